@@ -1,0 +1,50 @@
+# npuscope_layer(FOLDER LINKS libraries...): the sources of src/FOLDER as an object library.
+# npuscope_library(): all layers so far as the installed static library npuscope.
+# npuscope_program(NAME FOLDER): a program from the .cpp files directly in FOLDER.
+set(npuscope_layers "" CACHE INTERNAL "")
+
+add_library(npuscope_common INTERFACE)
+target_include_directories(npuscope_common INTERFACE ${PROJECT_SOURCE_DIR}/include
+                           ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(npuscope_common INTERFACE fmt::fmt TBB::tbb tl::expected)
+
+function(npuscope_layer folder)
+  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  string(REPLACE "/" "_" name ${folder})
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_library(npuscope_${name} OBJECT ${sources})
+  target_compile_options(npuscope_${name} PRIVATE ${npuscope_compile_options})
+  target_link_libraries(npuscope_${name} PUBLIC npuscope_common ${ARG_LINKS})
+  set(npuscope_layers ${npuscope_layers} npuscope_${name} CACHE INTERNAL "")
+endfunction()
+
+function(npuscope_library)
+  add_library(npuscope STATIC)
+  add_library(npuscope::npuscope ALIAS npuscope)
+  foreach(layer ${npuscope_layers})
+    target_sources(npuscope PRIVATE $<TARGET_OBJECTS:${layer}>)
+    get_target_property(links ${layer} LINK_LIBRARIES)
+    list(REMOVE_ITEM links npuscope_common)
+    target_link_libraries(npuscope PRIVATE ${links})
+  endforeach()
+  target_link_libraries(npuscope PUBLIC fmt::fmt TBB::tbb tl::expected)
+  target_include_directories(npuscope PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
+  target_compile_features(npuscope PUBLIC cxx_std_20)
+endfunction()
+
+function(npuscope_program name folder)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(${name} ${sources})
+  target_compile_options(${name} PRIVATE ${npuscope_compile_options})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${name} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${name} PRIVATE npuscope CLI11::CLI11 nlohmann_json::nlohmann_json)
+  install(TARGETS ${name})
+endfunction()

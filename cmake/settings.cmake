@@ -1,0 +1,27 @@
+# How everything is compiled.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+option(NPUSCOPE_BUILD_TESTS "Build the tests" ON)
+option(NPUSCOPE_BUILD_BENCHMARKS "Build the benchmarks" ON)
+set(NPUSCOPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+# Same input, same bytes, on any machine: no fused multiply-add behind our back.
+set(npuscope_compile_options -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor
+    -ffp-contract=off)
+if(NPUSCOPE_SANITIZE)
+  add_compile_options(-fsanitize=${NPUSCOPE_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${NPUSCOPE_SANITIZE})
+endif()

@@ -1,0 +1,20 @@
+// Numbers and names as people read them.
+//
+//   thousands(208436985856)        "208,436,985,856"
+//   printable("a\x1b[31mb")        "a\\x1b[31mb"    names from files are data: no control characters
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace npuscope {
+
+std::string thousands(std::uint64_t value);
+std::string printable(std::string_view text);
+
+// Appends `text` as the inside of a JSON string: quotes, backslashes and control characters are
+// escaped, bytes that are not UTF-8 become U+FFFD.
+void append_json_escaped(std::string& out, std::string_view text);
+
+}  // namespace npuscope

@@ -1,0 +1,95 @@
+// networkdesc.bin: protobuf message aicnwdesc.networkDescriptor, version 9.0, field numbers as
+// published by quic/software-kit-for-qualcomm-cloud-ai-100 (BSD-3-Clause-Clear), and inside it the
+// statistics descriptor `Stats` that names every recorded op.
+//
+// The key of an op is (core, thread group, position in the group's list); the raw statistics
+// buffer holds only positions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "npuscope/base/files.hpp"
+#include "npuscope/base/result.hpp"
+
+namespace npuscope::qaic {
+
+enum class IoDataType : std::uint32_t {
+  float32 = 0, float16 = 1, int8q = 2, uint8q = 3, int16q = 4, int32q = 5, int32i = 6, int64i = 7,
+  int8 = 8,
+};
+
+struct IoInfo {                    // io_initial / io_transformed
+  IoDataType type = IoDataType::float32;
+  std::vector<std::int64_t> dims;
+};
+
+struct IoBinding {                 // one input or output
+  std::string name;
+  IoInfo initial;
+  bool is_partial_allowed = false;
+  std::uint32_t align = 0;
+};
+
+struct DmaBuffer {
+  std::uint64_t size = 0;
+  std::uint32_t direction = 0;     // 0 in, 1 out
+};
+
+struct OpNameKind {
+  std::string name;                // path in the model graph
+  std::string kind;                // kernel
+  std::string type;                // distinct operand element types: "float16, i8"
+  std::string memory;              // TCM, DDR
+  std::string shape;
+  std::vector<std::string> operand;
+  std::uint64_t output_size = 0;   // bytes
+  std::string attributes;
+  std::vector<std::string> operands;
+};
+
+struct StatsDescriptor {
+  std::uint32_t buffer_index = 0;  // DMA buffer that carries the statistics
+  bool print_stats = false;
+  std::uint32_t stats_level = 0;
+  bool no_host_sync = false;
+  bool print_op_stats = false;
+  std::uint32_t op_stats_level = 0;
+  std::uint32_t batch_size = 1;
+  bool count_ddr_bandwidth = false;
+  std::int32_t utimer_ticks_per_ms = 19200;
+  std::vector<std::int32_t> pmu_events;
+  std::vector<std::int32_t> ops_per_core;
+  // [core][thread group][position]
+  std::vector<std::vector<std::vector<OpNameKind>>> ops;
+  std::uint32_t pmu_stats_level = 0;
+};
+
+struct NetworkDescriptor {
+  std::uint32_t major_version = 9;
+  std::uint32_t minor_version = 0;
+  std::string network_name;
+  std::vector<IoBinding> inputs;
+  std::vector<IoBinding> outputs;
+  std::vector<DmaBuffer> dma_buffers;
+  std::uint32_t num_cores = 0;
+  std::uint32_t num_threads = 0;       // per core
+  std::uint32_t num_hvx_threads = 0;
+  std::vector<std::uint32_t> thread_groups;            // group id of each thread of a core
+  std::vector<std::string> thread_group_names;         // HVX, HMX, DMAIssue
+  std::uint32_t batch_size = 1;
+  bool has_stats = false;
+  StatsDescriptor stats;
+};
+
+std::vector<std::byte> write_network_descriptor(const NetworkDescriptor& descriptor);
+
+// Unknown fields are skipped, as protobuf asks. Input errors name what is broken and at which byte.
+Result<NetworkDescriptor> read_network_descriptor(ByteSpan bytes, std::string_view name);
+
+// The same as JSON text (the vendor's extractor writes networkdesc.json), one key a line.
+std::string network_descriptor_json(const NetworkDescriptor& descriptor);
+
+}  // namespace npuscope::qaic

@@ -1,0 +1,82 @@
+// A model graph with every shape known: what the ONNX importer makes and the compiler takes. Nodes
+// are in topological order. Only shapes, types and small integer constants (which shape arithmetic
+// needs) are kept; weights are sizes, not data.
+//
+//   node "conv1"  op Conv   inputs data [1x3x224x224], w [64x3x7x7] const   outputs [1x64x112x112]
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace npuscope::npu {
+
+enum class DataType : std::uint8_t {
+  undefined, float32, float16, bfloat16, float64, float8, int8, uint8, int16, uint16, int32, uint32,
+  int64, uint64, int4, uint4, boolean, string,
+};
+
+std::string_view name_of(DataType type);         // as kernels print it: float16, i8, index64 ...
+// Bits of one element (int4 is 4); 0 for undefined and string.
+std::uint32_t bits_of(DataType type);
+bool is_float(DataType type);
+
+enum class TensorId : std::uint32_t { none = std::numeric_limits<std::uint32_t>::max() };
+enum class NodeId : std::uint32_t { none = std::numeric_limits<std::uint32_t>::max() };
+
+using Shape = std::vector<std::int64_t>;
+
+struct Tensor {
+  std::string name;
+  DataType type = DataType::undefined;
+  Shape shape;                       // all dimensions known and >= 0
+  bool constant = false;             // weights and everything computed from constants alone
+  // The element values of small (<= 4096 elements) integer or boolean tensors known at compile
+  // time, row-major: shapes, axes, indices. Float scalars that shape arithmetic needs (Resize
+  // scales) are in `float_values`.
+  std::optional<std::vector<std::int64_t>> values;
+  std::optional<std::vector<double>> float_values;
+  NodeId producer = NodeId::none;    // none: graph input or initializer
+  std::vector<NodeId> consumers;
+
+  std::uint64_t elements() const;    // saturates at 2^63-1
+  std::uint64_t bytes() const;       // rounded up to whole bytes
+};
+
+using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
+                               std::vector<double>>;
+
+struct Node {
+  std::string name;                  // unique; made from op type and position where ONNX has none
+  std::string op;                    // ONNX operator, e.g. Conv
+  std::string domain;                // "" is ai.onnx
+  std::vector<TensorId> inputs;      // none for an omitted optional input
+  std::vector<TensorId> outputs;
+  std::map<std::string, Attribute, std::less<>> attributes;
+  bool unknown = false;              // taken with allow_unknown: costed as elementwise
+
+  std::int64_t int_attribute(std::string_view name, std::int64_t otherwise) const;
+  std::vector<std::int64_t> ints_attribute(std::string_view name) const;
+  std::string string_attribute(std::string_view name, std::string_view otherwise) const;
+  double float_attribute(std::string_view name, double otherwise) const;
+};
+
+struct Graph {
+  std::string name;
+  std::vector<Tensor> tensors;
+  std::vector<Node> nodes;
+  std::vector<TensorId> inputs;      // without initializers
+  std::vector<TensorId> outputs;
+  std::vector<std::string> warnings; // e.g. unknown operators that were allowed
+
+  const Tensor& operator[](TensorId id) const { return tensors[std::uint32_t(id)]; }
+  Tensor& operator[](TensorId id) { return tensors[std::uint32_t(id)]; }
+  const Node& operator[](NodeId id) const { return nodes[std::uint32_t(id)]; }
+};
+
+}  // namespace npuscope::npu

@@ -1,0 +1,33 @@
+// ONNX file in, Graph out. Shapes are propagated here, operator by operator, so models of opsets
+// newer than any installed ONNX library work; weights may be absent (external data is not opened).
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "npuscope/base/files.hpp"
+#include "npuscope/base/result.hpp"
+#include "npuscope/npu/graph/graph.hpp"
+
+namespace npuscope::npu {
+
+using Symbols = std::map<std::string, std::int64_t, std::less<>>;  // values of symbolic dimensions
+
+struct ImportOptions {
+  Symbols symbols;
+  bool allow_unknown = false;  // cost an unknown operator as an elementwise operation
+  std::int64_t batch = 0;      // value of a symbolic first dimension nobody defined; 0: an error
+};
+
+// Input errors: not ONNX, a cycle, a symbol without value (names it and says how to define it), an
+// operator that is not known (node, type, domain, opset), shapes that do not fit each other.
+Result<Graph> import_onnx(ByteSpan bytes, std::string_view name, const ImportOptions& options);
+Result<Graph> import_onnx_file(const std::filesystem::path& path, const ImportOptions& options);
+
+// -network-specialization-config: {"specializations": [{"batch_size": "1", "seq_len": "32"}, ...]};
+// values are numbers or decimal strings. One Symbols per specialisation.
+Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_view name);
+
+}  // namespace npuscope::npu

@@ -1,0 +1,46 @@
+// What operators mean to a compiler: their class and their multiply-accumulate counts.
+#pragma once
+
+#include <cstdint>
+
+#include "npuscope/npu/graph/graph.hpp"
+
+namespace npuscope::npu {
+
+enum class OpClass : std::uint8_t {
+  folded,        // all outputs constant or known at compile time: nothing to execute
+  view,          // Reshape, Squeeze, Flatten, Identity, Dropout ...: the bytes stay as they are
+  matmul,        // MatMul, Gemm, MatMulInteger, QLinearMatMul, FullyConnected forms
+  convolution,   // Conv, ConvTranspose, QLinearConv, ConvInteger
+  softmax,       // Softmax, LogSoftmax
+  normalization, // LayerNormalization, RMSNormalization, BatchNormalization, InstanceNorm, LRN ...
+  elementwise,   // one output element from the same (broadcast) element of the inputs
+  reduction,     // ReduceMean, ReduceSum, ArgMax, GlobalAveragePool ...
+  pooling,       // MaxPool, AveragePool, LpPool
+  transpose,     // Transpose, DepthToSpace, SpaceToDepth, and channel shuffles
+  copy,          // Concat, Split, Slice, Pad, Tile, Expand, Resize: data movement
+  gather,        // Gather, GatherElements, GatherND, Embedding forms
+  scatter,       // ScatterND, ScatterElements
+  sort,          // TopK, NonZero, CumSum ...
+};
+
+OpClass classify(const Graph& graph, const Node& node);
+
+// The matrix product (or convolution seen as one) of a node of class matmul or convolution:
+// `batch` independent products of [rows x depth] by [depth x columns].
+//   Conv: batch = group, rows = N*OH*OW, depth = Cin/group * KH*KW, columns = Cout/group.
+struct MatrixProduct {
+  std::uint64_t batch = 1;
+  std::uint64_t rows = 0;
+  std::uint64_t depth = 0;
+  std::uint64_t columns = 0;
+  bool constant_weights = false;   // the [depth x columns] side is constant
+  std::uint64_t kernel_area = 1;   // KH*KW of a convolution; depth / kernel_area = channels
+};
+MatrixProduct matrix_product(const Graph& graph, const Node& node);
+
+// MACs of the model as written: batch * rows * depth * columns, 0 for classes without a product.
+// ResNet-50: 4,089,184,256 in all.
+std::uint64_t multiply_accumulates(const Graph& graph, const Node& node);
+
+}  // namespace npuscope::npu

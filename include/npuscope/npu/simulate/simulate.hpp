@@ -1,0 +1,74 @@
+// Discrete-event execution of a Program on a Target: tile by tile, and out come the bytes that a
+// device would write. Same program, target and options: same bytes.
+//
+//   SimulationOptions options;
+//   options.activations = 2;
+//   auto result = simulate(program, target, options);
+//   for (const SimulatedInference& inference : result->inferences) write(inference.stats_buffer);
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+#include "npuscope/base/units.hpp"
+#include "npuscope/formats/qaic/program.hpp"
+#include "npuscope/formats/qaic/stats_buffer.hpp"
+#include "npuscope/npu/target/target.hpp"
+
+namespace npuscope::npu {
+
+struct SimulationOptions {
+  std::uint32_t program_number = 0;
+  std::uint32_t device = 0;
+  std::uint32_t activations = 1;      // instances of the network, each on cores of its own
+  std::uint32_t set_size = 10;        // inferences the host keeps queued per activation
+  std::uint64_t inferences = 40;      // per activation; 0: until `seconds` have passed
+  double seconds = 0;                 // simulated
+  std::uint64_t seed = 1;
+  double core_hz = 0;                 // fixed core clock; 0: the target's governor
+  // Which inferences' statistics buffers to keep: [first_sample, first_sample + samples) of each
+  // activation, and only from first_sample_seconds on.
+  std::uint64_t first_sample = 0;
+  std::uint64_t samples = 1;
+  double first_sample_seconds = 0;
+  bool keep_truth = false;            // also keep what really happened (for tests)
+};
+
+// What really happened, at the simulator's own resolution; never seen by a decoder.
+struct TaskTruth {
+  std::uint32_t task = 0;             // index in Program::tasks
+  std::uint32_t thread = 0;           // of the core
+  Picoseconds sync_begin{};
+  Picoseconds start{};
+  Picoseconds kernel_end{};
+  Picoseconds barrier_end{};
+  Picoseconds transfer_end{};         // = kernel_end without an asynchronous transfer
+};
+
+struct SimulatedInference {
+  std::uint32_t activation = 0;
+  std::uint64_t number = 0;
+  Picoseconds submitted{};            // by the host
+  Picoseconds input_ready{};          // in device memory
+  Picoseconds device_begin{};
+  Picoseconds device_end{};
+  Picoseconds completed{};            // seen by the host
+  Picoseconds input_wait{};           // longest over threads
+  Picoseconds output_wait{};
+  std::vector<std::byte> stats_buffer;  // empty unless sampled
+  std::vector<TaskTruth> truth;         // empty unless asked for and sampled
+};
+
+struct SimulationResult {
+  std::vector<SimulatedInference> inferences;  // in order of completion
+  Picoseconds total{};                         // first submission to last completion
+  std::uint64_t task_events = 0;               // executed thread tasks, the unit of the benchmark
+};
+
+// A usage error when the activations need more cores than the target has.
+Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
+                                  const SimulationOptions& options);
+
+}  // namespace npuscope::npu

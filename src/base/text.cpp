@@ -1,0 +1,91 @@
+#include "npuscope/base/text.hpp"
+
+#include <fmt/format.h>
+
+namespace npuscope {
+namespace {
+
+// Length of the well-formed UTF-8 sequence at the start of `text`, 0 when there is none.
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4 || text.size() < length) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0) != 0x80) return 0;
+  }
+  const unsigned second = byte(1);
+  if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F)) return 0;
+  if ((lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F)) return 0;
+  return length;
+}
+
+}  // namespace
+
+std::string thousands(std::uint64_t value) {
+  const std::string digits = fmt::format("{}", value);
+  std::string out;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto lead = static_cast<unsigned char>(text[0]);
+    const std::size_t length = utf8_length(text);
+    // C1 control characters (U+0080 to U+009F) steer terminals as well.
+    const bool c1 = length == 2 && lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
+    if (length == 0 || lead < 0x20 || lead == 0x7F || c1) {
+      out += fmt::format("\\x{:02x}", lead);
+      text.remove_prefix(1);
+    } else {
+      out += text.substr(0, length);
+      text.remove_prefix(length);
+    }
+  }
+  return out;
+}
+
+void append_json_escaped(std::string& out, std::string_view text) {
+  std::size_t plain = 0;  // bytes of `text` that need no escape and are not yet copied
+  const auto flush = [&] {
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    plain = 0;
+  };
+  while (plain < text.size()) {
+    const auto c = static_cast<unsigned char>(text[plain]);
+    if (c >= 0x20 && c < 0x80 && c != '"' && c != '\\') {
+      ++plain;
+      continue;
+    }
+    if (c >= 0x80) {
+      const std::size_t length = utf8_length(text.substr(plain));
+      if (length > 0) {
+        plain += length;
+        continue;
+      }
+      flush();
+      out += "\xEF\xBF\xBD";
+    } else {
+      flush();
+      switch (c) {
+        case '"': out += "\\\""; break;
+        case '\\': out += "\\\\"; break;
+        case '\n': out += "\\n"; break;
+        case '\r': out += "\\r"; break;
+        case '\t': out += "\\t"; break;
+        default: out += fmt::format("\\u{:04x}", unsigned(c));
+      }
+    }
+    text.remove_prefix(1);
+  }
+  flush();
+}
+
+}  // namespace npuscope

@@ -1,0 +1,39 @@
+// How a subcommand joins the program: one file per subcommand defines an add_..._command that
+// registers its flags; its callback parses, calls the library, prints, and sets the exit status.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+
+namespace npuscope::cli {
+
+enum class ExitStatus : int {
+  done = 0,
+  gate_failed = 1,
+  usage = 2,
+  input = 3,
+  output = 4,
+};
+
+ExitStatus exit_status_of(ErrorKind kind);
+
+// Prints "npuscope: <message>" to stderr and returns the status for its kind. Control characters
+// in the message are escaped.
+ExitStatus report(const Error& error);
+
+// The vendors' one-dash long flags (-stats-level=70) as two-dash ones; short flags, negative
+// numbers, "-" and everything after "--" stay as they are.
+std::vector<std::string> normalize_arguments(int argc, char** argv);
+
+void add_compile_command(CLI::App& program, ExitStatus& status);
+void add_run_command(CLI::App& program, ExitStatus& status);
+void add_opstats_command(CLI::App& program, ExitStatus& status);
+void add_qpc_command(CLI::App& program, ExitStatus& status);
+
+// Parses and runs; used by every program's main.
+int run_program(CLI::App& program, int argc, char** argv, ExitStatus& status);
+
+}  // namespace npuscope::cli

@@ -1,0 +1,14 @@
+#include "cli/command.hpp"
+
+int main(int argc, char** argv) {
+  using namespace npuscope::cli;
+  CLI::App program("npuscope: the inference profiler for NPUs", "npuscope");
+  program.set_version_flag("--version", NPUSCOPE_VERSION);
+  program.require_subcommand(1);
+  ExitStatus status = ExitStatus::done;
+  add_compile_command(program, status);
+  add_run_command(program, status);
+  add_opstats_command(program, status);
+  add_qpc_command(program, status);
+  return run_program(program, argc, argv, status);
+}
