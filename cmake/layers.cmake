@@ -50,3 +50,15 @@ function(npuscope_program name folder)
   target_link_libraries(${target} PRIVATE npuscope CLI11::CLI11 nlohmann_json::nlohmann_json)
   install(TARGETS ${target})
 endfunction()
+
+# The hardware descriptions become part of the program.
+function(npuscope_embed_targets layer)
+  file(GLOB targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/targets/*.toml)
+  set(header ${PROJECT_BINARY_DIR}/generated/npu/target/builtin_targets.hpp)
+  add_custom_command(OUTPUT ${header}
+    COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DOUTPUT=${header}
+            -P ${PROJECT_SOURCE_DIR}/cmake/embed_targets.cmake
+    DEPENDS ${targets} ${PROJECT_SOURCE_DIR}/cmake/embed_targets.cmake)
+  target_sources(${layer} PRIVATE ${header})
+  target_include_directories(${layer} PRIVATE ${PROJECT_BINARY_DIR}/generated)
+endfunction()

@@ -50,7 +50,10 @@ struct Target {
   double hmx_macs_per_cycle_fp16 = 0;
   double hmx_efficiency = 1;            // sustained share of the peak
   double hmx_overhead_cycles = 0;       // per task
-  std::uint32_t hmx_row_alignment = 32; // rows and depths are padded to this
+  std::uint32_t hmx_alignment = 32;     // rows, depth and columns are padded to multiples of this
+  double hvx_macs_per_cycle_int8 = 0;   // of one core, all HVX threads together
+  double hvx_macs_per_cycle_fp16 = 0;
+  double hvx_macs_per_cycle_fp32 = 0;   // float32 products run here: the HMX has no float32
 
   double ddr_bytes_per_s = 0;           // peak
   double ddr_efficiency = 1;            // sustained share of it

@@ -1,0 +1,192 @@
+#include "npuscope/npu/target/target.hpp"
+
+#include <toml++/toml.h>
+
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace npuscope::npu {
+namespace {
+
+// Reads fields from one TOML document and keeps the first error.
+class FieldReader {
+ public:
+  FieldReader(const toml::table& root, std::string name) : root_(root), name_(std::move(name)) {}
+
+  void text(std::string_view path, std::string& out) {
+    const auto node = root_.at_path(path);
+    if (auto value = node.value<std::string>()) {
+      out = *value;
+    } else {
+      fail(path, "a text");
+    }
+  }
+
+  void number(std::string_view path, double& out, double least, double most) {
+    const auto node = root_.at_path(path);
+    const auto value = node.value<double>();
+    if (!value) return fail(path, "a number");
+    if (!std::isfinite(*value) || *value < least || *value > most) {
+      return fail(path, fmt::format("between {} and {}", least, most));
+    }
+    out = *value;
+  }
+
+  template <class Integer>
+  void integer(std::string_view path, Integer& out, double least, double most) {
+    double value = 0;
+    number(path, value, least, most);
+    if (value != std::floor(value)) return fail(path, "a whole number");
+    out = Integer(value);
+  }
+
+  void fail(std::string_view path, std::string_view expected) {
+    if (!error_.empty()) return;
+    const auto line = root_.at_path(path).node() != nullptr
+                          ? root_.at_path(path).node()->source().begin.line
+                          : toml::source_index{0};
+    error_ = line > 0 ? fmt::format("{}:{}: {} must be {}", name_, line, path, expected)
+                      : fmt::format("{}: {} is missing; it must be {}", name_, path, expected);
+  }
+
+  const toml::table& root() const { return root_; }
+  const std::string& error() const { return error_; }
+
+ private:
+  const toml::table& root_;
+  std::string name_;
+  std::string error_;
+};
+
+constexpr double huge = 1e18;
+
+void read_cores_and_clock(FieldReader& in, Target& target) {
+  in.text("name", target.name);
+  in.text("description", target.description);
+  in.integer("cores.count", target.cores, 1, 64);
+  in.integer("cores.hvx_threads", target.hvx_threads, 1, 16);
+  in.integer("cores.vtcm_bytes", target.vtcm_bytes, 1 << 18, 1ll << 32);
+  in.integer("cores.vtcm_reserved_bytes", target.vtcm_reserved_bytes, 0, 1ll << 32);
+  in.integer("cores.l2_bytes", target.l2_bytes, 0, 1ll << 32);
+  if (target.vtcm_reserved_bytes + (1 << 18) > target.vtcm_bytes) {
+    in.fail("cores.vtcm_reserved_bytes", "at least 256 KiB less than vtcm_bytes");
+  }
+  in.number("clock.core_hz", target.core_hz, 1e6, 1e11);
+  in.number("clock.core_hz_min", target.core_hz_min, 1e6, target.core_hz);
+  in.number("clock.governor_window_s", target.governor_window_s, 1e-6, 10);
+  in.number("clock.core_spread", target.core_spread, 0, 0.1);
+  in.number("clock.timer_hz", target.timer_hz, 1e3, 1e10);
+}
+
+void read_engines(FieldReader& in, Target& target) {
+  in.number("hmx.macs_per_cycle_int8", target.hmx_macs_per_cycle_int8, 1, 1e9);
+  in.number("hmx.macs_per_cycle_fp16", target.hmx_macs_per_cycle_fp16, 1, 1e9);
+  in.number("hmx.efficiency", target.hmx_efficiency, 0.01, 1);
+  in.number("hmx.overhead_cycles", target.hmx_overhead_cycles, 0, 1e6);
+  in.integer("hmx.alignment", target.hmx_alignment, 1, 4096);
+  in.number("hvx.macs_per_cycle_int8", target.hvx_macs_per_cycle_int8, 1, 1e9);
+  in.number("hvx.macs_per_cycle_fp16", target.hvx_macs_per_cycle_fp16, 1, 1e9);
+  in.number("hvx.macs_per_cycle_fp32", target.hvx_macs_per_cycle_fp32, 1, 1e9);
+}
+
+void read_memory_and_host(FieldReader& in, Target& target) {
+  in.number("ddr.bytes_per_s", target.ddr_bytes_per_s, 1e6, 1e15);
+  in.number("ddr.efficiency", target.ddr_efficiency, 0.01, 1);
+  in.number("ddr.bytes_per_s_per_core", target.ddr_bytes_per_s_per_core, 1e6, 1e15);
+  in.number("ddr.latency_s", target.ddr_latency_s, 0, 1);
+  in.number("dma.issue_cycles", target.dma_issue_cycles, 0, 1e6);
+  in.integer("dma.depth", target.dma_depth, 1, 1 << 16);
+  in.number("dma.multicast_bytes_per_s_per_core", target.multicast_bytes_per_s_per_core, 1e6, 1e15);
+  in.number("dma.multicast_latency_s", target.multicast_latency_s, 0, 1);
+  in.number("host.link_bytes_per_s", target.host_link_bytes_per_s, 1e6, 1e15);
+  in.number("host.latency_s", target.host_latency_s, 0, 1);
+  in.number("host.submit_s", target.host_submit_s, 0, 1);
+}
+
+void read_overheads(FieldReader& in, Target& target) {
+  in.number("synchronisation.sync_cycles", target.sync_cycles, 0, 1e6);
+  in.number("synchronisation.cross_core_cycles", target.cross_core_sync_cycles, 0, 1e6);
+  in.number("synchronisation.barrier_cycles", target.barrier_cycles, 0, 1e6);
+  in.number("synchronisation.jitter", target.jitter, 0, 0.5);
+  in.number("instrumentation.thread_cycles", target.record_cycles_thread, 0, 1e6);
+  in.number("instrumentation.port_cycles", target.record_cycles_port, 0, 1e6);
+  in.number("instrumentation.op_cycles", target.record_cycles_op, 0, 1e6);
+  in.number("instrumentation.op_pmu_cycles", target.record_cycles_op_pmu, 0, 1e6);
+  in.number("instrumentation.activation_s", target.activation_s, 0, 10);
+}
+
+void read_kernels(FieldReader& in, Target& target) {
+  const auto* kernels = in.root()["kernels"].as_table();
+  if (kernels == nullptr) return in.fail("kernels", "a table with an entry `default`");
+  for (const auto& [key, node] : *kernels) {
+    const std::string path = fmt::format("kernels.{}", key.str());
+    KernelCost cost;
+    in.number(path + ".cycles_per_kib", cost.cycles_per_kib, 0, 1e9);
+    in.number(path + ".overhead_cycles", cost.overhead_cycles, 0, 1e9);
+    if (key.str() == "default") target.default_kernel = cost;
+    target.kernels.emplace(key.str(), cost);
+  }
+  if (!target.kernels.contains("default")) in.fail("kernels.default", "the cost of other kernels");
+}
+
+void read_pmu(FieldReader& in, Target& target) {
+  static const std::set<std::string, std::less<>> countable{
+      "cycles",         "hmx_macs",        "hmx_cycles",      "hvx_cycles", "dma_cycles",
+      "ddr_read_bytes", "ddr_write_bytes", "multicast_bytes", "tasks"};
+  if (const auto* events = in.root()["pmu"]["events"].as_array()) {
+    for (std::size_t i = 0; i < events->size(); ++i) {
+      const std::string path = fmt::format("pmu.events[{}]", i);
+      PmuEvent event;
+      in.integer(path + ".code", event.code, 0, 0xFFFFFFFFu);
+      in.text(path + ".name", event.name);
+      in.text(path + ".counts", event.counts);
+      if (!countable.contains(event.counts)) {
+        in.fail(path + ".counts", fmt::format("one of {}", fmt::join(countable, ", ")));
+      }
+      if (in.root().at_path(path + ".divisor")) {
+        in.integer(path + ".divisor", event.divisor, 1, 1 << 30);
+      }
+      target.pmu_events.push_back(event);
+    }
+  }
+  if (const auto* recipes = in.root()["pmu"]["recipes"].as_table()) {
+    for (const auto& [key, node] : *recipes) {
+      const std::string path = fmt::format("pmu.recipes.{}", key.str());
+      const auto* codes = node.as_array();
+      if (codes == nullptr || codes->empty() || codes->size() > 8) {
+        in.fail(path, "a list of 1 to 8 event codes");
+        continue;
+      }
+      auto& recipe = target.pmu_recipes[std::string(key.str())];
+      for (std::size_t i = 0; i < codes->size(); ++i) {
+        in.integer(fmt::format("{}[{}]", path, i), recipe.emplace_back(), 0, huge);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<Target> parse_target(std::string_view toml, std::string name) {
+  toml::table root;
+  try {
+    root = toml::parse(toml, name);
+  } catch (const toml::parse_error& error) {
+    return input_error("{}:{}: {}; see targets/aic100.toml for an example", name,
+                       error.source().begin.line, error.description());
+  }
+  Target target;
+  FieldReader in(root, name);
+  read_cores_and_clock(in, target);
+  read_engines(in, target);
+  read_memory_and_host(in, target);
+  read_overheads(in, target);
+  read_kernels(in, target);
+  read_pmu(in, target);
+  if (!in.error().empty()) return input_error("{}", in.error());
+  target.toml = toml;
+  return target;
+}
+
+}  // namespace npuscope::npu
