@@ -28,7 +28,7 @@ enum StatsSection : std::uint32_t {
   stats_cores = 4,      // cores StatsCore; only with -ddr-stats
   stats_ports = 5,      // StatsPort per core, thread and port; level >= 50
   stats_ops = 6,        // StatsOp of one thread; key = core * threads + thread; level >= 50
-  stats_op_pmu = 7,     // StatsOpPmu, parallel to the thread's StatsOp; level >= 100
+  stats_op_pmu = 7,     // StatsOpPmu, parallel to the thread's StatsOp; level >= 100, with counters
 };
 
 struct StatsIdentity {
