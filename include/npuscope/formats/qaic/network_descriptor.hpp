@@ -7,7 +7,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,14 +21,19 @@ enum class IoDataType : std::uint32_t {
   int8 = 8,
 };
 
-struct IoInfo {                    // io_initial / io_transformed
+struct IoInfo {                    // what a buffer holds before or after its transformation
   IoDataType type = IoDataType::float32;
+  float quantization_scale = 0;
+  std::int32_t quantization_offset = 0;
   std::vector<std::int64_t> dims;
+  std::uint32_t layout = 0;        // 0 flat
+  bool operator==(const IoInfo&) const = default;
 };
 
 struct IoBinding {                 // one input or output
   std::string name;
-  IoInfo initial;
+  IoInfo initial;                  // on the host
+  std::optional<IoInfo> transformed;  // on the device; absent: as on the host
   bool is_partial_allowed = false;
   std::uint32_t align = 0;
 };
@@ -44,10 +49,10 @@ struct OpNameKind {
   std::string type;                // distinct operand element types: "float16, i8"
   std::string memory;              // TCM, DDR
   std::string shape;
-  std::vector<std::string> operand;
+  std::string operand;             // older form of `operands`
   std::uint64_t output_size = 0;   // bytes
   std::string attributes;
-  std::vector<std::string> operands;
+  std::vector<std::string> operands;  // "in TCM act conv1_out i8 1 x 56 x 56 x 64 196KB"
 };
 
 struct StatsDescriptor {
