@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <random>
 #include <utility>
 
 namespace npuscope {
@@ -15,21 +15,55 @@ namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 20;
 
-std::filesystem::path temporary_name(const std::filesystem::path& path) {
-  static std::atomic<unsigned> counter{0};
-  auto name = fmt::format(".{}.{}-{}.tmp", path.filename().string(), ::getpid(), counter++);
-  return path.parent_path() / name;
+// What went wrong and what to do about it.
+std::string reason(int error_number) {
+  const char* advice = "check the path";
+  switch (error_number) {
+    case EACCES:
+    case EPERM: advice = "check the permissions"; break;
+    case EROFS: advice = "choose another folder"; break;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG: advice = "make room or choose another disk"; break;
+    case EMFILE:
+    case ENFILE: advice = "raise the limit of open files (ulimit -n)"; break;
+    case ENOMEM: advice = "raise the memory limit (ulimit -v) or split the file"; break;
+    case EIO: advice = "check the disk"; break;
+    case EPIPE: advice = "the reader went away"; break;
+    default: break;
+  }
+  return fmt::format("{}; {}", std::strerror(error_number), advice);
+}
+
+struct TemporaryFile {
+  int descriptor = -1;
+  std::filesystem::path path;
+};
+
+// A new file in `folder` under a name of its own; descriptor -1 and errno on failure. The name does
+// not contain that of the output, which may already be as long as a name can be, and is random:
+// process numbers repeat in containers, and a killed run leaves its file behind.
+TemporaryFile create_temporary(const std::filesystem::path& folder) {
+  std::random_device random;
+  TemporaryFile file;
+  for (int attempt = 0; attempt < 100 && file.descriptor < 0; ++attempt) {
+    file.path = folder / fmt::format(".npuscope-{:08x}{:08x}.tmp", random(), random());
+    file.descriptor = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (file.descriptor < 0 && errno != EEXIST) break;
+  }
+  return file;
 }
 
 }  // namespace
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return input_error("{}: cannot open: {}", path.string(), std::strerror(errno));
+  if (fd < 0) return input_error("{}: cannot open: {}", path.string(), reason(errno));
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
-    return input_error("{}: not a regular file; name a file", path.string());
+    return input_error("{}: a folder, pipe or device, not a regular file; name a file",
+                       path.string());
   }
   MappedFile file;
   file.path_ = path;
@@ -39,7 +73,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
     if (address == MAP_FAILED) {
       const int why = errno;
       ::close(fd);
-      return input_error("{}: cannot map: {}", path.string(), std::strerror(why));
+      return input_error("{}: cannot map: {}", path.string(), reason(why));
     }
     file.data_ = static_cast<const std::byte*>(address);
   }
@@ -61,13 +95,36 @@ MappedFile::~MappedFile() {
 }
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
+  if (!path.has_filename()) {
+    return output_error("\"{}\": not the name of a file; name one", path.string());
+  }
   AtomicFile file;
-  file.path_ = path;
-  file.temporary_ = temporary_name(path);
-  file.descriptor_ =
-      ::open(file.temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (file.descriptor_ < 0) {
-    return output_error("{}: cannot create: {}", path.string(), std::strerror(errno));
+  file.path_ = file.final_ = path;
+  struct stat existing {};
+  const bool replaces = ::stat(path.c_str(), &existing) == 0;
+  if (replaces && S_ISDIR(existing.st_mode)) {
+    return output_error("{}: is a folder; name a file in it", path.string());
+  }
+  if (replaces && !S_ISREG(existing.st_mode)) {
+    file.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (file.descriptor_ < 0) {
+      return output_error("{}: cannot open: {}", path.string(), reason(errno));
+    }
+    return file;
+  }
+  if (replaces) {
+    std::error_code unresolved;
+    const auto target = std::filesystem::canonical(path, unresolved);
+    if (!unresolved) file.final_ = target;
+  }
+  TemporaryFile temporary = create_temporary(file.final_.parent_path());
+  if (temporary.descriptor < 0) {
+    return output_error("{}: cannot create: {}", path.string(), reason(errno));
+  }
+  file.descriptor_ = temporary.descriptor;
+  file.temporary_ = std::move(temporary.path);
+  if (replaces && ::fchmod(file.descriptor_, existing.st_mode & 0777) != 0 && errno != EPERM) {
+    return output_error("{}: cannot keep its permissions: {}", path.string(), reason(errno));
   }
   return file;
 }
@@ -76,6 +133,7 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept { *this = std::move(other); 
 
 AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   std::swap(path_, other.path_);
+  std::swap(final_, other.final_);
   std::swap(temporary_, other.temporary_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(write_errno_, other.write_errno_);
@@ -86,37 +144,45 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
 AtomicFile::~AtomicFile() { abandon(); }
 
 void AtomicFile::write(std::string_view text) {
-  buffer_.append(text);
-  if (buffer_.size() >= buffer_bytes) flush();
+  if (buffer_.size() + text.size() < buffer_bytes) {
+    buffer_.append(text);
+    return;
+  }
+  write_through(buffer_);
+  buffer_.clear();
+  if (text.size() < buffer_bytes) {
+    buffer_.append(text);
+  } else {
+    write_through(text);
+  }
 }
 
-void AtomicFile::flush() {
-  const char* next = buffer_.data();
-  std::size_t left = buffer_.size();
-  while (left > 0 && write_errno_ == 0) {
-    const ssize_t written = ::write(descriptor_, next, left);
+void AtomicFile::write_through(std::string_view text) {
+  while (!text.empty() && write_errno_ == 0) {
+    const ssize_t written = ::write(descriptor_, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
       write_errno_ = errno;
     } else {
-      next += written;
-      left -= std::size_t(written);
+      text.remove_prefix(std::size_t(written));
     }
   }
-  buffer_.clear();
 }
 
 Status AtomicFile::commit() {
-  flush();
+  write_through(buffer_);
+  buffer_.clear();
   const int closed = ::close(std::exchange(descriptor_, -1));
   if (write_errno_ == 0 && closed != 0) write_errno_ = errno;
-  if (write_errno_ == 0 && ::rename(temporary_.c_str(), path_.c_str()) != 0) write_errno_ = errno;
-  if (write_errno_ != 0) {
-    ::unlink(temporary_.c_str());
-    temporary_.clear();
-    return output_error("{}: cannot write: {}", path_.string(), std::strerror(write_errno_));
+  if (write_errno_ == 0 && !temporary_.empty() &&
+      ::rename(temporary_.c_str(), final_.c_str()) != 0) {
+    write_errno_ = errno;
   }
-  temporary_.clear();
+  if (write_errno_ == 0) temporary_.clear();
+  abandon();
+  if (write_errno_ != 0) {
+    return output_error("{}: cannot write: {}", path_.string(), reason(write_errno_));
+  }
   return {};
 }
 
@@ -134,15 +200,20 @@ Status write_file_atomically(const std::filesystem::path& path, ByteSpan bytes) 
 }
 
 Status check_writable_folder(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  if (!std::filesystem::is_directory(folder, ignored)) {
+  std::error_code unknown;
+  const auto status = std::filesystem::status(folder, unknown);
+  if (!std::filesystem::exists(status)) {
     return output_error("{}: no such folder; create it first", folder.string());
   }
-  const auto probe = temporary_name(folder / "probe");
-  const int fd = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) return output_error("{}: not writable: {}", folder.string(), std::strerror(errno));
-  ::close(fd);
-  ::unlink(probe.c_str());
+  if (!std::filesystem::is_directory(status)) {
+    return output_error("{}: not a folder; name a folder", folder.string());
+  }
+  const TemporaryFile probe = create_temporary(folder);
+  if (probe.descriptor < 0) {
+    return output_error("{}: cannot create files in it: {}", folder.string(), reason(errno));
+  }
+  ::close(probe.descriptor);
+  ::unlink(probe.path.c_str());
   return {};
 }
 

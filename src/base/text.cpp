@@ -21,6 +21,18 @@ std::size_t utf8_length(std::string_view text) {
   return length;
 }
 
+// Whether the well-formed sequence at the start of `text` steers a terminal instead of showing a
+// character: C0 and C1 controls, line and paragraph separators, and the bidirectional overrides
+// (U+202A to U+202E, U+2066 to U+2069) that make a name read as another.
+bool is_control(std::string_view text, std::size_t length) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (length == 1) return byte(0) < 0x20 || byte(0) == 0x7F;
+  if (length == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
+  if (length != 3 || byte(0) != 0xE2) return false;
+  return (byte(1) == 0x80 && byte(2) >= 0xA8 && byte(2) <= 0xAE) ||
+         (byte(1) == 0x81 && byte(2) >= 0xA6 && byte(2) <= 0xA9);
+}
+
 }  // namespace
 
 std::string thousands(std::uint64_t value) {
@@ -36,12 +48,9 @@ std::string thousands(std::uint64_t value) {
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const auto lead = static_cast<unsigned char>(text[0]);
     const std::size_t length = utf8_length(text);
-    // C1 control characters (U+0080 to U+009F) steer terminals as well.
-    const bool c1 = length == 2 && lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0;
-    if (length == 0 || lead < 0x20 || lead == 0x7F || c1) {
-      out += fmt::format("\\x{:02x}", lead);
+    if (length == 0 || is_control(text, length)) {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
       text.remove_prefix(1);
     } else {
       out += text.substr(0, length);

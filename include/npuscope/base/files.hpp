@@ -27,7 +27,10 @@ inline ByteSpan as_byte_span(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// A whole regular file, mapped read-only. Folders, devices and missing files are input errors.
+// A whole regular file, mapped read-only. Folders, pipes, devices and missing files are input
+// errors. The file must not shrink while it is mapped: Linux answers a read beyond the new end with
+// SIGBUS, which ends the program. Files grow or are replaced without harm; outputs of AtomicFile
+// are replaced.
 class MappedFile {
  public:
   static Result<MappedFile> open(const std::filesystem::path& path);
@@ -46,7 +49,9 @@ class MappedFile {
 };
 
 // A buffered output file that appears under its name only when commit() succeeds. Write errors
-// (a full disk) are kept and reported by commit(); a file that is not committed is removed.
+// (a full disk) are kept and reported by commit(); a file that is not committed is removed. A file
+// that is replaced keeps its permissions, a symbolic link its place. A pipe or device (/dev/stdout)
+// cannot be replaced and is written directly. Nothing is synced: a power cut is not covered.
 class AtomicFile {
  public:
   static Result<AtomicFile> create(const std::filesystem::path& path);
@@ -60,11 +65,12 @@ class AtomicFile {
 
  private:
   AtomicFile() = default;
-  void flush();
+  void write_through(std::string_view text);
   void abandon();
 
-  std::filesystem::path path_;
-  std::filesystem::path temporary_;
+  std::filesystem::path path_;       // as the caller named it, for messages
+  std::filesystem::path final_;      // the file that is replaced: path_ with links resolved
+  std::filesystem::path temporary_;  // empty when written directly
   int descriptor_ = -1;
   int write_errno_ = 0;
   std::string buffer_;

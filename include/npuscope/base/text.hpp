@@ -1,7 +1,9 @@
 // Numbers and names as people read them.
 //
 //   thousands(208436985856)        "208,436,985,856"
-//   printable("a\x1b[31mb")        "a\\x1b[31mb"    names from files are data: no control characters
+//   printable("a\x1b[31mb")        "a\\x1b[31mb"
+//
+// Names from files are data, never instructions to the terminal or to the reader of an output.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +13,8 @@
 namespace npuscope {
 
 std::string thousands(std::uint64_t value);
+
+// Bytes that are not UTF-8 and characters that steer a terminal or reorder text become \xNN.
 std::string printable(std::string_view text);
 
 // Appends `text` as the inside of a JSON string: quotes, backslashes and control characters are

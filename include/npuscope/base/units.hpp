@@ -30,8 +30,8 @@ struct Quantity {
   }
 };
 
-using Cycles = Quantity<struct CyclesTag>;            // of a processor core's clock
-using Ticks = Quantity<struct TicksTag>;              // of a fixed-rate timer
+using Cycles = Quantity<struct CyclesTag>;  // of a processor core's clock
+using Ticks = Quantity<struct TicksTag>;    // of a fixed-rate timer
 using Nanoseconds = Quantity<struct NanosecondsTag>;
 using Picoseconds = Quantity<struct PicosecondsTag>;  // simulated time
 using Bytes = Quantity<struct BytesTag>;

@@ -1,0 +1,76 @@
+#include "npuscope/base/progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "npuscope/base/text.hpp"
+
+namespace npuscope {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::nanoseconds patience = 1s;
+constexpr std::chrono::nanoseconds redraw_interval = 100ms;
+constexpr std::size_t widest_bar = 40;
+constexpr std::size_t frame_width = 8;  // " [" before the bar and "] 100%" behind it
+
+std::chrono::nanoseconds steady_now() {
+  return std::chrono::steady_clock::now().time_since_epoch();
+}
+
+std::size_t columns_of(int descriptor) {
+  winsize size{};
+  const bool known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+}  // namespace
+
+ProgressTerminal ProgressTerminal::standard_error() {
+  const bool is_terminal = ::isatty(STDERR_FILENO) == 1;
+  return {stderr, is_terminal, is_terminal ? columns_of(STDERR_FILENO) : 80, steady_now};
+}
+
+std::string progress_line(const std::string& what, std::uint64_t done, std::uint64_t total,
+                          std::size_t columns) {
+  const std::string name = printable(what);
+  if (total == 0) return fmt::format("{} ...", name).substr(0, columns);
+  const double share = double(std::min(done, total)) / double(total);
+  const auto percent = unsigned(share * 100);
+  const std::size_t taken = name.size() + frame_width;
+  if (columns < taken + 4) return fmt::format("{} {}%", name, percent).substr(0, columns);
+  const std::size_t width = std::min(widest_bar, columns - taken);
+  const auto filled = std::size_t(share * double(width));
+  return fmt::format("{} [{:#<{}}{:{}}] {:3}%", name, "", filled, "", width - filled, percent);
+}
+
+ProgressBar::ProgressBar(std::string what, ProgressTerminal terminal)
+    : what_(std::move(what)), terminal_(std::move(terminal)) {
+  if (terminal_.is_terminal) next_draw_ = terminal_.now() + patience;
+}
+
+ProgressBar::~ProgressBar() {
+  if (!drawn_) return;
+  fmt::print(terminal_.stream, "\r\x1b[K");
+  std::fflush(terminal_.stream);
+}
+
+void ProgressBar::update(std::uint64_t done, std::uint64_t total) {
+  if (!terminal_.is_terminal) return;
+  // Another thread that is drawing draws for this one too.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || terminal_.now() < next_draw_) return;
+  next_draw_ = terminal_.now() + redraw_interval;
+  drawn_ = true;
+  // One column stays free: a full line makes some terminals wrap.
+  const std::size_t columns = terminal_.columns > 1 ? terminal_.columns - 1 : 1;
+  fmt::print(terminal_.stream, "\r{}\x1b[K", progress_line(what_, done, total, columns));
+  std::fflush(terminal_.stream);
+}
+
+}  // namespace npuscope

@@ -1,0 +1,85 @@
+#include "npuscope/base/string_pool.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <vector>
+
+namespace npuscope {
+namespace {
+
+TEST(StringPool, TheEmptyStringIsIdZero) {
+  StringPool pool;
+  EXPECT_EQ(pool.size(), 1u);
+  EXPECT_EQ(pool.intern(""), StringId::empty);
+  EXPECT_EQ(pool[StringId::empty], "");
+}
+
+TEST(StringPool, EqualTextsHaveOneId) {
+  StringPool pool;
+  const StringId conv = pool.intern("aicconvolutiond32");
+  const StringId softmax = pool.intern("aicsoftmax");
+  EXPECT_NE(conv, softmax);
+  EXPECT_EQ(pool.intern(std::string("aicconvolution") + "d32"), conv);
+  EXPECT_EQ(pool[conv], "aicconvolutiond32");
+  EXPECT_EQ(pool.size(), 3u);
+}
+
+TEST(StringPool, BytesAreKeptAsTheyAre) {
+  StringPool pool;
+  const std::string_view with_zero("a\0b", 3);
+  EXPECT_EQ(pool[pool.intern(with_zero)], with_zero);
+  EXPECT_NE(pool.intern(with_zero), pool.intern("a"));
+  EXPECT_EQ(pool[pool.intern("\xff\xfe")], "\xff\xfe");
+}
+
+TEST(StringPool, ViewsOutliveLaterInterning) {
+  StringPool pool;
+  const std::string_view first = pool[pool.intern("first")];
+  for (int i = 0; i < 10'000; ++i) pool.intern(std::to_string(i));
+  EXPECT_EQ(first, "first");
+}
+
+TEST(StringPool, CopiesAreIndependent) {
+  StringPool copy;
+  {
+    StringPool original;
+    original.intern("shared");
+    copy = original;
+    original.intern("only in the original");
+  }
+  EXPECT_EQ(copy.size(), 2u);
+  EXPECT_EQ(copy[copy.intern("shared")], "shared");
+  EXPECT_EQ(copy.size(), 2u);
+  const StringPool another(copy);
+  EXPECT_EQ(another[StringId{1}], "shared");
+  const StringPool& itself = copy;
+  copy = itself;
+  EXPECT_EQ(copy.intern("shared"), StringId{1});
+}
+
+TEST(StringPool, MovesKeepIdsAndLookup) {
+  StringPool original;
+  const StringId id = original.intern("short");  // lies inside its std::string
+  StringPool moved(std::move(original));
+  EXPECT_EQ(moved[id], "short");
+  EXPECT_EQ(moved.intern("short"), id);
+}
+
+TEST(StringPool, AgreesWithAMapOverRandomTexts) {
+  std::mt19937 random(7);
+  StringPool pool;
+  std::map<std::string, StringId> expected{{"", StringId::empty}};
+  for (int i = 0; i < 20'000; ++i) {
+    const std::string text(random() % 40, char('a' + random() % 3));
+    const StringId id = pool.intern(text);
+    const auto [known, is_new] = expected.emplace(text, id);
+    ASSERT_EQ(known->second, id);
+    ASSERT_EQ(pool[id], text);
+  }
+  EXPECT_EQ(pool.size(), expected.size());
+}
+
+}  // namespace
+}  // namespace npuscope
