@@ -1,0 +1,56 @@
+// The device trace (.qaic-opstats.trace.json): Chrome Trace Event JSON, one event a line, that
+// opens in Perfetto and chrome://tracing. Tracks, names and args: docs/formats/opstats.md.
+//
+//   TraceOptions options;
+//   options.flow_events = true;
+//   const Profile* inferences[] = {&first, &second};      // profiles from stats_decoder.hpp
+//   auto report = write_opstats_trace(inferences, options, "out.trace.json");
+//
+// A process per core, and in it tracks on which no two slices overlap:
+//
+//   QAicGraph_Core_0               |----------------- Core-0-Execution ------------------|
+//   QAicGraph_Core_0_HVX           | sync HVX |aicconverttod32|      | sync HVX |aicsoftmax|
+//   QAicGraph_Core_0_HMX           |   sync HMX               |aicconvolutiond32|
+//   QAicGraph_Core_0_DMAIssue      |aiccopytovtcm|
+//   QAicGraph_Core_0_DMAIssue_DMA  |aiccopytovtcm ......|
+//
+// ts and dur are microseconds, rounded to nanoseconds; the first event is at about 0. Memory is
+// bounded by the profiles, not by the size of the text.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::qaic {
+
+struct HostTrace;
+
+struct TraceOptions {
+  std::vector<std::uint32_t> cores;     // only these; empty: all
+  std::vector<std::uint32_t> devices;   // only these; empty: all
+  // One track per thread group, on which the slowest thread stands for the group; false: one per
+  // thread (QAicGraph_Core_0_HVX_T0 …).
+  bool merge_thread_groups = true;
+  bool flow_events = false;             // Profile::edges as arrows
+  bool show_barrier_events = false;     // on tracks of their own (…_HVX_Barrier)
+  const HostTrace* host_trace = nullptr;  // merged in; opstats_host_trace.hpp
+};
+
+struct TraceReport {
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;
+};
+
+// Several inferences, activations and devices go into one file. Output errors as AtomicFile; a
+// usage error when the chosen cores and devices leave nothing.
+Result<TraceReport> write_opstats_trace(std::span<const Profile* const> profiles,
+                                        const TraceOptions& options,
+                                        const std::filesystem::path& path);
+
+}  // namespace npuscope::qaic
