@@ -1,6 +1,7 @@
 # npuscope_layer(FOLDER LINKS libraries...): the sources of src/FOLDER as an object library.
 # npuscope_library(): all layers so far as the installed static library npuscope.
-# npuscope_program(NAME FOLDER): a program from the .cpp files directly in FOLDER.
+# npuscope_program(NAME FOLDER SOURCES files...): a program from the .cpp files directly in FOLDER,
+# and the files named.
 set(npuscope_layers "" CACHE INTERNAL "")
 
 add_library(npuscope_common INTERFACE)
@@ -37,12 +38,13 @@ function(npuscope_library)
 endfunction()
 
 function(npuscope_program name folder)
+  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
   if(NOT sources)
     return()
   endif()
   set(target ${name}-program)  # the library has the plain name
-  add_executable(${target} ${sources})
+  add_executable(${target} ${sources} ${ARG_SOURCES})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
   target_compile_options(${target} PRIVATE ${npuscope_compile_options})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
