@@ -1,0 +1,108 @@
+#include "cli/model/request.hpp"
+
+#include <cstdio>
+
+#include "npuscope/base/files.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+constexpr const char* example = R"(Examples
+  npuscope-model amber-7b -o amber.onnx
+      Amber 7B, 32 tokens into a context of 128: 208,436,985,856 multiply-accumulates
+  npuscope-model amber-7b --seq 1 -o amber-decode.onnx
+      one token at a time: 6,640,631,808
+  npuscope-model qwen3-0.6b --symbolic -o qwen3.onnx
+      batch_size, seq_len and ctx_len stay open; the compiler sets them
+      (-onnx-define-symbol=seq_len,32 or -network-specialization-config=FILE.json)
+  npuscope-model decoder --hidden 512 --layers 4 --heads 8 --kv-heads 2 --ffn 1536 --vocab 32000 -o own.onnx
+      an architecture of your own)";
+
+void add_architecture_flags(CLI::App& program, npu::ArchitectureChanges& changes) {
+  const auto group = "Architecture (changes the preset; decoder and encoder need the first five)";
+  const auto add = [&](const char* name, auto& member, const char* what) {
+    program.add_option(name, member, what)->group(group);
+  };
+  add("--hidden", changes.hidden_size, "Elements of a token's vector between layers");
+  add("--layers", changes.layers, "Layers");
+  add("--heads", changes.heads, "Query heads of attention");
+  add("--ffn", changes.feed_forward_size, "Size inside the feed-forward network");
+  add("--vocab", changes.vocabulary_size, "Tokens of the vocabulary");
+  add("--kv-heads", changes.key_value_heads, "Key/value heads (otherwise as many as heads)");
+  add("--head-size", changes.head_size, "Elements of a head (otherwise hidden / heads)");
+  add("--positions", changes.max_positions, "Encoder: rows of the table of positions");
+  add("--rotary-base", changes.rotary_base, "Decoder: base of the rotary frequencies");
+  add("--name", changes.name, "Name of the graph (otherwise the preset's)");
+  program
+      .add_flag("--tied-embeddings,!--no-tied-embeddings", changes.tied_embeddings,
+                "Decoder: logits use the embedding table")
+      ->group(group);
+  program
+      .add_flag("--query-key-norm,!--no-query-key-norm", changes.query_key_norm,
+                "Decoder: RMS norm over each query and key head")
+      ->group(group);
+}
+
+Result<ModelReport> make(const ModelRequest& request) {
+  auto architecture = npu::make_architecture(request.base, request.changes);
+  if (!architecture) return tl::unexpected(architecture.error());
+  npu::InputSizes sizes = npu::default_sizes(*architecture);
+  sizes.batch = request.batch.value_or(sizes.batch);
+  sizes.sequence = request.sequence.value_or(sizes.sequence);
+  sizes.context = request.context.value_or(sizes.context);
+  auto summary = npu::summarize(*architecture, sizes);
+  if (!summary) return tl::unexpected(summary.error());
+  ModelReport made{*architecture, sizes, request.options, *summary, request.output, 0, 0};
+  if (request.output.empty()) return made;
+  auto model = npu::generate_onnx(*architecture, sizes, request.options);
+  if (!model) return tl::unexpected(model.error());
+  made.file_bytes = model->bytes.size();
+  made.nodes = model->nodes;
+  auto written = write_file_atomically(request.output, as_byte_span(model->bytes));
+  if (!written) return tl::unexpected(written.error());
+  return made;
+}
+
+}  // namespace
+
+void add_model_flags(CLI::App& program, ModelRequest& request) {
+  program.add_option("preset", request.base,
+                     "amber-7b, qwen3-0.6b, bert-base (--list tells more), decoder or encoder");
+  program.add_option("-o,--output", request.output,
+                     "The ONNX file to write (otherwise only the summary is printed)");
+  program.add_flag("--list", request.list, "List the presets");
+  program.add_flag("--json", request.json, "Print the summary or the list as JSON");
+  const auto sizes = "Sizes of one inference";
+  program.add_option("--batch", request.batch, "Sequences at once (1)")->group(sizes);
+  program.add_option("--seq", request.sequence, "Tokens that go in (32; encoders 128)")
+      ->group(sizes);
+  program.add_option("--ctx", request.context, "Decoder: tokens the retained state holds (128)")
+      ->group(sizes);
+  program
+      .add_flag("--symbolic", request.options.symbolic,
+                "Leave batch_size, seq_len and ctx_len open; the sizes serve the summary")
+      ->group(sizes);
+  const std::map<std::string, npu::FloatType> precisions{{"float32", npu::FloatType::float32},
+                                                         {"float16", npu::FloatType::float16}};
+  program.add_option("--precision", request.options.precision, "float32 (default) or float16")
+      ->transform(CLI::Transformer(precisions))
+      ->group("Architecture");
+  add_architecture_flags(program, request.changes);
+  program.footer(example);
+}
+
+Status serve(const ModelRequest& request) {
+  if (request.list) {
+    fmt::print("{}", request.json ? json_of_presets() : text_of_presets());
+    return {};
+  }
+  if (request.base.empty()) {
+    return usage_error("no model named; give a preset (--list shows them), decoder or encoder");
+  }
+  const auto made = make(request);
+  if (!made) return tl::unexpected(made.error());
+  fmt::print("{}", request.json ? json_of(*made) : text_of(*made));
+  return {};
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,101 @@
+// Writes an ONNX graph node by node, naming as exported models do: a node is its module's path and
+// its operator, numbered when the path has it already, and a value is its node's first output.
+//
+//   auto scope = builder.enter("mlp");                           // inside /model/layers.0
+//   Value y = builder.node("Mul", {gate, up});                   // /model/layers.0/mlp/Mul
+//   Value z = builder.node("Mul", {y, y});                       // /model/layers.0/mlp/Mul_1
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+#include "npuscope/npu/models/generate_onnx.hpp"
+
+namespace onnx {
+class GraphProto;
+class ModelProto;
+class NodeProto;
+class TensorProto;
+}  // namespace onnx
+
+namespace npuscope::npu::models {
+
+using Value = std::string;
+using Dimension = std::variant<std::int64_t, std::string>;  // a size or a symbol
+using Dimensions = std::vector<Dimension>;
+using Integers = std::vector<std::int64_t>;
+
+// The types that inputs, outputs and casts have; `model` is the precision of weights.
+enum class ElementType : std::uint8_t { int64, float32, model };
+
+struct NodeAttribute {
+  std::string_view name;
+  std::variant<std::int64_t, float, Integers> value;
+};
+using NodeAttributes = std::vector<NodeAttribute>;
+
+class OnnxBuilder {
+ public:
+  OnnxBuilder(const std::string& graph_name, FloatType precision);
+  ~OnnxBuilder();
+  OnnxBuilder(const OnnxBuilder&) = delete;
+  OnnxBuilder& operator=(const OnnxBuilder&) = delete;
+
+  // While it lives, nodes are named inside one more module.
+  class Scope {
+   public:
+    Scope(std::string& path, std::string_view module);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    std::string& path_;
+    std::size_t outer_length_;
+  };
+  [[nodiscard]] Scope enter(std::string_view module) { return {path_, module}; }
+
+  Value input(const std::string& name, ElementType type, const Dimensions& dimensions);
+  void output(const Value& value, ElementType type, const Dimensions& dimensions);
+
+  // A node of the current module with one output, named `output` when the graph needs that name.
+  Value node(const std::string& op, const std::vector<Value>& inputs,
+             NodeAttributes attributes = {}, const std::string& output = {});
+  // The attribute value of Cast: the number of an element type in ONNX.
+  std::int64_t type_number(ElementType type) const;
+
+  // A weight named after the current module: all elements are `fill`.
+  Value weight(std::string_view name, const Integers& dimensions, double fill);
+
+  // Constants of the operators; equal ones are one initializer.
+  Value integer(std::int64_t value);       // a scalar
+  Value integers(const Integers& values);  // one dimension
+  Value number(double value);              // a scalar of the model's precision
+  // Constants with a name of their own.
+  Value integers(const std::string& name, const Integers& values, const Integers& dimensions);
+  Value float32s(const std::string& name, const std::vector<float>& values);
+
+  Result<GeneratedModel> finish(const std::string& description);
+
+ private:
+  std::string unique_node_name(const std::string& op);
+  onnx::NodeProto& add_node(const std::string& op);
+  void put_number(onnx::TensorProto& tensor, double value) const;
+
+  std::unique_ptr<onnx::ModelProto> model_;
+  onnx::GraphProto& graph_;
+  FloatType precision_;
+  std::string path_;                        // "/model/layers.0/mlp"
+  std::map<std::string, int> name_counts_;  // nodes of each path and operator
+  std::set<std::string> constants_;         // initializers made so far
+};
+
+}  // namespace npuscope::npu::models
