@@ -1,4 +1,6 @@
-# Libraries from the Debian release; packages.txt names their packages.
+# Libraries from the Debian release; packages.txt names their packages. What the library (not only
+# the programs) links must also stand in npuscopeConfig.cmake.in.
+list(APPEND CMAKE_MODULE_PATH ${PROJECT_SOURCE_DIR}/cmake)
 find_package(fmt REQUIRED)
 find_package(TBB REQUIRED)
 find_package(tl-expected REQUIRED)
@@ -9,9 +11,4 @@ find_package(CLI11 REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(ONNX REQUIRED)
 find_package(ZLIB REQUIRED)
-
-find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
-find_library(XXHASH_LIBRARY xxhash REQUIRED)
-add_library(xxHash::xxhash UNKNOWN IMPORTED)
-set_target_properties(xxHash::xxhash PROPERTIES IMPORTED_LOCATION ${XXHASH_LIBRARY}
-                      INTERFACE_INCLUDE_DIRECTORIES ${XXHASH_INCLUDE_DIR})
+find_package(xxHash REQUIRED)
