@@ -1,0 +1,69 @@
+# Installs the build, moves the installation elsewhere, builds examples/ against it as a project of
+# its own, and profiles a model with the result and with the installed programs.
+cmake_minimum_required(VERSION 3.25)
+
+function(run)
+  execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE output ERROR_VARIABLE output
+                  RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    string(REPLACE ";" " " command "${ARGN}")
+    message(FATAL_ERROR "${command}\nended with ${status}:\n${output}")
+  endif()
+  set(output "${output}" PARENT_SCOPE)
+endfunction()
+
+function(expect_match text pattern what)
+  if(NOT text MATCHES "${pattern}")
+    message(FATAL_ERROR "${what}: expected ${pattern} in\n${text}")
+  endif()
+endfunction()
+
+function(expect_file path)
+  if(NOT EXISTS ${prefix}/${path})
+    message(FATAL_ERROR "the installation lacks ${path}")
+  endif()
+endfunction()
+
+file(REMOVE_RECURSE ${WORK_DIR})
+set(prefix ${WORK_DIR}/moved)
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${WORK_DIR}/installed)
+file(RENAME ${WORK_DIR}/installed ${prefix})
+
+# The programs, and what a user needs to have beside them.
+run(${prefix}/bin/npuscope --version)
+expect_match("${output}" "^${VERSION}\n$" "npuscope --version")
+run(${prefix}/bin/npuscope-model --help)
+expect_match("${output}" "npuscope-model" "npuscope-model --help")
+foreach(document LICENSE NOTICE README.md CHANGELOG.md docs/cli.md examples/profile_model.cpp)
+  expect_file(share/doc/npuscope/${document})
+endforeach()
+file(GLOB_RECURSE headers RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/include/*.hpp)
+foreach(header ${headers})
+  expect_file(${header})
+endforeach()
+
+# Nothing installed for CMake points back into the source or build folder.
+file(GLOB_RECURSE package_files ${prefix}/*.cmake)
+foreach(package_file ${package_files})
+  file(READ ${package_file} text)
+  foreach(folder ${SOURCE_DIR} ${BUILD_DIR})
+    string(FIND "${text}" "${folder}/" at)
+    if(NOT at EQUAL -1)
+      message(FATAL_ERROR "${package_file} names ${folder}")
+    endif()
+  endforeach()
+endforeach()
+
+# find_package(npuscope) in another project.
+set(flags "")
+if(SANITIZE)
+  set(flags "-fsanitize=${SANITIZE}")
+endif()
+run(${CMAKE_COMMAND} -S ${prefix}/share/doc/npuscope/examples -B ${WORK_DIR}/build -G Ninja
+    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release
+    "-DCMAKE_CXX_FLAGS=${flags}")
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+run(${WORK_DIR}/build/profile_model ${SOURCE_DIR}/models/light_resnet50.onnx)
+expect_match("${output}" "aicconvolutiond32 HMX" "the summary that profile_model prints")
+run(${WORK_DIR}/build/profile_model ${SOURCE_DIR}/models/light_squeezenet.onnx)
+expect_match("${output}" "aicconvolutiond32 HMX" "the summary that profile_model prints")
