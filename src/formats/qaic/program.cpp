@@ -141,6 +141,8 @@ std::uint64_t fingerprint(const Program& program) {
 
 std::vector<std::byte> write_program(const Program& program) {
   SectionWriter writer(magic, version);
+  writer.reserve(program.tasks.size() * sizeof(Task) + program.waits.size() * sizeof(Wait) +
+                 program.dependencies.size() * sizeof(Dependency));
   for_each_section(program,
                    [&](ProgramSection kind, auto records) { writer.add(kind, 0, records); });
   return std::move(writer).finish();

@@ -24,9 +24,7 @@ struct Header {
 static_assert(sizeof(Header) == 32);
 constexpr std::size_t checksummed_header_bytes = offsetof(Header, table_checksum);
 
-constexpr std::uint64_t aligned(std::uint64_t offset) {
-  return (offset + 7) & ~std::uint64_t{7};
-}
+constexpr std::uint64_t aligned(std::uint64_t offset) { return (offset + 7) & ~std::uint64_t{7}; }
 
 void copy_to(std::byte* destination, ByteSpan source) {
   if (!source.empty()) std::memcpy(destination, source.data(), source.size());
@@ -39,9 +37,7 @@ std::uint64_t table_checksum(const Header& header, ByteSpan table) {
   return XXH3_64bits(covered.data(), covered.size());
 }
 
-std::uint64_t byte_count(const SectionEntry& entry) {
-  return entry.count * entry.record_size;
-}
+std::uint64_t byte_count(const SectionEntry& entry) { return entry.count * entry.record_size; }
 
 // Each section alone: inside the artifact, aligned, and with a size that does not overflow.
 Status check_place(const SectionEntry& entry, std::size_t index, std::uint64_t table_end,
@@ -125,6 +121,11 @@ SectionWriter::SectionWriter(std::string_view magic, SectionVersion version)
   magic_.resize(magic_bytes);
 }
 
+void SectionWriter::reserve(std::size_t bytes) {
+  constexpr std::size_t frame = 4096;  // header, table of some hundred sections, padding
+  payload_.reserve(bytes + frame);
+}
+
 void SectionWriter::add_bytes(std::uint32_t kind, std::uint32_t key, std::size_t record_size,
                               ByteSpan bytes) {
   payload_.resize(aligned(payload_.size()));
@@ -152,11 +153,10 @@ std::vector<std::byte> SectionWriter::finish() && {
   header.file_size = table_end + payload_.size();
   header.table_checksum = table_checksum(header, table);
 
-  std::vector<std::byte> out(header.file_size);
-  std::memcpy(out.data(), &header, sizeof header);
-  copy_to(out.data() + sizeof header, table);
-  copy_to(out.data() + table_end, payload_);
-  return out;
+  payload_.insert(payload_.begin(), table_end, std::byte{0});
+  std::memcpy(payload_.data(), &header, sizeof header);
+  copy_to(payload_.data() + sizeof header, table);
+  return std::move(payload_);
 }
 
 Result<SectionReader> SectionReader::open(ByteSpan bytes, std::string_view magic,

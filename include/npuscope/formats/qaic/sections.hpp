@@ -44,6 +44,9 @@ class SectionWriter {
  public:
   SectionWriter(std::string_view magic, SectionVersion version);
 
+  // Optional, for large artifacts: room for so many bytes of records, so that none is copied twice.
+  void reserve(std::size_t bytes);
+
   template <class Record>
   void add(std::uint32_t kind, std::uint32_t key, std::span<const Record> records) {
     static_assert(std::is_trivially_copyable_v<Record>);
