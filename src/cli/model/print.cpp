@@ -49,12 +49,11 @@ std::string text_of(const ModelReport& report) {
   const npu::Architecture& a = report.architecture;
   const npu::ModelSummary& summary = report.summary;
   const bool decoder = a.kind == ModelKind::decoder;
-  std::string heads = thousands(std::uint64_t(a.heads));
+  std::string heads = fmt::format("{} heads", a.heads);
   if (a.key_value_heads != a.heads) heads += fmt::format(" ({} key/value)", a.key_value_heads);
-  std::string text =
-      fmt::format("{}: {} of {} layers, hidden {}, {} heads of {}, ffn {}, vocab {}\n",
-                  printable(a.name), npu::name_of(a.kind), a.layers, a.hidden_size, heads,
-                  a.head_size, a.feed_forward_size, a.vocabulary_size);
+  std::string text = fmt::format("{}: {} of {} layers, hidden {}, {} of {}, ffn {}, vocab {}\n",
+                                 printable(a.name), npu::name_of(a.kind), a.layers, a.hidden_size,
+                                 heads, a.head_size, a.feed_forward_size, a.vocabulary_size);
   text += fmt::format("one inference: batch {}, {} tokens{}\n", report.sizes.batch,
                       report.sizes.sequence,
                       decoder ? fmt::format(", context {}", report.sizes.context) : "");

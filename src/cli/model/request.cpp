@@ -33,14 +33,17 @@ void add_architecture_flags(CLI::App& program, npu::ArchitectureChanges& changes
   add("--positions", changes.max_positions, "Encoder: rows of the table of positions");
   add("--rotary-base", changes.rotary_base, "Decoder: base of the rotary frequencies");
   add("--name", changes.name, "Name of the graph (otherwise the preset's)");
-  program
-      .add_flag("--tied-embeddings,!--no-tied-embeddings", changes.tied_embeddings,
-                "Decoder: logits use the embedding table")
-      ->group(group);
-  program
-      .add_flag("--query-key-norm,!--no-query-key-norm", changes.query_key_norm,
-                "Decoder: RMS norm over each query and key head")
-      ->group(group);
+  // An unset flag must leave the preset's choice, so the flags are functions; --no-... counts down.
+  const auto add_switch = [&](const char* name, std::optional<bool>& member, const char* what) {
+    program
+        .add_flag_function(
+            name, [&member](std::int64_t count) { member = count > 0; }, what)
+        ->group(group);
+  };
+  add_switch("--tied-embeddings,!--no-tied-embeddings", changes.tied_embeddings,
+             "Decoder: logits use the embedding table");
+  add_switch("--query-key-norm,!--no-query-key-norm", changes.query_key_norm,
+             "Decoder: RMS norm over each query and key head");
 }
 
 Result<ModelReport> make(const ModelRequest& request) {
@@ -72,6 +75,15 @@ void add_model_flags(CLI::App& program, ModelRequest& request) {
                      "The ONNX file to write (otherwise only the summary is printed)");
   program.add_flag("--list", request.list, "List the presets");
   program.add_flag("--json", request.json, "Print the summary or the list as JSON");
+  program
+      .add_option_function<std::string>(
+          "--precision",
+          [&request](const std::string& name) {
+            request.options.precision =
+                name == "float16" ? npu::FloatType::float16 : npu::FloatType::float32;
+          },
+          "Of weights and activations (float32)")
+      ->check(CLI::IsMember({"float32", "float16"}));
   const auto sizes = "Sizes of one inference";
   program.add_option("--batch", request.batch, "Sequences at once (1)")->group(sizes);
   program.add_option("--seq", request.sequence, "Tokens that go in (32; encoders 128)")
@@ -82,11 +94,6 @@ void add_model_flags(CLI::App& program, ModelRequest& request) {
       .add_flag("--symbolic", request.options.symbolic,
                 "Leave batch_size, seq_len and ctx_len open; the sizes serve the summary")
       ->group(sizes);
-  const std::map<std::string, npu::FloatType> precisions{{"float32", npu::FloatType::float32},
-                                                         {"float16", npu::FloatType::float16}};
-  program.add_option("--precision", request.options.precision, "float32 (default) or float16")
-      ->transform(CLI::Transformer(precisions))
-      ->group("Architecture");
   add_architecture_flags(program, request.changes);
   program.footer(example);
 }

@@ -28,7 +28,7 @@ class Decoder {
           {builder_.input(fmt::format("past_key.{}", i), ElementType::model, state_shape),
            builder_.input(fmt::format("past_value.{}", i), ElementType::model, state_shape)});
     }
-    logits(model(past));
+    logits(model(past, dimensions));
     builder_.output("logits", ElementType::model,
                     {dimensions.batch, 1, architecture_.vocabulary_size});
     for (const State& state : past) {
@@ -41,12 +41,12 @@ class Decoder {
   static constexpr const char* retained_suffix = "_RetainedState";
 
   // All layers and the last norm: [batch x sequence x hidden]
-  Value model(const std::vector<State>& past) {
+  Value model(const std::vector<State>& past, const InputDimensions& dimensions) {
     auto scope = builder_.enter("model");
     Value x = embed();
     compute_rotary_tables();
-    compute_state_indices();
-    compute_mask(past.front());
+    compute_state_indices(dimensions);
+    compute_mask(past.front(), dimensions);
     for (std::size_t i = 0; i < past.size(); ++i) {
       auto layer_scope = builder_.enter(fmt::format("layers.{}", i));
       x = layer(x, past[i]);
@@ -97,20 +97,19 @@ class Decoder {
 
   // Where the new keys and values go, [batch, head, position] of each token and head:
   // [batch x key/value heads x sequence x 3]
-  void compute_state_indices() {
+  void compute_state_indices(const InputDimensions& dimensions) {
     auto scope = builder_.enter("state_indices");
     const std::int64_t head_count = architecture_.key_value_heads;
-    const NodeAttributes first_axis{{"axis", std::int64_t{0}}};
-    const Value shape = builder_.node("Shape", {position_ids_});
-    const Value batch = builder_.node("Gather", {shape, builder_.integers({0})}, first_axis);
-    const Value sequence = builder_.node("Gather", {shape, builder_.integers({1})}, first_axis);
-    const Value target = builder_.node(
-        "Concat", {batch, builder_.integers({head_count}), sequence, builder_.integers({1})},
-        first_axis);
+    const Value target =
+        builder_.node("Concat",
+                      {size_of(builder_, dimensions.batch, position_ids_, 0, Rank::vector),
+                       builder_.integers({head_count}),
+                       size_of(builder_, dimensions.sequence, position_ids_, 1, Rank::vector),
+                       builder_.integers({1})},
+                      {{"axis", std::int64_t{0}}});
 
-    const Value batch_count = builder_.node("Squeeze", {batch});
-    const Value rows =
-        builder_.node("Range", {builder_.integer(0), batch_count, builder_.integer(1)});
+    const Value batch = size_of(builder_, dimensions.batch, position_ids_, 0, Rank::scalar);
+    const Value rows = builder_.node("Range", {builder_.integer(0), batch, builder_.integer(1)});
     const Value row = builder_.node("Unsqueeze", {rows, builder_.integers({1, 2, 3})});
     Integers numbers;
     for (std::int64_t i = 0; i < head_count; ++i) numbers.push_back(i);
@@ -126,12 +125,11 @@ class Decoder {
   }
 
   // Zero up to a token's own position, masked_score after: [batch x 1 x sequence x context]
-  void compute_mask(const State& past) {
+  void compute_mask(const State& past, const InputDimensions& dimensions) {
     auto scope = builder_.enter("causal_mask");
-    const Value shape = builder_.node("Shape", {past.keys});
-    constexpr std::int64_t context_dimension = 2;
-    const Value context = builder_.node("Gather", {shape, builder_.integer(context_dimension)},
-                                        {{"axis", std::int64_t{0}}});
+    constexpr std::int64_t context_axis = 2;
+    const Value context =
+        size_of(builder_, dimensions.context, past.keys, context_axis, Rank::scalar);
     const Value positions =
         builder_.node("Range", {builder_.integer(0), context, builder_.integer(1)});
     const Value own = builder_.node("Unsqueeze", {position_ids_, builder_.integers({1, 3})});

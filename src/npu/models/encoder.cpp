@@ -16,7 +16,7 @@ class Encoder {
     const Value attention_mask = builder_.input("attention_mask", ElementType::int64, tokens);
     const Value token_types = builder_.input("token_type_ids", ElementType::int64, tokens);
     const Value mask = score_mask(attention_mask);
-    Value x = embeddings(input_ids, token_types);
+    Value x = embeddings(input_ids, token_types, dimensions.sequence);
     for (std::int64_t i = 0; i < architecture_.layers; ++i) {
       auto encoder = builder_.enter("encoder");
       auto scope = builder_.enter(fmt::format("layer.{}", i));
@@ -36,13 +36,13 @@ class Encoder {
     return builder_.node("Mul", {hidden, builder_.number(masked_score)});
   }
 
-  Value embeddings(const Value& input_ids, const Value& token_types) {
+  Value embeddings(const Value& input_ids, const Value& token_types, const Dimension& sequence) {
     auto scope = builder_.enter("embeddings");
     const Value words = table("word_embeddings", architecture_.vocabulary_size, input_ids);
     constexpr std::int64_t token_type_count = 2;
     const Value types = table("token_type_embeddings", token_type_count, token_types);
     const Value sum = builder_.node("Add", {words, types});
-    const Value placed = builder_.node("Add", {sum, positions(input_ids)});
+    const Value placed = builder_.node("Add", {sum, positions(input_ids, sequence)});
     return norm("LayerNorm", placed);
   }
 
@@ -53,15 +53,13 @@ class Encoder {
   }
 
   // The table's first rows, one for each token: [sequence x hidden]
-  Value positions(const Value& input_ids) {
+  Value positions(const Value& input_ids, const Dimension& sequence) {
     auto scope = builder_.enter("position_embeddings");
     const Value weight = builder_.weight(
         "weight", {architecture_.max_positions, architecture_.hidden_size}, matrix_fill);
-    const Value shape = builder_.node("Shape", {input_ids});
-    const Value sequence =
-        builder_.node("Gather", {shape, builder_.integers({1})}, {{"axis", std::int64_t{0}}});
     const Value zero = builder_.integers({0});
-    return builder_.node("Slice", {weight, zero, sequence, zero});
+    const Value end = size_of(builder_, sequence, input_ids, 1, Rank::vector);
+    return builder_.node("Slice", {weight, zero, end, zero});
   }
 
   Value layer(const Value& x, const Value& mask, const std::string& output) {

@@ -4,6 +4,16 @@
 
 namespace npuscope::npu::models {
 
+Value size_of(OnnxBuilder& builder, const Dimension& dimension, const Value& x, std::int64_t axis,
+              Rank rank) {
+  const auto constant = [&](std::int64_t value) {
+    return rank == Rank::scalar ? builder.integer(value) : builder.integers({value});
+  };
+  if (const auto* size = std::get_if<std::int64_t>(&dimension)) return constant(*size);
+  const Value shape = builder.node("Shape", {x});
+  return builder.node("Gather", {shape, constant(axis)}, {{"axis", std::int64_t{0}}});
+}
+
 Value attention(OnnxBuilder& builder, const Value& queries, const Value& keys, const Value& values,
                 const Value& mask, const Architecture& architecture) {
   const Value turned = builder.node("Transpose", {keys}, {{"perm", Integers{0, 1, 3, 2}}});

@@ -24,6 +24,13 @@ inline InputDimensions input_dimensions(const InputSizes& sizes, bool symbolic) 
   return {sizes.batch, sizes.sequence, sizes.context};
 }
 
+enum class Rank : std::uint8_t { scalar, vector };
+
+// The size of dimension `axis` of `x`, as an operand. A known size is a constant, since the ONNX
+// library's shape inference does not follow bounds that are computed.
+Value size_of(OnnxBuilder& builder, const Dimension& dimension, const Value& x, std::int64_t axis,
+              Rank rank);
+
 // x [... x inputs] times a weight [inputs x outputs] of the module `name`.
 inline Value linear(OnnxBuilder& builder, std::string_view name, const Value& x,
                     std::int64_t inputs, std::int64_t outputs) {
