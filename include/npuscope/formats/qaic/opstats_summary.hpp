@@ -107,6 +107,7 @@ struct OpstatsSummary {
   std::uint32_t batch_size = 1;   // inferences per batch (-stats-batchsize)
   Hertz utimer = aic_utimer;
   std::vector<OpstatsCore> cores;
+  std::vector<std::string> unread;  // lines of a parsed text that say something unknown
 
   std::uint64_t begin() const;    // of the batches of all cores
   std::uint64_t end() const;
@@ -122,7 +123,8 @@ OpstatsSummary summarise(const Profile& profile);
 
 std::string print_summary(const OpstatsSummary& summary);
 
-// Input errors name the line. Reads what print_summary and qaic-opstats print.
+// Input errors name the line. Reads what print_summary and qaic-opstats print; figures that follow
+// from others are not taken from the text, and lines of another form are kept in `unread`.
 Result<OpstatsSummary> parse_summary(std::string_view text, std::string_view name);
 
 }  // namespace npuscope::qaic
