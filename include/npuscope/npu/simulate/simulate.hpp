@@ -19,6 +19,8 @@
 
 namespace npuscope::npu {
 
+struct SimulatedInference;
+
 struct SimulationOptions {
   std::uint32_t program_number = 0;
   std::uint32_t device = 0;
@@ -28,12 +30,16 @@ struct SimulationOptions {
   double seconds = 0;                 // simulated
   std::uint64_t seed = 1;
   double core_hz = 0;                 // fixed core clock; 0: the target's governor
-  // Which inferences' statistics buffers to keep: [first_sample, first_sample + samples) of each
-  // activation, and only from first_sample_seconds on.
+  std::uint32_t host_threads = 4;     // of the host, that submit inferences
+  // Which inferences' statistics buffers to keep: of each activation `samples` in a row, from the
+  // first that is number first_sample or later and begins at first_sample_seconds or later.
   std::uint64_t first_sample = 0;
   std::uint64_t samples = 1;
   double first_sample_seconds = 0;
   bool keep_truth = false;            // also keep what really happened (for tests)
+  // Takes each sampled inference when it completes, with its buffer, which the result then does not
+  // keep: memory stays bounded however many samples there are. An error ends the simulation.
+  std::function<Status(const SimulatedInference&)> on_sample;
 };
 
 // What really happened, at the simulator's own resolution; never seen by a decoder.
@@ -50,14 +56,18 @@ struct TaskTruth {
 struct SimulatedInference {
   std::uint32_t activation = 0;
   std::uint64_t number = 0;
+  std::uint32_t in_queue = 0;         // inferences of the activation with the host, this included
+  bool sampled = false;
+  Picoseconds queued{};               // by the application
   Picoseconds submitted{};            // by the host
+  Picoseconds input_sent{};           // begins to move over the link
   Picoseconds input_ready{};          // in device memory
-  Picoseconds device_begin{};
+  Picoseconds device_begin{};         // after the ports' doorbells
   Picoseconds device_end{};
   Picoseconds completed{};            // seen by the host
-  Picoseconds input_wait{};           // longest over threads
+  Picoseconds input_wait{};           // for the doorbell, before device_begin; longest over threads
   Picoseconds output_wait{};
-  std::vector<std::byte> stats_buffer;  // empty unless sampled
+  std::vector<std::byte> stats_buffer;  // empty unless sampled; always below -stats-level=40
   std::vector<TaskTruth> truth;         // empty unless asked for and sampled
 };
 
@@ -67,7 +77,8 @@ struct SimulationResult {
   std::uint64_t task_events = 0;               // executed thread tasks, the unit of the benchmark
 };
 
-// A usage error when the activations need more cores than the target has.
+// Usage errors: the activations need more cores than the target has, or an option makes no sense.
+// Input errors: the program cannot run, or the target's figures make it take more than 11 days.
 Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
                                   const SimulationOptions& options);
 

@@ -1,0 +1,183 @@
+#include "npuscope/npu/simulate/simulate.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "formats/qaic/program_check.hpp"
+#include "npu/simulate/host.hpp"
+#include "npu/simulate/machine.hpp"
+
+namespace npuscope::npu {
+
+namespace {
+
+constexpr std::uint32_t most_queued = 4096;
+
+Status check_options(const qaic::Program& program, const Target& target,
+                     const SimulationOptions& options) {
+  if (options.activations == 0) {
+    return usage_error("0 activations do nothing; ask for at least one (-a)");
+  }
+  if (std::uint64_t{options.activations} * program.cores > target.cores) {
+    return usage_error(
+        "{} activations of {} cores each need {} cores, but {} has {}; ask for at most {} (-a) or "
+        "compile for fewer cores",
+        options.activations, program.cores, std::uint64_t{options.activations} * program.cores,
+        target.name, target.cores, target.cores / program.cores);
+  }
+  if (options.set_size == 0 || options.set_size > most_queued) {
+    return usage_error("set size {} is not possible; keep 1 to {} inferences queued (-S)",
+                       options.set_size, most_queued);
+  }
+  if (options.inferences == 0 && !(options.seconds > 0)) {
+    return usage_error("neither a number of inferences nor a time is given; set one of them");
+  }
+  if (options.core_hz != 0 && !(options.core_hz >= 1e6 && options.core_hz <= 1e11)) {
+    return usage_error("a core clock of {:g} MHz is not possible; choose 1 to 100000 MHz",
+                       options.core_hz / 1e6);
+  }
+  return {};
+}
+
+// What a description read from a file always fulfils (target.hpp); one made by hand may not.
+Status check_target(const Target& target) {
+  struct Figure {
+    std::string_view name;
+    double value;
+    double least;
+  };
+  for (const Figure& figure :
+       {Figure{"core_hz", target.core_hz, 1e6}, Figure{"timer_hz", target.timer_hz, 1e3},
+        Figure{"ddr_bytes_per_s", target.ddr_bytes_per_s, 1},
+        Figure{"ddr_efficiency", target.ddr_efficiency, 1e-3},
+        Figure{"ddr_bytes_per_s_per_core", target.ddr_bytes_per_s_per_core, 1},
+        Figure{"multicast_bytes_per_s_per_core", target.multicast_bytes_per_s_per_core, 1},
+        Figure{"host_link_bytes_per_s", target.host_link_bytes_per_s, 1}}) {
+    if (!(figure.value >= figure.least)) {
+      return input_error("target {}: {} is {:g}; it must be at least {:g}", target.name,
+                         figure.name, figure.value, figure.least);
+    }
+  }
+  if (target.core_hz_min != 0 && target.core_hz_min < 1e6) {
+    return input_error("target {}: core_hz_min is {:g}; it must be at least 1e6", target.name,
+                       target.core_hz_min);
+  }
+  return {};
+}
+
+class Simulation {
+ public:
+  Simulation(const qaic::Program& program, const Target& target, const SimulationOptions& options)
+      : context_(program, target, options),
+        options_(options),
+        machine_(context_, events_),
+        host_(context_, program.output_bytes + stats_bytes(program), events_),
+        recorders_(options.activations),
+        samples_left_(options.activations, options.samples) {}
+
+  Result<SimulationResult> run() {
+    for (Status status; status;) {
+      const Picoseconds next = std::min(events_.next_time(), machine_.next_transfer_end());
+      const Picoseconds window_end = machine_.window_end();
+      if (next == never && !machine_.kernels_cross_window()) break;
+      if (machine_.out_of_time() || std::min(next, window_end) > time_limit) return out_of_time();
+      if (window_end <= next) {
+        machine_.next_window();
+      } else if (machine_.next_transfer_end() == next) {
+        machine_.end_transfer();
+      } else {
+        status = handle(events_.pop());
+      }
+      if (!status) return tl::unexpected(status.error());
+    }
+    if (!host_.all_complete()) {
+      return input_error("network {}: the program stopped before its end; compile it again",
+                         context_.program.network_name);
+    }
+    result_.task_events = machine_.task_events();
+    return std::move(result_);
+  }
+
+ private:
+  Status handle(const Event& event) {
+    switch (event.kind()) {
+      case EventKind::submit: host_.submit(event.id(), event.time); break;
+      case EventKind::input: host_.send_input(event.id(), event.time); break;
+      case EventKind::output: host_.take_output(event.id(), event.time); break;
+      case EventKind::begin: begin(event.id(), event.time); break;
+      case EventKind::completed: return complete(event.id());
+      default:
+        if (machine_.handle(event)) end(machine_.activation_of(event));
+    }
+    return {};
+  }
+
+  void begin(std::uint32_t activation, Picoseconds now) {
+    SimulatedInference& inference = host_.begin_on_device(activation, now);
+    inference.sampled = is_sampled(inference);
+    if (inference.sampled) {
+      --samples_left_[activation];
+      recorders_[activation] = std::make_unique<Recorder>(context_, activation, inference.number);
+      host_.record_ports(activation, *recorders_[activation]);
+    }
+    machine_.begin(activation, inference.number, now, recorders_[activation].get());
+  }
+
+  bool is_sampled(const SimulatedInference& inference) const {
+    return samples_left_[inference.activation] > 0 && inference.number >= options_.first_sample &&
+           to_seconds(inference.device_begin) >= options_.first_sample_seconds;
+  }
+
+  void end(std::uint32_t activation) {
+    SimulatedInference& inference = host_.end_on_device(activation, machine_.end_of(activation));
+    if (!inference.sampled) return;
+    Recorder& recorder = *recorders_[activation];
+    if (context_.program.stats_level >= 40) inference.stats_buffer = recorder.buffer();
+    inference.truth = recorder.take_truth();
+    recorders_[activation].reset();
+  }
+
+  Status complete(std::uint32_t activation) {
+    SimulatedInference inference = host_.complete(activation);
+    result_.total = std::max(result_.total, inference.completed);
+    if (inference.sampled && options_.on_sample) {
+      if (auto taken = options_.on_sample(inference); !taken) return taken;
+      inference.stats_buffer = {};
+      inference.truth = {};
+    }
+    result_.inferences.push_back(std::move(inference));
+    return {};
+  }
+
+  tl::unexpected<Error> out_of_time() const {
+    return input_error(
+        "network {}: the run takes more than 11 days of the device's time; check "
+        "the figures of target {}",
+        context_.program.network_name, context_.target.name);
+  }
+
+  RecordingContext context_;
+  const SimulationOptions& options_;
+  EventQueue events_;
+  Machine machine_;
+  Host host_;
+  std::vector<std::unique_ptr<Recorder>> recorders_;  // by activation; null: not sampled
+  std::vector<std::uint64_t> samples_left_;           // by activation
+  SimulationResult result_;
+};
+
+}  // namespace
+
+Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
+                                  const SimulationOptions& options) {
+  if (auto usable = qaic::check_program(program, program.network_name); !usable) {
+    return tl::unexpected(usable.error());
+  }
+  if (auto usable = check_target(target); !usable) return tl::unexpected(usable.error());
+  if (auto usable = check_options(program, target, options); !usable) {
+    return tl::unexpected(usable.error());
+  }
+  return Simulation(program, target, options).run();
+}
+
+}  // namespace npuscope::npu
