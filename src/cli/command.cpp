@@ -1,11 +1,19 @@
 #include "cli/command.hpp"
 
 #include <cctype>
+#include <csignal>
 #include <cstdio>
+#include <iostream>
+#include <system_error>
 
 #include "npuscope/base/text.hpp"
 
 namespace npuscope::cli {
+namespace {
+
+std::string program_name = "npuscope";
+
+}  // namespace
 
 ExitStatus exit_status_of(ErrorKind kind) {
   switch (kind) {
@@ -17,7 +25,7 @@ ExitStatus exit_status_of(ErrorKind kind) {
 }
 
 ExitStatus report(const Error& error) {
-  fmt::print(stderr, "npuscope: {}\n", printable(error.message));
+  fmt::print(stderr, "{}: {}\n", program_name, printable(error.message));
   return exit_status_of(error.kind);
 }
 
@@ -35,19 +43,52 @@ std::vector<std::string> normalize_arguments(int argc, char** argv) {
   return arguments;
 }
 
-int run_program(CLI::App& program, int argc, char** argv, ExitStatus& status) {
+namespace {
+
+// "npuscope qpc list", as far as the command line got.
+std::string command_of(const CLI::App& program) {
+  std::string command = program.get_name();
+  const CLI::App* app = &program;
+  while (!app->get_subcommands().empty()) {
+    app = app->get_subcommands().front();
+    command += " " + app->get_name();
+  }
+  return command;
+}
+
+// The status of the command line itself: help and version are done, everything else is usage.
+ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& status) {
   auto arguments = normalize_arguments(argc, argv);
   std::reverse(arguments.begin(), arguments.end());  // CLI11 wants them last first
   try {
-    program.parse(std::move(arguments));
+    program.parse(std::move(arguments));  // runs the subcommand, which sets `status`
+    return status;
   } catch (const CLI::ParseError& error) {
-    return program.exit(error) == 0 ? 0 : int(ExitStatus::usage);
+    if (error.get_exit_code() != 0) {
+      return report(Error{ErrorKind::usage,
+                          fmt::format("{}; see {} --help", error.what(), command_of(program))});
+    }
+    program.exit(error);  // prints help or version
+    return ExitStatus::done;
+  } catch (const std::bad_alloc&) {
+    return report(
+        Error{ErrorKind::input, "not enough memory; use a smaller input or raise the limit"});
+  } catch (const std::system_error&) {  // fmt::print
+    return ExitStatus::done;            // the stream keeps the error, which is reported below
   }
-  std::fflush(stdout);
-  if (std::ferror(stdout) && status == ExitStatus::done) {
+}
+
+}  // namespace
+
+int run_program(CLI::App& program, int argc, char** argv, ExitStatus& status) {
+  program_name = program.get_name();
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a write error like any other
+  const ExitStatus parsed = parse(program, argc, argv, status);
+  std::cout.flush();
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && parsed == ExitStatus::done) {
     return int(report(Error{ErrorKind::output, "standard output: cannot write; check the disk"}));
   }
-  return int(status);
+  return int(parsed);
 }
 
 }  // namespace npuscope::cli

@@ -20,8 +20,8 @@ enum class ExitStatus : int {
 
 ExitStatus exit_status_of(ErrorKind kind);
 
-// Prints "npuscope: <message>" to stderr and returns the status for its kind. Control characters
-// in the message are escaped.
+// Prints "npuscope: <message>" (the program's name) to stderr and returns the status for its kind.
+// Control characters in the message are escaped.
 ExitStatus report(const Error& error);
 
 // The vendors' one-dash long flags (-stats-level=70) as two-dash ones; short flags, negative

@@ -1,0 +1,91 @@
+// What all commands have in common; docs/cli.md says it in words.
+#include "cli/command.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cli/program.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::MatchesRegex;
+
+std::vector<std::string> normalized(std::vector<std::string> words) {
+  std::vector<char*> pointers{nullptr};
+  for (std::string& word : words) pointers.push_back(word.data());
+  return normalize_arguments(int(pointers.size()), pointers.data());
+}
+
+TEST(Arguments, VendorFlagsWithOneDashGetTheSecond) {
+  EXPECT_THAT(normalized({"compile", "-stats-level=70", "-aic-num-cores", "4"}),
+              ElementsAre("compile", "--stats-level=70", "--aic-num-cores", "4"));
+}
+
+TEST(Arguments, EverythingElseStaysAsItIs) {
+  const std::vector<std::string> words{
+      "--stats-level=70", "-q", "-S10", "-1", "-", "-.5", "a-b", ""};
+  EXPECT_EQ(normalized(words), words);
+}
+
+TEST(Arguments, BehindTwoDashesAreFiles) {
+  EXPECT_THAT(normalized({"-model", "--", "-model"}), ElementsAre("--model", "--", "-model"));
+}
+
+TEST(ExitStatus, FollowsTheKindOfError) {
+  EXPECT_EQ(int(exit_status_of(ErrorKind::usage)), 2);
+  EXPECT_EQ(int(exit_status_of(ErrorKind::input)), 3);
+  EXPECT_EQ(int(exit_status_of(ErrorKind::output)), 4);
+}
+
+TEST(Program, TellsItsVersion) {
+  const Outcome outcome = run_npuscope({"--version"});
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, NPUSCOPE_VERSION "\n");
+  EXPECT_EQ(outcome.errors, "");
+}
+
+TEST(Program, HelpIsAnAnswerNotAnError) {
+  for (const std::string command : {"compile", "run", "opstats", "qpc"}) {
+    EXPECT_THAT(run_npuscope({"--help"}).output, HasSubstr("\n  " + command + " "));
+    const Outcome outcome = run_npuscope({command, "--help"});
+    EXPECT_EQ(outcome.status, 0) << command;
+    EXPECT_THAT(outcome.output, HasSubstr("--help")) << command;
+    EXPECT_EQ(outcome.errors, "") << command;
+  }
+}
+
+TEST(Program, WrongUsageIsStatusTwoAndOneSentence) {
+  const Outcome none = run_npuscope({});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_EQ(none.output, "");
+  EXPECT_EQ(none.errors, "npuscope: A subcommand is required; see npuscope --help\n");
+
+  const Outcome flag = run_npuscope({"opstats", "--no-such\x1b[31m-flag"});
+  EXPECT_EQ(flag.status, 2);
+  EXPECT_EQ(flag.output, "");
+  EXPECT_THAT(flag.errors, MatchesRegex("npuscope: .*; see npuscope opstats --help\n"));
+
+  const Outcome model = run_npuscope_model({"--no-such-flag"});
+  EXPECT_EQ(model.status, 2);
+  EXPECT_THAT(model.errors, MatchesRegex("npuscope-model: .*; see npuscope-model --help\n"));
+}
+
+TEST(Program, ResultsThatCannotBePrintedAreStatusFour) {
+  for (const Outcome& outcome :
+       {run_npuscope({"--help"}, "> /dev/full"), run_npuscope_model({"--list"}, "> /dev/full")}) {
+    EXPECT_EQ(outcome.status, 4);
+    EXPECT_THAT(outcome.errors, HasSubstr("standard output: cannot write; check the disk\n"));
+  }
+}
+
+TEST(Program, AReaderThatGoesAwayIsNoCrash) {
+  const Outcome outcome = run_npuscope({"--help"}, "| head -n 1");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.errors, "");
+}
+
+}  // namespace
+}  // namespace npuscope::cli
