@@ -43,6 +43,12 @@ std::string line(std::string_view what, std::string_view value) {
   return fmt::format("  {:<32}{}\n", what, value);
 }
 
+std::string mebibytes(double value) {
+  const std::string digits = fmt::format("{:.2f}", value);
+  const std::size_t point = digits.size() - 3;
+  return thousands(std::stoull(digits.substr(0, point))) + digits.substr(point) + " MiB";
+}
+
 }  // namespace
 
 std::string text_of(const ModelReport& report) {
@@ -58,16 +64,15 @@ std::string text_of(const ModelReport& report) {
                       report.sizes.sequence,
                       decoder ? fmt::format(", context {}", report.sizes.context) : "");
   text += line("parameters", thousands(summary.parameters));
-  text += line("weights at float16", fmt::format("{:.2f} MiB", summary.weight_mebibytes_float16()));
+  text += line("weights at float16", mebibytes(summary.weight_mebibytes_float16()));
   if (decoder) {
-    text += line("retained state at float16",
-                 fmt::format("{:.2f} MiB", summary.retained_mebibytes_float16()));
+    text += line("retained state at float16", mebibytes(summary.retained_mebibytes_float16()));
   }
   text += line("multiply-accumulates", thousands(summary.multiply_accumulates));
   text += line(fmt::format("  with rows padded to {}", npu::padded_row_multiple),
                thousands(summary.padded_multiply_accumulates));
-  if (report.file.empty()) return text + "no file written; -o FILE.onnx writes the model\n";
-  return text + fmt::format("wrote {}: {} nodes, {} bytes, {}{}\n", printable(report.file),
+  if (!report.file) return text + "no file written; -o FILE.onnx writes the model\n";
+  return text + fmt::format("wrote {}: {} nodes, {} bytes, {}{}\n", printable(*report.file),
                             thousands(report.nodes), thousands(report.file_bytes),
                             name_of(report.options.precision),
                             report.options.symbolic ? ", symbolic sizes" : "");
@@ -87,10 +92,10 @@ std::string json_of(const ModelReport& report) {
   json["retained_bytes_float16"] = summary.retained_bytes_float16;
   json["multiply_accumulates"] = summary.multiply_accumulates;
   json["padded_multiply_accumulates"] = summary.padded_multiply_accumulates;
-  if (report.file.empty()) {
+  if (!report.file) {
     json["file"] = nullptr;
   } else {
-    json["file"] = {{"path", report.file}, {"bytes", report.file_bytes}, {"nodes", report.nodes}};
+    json["file"] = {{"path", *report.file}, {"bytes", report.file_bytes}, {"nodes", report.nodes}};
   }
   return dump(json);
 }

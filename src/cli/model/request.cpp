@@ -56,12 +56,12 @@ Result<ModelReport> make(const ModelRequest& request) {
   auto summary = npu::summarize(*architecture, sizes);
   if (!summary) return tl::unexpected(summary.error());
   ModelReport made{*architecture, sizes, request.options, *summary, request.output, 0, 0};
-  if (request.output.empty()) return made;
+  if (!request.output) return made;
   auto model = npu::generate_onnx(*architecture, sizes, request.options);
   if (!model) return tl::unexpected(model.error());
   made.file_bytes = model->bytes.size();
   made.nodes = model->nodes;
-  auto written = write_file_atomically(request.output, as_byte_span(model->bytes));
+  auto written = write_file_atomically(*request.output, as_byte_span(model->bytes));
   if (!written) return tl::unexpected(written.error());
   return made;
 }
@@ -108,7 +108,9 @@ Status serve(const ModelRequest& request) {
   }
   const auto made = make(request);
   if (!made) return tl::unexpected(made.error());
-  fmt::print("{}", request.json ? json_of(*made) : text_of(*made));
+  // The model itself may go to standard output; then the summary must not follow it there.
+  const bool output_taken = request.output == "/dev/stdout";
+  fmt::print(output_taken ? stderr : stdout, "{}", request.json ? json_of(*made) : text_of(*made));
   return {};
 }
 

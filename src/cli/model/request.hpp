@@ -15,7 +15,7 @@ struct ModelRequest {
   npu::ArchitectureChanges changes;
   std::optional<std::int64_t> batch, sequence, context;
   npu::GenerateOptions options;
-  std::string output;  // empty: only the summary
+  std::optional<std::string> output;  // without one only the summary is made
   bool list = false;
   bool json = false;
 };
@@ -26,7 +26,7 @@ struct ModelReport {
   npu::InputSizes sizes;
   npu::GenerateOptions options;
   npu::ModelSummary summary;
-  std::string file;  // empty when none was written
+  std::optional<std::string> file;  // none when none was written
   std::size_t file_bytes = 0;
   std::size_t nodes = 0;
 };

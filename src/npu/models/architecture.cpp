@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "npuscope/base/text.hpp"
+
 namespace npuscope::npu {
 namespace {
 
@@ -195,6 +197,10 @@ InputSizes default_sizes(const Architecture& architecture) {
 }
 
 Status validate(const Architecture& architecture, const InputSizes& sizes) {
+  if (architecture.name.empty() || printable(architecture.name) != architecture.name) {
+    return usage_error("the name \"{}\" is not plain UTF-8 text; take letters and digits",
+                       architecture.name);
+  }
   if (auto status = check_ranges(architecture, sizes); !status) return status;
   return architecture.kind == ModelKind::decoder ? check_decoder(architecture, sizes)
                                                  : check_encoder(architecture, sizes);

@@ -108,6 +108,10 @@ struct Refusal {
 
 TEST(Validate, SaysWhatDoesNotFitAndWhatToDo) {
   const Refusal refusals[] = {
+      {"amber-7b", [](auto& a, auto&) { a.name = ""; },
+       "the name \"\" is not plain UTF-8 text; take letters and digits"},
+      {"amber-7b", [](auto& a, auto&) { a.name = "\xFF"; },
+       "the name \"\xFF\" is not plain UTF-8 text; take letters and digits"},
       {"amber-7b", [](auto&, auto& s) { s.sequence = 129; },
        "a sequence of 129 tokens exceeds the context of 128; raise the context"},
       {"amber-7b", [](auto& a, auto&) { a.key_value_heads = 5; },
