@@ -1,0 +1,79 @@
+// The reference NPU's compiler: a model graph in, an instrumented program out.
+//
+//   CompileOptions options;
+//   options.cores = 14;
+//   options.convert_to_fp16 = true;
+//   options.stats_level = 70;
+//   Result<CompiledNetwork> network = compile_network(graph, target, options);
+//   network->metrics.original_macs      6640631808 (Amber 7B, one token)
+//
+// How: every operator becomes kernels with the field's names, spread over the cores (split along one
+// axis of its output, or repeated where that is cheaper), cut into tiles that fit the VTCM, with
+// the DMA transfers, multicasts and layout conversions (d32 is what the HMX reads and writes) that
+// this needs. docs/compiler.md explains the choices. Same graph, target and options: same program.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+#include "npuscope/formats/qaic/network_descriptor.hpp"
+#include "npuscope/formats/qaic/program.hpp"
+#include "npuscope/npu/graph/graph.hpp"
+#include "npuscope/npu/target/target.hpp"
+
+namespace npuscope::npu {
+
+struct CompileOptions {
+  std::string network_name = "QAicGraph";
+  std::uint32_t cores = 0;             // 0: all of the target's
+  bool convert_to_fp16 = false;        // float32 and float64 tensors become float16
+  bool retained_state = false;         // X and X_RetainedState share device memory, never the link
+  std::uint32_t stats_level = 40;      // what the statistics buffer records, 0 to 100
+  std::uint32_t stats_batch_size = 1;  // inferences that one run of the network counts as
+  bool ddr_stats = false;
+  std::vector<std::uint32_t> pmu_events;
+  std::uint32_t op_stats_verbosity = 1;  // 2: operands and attributes in the descriptor
+};
+
+struct CoreMetrics {
+  std::uint64_t vtcm_bytes = 0;               // most that is live at once
+  std::uint64_t ddr_read_bytes = 0;
+  std::uint64_t ddr_read_constant_bytes = 0;  // of those, weights and other constants
+  std::uint64_t ddr_write_bytes = 0;
+  std::uint64_t multicast_bytes = 0;          // sent
+  std::uint64_t tasks = 0;
+  std::uint64_t barriers = 0;                 // tasks that other queues wait on
+};
+
+struct CompileMetrics {
+  std::uint64_t original_macs = 0;            // of the model as written
+  std::uint64_t hmx_macs = 0;                 // executed, padding to the HMX's granules included
+  std::uint64_t non_hmx_macs = 0;             // products that run on HVX
+  std::map<std::uint64_t, std::uint64_t> op_output_elements;  // elements -> operators of that size
+  std::uint64_t constant_bytes = 0;           // distinct constants in device precision
+  std::uint64_t d32_constant_bytes = 0;       // the same with matrices padded to d32
+  std::uint64_t spill_bytes = 0;              // activations written to DDR because VTCM was full
+  std::vector<CoreMetrics> cores;
+  std::vector<std::string> performance_warnings;
+};
+
+struct CompiledNetwork {
+  qaic::Program program;
+  qaic::NetworkDescriptor descriptor;
+  CompileMetrics metrics;
+};
+
+// Usage errors: more cores than the target has, a statistics level beyond 100, flags that need a
+// higher level. Input errors: a graph that cannot be lowered (names the node).
+Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target,
+                                        const CompileOptions& options);
+
+// programqpc.bin. One network lies in the container itself; several (one per specialisation) each
+// in a nested container under their name.
+Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& networks,
+                                           const Target& target);
+
+}  // namespace npuscope::npu

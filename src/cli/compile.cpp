@@ -1,0 +1,175 @@
+// npuscope compile: ONNX to an instrumented program.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/npu/compile/build.hpp"
+#include "report/compile_report.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct CompileArguments {
+  std::string model;
+  std::string binary_dir;
+  npu::BuildRequest request;
+  std::vector<std::string> symbols;
+  std::vector<std::string> profiling_types;
+  std::string pmu_events;
+  bool perf_metrics = false;
+  bool perf_warnings = false;
+  bool json = false;
+  bool ignored_flag = false;
+  std::string ignored_value;
+};
+
+Status take_symbols(CompileArguments& arguments) {
+  for (const std::string& definition : arguments.symbols) {
+    auto symbol = npu::parse_symbol(definition);
+    if (!symbol) return tl::unexpected(symbol.error());
+    arguments.request.symbols[symbol->first] = symbol->second;
+  }
+  return {};
+}
+
+Status take_pmu_events(CompileArguments& arguments) {
+  if (arguments.pmu_events.empty()) return {};
+  if (!arguments.request.pmu_recipe.empty()) {
+    return usage_error("-aic-pmu-recipe and -aic-pmu-events exclude each other; give one of them");
+  }
+  auto events = npu::parse_pmu_events(arguments.pmu_events);
+  if (!events) return tl::unexpected(events.error());
+  arguments.request.options.pmu_events = *events;
+  return {};
+}
+
+// The seed notebooks compile with -aic-profiling-type=stats and =trace: that means operator statistics.
+Status take_profiling_types(CompileArguments& arguments, bool level_given) {
+  for (const std::string& type : arguments.profiling_types) {
+    if (type != "stats" && type != "trace" && type != "latency" && type != "raw_device_stats") {
+      return usage_error(
+          "-aic-profiling-type={}: use stats, trace, latency or raw_device_stats", type);
+    }
+    if ((type == "stats" || type == "trace") && !level_given) {
+      arguments.request.options.stats_level = 70;
+    }
+  }
+  return {};
+}
+
+void print_text(const CompileArguments& arguments, const npu::BuildResult& result) {
+  for (const std::string& warning : result.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const npu::CompiledNetwork& network : result.networks) {
+    if (arguments.perf_metrics) fmt::print("{}", report::compile_metrics_text(network));
+    if (!arguments.perf_warnings) continue;
+    for (const std::string& warning : network.metrics.performance_warnings) {
+      fmt::print("AIC WARNING: {}\n", warning);
+    }
+  }
+}
+
+Status compile(CompileArguments& arguments, bool level_given) {
+  if (auto ok = take_symbols(arguments); !ok) return ok;
+  if (auto ok = take_pmu_events(arguments); !ok) return ok;
+  if (auto ok = take_profiling_types(arguments, level_given); !ok) return ok;
+  std::error_code failure;
+  std::filesystem::create_directories(arguments.binary_dir, failure);
+  if (auto ok = check_writable_folder(arguments.binary_dir); !ok) return ok;
+  if (!arguments.json) {
+    fmt::print("Reading ONNX Model from {}\nCompile started ............... \nCompiling model with {} precision.\n",
+               arguments.model,
+               arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
+  }
+  auto result = npu::build_from_onnx(arguments.model, arguments.request);
+  if (!result) return tl::unexpected(result.error());
+  const auto path = std::filesystem::path(arguments.binary_dir) / "programqpc.bin";
+  if (auto ok = write_file_atomically(path, result->qpc); !ok) return ok;
+  if (arguments.json) {
+    nlohmann::ordered_json json;
+    json["program"] = path.string();
+    json["warnings"] = result->warnings;
+    for (const auto& network : result->networks) {
+      json["networks"].push_back(report::compile_metrics_json(network));
+    }
+    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    return {};
+  }
+  print_text(arguments, *result);
+  fmt::print("Generated binary is present at {}\n", arguments.binary_dir);
+  return {};
+}
+
+void add_vendor_flags(CLI::App& command, CompileArguments& arguments) {
+  // Accepted so that scripts carry over; the reference NPU needs none of them.
+  for (const char* flag : {"--aic-hw", "--compile-only", "-v,--verbose", "--mxfp6-matmul"}) {
+    command.add_flag(flag, arguments.ignored_flag, "accepted for the vendor's scripts, no effect")
+        ->group("Accepted without effect");
+  }
+  for (const char* option : {"--aic-hw-version", "--custom-IO-list-file"}) {
+    command.add_option(option, arguments.ignored_value, "accepted for the vendor's scripts, no effect")
+        ->group("Accepted without effect");
+  }
+}
+
+void add_instrumentation_flags(CLI::App& command, CompileArguments& arguments) {
+  npu::CompileOptions& options = arguments.request.options;
+  command.add_option("--stats-level,--aic-stats-level", options.stats_level,
+                     "what the statistics buffer records: 40 threads, DDR and PMU; 50 I/O ports; "
+                     "70 every operator; 100 PMU per operator")
+      ->capture_default_str();
+  command.add_option("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,
+                     "inferences that one run of the network counts as")
+      ->capture_default_str();
+  command.add_flag("--ddr-stats,--aic-ddr-stats", options.ddr_stats, "DDR traffic per core");
+  command.add_option("--aic-pmu-recipe", arguments.request.pmu_recipe,
+                     "AxiRd, AxiWr, AxiRdWr, KernelUtil or HmxMacs");
+  command.add_option("--aic-pmu-events", arguments.pmu_events,
+                     "up to 8 event codes, hexadecimal: 3F,70,200");
+  command.add_option("--aic-op-stats-verbosity", options.op_stats_verbosity,
+                     "2: operands and attributes of every operator in the program")
+      ->capture_default_str();
+  command.add_option("--aic-profiling-type", arguments.profiling_types,
+                     "stats or trace: the same as -stats-level=70")
+      ->take_all();
+}
+
+}  // namespace
+
+void add_compile_command(CLI::App& program, ExitStatus& status) {
+  auto arguments = std::make_shared<CompileArguments>();
+  npu::BuildRequest& request = arguments->request;
+  CLI::App& command = *program.add_subcommand(
+      "compile", "Compile an ONNX model into an instrumented program (programqpc.bin)");
+  command.add_option("-m,--model", arguments->model, "the ONNX file")->required();
+  command.add_option("--aic-binary-dir", arguments->binary_dir, "folder for programqpc.bin")
+      ->required();
+  command.add_option("--aic-num-cores", request.options.cores, "cores to use; default all");
+  command.add_option("--target", request.target, "a built-in target or a .toml file")
+      ->capture_default_str();
+  command.add_flag("--convert-to-fp16", request.options.convert_to_fp16,
+                   "float32 tensors become float16");
+  command.add_flag("--retained-state", request.options.retained_state,
+                   "X and X_RetainedState stay on the device");
+  command.add_option("--onnx-define-symbol", arguments->symbols,
+                     "value of a symbolic dimension: name,value (repeatable)")
+      ->take_all();
+  command.add_option("--batchsize", request.batch, "value of a symbolic batch dimension");
+  command.add_option("--network-specialization-config", request.specializations,
+                     "JSON file with a list of specialisations; each becomes a network");
+  command.add_flag("--allow-unknown", request.allow_unknown,
+                   "cost operators nobody knows as elementwise instead of failing");
+  add_instrumentation_flags(command, *arguments);
+  command.add_flag("--aic-perf-metrics", arguments->perf_metrics, "print what the compiler estimates");
+  command.add_flag("--aic-perf-warnings", arguments->perf_warnings, "print performance warnings");
+  command.add_flag("--json", arguments->json, "print the metrics as JSON");
+  add_vendor_flags(command, *arguments);
+  command.callback([&command, &status, arguments] {
+    const bool level_given = command.count("--stats-level") > 0;
+    if (auto done = compile(*arguments, level_given); !done) status = report(done.error());
+  });
+}
+
+}  // namespace npuscope::cli

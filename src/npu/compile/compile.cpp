@@ -1,0 +1,109 @@
+#include "npuscope/npu/compile/compile.hpp"
+
+#include <algorithm>
+
+#include "npu/compile/instrument.hpp"
+#include "npu/compile/lowering.hpp"
+#include "npu/compile/metrics.hpp"
+#include "npu/compile/schedule.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+Status check_options(const CompileOptions& options, const Target& target) {
+  if (options.cores < 1 || options.cores > target.cores) {
+    return usage_error("-aic-num-cores={}: {} has {} cores; use 1 to {}", options.cores, target.name,
+                       target.cores, target.cores);
+  }
+  if (options.stats_level > 100) {
+    return usage_error("-stats-level={}: use 0 to 100 (40, 50, 70 and 100 each add something)",
+                       options.stats_level);
+  }
+  if (options.stats_batch_size < 1) return usage_error("-stats-batchsize must be 1 or more");
+  if (options.ddr_stats && options.stats_level < 40) {
+    return usage_error("-ddr-stats needs -stats-level=40 or more, not {}", options.stats_level);
+  }
+  if (!options.pmu_events.empty() && options.stats_level < 40) {
+    return usage_error("PMU events need -stats-level=40 or more, not {}", options.stats_level);
+  }
+  if (options.pmu_events.size() > 8) {
+    return usage_error("{} PMU events asked for; the hardware counts at most 8 at once",
+                       options.pmu_events.size());
+  }
+  return {};
+}
+
+constexpr std::string_view retained_suffix = "_RetainedState";
+
+struct HostTraffic {
+  std::uint64_t input = 0, output = 0, retained = 0;
+};
+
+// Retained state stays on the device: neither the input nor its _RetainedState output crosses the link.
+HostTraffic host_traffic(const Graph& graph, bool retained_state, bool convert_to_fp16) {
+  HostTraffic traffic;
+  std::vector<std::string> states;
+  for (TensorId id : graph.outputs) {
+    const Tensor& tensor = graph[id];
+    const bool state = retained_state && tensor.name.ends_with(retained_suffix);
+    if (state) states.push_back(tensor.name.substr(0, tensor.name.size() - retained_suffix.size()));
+    const auto bytes = device_bytes(tensor.elements(), device_type(tensor.type, convert_to_fp16));
+    (state ? traffic.retained : traffic.output) += bytes;
+  }
+  std::sort(states.begin(), states.end());
+  for (TensorId id : graph.inputs) {
+    const Tensor& tensor = graph[id];
+    const bool state = std::binary_search(states.begin(), states.end(), tensor.name);
+    const auto bytes = device_bytes(tensor.elements(), device_type(tensor.type, convert_to_fp16));
+    if (!state) traffic.input += bytes;
+  }
+  return traffic;
+}
+
+std::uint32_t batch_of(const Graph& graph) {
+  for (TensorId id : graph.inputs) {
+    const Shape& shape = graph[id].shape;
+    if (shape.size() >= 2 && shape[0] > 0) return std::uint32_t(shape[0]);
+  }
+  return 1;
+}
+
+}  // namespace
+
+Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target,
+                                        const CompileOptions& given) {
+  CompileOptions options = given;
+  if (options.cores == 0) options.cores = target.cores;
+  if (auto ok = check_options(options, target); !ok) return tl::unexpected(ok.error());
+  try {
+    CompiledNetwork compiled;
+    qaic::Program& program = compiled.program;
+    program.network_name = options.network_name;
+    program.cores = options.cores;
+    program.hvx_threads = target.hvx_threads;
+    program.batch_size = batch_of(graph);
+    program.stats_level = options.stats_level;
+    program.stats_batch_size = options.stats_batch_size;
+    program.ddr_stats = options.ddr_stats;
+    program.pmu_events = options.pmu_events;
+    const HostTraffic traffic =
+        host_traffic(graph, options.retained_state, options.convert_to_fp16);
+    program.input_bytes = traffic.input;
+    program.output_bytes = traffic.output;
+    program.retained_bytes = traffic.retained;
+
+    Lowering lowering(graph, target, options);
+    LoweredNetwork network = lowering.run();
+    Schedule schedule = schedule_tasks(network.tasks, target);
+    append_end_of_statistics(network, schedule, target, program);
+    const auto origin = emit_program(network.tasks, schedule, network.strings, program);
+    compiled.descriptor = describe_network(graph, network, origin, program, options);
+    compiled.metrics = std::move(network.metrics);
+    complete_metrics(graph, lowering.plans(), network, program, compiled.metrics);
+    return compiled;
+  } catch (const LoweringFailure& failure) {
+    return input_error("{}", failure.message);
+  }
+}
+
+}  // namespace npuscope::npu

@@ -1,0 +1,323 @@
+// Where tensors are: VTCM allocation with eviction, transfers from and to DDR, exchange between the
+// cores, conversion of layouts.
+#include <algorithm>
+#include <numeric>
+
+#include "npu/compile/lowering.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+std::uint64_t largest(const std::vector<std::uint64_t>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+
+// Below this, every core fetches its own copy: a multicast would cost more than it saves.
+constexpr std::uint64_t own_copy_bytes = 64 * 1024;
+
+}  // namespace
+
+bool Lowering::fits(const CoreBytes& core_bytes) const {
+  return largest(core_bytes) <= resident_limit_;
+}
+
+BufferId Lowering::allocate(const CoreBytes& core_bytes) {
+  const std::uint64_t bytes = largest(core_bytes);
+  for (;;) {
+    if (auto allocation = vtcm_.allocate(bytes, tasks_.next_buffer())) {
+      buffer_core_bytes_.push_back(core_bytes);
+      for (std::uint32_t core = 0; core < cores_; ++core) {
+        live_bytes_[core] += core_bytes[core];
+        auto& most = metrics_.cores[core].vtcm_bytes;
+        most = std::max(most, live_bytes_[core]);
+      }
+      return tasks_.add_buffer(bytes, std::move(*allocation));
+    }
+    if (!evict_one()) {
+      throw LoweringFailure{fmt::format(
+          "node '{}' needs {} bytes more VTCM than {} has; use more cores or a smaller batch",
+          strings_[node_name_], bytes, target_.name)};
+    }
+  }
+}
+
+void Lowering::release(BufferId buffer) {
+  if (buffer == BufferId::none) return;
+  vtcm_.release(tasks_.buffer_address(buffer));
+  const CoreBytes& core_bytes = buffer_core_bytes_[std::uint32_t(buffer)];
+  for (std::uint32_t core = 0; core < cores_; ++core) live_bytes_[core] -= core_bytes[core];
+}
+
+bool Lowering::evict_one() {
+  StorageId victim = no_storage;
+  std::size_t farthest = 0;
+  for (StorageId id : resident_) {
+    if (pinned_.contains(id)) continue;
+    const std::size_t use = next_use(storages_[id]);
+    if (victim == no_storage || use > farthest) {
+      victim = id;
+      farthest = use;
+    }
+  }
+  if (victim == no_storage) return false;
+  spill(victim);
+  return true;
+}
+
+void Lowering::spill(StorageId id) {
+  Storage& storage = storages_[id];
+  if (!storage.in_ddr) {
+    store_tile(id, storage.buffer, slice_bytes(storage.partition, storage.bytes, cores_));
+    metrics_.spill_bytes += storage.bytes;
+    storage.in_ddr = true;
+  }
+  release(storage.buffer);
+  storage.buffer = BufferId::none;
+  std::erase(resident_, id);
+}
+
+void Lowering::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes) {
+  Storage& storage = storages_[id];
+  const std::uint32_t writers = storage.partition.axis < 0 ? 1 : cores_;
+  for (std::uint32_t core = 0; core < writers; ++core) {
+    if (core_bytes[core] == 0) continue;
+    TaskSpec spec = dma_task("aiccopyfromvtcm", node_name_, storage.type);
+    spec.core = core;
+    spec.ddr_write = spec.output_bytes = core_bytes[core];
+    TaskNeeds needs;
+    tasks_.need_to_read(buffer, core, needs);
+    const TaskIndex task = add(spec, std::move(needs));
+    tasks_.reads(task, buffer, core);
+    auto same_core = [&](const TaskNeed& need) {
+      return tasks_.queue_of(need.task) == tasks_.queue_of(task);
+    };
+    std::erase_if(storage.ddr_writers, same_core);
+    storage.ddr_writers.push_back({task, true});
+  }
+}
+
+void Lowering::drop_if_unused(StorageId id) {
+  Storage& storage = storages_[id];
+  if (storage.uses > 0 || storage.buffer == BufferId::none) return;
+  release(storage.buffer);
+  storage.buffer = BufferId::none;
+  std::erase(resident_, id);
+}
+
+Operand Lowering::prepare(TensorId id, const Partition& needed, Layout layout) {
+  if (tensor(id).constant) return prepare_constant(id, needed, layout);
+  const StorageId storage_id = storage_of(id);
+  if (storage_id == no_storage) {
+    throw LoweringFailure{fmt::format("tensor '{}', an input of node '{}', is never computed",
+                                      tensor(id).name, strings_[node_name_])};
+  }
+  pinned_.insert(storage_id);
+  Operand operand;
+  operand.tensor = id;
+  operand.storage = storage_id;
+  operand.layout = layout;
+  operand.core_bytes = slice_bytes(needed, storages_[storage_id].bytes, cores_);
+  if (storages_[storage_id].buffer == BufferId::none && fits(operand.core_bytes)) {
+    load(storage_id, needed);
+  }
+  if (storages_[storage_id].buffer != BufferId::none) {
+    const Partition held = partition_in_view(storages_[storage_id].partition, tensor(id).shape);
+    if (!satisfies(held, needed, cores_)) {
+      if (fits(operand.core_bytes)) {
+        repartition(storage_id, needed);
+      } else {
+        spill(storage_id);
+      }
+    }
+  }
+  if (storages_[storage_id].buffer != BufferId::none && storages_[storage_id].layout != layout) {
+    convert_layout(storage_id, layout);
+  }
+  operand.buffer = storages_[storage_id].buffer;
+  operand.streamed = operand.buffer == BufferId::none;
+  return operand;
+}
+
+Operand Lowering::prepare_constant(TensorId id, const Partition& needed, Layout layout) {
+  Operand operand;
+  operand.tensor = id;
+  operand.layout = layout;
+  const std::uint64_t bytes = bytes_of(id);
+  count_constant(id, bytes, bytes);
+  operand.core_bytes = slice_bytes(needed, bytes, cores_);
+  if (tensor(id).elements() <= 1) return operand;
+  if (!fits(operand.core_bytes)) {
+    operand.streamed = true;
+    return operand;
+  }
+  operand.buffer = allocate(operand.core_bytes);
+  operand.temporary = true;
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (operand.core_bytes[core] == 0) continue;
+    TaskSpec spec = dma_task("aiccopytovtcm", strings_.intern(tensor(id).name), type_of(id));
+    spec.core = core;
+    spec.ddr_read = spec.output_bytes = operand.core_bytes[core];
+    spec.reads_constant = true;
+    TaskNeeds needs;
+    tasks_.need_to_write(operand.buffer, core, needs);
+    tasks_.writes(add(spec, std::move(needs)), operand.buffer, core);
+  }
+  return operand;
+}
+
+void Lowering::load(StorageId id, const Partition& needed) {
+  const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, cores_);
+  const BufferId buffer = allocate(core_bytes);
+  Storage& storage = storages_[id];
+  storage.partition = needed;
+  if (needed.axis < 0 && cores_ > 1 && storage.bytes > own_copy_bytes) {
+    load_once_and_multicast(storage, buffer);
+  } else {
+    for (std::uint32_t core = 0; core < cores_; ++core) {
+      if (core_bytes[core] == 0) continue;
+      TaskSpec spec = dma_task("aiccopytovtcm", node_name_, storage.type);
+      spec.core = core;
+      spec.ddr_read = spec.output_bytes = core_bytes[core];
+      TaskNeeds needs = storage.ddr_writers;
+      tasks_.need_to_write(buffer, core, needs);
+      const TaskIndex task = add(spec, std::move(needs));
+      tasks_.writes(task, buffer, core);
+      if (storage.host_input) last_input_read_[core] = task;
+    }
+  }
+  storage.buffer = buffer;
+  resident_.push_back(id);
+}
+
+void Lowering::load_once_and_multicast(Storage& storage, BufferId buffer) {
+  const std::uint64_t part = divide_up(storage.bytes, cores_);
+  std::uint64_t left = storage.bytes;
+  for (std::uint32_t core = 0; core < cores_ && left > 0; ++core) {
+    const std::uint64_t bytes = std::min(part, left);
+    left -= bytes;
+    TaskSpec copy = dma_task("aiccopytovtcm", node_name_, storage.type);
+    copy.core = core;
+    copy.ddr_read = copy.output_bytes = bytes;
+    TaskNeeds needs = storage.ddr_writers;
+    tasks_.need_to_write(buffer, core, needs);
+    const TaskIndex loaded = add(copy, std::move(needs));
+    if (storage.host_input) last_input_read_[core] = loaded;
+    TaskSpec send = dma_task("aicmulticastvtcm", node_name_, storage.type);
+    send.core = core;
+    send.multicast = send.output_bytes = bytes;
+    TaskNeeds send_needs{{loaded, true}};
+    for (std::uint32_t to = 0; to < cores_; ++to) {
+      tasks_.need_to_write(buffer, to, send_needs);
+    }
+    const TaskIndex sent = add(send, std::move(send_needs));
+    for (std::uint32_t to = 0; to < cores_; ++to) tasks_.writes(sent, buffer, to);
+  }
+}
+
+// All-gather when every core needs all of it, else all-to-all: each core sends what others lack.
+void Lowering::repartition(StorageId id, const Partition& needed) {
+  const CoreBytes held = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
+  const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, cores_);
+  const BufferId buffer = allocate(core_bytes);
+  Storage& storage = storages_[id];
+  const bool gather = needed.axis < 0;
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (held[core] == 0) continue;
+    TaskSpec spec = dma_task("aicmulticastvtcm", node_name_, storage.type);
+    spec.core = core;
+    spec.output_bytes = held[core];
+    spec.multicast = gather ? held[core] : held[core] * (cores_ - 1) / cores_;
+    TaskNeeds needs;
+    tasks_.need_to_read(storage.buffer, core, needs);
+    for (std::uint32_t to = 0; to < cores_; ++to) {
+      if (core_bytes[to] > 0) tasks_.need_to_write(buffer, to, needs);
+    }
+    const TaskIndex task = add(spec, std::move(needs));
+    tasks_.reads(task, storage.buffer, core);
+    for (std::uint32_t to = 0; to < cores_; ++to) {
+      if (core_bytes[to] > 0) tasks_.writes(task, buffer, to);
+    }
+  }
+  release(storage.buffer);
+  storage.buffer = buffer;
+  storage.partition = needed;
+}
+
+void Lowering::convert_layout(StorageId id, Layout layout) {
+  if (storages_[id].buffer == BufferId::none) {
+    storages_[id].layout = layout;  // streamed: each tile is converted after loading
+    return;
+  }
+  const CoreBytes core_bytes = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
+  const BufferId buffer = allocate(core_bytes);
+  Storage& storage = storages_[id];
+  const std::string kernel = layout == Layout::flat          ? "aicconvertfromd32"
+                             : layout == Layout::weights_d32 ? "aicconvertweightstod32"
+                                                             : "aicconverttod32";
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (core_bytes[core] == 0) continue;
+    TaskSpec spec = vector_task(kernel, node_name_, storage.type);
+    spec.core = core;
+    spec.output_bytes = core_bytes[core];
+    spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
+    TaskNeeds needs;
+    tasks_.need_to_read(storage.buffer, core, needs);
+    tasks_.need_to_write(buffer, core, needs);
+    const TaskIndex task = add(spec, std::move(needs));
+    tasks_.reads(task, storage.buffer, core);
+    tasks_.writes(task, buffer, core);
+  }
+  release(storage.buffer);
+  storage.buffer = buffer;
+  storage.layout = layout;
+  storage.in_ddr = false;  // the copy there has the other layout
+}
+
+BufferId Lowering::load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles) {
+  CoreBytes core_bytes(cores_);
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    const std::uint64_t all = operand.core_bytes[core];
+    core_bytes[core] = all * (tile + 1) / tiles - all * tile / tiles;
+  }
+  BufferId buffer = allocate(core_bytes);
+  const bool constant = operand.storage == no_storage;
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (core_bytes[core] == 0) continue;
+    TaskSpec spec = dma_task("aiccopytovtcm", name_of_tile(tile, tiles), type_of(operand.tensor));
+    spec.core = core;
+    spec.ddr_read = spec.output_bytes = core_bytes[core];
+    spec.reads_constant = constant;
+    TaskNeeds needs = constant ? TaskNeeds{} : storages_[operand.storage].ddr_writers;
+    tasks_.need_to_write(buffer, core, needs);
+    const TaskIndex task = add(spec, std::move(needs));
+    tasks_.writes(task, buffer, core);
+    if (!constant && storages_[operand.storage].host_input) last_input_read_[core] = task;
+  }
+  const Layout lies = constant ? Layout::flat : storages_[operand.storage].layout;
+  if (lies == operand.layout) return buffer;
+  const BufferId converted = allocate(core_bytes);
+  const std::string kernel =
+      operand.layout == Layout::flat ? "aicconvertfromd32" : "aicconverttod32";
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (core_bytes[core] == 0) continue;
+    TaskSpec spec = vector_task(kernel, name_of_tile(tile, tiles), type_of(operand.tensor));
+    spec.core = core;
+    spec.output_bytes = core_bytes[core];
+    spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
+    TaskNeeds needs;
+    tasks_.need_to_read(buffer, core, needs);
+    tasks_.need_to_write(converted, core, needs);
+    const TaskIndex task = add(spec, std::move(needs));
+    tasks_.reads(task, buffer, core);
+    tasks_.writes(task, converted, core);
+  }
+  release(buffer);
+  return converted;
+}
+
+void Lowering::finish(Operand& operand) {
+  if (operand.temporary) release(operand.buffer);
+  if (operand.storage != no_storage) use_done(operand.tensor);
+}
+
+}  // namespace npuscope::npu

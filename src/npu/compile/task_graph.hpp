@@ -1,0 +1,95 @@
+// The tasks of a program while it is made: in program order, each with what it needs, and the VTCM
+// buffers through which they need one another. The order of the queues is decided later (schedule).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "npu/compile/vtcm.hpp"
+#include "npuscope/base/string_pool.hpp"
+#include "npuscope/formats/qaic/program.hpp"
+
+namespace npuscope::npu {
+
+using TaskIndex = std::uint32_t;
+inline constexpr TaskIndex no_task = std::numeric_limits<TaskIndex>::max();
+
+struct TaskSpec {
+  qaic::ThreadGroup group = qaic::ThreadGroup::hvx;
+  std::uint32_t core = 0;
+  std::uint64_t cycles = 0;
+  std::uint64_t ddr_read = 0;
+  std::uint64_t ddr_write = 0;
+  std::uint64_t multicast = 0;
+  std::uint64_t macs = 0;
+  bool reads_constant = false;    // ddr_read is of constants
+  std::uint8_t flags = 0;
+  std::uint8_t thread_imbalance = 0;
+  std::uint16_t port = 0;
+  // For the descriptor
+  std::uint64_t output_bytes = 0;
+  StringId name{}, kernel{}, types{}, memory{}, shape{}, operands{}, attributes{};
+};
+
+struct TaskNeed {
+  TaskIndex task = no_task;
+  bool data = true;               // false: only its memory is reused
+};
+
+// What a task reads and writes, collected before it is added.
+using TaskNeeds = std::vector<TaskNeed>;
+
+enum class BufferId : std::uint32_t { none = std::numeric_limits<std::uint32_t>::max() };
+
+class TaskGraph {
+ public:
+  explicit TaskGraph(std::uint32_t cores) : cores_(cores) {}
+
+  TaskIndex add(const TaskSpec& spec, TaskNeeds needs);
+
+  const std::vector<TaskSpec>& tasks() const { return tasks_; }
+  TaskSpec& task(TaskIndex index) { return tasks_[index]; }
+  std::uint32_t cores() const { return cores_; }
+  // What `index` needs: at most one task per queue and kind, the last one that matters.
+  std::span<const TaskNeed> needs(TaskIndex index) const {
+    return std::span(needs_).subspan(need_begin_[index], need_begin_[index + 1] - need_begin_[index]);
+  }
+  std::uint32_t queue_of(TaskIndex index) const {
+    return tasks_[index].core * qaic::thread_groups + std::uint32_t(tasks_[index].group);
+  }
+
+  // Buffers: the same address on every core. Reading needs the buffer's writers on that core;
+  // writing needs whoever used the address before it.
+  // The owner number to allocate the next buffer's address under.
+  std::uint32_t next_buffer() const { return std::uint32_t(buffers_.size()); }
+  BufferId add_buffer(std::uint64_t bytes, VtcmAllocator::Allocation allocation);
+  std::uint64_t buffer_bytes(BufferId id) const { return buffers_[std::uint32_t(id)].bytes; }
+  std::uint64_t buffer_address(BufferId id) const { return buffers_[std::uint32_t(id)].address; }
+  void need_to_read(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
+  void need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
+  void reads(TaskIndex task, BufferId id, std::uint32_t core);
+  void writes(TaskIndex task, BufferId id, std::uint32_t core);
+
+ private:
+  struct CoreUse {
+    std::array<TaskIndex, qaic::thread_groups> readers{no_task, no_task, no_task};
+    std::vector<TaskIndex> writers;  // the last one of each queue
+  };
+  struct Buffer {
+    std::uint64_t address = 0;
+    std::uint64_t bytes = 0;
+    std::vector<std::uint32_t> predecessors;
+    std::vector<CoreUse> cores;
+  };
+
+  std::uint32_t cores_;
+  std::vector<TaskSpec> tasks_;
+  std::vector<std::uint64_t> need_begin_{0};
+  std::vector<TaskNeed> needs_;
+  std::vector<Buffer> buffers_;
+};
+
+}  // namespace npuscope::npu

@@ -1,0 +1,309 @@
+// Operators that the HVX executes: each core takes its slice, in one task or tile by tile.
+#include <algorithm>
+
+#include "npu/compile/lowering.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+constexpr std::uint64_t repeat_bytes = 64 * 1024;  // computing this on every core beats exchanging it
+
+// Axes, pads, indices of shape arithmetic: known to the kernel, not data it reads.
+bool is_parameter(const Tensor& tensor) {
+  return tensor.constant && tensor.values.has_value() && tensor.elements() <= 64;
+}
+
+bool keeps_layout(OpClass op_class) {
+  return op_class == OpClass::elementwise || op_class == OpClass::softmax ||
+         op_class == OpClass::normalization || op_class == OpClass::pooling ||
+         op_class == OpClass::convolution || op_class == OpClass::reduction;
+}
+
+std::uint64_t largest(const std::vector<std::uint64_t>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+
+}  // namespace
+
+Partition Lowering::choose_partition(const Node& node, OpClass op_class) const {
+  const Shape& shape = tensor(node.outputs[0]).shape;
+  const auto legal = [&](int axis) {
+    if (shape[std::size_t(axis)] <= 1) return false;
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      if (node.inputs[i] == TensorId::none || tensor(node.inputs[i]).constant) continue;
+      if (input_axis(graph_, node, op_class, i, axis) == incompatible) return false;
+    }
+    return true;
+  };
+  std::vector<std::size_t> by_size;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const TensorId id = node.inputs[i];
+    if (id != TensorId::none && storage_of(id) != no_storage) by_size.push_back(i);
+  }
+  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
+    return bytes_of(node.inputs[a]) > bytes_of(node.inputs[b]);
+  });
+  bool all_replicated = true;
+  for (std::size_t i : by_size) {
+    const Storage& storage = storages_[storage_of(node.inputs[i])];
+    all_replicated = all_replicated && storage.partition.axis == replicated;
+    if (storage.buffer == BufferId::none) continue;
+    const Partition held = partition_in_view(storage.partition, tensor(node.inputs[i]).shape);
+    for (int axis = 0; held.axis >= 0 && axis < int(shape.size()); ++axis) {
+      if (!legal(axis) || input_axis(graph_, node, op_class, i, axis) != held.axis) continue;
+      const std::int64_t extent = held.shape[std::size_t(held.axis)];
+      const std::int64_t output_extent = shape[std::size_t(axis)];
+      const bool scales = output_extent % extent == 0;
+      return {shape, axis, scales ? held.unit * (output_extent / extent) : 1};
+    }
+  }
+  const Partition whole{shape, replicated, 1};
+  if (cores_ == 1 || (all_replicated && bytes_of(node.outputs[0]) <= repeat_bytes)) return whole;
+  int best = replicated;
+  for (int axis = 0; axis < int(shape.size()); ++axis) {
+    if (!legal(axis)) continue;
+    const bool enough = shape[std::size_t(axis)] >= std::int64_t(cores_);
+    if (enough) return {shape, axis, 1};
+    if (best < 0 || shape[std::size_t(axis)] > shape[std::size_t(best)]) best = axis;
+  }
+  return {shape, best, 1};
+}
+
+BufferId Lowering::exchange_halo(const Node& node, const Operand& operand,
+                                 const Partition& partition) {
+  const auto kernel = node.ints_attribute("kernel_shape");
+  const bool spatial = partition.axis == 2 && kernel.size() >= 1 && kernel[0] > 1;
+  if (!spatial || cores_ == 1 || operand.buffer == BufferId::none) return BufferId::none;
+  const Shape& shape = tensor(operand.tensor).shape;
+  const std::uint64_t row_bytes = bytes_of(operand.tensor) / std::uint64_t(shape[2]);
+  const std::uint64_t halo_bytes = row_bytes * std::uint64_t(kernel[0] - 1);
+  CoreBytes core_bytes(cores_);
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    core_bytes[core] = std::min(halo_bytes, operand.core_bytes[core]);
+  }
+  const BufferId halo = allocate(core_bytes);
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (core_bytes[core] == 0) continue;
+    TaskSpec spec = dma_task("aicmulticastvtcm", node_name_, type_of(operand.tensor));
+    spec.core = core;
+    spec.multicast = spec.output_bytes = core_bytes[core];
+    TaskNeeds needs;
+    tasks_.need_to_read(operand.buffer, core, needs);
+    const std::uint32_t from = core == 0 ? 0 : core - 1;
+    const std::uint32_t to = std::min(core + 1, cores_ - 1);
+    for (std::uint32_t neighbour = from; neighbour <= to; ++neighbour) {
+      tasks_.need_to_write(halo, neighbour, needs);
+    }
+    const TaskIndex task = add(spec, std::move(needs));
+    tasks_.reads(task, operand.buffer, core);
+    for (std::uint32_t neighbour = from; neighbour <= to; ++neighbour) {
+      if (neighbour != core) tasks_.writes(task, halo, neighbour);
+    }
+  }
+  return halo;
+}
+
+std::vector<Operand> Lowering::prepare_inputs(const Node& node, OpClass op_class,
+                                              const Partition& output, Layout layout) {
+  std::vector<Operand> operands;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const TensorId id = node.inputs[i];
+    if (id == TensorId::none || is_parameter(tensor(id))) continue;
+    Partition needed{tensor(id).shape, replicated, 1};
+    if (output.axis >= 0) {
+      const int axis = input_axis(graph_, node, op_class, i, output.axis);
+      if (axis >= 0) needed.axis = axis;
+    }
+    if (needed.axis >= 0) {
+      const std::int64_t extent = needed.shape[std::size_t(needed.axis)];
+      const std::int64_t output_extent = output.shape[std::size_t(output.axis)];
+      needed.unit = extent == output_extent ? output.unit
+                    : output.unit % std::max<std::int64_t>(output_extent / extent, 1) == 0
+                        ? std::max<std::int64_t>(
+                              output.unit / std::max<std::int64_t>(output_extent / extent, 1), 1)
+                        : 1;
+    }
+    const StorageId storage = storage_of(id);
+    const bool broadcast = tensor(id).elements() != tensor(node.outputs[0]).elements();
+    const bool own_layout = storage != no_storage && keeps_layout(op_class) && broadcast && i > 0;
+    operands.push_back(prepare(id, needed, own_layout ? storages_[storage].layout : layout));
+  }
+  return operands;
+}
+
+Lowering::VectorKernel Lowering::kernel_named(const std::string& name) const {
+  return {name, [this, name](std::uint64_t bytes) { return vector_cycles(target_, name, bytes); }};
+}
+
+void Lowering::lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel) {
+  if (op_class == OpClass::reduction && lower_split_reduction(node, kernel.name)) return;
+  const Partition partition = choose_partition(node, op_class);
+  Layout layout = Layout::flat;
+  const StorageId first = storage_of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
+  if (keeps_layout(op_class) && first != no_storage) layout = storages_[first].layout;
+  if (layout == Layout::weights_d32) layout = Layout::flat;
+  auto operands = prepare_inputs(node, op_class, partition, layout);
+  std::vector<BufferId> halos;
+  for (const Operand& operand : operands) halos.push_back(exchange_halo(node, operand, partition));
+  run_vector_tiles(node, kernel, partition, layout, operands, halos);
+  for (Operand& operand : operands) finish(operand);
+  for (BufferId halo : halos) release(halo);
+  for (TensorId id : node.inputs) {
+    // Parameters that are computed, not constant, were not prepared but are used up all the same.
+    if (id != TensorId::none && is_parameter(tensor(id))) use_done(id);
+  }
+}
+
+void Lowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
+                                const Partition& partition, Layout layout, const std::vector<Operand>& operands,
+                                const std::vector<BufferId>& halos) {
+  std::vector<NodeResult> results;
+  std::uint64_t tiles = 1;
+  for (TensorId id : node.outputs) {
+    if (id == TensorId::none) continue;
+    Partition own{tensor(id).shape, partition.axis, partition.unit};
+    if (own.shape.size() != partition.shape.size()) own = {tensor(id).shape, replicated, 1};
+    NodeResult result;
+    result.storage = make_storage(id, own, layout);
+    result.core_bytes = slice_bytes(own, storages_[result.storage].bytes, cores_);
+    result.streamed = !fits(result.core_bytes);
+    pinned_.insert(result.storage);
+    if (!result.streamed) result.buffer = allocate(result.core_bytes);
+    if (result.streamed) tiles = std::max(tiles, tiles_for(largest(result.core_bytes)));
+    results.push_back(std::move(result));
+  }
+  for (const Operand& operand : operands) {
+    if (operand.streamed) tiles = std::max(tiles, tiles_for(largest(operand.core_bytes)));
+  }
+  for (std::uint64_t tile = 0; tile < tiles; ++tile) {
+    std::vector<BufferId> reads = halos;
+    std::vector<BufferId> own;
+    for (const Operand& operand : operands) {
+      reads.push_back(operand.streamed ? own.emplace_back(load_tile(operand, tile, tiles))
+                                       : operand.buffer);
+    }
+    emit_vector_tile(kernel, tile, tiles, reads, results);
+    for (BufferId buffer : own) release(buffer);
+  }
+  for (const NodeResult& result : results) keep_result(result);
+}
+
+void Lowering::keep_result(const NodeResult& result) {
+  Storage& storage = storages_[result.storage];
+  storage.in_ddr = result.streamed;
+  storage.buffer = result.buffer;
+  if (result.buffer != BufferId::none) resident_.push_back(result.storage);
+  drop_if_unused(result.storage);
+}
+
+void Lowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile,
+                                std::uint64_t tiles, const std::vector<BufferId>& reads,
+                                const std::vector<NodeResult>& results) {
+  std::vector<BufferId> writes;
+  std::vector<CoreBytes> tile_bytes;
+  for (const NodeResult& result : results) {
+    CoreBytes bytes(cores_);
+    for (std::uint32_t core = 0; core < cores_; ++core) {
+      const std::uint64_t all = result.core_bytes[core];
+      bytes[core] = all * (tile + 1) / tiles - all * tile / tiles;
+    }
+    writes.push_back(result.streamed ? allocate(bytes) : result.buffer);
+    tile_bytes.push_back(std::move(bytes));
+  }
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    std::uint64_t bytes = 0;
+    for (const CoreBytes& of_result : tile_bytes) bytes += of_result[core];
+    if (bytes == 0) continue;
+    TaskSpec spec =
+        vector_task(kernel.name, name_of_tile(tile, tiles), storages_[results[0].storage].type);
+    spec.core = core;
+    spec.output_bytes = bytes;
+    spec.cycles = kernel.cycles(bytes);
+    if (kernel.reads_ddr) {
+      spec.memory = strings_.intern("DDR");
+      spec.ddr_read = bytes;
+      spec.reads_constant = kernel.reads_constant;
+    }
+    TaskNeeds needs;
+    for (BufferId read : reads) {
+      if (read != BufferId::none) tasks_.need_to_read(read, core, needs);
+    }
+    for (BufferId write : writes) tasks_.need_to_write(write, core, needs);
+    const TaskIndex task = add(spec, std::move(needs));
+    for (BufferId read : reads) {
+      if (read != BufferId::none) tasks_.reads(task, read, core);
+    }
+    for (BufferId write : writes) tasks_.writes(task, write, core);
+  }
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!results[i].streamed) continue;
+    store_tile(results[i].storage, writes[i], tile_bytes[i]);
+    release(writes[i]);
+  }
+}
+
+// A reduction over the very axis that the cores share: each reduces its slice, the small partial
+// results go to every core, and each combines them.
+bool Lowering::lower_split_reduction(const Node& node, const std::string& kernel) {
+  const StorageId source = storage_of(node.inputs[0]);
+  if (source == no_storage || storages_[source].buffer == BufferId::none || cores_ == 1) {
+    return false;
+  }
+  const Partition held =
+      partition_in_view(storages_[source].partition, tensor(node.inputs[0]).shape);
+  const TensorId output = node.outputs[0];
+  if (held.axis < 0 || bytes_of(output) > repeat_bytes || node.outputs.size() != 1) return false;
+  const Shape& shape = tensor(output).shape;
+  for (int axis = 0; axis < int(shape.size()); ++axis) {
+    if (input_axis(graph_, node, OpClass::reduction, 0, axis) == held.axis) return false;
+  }
+  const Operand operand = prepare(node.inputs[0], held, storages_[source].layout);
+  const std::uint64_t bytes = bytes_of(output);
+  const CoreBytes one(cores_, bytes);
+  const BufferId partial = allocate(one);
+  const BufferId gathered = allocate(CoreBytes(cores_, bytes * cores_));
+  const StorageId storage = make_storage(output, {shape, replicated, 1}, Layout::flat);
+  pinned_.insert(storage);
+  const BufferId result = allocate(one);
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (operand.core_bytes[core] == 0) continue;
+    TaskSpec spec = vector_task(kernel, node_name_, type_of(output));
+    spec.core = core;
+    spec.output_bytes = bytes;
+    // The kernel reads its whole slice, so that is what it costs by.
+    spec.cycles = vector_cycles(target_, kernel, operand.core_bytes[core]);
+    TaskNeeds needs;
+    tasks_.need_to_read(operand.buffer, core, needs);
+    tasks_.need_to_write(partial, core, needs);
+    const TaskIndex task = add(spec, std::move(needs));
+    tasks_.reads(task, operand.buffer, core);
+    tasks_.writes(task, partial, core);
+    TaskSpec send = dma_task("aicmulticastvtcm", node_name_, type_of(output));
+    send.core = core;
+    send.multicast = send.output_bytes = bytes;
+    TaskNeeds send_needs{{task, true}};
+    for (std::uint32_t to = 0; to < cores_; ++to) tasks_.need_to_write(gathered, to, send_needs);
+    const TaskIndex sent = add(send, std::move(send_needs));
+    tasks_.reads(sent, partial, core);
+    for (std::uint32_t to = 0; to < cores_; ++to) tasks_.writes(sent, gathered, to);
+  }
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    TaskSpec spec = vector_task("elementadd", node_name_, type_of(output));
+    spec.core = core;
+    spec.output_bytes = bytes;
+    spec.cycles = vector_cycles(target_, "elementadd", bytes * cores_);
+    TaskNeeds needs;
+    tasks_.need_to_read(gathered, core, needs);
+    tasks_.need_to_write(result, core, needs);
+    const TaskIndex task = add(spec, std::move(needs));
+    tasks_.reads(task, gathered, core);
+    tasks_.writes(task, result, core);
+  }
+  release(partial);
+  release(gathered);
+  keep_result({storage, one, false, result});
+  use_done(node.inputs[0]);
+  return true;
+}
+
+}  // namespace npuscope::npu

@@ -1,0 +1,28 @@
+// What `npuscope compile` says: the lines of the vendor's compiler (-aic-perf-metrics of SDK 1.12,
+// formats in docs/formats/compiler-log.md) and their JSON twin, from the same CompileMetrics.
+//
+//   Original MAC estimate: 6,640,631,808
+//   Original Graph operation size histogram:
+//        output elts      op count (cumulative)
+//                  1                  335   14%
+//   …
+//   AIC HMX MAC estimate: 212,500,217,856
+//   final combined specializations constants size:	12852 MB
+//   VTCM0Size:	8183 KB
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "npuscope/npu/compile/compile.hpp"
+
+namespace npuscope::report {
+
+// "0 B", "8162 KB", "12852 MB": the unit in which the figure has at most five digits, cut off.
+std::string compiler_size(std::uint64_t bytes);
+
+std::string compile_metrics_text(const npu::CompiledNetwork& network);
+nlohmann::ordered_json compile_metrics_json(const npu::CompiledNetwork& network);
+
+}  // namespace npuscope::report
