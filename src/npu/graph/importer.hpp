@@ -1,0 +1,88 @@
+// From the source of a model to its graph: names become ids, functions and decided branches are
+// put in place of the nodes that call them, and every node's outputs get their shapes.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "npu/graph/onnx_source.hpp"
+#include "npu/graph/operation.hpp"
+#include "npuscope/npu/graph/import_onnx.hpp"
+
+namespace npuscope::npu {
+
+class Importer {
+ public:
+  // Source and options must outlive the importer.
+  Importer(const ModelSource& model, const ImportOptions& options);
+
+  Graph run();  // throws ImportFailure
+
+ private:
+  // Where names of a graph, branch or function have their meaning.
+  struct Scope {
+    const Scope* outer = nullptr;  // of a branch: it sees the names around it
+    const Opsets* opsets = nullptr;
+    const Attributes* attributes = nullptr;  // of the calling node, for a function's references
+    std::string prefix;                      // for names of nodes and tensors
+    std::size_t depth = 0;
+    std::unordered_map<std::string_view, TensorId> tensors;
+    std::unordered_map<std::string_view, std::string> renamed;  // outputs take the caller's names
+  };
+
+  void add_initializers(const GraphSource& source, Scope& scope);
+  void add_inputs(const GraphSource& source, Scope& scope);
+  void add_outputs(const GraphSource& source, const Scope& scope);
+  void add_nodes(const std::vector<NodeSource>& nodes, Scope& scope);
+  void add_node(const NodeSource& source, std::size_t position, Scope& scope);
+  void add_operator(const NodeSource& source, Node node, const Attributes& attributes,
+                    Scope& scope);
+
+  // Nodes that stand for others
+  void inline_function(const FunctionSource& function, const NodeSource& call, const Node& node,
+                       const Attributes& attributes, Scope& scope);
+  void inline_branch(const NodeSource& source, const Node& node, const Attributes& attributes,
+                     Scope& scope);
+  void charge(const NodeSource& source, const Attributes& attributes, const Scope& scope);
+  void bind_results(const NodeSource& call, const std::vector<std::string_view>& results,
+                    const Scope& inner, Scope& scope);
+  Scope nested(const Scope& scope, const Node& node) const;
+
+  // Shapes
+  void infer(const NodeSource& source, Node& node, const Attributes& attributes,
+             const Scope& scope);
+  void infer_unknown(const NodeSource& source, Node& node, const Attributes& attributes,
+                     const Scope& scope);
+  bool use_declared(const NodeSource& source, const Node& node, const Scope& scope);
+  void set_as_inputs(Operation& operation);
+  std::int64_t resolve(const DimensionSource& dimension, std::string_view input, std::size_t axis);
+  void warn_of_outputs(const GraphSource& source);
+
+  TensorId add_tensor(Tensor tensor, std::string_view name, Scope& scope);
+  // Nothing for a name that is not known; TensorId::none for a function's input left out.
+  std::optional<TensorId> find(std::string_view name, const Scope& scope) const;
+  std::string unique_node_name(const NodeSource& source, std::size_t position, const Scope& scope);
+  Attributes bound_attributes(const NodeSource& source, const Scope& scope) const;
+  const FunctionSource* find_function(const NodeSource& source) const;
+
+  const ModelSource& model_;
+  const ImportOptions& options_;
+  Graph graph_;
+  std::map<std::string_view, ValueSource> declared_;  // shapes that the file states
+  std::unordered_set<std::string> node_names_;
+  std::size_t folded_elements_ = 0;
+  std::size_t inlined_nodes_ = 0;
+  std::size_t inlined_bytes_ = 0;
+  using FunctionKey = std::tuple<std::string_view, std::string_view, std::string_view>;
+  std::map<FunctionKey, const FunctionSource*> functions_;  // by domain, name, overload
+  struct UnknownOperator {
+    std::string first_node;
+    std::size_t count = 0;
+  };
+  std::map<std::string, UnknownOperator> unknown_;  // by domain, operator and opset
+};
+
+}  // namespace npuscope::npu

@@ -1,0 +1,27 @@
+#include "npu/graph/limits.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace npuscope::npu::limits {
+
+bool folds_as_integer(DataType type) {
+  return (type >= DataType::int8 && type <= DataType::boolean);
+}
+
+std::optional<std::string> problem_of(const Tensor& tensor) {
+  if (tensor.shape.size() > rank) {
+    return fmt::format("has {} dimensions and {} are the limit", tensor.shape.size(), rank);
+  }
+  for (const std::int64_t dimension : tensor.shape) {
+    if (dimension < 0) return fmt::format("has a dimension of {}", dimension);
+  }
+  // 2^56 bytes: a thousand times what any machine holds, and sums of them do not overflow.
+  if (tensor.elements() >= std::uint64_t(1) << 56 || tensor.bytes() >= std::uint64_t(1) << 56) {
+    return "would have more than 2^56 bytes";
+  }
+  return std::nullopt;
+}
+
+}  // namespace npuscope::npu::limits

@@ -1,0 +1,157 @@
+// Reading and writing by index, and operators whose result is an order.
+#include <algorithm>
+
+#include "npu/graph/fold.hpp"
+#include "npu/graph/limits.hpp"
+#include "npu/graph/operators.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+void infer_gather(Operation& op) {
+  const Shape& data = op.shape_of_rank_from(0, 1);
+  const Shape& indices = op.shape(1);
+  const std::size_t axis = normal_axis(op.attribute("axis", 0), data.size());
+  Shape out(data.begin(), data.begin() + std::ptrdiff_t(axis));
+  out.insert(out.end(), indices.begin(), indices.end());
+  out.insert(out.end(), data.begin() + std::ptrdiff_t(axis) + 1, data.end());
+  op.set(0, op.type(0), std::move(out));
+}
+
+void fold_gather(Operation& op) {
+  const auto indices = op.values(1);
+  if (!indices || !op.folds(0) || !op.values(0)) return;
+  const Shape& data = op.shape(0);
+  const std::size_t axis = normal_axis(op.attribute("axis", 0), data.size());
+  const std::size_t index_rank = op.rank(1);
+  std::vector<ElementSource> sources;
+  ShapeWalk walk(op.output(0).shape);
+  for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
+    const auto begin = walk.index().begin() + std::ptrdiff_t(axis);
+    const Shape which(begin, begin + std::ptrdiff_t(index_rank));
+    std::int64_t at = indices->integers[position_of(which, op.shape(1))];
+    if (at < 0) at += data[axis];
+    if (at < 0 || at >= data[axis]) {
+      fail("it reads index {} of a dimension of {}", at, data[axis]);
+    }
+    Shape index(walk.index().begin(), begin);
+    index.push_back(at);
+    index.insert(index.end(), begin + std::ptrdiff_t(index_rank), walk.index().end());
+    sources.push_back({0, position_of(index, data)});
+  }
+  fold_movement(op, 0, sources);
+}
+
+void infer_gather_elements(Operation& op) {
+  op.shape_of_rank(1, op.rank(0));
+  op.set(0, op.type(0), op.shape(1));
+}
+
+// indices [..., k]: each names a sub-tensor below the batch dimensions and k more.
+void infer_gather_nd(Operation& op) {
+  const Shape& data = op.shape_of_rank_from(0, 1);
+  const Shape& indices = op.shape_of_rank_from(1, 1);
+  const std::int64_t batch = op.attribute("batch_dims", 0), depth = indices.back();
+  const auto rank = std::int64_t(data.size());
+  if (batch < 0 || batch > rank || depth < 0 || depth > rank - batch) {
+    fail("indices {} with {} batch dimensions do not fit {}", to_text(indices), batch,
+         to_text(data));
+  }
+  Shape out(indices.begin(), indices.end() - 1);
+  out.insert(out.end(), data.begin() + batch + depth, data.end());
+  op.set(0, op.type(0), std::move(out));
+}
+
+// com.microsoft: rows of a table quantized in blocks (data, indices, scales, zero points).
+void infer_gather_block_quantized(Operation& op) {
+  Shape data = op.shape_of_rank_from(0, 1);
+  const std::int64_t bits = op.attribute("bits", 4);
+  if (bits_of(op.type(0)) == 8 && bits == 4) data.back() = multiply(data.back(), 2);
+  const Shape& indices = op.shape(1);
+  const std::size_t axis = normal_axis(op.attribute("gather_axis", 0), data.size());
+  Shape out(data.begin(), data.begin() + std::ptrdiff_t(axis));
+  out.insert(out.end(), indices.begin(), indices.end());
+  out.insert(out.end(), data.begin() + std::ptrdiff_t(axis) + 1, data.end());
+  op.set(0, op.type(2), std::move(out));
+}
+
+// (indices, depth, [off, on]): a new dimension of `depth` at `axis`.
+void infer_one_hot(Operation& op) {
+  const auto depth = op.floats(1);
+  if (depth.size() != 1 || !(depth[0] >= 1 && depth[0] < 0x1p56))
+    fail("its depth must be one number from 1 on");
+  Shape out = op.shape(0);
+  const std::size_t axis = normal_axis(op.attribute("axis", -1), out.size() + 1);
+  out.insert(out.begin() + std::ptrdiff_t(axis), std::int64_t(depth[0]));
+  op.set(0, op.type(2), std::move(out));
+}
+
+void infer_top_k(Operation& op) {
+  Shape out = op.shape_of_rank_from(0, 1);
+  std::int64_t& dimension = out[normal_axis(op.attribute("axis", -1), out.size())];
+  const std::int64_t k = op.has_attribute("k") ? op.attribute("k", 0) : op.integer(1);
+  if (k < 0 || k > dimension) fail("it wants {} of {} elements", k, dimension);
+  dimension = k;
+  op.set(0, op.type(0), out);
+  op.set(1, DataType::int64, std::move(out));
+}
+
+// Exporters write NonZero of a constant for index arithmetic; of anything else its size is unknown.
+void infer_non_zero(Operation& op) {
+  const auto values = op.values(0);
+  if (!values || values->are_floats()) {
+    fail_size("how many elements are not zero is only known at run time");
+  }
+  const std::size_t rank = op.rank(0);
+  std::vector<Shape> found;
+  ShapeWalk walk(op.shape(0));
+  for (const std::int64_t value : values->integers) {
+    if (value != 0) found.push_back(walk.index());
+    walk.next();
+  }
+  Values out{DataType::int64, {}, {}};
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    for (const Shape& index : found) out.integers.push_back(index[axis]);
+  }
+  op.set(0, DataType::int64, {std::int64_t(rank), std::int64_t(found.size())});
+  op.set_values(0, std::move(out));
+}
+
+void infer_data_dependent(Operation&) {
+  fail_size("the size of its output depends on data that is only known at run time");
+}
+
+// com.microsoft and standard: (data, updates or indices ...) -> like data
+void infer_scatter(Operation& op) { infer_same(op); }
+
+void infer_cumulative(Operation& op) { infer_same(op); }
+
+constexpr auto gather = OpClass::gather;
+constexpr auto scatter = OpClass::scatter;
+constexpr auto sort = OpClass::sort;
+
+constexpr Operator rows[] = {
+    {"Compress", sort, infer_data_dependent},
+    {"CumProd", sort, infer_cumulative},
+    {"CumSum", sort, infer_cumulative},
+    {"Gather", gather, infer_gather, fold_gather},
+    {"GatherElements", gather, infer_gather_elements},
+    {"GatherND", gather, infer_gather_nd},
+    {"NonMaxSuppression", sort, infer_data_dependent},
+    {"NonZero", sort, infer_non_zero},
+    {"OneHot", scatter, infer_one_hot},
+    {"Scatter", scatter, infer_scatter},
+    {"ScatterElements", scatter, infer_scatter},
+    {"ScatterND", scatter, infer_scatter},
+    {"TensorScatter", scatter, infer_scatter},
+    {"TopK", sort, infer_top_k},
+    {"Unique", sort, infer_data_dependent},
+    {"com.microsoft.GatherBlockQuantized", gather, infer_gather_block_quantized},
+    {"com.microsoft.GatherND", gather, infer_gather_nd},
+};
+
+}  // namespace
+
+std::span<const Operator> indexing_operators() { return rows; }
+
+}  // namespace npuscope::npu

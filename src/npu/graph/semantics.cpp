@@ -1,0 +1,64 @@
+#include "npuscope/npu/graph/semantics.hpp"
+
+#include <algorithm>
+
+#include "npu/graph/operators.hpp"
+#include "npu/graph/products.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+bool is_folded(const Graph& graph, const Node& node) {
+  return std::all_of(node.outputs.begin(), node.outputs.end(),
+                     [&](TensorId id) { return id == TensorId::none || graph[id].constant; });
+}
+
+// Moving only dimensions of size 1 leaves every byte where it is.
+bool keeps_order(const Graph& graph, const Node& node) {
+  const Shape& in = graph[node.inputs[0]].shape;
+  auto from = node.ints_attribute("perm");
+  if (from.empty()) {
+    for (std::size_t i = in.size(); i-- > 0;) from.push_back(std::int64_t(i));
+  }
+  std::erase_if(from, [&](std::int64_t axis) {
+    const auto rank = std::int64_t(in.size());
+    return in[std::size_t(axis < 0 ? axis + rank : axis)] == 1;
+  });
+  return std::is_sorted(from.begin(), from.end());
+}
+
+bool leaves_bytes_alone(const Graph& graph, const Node& node) {
+  const Tensor& in = graph[node.inputs[0]];
+  const Tensor& out = graph[node.outputs[0]];
+  if (node.op == "Transpose") return keeps_order(graph, node);
+  if (node.op == "Cast" || node.op == "CastLike") return in.type == out.type;
+  if (node.op == "Expand" || node.op == "Tile") return in.elements() == out.elements();
+  if (node.op == "Concat") return node.inputs.size() == 1;
+  if (node.op == "Split") return node.outputs.size() == 1;
+  return false;
+}
+
+}  // namespace
+
+OpClass classify(const Graph& graph, const Node& node) {
+  if (is_folded(graph, node)) return OpClass::folded;
+  const Operator* row = node.unknown ? nullptr : find_operator(node.domain, node.op);
+  if (row == nullptr) return OpClass::elementwise;
+  if (node.op == "Einsum") return einsum_class(graph, node);
+  const bool plain = !node.inputs.empty() && node.inputs[0] != TensorId::none &&
+                     !node.outputs.empty() && node.outputs[0] != TensorId::none;
+  return plain && leaves_bytes_alone(graph, node) ? OpClass::view : row->op_class;
+}
+
+MatrixProduct matrix_product(const Graph& graph, const Node& node) {
+  const OpClass op_class = classify(graph, node);
+  if (op_class != OpClass::matmul && op_class != OpClass::convolution) return {};
+  return find_product(graph, node);
+}
+
+std::uint64_t multiply_accumulates(const Graph& graph, const Node& node) {
+  const MatrixProduct product = matrix_product(graph, node);
+  return saturating_product({product.batch, product.rows, product.depth, product.columns});
+}
+
+}  // namespace npuscope::npu

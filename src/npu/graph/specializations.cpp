@@ -1,0 +1,83 @@
+// {"specializations": [{"batch_size": "1", "seq_len": "32"}, ...]}
+#include <simdjson.h>
+
+#include <charconv>
+
+#include "npuscope/base/text.hpp"
+#include "npuscope/npu/graph/import_onnx.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+namespace dom = simdjson::dom;
+
+constexpr std::string_view form =
+    "write {\"specializations\": [{\"batch_size\": \"1\", \"seq_len\": \"32\"}]}";
+
+std::optional<std::int64_t> dimension_of(const dom::element& value) {
+  if (value.is_int64()) return std::int64_t(value.get_int64());
+  if (!value.is_string()) return std::nullopt;
+  const std::string_view text = value.get_string();
+  std::int64_t number = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+Result<Symbols> read_symbols(const dom::element& element, std::size_t index,
+                             std::string_view name) {
+  dom::object object;
+  if (element.get_object().get(object) != simdjson::SUCCESS) {
+    return input_error("{}: specialization {} is not an object; {}", name, index, form);
+  }
+  Symbols symbols;
+  for (const auto [key, value] : object) {
+    const auto number = dimension_of(value);
+    if (!number || *number < 0) {
+      return input_error("{}: '{}' of specialization {} is not a whole number from 0 on; {}", name,
+                         printable(key), index, form);
+    }
+    if (!symbols.emplace(key, *number).second) {
+      return input_error("{}: specialization {} gives '{}' twice; remove one", name, index,
+                         printable(key));
+    }
+  }
+  if (symbols.empty()) {
+    return input_error("{}: specialization {} gives no values; {}", name, index, form);
+  }
+  return symbols;
+}
+
+}  // namespace
+
+Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_view name) {
+  dom::parser parser;
+  dom::element document;
+  const std::string_view text = as_text(json);
+  if (const auto error = parser.parse(text.data(), text.size()).get(document)) {
+    return input_error("{}: not JSON ({}); {}", name, simdjson::error_message(error), form);
+  }
+  dom::object top;
+  if (document.get_object().get(top) != simdjson::SUCCESS) {
+    return input_error("{}: not an object; {}", name, form);
+  }
+  for (const auto [key, value] : top) {
+    if (key != "specializations") {
+      return input_error("{}: '{}' is not known here; {}", name, printable(key), form);
+    }
+  }
+  dom::array list;
+  if (top["specializations"].get_array().get(list) != simdjson::SUCCESS) {
+    return input_error("{}: has no list of specializations; {}", name, form);
+  }
+  std::vector<Symbols> all;
+  for (const dom::element& element : list) {
+    auto symbols = read_symbols(element, all.size(), name);
+    if (!symbols) return tl::unexpected(symbols.error());
+    all.push_back(std::move(*symbols));
+  }
+  if (all.empty()) return input_error("{}: its list of specializations is empty; {}", name, form);
+  return all;
+}
+
+}  // namespace npuscope::npu
