@@ -5,18 +5,18 @@ namespace {
 
 struct Place {
   ByteSpan bytes;
+  std::vector<std::string> names;
   std::string path;
   std::uint64_t file_offset = 0;
-  std::uint32_t depth = 0;
 };
 
 void walk(const Place& place, std::string_view name, QpcWalk& out) {
   const std::string full_name = segment_path(name, place.path);
-  if (place.depth > max_qpc_depth) {
-    out.broken.push_back({place.path, input_error("{}: containers are nested more than {} deep; "
-                                                  "extract the inner one first",
-                                                  full_name, max_qpc_depth)
-                                          .value()});
+  if (place.names.size() > max_qpc_depth) {
+    const std::string message =
+        fmt::format("{}: containers are nested more than {} deep; extract the inner one first",
+                    full_name, max_qpc_depth);
+    out.broken.push_back({place.path, {ErrorKind::input, message}});
     return;
   }
   auto qpc = read_qpc(place.bytes, full_name);
@@ -27,10 +27,13 @@ void walk(const Place& place, std::string_view name, QpcWalk& out) {
   std::vector<Place> nested;
   for (const QpcSegment& segment : qpc->segments) {
     if (!segment.is_qpc()) continue;
-    nested.push_back({segment.bytes, segment_path(place.path, segment.name),
-                      place.file_offset + segment.file_offset, place.depth + 1});
+    Place& inner = nested.emplace_back(place);
+    inner.bytes = segment.bytes;
+    inner.names.push_back(segment.name);
+    inner.path = segment_path(place.path, segment.name);
+    inner.file_offset += segment.file_offset;
   }
-  out.containers.push_back({place.path, place.file_offset, std::move(*qpc)});
+  out.containers.push_back({place.names, place.path, place.file_offset, std::move(*qpc)});
   for (const Place& inner : nested) walk(inner, name, out);
 }
 
@@ -44,7 +47,7 @@ std::string segment_path(std::string_view container_path, std::string_view segme
 
 QpcWalk walk_qpc(ByteSpan bytes, std::string_view name) {
   QpcWalk out;
-  walk({bytes, "", 0, 0}, name, out);
+  walk({bytes, {}, "", 0}, name, out);
   return out;
 }
 

@@ -13,8 +13,9 @@ namespace npuscope::qaic {
 inline constexpr std::uint32_t max_qpc_depth = 8;  // containers inside containers
 
 struct QpcContainer {
-  std::string path;               // "" for the outer one, "QAicGraph_slice00" for a nested one
-  std::uint64_t file_offset = 0;  // where it begins in the outer one
+  std::vector<std::string> names;  // of the segments on the way, none for the outer one
+  std::string path;                // the same joined by '/'
+  std::uint64_t file_offset = 0;   // where it begins in the outer one
   Qpc qpc;
 };
 
