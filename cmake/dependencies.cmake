@@ -12,3 +12,4 @@ find_package(Protobuf REQUIRED)
 find_package(ONNX REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(xxHash REQUIRED)
+find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)  # headers only
