@@ -76,6 +76,8 @@ class Simulation {
         samples_left_(options.activations, options.samples) {}
 
   Result<SimulationResult> run() {
+    constexpr std::uint64_t steps_per_report = 1 << 16;
+    std::uint64_t steps = 0;
     for (Status status; status;) {
       const Picoseconds next = std::min(events_.next_time(), machine_.next_transfer_end());
       const Picoseconds window_end = machine_.window_end();
@@ -89,6 +91,7 @@ class Simulation {
         status = handle(events_.pop());
       }
       if (!status) return tl::unexpected(status.error());
+      if (options_.progress && ++steps % steps_per_report == 0) report_progress();
     }
     if (!host_.all_complete()) {
       return input_error("network {}: the program stopped before its end; compile it again",
@@ -149,6 +152,18 @@ class Simulation {
     return {};
   }
 
+  void report_progress() const {
+    const qaic::Program& program = context_.program;
+    std::uint64_t per_inference = 0;
+    for (std::uint32_t queue = 0; queue < program.queues(); ++queue) {
+      const auto group = qaic::ThreadGroup(queue % qaic::thread_groups);
+      per_inference += std::uint64_t{program.thread_count(group)} *
+                       (program.queue_begin[queue + 1] - program.queue_begin[queue]);
+    }
+    options_.progress(machine_.task_events(),
+                      per_inference * options_.inferences * options_.activations);
+  }
+
   tl::unexpected<Error> out_of_time() const {
     return input_error(
         "network {}: the run takes more than 11 days of the device's time; check "
@@ -168,13 +183,16 @@ class Simulation {
 
 }  // namespace
 
+Status check_simulation(const qaic::Program& program, const Target& target,
+                        const SimulationOptions& options) {
+  if (auto usable = qaic::check_program(program, program.network_name); !usable) return usable;
+  if (auto usable = check_target(target); !usable) return usable;
+  return check_options(program, target, options);
+}
+
 Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
                                   const SimulationOptions& options) {
-  if (auto usable = qaic::check_program(program, program.network_name); !usable) {
-    return tl::unexpected(usable.error());
-  }
-  if (auto usable = check_target(target); !usable) return tl::unexpected(usable.error());
-  if (auto usable = check_options(program, target, options); !usable) {
+  if (auto usable = check_simulation(program, target, options); !usable) {
     return tl::unexpected(usable.error());
   }
   return Simulation(program, target, options).run();

@@ -11,6 +11,7 @@
 #include <functional>
 #include <vector>
 
+#include "npuscope/base/progress.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/base/units.hpp"
 #include "npuscope/formats/qaic/program.hpp"
@@ -24,48 +25,49 @@ struct SimulatedInference;
 struct SimulationOptions {
   std::uint32_t program_number = 0;
   std::uint32_t device = 0;
-  std::uint32_t activations = 1;      // instances of the network, each on cores of its own
-  std::uint32_t set_size = 10;        // inferences the host keeps queued per activation
-  std::uint64_t inferences = 40;      // per activation; 0: until `seconds` have passed
-  double seconds = 0;                 // simulated
+  std::uint32_t activations = 1;  // instances of the network, each on cores of its own
+  std::uint32_t set_size = 10;    // inferences the host keeps queued per activation
+  std::uint64_t inferences = 40;  // per activation; 0: until `seconds` have passed
+  double seconds = 0;             // simulated
   std::uint64_t seed = 1;
-  double core_hz = 0;                 // fixed core clock; 0: the target's governor
-  std::uint32_t host_threads = 4;     // of the host, that submit inferences
+  double core_hz = 0;              // fixed core clock; 0: the target's governor
+  std::uint32_t host_threads = 4;  // of the host, that submit inferences
   // Which inferences' statistics buffers to keep: of each activation `samples` in a row, from the
   // first that is number first_sample or later and begins at first_sample_seconds or later.
   std::uint64_t first_sample = 0;
   std::uint64_t samples = 1;
   double first_sample_seconds = 0;
-  bool keep_truth = false;            // also keep what really happened (for tests)
+  bool keep_truth = false;  // also keep what really happened (for tests)
   // Takes each sampled inference when it completes, with its buffer, which the result then does not
   // keep: memory stays bounded however many samples there are. An error ends the simulation.
   std::function<Status(const SimulatedInference&)> on_sample;
+  ProgressReport progress;  // thread tasks executed; may be empty
 };
 
 // What really happened, at the simulator's own resolution; never seen by a decoder.
 struct TaskTruth {
-  std::uint32_t task = 0;             // index in Program::tasks
-  std::uint32_t thread = 0;           // of the core
+  std::uint32_t task = 0;    // index in Program::tasks
+  std::uint32_t thread = 0;  // of the core
   Picoseconds sync_begin{};
   Picoseconds start{};
   Picoseconds kernel_end{};
   Picoseconds barrier_end{};
-  Picoseconds transfer_end{};         // = kernel_end without an asynchronous transfer
+  Picoseconds transfer_end{};  // = kernel_end without an asynchronous transfer
 };
 
 struct SimulatedInference {
   std::uint32_t activation = 0;
   std::uint64_t number = 0;
-  std::uint32_t in_queue = 0;         // inferences of the activation with the host, this included
+  std::uint32_t in_queue = 0;  // inferences of the activation with the host, this included
   bool sampled = false;
-  Picoseconds queued{};               // by the application
-  Picoseconds submitted{};            // by the host
-  Picoseconds input_sent{};           // begins to move over the link
-  Picoseconds input_ready{};          // in device memory
-  Picoseconds device_begin{};         // after the ports' doorbells
+  Picoseconds queued{};        // by the application
+  Picoseconds submitted{};     // by the host
+  Picoseconds input_sent{};    // begins to move over the link
+  Picoseconds input_ready{};   // in device memory
+  Picoseconds device_begin{};  // after the ports' doorbells
   Picoseconds device_end{};
-  Picoseconds completed{};            // seen by the host
-  Picoseconds input_wait{};           // for the doorbell, before device_begin; longest over threads
+  Picoseconds completed{};   // seen by the host
+  Picoseconds input_wait{};  // for the doorbell, before device_begin; longest over threads
   Picoseconds output_wait{};
   std::vector<std::byte> stats_buffer;  // empty unless sampled; always below -stats-level=40
   std::vector<TaskTruth> truth;         // empty unless asked for and sampled
@@ -78,7 +80,12 @@ struct SimulationResult {
 };
 
 // Usage errors: the activations need more cores than the target has, or an option makes no sense.
-// Input errors: the program cannot run, or the target's figures make it take more than 11 days.
+// Input errors: the program cannot run, or a figure of the target makes no sense.
+Status check_simulation(const qaic::Program& program, const Target& target,
+                        const SimulationOptions& options);
+
+// What check_simulation refuses, and an input error when the target's figures make the run take
+// more than 11 days of the device's time.
 Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
                                   const SimulationOptions& options);
 

@@ -1,0 +1,182 @@
+// npuscope run: execute programs on the reference NPU and collect profiling files.
+#include <cstdio>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "npuscope/npu/simulate/runner.hpp"
+#include "report/run_report.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct RunArguments {
+  npu::RunRequest request;
+  std::string test_data;
+  std::string file;
+  std::string output_folder = ".";
+  std::string write_output_folder;
+  std::vector<std::string> types;
+  double start_delay_ms = 0;
+  double core_clock_mhz = 0;
+  double seconds = 0;
+  bool json = false;
+};
+
+Status take_types(const std::vector<std::string>& names, npu::ProfilingTypes& types) {
+  for (const std::string& name : names) {
+    if (name == "stats") {
+      types.stats = true;
+    } else if (name == "trace") {
+      types.trace = true;
+    } else if (name == "raw_device_stats") {
+      types.raw_device_stats = true;
+    } else if (name == "latency") {
+      types.latency = true;
+    } else {
+      return usage_error("--aic-profiling-type={}: use stats, trace, raw_device_stats or latency",
+                         name);
+    }
+  }
+  return {};
+}
+
+Status take_arguments(RunArguments& arguments) {
+  npu::RunRequest& request = arguments.request;
+  if (arguments.test_data.empty() == arguments.file.empty()) {
+    return usage_error(arguments.file.empty()
+                           ? "nothing to run; give the folder of programqpc.bin (-t) or a QPC file"
+                           : "both -t and a QPC file are given; give one of them");
+  }
+  request.qpc = arguments.file.empty() ? arguments.test_data : arguments.file;
+  request.output_folder = arguments.output_folder;
+  request.write_output_folder = arguments.write_output_folder;
+  request.simulation.first_sample_seconds = arguments.start_delay_ms / 1000;
+  request.simulation.core_hz = arguments.core_clock_mhz * 1e6;
+  if (arguments.seconds > 0) {
+    request.simulation.inferences = 0;
+    request.simulation.seconds = arguments.seconds;
+  } else if (request.simulation.inferences == 0) {
+    return usage_error("--num-iter=0 runs nothing; set it to at least 1, or give --time");
+  }
+  return take_types(arguments.types, request.types);
+}
+
+void print_text(const npu::RunOutcome& outcome) {
+  for (const npu::ProgramRun& run : outcome.programs) {
+    if (outcome.programs.size() > 1) {
+      fmt::print("Program {}: {} on device {}\n", run.number, run.network, run.device);
+    }
+    fmt::print("{}", report::print_run_report(report::report_run(run)));
+  }
+}
+
+Status run(RunArguments& arguments) {
+  if (auto taken = take_arguments(arguments); !taken) return taken;
+  if (!arguments.json) {
+    arguments.request.tell = [](std::string_view line) { fmt::print("{}\n", line); };
+  }
+  Result<npu::RunOutcome> outcome;
+  {
+    ProgressBar bar("simulating");
+    arguments.request.simulation.progress = [&](std::uint64_t done, std::uint64_t total) {
+      bar.update(done, total);
+    };
+    outcome = run_qpc(arguments.request);
+  }
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (arguments.json) {
+    fmt::print("{}", report::run_outcome_json(*outcome));
+  } else {
+    print_text(*outcome);
+  }
+  for (const std::string& warning : outcome->warnings) {
+    fmt::print(stderr, "npuscope: warning: {}\n", warning);
+  }
+  if (outcome->nothing_sampled) return tl::unexpected(*outcome->nothing_sampled);
+  return {};
+}
+
+void add_device_flags(CLI::App& command, RunArguments& arguments) {
+  npu::SimulationOptions& options = arguments.request.simulation;
+  command
+      .add_option("-d,--aic-device-id,--device", arguments.request.devices,
+                  "device or devices, e.g. 0,1")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      .add_option("-a,--aic-num-of-activations,--activations", options.activations,
+                  "instances of each program, on cores of their own")
+      ->capture_default_str();
+  command
+      .add_option("-S,--set-size", options.set_size,
+                  "inferences the host keeps queued per activation")
+      ->capture_default_str();
+  command
+      .add_option("-T,--aic-threads-per-queue,--threads", options.host_threads,
+                  "host threads that submit inferences")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command
+      .add_option("--core-clock-mhz", arguments.core_clock_mhz,
+                  "fixed core clock; default: the target's governor")
+      ->check(CLI::Range(1.0, 1e5));
+  command.add_option("--seed", options.seed, "of the run's small random differences")
+      ->capture_default_str();
+}
+
+void add_profiling_flags(CLI::App& command, RunArguments& arguments) {
+  npu::SimulationOptions& options = arguments.request.simulation;
+  command
+      .add_option("--aic-profiling-type", arguments.types,
+                  "stats, trace, raw_device_stats or latency; may be repeated")
+      ->take_all()
+      ->expected(1);
+  command
+      .add_option("--aic-profiling-out-dir", arguments.output_folder,
+                  "existing folder for the profiling files")
+      ->capture_default_str();
+  command
+      .add_option("--aic-profiling-num-samples", options.samples,
+                  "inferences to save, of each activation")
+      ->capture_default_str();
+  command
+      .add_option("--aic-profiling-start-iter", options.first_sample,
+                  "number of the first inference to save")
+      ->capture_default_str();
+  command
+      .add_option("--aic-profiling-start-delay", arguments.start_delay_ms,
+                  "save none that begins earlier than this many milliseconds into the run")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option(
+      "--write-output-dir", arguments.write_output_folder,
+      "existing folder for the statistics buffers of the same inferences as outputs");
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& program, ExitStatus& status) {
+  auto arguments = std::make_shared<RunArguments>();
+  CLI::App* command = program.add_subcommand(
+      "run",
+      "Execute a program on the reference NPU; statistics buffers, summaries, traces, latency");
+  command->add_option("qpc", arguments->file, "programqpc.bin");
+  command->add_option("-t,--test-data", arguments->test_data, "folder with programqpc.bin");
+  command->add_option("--program", arguments->request.program,
+                      "only this program of the QPC: its name, or its place from 0");
+  command
+      ->add_option("-n,--num-iter", arguments->request.simulation.inferences,
+                   "inferences of each activation")
+      ->capture_default_str();
+  command
+      ->add_option("--time", arguments->seconds,
+                   "run for this many seconds of the device's time instead")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--json", arguments->json, "print the results as JSON");
+  add_device_flags(*command, *arguments);
+  add_profiling_flags(*command, *arguments);
+  command->callback([arguments, &status] {
+    if (auto done = run(*arguments); !done) status = report(done.error());
+  });
+}
+
+}  // namespace npuscope::cli

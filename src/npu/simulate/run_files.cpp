@@ -1,0 +1,140 @@
+#include "npu/simulate/run_files.hpp"
+
+#include <cmath>
+
+#include "npuscope/formats/qaic/opstats_summary.hpp"
+#include "npuscope/formats/qaic/opstats_trace.hpp"
+
+namespace npuscope::npu {
+
+namespace {
+
+double microseconds(Picoseconds time) { return double(time.value) * 1e-6; }
+
+// As the device measures it: whole ticks of its timer.
+double device_microseconds(Picoseconds time, double timer_hz) {
+  return std::round(double(time.value) * 1e-12 * timer_hz) / timer_hz * 1e6;
+}
+
+std::string inference_name(std::uint32_t program, const SimulatedInference& inference) {
+  return fmt::format("aic-profiling-program-{}-activation-{}-inf-{}", program, inference.activation,
+                     inference.number);
+}
+
+}  // namespace
+
+RunFiles::RunFiles(const RunRequest& request, const PlannedRun& run, RunOutcome& outcome)
+    : request_(request), run_(run), outcome_(outcome) {
+  latency_.program_id = run.number;
+  latency_.program_name = run.loaded->label;
+  latency_.requested = request.simulation.samples * request.simulation.activations;
+}
+
+void RunFiles::announce(const std::filesystem::path& file) {
+  std::error_code unknown;
+  if (request_.tell) {
+    if (std::filesystem::exists(file, unknown)) {
+      request_.tell(fmt::format("Deleting previous file: {}", file.string()));
+    }
+    request_.tell(fmt::format("Writing file:{}", file.string()));
+  }
+  outcome_.files.push_back(file);
+}
+
+Status RunFiles::write(const std::filesystem::path& file, ByteSpan bytes) {
+  announce(file);
+  return write_file_atomically(file, bytes);
+}
+
+Status RunFiles::add(const SimulatedInference& inference) {
+  latency_.samples.push_back(latency_of(inference));
+  if (auto done = add_buffer(inference); !done) return done;
+  return request_.types.stats || request_.types.trace ? add_decoded(inference) : Status{};
+}
+
+Status RunFiles::add_buffer(const SimulatedInference& inference) {
+  if (!request_.write_output_folder.empty()) {
+    const std::string name = fmt::format("aiccyclecounts-activation-{}-inf-{}.bin",
+                                         inference.activation, inference.number);
+    const auto file = request_.write_output_folder / name;
+    if (auto done = write(file, inference.stats_buffer); !done) return done;
+  }
+  if (!request_.types.raw_device_stats) return {};
+  const std::string name =
+      fmt::format("{}-{}-aiccyclecounts.bin", inference_name(run_.number, inference),
+                  run_.loaded->program.network_name);
+  return write(request_.output_folder / name, inference.stats_buffer);
+}
+
+Status RunFiles::decode_against_network() {
+  if (network_) return {};
+  qaic::StatsNetworkOptions options;
+  options.label = run_.loaded->label;
+  auto network =
+      qaic::StatsNetwork::create(run_.loaded->descriptor, &run_.loaded->program, options);
+  if (!network) return tl::unexpected(network.error());
+  network_ = std::make_unique<qaic::StatsNetwork>(std::move(*network));
+  return {};
+}
+
+Status RunFiles::add_decoded(const SimulatedInference& inference) {
+  if (auto ready = decode_against_network(); !ready) return ready;
+  const std::string name = inference_name(run_.number, inference);
+  auto profile = qaic::decode_stats_buffer(inference.stats_buffer, name, *network_);
+  if (!profile) return tl::unexpected(profile.error());
+  if (request_.types.stats) {
+    const std::string text = qaic::print_summary(qaic::summarise(*profile));
+    const auto file = request_.output_folder / (name + ".txt");
+    if (auto done = write(file, as_byte_span(text)); !done) return done;
+  }
+  if (request_.types.trace) profiles_.push_back(std::move(*profile));
+  return {};
+}
+
+qaic::LatencySample RunFiles::latency_of(const SimulatedInference& inference) const {
+  const qaic::Program& program = run_.loaded->program;
+  const double timer_hz = run_.loaded->target.timer_hz;
+  const Picoseconds submit{std::llrint(run_.loaded->target.host_submit_s * 1e12)};
+  qaic::LatencySample sample;
+  sample.sample = inference.number;
+  if (program.stats_level >= 40) {
+    const double exec =
+        device_microseconds(inference.device_end - inference.device_begin, timer_hz);
+    sample.device_exec_us = exec;
+    if (exec > 0) sample.device_inferences_per_second = program.stats_batch_size / exec * 1e6;
+  }
+  if (program.stats_level >= 50) {
+    sample.device_input_wait_us = device_microseconds(inference.input_wait, timer_hz);
+    sample.device_output_wait_us = device_microseconds(inference.output_wait, timer_hz);
+  }
+  sample.enqueue_us = microseconds(inference.submitted - inference.queued - submit);
+  sample.submit_us = microseconds(submit);
+  sample.exec_to_link_us = microseconds(inference.input_sent - inference.submitted);
+  sample.exec_to_complete_us = microseconds(inference.completed - inference.input_sent);
+  sample.exec_total_us = microseconds(inference.completed - inference.submitted);
+  sample.host_round_trip_us = sample.exec_total_us;
+  sample.total_round_trip_us = microseconds(inference.completed - inference.queued);
+  sample.queue_depth = request_.simulation.set_size;
+  sample.in_queue = inference.in_queue;
+  return sample;
+}
+
+Status RunFiles::finish() {
+  if (samples() == 0) return {};
+  if (request_.types.latency) {
+    const auto file =
+        request_.output_folder / fmt::format("aic-profiling-program-{}-latency.txt", run_.number);
+    if (auto done = write(file, as_byte_span(print_latency(latency_))); !done) return done;
+  }
+  if (!request_.types.trace) return {};
+  const auto file =
+      request_.output_folder / fmt::format("aic-profiling-program-{}-trace.json", run_.number);
+  announce(file);
+  std::vector<const Profile*> profiles;
+  for (const Profile& profile : profiles_) profiles.push_back(&profile);
+  auto written = qaic::write_opstats_trace(profiles, {}, file);
+  if (!written) return tl::unexpected(written.error());
+  return {};
+}
+
+}  // namespace npuscope::npu

@@ -1,0 +1,42 @@
+// The files that a run leaves for one program. Statistics, traces and summaries are made from the
+// bytes of the raw buffers by the same decoder that opstats uses.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "npu/simulate/run_plan.hpp"
+#include "npuscope/formats/qaic/latency.hpp"
+#include "npuscope/formats/qaic/stats_decoder.hpp"
+
+namespace npuscope::npu {
+
+class RunFiles {
+ public:
+  // All three must outlive it. `outcome` gets the names of what is written.
+  RunFiles(const RunRequest& request, const PlannedRun& run, RunOutcome& outcome);
+
+  // Writes what one sampled inference gives.
+  Status add(const SimulatedInference& inference);
+  // Writes what all of them together give.
+  Status finish();
+
+  std::uint64_t samples() const { return latency_.samples.size(); }
+
+ private:
+  Status add_buffer(const SimulatedInference& inference);
+  Status add_decoded(const SimulatedInference& inference);
+  qaic::LatencySample latency_of(const SimulatedInference& inference) const;
+  Status decode_against_network();
+  void announce(const std::filesystem::path& file);
+  Status write(const std::filesystem::path& file, ByteSpan bytes);
+
+  const RunRequest& request_;
+  const PlannedRun& run_;
+  RunOutcome& outcome_;
+  std::unique_ptr<qaic::StatsNetwork> network_;
+  std::vector<Profile> profiles_;  // for the trace
+  qaic::LatencyReport latency_;
+};
+
+}  // namespace npuscope::npu

@@ -1,0 +1,177 @@
+#include "npu/simulate/run_plan.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "npuscope/formats/qaic/qpc.hpp"
+
+namespace npuscope::npu {
+
+namespace {
+
+constexpr std::string_view slice_mark = "_slice";
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::optional<std::uint32_t> number_in(std::string_view text) {
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// NN of QAicGraph_sliceNN: which device of a multi-device program this is.
+std::optional<std::uint32_t> slice_of(const std::string& path) {
+  const std::string name = last_name(path);
+  const std::size_t mark = name.rfind(slice_mark);
+  if (mark == std::string::npos) return std::nullopt;
+  return number_in(std::string_view(name).substr(mark + slice_mark.size()));
+}
+
+std::uint32_t device_of_slice(const std::vector<std::uint32_t>& devices, std::uint32_t slice) {
+  return slice < devices.size() ? devices[slice] : devices.front() + slice;
+}
+
+std::filesystem::path qpc_file(const std::filesystem::path& given) {
+  std::error_code unknown;
+  return std::filesystem::is_directory(given, unknown) ? given / "programqpc.bin" : given;
+}
+
+Result<LoadedProgram> load(const qaic::QpcProgram& found, const std::string& file) {
+  const std::string place = found.path.empty() ? file : fmt::format("{}: {}", file, found.path);
+  const qaic::QpcSegment* code = found.qpc.find(qaic::segment_program);
+  const qaic::QpcSegment* hardware = found.qpc.find(qaic::segment_target);
+  if (code == nullptr || hardware == nullptr) {
+    return input_error(
+        "{}: no segment {}; the reference NPU runs only programs that npuscope compiled", place,
+        code == nullptr ? qaic::segment_program : qaic::segment_target);
+  }
+  const auto named = [&](std::string_view segment) {
+    return fmt::format("{}: {}", place, segment);
+  };
+  auto program = qaic::read_program(code->bytes, named(qaic::segment_program));
+  if (!program) return tl::unexpected(program.error());
+  auto target = parse_target(as_text(hardware->bytes), named(qaic::segment_target));
+  if (!target) return tl::unexpected(target.error());
+  auto descriptor =
+      qaic::read_network_descriptor(found.qpc.find(qaic::segment_network_descriptor)->bytes,
+                                    named(qaic::segment_network_descriptor));
+  if (!descriptor) return tl::unexpected(descriptor.error());
+  LoadedProgram loaded;
+  loaded.path = found.path;
+  loaded.label = slice_of(found.path) ? last_name(found.path) : program->network_name;
+  loaded.program = std::move(*program);
+  loaded.descriptor = std::move(*descriptor);
+  loaded.target = std::move(*target);
+  return loaded;
+}
+
+Status check_samples(const RunRequest& request) {
+  const SimulationOptions& options = request.simulation;
+  const bool profiles = request.types.any() || !request.write_output_folder.empty();
+  if (!profiles) return {};
+  if (options.samples == 0) {
+    return usage_error(
+        "0 profiling samples save nothing; set --aic-profiling-num-samples to at least 1");
+  }
+  if (options.inferences > 0 && options.first_sample >= options.inferences) {
+    return usage_error(
+        "--aic-profiling-start-iter={} lies beyond the run's {} inferences (0 to {}); lower it or "
+        "raise --num-iter",
+        options.first_sample, options.inferences, options.inferences - 1);
+  }
+  if (!request.write_output_folder.empty()) {
+    if (auto usable = check_writable_folder(request.write_output_folder); !usable) return usable;
+  }
+  return request.types.any() ? check_writable_folder(request.output_folder) : Status{};
+}
+
+// Whether the program records what the files are made from.
+Status check_level(const RunRequest& request, const LoadedProgram& loaded,
+                   const std::string& file) {
+  const std::uint32_t level = loaded.program.stats_level;
+  const ProfilingTypes& types = request.types;
+  const auto refuse = [&](std::string_view what, std::string_view why, int needed) {
+    return input_error(
+        "{}: network {} was compiled with -stats-level={}, which records no {}; for {} compile "
+        "with -stats-level={} or more",
+        file, loaded.program.network_name, level, what, why, needed);
+  };
+  const bool buffers =
+      types.stats || types.raw_device_stats || !request.write_output_folder.empty();
+  if (types.trace && level < 50) return refuse("operators", "a trace", 70);
+  if (buffers && level < 40) return refuse("statistics", "statistics", 40);
+  return {};
+}
+
+struct Selection {
+  std::size_t place;
+  std::shared_ptr<const LoadedProgram> loaded;
+};
+
+Result<std::vector<Selection>> select(const std::vector<qaic::QpcProgram>& found,
+                                      const RunRequest& request, const std::string& file) {
+  std::vector<Selection> selected;
+  std::string names;
+  const auto wanted_place = number_in(request.program);
+  for (std::size_t place = 0; place < found.size(); ++place) {
+    const bool by_place = wanted_place && *wanted_place == place;
+    if (wanted_place && !by_place) continue;
+    auto loaded = load(found[place], file);
+    if (!loaded) return tl::unexpected(loaded.error());
+    names += fmt::format("{}{} {}", names.empty() ? "" : ", ", place, loaded->label);
+    if (!request.program.empty() && !by_place && request.program != loaded->program.network_name &&
+        request.program != loaded->path && request.program != loaded->label) {
+      continue;
+    }
+    selected.push_back({place, std::make_shared<const LoadedProgram>(std::move(*loaded))});
+  }
+  if (!selected.empty()) return selected;
+  if (found.empty())
+    return input_error("{}: holds no program (networkdesc.bin); compile it again", file);
+  if (wanted_place) {
+    return usage_error("{}: no program {}; there are 0 to {}", file, *wanted_place,
+                       found.size() - 1);
+  }
+  return usage_error("{}: no program '{}'; there are: {}", file, request.program, names);
+}
+
+Status check_run(const RunRequest& request, const PlannedRun& run, const std::string& file) {
+  if (auto usable = check_level(request, *run.loaded, file); !usable) return usable;
+  return check_simulation(run.loaded->program, run.loaded->target, request.simulation);
+}
+
+}  // namespace
+
+Result<std::vector<PlannedRun>> plan_run(const RunRequest& request) {
+  if (request.devices.empty()) return usage_error("no device is named; name at least one (-d 0)");
+  if (auto usable = check_samples(request); !usable) return tl::unexpected(usable.error());
+  const std::filesystem::path path = qpc_file(request.qpc);
+  auto mapped = MappedFile::open(path);
+  if (!mapped) return tl::unexpected(mapped.error());
+  const std::string file = path.string();
+  auto found = qaic::find_programs(mapped->bytes(), file);
+  if (!found) return tl::unexpected(found.error());
+  auto selected = select(*found, request, file);
+  if (!selected) return tl::unexpected(selected.error());
+
+  std::vector<PlannedRun> runs;
+  const std::size_t devices = request.devices.size();
+  for (const Selection& it : *selected) {
+    if (const auto slice = slice_of(it.loaded->path)) {
+      runs.push_back(
+          {std::uint32_t(it.place), device_of_slice(request.devices, *slice), it.loaded});
+      continue;
+    }
+    for (std::size_t i = 0; i < devices; ++i) {
+      runs.push_back({std::uint32_t(it.place * devices + i), request.devices[i], it.loaded});
+    }
+  }
+  for (const PlannedRun& run : runs) {
+    if (auto usable = check_run(request, run, file); !usable) return tl::unexpected(usable.error());
+  }
+  return runs;
+}
+
+}  // namespace npuscope::npu
