@@ -3,9 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "npu/models/onnx_interpreter.hpp"
+#include "npu/models/reference.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
 namespace npuscope::npu {
@@ -14,8 +13,10 @@ namespace {
 using testing::Array;
 using testing::Arrays;
 using testing::interpret;
+using testing::part;
 using testing::random_array;
-using Row = std::vector<double>;
+using testing::reference_logits;
+using testing::Row;
 
 constexpr double tolerance = 1e-6;  // rotary frequencies and epsilons are float32 in the model
 
@@ -49,135 +50,6 @@ onnx::ModelProto generate(const Architecture& architecture, const InputSizes& si
   EXPECT_TRUE(model && proto.ParseFromString(model->bytes));
   return proto;
 }
-
-// --- the decoder, written down once more, a token at a time ---
-
-Row times(const Row& x, const std::string& weight, std::int64_t columns) {
-  const Array w = random_array(weight, {std::int64_t(x.size()), columns});
-  Row out(std::size_t(columns), 0);
-  for (std::size_t k = 0; k < x.size(); ++k) {
-    for (std::size_t c = 0; c < out.size(); ++c) {
-      out[c] += x[k] * w.values[k * out.size() + c];
-    }
-  }
-  return out;
-}
-
-Row sum(const Row& a, const Row& b) {
-  Row out = a;
-  for (std::size_t i = 0; i < a.size(); ++i) out[i] += b[i];
-  return out;
-}
-
-Row rms_norm(const Row& x, const std::string& weight, double epsilon) {
-  double squares = 0;
-  for (const double value : x) squares += value * value;
-  const double scale = 1 / std::sqrt(squares / double(x.size()) + epsilon);
-  Row out = random_array(weight, {std::int64_t(x.size())}).values;
-  for (std::size_t i = 0; i < x.size(); ++i) out[i] *= x[i] * scale;
-  return out;
-}
-
-Row part(const Row& x, std::int64_t index, std::int64_t size) {
-  return {x.begin() + index * size, x.begin() + (index + 1) * size};
-}
-
-Row rotated(const Row& x, std::int64_t position, double base) {
-  Row out = x;
-  const std::size_t half = x.size() / 2;
-  for (std::size_t i = 0; i < half; ++i) {
-    const double angle = double(position) * std::pow(base, -double(2 * i) / double(x.size()));
-    out[i] = x[i] * std::cos(angle) - x[i + half] * std::sin(angle);
-    out[i + half] = x[i + half] * std::cos(angle) + x[i] * std::sin(angle);
-  }
-  return out;
-}
-
-// Logits of the last of `tokens`, the first at position 0.
-class ReferenceDecoder {
- public:
-  explicit ReferenceDecoder(const Architecture& architecture)
-      : a_(architecture), layers_(std::size_t(architecture.layers)) {}
-
-  Row logits(const std::vector<std::int64_t>& tokens) {
-    Row x;
-    const Array table =
-        random_array("model.embed_tokens.weight", {a_.vocabulary_size, a_.hidden_size});
-    for (std::size_t position = 0; position < tokens.size(); ++position) {
-      x = part(table.values, tokens[position], a_.hidden_size);
-      for (std::size_t i = 0; i < layers_.size(); ++i) {
-        x = layer(x, i, std::int64_t(position));
-      }
-    }
-    x = rms_norm(x, "model.norm.weight", a_.norm_epsilon);
-    if (!a_.tied_embeddings) return times(x, "lm_head.weight", a_.vocabulary_size);
-    Row out;
-    for (std::int64_t token = 0; token < a_.vocabulary_size; ++token) {
-      out.push_back(dot(x, part(table.values, token, a_.hidden_size)));
-    }
-    return out;
-  }
-
- private:
-  struct Head {
-    Row key, value;
-  };
-  using Token = std::vector<Head>;  // one for each key/value head
-
-  static double dot(const Row& a, const Row& b) {
-    double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
-    return sum;
-  }
-
-  Row prepared(const Row& head, const std::string& norm, std::int64_t position) const {
-    const Row x = a_.query_key_norm ? rms_norm(head, norm, a_.norm_epsilon) : head;
-    return rotated(x, position, a_.rotary_base);
-  }
-
-  Row layer(const Row& x, std::size_t index, std::int64_t position) {
-    const std::string path = "model.layers." + std::to_string(index) + ".";
-    const Row h = rms_norm(x, path + "input_layernorm.weight", a_.norm_epsilon);
-    const Row attended = attention(h, path + "self_attn.", layers_[index], position);
-    const Row y = sum(x, times(attended, path + "self_attn.o_proj.weight", a_.hidden_size));
-    const Row g = rms_norm(y, path + "post_attention_layernorm.weight", a_.norm_epsilon);
-    Row gate = times(g, path + "mlp.gate_proj.weight", a_.feed_forward_size);
-    const Row up = times(g, path + "mlp.up_proj.weight", a_.feed_forward_size);
-    for (std::size_t i = 0; i < gate.size(); ++i) gate[i] *= up[i] / (1 + std::exp(-gate[i]));
-    return sum(y, times(gate, path + "mlp.down_proj.weight", a_.hidden_size));
-  }
-
-  Row attention(const Row& h, const std::string& path, std::vector<Token>& past,
-                std::int64_t position) {
-    const Row q = times(h, path + "q_proj.weight", a_.query_size());
-    const Row k = times(h, path + "k_proj.weight", a_.key_value_size());
-    const Row v = times(h, path + "v_proj.weight", a_.key_value_size());
-    Token token;
-    for (std::int64_t i = 0; i < a_.key_value_heads; ++i) {
-      token.push_back({prepared(part(k, i, a_.head_size), path + "k_norm.weight", position),
-                       part(v, i, a_.head_size)});
-    }
-    past.push_back(token);
-    Row out;
-    for (std::int64_t i = 0; i < a_.heads; ++i) {
-      const auto shared = std::size_t(i / (a_.heads / a_.key_value_heads));
-      const Row query = prepared(part(q, i, a_.head_size), path + "q_norm.weight", position);
-      Row mixed(std::size_t(a_.head_size), 0);
-      double total = 0;
-      for (const Token& other : past) {
-        const double share =
-            std::exp(dot(query, other[shared].key) / std::sqrt(double(a_.head_size)));
-        total += share;
-        for (std::size_t e = 0; e < mixed.size(); ++e) mixed[e] += share * other[shared].value[e];
-      }
-      for (const double element : mixed) out.push_back(element / total);
-    }
-    return out;
-  }
-
-  const Architecture a_;
-  std::vector<std::vector<Token>> layers_;
-};
 
 // --- running the generated decoder ---
 
@@ -231,6 +103,8 @@ struct DecoderForm {
   std::int64_t key_value_heads;
 };
 
+void PrintTo(const DecoderForm& form, std::ostream* out) { *out << form.name; }
+
 class DecoderBehaviour : public ::testing::TestWithParam<DecoderForm> {
  protected:
   Architecture architecture() const {
@@ -247,8 +121,8 @@ TEST_P(DecoderBehaviour, PrefillGivesTheLogitsOfTheLastToken) {
   const auto model = generate(a, {.batch = 2, .sequence = 4, .context = 7});
   const Array logits = RetainedState(a, 2, 7).run(model, {{3, 16, 0, 5}, {5, 5, 1, 2}}, 0);
   ASSERT_EQ(logits.shape, (std::vector<std::int64_t>{2, 1, a.vocabulary_size}));
-  expect_near(part(logits.values, 0, a.vocabulary_size), ReferenceDecoder(a).logits({3, 16, 0, 5}));
-  expect_near(part(logits.values, 1, a.vocabulary_size), ReferenceDecoder(a).logits({5, 5, 1, 2}));
+  expect_near(part(logits.values, 0, a.vocabulary_size), reference_logits(a, {3, 16, 0, 5}));
+  expect_near(part(logits.values, 1, a.vocabulary_size), reference_logits(a, {5, 5, 1, 2}));
 }
 
 TEST_P(DecoderBehaviour, DecodingTokenByTokenContinuesAPrefill) {
@@ -258,14 +132,14 @@ TEST_P(DecoderBehaviour, DecodingTokenByTokenContinuesAPrefill) {
   const auto decode = generate(a, {.batch = 1, .sequence = 1, .context = 7});
   state.run(decode, {{9}}, 3);
   const Array logits = state.run(decode, {{12}}, 4);
-  expect_near(logits.values, ReferenceDecoder(a).logits({3, 16, 0, 9, 12}));
+  expect_near(logits.values, reference_logits(a, {3, 16, 0, 9, 12}));
 }
 
 TEST_P(DecoderBehaviour, SymbolicModelsComputeTheSame) {
   const Architecture a = architecture();
   const auto model = generate(a, {}, {.symbolic = true, .precision = FloatType::float32});
   const Array logits = RetainedState(a, 1, 5).run(model, {{8, 1}}, 0);
-  expect_near(logits.values, ReferenceDecoder(a).logits({8, 1}));
+  expect_near(logits.values, reference_logits(a, {8, 1}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, DecoderBehaviour,
@@ -274,40 +148,42 @@ INSTANTIATE_TEST_SUITE_P(Forms, DecoderBehaviour,
                                            DecoderForm{"tied_and_normed", true, true, 2}),
                          [](const auto& form) { return form.param.name; });
 
-// --- the encoder ---
+// --- running the generated encoder ---
 
-Arrays encoder_inputs(const Row& tokens, const Row& mask) {
-  const std::vector<std::int64_t> shape{1, std::int64_t(tokens.size())};
-  return {{"input_ids", {shape, tokens}},
-          {"attention_mask", {shape, mask}},
-          {"token_type_ids", {shape, Row(tokens.size(), 0)}}};
+std::vector<Row> hidden_states(const Architecture& architecture,
+                               const std::vector<testing::EncoderToken>& tokens) {
+  const auto count = std::int64_t(tokens.size());
+  Arrays inputs;
+  for (const char* name : {"input_ids", "attention_mask", "token_type_ids"}) {
+    inputs[name].shape = {1, count};
+  }
+  for (const auto& token : tokens) {
+    inputs["input_ids"].values.push_back(double(token.id));
+    inputs["attention_mask"].values.push_back(token.attended ? 1 : 0);
+    inputs["token_type_ids"].values.push_back(double(token.type));
+  }
+  const auto model = generate(architecture, {.batch = 1, .sequence = count, .context = 0});
+  const Array out = interpret(model, inputs).at("last_hidden_state");
+  std::vector<Row> rows;
+  for (std::int64_t i = 0; i < count; ++i) {
+    rows.push_back(part(out.values, i, architecture.hidden_size));
+  }
+  return rows;
+}
+
+TEST(EncoderBehaviour, GivesTheHiddenStateOfEveryToken) {
+  const Architecture a = tiny_encoder();
+  const std::vector<testing::EncoderToken> tokens{{4, 0}, {10, 0}, {2, 1}, {0, 1}};
+  const auto actual = hidden_states(a, tokens);
+  const auto expected = testing::reference_hidden_states(a, tokens);
+  for (std::size_t i = 0; i < tokens.size(); ++i) expect_near(actual[i], expected[i]);
 }
 
 TEST(EncoderBehaviour, PaddingDoesNotChangeTheTokens) {
   const Architecture a = tiny_encoder();
-  const auto three = interpret(generate(a, {.batch = 1, .sequence = 3, .context = 0}),
-                               encoder_inputs({4, 10, 2}, {1, 1, 1}));
-  const auto padded = interpret(generate(a, {.batch = 1, .sequence = 5, .context = 0}),
-                                encoder_inputs({4, 10, 2, 7, 7}, {1, 1, 1, 0, 0}));
-  const Array& expected = three.at("last_hidden_state");
-  const Array& actual = padded.at("last_hidden_state");
-  ASSERT_EQ(actual.shape, (std::vector<std::int64_t>{1, 5, a.hidden_size}));
-  expect_near({actual.values.begin(), actual.values.begin() + expected.size()}, expected.values);
-}
-
-TEST(EncoderBehaviour, PositionsMatterAndEveryTokenSeesEveryOther) {
-  const Architecture a = tiny_encoder();
-  const auto model = generate(a, {.batch = 1, .sequence = 3, .context = 0});
-  const auto first = [&](const Row& tokens) {
-    const auto values = interpret(model, encoder_inputs(tokens, {1, 1, 1}));
-    return part(values.at("last_hidden_state").values, 0, a.hidden_size);
-  };
-  const Row base = first({4, 10, 2});
-  for (const Row& other : {first({4, 2, 10}), first({4, 10, 3}), first({5, 10, 2})}) {
-    double distance = 0;
-    for (std::size_t i = 0; i < base.size(); ++i) distance += std::fabs(base[i] - other[i]);
-    EXPECT_GT(distance, 1e-3);
-  }
+  const auto padded = hidden_states(a, {{4, 0}, {10, 0}, {2, 1}, {7, 0, false}, {7, 0, false}});
+  const auto expected = testing::reference_hidden_states(a, {{4, 0}, {10, 0}, {2, 1}});
+  for (std::size_t i = 0; i < expected.size(); ++i) expect_near(padded[i], expected[i]);
 }
 
 }  // namespace

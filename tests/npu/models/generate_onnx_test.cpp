@@ -9,6 +9,7 @@
 #include <onnx/shape_inference/implementation.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
 
@@ -140,6 +141,17 @@ struct Case {
   GenerateOptions options;
 };
 
+// "amber_7b_b1_s32_c128_float16": names the test, and is printed in place of the object's bytes.
+std::string name_of(const Case& model) {
+  std::string name = fmt::format("{}_b{}_s{}_c{}", model.preset, model.sizes.batch,
+                                 model.sizes.sequence, model.sizes.context);
+  if (model.options.precision == FloatType::float16) name += "_float16";
+  if (model.options.symbolic) name += "_symbolic";
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
+  return name;
+}
+void PrintTo(const Case& model, std::ostream* out) { *out << name_of(model); }
+
 class GeneratedModels : public ::testing::TestWithParam<Case> {};
 
 TEST_P(GeneratedModels, PassTheOnnxChecker) {
@@ -204,7 +216,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"qwen3-0.6b", {1, 32, 128}, {}}, Case{"qwen3-0.6b", {4, 1, 4096}, half},
                       Case{"qwen3-0.6b", {1, 32, 128}, symbolic},
                       Case{"bert-base", {1, 128, 0}, {}}, Case{"bert-base", {8, 17, 0}, half},
-                      Case{"bert-base", {1, 128, 0}, symbolic}));
+                      Case{"bert-base", {1, 128, 0}, symbolic}),
+    [](const auto& model) { return name_of(model.param); });
 
 TEST(GenerateOnnx, Amber7BHasTheVendorsFigures) {
   EXPECT_EQ(matrix_work(parse(bytes_of("amber-7b", {1, 32, 128}))).macs, 208'436'985'856u);
