@@ -31,6 +31,11 @@ std::size_t op_count(const StatsDescriptor& stats) {
   return count;
 }
 
+// "1 core", "1,024 cores"
+std::string counted(std::uint64_t count, std::string_view what) {
+  return fmt::format("{} {}{}", thousands(count), what, count == 1 ? "" : "s");
+}
+
 std::string_view without_trailing_blanks(std::string_view text) {
   return text.substr(0, text.find_last_not_of(' ') + 1);
 }
@@ -44,8 +49,8 @@ class ContainerValidator {
     const Qpc& qpc = container_.qpc;
     std::uint64_t bytes = 0;
     for (const QpcSegment& segment : qpc.segments) bytes += segment.bytes.size();
-    ok("container", "QPC {}.{}, {} segments, {} bytes in them", qpc.major_version,
-       qpc.minor_version, qpc.segments.size(), thousands(bytes));
+    ok("container", "QPC {}.{}, {}, {} in them", qpc.major_version, qpc.minor_version,
+       counted(qpc.segments.size(), "segment"), counted(bytes, "byte"));
     if (wraps_others()) return;
     check_segments();
     check_constants();
@@ -84,7 +89,7 @@ class ContainerValidator {
     const auto nested = std::count_if(segments.begin(), segments.end(),
                                       [](const QpcSegment& segment) { return segment.is_qpc(); });
     if (nested == 0 || find(segment_network_descriptor) != nullptr) return false;
-    ok("segments", "{} nested containers", nested);
+    ok("segments", "{}", counted(std::uint64_t(nested), "nested container"));
     return true;
   }
 
@@ -153,16 +158,17 @@ class ContainerValidator {
               network.minor_version, known_descriptor_version);
     }
     if (check_threads(network) && check_stats(network)) {
-      ok("descriptor", "network {}, {} cores of {} threads, {}", network.network_name,
-         network.num_cores, network.num_threads, stats_in_words(network));
+      ok("descriptor", "network {}, {} of {}, {}", network.network_name,
+         counted(network.num_cores, "core"), counted(network.num_threads, "thread"),
+         stats_in_words(network));
     }
     out_.programs.push_back({container_.path, network.network_name, network.num_cores});
   }
 
   static std::string stats_in_words(const NetworkDescriptor& network) {
     if (!network.has_stats) return "no statistics";
-    return fmt::format("statistics level {} with {} ops", network.stats.stats_level,
-                       thousands(op_count(network.stats)));
+    return fmt::format("statistics level {} with {}", network.stats.stats_level,
+                       counted(op_count(network.stats), "op"));
   }
 
   bool check_threads(const NetworkDescriptor& network) {
@@ -214,8 +220,9 @@ class ContainerValidator {
     auto read = read_program(segment->bytes, full_name(segment->name));
     if (!read) return error("program", "{}", read.error().message);
     program_ = std::move(*read);
-    ok("program", "{} tasks on {} cores, checksums match, no deadlock, fingerprint {:016x}",
-       thousands(program_->tasks.size()), program_->cores, fingerprint(*program_));
+    ok("program", "{} on {}, checksums match, no deadlock, fingerprint {:016x}",
+       counted(program_->tasks.size(), "task"), counted(program_->cores, "core"),
+       fingerprint(*program_));
   }
 
   void check_ops() {
@@ -242,8 +249,8 @@ class ContainerValidator {
       return error("ops", "descriptor and program differ in {} of {} queues, first {}", different,
                    program.queues(), first);
     }
-    ok("ops", "descriptor and program agree on {} recorded ops",
-       thousands(op_count(network.stats)));
+    ok("ops", "descriptor and program agree on {}",
+       counted(op_count(network.stats), "recorded op"));
   }
 
   // Where a queue's ops in the descriptor are not the tasks that the program records; "" if they
@@ -270,8 +277,8 @@ class ContainerValidator {
       ++position;
     }
     if (position == ops.size()) return "";
-    return fmt::format("{}: {} ops in the descriptor, {} in the program", where, ops.size(),
-                       position);
+    return fmt::format("{}: {} in the descriptor, {} in the program", where,
+                       counted(ops.size(), "op"), position);
   }
 
   const QpcContainer& container_;

@@ -197,6 +197,36 @@ TEST(Program, RandomProgramsAreJudgedLikeTheObviousWay) {
   EXPECT_LT(sound, programs * 9 / 10);
 }
 
+// A hostile writer's checksums are right; only the numbers are wild.
+template <class Record>
+void disturb(std::vector<Record>& records, std::mt19937& random) {
+  if (records.empty()) return;
+  Record& record = records[random() % records.size()];
+  std::uint32_t words[sizeof(Record) / 4];
+  std::memcpy(words, &record, sizeof record);
+  const std::uint32_t values[] = {0,          1,          2,          5,
+                                  0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, std::uint32_t(random())};
+  words[random() % std::size(words)] = values[random() % std::size(values)];
+  std::memcpy(&record, words, sizeof record);
+}
+
+TEST(Program, WithWildNumbersIsRefusedOrCanComplete) {
+  std::mt19937 random(2);
+  int refused = 0;
+  for (int i = 0; i < 5000; ++i) {
+    Program program = i % 2 == 0 ? sample_program() : random_program(random);
+    disturb(program.queue_begin, random);
+    disturb(program.tasks, random);
+    disturb(program.waits, random);
+    disturb(program.dependencies, random);
+    const auto read = read_program(write_program(program), "p.bin");
+    refused += !read;
+    EXPECT_TRUE(!read || can_complete(*read)) << "program " << i;
+  }
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, 5000);
+}
+
 TEST(Program, TruncatedAnywhereIsRefused) {
   test::for_each_truncation(write_program(sample_program()),
                             [](const auto& bytes, std::size_t size) {

@@ -7,6 +7,7 @@
 
 #include "formats/qaic/damage.hpp"
 #include "formats/qaic/qpc_layout.hpp"
+#include "formats/qaic/sample_qpc.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -219,6 +220,10 @@ std::vector<std::byte> nested(int depth) {
   auto bytes = container({segment("networkdesc.bin", "d")});
   for (int i = 0; i < depth; ++i) bytes = container({{"in", bytes, 0}});
   return bytes;
+}
+
+TEST(QpcPrograms, OfThisReleaseAreTheBytesOfEveryRelease) {
+  EXPECT_EQ(test::multi_device_qpc(), golden("two_devices.qpc"));
 }
 
 TEST(QpcPrograms, AreFoundInNestedContainers) {

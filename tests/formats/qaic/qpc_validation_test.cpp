@@ -145,7 +145,7 @@ TEST(QpcValidation, ComparesDescriptorAndProgram) {
   using Network = NetworkDescriptor;
   EXPECT_THAT(faults_with_descriptor([](Network& n) { n.stats.ops[0][0].pop_back(); }),
               ElementsAre("ops: descriptor and program differ in 1 of 3 queues, first core 0 HVX: "
-                          "1 ops in the descriptor, 2 in the program"));
+                          "1 op in the descriptor, 2 in the program"));
   EXPECT_THAT(faults_with_descriptor([](Network& n) { n.stats.ops[0].pop_back(); }),
               ElementsAre("ops: descriptor and program differ in 1 of 3 queues, first core 0 "
                           "DMAIssue: 0 ops in the descriptor, 1 in the program"));
