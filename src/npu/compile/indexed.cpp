@@ -93,10 +93,7 @@ void Lowering::lower_scatter(const Node& node) {
   Storage& storage = storages_[source];
   storage.ddr_writers.insert(storage.ddr_writers.end(), written.begin(), written.end());
   const TensorId output = node.outputs[0];
-  storage_of_[std::uint32_t(output)] = source;
-  storage.views.push_back(output);
-  storage.uses += std::int64_t(tensor(output).consumers.size()) +
-                  std::count(graph_.outputs.begin(), graph_.outputs.end(), output);
+  add_view(source, output);
   finish(operand);
   use_done(data);
   if (storage_of(node.inputs[1]) != no_storage) use_done(node.inputs[1]);

@@ -18,7 +18,6 @@ Lowering::Lowering(const Graph& graph, const Target& target, const CompileOption
       tasks_(cores_),
       vtcm_(target.vtcm_bytes - target.vtcm_reserved_bytes),
       storage_of_(graph.tensors.size(), no_storage),
-      live_bytes_(cores_),
       last_input_read_(cores_, no_task) {
   metrics_.cores.resize(cores_);
 }
@@ -46,11 +45,21 @@ StorageId Lowering::make_storage(TensorId id, Partition partition, Layout layout
   storage.partition = std::move(partition);
   storage.layout = layout;
   storage.uses = std::int64_t(tensor(id).consumers.size());
-  storage.uses += std::count(graph_.outputs.begin(), graph_.outputs.end(), id);
+  storage.output_uses = std::count(graph_.outputs.begin(), graph_.outputs.end(), id);
+  storage.uses += storage.output_uses;
   storage.views.push_back(id);
   storages_.push_back(std::move(storage));
   storage_of_[std::uint32_t(id)] = StorageId(storages_.size() - 1);
   return StorageId(storages_.size() - 1);
+}
+
+void Lowering::add_view(StorageId id, TensorId view) {
+  Storage& storage = storages_[id];
+  storage_of_[std::uint32_t(view)] = id;
+  storage.views.push_back(view);
+  const auto outputs = std::count(graph_.outputs.begin(), graph_.outputs.end(), view);
+  storage.output_uses += outputs;
+  storage.uses += std::int64_t(tensor(view).consumers.size()) + outputs;
 }
 
 std::size_t Lowering::next_use(const Storage& storage) const {
@@ -109,10 +118,7 @@ void Lowering::lower_view(const Node& node) {
       pinned_.insert(id);
       convert_layout(id, Layout::flat);
     }
-    storage_of_[std::uint32_t(output)] = id;
-    storages_[id].views.push_back(output);
-    storages_[id].uses += std::int64_t(tensor(output).consumers.size()) +
-                          std::count(graph_.outputs.begin(), graph_.outputs.end(), output);
+    add_view(id, output);
   }
   for (TensorId used : node.inputs) {
     if (used != TensorId::none) use_done(used);
@@ -143,11 +149,10 @@ void Lowering::lower_outputs() {
     node_name_ = strings_.intern(tensor(output).name);
     node_shape_ = strings_.intern("Dest [" + shape_text(tensor(output).shape) + "]");
     pinned_ = {id};
-    if (storages_[id].layout != Layout::flat && storages_[id].buffer != BufferId::none) {
-      convert_layout(id, Layout::flat);
-    }
+    const bool in_ddr = storages_[id].in_ddr && storages_[id].ddr_layout == Layout::flat;
+    if (!in_ddr && storages_[id].layout != Layout::flat) convert_layout(id, Layout::flat);
     const Storage& storage = storages_[id];
-    if (storage.buffer != BufferId::none) {
+    if (!in_ddr && storage.buffer != BufferId::none) {
       const auto core_bytes = slice_bytes(storage.partition, storage.bytes, cores_);
       for (std::uint32_t core = 0; core < cores_; ++core) {
         if (core_bytes[core] == 0 || (storage.partition.axis < 0 && core > 0)) continue;

@@ -37,13 +37,15 @@ struct Storage {
   std::uint64_t bytes = 0;
   DataType type = DataType::undefined;
   Partition partition;
-  Layout layout = Layout::flat;
+  Layout layout = Layout::flat;      // in VTCM
   BufferId buffer = BufferId::none;  // in VTCM
   bool in_ddr = false;               // a valid copy lies in DDR
+  Layout ddr_layout = Layout::flat;
   bool host_input = false;           // written there by the host
   bool constant = false;
   TaskNeeds ddr_writers;
-  std::int64_t uses = 0;             // consumers still to come
+  std::int64_t uses = 0;             // consumers still to come, graph outputs included
+  std::int64_t output_uses = 0;      // graph outputs among them: a copy in DDR serves those
   std::vector<TensorId> views;
 };
 
@@ -83,11 +85,13 @@ class Lowering {
   void emit_input_semaphores();
   StorageId make_storage(TensorId tensor, Partition partition, Layout layout);
   StorageId storage_of(TensorId tensor) const { return storage_of_[std::uint32_t(tensor)]; }
+  void add_view(StorageId id, TensorId view);
   void use_done(TensorId tensor);
   std::size_t next_use(const Storage& storage) const;
 
   // residency.cpp: VTCM, DDR and the ways between
-  BufferId allocate(const CoreBytes& core_bytes);
+  using Lifetime = VtcmAllocator::Lifetime;
+  BufferId allocate(const CoreBytes& core_bytes, Lifetime lifetime);
   void release(BufferId buffer);
   bool evict_one();
   void spill(StorageId id);
@@ -200,8 +204,6 @@ class Lowering {
   std::vector<StorageId> storage_of_;    // by tensor
   std::vector<StorageId> resident_;      // storages with a buffer, oldest first
   std::set<StorageId> pinned_;           // inputs and outputs of the node being lowered
-  std::vector<CoreBytes> buffer_core_bytes_;
-  CoreBytes live_bytes_;
   std::set<TensorId> counted_constants_;
   std::vector<TaskIndex> last_input_read_;   // by core: the last transfer from host inputs
   std::size_t position_ = 0;             // of the node being lowered

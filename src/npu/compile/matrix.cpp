@@ -183,7 +183,7 @@ BufferId Lowering::load_weights(const MatrixJob& job, std::uint64_t chunk, std::
   }
   CoreBytes here(cores_);
   for (std::uint32_t core = 0; core < cores_; ++core) here[core] = part(own[core], chunk, chunks);
-  const BufferId buffer = allocate(here);
+  const BufferId buffer = allocate(here, Lifetime::tile);
   const bool shared = !job.by_columns && cores_ > 1;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     const std::uint64_t bytes = shared ? part(here[core], core, cores_) : here[core];
@@ -312,7 +312,7 @@ void Lowering::lower_constant_product(MatrixJob& job) {
   pinned_.insert(result.storage);
   result.core_bytes = slice_bytes(job.partition, storages_[result.storage].bytes, cores_);
   result.streamed = !fits(result.core_bytes);
-  if (!result.streamed) result.buffer = allocate(result.core_bytes);
+  if (!result.streamed) result.buffer = allocate(result.core_bytes, Lifetime::tensor);
 
   std::uint64_t row_tiles = 1;
   if (operands[0].streamed) row_tiles = tiles_for(largest(operands[0].core_bytes));
@@ -342,7 +342,7 @@ void Lowering::lower_constant_product(MatrixJob& job) {
                                  ? activation_tile = load_tile(operand, row_tile, row_tiles)
                                  : operand.buffer);
       }
-      tile.writes = result.streamed ? allocate(tile.output_bytes) : result.buffer;
+      tile.writes = result.streamed ? allocate(tile.output_bytes, Lifetime::tile) : result.buffer;
       emit_product(job, tile);
       release(activation_tile);
       if (result.streamed) {
@@ -415,7 +415,7 @@ void Lowering::lower_dynamic_product(MatrixJob& job) {
   pinned_.insert(result.storage);
   result.core_bytes = slice_bytes(job.partition, storages_[result.storage].bytes, cores_);
   result.streamed = !fits(result.core_bytes);
-  if (!result.streamed) result.buffer = allocate(result.core_bytes);
+  if (!result.streamed) result.buffer = allocate(result.core_bytes, Lifetime::tensor);
 
   // One task per batch (head) of the busiest core, more when something is streamed.
   const bool by_batch = job.partition.axis < rank - 2 || job.groups > 1;
@@ -448,7 +448,7 @@ void Lowering::lower_dynamic_product(MatrixJob& job) {
       tile.columns.push_back(job.product.columns);
       tile.output_bytes.push_back(part(result.core_bytes[core], index, tiles));
     }
-    tile.writes = result.streamed ? allocate(tile.output_bytes) : result.buffer;
+    tile.writes = result.streamed ? allocate(tile.output_bytes, Lifetime::tile) : result.buffer;
     emit_product(job, tile);
     for (BufferId buffer : own) release(buffer);
     if (result.streamed) {

@@ -21,15 +21,13 @@ bool Lowering::fits(const CoreBytes& core_bytes) const {
   return largest(core_bytes) <= resident_limit_;
 }
 
-BufferId Lowering::allocate(const CoreBytes& core_bytes) {
+BufferId Lowering::allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
   const std::uint64_t bytes = largest(core_bytes);
   for (;;) {
-    if (auto allocation = vtcm_.allocate(bytes, tasks_.next_buffer())) {
-      buffer_core_bytes_.push_back(core_bytes);
+    if (auto allocation = vtcm_.allocate(bytes, tasks_.next_buffer(), lifetime)) {
       for (std::uint32_t core = 0; core < cores_; ++core) {
-        live_bytes_[core] += core_bytes[core];
         auto& most = metrics_.cores[core].vtcm_bytes;
-        most = std::max(most, live_bytes_[core]);
+        if (core_bytes[core] > 0) most = std::max(most, allocation->address + core_bytes[core]);
       }
       return tasks_.add_buffer(bytes, std::move(*allocation));
     }
@@ -44,8 +42,6 @@ BufferId Lowering::allocate(const CoreBytes& core_bytes) {
 void Lowering::release(BufferId buffer) {
   if (buffer == BufferId::none) return;
   vtcm_.release(tasks_.buffer_address(buffer));
-  const CoreBytes& core_bytes = buffer_core_bytes_[std::uint32_t(buffer)];
-  for (std::uint32_t core = 0; core < cores_; ++core) live_bytes_[core] -= core_bytes[core];
 }
 
 bool Lowering::evict_one() {
@@ -70,6 +66,7 @@ void Lowering::spill(StorageId id) {
     store_tile(id, storage.buffer, slice_bytes(storage.partition, storage.bytes, cores_));
     metrics_.spill_bytes += storage.bytes;
     storage.in_ddr = true;
+    storage.ddr_layout = storage.layout;
   }
   release(storage.buffer);
   storage.buffer = BufferId::none;
@@ -98,7 +95,10 @@ void Lowering::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_b
 
 void Lowering::drop_if_unused(StorageId id) {
   Storage& storage = storages_[id];
-  if (storage.uses > 0 || storage.buffer == BufferId::none) return;
+  const std::int64_t needed = storage.in_ddr && storage.ddr_layout == Layout::flat
+                                  ? storage.uses - storage.output_uses
+                                  : storage.uses;
+  if (needed > 0 || storage.buffer == BufferId::none) return;
   release(storage.buffer);
   storage.buffer = BufferId::none;
   std::erase(resident_, id);
@@ -150,7 +150,7 @@ Operand Lowering::prepare_constant(TensorId id, const Partition& needed, Layout 
     operand.streamed = true;
     return operand;
   }
-  operand.buffer = allocate(operand.core_bytes);
+  operand.buffer = allocate(operand.core_bytes, Lifetime::tile);
   operand.temporary = true;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (operand.core_bytes[core] == 0) continue;
@@ -167,9 +167,10 @@ Operand Lowering::prepare_constant(TensorId id, const Partition& needed, Layout 
 
 void Lowering::load(StorageId id, const Partition& needed) {
   const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, cores_);
-  const BufferId buffer = allocate(core_bytes);
+  const BufferId buffer = allocate(core_bytes, Lifetime::tensor);
   Storage& storage = storages_[id];
   storage.partition = needed;
+  storage.layout = storage.ddr_layout;
   if (needed.axis < 0 && cores_ > 1 && storage.bytes > own_copy_bytes) {
     load_once_and_multicast(storage, buffer);
   } else {
@@ -218,7 +219,7 @@ void Lowering::load_once_and_multicast(Storage& storage, BufferId buffer) {
 void Lowering::repartition(StorageId id, const Partition& needed) {
   const CoreBytes held = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
   const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, cores_);
-  const BufferId buffer = allocate(core_bytes);
+  const BufferId buffer = allocate(core_bytes, Lifetime::tensor);
   Storage& storage = storages_[id];
   const bool gather = needed.axis < 0;
   for (std::uint32_t core = 0; core < cores_; ++core) {
@@ -244,12 +245,9 @@ void Lowering::repartition(StorageId id, const Partition& needed) {
 }
 
 void Lowering::convert_layout(StorageId id, Layout layout) {
-  if (storages_[id].buffer == BufferId::none) {
-    storages_[id].layout = layout;  // streamed: each tile is converted after loading
-    return;
-  }
+  if (storages_[id].buffer == BufferId::none) return;  // each tile is converted after loading
   const CoreBytes core_bytes = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
-  const BufferId buffer = allocate(core_bytes);
+  const BufferId buffer = allocate(core_bytes, Lifetime::tensor);
   Storage& storage = storages_[id];
   const std::string kernel = layout == Layout::flat          ? "aicconvertfromd32"
                              : layout == Layout::weights_d32 ? "aicconvertweightstod32"
@@ -270,7 +268,6 @@ void Lowering::convert_layout(StorageId id, Layout layout) {
   release(storage.buffer);
   storage.buffer = buffer;
   storage.layout = layout;
-  storage.in_ddr = false;  // the copy there has the other layout
 }
 
 BufferId Lowering::load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles) {
@@ -279,7 +276,7 @@ BufferId Lowering::load_tile(const Operand& operand, std::uint64_t tile, std::ui
     const std::uint64_t all = operand.core_bytes[core];
     core_bytes[core] = all * (tile + 1) / tiles - all * tile / tiles;
   }
-  BufferId buffer = allocate(core_bytes);
+  const BufferId buffer = allocate(core_bytes, Lifetime::tile);
   const bool constant = operand.storage == no_storage;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
@@ -293,9 +290,9 @@ BufferId Lowering::load_tile(const Operand& operand, std::uint64_t tile, std::ui
     tasks_.writes(task, buffer, core);
     if (!constant && storages_[operand.storage].host_input) last_input_read_[core] = task;
   }
-  const Layout lies = constant ? Layout::flat : storages_[operand.storage].layout;
+  const Layout lies = constant ? Layout::flat : storages_[operand.storage].ddr_layout;
   if (lies == operand.layout) return buffer;
-  const BufferId converted = allocate(core_bytes);
+  const BufferId converted = allocate(core_bytes, Lifetime::tile);
   const std::string kernel =
       operand.layout == Layout::flat ? "aicconvertfromd32" : "aicconverttod32";
   for (std::uint32_t core = 0; core < cores_; ++core) {

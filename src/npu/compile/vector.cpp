@@ -81,7 +81,7 @@ BufferId Lowering::exchange_halo(const Node& node, const Operand& operand,
   for (std::uint32_t core = 0; core < cores_; ++core) {
     core_bytes[core] = std::min(halo_bytes, operand.core_bytes[core]);
   }
-  const BufferId halo = allocate(core_bytes);
+  const BufferId halo = allocate(core_bytes, Lifetime::tile);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
     TaskSpec spec = dma_task("aicmulticastvtcm", node_name_, type_of(operand.tensor));
@@ -168,7 +168,7 @@ void Lowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
     result.core_bytes = slice_bytes(own, storages_[result.storage].bytes, cores_);
     result.streamed = !fits(result.core_bytes);
     pinned_.insert(result.storage);
-    if (!result.streamed) result.buffer = allocate(result.core_bytes);
+    if (!result.streamed) result.buffer = allocate(result.core_bytes, Lifetime::tensor);
     if (result.streamed) tiles = std::max(tiles, tiles_for(largest(result.core_bytes)));
     results.push_back(std::move(result));
   }
@@ -191,6 +191,7 @@ void Lowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
 void Lowering::keep_result(const NodeResult& result) {
   Storage& storage = storages_[result.storage];
   storage.in_ddr = result.streamed;
+  storage.ddr_layout = storage.layout;
   storage.buffer = result.buffer;
   if (result.buffer != BufferId::none) resident_.push_back(result.storage);
   drop_if_unused(result.storage);
@@ -207,7 +208,7 @@ void Lowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile,
       const std::uint64_t all = result.core_bytes[core];
       bytes[core] = all * (tile + 1) / tiles - all * tile / tiles;
     }
-    writes.push_back(result.streamed ? allocate(bytes) : result.buffer);
+    writes.push_back(result.streamed ? allocate(bytes, Lifetime::tile) : result.buffer);
     tile_bytes.push_back(std::move(bytes));
   }
   for (std::uint32_t core = 0; core < cores_; ++core) {
@@ -260,11 +261,11 @@ bool Lowering::lower_split_reduction(const Node& node, const std::string& kernel
   const Operand operand = prepare(node.inputs[0], held, storages_[source].layout);
   const std::uint64_t bytes = bytes_of(output);
   const CoreBytes one(cores_, bytes);
-  const BufferId partial = allocate(one);
-  const BufferId gathered = allocate(CoreBytes(cores_, bytes * cores_));
+  const BufferId partial = allocate(one, Lifetime::tile);
+  const BufferId gathered = allocate(CoreBytes(cores_, bytes * cores_), Lifetime::tile);
   const StorageId storage = make_storage(output, {shape, replicated, 1}, Layout::flat);
   pinned_.insert(storage);
-  const BufferId result = allocate(one);
+  const BufferId result = allocate(one, Lifetime::tensor);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (operand.core_bytes[core] == 0) continue;
     TaskSpec spec = vector_task(kernel, node_name_, type_of(output));

@@ -20,16 +20,18 @@ std::optional<std::uint64_t> VtcmAllocator::find_gap(std::uint64_t bytes,
 }
 
 std::optional<VtcmAllocator::Allocation> VtcmAllocator::allocate(std::uint64_t bytes,
-                                                                 std::uint32_t owner) {
+                                                                 std::uint32_t owner,
+                                                                 Lifetime lifetime) {
   const std::uint64_t size =
       std::max<std::uint64_t>((bytes + alignment - 1) / alignment * alignment, alignment);
   if (size > capacity_) return std::nullopt;
-  auto begin = find_gap(size, next_);
+  std::optional<std::uint64_t> begin;
+  if (lifetime == Lifetime::tile) begin = find_gap(size, next_);
   if (!begin) begin = find_gap(size, 0);
   if (!begin) return std::nullopt;
   live_.emplace(*begin, *begin + size);
   live_bytes_ += size;
-  next_ = *begin + size;
+  if (lifetime == Lifetime::tile) next_ = *begin + size;
   return Allocation{*begin, take_over(*begin, *begin + size, owner)};
 }
 

@@ -1,8 +1,9 @@
 // Addresses in a core's VTCM. All cores run the same plan, so one allocator serves them all.
 //
-// Freed space is reused round robin (next fit): the longer an address rests, the earlier a DMA
-// transfer may fill it again while older work still runs. Whoever gets an address must wait for the
-// last users of what lay there before; `predecessors` names them.
+// Tensors lie as low as they fit. Tiles, which live only for one task, go round robin through the
+// rest (next fit): the longer an address rests, the earlier a DMA transfer may fill it again while
+// older work still runs. Whoever gets an address must wait for the last users of what lay there
+// before; `predecessors` names them.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +23,9 @@ class VtcmAllocator {
     std::uint64_t address = 0;
     std::vector<std::uint32_t> predecessors;  // earlier owners of these bytes
   };
+  enum class Lifetime : std::uint8_t { tensor, tile };
   // Nothing when no gap is large enough. `owner` is any number, distinct per allocation.
-  std::optional<Allocation> allocate(std::uint64_t bytes, std::uint32_t owner);
+  std::optional<Allocation> allocate(std::uint64_t bytes, std::uint32_t owner, Lifetime lifetime);
   void release(std::uint64_t address);
 
   std::uint64_t capacity() const { return capacity_; }

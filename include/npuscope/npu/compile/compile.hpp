@@ -39,7 +39,7 @@ struct CompileOptions {
 };
 
 struct CoreMetrics {
-  std::uint64_t vtcm_bytes = 0;               // most that is live at once
+  std::uint64_t vtcm_bytes = 0;               // up to the highest address in use, prefetch included
   std::uint64_t ddr_read_bytes = 0;
   std::uint64_t ddr_read_constant_bytes = 0;  // of those, weights and other constants
   std::uint64_t ddr_write_bytes = 0;
