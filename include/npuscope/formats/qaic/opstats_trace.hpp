@@ -32,8 +32,8 @@ namespace npuscope::qaic {
 struct HostTrace;
 
 struct TraceOptions {
-  std::vector<std::uint32_t> cores;     // only these; empty: all
-  std::vector<std::uint32_t> devices;   // only these; empty: all
+  std::vector<std::uint32_t> cores = {};    // only these; empty: all
+  std::vector<std::uint32_t> devices = {};  // only these; empty: all
   // One track per thread group, on which the slowest thread stands for the group; false: one per
   // thread (QAicGraph_Core_0_HVX_T0 …).
   bool merge_thread_groups = true;

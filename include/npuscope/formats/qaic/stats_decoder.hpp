@@ -53,7 +53,7 @@ std::string pmu(std::uint32_t event);                           // "pmu 0x3f"
 }  // namespace measure
 
 struct StatsNetworkOptions {
-  std::string label;          // names the device and its tracks; empty: the network's name
+  std::string label = {};     // names the device and its tracks; empty: the network's name
   bool dependencies = false;  // fill Profile::edges from the program
 };
 

@@ -1,0 +1,220 @@
+#include "npuscope/formats/qaic/opstats_host_trace.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+namespace npuscope::qaic {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+// Host times beyond this (31 years in microseconds) cannot be shifted without losing nanoseconds.
+constexpr double most_microseconds = 1e15;
+
+class HostTraceParser {
+ public:
+  explicit HostTraceParser(const std::string& name) : name_(name) {}
+
+  Result<HostTrace> run(ByteSpan bytes) {
+    const simdjson::padded_string text(as_text(bytes));
+    // Once through for validity: what is copied into the device trace must be sound JSON.
+    simdjson::dom::parser validator;
+    if (const auto error = validator.parse(text).error()) return broken(error);
+    ondemand::parser parser;
+    ondemand::document document;
+    if (const auto error = parser.iterate(text).get(document)) return broken(error);
+    if (const auto error = read_document(document)) return broken(error);
+    if (!has_events_) {
+      return input_error("{}: has no traceEvents; give a Chrome trace, {{\"traceEvents\": [...]}} "
+                         "or an array of events",
+                         name_);
+    }
+    if (!problem_.empty()) return input_error("{}: {}", name_, problem_);
+    trace_.first_microseconds = has_time_ ? first_ : 0;
+    return std::move(trace_);
+  }
+
+ private:
+  tl::unexpected<Error> broken(simdjson::error_code error) const {
+    return input_error("{}: not a JSON trace: {}; write it again", name_,
+                       simdjson::error_message(error));
+  }
+
+  simdjson::error_code read_document(ondemand::document& document) {
+    ondemand::json_type type;
+    if (const auto error = document.type().get(type)) return error;
+    if (type == ondemand::json_type::array) {
+      ondemand::array events;
+      if (const auto error = document.get_array().get(events)) return error;
+      return read_events(events);
+    }
+    if (type != ondemand::json_type::object) return simdjson::SUCCESS;
+    ondemand::object object;
+    if (const auto error = document.get_object().get(object)) return error;
+    for (auto item : object) {
+      ondemand::field field;
+      if (const auto error = std::move(item).get(field)) return error;
+      std::string_view key;
+      if (const auto error = field.unescaped_key().get(key)) return error;
+      ondemand::array events;
+      ondemand::object other;
+      if (key == "traceEvents" && field.value().get_array().get(events) == simdjson::SUCCESS) {
+        if (const auto error = read_events(events)) return error;
+      } else if (key == "otherData" && field.value().get_object().get(other) == simdjson::SUCCESS) {
+        if (const auto error = read_other_data(other)) return error;
+      }
+    }
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code read_other_data(ondemand::object object) {
+    for (auto item : object) {
+      ondemand::field field;
+      if (const auto error = std::move(item).get(field)) return error;
+      std::string_view key;
+      if (const auto error = field.unescaped_key().get(key)) return error;
+      if (key != "utimer_ticks_at_zero") continue;
+      std::string_view token = field.value().raw_json_token();
+      while (!token.empty() && (token.front() == '"' || token.front() == ' ')) {
+        token.remove_prefix(1);
+      }
+      std::int64_t ticks = 0;
+      const auto end = std::from_chars(token.data(), token.data() + token.size(), ticks).ptr;
+      if (end == token.data() || ticks < 0 || ticks > std::int64_t{1} << 56) {
+        problem_ = "otherData.utimer_ticks_at_zero is not a count of timer ticks; leave it out to "
+                   "align by the first event";
+      }
+      trace_.utimer_ticks_at_zero = ticks;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code read_events(ondemand::array events) {
+    has_events_ = true;
+    for (auto item : events) {
+      ondemand::value value;
+      if (const auto error = std::move(item).get(value)) return error;
+      ondemand::object object;
+      if (value.get_object().get(object) != simdjson::SUCCESS) {
+        problem_ = fmt::format("event {} is not an object; write the trace again",
+                               trace_.events.size());
+        return simdjson::SUCCESS;
+      }
+      if (const auto error = read_event(object)) return error;
+    }
+    return simdjson::SUCCESS;
+  }
+
+  simdjson::error_code read_event(ondemand::object object) {
+    std::string_view raw;
+    if (const auto error = object.raw_json().get(raw)) return error;
+    if (const auto error = object.reset().error()) return error;
+    HostEvent event;
+    for (auto item : object) {
+      ondemand::field field;
+      if (const auto error = std::move(item).get(field)) return error;
+      std::string_view key;
+      if (const auto error = field.unescaped_key().get(key)) return error;
+      const std::string_view token = field.value().raw_json_token();
+      if (key == "ts") read_time(token, raw, event);
+      if (key == "pid") read_pid(token, raw, event);
+      if (key == "id") read_flow_id(token);
+    }
+    event.text = std::string(raw.substr(0, raw.find_last_of('}') + 1));
+    std::replace_if(event.text.begin(), event.text.end(),
+                    [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    trace_.events.push_back(std::move(event));
+    return simdjson::SUCCESS;
+  }
+
+  // ts as a number, or as a string of one (some writers quote it).
+  void read_time(std::string_view token, std::string_view raw, HostEvent& event) {
+    const std::size_t quote = token.starts_with('"') ? 1 : 0;
+    double value = 0;
+    const char* begin = token.data() + quote;
+    const auto parsed = std::from_chars(begin, token.data() + token.size(), value);
+    if (parsed.ptr == begin || !(std::abs(value) < most_microseconds)) {
+      problem_ = fmt::format("event {} has the time {}, which is not one; write the trace again",
+                             trace_.events.size(), token.substr(0, 40));
+      return;
+    }
+    event.ts_offset = std::size_t(begin - raw.data());
+    event.ts_length = std::size_t(parsed.ptr - begin);
+    event.ts_microseconds = value;
+    first_ = std::min(first_, value);
+    has_time_ = true;
+  }
+
+  void read_pid(std::string_view token, std::string_view raw, HostEvent& event) {
+    std::int64_t value = 0;
+    const auto parsed = std::from_chars(token.data(), token.data() + token.size(), value);
+    if (parsed.ptr == token.data() || parsed.ec != std::errc{}) return;
+    event.pid_offset = std::size_t(token.data() - raw.data());
+    event.pid_length = std::size_t(parsed.ptr - token.data());
+    event.pid = value;
+  }
+
+  void read_flow_id(std::string_view token) {
+    if (token.starts_with('"')) token.remove_prefix(1);
+    const int base = token.starts_with("0x") ? 16 : 10;
+    if (base == 16) token.remove_prefix(2);
+    std::uint64_t value = 0;
+    if (std::from_chars(token.data(), token.data() + token.size(), value, base).ec == std::errc{} &&
+        value < std::uint64_t{1} << 62) {
+      trace_.largest_flow_id = std::max(trace_.largest_flow_id, value);
+    }
+  }
+
+  const std::string& name_;
+  HostTrace trace_;
+  std::string problem_;
+  bool has_events_ = false;
+  bool has_time_ = false;
+  double first_ = std::numeric_limits<double>::max();
+};
+
+}  // namespace
+
+Result<HostTrace> parse_host_trace(ByteSpan bytes, const std::string& name) {
+  return HostTraceParser(name).run(bytes);
+}
+
+Result<HostTrace> read_host_trace(const std::filesystem::path& path) {
+  const auto file = MappedFile::open(path);
+  if (!file) return tl::unexpected(file.error());
+  return parse_host_trace(file->bytes(), path.string());
+}
+
+void append_host_event(std::string& out, const HostEvent& event, double offset_microseconds,
+                       std::int64_t pid) {
+  struct Change {
+    std::size_t offset;
+    std::size_t length;
+    std::string text;
+  };
+  std::vector<Change> changes;
+  if (event.ts_length > 0) {
+    std::string time = fmt::format("{:.6f}", event.ts_microseconds + offset_microseconds);
+    time.erase(time.find_last_not_of('0') + 1);
+    if (time.ends_with('.')) time.pop_back();
+    changes.push_back({event.ts_offset, event.ts_length, std::move(time)});
+  }
+  if (event.pid_length > 0 && pid != event.pid) {
+    changes.push_back({event.pid_offset, event.pid_length, fmt::format("{}", pid)});
+  }
+  std::sort(changes.begin(), changes.end(),
+            [](const Change& a, const Change& b) { return a.offset < b.offset; });
+  std::size_t copied = 0;
+  for (const Change& change : changes) {
+    out.append(event.text, copied, change.offset - copied);
+    out += change.text;
+    copied = change.offset + change.length;
+  }
+  out.append(event.text, copied);
+  out += ",\n";
+}
+
+}  // namespace npuscope::qaic
