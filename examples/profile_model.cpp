@@ -14,19 +14,24 @@
 using namespace npuscope;
 
 Result<std::string> profile_model(const char* path) {
-  auto graph = npu::import_onnx_file(path, {.batch = 1});
+  npu::ImportOptions import_options;
+  import_options.batch = 1;
+  auto graph = npu::import_onnx_file(path, import_options);
   if (!graph) return tl::unexpected(graph.error());
   auto target = npu::builtin_target("aic100");
   if (!target) return tl::unexpected(target.error());
 
-  npu::CompileOptions options;
-  options.cores = 4;
-  options.convert_to_fp16 = true;
-  options.stats_level = 70;
-  auto compiled = npu::compile_network(*graph, *target, options);
+  npu::CompileOptions compile_options;
+  compile_options.cores = 4;
+  compile_options.convert_to_fp16 = true;
+  compile_options.stats_level = 70;
+  auto compiled = npu::compile_network(*graph, *target, compile_options);
   if (!compiled) return tl::unexpected(compiled.error());
 
-  auto run = npu::simulate(compiled->program, *target, {.inferences = 3, .first_sample = 2});
+  npu::SimulationOptions run_options;
+  run_options.inferences = 3;
+  run_options.first_sample = 2;
+  auto run = npu::simulate(compiled->program, *target, run_options);
   if (!run) return tl::unexpected(run.error());
 
   auto network = qaic::StatsNetwork::create(compiled->descriptor, &compiled->program);
