@@ -10,6 +10,5 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(ONNX REQUIRED)
-find_package(ZLIB REQUIRED)
 find_package(xxHash REQUIRED)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)  # headers only
