@@ -24,11 +24,12 @@ void infer_attention(Operation& op, const AttentionSizes& sizes) {
   op.set(3, op.type(0), {sizes.batch, sizes.heads, sizes.queries, sizes.keys});
 }
 
-// -> (y [B, S, H * D], present key, present value)
+// -> (y [B, S, H * D], present key, present value, scores)
 void infer_fused_attention(Operation& op, const AttentionSizes& sizes) {
   op.set(0, op.type(0), joined_heads(sizes));
   op.set(1, op.type(0), past_shape(sizes, sizes.head_size));
   op.set(2, op.type(0), past_shape(sizes, sizes.value_head_size));
+  op.set(3, op.type(0), {sizes.batch, sizes.heads, sizes.queries, sizes.keys});
 }
 
 // -> (y [B, S, H * D], present [2, B, H, keys, D]); QAttention's y is of its input scale's type.

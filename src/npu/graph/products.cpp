@@ -24,17 +24,6 @@ const Tensor& input(const Graph& graph, const Node& node, std::size_t i) {
   return graph[node.inputs[i]];
 }
 
-// The [depth x columns] side is the constant one: where only the left side is, the product is
-// that of the transposed matrices.
-MatrixProduct oriented(MatrixProduct product, bool left_constant, bool right_constant) {
-  product.constant_weights = right_constant;
-  if (left_constant && !right_constant) {
-    std::swap(product.rows, product.columns);
-    product.constant_weights = true;
-  }
-  return product;
-}
-
 Shape as_matrix(Shape shape, bool transposed, bool right) {
   if (shape.size() == 1) shape.insert(right ? shape.end() : shape.begin(), 1);
   if (shape.size() < 2) fail("a matrix product needs dimensions");
@@ -42,27 +31,26 @@ Shape as_matrix(Shape shape, bool transposed, bool right) {
   return shape;
 }
 
-// Leading dimensions are independent products, unless all share the other side: then they are
-// more rows (or columns) of one product.
+// Leading dimensions are independent products, unless all share the right side: then they are
+// more rows of one product.
 MatrixProduct matrices(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
   const Shape left = as_matrix(a.shape, transpose_a, false);
   const Shape right = as_matrix(b.shape, transpose_b, true);
-  const std::size_t left_lead = left.size() - 2, right_lead = right.size() - 2;
+  const std::size_t left_lead = left.size() - 2;
   const std::uint64_t left_batch = count(left, 0, left_lead);
-  const std::uint64_t right_batch = count(right, 0, right_lead);
+  const std::uint64_t right_batch = count(right, 0, right.size() - 2);
   MatrixProduct product;
   product.rows = std::uint64_t(left[left_lead]);
   product.depth = std::uint64_t(left.back());
   product.columns = std::uint64_t(right.back());
-  if (right_batch == 1 && !(a.constant && !b.constant)) {
+  product.constant_weights = b.constant;
+  if (right_batch == 1) {
     product.rows = saturating_product({left_batch, product.rows});
-  } else if (left_batch == 1 && a.constant && !b.constant) {
-    product.columns = saturating_product({right_batch, product.columns});
   } else {
     const Shape batch = broadcast({left.begin(), left.end() - 2}, {right.begin(), right.end() - 2});
     product.batch = count(batch, 0, batch.size());
   }
-  return oriented(product, a.constant, b.constant);
+  return product;
 }
 
 MatrixProduct gemm(const Graph& graph, const Node& node, std::size_t right) {
@@ -76,6 +64,7 @@ MatrixProduct gemm(const Graph& graph, const Node& node, std::size_t right) {
 
 MatrixProduct packed_matmul(const Graph& graph, const Node& node) {
   const Shape& x = input(graph, node, 0).shape;
+  if (x.empty()) fail("a matrix product needs dimensions");
   MatrixProduct product;
   product.rows = count(x, 0, x.size() - 1);
   product.depth = std::uint64_t(node.int_attribute("K", 0));
@@ -181,8 +170,8 @@ MatrixProduct einsum(const Graph& graph, const Node& node) {
                                                       : product.batch;
     factor = saturating_product({factor, std::uint64_t(size)});
   }
-  if (!two) return product;
-  return oriented(product, input(graph, node, 0).constant, input(graph, node, 1).constant);
+  product.constant_weights = two && input(graph, node, 1).constant;
+  return product;
 }
 
 bool is_one_of(std::string_view op, std::initializer_list<std::string_view> names) {

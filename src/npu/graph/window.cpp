@@ -72,9 +72,9 @@ Shape window_output(const Operation& op, const Window& window, const Shape& spat
            i + 2);
     }
     std::int64_t count = room / stride + 1;
-    if (op.attribute("ceil_mode", 0) != 0 && room % stride != 0 &&
-        count * stride < spatial[i] + window.pads_begin[i]) {
-      ++count;
+    if (op.attribute("ceil_mode", 0) != 0) {
+      if (room % stride != 0) ++count;
+      if ((count - 1) * stride >= spatial[i] + window.pads_begin[i]) --count;
     }
     out.push_back(count);
   }

@@ -21,7 +21,7 @@ enum class DataType : std::uint8_t {
   int64, uint64, int4, uint4, boolean, string,
 };
 
-std::string_view name_of(DataType type);         // as kernels print it: float16, i8, index64 ...
+std::string_view name_of(DataType type);         // as kernels print it: float, float16, i8, index64 ...
 // Bits of one element (int4 is 4); 0 for undefined and string.
 std::uint32_t bits_of(DataType type);
 bool is_float(DataType type);

@@ -1,5 +1,12 @@
 // ONNX file in, Graph out. Shapes are propagated here, operator by operator, so models of opsets
-// newer than any installed ONNX library work; weights may be absent (external data is not opened).
+// newer than any installed ONNX library work; weights may be absent (external data is not opened)
+// and are never copied. Functions and decided branches (If) are put in place of their nodes.
+//
+//   ImportOptions options;
+//   options.symbols = {{"seq_len", 32}, {"ctx_len", 128}};
+//   Result<Graph> graph = import_onnx_file("model.onnx", options);
+//   if (!graph) return tl::unexpected(graph.error());
+//   for (const Node& node : graph->nodes) macs += multiply_accumulates(*graph, node);
 #pragma once
 
 #include <filesystem>
@@ -16,13 +23,17 @@ namespace npuscope::npu {
 using Symbols = std::map<std::string, std::int64_t, std::less<>>;  // values of symbolic dimensions
 
 struct ImportOptions {
+  // Besides the model's own names: "past + 1" in a model is computed from `past`, and "ids.1"
+  // names dimension 1 of the input ids, which may have no name in the model.
   Symbols symbols;
   bool allow_unknown = false;  // cost an unknown operator as an elementwise operation
   std::int64_t batch = 0;      // value of a symbolic first dimension nobody defined; 0: an error
 };
 
 // Input errors: not ONNX, a cycle, a symbol without value (names it and says how to define it), an
-// operator that is not known (node, type, domain, opset), shapes that do not fit each other.
+// operator that is not known (node, type, domain, opset), shapes that do not fit each other, sizes
+// that depend on data (unless the file states them). Any bytes are safe: memory and time stay
+// proportional to them.
 Result<Graph> import_onnx(ByteSpan bytes, std::string_view name, const ImportOptions& options);
 Result<Graph> import_onnx_file(const std::filesystem::path& path, const ImportOptions& options);
 
