@@ -12,7 +12,7 @@ Lowering::Lowering(const Graph& graph, const Target& target, const CompileOption
       target_(target),
       options_(options),
       cores_(options.cores),
-      resident_limit_((target.vtcm_bytes - target.vtcm_reserved_bytes) / 4),
+      resident_limit_((target.vtcm_bytes - target.vtcm_reserved_bytes) * 2 / 5),
       tile_bytes_((target.vtcm_bytes - target.vtcm_reserved_bytes) / 16),
       plans_(plan_nodes(graph)),
       tasks_(cores_),

@@ -2,7 +2,7 @@
 //
 // A Storage is one tensor's bytes on the device, shared by all its views (reshapes). It lives in
 // VTCM, split over the cores or repeated on each, or in DDR, or both. Tensors whose slice is larger
-// than a quarter of the VTCM stay in DDR and are streamed tile by tile; smaller ones stay in VTCM
+// than two fifths of the VTCM stay in DDR and are streamed tile by tile; smaller ones stay in VTCM
 // until their last use, or until something needed sooner pushes them out (spill).
 #pragma once
 
@@ -75,6 +75,13 @@ class Lowering {
 
  private:
   using CoreBytes = std::vector<std::uint64_t>;
+  struct NodeResult {                    // one output of the node being lowered
+    StorageId storage = no_storage;
+    CoreBytes core_bytes;
+    bool streamed = false;               // stored to DDR tile by tile
+    BufferId buffer = BufferId::none;    // else resident here
+    bool in_place = false;               // the buffer was an input's
+  };
 
   // lowering.cpp: the walk over the nodes
   void place_inputs();
@@ -92,6 +99,8 @@ class Lowering {
   // residency.cpp: VTCM, DDR and the ways between
   using Lifetime = VtcmAllocator::Lifetime;
   BufferId allocate(const CoreBytes& core_bytes, Lifetime lifetime);
+  // None when there is no room even after everything that may go has gone to DDR.
+  BufferId try_allocate(const CoreBytes& core_bytes, Lifetime lifetime);
   void release(BufferId buffer);
   bool evict_one();
   void spill(StorageId id);
@@ -99,10 +108,11 @@ class Lowering {
   bool fits(const CoreBytes& core_bytes) const;
   Operand prepare(TensorId tensor, const Partition& needed, Layout layout);
   Operand prepare_constant(TensorId tensor, const Partition& needed, Layout layout);
-  void load(StorageId id, const Partition& needed);
+  bool load(StorageId id, const Partition& needed);
   void load_once_and_multicast(Storage& storage, BufferId buffer);
-  void repartition(StorageId id, const Partition& needed);
+  bool repartition(StorageId id, const Partition& needed);
   void convert_layout(StorageId id, Layout layout);
+  void place_result(NodeResult& result, bool resident);
   void finish(Operand& operand);
   // One tile of a streamed operand: loads it (and converts it) into a buffer of its own.
   BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
@@ -149,6 +159,7 @@ class Lowering {
     std::function<std::uint64_t(std::uint64_t output_bytes)> cycles;
     bool reads_ddr = false;              // as many bytes as it puts out, element by element
     bool reads_constant = false;         // of a constant
+    bool in_place = false;               // may write over an input of the same size
   };
   VectorKernel kernel_named(const std::string& name) const;
   void lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel);
@@ -156,12 +167,8 @@ class Lowering {
   BufferId exchange_halo(const Node& node, const Operand& operand, const Partition& partition);
   std::vector<Operand> prepare_inputs(const Node& node, OpClass op_class, const Partition& output,
                                       Layout layout);
-  struct NodeResult {                    // one output of the node being lowered
-    StorageId storage = no_storage;
-    CoreBytes core_bytes;
-    bool streamed = false;               // stored to DDR tile by tile
-    BufferId buffer = BufferId::none;    // else resident here
-  };
+  // Takes over the buffer of an input that has its last use here; none when there is no such input.
+  BufferId take_input_buffer(const std::vector<Operand>& operands, const NodeResult& result);
   void run_vector_tiles(const Node& node, const VectorKernel& kernel, const Partition& partition,
                         Layout layout, const std::vector<Operand>& operands,
                         const std::vector<BufferId>& halos);

@@ -311,8 +311,7 @@ void Lowering::lower_constant_product(MatrixJob& job) {
   result.storage = make_storage(plan.result, job.partition, layout);
   pinned_.insert(result.storage);
   result.core_bytes = slice_bytes(job.partition, storages_[result.storage].bytes, cores_);
-  result.streamed = !fits(result.core_bytes);
-  if (!result.streamed) result.buffer = allocate(result.core_bytes, Lifetime::tensor);
+  place_result(result, fits(result.core_bytes));
 
   std::uint64_t row_tiles = 1;
   if (operands[0].streamed) row_tiles = tiles_for(largest(operands[0].core_bytes));
@@ -414,8 +413,7 @@ void Lowering::lower_dynamic_product(MatrixJob& job) {
   result.storage = make_storage(plan.result, job.partition, left);
   pinned_.insert(result.storage);
   result.core_bytes = slice_bytes(job.partition, storages_[result.storage].bytes, cores_);
-  result.streamed = !fits(result.core_bytes);
-  if (!result.streamed) result.buffer = allocate(result.core_bytes, Lifetime::tensor);
+  place_result(result, fits(result.core_bytes));
 
   // One task per batch (head) of the busiest core, more when something is streamed.
   const bool by_batch = job.partition.axis < rank - 2 || job.groups > 1;

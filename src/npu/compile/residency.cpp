@@ -21,9 +21,9 @@ bool Lowering::fits(const CoreBytes& core_bytes) const {
   return largest(core_bytes) <= resident_limit_;
 }
 
-BufferId Lowering::allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
+BufferId Lowering::try_allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
   const std::uint64_t bytes = largest(core_bytes);
-  for (;;) {
+  do {
     if (auto allocation = vtcm_.allocate(bytes, tasks_.next_buffer(), lifetime)) {
       for (std::uint32_t core = 0; core < cores_; ++core) {
         auto& most = metrics_.cores[core].vtcm_bytes;
@@ -31,12 +31,23 @@ BufferId Lowering::allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
       }
       return tasks_.add_buffer(bytes, std::move(*allocation));
     }
-    if (!evict_one()) {
-      throw LoweringFailure{fmt::format(
-          "node '{}' needs {} bytes more VTCM than {} has; use more cores or a smaller batch",
-          strings_[node_name_], bytes, target_.name)};
-    }
-  }
+  } while (evict_one());
+  return BufferId::none;
+}
+
+BufferId Lowering::allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
+  const BufferId buffer = try_allocate(core_bytes, lifetime);
+  if (buffer != BufferId::none) return buffer;
+  throw LoweringFailure{fmt::format(
+      "node '{}' needs {} bytes of VTCM at once, more than {} has left; use more cores or a smaller "
+      "batch",
+      strings_[node_name_], largest(core_bytes), target_.name)};
+}
+
+// Resident when wanted and there is room; otherwise in DDR, written tile by tile.
+void Lowering::place_result(NodeResult& result, bool resident) {
+  if (resident) result.buffer = try_allocate(result.core_bytes, Lifetime::tensor);
+  result.streamed = result.buffer == BufferId::none;
 }
 
 void Lowering::release(BufferId buffer) {
@@ -123,16 +134,10 @@ Operand Lowering::prepare(TensorId id, const Partition& needed, Layout layout) {
   if (storages_[storage_id].buffer != BufferId::none) {
     const Partition held = partition_in_view(storages_[storage_id].partition, tensor(id).shape);
     if (!satisfies(held, needed, cores_)) {
-      if (fits(operand.core_bytes)) {
-        repartition(storage_id, needed);
-      } else {
-        spill(storage_id);
-      }
+      if (!fits(operand.core_bytes) || !repartition(storage_id, needed)) spill(storage_id);
     }
   }
-  if (storages_[storage_id].buffer != BufferId::none && storages_[storage_id].layout != layout) {
-    convert_layout(storage_id, layout);
-  }
+  if (storages_[storage_id].layout != layout) convert_layout(storage_id, layout);
   operand.buffer = storages_[storage_id].buffer;
   operand.streamed = operand.buffer == BufferId::none;
   return operand;
@@ -165,9 +170,10 @@ Operand Lowering::prepare_constant(TensorId id, const Partition& needed, Layout 
   return operand;
 }
 
-void Lowering::load(StorageId id, const Partition& needed) {
+bool Lowering::load(StorageId id, const Partition& needed) {
   const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, cores_);
-  const BufferId buffer = allocate(core_bytes, Lifetime::tensor);
+  const BufferId buffer = try_allocate(core_bytes, Lifetime::tensor);
+  if (buffer == BufferId::none) return false;
   Storage& storage = storages_[id];
   storage.partition = needed;
   storage.layout = storage.ddr_layout;
@@ -188,6 +194,7 @@ void Lowering::load(StorageId id, const Partition& needed) {
   }
   storage.buffer = buffer;
   resident_.push_back(id);
+  return true;
 }
 
 void Lowering::load_once_and_multicast(Storage& storage, BufferId buffer) {
@@ -216,10 +223,11 @@ void Lowering::load_once_and_multicast(Storage& storage, BufferId buffer) {
 }
 
 // All-gather when every core needs all of it, else all-to-all: each core sends what others lack.
-void Lowering::repartition(StorageId id, const Partition& needed) {
+bool Lowering::repartition(StorageId id, const Partition& needed) {
   const CoreBytes held = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
   const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, cores_);
-  const BufferId buffer = allocate(core_bytes, Lifetime::tensor);
+  const BufferId buffer = try_allocate(core_bytes, Lifetime::tensor);
+  if (buffer == BufferId::none) return false;
   Storage& storage = storages_[id];
   const bool gather = needed.axis < 0;
   for (std::uint32_t core = 0; core < cores_; ++core) {
@@ -242,12 +250,14 @@ void Lowering::repartition(StorageId id, const Partition& needed) {
   release(storage.buffer);
   storage.buffer = buffer;
   storage.partition = needed;
+  return true;
 }
 
 void Lowering::convert_layout(StorageId id, Layout layout) {
   if (storages_[id].buffer == BufferId::none) return;  // each tile is converted after loading
   const CoreBytes core_bytes = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
-  const BufferId buffer = allocate(core_bytes, Lifetime::tensor);
+  const BufferId buffer = try_allocate(core_bytes, Lifetime::tensor);
+  if (buffer == BufferId::none) return spill(id);  // converted tile by tile on the way back
   Storage& storage = storages_[id];
   const std::string kernel = layout == Layout::flat          ? "aicconvertfromd32"
                              : layout == Layout::weights_d32 ? "aicconvertweightstod32"

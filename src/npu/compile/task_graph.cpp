@@ -56,6 +56,17 @@ void TaskGraph::need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs)
   }
 }
 
+void TaskGraph::need_to_overwrite(BufferId id, std::uint32_t core, TaskNeeds& needs) const {
+  for (TaskIndex reader : buffers_[std::uint32_t(id)].cores[core].readers) {
+    if (reader != no_task) needs.push_back({reader, false});
+  }
+}
+
+void TaskGraph::overwrites(TaskIndex task, BufferId id, std::uint32_t core) {
+  buffers_[std::uint32_t(id)].cores[core] = {};
+  writes(task, id, core);
+}
+
 void TaskGraph::reads(TaskIndex task, BufferId id, std::uint32_t core) {
   CoreUse& use = buffers_[std::uint32_t(id)].cores[core];
   const TaskSpec& spec = tasks_[task];

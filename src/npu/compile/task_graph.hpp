@@ -70,8 +70,11 @@ class TaskGraph {
   std::uint64_t buffer_address(BufferId id) const { return buffers_[std::uint32_t(id)].address; }
   void need_to_read(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
   void need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
+  // Overwriting in place needs whoever reads the old contents on that core.
+  void need_to_overwrite(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
   void reads(TaskIndex task, BufferId id, std::uint32_t core);
   void writes(TaskIndex task, BufferId id, std::uint32_t core);
+  void overwrites(TaskIndex task, BufferId id, std::uint32_t core);
 
  private:
   struct CoreUse {

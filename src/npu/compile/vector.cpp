@@ -138,6 +138,8 @@ Lowering::VectorKernel Lowering::kernel_named(const std::string& name) const {
 void Lowering::lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel) {
   if (op_class == OpClass::reduction && lower_split_reduction(node, kernel.name)) return;
   const Partition partition = choose_partition(node, op_class);
+  VectorKernel placed = kernel;
+  placed.in_place = op_class == OpClass::elementwise;
   Layout layout = Layout::flat;
   const StorageId first = storage_of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
   if (keeps_layout(op_class) && first != no_storage) layout = storages_[first].layout;
@@ -145,7 +147,7 @@ void Lowering::lower_vector(const Node& node, OpClass op_class, const VectorKern
   auto operands = prepare_inputs(node, op_class, partition, layout);
   std::vector<BufferId> halos;
   for (const Operand& operand : operands) halos.push_back(exchange_halo(node, operand, partition));
-  run_vector_tiles(node, kernel, partition, layout, operands, halos);
+  run_vector_tiles(node, placed, partition, layout, operands, halos);
   for (Operand& operand : operands) finish(operand);
   for (BufferId halo : halos) release(halo);
   for (TensorId id : node.inputs) {
@@ -166,9 +168,10 @@ void Lowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
     NodeResult result;
     result.storage = make_storage(id, own, layout);
     result.core_bytes = slice_bytes(own, storages_[result.storage].bytes, cores_);
-    result.streamed = !fits(result.core_bytes);
     pinned_.insert(result.storage);
-    if (!result.streamed) result.buffer = allocate(result.core_bytes, Lifetime::tensor);
+    if (kernel.in_place) result.buffer = take_input_buffer(operands, result);
+    result.in_place = result.buffer != BufferId::none;
+    if (!result.in_place) place_result(result, fits(result.core_bytes));
     if (result.streamed) tiles = std::max(tiles, tiles_for(largest(result.core_bytes)));
     results.push_back(std::move(result));
   }
@@ -186,6 +189,24 @@ void Lowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
     for (BufferId buffer : own) release(buffer);
   }
   for (const NodeResult& result : results) keep_result(result);
+}
+
+BufferId Lowering::take_input_buffer(const std::vector<Operand>& operands,
+                                     const NodeResult& result) {
+  for (const Operand& operand : operands) {
+    if (operand.storage == no_storage || operand.streamed) continue;
+    Storage& storage = storages_[operand.storage];
+    const bool same_place = storage.bytes == storages_[result.storage].bytes &&
+                            storage.layout == storages_[result.storage].layout &&
+                            slice_bytes(storage.partition, storage.bytes, cores_) ==
+                                result.core_bytes;
+    if (storage.uses != 1 || storage.output_uses != 0 || !same_place) continue;
+    const BufferId buffer = storage.buffer;
+    storage.buffer = BufferId::none;
+    std::erase(resident_, operand.storage);
+    return buffer;
+  }
+  return BufferId::none;
 }
 
 void Lowering::keep_result(const NodeResult& result) {
@@ -229,12 +250,24 @@ void Lowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile,
     for (BufferId read : reads) {
       if (read != BufferId::none) tasks_.need_to_read(read, core, needs);
     }
-    for (BufferId write : writes) tasks_.need_to_write(write, core, needs);
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      if (results[i].in_place) {
+        tasks_.need_to_overwrite(writes[i], core, needs);
+      } else {
+        tasks_.need_to_write(writes[i], core, needs);
+      }
+    }
     const TaskIndex task = add(spec, std::move(needs));
     for (BufferId read : reads) {
       if (read != BufferId::none) tasks_.reads(task, read, core);
     }
-    for (BufferId write : writes) tasks_.writes(task, write, core);
+    for (std::size_t i = 0; i < writes.size(); ++i) {
+      if (results[i].in_place) {
+        tasks_.overwrites(task, writes[i], core);
+      } else {
+        tasks_.writes(task, writes[i], core);
+      }
+    }
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].streamed) continue;

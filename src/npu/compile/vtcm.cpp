@@ -19,6 +19,16 @@ std::optional<std::uint64_t> VtcmAllocator::find_gap(std::uint64_t bytes,
   return begin;
 }
 
+std::optional<std::uint64_t> VtcmAllocator::find_highest_gap(std::uint64_t bytes) const {
+  std::uint64_t end = capacity_;
+  for (auto next = live_.rbegin(); next != live_.rend(); ++next) {
+    if (end - next->second >= bytes) break;
+    end = next->first;
+  }
+  if (end < bytes) return std::nullopt;
+  return (end - bytes) / alignment * alignment;
+}
+
 std::optional<VtcmAllocator::Allocation> VtcmAllocator::allocate(std::uint64_t bytes,
                                                                  std::uint32_t owner,
                                                                  Lifetime lifetime) {
@@ -27,6 +37,7 @@ std::optional<VtcmAllocator::Allocation> VtcmAllocator::allocate(std::uint64_t b
   if (size > capacity_) return std::nullopt;
   std::optional<std::uint64_t> begin;
   if (lifetime == Lifetime::tile) begin = find_gap(size, next_);
+  if (lifetime == Lifetime::tensor && size >= capacity_ / 8) begin = find_highest_gap(size);
   if (!begin) begin = find_gap(size, 0);
   if (!begin) return std::nullopt;
   live_.emplace(*begin, *begin + size);

@@ -1,6 +1,7 @@
 // Addresses in a core's VTCM. All cores run the same plan, so one allocator serves them all.
 //
-// Tensors lie as low as they fit. Tiles, which live only for one task, go round robin through the
+// Tensors lie as low as they fit, large ones as high, so that small ones do not break up the room that
+// large ones need. Tiles, which live only for one task, go round robin through the
 // rest (next fit): the longer an address rests, the earlier a DMA transfer may fill it again while
 // older work still runs. Whoever gets an address must wait for the last users of what lay there
 // before; `predecessors` names them.
@@ -37,6 +38,7 @@ class VtcmAllocator {
     std::uint32_t owner = 0;
   };
   std::optional<std::uint64_t> find_gap(std::uint64_t bytes, std::uint64_t from) const;
+  std::optional<std::uint64_t> find_highest_gap(std::uint64_t bytes) const;
   std::vector<std::uint32_t> take_over(std::uint64_t begin, std::uint64_t end, std::uint32_t owner);
 
   std::uint64_t capacity_;
