@@ -1,0 +1,119 @@
+// npuscope opstats: raw statistics buffers to summaries and traces.
+#include <cstdio>
+#include <memory>
+
+#include "cli/command.hpp"
+#include "npuscope/base/progress.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/report/opstats_job.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+using report::OpstatsMessage;
+
+struct OpstatsArguments {
+  report::OpstatsRequest request;
+  std::string host_trace;
+  std::string flow_events = "none";
+  bool verbose = false;
+};
+
+// A flag that is true when it stands alone and takes true or false, as the vendor's tool does:
+// --merge-mq-traces, --merge-mq-traces=false, --merge-mq-traces false.
+CLI::Option* add_boolean(CLI::App& command, const std::string& names, bool& value,
+                         const std::string& description) {
+  const auto take = [&value](const CLI::results_t& words) {
+    const std::string word = words.empty() ? "true" : words.front();
+    value = word == "true" || word == "1" || word == "{}" || word.empty();
+    return value || word == "false" || word == "0";
+  };
+  return command
+      .add_option(names, take, fmt::format("{}; default: {}", description, value))
+      ->expected(0, 1)
+      ->type_name("[true|false]");
+}
+
+void print_message(const OpstatsMessage& message, bool verbose) {
+  switch (message.kind) {
+    case OpstatsMessage::Kind::wrote: fmt::print("Writing file:{}\n", printable(message.text)); break;
+    case OpstatsMessage::Kind::problem:
+      fmt::print(stderr, "npuscope: {}\n", printable(message.text));
+      break;
+    case OpstatsMessage::Kind::note:
+      fmt::print(stderr, "npuscope: note: {}\n", printable(message.text));
+      break;
+    case OpstatsMessage::Kind::detail:
+      if (verbose) fmt::print(stderr, "{}\n", printable(message.text));
+      break;
+  }
+}
+
+ExitStatus run(OpstatsArguments& arguments) {
+  if (!arguments.host_trace.empty()) arguments.request.host_trace = arguments.host_trace;
+  arguments.request.trace_options.flow_events = arguments.flow_events == "full";
+  Result<report::OpstatsOutcome> outcome;
+  {
+    ProgressBar bar("decoding");
+    outcome = run_opstats(
+        arguments.request,
+        [&](const OpstatsMessage& message) { print_message(message, arguments.verbose); },
+        [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); });
+  }
+  if (!outcome) return report(outcome.error());
+  if (!outcome->worst) return ExitStatus::done;
+  if (outcome->buffers > 1) {
+    fmt::print(stderr, "npuscope: {} of {} statistics buffers could be decoded, see above\n",
+               outcome->decoded, outcome->buffers);
+  }
+  return exit_status_of(outcome->worst->kind);
+}
+
+void add_file_flags(CLI::App& command, OpstatsArguments& arguments) {
+  report::OpstatsRequest& request = arguments.request;
+  command.add_option("-q,--qpc", request.qpc, "programqpc.bin that was run")
+      ->required()->type_name("FILE");
+  command.add_option("-i,--input-dir", request.input_folder,
+                     "folder of the raw statistics buffers (*-aiccyclecounts.bin)")
+      ->required()->type_name("DIR");
+  command.add_option("-o,--output-dir", request.output_folder, "existing folder for what is written")
+      ->type_name("DIR")->capture_default_str();
+  command.add_option("--host-trace", arguments.host_trace,
+                     "Chrome trace JSON of the host to merge into each trace")
+      ->type_name("FILE");
+}
+
+void add_output_flags(CLI::App& command, OpstatsArguments& arguments) {
+  report::OpstatsRequest& request = arguments.request;
+  qaic::TraceOptions& trace = request.trace_options;
+  add_boolean(command, "--summary", request.summary, "write <buffer>.qaic-opstats.summary.txt");
+  add_boolean(command, "--json", request.json, "with --summary: also <buffer>.qaic-opstats.summary.json");
+  add_boolean(command, "--trace", request.trace,
+              "write <buffer>.qaic-opstats.trace.json, for Perfetto and chrome://tracing");
+  command.add_option("-c,--select-cores", trace.cores, "trace only these cores, e.g. 0,5,1")
+      ->delimiter(',')->type_name("LIST");
+  command.add_option("-d,--select-devices", trace.devices, "trace only these devices, e.g. 0,1")
+      ->delimiter(',')->type_name("LIST");
+  add_boolean(command, "--merge-mq-traces", request.merge_devices,
+              "one trace for all devices of a multi-device network");
+  add_boolean(command, "--merge-thread-groups", trace.merge_thread_groups,
+              "one track per thread group instead of one per thread");
+  command.add_option("--flow-events", arguments.flow_events, "dependencies as arrows: none or full")
+      ->check(CLI::IsMember({"none", "full"}))->capture_default_str();
+  add_boolean(command, "--show-barrier-events", trace.show_barrier_events,
+              "barriers, on tracks of their own");
+  add_boolean(command, "-v,--verbose", arguments.verbose, "say more about what is done");
+}
+
+}  // namespace
+
+void add_opstats_command(CLI::App& program, ExitStatus& status) {
+  auto arguments = std::make_shared<OpstatsArguments>();
+  CLI::App* command = program.add_subcommand(
+      "opstats", "Decode raw statistics buffers: summaries and traces per operator");
+  add_file_flags(*command, *arguments);
+  add_output_flags(*command, *arguments);
+  command->callback([arguments, &status] { status = run(*arguments); });
+}
+
+}  // namespace npuscope::cli

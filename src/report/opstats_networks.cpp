@@ -1,0 +1,117 @@
+#include "report/opstats_networks.hpp"
+
+#include <algorithm>
+
+#include "npuscope/formats/qaic/qpc.hpp"
+
+namespace npuscope::report {
+namespace {
+
+std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+Result<OpstatsNetwork> load_network(const qaic::QpcProgram& found, const std::string& file,
+                                    bool dependencies) {
+  const std::string place = found.path.empty() ? file : fmt::format("{}: {}", file, found.path);
+  const qaic::QpcSegment* segment = found.qpc.find(qaic::segment_network_descriptor);
+  const auto descriptor = qaic::read_network_descriptor(
+      segment->bytes, fmt::format("{}: {}", place, qaic::segment_network_descriptor));
+  if (!descriptor) return tl::unexpected(descriptor.error());
+  std::optional<qaic::Program> program;
+  if (const auto* code = found.qpc.find(qaic::segment_program)) {
+    auto read =
+        qaic::read_program(code->bytes, fmt::format("{}: {}", place, qaic::segment_program));
+    if (!read) return tl::unexpected(read.error());
+    program = std::move(*read);
+  }
+  qaic::StatsNetworkOptions options;
+  options.dependencies = dependencies;
+  if (const std::string name = last_name(found.path); qaic::slice_number(name)) {
+    options.label = name;
+  }
+  auto network =
+      qaic::StatsNetwork::create(*descriptor, program ? &*program : nullptr, options);
+  if (!network) {
+    return input_error("{}: {}", place, network.error().message);
+  }
+  const std::string label = network->label();
+  return OpstatsNetwork{label, program.has_value(), std::move(*network)};
+}
+
+bool is_for(const OpstatsNetwork& candidate, std::string_view name) {
+  return candidate.label == name || candidate.network.name() == name;
+}
+
+std::uint32_t device_of(const Profile& profile) { return profile.units.front().device; }
+
+}  // namespace
+
+Result<OpstatsNetworks> load_networks(ByteSpan bytes, const std::string& file, bool dependencies) {
+  const auto programs = qaic::find_programs(bytes, file);
+  if (!programs) return tl::unexpected(programs.error());
+  OpstatsNetworks loaded;
+  for (const qaic::QpcProgram& found : *programs) {
+    auto network = load_network(found, file, dependencies);
+    if (network) {
+      loaded.networks.push_back(std::move(*network));
+    } else {
+      loaded.problems.push_back(network.error());
+    }
+  }
+  if (!loaded.networks.empty()) return loaded;
+  if (!loaded.problems.empty()) return tl::unexpected(loaded.problems.front());
+  return input_error("{}: holds no network (networkdesc.bin); compile it again", file);
+}
+
+std::string OpstatsNetworks::names() const {
+  std::string names;
+  for (const OpstatsNetwork& network : networks) {
+    names += (names.empty() ? "" : ", ") + network.label;
+  }
+  return names;
+}
+
+Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const qaic::StatsBufferFile& file,
+                                        std::string& label) const {
+  const std::string name = file.path.string();
+  const auto decoder = qaic::find_stats_buffer_decoder(bytes, name);
+  if (!decoder) return tl::unexpected(decoder.error());
+  const std::string own = (*decoder)->network_name(bytes).value_or("");
+  std::vector<const OpstatsNetwork*> candidates;
+  for (const OpstatsNetwork& network : networks) {
+    const bool named = file.name.network.empty() ? is_for(network, own) || own.empty()
+                                                 : is_for(network, file.name.network) ||
+                                                       is_for(network, own);
+    if (named) candidates.push_back(&network);
+  }
+  if (candidates.empty()) {
+    return input_error("{}: belongs to network {} but the QPC has {}; give the programqpc.bin that "
+                       "was run",
+                       name, own.empty() ? file.name.network : own, names());
+  }
+  // The one that is named exactly comes first.
+  std::stable_partition(candidates.begin(), candidates.end(), [&](const OpstatsNetwork* network) {
+    return network->label == file.name.network;
+  });
+  Result<Profile> first = input_error("{}: not decoded", name);
+  const OpstatsNetwork* used = nullptr;
+  for (const OpstatsNetwork* candidate : candidates) {
+    auto profile = qaic::decode_stats_buffer(bytes, name, candidate->network);
+    const bool exact = candidate->label == file.name.network;
+    if (!profile) {
+      if (used == nullptr && candidate == candidates.front()) first = std::move(profile);
+      continue;
+    }
+    // Devices that run the same program are told apart by the slice's number.
+    const auto slice = qaic::slice_number(candidate->label);
+    const bool right_device = !slice || *slice == device_of(*profile);
+    if (used == nullptr || exact || right_device) {
+      first = std::move(profile);
+      used = candidate;
+    }
+    if (exact || right_device) break;
+  }
+  if (used != nullptr) label = used->label;
+  return first;
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,32 @@
+// The networks of a QPC, ready to decode buffers against.
+#pragma once
+
+#include <vector>
+
+#include "npuscope/base/files.hpp"
+#include "npuscope/formats/qaic/opstats_files.hpp"
+#include "npuscope/formats/qaic/stats_decoder.hpp"
+
+namespace npuscope::report {
+
+struct OpstatsNetwork {
+  std::string label;              // network name, or QAicGraph_slice00 for one device's part
+  bool has_program = false;
+  qaic::StatsNetwork network;
+};
+
+struct OpstatsNetworks {
+  std::vector<OpstatsNetwork> networks;
+  std::vector<Error> problems;    // networks that cannot be used
+
+  std::string names() const;      // for messages
+  // Decodes with the network that the buffer belongs to, found by its file's name, its own text and
+  // its fingerprint; `label` tells which it was.
+  Result<Profile> decode(ByteSpan bytes, const qaic::StatsBufferFile& file,
+                         std::string& label) const;
+};
+
+// An input error when there is no usable network at all.
+Result<OpstatsNetworks> load_networks(ByteSpan bytes, const std::string& file, bool dependencies);
+
+}  // namespace npuscope::report
