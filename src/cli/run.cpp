@@ -19,6 +19,8 @@ struct RunArguments {
   double start_delay_ms = 0;
   double core_clock_mhz = 0;
   double seconds = 0;
+  std::vector<std::string> inputs;
+  bool verbose = false;
   bool json = false;
 };
 
@@ -42,10 +44,11 @@ Status take_types(const std::vector<std::string>& names, npu::ProfilingTypes& ty
 
 Status take_arguments(RunArguments& arguments) {
   npu::RunRequest& request = arguments.request;
-  if (arguments.test_data.empty() == arguments.file.empty()) {
-    return usage_error(arguments.file.empty()
-                           ? "nothing to run; give the folder of programqpc.bin (-t) or a QPC file"
-                           : "both -t and a QPC file are given; give one of them");
+  if (arguments.test_data.empty() && arguments.file.empty()) {
+    return usage_error("nothing to run; give the folder of programqpc.bin (-t) or a QPC file");
+  }
+  if (!arguments.test_data.empty() && !arguments.file.empty()) {
+    return usage_error("both -t and a QPC file are given; give one of them");
   }
   request.qpc = arguments.file.empty() ? arguments.test_data : arguments.file;
   request.output_folder = arguments.output_folder;
@@ -61,9 +64,9 @@ Status take_arguments(RunArguments& arguments) {
   return take_types(arguments.types, request.types);
 }
 
-void print_text(const npu::RunOutcome& outcome) {
+void print_text(const npu::RunOutcome& outcome, bool verbose) {
   for (const npu::ProgramRun& run : outcome.programs) {
-    if (outcome.programs.size() > 1) {
+    if (verbose || outcome.programs.size() > 1) {
       fmt::print("Program {}: {} on device {}\n", run.number, run.network, run.device);
     }
     fmt::print("{}", report::print_run_report(report::report_run(run)));
@@ -87,8 +90,9 @@ Status run(RunArguments& arguments) {
   if (arguments.json) {
     fmt::print("{}", report::run_outcome_json(*outcome));
   } else {
-    print_text(*outcome);
+    print_text(*outcome, arguments.verbose);
   }
+  std::fflush(stdout);
   for (const std::string& warning : outcome->warnings) {
     fmt::print(stderr, "npuscope: warning: {}\n", warning);
   }
@@ -98,58 +102,57 @@ Status run(RunArguments& arguments) {
 
 void add_device_flags(CLI::App& command, RunArguments& arguments) {
   npu::SimulationOptions& options = arguments.request.simulation;
-  command
-      .add_option("-d,--aic-device-id,--device", arguments.request.devices,
-                  "device or devices, e.g. 0,1")
-      ->delimiter(',')
-      ->capture_default_str();
-  command
-      .add_option("-a,--aic-num-of-activations,--activations", options.activations,
-                  "instances of each program, on cores of their own")
-      ->capture_default_str();
-  command
-      .add_option("-S,--set-size", options.set_size,
-                  "inferences the host keeps queued per activation")
-      ->capture_default_str();
-  command
-      .add_option("-T,--aic-threads-per-queue,--threads", options.host_threads,
-                  "host threads that submit inferences")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  command
-      .add_option("--core-clock-mhz", arguments.core_clock_mhz,
-                  "fixed core clock; default: the target's governor")
-      ->check(CLI::Range(1.0, 1e5));
-  command.add_option("--seed", options.seed, "of the run's small random differences")
-      ->capture_default_str();
+  auto* devices = command.add_option("-d,--aic-device-id", arguments.request.devices,
+                                     "device, or devices that each run the program, e.g. 0,1");
+  devices->delimiter(',')->check(CLI::NonNegativeNumber)->default_str("0");
+  auto* map = command.add_option("-D,--aic-device-map,--dev-list", arguments.request.devices,
+                                 "devices of a multi-device program, e.g. 0:1");
+  map->delimiter(':')->check(CLI::NonNegativeNumber)->excludes(devices);
+  auto* activations = command.add_option("-a,--aic-num-of-activations", options.activations,
+                                         "instances of each program, on cores of their own");
+  activations->check(CLI::NonNegativeNumber)->capture_default_str();
+  auto* set_size = command.add_option("-S,--set-size", options.set_size,
+                                      "inferences the host keeps queued per activation");
+  set_size->check(CLI::NonNegativeNumber)->capture_default_str();
+  auto* threads = command.add_option("-T,--aic-threads-per-queue", options.host_threads,
+                                     "host threads that submit inferences");
+  threads->check(CLI::Range(1, 1024))->capture_default_str();
+  auto* clock = command.add_option("--core-clock-mhz", arguments.core_clock_mhz,
+                                   "fixed core clock; default: the target's governor");
+  clock->check(CLI::Range(1.0, 1e5));
+  auto* seed = command.add_option("--seed", options.seed, "of the run's small random differences");
+  seed->check(CLI::NonNegativeNumber)->capture_default_str();
 }
 
 void add_profiling_flags(CLI::App& command, RunArguments& arguments) {
   npu::SimulationOptions& options = arguments.request.simulation;
-  command
-      .add_option("--aic-profiling-type", arguments.types,
-                  "stats, trace, raw_device_stats or latency; may be repeated")
-      ->take_all()
-      ->expected(1);
-  command
-      .add_option("--aic-profiling-out-dir", arguments.output_folder,
-                  "existing folder for the profiling files")
-      ->capture_default_str();
-  command
-      .add_option("--aic-profiling-num-samples", options.samples,
-                  "inferences to save, of each activation")
-      ->capture_default_str();
-  command
-      .add_option("--aic-profiling-start-iter", options.first_sample,
-                  "number of the first inference to save")
-      ->capture_default_str();
-  command
-      .add_option("--aic-profiling-start-delay", arguments.start_delay_ms,
-                  "save none that begins earlier than this many milliseconds into the run")
-      ->check(CLI::NonNegativeNumber);
-  command.add_option(
-      "--write-output-dir", arguments.write_output_folder,
-      "existing folder for the statistics buffers of the same inferences as outputs");
+  auto* type = command.add_option("--aic-profiling-type", arguments.types,
+                                  "stats, trace, raw_device_stats or latency; may be repeated");
+  type->take_all()->expected(1);
+  auto* folder = command.add_option("--aic-profiling-out-dir", arguments.output_folder,
+                                    "existing folder for the profiling files");
+  folder->capture_default_str();
+  auto* samples = command.add_option("--aic-profiling-num-samples", options.samples,
+                                     "inferences to save, of each activation");
+  samples->check(CLI::NonNegativeNumber)->capture_default_str();
+  auto* first = command.add_option("--aic-profiling-start-iter", options.first_sample,
+                                   "number of the first inference to save");
+  first->check(CLI::NonNegativeNumber)->capture_default_str();
+  auto* delay = command.add_option("--aic-profiling-start-delay", arguments.start_delay_ms,
+                                   "save none that begins earlier than this many milliseconds");
+  delay->check(CLI::NonNegativeNumber);
+}
+
+void add_output_flags(CLI::App& command, RunArguments& arguments) {
+  npu::SimulationOptions& options = arguments.request.simulation;
+  command.add_option("--write-output-dir", arguments.write_output_folder,
+                     "existing folder for outputs: of those, statistics buffers are simulated");
+  auto* first = command.add_option("--write-output-start-iter", options.first_output,
+                                   "number of the first inference whose output to write");
+  first->check(CLI::NonNegativeNumber)->capture_default_str();
+  auto* outputs = command.add_option("--write-output-num-samples", arguments.request.outputs,
+                                     "outputs to write, of each activation");
+  outputs->check(CLI::NonNegativeNumber)->capture_default_str();
 }
 
 }  // namespace
@@ -166,14 +169,19 @@ void add_run_command(CLI::App& program, ExitStatus& status) {
   command
       ->add_option("-n,--num-iter", arguments->request.simulation.inferences,
                    "inferences of each activation")
+      ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       ->add_option("--time", arguments->seconds,
                    "run for this many seconds of the device's time instead")
       ->check(CLI::PositiveNumber);
+  command->add_option("-i,--input-file", arguments->inputs,
+                      "not read: what an inference costs does not depend on its data");
+  command->add_flag("-v,--verbose", arguments->verbose, "name each program before its results");
   command->add_flag("--json", arguments->json, "print the results as JSON");
   add_device_flags(*command, *arguments);
   add_profiling_flags(*command, *arguments);
+  add_output_flags(*command, *arguments);
   command->callback([arguments, &status] {
     if (auto done = run(*arguments); !done) status = report(done.error());
   });

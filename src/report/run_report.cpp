@@ -4,7 +4,6 @@
 #include <cmath>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 namespace npuscope::report {
 
@@ -53,7 +52,10 @@ std::optional<Distribution> distribution_of(std::span<const double> values) {
   if (values.empty()) return std::nullopt;
   const auto [least, most] = std::minmax_element(values.begin(), values.end());
   const double count = double(values.size());
-  const double average = std::accumulate(values.begin(), values.end(), 0.0) / count;
+  // Measured from the least, so that equal values have exactly their own average.
+  double above_least = 0;
+  for (const double value : values) above_least += value - *least;
+  const double average = *least + above_least / count;
   double squares = 0;
   for (const double value : values) squares += (value - average) * (value - average);
   return Distribution{average, *least, *most, std::sqrt(squares / count)};

@@ -47,18 +47,22 @@ Status RunFiles::write(const std::filesystem::path& file, ByteSpan bytes) {
 }
 
 Status RunFiles::add(const SimulatedInference& inference) {
+  if (inference.is_output) {
+    if (auto done = add_output(inference); !done) return done;
+  }
+  if (!inference.sampled) return {};
   latency_.samples.push_back(latency_of(inference));
   if (auto done = add_buffer(inference); !done) return done;
   return request_.types.stats || request_.types.trace ? add_decoded(inference) : Status{};
 }
 
+Status RunFiles::add_output(const SimulatedInference& inference) {
+  const std::string name = fmt::format("aiccyclecounts-activation-{}-inf-{}.bin",
+                                       inference.activation, inference.number);
+  return write(request_.write_output_folder / name, inference.stats_buffer);
+}
+
 Status RunFiles::add_buffer(const SimulatedInference& inference) {
-  if (!request_.write_output_folder.empty()) {
-    const std::string name = fmt::format("aiccyclecounts-activation-{}-inf-{}.bin",
-                                         inference.activation, inference.number);
-    const auto file = request_.write_output_folder / name;
-    if (auto done = write(file, inference.stats_buffer); !done) return done;
-  }
   if (!request_.types.raw_device_stats) return {};
   const std::string name =
       fmt::format("{}-{}-aiccyclecounts.bin", inference_name(run_.number, inference),

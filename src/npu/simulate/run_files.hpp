@@ -24,6 +24,7 @@ class RunFiles {
   std::uint64_t samples() const { return latency_.samples.size(); }
 
  private:
+  Status add_output(const SimulatedInference& inference);
   Status add_buffer(const SimulatedInference& inference);
   Status add_decoded(const SimulatedInference& inference);
   qaic::LatencySample latency_of(const SimulatedInference& inference) const;

@@ -67,24 +67,33 @@ Result<LoadedProgram> load(const qaic::QpcProgram& found, const std::string& fil
   return loaded;
 }
 
+// Samples that no inference of the run can give.
+Status check_range(const RunRequest& request, std::uint64_t first, std::uint64_t count,
+                   std::string_view first_flag, std::string_view count_flag) {
+  const std::uint64_t inferences = request.simulation.inferences;
+  if (count == 0) return usage_error("{}=0 saves nothing; set it to at least 1", count_flag);
+  if (inferences > 0 && first >= inferences) {
+    return usage_error(
+        "{}={} lies beyond the run's {} inferences (0 to {}); lower it or raise "
+        "--num-iter",
+        first_flag, first, inferences, inferences - 1);
+  }
+  return {};
+}
+
 Status check_samples(const RunRequest& request) {
   const SimulationOptions& options = request.simulation;
-  const bool profiles = request.types.any() || !request.write_output_folder.empty();
-  if (!profiles) return {};
-  if (options.samples == 0) {
-    return usage_error(
-        "0 profiling samples save nothing; set --aic-profiling-num-samples to at least 1");
+  if (request.types.any()) {
+    const auto usable = check_range(request, options.first_sample, options.samples,
+                                    "--aic-profiling-start-iter", "--aic-profiling-num-samples");
+    if (!usable) return usable;
+    if (auto writable = check_writable_folder(request.output_folder); !writable) return writable;
   }
-  if (options.inferences > 0 && options.first_sample >= options.inferences) {
-    return usage_error(
-        "--aic-profiling-start-iter={} lies beyond the run's {} inferences (0 to {}); lower it or "
-        "raise --num-iter",
-        options.first_sample, options.inferences, options.inferences - 1);
-  }
-  if (!request.write_output_folder.empty()) {
-    if (auto usable = check_writable_folder(request.write_output_folder); !usable) return usable;
-  }
-  return request.types.any() ? check_writable_folder(request.output_folder) : Status{};
+  if (request.write_output_folder.empty()) return {};
+  const auto usable = check_range(request, options.first_output, request.outputs,
+                                  "--write-output-start-iter", "--write-output-num-samples");
+  if (!usable) return usable;
+  return check_writable_folder(request.write_output_folder);
 }
 
 // Whether the program records what the files are made from.

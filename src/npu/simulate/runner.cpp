@@ -7,10 +7,6 @@ namespace npuscope::npu {
 
 namespace {
 
-bool takes_samples(const RunRequest& request) {
-  return request.types.any() || !request.write_output_folder.empty();
-}
-
 Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& planned,
                                RunOutcome& outcome) {
   const qaic::Program& program = planned.loaded->program;
@@ -18,7 +14,8 @@ Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& plan
   SimulationOptions options = request.simulation;
   options.program_number = planned.number;
   options.device = planned.device;
-  if (!takes_samples(request)) options.samples = 0;
+  if (!request.types.any()) options.samples = 0;
+  options.outputs = request.write_output_folder.empty() ? 0 : request.outputs;
   options.on_sample = [&](const SimulatedInference& inference) { return files.add(inference); };
   auto result = simulate(program, planned.loaded->target, options);
   if (!result) return tl::unexpected(result.error());
@@ -40,7 +37,7 @@ Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& plan
 // Says when fewer inferences were sampled than asked for.
 void judge_samples(const RunRequest& request, const ProgramRun& run, RunOutcome& outcome) {
   const std::uint64_t wanted = request.simulation.samples * request.simulation.activations;
-  if (!takes_samples(request) || run.samples >= wanted) return;
+  if (!request.types.any() || run.samples >= wanted) return;
   if (run.samples > 0) {
     outcome.warnings.push_back(
         fmt::format("program {}: collected {} of {} profiling samples before the run ended; raise "
@@ -56,6 +53,15 @@ void judge_samples(const RunRequest& request, const ProgramRun& run, RunOutcome&
                   run.number, double(run.result.total.value) * 1e-9)};
 }
 
+void note_what_is_not_measured(const PlannedRun& planned, RunOutcome& outcome) {
+  const std::uint32_t level = planned.loaded->program.stats_level;
+  if (level >= 50) return;
+  outcome.warnings.push_back(fmt::format(
+      "program {}: {} measured, shown as N/A: it was compiled with -stats-level={}, it needs {}",
+      planned.number, level < 40 ? "nothing is" : "waiting for inputs and outputs is not", level,
+      level < 40 ? "40 for times and 50 for waits" : "50 or more"));
+}
+
 }  // namespace
 
 Result<RunOutcome> run_qpc(const RunRequest& request) {
@@ -63,6 +69,7 @@ Result<RunOutcome> run_qpc(const RunRequest& request) {
   if (!plan) return tl::unexpected(plan.error());
   RunOutcome outcome;
   for (const PlannedRun& planned : *plan) {
+    note_what_is_not_measured(planned, outcome);
     auto run = run_program(request, planned, outcome);
     if (!run) return tl::unexpected(run.error());
     judge_samples(request, *run, outcome);

@@ -118,8 +118,10 @@ class Simulation {
   void begin(std::uint32_t activation, Picoseconds now) {
     SimulatedInference& inference = host_.begin_on_device(activation, now);
     inference.sampled = is_sampled(inference);
-    if (inference.sampled) {
-      --samples_left_[activation];
+    inference.is_output = inference.number >= options_.first_output &&
+                          inference.number - options_.first_output < options_.outputs;
+    if (inference.sampled) --samples_left_[activation];
+    if (inference.sampled || inference.is_output) {
       recorders_[activation] = std::make_unique<Recorder>(context_, activation, inference.number);
       host_.record_ports(activation, *recorders_[activation]);
     }
@@ -133,7 +135,7 @@ class Simulation {
 
   void end(std::uint32_t activation) {
     SimulatedInference& inference = host_.end_on_device(activation, machine_.end_of(activation));
-    if (!inference.sampled) return;
+    if (!recorders_[activation]) return;
     Recorder& recorder = *recorders_[activation];
     if (context_.program.stats_level >= 40) inference.stats_buffer = recorder.buffer();
     inference.truth = recorder.take_truth();
@@ -143,7 +145,7 @@ class Simulation {
   Status complete(std::uint32_t activation) {
     SimulatedInference inference = host_.complete(activation);
     result_.total = std::max(result_.total, inference.completed);
-    if (inference.sampled && options_.on_sample) {
+    if ((inference.sampled || inference.is_output) && options_.on_sample) {
       if (auto taken = options_.on_sample(inference); !taken) return taken;
       inference.stats_buffer = {};
       inference.truth = {};

@@ -37,9 +37,11 @@ struct RunRequest {
                                           // multi-device QPC runs on the NN-th
   ProfilingTypes types;
   std::filesystem::path output_folder = ".";
-  std::filesystem::path write_output_folder;  // also the buffers as outputs; empty: no
-  SimulationOptions simulation;               // program_number, device and on_sample are filled in;
-                                              // without profiling, samples are not taken
+  // Also the buffers of [simulation.first_output, + outputs) as outputs; empty: no.
+  std::filesystem::path write_output_folder;
+  std::uint64_t outputs = 1;
+  // program_number, device and on_sample are filled in; without profiling no samples are taken.
+  SimulationOptions simulation;
   std::function<void(std::string_view)> tell;  // takes "Writing file:…"; may be empty
 };
 

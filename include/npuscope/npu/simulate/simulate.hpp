@@ -37,9 +37,13 @@ struct SimulationOptions {
   std::uint64_t first_sample = 0;
   std::uint64_t samples = 1;
   double first_sample_seconds = 0;
+  // Also keep the buffers of the inferences [first_output, first_output + outputs).
+  std::uint64_t first_output = 0;
+  std::uint64_t outputs = 0;
   bool keep_truth = false;  // also keep what really happened (for tests)
-  // Takes each sampled inference when it completes, with its buffer, which the result then does not
-  // keep: memory stays bounded however many samples there are. An error ends the simulation.
+  // Takes each sampled or output inference when it completes, with its buffer, which the result
+  // then does not keep: memory stays bounded however many samples there are. An error ends the
+  // simulation.
   std::function<Status(const SimulatedInference&)> on_sample;
   ProgressReport progress;  // thread tasks executed; may be empty
 };
@@ -60,6 +64,7 @@ struct SimulatedInference {
   std::uint64_t number = 0;
   std::uint32_t in_queue = 0;  // inferences of the activation with the host, this included
   bool sampled = false;
+  bool is_output = false;
   Picoseconds queued{};        // by the application
   Picoseconds submitted{};     // by the host
   Picoseconds input_sent{};    // begins to move over the link
