@@ -17,7 +17,7 @@ constexpr auto varint = pbf_wire_type::varint;
 constexpr auto bytes_type = pbf_wire_type::length_delimited;
 
 // An op takes 2 bytes in the file but some hundred in memory; no network comes near this many.
-constexpr std::size_t max_ops = std::size_t{1} << 24;
+constexpr std::size_t max_ops = std::size_t{1} << 22;
 struct TooManyOps {};
 
 // protozero reports broken bytes by exceptions; none leaves this file. A known field of another
@@ -224,11 +224,20 @@ class Reader {
   }
 
   void read_group(data_view bytes, std::vector<OpNameKind>& ops) {
+    // Counted before any is made, so that a hostile file costs no memory.
+    std::size_t count = 0;
+    const auto is_op = [](auto& in) {
+      return in.tag_and_type() == tag_and_type(ThreadGroupField::op_name_kinds, bytes_type);
+    };
     for_each<ThreadGroupField>(bytes, [&](auto& in) {
-      if (in.tag_and_type() != tag_and_type(ThreadGroupField::op_name_kinds, bytes_type)) {
-        return false;
-      }
-      if (++op_count_ > max_ops) throw TooManyOps{};
+      count += is_op(in);
+      return false;
+    });
+    if (count > max_ops - op_count_) throw TooManyOps{};
+    op_count_ += count;
+    ops.reserve(count);
+    for_each<ThreadGroupField>(bytes, [&](auto& in) {
+      if (!is_op(in)) return false;
       read_op(in.get_view(), ops.emplace_back());
       return true;
     });

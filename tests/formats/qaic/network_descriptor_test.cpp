@@ -131,6 +131,18 @@ TEST(NetworkDescriptor, ThatIsBrokenIsLocated) {
               HasSubstr("broken at byte 0 of 100"));
 }
 
+TEST(NetworkDescriptor, WithMoreOpsThanAnyNetworkIsRefused) {
+  // 4,999,999 empty ops of 2 bytes each, inside group, core and statistics; lengths as varints.
+  std::string text(
+      "\x08\x09\x38\x01"
+      "\x62\x88\xAD\xE2\x04"
+      "\x62\x83\xAD\xE2\x04"
+      "\x0A\xFE\xAC\xE2\x04");
+  for (int i = 0; i < 4'999'999; ++i) text.append("\x0A\0", 2);
+  EXPECT_THAT(read_network_descriptor(as_byte_span(text), "a.qpc").error().message,
+              HasSubstr("names more than 4194304 ops"));
+}
+
 TEST(NetworkDescriptor, DamagedAnywhereIsAnErrorOrADescriptor) {
   const MappedFile file = golden();
   const auto check = [](const auto& bytes, std::size_t at) {
