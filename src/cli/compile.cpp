@@ -46,12 +46,13 @@ Status take_pmu_events(CompileArguments& arguments) {
   return {};
 }
 
-// The seed notebooks compile with -aic-profiling-type=stats and =trace: that means operator statistics.
+// The seed notebooks compile with -aic-profiling-type=stats and =trace: that means operator
+// statistics.
 Status take_profiling_types(CompileArguments& arguments, bool level_given) {
   for (const std::string& type : arguments.profiling_types) {
     if (type != "stats" && type != "trace" && type != "latency" && type != "raw_device_stats") {
-      return usage_error(
-          "-aic-profiling-type={}: use stats, trace, latency or raw_device_stats", type);
+      return usage_error("-aic-profiling-type={}: use stats, trace, latency or raw_device_stats",
+                         type);
     }
     if ((type == "stats" || type == "trace") && !level_given) {
       arguments.request.options.stats_level = 70;
@@ -79,9 +80,10 @@ Status compile(CompileArguments& arguments, bool level_given) {
   std::filesystem::create_directories(arguments.binary_dir, failure);
   if (auto ok = check_writable_folder(arguments.binary_dir); !ok) return ok;
   if (!arguments.json) {
-    fmt::print("Reading ONNX Model from {}\nCompile started ............... \nCompiling model with {} precision.\n",
-               arguments.model,
-               arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
+    fmt::print(
+        "Reading ONNX Model from {}\nCompile started ............... \nCompiling model with {} "
+        "precision.\n",
+        arguments.model, arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
   }
   auto result = npu::build_from_onnx(arguments.model, arguments.request);
   if (!result) return tl::unexpected(result.error());
@@ -109,30 +111,35 @@ void add_vendor_flags(CLI::App& command, CompileArguments& arguments) {
         ->group("Accepted without effect");
   }
   for (const char* option : {"--aic-hw-version", "--custom-IO-list-file"}) {
-    command.add_option(option, arguments.ignored_value, "accepted for the vendor's scripts, no effect")
+    command
+        .add_option(option, arguments.ignored_value, "accepted for the vendor's scripts, no effect")
         ->group("Accepted without effect");
   }
 }
 
 void add_instrumentation_flags(CLI::App& command, CompileArguments& arguments) {
   npu::CompileOptions& options = arguments.request.options;
-  command.add_option("--stats-level,--aic-stats-level", options.stats_level,
-                     "what the statistics buffer records: 40 threads, DDR and PMU; 50 I/O ports; "
-                     "70 every operator; 100 PMU per operator")
+  command
+      .add_option("--stats-level,--aic-stats-level", options.stats_level,
+                  "what the statistics buffer records: 40 threads, DDR and PMU; 50 I/O ports; "
+                  "70 every operator; 100 PMU per operator")
       ->capture_default_str();
-  command.add_option("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,
-                     "inferences that one run of the network counts as")
+  command
+      .add_option("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,
+                  "inferences that one run of the network counts as")
       ->capture_default_str();
   command.add_flag("--ddr-stats,--aic-ddr-stats", options.ddr_stats, "DDR traffic per core");
   command.add_option("--aic-pmu-recipe", arguments.request.pmu_recipe,
                      "AxiRd, AxiWr, AxiRdWr, KernelUtil or HmxMacs");
   command.add_option("--aic-pmu-events", arguments.pmu_events,
                      "up to 8 event codes, hexadecimal: 3F,70,200");
-  command.add_option("--aic-op-stats-verbosity", options.op_stats_verbosity,
-                     "2: operands and attributes of every operator in the program")
+  command
+      .add_option("--aic-op-stats-verbosity", options.op_stats_verbosity,
+                  "2: operands and attributes of every operator in the program")
       ->capture_default_str();
-  command.add_option("--aic-profiling-type", arguments.profiling_types,
-                     "stats or trace: the same as -stats-level=70")
+  command
+      .add_option("--aic-profiling-type", arguments.profiling_types,
+                  "stats or trace: the same as -stats-level=70")
       ->take_all();
 }
 
@@ -153,8 +160,9 @@ void add_compile_command(CLI::App& program, ExitStatus& status) {
                    "float32 tensors become float16");
   command.add_flag("--retained-state", request.options.retained_state,
                    "X and X_RetainedState stay on the device");
-  command.add_option("--onnx-define-symbol", arguments->symbols,
-                     "value of a symbolic dimension: name,value (repeatable)")
+  command
+      .add_option("--onnx-define-symbol", arguments->symbols,
+                  "value of a symbolic dimension: name,value (repeatable)")
       ->take_all();
   command.add_option("--batchsize", request.batch, "value of a symbolic batch dimension");
   command.add_option("--network-specialization-config", request.specializations,
@@ -162,7 +170,8 @@ void add_compile_command(CLI::App& program, ExitStatus& status) {
   command.add_flag("--allow-unknown", request.allow_unknown,
                    "cost operators nobody knows as elementwise instead of failing");
   add_instrumentation_flags(command, *arguments);
-  command.add_flag("--aic-perf-metrics", arguments->perf_metrics, "print what the compiler estimates");
+  command.add_flag("--aic-perf-metrics", arguments->perf_metrics,
+                   "print what the compiler estimates");
   command.add_flag("--aic-perf-warnings", arguments->perf_warnings, "print performance warnings");
   command.add_flag("--json", arguments->json, "print the metrics as JSON");
   add_vendor_flags(command, *arguments);

@@ -1,5 +1,5 @@
-// Which axis of an input an axis of the output comes from: what decides whether cores can each take a
-// slice without talking to one another.
+// Which axis of an input an axis of the output comes from: what decides whether cores can each take
+// a slice without talking to one another.
 #include <algorithm>
 
 #include "npu/compile/lowering.hpp"
@@ -117,8 +117,7 @@ int input_axis(const Graph& graph, const Node& node, OpClass op_class, std::size
       if (output_axis == normalized(given, output.size())) return incompatible;
       return index > 0 ? replicated : same_axis(input, output, output_axis);
     }
-    case OpClass::scatter:
-      return index > 0 ? replicated : same_axis(input, output, output_axis);
+    case OpClass::scatter: return index > 0 ? replicated : same_axis(input, output, output_axis);
     default: return broadcast_axis(input, output, output_axis);
   }
 }

@@ -62,9 +62,10 @@ Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view defin
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (comma == 0 || error != std::errc{} || end != text.data() + text.size() || value < 1) {
-    return usage_error("-onnx-define-symbol={}: write name,value with a value of 1 or more, such as "
-                       "batch_size,1",
-                       definition);
+    return usage_error(
+        "-onnx-define-symbol={}: write name,value with a value of 1 or more, such as "
+        "batch_size,1",
+        definition);
   }
   return std::pair{std::string(definition.substr(0, comma)), value};
 }

@@ -12,8 +12,8 @@ namespace {
 
 Status check_options(const CompileOptions& options, const Target& target) {
   if (options.cores < 1 || options.cores > target.cores) {
-    return usage_error("-aic-num-cores={}: {} has {} cores; use 1 to {}", options.cores, target.name,
-                       target.cores, target.cores);
+    return usage_error("-aic-num-cores={}: {} has {} cores; use 1 to {}", options.cores,
+                       target.name, target.cores, target.cores);
   }
   if (options.stats_level > 100) {
     return usage_error("-stats-level={}: use 0 to 100 (40, 50, 70 and 100 each add something)",
@@ -39,7 +39,8 @@ struct HostTraffic {
   std::uint64_t input = 0, output = 0, retained = 0;
 };
 
-// Retained state stays on the device: neither the input nor its _RetainedState output crosses the link.
+// Retained state stays on the device: neither the input nor its _RetainedState output crosses the
+// link.
 HostTraffic host_traffic(const Graph& graph, bool retained_state, bool convert_to_fp16) {
   HostTraffic traffic;
   std::vector<std::string> states;

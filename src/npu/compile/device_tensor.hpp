@@ -16,8 +16,8 @@ std::uint64_t divide_up(std::uint64_t value, std::uint64_t divisor);
 DataType device_type(DataType type, bool convert_to_fp16);
 std::uint64_t device_bytes(std::uint64_t elements, DataType type);
 
-inline constexpr int replicated = -1;      // every core holds all of it
-inline constexpr int incompatible = -2;    // no axis of this shape matches the split
+inline constexpr int replicated = -1;    // every core holds all of it
+inline constexpr int incompatible = -2;  // no axis of this shape matches the split
 
 // A split of `shape` along `axis` in steps of `unit` elements, or replicated.
 struct Partition {

@@ -1,5 +1,5 @@
-// What becomes of every node before tiles are cut: executed, folded away, a mere view, or part of the
-// matrix product before it (bias, batch normalisation, activation, requantisation).
+// What becomes of every node before tiles are cut: executed, folded away, a mere view, or part of
+// the matrix product before it (bias, batch normalisation, activation, requantisation).
 #pragma once
 
 #include <vector>
@@ -14,7 +14,8 @@ enum class NodeFate : std::uint8_t { execute, folded, view, fused };
 struct NodePlan {
   NodeFate fate = NodeFate::execute;
   OpClass op_class = OpClass::elementwise;
-  // Of matrix products: where the fused result goes, the operands behind DequantizeLinear, the bias.
+  // Of matrix products: where the fused result goes, the operands behind DequantizeLinear, the
+  // bias.
   TensorId result = TensorId::none;
   TensorId activation = TensorId::none;
   TensorId weights = TensorId::none;

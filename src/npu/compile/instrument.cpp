@@ -53,8 +53,7 @@ void add_binding(const Graph& graph, TensorId id, bool output, const CompileOpti
     binding.transformed->type = io_type(device);
   }
   (output ? descriptor.outputs : descriptor.inputs).push_back(std::move(binding));
-  descriptor.dma_buffers.push_back(
-      {device_bytes(tensor.elements(), device), output ? 1u : 0u});
+  descriptor.dma_buffers.push_back({device_bytes(tensor.elements(), device), output ? 1u : 0u});
 }
 
 qaic::OpNameKind describe_op(const TaskSpec& spec, const StringPool& strings) {
@@ -94,9 +93,9 @@ void append_end_of_statistics(LoweredNetwork& network, Schedule& schedule, const
     }
     TaskNeeds needs = work_done;
     for (ThreadGroup group : all_groups) {
-      const auto records = std::count_if(
-          queue(group).begin(), queue(group).end(),
-          [&](TaskIndex task) { return recorded(tasks.tasks()[task], program); });
+      const auto records =
+          std::count_if(queue(group).begin(), queue(group).end(),
+                        [&](TaskIndex task) { return recorded(tasks.tasks()[task], program); });
       TaskSpec spec;
       spec.group = group;
       spec.core = core;

@@ -6,8 +6,8 @@
 
 namespace npuscope::npu {
 
-// Appends an aicendcyclestats to every queue: HVX and HMX when all other work of their core is done,
-// DMAIssue after those. `program` has its instrumentation settings already.
+// Appends an aicendcyclestats to every queue: HVX and HMX when all other work of their core is
+// done, DMAIssue after those. `program` has its instrumentation settings already.
 void append_end_of_statistics(LoweredNetwork& network, Schedule& schedule, const Target& target,
                               const qaic::Program& program);
 

@@ -24,14 +24,27 @@ bool broadcasts(const Graph& graph, const Node& node) {
 
 std::string elementwise_kernel(const Graph& graph, const Node& node) {
   static const std::map<std::string, std::string, std::less<>> names{
-      {"Relu", "elementmax"},       {"Clip", "elementmax"},        {"Max", "elementmax"},
-      {"Min", "elementmin"},        {"Cast", "convertto"},         {"CastLike", "convertto"},
-      {"QuantizeLinear", "convertto"}, {"DequantizeLinear", "convertto"},
-      {"DynamicQuantizeLinear", "convertto"}, {"Where", "elementselect"},
-      {"Equal", "elementcompare"},  {"Greater", "elementcompare"}, {"Less", "elementcompare"},
-      {"GreaterOrEqual", "elementcompare"}, {"LessOrEqual", "elementcompare"},
-      {"Reciprocal", "elementdiv"}, {"FastGelu", "elementgelu"},   {"QuickGelu", "elementgelu"},
-      {"BiasGelu", "elementgelu"},  {"Sum", "elementadd"},         {"Sqrt", "elementsqrt"}};
+      {"Relu", "elementmax"},
+      {"Clip", "elementmax"},
+      {"Max", "elementmax"},
+      {"Min", "elementmin"},
+      {"Cast", "convertto"},
+      {"CastLike", "convertto"},
+      {"QuantizeLinear", "convertto"},
+      {"DequantizeLinear", "convertto"},
+      {"DynamicQuantizeLinear", "convertto"},
+      {"Where", "elementselect"},
+      {"Equal", "elementcompare"},
+      {"Greater", "elementcompare"},
+      {"Less", "elementcompare"},
+      {"GreaterOrEqual", "elementcompare"},
+      {"LessOrEqual", "elementcompare"},
+      {"Reciprocal", "elementdiv"},
+      {"FastGelu", "elementgelu"},
+      {"QuickGelu", "elementgelu"},
+      {"BiasGelu", "elementgelu"},
+      {"Sum", "elementadd"},
+      {"Sqrt", "elementsqrt"}};
   const bool splat = has_splat_operand(graph, node);
   if (node.op == "Add") {
     return splat ? "aicaddsplat" : broadcasts(graph, node) ? "aicbroadcastadd" : "elementadd";
@@ -81,11 +94,9 @@ HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64
   HmxWork work;
   work.macs = round_up(rows, grain) * round_up(channels, grain) * product.kernel_area *
               round_up(columns, grain);
-  const double rate =
-      (integer ? target.hmx_macs_per_cycle_int8 : target.hmx_macs_per_cycle_fp16) *
-      target.hmx_efficiency;
-  work.cycles =
-      std::uint64_t(std::llround(target.hmx_overhead_cycles + double(work.macs) / rate));
+  const double rate = (integer ? target.hmx_macs_per_cycle_int8 : target.hmx_macs_per_cycle_fp16) *
+                      target.hmx_efficiency;
+  work.cycles = std::uint64_t(std::llround(target.hmx_overhead_cycles + double(work.macs) / rate));
   return work;
 }
 

@@ -21,7 +21,7 @@ std::uint64_t vector_cycles(const Target& target, const std::string& kernel,
 // Cycles of the HMX for a [rows x depth] by [depth x columns] tile, padded to its granules;
 // `kernel_area` positions of depth / kernel_area channels each.
 struct HmxWork {
-  std::uint64_t macs = 0;      // padding included
+  std::uint64_t macs = 0;  // padding included
   std::uint64_t cycles = 0;
 };
 HmxWork hmx_work(const Target& target, const MatrixProduct& product, std::uint64_t rows,

@@ -41,11 +41,11 @@ struct Storage {
   BufferId buffer = BufferId::none;  // in VTCM
   bool in_ddr = false;               // a valid copy lies in DDR
   Layout ddr_layout = Layout::flat;
-  bool host_input = false;           // written there by the host
+  bool host_input = false;  // written there by the host
   bool constant = false;
   TaskNeeds ddr_writers;
-  std::int64_t uses = 0;             // consumers still to come, graph outputs included
-  std::int64_t output_uses = 0;      // graph outputs among them: a copy in DDR serves those
+  std::int64_t uses = 0;         // consumers still to come, graph outputs included
+  std::int64_t output_uses = 0;  // graph outputs among them: a copy in DDR serves those
   std::vector<TensorId> views;
 };
 
@@ -53,11 +53,11 @@ struct Storage {
 struct Operand {
   TensorId tensor = TensorId::none;
   StorageId storage = no_storage;
-  BufferId buffer = BufferId::none;      // resident in VTCM
-  bool streamed = false;                 // loaded from DDR tile by tile
-  bool temporary = false;                // the buffer is this node's own
-  Layout layout = Layout::flat;          // wanted; a streamed tile is converted after loading
-  std::vector<std::uint64_t> core_bytes; // that each core needs
+  BufferId buffer = BufferId::none;       // resident in VTCM
+  bool streamed = false;                  // loaded from DDR tile by tile
+  bool temporary = false;                 // the buffer is this node's own
+  Layout layout = Layout::flat;           // wanted; a streamed tile is converted after loading
+  std::vector<std::uint64_t> core_bytes;  // that each core needs
   bool splat() const { return buffer == BufferId::none && !streamed; }  // a known scalar
 };
 
@@ -71,16 +71,17 @@ class Lowering {
  public:
   Lowering(const Graph& graph, const Target& target, const CompileOptions& options);
   LoweredNetwork run();
+  void log_accesses() { tasks_.log_accesses(); }
   const std::vector<NodePlan>& plans() const { return plans_; }
 
  private:
   using CoreBytes = std::vector<std::uint64_t>;
-  struct NodeResult {                    // one output of the node being lowered
+  struct NodeResult {  // one output of the node being lowered
     StorageId storage = no_storage;
     CoreBytes core_bytes;
-    bool streamed = false;               // stored to DDR tile by tile
-    BufferId buffer = BufferId::none;    // else resident here
-    bool in_place = false;               // the buffer was an input's
+    bool streamed = false;             // stored to DDR tile by tile
+    BufferId buffer = BufferId::none;  // else resident here
+    bool in_place = false;             // the buffer was an input's
   };
 
   // lowering.cpp: the walk over the nodes
@@ -122,11 +123,11 @@ class Lowering {
   struct MatrixJob {
     const Node* node = nullptr;
     const NodePlan* plan = nullptr;
-    MatrixProduct product;               // rows of all batches where the weights are shared
-    std::uint64_t groups = 1;            // independent products with weights of their own
+    MatrixProduct product;     // rows of all batches where the weights are shared
+    std::uint64_t groups = 1;  // independent products with weights of their own
     std::uint64_t weight_bytes = 0;
-    Partition partition;                 // of the result
-    bool by_columns = false;             // each core has columns (and their weights) of its own
+    Partition partition;      // of the result
+    bool by_columns = false;  // each core has columns (and their weights) of its own
     bool on_hmx = true;
   };
   void lower_matrix(const Node& node, const NodePlan& plan);
@@ -145,7 +146,7 @@ class Lowering {
     std::vector<BufferId> reads;
     BufferId writes = BufferId::none;
     CoreBytes output_bytes;
-    CoreBytes rows, columns, groups;     // of each core
+    CoreBytes rows, columns, groups;  // of each core
   };
   void emit_product(const MatrixJob& job, const ProductTile& tile);
   ProductTile product_tile(const MatrixJob& job, const CoreBytes& output_bytes,
@@ -157,9 +158,9 @@ class Lowering {
   struct VectorKernel {
     std::string name;
     std::function<std::uint64_t(std::uint64_t output_bytes)> cycles;
-    bool reads_ddr = false;              // as many bytes as it puts out, element by element
-    bool reads_constant = false;         // of a constant
-    bool in_place = false;               // may write over an input of the same size
+    bool reads_ddr = false;       // as many bytes as it puts out, element by element
+    bool reads_constant = false;  // of a constant
+    bool in_place = false;        // may write over an input of the same size
   };
   VectorKernel kernel_named(const std::string& name) const;
   void lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel);
@@ -194,26 +195,28 @@ class Lowering {
   std::uint64_t tiles_for(std::uint64_t bytes) const;
   void count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes);
   StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles);
-  TaskIndex add(const TaskSpec& spec, TaskNeeds needs) { return tasks_.add(spec, std::move(needs)); }
+  TaskIndex add(const TaskSpec& spec, TaskNeeds needs) {
+    return tasks_.add(spec, std::move(needs));
+  }
 
   const Graph& graph_;
   const Target& target_;
   const CompileOptions& options_;
   const std::uint32_t cores_;
-  const std::uint64_t resident_limit_;   // a larger slice stays in DDR
-  const std::uint64_t tile_bytes_;       // streamed at a time
+  const std::uint64_t resident_limit_;  // a larger slice stays in DDR
+  const std::uint64_t tile_bytes_;      // streamed at a time
   std::vector<NodePlan> plans_;
   TaskGraph tasks_;
   VtcmAllocator vtcm_;
   mutable StringPool strings_;
   CompileMetrics metrics_;
   std::vector<Storage> storages_;
-  std::vector<StorageId> storage_of_;    // by tensor
-  std::vector<StorageId> resident_;      // storages with a buffer, oldest first
-  std::set<StorageId> pinned_;           // inputs and outputs of the node being lowered
+  std::vector<StorageId> storage_of_;  // by tensor
+  std::vector<StorageId> resident_;    // storages with a buffer, oldest first
+  std::set<StorageId> pinned_;         // inputs and outputs of the node being lowered
   std::set<TensorId> counted_constants_;
-  std::vector<TaskIndex> last_input_read_;   // by core: the last transfer from host inputs
-  std::size_t position_ = 0;             // of the node being lowered
+  std::vector<TaskIndex> last_input_read_;  // by core: the last transfer from host inputs
+  std::size_t position_ = 0;                // of the node being lowered
   StringId node_name_{};
   StringId node_shape_{};
   StringId node_operands_{};

@@ -1,9 +1,9 @@
 // Matrix products and convolutions: on the HMX, on HVX in float32.
 //
 // With constant weights the cores share the work by columns (each core streams its own columns'
-// weights from DDR; all need the whole activation) or by rows (each core has rows of the activation;
-// every weight is read from DDR once and multicast). Whichever takes less time is chosen. Without
-// (attention) the batch is shared, head by head.
+// weights from DDR; all need the whole activation) or by rows (each core has rows of the
+// activation; every weight is read from DDR once and multicast). Whichever takes less time is
+// chosen. Without (attention) the batch is shared, head by head.
 #include <algorithm>
 #include <cmath>
 
@@ -67,7 +67,8 @@ std::uint64_t Lowering::product_cycles(const MatrixJob& job, std::uint64_t rows,
   return hvx_product_cycles(target_, plain, type_of(job.plan->activation));
 }
 
-// Columns are dealt out in whole d32 blocks, or in whole heads where the result is next seen as heads.
+// Columns are dealt out in whole d32 blocks, or in whole heads where the result is next seen as
+// heads.
 std::int64_t Lowering::column_unit(TensorId result) const {
   const Shape& shape = tensor(result).shape;
   const std::int64_t grain = target_.hmx_alignment;
@@ -100,8 +101,7 @@ void Lowering::choose_product_partition(MatrixJob& job) const {
   for (int axis = 0; axis < int(shape.size()); ++axis) {
     if (axis == column_axis || (convolution && axis > 2)) continue;
     const bool larger = rows.axis < 0 || shape[std::size_t(axis)] > shape[std::size_t(rows.axis)];
-    const bool first_fits = rows.axis >= 0 &&
-                            shape[std::size_t(rows.axis)] >= std::int64_t(cores_);
+    const bool first_fits = rows.axis >= 0 && shape[std::size_t(rows.axis)] >= std::int64_t(cores_);
     if (larger && !first_fits) rows.axis = axis;
   }
   const double clock = target_.core_hz;
@@ -144,8 +144,8 @@ void Lowering::lower_matrix(const Node& node, const NodePlan& plan) {
   } else {
     metrics_.non_hmx_macs += macs;
   }
-  const bool constant = job.product.constant_weights &&
-                        (plan.op_class == OpClass::convolution || job.groups == 1);
+  const bool constant =
+      job.product.constant_weights && (plan.op_class == OpClass::convolution || job.groups == 1);
   if (constant) {
     lower_constant_product(job);
   } else {
@@ -158,8 +158,8 @@ void Lowering::lower_depthwise(const Node& node, const NodePlan& plan) {
   const MatrixJob job = describe(node, plan);
   const std::uint64_t macs = multiply_accumulates(graph_, node);
   metrics_.non_hmx_macs += macs;
-  const double macs_per_byte = double(macs) / double(std::max<std::uint64_t>(
-                                                  bytes_of(plan.result), 1));
+  const double macs_per_byte =
+      double(macs) / double(std::max<std::uint64_t>(bytes_of(plan.result), 1));
   const DataType type = type_of(plan.activation);
   const VectorKernel kernel{"aicdepthwiseconvd32", [=, this](std::uint64_t bytes) {
                               return hvx_product_cycles(
@@ -214,10 +214,9 @@ void Lowering::load_bias(const MatrixJob& job, std::vector<Operand>& operands) {
   for (TensorId id : job.plan->fused_constants) {
     if (!tensor(id).constant) continue;
     Partition needed{tensor(id).shape, replicated, 1};
-    const bool along_columns = job.by_columns && job.partition.axis >= 0 &&
-                               tensor(id).shape.size() == 1 &&
-                               tensor(id).shape[0] ==
-                                   job.partition.shape[std::size_t(job.partition.axis)];
+    const bool along_columns =
+        job.by_columns && job.partition.axis >= 0 && tensor(id).shape.size() == 1 &&
+        tensor(id).shape[0] == job.partition.shape[std::size_t(job.partition.axis)];
     if (along_columns) needed = {tensor(id).shape, 0, job.partition.unit};
     operands.push_back(prepare_constant(id, needed, Layout::flat));
   }
@@ -274,8 +273,8 @@ void Lowering::emit_product(const MatrixJob& job, const ProductTile& tile) {
     }
     spec.types = strings_.intern(types);
     spec.core = core;
-    spec.cycles = product_cycles(job, tile.rows[core], tile.columns[core], tile.groups[core],
-                                 &spec.macs);
+    spec.cycles =
+        product_cycles(job, tile.rows[core], tile.columns[core], tile.groups[core], &spec.macs);
     spec.output_bytes = tile.output_bytes[core];
     TaskNeeds needs;
     for (BufferId read : tile.reads) {
@@ -320,8 +319,8 @@ void Lowering::lower_constant_product(MatrixJob& job) {
       job.by_columns && job.partition.axis >= 0
           ? largest(slice_bytes(job.partition, job.weight_bytes, cores_))
           : job.weight_bytes;
-  const std::uint64_t most_chunks =
-      std::max<std::uint64_t>(job.groups > 1 ? job.groups : divide_up(job.product.columns, grain), 1);
+  const std::uint64_t most_chunks = std::max<std::uint64_t>(
+      job.groups > 1 ? job.groups : divide_up(job.product.columns, grain), 1);
   // With a streamed activation, weights that fit are held, so that it is streamed only once.
   const bool hold = row_tiles > 1 && own_weights <= resident_limit_;
   const std::uint64_t chunks =
@@ -375,10 +374,10 @@ Partition Lowering::choose_batch_partition(const MatrixJob& job) const {
     }
   }
   for (int axis = 0; axis < rank - 1; ++axis) {
-    const bool larger = partition.axis < 0 ||
-                        shape[std::size_t(axis)] > shape[std::size_t(partition.axis)];
-    const bool enough = partition.axis >= 0 &&
-                        shape[std::size_t(partition.axis)] >= std::int64_t(cores_);
+    const bool larger =
+        partition.axis < 0 || shape[std::size_t(axis)] > shape[std::size_t(partition.axis)];
+    const bool enough =
+        partition.axis >= 0 && shape[std::size_t(partition.axis)] >= std::int64_t(cores_);
     if (shape[std::size_t(axis)] > 1 && larger && !enough) partition.axis = axis;
   }
   return partition;
@@ -437,8 +436,8 @@ void Lowering::lower_dynamic_product(MatrixJob& job) {
     for (std::uint32_t core = 0; core < cores_; ++core) {
       const std::uint64_t bytes = std::max<std::uint64_t>(bytes_of(plan.result), 1);
       const double share = double(result.core_bytes[core]) / double(bytes);
-      const std::uint64_t mine = std::uint64_t(std::ceil(
-          double(job.product.rows * job.groups) * share - 1e-9));
+      const std::uint64_t mine =
+          std::uint64_t(std::ceil(double(job.product.rows * job.groups) * share - 1e-9));
       // Whole batches while there are enough of them, else rows of one.
       const std::uint64_t rows = part(mine, index, tiles);
       tile.groups.push_back(rows >= job.product.rows ? divide_up(rows, job.product.rows) : 1);

@@ -20,10 +20,10 @@ void warn_about_performance(const std::vector<NodePlan>& plans, const Graph& gra
         share * 100));
   }
   if (metrics.spill_bytes > 0) {
-    metrics.performance_warnings.push_back(
-        fmt::format("{} KB of activations are spilled to DDR because the VTCM is full; use more cores "
-                    "or a smaller batch",
-                    metrics.spill_bytes / 1024));
+    metrics.performance_warnings.push_back(fmt::format(
+        "{} KB of activations are spilled to DDR because the VTCM is full; use more cores "
+        "or a smaller batch",
+        metrics.spill_bytes / 1024));
   }
   if (unknown > 0) {
     metrics.performance_warnings.push_back(

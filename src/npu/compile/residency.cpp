@@ -38,10 +38,11 @@ BufferId Lowering::try_allocate(const CoreBytes& core_bytes, Lifetime lifetime) 
 BufferId Lowering::allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
   const BufferId buffer = try_allocate(core_bytes, lifetime);
   if (buffer != BufferId::none) return buffer;
-  throw LoweringFailure{fmt::format(
-      "node '{}' needs {} bytes of VTCM at once, more than {} has left; use more cores or a smaller "
-      "batch",
-      strings_[node_name_], largest(core_bytes), target_.name)};
+  throw LoweringFailure{
+      fmt::format("node '{}' needs {} bytes of VTCM at once, more than {} has left; use more cores "
+                  "or a smaller "
+                  "batch",
+                  strings_[node_name_], largest(core_bytes), target_.name)};
 }
 
 // Resident when wanted and there is room; otherwise in DDR, written tile by tile.
@@ -96,10 +97,6 @@ void Lowering::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_b
     tasks_.need_to_read(buffer, core, needs);
     const TaskIndex task = add(spec, std::move(needs));
     tasks_.reads(task, buffer, core);
-    auto same_core = [&](const TaskNeed& need) {
-      return tasks_.queue_of(need.task) == tasks_.queue_of(task);
-    };
-    std::erase_if(storage.ddr_writers, same_core);
     storage.ddr_writers.push_back({task, true});
   }
 }

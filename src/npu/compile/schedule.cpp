@@ -17,8 +17,8 @@ std::int64_t estimated_duration(const TaskSpec& task, const Target& target, std:
     seconds += target.ddr_latency_s + double(task.ddr_read + task.ddr_write) / share;
   }
   if (task.multicast > 0) {
-    seconds += target.multicast_latency_s +
-               double(task.multicast) / target.multicast_bytes_per_s_per_core;
+    seconds +=
+        target.multicast_latency_s + double(task.multicast) / target.multicast_bytes_per_s_per_core;
   }
   return std::llround(seconds * 1e12);
 }
@@ -36,7 +36,7 @@ Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
     std::int64_t ready = 0;
     for (const TaskNeed& need : tasks.needs(i)) ready = std::max(ready, end[need.task]);
     const std::uint32_t queue = tasks.queue_of(i);
-    const bool in_program_order = task.group != qaic::ThreadGroup::dma_issue;
+    const bool in_program_order = tasks.runs_in_program_order(i);
     begin[i] = in_program_order ? std::max(ready, free_at[queue]) : ready;
     end[i] = begin[i] + estimated_duration(task, target, tasks.cores());
     if (in_program_order) free_at[queue] = end[i];
@@ -57,8 +57,8 @@ Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
 std::vector<TaskIndex> emit_program(const TaskGraph& tasks, const Schedule& schedule,
                                     const StringPool& strings, qaic::Program& program) {
   const std::size_t count = tasks.tasks().size();
-  std::vector<std::uint32_t> place(count);      // in program.tasks
-  std::vector<std::uint32_t> position(count);   // in its queue
+  std::vector<std::uint32_t> place(count);     // in program.tasks
+  std::vector<std::uint32_t> position(count);  // in its queue
   std::vector<TaskIndex> origin;
   origin.reserve(count);
   program.queue_begin.clear();

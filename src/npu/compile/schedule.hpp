@@ -1,7 +1,7 @@
 // The order of the queues, and the waits that make it safe.
 //
-// The HVX and HMX queues keep program order. The DMA queues are ordered by when their transfers could
-// start, so that weights are fetched as early as the VTCM has room and never queue behind a
+// The HVX and HMX queues keep program order. The DMA queues are ordered by when their transfers
+// could start, so that weights are fetched as early as the VTCM has room and never queue behind a
 // multicast that still waits for its data.
 #pragma once
 

@@ -6,15 +6,16 @@
 namespace npuscope::npu {
 
 TaskIndex TaskGraph::add(const TaskSpec& spec, TaskNeeds needs) {
-  // Per queue and kind only the last task matters: queues run in order.
   std::sort(needs.begin(), needs.end(), [this](const TaskNeed& a, const TaskNeed& b) {
     return std::tuple(queue_of(a.task), !a.data, b.task) <
            std::tuple(queue_of(b.task), !b.data, a.task);
   });
   for (std::size_t i = 0; i < needs.size(); ++i) {
-    const bool later_one_kept = i > 0 && needs[i - 1].data == needs[i].data &&
+    const bool same_kind = i > 0 && needs[i - 1].data == needs[i].data;
+    const bool repeated = same_kind && needs[i - 1].task == needs[i].task;
+    const bool later_one_kept = same_kind && runs_in_program_order(needs[i].task) &&
                                 queue_of(needs[i - 1].task) == queue_of(needs[i].task);
-    if (!later_one_kept) needs_.push_back(needs[i]);
+    if (!repeated && !later_one_kept) needs_.push_back(needs[i]);
   }
   tasks_.push_back(spec);
   need_begin_.push_back(needs_.size());
@@ -43,9 +44,7 @@ void TaskGraph::need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs)
   for (std::size_t i = 0; i < pending.size(); ++i) {
     const Buffer& predecessor = buffers_[pending[i]];
     const CoreUse& use = predecessor.cores[core];
-    for (TaskIndex reader : use.readers) {
-      if (reader != no_task) needs.push_back({reader, false});
-    }
+    for (TaskIndex reader : use.readers) needs.push_back({reader, false});
     for (TaskIndex writer : use.writers) needs.push_back({writer, false});
     if (!use.writers.empty()) continue;
     for (std::uint32_t earlier : predecessor.predecessors) {
@@ -58,7 +57,7 @@ void TaskGraph::need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs)
 
 void TaskGraph::need_to_overwrite(BufferId id, std::uint32_t core, TaskNeeds& needs) const {
   for (TaskIndex reader : buffers_[std::uint32_t(id)].cores[core].readers) {
-    if (reader != no_task) needs.push_back({reader, false});
+    needs.push_back({reader, false});
   }
 }
 
@@ -68,24 +67,24 @@ void TaskGraph::overwrites(TaskIndex task, BufferId id, std::uint32_t core) {
 }
 
 void TaskGraph::reads(TaskIndex task, BufferId id, std::uint32_t core) {
-  CoreUse& use = buffers_[std::uint32_t(id)].cores[core];
-  const TaskSpec& spec = tasks_[task];
-  if (spec.core == core) {
-    use.readers[std::size_t(spec.group)] = task;
-  } else {
-    writes(task, id, core);  // a remote reader is kept like a writer: its queue is not the core's
-  }
+  if (logging_) accesses_.push_back({task, id, core, false});
+  record(task, buffers_[std::uint32_t(id)].cores[core].readers);
 }
 
 void TaskGraph::writes(TaskIndex task, BufferId id, std::uint32_t core) {
-  auto& writers = buffers_[std::uint32_t(id)].cores[core].writers;
-  for (TaskIndex& writer : writers) {
-    if (queue_of(writer) == queue_of(task)) {
-      writer = task;
+  if (logging_) accesses_.push_back({task, id, core, true});
+  record(task, buffers_[std::uint32_t(id)].cores[core].writers);
+}
+
+void TaskGraph::record(TaskIndex task, std::vector<TaskIndex>& users) const {
+  if (runs_in_program_order(task)) {
+    for (TaskIndex& user : users) {
+      if (queue_of(user) != queue_of(task)) continue;
+      user = task;
       return;
     }
   }
-  writers.push_back(task);
+  users.push_back(task);
 }
 
 }  // namespace npuscope::npu

@@ -2,7 +2,6 @@
 // buffers through which they need one another. The order of the queues is decided later (schedule).
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -25,7 +24,7 @@ struct TaskSpec {
   std::uint64_t ddr_write = 0;
   std::uint64_t multicast = 0;
   std::uint64_t macs = 0;
-  bool reads_constant = false;    // ddr_read is of constants
+  bool reads_constant = false;  // ddr_read is of constants
   std::uint8_t flags = 0;
   std::uint8_t thread_imbalance = 0;
   std::uint16_t port = 0;
@@ -36,7 +35,7 @@ struct TaskSpec {
 
 struct TaskNeed {
   TaskIndex task = no_task;
-  bool data = true;               // false: only its memory is reused
+  bool data = true;  // false: only its memory is reused
 };
 
 // What a task reads and writes, collected before it is added.
@@ -53,9 +52,14 @@ class TaskGraph {
   const std::vector<TaskSpec>& tasks() const { return tasks_; }
   TaskSpec& task(TaskIndex index) { return tasks_[index]; }
   std::uint32_t cores() const { return cores_; }
-  // What `index` needs: at most one task per queue and kind, the last one that matters.
+  // What `index` needs. Of tasks in one HVX or HMX queue only the last is kept, since those queues
+  // run in program order; DMA queues are reordered later, so all of theirs are.
   std::span<const TaskNeed> needs(TaskIndex index) const {
-    return std::span(needs_).subspan(need_begin_[index], need_begin_[index + 1] - need_begin_[index]);
+    return std::span(needs_).subspan(need_begin_[index],
+                                     need_begin_[index + 1] - need_begin_[index]);
+  }
+  bool runs_in_program_order(TaskIndex index) const {
+    return tasks_[index].group != qaic::ThreadGroup::dma_issue;
   }
   std::uint32_t queue_of(TaskIndex index) const {
     return tasks_[index].core * qaic::thread_groups + std::uint32_t(tasks_[index].group);
@@ -72,15 +76,27 @@ class TaskGraph {
   void need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
   // Overwriting in place needs whoever reads the old contents on that core.
   void need_to_overwrite(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
-  void reads(TaskIndex task, BufferId id, std::uint32_t core);
+  void reads(TaskIndex task, BufferId id, std::uint32_t core);  // of the task's own core
   void writes(TaskIndex task, BufferId id, std::uint32_t core);
   void overwrites(TaskIndex task, BufferId id, std::uint32_t core);
 
- private:
-  struct CoreUse {
-    std::array<TaskIndex, qaic::thread_groups> readers{no_task, no_task, no_task};
-    std::vector<TaskIndex> writers;  // the last one of each queue
+  // Every use of VTCM, for checks that no two tasks can collide there.
+  struct Access {
+    TaskIndex task = no_task;
+    BufferId buffer = BufferId::none;
+    std::uint32_t core = 0;  // whose VTCM
+    bool writes = false;
   };
+  void log_accesses() { logging_ = true; }
+  const std::vector<Access>& accesses() const { return accesses_; }
+
+ private:
+  // Of each HVX and HMX queue the last task, of DMA queues all.
+  struct CoreUse {
+    std::vector<TaskIndex> readers;
+    std::vector<TaskIndex> writers;
+  };
+  void record(TaskIndex task, std::vector<TaskIndex>& users) const;
   struct Buffer {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
@@ -93,6 +109,8 @@ class TaskGraph {
   std::vector<std::uint64_t> need_begin_{0};
   std::vector<TaskNeed> needs_;
   std::vector<Buffer> buffers_;
+  bool logging_ = false;
+  std::vector<Access> accesses_;
 };
 
 }  // namespace npuscope::npu

@@ -6,7 +6,8 @@
 namespace npuscope::npu {
 namespace {
 
-constexpr std::uint64_t repeat_bytes = 64 * 1024;  // computing this on every core beats exchanging it
+constexpr std::uint64_t repeat_bytes =
+    64 * 1024;  // computing this on every core beats exchanging it
 
 // Axes, pads, indices of shape arithmetic: known to the kernel, not data it reads.
 bool is_parameter(const Tensor& tensor) {
@@ -157,7 +158,8 @@ void Lowering::lower_vector(const Node& node, OpClass op_class, const VectorKern
 }
 
 void Lowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
-                                const Partition& partition, Layout layout, const std::vector<Operand>& operands,
+                                const Partition& partition, Layout layout,
+                                const std::vector<Operand>& operands,
                                 const std::vector<BufferId>& halos) {
   std::vector<NodeResult> results;
   std::uint64_t tiles = 1;
@@ -196,10 +198,10 @@ BufferId Lowering::take_input_buffer(const std::vector<Operand>& operands,
   for (const Operand& operand : operands) {
     if (operand.storage == no_storage || operand.streamed) continue;
     Storage& storage = storages_[operand.storage];
-    const bool same_place = storage.bytes == storages_[result.storage].bytes &&
-                            storage.layout == storages_[result.storage].layout &&
-                            slice_bytes(storage.partition, storage.bytes, cores_) ==
-                                result.core_bytes;
+    const bool same_place =
+        storage.bytes == storages_[result.storage].bytes &&
+        storage.layout == storages_[result.storage].layout &&
+        slice_bytes(storage.partition, storage.bytes, cores_) == result.core_bytes;
     if (storage.uses != 1 || storage.output_uses != 0 || !same_place) continue;
     const BufferId buffer = storage.buffer;
     storage.buffer = BufferId::none;
@@ -218,8 +220,8 @@ void Lowering::keep_result(const NodeResult& result) {
   drop_if_unused(result.storage);
 }
 
-void Lowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile,
-                                std::uint64_t tiles, const std::vector<BufferId>& reads,
+void Lowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile, std::uint64_t tiles,
+                                const std::vector<BufferId>& reads,
                                 const std::vector<NodeResult>& results) {
   std::vector<BufferId> writes;
   std::vector<CoreBytes> tile_bytes;

@@ -1,10 +1,10 @@
 // Addresses in a core's VTCM. All cores run the same plan, so one allocator serves them all.
 //
-// Tensors lie as low as they fit, large ones as high, so that small ones do not break up the room that
-// large ones need. Tiles, which live only for one task, go round robin through the
-// rest (next fit): the longer an address rests, the earlier a DMA transfer may fill it again while
-// older work still runs. Whoever gets an address must wait for the last users of what lay there
-// before; `predecessors` names them.
+// Tensors lie as low as they fit, large ones as high, so that small ones do not break up the room
+// that large ones need. Tiles, which live only for one task, go round robin through the rest (next
+// fit): the longer an address rests, the earlier a DMA transfer may fill it again while older work
+// still runs. Whoever gets an address must wait for the last users of what lay there before;
+// `predecessors` names them.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,8 @@ class VtcmAllocator {
   std::uint64_t capacity_;
   std::uint64_t next_ = 0;
   std::uint64_t live_bytes_ = 0;
-  std::map<std::uint64_t, std::uint64_t> live_;    // begin -> end
-  std::map<std::uint64_t, Region> last_owner_;     // begin -> who wrote here last
+  std::map<std::uint64_t, std::uint64_t> live_;  // begin -> end
+  std::map<std::uint64_t, Region> last_owner_;   // begin -> who wrote here last
 };
 
 }  // namespace npuscope::npu

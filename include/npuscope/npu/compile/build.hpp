@@ -19,13 +19,13 @@
 namespace npuscope::npu {
 
 struct BuildRequest {
-  std::string target = "aic100";       // built in, or the path of a .toml file
+  std::string target = "aic100";  // built in, or the path of a .toml file
   CompileOptions options;
   Symbols symbols;
-  std::int64_t batch = 0;              // of a symbolic first dimension; 0: must be defined
-  std::string specializations;         // path of the JSON file, or empty
+  std::int64_t batch = 0;       // of a symbolic first dimension; 0: must be defined
+  std::string specializations;  // path of the JSON file, or empty
   bool allow_unknown = false;
-  std::string pmu_recipe;              // by name, or empty
+  std::string pmu_recipe;  // by name, or empty
 };
 
 struct BuildResult {

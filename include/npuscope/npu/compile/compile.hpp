@@ -7,10 +7,11 @@
 //   Result<CompiledNetwork> network = compile_network(graph, target, options);
 //   network->metrics.original_macs      6640631808 (Amber 7B, one token)
 //
-// How: every operator becomes kernels with the field's names, spread over the cores (split along one
-// axis of its output, or repeated where that is cheaper), cut into tiles that fit the VTCM, with
-// the DMA transfers, multicasts and layout conversions (d32 is what the HMX reads and writes) that
-// this needs. docs/compiler.md explains the choices. Same graph, target and options: same program.
+// How: every operator becomes kernels with the field's names, spread over the cores (split along
+// one axis of its output, or repeated where that is cheaper), cut into tiles that fit the VTCM,
+// with the DMA transfers, multicasts and layout conversions (d32 is what the HMX reads and writes)
+// that this needs. docs/compiler.md explains the choices. Same graph, target and options: same
+// program.
 #pragma once
 
 #include <cstdint>
@@ -39,23 +40,23 @@ struct CompileOptions {
 };
 
 struct CoreMetrics {
-  std::uint64_t vtcm_bytes = 0;               // up to the highest address in use, prefetch included
+  std::uint64_t vtcm_bytes = 0;  // up to the highest address in use, prefetch included
   std::uint64_t ddr_read_bytes = 0;
   std::uint64_t ddr_read_constant_bytes = 0;  // of those, weights and other constants
   std::uint64_t ddr_write_bytes = 0;
-  std::uint64_t multicast_bytes = 0;          // sent
+  std::uint64_t multicast_bytes = 0;  // sent
   std::uint64_t tasks = 0;
-  std::uint64_t barriers = 0;                 // tasks that other queues wait on
+  std::uint64_t barriers = 0;  // tasks that other queues wait on
 };
 
 struct CompileMetrics {
-  std::uint64_t original_macs = 0;            // of the model as written
-  std::uint64_t hmx_macs = 0;                 // executed, padding to the HMX's granules included
-  std::uint64_t non_hmx_macs = 0;             // products that run on HVX
+  std::uint64_t original_macs = 0;  // of the model as written
+  std::uint64_t hmx_macs = 0;       // executed, padding to the HMX's granules included
+  std::uint64_t non_hmx_macs = 0;   // products that run on HVX
   std::map<std::uint64_t, std::uint64_t> op_output_elements;  // elements -> operators of that size
-  std::uint64_t constant_bytes = 0;           // distinct constants in device precision
-  std::uint64_t d32_constant_bytes = 0;       // the same with matrices padded to d32
-  std::uint64_t spill_bytes = 0;              // activations written to DDR because VTCM was full
+  std::uint64_t constant_bytes = 0;      // distinct constants in device precision
+  std::uint64_t d32_constant_bytes = 0;  // the same with matrices padded to d32
+  std::uint64_t spill_bytes = 0;         // activations written to DDR because VTCM was full
   std::vector<CoreMetrics> cores;
   std::vector<std::string> performance_warnings;
 };

@@ -35,25 +35,25 @@ struct Target {
   std::string description;
 
   std::uint32_t cores = 0;
-  std::uint32_t hvx_threads = 0;        // per core; plus 1 HMX and 1 DMAIssue thread
-  std::uint64_t vtcm_bytes = 0;         // per core
+  std::uint32_t hvx_threads = 0;  // per core; plus 1 HMX and 1 DMAIssue thread
+  std::uint64_t vtcm_bytes = 0;   // per core
   std::uint64_t vtcm_reserved_bytes = 0;
   std::uint64_t l2_bytes = 0;
 
-  double core_hz = 0;                   // nominal core clock
-  double core_hz_min = 0;               // the governor's floor under full HMX load
-  double governor_window_s = 0;         // clock scaling: load is averaged over this long
-  double core_spread = 0;               // relative difference of clocks between cores, one sigma
-  double timer_hz = 0;                  // UTIMER
+  double core_hz = 0;            // nominal core clock
+  double core_hz_min = 0;        // the governor's floor under full HMX load
+  double governor_window_s = 0;  // clock scaling: load is averaged over this long
+  double core_spread = 0;        // relative difference of clocks between cores, one sigma
+  double timer_hz = 0;           // UTIMER
 
-  double hmx_macs_per_cycle_int8 = 0;   // peak
+  double hmx_macs_per_cycle_int8 = 0;  // peak
   double hmx_macs_per_cycle_fp16 = 0;
-  double hmx_efficiency = 1;            // sustained share of the peak
-  double hmx_overhead_cycles = 0;       // per task
-  std::uint32_t hmx_alignment = 32;     // rows, depth and columns are padded to multiples of this
-  double hvx_macs_per_cycle_int8 = 0;   // of one core, all HVX threads together
+  double hmx_efficiency = 1;           // sustained share of the peak
+  double hmx_overhead_cycles = 0;      // per task
+  std::uint32_t hmx_alignment = 32;    // rows, depth and columns are padded to multiples of this
+  double hvx_macs_per_cycle_int8 = 0;  // of one core, all HVX threads together
   double hvx_macs_per_cycle_fp16 = 0;
-  double hvx_macs_per_cycle_fp32 = 0;   // float32 products run here: the HMX has no float32
+  double hvx_macs_per_cycle_fp32 = 0;  // float32 products run here: the HMX has no float32
 
   double ddr_bytes_per_s = 0;           // peak
   double ddr_efficiency = 1;            // sustained share of it
@@ -61,30 +61,30 @@ struct Target {
   double ddr_latency_s = 0;             // per transfer
   double multicast_bytes_per_s_per_core = 0;
   double multicast_latency_s = 0;
-  double dma_issue_cycles = 0;          // of the DMAIssue thread per descriptor
-  std::uint32_t dma_depth = 0;          // transfers in flight per core
+  double dma_issue_cycles = 0;  // of the DMAIssue thread per descriptor
+  std::uint32_t dma_depth = 0;  // transfers in flight per core
 
-  double host_link_bytes_per_s = 0;     // PCIe
-  double host_latency_s = 0;            // per direction and inference
-  double host_submit_s = 0;             // software per inference
+  double host_link_bytes_per_s = 0;  // PCIe
+  double host_latency_s = 0;         // per direction and inference
+  double host_submit_s = 0;          // software per inference
 
-  double sync_cycles = 0;               // semaphore seen from the same core
-  double cross_core_sync_cycles = 0;    // from another core
+  double sync_cycles = 0;             // semaphore seen from the same core
+  double cross_core_sync_cycles = 0;  // from another core
   double barrier_cycles = 0;
-  double jitter = 0;                    // relative standard deviation of a kernel's cycles
+  double jitter = 0;  // relative standard deviation of a kernel's cycles
 
-  double record_cycles_thread = 0;      // instrumentation: per thread and inference, level >= 40
-  double record_cycles_port = 0;        // per port and thread, level >= 50
-  double record_cycles_op = 0;          // per task and thread, level >= 70
-  double record_cycles_op_pmu = 0;      // more per task and thread, level >= 100
-  double activation_s = 0;              // set-up of a thread before the first inference
+  double record_cycles_thread = 0;  // instrumentation: per thread and inference, level >= 40
+  double record_cycles_port = 0;    // per port and thread, level >= 50
+  double record_cycles_op = 0;      // per task and thread, level >= 70
+  double record_cycles_op_pmu = 0;  // more per task and thread, level >= 100
+  double activation_s = 0;          // set-up of a thread before the first inference
 
   std::map<std::string, KernelCost, std::less<>> kernels;
-  KernelCost default_kernel;            // for HVX kernels the file does not name
+  KernelCost default_kernel;  // for HVX kernels the file does not name
   std::vector<PmuEvent> pmu_events;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> pmu_recipes;
 
-  std::string toml;                     // the text it was read from
+  std::string toml;  // the text it was read from
 };
 
 // Reads a description; an input error names the missing or senseless field, and its line if known.

@@ -1,0 +1,92 @@
+#include "npuscope/npu/compile/build.hpp"
+
+#include <gtest/gtest.h>
+
+#include "npuscope/formats/qaic/qpc.hpp"
+#include "npuscope/npu/models/generate_onnx.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+TEST(ParseSymbol, TakesNameAndValue) {
+  EXPECT_EQ(*parse_symbol("batch_size,4"), (std::pair<std::string, std::int64_t>("batch_size", 4)));
+  for (const char* bad :
+       {"", "batch", ",4", "a,0", "a,-1", "a,4x", "a,", "a,99999999999999999999"}) {
+    EXPECT_FALSE(parse_symbol(bad)) << bad;
+  }
+}
+
+TEST(ParsePmuEvents, ReadsHexadecimalWithAndWithoutPrefix) {
+  EXPECT_EQ(*parse_pmu_events("3F,70,200"), (std::vector<std::uint32_t>{0x3F, 0x70, 0x200}));
+  EXPECT_EQ(*parse_pmu_events("0x3f"), (std::vector<std::uint32_t>{0x3F}));
+  for (const char* bad : {"", "3F,", "G", "1,2,3,4,5,6,7,8,9", "0x", "100000000"}) {
+    EXPECT_FALSE(parse_pmu_events(bad)) << bad;
+  }
+}
+
+class Specializations : public testing::Test {
+ protected:
+  void SetUp() override {
+    ArchitectureChanges changes;
+    changes.layers = 1;
+    GenerateOptions symbolic;
+    symbolic.symbolic = true;
+    const auto model = generate_onnx(*make_architecture("qwen3-0.6b", changes), {}, symbolic);
+    ASSERT_TRUE(model);
+    folder_ =
+        std::filesystem::temp_directory_path() /
+        fmt::format("npuscope-build-test-{}", ::testing::UnitTest::GetInstance()->random_seed());
+    std::filesystem::create_directories(folder_);
+    ASSERT_TRUE(write_file_atomically(folder_ / "model.onnx", as_byte_span(model->bytes)));
+    request_.options.cores = 4;
+    request_.options.convert_to_fp16 = true;
+    request_.specializations = (folder_ / "specializations.json").string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  void write_list(std::string_view json) {
+    ASSERT_TRUE(write_file_atomically(request_.specializations, as_byte_span(json)));
+  }
+
+  std::filesystem::path folder_;
+  BuildRequest request_;
+};
+
+TEST_F(Specializations, BecomeANetworkEach) {
+  write_list(R"({"specializations": [
+      {"batch_size": "1", "seq_len": "32", "ctx_len": "128"},
+      {"batch_size": "1", "seq_len": "1", "ctx_len": "128"}]})");
+  const auto built = build_from_onnx(folder_ / "model.onnx", request_);
+  ASSERT_TRUE(built) << built.error().message;
+  ASSERT_EQ(built->networks.size(), 2u);
+  EXPECT_EQ(built->networks[0].program.network_name, "QAicGraph_spec0");
+  EXPECT_EQ(built->networks[1].program.network_name, "QAicGraph_spec1");
+  EXPECT_GT(built->networks[0].metrics.original_macs, built->networks[1].metrics.original_macs);
+  EXPECT_EQ(qaic::find_programs(built->qpc, "built")->size(), 2u);
+}
+
+TEST_F(Specializations, OfOneIsThePlainNetwork) {
+  write_list(R"({"specializations": [{"batch_size": "1", "seq_len": "1", "ctx_len": "128"}]})");
+  const auto built = build_from_onnx(folder_ / "model.onnx", request_);
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_EQ(built->networks[0].program.network_name, "QAicGraph");
+}
+
+TEST_F(Specializations, ThatLeaveASymbolOpenAreRefusedByItsName) {
+  write_list(R"({"specializations": [{"batch_size": "1", "seq_len": "1"}]})");
+  const auto built = build_from_onnx(folder_ / "model.onnx", request_);
+  ASSERT_FALSE(built);
+  EXPECT_NE(built.error().message.find("ctx_len"), std::string::npos) << built.error().message;
+}
+
+TEST(PmuRecipes, AreThoseOfTheTarget) {
+  BuildRequest request;
+  request.pmu_recipe = "Nothing";
+  const auto built =
+      build_from_onnx(std::string(NPUSCOPE_SOURCE_DIR) + "/models/light_squeezenet.onnx", request);
+  ASSERT_FALSE(built);
+  EXPECT_EQ(built.error().message,
+            "-aic-pmu-recipe=Nothing: aic100 has AxiRd, AxiRdWr, AxiWr, HmxMacs, KernelUtil");
+}
+
+}  // namespace
+}  // namespace npuscope::npu

@@ -1,0 +1,66 @@
+#include "npuscope/npu/target/target.hpp"
+
+#include <gtest/gtest.h>
+
+namespace npuscope::npu {
+namespace {
+
+std::string with_change(std::string_view line, std::string_view replacement) {
+  std::string text = builtin_target("aic100")->toml;
+  const std::size_t at = text.find(line);
+  EXPECT_NE(at, std::string::npos) << line;
+  return text.replace(at, line.size(), replacement);
+}
+
+std::string message_of(const std::string& toml) {
+  const auto target = parse_target(toml, "t.toml");
+  EXPECT_FALSE(target);
+  return target ? "" : target.error().message;
+}
+
+TEST(Aic100, IsWhatTheProductBriefSays) {
+  const Target target = *builtin_target("aic100");
+  EXPECT_EQ(target.cores, 16u);
+  EXPECT_EQ(target.hvx_threads, 4u);
+  EXPECT_EQ(target.vtcm_bytes, 8u << 20);
+  EXPECT_EQ(target.hmx_macs_per_cycle_int8, 8192);
+  EXPECT_EQ(target.hmx_macs_per_cycle_fp16, 4096);
+  EXPECT_EQ(target.ddr_bytes_per_s, 137e9);
+  EXPECT_EQ(target.timer_hz, 19.2e6);
+}
+
+TEST(Aic100, HasEveryRecipeOfTheCompilersFlag) {
+  const Target target = *builtin_target("aic100");
+  for (const char* recipe : {"AxiRd", "AxiWr", "AxiRdWr", "KernelUtil", "HmxMacs"}) {
+    EXPECT_TRUE(target.pmu_recipes.contains(recipe)) << recipe;
+  }
+}
+
+TEST(BuiltinTarget, UnknownNameListsTheKnownOnes) {
+  const auto target = builtin_target("aic200");
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.error().message,
+            "target 'aic200' is not built in; use one of: aic100, or the path of a .toml file");
+}
+
+TEST(ParseTarget, NamesTheFieldThatIsMissing) {
+  EXPECT_EQ(message_of(with_change("hvx_threads = 4 ", "other = 4 ")),
+            "t.toml: cores.hvx_threads is missing; it must be a number");
+}
+
+TEST(ParseTarget, NamesTheLineOfASenselessValue) {
+  const std::string message = message_of(with_change("count = 16 ", "count = 0 "));
+  EXPECT_TRUE(message.starts_with("t.toml:1")) << message;
+  EXPECT_NE(message.find("cores.count must be between 1 and 64"), std::string::npos) << message;
+  EXPECT_NE(message_of(with_change("efficiency = 0.82", "efficiency = nan")), "");
+  EXPECT_NE(message_of(with_change("hvx_threads = 4 ", "hvx_threads = 4.5 ")), "");
+  EXPECT_NE(message_of(with_change("counts = \"cycles\"", "counts = \"luck\"")), "");
+}
+
+TEST(ParseTarget, SaysWhereTheTomlIsBroken) {
+  const std::string message = message_of("name = \"x\"\n[cores\n");
+  EXPECT_TRUE(message.starts_with("t.toml:2: ")) << message;
+}
+
+}  // namespace
+}  // namespace npuscope::npu
