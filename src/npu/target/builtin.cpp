@@ -9,8 +9,8 @@ Result<Target> builtin_target(std::string_view name) {
     if (known == name) return parse_target(toml, fmt::format("targets/{}.toml", known));
     names += names.empty() ? known : fmt::format(", {}", known);
   }
-  return usage_error("target '{}' is not built in; use one of: {}, or the path of a .toml file", name,
-                     names);
+  return usage_error("target '{}' is not built in; use one of: {}, or the path of a .toml file",
+                     name, names);
 }
 
 }  // namespace npuscope::npu
