@@ -21,6 +21,7 @@ Shape legacy_broadcast(const Operation& op) {
 }
 
 Shape binary_shape(const Operation& op) {
+  if (op.input_count() != 2) fail("it has {} inputs, not 2", op.input_count());
   return op.opset() < 7 && op.attribute("broadcast", 0) != 0 && op.node().domain.empty()
              ? legacy_broadcast(op)
              : broadcast(op.shape(0), op.shape(1));
