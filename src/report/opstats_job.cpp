@@ -271,6 +271,11 @@ void OpstatsJob::write_trace(std::vector<Profile>& profiles, const TraceGroup& g
   if (!report) return problem(report.error());
   tell(Kind::detail, fmt::format("{}: {} events, {} bytes", path.string(), report->events,
                                  report->bytes));
+  if (report->flows_not_drawn > 0) {
+    tell(Kind::note, fmt::format("{}: {} dependencies are not drawn: their consumer began before its "
+                                 "producer",
+                                 path.string(), report->flows_not_drawn));
+  }
   tell(Kind::wrote, path.string());
 }
 

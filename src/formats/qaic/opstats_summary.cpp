@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <unordered_map>
 
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
@@ -41,9 +41,40 @@ struct Spread {
   }
 };
 
+// What tells rows apart.
+struct RowKey {
+  OpstatsRow::Type type{};
+  std::uint32_t core = 0;
+  StringId group{}, kind{}, memory{}, types{};
+  bool operator==(const RowKey&) const = default;
+};
+struct RowKeyHash {
+  std::size_t operator()(const RowKey& key) const {
+    std::uint64_t hash = std::uint64_t(key.type);
+    for (const std::uint32_t part : {key.core, std::uint32_t(key.group), std::uint32_t(key.kind),
+                                     std::uint32_t(key.memory), std::uint32_t(key.types)}) {
+      hash = (hash ^ part) * 0x9E3779B97F4A7C15u;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+};
+
 struct RowTotal {
   OpstatsRow row;
   Spread pcycles_per_kilobyte;
+
+  void add_op(const OpTotal& op, double kilobytes) {
+    row.ucycles += std::uint64_t(op.ucycles);
+    row.pcycles += std::uint64_t(op.pcycles);
+    row.count += 1;
+    row.output_kilobytes += kilobytes;
+    if (kilobytes > 0) pcycles_per_kilobyte.add(double(op.pcycles) / kilobytes);
+  }
+  void add_wait(std::int64_t ticks) {
+    row.ucycles += std::uint64_t(ticks);
+    row.count += 1;
+  }
 };
 
 class Summariser {
@@ -69,7 +100,6 @@ class Summariser {
   void add_inference(std::size_t span, const Unit& unit);
   void add_measures();
   void add_rows();
-  void add_waits(OpstatsCore& core, OpstatsRow::Type type);
 
   OpstatsCore* core_of(const Unit& unit) {
     const auto found = core_index_.find(unit.core);
@@ -185,57 +215,39 @@ void Summariser::add_measures() {
 }
 
 void Summariser::add_rows() {
-  using Key = std::tuple<std::uint32_t, StringId, StringId, StringId, StringId>;
-  std::map<Key, RowTotal> rows;  // by core, kind, group, memory, types
+  std::unordered_map<RowKey, RowTotal, RowKeyHash> rows;
   for (std::size_t i = 0; i < ops_.size(); ++i) {
     const OpTotal& total = ops_[i];
     const Op& op = profile_.ops[i];
     if (!total.executed) continue;
-    RowTotal& sum = rows[{op.core, op.kind, total.group, op.memory, op.types}];
-    sum.row.ucycles += std::uint64_t(total.ucycles);
-    sum.row.pcycles += std::uint64_t(total.pcycles);
-    sum.row.count += 1;
-    const double kilobytes = double(op.output.value) / kilobyte;
-    sum.row.output_kilobytes += kilobytes;
-    if (kilobytes > 0) sum.pcycles_per_kilobyte.add(double(total.pcycles) / kilobytes);
-  }
-  for (auto& [key, sum] : rows) {
-    const auto& [core, kind, group, memory, types] = key;
-    sum.row.kind = std::string(profile_.text(kind));
-    sum.row.group = std::string(profile_.text(group));
-    sum.row.memory = std::string(profile_.text(memory));
-    sum.row.types = std::string(profile_.text(types));
-    sum.row.stddev_per_kilobyte = sum.pcycles_per_kilobyte.population_stddev();
-    if (const auto found = core_index_.find(core); found != core_index_.end()) {
-      summary_.cores[found->second].rows.push_back(std::move(sum.row));
+    rows[{OpstatsRow::Type::op, op.core, total.group, op.kind, op.memory, op.types}].add_op(
+        total, double(op.output.value) / kilobyte);
+    if (total.synced) {
+      rows[{OpstatsRow::Type::sync, op.core, total.group, {}, {}, {}}].add_wait(total.sync);
+    }
+    if (total.barriered) {
+      rows[{OpstatsRow::Type::barrier, op.core, total.group, {}, {}, {}}].add_wait(total.barrier);
     }
   }
+  for (auto& [key, sum] : rows) {
+    const auto found = core_index_.find(key.core);
+    if (found == core_index_.end()) continue;
+    OpstatsRow& row = sum.row;
+    row.type = key.type;
+    row.kind = std::string(profile_.text(key.kind));
+    row.group = std::string(profile_.text(key.group));
+    row.memory = std::string(profile_.text(key.memory));
+    row.types = std::string(profile_.text(key.types));
+    row.stddev_per_kilobyte = sum.pcycles_per_kilobyte.population_stddev();
+    summary_.cores[found->second].rows.push_back(std::move(row));
+  }
   for (OpstatsCore& core : summary_.cores) {
-    add_waits(core, OpstatsRow::Type::sync);
-    add_waits(core, OpstatsRow::Type::barrier);
-    const auto later = [](const OpstatsRow& a, const OpstatsRow& b) {
+    std::sort(core.rows.begin(), core.rows.end(), [](const OpstatsRow& a, const OpstatsRow& b) {
       if (a.ucycles != b.ucycles) return a.ucycles > b.ucycles;
       if (a.pcycles != b.pcycles) return a.pcycles > b.pcycles;
       return a.details() < b.details();
-    };
-    std::sort(core.rows.begin(), core.rows.end(), later);
+    });
   }
-}
-
-void Summariser::add_waits(OpstatsCore& core, OpstatsRow::Type type) {
-  std::map<StringId, OpstatsRow> rows;  // by group
-  const bool sync = type == OpstatsRow::Type::sync;
-  for (std::size_t i = 0; i < ops_.size(); ++i) {
-    const OpTotal& total = ops_[i];
-    if (!total.executed || profile_.ops[i].core != core.core) continue;
-    if (!(sync ? total.synced : total.barriered)) continue;
-    OpstatsRow& row = rows[total.group];
-    row.type = type;
-    row.group = std::string(profile_.text(total.group));
-    row.count += 1;
-    row.ucycles += std::uint64_t(sync ? total.sync : total.barrier);
-  }
-  for (auto& [group, row] : rows) core.rows.push_back(std::move(row));
 }
 
 // The vendor's names of elementwise kernels end with a blank: those that begin with "element" or

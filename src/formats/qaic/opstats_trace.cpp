@@ -95,7 +95,9 @@ class TraceWriter {
     lines_.begin(head());
     for (const Profile* profile : profiles_) write(*profile);
     if (options_.host_trace != nullptr) write_host(host_offset);
-    return lines_.finish();
+    TraceReport report = lines_.finish();
+    report.flows_not_drawn = layout_.flows_not_drawn();
+    return report;
   }
 
  private:

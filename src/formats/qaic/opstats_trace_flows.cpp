@@ -71,7 +71,10 @@ void TraceLayout::add_flows(const Profile& profile) {
     flow.arrive = to.start + (to.duration > 2 ? 1 : 0);
     flow.leave = std::min(from.start + std::max<std::int64_t>(0, from.duration - 2),
                           flow.arrive - 1);
-    if (flow.leave < from.start) continue;  // the consumer began before its producer
+    if (flow.leave < from.start) {  // the consumer began before its producer
+      flows_not_drawn_ += 1;
+      continue;
+    }
     flow.id = next_flow_id_++;
     flows_.push_back(flow);
     drawn.push_back(edge);

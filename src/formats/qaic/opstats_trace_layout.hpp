@@ -93,6 +93,7 @@ class TraceLayout {
   const std::vector<TraceFlow>& flows() const { return flows_; }
   const FlowsOfOps& flows_out() const { return flows_out_; }
   const FlowsOfOps& flows_in() const { return flows_in_; }
+  std::uint64_t flows_not_drawn() const { return flows_not_drawn_; }
   std::int64_t origin_ticks() const { return origin_; }
   double tick_nanoseconds() const { return 1e6 / double(kilohertz_); }
 
@@ -145,6 +146,7 @@ class TraceLayout {
   std::int64_t kilohertz_ = 19200;
   std::int64_t shift_ = 0;
   std::uint64_t next_flow_id_ = 1;
+  std::uint64_t flows_not_drawn_ = 0;
 };
 
 }  // namespace npuscope::qaic

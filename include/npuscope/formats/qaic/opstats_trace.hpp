@@ -45,6 +45,7 @@ struct TraceOptions {
 struct TraceReport {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
+  std::uint64_t flows_not_drawn = 0;  // dependencies whose consumer began before its producer
 };
 
 // Several inferences, activations and devices go into one file. Output errors as AtomicFile; a
