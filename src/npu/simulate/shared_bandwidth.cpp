@@ -18,20 +18,16 @@ double SharedBandwidth::rate() const {
 }
 
 void SharedBandwidth::serve_until(Picoseconds now) {
-  if (transfers_.empty()) {
-    service_ = 0;
-  } else {
-    // Never past the next end: ends are rounded up to whole picoseconds.
-    service_ = std::min(service_ + double((now - time_).value) * rate(),
-                        transfers_.front().finishing_service);
-  }
+  service_ = transfers_.empty() ? 0 : service_ + double((now - time_).value) * rate();
   time_ = now;
 }
 
 void SharedBandwidth::find_next_end() {
   next_end_ = never;
   if (transfers_.empty()) return;
-  const double left = std::ceil((transfers_.front().finishing_service - service_) / rate());
+  // Rounded up to whole picoseconds; when that has brought the end about already, it is now.
+  const double left =
+      std::max(0.0, std::ceil((transfers_.front().finishing_service - service_) / rate()));
   next_end_ =
       time_ + (left < double(time_limit.value) ? Picoseconds{std::int64_t(left)} : time_limit);
 }
@@ -45,7 +41,6 @@ void SharedBandwidth::add(Picoseconds now, std::uint32_t id, std::uint64_t bytes
 
 std::uint32_t SharedBandwidth::take() {
   serve_until(next_end_);
-  service_ = transfers_.front().finishing_service;
   const std::uint32_t id = transfers_.front().id;
   std::pop_heap(transfers_.begin(), transfers_.end(), later);
   transfers_.pop_back();

@@ -67,7 +67,7 @@ class ProgramBuilder {
   }
   qaic::Program& program() { return program_; }
 
-  static std::uint32_t queue(std::uint32_t core, qaic::ThreadGroup group) {
+  static constexpr std::uint32_t queue(std::uint32_t core, qaic::ThreadGroup group) {
     return core * qaic::thread_groups + std::uint32_t(group);
   }
   std::uint32_t count(std::uint32_t queue) const { return std::uint32_t(queues_[queue].size()); }
