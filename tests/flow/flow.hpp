@@ -1,0 +1,80 @@
+// The main job in memory: a model compiled, executed and decoded, by bytes alone as between
+// programs.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+
+#include "npuscope/formats/qaic/opstats_summary.hpp"
+#include "npuscope/formats/qaic/qpc.hpp"
+#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "npuscope/npu/compile/build.hpp"
+#include "npuscope/npu/models/generate_onnx.hpp"
+#include "npuscope/npu/simulate/simulate.hpp"
+
+namespace npuscope {
+
+struct Flow {
+  std::vector<std::byte> qpc;
+  qaic::Program program;  // as read back from the container
+  qaic::NetworkDescriptor descriptor;
+  npu::SimulationResult simulated;
+  std::vector<Profile> profiles;  // of the sampled inferences
+};
+
+inline npu::BuildRequest request_for(std::uint32_t cores, std::uint32_t stats_level) {
+  npu::BuildRequest request;
+  request.options.cores = cores;
+  request.options.convert_to_fp16 = true;
+  request.options.retained_state = true;
+  request.options.stats_level = stats_level;
+  return request;
+}
+
+template <class T>
+void must(const Result<T>& result) {
+  ASSERT_TRUE(result) << result.error().message;
+}
+
+inline Flow run_flow(const std::filesystem::path& model, const npu::BuildRequest& request,
+                     npu::SimulationOptions options = {}) {
+  Flow flow;
+  auto built = npu::build_from_onnx(model, request);
+  must(built);
+  if (!built) return flow;
+  flow.qpc = std::move(built->qpc);
+  const auto programs = qaic::find_programs(flow.qpc, "programqpc.bin");
+  must(programs);
+  const qaic::Qpc& qpc = programs->at(0).qpc;
+  const auto program = qaic::read_program(qpc.find(qaic::segment_program)->bytes, "program");
+  const auto descriptor = qaic::read_network_descriptor(
+      qpc.find(qaic::segment_network_descriptor)->bytes, "descriptor");
+  const auto target = npu::parse_target(as_text(qpc.find(qaic::segment_target)->bytes), "target");
+  must(program);
+  must(descriptor);
+  must(target);
+  flow.program = *program;
+  flow.descriptor = *descriptor;
+  if (options.inferences == 40) options.inferences = 2;
+  auto simulated = npu::simulate(flow.program, *target, options);
+  must(simulated);
+  flow.simulated = std::move(*simulated);
+  const auto network =
+      qaic::StatsNetwork::create(flow.descriptor, &flow.program, {.dependencies = true});
+  must(network);
+  for (const auto& inference : flow.simulated.inferences) {
+    if (inference.stats_buffer.empty()) continue;
+    auto profile = qaic::decode_stats_buffer(inference.stats_buffer, "buffer", *network);
+    must(profile);
+    flow.profiles.push_back(std::move(*profile));
+  }
+  return flow;
+}
+
+inline std::filesystem::path repository_model(const std::string& name) {
+  return std::filesystem::path(NPUSCOPE_SOURCE_DIR) / "models" / name;
+}
+
+}  // namespace npuscope
