@@ -1,0 +1,75 @@
+// The compiler, and the main job whole: import, compile, one inference on the reference NPU, decode.
+// Amber 7B, one token, 14 cores, level 70; the argument is the number of layers, so that the rates
+// (layers per second) show whether the cost stays linear.
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+
+#include "npuscope/formats/qaic/opstats_summary.hpp"
+#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "npuscope/npu/compile/compile.hpp"
+#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npuscope/npu/models/generate_onnx.hpp"
+#include "npuscope/npu/simulate/simulate.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+std::string amber(std::int64_t layers) {
+  ArchitectureChanges changes;
+  changes.layers = layers;
+  return generate_onnx(*make_architecture("amber-7b", changes), {1, 1, 128}, {})->bytes;
+}
+
+CompiledNetwork compile_amber(const std::string& onnx, const Target& target) {
+  CompileOptions options;
+  options.cores = 14;
+  options.convert_to_fp16 = true;
+  options.retained_state = true;
+  options.stats_level = 70;
+  return *compile_network(*import_onnx(as_byte_span(onnx), "amber", {}), target, options);
+}
+
+void report(benchmark::State& state, std::int64_t layers) {
+  state.counters["layers/s"] =
+      benchmark::Counter(double(layers), benchmark::Counter::kIsIterationInvariantRate);
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  state.counters["peak_MiB"] = double(usage.ru_maxrss) / 1024;
+}
+
+void CompileAmber(benchmark::State& state) {
+  const std::string onnx = amber(state.range(0));
+  const Target target = *builtin_target("aic100");
+  for (auto _ : state) {
+    const CompiledNetwork network = compile_amber(onnx, target);
+    auto qpc = package_qpc({network}, target);
+    benchmark::DoNotOptimize(qpc);
+  }
+  report(state, state.range(0));
+}
+
+void CompileRunAndDecodeAmber(benchmark::State& state) {
+  const std::string onnx = amber(state.range(0));
+  const Target target = *builtin_target("aic100");
+  for (auto _ : state) {
+    const CompiledNetwork network = compile_amber(onnx, target);
+    SimulationOptions options;
+    options.inferences = 1;
+    const auto simulated = simulate(network.program, target, options);
+    const auto decoder = qaic::StatsNetwork::create(network.descriptor, &network.program);
+    const auto profile =
+        qaic::decode_stats_buffer(simulated->inferences[0].stats_buffer, "buffer", *decoder);
+    auto text = qaic::print_summary(qaic::summarise(*profile));
+    benchmark::DoNotOptimize(text);
+  }
+  report(state, state.range(0));
+}
+
+BENCHMARK(CompileAmber)->RangeMultiplier(2)->Range(8, 64)->Unit(benchmark::kMillisecond);
+BENCHMARK(CompileRunAndDecodeAmber)
+    ->RangeMultiplier(2)
+    ->Range(8, 64)
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace npuscope::npu
