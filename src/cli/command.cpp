@@ -25,6 +25,7 @@ ExitStatus exit_status_of(ErrorKind kind) {
 }
 
 ExitStatus report(const Error& error) {
+  std::fflush(stdout);  // what was printed before the error comes before it
   fmt::print(stderr, "{}: {}\n", program_name, printable(error.message));
   return exit_status_of(error.kind);
 }
@@ -38,7 +39,15 @@ std::vector<std::string> normalize_arguments(int argc, char** argv) {
     const bool one_dash_long = !flags_ended && argument.size() > 2 && argument[0] == '-' &&
                                std::isalpha(static_cast<unsigned char>(argument[1])) &&
                                std::isalpha(static_cast<unsigned char>(argument[2]));
-    arguments.push_back(one_dash_long ? "-" + argument : argument);
+    const bool short_with_value = !flags_ended && argument.size() > 2 && argument[0] == '-' &&
+                                  std::isalpha(static_cast<unsigned char>(argument[1])) &&
+                                  argument[2] == '=';
+    if (short_with_value) {  // -m=model.onnx; the value alone would begin with "="
+      arguments.push_back(argument.substr(0, 2));
+      arguments.push_back(argument.substr(3));
+    } else {
+      arguments.push_back(one_dash_long ? "-" + argument : argument);
+    }
   }
   return arguments;
 }

@@ -24,6 +24,11 @@ TEST(Arguments, VendorFlagsWithOneDashGetTheSecond) {
               ElementsAre("compile", "--stats-level=70", "--aic-num-cores", "4"));
 }
 
+TEST(Arguments, AShortFlagTakesItsValueAfterAnEqualsSign) {
+  EXPECT_THAT(normalized({"-m=model.onnx", "-n=10", "-v"}),
+              ElementsAre("-m", "model.onnx", "-n", "10", "-v"));
+}
+
 TEST(Arguments, EverythingElseStaysAsItIs) {
   const std::vector<std::string> words{
       "--stats-level=70", "-q", "-S10", "-1", "-", "-.5", "a-b", ""};
