@@ -1,5 +1,5 @@
 // What `npuscope compile` says: the lines of the vendor's compiler (-aic-perf-metrics of SDK 1.12,
-// formats in docs/formats/compiler-log.md) and their JSON twin, from the same CompileMetrics.
+// docs/compiler.md says what each means) and their JSON twin, from the same CompileMetrics.
 //
 //   Original MAC estimate: 6,640,631,808
 //   Original Graph operation size histogram:
