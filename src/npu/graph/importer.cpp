@@ -312,6 +312,7 @@ bool Importer::use_declared(const NodeSource& source, const Node& node, const Sc
     if (tensor.type == DataType::undefined || limits::problem_of(tensor)) return false;
     stated.push_back(std::move(tensor));
   }
+  if (stated.empty()) return false;
   auto next = stated.begin();
   for (const TensorId id : node.outputs) {
     if (id == TensorId::none) continue;

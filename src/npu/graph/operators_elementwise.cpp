@@ -67,8 +67,6 @@ DataType cast_target(const Operation& op) {
 void infer_cast(Operation& op) { op.set(0, cast_target(op), op.shape(0)); }
 void infer_cast_like(Operation& op) { op.set(0, op.type(1), op.shape(0)); }
 
-void infer_clip(Operation& op) { infer_same(op); }
-
 void fold_clip(Operation& op) {
   const auto in = op.values(0);
   if (!in || !op.folds(0) || op.has_attribute("min") || op.has_attribute("max")) return;
@@ -117,7 +115,7 @@ constexpr Operator rows[] = {
     {"CastLike", elementwise, infer_cast_like, fold_cast},
     {"Ceil", elementwise, infer_same, fold_unary},
     {"Celu", elementwise, infer_same},
-    {"Clip", elementwise, infer_clip, fold_clip},
+    {"Clip", elementwise, infer_same, fold_clip},
     {"Cos", elementwise, infer_same},
     {"Cosh", elementwise, infer_same},
     {"Div", elementwise, infer_binary, fold_plain_binary},

@@ -121,29 +121,24 @@ void infer_data_dependent(Operation&) {
   fail_size("the size of its output depends on data that is only known at run time");
 }
 
-// com.microsoft and standard: (data, updates or indices ...) -> like data
-void infer_scatter(Operation& op) { infer_same(op); }
-
-void infer_cumulative(Operation& op) { infer_same(op); }
-
 constexpr auto gather = OpClass::gather;
 constexpr auto scatter = OpClass::scatter;
 constexpr auto sort = OpClass::sort;
 
 constexpr Operator rows[] = {
     {"Compress", sort, infer_data_dependent},
-    {"CumProd", sort, infer_cumulative},
-    {"CumSum", sort, infer_cumulative},
+    {"CumProd", sort, infer_same},
+    {"CumSum", sort, infer_same},
     {"Gather", gather, infer_gather, fold_gather},
     {"GatherElements", gather, infer_gather_elements},
     {"GatherND", gather, infer_gather_nd},
     {"NonMaxSuppression", sort, infer_data_dependent},
     {"NonZero", sort, infer_non_zero},
     {"OneHot", scatter, infer_one_hot},
-    {"Scatter", scatter, infer_scatter},
-    {"ScatterElements", scatter, infer_scatter},
-    {"ScatterND", scatter, infer_scatter},
-    {"TensorScatter", scatter, infer_scatter},
+    {"Scatter", scatter, infer_same},
+    {"ScatterElements", scatter, infer_same},
+    {"ScatterND", scatter, infer_same},
+    {"TensorScatter", scatter, infer_same},
     {"TopK", sort, infer_top_k},
     {"Unique", sort, infer_data_dependent},
     {"com.microsoft.GatherBlockQuantized", gather, infer_gather_block_quantized},

@@ -42,7 +42,10 @@ void PrintTo(const Model& model, std::ostream* out) { *out << model.file; }
 class RealModel : public testing::TestWithParam<Model> {};
 
 TEST_P(RealModel, HasTheKnownSize) {
-  const auto path = std::filesystem::path(NPUSCOPE_SHARED_DIR) / "models" / GetParam().file;
+  auto path = std::filesystem::path(NPUSCOPE_SOURCE_DIR) / "models" / GetParam().file;
+  if (!std::filesystem::exists(path)) {
+    path = std::filesystem::path(NPUSCOPE_SHARED_DIR) / "models" / GetParam().file;
+  }
   if (!std::filesystem::exists(path)) GTEST_SKIP() << path << " is not here";
   const auto graph = import_onnx_file(path, {});
   ASSERT_TRUE(graph) << graph.error().message;

@@ -17,11 +17,28 @@
 namespace npuscope::npu {
 
 enum class DataType : std::uint8_t {
-  undefined, float32, float16, bfloat16, float64, float8, int8, uint8, int16, uint16, int32, uint32,
-  int64, uint64, int4, uint4, boolean, string,
+  undefined,
+  float32,
+  float16,
+  bfloat16,
+  float64,
+  float8,
+  int8,
+  uint8,
+  int16,
+  uint16,
+  int32,
+  uint32,
+  int64,
+  uint64,
+  int4,
+  uint4,
+  boolean,
+  string,
 };
 
-std::string_view name_of(DataType type);         // as kernels print it: float, float16, i8, index64 ...
+// As kernels print it: float, float16, i8, index64 ...
+std::string_view name_of(DataType type);
 // Bits of one element (int4 is 4); 0 for undefined and string.
 std::uint32_t bits_of(DataType type);
 bool is_float(DataType type);
@@ -34,31 +51,31 @@ using Shape = std::vector<std::int64_t>;
 struct Tensor {
   std::string name;
   DataType type = DataType::undefined;
-  Shape shape;                       // all dimensions known and >= 0
-  bool constant = false;             // weights and everything computed from constants alone
+  Shape shape;            // all dimensions known and >= 0
+  bool constant = false;  // weights and everything computed from constants alone
   // The element values of small (<= 4096 elements) integer or boolean tensors known at compile
   // time, row-major: shapes, axes, indices. Float scalars that shape arithmetic needs (Resize
   // scales) are in `float_values`.
   std::optional<std::vector<std::int64_t>> values;
   std::optional<std::vector<double>> float_values;
-  NodeId producer = NodeId::none;    // none: graph input or initializer
+  NodeId producer = NodeId::none;  // none: graph input or initializer
   std::vector<NodeId> consumers;
 
-  std::uint64_t elements() const;    // saturates at 2^63-1
-  std::uint64_t bytes() const;       // rounded up to whole bytes
+  std::uint64_t elements() const;  // saturates at 2^63-1
+  std::uint64_t bytes() const;     // rounded up to whole bytes
 };
 
-using Attribute = std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>,
-                               std::vector<double>>;
+using Attribute =
+    std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>>;
 
 struct Node {
-  std::string name;                  // unique; made from op type and position where ONNX has none
-  std::string op;                    // ONNX operator, e.g. Conv
-  std::string domain;                // "" is ai.onnx
-  std::vector<TensorId> inputs;      // none for an omitted optional input
+  std::string name;              // unique; made from op type and position where ONNX has none
+  std::string op;                // ONNX operator, e.g. Conv
+  std::string domain;            // "" is ai.onnx
+  std::vector<TensorId> inputs;  // none for an omitted optional input
   std::vector<TensorId> outputs;
   std::map<std::string, Attribute, std::less<>> attributes;
-  bool unknown = false;              // taken with allow_unknown: costed as elementwise
+  bool unknown = false;  // taken with allow_unknown: costed as elementwise
 
   std::int64_t int_attribute(std::string_view name, std::int64_t otherwise) const;
   std::vector<std::int64_t> ints_attribute(std::string_view name) const;
@@ -70,9 +87,9 @@ struct Graph {
   std::string name;
   std::vector<Tensor> tensors;
   std::vector<Node> nodes;
-  std::vector<TensorId> inputs;      // without initializers
+  std::vector<TensorId> inputs;  // without initializers
   std::vector<TensorId> outputs;
-  std::vector<std::string> warnings; // e.g. unknown operators that were allowed
+  std::vector<std::string> warnings;  // e.g. unknown operators that were allowed
 
   const Tensor& operator[](TensorId id) const { return tensors[std::uint32_t(id)]; }
   Tensor& operator[](TensorId id) { return tensors[std::uint32_t(id)]; }

@@ -1,4 +1,7 @@
 // What operators mean to a compiler: their class and their multiply-accumulate counts.
+//
+//   MatMul [2x5x8] x W [8x3]    class matmul, 1 x [10 x 8] [8 x 3], constant weights, 240 MACs
+//   Transpose [1x1x32x128]      class view when only dimensions of size 1 move
 #pragma once
 
 #include <cstdint>
@@ -8,20 +11,21 @@
 namespace npuscope::npu {
 
 enum class OpClass : std::uint8_t {
-  folded,        // all outputs constant or known at compile time: nothing to execute
-  view,          // Reshape, Squeeze, Flatten, Identity, Dropout ...: the bytes stay as they are
-  matmul,        // MatMul, Gemm, MatMulInteger, QLinearMatMul, FullyConnected forms
-  convolution,   // Conv, ConvTranspose, QLinearConv, ConvInteger
-  softmax,       // Softmax, LogSoftmax
-  normalization, // LayerNormalization, RMSNormalization, BatchNormalization, InstanceNorm, LRN ...
-  elementwise,   // one output element from the same (broadcast) element of the inputs
-  reduction,     // ReduceMean, ReduceSum, ArgMax, GlobalAveragePool ...
-  pooling,       // MaxPool, AveragePool, LpPool
-  transpose,     // Transpose, DepthToSpace, SpaceToDepth, and channel shuffles
-  copy,          // Concat, Split, Slice, Pad, Tile, Expand, Resize: data movement
-  gather,        // Gather, GatherElements, GatherND, Embedding forms
-  scatter,       // ScatterND, ScatterElements
-  sort,          // TopK, NonZero, CumSum ...
+  folded,         // all outputs constant or known at compile time: nothing to execute
+  view,           // Reshape, Squeeze, Flatten, Identity, Dropout ...: the bytes stay as they are
+  matmul,         // MatMul, Gemm, MatMulInteger, QLinearMatMul, FullyConnected forms; attention
+                  // and recurrent layers that are one operator
+  convolution,    // Conv, ConvTranspose, QLinearConv, ConvInteger
+  softmax,        // Softmax, LogSoftmax
+  normalization,  // LayerNormalization, RMSNormalization, BatchNormalization, InstanceNorm, LRN ...
+  elementwise,    // one output element from the same (broadcast) element of the inputs
+  reduction,      // ReduceMean, ReduceSum, ArgMax, GlobalAveragePool ...
+  pooling,        // MaxPool, AveragePool, LpPool
+  transpose,      // Transpose, DepthToSpace, SpaceToDepth, and channel shuffles
+  copy,           // Concat, Split, Slice, Pad, Tile, Expand, Resize: data movement
+  gather,         // Gather, GatherElements, GatherND, Embedding forms
+  scatter,        // ScatterND, ScatterElements
+  sort,           // TopK, NonZero, CumSum ...
 };
 
 OpClass classify(const Graph& graph, const Node& node);
@@ -29,13 +33,16 @@ OpClass classify(const Graph& graph, const Node& node);
 // The matrix product (or convolution seen as one) of a node of class matmul or convolution:
 // `batch` independent products of [rows x depth] by [depth x columns].
 //   Conv: batch = group, rows = N*OH*OW, depth = Cin/group * KH*KW, columns = Cout/group.
+//   Attention: batch = N*heads, rows = queries, columns = keys, depth = key and value head size
+//   together (scores, and scores with values). LSTM: depth = input and hidden size together.
+//   With weights for a whole batch, rows are those of all of it and batch is 1.
 struct MatrixProduct {
   std::uint64_t batch = 1;
   std::uint64_t rows = 0;
   std::uint64_t depth = 0;
   std::uint64_t columns = 0;
-  bool constant_weights = false;   // the [depth x columns] side is constant
-  std::uint64_t kernel_area = 1;   // KH*KW of a convolution; depth / kernel_area = channels
+  bool constant_weights = false;  // the [depth x columns] side is constant
+  std::uint64_t kernel_area = 1;  // KH*KW of a convolution; depth / kernel_area = channels
 };
 MatrixProduct matrix_product(const Graph& graph, const Node& node);
 
