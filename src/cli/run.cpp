@@ -104,10 +104,10 @@ void add_device_flags(CLI::App& command, RunArguments& arguments) {
   npu::SimulationOptions& options = arguments.request.simulation;
   auto* devices = command.add_option("-d,--aic-device-id", arguments.request.devices,
                                      "device, or devices that each run the program, e.g. 0,1");
-  devices->delimiter(',')->check(CLI::NonNegativeNumber)->default_str("0");
+  devices->delimiter(',')->allow_extra_args(false)->check(CLI::NonNegativeNumber)->default_str("0");
   auto* map = command.add_option("-D,--aic-device-map,--dev-list", arguments.request.devices,
                                  "devices of a multi-device program, e.g. 0:1");
-  map->delimiter(':')->check(CLI::NonNegativeNumber)->excludes(devices);
+  map->delimiter(':')->allow_extra_args(false)->check(CLI::NonNegativeNumber)->excludes(devices);
   auto* activations = command.add_option("-a,--aic-num-of-activations", options.activations,
                                          "instances of each program, on cores of their own");
   activations->check(CLI::NonNegativeNumber)->capture_default_str();
@@ -175,8 +175,10 @@ void add_run_command(CLI::App& program, ExitStatus& status) {
       ->add_option("--time", arguments->seconds,
                    "run for this many seconds of the device's time instead")
       ->check(CLI::PositiveNumber);
-  command->add_option("-i,--input-file", arguments->inputs,
-                      "not read: what an inference costs does not depend on its data");
+  command
+      ->add_option("-i,--input-file", arguments->inputs,
+                   "not read: what an inference costs does not depend on its data")
+      ->allow_extra_args(false);
   command->add_flag("-v,--verbose", arguments->verbose, "name each program before its results");
   command->add_flag("--json", arguments->json, "print the results as JSON");
   add_device_flags(*command, *arguments);

@@ -89,6 +89,13 @@ TEST_F(Run, TakesTheFlagsOfTheVendorsDocument) {
                          "trace.json\n ---- Stats ----\n"));
 }
 
+TEST_F(Run, TakesAFileAfterFlagsThatMayBeRepeated) {
+  const Outcome outcome = run_npuscope({"run", "-n", "1", "-i", "a.raw", "-i", "b.raw", "-d", "0,1",
+                                        binaries("70") + "/programqpc.bin"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("Program 1: QAicGraph on device 1\n"));
+}
+
 TEST_F(Run, TheSameRunAgainWritesTheSameBytes) {
   const std::vector<std::string> command{"run",
                                          "-t",
