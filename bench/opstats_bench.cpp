@@ -1,6 +1,6 @@
 // How fast raw statistics buffers become profiles, summaries and traces. Decoding is counted in op
-// records (one per operator and thread; each makes an op row and, mostly, a sync and a barrier row),
-// traces in bytes of JSON. The argument is the number of processor cores used.
+// records (one per operator and thread; each makes an op row and, mostly, a sync and a barrier
+// row), traces in bytes of JSON. The argument is the number of processor cores used.
 #include <benchmark/benchmark.h>
 #include <tbb/global_control.h>
 
@@ -98,9 +98,15 @@ void write_trace(benchmark::State& state, bool flow_events) {
   std::filesystem::remove(path);
 }
 BENCHMARK_CAPTURE(write_trace, slices, false)
-    ->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+    ->Arg(1)
+    ->Arg(2)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(write_trace, slices_and_flows, true)
-    ->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+    ->Arg(1)
+    ->Arg(2)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace npuscope::qaic

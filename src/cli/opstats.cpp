@@ -28,15 +28,16 @@ CLI::Option* add_boolean(CLI::App& command, const std::string& names, bool& valu
     value = word == "true" || word == "1" || word == "{}" || word.empty();
     return value || word == "false" || word == "0";
   };
-  return command
-      .add_option(names, take, fmt::format("{}; default: {}", description, value))
+  return command.add_option(names, take, fmt::format("{}; default: {}", description, value))
       ->expected(0, 1)
       ->type_name("[true|false]");
 }
 
 void print_message(const OpstatsMessage& message, bool verbose) {
   switch (message.kind) {
-    case OpstatsMessage::Kind::wrote: fmt::print("Writing file:{}\n", printable(message.text)); break;
+    case OpstatsMessage::Kind::wrote:
+      fmt::print("Writing file:{}\n", printable(message.text));
+      break;
     case OpstatsMessage::Kind::problem:
       fmt::print(stderr, "npuscope: {}\n", printable(message.text));
       break;
@@ -72,14 +73,20 @@ ExitStatus run(OpstatsArguments& arguments) {
 void add_file_flags(CLI::App& command, OpstatsArguments& arguments) {
   report::OpstatsRequest& request = arguments.request;
   command.add_option("-q,--qpc", request.qpc, "programqpc.bin that was run")
-      ->required()->type_name("FILE");
-  command.add_option("-i,--input-dir", request.input_folder,
-                     "folder of the raw statistics buffers (*-aiccyclecounts.bin)")
-      ->required()->type_name("DIR");
-  command.add_option("-o,--output-dir", request.output_folder, "existing folder for what is written")
-      ->type_name("DIR")->capture_default_str();
-  command.add_option("--host-trace", arguments.host_trace,
-                     "Chrome trace JSON of the host to merge into each trace")
+      ->required()
+      ->type_name("FILE");
+  command
+      .add_option("-i,--input-dir", request.input_folder,
+                  "folder of the raw statistics buffers (*-aiccyclecounts.bin)")
+      ->required()
+      ->type_name("DIR");
+  command
+      .add_option("-o,--output-dir", request.output_folder, "existing folder for what is written")
+      ->type_name("DIR")
+      ->capture_default_str();
+  command
+      .add_option("--host-trace", arguments.host_trace,
+                  "Chrome trace JSON of the host to merge into each trace")
       ->type_name("FILE");
 }
 
@@ -87,19 +94,24 @@ void add_output_flags(CLI::App& command, OpstatsArguments& arguments) {
   report::OpstatsRequest& request = arguments.request;
   qaic::TraceOptions& trace = request.trace_options;
   add_boolean(command, "--summary", request.summary, "write <buffer>.qaic-opstats.summary.txt");
-  add_boolean(command, "--json", request.json, "with --summary: also <buffer>.qaic-opstats.summary.json");
+  add_boolean(command, "--json", request.json,
+              "with --summary: also <buffer>.qaic-opstats.summary.json");
   add_boolean(command, "--trace", request.trace,
               "write <buffer>.qaic-opstats.trace.json, for Perfetto and chrome://tracing");
   command.add_option("-c,--select-cores", trace.cores, "trace only these cores, e.g. 0,5,1")
-      ->delimiter(',')->type_name("LIST");
+      ->delimiter(',')
+      ->type_name("LIST");
   command.add_option("-d,--select-devices", trace.devices, "trace only these devices, e.g. 0,1")
-      ->delimiter(',')->type_name("LIST");
+      ->delimiter(',')
+      ->type_name("LIST");
   add_boolean(command, "--merge-mq-traces", request.merge_devices,
               "one trace for all devices of a multi-device network");
   add_boolean(command, "--merge-thread-groups", trace.merge_thread_groups,
               "one track per thread group instead of one per thread");
-  command.add_option("--flow-events", arguments.flow_events, "dependencies as arrows: none or full")
-      ->check(CLI::IsMember({"none", "full"}))->capture_default_str();
+  command
+      .add_option("--flow-events", arguments.flow_events, "dependencies as arrows: none or full")
+      ->check(CLI::IsMember({"none", "full"}))
+      ->capture_default_str();
   add_boolean(command, "--show-barrier-events", trace.show_barrier_events,
               "barriers, on tracks of their own");
   add_boolean(command, "-v,--verbose", arguments.verbose, "say more about what is done");

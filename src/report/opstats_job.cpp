@@ -68,7 +68,8 @@ class OpstatsJob {
 
 Status OpstatsJob::prepare() {
   if (!request_.summary && !request_.trace) {
-    return usage_error("neither a summary nor a trace is asked for; give --summary, --trace or both");
+    return usage_error(
+        "neither a summary nor a trace is asked for; give --summary, --trace or both");
   }
   if (request_.json && !request_.summary) {
     return usage_error("--json writes the summary as JSON too; give --summary with it");
@@ -204,7 +205,8 @@ std::optional<Profile> OpstatsJob::take_buffer(std::size_t index) {
 void OpstatsJob::tell_notes(const Profile& profile) {
   std::size_t told = 0;
   for (const Note& note : profile.notes) {
-    const std::string text = fmt::format("{}: at byte {}: {}", note.file, note.offset, note.message);
+    const std::string text =
+        fmt::format("{}: at byte {}: {}", note.file, note.offset, note.message);
     if (note.severity != Severity::error) {
       tell(Kind::note, text);
     } else if (told++ < notes_told) {
@@ -235,14 +237,13 @@ void OpstatsJob::report_missing_slices(const TraceGroup& group) {
   const StatsBufferFile& like = files_[group.files.front()];
   for (const OpstatsNetwork& network : networks_.networks) {
     const bool same = qaic::slice_number(network.label) &&
-                      qaic::without_slice(network.label) ==
-                          qaic::without_slice(like.name.network);
+                      qaic::without_slice(network.label) == qaic::without_slice(like.name.network);
     if (!same || present.contains(network.label)) continue;
-    problem(Error{ErrorKind::input,
-                  fmt::format("{}: the buffer of device {} ({}) is missing beside it; the merged "
-                              "trace is without that device",
-                              like.path.string(), *qaic::slice_number(network.label),
-                              network.label)});
+    problem(
+        Error{ErrorKind::input,
+              fmt::format("{}: the buffer of device {} ({}) is missing beside it; the merged "
+                          "trace is without that device",
+                          like.path.string(), *qaic::slice_number(network.label), network.label)});
   }
 }
 
@@ -269,12 +270,13 @@ void OpstatsJob::write_trace(std::vector<Profile>& profiles, const TraceGroup& g
   const auto path = output(group.stem, "trace.json");
   const auto report = qaic::write_opstats_trace(pointers, trace_options_, path);
   if (!report) return problem(report.error());
-  tell(Kind::detail, fmt::format("{}: {} events, {} bytes", path.string(), report->events,
-                                 report->bytes));
+  tell(Kind::detail,
+       fmt::format("{}: {} events, {} bytes", path.string(), report->events, report->bytes));
   if (report->flows_not_drawn > 0) {
-    tell(Kind::note, fmt::format("{}: {} dependencies are not drawn: their consumer began before its "
-                                 "producer",
-                                 path.string(), report->flows_not_drawn));
+    tell(Kind::note,
+         fmt::format("{}: {} dependencies are not drawn: their consumer began before its "
+                     "producer",
+                     path.string(), report->flows_not_drawn));
   }
   tell(Kind::wrote, path.string());
 }

@@ -66,8 +66,7 @@ Json core_json(const qaic::OpstatsCore& core, Hertz utimer) {
   }
   json["activations"] = Json::array();
   for (const qaic::OpstatsActivation& activation : core.activations) {
-    json["activations"].push_back(
-        {{"thread", activation.thread}, {"ucycles", activation.ucycles}});
+    json["activations"].push_back({{"thread", activation.thread}, {"ucycles", activation.ucycles}});
   }
   json["pmu"] = Json::array();
   for (const qaic::OpstatsPmu& pmu : core.pmu) {

@@ -28,8 +28,7 @@ Result<OpstatsNetwork> load_network(const qaic::QpcProgram& found, const std::st
   if (const std::string name = last_name(found.path); qaic::slice_number(name)) {
     options.label = name;
   }
-  auto network =
-      qaic::StatsNetwork::create(*descriptor, program ? &*program : nullptr, options);
+  auto network = qaic::StatsNetwork::create(*descriptor, program ? &*program : nullptr, options);
   if (!network) {
     return input_error("{}: {}", place, network.error().message);
   }
@@ -78,15 +77,16 @@ Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const qaic::StatsBufferF
   const std::string own = (*decoder)->network_name(bytes).value_or("");
   std::vector<const OpstatsNetwork*> candidates;
   for (const OpstatsNetwork& network : networks) {
-    const bool named = file.name.network.empty() ? is_for(network, own) || own.empty()
-                                                 : is_for(network, file.name.network) ||
-                                                       is_for(network, own);
+    const bool named = file.name.network.empty()
+                           ? is_for(network, own) || own.empty()
+                           : is_for(network, file.name.network) || is_for(network, own);
     if (named) candidates.push_back(&network);
   }
   if (candidates.empty()) {
-    return input_error("{}: belongs to network {} but the QPC has {}; give the programqpc.bin that "
-                       "was run",
-                       name, own.empty() ? file.name.network : own, names());
+    return input_error(
+        "{}: belongs to network {} but the QPC has {}; give the programqpc.bin that "
+        "was run",
+        name, own.empty() ? file.name.network : own, names());
   }
   // The one that is named exactly comes first.
   std::stable_partition(candidates.begin(), candidates.end(), [&](const OpstatsNetwork* network) {

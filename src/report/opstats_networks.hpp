@@ -10,16 +10,16 @@
 namespace npuscope::report {
 
 struct OpstatsNetwork {
-  std::string label;              // network name, or QAicGraph_slice00 for one device's part
+  std::string label;  // network name, or QAicGraph_slice00 for one device's part
   bool has_program = false;
   qaic::StatsNetwork network;
 };
 
 struct OpstatsNetworks {
   std::vector<OpstatsNetwork> networks;
-  std::vector<Error> problems;    // networks that cannot be used
+  std::vector<Error> problems;  // networks that cannot be used
 
-  std::string names() const;      // for messages
+  std::string names() const;  // for messages
   // Decodes with the network that the buffer belongs to, found by its file's name, its own text and
   // its fingerprint; `label` tells which it was.
   Result<Profile> decode(ByteSpan bytes, const qaic::StatsBufferFile& file,

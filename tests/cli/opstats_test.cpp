@@ -25,10 +25,10 @@ class Opstats : public testing::Test {
   std::string in(const std::string& name) const { return folder_ / name; }
 
   void compile_and_run(const std::string& level) {
-    const Outcome compiled = run_npuscope(
-        {"compile", "-model=" NPUSCOPE_SOURCE_DIR "/models/light_resnet50.onnx",
-         "-aic-binary-dir=" + in("bin"), "-stats-level=" + level, "-convert-to-fp16",
-         "-aic-num-cores=2"});
+    const Outcome compiled =
+        run_npuscope({"compile", "-model=" NPUSCOPE_SOURCE_DIR "/models/light_resnet50.onnx",
+                      "-aic-binary-dir=" + in("bin"), "-stats-level=" + level, "-convert-to-fp16",
+                      "-aic-num-cores=2"});
     ASSERT_EQ(compiled.status, 0) << compiled.errors;
     const Outcome ran =
         run_npuscope({"run", "--test-data=" + in("bin"), "--aic-profiling-type=raw_device_stats",
@@ -37,8 +37,8 @@ class Opstats : public testing::Test {
   }
   Outcome opstats(const std::vector<std::string>& more, const std::string& input = "stats",
                   const std::string& output = "out") {
-    std::vector<std::string> arguments{"opstats", "--qpc",   in("bin/programqpc.bin"),
-                                       "-i",      in(input), "-o", in(output)};
+    std::vector<std::string> arguments{
+        "opstats", "--qpc", in("bin/programqpc.bin"), "-i", in(input), "-o", in(output)};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_npuscope(arguments);
   }

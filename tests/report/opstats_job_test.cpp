@@ -16,13 +16,13 @@ namespace npuscope::report {
 namespace {
 
 namespace fs = std::filesystem;
+using qaic::testing::make_random_case;
+using qaic::testing::RandomCase;
+using qaic::testing::RandomOptions;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
-using qaic::testing::make_random_case;
-using qaic::testing::RandomCase;
-using qaic::testing::RandomOptions;
 using Kind = OpstatsMessage::Kind;
 
 std::vector<qaic::QpcSegmentSource> segments_of(const RandomCase& random) {
@@ -55,7 +55,9 @@ class OpstatsJob : public ::testing::Test {
   void put_qpc(const std::vector<qaic::QpcSegmentSource>& segments) {
     put(request_.qpc, *write_qpc(segments));
   }
-  void put_buffer(const std::string& name, ByteSpan bytes) { put(request_.input_folder / name, bytes); }
+  void put_buffer(const std::string& name, ByteSpan bytes) {
+    put(request_.input_folder / name, bytes);
+  }
 
   Result<OpstatsOutcome> run() {
     told_.clear();
@@ -145,8 +147,9 @@ TEST_F(OpstatsJob, WhatIsBrokenIsToldAndTheRestIsDecoded) {
              make_random_case({.seed = 2}).bytes());
   put_buffer("aic-profiling-program-0-activation-0-inf-7-Other" + ending,
              make_random_case({.network = "Other"}).bytes());
-  fs::create_symlink("nowhere", request_.input_folder /
-                                    ("aic-profiling-program-0-activation-0-inf-8-QAicGraph" + ending));
+  fs::create_symlink(
+      "nowhere",
+      request_.input_folder / ("aic-profiling-program-0-activation-0-inf-8-QAicGraph" + ending));
   put_buffer("aic-profiling-program-0-activation-0-inf-9-QAicGraph" + ending, whole);
   const auto outcome = run();
   ASSERT_TRUE(outcome) << outcome.error().message;
@@ -154,13 +157,13 @@ TEST_F(OpstatsJob, WhatIsBrokenIsToldAndTheRestIsDecoded) {
   EXPECT_EQ(outcome->worst->kind, ErrorKind::input);
   EXPECT_EQ(outcome->buffers, 8u);
   EXPECT_EQ(outcome->decoded, 2u);
-  EXPECT_THAT(told(Kind::problem),
-              ElementsAre(HasSubstr("inf-1-QAicGraph-aiccyclecounts.bin: empty"),
-                          HasSubstr("copy the file again"), HasSubstr("all zero"),
-                          HasSubstr("core 1 thread 5's operators is damaged"),
-                          HasSubstr("another program"),
-                          HasSubstr("belongs to network Other but the QPC has QAicGraph"),
-                          HasSubstr("inf-8-QAicGraph-aiccyclecounts.bin: cannot open")));
+  EXPECT_THAT(
+      told(Kind::problem),
+      ElementsAre(HasSubstr("inf-1-QAicGraph-aiccyclecounts.bin: empty"),
+                  HasSubstr("copy the file again"), HasSubstr("all zero"),
+                  HasSubstr("core 1 thread 5's operators is damaged"), HasSubstr("another program"),
+                  HasSubstr("belongs to network Other but the QPC has QAicGraph"),
+                  HasSubstr("inf-8-QAicGraph-aiccyclecounts.bin: cannot open")));
   EXPECT_THAT(written(),
               UnorderedElementsAre(HasSubstr("inf-5-QAicGraph"), HasSubstr("inf-9-QAicGraph")));
 }
@@ -230,9 +233,10 @@ TEST_F(TwoDevices, KeepTheirOwnTracesWhenAsked) {
   put_slice(name(1), 1);
   request_.merge_devices = false;
   ASSERT_TRUE(run());
-  EXPECT_THAT(written(), UnorderedElementsAre(
-                             "aic-profiling-program-19-inf-2-QAicGraph_slice00-0.qaic-opstats.trace.json",
-                             "aic-profiling-program-19-inf-2-QAicGraph_slice01-0.qaic-opstats.trace.json"));
+  EXPECT_THAT(written(),
+              UnorderedElementsAre(
+                  "aic-profiling-program-19-inf-2-QAicGraph_slice00-0.qaic-opstats.trace.json",
+                  "aic-profiling-program-19-inf-2-QAicGraph_slice01-0.qaic-opstats.trace.json"));
 }
 
 TEST_F(TwoDevices, AMissingOneIsTold) {
@@ -279,7 +283,8 @@ TEST_F(OpstatsJob, AQpcOfTheVendorsCompilerIsExplained) {
   put_buffer(first + ending, std::vector<std::byte>(1000, std::byte{7}));
   const auto outcome = run();
   ASSERT_TRUE(outcome) << outcome.error().message;
-  EXPECT_THAT(told(Kind::note), ElementsAre(HasSubstr("the vendor's raw buffer layout is not public")));
+  EXPECT_THAT(told(Kind::note),
+              ElementsAre(HasSubstr("the vendor's raw buffer layout is not public")));
   EXPECT_THAT(told(Kind::problem), ElementsAre(HasSubstr("not a statistics buffer")));
 }
 
@@ -323,8 +328,8 @@ TEST(StatsBufferNames, AreReadAsRunnersWriteThem) {
   EXPECT_EQ(name->inference, 213u);
   EXPECT_EQ(name->network, "My-Net");
   EXPECT_EQ(name->output_stem, "aic-profiling-program-3-activation-1-inf-213-My-Net");
-  const auto slice =
-      qaic::parse_stats_buffer_name("aic-profiling-program-19-inf-2-QAicGraph_slice00-aiccyclecounts_1.bin");
+  const auto slice = qaic::parse_stats_buffer_name(
+      "aic-profiling-program-19-inf-2-QAicGraph_slice00-aiccyclecounts_1.bin");
   ASSERT_TRUE(slice);
   EXPECT_FALSE(slice->activation);
   EXPECT_EQ(slice->network, "QAicGraph_slice00");

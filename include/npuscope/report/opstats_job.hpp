@@ -24,10 +24,10 @@ struct OpstatsRequest {
   std::filesystem::path input_folder;
   std::filesystem::path output_folder = ".";
   bool summary = false;
-  bool json = false;              // the JSON twin beside each summary
+  bool json = false;  // the JSON twin beside each summary
   bool trace = false;
   std::optional<std::filesystem::path> host_trace = std::nullopt;
-  bool merge_devices = true;      // one trace for all devices of a multi-device network
+  bool merge_devices = true;  // one trace for all devices of a multi-device network
   qaic::TraceOptions trace_options = {};
 };
 
@@ -44,8 +44,8 @@ struct OpstatsMessage {
 using OpstatsListener = std::function<void(const OpstatsMessage&)>;
 
 struct OpstatsOutcome {
-  std::size_t buffers = 0;  // found
-  std::size_t decoded = 0;  // whole or in part
+  std::size_t buffers = 0;     // found
+  std::size_t decoded = 0;     // whole or in part
   std::optional<Error> worst;  // of the problems told; an output error before an input error
 };
 

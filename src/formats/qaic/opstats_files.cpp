@@ -94,9 +94,10 @@ Result<std::vector<StatsBufferFile>> find_stats_buffers(const std::filesystem::p
   }
   if (error) return input_error("{}: cannot be read: {}", folder.string(), error.message());
   if (files.empty()) {
-    return input_error("{}: holds no statistics buffer (*-aiccyclecounts.bin); make one with npuscope "
-                       "run --aic-profiling-type=raw_device_stats --aic-profiling-out-dir={}",
-                       folder.string(), folder.string());
+    return input_error(
+        "{}: holds no statistics buffer (*-aiccyclecounts.bin); make one with npuscope "
+        "run --aic-profiling-type=raw_device_stats --aic-profiling-out-dir={}",
+        folder.string(), folder.string());
   }
   std::sort(files.begin(), files.end(), [](const StatsBufferFile& a, const StatsBufferFile& b) {
     const auto key = [](const StatsBufferFile& file) {

@@ -28,9 +28,10 @@ class HostTraceParser {
     if (const auto error = parser.iterate(text).get(document)) return broken(error);
     if (const auto error = read_document(document)) return broken(error);
     if (!has_events_) {
-      return input_error("{}: has no traceEvents; give a Chrome trace, {{\"traceEvents\": [...]}} "
-                         "or an array of events",
-                         name_);
+      return input_error(
+          "{}: has no traceEvents; give a Chrome trace, {{\"traceEvents\": [...]}} "
+          "or an array of events",
+          name_);
     }
     if (!problem_.empty()) return input_error("{}: {}", name_, problem_);
     trace_.first_microseconds = has_time_ ? first_ : 0;
@@ -84,8 +85,9 @@ class HostTraceParser {
       std::int64_t ticks = 0;
       const auto end = std::from_chars(token.data(), token.data() + token.size(), ticks).ptr;
       if (end == token.data() || ticks < 0 || ticks > std::int64_t{1} << 56) {
-        problem_ = "otherData.utimer_ticks_at_zero is not a count of timer ticks; leave it out to "
-                   "align by the first event";
+        problem_ =
+            "otherData.utimer_ticks_at_zero is not a count of timer ticks; leave it out to "
+            "align by the first event";
       }
       trace_.utimer_ticks_at_zero = ticks;
     }
@@ -99,8 +101,8 @@ class HostTraceParser {
       if (const auto error = std::move(item).get(value)) return error;
       ondemand::object object;
       if (value.get_object().get(object) != simdjson::SUCCESS) {
-        problem_ = fmt::format("event {} is not an object; write the trace again",
-                               trace_.events.size());
+        problem_ =
+            fmt::format("event {} is not an object; write the trace again", trace_.events.size());
         return simdjson::SUCCESS;
       }
       if (const auto error = read_event(object)) return error;
@@ -124,8 +126,9 @@ class HostTraceParser {
       if (key == "id") read_flow_id(token);
     }
     event.text = std::string(raw.substr(0, raw.find_last_of('}') + 1));
-    std::replace_if(event.text.begin(), event.text.end(),
-                    [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
+    std::replace_if(
+        event.text.begin(), event.text.end(),
+        [](char c) { return static_cast<unsigned char>(c) < 0x20; }, ' ');
     trace_.events.push_back(std::move(event));
     return simdjson::SUCCESS;
   }

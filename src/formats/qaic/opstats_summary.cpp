@@ -36,9 +36,7 @@ struct Spread {
     mean += before / double(count);
     squares += before * (value - mean);
   }
-  double population_stddev() const {
-    return count == 0 ? 0 : std::sqrt(squares / double(count));
-  }
+  double population_stddev() const { return count == 0 ? 0 : std::sqrt(squares / double(count)); }
 };
 
 // What tells rows apart.

@@ -124,7 +124,10 @@ class SummaryParser {
     if (line.starts_with('[') && inferences != std::string_view::npos) {
       summary_.network = std::string(line.substr(1, inferences - 1));
       return LineScanner(line.substr(inferences))
-          .text("] Device instance inf/s: (").number(summary_.batch_size).text("/").ok();
+          .text("] Device instance inf/s: (")
+          .number(summary_.batch_size)
+          .text("/")
+          .ok();
     }
     return line.starts_with('[') && line.find("] Device instance batch/s: (") != line.npos;
   }
@@ -175,18 +178,43 @@ class SummaryParser {
     LineScanner scanner(rest);
     scanner.text("t").number(thread);
     batch.thread = port.thread = activation.thread = pmu.thread = thread;
-    if (LineScanner(scanner).text(" batch ucycles:").blanks().number(batch.ucycles).text(" [")
-            .number(batch.begin).text(",").number(batch.end).text("]").blanks().text("pcycles:")
-            .blanks().number(batch.pcycles).blanks().done()) {
+    if (LineScanner(scanner)
+            .text(" batch ucycles:")
+            .blanks()
+            .number(batch.ucycles)
+            .text(" [")
+            .number(batch.begin)
+            .text(",")
+            .number(batch.end)
+            .text("]")
+            .blanks()
+            .text("pcycles:")
+            .blanks()
+            .number(batch.pcycles)
+            .blanks()
+            .done()) {
       core.batches.push_back(batch);
-    } else if (LineScanner(scanner).text("p").number(port.port).text(" Host_IO_Port ucycles:")
-                   .blanks().number(port.ucycles).done()) {
+    } else if (LineScanner(scanner)
+                   .text("p")
+                   .number(port.port)
+                   .text(" Host_IO_Port ucycles:")
+                   .blanks()
+                   .number(port.ucycles)
+                   .done()) {
       core.ports.push_back(port);
-    } else if (LineScanner(scanner).text(" activate ucycles:").blanks()
-                   .number(activation.ucycles).done()) {
+    } else if (LineScanner(scanner)
+                   .text(" activate ucycles:")
+                   .blanks()
+                   .number(activation.ucycles)
+                   .done()) {
       core.activations.push_back(activation);
-    } else if (LineScanner(scanner).text(" pmu 0x").number(pmu.event, 16).text(":").blanks()
-                   .number(pmu.count).done()) {
+    } else if (LineScanner(scanner)
+                   .text(" pmu 0x")
+                   .number(pmu.event, 16)
+                   .text(":")
+                   .blanks()
+                   .number(pmu.count)
+                   .done()) {
       core.pmu.push_back(pmu);
     } else {
       return false;
@@ -194,13 +222,27 @@ class SummaryParser {
     return true;
   }
 
-  // c0    t0 HVX               444602 ucycles [begin, end]        28554461 pcycles  59.72% utilization
+  // c0    t0 HVX               444602 ucycles [begin, end]        28554461 pcycles  59.72%
+  // utilization
   bool take_thread(std::string_view rest) {
     OpstatsThread thread;
     LineScanner scanner(rest);
-    scanner.blanks().text("t").number(thread.thread).text(" ").word(thread.group).blanks()
-        .number(thread.ucycles).text(" ucycles [").number(thread.begin).text(", ")
-        .number(thread.end).text("]").blanks().number(thread.pcycles).text(" pcycles").blanks()
+    scanner.blanks()
+        .text("t")
+        .number(thread.thread)
+        .text(" ")
+        .word(thread.group)
+        .blanks()
+        .number(thread.ucycles)
+        .text(" ucycles [")
+        .number(thread.begin)
+        .text(", ")
+        .number(thread.end)
+        .text("]")
+        .blanks()
+        .number(thread.pcycles)
+        .text(" pcycles")
+        .blanks()
         .real_or_none(thread.utilization);
     if (thread.utilization) scanner.text("%");
     if (!scanner.text(" utilization").done()) return false;

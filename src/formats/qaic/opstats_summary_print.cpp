@@ -35,15 +35,15 @@ void print_row(std::string& out, const OpstatsRow& row, const OpstatsCore& core)
       "{:<4} {:>8}  {:>10}  {:>10}  {:>10}  {:>5}  {:>10}  {:>10}  {:>10}  {:>13}  {}\n",
       fmt::format("c{}", core.core), row.ucycles, percent(row.ucycles, core.ucycles()),
       only_op(fmt::format("{}", row.pcycles)), only_op(percent(row.pcycles, core.pcycles())),
-      row.count, only_op(hundredths(row.output_kilobytes)),
-      hundredths(row.ucycles_per_kilobyte()), hundredths(row.pcycles_per_kilobyte()),
+      row.count, only_op(hundredths(row.output_kilobytes)), hundredths(row.ucycles_per_kilobyte()),
+      hundredths(row.pcycles_per_kilobyte()),
       has_output ? hundredths(row.stddev_per_kilobyte) : "N/A", printable(row.details()));
 }
 
 void print_thread(std::string& out, const OpstatsThread& thread, std::uint32_t core) {
   out += fmt::format("{:<5} t{} {:<8}{:>16} ucycles [{}, {}]{:>16} pcycles{:>8} utilization\n",
-                     fmt::format("c{}", core), thread.thread, printable(thread.group), thread.ucycles,
-                     thread.begin, thread.end, thread.pcycles,
+                     fmt::format("c{}", core), thread.thread, printable(thread.group),
+                     thread.ucycles, thread.begin, thread.end, thread.pcycles,
                      thread.utilization ? printed("%.2f%%", *thread.utilization) : "N/A");
 }
 
@@ -71,7 +71,8 @@ void print_core(std::string& out, const OpstatsCore& core, Hertz utimer) {
                        activation.ucycles);
   }
   for (const OpstatsPmu& pmu : core.pmu) {
-    out += fmt::format("c{:02}t{} pmu 0x{:x}:{:>20}\n", core.core, pmu.thread, pmu.event, pmu.count);
+    out +=
+        fmt::format("c{:02}t{} pmu 0x{:x}:{:>20}\n", core.core, pmu.thread, pmu.event, pmu.count);
   }
   if (core.ddr) {
     out += fmt::format("c{:02} ddr read bytes:{:>20}\n", core.core, core.ddr->read_bytes);
@@ -90,8 +91,8 @@ std::string print_summary(const OpstatsSummary& summary) {
   const std::string seconds = printed("%.6g", summary.seconds());
   out += fmt::format("[{}] Device instance batch/s: (1/{}): {}\n", network, seconds,
                      printed("%.6g", summary.batches_per_second()));
-  out += fmt::format("[{}] Device instance inf/s: ({}/{}): {}\n", network, summary.batch_size, seconds,
-                     printed("%.6g", summary.inferences_per_second()));
+  out += fmt::format("[{}] Device instance inf/s: ({}/{}): {}\n", network, summary.batch_size,
+                     seconds, printed("%.6g", summary.inferences_per_second()));
   if (const auto wait = summary.longest_wait(input_port)) {
     out += fmt::format("max input wait ucycles:{:>18}\n", *wait);
   }

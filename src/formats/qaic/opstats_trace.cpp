@@ -82,8 +82,10 @@ class TraceWriter {
  public:
   TraceWriter(std::span<const Profile* const> profiles, const TraceOptions& options,
               AtomicFile& file)
-      : profiles_(profiles.begin(), profiles.end()), options_(options),
-        layout_(profiles, options), lines_(file) {
+      : profiles_(profiles.begin(), profiles.end()),
+        options_(options),
+        layout_(profiles, options),
+        lines_(file) {
     // Inferences of one core follow one another on its tracks.
     std::stable_sort(profiles_.begin(), profiles_.end(), [](const Profile* a, const Profile* b) {
       return begin_of(*a) < begin_of(*b);
@@ -138,8 +140,8 @@ double TraceWriter::align() {
   layout_.first_flow_id(host.largest_flow_id + 1);
   if (!host.utimer_ticks_at_zero) return -std::floor(host.first_microseconds);
   // Device nanoseconds at host time 0, before any shift.
-  const double zero = double(*host.utimer_ticks_at_zero - layout_.origin_ticks()) *
-                      layout_.tick_nanoseconds();
+  const double zero =
+      double(*host.utimer_ticks_at_zero - layout_.origin_ticks()) * layout_.tick_nanoseconds();
   const double first_host = zero + host.first_microseconds * 1e3;
   const double before = std::max(0.0, -first_host);
   const double offset = std::ceil((zero + before) / 1e3);
@@ -208,12 +210,12 @@ Status check_selection(std::span<const Profile* const> profiles, const TraceOpti
       }
     }
   }
-  return usage_error("no core of {} is left to trace: cores {} of devices {} are selected; choose "
-                     "others with --select-cores and --select-devices",
-                     profiles.size() == 1 ? "the network" : "the networks",
-                     options.cores.empty() ? "all" : fmt::format("{}", fmt::join(options.cores, ",")),
-                     options.devices.empty() ? "all"
-                                             : fmt::format("{}", fmt::join(options.devices, ",")));
+  return usage_error(
+      "no core of {} is left to trace: cores {} of devices {} are selected; choose "
+      "others with --select-cores and --select-devices",
+      profiles.size() == 1 ? "the network" : "the networks",
+      options.cores.empty() ? "all" : fmt::format("{}", fmt::join(options.cores, ",")),
+      options.devices.empty() ? "all" : fmt::format("{}", fmt::join(options.devices, ",")));
 }
 
 }  // namespace

@@ -69,8 +69,8 @@ void TraceLayout::add_flows(const Profile& profile) {
     flow.is_data = edge.kind == EdgeKind::data;
     // Readers that cut durations to nanoseconds may end a slice one early: stay two inside.
     flow.arrive = to.start + (to.duration > 2 ? 1 : 0);
-    flow.leave = std::min(from.start + std::max<std::int64_t>(0, from.duration - 2),
-                          flow.arrive - 1);
+    flow.leave =
+        std::min(from.start + std::max<std::int64_t>(0, from.duration - 2), flow.arrive - 1);
     if (flow.leave < from.start) {  // the consumer began before its producer
       flows_not_drawn_ += 1;
       continue;

@@ -176,8 +176,14 @@ std::vector<TraceLayout::Queue> TraceLayout::collect(const Profile& profile) con
       }
     }
     if (queue == nullptr) continue;
-    Record record{spans.op[i], spans.unit[i], spans.start[i], spans.duration[i],
-                  spans.processor_cycles[i], -1, -1, -1};
+    Record record{spans.op[i],
+                  spans.unit[i],
+                  spans.start[i],
+                  spans.duration[i],
+                  spans.processor_cycles[i],
+                  -1,
+                  -1,
+                  -1};
     const auto of_record = [&](std::size_t row, SpanKind kind) {
       return row < spans.size() && spans.kind[row] == kind && spans.op[row] == record.op;
     };
@@ -256,9 +262,8 @@ void TraceLayout::place(const Queue& queue) {
 
 void TraceLayout::place_transfer(const Queue& queue, const Record& record) {
   std::string name = queue.name + "_DMA";
-  const std::size_t lane =
-      lanes_[{queue.process, queue.name}].acquire(nanoseconds(record.start),
-                                                  nanoseconds(record.start + record.transfer));
+  const std::size_t lane = lanes_[{queue.process, queue.name}].acquire(
+      nanoseconds(record.start), nanoseconds(record.start + record.transfer));
   if (lane > 0) name += fmt::format("_{}", lane);
   const auto sort_index =
       std::uint32_t(2 + queue.first_lane * 1000 + std::min<std::size_t>(lane, 900));
@@ -281,8 +286,8 @@ void TraceLayout::add_counters(const std::vector<Queue>& queues) {
     auto& counters = processes_[process].counters;
     const auto emit = [&] {
       if (ticks > 0) {
-        counters.push_back({nanoseconds(begin),
-                            double(cycles) * double(kilohertz_) / 1e3 / double(ticks)});
+        counters.push_back(
+            {nanoseconds(begin), double(cycles) * double(kilohertz_) / 1e3 / double(ticks)});
       }
       ticks = cycles = 0;
     };

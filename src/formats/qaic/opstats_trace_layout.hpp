@@ -19,17 +19,17 @@ namespace npuscope::qaic {
 struct TraceEvent {
   enum class Type : std::uint8_t { op, sync, barrier, transfer, execution };
   Type type = Type::op;
-  bool flows_out = false;          // arrows to consumers leave from here
-  bool flows_in = false;           // arrows from producers arrive here
+  bool flows_out = false;  // arrows to consumers leave from here
+  bool flows_in = false;   // arrows from producers arrive here
   OpId op = OpId::none;
-  std::int64_t start = 0;          // nanoseconds
-  std::int64_t duration = 0;       // nanoseconds
-  std::int64_t ucycles = 0;        // ticks as recorded
-  std::int64_t pcycles = -1;       // -1: not measured
+  std::int64_t start = 0;     // nanoseconds
+  std::int64_t duration = 0;  // nanoseconds
+  std::int64_t ucycles = 0;   // ticks as recorded
+  std::int64_t pcycles = -1;  // -1: not measured
 };
 
 struct TraceCounter {
-  std::int64_t time = 0;           // nanoseconds
+  std::int64_t time = 0;  // nanoseconds
   double megahertz = 0;
 };
 
@@ -54,9 +54,9 @@ struct TraceProcess {
 
 // An edge that is drawn: from inside the producer's slice to just inside the consumer's.
 struct TraceFlow {
-  std::uint64_t id = 0;            // unique in the file
+  std::uint64_t id = 0;  // unique in the file
   bool is_data = false;
-  std::int64_t leave = 0;          // nanoseconds
+  std::int64_t leave = 0;  // nanoseconds
   std::int64_t arrive = 0;
 };
 

@@ -11,9 +11,8 @@ namespace npuscope::qaic {
 namespace {
 
 bool needs_no_escape(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
-  });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
 }
 
 void append_digits(std::string& out, std::uint64_t value, int digits) {
@@ -120,9 +119,10 @@ void TraceRenderer::text(std::string& out, StringId id) const {
 void TraceRenderer::metadata(std::string& out, const TraceProcess& process) const {
   std::string name;
   append_json_escaped(name, process.name);
-  out += fmt::format(R"({{"name": "process_name", "ph": "M", "pid": {}, "args": {{"name": "{}"}}}},)"
-                     "\n",
-                     process.pid, name);
+  out +=
+      fmt::format(R"({{"name": "process_name", "ph": "M", "pid": {}, "args": {{"name": "{}"}}}},)"
+                  "\n",
+                  process.pid, name);
   out += fmt::format(
       R"({{"name": "process_sort_index", "ph": "M", "pid": {}, "args": {{"sort_index": {}}}}},)"
       "\n",
@@ -171,8 +171,14 @@ void TraceRenderer::slice(std::string& out, const TraceTrack& track,
   const Op* op = event.op == OpId::none ? nullptr : &profile_.ops[index_of(event.op)];
   out += R"({"name": ")";
   switch (event.type) {
-    case TraceEvent::Type::sync: out += "sync "; append_json_escaped(out, track.group); break;
-    case TraceEvent::Type::barrier: out += "barrier "; append_json_escaped(out, track.group); break;
+    case TraceEvent::Type::sync:
+      out += "sync ";
+      append_json_escaped(out, track.group);
+      break;
+    case TraceEvent::Type::barrier:
+      out += "barrier ";
+      append_json_escaped(out, track.group);
+      break;
     case TraceEvent::Type::execution: out += fmt::format("Core-{}-Execution", process.core); break;
     default: text(out, op->kind);
   }

@@ -45,9 +45,9 @@ class TraceRenderer {
 
   const Profile& profile_;
   const TraceLayout& layout_;
-  std::string inference_;                        // the arg, or empty
+  std::string inference_;  // the arg, or empty
   std::vector<std::uint32_t> first_op_of_core_;
-  std::vector<bool> is_plain_;                   // strings of the pool that need no escaping
+  std::vector<bool> is_plain_;  // strings of the pool that need no escaping
 };
 
 }  // namespace npuscope::qaic

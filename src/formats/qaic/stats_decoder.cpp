@@ -25,17 +25,20 @@ Result<const StatsBufferDecoder*> find_stats_buffer_decoder(ByteSpan bytes,
     if (decoder->recognises(bytes)) return decoder;
   }
   if (bytes.empty()) {
-    return input_error("{}: empty; the run or the copy that made it failed, collect it again", file);
-  }
-  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; })) {
-    return input_error("{}: all zero: the device never wrote it; let the inference finish before "
-                       "the buffer is saved, and collect it again",
+    return input_error("{}: empty; the run or the copy that made it failed, collect it again",
                        file);
   }
-  return input_error("{}: not a statistics buffer that npuscope knows (it begins with neither of "
-                     "its layouts); the vendor's raw layout is not public, collect buffers with "
-                     "npuscope run --aic-profiling-type=raw_device_stats",
-                     file);
+  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; })) {
+    return input_error(
+        "{}: all zero: the device never wrote it; let the inference finish before "
+        "the buffer is saved, and collect it again",
+        file);
+  }
+  return input_error(
+      "{}: not a statistics buffer that npuscope knows (it begins with neither of "
+      "its layouts); the vendor's raw layout is not public, collect buffers with "
+      "npuscope run --aic-profiling-type=raw_device_stats",
+      file);
 }
 
 Result<Profile> decode_stats_buffer(ByteSpan bytes, const std::string& file,
@@ -66,9 +69,10 @@ bool is_partial(const Profile& profile) {
 Status check_trace_level(const Profile& profile, const std::string& file) {
   const double level = profile_measure(profile, measure::stats_level).value_or(0);
   if (level >= 50) return {};
-  return input_error("{}: compiled with -stats-level={:.0f}, which records no operators; compile "
-                     "with -stats-level=70 or more for a trace",
-                     file, level);
+  return input_error(
+      "{}: compiled with -stats-level={:.0f}, which records no operators; compile "
+      "with -stats-level=70 or more for a trace",
+      file, level);
 }
 
 }  // namespace npuscope::qaic

@@ -57,9 +57,7 @@ class Decoding {
     return fmt::format("core {} thread {}", key / network_.threads_per_core(),
                        key % network_.threads_per_core());
   }
-  std::size_t pmu_counters() const {
-    return std::min(identity_.pmu_counters, max_pmu_counters);
-  }
+  std::size_t pmu_counters() const { return std::min(identity_.pmu_counters, max_pmu_counters); }
 
   const SectionReader& reader_;
   const std::string& file_;
@@ -70,7 +68,7 @@ class Decoding {
   std::vector<TickRange> ranges_;              // by core * threads + thread
   std::vector<const SectionEntry*> op_entry_;  // by the same, null when missing
   std::vector<OpSection> op_sections_;
-  std::vector<std::size_t> row_begin_;         // of each op section, and one past the last
+  std::vector<std::size_t> row_begin_;  // of each op section, and one past the last
 };
 
 Status Decoding::run() {
@@ -101,16 +99,18 @@ Status Decoding::read_identity() {
 Status Decoding::check_identity() const {
   if (const auto expected = network_.fingerprint();
       expected && *expected != identity_.program_fingerprint) {
-    return input_error("{}: was written by another program (fingerprint {:016x}, network {} of the "
-                       "QPC has {:016x}); give the programqpc.bin that was run",
-                       file_, identity_.program_fingerprint, network_.name(), *expected);
+    return input_error(
+        "{}: was written by another program (fingerprint {:016x}, network {} of the "
+        "QPC has {:016x}); give the programqpc.bin that was run",
+        file_, identity_.program_fingerprint, network_.name(), *expected);
   }
   if (identity_.cores != network_.cores() ||
       identity_.threads_per_core != network_.threads_per_core()) {
-    return input_error("{}: was written by {} cores of {} threads but network {} has {} of {}; give "
-                       "the programqpc.bin that was run",
-                       file_, identity_.cores, identity_.threads_per_core, network_.name(),
-                       network_.cores(), network_.threads_per_core());
+    return input_error(
+        "{}: was written by {} cores of {} threads but network {} has {} of {}; give "
+        "the programqpc.bin that was run",
+        file_, identity_.cores, identity_.threads_per_core, network_.name(), network_.cores(),
+        network_.threads_per_core());
   }
   return {};
 }
@@ -172,8 +172,7 @@ void Decoding::read_threads() {
     StatsThread& thread = threads_[key];
     if (thread.begin_ticks > thread.end_ticks || thread.end_ticks > most_ticks ||
         thread.begin_cycles > thread.end_cycles || thread.activation_ticks > most_ticks) {
-      note(Severity::error,
-           reader_.find(stats_threads)->offset + key * sizeof(StatsThread), 1,
+      note(Severity::error, reader_.find(stats_threads)->offset + key * sizeof(StatsThread), 1,
            fmt::format("{} ends (tick {}) before it begins (tick {}) or has absurd times; left out",
                        thread_name(key), thread.end_ticks, thread.begin_ticks));
       thread = {};
@@ -308,8 +307,7 @@ void Decoding::add_core_inference(std::uint32_t core) {
   StatsThread whole;
   bool any = false;
   for (std::uint32_t i = 0; i < network_.threads_per_core() && !threads_.empty(); ++i) {
-    const StatsThread& thread =
-        threads_[std::size_t{core} * network_.threads_per_core() + i];
+    const StatsThread& thread = threads_[std::size_t{core} * network_.threads_per_core() + i];
     if (thread.end_ticks == 0) continue;
     whole.begin_ticks = any ? std::min(whole.begin_ticks, thread.begin_ticks) : thread.begin_ticks;
     whole.begin_cycles =
@@ -383,8 +381,7 @@ void Decoding::add_op_pmu() {
     const ByteSpan bytes = reader_.bytes(entry);
     for (std::size_t row = row_begin_[entry.key]; row < row_begin_[entry.key + 1]; ++row) {
       if (profile_.spans.kind[row] != SpanKind::op) continue;
-      const std::size_t position =
-          index_of(profile_.spans.op[row]) - index_of(section.first_op);
+      const std::size_t position = index_of(profile_.spans.op[row]) - index_of(section.first_op);
       StatsOpPmu record;
       std::memcpy(&record, bytes.data() + position * sizeof record, sizeof record);
       for (std::size_t counter = 0; counter < names.size(); ++counter) {
@@ -410,8 +407,8 @@ std::optional<std::string> NpuStatsDecoder::network_name(ByteSpan bytes) const {
   return std::string(reader->text(*entry));
 }
 
-Status NpuStatsDecoder::decode(ByteSpan bytes, const std::string& file,
-                               const StatsNetwork& network, Profile& profile) const {
+Status NpuStatsDecoder::decode(ByteSpan bytes, const std::string& file, const StatsNetwork& network,
+                               Profile& profile) const {
   const auto reader = SectionReader::open(bytes, stats_magic, stats_version.major, file);
   if (!reader) return tl::unexpected(reader.error());
   return Decoding(*reader, file, network, profile).run();

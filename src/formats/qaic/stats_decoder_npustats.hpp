@@ -28,10 +28,10 @@ struct TickRange {
 
 // The op records of one thread, and where they go.
 struct OpSection {
-  ByteSpan records;               // StatsOp each
-  std::uint64_t offset = 0;       // of the first, in the file
+  ByteSpan records;          // StatsOp each
+  std::uint64_t offset = 0;  // of the first, in the file
   TickRange range;
-  std::uint32_t listed = 0;       // ops of the thread's group in the descriptor
+  std::uint32_t listed = 0;  // ops of the thread's group in the descriptor
   OpId first_op{};
   UnitId unit{};
   UnitId transfer_unit = UnitId::none;

@@ -44,9 +44,13 @@ RecordFault fault_of(const StatsOp& record, std::size_t index, const OpSection& 
 class RowWriter {
  public:
   RowWriter(Spans& spans, std::size_t row, std::uint32_t instance)
-      : unit_(spans.unit.data() + row), op_(spans.op.data() + row), kind_(spans.kind.data() + row),
-        start_(spans.start.data() + row), duration_(spans.duration.data() + row),
-        cycles_(spans.processor_cycles.data() + row), instance_(spans.instance.data() + row),
+      : unit_(spans.unit.data() + row),
+        op_(spans.op.data() + row),
+        kind_(spans.kind.data() + row),
+        start_(spans.start.data() + row),
+        duration_(spans.duration.data() + row),
+        cycles_(spans.processor_cycles.data() + row),
+        instance_(spans.instance.data() + row),
         inference_(instance) {}
 
   void add(UnitId unit, OpId op, SpanKind kind, std::int64_t start, std::int64_t duration,
@@ -79,8 +83,8 @@ void write_record(const OpSection& section, const StatsOp& record, RowWriter& ro
   }
   rows.add(section.unit, op, SpanKind::op, start, record.kernel_ticks, record.cycles);
   if (barriered(record)) {
-    rows.add(section.unit, op, SpanKind::barrier, start + record.kernel_ticks,
-             record.barrier_ticks, -1);
+    rows.add(section.unit, op, SpanKind::barrier, start + record.kernel_ticks, record.barrier_ticks,
+             -1);
   }
   if (record.transfer_ticks > 0) {
     rows.add(section.transfer_unit, op, SpanKind::transfer, start, record.transfer_ticks, -1);

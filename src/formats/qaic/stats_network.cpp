@@ -34,13 +34,15 @@ Status check_shape(const NetworkDescriptor& descriptor) {
   }
   if (descriptor.num_cores == 0 || descriptor.num_cores > most_cores ||
       descriptor.num_threads == 0 || descriptor.num_threads > most_threads) {
-    return input_error("network {}: {} cores of {} threads cannot be; its networkdesc.bin is broken",
-                       name, descriptor.num_cores, descriptor.num_threads);
+    return input_error(
+        "network {}: {} cores of {} threads cannot be; its networkdesc.bin is broken", name,
+        descriptor.num_cores, descriptor.num_threads);
   }
   if (descriptor.thread_groups.size() != descriptor.num_threads) {
-    return input_error("network {}: has {} threads per core but groups for {}; its networkdesc.bin "
-                       "is broken",
-                       name, descriptor.num_threads, descriptor.thread_groups.size());
+    return input_error(
+        "network {}: has {} threads per core but groups for {}; its networkdesc.bin "
+        "is broken",
+        name, descriptor.num_threads, descriptor.thread_groups.size());
   }
   for (const std::uint32_t group : descriptor.thread_groups) {
     if (group < descriptor.thread_group_names.size()) continue;
@@ -49,9 +51,10 @@ Status check_shape(const NetworkDescriptor& descriptor) {
   }
   const auto& ops = descriptor.stats.ops;
   if (!ops.empty() && ops.size() != descriptor.num_cores) {
-    return input_error("network {}: has {} cores but lists operators of {}; its networkdesc.bin is "
-                       "broken",
-                       name, descriptor.num_cores, ops.size());
+    return input_error(
+        "network {}: has {} cores but lists operators of {}; its networkdesc.bin is "
+        "broken",
+        name, descriptor.num_cores, ops.size());
   }
   return {};
 }
@@ -102,8 +105,8 @@ void StatsNetwork::add_ops(const NetworkDescriptor& descriptor) {
   op_begin_.assign(1, 0);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     for (std::uint32_t group = 0; group < groups_; ++group) {
-      const bool listed = core < descriptor.stats.ops.size() &&
-                          group < descriptor.stats.ops[core].size();
+      const bool listed =
+          core < descriptor.stats.ops.size() && group < descriptor.stats.ops[core].size();
       std::uint32_t position = 0;
       if (listed) {
         for (const OpNameKind& source : descriptor.stats.ops[core][group]) {
@@ -130,10 +133,10 @@ void StatsNetwork::add_ops(const NetworkDescriptor& descriptor) {
 Status StatsNetwork::add_program(const Program& program, bool dependencies) {
   if (program.cores != cores_ || program.threads_per_core() != threads_per_core() ||
       groups_ != npuscope::qaic::thread_groups) {
-    return input_error("network {}: its descriptor has {} cores of {} threads but its program {} "
-                       "of {}; compile it again",
-                       name_, cores_, threads_per_core(), program.cores,
-                       program.threads_per_core());
+    return input_error(
+        "network {}: its descriptor has {} cores of {} threads but its program {} "
+        "of {}; compile it again",
+        name_, cores_, threads_per_core(), program.cores, program.threads_per_core());
   }
   fingerprint_ = npuscope::qaic::fingerprint(program);
   // Ops are the recorded tasks, queue by queue in the same order.
@@ -146,9 +149,10 @@ Status StatsNetwork::add_program(const Program& program, bool dependencies) {
     }
     const std::uint32_t listed = op_begin_[queue + 1] - op_begin_[queue];
     if (recorded != listed) {
-      return input_error("network {}: core {} {} lists {} operators but the program records {}; "
-                         "compile it again",
-                         name_, queue / groups_, group_names_[queue % groups_], listed, recorded);
+      return input_error(
+          "network {}: core {} {} lists {} operators but the program records {}; "
+          "compile it again",
+          name_, queue / groups_, group_names_[queue % groups_], listed, recorded);
     }
   }
   if (!dependencies) return {};

@@ -230,8 +230,8 @@ TEST(OpstatsSummary, UtilisationIsTheThreadsOwnOps) {
 
 TEST(OpstatsSummary, WhatIsPrintedReadsBackTheSame) {
   for (const std::uint32_t level : {40u, 50u, 70u, 100u}) {
-    const auto random = make_random_case({.seed = level, .cores = 12, .stats_level = level,
-                                          .pmu_counters = 2, .ddr_stats = true});
+    const auto random = make_random_case(
+        {.seed = level, .cores = 12, .stats_level = level, .pmu_counters = 2, .ddr_stats = true});
     const std::string text = print_summary(summary_of(random));
     const OpstatsSummary again = parsed(text);
     EXPECT_THAT(again.unread, ::testing::IsEmpty());

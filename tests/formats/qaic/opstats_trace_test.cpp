@@ -13,11 +13,11 @@
 namespace npuscope::qaic {
 namespace {
 
+using test::CheckedTrace;
+using test::TraceChecker;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using test::CheckedTrace;
-using test::TraceChecker;
 using testing::make_random_case;
 using testing::RandomCase;
 
@@ -67,8 +67,10 @@ class OpstatsTrace : public ::testing::Test {
 RandomCase tiny() {
   auto random = make_random_case({.cores = 1, .ops_per_group = 1});
   auto& listed = random.descriptor.stats.ops[0];
-  listed[0][0] = {"/a\"b", "elementadd ", "float16", "TCM", "", "", 2048, "", {"in TCM x", "out TCM y"}};
-  listed[1][0] = {"/c", "aicconvolutiond32", "i8", "TCM", "", "", 1024, "{Kernels: [1, 1], Group: 1}", {}};
+  listed[0][0] = {
+      "/a\"b", "elementadd ", "float16", "TCM", "", "", 2048, "", {"in TCM x", "out TCM y"}};
+  listed[1][0] = {"/c", "aicconvolutiond32",           "i8", "TCM", "", "",
+                  1024, "{Kernels: [1, 1], Group: 1}", {}};
   listed[2][0] = {"/d", "aiccopytovtcm", "", "DDR", "", "", 0, "", {}};
   const auto thread = [&](std::uint32_t key, std::uint64_t sync, std::uint32_t kernel,
                           std::uint32_t barrier, std::uint32_t transfer, std::uint32_t cycles) {
@@ -100,7 +102,9 @@ RandomCase tiny() {
 
 TEST_F(OpstatsTrace, WholeFileOfATinyNetwork) {
   write(tiny(), {.show_barrier_events = true});
-  EXPECT_EQ(text(), R"({"displayTimeUnit": "ns", "otherData": {"producer": "npuscope", "utimer_ticks_at_zero": "1000"}, "traceEvents": [
+  EXPECT_EQ(
+      text(),
+      R"({"displayTimeUnit": "ns", "otherData": {"producer": "npuscope", "utimer_ticks_at_zero": "1000"}, "traceEvents": [
 {"name": "process_name", "ph": "M", "pid": 2000, "args": {"name": "QAicGraph_Core_0"}},
 {"name": "process_sort_index", "ph": "M", "pid": 2000, "args": {"sort_index": 2000}},
 {"name": "thread_name", "ph": "M", "pid": 2000, "tid": 1, "args": {"name": "QAicGraph_Core_0"}},
@@ -129,11 +133,11 @@ TEST_F(OpstatsTrace, WholeFileOfATinyNetwork) {
 
 TEST_F(OpstatsTrace, NoViewerSeesAnOverlapOrALooseArrow) {
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const auto random = make_random_case(
-        {.seed = seed, .cores = std::uint32_t(1 + seed % 3), .ops_per_group = 40});
+    const auto random =
+        make_random_case({.seed = seed, .cores = std::uint32_t(1 + seed % 3), .ops_per_group = 40});
     for (const bool merge : {true, false}) {
-      write(random, {.merge_thread_groups = merge, .flow_events = true,
-                     .show_barrier_events = true});
+      write(random,
+            {.merge_thread_groups = merge, .flow_events = true, .show_barrier_events = true});
     }
   }
 }
@@ -146,8 +150,7 @@ TEST_F(OpstatsTrace, MergedTracksAddUpToTheSummary) {
     for (const OpstatsRow& row : core.rows) {
       if (row.type == OpstatsRow::Type::barrier) continue;
       std::uint64_t count = 0, pcycles = 0;
-      const std::string track =
-          "QAicGraph_Core_" + std::to_string(core.core) + "_" + row.group;
+      const std::string track = "QAicGraph_Core_" + std::to_string(core.core) + "_" + row.group;
       for (const auto& slice : trace.slices(track)) {
         if (row.type == OpstatsRow::Type::sync) {
           count += slice["name"] == "sync " + row.group;
@@ -188,8 +191,8 @@ TEST_F(OpstatsTrace, UnmergedTracksShowEveryRecord) {
         EXPECT_NEAR(recorded, double(wait["dur"]), 0.0005);
       }
       const auto& slice = slices.at(next++);
-      EXPECT_EQ(slice["args"]["oc"], std::to_string(key < 4 ? op.position()
-                                                            : (key - 3) * 50 + op.position()));
+      EXPECT_EQ(slice["args"]["oc"],
+                std::to_string(key < 4 ? op.position() : (key - 3) * 50 + op.position()));
       EXPECT_NEAR(double(slice["ts"]), start, 0.0015);
       EXPECT_NEAR(double(slice["dur"]), op.kernel_ticks / 19.2, 0.0015);
     }
@@ -402,8 +405,8 @@ TEST_F(OpstatsTrace, HostFlowIdsStayApart) {
                   {"name":"a","ph":"f","id":"0x28","ts":2,"pid":1,"tid":1,"cat":"true"}])");
   EXPECT_EQ(host.largest_flow_id, 41u);
   const Profile profile = profile_of(make_random_case({}));
-  ASSERT_TRUE(write_opstats_trace(std::vector{&profile},
-                                  {.flow_events = true, .host_trace = &host}, path()));
+  ASSERT_TRUE(write_opstats_trace(std::vector{&profile}, {.flow_events = true, .host_trace = &host},
+                                  path()));
   EXPECT_THAT(text(), HasSubstr("\"id\": 42,"));
   EXPECT_THAT(text(), ::testing::Not(HasSubstr("\"id\": 41,")));
 }

@@ -66,7 +66,8 @@ class RandomNetwork {
     program.stats_level = options_.stats_level;
     program.stats_batch_size = 8;
     program.ddr_stats = options_.ddr_stats;
-    for (std::uint32_t i = 0; i < options_.pmu_counters; ++i) program.pmu_events.push_back(0x3f + i);
+    for (std::uint32_t i = 0; i < options_.pmu_counters; ++i)
+      program.pmu_events.push_back(0x3f + i);
     program.queue_begin.push_back(0);
     for (std::uint32_t queue = 0; queue < program.queues(); ++queue) {
       for (std::uint32_t i = 0; i < options_.ops_per_group; ++i) {
@@ -188,9 +189,8 @@ class RandomNetwork {
       for (const std::uint32_t port : {100u, 101u}) {
         for (std::uint16_t thread = 0; thread < 6; ++thread) {
           const bool owner = port == 100 && thread == 0;
-          case_.buffer.ports.push_back(
-              {core, thread, port, owner ? number(1, 40000) : number(0, 2),
-               owner ? 9803252406782 : std::uint64_t{0}});
+          case_.buffer.ports.push_back({core, thread, port, owner ? number(1, 40000) : number(0, 2),
+                                        owner ? 9803252406782 : std::uint64_t{0}});
         }
       }
     }

@@ -14,9 +14,10 @@ struct Levels : ::testing::TestWithParam<std::uint32_t> {};
 TEST_P(Levels, SizeIsKnownBeforeTheBufferIsBuilt) {
   for (const std::uint32_t counters : {0u, 3u}) {
     for (const bool ddr_stats : {false, true}) {
-      const auto random = make_random_case(
-          {.stats_level = GetParam(), .pmu_counters = counters, .ddr_stats = ddr_stats,
-           .network = "odd name"});
+      const auto random = make_random_case({.stats_level = GetParam(),
+                                            .pmu_counters = counters,
+                                            .ddr_stats = ddr_stats,
+                                            .network = "odd name"});
       std::uint64_t op_records = 0;
       for (const auto& ops : random.buffer.ops) op_records += ops.size();
       EXPECT_EQ(random.bytes().size(),
@@ -27,9 +28,8 @@ TEST_P(Levels, SizeIsKnownBeforeTheBufferIsBuilt) {
 }
 
 TEST_P(Levels, RecordsWhatTheLevelPromisesAndNoMore) {
-  const auto random =
-      make_random_case({.cores = 2, .ops_per_group = 9, .stats_level = GetParam(),
-                        .pmu_counters = 2});
+  const auto random = make_random_case(
+      {.cores = 2, .ops_per_group = 9, .stats_level = GetParam(), .pmu_counters = 2});
   const auto bytes = random.bytes();
   const auto reader = SectionReader::open(bytes, stats_magic, stats_version.major, "buffer");
   ASSERT_TRUE(reader) << reader.error().message;
@@ -59,9 +59,8 @@ TEST(StatsBuffer, RecordsComeBackAsWritten) {
     const auto ops = reader->records<StatsOp>(*reader->find(stats_ops, key));
     ASSERT_TRUE(ops) << ops.error().message;
     ASSERT_EQ(ops->size(), random.buffer.ops[key].size());
-    EXPECT_EQ(std::memcmp(ops->data(), random.buffer.ops[key].data(),
-                          ops->size() * sizeof(StatsOp)),
-              0);
+    EXPECT_EQ(
+        std::memcmp(ops->data(), random.buffer.ops[key].data(), ops->size() * sizeof(StatsOp)), 0);
   }
 }
 

@@ -27,7 +27,8 @@ Result<Profile> decode(const RandomCase& random) {
   return decode_stats_buffer(random.bytes(), file, network_of(random));
 }
 
-// A span as a person would write it down: engine, core, lane, kind, op name, start, duration, cycles.
+// A span as a person would write it down: engine, core, lane, kind, op name, start, duration,
+// cycles.
 using Row = std::tuple<Engine, std::uint32_t, std::uint32_t, SpanKind, std::string, std::int64_t,
                        std::int64_t, std::int64_t>;
 
@@ -93,9 +94,9 @@ std::vector<std::string> note_texts(const Profile& profile) {
 
 TEST(StatsDecoder, EveryRecordBecomesItsSpansToTheTick) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    const auto random = make_random_case(
-        {.seed = seed, .cores = std::uint32_t(1 + seed % 5),
-         .ops_per_group = std::uint32_t(seed * 7 % 60)});
+    const auto random = make_random_case({.seed = seed,
+                                          .cores = std::uint32_t(1 + seed % 5),
+                                          .ops_per_group = std::uint32_t(seed * 7 % 60)});
     const auto profile = decode(random);
     ASSERT_TRUE(profile) << profile.error().message;
     EXPECT_EQ(thread_rows(*profile), expected_rows(random)) << "seed " << seed;
@@ -132,7 +133,8 @@ TEST(StatsDecoder, InferencesOfThreadsCoresAndTheDevice) {
       begin_cycles = std::min(begin_cycles, std::int64_t(record.begin_cycles));
       end_cycles = std::max(end_cycles, std::int64_t(record.end_cycles));
     }
-    EXPECT_EQ(inference(network.core_unit(core)), std::tuple(begin, end, end_cycles - begin_cycles));
+    EXPECT_EQ(inference(network.core_unit(core)),
+              std::tuple(begin, end, end_cycles - begin_cycles));
     first = std::min(first, begin);
     last = std::max(last, end);
   }
@@ -162,7 +164,8 @@ TEST(StatsDecoder, PortsCountersAndTraffic) {
 }
 
 TEST(StatsDecoder, LevelHundredCountsPerOperator) {
-  const auto random = make_random_case({.ops_per_group = 11, .stats_level = 100, .pmu_counters = 3});
+  const auto random =
+      make_random_case({.ops_per_group = 11, .stats_level = 100, .pmu_counters = 3});
   const auto profile = decode(random);
   ASSERT_TRUE(profile) << profile.error().message;
   std::size_t counted = 0;
@@ -198,8 +201,9 @@ TEST(StatsDecoder, Level40HasTimesButNoOperators) {
   const auto trace = check_trace_level(*profile, file);
   ASSERT_FALSE(trace);
   EXPECT_EQ(trace.error().message,
-            file + ": compiled with -stats-level=40, which records no operators; compile with "
-                   "-stats-level=70 or more for a trace");
+            file +
+                ": compiled with -stats-level=40, which records no operators; compile with "
+                "-stats-level=70 or more for a trace");
 }
 
 struct Refused {
@@ -247,9 +251,8 @@ TEST(StatsDecoder, ADamagedSectionCostsOnlyItself) {
   EXPECT_EQ(profile->notes[0].offset, damaged.offset);
   EXPECT_EQ(profile->notes[0].count, damaged.count);
   auto expected = expected_rows(random);
-  std::erase_if(expected, [](const Row& row) {
-    return std::get<1>(row) == 1 && std::get<2>(row) == 1;
-  });
+  std::erase_if(expected,
+                [](const Row& row) { return std::get<1>(row) == 1 && std::get<2>(row) == 1; });
   EXPECT_EQ(thread_rows(*profile), expected);
 }
 
@@ -264,14 +267,15 @@ TEST(StatsDecoder, BadRecordsAreCountedLocatedAndLeftOut) {
   ops[6].start_ticks = random.buffer.threads[4].end_ticks + 1;
   const auto profile = decode(random);
   ASSERT_TRUE(profile) << profile.error().message;
-  EXPECT_THAT(note_texts(*profile),
-              ::testing::ElementsAre(
-                  "2 of 20 operator records of core 0 thread 4 were never written; left out",
-                  "1 of 20 operator records of core 0 thread 4 are out of place (their position is "
-                  "not their index); left out",
-                  "1 of 20 operator records of core 0 thread 4 end after their thread does; left out",
-                  "1 of 20 operator records of core 0 thread 4 begin before their predecessor has "
-                  "ended; left out"));
+  EXPECT_THAT(
+      note_texts(*profile),
+      ::testing::ElementsAre(
+          "2 of 20 operator records of core 0 thread 4 were never written; left out",
+          "1 of 20 operator records of core 0 thread 4 are out of place (their position is "
+          "not their index); left out",
+          "1 of 20 operator records of core 0 thread 4 end after their thread does; left out",
+          "1 of 20 operator records of core 0 thread 4 begin before their predecessor has "
+          "ended; left out"));
   const auto reader = SectionReader::open(random.bytes(), stats_magic, 1, "buffer");
   EXPECT_EQ(profile->notes[0].offset, reader->find(stats_ops, 4)->offset + 2 * sizeof(StatsOp));
   EXPECT_EQ(profile->notes[0].count, 2u);
@@ -283,8 +287,8 @@ TEST(StatsDecoder, BadRecordsAreCountedLocatedAndLeftOut) {
 // Every byte of a small buffer, damaged in several ways: an error, or a profile that is either
 // whole or says what is missing; never a crash, and never silence.
 TEST(StatsDecoder, AnyDamagedByteIsNoticed) {
-  const auto random = make_random_case({.cores = 1, .ops_per_group = 3, .stats_level = 100,
-                                        .pmu_counters = 1, .ddr_stats = true});
+  const auto random = make_random_case(
+      {.cores = 1, .ops_per_group = 3, .stats_level = 100, .pmu_counters = 1, .ddr_stats = true});
   const auto whole = random.bytes();
   const StatsNetwork network = network_of(random);
   std::size_t unnoticed = 0;

@@ -50,7 +50,8 @@ class TraceChecker {
     check_lines();
     for (const auto& event : trace_.events) check_event(event);
     check_overlap("cut to nanoseconds", [](double us) { return std::trunc(us * 1000.0); });
-    check_overlap("rounded to nanoseconds", [](double us) { return double(std::llround(us * 1000.0)); });
+    check_overlap("rounded to nanoseconds",
+                  [](double us) { return double(std::llround(us * 1000.0)); });
     check_overlap("as doubles", [](double us) { return us; });
     check_flows();
     return trace_;

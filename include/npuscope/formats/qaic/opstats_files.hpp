@@ -23,7 +23,7 @@ struct StatsBufferName {
   std::optional<std::uint64_t> activation;  // <A>
   std::optional<std::uint64_t> inference;   // <I>
   std::string network;                      // empty when the name does not tell
-  std::string output_stem;                  // "aic-profiling-program-0-activation-0-inf-213-QAicGraph"
+  std::string output_stem;  // "aic-profiling-program-0-activation-0-inf-213-QAicGraph"
 };
 
 // None when it is not the name of a statistics buffer.

@@ -26,19 +26,19 @@ namespace npuscope::qaic {
 // One event: its text without line breaks, and where ts and pid stand in it.
 struct HostEvent {
   std::string text;
-  std::size_t ts_offset = 0;     // of the value; length 0: no ts (metadata)
+  std::size_t ts_offset = 0;  // of the value; length 0: no ts (metadata)
   std::size_t ts_length = 0;
   double ts_microseconds = 0;
-  std::size_t pid_offset = 0;    // of an integer value; length 0: none
+  std::size_t pid_offset = 0;  // of an integer value; length 0: none
   std::size_t pid_length = 0;
   std::int64_t pid = 0;
 };
 
 struct HostTrace {
   std::vector<HostEvent> events;
-  double first_microseconds = 0;                      // earliest ts
+  double first_microseconds = 0;  // earliest ts
   std::optional<std::int64_t> utimer_ticks_at_zero;
-  std::uint64_t largest_flow_id = 0;                  // so that device flows take others
+  std::uint64_t largest_flow_id = 0;  // so that device flows take others
 };
 
 // Input errors name the file and the byte.

@@ -6,7 +6,8 @@
 //   Result<OpstatsSummary> again = parse_summary(text, "name");
 //
 //   core  ucycles  ucycles(%)     pcycles  pcycles(%)  count      out KB  …  opdetails
-//   c0     244552      55.00%    15612581      54.67%   1081   525124.00  …  aicconvolutiond32 HMX …
+//   c0     244552      55.00%    15612581      54.67%   1081   525124.00  …  aicconvolutiond32 HMX
+//   …
 //
 // ucycles are ticks of the 19.2 MHz timer, pcycles processor cycles. The struct holds what was
 // counted; every figure that follows from it (percentages, per KB, totals, rates) is computed when
@@ -31,25 +32,25 @@ namespace npuscope::qaic {
 struct OpstatsRow {
   enum class Type : std::uint8_t { op, sync, barrier };
   Type type = Type::op;
-  std::string kind;              // kernel, e.g. aicconvolutiond32; empty for waits
-  std::string group;             // HVX, HMX, DMAIssue
-  std::string memory;            // TCM, DDR; empty for waits
-  std::string types;             // "float16, i8"
+  std::string kind;    // kernel, e.g. aicconvolutiond32; empty for waits
+  std::string group;   // HVX, HMX, DMAIssue
+  std::string memory;  // TCM, DDR; empty for waits
+  std::string types;   // "float16, i8"
   std::uint64_t ucycles = 0;
   std::uint64_t pcycles = 0;
-  std::uint64_t count = 0;       // ops, or waits executed
-  double output_kilobytes = 0;   // of 1024 bytes
+  std::uint64_t count = 0;         // ops, or waits executed
+  double output_kilobytes = 0;     // of 1024 bytes
   double stddev_per_kilobyte = 0;  // population standard deviation of the ops' pcycles per KB
 
   std::optional<double> ucycles_per_kilobyte() const;  // none without output, or for waits
   std::optional<double> pcycles_per_kilobyte() const;
-  std::string details() const;   // the last column
+  std::string details() const;  // the last column
 };
 
 struct OpstatsThread {
   std::uint32_t thread = 0;
   std::string group;
-  std::uint64_t begin = 0;       // absolute ticks
+  std::uint64_t begin = 0;  // absolute ticks
   std::uint64_t end = 0;
   std::uint64_t ucycles = 0;
   std::uint64_t pcycles = 0;
@@ -66,8 +67,8 @@ struct OpstatsBatch {
 
 struct OpstatsPort {
   std::uint32_t thread = 0;
-  std::uint32_t port = 0;        // 100 host input, 101 host output
-  std::uint64_t ucycles = 0;     // waited for
+  std::uint32_t port = 0;     // 100 host input, 101 host output
+  std::uint64_t ucycles = 0;  // waited for
 };
 
 struct OpstatsActivation {
@@ -104,16 +105,16 @@ struct OpstatsCore {
 
 struct OpstatsSummary {
   std::string network;
-  std::uint32_t batch_size = 1;   // inferences per batch (-stats-batchsize)
+  std::uint32_t batch_size = 1;  // inferences per batch (-stats-batchsize)
   Hertz utimer = aic_utimer;
   std::vector<OpstatsCore> cores;
   std::vector<std::string> unread;  // lines of a parsed text that say something unknown
 
-  std::uint64_t begin() const;    // of the batches of all cores
+  std::uint64_t begin() const;  // of the batches of all cores
   std::uint64_t end() const;
   std::uint64_t ucycles() const { return end() - begin(); }
   double seconds() const;
-  double batches_per_second() const;     // of one instance of the network; 0 when it took no time
+  double batches_per_second() const;  // of one instance of the network; 0 when it took no time
   double inferences_per_second() const;
   std::optional<std::uint64_t> longest_wait(std::uint32_t port) const;
 };

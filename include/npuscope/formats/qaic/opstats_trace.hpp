@@ -37,8 +37,8 @@ struct TraceOptions {
   // One track per thread group, on which the slowest thread stands for the group; false: one per
   // thread (QAicGraph_Core_0_HVX_T0 …).
   bool merge_thread_groups = true;
-  bool flow_events = false;             // Profile::edges as arrows
-  bool show_barrier_events = false;     // on tracks of their own (…_HVX_Barrier)
+  bool flow_events = false;               // Profile::edges as arrows
+  bool show_barrier_events = false;       // on tracks of their own (…_HVX_Barrier)
   const HostTrace* host_trace = nullptr;  // merged in; opstats_host_trace.hpp
 };
 

@@ -38,18 +38,18 @@ namespace measure {
 // of the profile
 inline constexpr std::string_view stats_level = "stats level";
 inline constexpr std::string_view stats_batch_size = "stats batch size";
-inline constexpr std::string_view program = "program";          // <P> of the file name
-inline constexpr std::string_view activation = "activation";    // <A>
-inline constexpr std::string_view inference = "inference";      // <I>
+inline constexpr std::string_view program = "program";        // <P> of the file name
+inline constexpr std::string_view activation = "activation";  // <A>
+inline constexpr std::string_view inference = "inference";    // <I>
 // of a core
 inline constexpr std::string_view physical_core = "physical core";
 inline constexpr std::string_view ddr_read = "ddr read bytes";
 inline constexpr std::string_view ddr_write = "ddr write bytes";
 // of a thread; `port` is 100 for the host's input, 101 for its output
-std::string port_wait(std::uint32_t port);                      // "port 100 wait", ticks
-std::string port_doorbell(std::uint32_t port);                  // "port 100 doorbell", absolute ticks
+std::string port_wait(std::uint32_t port);      // "port 100 wait", ticks
+std::string port_doorbell(std::uint32_t port);  // "port 100 doorbell", absolute ticks
 // of a thread, and from level 100 of a span; `event` as in -aic-pmu-events
-std::string pmu(std::uint32_t event);                           // "pmu 0x3f"
+std::string pmu(std::uint32_t event);  // "pmu 0x3f"
 }  // namespace measure
 
 struct StatsNetworkOptions {
@@ -104,9 +104,9 @@ class StatsNetwork {
   std::uint32_t cores_ = 0;
   std::uint32_t groups_ = 0;
   std::uint32_t stats_level_ = 0;
-  std::vector<std::uint32_t> thread_groups_;    // group of each thread of a core
+  std::vector<std::uint32_t> thread_groups_;  // group of each thread of a core
   std::vector<std::string> group_names_;
-  std::vector<std::uint32_t> op_begin_;         // by core * groups + group, and one past the end
+  std::vector<std::uint32_t> op_begin_;  // by core * groups + group, and one past the end
   std::optional<std::uint64_t> fingerprint_;
   Profile profile_;
 };
