@@ -110,6 +110,10 @@ int input_axis(const Graph& graph, const Node& node, OpClass op_class, std::size
     case OpClass::convolution:  // depthwise, on HVX; its weights follow the channels
       if (index > 0) return output_axis == 1 && input.size() > 0 ? 0 : replicated;
       return output_axis <= 2 ? output_axis : incompatible;
+    case OpClass::matmul:  // several products in one operator: only whole batches are sure to be
+                           // apart
+      if (output_axis != 0) return index == 0 ? incompatible : replicated;
+      return !input.empty() && input[0] == output[0] && input.size() > 1 ? 0 : replicated;
     case OpClass::transpose: return transpose_axis(graph, node, output_axis);
     case OpClass::copy: return copy_axis(graph, node, index, output_axis);
     case OpClass::sort: {

@@ -1,6 +1,8 @@
 #include "npu/compile/fusion.hpp"
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 namespace npuscope::npu {
 namespace {
@@ -54,6 +56,16 @@ bool fuse(const Graph& graph, const Node& next, OpClass op_class, NodePlan& plan
 
 std::size_t operand_count(const Node& node) { return node.inputs.size(); }
 
+// Operators of one product whose operands stand where assign_operands looks for them.
+bool is_simple_product(const Node& node) {
+  static const std::set<std::string, std::less<>> simple{
+      "MatMul", "Gemm",          "FusedMatMul", "MatMulInteger", "QLinearMatMul", "MatMulNBits",
+      "Conv",   "ConvTranspose", "ConvInteger", "QLinearConv",   "FusedConv"};
+  const bool quantized = node.op.starts_with("QLinear");
+  return simple.contains(node.op) && node.outputs.size() == 1 &&
+         node.inputs.size() >= (quantized ? 8u : 2u);
+}
+
 // Which inputs of a matrix node are the activation, the weights and the bias.
 void assign_operands(const Graph& graph, const Node& node, NodePlan& plan) {
   const bool quantized = node.op == "QLinearConv" || node.op == "QLinearMatMul";
@@ -103,11 +115,13 @@ std::vector<NodePlan> plan_nodes(const Graph& graph) {
     plans[i].op_class = classify(graph, graph.nodes[i]);
     if (plans[i].op_class == OpClass::folded) plans[i].fate = NodeFate::folded;
     if (plans[i].op_class == OpClass::view) plans[i].fate = NodeFate::view;
-    if (is_matrix(plans[i].op_class)) assign_operands(graph, graph.nodes[i], plans[i]);
+    if (!is_matrix(plans[i].op_class)) continue;
+    plans[i].compound = !is_simple_product(graph.nodes[i]);
+    if (!plans[i].compound) assign_operands(graph, graph.nodes[i], plans[i]);
   }
   for (std::size_t i = 0; i < plans.size(); ++i) {
     NodePlan& plan = plans[i];
-    if (is_matrix(plan.op_class) && plan.fate == NodeFate::execute) {
+    if (is_matrix(plan.op_class) && plan.fate == NodeFate::execute && !plan.compound) {
       fuse_followers(graph, graph.nodes[i], plans, plan);
     }
     if (plan.fate == NodeFate::execute && dequantize_vanishes(graph, graph.nodes[i], plans)) {

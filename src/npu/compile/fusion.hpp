@@ -21,6 +21,7 @@ struct NodePlan {
   TensorId weights = TensorId::none;
   std::vector<TensorId> fused_constants;  // bias, folded normalisation parameters
   bool integer = false;                   // int8 by int8
+  bool compound = false;  // several products in one operator: attention, LSTM, Einsum
 };
 
 std::vector<NodePlan> plan_nodes(const Graph& graph);

@@ -93,7 +93,9 @@ void Lowering::lower(std::size_t position) {
                            : StringId::empty;
   node_attributes_ = verbose ? strings_.intern(attributes_of(node)) : StringId::empty;
   const OpClass op_class = plan.op_class;
-  if (op_class == OpClass::matmul || op_class == OpClass::convolution) {
+  if (plan.compound) {
+    lower_compound(node);
+  } else if (op_class == OpClass::matmul || op_class == OpClass::convolution) {
     lower_matrix(node, plan);
   } else if (op_class == OpClass::gather) {
     lower_gather(node);
@@ -219,6 +221,21 @@ TaskSpec Lowering::dma_task(const char* kernel, StringId name, DataType) const {
   return spec;
 }
 
+TaskIndex Lowering::add_compute(const TaskSpec& spec, std::span<const BufferId> reads,
+                                BufferId writes) {
+  TaskNeeds needs;
+  for (BufferId read : reads) {
+    if (read != BufferId::none) tasks_.need_to_read(read, spec.core, needs);
+  }
+  tasks_.need_to_write(writes, spec.core, needs);
+  const TaskIndex task = add(spec, std::move(needs));
+  for (BufferId read : reads) {
+    if (read != BufferId::none) tasks_.reads(task, read, spec.core);
+  }
+  tasks_.writes(task, writes, spec.core);
+  return task;
+}
+
 std::uint64_t Lowering::tiles_for(std::uint64_t bytes) const {
   return std::max<std::uint64_t>(1, divide_up(bytes, tile_bytes_));
 }
@@ -229,7 +246,7 @@ void Lowering::count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d3
   metrics_.d32_constant_bytes += d32_bytes;
 }
 
-StringId Lowering::name_of_tile(std::uint64_t tile, std::uint64_t tiles) {
+StringId Lowering::name_of_tile(std::uint64_t tile, std::uint64_t tiles) const {
   if (tiles <= 1) return node_name_;
   return strings_.intern(fmt::format("{}/__{}", strings_[node_name_], tile));
 }

@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -111,6 +112,11 @@ class Lowering {
   Operand prepare_constant(TensorId tensor, const Partition& needed, Layout layout);
   bool load(StorageId id, const Partition& needed);
   void load_once_and_multicast(Storage& storage, BufferId buffer);
+  void prepare_beside(Operand& operand, const Partition& needed);
+  void write_back(StorageId id);
+  // The storage's bytes from buffer `from`, elsewhere or in another layout; none without room.
+  BufferId exchange(StorageId id, BufferId from, const Partition& needed);
+  BufferId convert(StorageId id, BufferId from, const CoreBytes& core_bytes, Layout layout);
   bool repartition(StorageId id, const Partition& needed);
   void convert_layout(StorageId id, Layout layout);
   void place_result(NodeResult& result, bool resident);
@@ -119,7 +125,7 @@ class Lowering {
   BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
   void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes);
 
-  // matrix.cpp: products on the HMX
+  // matrix.cpp, products.cpp: products on the HMX
   struct MatrixJob {
     const Node* node = nullptr;
     const NodePlan* plan = nullptr;
@@ -132,6 +138,7 @@ class Lowering {
   };
   void lower_matrix(const Node& node, const NodePlan& plan);
   void lower_depthwise(const Node& node, const NodePlan& plan);
+  void lower_compound(const Node& node);
   void lower_constant_product(MatrixJob& job);
   void lower_dynamic_product(MatrixJob& job);
   MatrixJob describe(const Node& node, const NodePlan& plan) const;
@@ -148,7 +155,22 @@ class Lowering {
     CoreBytes output_bytes;
     CoreBytes rows, columns, groups;  // of each core
   };
-  void emit_product(const MatrixJob& job, const ProductTile& tile);
+  void emit_product(const MatrixJob& job, ProductTile& tile, const NodeResult& result);
+  struct ProductTiling {
+    std::uint64_t rows = 1;         // tiles of the activation
+    std::uint64_t chunks = 1;       // of the weights' columns
+    std::uint64_t depth_parts = 1;  // of each chunk
+  };
+  ProductTiling plan_tiling(const MatrixJob& job, const Operand& activation,
+                            const NodeResult& result) const;
+  NodeResult make_product_result(const MatrixJob& job, Layout layout);
+  void run_product_tiles(const MatrixJob& job, const std::vector<Operand>& operands, BufferId halo,
+                         const NodeResult& result);
+  Partition needed_for_batches(const MatrixJob& job, TensorId id, bool weights) const;
+  std::uint64_t batch_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
+                            const NodeResult& result) const;
+  ProductTile batch_tile(const MatrixJob& job, const CoreBytes& output_bytes, std::uint64_t index,
+                         std::uint64_t tiles) const;
   ProductTile product_tile(const MatrixJob& job, const CoreBytes& output_bytes,
                            std::uint64_t row_tile, std::uint64_t row_tiles, std::uint64_t chunk,
                            std::uint64_t chunks) const;
@@ -161,6 +183,7 @@ class Lowering {
     bool reads_ddr = false;       // as many bytes as it puts out, element by element
     bool reads_constant = false;  // of a constant
     bool in_place = false;        // may write over an input of the same size
+    std::uint64_t hmx_macs = 0;   // of the whole operator; then it runs on the HMX
   };
   VectorKernel kernel_named(const std::string& name) const;
   void lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel);
@@ -194,7 +217,9 @@ class Lowering {
   TaskSpec dma_task(const char* kernel, StringId name, DataType type) const;
   std::uint64_t tiles_for(std::uint64_t bytes) const;
   void count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes);
-  StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles);
+  StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles) const;
+  // A task on its own core's VTCM: reads the buffers (none are passed over), writes one.
+  TaskIndex add_compute(const TaskSpec& spec, std::span<const BufferId> reads, BufferId writes);
   TaskIndex add(const TaskSpec& spec, TaskNeeds needs) {
     return tasks_.add(spec, std::move(needs));
   }

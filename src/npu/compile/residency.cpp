@@ -72,14 +72,18 @@ bool Lowering::evict_one() {
   return true;
 }
 
-void Lowering::spill(StorageId id) {
+void Lowering::write_back(StorageId id) {
   Storage& storage = storages_[id];
-  if (!storage.in_ddr) {
-    store_tile(id, storage.buffer, slice_bytes(storage.partition, storage.bytes, cores_));
-    metrics_.spill_bytes += storage.bytes;
-    storage.in_ddr = true;
-    storage.ddr_layout = storage.layout;
-  }
+  if (storage.in_ddr) return;
+  store_tile(id, storage.buffer, slice_bytes(storage.partition, storage.bytes, cores_));
+  metrics_.spill_bytes += storage.bytes;
+  storage.in_ddr = true;
+  storage.ddr_layout = storage.layout;
+}
+
+void Lowering::spill(StorageId id) {
+  write_back(id);
+  Storage& storage = storages_[id];
   release(storage.buffer);
   storage.buffer = BufferId::none;
   std::erase(resident_, id);
@@ -119,7 +123,7 @@ Operand Lowering::prepare(TensorId id, const Partition& needed, Layout layout) {
     throw LoweringFailure{fmt::format("tensor '{}', an input of node '{}', is never computed",
                                       tensor(id).name, strings_[node_name_])};
   }
-  pinned_.insert(storage_id);
+  const bool shared = !pinned_.insert(storage_id).second;  // another operand of this node has it
   Operand operand;
   operand.tensor = id;
   operand.storage = storage_id;
@@ -127,6 +131,10 @@ Operand Lowering::prepare(TensorId id, const Partition& needed, Layout layout) {
   operand.core_bytes = slice_bytes(needed, storages_[storage_id].bytes, cores_);
   if (storages_[storage_id].buffer == BufferId::none && fits(operand.core_bytes)) {
     load(storage_id, needed);
+  }
+  if (shared && storages_[storage_id].buffer != BufferId::none) {
+    prepare_beside(operand, needed);
+    return operand;
   }
   if (storages_[storage_id].buffer != BufferId::none) {
     const Partition held = partition_in_view(storages_[storage_id].partition, tensor(id).shape);
@@ -138,6 +146,27 @@ Operand Lowering::prepare(TensorId id, const Partition& needed, Layout layout) {
   operand.buffer = storages_[storage_id].buffer;
   operand.streamed = operand.buffer == BufferId::none;
   return operand;
+}
+
+// One tensor as two operands (x times its own transpose): the first one's buffer must stay as it
+// is, so the second gets what it needs in a buffer of its own, or through DDR.
+void Lowering::prepare_beside(Operand& operand, const Partition& needed) {
+  const Storage& storage = storages_[operand.storage];
+  operand.buffer = storage.buffer;
+  const Partition held = partition_in_view(storage.partition, tensor(operand.tensor).shape);
+  if (!satisfies(held, needed, cores_)) {
+    operand.buffer = fits(operand.core_bytes) ? exchange(operand.storage, storage.buffer, needed)
+                                              : BufferId::none;
+    operand.temporary = operand.buffer != BufferId::none;
+  }
+  if (operand.buffer != BufferId::none && storage.layout != operand.layout) {
+    const BufferId whole = operand.buffer;
+    operand.buffer = convert(operand.storage, whole, operand.core_bytes, operand.layout);
+    if (operand.temporary) release(whole);
+    operand.temporary = operand.buffer != BufferId::none;
+  }
+  operand.streamed = operand.buffer == BufferId::none;
+  if (operand.streamed) write_back(operand.storage);
 }
 
 Operand Lowering::prepare_constant(TensorId id, const Partition& needed, Layout layout) {
@@ -220,12 +249,12 @@ void Lowering::load_once_and_multicast(Storage& storage, BufferId buffer) {
 }
 
 // All-gather when every core needs all of it, else all-to-all: each core sends what others lack.
-bool Lowering::repartition(StorageId id, const Partition& needed) {
+BufferId Lowering::exchange(StorageId id, BufferId from, const Partition& needed) {
   const CoreBytes held = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
   const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, cores_);
   const BufferId buffer = try_allocate(core_bytes, Lifetime::tensor);
-  if (buffer == BufferId::none) return false;
-  Storage& storage = storages_[id];
+  if (buffer == BufferId::none) return buffer;
+  const Storage& storage = storages_[id];
   const bool gather = needed.axis < 0;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (held[core] == 0) continue;
@@ -234,28 +263,33 @@ bool Lowering::repartition(StorageId id, const Partition& needed) {
     spec.output_bytes = held[core];
     spec.multicast = gather ? held[core] : held[core] * (cores_ - 1) / cores_;
     TaskNeeds needs;
-    tasks_.need_to_read(storage.buffer, core, needs);
+    tasks_.need_to_read(from, core, needs);
     for (std::uint32_t to = 0; to < cores_; ++to) {
       if (core_bytes[to] > 0) tasks_.need_to_write(buffer, to, needs);
     }
     const TaskIndex task = add(spec, std::move(needs));
-    tasks_.reads(task, storage.buffer, core);
+    tasks_.reads(task, from, core);
     for (std::uint32_t to = 0; to < cores_; ++to) {
       if (core_bytes[to] > 0) tasks_.writes(task, buffer, to);
     }
   }
-  release(storage.buffer);
-  storage.buffer = buffer;
-  storage.partition = needed;
+  return buffer;
+}
+
+bool Lowering::repartition(StorageId id, const Partition& needed) {
+  const BufferId buffer = exchange(id, storages_[id].buffer, needed);
+  if (buffer == BufferId::none) return false;
+  release(storages_[id].buffer);
+  storages_[id].buffer = buffer;
+  storages_[id].partition = needed;
   return true;
 }
 
-void Lowering::convert_layout(StorageId id, Layout layout) {
-  if (storages_[id].buffer == BufferId::none) return;  // each tile is converted after loading
-  const CoreBytes core_bytes = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
+BufferId Lowering::convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
+                           Layout layout) {
   const BufferId buffer = try_allocate(core_bytes, Lifetime::tensor);
-  if (buffer == BufferId::none) return spill(id);  // converted tile by tile on the way back
-  Storage& storage = storages_[id];
+  if (buffer == BufferId::none) return buffer;
+  const Storage& storage = storages_[id];
   const std::string kernel = layout == Layout::flat          ? "aicconvertfromd32"
                              : layout == Layout::weights_d32 ? "aicconvertweightstod32"
                                                              : "aicconverttod32";
@@ -265,16 +299,20 @@ void Lowering::convert_layout(StorageId id, Layout layout) {
     spec.core = core;
     spec.output_bytes = core_bytes[core];
     spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
-    TaskNeeds needs;
-    tasks_.need_to_read(storage.buffer, core, needs);
-    tasks_.need_to_write(buffer, core, needs);
-    const TaskIndex task = add(spec, std::move(needs));
-    tasks_.reads(task, storage.buffer, core);
-    tasks_.writes(task, buffer, core);
+    add_compute(spec, std::span(&from, 1), buffer);
   }
-  release(storage.buffer);
-  storage.buffer = buffer;
-  storage.layout = layout;
+  return buffer;
+}
+
+void Lowering::convert_layout(StorageId id, Layout layout) {
+  const BufferId from = storages_[id].buffer;
+  if (from == BufferId::none) return;  // each tile is converted after loading
+  const CoreBytes core_bytes = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
+  const BufferId buffer = convert(id, from, core_bytes, layout);
+  if (buffer == BufferId::none) return spill(id);  // converted tile by tile on the way back
+  release(from);
+  storages_[id].buffer = buffer;
+  storages_[id].layout = layout;
 }
 
 BufferId Lowering::load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles) {
@@ -308,12 +346,7 @@ BufferId Lowering::load_tile(const Operand& operand, std::uint64_t tile, std::ui
     spec.core = core;
     spec.output_bytes = core_bytes[core];
     spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
-    TaskNeeds needs;
-    tasks_.need_to_read(buffer, core, needs);
-    tasks_.need_to_write(converted, core, needs);
-    const TaskIndex task = add(spec, std::move(needs));
-    tasks_.reads(task, buffer, core);
-    tasks_.writes(task, converted, core);
+    add_compute(spec, std::span(&buffer, 1), converted);
   }
   release(buffer);
   return converted;

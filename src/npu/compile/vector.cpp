@@ -234,6 +234,8 @@ void Lowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile, 
     writes.push_back(result.streamed ? allocate(bytes, Lifetime::tile) : result.buffer);
     tile_bytes.push_back(std::move(bytes));
   }
+  std::uint64_t all_bytes = 0;
+  for (const NodeResult& result : results) all_bytes += storages_[result.storage].bytes;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     std::uint64_t bytes = 0;
     for (const CoreBytes& of_result : tile_bytes) bytes += of_result[core];
@@ -243,6 +245,11 @@ void Lowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile, 
     spec.core = core;
     spec.output_bytes = bytes;
     spec.cycles = kernel.cycles(bytes);
+    if (kernel.hmx_macs > 0) {
+      spec.group = qaic::ThreadGroup::hmx;
+      spec.thread_imbalance = 0;
+      spec.macs = std::uint64_t(double(kernel.hmx_macs) * double(bytes) / double(all_bytes));
+    }
     if (kernel.reads_ddr) {
       spec.memory = strings_.intern("DDR");
       spec.ddr_read = bytes;
@@ -308,12 +315,7 @@ bool Lowering::lower_split_reduction(const Node& node, const std::string& kernel
     spec.output_bytes = bytes;
     // The kernel reads its whole slice, so that is what it costs by.
     spec.cycles = vector_cycles(target_, kernel, operand.core_bytes[core]);
-    TaskNeeds needs;
-    tasks_.need_to_read(operand.buffer, core, needs);
-    tasks_.need_to_write(partial, core, needs);
-    const TaskIndex task = add(spec, std::move(needs));
-    tasks_.reads(task, operand.buffer, core);
-    tasks_.writes(task, partial, core);
+    const TaskIndex task = add_compute(spec, std::span(&operand.buffer, 1), partial);
     TaskSpec send = dma_task("aicmulticastvtcm", node_name_, type_of(output));
     send.core = core;
     send.multicast = send.output_bytes = bytes;
@@ -328,12 +330,7 @@ bool Lowering::lower_split_reduction(const Node& node, const std::string& kernel
     spec.core = core;
     spec.output_bytes = bytes;
     spec.cycles = vector_cycles(target_, "elementadd", bytes * cores_);
-    TaskNeeds needs;
-    tasks_.need_to_read(gathered, core, needs);
-    tasks_.need_to_write(result, core, needs);
-    const TaskIndex task = add(spec, std::move(needs));
-    tasks_.reads(task, gathered, core);
-    tasks_.writes(task, result, core);
+    add_compute(spec, std::span(&gathered, 1), result);
   }
   release(partial);
   release(gathered);

@@ -1,100 +1,16 @@
-// No two tasks may touch the same VTCM bytes at the same time when one of them writes. The compiler
-// plans addresses in program order but the queues run out of that order, so this checks the
-// program's waits against a log of every access, by happens-before: independent of how the waits
-// were derived and pruned.
-#include <algorithm>
+// The compiler plans addresses in program order but the queues run out of that order: no two tasks
+// may touch the same VTCM bytes at the same time when one of them writes.
+#include "npu/compile/collisions.hpp"
 
 #include "npu/compile/compile_fixture.hpp"
-#include "npu/compile/instrument.hpp"
-#include "npu/compile/lowering.hpp"
-#include "npu/compile/schedule.hpp"
 
 namespace npuscope::npu {
 namespace {
 
-// clocks[task][queue]: how many tasks of that queue have surely completed before the task starts.
-std::vector<std::vector<std::uint32_t>> happens_before(const qaic::Program& program) {
-  std::vector<std::vector<std::uint32_t>> clocks(program.tasks.size());
-  std::vector<std::uint32_t> next(program.queues());
-  for (std::size_t done = 0; done < program.tasks.size();) {
-    for (std::uint32_t queue = 0; queue < program.queues(); ++queue) {
-      const std::uint32_t at = program.queue_begin[queue] + next[queue];
-      if (at == program.queue_begin[queue + 1]) continue;
-      const qaic::Task& task = program.tasks[at];
-      std::vector<std::uint32_t> clock(program.queues(), 0);
-      if (next[queue] > 0) clock = clocks[at - 1];
-      clock[queue] = next[queue];
-      bool ready = true;
-      for (std::uint32_t i = 0; i < task.wait_count; ++i) {
-        const qaic::Wait& wait = program.waits[task.wait_begin + i];
-        if (next[wait.queue] < wait.count) {
-          ready = false;
-          break;
-        }
-        const auto& seen = clocks[program.queue_begin[wait.queue] + wait.count - 1];
-        for (std::size_t q = 0; q < clock.size(); ++q) clock[q] = std::max(clock[q], seen[q]);
-        clock[wait.queue] = std::max(clock[wait.queue], wait.count);
-      }
-      if (!ready) continue;
-      clocks[at] = std::move(clock);
-      ++next[queue];
-      ++done;
-    }
-  }
-  return clocks;
-}
-
-struct Use {
-  std::uint32_t place = 0;  // in the program
-  std::uint32_t queue = 0;
-  std::uint32_t position = 0;  // in the queue
-  std::uint64_t begin = 0, end = 0;
-  bool writes = false;
-};
-
 std::size_t collisions(const Graph& graph, const CompileOptions& options) {
-  const Target target = aic100();
-  Lowering lowering(graph, target, options);
-  lowering.log_accesses();
-  LoweredNetwork network = lowering.run();
-  Schedule schedule = schedule_tasks(network.tasks, target);
-  qaic::Program program;
-  program.cores = options.cores;
-  const auto origin = emit_program(network.tasks, schedule, network.strings, program);
-  std::vector<std::uint32_t> place(origin.size());
-  for (std::uint32_t at = 0; at < origin.size(); ++at) place[origin[at]] = at;
-  const auto clocks = happens_before(program);
-
-  std::size_t found = 0;
-  for (std::uint32_t core = 0; core < options.cores; ++core) {
-    std::vector<Use> uses;
-    for (const auto& access : network.tasks.accesses()) {
-      if (access.core != core) continue;
-      Use use;
-      use.place = place[access.task];
-      use.queue = network.tasks.queue_of(access.task);
-      use.position = use.place - program.queue_begin[use.queue];
-      use.begin = network.tasks.buffer_address(access.buffer);
-      use.end = use.begin + network.tasks.buffer_bytes(access.buffer);
-      use.writes = access.writes;
-      uses.push_back(use);
-    }
-    const auto before = [&](const Use& a, const Use& b) {
-      return clocks[b.place][a.queue] > a.position;
-    };
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-      for (std::size_t j = 0; j < i; ++j) {
-        const Use &a = uses[i], &b = uses[j];
-        if (!(a.writes || b.writes) || a.place == b.place) continue;
-        if (a.end <= b.begin || b.end <= a.begin || a.queue == b.queue) continue;
-        // Several tasks may fill parts of one buffer at once (tiles, multicasts from all cores).
-        if (a.writes && b.writes && a.begin == b.begin && a.end == b.end) continue;
-        if (!before(a, b) && !before(b, a)) ++found;
-      }
-    }
-    EXPECT_GT(uses.size(), 100u);
-  }
-  return found;
+  const CollisionCheck check = check_collisions(graph, options);
+  EXPECT_GT(check.accesses, 100u * options.cores);
+  return check.collisions;
 }
 
 TEST(VtcmCollisions, NoneInConvolutionalModels) {

@@ -1,0 +1,335 @@
+// The tiles of one matrix product: weights in chunks, rows or batches, and the tasks that multiply
+// them.
+#include <algorithm>
+#include <cmath>
+
+#include "npu/compile/lowering.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+constexpr std::uint64_t weight_chunk_bytes = 1 << 20;  // streamed at a time: long DDR bursts, yet
+                                                       // several fit beside the activations
+
+std::uint64_t largest(const std::vector<std::uint64_t>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+
+std::uint64_t part(std::uint64_t all, std::uint64_t index, std::uint64_t parts) {
+  return all * (index + 1) / parts - all * index / parts;
+}
+
+// All of `all` in `parts` portions of whole `grain`s.
+std::uint64_t grain_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts,
+                         std::uint64_t grain) {
+  const std::uint64_t grains = divide_up(all, grain);
+  const std::uint64_t begin = std::min(all, grains * index / parts * grain);
+  const std::uint64_t end = std::min(all, grains * (index + 1) / parts * grain);
+  return end - begin;
+}
+
+}  // namespace
+
+// A chunk of the weights in VTCM. By columns each core loads its own; by rows each loads a part and
+// sends it to all, so that DDR is read once.
+BufferId Lowering::load_weights(const MatrixJob& job, std::uint64_t chunk, std::uint64_t chunks) {
+  const TensorId id = job.plan->weights;
+  const StringId name = name_of_tile(chunk, chunks);
+  CoreBytes own(cores_, job.weight_bytes);  // all of a core's weights
+  if (job.by_columns && job.partition.axis >= 0) {
+    own = slice_bytes({job.partition.shape, job.partition.axis, job.partition.unit},
+                      job.weight_bytes, cores_);
+  }
+  CoreBytes here(cores_);
+  for (std::uint32_t core = 0; core < cores_; ++core) here[core] = part(own[core], chunk, chunks);
+  const BufferId buffer = allocate(here, Lifetime::tile);
+  const bool shared = !job.by_columns && cores_ > 1;
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    const std::uint64_t bytes = shared ? part(here[core], core, cores_) : here[core];
+    if (bytes == 0) continue;
+    TaskSpec copy = dma_task("aiccopytovtcm", name, type_of(id));
+    copy.core = core;
+    copy.ddr_read = copy.output_bytes = bytes;
+    copy.reads_constant = true;
+    TaskNeeds needs;
+    tasks_.need_to_write(buffer, core, needs);
+    const TaskIndex loaded = add(copy, std::move(needs));
+    if (!shared) {
+      tasks_.writes(loaded, buffer, core);
+      continue;
+    }
+    TaskSpec send = dma_task("aicmulticastvtcm", name, type_of(id));
+    send.core = core;
+    send.multicast = send.output_bytes = bytes;
+    TaskNeeds send_needs{{loaded, true}};
+    for (std::uint32_t to = 0; to < cores_; ++to) tasks_.need_to_write(buffer, to, send_needs);
+    const TaskIndex sent = add(send, std::move(send_needs));
+    for (std::uint32_t to = 0; to < cores_; ++to) tasks_.writes(sent, buffer, to);
+  }
+  return buffer;
+}
+
+void Lowering::load_bias(const MatrixJob& job, std::vector<Operand>& operands) {
+  for (TensorId id : job.plan->fused_constants) {
+    if (!tensor(id).constant) continue;
+    Partition needed{tensor(id).shape, replicated, 1};
+    const bool along_columns =
+        job.by_columns && job.partition.axis >= 0 && tensor(id).shape.size() == 1 &&
+        tensor(id).shape[0] == job.partition.shape[std::size_t(job.partition.axis)];
+    if (along_columns) needed = {tensor(id).shape, 0, job.partition.unit};
+    operands.push_back(prepare_constant(id, needed, Layout::flat));
+  }
+}
+
+Lowering::ProductTile Lowering::product_tile(const MatrixJob& job, const CoreBytes& output_bytes,
+                                             std::uint64_t row_tile, std::uint64_t row_tiles,
+                                             std::uint64_t chunk, std::uint64_t chunks) const {
+  ProductTile tile;
+  const std::uint64_t all_columns = job.product.columns * std::max<std::uint64_t>(job.groups, 1);
+  const std::uint64_t all_bytes = std::max<std::uint64_t>(bytes_of(job.plan->result), 1);
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    const bool split = job.partition.axis >= 0;
+    std::uint64_t rows = job.product.rows;
+    std::uint64_t columns = all_columns;
+    if (split) {
+      const auto mine = shares(job.partition.shape[std::size_t(job.partition.axis)],
+                               job.partition.unit, cores_)[core];
+      const auto extent = std::uint64_t(job.partition.shape[std::size_t(job.partition.axis)]);
+      (job.by_columns ? columns : rows) =
+          divide_up((job.by_columns ? all_columns : job.product.rows) * mine, extent);
+    }
+    rows = part(rows, row_tile, row_tiles);
+    std::uint64_t groups = 1;
+    if (job.groups > 1) {
+      groups = part(divide_up(columns, job.product.columns), chunk, chunks);
+      columns = groups > 0 ? job.product.columns : 0;
+    } else {
+      columns = grain_part(columns, chunk, chunks, target_.hmx_alignment);
+    }
+    tile.rows.push_back(rows);
+    tile.columns.push_back(columns);
+    tile.groups.push_back(groups);
+    const std::uint64_t elements = rows * columns * groups;
+    tile.output_bytes.push_back(std::min(
+        output_bytes[core],
+        std::uint64_t(double(all_bytes) * double(elements) /
+                      double(std::max<std::uint64_t>(job.product.rows * all_columns, 1)))));
+  }
+  return tile;
+}
+
+void Lowering::emit_product(const MatrixJob& job, ProductTile& tile, const NodeResult& result) {
+  tile.writes = result.streamed ? allocate(tile.output_bytes, Lifetime::tile) : result.buffer;
+  const DataType type = type_of(job.plan->activation);
+  const DataType weight_type = type_of(job.plan->weights);
+  std::string types(name_of(type));
+  if (weight_type != type) types += fmt::format(", {}", name_of(weight_type));
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (tile.rows[core] * tile.columns[core] * tile.groups[core] == 0) continue;
+    TaskSpec spec = vector_task("aicconvolutiond32", tile.name, type);
+    if (job.on_hmx) {
+      spec.group = qaic::ThreadGroup::hmx;
+      spec.thread_imbalance = 0;
+    }
+    spec.types = strings_.intern(types);
+    spec.core = core;
+    std::uint64_t macs = 0;
+    spec.cycles =
+        product_cycles(job, tile.rows[core], tile.columns[core], tile.groups[core], &macs);
+    spec.macs = job.on_hmx ? macs : 0;
+    spec.output_bytes = tile.output_bytes[core];
+    add_compute(spec, tile.reads, tile.writes);
+  }
+  if (!result.streamed) return;
+  store_tile(result.storage, tile.writes, tile.output_bytes);
+  release(tile.writes);
+}
+
+Lowering::ProductTiling Lowering::plan_tiling(const MatrixJob& job, const Operand& activation,
+                                              const NodeResult& result) const {
+  ProductTiling tiling;
+  if (activation.streamed) tiling.rows = tiles_for(largest(activation.core_bytes));
+  if (result.streamed) tiling.rows = std::max(tiling.rows, tiles_for(largest(result.core_bytes)));
+  const bool split = job.by_columns && job.partition.axis >= 0;
+  const std::uint64_t own_weights =
+      split ? largest(slice_bytes(job.partition, job.weight_bytes, cores_)) : job.weight_bytes;
+  // With a streamed activation, weights that fit are held, so that it is streamed only once.
+  if (tiling.rows > 1 && own_weights <= resident_limit_) return tiling;
+  const std::uint64_t most_chunks =
+      job.groups > 1 ? job.groups : divide_up(job.product.columns, target_.hmx_alignment);
+  tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, weight_chunk_bytes), 1,
+                                            std::max<std::uint64_t>(most_chunks, 1));
+  // Very deep products: even one block of columns is too much at once, so the depth is cut and the
+  // parts' products are added up in place.
+  tiling.depth_parts = std::max<std::uint64_t>(
+      divide_up(divide_up(own_weights, tiling.chunks), 2 * weight_chunk_bytes), 1);
+  return tiling;
+}
+
+void Lowering::lower_constant_product(MatrixJob& job) {
+  choose_product_partition(job);
+  const NodePlan& plan = *job.plan;
+  const std::uint64_t grain = target_.hmx_alignment;
+  const std::uint64_t channels = divide_up(job.product.depth, job.product.kernel_area);
+  count_constant(plan.weights, job.weight_bytes,
+                 device_bytes(round_up(channels, grain) * job.product.kernel_area *
+                                  round_up(job.product.columns, grain) * job.groups,
+                              type_of(plan.weights)));
+  const Layout layout = job.on_hmx ? Layout::d32 : Layout::flat;
+  Partition needed{tensor(plan.activation).shape, replicated, 1};
+  if (!job.by_columns) needed.axis = job.partition.axis;
+  if (needed.axis >= int(needed.shape.size())) needed.axis = replicated;
+  std::vector<Operand> operands{prepare(plan.activation, needed, layout)};
+  const BufferId halo = exchange_halo(*job.node, operands[0], job.partition);
+  load_bias(job, operands);
+  NodeResult result = make_product_result(job, layout);
+  run_product_tiles(job, operands, halo, result);
+  for (Operand& operand : operands) finish(operand);
+  release(halo);
+  keep_result(result);
+}
+
+Lowering::NodeResult Lowering::make_product_result(const MatrixJob& job, Layout layout) {
+  NodeResult result;
+  result.storage = make_storage(job.plan->result, job.partition, layout);
+  pinned_.insert(result.storage);
+  result.core_bytes = slice_bytes(job.partition, storages_[result.storage].bytes, cores_);
+  place_result(result, fits(result.core_bytes));
+  return result;
+}
+
+void Lowering::run_product_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
+                                 BufferId halo, const NodeResult& result) {
+  const ProductTiling tiling = plan_tiling(job, operands[0], result);
+  const std::uint64_t loads = tiling.chunks * tiling.depth_parts;
+  MatrixJob part_of_depth = job;
+  part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
+  for (std::uint64_t load = 0; load < loads; ++load) {
+    const BufferId weights = load_weights(job, load, loads);
+    const std::uint64_t chunk = load / tiling.depth_parts;
+    for (std::uint64_t row = 0; row < tiling.rows; ++row) {
+      ProductTile tile =
+          product_tile(job, result.core_bytes, row, tiling.rows, chunk, tiling.chunks);
+      tile.name = name_of_tile(load * tiling.rows + row, loads * tiling.rows);
+      tile.reads = {weights, halo};
+      BufferId activation_tile = BufferId::none;
+      for (const Operand& operand : operands) {
+        tile.reads.push_back(operand.streamed && &operand == &operands[0]
+                                 ? activation_tile = load_tile(operand, row, tiling.rows)
+                                 : operand.buffer);
+      }
+      emit_product(part_of_depth, tile, result);
+      release(activation_tile);
+    }
+    release(weights);
+  }
+}
+
+// Batches (heads) that the operands share are dealt out to the cores; else rows.
+Partition Lowering::choose_batch_partition(const MatrixJob& job) const {
+  const TensorId result = job.plan->result;
+  const Shape& shape = tensor(result).shape;
+  Partition partition{shape, replicated, 1};
+  if (cores_ == 1 || shape.size() < 2) return partition;
+  const int rank = int(shape.size());
+  for (TensorId id : {job.plan->activation, job.plan->weights}) {
+    if (storage_of(id) == no_storage) continue;
+    const Storage& storage = storages_[storage_of(id)];
+    if (storage.buffer == BufferId::none) continue;
+    const Partition held = partition_in_view(storage.partition, tensor(id).shape);
+    const int axis = held.axis + rank - int(tensor(id).shape.size());
+    if (held.axis >= 0 && axis >= 0 && axis < rank - 2 && shape[std::size_t(axis)] > 1 &&
+        shape[std::size_t(axis)] == held.shape[std::size_t(held.axis)]) {
+      return {shape, axis, held.unit};
+    }
+  }
+  for (int axis = 0; axis < rank - 1; ++axis) {
+    const bool larger =
+        partition.axis < 0 || shape[std::size_t(axis)] > shape[std::size_t(partition.axis)];
+    const bool enough =
+        partition.axis >= 0 && shape[std::size_t(partition.axis)] >= std::int64_t(cores_);
+    if (shape[std::size_t(axis)] > 1 && larger && !enough) partition.axis = axis;
+  }
+  return partition;
+}
+
+// What an operand of a product of two activations must be for the result to have the job's
+// partition.
+Partition Lowering::needed_for_batches(const MatrixJob& job, TensorId id, bool weights) const {
+  Partition needed{tensor(id).shape, replicated, 1};
+  if (job.partition.axis < 0) return needed;
+  const int rank = int(job.partition.shape.size());
+  const int own_rank = int(needed.shape.size());
+  const int axis = job.partition.axis - (rank - own_rank);
+  const bool batch_axis = axis >= 0 && axis < own_rank - (weights ? 2 : 1);
+  if (batch_axis &&
+      needed.shape[std::size_t(axis)] == job.partition.shape[std::size_t(job.partition.axis)]) {
+    needed.axis = axis;
+    needed.unit = job.partition.unit;
+  }
+  return needed;
+}
+
+// One task per batch (head) of the busiest core, more when something is streamed.
+std::uint64_t Lowering::batch_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
+                                    const NodeResult& result) const {
+  const int rank = int(job.partition.shape.size());
+  const bool shared_batches = job.partition.axis >= 0 && job.partition.axis < rank - 2;
+  const std::uint64_t per_core =
+      shared_batches ? divide_up(job.groups, std::min<std::uint64_t>(job.groups, cores_))
+                     : job.groups;
+  std::uint64_t tiles = std::clamp<std::uint64_t>(per_core, 1, 64);
+  for (const Operand& operand : operands) {
+    if (operand.streamed) tiles = std::max(tiles, tiles_for(largest(operand.core_bytes)));
+  }
+  if (result.streamed) tiles = std::max(tiles, tiles_for(largest(result.core_bytes)));
+  return tiles;
+}
+
+Lowering::ProductTile Lowering::batch_tile(const MatrixJob& job, const CoreBytes& output_bytes,
+                                           std::uint64_t index, std::uint64_t tiles) const {
+  ProductTile tile;
+  const std::uint64_t all_bytes = std::max<std::uint64_t>(bytes_of(job.plan->result), 1);
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    const double share = double(output_bytes[core]) / double(all_bytes);
+    const auto mine =
+        std::uint64_t(std::ceil(double(job.product.rows * job.groups) * share - 1e-9));
+    // Whole batches while there are enough of them, else rows of one.
+    const std::uint64_t rows = part(mine, index, tiles);
+    const bool whole = rows >= job.product.rows;
+    tile.groups.push_back(whole ? divide_up(rows, job.product.rows) : 1);
+    tile.rows.push_back(whole ? job.product.rows : rows);
+    tile.columns.push_back(job.product.columns);
+    tile.output_bytes.push_back(part(output_bytes[core], index, tiles));
+  }
+  tile.name = name_of_tile(index, tiles);
+  return tile;
+}
+
+void Lowering::lower_dynamic_product(MatrixJob& job) {
+  const NodePlan& plan = *job.plan;
+  job.partition = choose_batch_partition(job);
+  const Layout left = job.on_hmx ? Layout::d32 : Layout::flat;
+  const Layout right = job.on_hmx ? Layout::weights_d32 : Layout::flat;
+  std::vector<Operand> operands;
+  operands.push_back(
+      prepare(plan.activation, needed_for_batches(job, plan.activation, false), left));
+  operands.push_back(prepare(plan.weights, needed_for_batches(job, plan.weights, true), right));
+  load_bias(job, operands);
+  NodeResult result = make_product_result(job, left);
+  const std::uint64_t tiles = batch_tiles(job, operands, result);
+  for (std::uint64_t index = 0; index < tiles; ++index) {
+    ProductTile tile = batch_tile(job, result.core_bytes, index, tiles);
+    std::vector<BufferId> own;
+    for (const Operand& operand : operands) {
+      tile.reads.push_back(operand.streamed ? own.emplace_back(load_tile(operand, index, tiles))
+                                            : operand.buffer);
+    }
+    emit_product(job, tile, result);
+    for (BufferId buffer : own) release(buffer);
+  }
+  for (Operand& operand : operands) finish(operand);
+  keep_result(result);
+}
+
+}  // namespace npuscope::npu

@@ -1,0 +1,19 @@
+// Finds tasks that can touch the same VTCM bytes at the same time while one of them writes. It
+// works by happens-before on the finished program's waits and a log of every access, independent of
+// how the compiler derived and pruned the waits.
+#pragma once
+
+#include <cstddef>
+
+#include "npuscope/npu/compile/compile.hpp"
+
+namespace npuscope::npu {
+
+struct CollisionCheck {
+  std::size_t accesses = 0;
+  std::size_t collisions = 0;
+};
+
+CollisionCheck check_collisions(const Graph& graph, const CompileOptions& options);
+
+}  // namespace npuscope::npu

@@ -1,0 +1,131 @@
+// Models that nobody wrote: whatever is in them, the compiler must finish, the program must be
+// valid, and no two tasks may collide.
+#include <onnx/defs/parser.h>
+
+#include <map>
+
+#include "npu/compile/collisions.hpp"
+#include "npu/compile/compile_fixture.hpp"
+#include "npu/compile/random_models.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+Graph parsed(const std::string& text) {
+  onnx::ModelProto model;
+  onnx::OnnxParser parser(text.c_str());
+  const auto status = parser.Parse(model);
+  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage() << "\n" << text;
+  const std::string bytes = model.SerializeAsString();
+  auto graph = import_onnx(as_byte_span(bytes), "text", {});
+  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message) << "\n" << text;
+  return graph ? *graph : Graph{};
+}
+
+TEST(RandomModels, CompileToValidProgramsWithoutCollisions) {
+  std::mt19937 random(1);
+  for (unsigned seed = 0; seed < 150; ++seed) {
+    const std::string text = RandomModel(seed).text();
+    SCOPED_TRACE(text);
+    const Graph graph = parsed(text);
+    CompileOptions options = options_for(1 + random() % 16);
+    options.convert_to_fp16 = random() % 4 != 0;
+    const auto network = compile_network(graph, aic100(), options);
+    ASSERT_TRUE(network) << network.error().message;
+    const auto again = qaic::read_program(qaic::write_program(network->program), "random");
+    ASSERT_TRUE(again) << again.error().message;
+    if (network->program.tasks.size() < 3000) {
+      ASSERT_EQ(check_collisions(graph, options).collisions, 0u) << options.cores << " cores";
+    }
+  }
+}
+
+std::map<std::string, int> kernels(const CompiledNetwork& network) {
+  std::map<std::string, int> counts;
+  for (const auto& task : network.program.tasks) ++counts[network.program.kernels[task.kernel]];
+  counts.erase("aicendcyclestats");
+  return counts;
+}
+
+TEST(Fusion, BiasNormalisationAndActivationVanishIntoTheConvolution) {
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      fused (float[1,32,16,16] x) => (float[1,32,16,16] y) {
+        ws = Constant <value_ints = [32,32,3,3]> ()
+        w = ConstantOfShape (ws)
+        cs = Constant <value_ints = [32]> ()
+        c = ConstantOfShape (cs)
+        a = Conv <kernel_shape = [3,3], pads = [1,1,1,1]> (x, w)
+        b = BatchNormalization (a, c, c, c, c)
+        y = Relu (b)
+      })"),
+                                options_for(1));
+  EXPECT_EQ(kernels(network), (std::map<std::string, int>{{"aiccopytovtcm", 3},
+                                                          {"aicconverttod32", 1},
+                                                          {"aicconvolutiond32", 1},
+                                                          {"aicconvertfromd32", 1},
+                                                          {"aiccopyfromvtcm", 1},
+                                                          {"aicinputsemaphoreinc", 1},
+                                                          {"aicoutputsemaphoreinc", 1}}));
+}
+
+TEST(Fusion, QuantizedConvolutionsRunInBytesAtTwiceTheRate) {
+  const auto model = [](const char* type) {
+    return parsed(fmt::format(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      quantized ({0}[1,256,32,32] x) => ({0}[1,256,32,32] y) {{
+        scale = Constant <value_float = 0.5> ()
+        ws = Constant <value_ints = [256,256,3,3]> ()
+        w = ConstantOfShape <value = {0}[1] {{1}}> (ws)
+        zero = Constant <value = {0} {{0}}> ()
+        xf = DequantizeLinear (x, scale, zero)
+        wf = DequantizeLinear (w, scale, zero)
+        yf = Conv <kernel_shape = [3,3], pads = [1,1,1,1]> (xf, wf)
+        y = QuantizeLinear (yf, scale, zero)
+      }})",
+                              type));
+  };
+  const auto network = compiled(model("int8"), options_for(1));
+  EXPECT_FALSE(kernels(network).contains("convertto"));
+  EXPECT_EQ(network.metrics.constant_bytes, 256u * 256 * 9);
+  std::uint64_t cycles = 0, macs = 0;
+  for (const auto& task : network.program.tasks) {
+    if (task.macs > 0) cycles += task.cycles;
+    macs += task.macs;
+  }
+  const Target target = aic100();
+  EXPECT_NEAR(double(cycles),
+              double(macs) / (target.hmx_macs_per_cycle_int8 * target.hmx_efficiency),
+              0.02 * double(cycles));
+}
+
+TEST(Depthwise, RunsOnHvxBecauseTheHmxWouldMostlyPad) {
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      depthwise (float[1,96,28,28] x) => (float[1,96,28,28] y) {
+        ws = Constant <value_ints = [96,1,3,3]> ()
+        w = ConstantOfShape (ws)
+        y = Conv <kernel_shape = [3,3], pads = [1,1,1,1], group = 96> (x, w)
+      })"),
+                                options_for(4));
+  EXPECT_EQ(kernels(network)["aicdepthwiseconvd32"], 4);
+  EXPECT_EQ(network.metrics.hmx_macs, 0u);
+  EXPECT_EQ(network.metrics.non_hmx_macs, 96u * 28 * 28 * 9);
+}
+
+TEST(LargeTensors, AreStreamedThroughVtcmAndReadOnce) {
+  // 48 MB of activation on one core with 8 MB of VTCM.
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      large (float[24,64,128,128] x) => (float[24,64,128,128] y) { y = Sigmoid (x) })"),
+                                options_for(1));
+  const std::uint64_t bytes = 24ull * 64 * 128 * 128 * 2;
+  const CoreMetrics& core = network.metrics.cores[0];
+  EXPECT_EQ(core.ddr_read_bytes, bytes);
+  EXPECT_GE(core.ddr_write_bytes, bytes);
+  EXPECT_LT(core.ddr_write_bytes, bytes + 100'000);  // and the statistics
+  EXPECT_GT(kernels(network)["elementsigmoid"], 10);
+}
+
+}  // namespace
+}  // namespace npuscope::npu
