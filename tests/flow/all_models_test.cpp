@@ -1,5 +1,7 @@
 // Every model at every statistics level: compiles, runs, decodes without a note, and yields a
 // summary that reads back the same.
+#include <unistd.h>
+
 #include "flow/flow.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 
@@ -7,6 +9,12 @@ namespace npuscope {
 namespace {
 
 constexpr std::uint32_t levels[] = {40, 50, 70, 100};
+
+// Tests run side by side in processes of their own.
+std::filesystem::path scratch(const std::string& name) {
+  return std::filesystem::path(testing::TempDir()) /
+         fmt::format("npuscope-{}-{}", ::getpid(), name);
+}
 
 // What the text keeps exactly; sizes are printed to a hundredth of a KB.
 void expect_same_rows(const qaic::OpstatsSummary& read, const qaic::OpstatsSummary& written) {
@@ -40,7 +48,7 @@ void expect_flow(const std::filesystem::path& model, std::uint32_t cores) {
     EXPECT_GT(summary.ucycles(), 0u);
     EXPECT_EQ(summary.cores[0].rows.empty(), level < 50);
     if (level < 70) continue;
-    const auto path = std::filesystem::path(testing::TempDir()) / "npuscope-flow.trace.json";
+    const auto path = scratch(fmt::format("{}.trace.json", level));
     const Profile* profiles[] = {&profile};
     const auto trace = qaic::write_opstats_trace(profiles, {.flow_events = true}, path);
     must(trace);
@@ -52,8 +60,7 @@ void expect_flow(const std::filesystem::path& model, std::uint32_t cores) {
 std::filesystem::path generated(const std::string& preset, const npu::InputSizes& sizes) {
   auto model = npu::generate_onnx(*npu::make_architecture(preset, {}), sizes, {});
   EXPECT_TRUE(model);
-  const auto path =
-      std::filesystem::path(testing::TempDir()) / fmt::format("npuscope-{}.onnx", preset);
+  const auto path = scratch(preset + ".onnx");
   EXPECT_TRUE(write_file_atomically(path, as_byte_span(model->bytes)));
   return path;
 }

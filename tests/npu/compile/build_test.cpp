@@ -1,6 +1,7 @@
 #include "npuscope/npu/compile/build.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "npuscope/formats/qaic/qpc.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
@@ -34,8 +35,7 @@ class Specializations : public testing::Test {
     const auto model = generate_onnx(*make_architecture("qwen3-0.6b", changes), {}, symbolic);
     ASSERT_TRUE(model);
     folder_ =
-        std::filesystem::temp_directory_path() /
-        fmt::format("npuscope-build-test-{}", ::testing::UnitTest::GetInstance()->random_seed());
+        std::filesystem::temp_directory_path() / fmt::format("npuscope-build-test-{}", ::getpid());
     std::filesystem::create_directories(folder_);
     ASSERT_TRUE(write_file_atomically(folder_ / "model.onnx", as_byte_span(model->bytes)));
     request_.options.cores = 4;
