@@ -2,7 +2,7 @@
 // a slice without talking to one another.
 #include <algorithm>
 
-#include "npu/compile/lowering.hpp"
+#include "npu/compile/vector_lowering.hpp"
 
 namespace npuscope::npu {
 namespace {

@@ -1,11 +1,11 @@
 // Gather and scatter: data found by indices, often in DDR (embedding tables, KV caches).
 #include <algorithm>
 
-#include "npu/compile/lowering.hpp"
+#include "npu/compile/vector_lowering.hpp"
 
 namespace npuscope::npu {
 
-void Lowering::lower_gather(const Node& node) {
+void VectorLowering::lower_gather(const Node& node) {
   const TensorId data = node.inputs[0];
   const TensorId output = node.outputs[0];
   const StorageId source = storage_of(data);
@@ -61,7 +61,7 @@ void Lowering::lower_gather(const Node& node) {
 }
 
 // Into a tensor in DDR (a KV cache): only the updates are written, in place.
-void Lowering::lower_scatter(const Node& node) {
+void VectorLowering::lower_scatter(const Node& node) {
   const TensorId data = node.inputs[0];
   const StorageId source = storage_of(data);
   const bool in_place = source != no_storage && storages_[source].buffer == BufferId::none;

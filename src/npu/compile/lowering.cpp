@@ -8,19 +8,7 @@
 namespace npuscope::npu {
 
 Lowering::Lowering(const Graph& graph, const Target& target, const CompileOptions& options)
-    : graph_(graph),
-      target_(target),
-      options_(options),
-      cores_(options.cores),
-      resident_limit_((target.vtcm_bytes - target.vtcm_reserved_bytes) * 2 / 5),
-      tile_bytes_((target.vtcm_bytes - target.vtcm_reserved_bytes) / 16),
-      plans_(plan_nodes(graph)),
-      tasks_(cores_),
-      vtcm_(target.vtcm_bytes - target.vtcm_reserved_bytes),
-      storage_of_(graph.tensors.size(), no_storage),
-      last_input_read_(cores_, no_task) {
-  metrics_.cores.resize(cores_);
-}
+    : MatrixLowering(graph, target, options) {}
 
 LoweredNetwork Lowering::run() {
   place_inputs();
@@ -38,60 +26,13 @@ void Lowering::place_inputs() {
   }
 }
 
-StorageId Lowering::make_storage(TensorId id, Partition partition, Layout layout) {
-  Storage storage;
-  storage.bytes = bytes_of(id);
-  storage.type = type_of(id);
-  storage.partition = std::move(partition);
-  storage.layout = layout;
-  storage.uses = std::int64_t(tensor(id).consumers.size());
-  storage.output_uses = std::count(graph_.outputs.begin(), graph_.outputs.end(), id);
-  storage.uses += storage.output_uses;
-  storage.views.push_back(id);
-  storages_.push_back(std::move(storage));
-  storage_of_[std::uint32_t(id)] = StorageId(storages_.size() - 1);
-  return StorageId(storages_.size() - 1);
-}
-
-void Lowering::add_view(StorageId id, TensorId view) {
-  Storage& storage = storages_[id];
-  storage_of_[std::uint32_t(view)] = id;
-  storage.views.push_back(view);
-  const auto outputs = std::count(graph_.outputs.begin(), graph_.outputs.end(), view);
-  storage.output_uses += outputs;
-  storage.uses += std::int64_t(tensor(view).consumers.size()) + outputs;
-}
-
-std::size_t Lowering::next_use(const Storage& storage) const {
-  std::size_t next = std::numeric_limits<std::size_t>::max();
-  for (TensorId view : storage.views) {
-    for (NodeId consumer : tensor(view).consumers) {
-      const std::size_t at = std::uint32_t(consumer);
-      if (at >= position_) next = std::min(next, at);
-    }
-  }
-  return next;
-}
-
-void Lowering::use_done(TensorId id) {
-  const StorageId storage = storage_of(id);
-  if (storage == no_storage) return;
-  --storages_[storage].uses;
-  drop_if_unused(storage);
-}
-
 void Lowering::lower(std::size_t position) {
   const Node& node = graph_.nodes[position];
   const NodePlan& plan = plans_[position];
   if (plan.fate == NodeFate::folded || plan.fate == NodeFate::fused) return;
   if (plan.fate == NodeFate::view) return lower_view(node);
   pinned_.clear();
-  node_name_ = strings_.intern(node.name);
-  node_shape_ = strings_.intern(shapes_of(graph_, node));
-  const bool verbose = options_.op_stats_verbosity >= 2;
-  node_operands_ = verbose ? strings_.intern(operands_of(graph_, node, options_.convert_to_fp16))
-                           : StringId::empty;
-  node_attributes_ = verbose ? strings_.intern(attributes_of(node)) : StringId::empty;
+  begin_node(node);
   const OpClass op_class = plan.op_class;
   if (plan.compound) {
     lower_compound(node);
@@ -115,8 +56,7 @@ void Lowering::lower_view(const Node& node) {
     if (output == TensorId::none || tensor(output).constant) continue;
     // d32 keeps the last axes in tiles of 32: only a flat tensor can be seen in another shape.
     if (storages_[id].layout != Layout::flat && tensor(output).shape != tensor(input).shape) {
-      node_name_ = strings_.intern(node.name);
-      node_shape_ = strings_.intern(shapes_of(graph_, node));
+      begin_node(node);
       pinned_.insert(id);
       convert_layout(id, Layout::flat);
     }
@@ -193,62 +133,6 @@ void Lowering::emit_output_semaphores(const std::vector<TaskIndex>& last_copy) {
     spec.output_bytes = 4;
     add(spec, {{last_copy[core], true}});
   }
-}
-
-TaskSpec Lowering::vector_task(const std::string& kernel, StringId name, DataType type) const {
-  TaskSpec spec;
-  spec.group = qaic::ThreadGroup::hvx;
-  spec.name = name;
-  spec.kernel = strings_.intern(kernel);
-  spec.types = strings_.intern(name_of(type));
-  spec.memory = strings_.intern("TCM");
-  spec.shape = node_shape_;
-  spec.operands = node_operands_;
-  spec.attributes = node_attributes_;
-  spec.thread_imbalance = 4;
-  return spec;
-}
-
-TaskSpec Lowering::dma_task(const char* kernel, StringId name, DataType) const {
-  TaskSpec spec;
-  spec.group = qaic::ThreadGroup::dma_issue;
-  spec.name = name;
-  spec.kernel = strings_.intern(kernel);
-  const bool on_chip = std::string_view(kernel).find("multicast") != std::string_view::npos;
-  spec.memory = strings_.intern(on_chip ? "TCM" : "DDR");
-  spec.shape = node_shape_;
-  spec.cycles = std::uint64_t(target_.dma_issue_cycles);
-  return spec;
-}
-
-TaskIndex Lowering::add_compute(const TaskSpec& spec, std::span<const BufferId> reads,
-                                BufferId writes) {
-  TaskNeeds needs;
-  for (BufferId read : reads) {
-    if (read != BufferId::none) tasks_.need_to_read(read, spec.core, needs);
-  }
-  tasks_.need_to_write(writes, spec.core, needs);
-  const TaskIndex task = add(spec, std::move(needs));
-  for (BufferId read : reads) {
-    if (read != BufferId::none) tasks_.reads(task, read, spec.core);
-  }
-  tasks_.writes(task, writes, spec.core);
-  return task;
-}
-
-std::uint64_t Lowering::tiles_for(std::uint64_t bytes) const {
-  return std::max<std::uint64_t>(1, divide_up(bytes, tile_bytes_));
-}
-
-void Lowering::count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes) {
-  if (!counted_constants_.insert(id).second) return;
-  metrics_.constant_bytes += bytes;
-  metrics_.d32_constant_bytes += d32_bytes;
-}
-
-StringId Lowering::name_of_tile(std::uint64_t tile, std::uint64_t tiles) const {
-  if (tiles <= 1) return node_name_;
-  return strings_.intern(fmt::format("{}/__{}", strings_[node_name_], tile));
 }
 
 }  // namespace npuscope::npu

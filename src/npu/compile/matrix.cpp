@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "npu/compile/lowering.hpp"
+#include "npu/compile/matrix_lowering.hpp"
 
 namespace npuscope::npu {
-Lowering::MatrixJob Lowering::describe(const Node& node, const NodePlan& plan) const {
+MatrixLowering::MatrixJob MatrixLowering::describe(const Node& node, const NodePlan& plan) const {
   MatrixJob job;
   job.node = &node;
   job.plan = &plan;
@@ -29,9 +29,9 @@ Lowering::MatrixJob Lowering::describe(const Node& node, const NodePlan& plan) c
   return job;
 }
 
-std::uint64_t Lowering::product_cycles(const MatrixJob& job, std::uint64_t rows,
-                                       std::uint64_t columns, std::uint64_t groups,
-                                       std::uint64_t* macs) const {
+std::uint64_t MatrixLowering::product_cycles(const MatrixJob& job, std::uint64_t rows,
+                                             std::uint64_t columns, std::uint64_t groups,
+                                             std::uint64_t* macs) const {
   if (job.on_hmx) {
     const HmxWork one = hmx_work(target_, job.product, rows, columns, job.plan->integer);
     const auto overhead = std::uint64_t(std::llround(target_.hmx_overhead_cycles));
@@ -45,7 +45,7 @@ std::uint64_t Lowering::product_cycles(const MatrixJob& job, std::uint64_t rows,
 
 // Columns are dealt out in whole d32 blocks, or in whole heads where the result is next seen as
 // heads.
-std::int64_t Lowering::column_unit(TensorId result) const {
+std::int64_t MatrixLowering::column_unit(TensorId result) const {
   const Shape& shape = tensor(result).shape;
   const std::int64_t grain = target_.hmx_alignment;
   TensorId id = result;
@@ -62,7 +62,7 @@ std::int64_t Lowering::column_unit(TensorId result) const {
   return grain;
 }
 
-void Lowering::choose_product_partition(MatrixJob& job) const {
+void MatrixLowering::choose_product_partition(MatrixJob& job) const {
   const TensorId result = job.plan->result;
   const Shape& shape = tensor(result).shape;
   const bool convolution = job.plan->op_class == OpClass::convolution;
@@ -106,7 +106,7 @@ void Lowering::choose_product_partition(MatrixJob& job) const {
   job.partition = job.by_columns ? columns : rows;
 }
 
-void Lowering::lower_matrix(const Node& node, const NodePlan& plan) {
+void MatrixLowering::lower_matrix(const Node& node, const NodePlan& plan) {
   MatrixJob job = describe(node, plan);
   const bool depthwise = plan.op_class == OpClass::convolution && job.groups > 1 &&
                          job.product.depth == job.product.kernel_area;
@@ -130,7 +130,7 @@ void Lowering::lower_matrix(const Node& node, const NodePlan& plan) {
 }
 
 // One input channel per group: on the HMX 31 of 32 depths would be padding, so HVX does it.
-void Lowering::lower_depthwise(const Node& node, const NodePlan& plan) {
+void MatrixLowering::lower_depthwise(const Node& node, const NodePlan& plan) {
   const MatrixJob job = describe(node, plan);
   const std::uint64_t macs = multiply_accumulates(graph_, node);
   metrics_.non_hmx_macs += macs;
@@ -149,7 +149,7 @@ void Lowering::lower_depthwise(const Node& node, const NodePlan& plan) {
 
 // Attention, recurrent cells, Einsum: several products in one operator. Every core takes its share
 // of the output; the work is the operator's multiply-accumulates, padded as one product would be.
-void Lowering::lower_compound(const Node& node) {
+void MatrixLowering::lower_compound(const Node& node) {
   const MatrixProduct product = matrix_product(graph_, node);
   const bool on_hmx = bits_of(type_of(node.outputs[0])) <= 16;
   const std::uint64_t plain = multiply_accumulates(graph_, node);

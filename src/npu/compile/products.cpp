@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "npu/compile/lowering.hpp"
+#include "npu/compile/matrix_lowering.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -32,7 +32,8 @@ std::uint64_t grain_part(std::uint64_t all, std::uint64_t index, std::uint64_t p
 
 // A chunk of the weights in VTCM. By columns each core loads its own; by rows each loads a part and
 // sends it to all, so that DDR is read once.
-BufferId Lowering::load_weights(const MatrixJob& job, std::uint64_t chunk, std::uint64_t chunks) {
+BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
+                                      std::uint64_t chunks) {
   const TensorId id = job.plan->weights;
   const StringId name = name_of_tile(chunk, chunks);
   CoreBytes own(cores_, job.weight_bytes);  // all of a core's weights
@@ -69,7 +70,7 @@ BufferId Lowering::load_weights(const MatrixJob& job, std::uint64_t chunk, std::
   return buffer;
 }
 
-void Lowering::load_bias(const MatrixJob& job, std::vector<Operand>& operands) {
+void MatrixLowering::load_bias(const MatrixJob& job, std::vector<Operand>& operands) {
   for (TensorId id : job.plan->fused_constants) {
     if (!tensor(id).constant) continue;
     Partition needed{tensor(id).shape, replicated, 1};
@@ -81,9 +82,9 @@ void Lowering::load_bias(const MatrixJob& job, std::vector<Operand>& operands) {
   }
 }
 
-Lowering::ProductTile Lowering::product_tile(const MatrixJob& job, const CoreBytes& output_bytes,
-                                             std::uint64_t row_tile, std::uint64_t row_tiles,
-                                             std::uint64_t chunk, std::uint64_t chunks) const {
+MatrixLowering::ProductTile MatrixLowering::product_tile(
+    const MatrixJob& job, const CoreBytes& output_bytes, std::uint64_t row_tile,
+    std::uint64_t row_tiles, std::uint64_t chunk, std::uint64_t chunks) const {
   ProductTile tile;
   const std::uint64_t all_columns = job.product.columns * std::max<std::uint64_t>(job.groups, 1);
   const std::uint64_t all_bytes = std::max<std::uint64_t>(bytes_of(job.plan->result), 1);
@@ -118,7 +119,8 @@ Lowering::ProductTile Lowering::product_tile(const MatrixJob& job, const CoreByt
   return tile;
 }
 
-void Lowering::emit_product(const MatrixJob& job, ProductTile& tile, const NodeResult& result) {
+void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
+                                  const NodeResult& result) {
   tile.writes = result.streamed ? allocate(tile.output_bytes, Lifetime::tile) : result.buffer;
   const DataType type = type_of(job.plan->activation);
   const DataType weight_type = type_of(job.plan->weights);
@@ -145,8 +147,9 @@ void Lowering::emit_product(const MatrixJob& job, ProductTile& tile, const NodeR
   release(tile.writes);
 }
 
-Lowering::ProductTiling Lowering::plan_tiling(const MatrixJob& job, const Operand& activation,
-                                              const NodeResult& result) const {
+MatrixLowering::ProductTiling MatrixLowering::plan_tiling(const MatrixJob& job,
+                                                          const Operand& activation,
+                                                          const NodeResult& result) const {
   ProductTiling tiling;
   if (activation.streamed) tiling.rows = tiles_for(largest(activation.core_bytes));
   if (result.streamed) tiling.rows = std::max(tiling.rows, tiles_for(largest(result.core_bytes)));
@@ -166,7 +169,7 @@ Lowering::ProductTiling Lowering::plan_tiling(const MatrixJob& job, const Operan
   return tiling;
 }
 
-void Lowering::lower_constant_product(MatrixJob& job) {
+void MatrixLowering::lower_constant_product(MatrixJob& job) {
   choose_product_partition(job);
   const NodePlan& plan = *job.plan;
   const std::uint64_t grain = target_.hmx_alignment;
@@ -189,7 +192,7 @@ void Lowering::lower_constant_product(MatrixJob& job) {
   keep_result(result);
 }
 
-Lowering::NodeResult Lowering::make_product_result(const MatrixJob& job, Layout layout) {
+NodeResult MatrixLowering::make_product_result(const MatrixJob& job, Layout layout) {
   NodeResult result;
   result.storage = make_storage(job.plan->result, job.partition, layout);
   pinned_.insert(result.storage);
@@ -198,8 +201,8 @@ Lowering::NodeResult Lowering::make_product_result(const MatrixJob& job, Layout 
   return result;
 }
 
-void Lowering::run_product_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
-                                 BufferId halo, const NodeResult& result) {
+void MatrixLowering::run_product_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
+                                       BufferId halo, const NodeResult& result) {
   const ProductTiling tiling = plan_tiling(job, operands[0], result);
   const std::uint64_t loads = tiling.chunks * tiling.depth_parts;
   MatrixJob part_of_depth = job;
@@ -226,7 +229,7 @@ void Lowering::run_product_tiles(const MatrixJob& job, const std::vector<Operand
 }
 
 // Batches (heads) that the operands share are dealt out to the cores; else rows.
-Partition Lowering::choose_batch_partition(const MatrixJob& job) const {
+Partition MatrixLowering::choose_batch_partition(const MatrixJob& job) const {
   const TensorId result = job.plan->result;
   const Shape& shape = tensor(result).shape;
   Partition partition{shape, replicated, 1};
@@ -255,7 +258,8 @@ Partition Lowering::choose_batch_partition(const MatrixJob& job) const {
 
 // What an operand of a product of two activations must be for the result to have the job's
 // partition.
-Partition Lowering::needed_for_batches(const MatrixJob& job, TensorId id, bool weights) const {
+Partition MatrixLowering::needed_for_batches(const MatrixJob& job, TensorId id,
+                                             bool weights) const {
   Partition needed{tensor(id).shape, replicated, 1};
   if (job.partition.axis < 0) return needed;
   const int rank = int(job.partition.shape.size());
@@ -271,8 +275,9 @@ Partition Lowering::needed_for_batches(const MatrixJob& job, TensorId id, bool w
 }
 
 // One task per batch (head) of the busiest core, more when something is streamed.
-std::uint64_t Lowering::batch_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
-                                    const NodeResult& result) const {
+std::uint64_t MatrixLowering::batch_tiles(const MatrixJob& job,
+                                          const std::vector<Operand>& operands,
+                                          const NodeResult& result) const {
   const int rank = int(job.partition.shape.size());
   const bool shared_batches = job.partition.axis >= 0 && job.partition.axis < rank - 2;
   const std::uint64_t per_core =
@@ -286,8 +291,10 @@ std::uint64_t Lowering::batch_tiles(const MatrixJob& job, const std::vector<Oper
   return tiles;
 }
 
-Lowering::ProductTile Lowering::batch_tile(const MatrixJob& job, const CoreBytes& output_bytes,
-                                           std::uint64_t index, std::uint64_t tiles) const {
+MatrixLowering::ProductTile MatrixLowering::batch_tile(const MatrixJob& job,
+                                                       const CoreBytes& output_bytes,
+                                                       std::uint64_t index,
+                                                       std::uint64_t tiles) const {
   ProductTile tile;
   const std::uint64_t all_bytes = std::max<std::uint64_t>(bytes_of(job.plan->result), 1);
   for (std::uint32_t core = 0; core < cores_; ++core) {
@@ -306,7 +313,7 @@ Lowering::ProductTile Lowering::batch_tile(const MatrixJob& job, const CoreBytes
   return tile;
 }
 
-void Lowering::lower_dynamic_product(MatrixJob& job) {
+void MatrixLowering::lower_dynamic_product(MatrixJob& job) {
   const NodePlan& plan = *job.plan;
   job.partition = choose_batch_partition(job);
   const Layout left = job.on_hmx ? Layout::d32 : Layout::flat;

@@ -1,9 +1,10 @@
 // Where tensors are: VTCM allocation with eviction, transfers from and to DDR, exchange between the
 // cores, conversion of layouts.
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
-#include "npu/compile/lowering.hpp"
+#include "npu/compile/residency.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -17,11 +18,60 @@ constexpr std::uint64_t own_copy_bytes = 64 * 1024;
 
 }  // namespace
 
-bool Lowering::fits(const CoreBytes& core_bytes) const {
+Residency::Residency(const Graph& graph, const Target& target, const CompileOptions& options)
+    : TaskWriter(graph, target, options),
+      resident_limit_((target.vtcm_bytes - target.vtcm_reserved_bytes) * 2 / 5),
+      vtcm_(target.vtcm_bytes - target.vtcm_reserved_bytes),
+      storage_of_(graph.tensors.size(), no_storage),
+      last_input_read_(cores_, no_task) {}
+
+StorageId Residency::make_storage(TensorId id, Partition partition, Layout layout) {
+  Storage storage;
+  storage.bytes = bytes_of(id);
+  storage.type = type_of(id);
+  storage.partition = std::move(partition);
+  storage.layout = layout;
+  storage.uses = std::int64_t(tensor(id).consumers.size());
+  storage.output_uses = std::count(graph_.outputs.begin(), graph_.outputs.end(), id);
+  storage.uses += storage.output_uses;
+  storage.views.push_back(id);
+  storages_.push_back(std::move(storage));
+  storage_of_[std::uint32_t(id)] = StorageId(storages_.size() - 1);
+  return StorageId(storages_.size() - 1);
+}
+
+void Residency::add_view(StorageId id, TensorId view) {
+  Storage& storage = storages_[id];
+  storage_of_[std::uint32_t(view)] = id;
+  storage.views.push_back(view);
+  const auto outputs = std::count(graph_.outputs.begin(), graph_.outputs.end(), view);
+  storage.output_uses += outputs;
+  storage.uses += std::int64_t(tensor(view).consumers.size()) + outputs;
+}
+
+std::size_t Residency::next_use(const Storage& storage) const {
+  std::size_t next = std::numeric_limits<std::size_t>::max();
+  for (TensorId view : storage.views) {
+    for (NodeId consumer : tensor(view).consumers) {
+      const std::size_t at = std::uint32_t(consumer);
+      if (at >= position_) next = std::min(next, at);
+    }
+  }
+  return next;
+}
+
+void Residency::use_done(TensorId id) {
+  const StorageId storage = storage_of(id);
+  if (storage == no_storage) return;
+  --storages_[storage].uses;
+  drop_if_unused(storage);
+}
+
+bool Residency::fits(const CoreBytes& core_bytes) const {
   return largest(core_bytes) <= resident_limit_;
 }
 
-BufferId Lowering::try_allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
+BufferId Residency::try_allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
   const std::uint64_t bytes = largest(core_bytes);
   do {
     if (auto allocation = vtcm_.allocate(bytes, tasks_.next_buffer(), lifetime)) {
@@ -35,7 +85,7 @@ BufferId Lowering::try_allocate(const CoreBytes& core_bytes, Lifetime lifetime) 
   return BufferId::none;
 }
 
-BufferId Lowering::allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
+BufferId Residency::allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
   const BufferId buffer = try_allocate(core_bytes, lifetime);
   if (buffer != BufferId::none) return buffer;
   throw LoweringFailure{
@@ -46,17 +96,17 @@ BufferId Lowering::allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
 }
 
 // Resident when wanted and there is room; otherwise in DDR, written tile by tile.
-void Lowering::place_result(NodeResult& result, bool resident) {
+void Residency::place_result(NodeResult& result, bool resident) {
   if (resident) result.buffer = try_allocate(result.core_bytes, Lifetime::tensor);
   result.streamed = result.buffer == BufferId::none;
 }
 
-void Lowering::release(BufferId buffer) {
+void Residency::release(BufferId buffer) {
   if (buffer == BufferId::none) return;
   vtcm_.release(tasks_.buffer_address(buffer));
 }
 
-bool Lowering::evict_one() {
+bool Residency::evict_one() {
   StorageId victim = no_storage;
   std::size_t farthest = 0;
   for (StorageId id : resident_) {
@@ -72,7 +122,7 @@ bool Lowering::evict_one() {
   return true;
 }
 
-void Lowering::write_back(StorageId id) {
+void Residency::write_back(StorageId id) {
   Storage& storage = storages_[id];
   if (storage.in_ddr) return;
   store_tile(id, storage.buffer, slice_bytes(storage.partition, storage.bytes, cores_));
@@ -81,7 +131,7 @@ void Lowering::write_back(StorageId id) {
   storage.ddr_layout = storage.layout;
 }
 
-void Lowering::spill(StorageId id) {
+void Residency::spill(StorageId id) {
   write_back(id);
   Storage& storage = storages_[id];
   release(storage.buffer);
@@ -89,7 +139,7 @@ void Lowering::spill(StorageId id) {
   std::erase(resident_, id);
 }
 
-void Lowering::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes) {
+void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes) {
   Storage& storage = storages_[id];
   const std::uint32_t writers = storage.partition.axis < 0 ? 1 : cores_;
   for (std::uint32_t core = 0; core < writers; ++core) {
@@ -105,7 +155,7 @@ void Lowering::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_b
   }
 }
 
-void Lowering::drop_if_unused(StorageId id) {
+void Residency::drop_if_unused(StorageId id) {
   Storage& storage = storages_[id];
   const std::int64_t needed = storage.in_ddr && storage.ddr_layout == Layout::flat
                                   ? storage.uses - storage.output_uses
@@ -116,7 +166,7 @@ void Lowering::drop_if_unused(StorageId id) {
   std::erase(resident_, id);
 }
 
-Operand Lowering::prepare(TensorId id, const Partition& needed, Layout layout) {
+Operand Residency::prepare(TensorId id, const Partition& needed, Layout layout) {
   if (tensor(id).constant) return prepare_constant(id, needed, layout);
   const StorageId storage_id = storage_of(id);
   if (storage_id == no_storage) {
@@ -150,7 +200,7 @@ Operand Lowering::prepare(TensorId id, const Partition& needed, Layout layout) {
 
 // One tensor as two operands (x times its own transpose): the first one's buffer must stay as it
 // is, so the second gets what it needs in a buffer of its own, or through DDR.
-void Lowering::prepare_beside(Operand& operand, const Partition& needed) {
+void Residency::prepare_beside(Operand& operand, const Partition& needed) {
   const Storage& storage = storages_[operand.storage];
   operand.buffer = storage.buffer;
   const Partition held = partition_in_view(storage.partition, tensor(operand.tensor).shape);
@@ -169,7 +219,7 @@ void Lowering::prepare_beside(Operand& operand, const Partition& needed) {
   if (operand.streamed) write_back(operand.storage);
 }
 
-Operand Lowering::prepare_constant(TensorId id, const Partition& needed, Layout layout) {
+Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout layout) {
   Operand operand;
   operand.tensor = id;
   operand.layout = layout;
@@ -196,7 +246,7 @@ Operand Lowering::prepare_constant(TensorId id, const Partition& needed, Layout 
   return operand;
 }
 
-bool Lowering::load(StorageId id, const Partition& needed) {
+bool Residency::load(StorageId id, const Partition& needed) {
   const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, cores_);
   const BufferId buffer = try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return false;
@@ -223,7 +273,7 @@ bool Lowering::load(StorageId id, const Partition& needed) {
   return true;
 }
 
-void Lowering::load_once_and_multicast(Storage& storage, BufferId buffer) {
+void Residency::load_once_and_multicast(Storage& storage, BufferId buffer) {
   const std::uint64_t part = divide_up(storage.bytes, cores_);
   std::uint64_t left = storage.bytes;
   for (std::uint32_t core = 0; core < cores_ && left > 0; ++core) {
@@ -249,7 +299,7 @@ void Lowering::load_once_and_multicast(Storage& storage, BufferId buffer) {
 }
 
 // All-gather when every core needs all of it, else all-to-all: each core sends what others lack.
-BufferId Lowering::exchange(StorageId id, BufferId from, const Partition& needed) {
+BufferId Residency::exchange(StorageId id, BufferId from, const Partition& needed) {
   const CoreBytes held = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
   const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, cores_);
   const BufferId buffer = try_allocate(core_bytes, Lifetime::tensor);
@@ -276,7 +326,7 @@ BufferId Lowering::exchange(StorageId id, BufferId from, const Partition& needed
   return buffer;
 }
 
-bool Lowering::repartition(StorageId id, const Partition& needed) {
+bool Residency::repartition(StorageId id, const Partition& needed) {
   const BufferId buffer = exchange(id, storages_[id].buffer, needed);
   if (buffer == BufferId::none) return false;
   release(storages_[id].buffer);
@@ -285,8 +335,8 @@ bool Lowering::repartition(StorageId id, const Partition& needed) {
   return true;
 }
 
-BufferId Lowering::convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
-                           Layout layout) {
+BufferId Residency::convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
+                            Layout layout) {
   const BufferId buffer = try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return buffer;
   const Storage& storage = storages_[id];
@@ -304,7 +354,7 @@ BufferId Lowering::convert(StorageId id, BufferId from, const CoreBytes& core_by
   return buffer;
 }
 
-void Lowering::convert_layout(StorageId id, Layout layout) {
+void Residency::convert_layout(StorageId id, Layout layout) {
   const BufferId from = storages_[id].buffer;
   if (from == BufferId::none) return;  // each tile is converted after loading
   const CoreBytes core_bytes = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
@@ -315,7 +365,16 @@ void Lowering::convert_layout(StorageId id, Layout layout) {
   storages_[id].layout = layout;
 }
 
-BufferId Lowering::load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles) {
+void Residency::keep_result(const NodeResult& result) {
+  Storage& storage = storages_[result.storage];
+  storage.in_ddr = result.streamed;
+  storage.ddr_layout = storage.layout;
+  storage.buffer = result.buffer;
+  if (result.buffer != BufferId::none) resident_.push_back(result.storage);
+  drop_if_unused(result.storage);
+}
+
+BufferId Residency::load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles) {
   CoreBytes core_bytes(cores_);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     const std::uint64_t all = operand.core_bytes[core];
@@ -352,7 +411,7 @@ BufferId Lowering::load_tile(const Operand& operand, std::uint64_t tile, std::ui
   return converted;
 }
 
-void Lowering::finish(Operand& operand) {
+void Residency::finish(Operand& operand) {
   if (operand.temporary) release(operand.buffer);
   if (operand.storage != no_storage) use_done(operand.tensor);
 }

@@ -1,7 +1,7 @@
 // Operators that the HVX executes: each core takes its slice, in one task or tile by tile.
 #include <algorithm>
 
-#include "npu/compile/lowering.hpp"
+#include "npu/compile/vector_lowering.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -26,7 +26,7 @@ std::uint64_t largest(const std::vector<std::uint64_t>& values) {
 
 }  // namespace
 
-Partition Lowering::choose_partition(const Node& node, OpClass op_class) const {
+Partition VectorLowering::choose_partition(const Node& node, OpClass op_class) const {
   const Shape& shape = tensor(node.outputs[0]).shape;
   const auto legal = [&](int axis) {
     if (shape[std::size_t(axis)] <= 1) return false;
@@ -70,8 +70,8 @@ Partition Lowering::choose_partition(const Node& node, OpClass op_class) const {
   return {shape, best, 1};
 }
 
-BufferId Lowering::exchange_halo(const Node& node, const Operand& operand,
-                                 const Partition& partition) {
+BufferId VectorLowering::exchange_halo(const Node& node, const Operand& operand,
+                                       const Partition& partition) {
   const auto kernel = node.ints_attribute("kernel_shape");
   const bool spatial = partition.axis == 2 && kernel.size() >= 1 && kernel[0] > 1;
   if (!spatial || cores_ == 1 || operand.buffer == BufferId::none) return BufferId::none;
@@ -104,8 +104,8 @@ BufferId Lowering::exchange_halo(const Node& node, const Operand& operand,
   return halo;
 }
 
-std::vector<Operand> Lowering::prepare_inputs(const Node& node, OpClass op_class,
-                                              const Partition& output, Layout layout) {
+std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op_class,
+                                                    const Partition& output, Layout layout) {
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const TensorId id = node.inputs[i];
@@ -132,11 +132,11 @@ std::vector<Operand> Lowering::prepare_inputs(const Node& node, OpClass op_class
   return operands;
 }
 
-Lowering::VectorKernel Lowering::kernel_named(const std::string& name) const {
+VectorLowering::VectorKernel VectorLowering::kernel_named(const std::string& name) const {
   return {name, [this, name](std::uint64_t bytes) { return vector_cycles(target_, name, bytes); }};
 }
 
-void Lowering::lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel) {
+void VectorLowering::lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel) {
   if (op_class == OpClass::reduction && lower_split_reduction(node, kernel.name)) return;
   const Partition partition = choose_partition(node, op_class);
   VectorKernel placed = kernel;
@@ -157,10 +157,10 @@ void Lowering::lower_vector(const Node& node, OpClass op_class, const VectorKern
   }
 }
 
-void Lowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
-                                const Partition& partition, Layout layout,
-                                const std::vector<Operand>& operands,
-                                const std::vector<BufferId>& halos) {
+void VectorLowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
+                                      const Partition& partition, Layout layout,
+                                      const std::vector<Operand>& operands,
+                                      const std::vector<BufferId>& halos) {
   std::vector<NodeResult> results;
   std::uint64_t tiles = 1;
   for (TensorId id : node.outputs) {
@@ -193,8 +193,8 @@ void Lowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
   for (const NodeResult& result : results) keep_result(result);
 }
 
-BufferId Lowering::take_input_buffer(const std::vector<Operand>& operands,
-                                     const NodeResult& result) {
+BufferId VectorLowering::take_input_buffer(const std::vector<Operand>& operands,
+                                           const NodeResult& result) {
   for (const Operand& operand : operands) {
     if (operand.storage == no_storage || operand.streamed) continue;
     Storage& storage = storages_[operand.storage];
@@ -211,18 +211,9 @@ BufferId Lowering::take_input_buffer(const std::vector<Operand>& operands,
   return BufferId::none;
 }
 
-void Lowering::keep_result(const NodeResult& result) {
-  Storage& storage = storages_[result.storage];
-  storage.in_ddr = result.streamed;
-  storage.ddr_layout = storage.layout;
-  storage.buffer = result.buffer;
-  if (result.buffer != BufferId::none) resident_.push_back(result.storage);
-  drop_if_unused(result.storage);
-}
-
-void Lowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile, std::uint64_t tiles,
-                                const std::vector<BufferId>& reads,
-                                const std::vector<NodeResult>& results) {
+void VectorLowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile,
+                                      std::uint64_t tiles, const std::vector<BufferId>& reads,
+                                      const std::vector<NodeResult>& results) {
   std::vector<BufferId> writes;
   std::vector<CoreBytes> tile_bytes;
   for (const NodeResult& result : results) {
@@ -287,7 +278,7 @@ void Lowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile, 
 
 // A reduction over the very axis that the cores share: each reduces its slice, the small partial
 // results go to every core, and each combines them.
-bool Lowering::lower_split_reduction(const Node& node, const std::string& kernel) {
+bool VectorLowering::lower_split_reduction(const Node& node, const std::string& kernel) {
   const StorageId source = storage_of(node.inputs[0]);
   if (source == no_storage || storages_[source].buffer == BufferId::none || cores_ == 1) {
     return false;

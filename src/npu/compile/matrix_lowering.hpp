@@ -1,0 +1,65 @@
+// Matrix products and convolutions: on the HMX, on HVX in float32.
+#pragma once
+
+#include <vector>
+
+#include "npu/compile/vector_lowering.hpp"
+
+namespace npuscope::npu {
+
+class MatrixLowering : protected VectorLowering {
+ protected:
+  using VectorLowering::VectorLowering;
+
+  struct MatrixJob {
+    const Node* node = nullptr;
+    const NodePlan* plan = nullptr;
+    MatrixProduct product;     // rows of all batches where the weights are shared
+    std::uint64_t groups = 1;  // independent products with weights of their own
+    std::uint64_t weight_bytes = 0;
+    Partition partition;      // of the result
+    bool by_columns = false;  // each core has columns (and their weights) of its own
+    bool on_hmx = true;
+  };
+  void lower_matrix(const Node& node, const NodePlan& plan);
+  void lower_depthwise(const Node& node, const NodePlan& plan);
+  void lower_compound(const Node& node);
+  void lower_constant_product(MatrixJob& job);
+  void lower_dynamic_product(MatrixJob& job);
+  MatrixJob describe(const Node& node, const NodePlan& plan) const;
+  void choose_product_partition(MatrixJob& job) const;
+  Partition choose_batch_partition(const MatrixJob& job) const;
+  std::uint64_t product_cycles(const MatrixJob& job, std::uint64_t rows, std::uint64_t columns,
+                               std::uint64_t groups, std::uint64_t* macs) const;
+  BufferId load_weights(const MatrixJob& job, std::uint64_t chunk, std::uint64_t chunks);
+  void load_bias(const MatrixJob& job, std::vector<Operand>& operands);
+  struct ProductTile {
+    StringId name{};
+    std::vector<BufferId> reads;
+    BufferId writes = BufferId::none;
+    CoreBytes output_bytes;
+    CoreBytes rows, columns, groups;  // of each core
+  };
+  void emit_product(const MatrixJob& job, ProductTile& tile, const NodeResult& result);
+  struct ProductTiling {
+    std::uint64_t rows = 1;         // tiles of the activation
+    std::uint64_t chunks = 1;       // of the weights' columns
+    std::uint64_t depth_parts = 1;  // of each chunk
+  };
+  ProductTiling plan_tiling(const MatrixJob& job, const Operand& activation,
+                            const NodeResult& result) const;
+  NodeResult make_product_result(const MatrixJob& job, Layout layout);
+  void run_product_tiles(const MatrixJob& job, const std::vector<Operand>& operands, BufferId halo,
+                         const NodeResult& result);
+  Partition needed_for_batches(const MatrixJob& job, TensorId id, bool weights) const;
+  std::uint64_t batch_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
+                            const NodeResult& result) const;
+  ProductTile batch_tile(const MatrixJob& job, const CoreBytes& output_bytes, std::uint64_t index,
+                         std::uint64_t tiles) const;
+  ProductTile product_tile(const MatrixJob& job, const CoreBytes& output_bytes,
+                           std::uint64_t row_tile, std::uint64_t row_tiles, std::uint64_t chunk,
+                           std::uint64_t chunks) const;
+  std::int64_t column_unit(TensorId result) const;
+};
+
+}  // namespace npuscope::npu

@@ -1,0 +1,104 @@
+// Where tensors are: VTCM, split over the cores or repeated on each, or DDR, and the ways between.
+//
+// A Storage is one tensor's bytes on the device, shared by all its views (reshapes). Tensors whose
+// slice is larger than two fifths of the VTCM stay in DDR and are streamed tile by tile; smaller
+// ones stay in VTCM until their last use, or until something needed sooner pushes them out (spill).
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "npu/compile/task_writer.hpp"
+#include "npu/compile/vtcm.hpp"
+
+namespace npuscope::npu {
+
+enum class Layout : std::uint8_t { flat, d32, weights_d32 };
+
+using StorageId = std::uint32_t;
+inline constexpr StorageId no_storage = ~StorageId{0};
+
+struct Storage {
+  std::uint64_t bytes = 0;
+  DataType type = DataType::undefined;
+  Partition partition;
+  Layout layout = Layout::flat;      // in VTCM
+  BufferId buffer = BufferId::none;  // in VTCM
+  bool in_ddr = false;               // a valid copy lies in DDR
+  Layout ddr_layout = Layout::flat;
+  bool host_input = false;  // written there by the host
+  bool constant = false;
+  TaskNeeds ddr_writers;
+  std::int64_t uses = 0;         // consumers still to come, graph outputs included
+  std::int64_t output_uses = 0;  // graph outputs among them: a copy in DDR serves those
+  std::vector<TensorId> views;
+};
+
+// An input made ready for a node's tasks.
+struct Operand {
+  TensorId tensor = TensorId::none;
+  StorageId storage = no_storage;
+  BufferId buffer = BufferId::none;       // resident in VTCM
+  bool streamed = false;                  // loaded from DDR tile by tile
+  bool temporary = false;                 // the buffer is this node's own
+  Layout layout = Layout::flat;           // wanted; a streamed tile is converted after loading
+  std::vector<std::uint64_t> core_bytes;  // that each core needs
+  bool splat() const { return buffer == BufferId::none && !streamed; }  // a known scalar
+};
+
+struct NodeResult {  // one output of the node being lowered
+  StorageId storage = no_storage;
+  std::vector<std::uint64_t> core_bytes;
+  bool streamed = false;             // stored to DDR tile by tile
+  BufferId buffer = BufferId::none;  // else resident here
+  bool in_place = false;             // the buffer was an input's
+};
+
+class Residency : protected TaskWriter {
+ protected:
+  using Lifetime = VtcmAllocator::Lifetime;
+
+  Residency(const Graph& graph, const Target& target, const CompileOptions& options);
+
+  StorageId make_storage(TensorId tensor, Partition partition, Layout layout);
+  StorageId storage_of(TensorId tensor) const { return storage_of_[std::uint32_t(tensor)]; }
+  void add_view(StorageId id, TensorId view);
+  void use_done(TensorId tensor);
+  std::size_t next_use(const Storage& storage) const;
+
+  BufferId allocate(const CoreBytes& core_bytes, Lifetime lifetime);
+  // None when there is no room even after everything that may go has gone to DDR.
+  BufferId try_allocate(const CoreBytes& core_bytes, Lifetime lifetime);
+  void release(BufferId buffer);
+  bool evict_one();
+  void spill(StorageId id);
+  void drop_if_unused(StorageId id);
+  bool fits(const CoreBytes& core_bytes) const;
+  Operand prepare(TensorId tensor, const Partition& needed, Layout layout);
+  Operand prepare_constant(TensorId tensor, const Partition& needed, Layout layout);
+  bool load(StorageId id, const Partition& needed);
+  void load_once_and_multicast(Storage& storage, BufferId buffer);
+  void prepare_beside(Operand& operand, const Partition& needed);
+  void write_back(StorageId id);
+  // The storage's bytes from buffer `from`, elsewhere or in another layout; none without room.
+  BufferId exchange(StorageId id, BufferId from, const Partition& needed);
+  BufferId convert(StorageId id, BufferId from, const CoreBytes& core_bytes, Layout layout);
+  bool repartition(StorageId id, const Partition& needed);
+  void convert_layout(StorageId id, Layout layout);
+  void place_result(NodeResult& result, bool resident);
+  void finish(Operand& operand);
+  // One tile of a streamed operand: loads it (and converts it) into a buffer of its own.
+  BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
+  void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes);
+  void keep_result(const NodeResult& result);
+
+  const std::uint64_t resident_limit_;  // a larger slice stays in DDR
+  VtcmAllocator vtcm_;
+  std::vector<Storage> storages_;
+  std::vector<StorageId> storage_of_;       // by tensor
+  std::vector<StorageId> resident_;         // storages with a buffer, oldest first
+  std::set<StorageId> pinned_;              // inputs and outputs of the node being lowered
+  std::vector<TaskIndex> last_input_read_;  // by core: the last transfer from host inputs
+};
+
+}  // namespace npuscope::npu

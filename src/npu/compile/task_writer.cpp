@@ -1,0 +1,85 @@
+#include "npu/compile/task_writer.hpp"
+
+#include <algorithm>
+
+#include "npu/compile/operand_text.hpp"
+
+namespace npuscope::npu {
+
+TaskWriter::TaskWriter(const Graph& graph, const Target& target, const CompileOptions& options)
+    : graph_(graph),
+      target_(target),
+      options_(options),
+      cores_(options.cores),
+      tile_bytes_((target.vtcm_bytes - target.vtcm_reserved_bytes) / 16),
+      plans_(plan_nodes(graph)),
+      tasks_(cores_) {
+  metrics_.cores.resize(cores_);
+}
+
+void TaskWriter::begin_node(const Node& node) {
+  node_name_ = strings_.intern(node.name);
+  node_shape_ = strings_.intern(shapes_of(graph_, node));
+  const bool verbose = options_.op_stats_verbosity >= 2;
+  node_operands_ = verbose ? strings_.intern(operands_of(graph_, node, options_.convert_to_fp16))
+                           : StringId::empty;
+  node_attributes_ = verbose ? strings_.intern(attributes_of(node)) : StringId::empty;
+}
+
+TaskSpec TaskWriter::vector_task(const std::string& kernel, StringId name, DataType type) const {
+  TaskSpec spec;
+  spec.group = qaic::ThreadGroup::hvx;
+  spec.name = name;
+  spec.kernel = strings_.intern(kernel);
+  spec.types = strings_.intern(name_of(type));
+  spec.memory = strings_.intern("TCM");
+  spec.shape = node_shape_;
+  spec.operands = node_operands_;
+  spec.attributes = node_attributes_;
+  spec.thread_imbalance = 4;
+  return spec;
+}
+
+TaskSpec TaskWriter::dma_task(const char* kernel, StringId name, DataType) const {
+  TaskSpec spec;
+  spec.group = qaic::ThreadGroup::dma_issue;
+  spec.name = name;
+  spec.kernel = strings_.intern(kernel);
+  const bool on_chip = std::string_view(kernel).find("multicast") != std::string_view::npos;
+  spec.memory = strings_.intern(on_chip ? "TCM" : "DDR");
+  spec.shape = node_shape_;
+  spec.cycles = std::uint64_t(target_.dma_issue_cycles);
+  return spec;
+}
+
+TaskIndex TaskWriter::add_compute(const TaskSpec& spec, std::span<const BufferId> reads,
+                                  BufferId writes) {
+  TaskNeeds needs;
+  for (BufferId read : reads) {
+    if (read != BufferId::none) tasks_.need_to_read(read, spec.core, needs);
+  }
+  tasks_.need_to_write(writes, spec.core, needs);
+  const TaskIndex task = add(spec, std::move(needs));
+  for (BufferId read : reads) {
+    if (read != BufferId::none) tasks_.reads(task, read, spec.core);
+  }
+  tasks_.writes(task, writes, spec.core);
+  return task;
+}
+
+std::uint64_t TaskWriter::tiles_for(std::uint64_t bytes) const {
+  return std::max<std::uint64_t>(1, divide_up(bytes, tile_bytes_));
+}
+
+void TaskWriter::count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes) {
+  if (!counted_constants_.insert(id).second) return;
+  metrics_.constant_bytes += bytes;
+  metrics_.d32_constant_bytes += d32_bytes;
+}
+
+StringId TaskWriter::name_of_tile(std::uint64_t tile, std::uint64_t tiles) const {
+  if (tiles <= 1) return node_name_;
+  return strings_.intern(fmt::format("{}/__{}", strings_[node_name_], tile));
+}
+
+}  // namespace npuscope::npu

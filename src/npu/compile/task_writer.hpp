@@ -1,0 +1,66 @@
+// What every part of the lowering shares: the model, the hardware, the node at hand, and the tasks
+// that have been written so far.
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "npu/compile/device_tensor.hpp"
+#include "npu/compile/fusion.hpp"
+#include "npu/compile/kernels.hpp"
+#include "npu/compile/task_graph.hpp"
+#include "npuscope/base/string_pool.hpp"
+#include "npuscope/npu/compile/compile.hpp"
+
+namespace npuscope::npu {
+
+// Thrown inside the compiler only; compile_network makes an Error of it.
+struct LoweringFailure {
+  std::string message;
+};
+
+class TaskWriter {
+ protected:
+  using CoreBytes = std::vector<std::uint64_t>;  // bytes on each core
+
+  TaskWriter(const Graph& graph, const Target& target, const CompileOptions& options);
+  void begin_node(const Node& node);
+
+  const Tensor& tensor(TensorId id) const { return graph_[id]; }
+  DataType type_of(TensorId id) const {
+    return device_type(graph_[id].type, options_.convert_to_fp16);
+  }
+  std::uint64_t bytes_of(TensorId id) const {
+    return device_bytes(graph_[id].elements(), type_of(id));
+  }
+  TaskSpec vector_task(const std::string& kernel, StringId name, DataType type) const;
+  TaskSpec dma_task(const char* kernel, StringId name, DataType type) const;
+  std::uint64_t tiles_for(std::uint64_t bytes) const;
+  void count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes);
+  StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles) const;
+  // A task on its own core's VTCM: reads the buffers (none are passed over), writes one.
+  TaskIndex add_compute(const TaskSpec& spec, std::span<const BufferId> reads, BufferId writes);
+  TaskIndex add(const TaskSpec& spec, TaskNeeds needs) {
+    return tasks_.add(spec, std::move(needs));
+  }
+
+  const Graph& graph_;
+  const Target& target_;
+  const CompileOptions& options_;
+  const std::uint32_t cores_;
+  const std::uint64_t tile_bytes_;  // streamed at a time
+  std::vector<NodePlan> plans_;
+  TaskGraph tasks_;
+  mutable StringPool strings_;
+  CompileMetrics metrics_;
+  std::set<TensorId> counted_constants_;
+  std::size_t position_ = 0;  // of the node at hand
+  StringId node_name_{};
+  StringId node_shape_{};
+  StringId node_operands_{};
+  StringId node_attributes_{};
+};
+
+}  // namespace npuscope::npu
