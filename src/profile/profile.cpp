@@ -2,6 +2,16 @@
 
 namespace npuscope {
 
+void Spans::reserve(std::size_t rows) {
+  unit.reserve(rows);
+  op.reserve(rows);
+  kind.reserve(rows);
+  start.reserve(rows);
+  duration.reserve(rows);
+  processor_cycles.reserve(rows);
+  instance.reserve(rows);
+}
+
 void Spans::resize(std::size_t rows) {
   unit.resize(rows);
   op.resize(rows);

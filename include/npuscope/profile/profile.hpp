@@ -22,6 +22,7 @@
 
 #include "npuscope/base/string_pool.hpp"
 #include "npuscope/base/units.hpp"
+#include "npuscope/profile/column.hpp"
 
 namespace npuscope {
 
@@ -80,16 +81,17 @@ enum class SpanKind : std::uint8_t {
 
 // Struct of arrays: row i of every column is one span.
 struct Spans {
-  std::vector<UnitId> unit;
-  std::vector<OpId> op;
-  std::vector<SpanKind> kind;
-  std::vector<std::int64_t> start;               // ticks of the base clock
-  std::vector<std::int64_t> duration;            // ticks of the base clock
-  std::vector<std::int64_t> processor_cycles;    // of the unit's own clock; -1 where not measured
-  std::vector<std::uint32_t> instance;           // which inference
+  Column<UnitId> unit;
+  Column<OpId> op;
+  Column<SpanKind> kind;
+  Column<std::int64_t> start;               // ticks of the base clock
+  Column<std::int64_t> duration;            // ticks of the base clock
+  Column<std::int64_t> processor_cycles;    // of the unit's own clock; -1 where not measured
+  Column<std::uint32_t> instance;           // which inference
 
   std::size_t size() const { return unit.size(); }
-  void resize(std::size_t rows);
+  void reserve(std::size_t rows);
+  void resize(std::size_t rows);  // new rows are unwritten: see column.hpp
 };
 
 // A number carries what kind of number it is.
