@@ -67,6 +67,7 @@ class Decoding {
   std::vector<StatsThread> threads_;           // empty when unusable
   std::vector<TickRange> ranges_;              // by core * threads + thread
   std::vector<const SectionEntry*> op_entry_;  // by the same, null when missing
+  std::vector<std::uint8_t> op_intact_;        // by the same, whether its checksum matches
   std::vector<OpSection> op_sections_;
   std::vector<std::size_t> row_begin_;  // of each op section, and one past the last
 };
@@ -198,7 +199,7 @@ OpSection Decoding::op_section(std::uint32_t core, std::uint32_t thread) {
     return section;
   }
   section.offset = entry->offset;
-  if (entry->record_size != sizeof(StatsOp) || !reader_.intact(*entry)) {
+  if (entry->record_size != sizeof(StatsOp) || !op_intact_[key]) {
     note(Severity::error, entry->offset, entry->count,
          fmt::format("the section of {}'s operators is damaged (its checksum does not match or its "
                      "records have {} bytes); left out",
@@ -242,6 +243,10 @@ void Decoding::add_ops() {
   for (const SectionEntry& entry : reader_.entries()) {
     if (entry.kind == stats_ops && entry.key < op_entry_.size()) op_entry_[entry.key] = &entry;
   }
+  op_intact_.assign(threads(), 0);
+  parallel_for(threads(), [&](std::size_t key) {
+    op_intact_[key] = op_entry_[key] != nullptr && reader_.intact(*op_entry_[key]);
+  });
   for (std::uint32_t core = 0; core < network_.cores(); ++core) {
     for (std::uint32_t thread = 0; thread < network_.threads_per_core(); ++thread) {
       op_sections_.push_back(op_section(core, thread));
@@ -255,6 +260,8 @@ void Decoding::add_ops() {
     if (counts[i].transfers > 0) op_sections_[i].transfer_unit = transfer_unit(op_sections_[i]);
     row_begin_.push_back(row_begin_.back() + counts[i].rows());
   }
+  // Room for the inferences and activations as well, which follow.
+  profile_.spans.reserve(row_begin_.back() + 2 * threads() + network_.cores() + 1);
   profile_.spans.resize(row_begin_.back());
   parallel_for(counts.size(), [&](std::size_t i) {
     write_rows(op_sections_[i], counts[i], std::uint32_t(identity_.inference), profile_.spans,
