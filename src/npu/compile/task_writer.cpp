@@ -5,6 +5,11 @@
 #include "npu/compile/operand_text.hpp"
 
 namespace npuscope::npu {
+namespace {
+
+constexpr std::size_t most_tasks = 1 << 22;  // as many ops as a network descriptor may have
+
+}  // namespace
 
 TaskWriter::TaskWriter(const Graph& graph, const Target& target, const CompileOptions& options)
     : graph_(graph),
@@ -50,6 +55,17 @@ TaskSpec TaskWriter::dma_task(const char* kernel, StringId name, DataType) const
   spec.shape = node_shape_;
   spec.cycles = std::uint64_t(target_.dma_issue_cycles);
   return spec;
+}
+
+TaskIndex TaskWriter::add(const TaskSpec& spec, TaskNeeds needs) {
+  if (tasks_.tasks().size() >= most_tasks) {
+    throw LoweringFailure{
+        fmt::format("node '{}' brings the program over {} tasks, more than a statistics descriptor "
+                    "can name; use a "
+                    "smaller model or batch",
+                    strings_[node_name_], most_tasks)};
+  }
+  return tasks_.add(spec, std::move(needs));
 }
 
 TaskIndex TaskWriter::add_compute(const TaskSpec& spec, std::span<const BufferId> reads,

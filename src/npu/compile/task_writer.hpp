@@ -42,9 +42,7 @@ class TaskWriter {
   StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles) const;
   // A task on its own core's VTCM: reads the buffers (none are passed over), writes one.
   TaskIndex add_compute(const TaskSpec& spec, std::span<const BufferId> reads, BufferId writes);
-  TaskIndex add(const TaskSpec& spec, TaskNeeds needs) {
-    return tasks_.add(spec, std::move(needs));
-  }
+  TaskIndex add(const TaskSpec& spec, TaskNeeds needs);
 
   const Graph& graph_;
   const Target& target_;

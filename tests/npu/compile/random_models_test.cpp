@@ -113,6 +113,17 @@ TEST(Depthwise, RunsOnHvxBecauseTheHmxWouldMostlyPad) {
   EXPECT_EQ(network.metrics.non_hmx_macs, 96u * 28 * 28 * 9);
 }
 
+TEST(LargeTensors, ThatNoDeviceCouldHoldAreRefusedBeforeTheyFillTheMemory) {
+  const auto network = compile_network(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      huge (float[1048576,1048576] x) => (float[1048576,1048576] y) { y = Sigmoid (x) })"),
+                                       aic100(), options_for(1));
+  ASSERT_FALSE(network);
+  EXPECT_EQ(network.error().kind, ErrorKind::input);
+  EXPECT_NE(network.error().message.find("over 4194304 tasks"), std::string::npos)
+      << network.error().message;
+}
+
 TEST(LargeTensors, AreStreamedThroughVtcmAndReadOnce) {
   // 48 MB of activation on one core with 8 MB of VTCM.
   const auto network = compiled(parsed(R"(
