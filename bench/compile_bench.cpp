@@ -1,6 +1,6 @@
-// The compiler, and the main job whole: import, compile, one inference on the reference NPU, decode.
-// Amber 7B, one token, 14 cores, level 70; the argument is the number of layers, so that the rates
-// (layers per second) show whether the cost stays linear.
+// The compiler, and the main job whole: import, compile, one inference on the reference NPU,
+// decode. Amber 7B, one token, 14 cores, level 70; the argument is the number of layers, so that
+// the rates (layers per second) show whether the cost stays linear.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 

@@ -3,11 +3,12 @@
 //
 //   clocks    a time base                                      wall, 19.2 MHz timer, core cycles
 //   units     a resource that executes one thing at a time     device 0, core 3, HVX, thread 1
-//   ops       an operation of the compiled graph               "/layer.0/attn/MatMul" aicconvolutiond32
-//   spans     one execution of an op (or wait) on one unit     unit, op, kind, start, duration
-//   measures  a number about a span, op, unit or profile       port wait of unit 4: 30711 ticks
-//   edges     a dependency between ops                         producer, consumer, true or false
-//   notes     what a reader could not take, or repaired        file, offset, message, count
+//   ops       an operation of the compiled graph               "/layer.0/attn/MatMul"
+//   aicconvolutiond32 spans     one execution of an op (or wait) on one unit     unit, op, kind,
+//   start, duration measures  a number about a span, op, unit or profile       port wait of unit 4:
+//   30711 ticks edges     a dependency between ops                         producer, consumer, true
+//   or false notes     what a reader could not take, or repaired        file, offset, message,
+//   count
 //
 // All span times are ticks of one base clock, the profile's own; `base_clock` says which and how
 // fast. Cycles are primary: microseconds are derived from the base clock's rate, where it has one.
@@ -38,9 +39,9 @@ enum class ClockKind : std::uint8_t { wall, timer, unit_cycles };
 struct Clock {
   StringId name{};
   ClockKind kind = ClockKind::wall;
-  Hertz rate{0};                    // 0: unknown, so no time can be derived from it
-  bool offset_known = false;        // whether `offset` relates it to the base clock
-  std::int64_t offset = 0;          // base-clock ticks at which this clock read 0
+  Hertz rate{0};              // 0: unknown, so no time can be derived from it
+  bool offset_known = false;  // whether `offset` relates it to the base clock
+  std::int64_t offset = 0;    // base-clock ticks at which this clock read 0
 };
 
 enum class Engine : std::uint8_t { none, device, core, hvx, hmx, dma_issue, dma, host, other };
@@ -50,23 +51,23 @@ struct Unit {
   std::uint32_t device = 0;
   std::uint32_t core = 0;
   Engine engine = Engine::none;
-  std::uint32_t lane = 0;           // thread number within the core
+  std::uint32_t lane = 0;  // thread number within the core
   StringId name{};
   UnitId parent = UnitId::none;
 };
 
 struct Op {
-  StringId name{};                  // path in the model graph
-  StringId kind{};                  // kernel, e.g. aicconvolutiond32
-  StringId memory{};                // TCM, DDR
-  StringId types{};                 // distinct operand element types, "float16, i8"
+  StringId name{};    // path in the model graph
+  StringId kind{};    // kernel, e.g. aicconvolutiond32
+  StringId memory{};  // TCM, DDR
+  StringId types{};   // distinct operand element types, "float16, i8"
   StringId shape{};
   StringId attributes{};
-  StringId operands{};              // one operand a line
+  StringId operands{};  // one operand a line
   Bytes output{0};
   std::uint32_t core = 0;
-  std::uint32_t group = 0;          // thread group within the core
-  std::uint32_t position = 0;       // place in the group's queue
+  std::uint32_t group = 0;     // thread group within the core
+  std::uint32_t position = 0;  // place in the group's queue
 };
 
 enum class SpanKind : std::uint8_t {
@@ -84,10 +85,10 @@ struct Spans {
   Column<UnitId> unit;
   Column<OpId> op;
   Column<SpanKind> kind;
-  Column<std::int64_t> start;               // ticks of the base clock
-  Column<std::int64_t> duration;            // ticks of the base clock
-  Column<std::int64_t> processor_cycles;    // of the unit's own clock; -1 where not measured
-  Column<std::uint32_t> instance;           // which inference
+  Column<std::int64_t> start;             // ticks of the base clock
+  Column<std::int64_t> duration;          // ticks of the base clock
+  Column<std::int64_t> processor_cycles;  // of the unit's own clock; -1 where not measured
+  Column<std::uint32_t> instance;         // which inference
 
   std::size_t size() const { return unit.size(); }
   void reserve(std::size_t rows);
@@ -112,10 +113,10 @@ struct Measure {
   enum class Subject : std::uint8_t { profile, unit, op, span };
   Subject subject = Subject::profile;
   std::uint32_t subject_id = 0;
-  StringId what{};                  // "input port wait", "ddr read bytes", "pmu 0x3f"
+  StringId what{};  // "input port wait", "ddr read bytes", "pmu 0x3f"
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
-  ClockId clock{};                  // meaningful unless kind is count
+  ClockId clock{};  // meaningful unless kind is count
   double value = 0;
 };
 
@@ -132,9 +133,9 @@ enum class Severity : std::uint8_t { info, warning, error };
 struct Note {
   Severity severity = Severity::warning;
   std::string file;
-  std::uint64_t offset = 0;         // byte in the file where it begins
+  std::uint64_t offset = 0;  // byte in the file where it begins
   std::string message;
-  std::uint64_t count = 1;          // records concerned
+  std::uint64_t count = 1;  // records concerned
 };
 
 struct Profile {

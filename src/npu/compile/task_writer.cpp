@@ -57,14 +57,16 @@ TaskSpec TaskWriter::dma_task(const char* kernel, StringId name, DataType) const
   return spec;
 }
 
+void TaskWriter::refuse_more_tasks() const {
+  throw LoweringFailure{
+      fmt::format("node '{}' brings the program over {} tasks, more than a statistics descriptor "
+                  "can name; use a "
+                  "smaller model or batch",
+                  strings_[node_name_], most_tasks)};
+}
+
 TaskIndex TaskWriter::add(const TaskSpec& spec, TaskNeeds needs) {
-  if (tasks_.tasks().size() >= most_tasks) {
-    throw LoweringFailure{
-        fmt::format("node '{}' brings the program over {} tasks, more than a statistics descriptor "
-                    "can name; use a "
-                    "smaller model or batch",
-                    strings_[node_name_], most_tasks)};
-  }
+  if (tasks_.tasks().size() >= most_tasks) refuse_more_tasks();
   return tasks_.add(spec, std::move(needs));
 }
 
@@ -84,7 +86,9 @@ TaskIndex TaskWriter::add_compute(const TaskSpec& spec, std::span<const BufferId
 }
 
 std::uint64_t TaskWriter::tiles_for(std::uint64_t bytes) const {
-  return std::max<std::uint64_t>(1, divide_up(bytes, tile_bytes_));
+  const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(bytes, tile_bytes_));
+  if (tiles > most_tasks) refuse_more_tasks();
+  return tiles;
 }
 
 void TaskWriter::count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes) {

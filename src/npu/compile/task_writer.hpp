@@ -43,6 +43,7 @@ class TaskWriter {
   // A task on its own core's VTCM: reads the buffers (none are passed over), writes one.
   TaskIndex add_compute(const TaskSpec& spec, std::span<const BufferId> reads, BufferId writes);
   TaskIndex add(const TaskSpec& spec, TaskNeeds needs);
+  [[noreturn]] void refuse_more_tasks() const;
 
   const Graph& graph_;
   const Target& target_;

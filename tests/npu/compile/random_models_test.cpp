@@ -116,7 +116,7 @@ TEST(Depthwise, RunsOnHvxBecauseTheHmxWouldMostlyPad) {
 TEST(LargeTensors, ThatNoDeviceCouldHoldAreRefusedBeforeTheyFillTheMemory) {
   const auto network = compile_network(parsed(R"(
       <ir_version: 8, opset_import: ["" : 13]>
-      huge (float[1048576,1048576] x) => (float[1048576,1048576] y) { y = Sigmoid (x) })"),
+      huge (float[16777216,1048576] x) => (float[16777216,1048576] y) { y = Sigmoid (x) })"),
                                        aic100(), options_for(1));
   ASSERT_FALSE(network);
   EXPECT_EQ(network.error().kind, ErrorKind::input);

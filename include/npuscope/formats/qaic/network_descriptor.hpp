@@ -17,22 +17,29 @@
 namespace npuscope::qaic {
 
 enum class IoDataType : std::uint32_t {
-  float32 = 0, float16 = 1, int8q = 2, uint8q = 3, int16q = 4, int32q = 5, int32i = 6, int64i = 7,
+  float32 = 0,
+  float16 = 1,
+  int8q = 2,
+  uint8q = 3,
+  int16q = 4,
+  int32q = 5,
+  int32i = 6,
+  int64i = 7,
   int8 = 8,
 };
 
-struct IoInfo {                    // what a buffer holds before or after its transformation
+struct IoInfo {  // what a buffer holds before or after its transformation
   IoDataType type = IoDataType::float32;
   float quantization_scale = 0;
   std::int32_t quantization_offset = 0;
   std::vector<std::int64_t> dims;
-  std::uint32_t layout = 0;        // 0 flat
+  std::uint32_t layout = 0;  // 0 flat
   bool operator==(const IoInfo&) const = default;
 };
 
-struct IoBinding {                 // one input or output
+struct IoBinding {  // one input or output
   std::string name;
-  IoInfo initial;                  // on the host
+  IoInfo initial;                     // on the host
   std::optional<IoInfo> transformed;  // on the device; absent: as on the host
   bool is_partial_allowed = false;
   std::uint32_t align = 0;
@@ -40,17 +47,17 @@ struct IoBinding {                 // one input or output
 
 struct DmaBuffer {
   std::uint64_t size = 0;
-  std::uint32_t direction = 0;     // 0 in, 1 out
+  std::uint32_t direction = 0;  // 0 in, 1 out
 };
 
 struct OpNameKind {
-  std::string name;                // path in the model graph
-  std::string kind;                // kernel
-  std::string type;                // distinct operand element types: "float16, i8"
-  std::string memory;              // TCM, DDR
+  std::string name;    // path in the model graph
+  std::string kind;    // kernel
+  std::string type;    // distinct operand element types: "float16, i8"
+  std::string memory;  // TCM, DDR
   std::string shape;
-  std::string operand;             // older form of `operands`
-  std::uint64_t output_size = 0;   // bytes
+  std::string operand;            // older form of `operands`
+  std::uint64_t output_size = 0;  // bytes
   std::string attributes;
   std::vector<std::string> operands;  // "in TCM act conv1_out i8 1 x 56 x 56 x 64 196KB"
 };
@@ -80,10 +87,10 @@ struct NetworkDescriptor {
   std::vector<IoBinding> outputs;
   std::vector<DmaBuffer> dma_buffers;
   std::uint32_t num_cores = 0;
-  std::uint32_t num_threads = 0;       // per core
+  std::uint32_t num_threads = 0;  // per core
   std::uint32_t num_hvx_threads = 0;
-  std::vector<std::uint32_t> thread_groups;            // group id of each thread of a core
-  std::vector<std::string> thread_group_names;         // HVX, HMX, DMAIssue
+  std::vector<std::uint32_t> thread_groups;     // group id of each thread of a core
+  std::vector<std::string> thread_group_names;  // HVX, HMX, DMAIssue
   std::uint32_t batch_size = 1;
   bool has_stats = false;
   StatsDescriptor stats;

@@ -3,8 +3,9 @@
 // from it. The vendor's own device code (network.elf) is neither read nor written.
 //
 // A core has three in-order queues, one per thread group: HVX (4 threads that run every task
-// together, a quarter each), HMX (1 thread), DMAIssue (1 thread that issues asynchronous transfers).
-// Queue q = core * thread_groups + group holds tasks [queue_begin[q], queue_begin[q + 1]).
+// together, a quarter each), HMX (1 thread), DMAIssue (1 thread that issues asynchronous
+// transfers). Queue q = core * thread_groups + group holds tasks [queue_begin[q], queue_begin[q +
+// 1]).
 //
 //   core 0   HVX       aicconverttod32 ──────────────┐                     aicsoftmax
 //            HMX                                     └ wait ┬ aicconvolutiond32 ┘
@@ -42,41 +43,42 @@ enum TaskFlags : std::uint8_t {
 };
 
 struct Task {
-  std::uint32_t kernel = 0;           // index in Program::kernels
-  std::uint32_t cycles = 0;           // kernel cycles of one thread (DMA: to issue), no jitter
-  std::uint64_t ddr_read = 0;         // bytes moved from DDR while it runs (DMA: asynchronously)
-  std::uint64_t ddr_write = 0;        // bytes moved to DDR
-  std::uint64_t multicast = 0;        // bytes sent to other cores' VTCM
-  std::uint64_t macs = 0;             // multiply-accumulates, padding included (HMX)
-  std::uint32_t wait_begin = 0;       // waits[wait_begin, wait_begin + wait_count)
+  std::uint32_t kernel = 0;      // index in Program::kernels
+  std::uint32_t cycles = 0;      // kernel cycles of one thread (DMA: to issue), no jitter
+  std::uint64_t ddr_read = 0;    // bytes moved from DDR while it runs (DMA: asynchronously)
+  std::uint64_t ddr_write = 0;   // bytes moved to DDR
+  std::uint64_t multicast = 0;   // bytes sent to other cores' VTCM
+  std::uint64_t macs = 0;        // multiply-accumulates, padding included (HMX)
+  std::uint32_t wait_begin = 0;  // waits[wait_begin, wait_begin + wait_count)
   std::uint32_t wait_count = 0;
   std::uint32_t dependency_begin = 0;
   std::uint32_t dependency_count = 0;
-  std::uint8_t flags = 0;             // TaskFlags
-  std::uint8_t thread_imbalance = 0;  // HVX: percent of `cycles` by which the lightest thread is shorter
-  std::uint16_t port = 0;             // I/O port (100 input, 101 output) of a semaphore task, else 0
+  std::uint8_t flags = 0;  // TaskFlags
+  std::uint8_t thread_imbalance =
+      0;                   // HVX: percent of `cycles` by which the lightest thread is shorter
+  std::uint16_t port = 0;  // I/O port (100 input, 101 output) of a semaphore task, else 0
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Task) == 64);
 
 struct Wait {
   std::uint32_t queue = 0;
-  std::uint32_t count = 0;            // completed tasks of that queue
+  std::uint32_t count = 0;  // completed tasks of that queue
 };
 
 struct Dependency {
-  std::uint32_t task = 0;             // index in Program::tasks of the task it needs
-  std::uint32_t kind = 0;             // 0 true (data), 1 false (memory reuse)
+  std::uint32_t task = 0;  // index in Program::tasks of the task it needs
+  std::uint32_t kind = 0;  // 0 true (data), 1 false (memory reuse)
 };
 
 struct Program {
-  std::string network_name;           // "QAicGraph"
+  std::string network_name;  // "QAicGraph"
   std::uint32_t cores = 0;
-  std::uint32_t hvx_threads = 4;      // + 1 HMX + 1 DMAIssue thread per core
-  std::uint32_t batch_size = 1;       // of the model
-  std::uint64_t input_bytes = 0;      // host to device per inference
-  std::uint64_t output_bytes = 0;     // device to host per inference, statistics excluded
-  std::uint64_t retained_bytes = 0;   // state that stays on the device between inferences
+  std::uint32_t hvx_threads = 4;     // + 1 HMX + 1 DMAIssue thread per core
+  std::uint32_t batch_size = 1;      // of the model
+  std::uint64_t input_bytes = 0;     // host to device per inference
+  std::uint64_t output_bytes = 0;    // device to host per inference, statistics excluded
+  std::uint64_t retained_bytes = 0;  // state that stays on the device between inferences
 
   // Instrumentation
   std::uint32_t stats_level = 40;
@@ -84,7 +86,7 @@ struct Program {
   bool ddr_stats = false;
   std::vector<std::uint32_t> pmu_events;  // up to 8
 
-  std::vector<std::string> kernels;   // names, e.g. aicconvolutiond32
+  std::vector<std::string> kernels;        // names, e.g. aicconvolutiond32
   std::vector<std::uint32_t> queue_begin;  // cores * thread_groups + 1
   std::vector<Task> tasks;
   std::vector<Wait> waits;

@@ -31,10 +31,10 @@ inline constexpr std::string_view segment_compile_report = "npuscope.compile.jso
 
 struct QpcSegment {
   std::string name;
-  ByteSpan bytes;               // inside the container's bytes
+  ByteSpan bytes;  // inside the container's bytes
   std::uint64_t file_offset = 0;
-  std::uint64_t offset = 0;     // the header's field: where static constants end in constants.bin
-  bool is_qpc() const;          // starts with the QPC magic: a nested container
+  std::uint64_t offset = 0;  // the header's field: where static constants end in constants.bin
+  bool is_qpc() const;       // starts with the QPC magic: a nested container
 };
 
 struct Qpc {

@@ -20,7 +20,7 @@ struct QpcListedSegment {
   std::string path;               // "constants.bin", "QAicGraph_slice00/constants.bin"
   std::uint64_t file_offset = 0;  // of its first byte, in the outer container
   std::uint64_t bytes = 0;
-  std::string content;            // in words
+  std::string content;  // in words
 };
 
 struct QpcListing {

@@ -29,9 +29,9 @@ struct SectionEntry {
   std::uint32_t key = 0;          // tells sections of one kind apart, e.g. core * threads + thread
   std::uint32_t record_size = 0;  // bytes
   std::uint32_t reserved = 0;
-  std::uint64_t offset = 0;       // bytes from the start of the artifact
-  std::uint64_t count = 0;        // records
-  std::uint64_t checksum = 0;     // XXH3-64 of the records
+  std::uint64_t offset = 0;    // bytes from the start of the artifact
+  std::uint64_t count = 0;     // records
+  std::uint64_t checksum = 0;  // XXH3-64 of the records
 };
 static_assert(sizeof(SectionEntry) == 40);
 
