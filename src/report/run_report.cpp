@@ -13,20 +13,14 @@ using nlohmann::ordered_json;
 
 double microseconds(Picoseconds time) { return double(time.value) * 1e-6; }
 
-// As the device measures it: whole ticks of its timer.
-double device_microseconds(Picoseconds time, Hertz timer) {
-  return std::round(double(time.value) * 1e-12 * timer.value) / timer.value * 1e6;
-}
-
-template <class Duration>
 RunMetric metric(const npu::ProgramRun& run, std::string name, std::uint32_t needs_level,
-                 Duration duration) {
+                 std::uint64_t npu::SimulatedInference::*ticks) {
   RunMetric result{std::move(name), needs_level, std::nullopt};
   if (run.stats_level < needs_level) return result;
   std::vector<double> values;
   values.reserve(run.result.inferences.size());
   for (const npu::SimulatedInference& inference : run.result.inferences) {
-    values.push_back(device_microseconds(duration(inference), run.timer));
+    values.push_back(double(inference.*ticks) / run.timer.value * 1e6);
   }
   result.values = distribution_of(values);
   return result;
@@ -78,10 +72,9 @@ RunReport report_run(const npu::ProgramRun& run) {
         double(report.inference_count) * run.batch_size / report.total_duration_us * 1e6;
   }
   report.metrics = {
-      metric(run, "ExecTimeUs", 40,
-             [](const Inference& i) { return i.device_end - i.device_begin; }),
-      metric(run, "InputWaitTimeUs", 50, [](const Inference& i) { return i.input_wait; }),
-      metric(run, "OutputWaitTimeUs", 50, [](const Inference& i) { return i.output_wait; }),
+      metric(run, "ExecTimeUs", 40, &Inference::device_ticks),
+      metric(run, "InputWaitTimeUs", 50, &Inference::input_wait_ticks),
+      metric(run, "OutputWaitTimeUs", 50, &Inference::output_wait_ticks),
   };
   return report;
 }

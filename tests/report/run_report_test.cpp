@@ -66,11 +66,10 @@ TEST(ReportRun, MeasuresInWholeTicksOfTheDevicesTimer) {
   run.stats_level = 50;
   run.batch_size = 8;
   run.timer = aic_utimer;
-  for (const std::int64_t ticks : {100, 200}) {
+  for (const std::uint64_t ticks : {100u, 200u}) {
     npu::SimulatedInference inference;
-    inference.device_begin = Picoseconds{1'000'000};
-    inference.device_end = Picoseconds{1'000'000 + ticks * 52083};
-    inference.output_wait = Picoseconds{2 * 52083};
+    inference.device_ticks = ticks;
+    inference.output_wait_ticks = 2;
     run.result.inferences.push_back(inference);
   }
   run.result.total = Picoseconds{16'000'000'000};

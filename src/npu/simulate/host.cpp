@@ -115,7 +115,18 @@ SimulatedInference& Host::begin_on_device(std::uint32_t index, Picoseconds now) 
   inference.device_begin = now;
   inference.input_wait = std::max(Picoseconds{}, inference.input_ready - activation.idle_since);
   inference.output_wait = now - activation.begin_wait;
+  const CoreTimer& timer = context_.timers[index * context_.program.cores];
+  const auto waited = [&](Picoseconds begin, Picoseconds end) {
+    return end > begin ? timer.ticks(end) - timer.ticks(begin) : 0;
+  };
+  inference.input_wait_ticks = waited(activation.idle_since, inference.input_ready);
+  inference.output_wait_ticks =
+      waited(activation.begin_wait, output_opened(inference)) + longest_poll_ticks;
   return inference;
+}
+
+Picoseconds Host::output_opened(const SimulatedInference& inference) const {
+  return inference.device_begin - one_tick(context_.target) * longest_poll_ticks;
 }
 
 std::uint32_t Host::poll_ticks(std::uint32_t activation, std::uint64_t number, std::uint32_t core,
@@ -132,8 +143,7 @@ void Host::record_ports(std::uint32_t index, Recorder& recorder) const {
   const Activation& activation = activations_[index];
   const SimulatedInference& inference = in_flight(activation, activation.begun - 1);
   const std::uint32_t threads = program.threads_per_core();
-  const Picoseconds output_open =
-      inference.device_begin - one_tick(context_.target) * longest_poll_ticks;
+  const Picoseconds output_open = output_opened(inference);
   for (std::uint32_t core = 0; core < program.cores; ++core) {
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
       const bool owner = thread == input_port_owner(program, core);
@@ -147,10 +157,11 @@ void Host::record_ports(std::uint32_t index, Recorder& recorder) const {
   }
 }
 
-SimulatedInference& Host::end_on_device(std::uint32_t index, Picoseconds end) {
+SimulatedInference& Host::end_on_device(std::uint32_t index, Picoseconds end, std::uint64_t ticks) {
   Activation& activation = activations_[index];
   SimulatedInference& inference = in_flight(activation, activation.ended++);
   inference.device_end = end;
+  inference.device_ticks = ticks;
   activation.idle_since = end;
   if (activation.taken + 1 == activation.ended) {
     events_.push(std::max(end, output_free_), EventKind::output, index);

@@ -31,7 +31,7 @@ class Host {
   // The device begins and ends the oldest inference it has not.
   SimulatedInference& begin_on_device(std::uint32_t activation, Picoseconds now);
   void record_ports(std::uint32_t activation, Recorder& recorder) const;
-  SimulatedInference& end_on_device(std::uint32_t activation, Picoseconds end);
+  SimulatedInference& end_on_device(std::uint32_t activation, Picoseconds end, std::uint64_t ticks);
 
   bool all_complete() const;
   // An activation with an inference that has begun and not ended.
@@ -63,6 +63,7 @@ class Host {
   void submit_next(std::uint32_t activation, Picoseconds now);
   void send_next(std::uint32_t activation);
   void begin_next(std::uint32_t activation);
+  Picoseconds output_opened(const SimulatedInference& inference) const;
   std::uint32_t poll_ticks(std::uint32_t activation, std::uint64_t number, std::uint32_t core,
                            std::uint32_t thread) const;
 

@@ -135,6 +135,12 @@ void Machine::begin(std::uint32_t activation, std::uint64_t inference, Picosecon
   state.recorder = recorder;
   state.threads_left = program_.cores * program_.threads_per_core();
   state.end = now;
+  state.begin_ticks = std::numeric_limits<std::uint64_t>::max();
+  state.end_ticks = 0;
+  for (std::uint32_t core = 0; core < program_.cores; ++core) {
+    const CoreTimer& timer = context_.timers[activation * program_.cores + core];
+    state.begin_ticks = std::min(state.begin_ticks, timer.ticks(now));
+  }
   state.completions.assign(program_.tasks.size(), never);
   const std::uint32_t first = activation * program_.queues();
   for (std::uint32_t i = first; i < first + program_.queues(); ++i) {
@@ -411,6 +417,8 @@ bool Machine::end_thread(std::uint32_t index, std::uint32_t thread) {
                                     clocks_[queue.clock].cycles_at(end));
   }
   activation.end = std::max(activation.end, end);
+  const CoreTimer& timer = context_.timers[queue.activation * program_.cores + queue.core];
+  activation.end_ticks = std::max(activation.end_ticks, timer.ticks(end));
   return --activation.threads_left == 0;
 }
 

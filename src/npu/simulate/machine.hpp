@@ -42,6 +42,10 @@ class Machine {
              Recorder* recorder);
   // When the inference that ended last on the activation did.
   Picoseconds end_of(std::uint32_t activation) const { return activations_[activation].end; }
+  // First begin to last end of its threads, each by the timer of its core.
+  std::uint64_t ticks_of(std::uint32_t activation) const {
+    return activations_[activation].end_ticks - activations_[activation].begin_ticks;
+  }
 
   // Events of the kinds dma_transfer, task and thread_end. True when this was the end of the last
   // thread of its activation.
@@ -107,6 +111,8 @@ class Machine {
     Recorder* recorder = nullptr;
     std::uint32_t threads_left = 0;
     Picoseconds end{};                     // latest of the threads that have ended
+    std::uint64_t begin_ticks = 0;         // earliest of its cores' timers
+    std::uint64_t end_ticks = 0;           // latest
     std::vector<Picoseconds> completions;  // by task; never: not known yet
   };
 

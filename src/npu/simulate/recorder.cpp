@@ -210,9 +210,8 @@ PmuCounts Recorder::work_of(const TaskExecution& execution) const {
   return work;
 }
 
-std::array<std::uint32_t, qaic::max_pmu_counters> Recorder::counters(
-    const PmuCounts& counts) const {
-  std::array<std::uint32_t, qaic::max_pmu_counters> result{};
+Recorder::Counters Recorder::counters(const PmuCounts& counts) const {
+  Counters result{};
   for (std::size_t i = 0; i < result.size(); ++i) {
     if (pmu_metric_[i] == PmuMetric::nothing) continue;
     result[i] = std::uint32_t(counts[std::size_t(pmu_metric_[i])] / pmu_divisor_[i]);  // wraps
@@ -220,7 +219,8 @@ std::array<std::uint32_t, qaic::max_pmu_counters> Recorder::counters(
   return result;
 }
 
-void Recorder::add_op(const TaskExecution& execution, const Task& task, const PmuCounts& work) {
+void Recorder::add_op(const TaskExecution& execution, const Task& task, const PmuCounts& work,
+                      const Counters& counted_before) {
   const TaskTruth& truth = execution.truth;
   const CoreTimer& clock = timer(execution.core);
   const std::uint32_t position = record_position(truth.task, execution.position);
@@ -236,7 +236,13 @@ void Recorder::add_op(const TaskExecution& execution, const Task& task, const Pm
   if ((task.flags & qaic::task_signals) != 0) op.position_and_flags |= StatsOp::barriered;
   const std::size_t thread = index(execution.core, truth.thread);
   buffer_.ops[thread][position] = op;
-  if (!buffer_.op_pmu.empty()) buffer_.op_pmu[thread][position].counts = counters(work);
+  if (buffer_.op_pmu.empty()) return;
+  // Two readings of running counters: what one op leaves of a count that stands for several bytes
+  // is counted with the next.
+  const Counters counted = counters(pmu_[thread]);
+  for (std::size_t i = 0; i < counted.size(); ++i) {
+    buffer_.op_pmu[thread][position].counts[i] = counted[i] - counted_before[i];
+  }
 }
 
 void Recorder::task(const TaskExecution& execution) {
@@ -244,12 +250,13 @@ void Recorder::task(const TaskExecution& execution) {
   const Task& task = context_.program.tasks[truth.task];
   const std::size_t thread = index(execution.core, truth.thread);
   const PmuCounts work = work_of(execution);
+  const auto counted_before = buffer_.op_pmu.empty() ? Counters{} : counters(pmu_[thread]);
   for (std::size_t i = 0; i < work.size(); ++i) pmu_[thread][i] += work[i];
   if (!buffer_.cores.empty() && truth.thread == context_.program.first_thread(execution.group)) {
     buffer_.cores[execution.core].ddr_read_bytes += task.ddr_read;
     buffer_.cores[execution.core].ddr_write_bytes += task.ddr_write;
   }
-  if (context_.program.records(task)) add_op(execution, task, work);
+  if (context_.program.records(task)) add_op(execution, task, work, counted_before);
   if (!truth_.empty()) truth_[truth_begin_[thread] + execution.position] = truth;
 }
 
@@ -260,7 +267,9 @@ void Recorder::transfer(std::uint32_t core, std::uint32_t position, Picoseconds 
   const std::uint32_t task = program.queue_begin[queue] + position;
   const std::size_t thread = index(core, program.first_thread(ThreadGroup::dma_issue));
   const auto streaming = std::uint64_t(streaming_cycles);
-  pmu_[thread][std::size_t(PmuMetric::dma_cycles)] += streaming;
+  std::uint64_t& dma_cycles = pmu_[thread][std::size_t(PmuMetric::dma_cycles)];
+  const std::uint64_t before = dma_cycles;
+  dma_cycles += streaming;
   if (!truth_.empty()) truth_[truth_begin_[thread] + position].transfer_end = end;
   if (!program.records(program.tasks[task])) return;
   const std::uint32_t place = record_position(task, position);
@@ -269,7 +278,8 @@ void Recorder::transfer(std::uint32_t core, std::uint32_t position, Picoseconds 
   if (buffer_.op_pmu.empty()) return;
   for (std::size_t i = 0; i < pmu_metric_.size(); ++i) {
     if (pmu_metric_[i] != PmuMetric::dma_cycles) continue;
-    buffer_.op_pmu[thread][place].counts[i] = std::uint32_t(streaming / pmu_divisor_[i]);
+    buffer_.op_pmu[thread][place].counts[i] =
+        std::uint32_t(dma_cycles / pmu_divisor_[i] - before / pmu_divisor_[i]);
   }
 }
 

@@ -89,6 +89,7 @@ class Recorder {
   std::vector<TaskTruth> take_truth() { return std::move(truth_); }
 
  private:
+  using Counters = std::array<std::uint32_t, qaic::max_pmu_counters>;
   std::size_t index(std::uint32_t core, std::uint32_t thread) const {
     return std::size_t{core} * context_.program.threads_per_core() + thread;
   }
@@ -97,11 +98,12 @@ class Recorder {
     return context_.counter_bases[first_core_ + core] + std::uint64_t(cycles);
   }
   PmuCounts work_of(const TaskExecution& execution) const;
-  std::array<std::uint32_t, qaic::max_pmu_counters> counters(const PmuCounts& counts) const;
+  Counters counters(const PmuCounts& counts) const;
   std::uint32_t record_position(std::uint32_t task, std::uint32_t position) const {
     return context_.record_positions.empty() ? position : context_.record_positions[task];
   }
-  void add_op(const TaskExecution& execution, const qaic::Task& task, const PmuCounts& work);
+  void add_op(const TaskExecution& execution, const qaic::Task& task, const PmuCounts& work,
+              const Counters& counted_before);
   void prepare_identity(std::uint32_t activation, std::uint64_t inference);
   void prepare_records();
   void prepare_pmu();

@@ -11,9 +11,8 @@ namespace {
 
 double microseconds(Picoseconds time) { return double(time.value) * 1e-6; }
 
-// As the device measures it: whole ticks of its timer.
-double device_microseconds(Picoseconds time, double timer_hz) {
-  return std::round(double(time.value) * 1e-12 * timer_hz) / timer_hz * 1e6;
+double device_microseconds(std::uint64_t ticks, double timer_hz) {
+  return double(ticks) / timer_hz * 1e6;
 }
 
 std::string inference_name(std::uint32_t program, const SimulatedInference& inference) {
@@ -102,14 +101,13 @@ qaic::LatencySample RunFiles::latency_of(const SimulatedInference& inference) co
   qaic::LatencySample sample;
   sample.sample = inference.number;
   if (program.stats_level >= 40) {
-    const double exec =
-        device_microseconds(inference.device_end - inference.device_begin, timer_hz);
+    const double exec = device_microseconds(inference.device_ticks, timer_hz);
     sample.device_exec_us = exec;
     if (exec > 0) sample.device_inferences_per_second = program.stats_batch_size / exec * 1e6;
   }
   if (program.stats_level >= 50) {
-    sample.device_input_wait_us = device_microseconds(inference.input_wait, timer_hz);
-    sample.device_output_wait_us = device_microseconds(inference.output_wait, timer_hz);
+    sample.device_input_wait_us = device_microseconds(inference.input_wait_ticks, timer_hz);
+    sample.device_output_wait_us = device_microseconds(inference.output_wait_ticks, timer_hz);
   }
   sample.enqueue_us = microseconds(inference.submitted - inference.queued - submit);
   sample.submit_us = microseconds(submit);

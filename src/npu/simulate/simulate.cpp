@@ -134,7 +134,8 @@ class Simulation {
   }
 
   void end(std::uint32_t activation) {
-    SimulatedInference& inference = host_.end_on_device(activation, machine_.end_of(activation));
+    SimulatedInference& inference =
+        host_.end_on_device(activation, machine_.end_of(activation), machine_.ticks_of(activation));
     if (!recorders_[activation]) return;
     Recorder& recorder = *recorders_[activation];
     if (context_.program.stats_level >= 40) inference.stats_buffer = recorder.buffer();

@@ -115,6 +115,28 @@ TEST(Records, EqualTheTruthToTheTick) {
   }
 }
 
+// The console block and the latency file must not tell other times than the summary does.
+TEST(Records, SpanTheTicksThatTheRunReports) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const RandomRun run = run_random(seed, 3, 60, 50, 2);
+    for (const SimulatedInference& inference : run.result.inferences) {
+      const Buffer buffer = read_buffer(inference.stats_buffer);
+      std::uint64_t begin = buffer.threads[0].begin_ticks, end = 0;
+      for (const qaic::StatsThread& thread : buffer.threads) {
+        begin = std::min(begin, thread.begin_ticks);
+        end = std::max(end, thread.end_ticks);
+      }
+      EXPECT_EQ(inference.device_ticks, end - begin);
+      std::map<std::uint32_t, std::uint64_t> longest;  // wait, by port
+      for (const qaic::StatsPort& port : buffer.ports) {
+        longest[port.port] = std::max(longest[port.port], port.wait_ticks);
+      }
+      EXPECT_EQ(inference.input_wait_ticks, longest[100]);
+      EXPECT_EQ(inference.output_wait_ticks, longest[101]);
+    }
+  }
+}
+
 TEST(Records, HaveASizeThatIsKnownBefore) {
   for (const std::uint32_t level : {40u, 50u, 70u, 100u}) {
     const RandomRun run = run_random(1, 2, 80, level);
@@ -143,11 +165,15 @@ TEST(Records, CountCyclesThatAddUp) {
         EXPECT_EQ(thread.pmu[0], thread.end_cycles - thread.begin_cycles);  // 0x3f counts cycles
         EXPECT_TRUE(thread.pmu[3] == 0 || key % 6 == 5);  // 0x72: the DMA thread's alone
       }
-      // 0x70 HMX cycles and 0x92 tasks: of the thread, the sum over its ops.
+      // All others of a thread are the sums over its ops, those that count in units of 16 or 64
+      // too.
       for (std::uint32_t key = 0; key < buffer.threads.size(); ++key) {
-        std::uint64_t hmx = 0;
-        for (const auto& op : buffer.op_pmu[key]) hmx += op.counts[1];
-        EXPECT_EQ(buffer.threads[key].pmu[1], key % 6 == 4 ? hmx : 0u);
+        for (std::size_t counter = 1; counter < 8; ++counter) {
+          std::uint64_t sum = 0;
+          for (const auto& op : buffer.op_pmu[key]) sum += op.counts[counter];
+          EXPECT_EQ(buffer.threads[key].pmu[counter], sum) << "counter " << counter;
+        }
+        EXPECT_TRUE(buffer.threads[key].pmu[1] == 0 || key % 6 == 4);
         EXPECT_EQ(buffer.threads[key].pmu[7], buffer.ops[key].size());
       }
     }

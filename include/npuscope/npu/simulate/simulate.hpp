@@ -74,6 +74,11 @@ struct SimulatedInference {
   Picoseconds completed{};   // seen by the host
   Picoseconds input_wait{};  // for the doorbell, before device_begin; longest over threads
   Picoseconds output_wait{};
+  // The same by the device's own timers, which count whole ticks and differ a little from core to
+  // core: exactly what a statistics buffer says.
+  std::uint64_t device_ticks = 0;
+  std::uint64_t input_wait_ticks = 0;
+  std::uint64_t output_wait_ticks = 0;
   std::vector<std::byte> stats_buffer;  // empty unless sampled; always below -stats-level=40
   std::vector<TaskTruth> truth;         // empty unless asked for and sampled
 };
