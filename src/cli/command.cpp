@@ -1,9 +1,12 @@
 #include "cli/command.hpp"
 
+#include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <iostream>
+#include <optional>
 #include <system_error>
 
 #include "npuscope/base/text.hpp"
@@ -54,6 +57,62 @@ std::vector<std::string> normalize_arguments(int argc, char** argv) {
 
 namespace {
 
+template <class Number>
+std::optional<Number> number_in(const std::string& text) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    const auto value = number_in<std::uint64_t>(text);
+    if (value && *value >= least && *value <= most) return {};
+    if (most == std::numeric_limits<std::uint64_t>::max()) {
+      return fmt::format("{} is not a whole number from {} on", text, least);
+    }
+    return fmt::format("{} is not a whole number from {} to {}", text, least, most);
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator real_number(double least, double most) {
+  const auto check = [=](const std::string& text) -> std::string {
+    const auto value = number_in<double>(text);
+    if (value && *value >= least && *value <= most) return {};  // false for nan
+    return fmt::format("{} is not a number from {:g} to {:g}", text, least, most);
+  };
+  return CLI::Validator(check, "");
+}
+
+namespace {
+
+// What CLI11 cannot say well: a word that is no command, a flag whose value was lost
+// ("--model=$UNSET" would take the next flag as its value).
+std::string usage_problem(const CLI::App& program, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument.size() > 3 && argument.starts_with("--") &&
+        argument.find('=') == argument.size() - 1) {
+      return fmt::format("{} has no value", argument);
+    }
+  }
+  const CLI::App* app = &program;
+  for (const std::string& argument : arguments) {
+    const auto commands = app->get_subcommands([](const CLI::App*) { return true; });
+    if (commands.empty() || argument.starts_with("-")) break;
+    const auto named = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
+      return command->check_name(argument);
+    });
+    if (named == commands.end()) return fmt::format("'{}' is no command", argument);
+    app = *named;
+  }
+  return {};
+}
+
 // "npuscope qpc list", as far as the command line got.
 std::string command_of(const CLI::App& program) {
   std::string command = program.get_name();
@@ -68,6 +127,10 @@ std::string command_of(const CLI::App& program) {
 // The status of the command line itself: help and version are done, everything else is usage.
 ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& status) {
   auto arguments = normalize_arguments(argc, argv);
+  if (const std::string problem = usage_problem(program, arguments); !problem.empty()) {
+    return report(
+        Error{ErrorKind::usage, fmt::format("{}; see {} --help", problem, program.get_name())});
+  }
   std::reverse(arguments.begin(), arguments.end());  // CLI11 wants them last first
   try {
     program.parse(std::move(arguments));  // runs the subcommand, which sets `status`

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -27,6 +29,12 @@ ExitStatus report(const Error& error);
 // The vendors' one-dash long flags (-stats-level=70) as two-dash ones; short flags, negative
 // numbers, "-" and everything after "--" stay as they are.
 std::vector<std::string> normalize_arguments(int argc, char** argv);
+
+// Checks of numbers, which say in words what was expected: CLI11's own take "nan" and numbers too
+// large for 64 bits, and print bounds of 300 digits.
+CLI::Validator whole_number(std::uint64_t least = 0,
+                            std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
+CLI::Validator real_number(double least, double most);
 
 void add_compile_command(CLI::App& program, ExitStatus& status);
 void add_run_command(CLI::App& program, ExitStatus& status);

@@ -6,11 +6,14 @@
 
 #include "cli/command.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/base/text.hpp"
 #include "npuscope/npu/compile/build.hpp"
 #include "report/compile_report.hpp"
 
 namespace npuscope::cli {
 namespace {
+
+constexpr std::uint64_t most_batch = 1 << 30;
 
 struct CompileArguments {
   std::string model;
@@ -62,12 +65,14 @@ Status take_profiling_types(CompileArguments& arguments, bool level_given) {
 }
 
 void print_text(const CompileArguments& arguments, const npu::BuildResult& result) {
-  for (const std::string& warning : result.warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : result.warnings) {
+    fmt::print(stderr, "npuscope: warning: {}\n", printable(warning));
+  }
   for (const npu::CompiledNetwork& network : result.networks) {
     if (arguments.perf_metrics) fmt::print("{}", report::compile_metrics_text(network));
     if (!arguments.perf_warnings) continue;
     for (const std::string& warning : network.metrics.performance_warnings) {
-      fmt::print("AIC WARNING: {}\n", warning);
+      fmt::print("AIC WARNING: {}\n", printable(warning));
     }
   }
 }
@@ -78,12 +83,17 @@ Status compile(CompileArguments& arguments, bool level_given) {
   if (auto ok = take_profiling_types(arguments, level_given); !ok) return ok;
   std::error_code failure;
   std::filesystem::create_directories(arguments.binary_dir, failure);
+  if (failure && !std::filesystem::exists(arguments.binary_dir)) {
+    return output_error("{}: cannot create the folder: {}; choose another", arguments.binary_dir,
+                        failure.message());
+  }
   if (auto ok = check_writable_folder(arguments.binary_dir); !ok) return ok;
   if (!arguments.json) {
     fmt::print(
         "Reading ONNX Model from {}\nCompile started ............... \nCompiling model with {} "
         "precision.\n",
-        arguments.model, arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
+        printable(arguments.model),
+        arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
   }
   auto result = npu::build_from_onnx(arguments.model, arguments.request);
   if (!result) return tl::unexpected(result.error());
@@ -100,7 +110,7 @@ Status compile(CompileArguments& arguments, bool level_given) {
     return {};
   }
   print_text(arguments, *result);
-  fmt::print("Generated binary is present at {}\n", arguments.binary_dir);
+  fmt::print("Generated binary is present at {}\n", printable(arguments.binary_dir));
   return {};
 }
 
@@ -153,7 +163,8 @@ void add_compile_command(CLI::App& program, ExitStatus& status) {
   command.add_option("-m,--model", arguments->model, "the ONNX file")->required();
   command.add_option("--aic-binary-dir", arguments->binary_dir, "folder for programqpc.bin")
       ->required();
-  command.add_option("--aic-num-cores", request.options.cores, "cores to use; default all");
+  command.add_option("--aic-num-cores", request.options.cores, "cores to use; default all")
+      ->check(whole_number(1));
   command.add_option("--target", request.target, "a built-in target or a .toml file")
       ->capture_default_str();
   command.add_flag("--convert-to-fp16", request.options.convert_to_fp16,
@@ -164,7 +175,8 @@ void add_compile_command(CLI::App& program, ExitStatus& status) {
       .add_option("--onnx-define-symbol", arguments->symbols,
                   "value of a symbolic dimension: name,value (repeatable)")
       ->take_all();
-  command.add_option("--batchsize", request.batch, "value of a symbolic batch dimension");
+  command.add_option("--batchsize", request.batch, "value of a symbolic batch dimension")
+      ->check(whole_number(1, most_batch));
   command.add_option("--network-specialization-config", request.specializations,
                      "JSON file with a list of specialisations; each becomes a network");
   command.add_flag("--allow-unknown", request.allow_unknown,

@@ -3,11 +3,14 @@
 #include <memory>
 
 #include "cli/command.hpp"
+#include "npuscope/base/text.hpp"
 #include "npuscope/npu/simulate/runner.hpp"
 #include "report/run_report.hpp"
 
 namespace npuscope::cli {
 namespace {
+
+constexpr double most_seconds = 1e6;  // of the device's time, as the simulation's own limit
 
 struct RunArguments {
   npu::RunRequest request;
@@ -67,7 +70,7 @@ Status take_arguments(RunArguments& arguments) {
 void print_text(const npu::RunOutcome& outcome, bool verbose) {
   for (const npu::ProgramRun& run : outcome.programs) {
     if (verbose || outcome.programs.size() > 1) {
-      fmt::print("Program {}: {} on device {}\n", run.number, run.network, run.device);
+      fmt::print("Program {}: {} on device {}\n", run.number, printable(run.network), run.device);
     }
     fmt::print("{}", report::print_run_report(report::report_run(run)));
   }
@@ -76,7 +79,7 @@ void print_text(const npu::RunOutcome& outcome, bool verbose) {
 Status run(RunArguments& arguments) {
   if (auto taken = take_arguments(arguments); !taken) return taken;
   if (!arguments.json) {
-    arguments.request.tell = [](std::string_view line) { fmt::print("{}\n", line); };
+    arguments.request.tell = [](std::string_view line) { fmt::print("{}\n", printable(line)); };
   }
   Result<npu::RunOutcome> outcome;
   {
@@ -94,7 +97,7 @@ Status run(RunArguments& arguments) {
   }
   std::fflush(stdout);
   for (const std::string& warning : outcome->warnings) {
-    fmt::print(stderr, "npuscope: warning: {}\n", warning);
+    fmt::print(stderr, "npuscope: warning: {}\n", printable(warning));
   }
   if (outcome->nothing_sampled) return tl::unexpected(*outcome->nothing_sampled);
   return {};
@@ -104,24 +107,24 @@ void add_device_flags(CLI::App& command, RunArguments& arguments) {
   npu::SimulationOptions& options = arguments.request.simulation;
   auto* devices = command.add_option("-d,--aic-device-id", arguments.request.devices,
                                      "device, or devices that each run the program, e.g. 0,1");
-  devices->delimiter(',')->allow_extra_args(false)->check(CLI::NonNegativeNumber)->default_str("0");
+  devices->delimiter(',')->allow_extra_args(false)->check(whole_number())->default_str("0");
   auto* map = command.add_option("-D,--aic-device-map,--dev-list", arguments.request.devices,
                                  "devices of a multi-device program, e.g. 0:1");
-  map->delimiter(':')->allow_extra_args(false)->check(CLI::NonNegativeNumber)->excludes(devices);
+  map->delimiter(':')->allow_extra_args(false)->check(whole_number())->excludes(devices);
   auto* activations = command.add_option("-a,--aic-num-of-activations", options.activations,
                                          "instances of each program, on cores of their own");
-  activations->check(CLI::NonNegativeNumber)->capture_default_str();
+  activations->check(whole_number())->capture_default_str();
   auto* set_size = command.add_option("-S,--set-size", options.set_size,
                                       "inferences the host keeps queued per activation");
-  set_size->check(CLI::NonNegativeNumber)->capture_default_str();
+  set_size->check(whole_number())->capture_default_str();
   auto* threads = command.add_option("-T,--aic-threads-per-queue", options.host_threads,
                                      "host threads that submit inferences");
-  threads->check(CLI::Range(1, 1024))->capture_default_str();
+  threads->check(whole_number(1, 1024))->capture_default_str();
   auto* clock = command.add_option("--core-clock-mhz", arguments.core_clock_mhz,
                                    "fixed core clock; default: the target's governor");
-  clock->check(CLI::Range(1.0, 1e5));
+  clock->check(real_number(1, 1e5));
   auto* seed = command.add_option("--seed", options.seed, "of the run's small random differences");
-  seed->check(CLI::NonNegativeNumber)->capture_default_str();
+  seed->check(whole_number())->capture_default_str();
 }
 
 void add_profiling_flags(CLI::App& command, RunArguments& arguments) {
@@ -134,13 +137,13 @@ void add_profiling_flags(CLI::App& command, RunArguments& arguments) {
   folder->capture_default_str();
   auto* samples = command.add_option("--aic-profiling-num-samples", options.samples,
                                      "inferences to save, of each activation");
-  samples->check(CLI::NonNegativeNumber)->capture_default_str();
+  samples->check(whole_number())->capture_default_str();
   auto* first = command.add_option("--aic-profiling-start-iter", options.first_sample,
                                    "number of the first inference to save");
-  first->check(CLI::NonNegativeNumber)->capture_default_str();
+  first->check(whole_number())->capture_default_str();
   auto* delay = command.add_option("--aic-profiling-start-delay", arguments.start_delay_ms,
                                    "save none that begins earlier than this many milliseconds");
-  delay->check(CLI::NonNegativeNumber);
+  delay->check(real_number(0, most_seconds * 1000));
 }
 
 void add_output_flags(CLI::App& command, RunArguments& arguments) {
@@ -149,10 +152,10 @@ void add_output_flags(CLI::App& command, RunArguments& arguments) {
                      "existing folder for outputs: of those, statistics buffers are simulated");
   auto* first = command.add_option("--write-output-start-iter", options.first_output,
                                    "number of the first inference whose output to write");
-  first->check(CLI::NonNegativeNumber)->capture_default_str();
+  first->check(whole_number())->capture_default_str();
   auto* outputs = command.add_option("--write-output-num-samples", arguments.request.outputs,
                                      "outputs to write, of each activation");
-  outputs->check(CLI::NonNegativeNumber)->capture_default_str();
+  outputs->check(whole_number())->capture_default_str();
 }
 
 }  // namespace
@@ -169,12 +172,12 @@ void add_run_command(CLI::App& program, ExitStatus& status) {
   command
       ->add_option("-n,--num-iter", arguments->request.simulation.inferences,
                    "inferences of each activation")
-      ->check(CLI::NonNegativeNumber)
+      ->check(whole_number())
       ->capture_default_str();
   command
       ->add_option("--time", arguments->seconds,
                    "run for this many seconds of the device's time instead")
-      ->check(CLI::PositiveNumber);
+      ->check(real_number(1e-9, most_seconds));
   command
       ->add_option("-i,--input-file", arguments->inputs,
                    "not read: what an inference costs does not depend on its data")

@@ -78,6 +78,35 @@ TEST(Program, WrongUsageIsStatusTwoAndOneSentence) {
   EXPECT_THAT(model.errors, MatchesRegex("npuscope-model: .*; see npuscope-model --help\n"));
 }
 
+TEST(Program, AWordThatIsNoCommandIsNamed) {
+  EXPECT_EQ(run_npuscope({"wat"}).errors, "npuscope: 'wat' is no command; see npuscope --help\n");
+  EXPECT_EQ(run_npuscope({"qpc", "\x1b[0m"}).errors,
+            "npuscope: '\\x1b[0m' is no command; see npuscope --help\n");
+}
+
+// A script's -model=$UNSET must not take the next flag as its value.
+TEST(Program, AnEmptyValueBehindAnEqualsSignIsNotTheNextFlag) {
+  const Outcome outcome = run_npuscope({"compile", "-model=", "-aic-binary-dir=folder"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.errors, "npuscope: --model= has no value; see npuscope --help\n");
+}
+
+TEST(Numbers, AreCheckedAgainstWhatIsMeant) {
+  const auto whole = [](const char* text) { return whole_number(1, 40)(text); };
+  EXPECT_EQ(whole("1"), "");
+  EXPECT_EQ(whole("40"), "");
+  for (const char* text : {"0", "41", "-1", "", "4.0", "0x4", " 4", "4 ", "99999999999999999999"}) {
+    EXPECT_EQ(whole_number(1, 40)(text),
+              fmt::format("{} is not a whole number from 1 to 40", text));
+  }
+  EXPECT_EQ(whole_number()("99999999999999999999"),
+            "99999999999999999999 is not a whole number from 0 on");
+  EXPECT_EQ(real_number(0, 10)("2.5"), "");
+  for (const char* text : {"nan", "inf", "-1", "1e300", "", "1,5"}) {
+    EXPECT_EQ(real_number(0, 10)(text), fmt::format("{} is not a number from 0 to 10", text));
+  }
+}
+
 TEST(Program, ResultsThatCannotBePrintedAreStatusFour) {
   for (const Outcome& outcome :
        {run_npuscope({"--help"}, "> /dev/full"), run_npuscope_model({"--list"}, "> /dev/full")}) {

@@ -12,6 +12,8 @@ namespace npuscope::npu {
 namespace {
 
 constexpr std::uint32_t most_queued = 4096;
+// Each inference's times are kept for the report, some 150 bytes.
+constexpr std::uint64_t most_inferences = 10'000'000;
 
 Status check_options(const qaic::Program& program, const Target& target,
                      const SimulationOptions& options) {
@@ -31,6 +33,11 @@ Status check_options(const qaic::Program& program, const Target& target,
   }
   if (options.inferences == 0 && !(options.seconds > 0)) {
     return usage_error("neither a number of inferences nor a time is given; set one of them");
+  }
+  if (options.inferences > most_inferences / options.activations) {
+    return usage_error(
+        "{} inferences of each of {} activations are more than the {} of a run; lower --num-iter",
+        options.inferences, options.activations, most_inferences);
   }
   if (options.core_hz != 0 && !(options.core_hz >= 1e6 && options.core_hz <= 1e11)) {
     return usage_error("a core clock of {:g} MHz is not possible; choose 1 to 100000 MHz",
@@ -150,6 +157,11 @@ class Simulation {
       if (auto taken = options_.on_sample(inference); !taken) return taken;
       inference.stats_buffer = {};
       inference.truth = {};
+    }
+    if (result_.inferences.size() >= most_inferences) {
+      return usage_error(
+          "the run reaches its limit of {} inferences before {:g} s are over; lower --time",
+          most_inferences, options_.seconds);
     }
     result_.inferences.push_back(std::move(inference));
     return {};
