@@ -6,7 +6,6 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
@@ -43,12 +42,13 @@ std::optional<std::string> layer_of(const std::string& path) {
 
 // The files that `file` includes with quotes, without "npuscope/".
 std::vector<std::string> includes_of(const fs::path& file) {
-  static const std::regex include_line(R"re(^\s*#include "(npuscope/)?([^"]+)")re");
+  static const std::string start = "#include \"";
   std::vector<std::string> includes;
   std::ifstream lines(file);
   for (std::string line; std::getline(lines, line);) {
-    if (std::smatch match; std::regex_search(line, match, include_line))
-      includes.push_back(match[2]);
+    if (!line.starts_with(start)) continue;
+    const std::string name = line.substr(start.size(), line.rfind('"') - start.size());
+    includes.push_back(name.starts_with("npuscope/") ? name.substr(9) : name);
   }
   return includes;
 }
