@@ -19,7 +19,6 @@ Status check_options(const CompileOptions& options, const Target& target) {
     return usage_error("-stats-level={}: use 0 to 100 (40, 50, 70 and 100 each add something)",
                        options.stats_level);
   }
-  if (options.stats_batch_size < 1) return usage_error("-stats-batchsize must be 1 or more");
   if (options.ddr_stats && options.stats_level < 40) {
     return usage_error("-ddr-stats needs -stats-level=40 or more, not {}", options.stats_level);
   }
@@ -84,7 +83,8 @@ Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target
     program.hvx_threads = target.hvx_threads;
     program.batch_size = batch_of(graph);
     program.stats_level = options.stats_level;
-    program.stats_batch_size = options.stats_batch_size;
+    program.stats_batch_size =
+        options.stats_batch_size > 0 ? options.stats_batch_size : program.batch_size;
     program.ddr_stats = options.ddr_stats;
     program.pmu_events = options.pmu_events;
     const HostTraffic traffic =

@@ -16,6 +16,12 @@ bool has_splat_operand(const Graph& graph, const Node& node) {
   });
 }
 
+// Division by a known scalar is a multiplication; a scalar divided by a tensor is not.
+bool divides_by_splat(const Graph& graph, const Node& node) {
+  const TensorId divisor = node.inputs.size() > 1 ? node.inputs[1] : TensorId::none;
+  return divisor != TensorId::none && graph[divisor].constant && graph[divisor].elements() == 1;
+}
+
 bool broadcasts(const Graph& graph, const Node& node) {
   return std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId id) {
     return id != TensorId::none && graph[id].elements() != graph[node.outputs[0]].elements();
@@ -50,7 +56,8 @@ std::string elementwise_kernel(const Graph& graph, const Node& node) {
     return splat ? "aicaddsplat" : broadcasts(graph, node) ? "aicbroadcastadd" : "elementadd";
   }
   if (node.op == "Sub" && splat) return "aicaddsplat";
-  if ((node.op == "Mul" || node.op == "Div") && splat) return "aicmulsplat";
+  if (node.op == "Mul" && splat) return "aicmulsplat";
+  if (node.op == "Div" && divides_by_splat(graph, node)) return "aicmulsplat";
   if (const auto found = names.find(node.op); found != names.end()) return found->second;
   std::string name = "element";
   for (char c : node.op) name += char(std::tolower(static_cast<unsigned char>(c)));

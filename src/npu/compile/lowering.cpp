@@ -12,8 +12,14 @@ Lowering::Lowering(const Graph& graph, const Target& target, const CompileOption
 
 LoweredNetwork Lowering::run() {
   place_inputs();
-  for (position_ = 0; position_ < graph_.nodes.size(); ++position_) lower(position_);
-  emit_input_semaphores();
+  bool inputs_released = false;
+  for (position_ = 0; position_ < graph_.nodes.size(); ++position_) {
+    lower(position_);
+    if (inputs_released || !inputs_consumed()) continue;
+    emit_input_semaphores();
+    inputs_released = true;
+  }
+  if (!inputs_released) emit_input_semaphores();
   lower_outputs();
   return {std::move(tasks_), std::move(strings_), std::move(metrics_)};
 }
@@ -67,10 +73,18 @@ void Lowering::lower_view(const Node& node) {
   }
 }
 
+// Whether the host may write the next inputs: nothing will read them again. Retained state is not
+// the host's to write.
+bool Lowering::inputs_consumed() const {
+  return std::all_of(graph_.inputs.begin(), graph_.inputs.end(), [&](TensorId input) {
+    const Storage& storage = storages_[storage_of(input)];
+    return storage.uses == 0 || (options_.retained_state && storage.output_uses > 0);
+  });
+}
+
 void Lowering::emit_input_semaphores() {
   const std::string kernel = "aicinputsemaphoreinc";
-  node_shape_ = StringId::empty;
-  node_operands_ = node_attributes_ = StringId::empty;
+  node_shape_ = node_operands_ = node_attributes_ = StringId::empty;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (last_input_read_[core] == no_task) continue;
     TaskSpec spec = vector_task(kernel, strings_.intern("input_semaphore"), DataType::int8);
@@ -98,9 +112,9 @@ void Lowering::lower_outputs() {
       const auto core_bytes = slice_bytes(storage.partition, storage.bytes, cores_);
       for (std::uint32_t core = 0; core < cores_; ++core) {
         if (core_bytes[core] == 0 || (storage.partition.axis < 0 && core > 0)) continue;
-        TaskSpec spec = dma_task("aiccopyfromvtcm", node_name_, storage.type);
+        TaskSpec spec = dma_task("aiccopyfromvtcm", node_name_, storage.type, core_bytes[core]);
         spec.core = core;
-        spec.ddr_write = spec.output_bytes = core_bytes[core];
+        spec.ddr_write = core_bytes[core];
         TaskNeeds needs;
         tasks_.need_to_read(storage.buffer, core, needs);
         const TaskIndex task = add(spec, std::move(needs));

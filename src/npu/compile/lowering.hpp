@@ -31,6 +31,7 @@ class Lowering : private MatrixLowering {
   void lower_view(const Node& node);
   void lower_outputs();
   void emit_output_semaphores(const std::vector<TaskIndex>& last_copy);
+  bool inputs_consumed() const;
   void emit_input_semaphores();
 };
 

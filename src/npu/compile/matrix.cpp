@@ -90,7 +90,8 @@ void MatrixLowering::choose_product_partition(MatrixJob& job) const {
   const std::uint64_t column_count = job.groups > 1 ? job.product.columns : by_columns[0];
   const double column_work =
       double(product_cycles(job, job.product.rows, column_count, column_groups, nullptr)) / clock;
-  const double gather = double(bytes_of(job.plan->activation)) / link;
+  // The result by columns will have to be gathered as well before the next product.
+  const double gather = double(bytes_of(job.plan->activation) + bytes_of(job.plan->result)) / link;
   const double column_time = std::max(column_work, loading) + gather;
   if (rows.axis < 0 || shape[std::size_t(rows.axis)] <= 1) {
     job.partition = columns;

@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "npu/compile/device_tensor.hpp"
 
 namespace npuscope::npu {
@@ -32,6 +35,15 @@ std::string shapes_of(const Graph& graph, const Node& node) {
     text += fmt::format("{}{} [{}]", text.empty() ? "" : ", ", name, shape_text(graph[id].shape));
   });
   return text;
+}
+
+std::string types_of(const Graph& graph, const Node& node, bool convert_to_fp16) {
+  std::vector<std::string_view> types;
+  for_each_operand(node, [&](const char*, const std::string&, TensorId id) {
+    const auto type = name_of(device_type(graph[id].type, convert_to_fp16));
+    if (std::find(types.begin(), types.end(), type) == types.end()) types.push_back(type);
+  });
+  return fmt::format("{}", fmt::join(types, ", "));
 }
 
 std::string operands_of(const Graph& graph, const Node& node, bool convert_to_fp16) {

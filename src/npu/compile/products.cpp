@@ -48,9 +48,9 @@ BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
   for (std::uint32_t core = 0; core < cores_; ++core) {
     const std::uint64_t bytes = shared ? part(here[core], core, cores_) : here[core];
     if (bytes == 0) continue;
-    TaskSpec copy = dma_task("aiccopytovtcm", name, type_of(id));
+    TaskSpec copy = dma_task("aiccopytovtcm", name, type_of(id), bytes);
     copy.core = core;
-    copy.ddr_read = copy.output_bytes = bytes;
+    copy.ddr_read = bytes;
     copy.reads_constant = true;
     TaskNeeds needs;
     tasks_.need_to_write(buffer, core, needs);
@@ -59,9 +59,9 @@ BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
       tasks_.writes(loaded, buffer, core);
       continue;
     }
-    TaskSpec send = dma_task("aicmulticastvtcm", name, type_of(id));
+    TaskSpec send = dma_task("aicmulticastvtcm", name, type_of(id), bytes);
     send.core = core;
-    send.multicast = send.output_bytes = bytes;
+    send.multicast = bytes;
     TaskNeeds send_needs{{loaded, true}};
     for (std::uint32_t to = 0; to < cores_; ++to) tasks_.need_to_write(buffer, to, send_needs);
     const TaskIndex sent = add(send, std::move(send_needs));
@@ -123,9 +123,6 @@ void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
                                   const NodeResult& result) {
   tile.writes = result.streamed ? allocate(tile.output_bytes, Lifetime::tile) : result.buffer;
   const DataType type = type_of(job.plan->activation);
-  const DataType weight_type = type_of(job.plan->weights);
-  std::string types(name_of(type));
-  if (weight_type != type) types += fmt::format(", {}", name_of(weight_type));
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (tile.rows[core] * tile.columns[core] * tile.groups[core] == 0) continue;
     TaskSpec spec = vector_task("aicconvolutiond32", tile.name, type);
@@ -133,7 +130,7 @@ void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
       spec.group = qaic::ThreadGroup::hmx;
       spec.thread_imbalance = 0;
     }
-    spec.types = strings_.intern(types);
+    spec.types = node_types_;
     spec.core = core;
     std::uint64_t macs = 0;
     spec.cycles =

@@ -16,6 +16,10 @@ std::uint64_t largest(const std::vector<std::uint64_t>& values) {
 // Below this, every core fetches its own copy: a multicast would cost more than it saves.
 constexpr std::uint64_t own_copy_bytes = 64 * 1024;
 
+// Tensors in VTCM at once, several times what real models need. Every allocation looks at all of
+// them, so this keeps the cost of models with very many live tensors linear.
+constexpr std::size_t most_resident = 512;
+
 }  // namespace
 
 Residency::Residency(const Graph& graph, const Target& target, const CompileOptions& options)
@@ -23,7 +27,10 @@ Residency::Residency(const Graph& graph, const Target& target, const CompileOpti
       resident_limit_((target.vtcm_bytes - target.vtcm_reserved_bytes) * 2 / 5),
       vtcm_(target.vtcm_bytes - target.vtcm_reserved_bytes),
       storage_of_(graph.tensors.size(), no_storage),
-      last_input_read_(cores_, no_task) {}
+      outputs_of_(graph.tensors.size(), 0),
+      last_input_read_(cores_, no_task) {
+  for (TensorId output : graph.outputs) ++outputs_of_[std::uint32_t(output)];
+}
 
 StorageId Residency::make_storage(TensorId id, Partition partition, Layout layout) {
   Storage storage;
@@ -32,7 +39,7 @@ StorageId Residency::make_storage(TensorId id, Partition partition, Layout layou
   storage.partition = std::move(partition);
   storage.layout = layout;
   storage.uses = std::int64_t(tensor(id).consumers.size());
-  storage.output_uses = std::count(graph_.outputs.begin(), graph_.outputs.end(), id);
+  storage.output_uses = outputs_of_[std::uint32_t(id)];
   storage.uses += storage.output_uses;
   storage.views.push_back(id);
   storages_.push_back(std::move(storage));
@@ -44,7 +51,7 @@ void Residency::add_view(StorageId id, TensorId view) {
   Storage& storage = storages_[id];
   storage_of_[std::uint32_t(view)] = id;
   storage.views.push_back(view);
-  const auto outputs = std::count(graph_.outputs.begin(), graph_.outputs.end(), view);
+  const std::int64_t outputs = outputs_of_[std::uint32_t(view)];
   storage.output_uses += outputs;
   storage.uses += std::int64_t(tensor(view).consumers.size()) + outputs;
 }
@@ -52,10 +59,9 @@ void Residency::add_view(StorageId id, TensorId view) {
 std::size_t Residency::next_use(const Storage& storage) const {
   std::size_t next = std::numeric_limits<std::size_t>::max();
   for (TensorId view : storage.views) {
-    for (NodeId consumer : tensor(view).consumers) {
-      const std::size_t at = std::uint32_t(consumer);
-      if (at >= position_) next = std::min(next, at);
-    }
+    const auto& consumers = tensor(view).consumers;  // in the order of the nodes
+    const auto at = std::lower_bound(consumers.begin(), consumers.end(), NodeId(position_));
+    if (at != consumers.end()) next = std::min(next, std::size_t(*at));
   }
   return next;
 }
@@ -73,6 +79,7 @@ bool Residency::fits(const CoreBytes& core_bytes) const {
 
 BufferId Residency::try_allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
   const std::uint64_t bytes = largest(core_bytes);
+  if (lifetime == Lifetime::tensor && resident_.size() >= most_resident) evict_one();
   do {
     if (auto allocation = vtcm_.allocate(bytes, tasks_.next_buffer(), lifetime)) {
       for (std::uint32_t core = 0; core < cores_; ++core) {
@@ -139,14 +146,18 @@ void Residency::spill(StorageId id) {
   std::erase(resident_, id);
 }
 
+// Of a repeated tensor every core writes its part.
 void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes) {
   Storage& storage = storages_[id];
-  const std::uint32_t writers = storage.partition.axis < 0 ? 1 : cores_;
-  for (std::uint32_t core = 0; core < writers; ++core) {
-    if (core_bytes[core] == 0) continue;
-    TaskSpec spec = dma_task("aiccopyfromvtcm", node_name_, storage.type);
+  const StringId name = strings_.intern(tensor(storage.views[0]).name);
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    const std::uint64_t all = core_bytes[core];
+    const std::uint64_t bytes =
+        storage.partition.axis < 0 ? all * (core + 1) / cores_ - all * core / cores_ : all;
+    if (bytes == 0) continue;
+    TaskSpec spec = dma_task("aiccopyfromvtcm", name, storage.type, bytes);
     spec.core = core;
-    spec.ddr_write = spec.output_bytes = core_bytes[core];
+    spec.ddr_write = bytes;
     TaskNeeds needs;
     tasks_.need_to_read(buffer, core, needs);
     const TaskIndex task = add(spec, std::move(needs));
@@ -235,9 +246,10 @@ Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout
   operand.temporary = true;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (operand.core_bytes[core] == 0) continue;
-    TaskSpec spec = dma_task("aiccopytovtcm", strings_.intern(tensor(id).name), type_of(id));
+    TaskSpec spec = dma_task("aiccopytovtcm", strings_.intern(tensor(id).name), type_of(id),
+                             operand.core_bytes[core]);
     spec.core = core;
-    spec.ddr_read = spec.output_bytes = operand.core_bytes[core];
+    spec.ddr_read = operand.core_bytes[core];
     spec.reads_constant = true;
     TaskNeeds needs;
     tasks_.need_to_write(operand.buffer, core, needs);
@@ -258,9 +270,9 @@ bool Residency::load(StorageId id, const Partition& needed) {
   } else {
     for (std::uint32_t core = 0; core < cores_; ++core) {
       if (core_bytes[core] == 0) continue;
-      TaskSpec spec = dma_task("aiccopytovtcm", node_name_, storage.type);
+      TaskSpec spec = dma_task("aiccopytovtcm", node_name_, storage.type, core_bytes[core]);
       spec.core = core;
-      spec.ddr_read = spec.output_bytes = core_bytes[core];
+      spec.ddr_read = core_bytes[core];
       TaskNeeds needs = storage.ddr_writers;
       tasks_.need_to_write(buffer, core, needs);
       const TaskIndex task = add(spec, std::move(needs));
@@ -279,16 +291,16 @@ void Residency::load_once_and_multicast(Storage& storage, BufferId buffer) {
   for (std::uint32_t core = 0; core < cores_ && left > 0; ++core) {
     const std::uint64_t bytes = std::min(part, left);
     left -= bytes;
-    TaskSpec copy = dma_task("aiccopytovtcm", node_name_, storage.type);
+    TaskSpec copy = dma_task("aiccopytovtcm", node_name_, storage.type, bytes);
     copy.core = core;
-    copy.ddr_read = copy.output_bytes = bytes;
+    copy.ddr_read = bytes;
     TaskNeeds needs = storage.ddr_writers;
     tasks_.need_to_write(buffer, core, needs);
     const TaskIndex loaded = add(copy, std::move(needs));
     if (storage.host_input) last_input_read_[core] = loaded;
-    TaskSpec send = dma_task("aicmulticastvtcm", node_name_, storage.type);
+    TaskSpec send = dma_task("aicmulticastvtcm", node_name_, storage.type, bytes);
     send.core = core;
-    send.multicast = send.output_bytes = bytes;
+    send.multicast = bytes;
     TaskNeeds send_needs{{loaded, true}};
     for (std::uint32_t to = 0; to < cores_; ++to) {
       tasks_.need_to_write(buffer, to, send_needs);
@@ -308,9 +320,8 @@ BufferId Residency::exchange(StorageId id, BufferId from, const Partition& neede
   const bool gather = needed.axis < 0;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (held[core] == 0) continue;
-    TaskSpec spec = dma_task("aicmulticastvtcm", node_name_, storage.type);
+    TaskSpec spec = dma_task("aicmulticastvtcm", node_name_, storage.type, held[core]);
     spec.core = core;
-    spec.output_bytes = held[core];
     spec.multicast = gather ? held[core] : held[core] * (cores_ - 1) / cores_;
     TaskNeeds needs;
     tasks_.need_to_read(from, core, needs);
@@ -384,9 +395,10 @@ BufferId Residency::load_tile(const Operand& operand, std::uint64_t tile, std::u
   const bool constant = operand.storage == no_storage;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
-    TaskSpec spec = dma_task("aiccopytovtcm", name_of_tile(tile, tiles), type_of(operand.tensor));
+    TaskSpec spec = dma_task("aiccopytovtcm", name_of_tile(tile, tiles), type_of(operand.tensor),
+                             core_bytes[core]);
     spec.core = core;
-    spec.ddr_read = spec.output_bytes = core_bytes[core];
+    spec.ddr_read = core_bytes[core];
     spec.reads_constant = constant;
     TaskNeeds needs = constant ? TaskNeeds{} : storages_[operand.storage].ddr_writers;
     tasks_.need_to_write(buffer, core, needs);

@@ -98,6 +98,7 @@ class Residency : protected TaskWriter {
   std::vector<StorageId> storage_of_;       // by tensor
   std::vector<StorageId> resident_;         // storages with a buffer, oldest first
   std::set<StorageId> pinned_;              // inputs and outputs of the node being lowered
+  std::vector<std::int64_t> outputs_of_;    // by tensor: how often it is an output of the graph
   std::vector<TaskIndex> last_input_read_;  // by core: the last transfer from host inputs
 };
 

@@ -25,6 +25,7 @@ TaskWriter::TaskWriter(const Graph& graph, const Target& target, const CompileOp
 void TaskWriter::begin_node(const Node& node) {
   node_name_ = strings_.intern(node.name);
   node_shape_ = strings_.intern(shapes_of(graph_, node));
+  node_types_ = strings_.intern(types_of(graph_, node, options_.convert_to_fp16));
   const bool verbose = options_.op_stats_verbosity >= 2;
   node_operands_ = verbose ? strings_.intern(operands_of(graph_, node, options_.convert_to_fp16))
                            : StringId::empty;
@@ -45,14 +46,17 @@ TaskSpec TaskWriter::vector_task(const std::string& kernel, StringId name, DataT
   return spec;
 }
 
-TaskSpec TaskWriter::dma_task(const char* kernel, StringId name, DataType) const {
+TaskSpec TaskWriter::dma_task(const char* kernel, StringId name, DataType type,
+                              std::uint64_t bytes) const {
   TaskSpec spec;
   spec.group = qaic::ThreadGroup::dma_issue;
   spec.name = name;
   spec.kernel = strings_.intern(kernel);
   const bool on_chip = std::string_view(kernel).find("multicast") != std::string_view::npos;
   spec.memory = strings_.intern(on_chip ? "TCM" : "DDR");
-  spec.shape = node_shape_;
+  const std::uint64_t elements = bytes * 8 / std::max<std::uint64_t>(bits_of(type), 1);
+  spec.shape = strings_.intern(fmt::format("Dest [{}]", elements));
+  spec.output_bytes = bytes;
   spec.cycles = std::uint64_t(target_.dma_issue_cycles);
   return spec;
 }

@@ -36,7 +36,7 @@ class TaskWriter {
     return device_bytes(graph_[id].elements(), type_of(id));
   }
   TaskSpec vector_task(const std::string& kernel, StringId name, DataType type) const;
-  TaskSpec dma_task(const char* kernel, StringId name, DataType type) const;
+  TaskSpec dma_task(const char* kernel, StringId name, DataType type, std::uint64_t bytes) const;
   std::uint64_t tiles_for(std::uint64_t bytes) const;
   void count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes);
   StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles) const;
@@ -58,6 +58,7 @@ class TaskWriter {
   std::size_t position_ = 0;  // of the node at hand
   StringId node_name_{};
   StringId node_shape_{};
+  StringId node_types_{};  // distinct element types of the operands, results first
   StringId node_operands_{};
   StringId node_attributes_{};
 };

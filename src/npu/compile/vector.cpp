@@ -85,9 +85,10 @@ BufferId VectorLowering::exchange_halo(const Node& node, const Operand& operand,
   const BufferId halo = allocate(core_bytes, Lifetime::tile);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
-    TaskSpec spec = dma_task("aicmulticastvtcm", node_name_, type_of(operand.tensor));
+    TaskSpec spec =
+        dma_task("aicmulticastvtcm", node_name_, type_of(operand.tensor), core_bytes[core]);
     spec.core = core;
-    spec.multicast = spec.output_bytes = core_bytes[core];
+    spec.multicast = core_bytes[core];
     TaskNeeds needs;
     tasks_.need_to_read(operand.buffer, core, needs);
     const std::uint32_t from = core == 0 ? 0 : core - 1;
@@ -235,6 +236,7 @@ void VectorLowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t 
         vector_task(kernel.name, name_of_tile(tile, tiles), storages_[results[0].storage].type);
     spec.core = core;
     spec.output_bytes = bytes;
+    spec.types = node_types_;
     spec.cycles = kernel.cycles(bytes);
     if (kernel.hmx_macs > 0) {
       spec.group = qaic::ThreadGroup::hmx;
@@ -307,9 +309,9 @@ bool VectorLowering::lower_split_reduction(const Node& node, const std::string& 
     // The kernel reads its whole slice, so that is what it costs by.
     spec.cycles = vector_cycles(target_, kernel, operand.core_bytes[core]);
     const TaskIndex task = add_compute(spec, std::span(&operand.buffer, 1), partial);
-    TaskSpec send = dma_task("aicmulticastvtcm", node_name_, type_of(output));
+    TaskSpec send = dma_task("aicmulticastvtcm", node_name_, type_of(output), bytes);
     send.core = core;
-    send.multicast = send.output_bytes = bytes;
+    send.multicast = bytes;
     TaskNeeds send_needs{{task, true}};
     for (std::uint32_t to = 0; to < cores_; ++to) tasks_.need_to_write(gathered, to, send_needs);
     const TaskIndex sent = add(send, std::move(send_needs));

@@ -144,6 +144,27 @@ TEST(RetainedState, NeverCrossesTheHostLink) {
   EXPECT_EQ(sent.output_bytes - kept.output_bytes, state);
 }
 
+TEST(StatsBatchSize, IsTheModelsBatchUnlessGiven) {
+  CompileOptions options = options_for(2);
+  EXPECT_EQ(compiled(generated_model("bert-base", {8, 32, 0}, 1), options).program.stats_batch_size,
+            8u);
+  options.stats_batch_size = 3;
+  EXPECT_EQ(compiled(generated_model("bert-base", {8, 32, 0}, 1), options).program.stats_batch_size,
+            3u);
+}
+
+TEST(InputSemaphores, AreGivenAsSoonAsNothingReadsTheInputsAgain) {
+  const auto network = compiled(generated_model("bert-base", {1, 64, 0}, 4), options_for(1));
+  const qaic::Program& program = network.program;
+  const std::uint32_t hvx_tasks = program.queue_begin[1];
+  for (std::uint32_t i = 0; i < hvx_tasks; ++i) {
+    if (program.kernels[program.tasks[i].kernel] != "aicinputsemaphoreinc") continue;
+    EXPECT_LT(i, hvx_tasks / 8);
+    return;
+  }
+  FAIL() << "no input semaphore";
+}
+
 TEST(CompileOptions, ThatMakeNoSenseAreRefusedWithAReason) {
   const Graph graph = repository_model("light_squeezenet.onnx");
   const Target target = aic100();

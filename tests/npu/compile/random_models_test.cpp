@@ -99,6 +99,19 @@ TEST(Fusion, QuantizedConvolutionsRunInBytesAtTwiceTheRate) {
               0.02 * double(cycles));
 }
 
+TEST(Kernels, OnlyDivisionByAScalarIsAMultiplication) {
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      division (float[1,32,64] x) => (float[1,32,64] y) {
+        two = Constant <value_float = 2.0> ()
+        a = Div (x, two)
+        y = Div (two, a)
+      })"),
+                                options_for(1));
+  EXPECT_EQ(kernels(network)["aicmulsplat"], 1);
+  EXPECT_EQ(kernels(network)["elementdiv"], 1);
+}
+
 TEST(Depthwise, RunsOnHvxBecauseTheHmxWouldMostlyPad) {
   const auto network = compiled(parsed(R"(
       <ir_version: 8, opset_import: ["" : 13]>

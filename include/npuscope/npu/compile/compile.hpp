@@ -33,7 +33,7 @@ struct CompileOptions {
   bool convert_to_fp16 = false;        // float32 and float64 tensors become float16
   bool retained_state = false;         // X and X_RetainedState share device memory, never the link
   std::uint32_t stats_level = 40;      // what the statistics buffer records, 0 to 100
-  std::uint32_t stats_batch_size = 1;  // inferences that one run of the network counts as
+  std::uint32_t stats_batch_size = 0;  // inferences that one run counts as; 0: the model's batch
   bool ddr_stats = false;
   std::vector<std::uint32_t> pmu_events;
   std::uint32_t op_stats_verbosity = 1;  // 2: operands and attributes in the descriptor
