@@ -116,7 +116,7 @@ Status compile(CompileArguments& arguments, bool level_given) {
 
 void add_vendor_flags(CLI::App& command, CompileArguments& arguments) {
   // Accepted so that scripts carry over; the reference NPU needs none of them.
-  for (const char* flag : {"--aic-hw", "--compile-only", "-v,--verbose", "--mxfp6-matmul"}) {
+  for (const char* flag : {"--aic-hw", "--compile-only", "-v,--verbose"}) {
     command.add_flag(flag, arguments.ignored_flag, "accepted for the vendor's scripts, no effect")
         ->group("Accepted without effect");
   }
