@@ -39,6 +39,7 @@ void Lowering::lower(std::size_t position) {
   if (plan.fate == NodeFate::view) return lower_view(node);
   pinned_.clear();
   begin_node(node);
+  check_operands(node);
   const OpClass op_class = plan.op_class;
   if (plan.compound) {
     lower_compound(node);
@@ -51,6 +52,16 @@ void Lowering::lower(std::size_t position) {
   } else {
     lower_vector(node, op_class, kernel_named(vector_kernel(graph_, node, op_class)));
   }
+}
+
+// All operands of a task lie in VTCM at once, and each looks for its place among the others.
+void Lowering::check_operands(const Node& node) const {
+  constexpr std::size_t most_operands = 4096;
+  const std::size_t operands = std::max(node.inputs.size(), node.outputs.size());
+  if (operands <= most_operands) return;
+  throw LoweringFailure{fmt::format(
+      "node '{}' has {} operands, more than the {} that one operator can have; split it",
+      strings_[node_name_], operands, most_operands)};
 }
 
 void Lowering::lower_view(const Node& node) {

@@ -28,6 +28,7 @@ class Lowering : private MatrixLowering {
  private:
   void place_inputs();
   void lower(std::size_t position);
+  void check_operands(const Node& node) const;
   void lower_view(const Node& node);
   void lower_outputs();
   void emit_output_semaphores(const std::vector<TaskIndex>& last_copy);

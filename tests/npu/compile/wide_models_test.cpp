@@ -1,0 +1,55 @@
+// Models with very many tensors alive at once: 100,000 operators side by side once took the
+// compiler time that grew with the square of their number.
+#include <onnx/defs/parser.h>
+
+#include "npu/compile/collisions.hpp"
+#include "npu/compile/compile_fixture.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+Graph parsed(const std::string& body, const std::string& output) {
+  const std::string text = R"(<ir_version: 8, opset_import: ["" : 13]> wide (float[1,64] x) => ()" +
+                           output + ") {\n" + body + "}";
+  onnx::ModelProto model;
+  onnx::OnnxParser parser(text.c_str());
+  const auto status = parser.Parse(model);
+  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
+  auto graph = import_onnx(as_byte_span(model.SerializeAsString()), "wide", {});
+  EXPECT_TRUE(graph) << graph.error().message;
+  return graph ? *graph : Graph{};
+}
+
+std::string branches(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += fmt::format("t{} = Relu (x)\n", i);
+  return text;
+}
+
+TEST(WideModels, SpillBeyondAFixedNumberOfResidentTensors) {
+  constexpr int count = 700;  // 256 bytes each: VTCM could hold them all
+  std::string text = branches(count) + "s0 = Relu (t0)\n";
+  for (int i = 1; i < count; ++i) text += fmt::format("s{0} = Add (s{1}, t{0})\n", i, i - 1);
+  const Graph graph = parsed(text, fmt::format("float[1,64] s{}", count - 1));
+  EXPECT_GT(compiled(graph, options_for(1)).metrics.spill_bytes, 0u);
+  EXPECT_EQ(check_collisions(graph, options_for(2)).collisions, 0u);
+}
+
+TEST(WideModels, RefuseAnOperatorWhoseOperandsNoTaskCouldHold) {
+  const std::string all = [] {
+    std::string names = "t0";
+    for (int i = 1; i < 5000; ++i) names += fmt::format(", t{}", i);
+    return names;
+  }();
+  const auto network = compile_network(
+      parsed(branches(5000) + "y = Concat <axis = 0> (" + all + ")\n", "float[5000,64] y"),
+      aic100(), options_for(1));
+  ASSERT_FALSE(network);
+  EXPECT_EQ(network.error().kind, ErrorKind::input);
+  EXPECT_EQ(network.error().message,
+            "node 'Concat_5000' has 5000 operands, more than the 4096 that one operator can have; "
+            "split it");
+}
+
+}  // namespace
+}  // namespace npuscope::npu
