@@ -56,7 +56,7 @@ ProgressBar::ProgressBar(std::string what, ProgressTerminal terminal)
 
 ProgressBar::~ProgressBar() {
   if (!drawn_) return;
-  fmt::print(terminal_.stream, "\r\x1b[K");
+  std::fputs("\r\x1b[K", terminal_.stream);
   std::fflush(terminal_.stream);
 }
 
@@ -69,7 +69,8 @@ void ProgressBar::update(std::uint64_t done, std::uint64_t total) {
   drawn_ = true;
   // One column stays free: a full line makes some terminals wrap.
   const std::size_t columns = terminal_.columns > 1 ? terminal_.columns - 1 : 1;
-  fmt::print(terminal_.stream, "\r{}\x1b[K", progress_line(what_, done, total, columns));
+  const std::string line = progress_line(what_, done, total, columns);
+  std::fputs(fmt::format("\r{}\x1b[K", line).c_str(), terminal_.stream);
   std::fflush(terminal_.stream);
 }
 

@@ -1,5 +1,7 @@
 #include "cli/command.hpp"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
@@ -7,7 +9,6 @@
 #include <cstdio>
 #include <iostream>
 #include <optional>
-#include <system_error>
 
 #include "npuscope/base/text.hpp"
 
@@ -29,7 +30,7 @@ ExitStatus exit_status_of(ErrorKind kind) {
 
 ExitStatus report(const Error& error) {
   std::fflush(stdout);  // what was printed before the error comes before it
-  fmt::print(stderr, "{}: {}\n", program_name, printable(error.message));
+  print(stderr, "{}: {}\n", program_name, printable(error.message));
   return exit_status_of(error.kind);
 }
 
@@ -145,14 +146,28 @@ ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& sta
   } catch (const std::bad_alloc&) {
     return report(
         Error{ErrorKind::input, "not enough memory; use a smaller input or raise the limit"});
-  } catch (const std::system_error&) {  // fmt::print
-    return ExitStatus::done;            // the stream keeps the error, which is reported below
+  } catch (const std::exception& error) {  // such as a thread that the system refuses
+    return report(Error{ErrorKind::input,
+                        fmt::format("cannot go on: {}; raise the limits (ulimit)", error.what())});
+  }
+}
+
+}  // namespace
+
+namespace {
+
+// A closed standard stream's number would go to the next file opened, and what is printed into it.
+// Opened for the wrong direction, every use of it fails as before.
+void occupy_closed_streams() {
+  for (const int descriptor : {0, 1, 2}) {
+    if (::fcntl(descriptor, F_GETFD) == -1) ::open("/dev/null", descriptor ? O_RDONLY : O_WRONLY);
   }
 }
 
 }  // namespace
 
 int run_program(CLI::App& program, int argc, char** argv, ExitStatus& status) {
+  occupy_closed_streams();
   program_name = program.get_name();
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a write error like any other
   const ExitStatus parsed = parse(program, argc, argv, status);

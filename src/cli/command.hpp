@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <string>
 #include <vector>
@@ -25,6 +26,13 @@ ExitStatus exit_status_of(ErrorKind kind);
 // Prints "npuscope: <message>" (the program's name) to stderr and returns the status for its kind.
 // Control characters in the message are escaped.
 ExitStatus report(const Error& error);
+
+// fmt::print that does not throw: the stream keeps the error, and run_program reports it.
+template <class... Args>
+void print(std::FILE* stream, fmt::format_string<Args...> text, Args&&... args) {
+  const std::string formatted = fmt::format(text, std::forward<Args>(args)...);
+  std::fwrite(formatted.data(), 1, formatted.size(), stream);
+}
 
 // The vendors' one-dash long flags (-stats-level=70) as two-dash ones; short flags, negative
 // numbers, "-" and everything after "--" stay as they are.

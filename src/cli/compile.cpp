@@ -66,13 +66,13 @@ Status take_profiling_types(CompileArguments& arguments, bool level_given) {
 
 void print_text(const CompileArguments& arguments, const npu::BuildResult& result) {
   for (const std::string& warning : result.warnings) {
-    fmt::print(stderr, "npuscope: warning: {}\n", printable(warning));
+    print(stderr, "npuscope: warning: {}\n", printable(warning));
   }
   for (const npu::CompiledNetwork& network : result.networks) {
-    if (arguments.perf_metrics) fmt::print("{}", report::compile_metrics_text(network));
+    if (arguments.perf_metrics) print(stdout, "{}", report::compile_metrics_text(network));
     if (!arguments.perf_warnings) continue;
     for (const std::string& warning : network.metrics.performance_warnings) {
-      fmt::print("AIC WARNING: {}\n", printable(warning));
+      print(stdout, "AIC WARNING: {}\n", printable(warning));
     }
   }
 }
@@ -83,17 +83,18 @@ Status compile(CompileArguments& arguments, bool level_given) {
   if (auto ok = take_profiling_types(arguments, level_given); !ok) return ok;
   std::error_code failure;
   std::filesystem::create_directories(arguments.binary_dir, failure);
-  if (failure && !std::filesystem::exists(arguments.binary_dir)) {
+  std::error_code unknown;
+  if (failure && !std::filesystem::exists(arguments.binary_dir, unknown)) {
     return output_error("{}: cannot create the folder: {}; choose another", arguments.binary_dir,
                         failure.message());
   }
   if (auto ok = check_writable_folder(arguments.binary_dir); !ok) return ok;
   if (!arguments.json) {
-    fmt::print(
-        "Reading ONNX Model from {}\nCompile started ............... \nCompiling model with {} "
-        "precision.\n",
-        printable(arguments.model),
-        arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
+    print(stdout,
+          "Reading ONNX Model from {}\nCompile started ............... \nCompiling model with {} "
+          "precision.\n",
+          printable(arguments.model),
+          arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
   }
   auto result = npu::build_from_onnx(arguments.model, arguments.request);
   if (!result) return tl::unexpected(result.error());
@@ -106,11 +107,11 @@ Status compile(CompileArguments& arguments, bool level_given) {
     for (const auto& network : result->networks) {
       json["networks"].push_back(report::compile_metrics_json(network));
     }
-    fmt::print("{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    print(stdout, "{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
     return {};
   }
   print_text(arguments, *result);
-  fmt::print("Generated binary is present at {}\n", printable(arguments.binary_dir));
+  print(stdout, "Generated binary is present at {}\n", printable(arguments.binary_dir));
   return {};
 }
 
@@ -135,7 +136,8 @@ void add_instrumentation_flags(CLI::App& command, CompileArguments& arguments) {
                   "70 every operator; 100 PMU per operator")
       ->capture_default_str();
   command.add_option("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,
-                     "inferences that one run counts as; default: the batch of the model");
+                     "inferences that one run counts as
+      ->check(whole_number(1)); default: the batch of the model");
   command.add_flag("--ddr-stats,--aic-ddr-stats", options.ddr_stats, "DDR traffic per core");
   command.add_option("--aic-pmu-recipe", arguments.request.pmu_recipe,
                      "AxiRd, AxiWr, AxiRdWr, KernelUtil or HmxMacs");

@@ -36,16 +36,16 @@ CLI::Option* add_boolean(CLI::App& command, const std::string& names, bool& valu
 void print_message(const OpstatsMessage& message, bool verbose) {
   switch (message.kind) {
     case OpstatsMessage::Kind::wrote:
-      fmt::print("Writing file:{}\n", printable(message.text));
+      print(stdout, "Writing file:{}\n", printable(message.text));
       break;
     case OpstatsMessage::Kind::problem:
-      fmt::print(stderr, "npuscope: {}\n", printable(message.text));
+      print(stderr, "npuscope: {}\n", printable(message.text));
       break;
     case OpstatsMessage::Kind::note:
-      fmt::print(stderr, "npuscope: note: {}\n", printable(message.text));
+      print(stderr, "npuscope: note: {}\n", printable(message.text));
       break;
     case OpstatsMessage::Kind::detail:
-      if (verbose) fmt::print(stderr, "{}\n", printable(message.text));
+      if (verbose) print(stderr, "{}\n", printable(message.text));
       break;
   }
 }
@@ -64,8 +64,8 @@ ExitStatus run(OpstatsArguments& arguments) {
   if (!outcome) return report(outcome.error());
   if (!outcome->worst) return ExitStatus::done;
   if (outcome->buffers > 1) {
-    fmt::print(stderr, "npuscope: {} of {} statistics buffers could be decoded, see above\n",
-               outcome->decoded, outcome->buffers);
+    print(stderr, "npuscope: {} of {} statistics buffers could be decoded, see above\n",
+          outcome->decoded, outcome->buffers);
   }
   return exit_status_of(outcome->worst->kind);
 }

@@ -15,8 +15,6 @@ struct QpcOptions {
   std::vector<std::string> globs;
 };
 
-void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
 // Prints what was found wrong with parts of a file, and gives the exit status for it.
 ExitStatus report_all(const std::vector<Error>& problems) {
   ExitStatus status = ExitStatus::done;
@@ -27,7 +25,8 @@ ExitStatus report_all(const std::vector<Error>& problems) {
 ExitStatus list(const QpcOptions& options, ByteSpan bytes) {
   const auto listing = qaic::list_qpc(bytes, options.file);
   if (!listing) return report(listing.error());
-  print(options.json ? report::qpc_listing_json(*listing) : report::qpc_listing_text(*listing));
+  print(stdout, "{}",
+        options.json ? report::qpc_listing_json(*listing) : report::qpc_listing_text(*listing));
   return report_all(listing->problems);
 }
 
@@ -37,14 +36,16 @@ ExitStatus extract(const QpcOptions& options, ByteSpan bytes) {
   if (auto written = qaic::write_qpc_extraction(*extraction, options.output_dir); !written) {
     return report(written.error());
   }
-  print(options.json ? report::qpc_extraction_json(*extraction)
+  print(stdout, "{}",
+        options.json ? report::qpc_extraction_json(*extraction)
                      : report::qpc_extraction_text(*extraction));
   return report_all(extraction->problems);
 }
 
 ExitStatus validate(const QpcOptions& options, ByteSpan bytes) {
   const auto validation = qaic::validate_qpc(bytes, options.file);
-  print(options.json ? report::qpc_validation_json(validation)
+  print(stdout, "{}",
+        options.json ? report::qpc_validation_json(validation)
                      : report::qpc_validation_text(validation));
   return validation.valid() ? ExitStatus::done : ExitStatus::input;
 }

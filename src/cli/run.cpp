@@ -70,16 +70,17 @@ Status take_arguments(RunArguments& arguments) {
 void print_text(const npu::RunOutcome& outcome, bool verbose) {
   for (const npu::ProgramRun& run : outcome.programs) {
     if (verbose || outcome.programs.size() > 1) {
-      fmt::print("Program {}: {} on device {}\n", run.number, printable(run.network), run.device);
+      print(stdout, "Program {}: {} on device {}\n", run.number, printable(run.network),
+            run.device);
     }
-    fmt::print("{}", report::print_run_report(report::report_run(run)));
+    print(stdout, "{}", report::print_run_report(report::report_run(run)));
   }
 }
 
 Status run(RunArguments& arguments) {
   if (auto taken = take_arguments(arguments); !taken) return taken;
   if (!arguments.json) {
-    arguments.request.tell = [](std::string_view line) { fmt::print("{}\n", printable(line)); };
+    arguments.request.tell = [](std::string_view line) { print(stdout, "{}\n", printable(line)); };
   }
   Result<npu::RunOutcome> outcome;
   {
@@ -91,13 +92,13 @@ Status run(RunArguments& arguments) {
   }
   if (!outcome) return tl::unexpected(outcome.error());
   if (arguments.json) {
-    fmt::print("{}", report::run_outcome_json(*outcome));
+    print(stdout, "{}", report::run_outcome_json(*outcome));
   } else {
     print_text(*outcome, arguments.verbose);
   }
   std::fflush(stdout);
   for (const std::string& warning : outcome->warnings) {
-    fmt::print(stderr, "npuscope: warning: {}\n", printable(warning));
+    print(stderr, "npuscope: warning: {}\n", printable(warning));
   }
   if (outcome->nothing_sampled) return tl::unexpected(*outcome->nothing_sampled);
   return {};

@@ -115,6 +115,16 @@ TEST(Program, ResultsThatCannotBePrintedAreStatusFour) {
   }
 }
 
+// What was printed must not land in the file that got the closed stream's number.
+TEST(Program, ClosedStreamsAreStatusFourAndNoCrash) {
+  const Outcome output = run_npuscope({"--help"}, ">&-");
+  EXPECT_EQ(output.status, 4);
+  EXPECT_THAT(output.errors, HasSubstr("standard output: cannot write; check the disk\n"));
+  EXPECT_EQ(run_npuscope({"--help"}, ">&- 2>&-").status, 4);
+  EXPECT_EQ(run_npuscope({"wat"}, "2>&-").status, 2);
+  EXPECT_EQ(run_npuscope({"wat"}, "2>/dev/full").status, 2);
+}
+
 TEST(Program, AReaderThatGoesAwayIsNoCrash) {
   const Outcome outcome = run_npuscope({"--help"}, "| head -n 1");
   EXPECT_EQ(outcome.status, 0);

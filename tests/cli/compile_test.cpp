@@ -65,6 +65,18 @@ TEST_F(Compile, NamesOutOfModelsDoNotSteerTheTerminal) {
   EXPECT_THAT(outcome.errors + outcome.output, Not(HasSubstr("\x1b")));
 }
 
+// A warning that could not be printed once ended the program early, with status 0.
+TEST_F(Compile, GoesOnWhenNobodyReadsItsWarnings) {
+  for (const std::string closed : {"2>&-", "2>/dev/full"}) {
+    const Outcome outcome =
+        run_npuscope({"compile", "-m", squeezenet(), "-aic-binary-dir", path("quiet"),
+                      "-aic-pmu-events=DEAD", "-aic-num-cores=1"},
+                     closed);
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_THAT(outcome.output, HasSubstr("Generated binary is present at "));
+  }
+}
+
 TEST_F(Compile, IsTheSameFromAnyFolder) {
   const std::vector<std::string> arguments{"compile", "-m", squeezenet(), "-stats-level=70"};
   const auto compile_into = [&](const std::string& name) {

@@ -100,7 +100,7 @@ void add_model_flags(CLI::App& program, ModelRequest& request) {
 
 Status serve(const ModelRequest& request) {
   if (request.list) {
-    fmt::print("{}", request.json ? json_of_presets() : text_of_presets());
+    print(stdout, "{}", request.json ? json_of_presets() : text_of_presets());
     return {};
   }
   if (request.base.empty()) {
@@ -110,7 +110,7 @@ Status serve(const ModelRequest& request) {
   if (!made) return tl::unexpected(made.error());
   // The model itself may go to standard output; then the summary must not follow it there.
   const bool output_taken = request.output == "/dev/stdout";
-  fmt::print(output_taken ? stderr : stdout, "{}", request.json ? json_of(*made) : text_of(*made));
+  print(output_taken ? stderr : stdout, "{}", request.json ? json_of(*made) : text_of(*made));
   return {};
 }
 
