@@ -135,9 +135,10 @@ void add_instrumentation_flags(CLI::App& command, CompileArguments& arguments) {
                   "what the statistics buffer records: 40 threads, DDR and PMU; 50 I/O ports; "
                   "70 every operator; 100 PMU per operator")
       ->capture_default_str();
-  command.add_option("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,
-                     "inferences that one run counts as
-      ->check(whole_number(1)); default: the batch of the model");
+  command
+      .add_option("--stats-batchsize,--aic-stats-batchsize", options.stats_batch_size,
+                  "inferences that one run counts as; default: the batch of the model")
+      ->check(whole_number(1));
   command.add_flag("--ddr-stats,--aic-ddr-stats", options.ddr_stats, "DDR traffic per core");
   command.add_option("--aic-pmu-recipe", arguments.request.pmu_recipe,
                      "AxiRd, AxiWr, AxiRdWr, KernelUtil or HmxMacs");
