@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <random>
@@ -33,6 +34,34 @@ std::string reason(int error_number) {
     default: break;
   }
   return fmt::format("{}; {}", std::strerror(error_number), advice);
+}
+
+// The temporary files that exist now, where a signal handler can read them. A file too many, or
+// with too long a path, is not listed.
+struct ListedFile {
+  std::atomic<bool> taken{false};
+  std::atomic<bool> exists{false};
+  char path[4096] = {};
+};
+ListedFile listed_files[16];
+
+void list_temporary(const std::filesystem::path& path) {
+  if (path.native().size() >= sizeof(ListedFile::path)) return;
+  for (ListedFile& file : listed_files) {
+    if (file.taken.exchange(true)) continue;
+    std::strcpy(file.path, path.c_str());
+    file.exists = true;
+    return;
+  }
+}
+
+void unlist_temporary(const std::filesystem::path& path) {
+  for (ListedFile& file : listed_files) {
+    if (!file.exists || path.native() != file.path) continue;
+    file.exists = false;
+    file.taken = false;
+    return;
+  }
 }
 
 struct TemporaryFile {
@@ -123,6 +152,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   }
   file.descriptor_ = temporary.descriptor;
   file.temporary_ = std::move(temporary.path);
+  list_temporary(file.temporary_);
   if (replaces && ::fchmod(file.descriptor_, existing.st_mode & 0777) != 0 && errno != EPERM) {
     return output_error("{}: cannot keep its permissions: {}", path.string(), reason(errno));
   }
@@ -178,7 +208,10 @@ Status AtomicFile::commit() {
       ::rename(temporary_.c_str(), final_.c_str()) != 0) {
     write_errno_ = errno;
   }
-  if (write_errno_ == 0) temporary_.clear();
+  if (write_errno_ == 0) {
+    unlist_temporary(temporary_);
+    temporary_.clear();
+  }
   abandon();
   if (write_errno_ != 0) {
     return output_error("{}: cannot write: {}", path_.string(), reason(write_errno_));
@@ -188,8 +221,16 @@ Status AtomicFile::commit() {
 
 void AtomicFile::abandon() {
   if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  if (temporary_.empty()) return;
+  ::unlink(temporary_.c_str());
+  unlist_temporary(temporary_);
   temporary_.clear();
+}
+
+void remove_temporary_files() noexcept {
+  for (const ListedFile& file : listed_files) {
+    if (file.exists) ::unlink(file.path);
+  }
 }
 
 Status write_file_atomically(const std::filesystem::path& path, ByteSpan bytes) {

@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -10,6 +11,7 @@
 #include <iostream>
 #include <optional>
 
+#include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
 
 namespace npuscope::cli {
@@ -164,12 +166,36 @@ void occupy_closed_streams() {
   }
 }
 
+// Ends the program as the signal would have, without the files it was writing.
+void end_by_signal(int signal) {
+  remove_temporary_files();
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+// A mapped input that shrinks while it is read (files.hpp).
+void end_by_shrunk_input(int) {
+  remove_temporary_files();
+  constexpr std::string_view text =
+      "npuscope: an input file was cut short while it was read; try again when it is complete\n";
+  [[maybe_unused]] const auto told = ::write(2, text.data(), text.size());
+  ::_exit(int(ExitStatus::input));
+}
+
+void handle_signals() {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a write error like any other
+  std::signal(SIGBUS, end_by_shrunk_input);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, end_by_signal) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup
+  }
+}
+
 }  // namespace
 
 int run_program(CLI::App& program, int argc, char** argv, ExitStatus& status) {
   occupy_closed_streams();
   program_name = program.get_name();
-  std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a write error like any other
+  handle_signals();
   const ExitStatus parsed = parse(program, argc, argv, status);
   std::cout.flush();
   if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && parsed == ExitStatus::done) {

@@ -33,7 +33,11 @@ Status take_symbols(CompileArguments& arguments) {
   for (const std::string& definition : arguments.symbols) {
     auto symbol = npu::parse_symbol(definition);
     if (!symbol) return tl::unexpected(symbol.error());
-    arguments.request.symbols[symbol->first] = symbol->second;
+    const auto [known, added] = arguments.request.symbols.insert(*symbol);
+    if (!added && known->second != symbol->second) {
+      return usage_error("-onnx-define-symbol gives '{}' the values {} and {}; give it one",
+                         symbol->first, known->second, symbol->second);
+    }
   }
   return {};
 }

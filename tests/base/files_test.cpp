@@ -305,6 +305,20 @@ int exit_status_as_ordinary_user(Body body) {
   });
 }
 
+// What a handler of SIGINT does.
+TEST_F(AtomicFiles, AnInterruptedRunLeavesNoTemporaryFile) {
+  auto committed = AtomicFile::create(folder_ / "whole");
+  ASSERT_TRUE(committed && committed->commit());
+  auto file = AtomicFile::create(folder_ / "half");
+  ASSERT_TRUE(file);
+  file->write("text");
+  EXPECT_EQ(names().size(), 2u);
+  remove_temporary_files();
+  EXPECT_THAT(names(), ElementsAre("whole"));
+  EXPECT_FALSE(file->commit());
+  EXPECT_THAT(names(), ElementsAre("whole"));
+}
+
 TEST_F(AtomicFiles, AnUnwritableFolderIsAnError) {
   ASSERT_EQ(::chmod(folder_.c_str(), 0555), 0);
   EXPECT_EQ(exit_status_as_ordinary_user([&] {

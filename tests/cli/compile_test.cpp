@@ -42,6 +42,15 @@ TEST_F(Compile, RefusesNumbersThatMeanNothing) {
   }
 }
 
+TEST_F(Compile, RefusesTwoValuesOfOneSymbol) {
+  const Outcome outcome =
+      run_npuscope({"compile", "-m", squeezenet(), "-aic-binary-dir", path("out"),
+                    "-onnx-define-symbol=b,3", "-onnx-define-symbol=b,4"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.errors,
+            "npuscope: -onnx-define-symbol gives 'b' the values 3 and 4; give it one\n");
+}
+
 TEST_F(Compile, SaysWhyItCannotMakeItsFolder) {
   const Outcome outcome =
       run_npuscope({"compile", "-m", squeezenet(), "-aic-binary-dir=/dev/null/x"});

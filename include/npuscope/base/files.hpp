@@ -76,6 +76,10 @@ class AtomicFile {
   std::string buffer_;
 };
 
+// Removes the temporary files of all AtomicFiles that are open. For a handler of signals that end
+// the program: only calls what such a handler may call, and the files cannot be committed after it.
+void remove_temporary_files() noexcept;
+
 Status write_file_atomically(const std::filesystem::path& path, ByteSpan bytes);
 
 // Ok when `folder` exists, is a folder, and a file can be made in it; an output error otherwise.

@@ -76,7 +76,7 @@ void read_cores_and_clock(FieldReader& in, Target& target) {
   in.number("clock.core_hz_min", target.core_hz_min, 1e6, target.core_hz);
   in.number("clock.governor_window_s", target.governor_window_s, 1e-6, 10);
   in.number("clock.core_spread", target.core_spread, 0, 0.1);
-  in.number("clock.timer_hz", target.timer_hz, 1e3, 1e10);
+  in.number("clock.timer_hz", target.timer_hz, 1e6, 1e10);
 }
 
 void read_engines(FieldReader& in, Target& target) {

@@ -57,6 +57,12 @@ TEST(ParseTarget, NamesTheLineOfASenselessValue) {
   EXPECT_NE(message_of(with_change("counts = \"cycles\"", "counts = \"luck\"")), "");
 }
 
+// The buffers of such a device could be written, but no decoder takes them.
+TEST(ParseTarget, RefusesATimerThatTheDecoderWouldNotBelieve) {
+  EXPECT_NE(message_of(with_change("timer_hz = 19.2e6 ", "timer_hz = 1e3 ")), "");
+  EXPECT_EQ(message_of(with_change("timer_hz = 19.2e6 ", "timer_hz = 1e6 ")), "");
+}
+
 TEST(ParseTarget, SaysWhereTheTomlIsBroken) {
   const std::string message = message_of("name = \"x\"\n[cores\n");
   EXPECT_TRUE(message.starts_with("t.toml:2: ")) << message;
