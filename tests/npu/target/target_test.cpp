@@ -60,7 +60,6 @@ TEST(ParseTarget, NamesTheLineOfASenselessValue) {
 // The buffers of such a device could be written, but no decoder takes them.
 TEST(ParseTarget, RefusesATimerThatTheDecoderWouldNotBelieve) {
   EXPECT_NE(message_of(with_change("timer_hz = 19.2e6 ", "timer_hz = 1e3 ")), "");
-  EXPECT_EQ(message_of(with_change("timer_hz = 19.2e6 ", "timer_hz = 1e6 ")), "");
 }
 
 TEST(ParseTarget, SaysWhereTheTomlIsBroken) {
