@@ -92,10 +92,8 @@ int transpose_axis(const Graph& graph, const Node& node, int output_axis) {
   return int(permutation[std::size_t(output_axis)]);
 }
 
-}  // namespace
-
-int input_axis(const Graph& graph, const Node& node, OpClass op_class, std::size_t index,
-               int output_axis) {
+int axis_by_class(const Graph& graph, const Node& node, OpClass op_class, std::size_t index,
+                  int output_axis) {
   const Shape& input = graph[node.inputs[index]].shape;
   const Shape& output = graph[node.outputs[0]].shape;
   switch (op_class) {
@@ -124,6 +122,15 @@ int input_axis(const Graph& graph, const Node& node, OpClass op_class, std::size
     case OpClass::scatter: return index > 0 ? replicated : same_axis(input, output, output_axis);
     default: return broadcast_axis(input, output, output_axis);
   }
+}
+
+}  // namespace
+
+int input_axis(const Graph& graph, const Node& node, OpClass op_class, std::size_t index,
+               int output_axis) {
+  const int axis = axis_by_class(graph, node, op_class, index, output_axis);
+  // Operands beyond those an operator has may be of any shape.
+  return axis < int(graph[node.inputs[index]].shape.size()) ? axis : replicated;
 }
 
 }  // namespace npuscope::npu

@@ -6,6 +6,9 @@
 namespace npuscope::npu {
 
 void VectorLowering::lower_gather(const Node& node) {
+  if (!has_input(node, 0)) {
+    return lower_vector(node, OpClass::gather, kernel_named("aicgather"));
+  }
   const TensorId data = node.inputs[0];
   const TensorId output = node.outputs[0];
   const StorageId source = storage_of(data);
@@ -46,7 +49,7 @@ void VectorLowering::lower_gather(const Node& node) {
   } else {
     operands.push_back(values);
   }
-  if (node.inputs.size() > 1 && !tensor(node.inputs[1]).constant) {
+  if (has_input(node, 1) && !tensor(node.inputs[1]).constant) {
     operands.push_back(
         prepare(node.inputs[1], {tensor(node.inputs[1]).shape, replicated, 1}, Layout::flat));
   }
@@ -62,10 +65,10 @@ void VectorLowering::lower_gather(const Node& node) {
 
 // Into a tensor in DDR (a KV cache): only the updates are written, in place.
 void VectorLowering::lower_scatter(const Node& node) {
-  const TensorId data = node.inputs[0];
+  const TensorId data = node.inputs.empty() ? TensorId::none : node.inputs[0];
   const StorageId source = storage_of(data);
   const bool in_place = source != no_storage && storages_[source].buffer == BufferId::none;
-  if (!in_place || node.inputs.size() < 3) {
+  if (!in_place || !has_input(node, 2)) {
     return lower_vector(node, OpClass::scatter, kernel_named("aicscatternd"));
   }
   const TensorId updates = node.inputs[2];

@@ -36,7 +36,16 @@ void Lowering::lower(std::size_t position) {
   const Node& node = graph_.nodes[position];
   const NodePlan& plan = plans_[position];
   if (plan.fate == NodeFate::folded || plan.fate == NodeFate::fused) return;
-  if (plan.fate == NodeFate::view) return lower_view(node);
+  if (plan.fate == NodeFate::view && has_input(node, 0)) return lower_view(node);
+  if (std::count(node.outputs.begin(), node.outputs.end(), TensorId::none) == 0) {
+    return lower_operator(node, plan);
+  }
+  Node named = node;  // outputs that nobody wants are not made
+  std::erase(named.outputs, TensorId::none);
+  if (!named.outputs.empty()) lower_operator(named, plan);
+}
+
+void Lowering::lower_operator(const Node& node, const NodePlan& plan) {
   pinned_.clear();
   begin_node(node);
   check_operands(node);

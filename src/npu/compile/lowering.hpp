@@ -28,6 +28,7 @@ class Lowering : private MatrixLowering {
  private:
   void place_inputs();
   void lower(std::size_t position);
+  void lower_operator(const Node& node, const NodePlan& plan);
   void check_operands(const Node& node) const;
   void lower_view(const Node& node);
   void lower_outputs();

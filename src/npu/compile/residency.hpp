@@ -61,7 +61,9 @@ class Residency : protected TaskWriter {
   Residency(const Graph& graph, const Target& target, const CompileOptions& options);
 
   StorageId make_storage(TensorId tensor, Partition partition, Layout layout);
-  StorageId storage_of(TensorId tensor) const { return storage_of_[std::uint32_t(tensor)]; }
+  StorageId storage_of(TensorId tensor) const {
+    return tensor == TensorId::none ? no_storage : storage_of_[std::uint32_t(tensor)];
+  }
   void add_view(StorageId id, TensorId view);
   void use_done(TensorId tensor);
   std::size_t next_use(const Storage& storage) const;

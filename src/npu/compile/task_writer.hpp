@@ -29,6 +29,9 @@ class TaskWriter {
   void begin_node(const Node& node);
 
   const Tensor& tensor(TensorId id) const { return graph_[id]; }
+  static bool has_input(const Node& node, std::size_t index) {
+    return index < node.inputs.size() && node.inputs[index] != TensorId::none;
+  }
   DataType type_of(TensorId id) const {
     return device_type(graph_[id].type, options_.convert_to_fp16);
   }
