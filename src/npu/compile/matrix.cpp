@@ -109,6 +109,13 @@ void MatrixLowering::choose_product_partition(MatrixJob& job) const {
 
 void MatrixLowering::lower_matrix(const Node& node, const NodePlan& plan) {
   MatrixJob job = describe(node, plan);
+  const MatrixProduct& product = job.product;
+  if (product.rows == 0 || product.columns == 0 || product.depth == 0 || job.groups == 0) {
+    Node empty = node;  // nothing to multiply
+    empty.outputs = {plan.result};
+    empty.inputs = {plan.activation};
+    return lower_vector(empty, OpClass::elementwise, kernel_named("aicconvolutiond32"));
+  }
   const bool depthwise = plan.op_class == OpClass::convolution && job.groups > 1 &&
                          job.product.depth == job.product.kernel_area;
   if (depthwise) return lower_depthwise(node, plan);

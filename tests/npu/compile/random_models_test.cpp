@@ -99,6 +99,18 @@ TEST(Fusion, QuantizedConvolutionsRunInBytesAtTwiceTheRate) {
               0.02 * double(cycles));
 }
 
+TEST(EmptyTensors, MultiplyToNothing) {
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      empty (float[0,32] x) => (float[0,64] y) {
+        ws = Constant <value_ints = [32,64]> ()
+        w = ConstantOfShape (ws)
+        y = MatMul (x, w)
+      })"),
+                                options_for(4));
+  EXPECT_EQ(network.metrics.hmx_macs, 0u);
+}
+
 TEST(Kernels, OnlyDivisionByAScalarIsAMultiplication) {
   const auto network = compiled(parsed(R"(
       <ir_version: 8, opset_import: ["" : 13]>
