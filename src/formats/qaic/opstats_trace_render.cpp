@@ -85,10 +85,11 @@ void append_duration(std::string& out, std::int64_t nanoseconds) {
     out += '0';
     return;
   }
-  const std::int64_t tenths = nanoseconds * 10 - 2;
-  append_integer(out, tenths / 10000);
+  // 0.2 ns short of it: (nanoseconds - 1) and 8 tenths, so that no duration overflows.
+  append_integer(out, (nanoseconds - 1) / 1000);
   out += '.';
-  append_digits(out, std::uint64_t(tenths % 10000), 4);
+  append_digits(out, std::uint64_t((nanoseconds - 1) % 1000), 3);
+  out += '8';
 }
 
 TraceRenderer::TraceRenderer(const Profile& profile, const TraceLayout& layout, bool mark_inference)
