@@ -59,9 +59,30 @@ TEST(StringPool, CopiesAreIndependent) {
   EXPECT_EQ(copy.intern("shared"), StringId{1});
 }
 
+TEST(StringPool, ACopyAndItsOriginalGrowApart) {
+  StringPool original;
+  original.intern("shared");
+  StringPool copy(original);
+  const StringId mine = original.intern("first");
+  const StringId other = copy.intern("second");
+  EXPECT_EQ(mine, other);
+  EXPECT_EQ(original[mine], "first");
+  EXPECT_EQ(copy[other], "second");
+  EXPECT_FALSE(copy.find("first"));
+}
+
+TEST(StringPool, FindsOnlyWhatIsThere) {
+  StringPool pool;
+  EXPECT_FALSE(pool.find("absent"));
+  EXPECT_EQ(pool.size(), 1u);
+  const StringId id = pool.intern("present");
+  EXPECT_EQ(pool.find("present"), id);
+  EXPECT_EQ(pool.find(""), StringId::empty);
+}
+
 TEST(StringPool, MovesKeepIdsAndLookup) {
   StringPool original;
-  const StringId id = original.intern("short");  // lies inside its std::string
+  const StringId id = original.intern("short");
   StringPool moved(std::move(original));
   EXPECT_EQ(moved[id], "short");
   EXPECT_EQ(moved.intern("short"), id);
