@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "cli/program.hpp"
+#include "formats/qaic/trace_checker.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -67,6 +68,19 @@ TEST_F(Opstats, TheWholeFlow) {
   EXPECT_THAT(content("summary.txt"), StartsWith("\ncore  ucycles  ucycles(%)     pcycles"));
   EXPECT_THAT(content("summary.txt"), HasSubstr("  aicconvolutiond32 HMX TCM ("));
   EXPECT_THAT(content("trace.json"), HasSubstr("\"ph\": \"s\""));
+}
+
+// Of a real program a viewer must take every event, and bind every arrow to the kernels that it
+// joins: ends in kernels without length went to the slice after them.
+TEST_F(Opstats, ArrowsOfARealProgramBindToTheirOwnKernels) {
+  compile_and_run("70");
+  ASSERT_EQ(opstats({"--trace", "--flow-events", "full"}).status, 0);
+  const test::CheckedTrace trace =
+      test::TraceChecker(
+          in("out/aic-profiling-program-0-activation-0-inf-0-QAicGraph.qaic-opstats.trace.json"))
+          .run();
+  EXPECT_THAT(trace.problems, testing::IsEmpty());
+  EXPECT_GT(test::bind_flows(trace.events, test::nanoseconds_cut).size(), 1000u);
 }
 
 TEST_F(Opstats, BooleansStandAloneOrTakeAValue) {

@@ -12,7 +12,7 @@ constexpr std::int64_t nowhere = -1;
 
 struct Anchor {
   std::int64_t start = nowhere;
-  std::int64_t duration = 0;
+  std::int64_t end = nowhere;
 };
 
 // Groups edges 0 … n-1 by the op that `op_of` gives, keeping their order (a counting sort).
@@ -56,8 +56,10 @@ void TraceLayout::add_flows(const Profile& profile) {
   std::vector<Anchor> leaving(profile.ops.size()), arriving(profile.ops.size());
   for (const TraceTrack& track : tracks_) {
     for (const TraceEvent& event : track.events) {
-      if (event.flows_out) leaving[index_of(event.op)] = {event.start, event.duration};
-      if (event.flows_in) arriving[index_of(event.op)] = {event.start, event.duration};
+      if (event.flows_out)
+        leaving[index_of(event.op)] = {event.start, event.start + event.duration};
+      if (event.flows_in)
+        arriving[index_of(event.op)] = {event.start, event.start + event.duration};
     }
   }
   std::vector<Edge> drawn;
@@ -67,10 +69,10 @@ void TraceLayout::add_flows(const Profile& profile) {
     if (from.start == nowhere || to.start == nowhere) continue;
     TraceFlow flow;
     flow.is_data = edge.kind == EdgeKind::data;
-    // Readers that cut durations to nanoseconds may end a slice one early: stay two inside.
-    flow.arrive = to.start + (to.duration > 2 ? 1 : 0);
-    flow.leave =
-        std::min(from.start + std::max<std::int64_t>(0, from.duration - 2), flow.arrive - 1);
+    // Readers that cut durations to nanoseconds end a slice one early: stay two inside. Slices that
+    // carry arrows are three long at least.
+    flow.arrive = to.start + 1;
+    flow.leave = std::min(from.end - 2, flow.arrive - 1);
     if (flow.leave < from.start) {  // the consumer began before its producer
       flows_not_drawn_ += 1;
       continue;

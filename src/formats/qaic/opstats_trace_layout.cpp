@@ -11,6 +11,11 @@ namespace {
 
 constexpr std::uint32_t first_pid = 2000;  // as in the vendor's runtime traces: 2000 + core
 
+// Length that kernels and transfers keep in nanoseconds, also those that took no tick or lie wholly
+// behind their predecessor: an arrow inside a shorter one would bind to the slice after it, whether
+// a viewer cuts or rounds times.
+constexpr std::int64_t shortest_slice = 3;
+
 std::uint32_t device_of(const Profile& profile) { return profile.units.front().device; }
 
 std::uint32_t activation_of(const Profile& profile) {
@@ -231,7 +236,8 @@ TraceEvent& TraceLayout::add(std::uint32_t track, TraceEvent::Type type, const R
   event.type = type;
   event.op = record.op;
   event.start = std::max(nanoseconds(from), on.end);
-  on.end = std::max(nanoseconds(from + ticks), event.start);
+  const bool carries_arrows = type == TraceEvent::Type::op || type == TraceEvent::Type::transfer;
+  on.end = std::max(nanoseconds(from + ticks), event.start + (carries_arrows ? shortest_slice : 0));
   event.duration = on.end - event.start;
   event.ucycles = ticks;
   const bool measured = type == TraceEvent::Type::op || type == TraceEvent::Type::execution;

@@ -2,7 +2,7 @@
 // no two slices of a track overlap. Rendering them as JSON is opstats_trace_render.hpp's.
 //
 // Clock ticks become whole nanoseconds by rounding begin and end down, each for itself, so that
-// slices that touch in ticks touch in nanoseconds.
+// slices that touch in ticks touch in nanoseconds. A kernel or transfer of no length is given one.
 #pragma once
 
 #include <cstdint>

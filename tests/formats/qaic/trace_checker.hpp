@@ -2,13 +2,14 @@
 // event drawn in the wrong place, is a problem here.
 #pragma once
 
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
+
+#include "formats/qaic/flow_binding.hpp"
 
 namespace npuscope::test {
 
@@ -49,10 +50,14 @@ class TraceChecker {
     for (const auto& event : document["traceEvents"]) trace_.events.push_back(event);
     check_lines();
     for (const auto& event : trace_.events) check_event(event);
-    check_overlap("cut to nanoseconds", [](double us) { return std::trunc(us * 1000.0); });
-    check_overlap("rounded to nanoseconds",
-                  [](double us) { return double(std::llround(us * 1000.0)); });
-    check_overlap("as doubles", [](double us) { return us; });
+    const std::pair<const char*, TimeReading> readings[] = {
+        {"cut to nanoseconds", nanoseconds_cut},
+        {"rounded to nanoseconds", nanoseconds_rounded},
+        {"as doubles", as_double}};
+    for (const auto& [reading, read] : readings) {
+      check_overlap(reading, read);
+      check_bindings(reading, read);
+    }
     check_flows();
     return trace_;
   }
@@ -102,35 +107,33 @@ class TraceChecker {
     by_track_[{event["pid"], event["tid"]}].push_back(&event);
   }
 
-  template <class Convert>
-  void check_overlap(const std::string& reading, Convert convert) {
+  void check_overlap(const std::string& reading, TimeReading read) {
     for (auto& [key, events] : by_track_) {
       double end = 0;
       for (const auto* event : events) {  // in file order, which is order of time on a track
-        const double start = convert((*event)["ts"].template get<double>());
+        const double start = read((*event)["ts"].get<double>());
         if (start < end) {
           problem("overlaps its predecessor " + reading + ": " + event->dump());
         }
-        end = start + convert((*event)["dur"].template get<double>());
+        end = start + read((*event)["dur"].get<double>());
       }
     }
   }
 
-  // The slice of the track that is open at `nanoseconds`, or the last one that began then.
-  bool inside_slice(const nlohmann::json& end) const {
-    const auto track = by_track_.find({end["pid"], end["tid"]});
-    if (track == by_track_.end()) return false;
-    const double time = std::trunc(end["ts"].get<double>() * 1000.0);
-    for (const auto* event : track->second) {
-      const double start = std::trunc((*event)["ts"].get<double>() * 1000.0);
-      const double duration = std::trunc((*event)["dur"].get<double>() * 1000.0);
-      const bool same_op = (*event)["args"]["oc"] == end["args"]["oc"];
-      if (same_op && !(*event)["name"].get<std::string>().starts_with("sync ") && time >= start &&
-          time <= start + std::max(0.0, duration - 1)) {
-        return true;
+  // Both ends bind to a slice of the op that they name, and not to its wait.
+  void check_bindings(const std::string& reading, TimeReading read) {
+    const FlowBinder binder(trace_.events, read);
+    for (const auto& event : trace_.events) {
+      if (event["ph"] != "s" && event["ph"] != "f") continue;
+      const nlohmann::json* slice = binder.slice_of(event);
+      if (slice == nullptr) {
+        problem("binds to no slice, times " + reading + ": " + event.dump());
+      } else if ((*slice)["args"]["oc"] != event["args"]["oc"] ||
+                 (*slice)["name"].get<std::string>().starts_with("sync ")) {
+        problem("binds to another slice, times " + reading + ": " + event.dump() + " to " +
+                slice->dump());
       }
     }
-    return false;
   }
 
   void check_flows() {
@@ -140,14 +143,13 @@ class TraceChecker {
       if (phase != "s" && phase != "f") continue;
       auto& ends = phase == "s" ? open : closed;
       if (!ends.emplace(event["id"], &event).second) problem("id used twice: " + event.dump());
-      if (!inside_slice(event)) problem("not inside its op's slice: " + event.dump());
       if (event["cat"] != "true" && event["cat"] != "false") problem("category: " + event.dump());
     }
     for (const auto& [id, begin] : open) {
       if (!closed.contains(id)) {
         problem("never arrives: " + begin->dump());
-      } else if (std::trunc((*begin)["ts"].get<double>() * 1000) >=
-                 std::trunc((*closed[id])["ts"].get<double>() * 1000)) {
+      } else if (nanoseconds_cut((*begin)["ts"].get<double>()) >=
+                 nanoseconds_cut((*closed[id])["ts"].get<double>())) {
         problem("arrives before it left: " + begin->dump());
       } else if ((*begin)["cat"] != (*closed[id])["cat"]) {
         problem("changes its category: " + begin->dump());
