@@ -63,7 +63,7 @@ ExitStatus run(OpstatsArguments& arguments) {
   }
   if (!outcome) return report(outcome.error());
   if (!outcome->worst) return ExitStatus::done;
-  if (outcome->buffers > 1) {
+  if (outcome->buffers > 1 && outcome->decoded < outcome->buffers) {
     print(stderr, "npuscope: {} of {} statistics buffers could be decoded, see above\n",
           outcome->decoded, outcome->buffers);
   }

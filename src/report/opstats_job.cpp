@@ -41,7 +41,9 @@ class OpstatsJob {
   void tell_notes(const Profile& profile);
   void write_summary(const Profile& profile, const std::string& stem);
   void write_trace(std::vector<Profile>& profiles, const TraceGroup& group);
+  Status check_cores();
   void report_missing_slices(const TraceGroup& group);
+  void report_absent_devices();
 
   std::filesystem::path output(const std::string& stem, std::string_view suffix) const {
     return request_.output_folder / (stem + ".qaic-opstats." + std::string(suffix));
@@ -63,6 +65,7 @@ class OpstatsJob {
   qaic::TraceOptions trace_options_;
   OpstatsNetworks networks_;
   std::vector<StatsBufferFile> files_;
+  std::set<std::uint32_t> devices_;  // of the buffers that could be traced
   OpstatsOutcome outcome_;
 };
 
@@ -81,6 +84,7 @@ Status OpstatsJob::prepare() {
       load_networks(qpc->bytes(), request_.qpc.string(), request_.trace_options.flow_events);
   if (!networks) return tl::unexpected(networks.error());
   networks_ = std::move(*networks);
+  if (auto chosen = check_cores(); !chosen) return chosen;
   trace_options_ = request_.trace_options;
   if (request_.host_trace && request_.trace) {
     auto host = qaic::read_host_trace(*request_.host_trace);
@@ -91,6 +95,26 @@ Status OpstatsJob::prepare() {
   auto files = qaic::find_stats_buffers(request_.input_folder);
   if (!files) return tl::unexpected(files.error());
   files_ = std::move(*files);
+  return {};
+}
+
+// Chosen cores that no network has are a mistake when no other is chosen.
+Status OpstatsJob::check_cores() {
+  std::uint32_t cores = 0;
+  for (const OpstatsNetwork& network : networks_.networks) {
+    cores = std::max(cores, network.network.cores());
+  }
+  const std::vector<std::uint32_t>& chosen = request_.trace_options.cores;
+  std::vector<std::uint32_t> absent;
+  std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(absent),
+               [&](std::uint32_t core) { return core >= cores; });
+  if (!request_.trace || absent.empty()) return {};
+  const std::string text = fmt::format(
+      "{}: no network has core {}, the cores are 0 to {}; choose others with "
+      "--select-cores",
+      request_.qpc.string(), fmt::join(absent, ","), cores - 1);
+  if (absent.size() == chosen.size()) return usage_error("{}", text);
+  tell(Kind::note, text);
   return {};
 }
 
@@ -162,6 +186,7 @@ Result<OpstatsOutcome> OpstatsJob::run() {
     take(all[i]);
   }
   if (progress_) progress_(all.size(), all.size());
+  report_absent_devices();
   return outcome_;
 }
 
@@ -247,6 +272,21 @@ void OpstatsJob::report_missing_slices(const TraceGroup& group) {
   }
 }
 
+// As with cores; but only the buffers know which devices there are.
+void OpstatsJob::report_absent_devices() {
+  const std::vector<std::uint32_t>& chosen = request_.trace_options.devices;
+  std::vector<std::uint32_t> absent;
+  std::copy_if(chosen.begin(), chosen.end(), std::back_inserter(absent),
+               [&](std::uint32_t device) { return !devices_.contains(device); });
+  if (devices_.empty() || absent.empty()) return;
+  const std::string text = fmt::format(
+      "{}: no buffer that can be traced is of device {}, they are of {}; choose others "
+      "with --select-devices",
+      request_.input_folder.string(), fmt::join(absent, ","), fmt::join(devices_, ","));
+  if (absent.size() == chosen.size()) return problem(Error{ErrorKind::usage, text});
+  tell(Kind::note, text);
+}
+
 void OpstatsJob::write_trace(std::vector<Profile>& profiles, const TraceGroup& group) {
   // Parts of one network that name the same device are numbered by their slices.
   std::set<std::uint32_t> devices;
@@ -259,12 +299,15 @@ void OpstatsJob::write_trace(std::vector<Profile>& profiles, const TraceGroup& g
     }
     pointers.push_back(&profile);
   }
+  devices.clear();
+  for (const Profile& profile : profiles) devices.insert(profile.units.front().device);
+  devices_.insert(devices.begin(), devices.end());
   const auto& chosen = request_.trace_options.devices;
-  if (pointers.size() == 1 && !chosen.empty() &&
-      std::find(chosen.begin(), chosen.end(), profiles.front().units.front().device) ==
-          chosen.end()) {
+  if (!chosen.empty() && std::none_of(chosen.begin(), chosen.end(), [&](std::uint32_t device) {
+        return devices.contains(device);
+      })) {
     tell(Kind::detail, fmt::format("{}: device {} is not selected; no trace", group.stem,
-                                   profiles.front().units.front().device));
+                                   fmt::join(devices, ",")));
     return;
   }
   const auto path = output(group.stem, "trace.json");

@@ -258,6 +258,51 @@ TEST_F(TwoDevices, OnlyChosenDevicesAreTraced) {
   }
 }
 
+TEST_F(TwoDevices, ADeviceThatIsNotThereWasChosenInSilence) {
+  put_slice(name(0), 0);
+  put_slice(name(1), 1);
+  const std::string in = request_.input_folder.string();
+  for (const bool merge : {true, false}) {
+    request_.merge_devices = merge;
+    request_.trace_options.devices = {7, 8};
+    const auto outcome = run();
+    ASSERT_TRUE(outcome) << outcome.error().message;
+    ASSERT_TRUE(outcome->worst);
+    EXPECT_EQ(outcome->worst->kind, ErrorKind::usage);
+    EXPECT_THAT(told(Kind::problem),
+                ElementsAre(in + ": no buffer that can be traced is of device 7,8, they are of "
+                                 "0,1; choose others with --select-devices"));
+    EXPECT_THAT(written(), IsEmpty());
+  }
+  request_.trace_options.devices = {1, 7};
+  const auto outcome = run();
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  EXPECT_FALSE(outcome->worst);
+  EXPECT_THAT(told(Kind::note), ElementsAre(HasSubstr("no buffer that can be traced is of device "
+                                                      "7, they are of 0,1")));
+  EXPECT_EQ(written().size(), 1u);
+}
+
+TEST_F(OpstatsJob, ACoreThatIsNotThereWasRefusedOncePerBufferAndOnlyWithoutOthers) {
+  const auto random = make_random_case({.cores = 2});
+  put_qpc(segments_of(random));
+  put_buffer(first + ending, random.bytes());
+  put_buffer(second + ending, random.bytes());
+  request_.trace = true;
+  request_.trace_options.cores = {2, 99};
+  const auto refused = run();
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_EQ(refused.error().message, request_.qpc.string() +
+                                         ": no network has core 2,99, the cores are 0 to 1; choose "
+                                         "others with --select-cores");
+  EXPECT_THAT(written(), IsEmpty());
+  request_.trace_options.cores = {1, 99};
+  ASSERT_TRUE(run());
+  EXPECT_THAT(told(Kind::note), ElementsAre(HasSubstr("no network has core 99")));
+  EXPECT_EQ(written().size(), 4u);
+}
+
 TEST_F(TwoDevices, NamesWithoutSliceAreMatchedByDevice) {
   put_slice("aic-profiling-program-0-activation-0-inf-0-QAicGraph-aiccyclecounts.bin", 0);
   put_slice("aic-profiling-program-1-activation-0-inf-0-QAicGraph-aiccyclecounts.bin", 1);
