@@ -61,10 +61,15 @@ Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_vie
   if (document.get_object().get(top) != simdjson::SUCCESS) {
     return input_error("{}: not an object; {}", name, form);
   }
+  std::size_t lists = 0;
   for (const auto [key, value] : top) {
     if (key != "specializations") {
       return input_error("{}: '{}' is not known here; {}", name, printable(key), form);
     }
+    lists += 1;
+  }
+  if (lists > 1) {
+    return input_error("{}: gives 'specializations' {} times; make one list of them", name, lists);
   }
   dom::array list;
   if (top["specializations"].get_array().get(list) != simdjson::SUCCESS) {

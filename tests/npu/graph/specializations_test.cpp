@@ -45,6 +45,8 @@ TEST(Specializations, AreReadStrictly) {
             "s.json: specialization 0 gives no values" + form);
   EXPECT_EQ(error_of(R"({"specializations": [{"a": 1, "a": 2}]})"),
             "s.json: specialization 0 gives 'a' twice; remove one");
+  EXPECT_EQ(error_of(R"({"specializations": [{"a": 1}], "specializations": [{"a": 2}]})"),
+            "s.json: gives 'specializations' 2 times; make one list of them");
   for (const std::string value :
        {"\"\"", "\"32 \"", "\"0x20\"", "-1", "1.5", "null", "[1]", "\"99999999999999999999\""}) {
     EXPECT_EQ(error_of("{\"specializations\": [{\"a\": " + value + "}]}"),
