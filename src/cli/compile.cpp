@@ -132,6 +132,21 @@ void add_vendor_flags(CLI::App& command, CompileArguments& arguments) {
   }
 }
 
+// Flags that change what a program does, in ways that the reference NPU cannot: without effect they
+// would make every figure wrong.
+void add_refused_flags(CLI::App& command) {
+  command
+      .add_flag_callback(
+          "--mxfp6-matmul",
+          [] {
+            throw CLI::ValidationError(
+                "-mxfp6-matmul",
+                "the reference NPU has no block-compressed weights; compile without it");
+          },
+          "block-compressed weights, which the reference NPU does not have")
+      ->group("Refused");
+}
+
 void add_instrumentation_flags(CLI::App& command, CompileArguments& arguments) {
   npu::CompileOptions& options = arguments.request.options;
   command
@@ -192,6 +207,7 @@ void add_compile_command(CLI::App& program, ExitStatus& status) {
   command.add_flag("--aic-perf-warnings", arguments->perf_warnings, "print performance warnings");
   command.add_flag("--json", arguments->json, "print the metrics as JSON");
   add_vendor_flags(command, *arguments);
+  add_refused_flags(command);
   command.callback([&command, &status, arguments] {
     const bool level_given = command.count("--stats-level") > 0;
     if (auto done = compile(*arguments, level_given); !done) status = report(done.error());
