@@ -11,4 +11,7 @@ find_package(CLI11 REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(ONNX REQUIRED)
 find_package(xxHash REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(zstd REQUIRED)
+find_package(SQLite3 REQUIRED)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)  # headers only

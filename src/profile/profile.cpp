@@ -22,4 +22,11 @@ void Spans::resize(std::size_t rows) {
   instance.resize(rows);
 }
 
+const MeasureColumn* Spans::measure(StringId what) const {
+  for (const MeasureColumn& column : measures) {
+    if (column.what == what) return &column;
+  }
+  return nullptr;
+}
+
 }  // namespace npuscope

@@ -18,26 +18,35 @@ namespace fs = std::filesystem;
 const std::map<std::string, std::set<std::string>> may_use{
     {"base", {}},
     {"profile", {"base"}},
-    {"formats/qaic", {"base", "profile"}},
+    {"formats/chrome", {"base", "profile"}},
+    {"formats/perfetto", {"base", "profile"}},
+    {"formats/qaic", {"base", "profile", "formats/chrome", "formats/perfetto"}},
+    {"formats/qnn", {"base", "profile", "formats/chrome", "formats/perfetto"}},
+    {"formats",
+     {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn"}},
+    {"analysis", {"base", "profile"}},
     {"npu/graph", {"base"}},
     {"npu/target", {"base"}},
     {"npu/compile", {"base", "formats/qaic", "npu/graph", "npu/target"}},
-    {"npu/simulate", {"base", "formats/qaic", "npu/target"}},
+    {"npu/simulate", {"base", "formats/qaic", "formats/qnn", "npu/target"}},
     {"npu/models", {"base", "npu/graph"}},
     {"report",
-     {"base", "profile", "formats/qaic", "npu/graph", "npu/target", "npu/compile", "npu/simulate",
+     {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
+      "formats", "analysis", "npu/graph", "npu/target", "npu/compile", "npu/simulate",
       "npu/models"}},
     {"cli",
-     {"base", "profile", "formats/qaic", "npu/graph", "npu/target", "npu/compile", "npu/simulate",
-      "npu/models", "report"}},
+     {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
+      "formats", "analysis", "npu/graph", "npu/target", "npu/compile", "npu/simulate", "npu/models",
+      "report"}},
 };
 
-// The layer of "formats/qaic/qpc.hpp".
+// The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.
 std::optional<std::string> layer_of(const std::string& path) {
-  for (const auto& [layer, unused] : may_use) {
-    if (path.starts_with(layer + "/")) return layer;
+  std::optional<std::string> innermost;
+  for (const auto& [layer, unused] : may_use) {  // sorted: an inner folder comes after the outer
+    if (path.starts_with(layer + "/")) innermost = layer;
   }
-  return std::nullopt;
+  return innermost;
 }
 
 // The files that `file` includes with quotes, without "npuscope/".

@@ -1,19 +1,23 @@
 // THE data model: what every reader makes and every analysis takes. A Profile is a set of columnar
 // tables with 32-bit ids and interned strings.
 //
-//   clocks    a time base                                      wall, 19.2 MHz timer, core cycles
-//   units     a resource that executes one thing at a time     device 0, core 3, HVX, thread 1
-//   ops       an operation of the compiled graph               "/layer.0/attn/MatMul"
-//   aicconvolutiond32 spans     one execution of an op (or wait) on one unit     unit, op, kind,
-//   start, duration measures  a number about a span, op, unit or profile       port wait of unit 4:
-//   30711 ticks edges     a dependency between ops                         producer, consumer, true
-//   or false notes     what a reader could not take, or repaired        file, offset, message,
-//   count
+//   clocks     a time base                                     wall, 19.2 MHz timer, core cycles
+//   units      a resource that executes one thing at a time    device 0, core 3, HVX, thread 1
+//   ops        an operation of the compiled graph              "/layer.0/attn/MatMul", its kernel
+//   spans      one execution of an op (or wait) on one unit    unit, op, kind, start, duration
+//   measures   a number about a span, op, unit or profile      port wait of unit 4: 30711 ticks
+//   edges      a dependency between ops                        producer, consumer, true or false
+//   flows      an arrow between two spans                      from, to, its name in the trace
+//   counters   a sampled series                                VTCM bytes allocated, over time
+//   phases     a named interval of the run                     "Graph Execute", inference 0
+//   tensors    data between ops                                shape, type, memory, bytes
+//   notes      what a reader could not take, or repaired       file, offset, message, count
 //
 // All span times are ticks of one base clock, the profile's own; `base_clock` says which and how
 // fast. Cycles are primary: microseconds are derived from the base clock's rate, where it has one.
 // Numbers that exist for every span (processor cycles) are columns beside the spans, so that a scan
-// touches nothing else; all others are rows of `measures`.
+// touches nothing else; all others are rows of `measures`. What a trace says beyond that about its
+// spans stays with them as typed arguments (arguments.hpp).
 #pragma once
 
 #include <cstdint>
@@ -23,6 +27,7 @@
 
 #include "npuscope/base/string_pool.hpp"
 #include "npuscope/base/units.hpp"
+#include "npuscope/profile/arguments.hpp"
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope {
@@ -44,7 +49,19 @@ struct Clock {
   std::int64_t offset = 0;    // base-clock ticks at which this clock read 0
 };
 
-enum class Engine : std::uint8_t { none, device, core, hvx, hmx, dma_issue, dma, host, other };
+enum class Engine : std::uint8_t {
+  none,
+  device,
+  core,
+  hvx,
+  hmx,
+  dma_issue,
+  dma,
+  host,     // a processor outside the NPU
+  process,  // of a trace that names processes and threads, not hardware
+  thread,
+  other,
+};
 
 // A unit's place: a core is the parent of its engines' threads.
 struct Unit {
@@ -54,13 +71,17 @@ struct Unit {
   std::uint32_t lane = 0;  // thread number within the core
   StringId name{};
   UnitId parent = UnitId::none;
+  StringId process_id{};  // pid and tid as the trace has them; empty where it has none
+  StringId thread_id{};
 };
 
 struct Op {
-  StringId name{};    // path in the model graph
-  StringId kind{};    // kernel, e.g. aicconvolutiond32
-  StringId memory{};  // TCM, DDR
-  StringId types{};   // distinct operand element types, "float16, i8"
+  StringId name{};       // path in the model graph
+  StringId kind{};       // kernel, e.g. aicconvolutiond32; in a generic trace the category
+  StringId node{};       // the model's operator that this is part of, "MatMul_0"
+  StringId node_kind{};  // "FullyConnected"
+  StringId memory{};     // TCM, DDR
+  StringId types{};      // distinct operand element types, "float16, i8"
   StringId shape{};
   StringId attributes{};
   StringId operands{};  // one operand a line
@@ -68,6 +89,7 @@ struct Op {
   std::uint32_t core = 0;
   std::uint32_t group = 0;     // thread group within the core
   std::uint32_t position = 0;  // place in the group's queue
+  std::uint64_t id = 0;        // the number that the vendor's files know it by; 0: none
 };
 
 enum class SpanKind : std::uint8_t {
@@ -78,21 +100,10 @@ enum class SpanKind : std::uint8_t {
   inference,   // a unit's whole inference
   activation,  // setting up before the first inference
   host,        // on the host
-};
-
-// Struct of arrays: row i of every column is one span.
-struct Spans {
-  Column<UnitId> unit;
-  Column<OpId> op;
-  Column<SpanKind> kind;
-  Column<std::int64_t> start;             // ticks of the base clock
-  Column<std::int64_t> duration;          // ticks of the base clock
-  Column<std::int64_t> processor_cycles;  // of the unit's own clock; -1 where not measured
-  Column<std::uint32_t> instance;         // which inference
-
-  std::size_t size() const { return unit.size(); }
-  void reserve(std::size_t rows);
-  void resize(std::size_t rows);  // new rows are unwritten: see column.hpp
+  dma_wait,    // waiting for an asynchronous DMA transfer
+  slice,       // of a generic trace: something with a name; slices of one unit may nest
+  async,       // of a generic trace: begun and ended by id, perhaps on different threads
+  instant,     // a moment; duration 0
 };
 
 // A number carries what kind of number it is.
@@ -109,8 +120,39 @@ enum class MeasureKind : std::uint8_t {
 
 enum class Origin : std::uint8_t { measured, counter, estimated, simulated, derived };
 
+// One number for each span, in the order of the spans.
+struct MeasureColumn {
+  static constexpr std::int64_t missing = std::numeric_limits<std::int64_t>::min();
+
+  StringId what{};  // "dominant path", "ddr read bytes"
+  MeasureKind kind = MeasureKind::count;
+  Origin origin = Origin::measured;
+  ClockId clock{};  // meaningful unless kind is count
+  Column<std::int64_t> values;
+};
+
+// Struct of arrays: row i of every column is one span.
+struct Spans {
+  Column<UnitId> unit;
+  Column<OpId> op;
+  Column<SpanKind> kind;
+  Column<std::int64_t> start;             // ticks of the base clock
+  Column<std::int64_t> duration;          // ticks of the base clock
+  Column<std::int64_t> processor_cycles;  // of the unit's own clock; -1 where not measured; the
+                                          // column is empty when none is
+  Column<std::uint32_t> instance;         // which inference; empty when the trace does not say
+  Arguments arguments;                    // empty when the trace has none
+  std::vector<MeasureColumn> measures;    // numbers that (nearly) every span has
+
+  std::size_t size() const { return unit.size(); }
+  // Unit, op, kind, start, duration, processor cycles and instance, not the rest.
+  void reserve(std::size_t rows);
+  void resize(std::size_t rows);  // new rows are unwritten: see column.hpp
+  const MeasureColumn* measure(StringId what) const;
+};
+
 struct Measure {
-  enum class Subject : std::uint8_t { profile, unit, op, span };
+  enum class Subject : std::uint8_t { profile, unit, op, span, phase };
   Subject subject = Subject::profile;
   std::uint32_t subject_id = 0;
   StringId what{};  // "input port wait", "ddr read bytes", "pmu 0x3f"
@@ -120,12 +162,93 @@ struct Measure {
   double value = 0;
 };
 
-enum class EdgeKind : std::uint8_t { data, reuse };  // true; false: only the memory is reused
+enum class EdgeKind : std::uint8_t {
+  data,      // true
+  reuse,     // false: only the memory is reused
+  flow,      // an arrow of a trace that does not say what it means
+  transfer,  // between devices
+  order,     // only the order of execution
+};
 
 struct Edge {
   OpId from = OpId::none;
   OpId to = OpId::none;
   EdgeKind kind = EdgeKind::data;
+};
+
+// An arrow of a trace.
+struct Flow {
+  SpanId from = SpanId::none;
+  SpanId to = SpanId::none;
+  EdgeKind kind = EdgeKind::data;
+  StringId name{};
+  StringId category{};
+};
+
+struct CounterSeries {
+  UnitId unit = UnitId::none;  // none: of the whole profile
+  StringId name{};             // "VTCM alloc"
+  StringId part{};             // of a counter with several values, the value's own name
+};
+
+// Struct of arrays: row i of every column is one sample.
+struct Counters {
+  std::vector<CounterSeries> series;
+  Column<std::uint32_t> of;   // which series
+  Column<std::int64_t> time;  // ticks of the base clock
+  Column<double> value;
+
+  std::size_t size() const { return of.size(); }
+};
+
+struct Phase {
+  StringId name{};             // "Graph Execute"
+  std::uint32_t instance = 0;  // which inference
+  UnitId unit = UnitId::none;
+  std::int64_t start = 0;     // ticks of the base clock
+  std::int64_t duration = 0;  // ticks of the base clock
+  // How long it took by a clock of known rate; negative where no such clock was read. The base
+  // clock's rate during the phase is duration / microseconds: it holds for this phase only.
+  double microseconds = -1;
+};
+
+constexpr std::uint32_t no_tensor = std::numeric_limits<std::uint32_t>::max();
+
+struct Tensor {
+  StringId name{};
+  StringId type{};   // "UFIXED_POINT_8"
+  StringId shape{};  // "[1,8,32,256]"
+  StringId memory{};
+  Bytes size{0};
+  bool is_constant = false;
+  OpId producer = OpId::none;
+  std::uint64_t id = 0;
+};
+
+struct TensorUse {
+  std::uint32_t tensor = no_tensor;
+  OpId consumer = OpId::none;
+};
+
+// What the profile was made from and how it came about.
+struct Provenance {
+  std::vector<std::string> files;
+  std::string format;   // "QNN HTP optrace", "Chrome trace"
+  std::string version;  // of the format or the tool that wrote it; empty: unknown
+  std::string device;
+  std::string graph;
+  std::string instrumentation;   // "optrace", "stats level 70"; empty: unknown
+  std::uint32_t inferences = 0;  // 0: unknown
+  enum class Temperature : std::uint8_t { unknown, cold, warm, cold_then_warm };
+  Temperature temperature = Temperature::unknown;
+};
+
+// One identity that the files must obey, tried.
+struct Check {
+  enum class Outcome : std::uint8_t { passed, failed, impossible };
+  std::string name;  // "sum of dominant path + idle = timeline"
+  Outcome outcome = Outcome::passed;
+  std::string detail;  // "63,056 + 1,773 = 64,829 cycles"; what is missing when impossible
 };
 
 enum class Severity : std::uint8_t { info, warning, error };
@@ -139,6 +262,7 @@ struct Note {
 };
 
 struct Profile {
+  Provenance provenance;
   StringPool strings;
   std::vector<Clock> clocks;
   ClockId base_clock{};
@@ -147,6 +271,12 @@ struct Profile {
   Spans spans;
   std::vector<Measure> measures;
   std::vector<Edge> edges;
+  std::vector<Flow> flows;
+  Counters counters;
+  std::vector<Phase> phases;
+  std::vector<Tensor> tensors;
+  std::vector<TensorUse> tensor_uses;
+  std::vector<Check> checks;
   std::vector<Note> notes;
 
   std::string_view text(StringId id) const { return strings[id]; }
