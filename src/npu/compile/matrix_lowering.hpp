@@ -55,7 +55,7 @@ class MatrixLowering : protected VectorLowering {
   std::uint64_t batch_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
                             const NodeResult& result) const;
   ProductTile batch_tile(const MatrixJob& job, const CoreBytes& output_bytes, std::uint64_t index,
-                         std::uint64_t tiles) const;
+                         std::uint64_t tiles, bool streamed) const;
   ProductTile product_tile(const MatrixJob& job, const CoreBytes& output_bytes,
                            std::uint64_t row_tile, std::uint64_t row_tiles, std::uint64_t chunk,
                            std::uint64_t chunks) const;

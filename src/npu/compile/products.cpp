@@ -288,23 +288,29 @@ std::uint64_t MatrixLowering::batch_tiles(const MatrixJob& job,
   return tiles;
 }
 
+// Whole batches while there are enough of them, else rows of one, else, where streaming needs more
+// tiles than there are rows, columns of one row.
 MatrixLowering::ProductTile MatrixLowering::batch_tile(const MatrixJob& job,
                                                        const CoreBytes& output_bytes,
-                                                       std::uint64_t index,
-                                                       std::uint64_t tiles) const {
+                                                       std::uint64_t index, std::uint64_t tiles,
+                                                       bool streamed) const {
   ProductTile tile;
-  const std::uint64_t all_bytes = std::max<std::uint64_t>(bytes_of(job.plan->result), 1);
+  const DataType type = type_of(job.plan->result);
+  const std::uint64_t bits = std::max(bits_of(type), 1u);  // strings have none
+  const std::uint64_t columns = job.product.columns;
   for (std::uint32_t core = 0; core < cores_; ++core) {
-    const double share = double(output_bytes[core]) / double(all_bytes);
-    const auto mine =
-        std::uint64_t(std::ceil(double(job.product.rows * job.groups) * share - 1e-9));
-    // Whole batches while there are enough of them, else rows of one.
-    const std::uint64_t rows = part(mine, index, tiles);
+    const std::uint64_t mine = divide_up(output_bytes[core] * 8 / bits, columns);
+    const bool cuts_rows = streamed && mine < tiles;
+    const std::uint64_t grain = cuts_rows ? 1 : columns;  // elements that stay together
+    const std::uint64_t grains = mine * columns / grain;
+    const std::uint64_t begin = grains * index / tiles * grain;
+    const std::uint64_t end = grains * (index + 1) / tiles * grain;
+    const std::uint64_t rows = cuts_rows ? 1 : (end - begin) / columns;
     const bool whole = rows >= job.product.rows;
     tile.groups.push_back(whole ? divide_up(rows, job.product.rows) : 1);
     tile.rows.push_back(whole ? job.product.rows : rows);
-    tile.columns.push_back(job.product.columns);
-    tile.output_bytes.push_back(part(output_bytes[core], index, tiles));
+    tile.columns.push_back(cuts_rows ? end - begin : columns);
+    tile.output_bytes.push_back(device_bytes(end, type) - device_bytes(begin, type));
   }
   tile.name = name_of_tile(index, tiles);
   return tile;
@@ -322,8 +328,9 @@ void MatrixLowering::lower_dynamic_product(MatrixJob& job) {
   load_bias(job, operands);
   NodeResult result = make_product_result(job, left);
   const std::uint64_t tiles = batch_tiles(job, operands, result);
+  const bool streamed = result.streamed || operands[0].streamed || operands[1].streamed;
   for (std::uint64_t index = 0; index < tiles; ++index) {
-    ProductTile tile = batch_tile(job, result.core_bytes, index, tiles);
+    ProductTile tile = batch_tile(job, result.core_bytes, index, tiles, streamed);
     std::vector<BufferId> own;
     for (const Operand& operand : operands) {
       tile.reads.push_back(operand.streamed ? own.emplace_back(load_tile(operand, index, tiles))
