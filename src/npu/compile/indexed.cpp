@@ -44,20 +44,19 @@ void VectorLowering::lower_gather(const Node& node) {
     }
   }
   std::vector<Operand> operands;
+  VectorKernel kernel = kernel_named("aicgather");
+  kernel.reads_ddr = from_ddr;
+  kernel.reads_constant = tensor(data).constant;
   if (tensor(data).constant) {
     count_constant(data, bytes_of(data), bytes_of(data));
   } else {
+    if (from_ddr) kernel.source = source;
+    values.streamed = false;  // then read in place, element by element
     operands.push_back(values);
   }
   if (has_input(node, 1) && !tensor(node.inputs[1]).constant) {
     operands.push_back(
         prepare(node.inputs[1], {tensor(node.inputs[1]).shape, replicated, 1}, Layout::flat));
-  }
-  VectorKernel kernel = kernel_named("aicgather");
-  kernel.reads_ddr = from_ddr;
-  kernel.reads_constant = tensor(data).constant;
-  for (Operand& operand : operands) {
-    if (operand.streamed) operand.streamed = false;  // read in place, element by element
   }
   run_vector_tiles(node, kernel, partition, Layout::flat, operands, {});
   for (Operand& operand : operands) finish(operand);
@@ -79,7 +78,7 @@ void VectorLowering::lower_scatter(const Node& node) {
     if (held.axis >= 0) needed = held;
   }
   Operand operand = prepare(updates, needed, Layout::flat);
-  TaskNeeds written;
+  std::vector<TaskIndex> written;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (operand.core_bytes[core] == 0 || (needed.axis < 0 && core > 0)) continue;
     TaskSpec spec = vector_task("aicscatternd", node_name_, storages_[source].type);
@@ -89,12 +88,21 @@ void VectorLowering::lower_scatter(const Node& node) {
     spec.cycles = vector_cycles(target_, "aicscatternd", operand.core_bytes[core]);
     TaskNeeds needs = storages_[source].ddr_writers;
     if (operand.buffer != BufferId::none) tasks_.need_to_read(operand.buffer, core, needs);
+    if (operand.streamed) {  // from DDR to DDR
+      spec.ddr_read = operand.core_bytes[core];
+      spec.reads_constant = operand.storage == no_storage;
+    }
+    const bool copies = operand.streamed && !spec.reads_constant;
+    if (copies) {
+      const TaskNeeds& writers = storages_[operand.storage].ddr_writers;
+      needs.insert(needs.end(), writers.begin(), writers.end());
+    }
     const TaskIndex task = add(spec, std::move(needs));
+    if (copies) reads_ddr(task, operand.storage);
     if (operand.buffer != BufferId::none) tasks_.reads(task, operand.buffer, core);
-    written.push_back({task, true});
+    written.push_back(task);
   }
-  Storage& storage = storages_[source];
-  storage.ddr_writers.insert(storage.ddr_writers.end(), written.begin(), written.end());
+  for (TaskIndex task : written) writes_ddr(task, source);
   const TensorId output = node.outputs[0];
   add_view(source, output);
   finish(operand);

@@ -162,7 +162,30 @@ void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_
     tasks_.need_to_read(buffer, core, needs);
     const TaskIndex task = add(spec, std::move(needs));
     tasks_.reads(task, buffer, core);
-    storage.ddr_writers.push_back({task, true});
+    writes_ddr(task, id);
+  }
+}
+
+void Residency::reads_ddr(TaskIndex task, StorageId id) {
+  tasks_.uses_ddr({task, id, false});
+  if (storages_[id].host_input) last_input_read_[tasks_.tasks()[task].core] = task;
+}
+
+// A tensor is written to DDR in as many tiles as it takes, and were every tile read back to name
+// them all, their number would grow with its square. Waits count the completed tasks of a queue, so
+// one per queue is enough. DMA queues are reordered by when their tasks could start, but one core's
+// stores of one tensor stay in order: when there are several, each starts as the task ends that
+// made its tile, and those tasks share a queue that is not reordered.
+void Residency::writes_ddr(TaskIndex task, StorageId id) {
+  tasks_.uses_ddr({task, id, true});
+  TaskNeeds& writers = storages_[id].ddr_writers;
+  const auto same = std::find_if(writers.begin(), writers.end(), [&](const TaskNeed& writer) {
+    return tasks_.queue_of(writer.task) == tasks_.queue_of(task);
+  });
+  if (same != writers.end()) {
+    same->task = task;
+  } else {
+    writers.push_back({task, true});
   }
 }
 
@@ -266,7 +289,7 @@ bool Residency::load(StorageId id, const Partition& needed) {
   storage.partition = needed;
   storage.layout = storage.ddr_layout;
   if (needed.axis < 0 && cores_ > 1 && storage.bytes > own_copy_bytes) {
-    load_once_and_multicast(storage, buffer);
+    load_once_and_multicast(id, buffer);
   } else {
     for (std::uint32_t core = 0; core < cores_; ++core) {
       if (core_bytes[core] == 0) continue;
@@ -277,7 +300,7 @@ bool Residency::load(StorageId id, const Partition& needed) {
       tasks_.need_to_write(buffer, core, needs);
       const TaskIndex task = add(spec, std::move(needs));
       tasks_.writes(task, buffer, core);
-      if (storage.host_input) last_input_read_[core] = task;
+      reads_ddr(task, id);
     }
   }
   storage.buffer = buffer;
@@ -285,7 +308,8 @@ bool Residency::load(StorageId id, const Partition& needed) {
   return true;
 }
 
-void Residency::load_once_and_multicast(Storage& storage, BufferId buffer) {
+void Residency::load_once_and_multicast(StorageId id, BufferId buffer) {
+  const Storage& storage = storages_[id];
   const std::uint64_t part = divide_up(storage.bytes, cores_);
   std::uint64_t left = storage.bytes;
   for (std::uint32_t core = 0; core < cores_ && left > 0; ++core) {
@@ -297,7 +321,7 @@ void Residency::load_once_and_multicast(Storage& storage, BufferId buffer) {
     TaskNeeds needs = storage.ddr_writers;
     tasks_.need_to_write(buffer, core, needs);
     const TaskIndex loaded = add(copy, std::move(needs));
-    if (storage.host_input) last_input_read_[core] = loaded;
+    reads_ddr(loaded, id);
     TaskSpec send = dma_task("aicmulticastvtcm", node_name_, storage.type, bytes);
     send.core = core;
     send.multicast = bytes;
@@ -404,7 +428,7 @@ BufferId Residency::load_tile(const Operand& operand, std::uint64_t tile, std::u
     tasks_.need_to_write(buffer, core, needs);
     const TaskIndex task = add(spec, std::move(needs));
     tasks_.writes(task, buffer, core);
-    if (!constant && storages_[operand.storage].host_input) last_input_read_[core] = task;
+    if (!constant) reads_ddr(task, operand.storage);
   }
   const Layout lies = constant ? Layout::flat : storages_[operand.storage].ddr_layout;
   if (lies == operand.layout) return buffer;

@@ -28,7 +28,7 @@ struct Storage {
   Layout ddr_layout = Layout::flat;
   bool host_input = false;  // written there by the host
   bool constant = false;
-  TaskNeeds ddr_writers;
+  TaskNeeds ddr_writers;         // of each queue the last, which implies those before it
   std::int64_t uses = 0;         // consumers still to come, graph outputs included
   std::int64_t output_uses = 0;  // graph outputs among them: a copy in DDR serves those
   std::vector<TensorId> views;
@@ -79,7 +79,9 @@ class Residency : protected TaskWriter {
   Operand prepare(TensorId tensor, const Partition& needed, Layout layout);
   Operand prepare_constant(TensorId tensor, const Partition& needed, Layout layout);
   bool load(StorageId id, const Partition& needed);
-  void load_once_and_multicast(Storage& storage, BufferId buffer);
+  void load_once_and_multicast(StorageId id, BufferId buffer);
+  void reads_ddr(TaskIndex task, StorageId id);
+  void writes_ddr(TaskIndex task, StorageId id);
   void prepare_beside(Operand& operand, const Partition& needed);
   void write_back(StorageId id);
   // The storage's bytes from buffer `from`, elsewhere or in another layout; none without room.

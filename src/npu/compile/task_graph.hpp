@@ -87,8 +87,18 @@ class TaskGraph {
     std::uint32_t core = 0;  // whose VTCM
     bool writes = false;
   };
+  // Every use of a tensor in DDR, for checks that what is read there has been written.
+  struct DdrAccess {
+    TaskIndex task = no_task;
+    std::uint32_t tensor = 0;
+    bool writes = false;
+  };
   void log_accesses() { logging_ = true; }
   const std::vector<Access>& accesses() const { return accesses_; }
+  const std::vector<DdrAccess>& ddr_accesses() const { return ddr_accesses_; }
+  void uses_ddr(const DdrAccess& access) {
+    if (logging_) ddr_accesses_.push_back(access);
+  }
 
  private:
   // Of each HVX and HMX queue the last task, of DMA queues all.
@@ -111,6 +121,7 @@ class TaskGraph {
   std::vector<Buffer> buffers_;
   bool logging_ = false;
   std::vector<Access> accesses_;
+  std::vector<DdrAccess> ddr_accesses_;
 };
 
 }  // namespace npuscope::npu

@@ -249,6 +249,7 @@ void VectorLowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t 
       spec.reads_constant = kernel.reads_constant;
     }
     TaskNeeds needs;
+    if (kernel.source != no_storage) needs = storages_[kernel.source].ddr_writers;
     for (BufferId read : reads) {
       if (read != BufferId::none) tasks_.need_to_read(read, core, needs);
     }
@@ -260,6 +261,7 @@ void VectorLowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t 
       }
     }
     const TaskIndex task = add(spec, std::move(needs));
+    if (kernel.source != no_storage) reads_ddr(task, kernel.source);
     for (BufferId read : reads) {
       if (read != BufferId::none) tasks_.reads(task, read, core);
     }

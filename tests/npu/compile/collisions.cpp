@@ -1,6 +1,7 @@
 #include "npu/compile/collisions.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "npu/compile/compile_fixture.hpp"
 #include "npu/compile/instrument.hpp"
@@ -50,6 +51,24 @@ struct Use {
   bool writes = false;
 };
 
+void check_ddr(const TaskGraph& tasks, const qaic::Program& program,
+               const std::vector<std::uint32_t>& place,
+               const std::vector<std::vector<std::uint32_t>>& clocks, CollisionCheck& check) {
+  std::map<std::uint32_t, std::vector<TaskIndex>> writers;  // by tensor, so far
+  for (const auto& access : tasks.ddr_accesses()) {
+    if (access.writes) {
+      writers[access.tensor].push_back(access.task);
+      continue;
+    }
+    for (TaskIndex writer : writers[access.tensor]) {
+      const std::uint32_t queue = tasks.queue_of(writer);
+      const std::uint32_t position = place[writer] - program.queue_begin[queue];
+      ++check.ddr_reads;
+      if (clocks[place[access.task]][queue] <= position) ++check.early_ddr_reads;
+    }
+  }
+}
+
 }  // namespace
 
 CollisionCheck check_collisions(const Graph& graph, const CompileOptions& options) {
@@ -94,6 +113,7 @@ CollisionCheck check_collisions(const Graph& graph, const CompileOptions& option
     }
     check.accesses += uses.size();
   }
+  check_ddr(network.tasks, program, place, clocks, check);
   return check;
 }
 

@@ -1,8 +1,10 @@
 // The compiler plans addresses in program order but the queues run out of that order: no two tasks
-// may touch the same VTCM bytes at the same time when one of them writes.
+// may touch the same VTCM bytes at the same time when one of them writes, and what is read from DDR
+// must have been written there.
 #include "npu/compile/collisions.hpp"
 
 #include "npu/compile/compile_fixture.hpp"
+#include "npu/graph/onnx_writer.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 std::size_t collisions(const Graph& graph, const CompileOptions& options) {
   const CollisionCheck check = check_collisions(graph, options);
   EXPECT_GT(check.accesses, 100u * options.cores);
+  EXPECT_EQ(check.early_ddr_reads, 0u);
   return check.collisions;
 }
 
@@ -26,6 +29,37 @@ TEST(VtcmCollisions, NoneInTransformers) {
 TEST(VtcmCollisions, NoneWhenTensorsAreSpilledAndStreamed) {
   EXPECT_EQ(collisions(generated_model("bert-base", {8, 128, 0}, 1), options_for(2)), 0u);
   EXPECT_EQ(collisions(generated_model("bert-base", {16, 128, 0}, 1), options_for(1)), 0u);
+}
+
+CollisionCheck check(const std::string& op, const std::vector<test::Dimension>& first,
+                     const std::vector<test::Dimension>& second, std::uint32_t cores) {
+  test::GraphText text;
+  text.input("x", first).input("y", second, op == "Gather" ? test::onnx_int64 : test::onnx_float);
+  text.node({"Relu", {"x"}, {"a"}}).node({op, {"a", "y"}, {"b"}}).node({"Relu", {"b"}, {"c"}});
+  const std::string model = test::model(text.output("c"));
+  const auto graph = import_onnx(as_byte_span(model), op, {});
+  EXPECT_TRUE(graph) << graph.error().message;
+  return check_collisions(*graph, options_for(cores));
+}
+
+// Larger than the VTCM, so the first Relu stores it tile by tile.
+TEST(DdrReads, WaitForEveryTileThatWasStored) {
+  for (const auto& [op, other] : std::vector<std::pair<std::string, std::vector<test::Dimension>>>{
+           {"Add", {64, 512, 512}}, {"MatMul", {64, 512, 16}}, {"Gather", {40}}}) {
+    for (std::uint32_t cores : {1u, 3u}) {
+      const CollisionCheck found = check(op, {64, 512, 512}, other, cores);
+      EXPECT_GT(found.ddr_reads, 100u) << op;
+      EXPECT_EQ(found.early_ddr_reads, 0u) << op << " on " << cores << " cores";
+      EXPECT_EQ(found.collisions, 0u) << op << " on " << cores << " cores";
+    }
+  }
+}
+
+// One row of results, but so large an operand that it comes in many tiles.
+TEST(DdrReads, WaitForProductsOfFewerRowsThanTiles) {
+  const CollisionCheck found = check("MatMul", {1, 1, 600'000}, {1, 600'000, 64}, 2);
+  EXPECT_EQ(found.early_ddr_reads, 0u);
+  EXPECT_EQ(found.collisions, 0u);
 }
 
 }  // namespace

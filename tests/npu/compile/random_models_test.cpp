@@ -35,7 +35,9 @@ TEST(RandomModels, CompileToValidProgramsWithoutCollisions) {
     const auto again = qaic::read_program(qaic::write_program(network->program), "random");
     ASSERT_TRUE(again) << again.error().message;
     if (network->program.tasks.size() < 3000) {
-      ASSERT_EQ(check_collisions(graph, options).collisions, 0u) << options.cores << " cores";
+      const CollisionCheck check = check_collisions(graph, options);
+      ASSERT_EQ(check.collisions, 0u) << options.cores << " cores";
+      ASSERT_EQ(check.early_ddr_reads, 0u) << options.cores << " cores";
     }
   }
 }
