@@ -26,6 +26,8 @@ class Decoding {
   Status check_identity() const;
   void set_clock();
   void add_profile_measures();
+  void note_unknown_sections();
+  bool is_absurd(const StatsThread& thread) const;
   void read_threads();
   void add_ops();
   void add_inferences();
@@ -33,6 +35,8 @@ class Decoding {
   void add_ddr();
   void add_ports();
   void add_op_pmu();
+  void add_op_pmu(const SectionEntry* entry, std::size_t key);
+  std::vector<const SectionEntry*> entries_per_thread(std::uint32_t kind) const;
 
   template <class Record>
   std::vector<Record> usable(std::uint32_t kind, std::string_view what, std::uint64_t expected);
@@ -64,6 +68,7 @@ class Decoding {
   const StatsNetwork& network_;
   Profile& profile_;
   StatsIdentity identity_;
+  std::uint64_t last_tick_ = most_ticks;       // that can be meant, at the timer's rate
   std::vector<StatsThread> threads_;           // empty when unusable
   std::vector<TickRange> ranges_;              // by core * threads + thread
   std::vector<const SectionEntry*> op_entry_;  // by the same, null when missing
@@ -77,6 +82,7 @@ Status Decoding::run() {
   if (auto right = check_identity(); !right) return right;
   set_clock();
   add_profile_measures();
+  note_unknown_sections();
   read_threads();
   add_ops();
   add_inferences();
@@ -124,6 +130,7 @@ void Decoding::set_clock() {
     khz = 19200;
   }
   profile_.clocks[index_of(profile_.base_clock)].rate = Hertz{khz * 1e3};
+  last_tick_ = std::min(most_ticks, most_seconds * 1000 * khz);
   for (Unit& unit : profile_.units) unit.device = identity_.device;
 }
 
@@ -140,6 +147,24 @@ void Decoding::add_profile_measures() {
   for (std::uint32_t core = 0; core < network_.cores(); ++core) {
     measure_of(network_.core_unit(core), measure::physical_core, MeasureKind::count,
                Origin::measured, double(identity_.first_core) + core);
+  }
+}
+
+// A newer minor version may have more sections than this reader knows.
+void Decoding::note_unknown_sections() {
+  for (const SectionEntry& entry : reader_.entries()) {
+    const bool per_thread = entry.kind == stats_ops || entry.kind == stats_op_pmu;
+    const bool known = entry.kind >= stats_identity && entry.kind <= stats_op_pmu &&
+                       entry.key < (per_thread ? threads() : 1);
+    if (known) continue;
+    note(
+        Severity::warning, entry.offset, entry.count,
+        fmt::format("the section of kind {} key {} is not known; left out", entry.kind, entry.key));
+  }
+  if (identity_.pmu_counters > max_pmu_counters) {
+    note(Severity::error, reader_.find(stats_identity)->offset, 1,
+         fmt::format("{} PMU counters cannot be; {} are taken instead", identity_.pmu_counters,
+                     max_pmu_counters));
   }
 }
 
@@ -166,13 +191,18 @@ std::vector<Record> Decoding::usable(std::uint32_t kind, std::string_view what,
   return std::move(*reader_.records<Record>(*entry));
 }
 
+bool Decoding::is_absurd(const StatsThread& thread) const {
+  return thread.begin_ticks > thread.end_ticks || thread.end_ticks > last_tick_ ||
+         thread.activation_ticks > last_tick_ || thread.begin_cycles > thread.end_cycles ||
+         thread.end_cycles > most_ticks || thread.activation_cycles > most_ticks;
+}
+
 void Decoding::read_threads() {
-  ranges_.resize(threads());
+  ranges_.resize(threads(), {0, std::int64_t(last_tick_)});
   threads_ = usable<StatsThread>(stats_threads, "threads", threads());
   for (std::size_t key = 0; key < threads_.size(); ++key) {
     StatsThread& thread = threads_[key];
-    if (thread.begin_ticks > thread.end_ticks || thread.end_ticks > most_ticks ||
-        thread.begin_cycles > thread.end_cycles || thread.activation_ticks > most_ticks) {
+    if (is_absurd(thread)) {
       note(Severity::error, reader_.find(stats_threads)->offset + key * sizeof(StatsThread), 1,
            fmt::format("{} ends (tick {}) before it begins (tick {}) or has absurd times; left out",
                        thread_name(key), thread.end_ticks, thread.begin_ticks));
@@ -237,12 +267,18 @@ void Decoding::note_faults(const OpSection& section, const OpSectionCount& count
   }
 }
 
+// By core * threads + thread, null when missing; one pass, as there may be thousands.
+std::vector<const SectionEntry*> Decoding::entries_per_thread(std::uint32_t kind) const {
+  std::vector<const SectionEntry*> found(threads(), nullptr);
+  for (const SectionEntry& entry : reader_.entries()) {
+    if (entry.kind == kind && entry.key < found.size()) found[entry.key] = &entry;
+  }
+  return found;
+}
+
 void Decoding::add_ops() {
   if (identity_.stats_level < 50) return;
-  op_entry_.assign(threads(), nullptr);
-  for (const SectionEntry& entry : reader_.entries()) {
-    if (entry.kind == stats_ops && entry.key < op_entry_.size()) op_entry_[entry.key] = &entry;
-  }
+  op_entry_ = entries_per_thread(stats_ops);
   op_intact_.assign(threads(), 0);
   parallel_for(threads(), [&](std::size_t key) {
     op_intact_[key] = op_entry_[key] != nullptr && reader_.intact(*op_entry_[key]);
@@ -347,7 +383,7 @@ void Decoding::add_ports() {
   std::uint64_t unknown = 0;
   for (const StatsPort& port : ports) {
     if (port.core >= network_.cores() || port.thread >= network_.threads_per_core() ||
-        port.wait_ticks > most_ticks || port.doorbell_ticks > most_ticks) {
+        port.wait_ticks > last_tick_ || port.doorbell_ticks > last_tick_) {
       unknown += 1;
       continue;
     }
@@ -369,33 +405,40 @@ void Decoding::add_ports() {
 
 // Level 100: the counters of each op, on the op's span.
 void Decoding::add_op_pmu() {
-  if (pmu_counters() == 0) return;
-  for (const SectionEntry& entry : reader_.entries()) {
-    if (entry.kind != stats_op_pmu || entry.key >= op_sections_.size()) continue;
-    const OpSection& section = op_sections_[entry.key];
-    if (section.records.empty()) continue;  // noted already, or nothing was recorded
-    if (entry.record_size != sizeof(StatsOpPmu) || entry.count != section.size() ||
-        !reader_.intact(entry)) {
-      note(Severity::error, entry.offset, entry.count,
-           fmt::format("the section of {}'s operator counters is damaged; left out",
-                       thread_name(entry.key)));
-      continue;
-    }
-    std::vector<StringId> names;
-    for (std::size_t counter = 0; counter < pmu_counters(); ++counter) {
-      names.push_back(profile_.strings.intern(measure::pmu(identity_.pmu_events[counter])));
-    }
-    const ByteSpan bytes = reader_.bytes(entry);
-    for (std::size_t row = row_begin_[entry.key]; row < row_begin_[entry.key + 1]; ++row) {
-      if (profile_.spans.kind[row] != SpanKind::op) continue;
-      const std::size_t position = index_of(profile_.spans.op[row]) - index_of(section.first_op);
-      StatsOpPmu record;
-      std::memcpy(&record, bytes.data() + position * sizeof record, sizeof record);
-      for (std::size_t counter = 0; counter < names.size(); ++counter) {
-        profile_.measures.push_back({Measure::Subject::span, std::uint32_t(row), names[counter],
-                                     MeasureKind::count, Origin::counter, profile_.base_clock,
-                                     double(record.counts[counter])});
-      }
+  if (identity_.stats_level < 100 || pmu_counters() == 0) return;
+  const std::vector<const SectionEntry*> entries = entries_per_thread(stats_op_pmu);
+  for (std::size_t key = 0; key < op_sections_.size(); ++key) {
+    // A section without records is noted already, or there was nothing to count.
+    if (!op_sections_[key].records.empty()) add_op_pmu(entries[key], key);
+  }
+}
+
+void Decoding::add_op_pmu(const SectionEntry* entry, std::size_t key) {
+  const OpSection& section = op_sections_[key];
+  if (entry == nullptr) {
+    return note(Severity::error, 0, section.size(),
+                fmt::format("the section of {}'s operator counters is missing", thread_name(key)));
+  }
+  if (entry->record_size != sizeof(StatsOpPmu) || entry->count != section.size() ||
+      !reader_.intact(*entry)) {
+    return note(Severity::error, entry->offset, entry->count,
+                fmt::format("the section of {}'s operator counters is damaged; left out",
+                            thread_name(key)));
+  }
+  std::vector<StringId> names;
+  for (std::size_t counter = 0; counter < pmu_counters(); ++counter) {
+    names.push_back(profile_.strings.intern(measure::pmu(identity_.pmu_events[counter])));
+  }
+  const ByteSpan bytes = reader_.bytes(*entry);
+  for (std::size_t row = row_begin_[key]; row < row_begin_[key + 1]; ++row) {
+    if (profile_.spans.kind[row] != SpanKind::op) continue;
+    const std::size_t position = index_of(profile_.spans.op[row]) - index_of(section.first_op);
+    StatsOpPmu record;
+    std::memcpy(&record, bytes.data() + position * sizeof record, sizeof record);
+    for (std::size_t counter = 0; counter < names.size(); ++counter) {
+      profile_.measures.push_back({Measure::Subject::span, std::uint32_t(row), names[counter],
+                                   MeasureKind::count, Origin::counter, profile_.base_clock,
+                                   double(record.counts[counter])});
     }
   }
 }

@@ -17,8 +17,10 @@ class NpuStatsDecoder final : public StatsBufferDecoder {
                 Profile& profile) const override;
 };
 
-// Ticks past this (119 years) come from damage; below it no sum or conversion overflows.
+// Ticks and cycles past this come from damage; below it no sum overflows. Times are bound further
+// by the timer's rate (most_seconds), so that they fit 64 bits in nanoseconds.
 inline constexpr std::uint64_t most_ticks = std::uint64_t{1} << 56;
+inline constexpr std::uint64_t most_seconds = 2'000'000'000;  // 63 years
 
 // What the records of a thread must stay within.
 struct TickRange {

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <cstring>
 #include <tuple>
 
 #include "formats/qaic/random_buffer.hpp"
@@ -325,6 +327,80 @@ TEST(StatsDecoder, AbsurdValuesWithRightChecksums) {
     EXPECT_TRUE(is_partial(*profile));
     EXPECT_EQ(profile->clocks[0].rate, aic_utimer);
   }
+}
+
+// Sections of `random` without those that `drop` takes, and with one of a kind from the future.
+template <class Drop>
+std::vector<std::byte> resectioned(const RandomCase& random, bool add_unknown, Drop drop) {
+  const auto bytes = random.bytes();
+  const auto reader = SectionReader::open(bytes, stats_magic, stats_version.major, "buffer");
+  SectionWriter writer(stats_magic, stats_version);
+  for (const SectionEntry& entry : reader->entries()) {
+    if (drop(entry)) continue;
+    const ByteSpan records = reader->bytes(entry);
+    const auto add = [&]<std::size_t size>() {
+      using Record = std::array<std::byte, size>;
+      if (entry.record_size != size) return;
+      std::vector<Record> copied(entry.count);
+      if (!copied.empty()) std::memcpy(copied.data(), records.data(), records.size());
+      writer.add<Record>(entry.kind, entry.key, copied);
+    };
+    add.template operator()<1>();
+    add.template operator()<16>();
+    add.template operator()<24>();
+    add.template operator()<32>();
+    add.template operator()<80>();
+    add.template operator()<88>();
+  }
+  if (add_unknown) writer.add_text(99, 0, "from the future");
+  return std::move(writer).finish();
+}
+
+TEST(StatsDecoder, OperatorCountersThatAreMissingWentUnnoticed) {
+  const auto random = make_random_case({.cores = 1, .stats_level = 100, .pmu_counters = 2});
+  const auto bytes = resectioned(random, false, [](const SectionEntry& entry) {
+    return entry.kind == stats_op_pmu && entry.key == 3;
+  });
+  const auto profile = decode_stats_buffer(bytes, file, network_of(random));
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_THAT(
+      note_texts(*profile),
+      ::testing::ElementsAre("the section of core 0 thread 3's operator counters is missing"));
+  EXPECT_TRUE(is_partial(*profile));
+}
+
+TEST(StatsDecoder, SectionsFromTheFutureAreNamed) {
+  const auto random = make_random_case({});
+  const auto bytes = resectioned(random, true, [](const SectionEntry&) { return false; });
+  const auto profile = decode_stats_buffer(bytes, file, network_of(random));
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_THAT(note_texts(*profile),
+              ::testing::ElementsAre("the section of kind 99 key 0 is not known; left out"));
+  EXPECT_FALSE(is_partial(*profile));
+  EXPECT_EQ(thread_rows(*profile), expected_rows(random));
+}
+
+// 2^56 ticks of a timer of 1 MHz are more nanoseconds than 64 bits hold, which overflowed in
+// traces; cycles of 2^63 became negative.
+TEST(StatsDecoder, TimesThatOverflowInNanosecondsAreLeftOut) {
+  auto random = make_random_case({.cores = 1});
+  random.buffer.identity.utimer_khz = 1000;
+  const std::uint64_t last = 2'000'000'000'000'000;  // 63 years
+  random.buffer.threads[0].end_ticks = last;
+  random.buffer.threads[1].end_ticks = last + 1;
+  random.buffer.threads[2].activation_cycles = std::uint64_t{1} << 63;
+  random.buffer.threads[3].end_cycles = std::uint64_t{1} << 63;
+  random.buffer.threads[4].activation_ticks = last + 1;
+  const auto profile = decode(random);
+  ASSERT_TRUE(profile) << profile.error().message;
+  std::vector<std::uint32_t> whole;
+  for (std::size_t i = 0; i < profile->spans.size(); ++i) {
+    if (profile->spans.kind[i] == SpanKind::activation) {
+      whole.push_back(profile->units[index_of(profile->spans.unit[i])].lane);
+    }
+    EXPECT_LE(profile->spans.start[i] + profile->spans.duration[i], std::int64_t(last));
+  }
+  EXPECT_THAT(whole, ::testing::ElementsAre(0u, 5u));
 }
 
 TEST(StatsNetwork, RefusesContradictions) {
