@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
+#include <optional>
 
 namespace npuscope::qaic {
 namespace {
@@ -13,6 +15,28 @@ namespace ondemand = simdjson::ondemand;
 
 // Host times beyond this (31 years in microseconds) cannot be shifted without losing nanoseconds.
 constexpr double most_microseconds = 1e15;
+
+// A number, bare or in quotes (some writers quote them), and where it stands in the token.
+template <class Number>
+struct QuotedNumber {
+  Number value{};
+  std::string_view digits;
+};
+
+// None when the token is anything else, or the number does not fit.
+template <class Number>
+std::optional<QuotedNumber<Number>> number_in(std::string_view token) {
+  token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
+  if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
+    token = token.substr(1, token.size() - 2);
+  }
+  QuotedNumber<Number> number;
+  number.digits = token;
+  const auto [end, error] =
+      std::from_chars(token.data(), token.data() + token.size(), number.value);
+  if (error != std::errc{} || end != token.data() + token.size()) return std::nullopt;
+  return number;
+}
 
 class HostTraceParser {
  public:
@@ -78,18 +102,14 @@ class HostTraceParser {
       std::string_view key;
       if (const auto error = field.unescaped_key().get(key)) return error;
       if (key != "utimer_ticks_at_zero") continue;
-      std::string_view token = field.value().raw_json_token();
-      while (!token.empty() && (token.front() == '"' || token.front() == ' ')) {
-        token.remove_prefix(1);
-      }
-      std::int64_t ticks = 0;
-      const auto end = std::from_chars(token.data(), token.data() + token.size(), ticks).ptr;
-      if (end == token.data() || ticks < 0 || ticks > std::int64_t{1} << 56) {
+      const auto ticks = number_in<std::int64_t>(field.value().raw_json_token());
+      if (!ticks || ticks->value < 0 || ticks->value > std::int64_t{1} << 56) {
         problem_ =
             "otherData.utimer_ticks_at_zero is not a count of timer ticks; leave it out to "
             "align by the first event";
+        return simdjson::SUCCESS;
       }
-      trace_.utimer_ticks_at_zero = ticks;
+      trace_.utimer_ticks_at_zero = ticks->value;
     }
     return simdjson::SUCCESS;
   }
@@ -133,31 +153,26 @@ class HostTraceParser {
     return simdjson::SUCCESS;
   }
 
-  // ts as a number, or as a string of one (some writers quote it).
   void read_time(std::string_view token, std::string_view raw, HostEvent& event) {
-    const std::size_t quote = token.starts_with('"') ? 1 : 0;
-    double value = 0;
-    const char* begin = token.data() + quote;
-    const auto parsed = std::from_chars(begin, token.data() + token.size(), value);
-    if (parsed.ptr == begin || !(std::abs(value) < most_microseconds)) {
+    const auto time = number_in<double>(token);
+    if (!time || !(std::abs(time->value) < most_microseconds)) {
       problem_ = fmt::format("event {} has the time {}, which is not one; write the trace again",
                              trace_.events.size(), token.substr(0, 40));
       return;
     }
-    event.ts_offset = std::size_t(begin - raw.data());
-    event.ts_length = std::size_t(parsed.ptr - begin);
-    event.ts_microseconds = value;
-    first_ = std::min(first_, value);
+    event.ts_offset = std::size_t(time->digits.data() - raw.data());
+    event.ts_length = time->digits.size();
+    event.ts_microseconds = time->value;
+    first_ = std::min(first_, time->value);
     has_time_ = true;
   }
 
   void read_pid(std::string_view token, std::string_view raw, HostEvent& event) {
-    std::int64_t value = 0;
-    const auto parsed = std::from_chars(token.data(), token.data() + token.size(), value);
-    if (parsed.ptr == token.data() || parsed.ec != std::errc{}) return;
-    event.pid_offset = std::size_t(token.data() - raw.data());
-    event.pid_length = std::size_t(parsed.ptr - token.data());
-    event.pid = value;
+    const auto pid = number_in<std::int64_t>(token);
+    if (!pid) return;
+    event.pid_offset = std::size_t(pid->digits.data() - raw.data());
+    event.pid_length = pid->digits.size();
+    event.pid = pid->value;
   }
 
   void read_flow_id(std::string_view token) {

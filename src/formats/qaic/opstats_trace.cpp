@@ -78,19 +78,35 @@ void write_events(const TraceLayout& layout, const TraceRenderer& renderer, Even
   }
 }
 
+std::int64_t begin_of(const Profile& profile) {
+  for (std::size_t i = 0; i < profile.spans.size(); ++i) {
+    const Unit& unit = profile.units[index_of(profile.spans.unit[i])];
+    if (unit.engine == Engine::device && profile.spans.kind[i] == SpanKind::inference) {
+      return profile.spans.start[i];
+    }
+  }
+  return 0;
+}
+
+// Inferences of one core follow one another on its tracks.
+std::vector<const Profile*> in_order_of_time(std::span<const Profile* const> profiles) {
+  std::vector<std::pair<std::int64_t, const Profile*>> timed;
+  for (const Profile* profile : profiles) timed.emplace_back(begin_of(*profile), profile);
+  std::stable_sort(timed.begin(), timed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const Profile*> ordered;
+  for (const auto& [begin, profile] : timed) ordered.push_back(profile);
+  return ordered;
+}
+
 class TraceWriter {
  public:
   TraceWriter(std::span<const Profile* const> profiles, const TraceOptions& options,
               AtomicFile& file)
-      : profiles_(profiles.begin(), profiles.end()),
+      : profiles_(in_order_of_time(profiles)),
         options_(options),
         layout_(profiles, options),
-        lines_(file) {
-    // Inferences of one core follow one another on its tracks.
-    std::stable_sort(profiles_.begin(), profiles_.end(), [](const Profile* a, const Profile* b) {
-      return begin_of(*a) < begin_of(*b);
-    });
-  }
+        lines_(file) {}
 
   TraceReport run() {
     const double host_offset = align();
@@ -103,16 +119,6 @@ class TraceWriter {
   }
 
  private:
-  static std::int64_t begin_of(const Profile& profile) {
-    for (std::size_t i = 0; i < profile.spans.size(); ++i) {
-      const Unit& unit = profile.units[index_of(profile.spans.unit[i])];
-      if (unit.engine == Engine::device && profile.spans.kind[i] == SpanKind::inference) {
-        return profile.spans.start[i];
-      }
-    }
-    return 0;
-  }
-
   std::string head() const {
     return fmt::format(R"({{"displayTimeUnit": "ns", "otherData": {{"producer": "npuscope", )"
                        R"("utimer_ticks_at_zero": "{}"}}, "traceEvents": [)"
@@ -218,6 +224,27 @@ Status check_selection(std::span<const Profile* const> profiles, const TraceOpti
       options.devices.empty() ? "all" : fmt::format("{}", fmt::join(options.devices, ",")));
 }
 
+// One scale serves all, and the host's time must lie where doubles still tell nanoseconds apart.
+Status check_times(std::span<const Profile* const> profiles, const TraceOptions& options) {
+  constexpr std::int64_t most_seconds_apart = 1'000'000'000;  // 31 years
+  const std::int64_t kilohertz = timer_kilohertz(*profiles.front());
+  for (const Profile* profile : profiles) {
+    if (timer_kilohertz(*profile) == kilohertz) continue;
+    return input_error(
+        "timers of {} and {} kHz cannot share a trace; write one for each device "
+        "(--merge-mq-traces=false)",
+        kilohertz, timer_kilohertz(*profile));
+  }
+  if (options.host_trace == nullptr || !options.host_trace->utimer_ticks_at_zero) return {};
+  const std::int64_t origin = TraceLayout(profiles, options).origin_ticks();
+  const std::int64_t zero = *options.host_trace->utimer_ticks_at_zero;
+  if (std::abs(zero - origin) / (kilohertz * 1000) < most_seconds_apart) return {};
+  return input_error(
+      "the host trace's utimer_ticks_at_zero is tick {} but the device begins at tick {}, over 31 "
+      "years apart; leave it out to align by the first event",
+      zero, origin);
+}
+
 }  // namespace
 
 Result<TraceReport> write_opstats_trace(std::span<const Profile* const> profiles,
@@ -226,6 +253,7 @@ Result<TraceReport> write_opstats_trace(std::span<const Profile* const> profiles
   if (auto selected = check_selection(profiles, options); !selected) {
     return tl::unexpected(selected.error());
   }
+  if (auto times = check_times(profiles, options); !times) return tl::unexpected(times.error());
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
   const TraceReport report = TraceWriter(profiles, options, *file).run();

@@ -48,6 +48,10 @@ std::string process_name(const TraceProcess& process, std::string_view core_name
 
 }  // namespace
 
+std::int64_t timer_kilohertz(const Profile& profile) {
+  return std::int64_t(profile.clocks[index_of(profile.base_clock)].rate.value / 1e3 + 0.5);
+}
+
 std::size_t Lanes::acquire(std::int64_t start, std::int64_t end) {
   while (!busy_.empty() && busy_.top().first <= start) {
     free_.push(busy_.top().second);
@@ -71,8 +75,7 @@ TraceLayout::TraceLayout(std::span<const Profile* const> profiles, const TraceOp
   origin_ = std::numeric_limits<std::int64_t>::max();
   for (const Profile* profile : profiles) {
     origin_ = std::min(origin_, first_tick(*profile));
-    kilohertz_ =
-        std::int64_t(profile->clocks[index_of(profile->base_clock)].rate.value / 1e3 + 0.5);
+    kilohertz_ = timer_kilohertz(*profile);
     devices.insert(device_of(*profile));
     activations.insert(activation_of(*profile));
     for (const Unit& unit : profile->units) {
@@ -81,6 +84,7 @@ TraceLayout::TraceLayout(std::span<const Profile* const> profiles, const TraceOp
                     profile->text(unit.name));
     }
   }
+  if (origin_ == std::numeric_limits<std::int64_t>::max()) origin_ = 0;  // nothing was recorded
   for (const auto& [key, name] : cores) {
     TraceProcess process;
     std::tie(process.device, process.activation, process.core) = key;
@@ -91,7 +95,7 @@ TraceLayout::TraceLayout(std::span<const Profile* const> profiles, const TraceOp
   }
 }
 
-// 64-bit throughout: the decoder keeps ticks below 2^56 and the timer at 1 MHz or more.
+// 64-bit throughout: the decoder keeps times below 2e18 ns.
 std::int64_t TraceLayout::nanoseconds(std::int64_t ticks) const {
   const std::int64_t relative = ticks - origin_;
   const std::int64_t whole = relative / kilohertz_;

@@ -16,6 +16,9 @@
 
 namespace npuscope::qaic {
 
+// Of the profile's times.
+std::int64_t timer_kilohertz(const Profile& profile);
+
 struct TraceEvent {
   enum class Type : std::uint8_t { op, sync, barrier, transfer, execution };
   Type type = Type::op;

@@ -440,6 +440,39 @@ TEST_F(OpstatsTrace, HostTimesWithAKnownTickAreAligned) {
   }
 }
 
+TEST_F(OpstatsTrace, HostTimesThatCannotBeAlignedOverflowed) {
+  auto random = make_random_case({});
+  random.buffer.identity.utimer_khz = 1000;
+  const Profile profile = profile_of(random);
+  HostTrace host = host_of(R"([{"name":"h","ph":"X","ts":10,"dur":1,"pid":1,"tid":1}])");
+  host.utimer_ticks_at_zero = std::int64_t{1} << 56;
+  const auto report = write_opstats_trace(std::vector{&profile}, {.host_trace = &host}, path());
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind, ErrorKind::input);
+  EXPECT_THAT(report.error().message, HasSubstr("is tick 72057594037927936 but the device begins"));
+}
+
+TEST_F(OpstatsTrace, TimersOfDifferentRatesCannotShareATrace) {
+  auto slow = make_random_case({});
+  slow.buffer.identity.utimer_khz = 9600;
+  const Profile one = profile_of(make_random_case({})), other = profile_of(slow);
+  const auto report = write_opstats_trace(std::vector{&one, &other}, {}, path());
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().message,
+            "timers of 19200 and 9600 kHz cannot share a trace; write one for each device "
+            "(--merge-mq-traces=false)");
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+// Viewers take both for numbers, so the device's process was joined by the host's.
+TEST_F(OpstatsTrace, QuotedHostNumbersAreNumbers) {
+  const HostTrace host =
+      host_of(R"([{"name":"h","ph":"X","ts":"1000.5" ,"dur":1,"pid":"2000" ,"tid":1}])");
+  const Profile profile = profile_of(make_random_case({}));
+  ASSERT_TRUE(write_opstats_trace(std::vector{&profile}, {.host_trace = &host}, path()));
+  EXPECT_THAT(text(), HasSubstr(R"({"name":"h","ph":"X","ts":"0.5" ,"dur":1,"pid":"1" ,"tid":1})"));
+}
+
 TEST_F(OpstatsTrace, HostFlowIdsStayApart) {
   const HostTrace host =
       host_of(R"([{"name":"a","ph":"s","id":41,"ts":1,"pid":1,"tid":1,"cat":"true"},
@@ -465,8 +498,15 @@ TEST_F(OpstatsTrace, BrokenHostTracesAreRefused) {
   EXPECT_THAT(refuse("[1]"), HasSubstr("event 0 is not an object"));
   EXPECT_THAT(refuse("[{\"ts\": \"soon\"}]"), HasSubstr("has the time"));
   EXPECT_THAT(refuse("[{\"ts\": 1e300}]"), HasSubstr("has the time"));
-  EXPECT_THAT(refuse("{\"otherData\": {\"utimer_ticks_at_zero\": \"x\"}, \"traceEvents\": []}"),
-              HasSubstr("utimer_ticks_at_zero"));
+  EXPECT_THAT(refuse("[{\"ts\": \"1e400\"}]"), HasSubstr("has the time"));
+  EXPECT_THAT(refuse("[{\"ts\": \"12 apples\"}]"), HasSubstr("has the time"));
+  for (const std::string tick : {"\"x\"", "1.5", "-1", "99999999999999999999", "null", "\"1"}) {
+    EXPECT_THAT(
+        refuse("{\"otherData\": {\"utimer_ticks_at_zero\": " + tick + "}, \"traceEvents\": []}"),
+        ::testing::AnyOf(HasSubstr("utimer_ticks_at_zero is not a count"),
+                         HasSubstr("not a JSON trace")))
+        << tick;
+  }
   EXPECT_THAT(refuse(std::string(100000, '[')), HasSubstr("not a JSON trace"));
 }
 

@@ -49,7 +49,8 @@ struct TraceReport {
 };
 
 // Several inferences, activations and devices go into one file. Output errors as AtomicFile; a
-// usage error when the chosen cores and devices leave nothing.
+// usage error when the chosen cores and devices leave nothing; an input error when the profiles'
+// timers have different rates, or the host trace lies over 31 years away.
 Result<TraceReport> write_opstats_trace(std::span<const Profile* const> profiles,
                                         const TraceOptions& options,
                                         const std::filesystem::path& path);
