@@ -11,30 +11,12 @@
 #include <random>
 #include <utility>
 
+#include "base/system_error.hpp"
+
 namespace npuscope {
 namespace {
 
 constexpr std::size_t buffer_bytes = 1 << 20;
-
-// What went wrong and what to do about it.
-std::string reason(int error_number) {
-  const char* advice = "check the path";
-  switch (error_number) {
-    case EACCES:
-    case EPERM: advice = "check the permissions"; break;
-    case EROFS: advice = "choose another folder"; break;
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG: advice = "make room or choose another disk"; break;
-    case EMFILE:
-    case ENFILE: advice = "raise the limit of open files (ulimit -n)"; break;
-    case ENOMEM: advice = "raise the memory limit (ulimit -v) or split the file"; break;
-    case EIO: advice = "check the disk"; break;
-    case EPIPE: advice = "the reader went away"; break;
-    default: break;
-  }
-  return fmt::format("{}; {}", std::strerror(error_number), advice);
-}
 
 // The temporary files that exist now, where a signal handler can read them. A file too many, or
 // with too long a path, is not listed.
@@ -87,7 +69,7 @@ TemporaryFile create_temporary(const std::filesystem::path& folder) {
 
 Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0) return input_error("{}: cannot open: {}", path.string(), reason(errno));
+  if (fd < 0) return input_error("{}: cannot open: {}", path.string(), system_error_text(errno));
   struct stat info {};
   if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
     ::close(fd);
@@ -102,7 +84,7 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
     if (address == MAP_FAILED) {
       const int why = errno;
       ::close(fd);
-      return input_error("{}: cannot map: {}", path.string(), reason(why));
+      return input_error("{}: cannot map: {}", path.string(), system_error_text(why));
     }
     file.data_ = static_cast<const std::byte*>(address);
   }
@@ -137,7 +119,7 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   if (replaces && !S_ISREG(existing.st_mode)) {
     file.descriptor_ = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (file.descriptor_ < 0) {
-      return output_error("{}: cannot open: {}", path.string(), reason(errno));
+      return output_error("{}: cannot open: {}", path.string(), system_error_text(errno));
     }
     return file;
   }
@@ -148,13 +130,14 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   }
   TemporaryFile temporary = create_temporary(file.final_.parent_path());
   if (temporary.descriptor < 0) {
-    return output_error("{}: cannot create: {}", path.string(), reason(errno));
+    return output_error("{}: cannot create: {}", path.string(), system_error_text(errno));
   }
   file.descriptor_ = temporary.descriptor;
   file.temporary_ = std::move(temporary.path);
   list_temporary(file.temporary_);
   if (replaces && ::fchmod(file.descriptor_, existing.st_mode & 0777) != 0 && errno != EPERM) {
-    return output_error("{}: cannot keep its permissions: {}", path.string(), reason(errno));
+    return output_error("{}: cannot keep its permissions: {}", path.string(),
+                        system_error_text(errno));
   }
   return file;
 }
@@ -214,7 +197,7 @@ Status AtomicFile::commit() {
   }
   abandon();
   if (write_errno_ != 0) {
-    return output_error("{}: cannot write: {}", path_.string(), reason(write_errno_));
+    return output_error("{}: cannot write: {}", path_.string(), system_error_text(write_errno_));
   }
   return {};
 }
@@ -251,7 +234,8 @@ Status check_writable_folder(const std::filesystem::path& folder) {
   }
   const TemporaryFile probe = create_temporary(folder);
   if (probe.descriptor < 0) {
-    return output_error("{}: cannot create files in it: {}", folder.string(), reason(errno));
+    return output_error("{}: cannot create files in it: {}", folder.string(),
+                        system_error_text(errno));
   }
   ::close(probe.descriptor);
   ::unlink(probe.path.c_str());

@@ -37,8 +37,9 @@ class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  // Fills as much of `into` as there is, waiting for nothing; fewer bytes than asked for, or 0,
-  // means the end. After an error the source is at its end.
+  // Fills `into`. Fewer bytes than asked for are the last good ones; the call after them says 0,
+  // the end, or why there are no more (a broken archive, a file that shrank). After an error the
+  // source is at its end.
   virtual Result<std::size_t> read(std::span<char> into) = 0;
 
   // Decompressed bytes handed out so far.

@@ -1,0 +1,139 @@
+#include "npuscope/base/byte_source.hpp"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <utility>
+
+#include "base/byte_source_codecs.hpp"
+
+namespace npuscope {
+namespace {
+
+constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
+
+class PlainSource final : public CodecSource {
+ public:
+  explicit PlainSource(std::unique_ptr<RawInput> raw) : CodecSource(std::move(raw), no_limit) {}
+  Compression compression() const override { return Compression::none; }
+
+ private:
+  Result<std::size_t> produce(std::span<char> into) override { return read_raw(into); }
+};
+
+// gzip: RFC 1952, with deflate, the only method there is. zstd: RFC 8878, 3.1.1 and 3.1.2.
+Compression compression_of(std::span<const unsigned char> head) {
+  const auto begins = [&](std::initializer_list<unsigned char> magic) {
+    return head.size() >= magic.size() && std::equal(magic.begin(), magic.end(), head.begin());
+  };
+  if (begins({0x1f, 0x8b, 0x08})) return Compression::gzip;
+  if (begins({0x28, 0xb5, 0x2f, 0xfd})) return Compression::zstd;
+  const bool skippable = head.size() >= 4 && (head[0] & 0xf0) == 0x50 && head[1] == 0x2a &&
+                         head[2] == 0x4d && head[3] == 0x18;
+  return skippable ? Compression::zstd : Compression::none;
+}
+
+Result<std::unique_ptr<ByteSource>> open_source(std::unique_ptr<RawInput> raw,
+                                                const ByteSourceOptions& options) {
+  std::array<char, 4> head{};
+  std::size_t filled = 0;
+  while (filled < head.size()) {
+    const auto count = raw->read_at(filled, std::span(head).subspan(filled));
+    if (!count) return tl::unexpected(count.error());
+    if (*count == 0) break;
+    filled += *count;
+  }
+  const auto* bytes = reinterpret_cast<const unsigned char*>(head.data());
+  switch (compression_of({bytes, filled})) {
+    case Compression::gzip: return make_gzip_source(std::move(raw), options.decompressed_limit);
+    case Compression::zstd: return make_zstd_source(std::move(raw), options.decompressed_limit);
+    case Compression::none: break;
+  }
+  return std::make_unique<PlainSource>(std::move(raw));
+}
+
+}  // namespace
+
+Result<std::size_t> CodecSource::read_raw(std::span<char> into) {
+  const auto count = raw_->read_at(raw_position_, into);
+  if (count) raw_position_ += *count;
+  return count;
+}
+
+Result<std::size_t> CodecSource::read(std::span<char> into) {
+  std::size_t filled = 0;
+  while (filled < into.size() && !ended_) {
+    const auto count = produce_within_limit(into.subspan(filled));
+    if (!count) error_ = count.error();
+    ended_ = !count || *count == 0;
+    if (count) filled += *count;
+  }
+  if (filled == 0 && error_) {
+    Error error = *std::exchange(error_, std::nullopt);
+    return tl::unexpected(std::move(error));
+  }
+  return filled;
+}
+
+// At the limit one byte more is tried: a file may end exactly there.
+Result<std::size_t> CodecSource::produce_within_limit(std::span<char> into) {
+  const std::uint64_t left = limit_ - position_;
+  char beyond = 0;
+  if (left == 0) {
+    into = {&beyond, 1};
+  } else if (into.size() > left) {
+    into = into.first(std::size_t(left));
+  }
+  const auto count = produce(into);
+  if (count && *count > 0 && left == 0) {
+    return input_error(
+        "{}: decompresses to more than {} bytes, the limit; decompress it to a file "
+        "and open that",
+        name(), limit_);
+  }
+  if (count) position_ += *count;
+  return count;
+}
+
+Result<std::unique_ptr<ByteSource>> open_byte_source(const std::filesystem::path& path,
+                                                     const ByteSourceOptions& options) {
+  auto raw = open_raw_file(path);
+  if (!raw) return tl::unexpected(raw.error());
+  return open_source(std::move(*raw), options);
+}
+
+Result<std::unique_ptr<ByteSource>> open_byte_source(std::string_view text, std::string name,
+                                                     const ByteSourceOptions& options) {
+  return open_source(open_raw_text(text, std::move(name)), options);
+}
+
+Result<std::string> read_head(const std::filesystem::path& path, std::size_t count) {
+  auto source = open_byte_source(path);
+  if (!source) return tl::unexpected(source.error());
+  std::string head(count, '\0');
+  const auto read = (*source)->read(head);
+  if (!read) return tl::unexpected(read.error());
+  head.resize(*read);
+  return head;
+}
+
+Result<std::string> read_all(ByteSource& source, std::uint64_t limit) {
+  constexpr std::size_t step = 256 << 10;
+  std::string text;
+  for (;;) {
+    const std::size_t before = text.size();
+    text.resize(before + step);
+    const auto count = source.read(std::span(text).subspan(before));
+    if (!count) return tl::unexpected(count.error());
+    text.resize(before + *count);
+    if (text.size() > limit) {
+      return input_error(
+          "{}: has more than {} bytes, too many for a file of its kind; check that "
+          "it is the right file",
+          source.name(), limit);
+    }
+    if (*count == 0) return text;
+  }
+}
+
+}  // namespace npuscope

@@ -1,0 +1,62 @@
+// What byte_source.cpp puts together: a source for each kind of file. Each produces some bytes at a
+// time; filling a caller's buffer, the limit and errors after good bytes are common to all.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/raw_input.hpp"
+#include "npuscope/base/byte_source.hpp"
+
+namespace npuscope {
+
+class CodecSource : public ByteSource {
+ public:
+  Result<std::size_t> read(std::span<char> into) final;
+  std::uint64_t position() const final { return position_; }
+  std::uint64_t file_bytes_read() const final { return raw_position_; }
+  std::uint64_t file_bytes() const final { return raw_->size(); }
+  const std::string& name() const final { return raw_->name(); }
+
+ protected:
+  CodecSource(std::unique_ptr<RawInput> raw, std::uint64_t limit)
+      : raw_(std::move(raw)), limit_(limit) {}
+
+  // Some bytes; 0 only at the end. Not called again after that or an error.
+  virtual Result<std::size_t> produce(std::span<char> into) = 0;
+
+  // The next bytes of the file, for produce().
+  Result<std::size_t> read_raw(std::span<char> into);
+
+ private:
+  Result<std::size_t> produce_within_limit(std::span<char> into);
+
+  std::unique_ptr<RawInput> raw_;
+  std::uint64_t limit_;
+  std::uint64_t position_ = 0;
+  std::uint64_t raw_position_ = 0;
+  bool ended_ = false;
+  std::optional<Error> error_;  // after the bytes that have been handed out
+};
+
+// The compressed bytes that a decoder has not taken yet.
+class CompressedInput {
+ public:
+  CompressedInput() : buffer_(256 << 10) {}
+  std::span<const char> bytes() const { return bytes_; }
+  void drop(std::size_t count) { bytes_ = bytes_.subspan(count); }
+  std::span<char> room() { return buffer_; }
+  void filled(std::size_t count) { bytes_ = std::span<const char>(buffer_).first(count); }
+
+ private:
+  std::vector<char> buffer_;
+  std::span<const char> bytes_;
+};
+
+std::unique_ptr<ByteSource> make_gzip_source(std::unique_ptr<RawInput> raw, std::uint64_t limit);
+std::unique_ptr<ByteSource> make_zstd_source(std::unique_ptr<RawInput> raw, std::uint64_t limit);
+
+}  // namespace npuscope
