@@ -90,6 +90,9 @@ struct Op {
   std::uint32_t group = 0;     // thread group within the core
   std::uint32_t position = 0;  // place in the group's queue
   std::uint64_t id = 0;        // the number that the vendor's files know it by; 0: none
+  // The hardware it uses, where the trace says so apart from its unit: on the HTP the lane named
+  // HMX also issues DMA and runs scalar code.
+  Engine engine = Engine::none;
 };
 
 enum class SpanKind : std::uint8_t {
@@ -151,6 +154,8 @@ struct Spans {
   const MeasureColumn* measure(StringId what) const;
 };
 
+constexpr std::uint32_t every_instance = std::numeric_limits<std::uint32_t>::max();
+
 struct Measure {
   enum class Subject : std::uint8_t { profile, unit, op, span, phase };
   Subject subject = Subject::profile;
@@ -160,6 +165,7 @@ struct Measure {
   Origin origin = Origin::measured;
   ClockId clock{};  // meaningful unless kind is count
   double value = 0;
+  std::uint32_t instance = every_instance;  // which inference it is of
 };
 
 enum class EdgeKind : std::uint8_t {
