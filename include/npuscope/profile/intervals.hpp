@@ -1,0 +1,57 @@
+// The algebra of time intervals, on which every statement about busy, idle, overlapping and waiting
+// units rests. An interval is half-open, [begin, end): one that ends at 5 and one that begins at 5
+// do not overlap. A set is sorted, its intervals apart from each other and not empty.
+//
+//   const IntervalSet busy = union_of({{0, 4}, {2, 6}, {9, 10}});   // {0,6} {9,10}
+//   length_of(busy)                                                  // 7
+//   gaps_in(busy, {0, 12})                                           // {6,9} {10,12}
+//   intersection_of(busy, union_of({{5, 20}}))                       // {5,6} {9,10}
+//   concurrency_of({{0, 4}, {2, 6}, {6, 8}}).time_at                 // 0: 0, 1: 6, 2: 2
+//
+// All in O(n log n) for n intervals in any order, O(n) for sorted ones; times may be any 64-bit
+// numbers, lengths saturate.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace npuscope {
+
+struct Interval {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  bool operator==(const Interval&) const = default;
+};
+
+using IntervalSet = std::vector<Interval>;
+
+// Never overflow: a sum or difference beyond 64 bits is the largest or smallest number.
+std::int64_t saturating_add(std::int64_t a, std::int64_t b);
+std::int64_t saturating_subtract(std::int64_t a, std::int64_t b);
+
+// Zero for an empty or reversed interval.
+std::int64_t length_of(Interval interval);
+std::int64_t length_of(std::span<const Interval> set);
+
+// Empty and reversed intervals count as nothing.
+IntervalSet union_of(std::vector<Interval> intervals);
+
+IntervalSet union_of(const IntervalSet& a, const IntervalSet& b);
+IntervalSet intersection_of(const IntervalSet& a, const IntervalSet& b);
+// What is in `a` and not in `b`.
+IntervalSet difference_of(const IntervalSet& a, const IntervalSet& b);
+// What of `window` is not in the set.
+IntervalSet gaps_in(const IntervalSet& set, Interval window);
+
+struct Concurrency {
+  // How long exactly k intervals were running, for k = 0 … most; 0 counts between the first begin
+  // and the last end only.
+  std::vector<std::int64_t> time_at;
+  std::size_t most() const { return time_at.empty() ? 0 : time_at.size() - 1; }
+};
+
+// At equal times ends come before begins, so intervals that follow one another do not overlap.
+Concurrency concurrency_of(std::span<const Interval> intervals);
+
+}  // namespace npuscope

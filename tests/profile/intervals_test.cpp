@@ -1,0 +1,111 @@
+#include "npuscope/profile/intervals.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <random>
+
+namespace npuscope {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr auto smallest = std::numeric_limits<std::int64_t>::min();
+constexpr auto largest = std::numeric_limits<std::int64_t>::max();
+
+TEST(Intervals, OneThatEndsWhereTheNextBeginsTouchesItButDoesNotOverlap) {
+  EXPECT_THAT(union_of({{5, 9}, {0, 5}}), ElementsAre(Interval{0, 9}));
+  EXPECT_THAT(intersection_of({{0, 5}}, {{5, 9}}), IsEmpty());
+  EXPECT_THAT(concurrency_of(std::vector<Interval>{{0, 5}, {5, 9}}).time_at, ElementsAre(0, 9));
+}
+
+TEST(Intervals, EmptyAndReversedOnesCountAsNothing) {
+  EXPECT_THAT(union_of({{3, 3}, {9, 2}, {4, 5}}), ElementsAre(Interval{4, 5}));
+  EXPECT_EQ(length_of(Interval{9, 2}), 0);
+  EXPECT_THAT(concurrency_of(std::vector<Interval>{{3, 3}}).time_at, IsEmpty());
+}
+
+TEST(Intervals, NestedOnesAreNotCountedTwice) {
+  EXPECT_EQ(length_of(union_of({{0, 10}, {2, 3}, {2, 8}})), 10);
+}
+
+TEST(Intervals, GapsIncludeBothEndsOfTheWindow) {
+  EXPECT_THAT(gaps_in({{2, 4}, {6, 8}}, {0, 10}),
+              ElementsAre(Interval{0, 2}, Interval{4, 6}, Interval{8, 10}));
+  EXPECT_THAT(gaps_in({{2, 4}}, {3, 4}), IsEmpty());
+  EXPECT_THAT(gaps_in({}, {3, 5}), ElementsAre(Interval{3, 5}));
+}
+
+TEST(Intervals, LengthsSaturateInsteadOfWrapping) {
+  EXPECT_EQ(length_of(Interval{smallest, largest}), largest);
+  EXPECT_EQ(length_of(union_of({{smallest, 0}, {1, largest}})), largest);
+  EXPECT_EQ(saturating_add(largest, 1), largest);
+  EXPECT_EQ(saturating_add(smallest, -1), smallest);
+  EXPECT_EQ(saturating_subtract(smallest, 1), smallest);
+  EXPECT_EQ(saturating_subtract(0, smallest), largest);
+  EXPECT_THAT(concurrency_of(std::vector<Interval>{{smallest, largest}}).time_at,
+              ElementsAre(0, largest));
+}
+
+// The obvious way: a flag for every moment of a short time.
+constexpr std::int64_t moments = 40;
+
+std::vector<int> running_at(const std::vector<Interval>& intervals) {
+  std::vector<int> running(moments, 0);
+  for (const Interval& interval : intervals) {
+    for (std::int64_t t = interval.begin; t < interval.end; ++t) running[std::size_t(t)] += 1;
+  }
+  return running;
+}
+
+template <class Holds>
+IntervalSet set_where(Holds holds) {
+  IntervalSet set;
+  for (std::int64_t t = 0; t < moments; ++t) {
+    if (!holds(std::size_t(t))) continue;
+    if (!set.empty() && set.back().end == t) {
+      set.back().end = t + 1;
+    } else {
+      set.push_back({t, t + 1});
+    }
+  }
+  return set;
+}
+
+TEST(Intervals, AgreeWithCountingEveryMoment) {
+  std::mt19937 random(7);
+  const auto draw = [&](std::size_t most) {
+    std::vector<Interval> intervals(random() % most);
+    for (Interval& interval : intervals) {
+      interval.begin = random() % moments;
+      interval.end = std::min<std::int64_t>(moments, interval.begin + random() % 9);
+    }
+    return intervals;
+  };
+  for (int round = 0; round < 2'000; ++round) {
+    const auto first = draw(9), second = draw(9);
+    const auto a = running_at(first), b = running_at(second);
+    const IntervalSet set_a = union_of(first), set_b = union_of(second);
+    ASSERT_EQ(set_a, set_where([&](std::size_t t) { return a[t] > 0; }));
+    ASSERT_EQ(union_of(set_a, set_b), set_where([&](std::size_t t) { return a[t] || b[t]; }));
+    ASSERT_EQ(intersection_of(set_a, set_b),
+              set_where([&](std::size_t t) { return a[t] && b[t]; }));
+    ASSERT_EQ(difference_of(set_a, set_b), set_where([&](std::size_t t) { return a[t] && !b[t]; }));
+    ASSERT_EQ(gaps_in(set_a, {3, 30}),
+              set_where([&](std::size_t t) { return t >= 3 && t < 30 && !a[t]; }));
+
+    std::vector<std::int64_t> time_at;
+    if (!set_a.empty()) {
+      for (auto t = set_a.front().begin; t < set_a.back().end; ++t) {
+        const auto running = std::size_t(a[std::size_t(t)]);
+        if (time_at.size() <= running) time_at.resize(running + 1, 0);
+        time_at[running] += 1;
+      }
+    }
+    ASSERT_EQ(concurrency_of(first).time_at, time_at);
+  }
+}
+
+}  // namespace
+}  // namespace npuscope
