@@ -16,9 +16,14 @@ using Message = protozero::pbf_message<Field>;
 constexpr auto varint = pbf_wire_type::varint;
 constexpr auto bytes_type = pbf_wire_type::length_delimited;
 
-// An op takes 2 bytes in the file but some hundred in memory; no network comes near this many.
+// An op or a binding takes 2 bytes in the file but some hundred in memory; no network comes near
+// this many.
 constexpr std::size_t max_ops = std::size_t{1} << 22;
-struct TooManyOps {};
+constexpr std::size_t max_bindings = std::size_t{1} << 16;
+struct TooMany {
+  std::string_view what;
+  std::size_t most;
+};
 
 // protozero reports broken bytes by exceptions; none leaves this file. A known field of another
 // wire type is skipped like an unknown one.
@@ -67,10 +72,10 @@ class Reader {
         out.network_name = in.get_string();
         return true;
       case tag_and_type(NetworkField::inputs, bytes_type):
-        out.inputs.push_back(read_binding(in.get_view()));
+        add_binding(in.get_view(), out.inputs);
         return true;
       case tag_and_type(NetworkField::outputs, bytes_type):
-        out.outputs.push_back(read_binding(in.get_view()));
+        add_binding(in.get_view(), out.outputs);
         return true;
       case tag_and_type(NetworkField::dma_buffers, bytes_type):
         out.dma_buffers.push_back(read_dma_buffer(in.get_view()));
@@ -107,6 +112,11 @@ class Reader {
         return true;
       default: return false;
     }
+  }
+
+  void add_binding(data_view bytes, std::vector<IoBinding>& bindings) {
+    if (bindings.size() == max_bindings) throw TooMany{"inputs or outputs", max_bindings};
+    bindings.push_back(read_binding(bytes));
   }
 
   IoBinding read_binding(data_view bytes) {
@@ -233,7 +243,7 @@ class Reader {
       count += is_op(in);
       return false;
     });
-    if (count > max_ops - op_count_) throw TooManyOps{};
+    if (count > max_ops - op_count_) throw TooMany{"ops", max_ops};
     op_count_ += count;
     ops.reserve(count);
     for_each<ThreadGroupField>(bytes, [&](auto& in) {
@@ -292,9 +302,9 @@ Result<NetworkDescriptor> read_network_descriptor(ByteSpan bytes, std::string_vi
     return input_error(
         "{}: network descriptor is broken at byte {} of {} ({}); copy the file again", name,
         reader.offset(), bytes.size(), error.what());
-  } catch (const TooManyOps&) {
-    return input_error("{}: network descriptor names more than {} ops (byte {}); it is damaged",
-                       name, max_ops, reader.offset());
+  } catch (const TooMany& found) {
+    return input_error("{}: network descriptor names more than {} {} (byte {}); it is damaged",
+                       name, found.most, found.what, reader.offset());
   }
 }
 

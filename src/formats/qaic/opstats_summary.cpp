@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "formats/qaic/kernel_names.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {
@@ -192,12 +193,10 @@ void Summariser::add_measures() {
     if (core == nullptr) continue;
     const std::string_view what = profile_.text(row.what);
     const auto value = std::uint64_t(row.value);
-    unsigned number = 0;
-    char end = 0;
-    if (std::sscanf(std::string(what).c_str(), "port %u wai%c", &number, &end) == 2) {
-      core->ports.push_back({unit.lane, number, value});
-    } else if (std::sscanf(std::string(what).c_str(), "pmu 0x%x", &number) == 1) {
-      core->pmu.push_back({unit.lane, number, value});
+    if (const auto port = measure::port_of_wait(what)) {
+      core->ports.push_back({unit.lane, *port, value});
+    } else if (const auto event = measure::event_of_pmu(what)) {
+      core->pmu.push_back({unit.lane, *event, value});
     } else if (what == measure::ddr_read) {
       if (!core->ddr) core->ddr.emplace();
       core->ddr->read_bytes = value;
@@ -246,12 +245,6 @@ void Summariser::add_rows() {
       return a.details() < b.details();
     });
   }
-}
-
-// The vendor's names of elementwise kernels end with a blank: those that begin with "element" or
-// end with "splat" in every summary known.
-bool ends_with_blank(std::string_view kind) {
-  return kind.starts_with("element") || kind.ends_with("splat");
 }
 
 template <class Rows, class Member>

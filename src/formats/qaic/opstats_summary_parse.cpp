@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "formats/qaic/kernel_names.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 
 namespace npuscope::qaic {
@@ -80,7 +81,7 @@ bool parse_details(std::string_view text, OpstatsRow& row) {
   if (group == std::string_view::npos) return false;
   row.group = std::string(rest.substr(group + 1));
   rest = rest.substr(0, group);
-  row.kind = std::string(rest.substr(0, rest.find_last_not_of(' ') + 1));
+  row.kind = std::string(without_trailing_blanks(rest));
   return true;
 }
 
@@ -106,6 +107,7 @@ class SummaryParser {
     if (line.empty()) return {};
     if (line.starts_with("core  ucycles")) {
       summary_.cores.emplace_back();
+      core_is_known_ = false;
       return {};
     }
     if (take_totals(line)) return {};
@@ -139,7 +141,9 @@ class SummaryParser {
       summary_.unread.emplace_back(line);
       return {};
     }
+    if (core_is_known_ && core != summary_.cores.back().core) return check(false, line);
     summary_.cores.back().core = core;
+    core_is_known_ = true;
     const std::string_view rest = scanner.rest();
     if (rest.starts_with(": ") || rest.starts_with(" total:")) {
       return check(take_core_figure(rest), line);
@@ -192,7 +196,8 @@ class SummaryParser {
             .blanks()
             .number(batch.pcycles)
             .blanks()
-            .done()) {
+            .done() &&
+        batch.begin <= batch.end) {
       core.batches.push_back(batch);
     } else if (LineScanner(scanner)
                    .text("p")
@@ -245,7 +250,7 @@ class SummaryParser {
         .blanks()
         .real_or_none(thread.utilization);
     if (thread.utilization) scanner.text("%");
-    if (!scanner.text(" utilization").done()) return false;
+    if (!scanner.text(" utilization").done() || thread.begin > thread.end) return false;
     summary_.cores.back().threads.push_back(std::move(thread));
     return true;
   }
@@ -294,6 +299,7 @@ class SummaryParser {
 
   std::string name_;
   std::size_t line_number_ = 0;
+  bool core_is_known_ = false;  // the number of the core whose block this is
   OpstatsSummary summary_;
 };
 

@@ -2,6 +2,8 @@
 #include <cstring>
 #include <optional>
 
+#include "formats/qaic/kernel_names.hpp"
+#include "formats/qaic/network_descriptor_check.hpp"
 #include "formats/qaic/qpc_walk.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/formats/qaic/network_descriptor.hpp"
@@ -34,10 +36,6 @@ std::size_t op_count(const StatsDescriptor& stats) {
 // "1 core", "1,024 cores"
 std::string counted(std::uint64_t count, std::string_view what) {
   return fmt::format("{} {}{}", thousands(count), what, count == 1 ? "" : "s");
-}
-
-std::string_view without_trailing_blanks(std::string_view text) {
-  return text.substr(0, text.find_last_not_of(' ') + 1);
 }
 
 class ContainerValidator {
@@ -157,7 +155,12 @@ class ContainerValidator {
       warning("descriptor", "version {}.{}; {}.x is known", network.major_version,
               network.minor_version, known_descriptor_version);
     }
-    if (check_threads(network) && check_stats(network)) {
+    if (const std::string contradiction = contradiction_in(network); !contradiction.empty()) {
+      error("descriptor", "{}", contradiction);
+    } else if (network.has_stats && network.stats.buffer_index >= network.dma_buffers.size()) {
+      error("descriptor", "statistics lie in DMA buffer {}, but there are {}",
+            network.stats.buffer_index, network.dma_buffers.size());
+    } else {
       ok("descriptor", "network {}, {} of {}, {}", network.network_name,
          counted(network.num_cores, "core"), counted(network.num_threads, "thread"),
          stats_in_words(network));
@@ -169,49 +172,6 @@ class ContainerValidator {
     if (!network.has_stats) return "no statistics";
     return fmt::format("statistics level {} with {}", network.stats.stats_level,
                        counted(op_count(network.stats), "op"));
-  }
-
-  bool check_threads(const NetworkDescriptor& network) {
-    if (network.num_cores == 0) {
-      error("descriptor", "the network has no cores");
-      return false;
-    }
-    if (network.thread_groups.size() != network.num_threads) {
-      error("descriptor", "{} threads but thread groups for {}", network.num_threads,
-            network.thread_groups.size());
-      return false;
-    }
-    for (const std::uint32_t group : network.thread_groups) {
-      if (group >= network.thread_group_names.size()) {
-        error("descriptor", "a thread is in group {}, but {} groups have names", group,
-              network.thread_group_names.size());
-        return false;
-      }
-    }
-    return true;
-  }
-
-  bool check_stats(const NetworkDescriptor& network) {
-    if (!network.has_stats) return true;
-    const StatsDescriptor& stats = network.stats;
-    if (stats.buffer_index >= network.dma_buffers.size()) {
-      error("descriptor", "statistics lie in DMA buffer {}, but there are {}", stats.buffer_index,
-            network.dma_buffers.size());
-      return false;
-    }
-    if (!stats.ops.empty() && stats.ops.size() != network.num_cores) {
-      error("descriptor", "ops of {} cores are named, but the network has {}", stats.ops.size(),
-            network.num_cores);
-      return false;
-    }
-    for (const auto& groups : stats.ops) {
-      if (groups.size() > network.thread_group_names.size()) {
-        error("descriptor", "ops of {} thread groups are named, but there are {}", groups.size(),
-              network.thread_group_names.size());
-        return false;
-      }
-    }
-    return true;
   }
 
   void check_program() {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 #include "formats/qaic/stats_decoder_npustats.hpp"
 
@@ -11,6 +12,26 @@ namespace measure {
 std::string port_wait(std::uint32_t port) { return fmt::format("port {} wait", port); }
 std::string port_doorbell(std::uint32_t port) { return fmt::format("port {} doorbell", port); }
 std::string pmu(std::uint32_t event) { return fmt::format("pmu 0x{:x}", event); }
+
+namespace {
+std::optional<std::uint32_t> number_between(std::string_view text, std::string_view before,
+                                            std::string_view after, int base) {
+  if (!text.starts_with(before) || !text.ends_with(after)) return std::nullopt;
+  const char* const digits = text.data() + before.size();
+  const char* const digits_end = text.data() + text.size() - after.size();
+  std::uint32_t number = 0;
+  if (digits >= digits_end) return std::nullopt;
+  const auto [end, error] = std::from_chars(digits, digits_end, number, base);
+  return error == std::errc{} && end == digits_end ? std::optional(number) : std::nullopt;
+}
+}  // namespace
+
+std::optional<std::uint32_t> port_of_wait(std::string_view what) {
+  return number_between(what, "port ", " wait", 10);
+}
+std::optional<std::uint32_t> event_of_pmu(std::string_view what) {
+  return number_between(what, "pmu 0x", "", 16);
+}
 }  // namespace measure
 
 std::span<const StatsBufferDecoder* const> stats_buffer_decoders() {

@@ -1,14 +1,12 @@
 // What a statistics buffer is decoded against: units, ops and edges of one network.
 #include <algorithm>
 
+#include "formats/qaic/kernel_names.hpp"
+#include "formats/qaic/network_descriptor_check.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {
-
-// Far beyond any device (16 cores of 6 threads), so that a wild descriptor cannot ask for memory.
-constexpr std::uint32_t most_cores = 1024;
-constexpr std::uint32_t most_threads = 64;
 
 Engine engine_of(std::string_view group) {
   if (group == name_of(ThreadGroup::hvx)) return Engine::hvx;
@@ -17,53 +15,26 @@ Engine engine_of(std::string_view group) {
   return Engine::other;
 }
 
-// Vendor descriptors keep the blank that follows the names of elementwise kernels.
-std::string_view without_trailing_blanks(std::string_view text) {
-  return text.substr(0, text.find_last_not_of(' ') + 1);
-}
-
 std::string operands_of(const OpNameKind& op) {
   return op.operands.empty() ? op.operand : fmt::format("{}", fmt::join(op.operands, "\n"));
 }
 
-Status check_shape(const NetworkDescriptor& descriptor) {
+Status check_descriptor(const NetworkDescriptor& descriptor) {
   const std::string& name = descriptor.network_name;
   if (!descriptor.has_stats) {
     return input_error("network {}: was compiled without statistics; compile with -stats-level=70",
                        name);
   }
-  if (descriptor.num_cores == 0 || descriptor.num_cores > most_cores ||
-      descriptor.num_threads == 0 || descriptor.num_threads > most_threads) {
-    return input_error(
-        "network {}: {} cores of {} threads cannot be; its networkdesc.bin is broken", name,
-        descriptor.num_cores, descriptor.num_threads);
-  }
-  if (descriptor.thread_groups.size() != descriptor.num_threads) {
-    return input_error(
-        "network {}: has {} threads per core but groups for {}; its networkdesc.bin "
-        "is broken",
-        name, descriptor.num_threads, descriptor.thread_groups.size());
-  }
-  for (const std::uint32_t group : descriptor.thread_groups) {
-    if (group < descriptor.thread_group_names.size()) continue;
-    return input_error("network {}: a thread is in group {} of {}; its networkdesc.bin is broken",
-                       name, group, descriptor.thread_group_names.size());
-  }
-  const auto& ops = descriptor.stats.ops;
-  if (!ops.empty() && ops.size() != descriptor.num_cores) {
-    return input_error(
-        "network {}: has {} cores but lists operators of {}; its networkdesc.bin is "
-        "broken",
-        name, descriptor.num_cores, ops.size());
-  }
-  return {};
+  const std::string contradiction = contradiction_in(descriptor);
+  if (contradiction.empty()) return {};
+  return input_error("network {}: {}; its networkdesc.bin is broken", name, contradiction);
 }
 
 }  // namespace
 
 Result<StatsNetwork> StatsNetwork::create(const NetworkDescriptor& descriptor,
                                           const Program* program, StatsNetworkOptions options) {
-  if (auto sound = check_shape(descriptor); !sound) return tl::unexpected(sound.error());
+  if (auto sound = check_descriptor(descriptor); !sound) return tl::unexpected(sound.error());
   StatsNetwork network;
   network.name_ = descriptor.network_name;
   network.label_ = options.label.empty() ? descriptor.network_name : options.label;

@@ -143,6 +143,14 @@ TEST(NetworkDescriptor, WithMoreOpsThanAnyNetworkIsRefused) {
               HasSubstr("names more than 4194304 ops"));
 }
 
+TEST(NetworkDescriptor, WithMoreInputsThanAnyNetworkIsRefused) {
+  std::string text("\x08\x09\x38\x01");
+  for (int i = 0; i < 65'537; ++i) text.append("\x22\0", 2);
+  EXPECT_EQ(read_network_descriptor(as_byte_span(text), "a.qpc").error().message,
+            "a.qpc: network descriptor names more than 65536 inputs or outputs (byte 131076); it "
+            "is damaged");
+}
+
 TEST(NetworkDescriptor, DamagedAnywhereIsAnErrorOrADescriptor) {
   const MappedFile file = golden();
   const auto check = [](const auto& bytes, std::size_t at) {

@@ -262,6 +262,12 @@ TEST(OpstatsSummary, BrokenTextIsRefusedWithItsLine) {
   EXPECT_THAT(refuse(head + "c0: Total inference pcycle is many\n"), HasSubstr("line 3 is broken"));
   EXPECT_THAT(refuse(head + "c00t0p99999999999 Host_IO_Port ucycles: 1\n"),
               HasSubstr("line 3 is broken"));
+  EXPECT_THAT(refuse(head + "c0: Total inference pcycle is 7\nc1: Total inference pcycle is 8\n"),
+              HasSubstr("line 4 is broken"))
+      << "another core's figures would have joined this one's";
+  EXPECT_THAT(refuse(head + "c00t0 batch ucycles: 5 [9,4]    pcycles: 1 \n"),
+              HasSubstr("line 3 is broken"))
+      << "it ends before it begins";
   EXPECT_EQ(parse_summary(head + "PCI DMA Op Kind Summary\n", "s.txt")->unread,
             std::vector<std::string>{"PCI DMA Op Kind Summary"});
 }

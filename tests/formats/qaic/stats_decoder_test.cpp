@@ -403,6 +403,18 @@ TEST(StatsDecoder, TimesThatOverflowInNanosecondsAreLeftOut) {
   EXPECT_THAT(whole, ::testing::ElementsAre(0u, 5u));
 }
 
+TEST(StatsDecoder, NamesOfMeasuresTellTheirNumbers) {
+  for (const std::uint32_t number : {0u, 100u, 0x3fu, 0xffffffffu}) {
+    EXPECT_EQ(measure::port_of_wait(measure::port_wait(number)), number);
+    EXPECT_EQ(measure::event_of_pmu(measure::pmu(number)), number);
+  }
+  for (const std::string other : {"", "port ", "port  wait", "port 1 doorbell", "port -1 wait",
+                                  "port 1x wait", "pmu 0x", "pmu 0x1g", "pmu 0x100000000"}) {
+    EXPECT_FALSE(measure::port_of_wait(other)) << other;
+    EXPECT_FALSE(measure::event_of_pmu(other)) << other;
+  }
+}
+
 TEST(StatsNetwork, RefusesContradictions) {
   const auto random = make_random_case({});
   const auto refuse = [&](auto change) {
@@ -412,10 +424,18 @@ TEST(StatsNetwork, RefusesContradictions) {
     return network ? std::string("accepted") : network.error().message;
   };
   EXPECT_THAT(refuse([](auto& d) { d.has_stats = false; }), HasSubstr("without statistics"));
-  EXPECT_THAT(refuse([](auto& d) { d.num_cores = 0xffffffff; }), HasSubstr("cannot be"));
-  EXPECT_THAT(refuse([](auto& d) { d.num_threads = 5; }), HasSubstr("groups for 6"));
-  EXPECT_THAT(refuse([](auto& d) { d.thread_groups[0] = 9; }), HasSubstr("in group 9 of 3"));
-  EXPECT_THAT(refuse([](auto& d) { d.stats.ops.pop_back(); }), HasSubstr("lists operators of 1"));
+  EXPECT_EQ(refuse([](auto& d) { d.num_cores = 0xffffffff; }),
+            "network QAicGraph: 4294967295 cores of 6 threads cannot be; its networkdesc.bin is "
+            "broken");
+  EXPECT_THAT(refuse([](auto& d) { d.num_threads = 5; }), HasSubstr("thread groups for 6"));
+  EXPECT_THAT(refuse([](auto& d) { d.thread_groups[0] = 9; }),
+              HasSubstr("a thread is in group 9, but 3 groups have names"));
+  EXPECT_THAT(refuse([](auto& d) { d.stats.ops.pop_back(); }),
+              HasSubstr("ops of 1 cores are named, but the network has 2"));
+  EXPECT_THAT(refuse([](auto& d) { d.stats.ops[1].emplace_back(); }),
+              HasSubstr("ops of 4 thread groups are named, but there are 3"));
+  EXPECT_THAT(refuse([](auto& d) { d.stats.ops[1][0][2].output_size = ~std::uint64_t{0}; }),
+              HasSubstr("has an output of 18446744073709551615 bytes"));
   EXPECT_THAT(refuse([](auto& d) { d.stats.ops[1][0].pop_back(); }),
               HasSubstr("core 1 HVX lists 19 operators but the program records 20"));
 }
