@@ -154,10 +154,6 @@ ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& sta
   }
 }
 
-}  // namespace
-
-namespace {
-
 // A closed standard stream's number would go to the next file opened, and what is printed into it.
 // Opened for the wrong direction, every use of it fails as before.
 void occupy_closed_streams() {

@@ -1,5 +1,6 @@
 // npuscope opstats: raw statistics buffers to summaries and traces.
 #include <cstdio>
+#include <limits>
 #include <memory>
 
 #include "cli/command.hpp"
@@ -19,13 +20,16 @@ struct OpstatsArguments {
   bool verbose = false;
 };
 
+constexpr std::uint32_t most_number = std::numeric_limits<std::uint32_t>::max();
+
 // A flag that is true when it stands alone and takes true or false, as the vendor's tool does:
 // --merge-mq-traces, --merge-mq-traces=false, --merge-mq-traces false.
 CLI::Option* add_boolean(CLI::App& command, const std::string& names, bool& value,
                          const std::string& description) {
   const auto take = [&value](const CLI::results_t& words) {
     const std::string word = words.empty() ? "true" : words.front();
-    value = word == "true" || word == "1" || word == "{}" || word.empty();
+    const bool stands_alone = word.empty() || word == "{}";  // as CLI11's version has it
+    value = stands_alone || word == "true" || word == "1";
     return value || word == "false" || word == "0";
   };
   return command.add_option(names, take, fmt::format("{}; default: {}", description, value))
@@ -100,9 +104,11 @@ void add_output_flags(CLI::App& command, OpstatsArguments& arguments) {
               "write <buffer>.qaic-opstats.trace.json, for Perfetto and chrome://tracing");
   command.add_option("-c,--select-cores", trace.cores, "trace only these cores, e.g. 0,5,1")
       ->delimiter(',')
+      ->check(whole_number(0, most_number))
       ->type_name("LIST");
   command.add_option("-d,--select-devices", trace.devices, "trace only these devices, e.g. 0,1")
       ->delimiter(',')
+      ->check(whole_number(0, most_number))
       ->type_name("LIST");
   add_boolean(command, "--merge-mq-traces", request.merge_devices,
               "one trace for all devices of a multi-device network");
