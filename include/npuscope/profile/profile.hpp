@@ -195,6 +195,7 @@ struct CounterSeries {
   UnitId unit = UnitId::none;  // none: of the whole profile
   StringId name{};             // "VTCM alloc"
   StringId part{};             // of a counter with several values, the value's own name
+  StringId quantity{};         // what its values count: "bytes", "ns"; empty: the trace is silent
 };
 
 // Struct of arrays: row i of every column is one sample.
