@@ -4,6 +4,7 @@
 
 #include "npuscope/base/text.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
+#include "npuscope/formats/qaic/program.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -11,8 +12,6 @@ namespace {
 constexpr std::string_view header =
     "core  ucycles  ucycles(%)     pcycles  pcycles(%)  count      out KB  ucycles/KB  pcycles/KB"
     "  stddev(pc/KB)  opdetails\n";
-constexpr std::uint32_t input_port = 100;
-constexpr std::uint32_t output_port = 101;
 
 // printf's own rounding, which the vendor's figures show.
 std::string printed(const char* format, double value) {
@@ -93,10 +92,10 @@ std::string print_summary(const OpstatsSummary& summary) {
                      printed("%.6g", summary.batches_per_second()));
   out += fmt::format("[{}] Device instance inf/s: ({}/{}): {}\n", network, summary.batch_size,
                      seconds, printed("%.6g", summary.inferences_per_second()));
-  if (const auto wait = summary.longest_wait(input_port)) {
+  if (const auto wait = summary.longest_wait(host_input_port)) {
     out += fmt::format("max input wait ucycles:{:>18}\n", *wait);
   }
-  if (const auto wait = summary.longest_wait(output_port)) {
+  if (const auto wait = summary.longest_wait(host_output_port)) {
     out += fmt::format("max output wait ucycles:{:>17}\n", *wait);
   }
   return out;

@@ -4,13 +4,13 @@
 #include <queue>
 
 #include "npuscope/base/text.hpp"
+#include "npuscope/formats/qaic/stats_buffer.hpp"
 
 namespace npuscope::qaic {
 namespace {
 
 constexpr std::uint32_t max_cores = 64;
 constexpr std::uint32_t max_hvx_threads = 16;
-constexpr std::uint32_t max_pmu_events = 8;
 constexpr std::uint64_t max_tasks = std::uint64_t{1} << 28;
 // Longest network name: it becomes part of file names, which end at 255 bytes.
 constexpr std::size_t max_name_bytes = 160;
@@ -46,9 +46,9 @@ Status check_identity(const Program& program, std::string_view name) {
     return input_error("{}: batch size {} and statistics batch size {} must both be at least 1",
                        name, program.batch_size, program.stats_batch_size);
   }
-  if (program.pmu_events.size() > max_pmu_events) {
+  if (program.pmu_events.size() > max_pmu_counters) {
     return input_error("{}: program counts {} PMU events; the device has {} counters", name,
-                       program.pmu_events.size(), max_pmu_events);
+                       program.pmu_events.size(), max_pmu_counters);
   }
   for (const std::uint64_t bytes :
        {program.input_bytes, program.output_bytes, program.retained_bytes}) {
@@ -127,7 +127,7 @@ Status check_task(const Program& program, std::size_t index, std::string_view na
         std::uint64_t{task.dependency_begin} + task.dependency_count, program.dependencies.size());
   }
   if ((task.flags & ~known_flags) != 0 || task.thread_imbalance > 100 ||
-      (task.port != 0 && task.port != 100 && task.port != 101)) {
+      (task.port != 0 && task.port != host_input_port && task.port != host_output_port)) {
     return input_error("{}: task {} has flags {}, imbalance {} % and port {}, which mean nothing",
                        name, index, task.flags, task.thread_imbalance, task.port);
   }

@@ -8,8 +8,6 @@ namespace npuscope::npu {
 
 namespace {
 
-constexpr std::uint32_t input_port = 100;
-constexpr std::uint32_t output_port = 101;
 // Finding an output port open costs a poll of up to this many ticks (BERT summary: 0 to 2).
 constexpr std::uint32_t longest_poll_ticks = 2;
 
@@ -147,11 +145,12 @@ void Host::record_ports(std::uint32_t index, Recorder& recorder) const {
   for (std::uint32_t core = 0; core < program.cores; ++core) {
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
       const bool owner = thread == input_port_owner(program, core);
-      recorder.port(core, thread, input_port, owner ? activation.idle_since : inference.input_ready,
-                    inference.input_ready, 0, owner);
+      recorder.port(core, thread, qaic::host_input_port,
+                    owner ? activation.idle_since : inference.input_ready, inference.input_ready, 0,
+                    owner);
     }
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
-      recorder.port(core, thread, output_port, activation.begin_wait, output_open,
+      recorder.port(core, thread, qaic::host_output_port, activation.begin_wait, output_open,
                     poll_ticks(index, inference.number, core, thread), false);
     }
   }

@@ -36,6 +36,10 @@ constexpr std::string_view name_of(ThreadGroup group) {
   return names[std::size_t(group)];
 }
 
+// Numbers of the ports between host and device.
+inline constexpr std::uint16_t host_input_port = 100;
+inline constexpr std::uint16_t host_output_port = 101;
+
 enum TaskFlags : std::uint8_t {
   task_signals = 1,         // other queues wait on it: a barrier follows the kernel
   task_pipelined_port = 2,  // semaphore increment for an I/O port: recorded from level 50
@@ -56,7 +60,7 @@ struct Task {
   std::uint8_t flags = 0;  // TaskFlags
   std::uint8_t thread_imbalance =
       0;                   // HVX: percent of `cycles` by which the lightest thread is shorter
-  std::uint16_t port = 0;  // I/O port (100 input, 101 output) of a semaphore task, else 0
+  std::uint16_t port = 0;  // of a semaphore task: host_input_port or host_output_port; else 0
   std::uint32_t reserved = 0;
 };
 static_assert(sizeof(Task) == 64);
