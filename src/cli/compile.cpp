@@ -9,6 +9,7 @@
 #include "npuscope/base/text.hpp"
 #include "npuscope/npu/compile/build.hpp"
 #include "report/compile_report.hpp"
+#include "report/json_text.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -111,7 +112,7 @@ Status compile(CompileArguments& arguments, bool level_given) {
     for (const auto& network : result->networks) {
       json["networks"].push_back(report::compile_metrics_json(network));
     }
-    print(stdout, "{}\n", json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
+    print(stdout, "{}", report::json_text(json));
     return {};
   }
   print_text(arguments, *result);

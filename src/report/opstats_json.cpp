@@ -1,6 +1,7 @@
 #include "npuscope/report/opstats_json.hpp"
 
-#include <nlohmann/json.hpp>
+#include "npuscope/formats/qaic/program.hpp"
+#include "report/json_text.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -107,16 +108,15 @@ std::string opstats_json(const qaic::OpstatsSummary& summary, std::span<const No
     const auto ticks = summary.longest_wait(port);
     return ticks ? Json(*ticks) : Json(nullptr);
   };
-  json["max_input_wait_ucycles"] = wait(100);
-  json["max_output_wait_ucycles"] = wait(101);
+  json["max_input_wait_ucycles"] = wait(qaic::host_input_port);
+  json["max_output_wait_ucycles"] = wait(qaic::host_output_port);
   json["cores"] = Json::array();
   for (const qaic::OpstatsCore& core : summary.cores) {
     json["cores"].push_back(core_json(core, summary.utimer));
   }
   json["notes"] = Json::array();
   for (const Note& note : notes) json["notes"].push_back(note_json(note));
-  // Names are data: bytes that are not UTF-8 become U+FFFD.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json);
 }
 
 }  // namespace npuscope::report

@@ -1,19 +1,14 @@
 #include "npuscope/report/qpc_report.hpp"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "npuscope/base/text.hpp"
+#include "report/json_text.hpp"
 
 namespace npuscope::report {
 namespace {
 
 using nlohmann::ordered_json;
-
-// Bytes that are not UTF-8 become U+FFFD.
-std::string dump(const ordered_json& json) {
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-}
 
 std::string_view name_of(qaic::Verdict verdict) {
   switch (verdict) {
@@ -70,7 +65,7 @@ std::string qpc_listing_json(const qaic::QpcListing& listing) {
   }
   json["problems"] = ordered_json::array();
   for (const Error& problem : listing.problems) json["problems"].push_back(problem.message);
-  return dump(json);
+  return json_text(json);
 }
 
 std::string qpc_extraction_text(const qaic::QpcExtraction& extraction) {
@@ -89,7 +84,7 @@ std::string qpc_extraction_json(const qaic::QpcExtraction& extraction) {
   }
   json["problems"] = ordered_json::array();
   for (const Error& problem : extraction.problems) json["problems"].push_back(problem.message);
-  return dump(json);
+  return json_text(json);
 }
 
 std::string qpc_validation_text(const qaic::QpcValidation& validation) {
@@ -124,7 +119,7 @@ std::string qpc_validation_json(const qaic::QpcValidation& validation) {
                                 {"network", program.network_name},
                                 {"nsps_required", program.nsps}});
   }
-  return dump(json);
+  return json_text(json);
 }
 
 }  // namespace npuscope::report

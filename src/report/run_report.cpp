@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <nlohmann/json.hpp>
+
+#include "report/json_text.hpp"
 
 namespace npuscope::report {
 
@@ -130,7 +131,7 @@ std::string run_outcome_json(const npu::RunOutcome& outcome) {
   json["files"] = ordered_json::array();
   for (const auto& file : outcome.files) json["files"].push_back(file.string());
   json["warnings"] = outcome.warnings;
-  return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+  return json_text(json);
 }
 
 }  // namespace npuscope::report

@@ -1,7 +1,6 @@
-#include <nlohmann/json.hpp>
-
 #include "cli/model/request.hpp"
 #include "npuscope/base/text.hpp"
+#include "report/json_text.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -32,11 +31,6 @@ Json json_of(const npu::Architecture& a) {
   }
   json["norm_epsilon"] = a.norm_epsilon;
   return json;
-}
-
-// A name may hold bytes that are not UTF-8; they become U+FFFD.
-std::string dump(const Json& json) {
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::string line(std::string_view what, std::string_view value) {
@@ -97,7 +91,7 @@ std::string json_of(const ModelReport& report) {
   } else {
     json["file"] = {{"path", *report.file}, {"bytes", report.file_bytes}, {"nodes", report.nodes}};
   }
-  return dump(json);
+  return report::json_text(json);
 }
 
 std::string text_of_presets() {
@@ -120,7 +114,7 @@ std::string json_of_presets() {
     json["source"] = preset.source;
     list.push_back(json);
   }
-  return dump(Json{{"presets", list}});
+  return report::json_text(Json{{"presets", list}});
 }
 
 }  // namespace npuscope::cli
