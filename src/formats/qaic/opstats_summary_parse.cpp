@@ -87,13 +87,14 @@ bool parse_details(std::string_view text, OpstatsRow& row) {
 
 class SummaryParser {
  public:
-  explicit SummaryParser(std::string_view name) : name_(name) {}
+  SummaryParser(std::string_view name, std::vector<Note>* broken) : name_(name), broken_(broken) {}
 
   Result<OpstatsSummary> run(std::string_view text) {
     while (!text.empty()) {
       const auto end = std::min(text.find('\n'), text.size());
       line_number_ += 1;
       if (auto taken = take(text.substr(0, end)); !taken) return tl::unexpected(taken.error());
+      offset_ += std::min(end + 1, text.size());
       text.remove_prefix(std::min(end + 1, text.size()));
     }
     if (summary_.cores.empty()) {
@@ -291,22 +292,30 @@ class SummaryParser {
     return true;
   }
 
-  Status check(bool understood, std::string_view line) const {
+  Status check(bool understood, std::string_view line) {
     if (understood) return {};
+    if (broken_ != nullptr) {
+      broken_->push_back({Severity::error, name_, offset_,
+                          fmt::format("line {} is broken and was left out", line_number_), 1});
+      return {};
+    }
     return input_error("{}: line {} is broken: '{}'; print the summary again", name_, line_number_,
                        line.substr(0, 120));
   }
 
   std::string name_;
+  std::vector<Note>* broken_;
   std::size_t line_number_ = 0;
+  std::uint64_t offset_ = 0;  // of the line
   bool core_is_known_ = false;  // the number of the core whose block this is
   OpstatsSummary summary_;
 };
 
 }  // namespace
 
-Result<OpstatsSummary> parse_summary(std::string_view text, std::string_view name) {
-  return SummaryParser(name).run(text);
+Result<OpstatsSummary> parse_summary(std::string_view text, std::string_view name,
+                                     std::vector<Note>* broken) {
+  return SummaryParser(name, broken).run(text);
 }
 
 }  // namespace npuscope::qaic

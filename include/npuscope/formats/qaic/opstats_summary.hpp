@@ -125,7 +125,9 @@ OpstatsSummary summarise(const Profile& profile);
 std::string print_summary(const OpstatsSummary& summary);
 
 // Input errors name the line. Reads what print_summary and qaic-opstats print; figures that follow
-// from others are not taken from the text, and lines of another form are kept in `unread`.
-Result<OpstatsSummary> parse_summary(std::string_view text, std::string_view name);
+// from others are not taken from the text, and lines of another form are kept in `unread`. With
+// `broken`, broken lines are noted there and left out instead.
+Result<OpstatsSummary> parse_summary(std::string_view text, std::string_view name,
+                                     std::vector<Note>* broken = nullptr);
 
 }  // namespace npuscope::qaic

@@ -1,0 +1,58 @@
+// Adds rows to a profile that has little else than measures.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::qaic {
+
+class ProfileRows {
+ public:
+  explicit ProfileRows(Profile& profile) : profile_(profile) {}
+
+  ClockId clock(std::string_view name, ClockKind kind, Hertz rate, bool offset_known = false) {
+    profile_.clocks.push_back({profile_.strings.intern(name), kind, rate, offset_known, 0});
+    return ClockId(profile_.clocks.size() - 1);
+  }
+  UnitId unit(std::string_view name, Engine engine, UnitId parent, std::uint32_t core = 0,
+              std::uint32_t lane = 0, std::uint32_t device = 0) {
+    profile_.units.push_back(
+        {device, core, engine, lane, profile_.strings.intern(name), parent, {}, {}});
+    return UnitId(profile_.units.size() - 1);
+  }
+  void of_profile(std::string_view what, MeasureKind kind, Origin origin, ClockId clock,
+                  double value) {
+    add(Measure::Subject::profile, 0, what, kind, origin, clock, value);
+  }
+  void of_unit(UnitId unit, std::string_view what, MeasureKind kind, Origin origin, ClockId clock,
+               double value) {
+    add(Measure::Subject::unit, index_of(unit), what, kind, origin, clock, value);
+  }
+  void add(Measure::Subject subject, std::uint32_t id, std::string_view what, MeasureKind kind,
+           Origin origin, ClockId clock, double value) {
+    profile_.measures.push_back(
+        {subject, id, profile_.strings.intern(what), kind, origin, clock, value});
+  }
+  void span(UnitId unit, OpId op, SpanKind kind, std::int64_t start, std::int64_t duration,
+            std::int64_t cycles, std::uint32_t instance) {
+    Spans& spans = profile_.spans;
+    spans.unit.push_back(unit);
+    spans.op.push_back(op);
+    spans.kind.push_back(kind);
+    spans.start.push_back(start);
+    spans.duration.push_back(duration);
+    spans.processor_cycles.push_back(cycles);
+    spans.instance.push_back(instance);
+  }
+  void note(Severity severity, std::string file, std::uint64_t offset, std::string message,
+            std::uint64_t count = 1) {
+    profile_.notes.push_back({severity, std::move(file), offset, std::move(message), count});
+  }
+
+ private:
+  Profile& profile_;
+};
+
+}  // namespace npuscope::qaic
