@@ -1,0 +1,36 @@
+// Numbers about the whole run, and sampled series, each with its spread:
+//
+//   for (const NumberRow& row : analyse_numbers(profile)) …    "RPC (execute) time": 3770, 2348, …
+//   for (const CounterRow& row : analyse_counters(profile)) …  "VTCM alloc": 0 … 671,744
+#pragma once
+
+#include <vector>
+
+#include "npuscope/analysis/coarse.hpp"
+
+namespace npuscope::analysis {
+
+struct NumberRow {
+  StringId what{};
+  MeasureKind kind = MeasureKind::count;
+  Origin origin = Origin::measured;
+  ClockId clock{};  // meaningful unless kind is count
+  Spread values;    // over the inferences, in their order
+};
+
+// Of measures whose subject is the profile; in the order in which the profile has them.
+std::vector<NumberRow> analyse_numbers(const Profile& profile);
+
+struct CounterRow {
+  std::uint32_t series = 0;
+  std::uint64_t samples = 0;
+  double least = 0;
+  double most = 0;
+  double last = 0;
+  double mean =
+      0;  // over time, a sample holding until the next; of the samples when all are at once
+};
+
+std::vector<CounterRow> analyse_counters(const Profile& profile);
+
+}  // namespace npuscope::analysis

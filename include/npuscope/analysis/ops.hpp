@@ -1,0 +1,73 @@
+// The fine view: what each operation costs, as a table whose every column is one kind of number.
+//
+//   OpTable table = analyse_ops(profile, by_unit, self, {.grouping = Grouping::label, .top = 10});
+//   table.columns[table.ranked_by].kind      // dominant_path
+//   table.rows[0].label                      // "MatMul_0"
+//   table.rows[0].values[table.ranked_by]    // 32707
+//
+// Columns from spans: what each span carries (dominant path, bytes), then
+//   work     time of its spans, what is nested inside them left out; sums over units
+//   active   union of its spans: time in which at least one of them ran
+//   span     first start to last end, summed over inferences
+//   waiting  syncs, barriers and DMA waits of it
+//   async    asynchronous slices
+// and one for each number that a profile has about ops without a timeline. Numbers that cannot be
+// added up over ops (wall, spans, shares of a unit) make no column. Where an op's number is there
+// for several inferences, the median of all but the first counts.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+
+enum class Grouping : std::uint8_t {
+  label,  // the model's operator, else the op's name
+  kind,   // kernel, or category
+};
+
+struct OpOptions {
+  Grouping grouping = Grouping::label;
+  std::size_t top = 10;  // rows kept, by what the table is ranked by
+};
+
+struct OpColumn {
+  std::string name;
+  MeasureKind kind = MeasureKind::count;
+  Origin origin = Origin::measured;
+  ClockId clock{};             // meaningful unless kind is count
+  bool of_base_clock = false;  // times of spans
+  bool per_inference = false;  // medians over inferences
+  double total = 0;            // over all rows, also those that were not kept
+};
+
+struct OpRow {
+  StringId label{};
+  StringId kind{};                            // of the op that stands first in the profile
+  std::uint32_t kinds = 0;                    // distinct ones
+  std::uint32_t ops = 0;                      // that are grouped here
+  std::uint64_t instances = 0;                // spans of work
+  std::uint32_t units = 0;                    // that ran it
+  Engine engine = Engine::none;               // used by most of its instances
+  std::vector<std::optional<double>> values;  // by column
+};
+
+struct OpTable {
+  std::vector<OpColumn> columns;
+  std::size_t ranked_by = 0;  // a column, when there is one
+  std::vector<OpRow> rows;
+  std::uint64_t row_count = 0;     // before the top were kept
+  std::uint64_t columns_left = 0;  // beyond the most that a table takes (32)
+
+  const OpColumn* column(std::string_view name) const;
+  std::optional<std::size_t> place_of(std::string_view name) const;
+};
+
+OpTable analyse_ops(const Profile& profile, const SpansByUnit& by_unit,
+                    const std::vector<std::int64_t>& self, const OpOptions& options);
+
+}  // namespace npuscope::analysis

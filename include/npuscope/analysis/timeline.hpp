@@ -1,0 +1,55 @@
+// How the spans of a profile count: which of them are work, which waiting, and what they sum to
+// without counting a nested slice twice.
+//
+//   role_of(SpanKind::sync)                 // wait
+//   timeline_of(profile)                    // first start to last end of what ran
+//   self_durations(profile, by_unit)[row]   // duration less what is nested inside
+//
+// A span's end never overflows: end_of() saturates, negative durations count as none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "npuscope/profile/intervals.hpp"
+#include "npuscope/profile/profile.hpp"
+#include "npuscope/profile/spans_by_unit.hpp"
+
+namespace npuscope::analysis {
+
+enum class Role : std::uint8_t {
+  work,     // op, transfer, slice, host
+  wait,     // sync, barrier, dma_wait
+  frame,    // inference, activation: encloses work, is none itself
+  overlay,  // async, instant: beside the unit's own work
+};
+Role role_of(SpanKind kind);
+
+// The hardware a span uses: what its op says, else its unit.
+Engine engine_of(const Profile& profile, std::size_t row);
+
+// What that hardware does. A span of kind transfer is data movement wherever it runs.
+enum class Domain : std::uint8_t { compute, movement, host, other };
+Domain domain_of(Engine engine);
+Domain domain_of(const Profile& profile, std::size_t row);
+const char* name_of(Domain domain);
+const char* name_of(Engine engine);
+
+Interval interval_of(const Spans& spans, std::size_t row);
+
+// From the first start to the last end of work, waits and inferences (setting up before the first
+// inference is no part of it), of instants and asynchronous spans where there is nothing else.
+// Empty {0, 0} without spans.
+Interval timeline_of(const Profile& profile);
+
+// Row i: the time in which span i was the innermost of its unit. Their sum over the work of a unit
+// is the union of its intervals, however they nest or overlap. Asynchronous spans and transfers may
+// truly overlap: theirs is the whole duration; that of frames and instants is zero.
+std::vector<std::int64_t> self_durations(const Profile& profile, const SpansByUnit& by_unit);
+
+// Ticks of the base clock per second during a window: the clock's own rate, else that of the
+// shortest phase which contains the window and has been timed by another clock.
+std::optional<Hertz> rate_during(const Profile& profile, Interval window);
+
+}  // namespace npuscope::analysis

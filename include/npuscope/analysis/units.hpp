@@ -1,0 +1,70 @@
+// The low view: how busy each unit was and what it moved.
+//
+//   UnitTable table = analyse_units(profile, by_unit, self);
+//   table.units[0].busy          // union of its work: nested and overlapping spans count once
+//   table.engines[0].domain      // the busiest unit of the HVX threads: their real time
+//
+// Work on several units of a class runs side by side, so the busiest of them (the domain) bounds
+// the time, not their sum. What an op uses decides its class, not the lane that it is drawn on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+
+enum class Memory : std::uint8_t { ddr, vtcm };
+enum class Direction : std::uint8_t { read, write };
+
+// Bytes by memory and direction; none where the profile does not say.
+struct Traffic {
+  std::optional<double> bytes[2][2];
+
+  std::optional<double>& of(Memory memory, Direction direction) {
+    return bytes[std::size_t(memory)][std::size_t(direction)];
+  }
+  std::optional<double> of(Memory memory, Direction direction) const {
+    return bytes[std::size_t(memory)][std::size_t(direction)];
+  }
+  bool known() const;
+};
+
+struct UnitRow {
+  UnitId unit = UnitId::none;
+  std::int64_t busy = 0;     // union of its work
+  std::int64_t waiting = 0;  // union of its waits where it does not work
+  std::int64_t work = 0;     // sum of its work
+  std::uint64_t spans = 0;   // of work
+  std::optional<double> dominant_path;
+  Traffic traffic;
+};
+
+struct EngineRow {
+  Engine engine = Engine::none;
+  std::uint32_t units = 0;  // that ran work of it
+  std::int64_t domain = 0;  // the busiest of them
+  std::int64_t active = 0;  // at least one of them at work
+  std::int64_t work = 0;    // sum over them
+  UnitId busiest = UnitId::none;
+};
+
+struct UnitTable {
+  std::int64_t wall = 0;
+  std::vector<UnitRow> units;           // that have work or waits, in the profile's order
+  std::vector<EngineRow> engines;       // in the order of Engine
+  std::optional<double> dominant_path;  // of all of them
+  Traffic traffic;                      // of the whole profile
+  // Where the traffic comes from: "spans", "units", "ops" or "the whole run".
+  const char* traffic_source = "";
+};
+
+UnitTable analyse_units(const Profile& profile, const SpansByUnit& by_unit,
+                        const std::vector<std::int64_t>& self);
+
+// A unit's name within its parents': "card 0 > core 3 > HVX 1".
+std::string path_of(const Profile& profile, UnitId unit);
+
+}  // namespace npuscope::analysis

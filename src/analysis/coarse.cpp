@@ -1,0 +1,135 @@
+#include "npuscope/analysis/coarse.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace npuscope::analysis {
+
+const char* name_of(Part part) {
+  constexpr const char* names[part_count] = {"compute alone",
+                                             "compute with data movement",
+                                             "data movement alone",
+                                             "units at work",
+                                             "host alone",
+                                             "waiting alone",
+                                             "idle"};
+  return names[std::size_t(part)];
+}
+
+Spread spread_of(const std::vector<double>& samples) {
+  Spread spread;
+  if (samples.empty()) return spread;
+  spread.count = samples.size();
+  spread.first = samples.front();
+  spread.least = *std::min_element(samples.begin(), samples.end());
+  spread.most = *std::max_element(samples.begin(), samples.end());
+  std::vector<double> rest(samples.begin() + (samples.size() > 1 ? 1 : 0), samples.end());
+  std::sort(rest.begin(), rest.end());
+  const std::size_t middle = rest.size() / 2;
+  spread.median_of_rest =
+      rest.size() % 2 == 1 ? rest[middle] : (rest[middle - 1] + rest[middle]) / 2;
+  return spread;
+}
+
+namespace {
+
+// What was active when, by what is active.
+struct Activity {
+  IntervalSet compute, movement, host, other, waits;
+  std::vector<Interval> units;  // the busy intervals of every unit, one after another
+};
+
+Activity activity_of(const Profile& profile, const SpansByUnit& by_unit) {
+  std::vector<Interval> of_domain[4], waits;
+  Activity activity;
+  std::vector<Interval> busy;
+  for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
+    busy.clear();
+    for (const std::uint32_t row : by_unit.of(UnitId(std::uint32_t(unit)))) {
+      const Role role = role_of(profile.spans.kind[row]);
+      const Interval interval = interval_of(profile.spans, row);
+      if (role == Role::work) {
+        of_domain[std::size_t(domain_of(profile, row))].push_back(interval);
+        busy.push_back(interval);
+      } else if (role == Role::wait) {
+        waits.push_back(interval);
+      }
+    }
+    const IntervalSet set = union_of(std::move(busy));
+    activity.units.insert(activity.units.end(), set.begin(), set.end());
+    busy = {};
+  }
+  activity.compute = union_of(std::move(of_domain[std::size_t(Domain::compute)]));
+  activity.movement = union_of(std::move(of_domain[std::size_t(Domain::movement)]));
+  activity.host = union_of(std::move(of_domain[std::size_t(Domain::host)]));
+  activity.other = union_of(std::move(of_domain[std::size_t(Domain::other)]));
+  activity.waits = union_of(std::move(waits));
+  return activity;
+}
+
+void divide_wall(const Activity& activity, Coarse& coarse) {
+  const auto part = [&](Part which) -> std::int64_t& { return coarse.parts[std::size_t(which)]; };
+  const auto both = intersection_of(activity.compute, activity.movement);
+  part(Part::compute_and_movement) = length_of(both);
+  part(Part::compute_alone) = length_of(difference_of(activity.compute, both));
+  part(Part::movement_alone) = length_of(difference_of(activity.movement, both));
+  IntervalSet seen = union_of(activity.compute, activity.movement);
+  const auto add = [&](Part which, const IntervalSet& set) {
+    part(which) = length_of(difference_of(set, seen));
+    seen = union_of(seen, set);
+  };
+  add(Part::other_work, activity.other);
+  add(Part::host_alone, activity.host);
+  coarse.active = length_of(seen);
+  add(Part::waiting, activity.waits);
+  const IntervalSet gaps = gaps_in(seen, coarse.timeline);
+  part(Part::idle) = length_of(gaps);
+  coarse.gaps = gaps.size();
+  for (const Interval& gap : gaps)
+    coarse.longest_gap = std::max(coarse.longest_gap, length_of(gap));
+}
+
+Spread inference_walls(const Profile& profile) {
+  const Spans& spans = profile.spans;
+  if (spans.instance.size() != spans.size()) return {};
+  std::map<std::uint32_t, Interval> extents;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (spans.kind[row] == SpanKind::activation || role_of(spans.kind[row]) == Role::overlay) {
+      continue;
+    }
+    const Interval interval = interval_of(spans, row);
+    const auto [place, is_new] = extents.try_emplace(spans.instance[row], interval);
+    if (is_new) continue;
+    place->second.begin = std::min(place->second.begin, interval.begin);
+    place->second.end = std::max(place->second.end, interval.end);
+  }
+  std::vector<double> walls;
+  for (const auto& [instance, extent] : extents) {
+    if (instance != every_instance) walls.push_back(double(length_of(extent)));
+  }
+  return spread_of(walls);
+}
+
+}  // namespace
+
+Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
+                      const std::vector<std::int64_t>& self) {
+  Coarse coarse;
+  coarse.timeline = timeline_of(profile);
+  coarse.wall = length_of(coarse.timeline);
+  for (std::size_t row = 0; row < self.size(); ++row) {
+    if (role_of(profile.spans.kind[row]) == Role::work) {
+      coarse.work = saturating_add(coarse.work, self[row]);
+    }
+  }
+  const Activity activity = activity_of(profile, by_unit);
+  coarse.compute_active = length_of(activity.compute);
+  coarse.movement_active = length_of(activity.movement);
+  coarse.host_active = length_of(activity.host);
+  divide_wall(activity, coarse);
+  coarse.concurrency = concurrency_of(activity.units);
+  coarse.inferences = inference_walls(profile);
+  return coarse;
+}
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,69 @@
+#include "npuscope/analysis/numbers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace npuscope::analysis {
+
+std::vector<NumberRow> analyse_numbers(const Profile& profile) {
+  std::map<std::tuple<StringId, MeasureKind, Origin, ClockId>, std::size_t> place;
+  std::vector<NumberRow> rows;
+  std::vector<std::vector<std::pair<std::uint32_t, double>>> samples;
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::profile) continue;
+    const auto [found, is_new] =
+        place.try_emplace({measure.what, measure.kind, measure.origin, measure.clock}, rows.size());
+    if (is_new) {
+      rows.push_back({measure.what, measure.kind, measure.origin, measure.clock, {}});
+      samples.emplace_back();
+    }
+    samples[found->second].push_back({measure.instance, measure.value});
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::stable_sort(samples[i].begin(), samples[i].end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<double> values;
+    for (const auto& [instance, value] : samples[i]) values.push_back(value);
+    rows[i].values = spread_of(values);
+  }
+  return rows;
+}
+
+std::vector<CounterRow> analyse_counters(const Profile& profile) {
+  const Counters& counters = profile.counters;
+  struct Sum {
+    double weighted = 0, time = 0, plain = 0;
+    std::int64_t since = 0;
+  };
+  std::vector<CounterRow> rows(counters.series.size());
+  std::vector<Sum> sums(rows.size());
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    if (counters.of[i] >= rows.size()) continue;
+    CounterRow& row = rows[counters.of[i]];
+    Sum& sum = sums[counters.of[i]];
+    const double value = counters.value[i];
+    if (row.samples > 0) {
+      const auto held =
+          double(std::max<std::int64_t>(0, saturating_subtract(counters.time[i], sum.since)));
+      sum.weighted += row.last * held;
+      sum.time += held;
+    }
+    row.least = row.samples == 0 ? value : std::min(row.least, value);
+    row.most = row.samples == 0 ? value : std::max(row.most, value);
+    row.last = value;
+    row.samples += 1;
+    sum.plain += value;
+    sum.since = counters.time[i];
+  }
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].series = std::uint32_t(i);
+    if (rows[i].samples == 0) continue;
+    rows[i].mean = sums[i].time > 0 ? sums[i].weighted / sums[i].time
+                                    : sums[i].plain / double(rows[i].samples);
+  }
+  std::erase_if(rows, [](const CounterRow& row) { return row.samples == 0; });
+  return rows;
+}
+
+}  // namespace npuscope::analysis

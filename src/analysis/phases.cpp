@@ -1,0 +1,89 @@
+#include "npuscope/analysis/phases.hpp"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+namespace npuscope::analysis {
+namespace {
+
+struct Nested {
+  std::uint32_t depth = 0;
+  double self_ticks = 0;
+  double self_microseconds = -1;  // negative: unknown
+};
+
+// Phases of one inference and unit nest by time; those that overlap without nesting stand beside
+// each other.
+std::vector<Nested> nest(const std::vector<Phase>& phases,
+                         const std::vector<std::uint32_t>& order) {
+  std::vector<Nested> nested(phases.size());
+  std::vector<std::uint32_t> open;
+  const auto end_of = [&](std::uint32_t i) {
+    return saturating_add(phases[i].start, std::max<std::int64_t>(0, phases[i].duration));
+  };
+  for (const std::uint32_t i : order) {
+    const Phase& phase = phases[i];
+    while (!open.empty() &&
+           (phases[open.back()].instance != phase.instance ||
+            phases[open.back()].unit != phase.unit || end_of(open.back()) < end_of(i))) {
+      open.pop_back();
+    }
+    nested[i] = {std::uint32_t(open.size()), double(phase.duration), phase.microseconds};
+    if (!open.empty()) {
+      Nested& outer = nested[open.back()];
+      outer.self_ticks -= double(phase.duration);
+      const bool timed = outer.self_microseconds >= 0 && phase.microseconds >= 0;
+      outer.self_microseconds =
+          timed ? std::max(0.0, outer.self_microseconds - phase.microseconds) : -1;
+    }
+    open.push_back(i);
+  }
+  return nested;
+}
+
+struct Samples {
+  std::uint32_t depth = 0;
+  std::vector<double> ticks, microseconds, self_ticks, self_microseconds, hertz;
+};
+
+}  // namespace
+
+std::vector<PhaseRow> analyse_phases(const Profile& profile) {
+  const std::vector<Phase>& phases = profile.phases;
+  std::vector<std::uint32_t> order(phases.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const Phase &first = phases[a], &second = phases[b];
+    if (first.instance != second.instance) return first.instance < second.instance;
+    if (first.unit != second.unit) return first.unit < second.unit;
+    if (first.start != second.start) return first.start < second.start;
+    return first.duration > second.duration;
+  });
+  const auto nested = nest(phases, order);
+  std::map<StringId, std::size_t> place;
+  std::vector<std::pair<StringId, Samples>> rows;
+  for (const std::uint32_t i : order) {
+    const auto [found, is_new] = place.try_emplace(phases[i].name, rows.size());
+    if (is_new) rows.push_back({phases[i].name, {nested[i].depth, {}, {}, {}, {}, {}}});
+    Samples& samples = rows[found->second].second;
+    samples.ticks.push_back(double(phases[i].duration));
+    samples.self_ticks.push_back(nested[i].self_ticks);
+    if (phases[i].microseconds >= 0) samples.microseconds.push_back(phases[i].microseconds);
+    if (nested[i].self_microseconds >= 0) {
+      samples.self_microseconds.push_back(nested[i].self_microseconds);
+    }
+    if (phases[i].microseconds > 0) {
+      samples.hertz.push_back(double(phases[i].duration) / phases[i].microseconds * 1e6);
+    }
+  }
+  std::vector<PhaseRow> table;
+  for (const auto& [name, samples] : rows) {
+    table.push_back({name, samples.depth, spread_of(samples.ticks), spread_of(samples.microseconds),
+                     spread_of(samples.self_ticks), spread_of(samples.self_microseconds),
+                     spread_of(samples.hertz)});
+  }
+  return table;
+}
+
+}  // namespace npuscope::analysis
