@@ -6,9 +6,9 @@
 
 #include "npuscope/base/files.hpp"
 #include "npuscope/formats/qaic/opstats_host_trace.hpp"
+#include "npuscope/formats/qaic/opstats_networks.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/report/opstats_json.hpp"
-#include "report/opstats_networks.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -63,7 +63,7 @@ class OpstatsJob {
   const ProgressReport& progress_;
   std::optional<qaic::HostTrace> host_trace_;
   qaic::TraceOptions trace_options_;
-  OpstatsNetworks networks_;
+  qaic::OpstatsNetworks networks_;
   std::vector<StatsBufferFile> files_;
   std::set<std::uint32_t> devices_;  // of the buffers that could be traced
   OpstatsOutcome outcome_;
@@ -81,7 +81,7 @@ Status OpstatsJob::prepare() {
   auto qpc = MappedFile::open(request_.qpc);
   if (!qpc) return tl::unexpected(qpc.error());
   auto networks =
-      load_networks(qpc->bytes(), request_.qpc.string(), request_.trace_options.flow_events);
+      qaic::load_networks(qpc->bytes(), request_.qpc.string(), request_.trace_options.flow_events);
   if (!networks) return tl::unexpected(networks.error());
   networks_ = std::move(*networks);
   if (auto chosen = check_cores(); !chosen) return chosen;
@@ -101,7 +101,7 @@ Status OpstatsJob::prepare() {
 // Chosen cores that no network has are a mistake when no other is chosen.
 Status OpstatsJob::check_cores() {
   std::uint32_t cores = 0;
-  for (const OpstatsNetwork& network : networks_.networks) {
+  for (const qaic::OpstatsNetwork& network : networks_.networks) {
     cores = std::max(cores, network.network.cores());
   }
   const std::vector<std::uint32_t>& chosen = request_.trace_options.cores;
@@ -120,7 +120,7 @@ Status OpstatsJob::check_cores() {
 
 void OpstatsJob::tell_networks() {
   for (const Error& error : networks_.problems) problem(error);
-  for (const OpstatsNetwork& network : networks_.networks) {
+  for (const qaic::OpstatsNetwork& network : networks_.networks) {
     tell(Kind::detail,
          fmt::format("{}: network {}, {} cores of {} threads, statistics level {}",
                      request_.qpc.string(), network.label, network.network.cores(),
@@ -260,7 +260,7 @@ void OpstatsJob::report_missing_slices(const TraceGroup& group) {
   std::set<std::string> present;
   for (const std::size_t index : group.files) present.insert(files_[index].name.network);
   const StatsBufferFile& like = files_[group.files.front()];
-  for (const OpstatsNetwork& network : networks_.networks) {
+  for (const qaic::OpstatsNetwork& network : networks_.networks) {
     const bool same = qaic::slice_number(network.label) &&
                       qaic::without_slice(network.label) == qaic::without_slice(like.name.network);
     if (!same || present.contains(network.label)) continue;

@@ -7,12 +7,12 @@
 #include "npuscope/formats/qaic/opstats_files.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
-namespace npuscope::report {
+namespace npuscope::qaic {
 
 struct OpstatsNetwork {
   std::string label;  // network name, or QAicGraph_slice00 for one device's part
   bool has_program = false;
-  qaic::StatsNetwork network;
+  StatsNetwork network;
 };
 
 struct OpstatsNetworks {
@@ -22,11 +22,10 @@ struct OpstatsNetworks {
   std::string names() const;  // for messages
   // Decodes with the network that the buffer belongs to, found by its file's name, its own text and
   // its fingerprint; `label` tells which it was.
-  Result<Profile> decode(ByteSpan bytes, const qaic::StatsBufferFile& file,
-                         std::string& label) const;
+  Result<Profile> decode(ByteSpan bytes, const StatsBufferFile& file, std::string& label) const;
 };
 
 // An input error when there is no usable network at all.
 Result<OpstatsNetworks> load_networks(ByteSpan bytes, const std::string& file, bool dependencies);
 
-}  // namespace npuscope::report
+}  // namespace npuscope::qaic

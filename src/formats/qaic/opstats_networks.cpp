@@ -1,34 +1,33 @@
-#include "report/opstats_networks.hpp"
+#include "npuscope/formats/qaic/opstats_networks.hpp"
 
 #include <algorithm>
 
 #include "npuscope/formats/qaic/qpc.hpp"
 
-namespace npuscope::report {
+namespace npuscope::qaic {
 namespace {
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
-Result<OpstatsNetwork> load_network(const qaic::QpcProgram& found, const std::string& file,
+Result<OpstatsNetwork> load_network(const QpcProgram& found, const std::string& file,
                                     bool dependencies) {
   const std::string place = found.path.empty() ? file : fmt::format("{}: {}", file, found.path);
-  const qaic::QpcSegment* segment = found.qpc.find(qaic::segment_network_descriptor);
-  const auto descriptor = qaic::read_network_descriptor(
-      segment->bytes, fmt::format("{}: {}", place, qaic::segment_network_descriptor));
+  const QpcSegment* segment = found.qpc.find(segment_network_descriptor);
+  const auto descriptor = read_network_descriptor(
+      segment->bytes, fmt::format("{}: {}", place, segment_network_descriptor));
   if (!descriptor) return tl::unexpected(descriptor.error());
-  std::optional<qaic::Program> program;
-  if (const auto* code = found.qpc.find(qaic::segment_program)) {
-    auto read =
-        qaic::read_program(code->bytes, fmt::format("{}: {}", place, qaic::segment_program));
+  std::optional<Program> program;
+  if (const auto* code = found.qpc.find(segment_program)) {
+    auto read = read_program(code->bytes, fmt::format("{}: {}", place, segment_program));
     if (!read) return tl::unexpected(read.error());
     program = std::move(*read);
   }
-  qaic::StatsNetworkOptions options;
+  StatsNetworkOptions options;
   options.dependencies = dependencies;
-  if (const std::string name = last_name(found.path); qaic::slice_number(name)) {
+  if (const std::string name = last_name(found.path); slice_number(name)) {
     options.label = name;
   }
-  auto network = qaic::StatsNetwork::create(*descriptor, program ? &*program : nullptr, options);
+  auto network = StatsNetwork::create(*descriptor, program ? &*program : nullptr, options);
   if (!network) {
     return input_error("{}: {}", place, network.error().message);
   }
@@ -45,10 +44,10 @@ std::uint32_t device_of(const Profile& profile) { return profile.units.front().d
 }  // namespace
 
 Result<OpstatsNetworks> load_networks(ByteSpan bytes, const std::string& file, bool dependencies) {
-  const auto programs = qaic::find_programs(bytes, file);
+  const auto programs = find_programs(bytes, file);
   if (!programs) return tl::unexpected(programs.error());
   OpstatsNetworks loaded;
-  for (const qaic::QpcProgram& found : *programs) {
+  for (const QpcProgram& found : *programs) {
     auto network = load_network(found, file, dependencies);
     if (network) {
       loaded.networks.push_back(std::move(*network));
@@ -69,10 +68,10 @@ std::string OpstatsNetworks::names() const {
   return names;
 }
 
-Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const qaic::StatsBufferFile& file,
+Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const StatsBufferFile& file,
                                         std::string& label) const {
   const std::string name = file.path.string();
-  const auto decoder = qaic::find_stats_buffer_decoder(bytes, name);
+  const auto decoder = find_stats_buffer_decoder(bytes, name);
   if (!decoder) return tl::unexpected(decoder.error());
   const std::string own = (*decoder)->network_name(bytes).value_or("");
   std::vector<const OpstatsNetwork*> candidates;
@@ -95,14 +94,14 @@ Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const qaic::StatsBufferF
   Result<Profile> first = input_error("{}: not decoded", name);
   const OpstatsNetwork* used = nullptr;
   for (const OpstatsNetwork* candidate : candidates) {
-    auto profile = qaic::decode_stats_buffer(bytes, name, candidate->network);
+    auto profile = decode_stats_buffer(bytes, name, candidate->network);
     const bool exact = candidate->label == file.name.network;
     if (!profile) {
       if (used == nullptr && candidate == candidates.front()) first = std::move(profile);
       continue;
     }
     // Devices that run the same program are told apart by the slice's number.
-    const auto slice = qaic::slice_number(candidate->label);
+    const auto slice = slice_number(candidate->label);
     const bool right_device = !slice || *slice == device_of(*profile);
     if (used == nullptr || exact || right_device) {
       first = std::move(profile);
@@ -114,4 +113,4 @@ Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const qaic::StatsBufferF
   return first;
 }
 
-}  // namespace npuscope::report
+}  // namespace npuscope::qaic
