@@ -46,14 +46,20 @@ class MatrixLowering : protected VectorLowering {
     std::uint64_t chunks = 1;       // of the weights' columns
     std::uint64_t depth_parts = 1;  // of each chunk
   };
-  ProductTiling plan_tiling(const MatrixJob& job, const Operand& activation,
-                            const NodeResult& result) const;
+  ProductTiling plan_tiling(const MatrixJob& job, std::span<const Operand> operands,
+                            const NodeResult& result, std::uint64_t finer) const;
+  std::vector<std::uint64_t> product_sizes(const MatrixJob& job, std::span<const Operand> operands,
+                                           const NodeResult& result,
+                                           const ProductTiling& tiling) const;
+  std::uint64_t own_weight_bytes(const MatrixJob& job) const;
   NodeResult make_product_result(const MatrixJob& job, Layout layout);
-  void run_product_tiles(const MatrixJob& job, const std::vector<Operand>& operands, BufferId halo,
-                         const NodeResult& result);
+  void run_product_tiles(const MatrixJob& job, std::vector<Operand>& operands, BufferId halo,
+                         NodeResult& result);
   Partition needed_for_batches(const MatrixJob& job, TensorId id, bool weights) const;
-  std::uint64_t batch_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
+  std::uint64_t batch_tiles(const MatrixJob& job, std::span<const Operand> operands,
                             const NodeResult& result) const;
+  std::uint64_t find_batch_room(const MatrixJob& job, std::vector<Operand>& operands,
+                                NodeResult& result);
   ProductTile batch_tile(const MatrixJob& job, const CoreBytes& output_bytes, std::uint64_t index,
                          std::uint64_t tiles, bool streamed) const;
   ProductTile product_tile(const MatrixJob& job, const CoreBytes& output_bytes,

@@ -145,25 +145,51 @@ void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
 }
 
 MatrixLowering::ProductTiling MatrixLowering::plan_tiling(const MatrixJob& job,
-                                                          const Operand& activation,
-                                                          const NodeResult& result) const {
+                                                          std::span<const Operand> operands,
+                                                          const NodeResult& result,
+                                                          std::uint64_t finer) const {
   ProductTiling tiling;
-  if (activation.streamed) tiling.rows = tiles_for(largest(activation.core_bytes));
-  if (result.streamed) tiling.rows = std::max(tiling.rows, tiles_for(largest(result.core_bytes)));
-  const bool split = job.by_columns && job.partition.axis >= 0;
-  const std::uint64_t own_weights =
-      split ? largest(slice_bytes(job.partition, job.weight_bytes, cores_)) : job.weight_bytes;
+  tiling.rows = usual_tiles(operands, std::span(&result, 1));
+  const bool streams =
+      result.streamed || std::any_of(operands.begin(), operands.end(),
+                                     [](const Operand& operand) { return operand.streamed; });
+  if (streams) tiling.rows *= finer;
+  const std::uint64_t own_weights = own_weight_bytes(job);
   // With a streamed activation, weights that fit are held, so that it is streamed only once.
-  if (tiling.rows > 1 && own_weights <= resident_limit_) return tiling;
+  if (tiling.rows > 1 && own_weights <= resident_limit_ / finer) return tiling;
   const std::uint64_t most_chunks =
       job.groups > 1 ? job.groups : divide_up(job.product.columns, target_.hmx_alignment);
-  tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, weight_chunk_bytes), 1,
+  const std::uint64_t chunk_bytes = divide_up(weight_chunk_bytes, finer);
+  tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
                                             std::max<std::uint64_t>(most_chunks, 1));
   // Very deep products: even one block of columns is too much at once, so the depth is cut and the
   // parts' products are added up in place.
-  tiling.depth_parts = std::max<std::uint64_t>(
-      divide_up(divide_up(own_weights, tiling.chunks), 2 * weight_chunk_bytes), 1);
+  tiling.depth_parts =
+      std::max<std::uint64_t>(divide_up(divide_up(own_weights, tiling.chunks), 2 * chunk_bytes), 1);
   return tiling;
+}
+
+std::uint64_t MatrixLowering::own_weight_bytes(const MatrixJob& job) const {
+  const bool split = job.by_columns && job.partition.axis >= 0;
+  return split ? largest(slice_bytes(job.partition, job.weight_bytes, cores_)) : job.weight_bytes;
+}
+
+std::vector<std::uint64_t> MatrixLowering::product_sizes(const MatrixJob& job,
+                                                         std::span<const Operand> operands,
+                                                         const NodeResult& result,
+                                                         const ProductTiling& tiling) const {
+  std::vector<std::uint64_t> sizes{
+      divide_up(own_weight_bytes(job), tiling.chunks * tiling.depth_parts)};
+  const auto streamed = streamed_sizes(operands, tiling.rows);
+  sizes.insert(sizes.end(), streamed.begin(), streamed.end());
+  if (!result.streamed) return sizes;
+  // The last tile is the largest, save that its last block of columns may not be whole.
+  const ProductTile last = product_tile(job, result.core_bytes, tiling.rows - 1, tiling.rows,
+                                        tiling.chunks - 1, tiling.chunks);
+  const std::uint64_t block =
+      device_bytes(largest(last.rows) * target_.hmx_alignment, type_of(job.plan->result));
+  sizes.push_back(std::min(largest(last.output_bytes) + block, largest(result.core_bytes)));
+  return sizes;
 }
 
 void MatrixLowering::lower_constant_product(MatrixJob& job) {
@@ -198,10 +224,16 @@ NodeResult MatrixLowering::make_product_result(const MatrixJob& job, Layout layo
   return result;
 }
 
-void MatrixLowering::run_product_tiles(const MatrixJob& job, const std::vector<Operand>& operands,
-                                       BufferId halo, const NodeResult& result) {
-  const ProductTiling tiling = plan_tiling(job, operands[0], result);
+void MatrixLowering::run_product_tiles(const MatrixJob& job, std::vector<Operand>& operands,
+                                       BufferId halo, NodeResult& result) {
+  const std::uint64_t finer = find_room(
+      [&](std::uint64_t times) {
+        return product_sizes(job, operands, result, plan_tiling(job, operands, result, times));
+      },
+      operands, std::span(&result, 1));
+  const ProductTiling tiling = plan_tiling(job, operands, result, finer);
   const std::uint64_t loads = tiling.chunks * tiling.depth_parts;
+  if (loads > most_tasks || tiling.rows > most_tasks) refuse_more_tasks();
   MatrixJob part_of_depth = job;
   part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
   for (std::uint64_t load = 0; load < loads; ++load) {
@@ -212,14 +244,14 @@ void MatrixLowering::run_product_tiles(const MatrixJob& job, const std::vector<O
           product_tile(job, result.core_bytes, row, tiling.rows, chunk, tiling.chunks);
       tile.name = name_of_tile(load * tiling.rows + row, loads * tiling.rows);
       tile.reads = {weights, halo};
-      BufferId activation_tile = BufferId::none;
+      std::vector<BufferId> own;
       for (const Operand& operand : operands) {
-        tile.reads.push_back(operand.streamed && &operand == &operands[0]
-                                 ? activation_tile = load_tile(operand, row, tiling.rows)
+        tile.reads.push_back(operand.streamed
+                                 ? own.emplace_back(load_tile(operand, row, tiling.rows))
                                  : operand.buffer);
       }
       emit_product(part_of_depth, tile, result);
-      release(activation_tile);
+      for (BufferId buffer : own) release(buffer);
     }
     release(weights);
   }
@@ -272,19 +304,32 @@ Partition MatrixLowering::needed_for_batches(const MatrixJob& job, TensorId id,
 }
 
 // One task per batch (head) of the busiest core, more when something is streamed.
-std::uint64_t MatrixLowering::batch_tiles(const MatrixJob& job,
-                                          const std::vector<Operand>& operands,
+std::uint64_t MatrixLowering::batch_tiles(const MatrixJob& job, std::span<const Operand> operands,
                                           const NodeResult& result) const {
   const int rank = int(job.partition.shape.size());
   const bool shared_batches = job.partition.axis >= 0 && job.partition.axis < rank - 2;
   const std::uint64_t per_core =
       shared_batches ? divide_up(job.groups, std::min<std::uint64_t>(job.groups, cores_))
                      : job.groups;
-  std::uint64_t tiles = std::clamp<std::uint64_t>(per_core, 1, 64);
-  for (const Operand& operand : operands) {
-    if (operand.streamed) tiles = std::max(tiles, tiles_for(largest(operand.core_bytes)));
-  }
-  if (result.streamed) tiles = std::max(tiles, tiles_for(largest(result.core_bytes)));
+  return std::max(std::clamp<std::uint64_t>(per_core, 1, 64),
+                  usual_tiles(operands, std::span(&result, 1)));
+}
+
+std::uint64_t MatrixLowering::find_batch_room(const MatrixJob& job, std::vector<Operand>& operands,
+                                              NodeResult& result) {
+  const std::uint64_t finer = find_room(
+      [&](std::uint64_t times) {
+        const std::uint64_t cuts = batch_tiles(job, operands, result) * times;
+        auto sizes = streamed_sizes(operands, cuts);
+        if (result.streamed) {
+          const ProductTile last = batch_tile(job, result.core_bytes, cuts - 1, cuts, true);
+          sizes.push_back(largest(last.output_bytes));
+        }
+        return sizes;
+      },
+      operands, std::span(&result, 1));
+  const std::uint64_t tiles = batch_tiles(job, operands, result) * finer;
+  if (tiles > most_tasks) refuse_more_tasks();
   return tiles;
 }
 
@@ -327,7 +372,7 @@ void MatrixLowering::lower_dynamic_product(MatrixJob& job) {
   operands.push_back(prepare(plan.weights, needed_for_batches(job, plan.weights, true), right));
   load_bias(job, operands);
   NodeResult result = make_product_result(job, left);
-  const std::uint64_t tiles = batch_tiles(job, operands, result);
+  const std::uint64_t tiles = find_batch_room(job, operands, result);
   const bool streamed = result.streamed || operands[0].streamed || operands[1].streamed;
   for (std::uint64_t index = 0; index < tiles; ++index) {
     ProductTile tile = batch_tile(job, result.core_bytes, index, tiles, streamed);

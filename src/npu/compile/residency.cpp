@@ -265,7 +265,9 @@ Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout
     operand.streamed = true;
     return operand;
   }
-  operand.buffer = allocate(operand.core_bytes, Lifetime::tile);
+  operand.buffer = try_allocate(operand.core_bytes, Lifetime::tile);
+  operand.streamed = operand.buffer == BufferId::none;
+  if (operand.streamed) return operand;
   operand.temporary = true;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (operand.core_bytes[core] == 0) continue;
@@ -430,8 +432,7 @@ BufferId Residency::load_tile(const Operand& operand, std::uint64_t tile, std::u
     tasks_.writes(task, buffer, core);
     if (!constant) reads_ddr(task, operand.storage);
   }
-  const Layout lies = constant ? Layout::flat : storages_[operand.storage].ddr_layout;
-  if (lies == operand.layout) return buffer;
+  if (!converts_tiles(operand)) return buffer;
   const BufferId converted = allocate(core_bytes, Lifetime::tile);
   const std::string kernel =
       operand.layout == Layout::flat ? "aicconvertfromd32" : "aicconverttod32";

@@ -5,7 +5,9 @@
 // ones stay in VTCM until their last use, or until something needed sooner pushes them out (spill).
 #pragma once
 
+#include <functional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "npu/compile/task_writer.hpp"
@@ -91,6 +93,20 @@ class Residency : protected TaskWriter {
   void convert_layout(StorageId id, Layout layout);
   void place_result(NodeResult& result, bool resident);
   void finish(Operand& operand);
+  // Sizes of the tiles that lie in VTCM at once, in the order in which they get their places, when
+  // cut so many times finer than usual.
+  using TileSizes = std::function<std::vector<std::uint64_t>(std::uint64_t finer)>;
+  // How many times finer a node must be cut for its tiles to find room. What the node holds in VTCM
+  // is streamed as well when that is what it takes.
+  std::uint64_t find_room(const TileSizes& sizes, std::span<Operand> operands,
+                          std::span<NodeResult> results);
+  std::uint64_t room_for_tiles() const;
+  void stream(Operand& operand);
+  bool stream_largest(std::span<Operand> operands, std::span<NodeResult> results);
+  // Of the operands and results that are streamed, cut into so many tiles.
+  std::vector<std::uint64_t> streamed_sizes(std::span<const Operand> operands,
+                                            std::uint64_t tiles) const;
+  bool converts_tiles(const Operand& operand) const;
   // One tile of a streamed operand: loads it (and converts it) into a buffer of its own.
   BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
   void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes);

@@ -5,12 +5,6 @@
 #include "npu/compile/operand_text.hpp"
 
 namespace npuscope::npu {
-namespace {
-
-constexpr std::size_t most_tasks = 1 << 22;  // as many ops as a network descriptor may have
-
-}  // namespace
-
 TaskWriter::TaskWriter(const Graph& graph, const Target& target, const CompileOptions& options)
     : graph_(graph),
       target_(target),

@@ -21,6 +21,8 @@ struct LoweringFailure {
   std::string message;
 };
 
+inline constexpr std::size_t most_tasks = 1 << 22;  // as many ops as a descriptor may have
+
 class TaskWriter {
  protected:
   using CoreBytes = std::vector<std::uint64_t>;  // bytes on each core

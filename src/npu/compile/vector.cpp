@@ -70,19 +70,24 @@ Partition VectorLowering::choose_partition(const Node& node, OpClass op_class) c
   return {shape, best, 1};
 }
 
-BufferId VectorLowering::exchange_halo(const Node& node, const Operand& operand,
+BufferId VectorLowering::exchange_halo(const Node& node, Operand& operand,
                                        const Partition& partition) {
   const auto kernel = node.ints_attribute("kernel_shape");
-  const bool spatial = partition.axis == 2 && kernel.size() >= 1 && kernel[0] > 1;
-  if (!spatial || cores_ == 1 || operand.buffer == BufferId::none) return BufferId::none;
   const Shape& shape = tensor(operand.tensor).shape;
+  const bool spatial = partition.axis == 2 && kernel.size() >= 1 && kernel[0] > 1 &&
+                       shape.size() > 2 && shape[2] > 0;
+  if (!spatial || cores_ == 1 || operand.buffer == BufferId::none) return BufferId::none;
   const std::uint64_t row_bytes = bytes_of(operand.tensor) / std::uint64_t(shape[2]);
   const std::uint64_t halo_bytes = row_bytes * std::uint64_t(kernel[0] - 1);
   CoreBytes core_bytes(cores_);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     core_bytes[core] = std::min(halo_bytes, operand.core_bytes[core]);
   }
-  const BufferId halo = allocate(core_bytes, Lifetime::tile);
+  const BufferId halo = try_allocate(core_bytes, Lifetime::tile);
+  if (halo == BufferId::none) {
+    stream(operand);
+    return halo;
+  }
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
     TaskSpec spec =
@@ -114,7 +119,8 @@ std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op
     Partition needed{tensor(id).shape, replicated, 1};
     if (output.axis >= 0) {
       const int axis = input_axis(graph_, node, op_class, i, output.axis);
-      if (axis >= 0) needed.axis = axis;
+      // Of an empty part of a Concat there is nothing to split.
+      if (axis >= 0 && needed.shape[std::size_t(axis)] > 0) needed.axis = axis;
     }
     if (needed.axis >= 0) {
       const std::int64_t extent = needed.shape[std::size_t(needed.axis)];
@@ -148,7 +154,7 @@ void VectorLowering::lower_vector(const Node& node, OpClass op_class, const Vect
   if (layout == Layout::weights_d32) layout = Layout::flat;
   auto operands = prepare_inputs(node, op_class, partition, layout);
   std::vector<BufferId> halos;
-  for (const Operand& operand : operands) halos.push_back(exchange_halo(node, operand, partition));
+  for (Operand& operand : operands) halos.push_back(exchange_halo(node, operand, partition));
   run_vector_tiles(node, placed, partition, layout, operands, halos);
   for (Operand& operand : operands) finish(operand);
   for (BufferId halo : halos) release(halo);
@@ -160,27 +166,21 @@ void VectorLowering::lower_vector(const Node& node, OpClass op_class, const Vect
 
 void VectorLowering::run_vector_tiles(const Node& node, const VectorKernel& kernel,
                                       const Partition& partition, Layout layout,
-                                      const std::vector<Operand>& operands,
+                                      std::vector<Operand>& operands,
                                       const std::vector<BufferId>& halos) {
-  std::vector<NodeResult> results;
-  std::uint64_t tiles = 1;
-  for (TensorId id : node.outputs) {
-    if (id == TensorId::none) continue;
-    Partition own{tensor(id).shape, partition.axis, partition.unit};
-    if (own.shape.size() != partition.shape.size()) own = {tensor(id).shape, replicated, 1};
-    NodeResult result;
-    result.storage = make_storage(id, own, layout);
-    result.core_bytes = slice_bytes(own, storages_[result.storage].bytes, cores_);
-    pinned_.insert(result.storage);
-    if (kernel.in_place) result.buffer = take_input_buffer(operands, result);
-    result.in_place = result.buffer != BufferId::none;
-    if (!result.in_place) place_result(result, fits(result.core_bytes));
-    if (result.streamed) tiles = std::max(tiles, tiles_for(largest(result.core_bytes)));
-    results.push_back(std::move(result));
-  }
-  for (const Operand& operand : operands) {
-    if (operand.streamed) tiles = std::max(tiles, tiles_for(largest(operand.core_bytes)));
-  }
+  auto results = place_vector_results(node, kernel, partition, layout, operands);
+  const std::uint64_t finer = find_room(
+      [&](std::uint64_t times) {
+        const std::uint64_t cuts = usual_tiles(operands, results) * times;
+        auto sizes = streamed_sizes(operands, cuts);
+        for (const NodeResult& result : results) {
+          if (result.streamed) sizes.push_back(divide_up(largest(result.core_bytes), cuts));
+        }
+        return sizes;
+      },
+      operands, results);
+  const std::uint64_t tiles = usual_tiles(operands, results) * finer;
+  if (tiles > most_tasks) refuse_more_tasks();
   for (std::uint64_t tile = 0; tile < tiles; ++tile) {
     std::vector<BufferId> reads = halos;
     std::vector<BufferId> own;
@@ -192,6 +192,40 @@ void VectorLowering::run_vector_tiles(const Node& node, const VectorKernel& kern
     for (BufferId buffer : own) release(buffer);
   }
   for (const NodeResult& result : results) keep_result(result);
+}
+
+std::uint64_t VectorLowering::usual_tiles(std::span<const Operand> operands,
+                                          std::span<const NodeResult> results) const {
+  std::uint64_t tiles = 1;
+  for (const Operand& operand : operands) {
+    if (operand.streamed) tiles = std::max(tiles, tiles_for(largest(operand.core_bytes)));
+  }
+  for (const NodeResult& result : results) {
+    if (result.streamed) tiles = std::max(tiles, tiles_for(largest(result.core_bytes)));
+  }
+  return tiles;
+}
+
+std::vector<NodeResult> VectorLowering::place_vector_results(const Node& node,
+                                                             const VectorKernel& kernel,
+                                                             const Partition& partition,
+                                                             Layout layout,
+                                                             const std::vector<Operand>& operands) {
+  std::vector<NodeResult> results;
+  for (TensorId id : node.outputs) {
+    if (id == TensorId::none) continue;
+    Partition own{tensor(id).shape, partition.axis, partition.unit};
+    if (own.shape.size() != partition.shape.size()) own = {tensor(id).shape, replicated, 1};
+    NodeResult result;
+    result.storage = make_storage(id, own, layout);
+    result.core_bytes = slice_bytes(own, storages_[result.storage].bytes, cores_);
+    pinned_.insert(result.storage);
+    if (kernel.in_place) result.buffer = take_input_buffer(operands, result);
+    result.in_place = result.buffer != BufferId::none;
+    if (!result.in_place) place_result(result, fits(result.core_bytes));
+    results.push_back(std::move(result));
+  }
+  return results;
 }
 
 BufferId VectorLowering::take_input_buffer(const std::vector<Operand>& operands,

@@ -26,14 +26,21 @@ class VectorLowering : protected Residency {
   VectorKernel kernel_named(const std::string& name) const;
   void lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel);
   Partition choose_partition(const Node& node, OpClass op_class) const;
-  BufferId exchange_halo(const Node& node, const Operand& operand, const Partition& partition);
+  // Streams the operand instead when there is no room.
+  BufferId exchange_halo(const Node& node, Operand& operand, const Partition& partition);
   std::vector<Operand> prepare_inputs(const Node& node, OpClass op_class, const Partition& output,
                                       Layout layout);
   // Takes over the buffer of an input that has its last use here; none when there is no such input.
   BufferId take_input_buffer(const std::vector<Operand>& operands, const NodeResult& result);
   void run_vector_tiles(const Node& node, const VectorKernel& kernel, const Partition& partition,
-                        Layout layout, const std::vector<Operand>& operands,
+                        Layout layout, std::vector<Operand>& operands,
                         const std::vector<BufferId>& halos);
+  std::vector<NodeResult> place_vector_results(const Node& node, const VectorKernel& kernel,
+                                               const Partition& partition, Layout layout,
+                                               const std::vector<Operand>& operands);
+  // Tiles of all that is streamed, so that the largest is as large as a tile may be.
+  std::uint64_t usual_tiles(std::span<const Operand> operands,
+                            std::span<const NodeResult> results) const;
   void emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile, std::uint64_t tiles,
                         const std::vector<BufferId>& reads, const std::vector<NodeResult>& results);
   bool lower_split_reduction(const Node& node, const std::string& kernel);

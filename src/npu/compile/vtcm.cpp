@@ -53,6 +53,17 @@ void VtcmAllocator::release(std::uint64_t address) {
   live_.erase(found);
 }
 
+std::uint64_t VtcmAllocator::largest_gap_without(
+    const std::vector<std::uint64_t>& addresses) const {
+  std::uint64_t largest = 0, begin = 0;
+  for (const auto& [address, end] : live_) {
+    if (std::binary_search(addresses.begin(), addresses.end(), address)) continue;
+    largest = std::max(largest, address - begin);
+    begin = end;
+  }
+  return std::max(largest, capacity_ - begin);
+}
+
 std::vector<std::uint32_t> VtcmAllocator::take_over(std::uint64_t begin, std::uint64_t end,
                                                     std::uint32_t owner) {
   std::vector<std::uint32_t> predecessors;

@@ -28,6 +28,8 @@ class VtcmAllocator {
   // Nothing when no gap is large enough. `owner` is any number, distinct per allocation.
   std::optional<Allocation> allocate(std::uint64_t bytes, std::uint32_t owner, Lifetime lifetime);
   void release(std::uint64_t address);
+  // The largest gap that there would be without the allocations at these addresses (sorted).
+  std::uint64_t largest_gap_without(const std::vector<std::uint64_t>& addresses) const;
 
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t live_bytes() const { return live_bytes_; }

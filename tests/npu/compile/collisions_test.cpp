@@ -31,6 +31,24 @@ TEST(VtcmCollisions, NoneWhenTensorsAreSpilledAndStreamed) {
   EXPECT_EQ(collisions(generated_model("bert-base", {16, 128, 0}, 1), options_for(1)), 0u);
 }
 
+// What these hold in VTCM leaves too little room for a usual chunk of weights or for all the tiles.
+TEST(VtcmCollisions, NoneWhenRoomIsMadeForTiles) {
+  CompileOptions options = options_for(3);
+  options.convert_to_fp16 = false;
+  EXPECT_EQ(collisions(generated_model("bert-base", {8, 128, 0}, 1), options), 0u);
+
+  test::GraphText text;
+  test::NodeText concat{"Concat", {}, {"y"}, {{"axis", std::int64_t{0}}}};
+  for (int i = 0; i < 24; ++i) {
+    text.input(concat.inputs.emplace_back(fmt::format("x{}", i)), {1 + 4 * i, 256, 64});
+  }
+  text.node(concat).node({"Relu", {"y"}, {"z"}}).output("z");
+  const std::string model = test::model(text);
+  const auto graph = import_onnx(as_byte_span(model), "concat", {});
+  ASSERT_TRUE(graph) << graph.error().message;
+  EXPECT_EQ(collisions(*graph, options_for(2)), 0u);
+}
+
 CollisionCheck check(const std::string& op, const std::vector<test::Dimension>& first,
                      const std::vector<test::Dimension>& second, std::uint32_t cores) {
   test::GraphText text;
