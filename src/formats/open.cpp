@@ -1,0 +1,133 @@
+#include "npuscope/formats/open.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "formats/open_inputs.hpp"
+#include "formats/open_table.hpp"
+
+namespace npuscope {
+namespace {
+
+// In the order in which files are tried and opened: texts come last, because a summary joins the
+// profile of the same inference.
+constexpr std::array formats{
+    Format{"Cloud AI 100 raw statistics", recognise_qaic_buffer, open_qaic_buffers},
+    Format{"Cloud AI 100 text", recognise_qaic_text, open_qaic_texts},
+};
+
+constexpr std::size_t most_unknown_named = 100;  // of the files in folders; the rest are counted
+
+// Errors begin with the file's name; notes have it beside the message.
+std::string without_name(std::string_view message, std::string_view name) {
+  const bool begins = message.starts_with(name) && message.substr(name.size()).starts_with(": ");
+  return std::string(begins ? message.substr(name.size() + 2) : message);
+}
+
+class Opening {
+ public:
+  explicit Opening(const OpenOptions& options) : run_(options) {}
+
+  Result<Opened> run(std::span<const std::filesystem::path> paths) {
+    FoundFiles found = find_files(paths, run_.options().source.decompressed_limit);
+    for (Note& note : found.notes) run_.note(std::move(note));
+    for (std::size_t i = 0; i < found.files.size(); ++i) sort_in(found.files[i], i);
+    if (unknown_ > most_unknown_named) {
+      run_.note({Severity::info, "", 0,
+                 fmt::format("{} more files are no profiles of a known format",
+                             unknown_ - most_unknown_named),
+                 unknown_ - most_unknown_named});
+    }
+    for (std::size_t row = 0; row < formats.size(); ++row) {
+      if (!inputs_[row].empty()) formats[row].open(inputs_[row], run_);
+    }
+    Opened opened = std::move(run_).finish();
+    for (const SpooledPipe& pipe : found.pipes) rename(opened, pipe);
+    if (opened.profiles.empty()) return nothing_opened(opened, found.files.size());
+    return opened;
+  }
+
+ private:
+  // Which row takes the file, by its first bytes.
+  void sort_in(const FoundFile& file, std::size_t order) {
+    Input input{file.path, order, file.named, 0};
+    const auto head = read_head(file.path, head_bytes);
+    if (!head) return run_.fail(input, head.error());
+    const Candidate candidate{file.path, *head};
+    for (std::size_t row = 0; row < formats.size(); ++row) {
+      const auto kind = formats[row].recognise(candidate);
+      if (!kind) continue;
+      input.kind = *kind;
+      inputs_[row].push_back(std::move(input));
+      return;
+    }
+    const Refusal refusal = explain_unknown(candidate);
+    Severity severity = file.named ? Severity::error : Severity::info;
+    if (refusal.is_advice && !file.named) severity = Severity::warning;
+    if (severity == Severity::info && unknown_++ >= most_unknown_named) return;
+    run_.note({severity, file.path.string(), 0, refusal.message, 1});
+  }
+
+  // What the user called the pipe, wherever its file is named.
+  static void rename(Opened& opened, const SpooledPipe& pipe) {
+    const std::string path = pipe.path.string();
+    const auto in_text = [&](std::string& text) {
+      for (auto at = text.find(path); at != text.npos; at = text.find(path, at)) {
+        text.replace(at, path.size(), pipe.name);
+        at += pipe.name.size();
+      }
+    };
+    const auto in_notes = [&](std::vector<Note>& notes) {
+      for (Note& note : notes) {
+        in_text(note.file);
+        in_text(note.message);
+      }
+    };
+    in_notes(opened.notes);
+    for (Profile& profile : opened.profiles) {
+      in_notes(profile.notes);
+      for (std::string& file : profile.provenance.files) in_text(file);
+    }
+  }
+
+  static tl::unexpected<Error> nothing_opened(const Opened& opened, std::size_t files) {
+    const Note* worst = nullptr;
+    for (const Note& note : opened.notes) {
+      if (note.file.empty()) continue;
+      if (worst == nullptr || note.severity > worst->severity) worst = &note;
+    }
+    if (worst == nullptr) return input_error("no file to open; name files or folders");
+    if (files <= 1) return input_error("{}: {}", worst->file, worst->message);
+    return input_error("none of {} files could be opened; {}: {}", files, worst->file,
+                       worst->message);
+  }
+
+  OpenRun run_;
+  std::array<std::vector<Input>, formats.size()> inputs_;
+  std::size_t unknown_ = 0;
+};
+
+}  // namespace
+
+void OpenRun::fail(const Input& input, const Error& error) {
+  const std::string name = input.path.string();
+  note({input.named ? Severity::error : Severity::warning, name, 0,
+        without_name(error.message, name), 1});
+}
+
+Opened OpenRun::finish() && {
+  std::stable_sort(
+      opened_.begin(), opened_.end(),
+      [](const OpenedProfile& a, const OpenedProfile& b) { return a.order < b.order; });
+  Opened opened;
+  for (OpenedProfile& each : opened_) opened.profiles.push_back(std::move(each.profile));
+  opened.notes = std::move(notes_);
+  return opened;
+}
+
+Result<Opened> open_profiles(std::span<const std::filesystem::path> paths,
+                             const OpenOptions& options) {
+  return Opening(options).run(paths);
+}
+
+}  // namespace npuscope

@@ -1,0 +1,146 @@
+#include "formats/open_inputs.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+namespace npuscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t deepest_folder = 64;
+
+class Finder {
+ public:
+  explicit Finder(std::uint64_t pipe_limit) : pipe_limit_(pipe_limit) {}
+
+  void add_named(const fs::path& path) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (fs::is_directory(status)) {
+      const std::size_t before = found_.files.size() + found_.notes.size();
+      walk(path, 0);
+      if (found_.files.size() + found_.notes.size() == before) {
+        note(Severity::error, path, "an empty folder; name one that holds profiling files");
+      }
+    } else if (fs::is_fifo(status)) {
+      spool(path);
+    } else if (fs::is_regular_file(status)) {
+      found_.files.push_back({path, true});
+    } else if (!fs::exists(status)) {
+      const bool hidden = error && error != std::errc::no_such_file_or_directory;
+      note(Severity::error, path,
+           hidden ? fmt::format("cannot be looked at: {}; check the path", error.message())
+                  : "no such file or folder; check the path");
+    } else {
+      note(Severity::error, path, "a device or socket, not a file; name a file, folder or pipe");
+    }
+  }
+
+  FoundFiles finish() { return std::move(found_); }
+
+ private:
+  void note(Severity severity, const fs::path& path, std::string message) {
+    found_.notes.push_back({severity, path.string(), 0, std::move(message), 1});
+  }
+
+  void walk(const fs::path& folder, std::size_t depth) {
+    if (depth > deepest_folder) {
+      return note(Severity::warning, folder,
+                  fmt::format("lies more than {} folders deep; left out", deepest_folder));
+    }
+    std::error_code error;
+    std::vector<fs::path> entries;
+    fs::directory_iterator entry(folder, error), end;
+    for (; !error && entry != end; entry.increment(error)) entries.push_back(entry->path());
+    if (error) {
+      note(depth == 0 ? Severity::error : Severity::warning, folder,
+           fmt::format("cannot be read: {}; check the permissions", error.message()));
+    }
+    std::sort(entries.begin(), entries.end(), [](const fs::path& a, const fs::path& b) {
+      return a.filename().native() < b.filename().native();
+    });
+    for (const fs::path& path : entries) visit(path, depth);
+  }
+
+  void visit(const fs::path& path, std::size_t depth) {
+    std::error_code unknown;
+    const fs::file_status status = fs::status(path, unknown);
+    if (fs::is_directory(status)) {
+      if (fs::is_symlink(fs::symlink_status(path, unknown))) {
+        return note(Severity::info, path, "a link to a folder; not followed");
+      }
+      return walk(path, depth + 1);
+    }
+    if (fs::is_regular_file(status)) {
+      found_.files.push_back({path, false});
+    } else {
+      note(Severity::info, path, "a broken link, pipe, device or socket; left out");
+    }
+  }
+
+  void spool(const fs::path& path) {
+    SpooledPipe pipe;
+    pipe.name = path.string();
+    pipe.file.reset(std::tmpfile());
+    const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (!pipe.file || from < 0) {
+      note(Severity::error, path,
+           fmt::format("cannot be read: {}; save it to a file first", std::strerror(errno)));
+    } else if (copy(from, ::fileno(pipe.file.get()), path)) {
+      pipe.path = fmt::format("/proc/self/fd/{}", ::fileno(pipe.file.get()));
+      found_.files.push_back({pipe.path, true});
+      found_.pipes.push_back(std::move(pipe));
+    }
+    if (from >= 0) ::close(from);
+  }
+
+  bool copy(int from, int to, const fs::path& path) {
+    std::vector<char> buffer(std::size_t{1} << 20);
+    std::uint64_t total = 0;
+    for (;;) {
+      const ssize_t count = ::read(from, buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count == 0) return true;
+      total += std::uint64_t(std::max<ssize_t>(count, 0));
+      if (total > pipe_limit_) {
+        note(Severity::error, path,
+             fmt::format("more than {} bytes came, the limit; save it to a file", pipe_limit_));
+        return false;
+      }
+      if (count < 0 || !write_all(to, {buffer.data(), std::size_t(count)})) {
+        note(Severity::error, path,
+             fmt::format("cannot be kept: {}; save it to a file first", std::strerror(errno)));
+        return false;
+      }
+    }
+  }
+
+  static bool write_all(int to, std::span<const char> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(to, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return false;
+      bytes = bytes.subspan(std::size_t(written));
+    }
+    return true;
+  }
+
+  std::uint64_t pipe_limit_;
+  FoundFiles found_;
+};
+
+}  // namespace
+
+FoundFiles find_files(std::span<const fs::path> paths, std::uint64_t pipe_limit) {
+  Finder finder(pipe_limit);
+  for (const fs::path& path : paths) finder.add_named(path);
+  return finder.finish();
+}
+
+}  // namespace npuscope

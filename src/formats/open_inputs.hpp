@@ -1,0 +1,39 @@
+// Paths as a user names them, as files: folders become the files in them, in sorted order, and a
+// pipe becomes a file that holds what came out of it.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope {
+
+struct FoundFile {
+  std::filesystem::path path;
+  bool named = false;
+};
+
+// What a pipe held, in a file without a name that lasts as long as this.
+struct SpooledPipe {
+  std::string name;  // as the user named it
+  std::filesystem::path path;
+  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{nullptr, &std::fclose};
+};
+
+struct FoundFiles {
+  std::vector<FoundFile> files;
+  std::vector<SpooledPipe> pipes;
+  std::vector<Note> notes;  // what cannot be a profile: missing paths, devices, closed folders
+};
+
+// Links to folders inside folders are not followed, so that none is walked twice. A pipe of more
+// than `pipe_limit` bytes is refused.
+FoundFiles find_files(std::span<const std::filesystem::path> paths, std::uint64_t pipe_limit);
+
+}  // namespace npuscope

@@ -1,0 +1,81 @@
+// The registry of formats: one row each, in open.cpp's table. A newcomer writes two functions and
+// adds their row.
+//
+//   recognise   whether a file is of this format, by its first bytes; and of which kind of it
+//   open        makes profiles of all files of this format, so that those that belong together can
+//               become one
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/formats/open.hpp"
+
+namespace npuscope {
+
+inline constexpr std::size_t head_bytes = std::size_t{64} << 10;
+
+// A file that may be a profile, and its first bytes, decompressed.
+struct Candidate {
+  const std::filesystem::path& path;
+  std::string_view head;
+};
+
+using FormatKind = std::uint8_t;  // means what the row says
+
+struct Input {
+  std::filesystem::path path;
+  std::size_t order = 0;  // place among all inputs
+  bool named = false;     // by the user, not found in a folder
+  FormatKind kind = 0;
+};
+
+// What opening has brought so far.
+class OpenRun {
+ public:
+  explicit OpenRun(const OpenOptions& options) : options_(options) {}
+
+  const OpenOptions& options() const { return options_; }
+  void add(std::size_t order, Profile profile) { opened_.push_back({order, std::move(profile)}); }
+  // A file that could not be opened: an error when it was named, else a warning.
+  void fail(const Input& input, const Error& error);
+  void note(Note note) { notes_.push_back(std::move(note)); }
+
+  struct OpenedProfile {
+    std::size_t order = 0;
+    Profile profile;
+  };
+  std::vector<OpenedProfile>& profiles() { return opened_; }
+  Opened finish() &&;  // profiles in the order of their first files
+
+ private:
+  const OpenOptions& options_;
+  std::vector<OpenedProfile> opened_;
+  std::vector<Note> notes_;
+};
+
+struct Format {
+  std::string_view name;
+  std::optional<FormatKind> (*recognise)(const Candidate& candidate);
+  void (*open)(std::span<const Input> inputs, OpenRun& run);
+};
+
+// Cloud AI 100: raw statistics buffers with their programs, and the texts of its tools.
+std::optional<FormatKind> recognise_qaic_buffer(const Candidate& candidate);
+void open_qaic_buffers(std::span<const Input> inputs, OpenRun& run);
+std::optional<FormatKind> recognise_qaic_text(const Candidate& candidate);
+void open_qaic_texts(std::span<const Input> inputs, OpenRun& run);
+
+// Why a file that no row recognises cannot be opened, and what to do.
+struct Refusal {
+  std::string message;
+  bool is_advice = false;  // worth telling of files found in folders too
+};
+Refusal explain_unknown(const Candidate& candidate);
+
+}  // namespace npuscope

@@ -1,0 +1,49 @@
+// Files that are no profile: what they are instead, where that helps.
+#include "formats/open_table.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/formats/qaic/opstats_files.hpp"
+#include "npuscope/formats/qaic/stats_decoder.hpp"
+
+namespace npuscope {
+namespace {
+
+using namespace std::string_view_literals;
+
+struct OtherKind {
+  std::string_view begins;
+  std::string_view message;
+};
+constexpr OtherKind other_kinds[] = {
+    {"PK\x03\x04"sv, "a zip archive; unpack it and name what was in it"},
+    {"SQLite format 3\0"sv, "a SQLite database; open it with sqlite3"},
+    {"\x7f"
+     "ELF"sv,
+     "a program or library, not a profile"},
+    {"\xfd"
+     "7zXZ\0"sv,
+     "compressed by xz; unpack it with unxz"},
+    {"BZh"sv, "compressed by bzip2; unpack it with bunzip2"},
+    {"7z\xbc\xaf"sv, "a 7z archive; unpack it and name what was in it"},
+};
+
+}  // namespace
+
+Refusal explain_unknown(const Candidate& candidate) {
+  const std::string name = candidate.path.filename().string();
+  if (qaic::parse_stats_buffer_name(name)) {
+    const auto decoder = qaic::find_stats_buffer_decoder(as_byte_span(candidate.head), "");
+    if (!decoder) return {decoder.error().message.substr(2), true};
+  }
+  if (candidate.head.empty()) {
+    return {"empty; the run or the copy that made it failed, make it again", false};
+  }
+  for (const OtherKind& other : other_kinds) {
+    if (candidate.head.starts_with(other.begins)) return {std::string(other.message), false};
+  }
+  return {fmt::format("not of a format that npuscope knows (it begins with '{}'); docs/formats "
+                      "lists them",
+                      printable(candidate.head.substr(0, 16))),
+          false};
+}
+
+}  // namespace npuscope
