@@ -1,0 +1,70 @@
+// The arguments of a trace's events by key, found once for each shape of arguments instead of once
+// for each event:
+//
+//   const ArgumentColumn start(events.slices.arguments, events.strings, "Start Cycle");
+//   if (const auto cycle = start.integer(row)) …
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/profile/arguments.hpp"
+
+namespace npuscope::qnn {
+
+class ArgumentColumn {
+ public:
+  ArgumentColumn(const Arguments& arguments, const StringPool& strings, std::string_view key)
+      : arguments_(&arguments), place_(arguments.shapes.size(), absent) {
+    const auto name = strings.find(key);
+    if (!name) return;
+    for (std::size_t shape = 0; shape < arguments.shapes.size(); ++shape) {
+      const ArgumentShape& keys = arguments.shapes[shape];
+      for (std::size_t place = 0; place < keys.size(); ++place) {
+        if (keys[place].name == *name) place_[shape] = std::uint32_t(place);
+      }
+    }
+  }
+
+  std::optional<Argument> at(std::size_t row) const {
+    if (arguments_->empty()) return std::nullopt;
+    const std::uint32_t place = place_[arguments_->shape[row]];
+    if (place == absent) return std::nullopt;
+    return arguments_->at(row, place);
+  }
+
+  std::optional<std::int64_t> integer(std::size_t row) const {
+    const auto value = at(row);
+    if (!value) return std::nullopt;
+    if (value->key.type == ArgumentType::integer) return value->integer();
+    // Whole doubles are exact up to 2^53.
+    if (value->key.type == ArgumentType::number && std::abs(value->number()) <= 9007199254740992.0 &&
+        value->number() == std::floor(value->number())) {
+      return std::int64_t(value->number());
+    }
+    return std::nullopt;
+  }
+  std::optional<double> number(std::size_t row) const {
+    const auto value = at(row);
+    return value ? value->as_number() : std::nullopt;
+  }
+  // Empty when absent or of another type.
+  StringId text(std::size_t row) const { return id(row, ArgumentType::text); }
+  StringId json(std::size_t row) const { return id(row, ArgumentType::json); }
+
+ private:
+  static constexpr std::uint32_t absent = ~std::uint32_t{0};
+
+  StringId id(std::size_t row, ArgumentType type) const {
+    const auto value = at(row);
+    return value && value->key.type == type ? value->text() : StringId::empty;
+  }
+
+  const Arguments* arguments_;
+  std::vector<std::uint32_t> place_;  // by shape
+};
+
+}  // namespace npuscope::qnn
