@@ -6,16 +6,40 @@
 
 namespace npuscope::analysis {
 
+namespace {
+
+bool adds_up(MeasureKind kind) {
+  return kind == MeasureKind::work || kind == MeasureKind::dominant_path ||
+         kind == MeasureKind::count || kind == MeasureKind::active;
+}
+
+void add_span_columns(const Profile& profile, std::vector<NumberRow>& rows) {
+  for (const MeasureColumn& column : profile.spans.measures) {
+    if (adds_up(column.kind)) continue;
+    std::vector<double> values;
+    for (const std::int64_t value : column.values) {
+      if (value != MeasureColumn::missing) values.push_back(double(value));
+    }
+    if (values.empty()) continue;
+    rows.push_back({Measure::Subject::span, column.what, column.kind, column.origin, column.clock,
+                    spread_of(values)});
+  }
+}
+
+}  // namespace
+
 std::vector<NumberRow> analyse_numbers(const Profile& profile) {
-  std::map<std::tuple<StringId, MeasureKind, Origin, ClockId>, std::size_t> place;
+  using Key = std::tuple<Measure::Subject, StringId, MeasureKind, Origin, ClockId>;
+  std::map<Key, std::size_t> place;
   std::vector<NumberRow> rows;
   std::vector<std::vector<std::pair<std::uint32_t, double>>> samples;
   for (const Measure& measure : profile.measures) {
-    if (measure.subject != Measure::Subject::profile) continue;
-    const auto [found, is_new] =
-        place.try_emplace({measure.what, measure.kind, measure.origin, measure.clock}, rows.size());
+    const auto subject = measure.subject;
+    if (subject == Measure::Subject::op || subject == Measure::Subject::span) continue;
+    const auto [found, is_new] = place.try_emplace(
+        {subject, measure.what, measure.kind, measure.origin, measure.clock}, rows.size());
     if (is_new) {
-      rows.push_back({measure.what, measure.kind, measure.origin, measure.clock, {}});
+      rows.push_back({subject, measure.what, measure.kind, measure.origin, measure.clock, {}});
       samples.emplace_back();
     }
     samples[found->second].push_back({measure.instance, measure.value});
@@ -27,6 +51,7 @@ std::vector<NumberRow> analyse_numbers(const Profile& profile) {
     for (const auto& [instance, value] : samples[i]) values.push_back(value);
     rows[i].values = spread_of(values);
   }
+  add_span_columns(profile, rows);
   return rows;
 }
 

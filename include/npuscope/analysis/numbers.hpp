@@ -11,14 +11,17 @@
 namespace npuscope::analysis {
 
 struct NumberRow {
+  Measure::Subject subject = Measure::Subject::profile;
   StringId what{};
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
   ClockId clock{};  // meaningful unless kind is count
-  Spread values;    // over the inferences, in their order
+  Spread values;    // of the profile: over the inferences, in their order; else over the subjects
 };
 
-// Of measures whose subject is the profile; in the order in which the profile has them.
+// Of measures whose subject is the profile, a unit or a phase, in the order in which the profile has
+// them, then of those columns of the spans that do not add up over spans (and so make no column of
+// the op table).
 std::vector<NumberRow> analyse_numbers(const Profile& profile);
 
 struct CounterRow {

@@ -1,0 +1,53 @@
+// The page of `npuscope show`: one profile, from what it is down to its units, as text or JSON from
+// the same struct.
+//
+//   const Page page = make_page(profile, {.top = 10});
+//   fmt::print("{}", page_text(page, 100));              // at most 100 columns wide
+//   fmt::print("{}", pages_json({&page, 1}, notes));     // keys: docs/cli.md
+//
+// A page refers to its profile, which must outlive it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "npuscope/analysis/coarse.hpp"
+#include "npuscope/analysis/numbers.hpp"
+#include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/phases.hpp"
+#include "npuscope/analysis/units.hpp"
+
+namespace npuscope::report {
+
+struct PageOptions {
+  std::size_t top = 10;  // rows of each table; the page says how many there are
+};
+
+struct Page {
+  const Profile* profile = nullptr;
+  std::size_t top = 10;
+  analysis::Coarse coarse;
+  std::optional<Hertz> rate;    // of the base clock over the timeline, where it is known
+  bool structure_only = false;  // one cold, instrumented inference: no utilisation from it
+  std::vector<analysis::PhaseRow> phases;
+  analysis::OpTable ops;      // by the model's operators
+  analysis::OpTable kinds;    // by kernel; empty when that would say the same
+  analysis::UnitTable units;  // all of them
+  std::vector<analysis::NumberRow> numbers;
+  std::vector<analysis::CounterRow> counters;
+};
+
+Page make_page(const Profile& profile, const PageOptions& options);
+
+// Ends with a line break; lines are at most `width` columns (but no narrower than 60).
+std::string page_text(const Page& page, std::size_t width);
+
+// One object for all pages; `notes` are of files that are no profile.
+std::string pages_json(std::span<const Page> pages, std::span<const Note> notes);
+
+// "warning: trace.json, byte 90: 3 ends without begin (3 times)".
+std::string note_text(const Note& note);
+
+}  // namespace npuscope::report

@@ -1,0 +1,51 @@
+#include "npuscope/report/show.hpp"
+
+#include <algorithm>
+
+namespace npuscope::report {
+namespace {
+
+// Kernels say something of their own when several operators share one.
+bool kinds_differ(const analysis::OpTable& ops, const analysis::OpTable& kinds) {
+  return kinds.row_count > 1 && kinds.row_count != ops.row_count;
+}
+
+// Whether all spans are of one inference, or do not say.
+bool is_one_inference(const Spans& spans) {
+  if (spans.instance.size() != spans.size()) return true;
+  return std::all_of(spans.instance.begin(), spans.instance.end(),
+                     [&](std::uint32_t instance) { return instance == spans.instance.front(); });
+}
+
+bool is_structure_only(const Profile& profile) {
+  using Temperature = Provenance::Temperature;
+  const Provenance& from = profile.provenance;
+  const bool begins_cold =
+      from.temperature == Temperature::cold || from.temperature == Temperature::cold_then_warm;
+  return begins_cold && !from.instrumentation.empty() && profile.spans.size() > 0 &&
+         is_one_inference(profile.spans);
+}
+
+}  // namespace
+
+Page make_page(const Profile& profile, const PageOptions& options) {
+  using namespace analysis;
+  Page page;
+  page.profile = &profile;
+  page.top = options.top;
+  const SpansByUnit by_unit(profile);
+  const auto self = self_durations(profile, by_unit);
+  page.coarse = analyse_coarse(profile, by_unit, self);
+  if (page.coarse.wall > 0) page.rate = rate_during(profile, page.coarse.timeline);
+  page.structure_only = is_structure_only(profile);
+  page.phases = analyse_phases(profile);
+  page.ops = analyse_ops(profile, by_unit, self, {Grouping::label, options.top});
+  page.kinds = analyse_ops(profile, by_unit, self, {Grouping::kind, options.top});
+  if (!kinds_differ(page.ops, page.kinds)) page.kinds = {};
+  page.units = analyse_units(profile, by_unit, self);
+  page.numbers = analyse_numbers(profile);
+  page.counters = analyse_counters(profile);
+  return page;
+}
+
+}  // namespace npuscope::report

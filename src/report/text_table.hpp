@@ -1,0 +1,45 @@
+// Tables of text that fit a terminal: numbers to the right, names to the left and shortened in the
+// middle, and columns that matter less left out when there is no room.
+//
+//   TextTable table({{"op", TextColumn::Align::left}, {"work"}, {"kind", …, .needed = false}});
+//   table.add({"MatMul_0", "32,707", "q::ConvLayer_s1.opt"});
+//   table.print(80)
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace npuscope::report {
+
+struct TextColumn {
+  enum class Align { left, right };
+  std::string heading;
+  Align align = Align::right;
+  bool needed = true;  // of those not needed, the last goes first when there is no room
+};
+
+class TextTable {
+ public:
+  explicit TextTable(std::vector<TextColumn> columns) : columns_(std::move(columns)) {}
+
+  // As many cells as columns; cells are data and are made printable.
+  void add(std::vector<std::string> cells);
+  bool empty() const { return rows_.empty(); }
+
+  // Lines of at most `width` characters, indented by two; the first column gives way.
+  std::string print(std::size_t width) const;
+
+ private:
+  std::vector<TextColumn> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+// Columns of a terminal that well-formed text takes, one for each code point.
+std::size_t columns_of(std::string_view text);
+
+// At most `columns` code points; the middle of longer text becomes "…".
+std::string shortened(std::string_view text, std::size_t columns);
+
+}  // namespace npuscope::report
