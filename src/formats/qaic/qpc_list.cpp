@@ -12,6 +12,7 @@ std::string content_of(const QpcSegment& segment) {
   if (segment.name == segment_constants_descriptor) return "sizes of constants";
   if (segment.name == segment_program) return "npuscope program";
   if (segment.name == segment_target) return "npuscope hardware description";
+  if (segment.name == segment_schematic) return "npuscope schematic";
   if (segment.name == "opstatsdesc.bin") return "vendor's statistics descriptor, not read";
   if (segment.name == "mdp_meta_info") return "multi-device information, not read";
   if (segment.name.ends_with(".crc")) return "vendor's checksum, not read";

@@ -5,7 +5,7 @@
 
 #include "npuscope/base/files.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 namespace {
 
@@ -146,4 +146,4 @@ Status write_optrace_set(const OptraceSet& set, const std::filesystem::path& ste
   return {};
 }
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

@@ -4,7 +4,7 @@
 #include <set>
 #include <tuple>
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 namespace {
 
@@ -101,4 +101,4 @@ DominantPath dominant_path_of(const OptraceSet& set) {
   return path;
 }
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

@@ -8,7 +8,7 @@
 
 #include "npuscope/formats/qnn/write.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 struct OwnedSegment {
   std::uint32_t instance = 0;
@@ -34,4 +34,4 @@ struct DominantPath {
 // The set has at least one instance.
 DominantPath dominant_path_of(const OptraceSet& set);
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

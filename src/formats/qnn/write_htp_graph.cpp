@@ -5,7 +5,7 @@
 #include "formats/qnn/write_dominant_path.hpp"
 #include "formats/qnn/write_text.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 namespace {
 
@@ -128,4 +128,4 @@ void write_htp_graph(const OptraceSet& set, const TextSink& sink) {
   GraphPrinter(set, out).print();
 }
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

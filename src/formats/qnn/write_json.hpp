@@ -8,7 +8,7 @@
 
 #include "formats/qnn/write_text.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 class JsonWriter {
  public:
@@ -74,4 +74,4 @@ class JsonWriter {
   bool after_key_ = false;
 };
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

@@ -8,7 +8,7 @@
 #include "formats/qnn/write_dominant_path.hpp"
 #include "formats/qnn/write_text.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 namespace {
 
@@ -364,4 +364,4 @@ void write_op_trace(const OptraceSet& set, const TextSink& sink) {
   TracePrinter(set, out).print();
 }
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

@@ -9,7 +9,7 @@
 #include "formats/qnn/write_dominant_path.hpp"
 #include "formats/qnn/write_json.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 namespace {
 
@@ -341,4 +341,4 @@ void write_qhas(const OptraceSet& set, const TextSink& sink) {
   out.text("\n");
 }
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

@@ -1,7 +1,7 @@
 // RUN_TRACE: the phases of every execute. `ts` and `dur` are timer ticks, not microseconds.
 #include "formats/qnn/write_text.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 namespace {
 
@@ -45,4 +45,4 @@ void write_run_trace(const OptraceSet& set, const TextSink& sink) {
   out.text("]}\n");
 }
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

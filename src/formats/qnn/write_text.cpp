@@ -4,7 +4,7 @@
 #include <numeric>
 #include <tuple>
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 namespace {
 
@@ -75,4 +75,4 @@ double cycles_per_packet(const Instance& instance) {
                                : double(float(double(instance.cycles) / double(instance.packets)));
 }
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

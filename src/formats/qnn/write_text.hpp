@@ -10,7 +10,7 @@
 
 #include "npuscope/formats/qnn/write.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 inline constexpr std::uint32_t not_executed_tid = 1;
 
@@ -57,4 +57,4 @@ std::vector<std::uint32_t> representatives(const OptraceSet& set);
 // Of a thread in cycles per instruction packet; 0 when packets were not counted.
 double cycles_per_packet(const Instance& instance);
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

@@ -6,6 +6,7 @@
 #include "npu/compile/lowering.hpp"
 #include "npu/compile/metrics.hpp"
 #include "npu/compile/schedule.hpp"
+#include "npu/compile/schematic.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -94,11 +95,16 @@ Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target
     program.retained_bytes = traffic.retained;
 
     Lowering lowering(graph, target, options);
+    const bool draws = target.session.has_value() && options.cores == 1;
+    if (draws) lowering.log_accesses();
     LoweredNetwork network = lowering.run();
     Schedule schedule = schedule_tasks(network.tasks, target);
     append_end_of_statistics(network, schedule, target, program);
     const auto origin = emit_program(network.tasks, schedule, network.strings, program);
     compiled.descriptor = describe_network(graph, network, origin, program, options);
+    if (draws) {
+      compiled.schematic = make_schematic(graph, network, origin, program, options);
+    }
     compiled.metrics = std::move(network.metrics);
     complete_metrics(graph, lowering.plans(), network, program, compiled.metrics);
     return compiled;

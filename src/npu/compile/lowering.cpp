@@ -36,7 +36,10 @@ void Lowering::lower(std::size_t position) {
   const Node& node = graph_.nodes[position];
   const NodePlan& plan = plans_[position];
   if (plan.fate == NodeFate::folded || plan.fate == NodeFate::fused) return;
-  if (plan.fate == NodeFate::view && has_input(node, 0)) return lower_view(node);
+  // Of a constant that other inputs keep from being folded a copy is made.
+  const bool copies =
+      plan.op_class == OpClass::view && has_input(node, 0) && tensor(node.inputs[0]).constant;
+  if (plan.fate == NodeFate::view && has_input(node, 0) && !copies) return lower_view(node);
   if (std::count(node.outputs.begin(), node.outputs.end(), TensorId::none) == 0) {
     return lower_operator(node, plan);
   }
@@ -87,6 +90,9 @@ void Lowering::lower_view(const Node& node) {
       convert_layout(id, Layout::flat);
     }
     add_view(id, output);
+    if (storages_[id].buffer != BufferId::none) {
+      tasks_.is_viewed(storages_[id].buffer, std::uint32_t(position_), output);
+    }
   }
   for (TensorId used : node.inputs) {
     if (used != TensorId::none) use_done(used);
@@ -123,6 +129,7 @@ void Lowering::lower_outputs() {
     const StorageId id = storage_of(output);
     if (id == no_storage) continue;  // a constant: nothing to compute
     node_name_ = strings_.intern(tensor(output).name);
+    node_result_ = output;
     node_shape_ = strings_.intern("Dest [" + shape_text(tensor(output).shape) + "]");
     pinned_ = {id};
     const bool in_ddr = storages_[id].in_ddr && storages_[id].ddr_layout == Layout::flat;
@@ -135,6 +142,7 @@ void Lowering::lower_outputs() {
         TaskSpec spec = dma_task("aiccopyfromvtcm", node_name_, storage.type, core_bytes[core]);
         spec.core = core;
         spec.ddr_write = core_bytes[core];
+        spec.movement = Movement::output;
         TaskNeeds needs;
         tasks_.need_to_read(storage.buffer, core, needs);
         const TaskIndex task = add(spec, std::move(needs));

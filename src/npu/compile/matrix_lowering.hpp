@@ -37,6 +37,7 @@ class MatrixLowering : protected VectorLowering {
     StringId name{};
     std::vector<BufferId> reads;
     BufferId writes = BufferId::none;
+    std::uint64_t read_bytes = 0;  // from VTCM
     CoreBytes output_bytes;
     CoreBytes rows, columns, groups;  // of each core
   };

@@ -30,6 +30,9 @@ std::vector<qaic::QpcSegmentSource> segments_of(const CompiledNetwork& network,
   add(qaic::segment_network_descriptor, qaic::write_network_descriptor(network.descriptor));
   add(qaic::segment_program, qaic::write_program(network.program));
   add(qaic::segment_target, copy_of(target.toml));
+  if (network.schematic) {
+    add(qaic::segment_schematic, qaic::write_schematic(*network.schematic));
+  }
   return segments;
 }
 

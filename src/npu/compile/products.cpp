@@ -52,6 +52,8 @@ BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
     copy.core = core;
     copy.ddr_read = bytes;
     copy.reads_constant = true;
+    copy.tensor = id;
+    copy.movement = Movement::weights;
     TaskNeeds needs;
     tasks_.need_to_write(buffer, core, needs);
     const TaskIndex loaded = add(copy, std::move(needs));
@@ -78,7 +80,7 @@ void MatrixLowering::load_bias(const MatrixJob& job, std::vector<Operand>& opera
         job.by_columns && job.partition.axis >= 0 && tensor(id).shape.size() == 1 &&
         tensor(id).shape[0] == job.partition.shape[std::size_t(job.partition.axis)];
     if (along_columns) needed = {tensor(id).shape, 0, job.partition.unit};
-    operands.push_back(prepare_constant(id, needed, Layout::flat));
+    operands.push_back(prepare_constant(id, needed, Layout::flat, Movement::bias));
   }
 }
 
@@ -137,6 +139,7 @@ void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
         product_cycles(job, tile.rows[core], tile.columns[core], tile.groups[core], &macs);
     spec.macs = job.on_hmx ? macs : 0;
     spec.output_bytes = tile.output_bytes[core];
+    spec.vtcm_read = tile.read_bytes;
     add_compute(spec, tile.reads, tile.writes);
   }
   if (!result.streamed) return;
@@ -244,12 +247,16 @@ void MatrixLowering::run_product_tiles(const MatrixJob& job, std::vector<Operand
           product_tile(job, result.core_bytes, row, tiling.rows, chunk, tiling.chunks);
       tile.name = name_of_tile(load * tiling.rows + row, loads * tiling.rows);
       tile.reads = {weights, halo};
+      tile.read_bytes = bytes_in(tile.reads) +
+                        bytes_of_resident(std::span(operands).first(1), tiling.rows) +
+                        bytes_of_resident(std::span(operands).subspan(1), 1);
       std::vector<BufferId> own;
       for (const Operand& operand : operands) {
         tile.reads.push_back(operand.streamed
                                  ? own.emplace_back(load_tile(operand, row, tiling.rows))
                                  : operand.buffer);
       }
+      tile.read_bytes += bytes_in(own);
       emit_product(part_of_depth, tile, result);
       for (BufferId buffer : own) release(buffer);
     }
@@ -376,11 +383,13 @@ void MatrixLowering::lower_dynamic_product(MatrixJob& job) {
   const bool streamed = result.streamed || operands[0].streamed || operands[1].streamed;
   for (std::uint64_t index = 0; index < tiles; ++index) {
     ProductTile tile = batch_tile(job, result.core_bytes, index, tiles, streamed);
+    tile.read_bytes = bytes_of_resident(operands, tiles);
     std::vector<BufferId> own;
     for (const Operand& operand : operands) {
       tile.reads.push_back(operand.streamed ? own.emplace_back(load_tile(operand, index, tiles))
                                             : operand.buffer);
     }
+    tile.read_bytes += bytes_in(own);
     emit_product(job, tile, result);
     for (BufferId buffer : own) release(buffer);
   }

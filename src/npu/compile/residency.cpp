@@ -158,6 +158,8 @@ void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_
     TaskSpec spec = dma_task("aiccopyfromvtcm", name, storage.type, bytes);
     spec.core = core;
     spec.ddr_write = bytes;
+    spec.tensor = storage.views[0];
+    spec.movement = storage.output_uses > 0 ? Movement::output : Movement::spill;
     TaskNeeds needs;
     tasks_.need_to_read(buffer, core, needs);
     const TaskIndex task = add(spec, std::move(needs));
@@ -253,7 +255,12 @@ void Residency::prepare_beside(Operand& operand, const Partition& needed) {
   if (operand.streamed) write_back(operand.storage);
 }
 
-Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout layout) {
+Movement Residency::movement_to_vtcm(StorageId id) const {
+  return storages_[id].host_input ? Movement::host_input : Movement::fill;
+}
+
+Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout layout,
+                                    Movement movement) {
   Operand operand;
   operand.tensor = id;
   operand.layout = layout;
@@ -276,6 +283,8 @@ Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout
     spec.core = core;
     spec.ddr_read = operand.core_bytes[core];
     spec.reads_constant = true;
+    spec.tensor = id;
+    spec.movement = movement;
     TaskNeeds needs;
     tasks_.need_to_write(operand.buffer, core, needs);
     tasks_.writes(add(spec, std::move(needs)), operand.buffer, core);
@@ -298,6 +307,8 @@ bool Residency::load(StorageId id, const Partition& needed) {
       TaskSpec spec = dma_task("aiccopytovtcm", node_name_, storage.type, core_bytes[core]);
       spec.core = core;
       spec.ddr_read = core_bytes[core];
+      spec.tensor = storage.views[0];
+      spec.movement = movement_to_vtcm(id);
       TaskNeeds needs = storage.ddr_writers;
       tasks_.need_to_write(buffer, core, needs);
       const TaskIndex task = add(spec, std::move(needs));
@@ -386,6 +397,7 @@ BufferId Residency::convert(StorageId id, BufferId from, const CoreBytes& core_b
     spec.core = core;
     spec.output_bytes = core_bytes[core];
     spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
+    spec.tensor = storage.views[0];
     add_compute(spec, std::span(&from, 1), buffer);
   }
   return buffer;
@@ -426,6 +438,8 @@ BufferId Residency::load_tile(const Operand& operand, std::uint64_t tile, std::u
     spec.core = core;
     spec.ddr_read = core_bytes[core];
     spec.reads_constant = constant;
+    spec.tensor = operand.tensor;
+    spec.movement = constant ? Movement::constant : movement_to_vtcm(operand.storage);
     TaskNeeds needs = constant ? TaskNeeds{} : storages_[operand.storage].ddr_writers;
     tasks_.need_to_write(buffer, core, needs);
     const TaskIndex task = add(spec, std::move(needs));
@@ -442,10 +456,20 @@ BufferId Residency::load_tile(const Operand& operand, std::uint64_t tile, std::u
     spec.core = core;
     spec.output_bytes = core_bytes[core];
     spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
+    spec.tensor = operand.tensor;
     add_compute(spec, std::span(&buffer, 1), converted);
   }
   release(buffer);
   return converted;
+}
+
+std::uint64_t Residency::bytes_of_resident(std::span<const Operand> operands,
+                                           std::uint64_t tiles) const {
+  std::uint64_t bytes = 0;
+  for (const Operand& operand : operands) {
+    if (!operand.streamed) bytes += bytes_in(std::span(&operand.buffer, 1)) / tiles;
+  }
+  return bytes;
 }
 
 void Residency::finish(Operand& operand) {

@@ -79,7 +79,9 @@ class Residency : protected TaskWriter {
   void drop_if_unused(StorageId id);
   bool fits(const CoreBytes& core_bytes) const;
   Operand prepare(TensorId tensor, const Partition& needed, Layout layout);
-  Operand prepare_constant(TensorId tensor, const Partition& needed, Layout layout);
+  Operand prepare_constant(TensorId tensor, const Partition& needed, Layout layout,
+                           Movement movement = Movement::constant);
+  Movement movement_to_vtcm(StorageId id) const;
   bool load(StorageId id, const Partition& needed);
   void load_once_and_multicast(StorageId id, BufferId buffer);
   void reads_ddr(TaskIndex task, StorageId id);
@@ -109,6 +111,8 @@ class Residency : protected TaskWriter {
   bool converts_tiles(const Operand& operand) const;
   // One tile of a streamed operand: loads it (and converts it) into a buffer of its own.
   BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
+  // What one of `tiles` tiles reads of the operands that lie in VTCM.
+  std::uint64_t bytes_of_resident(std::span<const Operand> operands, std::uint64_t tiles) const;
   void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes);
   void keep_result(const NodeResult& result);
 

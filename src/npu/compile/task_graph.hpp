@@ -10,11 +10,24 @@
 #include "npu/compile/vtcm.hpp"
 #include "npuscope/base/string_pool.hpp"
 #include "npuscope/formats/qaic/program.hpp"
+#include "npuscope/npu/graph/graph.hpp"
 
 namespace npuscope::npu {
 
 using TaskIndex = std::uint32_t;
 inline constexpr TaskIndex no_task = std::numeric_limits<TaskIndex>::max();
+
+// What a DMA task moves.
+enum class Movement : std::uint8_t {
+  none,  // within the device
+  weights,
+  bias,
+  constant,
+  host_input,
+  output,
+  spill,
+  fill,
+};
 
 struct TaskSpec {
   qaic::ThreadGroup group = qaic::ThreadGroup::hvx;
@@ -31,6 +44,12 @@ struct TaskSpec {
   // For the descriptor
   std::uint64_t output_bytes = 0;
   StringId name{}, kernel{}, types{}, memory{}, shape{}, operands{}, attributes{};
+  // For the schematic
+  std::uint32_t node = 0;                   // in Graph::nodes; beyond them: of the outputs
+  TensorId tensor = TensorId::none;         // that it makes or moves, or a part of
+  Movement movement = Movement::none;
+  std::uint64_t vtcm_read = 0;              // bytes
+  std::uint64_t vtcm_write = 0;
 };
 
 struct TaskNeed {
@@ -93,9 +112,21 @@ class TaskGraph {
     std::uint32_t tensor = 0;
     bool writes = false;
   };
+  // A view of what lies in a buffer: the same bytes as another tensor.
+  struct View {
+    std::size_t after = 0;  // so many accesses
+    BufferId buffer = BufferId::none;
+    std::uint32_t node = 0;
+    TensorId tensor = TensorId::none;
+  };
   void log_accesses() { logging_ = true; }
   const std::vector<Access>& accesses() const { return accesses_; }
   const std::vector<DdrAccess>& ddr_accesses() const { return ddr_accesses_; }
+  const std::vector<View>& views() const { return views_; }
+  std::size_t buffers() const { return buffers_.size(); }
+  void is_viewed(BufferId buffer, std::uint32_t node, TensorId tensor) {
+    if (logging_) views_.push_back({accesses_.size(), buffer, node, tensor});
+  }
   void uses_ddr(const DdrAccess& access) {
     if (logging_) ddr_accesses_.push_back(access);
   }
@@ -122,6 +153,7 @@ class TaskGraph {
   bool logging_ = false;
   std::vector<Access> accesses_;
   std::vector<DdrAccess> ddr_accesses_;
+  std::vector<View> views_;
 };
 
 }  // namespace npuscope::npu

@@ -17,6 +17,10 @@ TaskWriter::TaskWriter(const Graph& graph, const Target& target, const CompileOp
 }
 
 void TaskWriter::begin_node(const Node& node) {
+  node_result_ = plans_[position_].result;
+  for (TensorId output : node.outputs) {
+    if (node_result_ == TensorId::none) node_result_ = output;
+  }
   node_name_ = strings_.intern(node.name);
   node_shape_ = strings_.intern(shapes_of(graph_, node));
   node_types_ = strings_.intern(types_of(graph_, node, options_.convert_to_fp16));
@@ -65,12 +69,18 @@ void TaskWriter::refuse_more_tasks() const {
 
 TaskIndex TaskWriter::add(const TaskSpec& spec, TaskNeeds needs) {
   if (tasks_.tasks().size() >= most_tasks) refuse_more_tasks();
-  return tasks_.add(spec, std::move(needs));
+  TaskSpec complete = spec;
+  complete.node = std::uint32_t(position_);
+  if (complete.tensor == TensorId::none) complete.tensor = node_result_;
+  const bool moves = spec.group == qaic::ThreadGroup::dma_issue;
+  if (moves && spec.ddr_read == 0) complete.vtcm_read = spec.output_bytes;
+  if (spec.ddr_write == 0) complete.vtcm_write = spec.output_bytes;
+  return tasks_.add(complete, std::move(needs));
 }
 
-TaskIndex TaskWriter::add_compute(const TaskSpec& spec, std::span<const BufferId> reads,
-                                  BufferId writes) {
+TaskIndex TaskWriter::add_compute(TaskSpec spec, std::span<const BufferId> reads, BufferId writes) {
   TaskNeeds needs;
+  if (spec.vtcm_read == 0) spec.vtcm_read = bytes_in(reads);
   for (BufferId read : reads) {
     if (read != BufferId::none) tasks_.need_to_read(read, spec.core, needs);
   }
@@ -81,6 +91,14 @@ TaskIndex TaskWriter::add_compute(const TaskSpec& spec, std::span<const BufferId
   }
   tasks_.writes(task, writes, spec.core);
   return task;
+}
+
+std::uint64_t TaskWriter::bytes_in(std::span<const BufferId> buffers) const {
+  std::uint64_t bytes = 0;
+  for (BufferId buffer : buffers) {
+    if (buffer != BufferId::none) bytes += tasks_.buffer_bytes(buffer);
+  }
+  return bytes;
 }
 
 std::uint64_t TaskWriter::tiles_for(std::uint64_t bytes) const {

@@ -46,7 +46,9 @@ class TaskWriter {
   void count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes);
   StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles) const;
   // A task on its own core's VTCM: reads the buffers (none are passed over), writes one.
-  TaskIndex add_compute(const TaskSpec& spec, std::span<const BufferId> reads, BufferId writes);
+  // Unless the spec says otherwise, all of each buffer is read.
+  TaskIndex add_compute(TaskSpec spec, std::span<const BufferId> reads, BufferId writes);
+  std::uint64_t bytes_in(std::span<const BufferId> buffers) const;  // none are passed over
   TaskIndex add(const TaskSpec& spec, TaskNeeds needs);
   [[noreturn]] void refuse_more_tasks() const;
 
@@ -66,6 +68,7 @@ class TaskWriter {
   StringId node_types_{};  // distinct element types of the operands, results first
   StringId node_operands_{};
   StringId node_attributes_{};
+  TensorId node_result_ = TensorId::none;
 };
 
 }  // namespace npuscope::npu

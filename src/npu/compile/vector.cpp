@@ -188,7 +188,9 @@ void VectorLowering::run_vector_tiles(const Node& node, const VectorKernel& kern
       reads.push_back(operand.streamed ? own.emplace_back(load_tile(operand, tile, tiles))
                                        : operand.buffer);
     }
-    emit_vector_tile(kernel, tile, tiles, reads, results);
+    const std::uint64_t read_bytes =
+        bytes_in(halos) + bytes_of_resident(operands, tiles) + bytes_in(own);
+    emit_vector_tile(kernel, tile, tiles, reads, read_bytes, results);
     for (BufferId buffer : own) release(buffer);
   }
   for (const NodeResult& result : results) keep_result(result);
@@ -248,6 +250,7 @@ BufferId VectorLowering::take_input_buffer(const std::vector<Operand>& operands,
 
 void VectorLowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile,
                                       std::uint64_t tiles, const std::vector<BufferId>& reads,
+                                      std::uint64_t read_bytes,
                                       const std::vector<NodeResult>& results) {
   std::vector<BufferId> writes;
   std::vector<CoreBytes> tile_bytes;
@@ -271,6 +274,7 @@ void VectorLowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t 
     spec.core = core;
     spec.output_bytes = bytes;
     spec.types = node_types_;
+    spec.vtcm_read = read_bytes;
     spec.cycles = kernel.cycles(bytes);
     if (kernel.hmx_macs > 0) {
       spec.group = qaic::ThreadGroup::hmx;

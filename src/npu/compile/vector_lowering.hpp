@@ -42,7 +42,8 @@ class VectorLowering : protected Residency {
   std::uint64_t usual_tiles(std::span<const Operand> operands,
                             std::span<const NodeResult> results) const;
   void emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile, std::uint64_t tiles,
-                        const std::vector<BufferId>& reads, const std::vector<NodeResult>& results);
+                        const std::vector<BufferId>& reads, std::uint64_t read_bytes,
+                        const std::vector<NodeResult>& results);
   bool lower_split_reduction(const Node& node, const std::string& kernel);
   void lower_gather(const Node& node);
   void lower_scatter(const Node& node);

@@ -23,6 +23,14 @@ class FieldReader {
     }
   }
 
+  void boolean(std::string_view path, bool& out) {
+    if (auto value = root_.at_path(path).value<bool>()) {
+      out = *value;
+    } else {
+      fail(path, "true or false");
+    }
+  }
+
   void number(std::string_view path, double& out, double least, double most) {
     const auto node = root_.at_path(path);
     const auto value = node.value<double>();
@@ -77,6 +85,34 @@ void read_cores_and_clock(FieldReader& in, Target& target) {
   in.number("clock.governor_window_s", target.governor_window_s, 1e-6, 10);
   in.number("clock.core_spread", target.core_spread, 0, 0.1);
   in.number("clock.timer_hz", target.timer_hz, 1e6, 1e10);
+}
+
+void read_session_state(FieldReader& in, const std::string& path, SessionState& state) {
+  in.number(path + ".enter_s", state.enter_s, 0, 1);
+  in.number(path + ".vtcm_acquire_s", state.vtcm_acquire_s, 0, 1);
+  in.number(path + ".vtcm_acquire_hz", state.vtcm_acquire_hz, 1e6, 1e11);
+  in.number(path + ".between_s", state.between_s, 0, 1);
+  in.number(path + ".power_on_s", state.power_on_s, 0, 1);
+  in.number(path + ".power_on_hz", state.power_on_hz, 1e6, 1e11);
+  in.number(path + ".prepare_s", state.prepare_s, 0, 1);
+  in.number(path + ".graph_hz", state.graph_hz, 1e6, 1e11);
+  in.number(path + ".leave_s", state.leave_s, 0, 1);
+}
+
+void read_session(FieldReader& in, Target& target) {
+  if (in.root().at_path("cores.shared_main_thread")) {
+    in.boolean("cores.shared_main_thread", target.shared_main_thread);
+  }
+  if (in.root()["session"].as_table() == nullptr) return;
+  Session& session = target.session.emplace();
+  in.number("session.cold_after_s", session.cold_after_s, 0, 1e6);
+  in.number("session.cycles_per_packet", session.cycles_per_packet, 1, 1e6);
+  in.number("session.polling_cycles_per_packet", session.polling_cycles_per_packet, 1, 1e6);
+  read_session_state(in, "session.cold", session.cold);
+  read_session_state(in, "session.warm", session.warm);
+  if (target.core_hz_min != target.core_hz) {
+    in.fail("clock.core_hz_min", "the same as core_hz: with [session] the clock follows its phases");
+  }
 }
 
 void read_engines(FieldReader& in, Target& target) {
@@ -179,6 +215,7 @@ Result<Target> parse_target(std::string_view toml, std::string name) {
   Target target;
   FieldReader in(root, name);
   read_cores_and_clock(in, target);
+  read_session(in, target);
   read_engines(in, target);
   read_memory_and_host(in, target);
   read_overheads(in, target);

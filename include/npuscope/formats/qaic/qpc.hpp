@@ -27,6 +27,7 @@ inline constexpr std::string_view segment_constants_descriptor = "constantsdesc.
 // npuscope's own:
 inline constexpr std::string_view segment_program = "npuscope.program.bin";
 inline constexpr std::string_view segment_target = "npuscope.target.toml";
+inline constexpr std::string_view segment_schematic = "npuscope.schematic.bin";
 
 struct QpcSegment {
   std::string name;

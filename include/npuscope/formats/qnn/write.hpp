@@ -5,10 +5,12 @@
 //   <stem>_runtrace.json                    RUN_TRACE   the phases of every execute
 //   <stem>_qnn_htp_analysis_summary.json    QHAS        totals, and the true cycles of each slice
 //
+//   using namespace qnn::optrace;
 //   OptraceSet set;                                   // plain data, made by whoever ran the graph
 //   set.op_types.push_back({"q::Softmax"});
 //   set.ops.push_back({.id = 0x100000000012, .flag = OpFlag::uses_hvx});
 //   set.instances.push_back({.op = 0, .tid = 512, .start_cycle = 8'000'000'000'000, .cycles = 90});
+//   …
 //   return write_optrace_set(set, "out/chrometrace");
 //
 // Everything that the viewer derives is derived here: the copies per QNN op, the arguments that
@@ -27,7 +29,7 @@
 
 #include "npuscope/base/result.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::optrace {
 
 // QNN_DATATYPE_ values, which HTP_GRAPH shows as numbers and the others as names.
 enum class TensorType : std::uint32_t {
@@ -156,4 +158,4 @@ std::vector<std::filesystem::path> optrace_files(const std::filesystem::path& st
 // Checks and writes all four; an output error when one cannot be written.
 Status write_optrace_set(const OptraceSet& set, const std::filesystem::path& stem);
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::optrace

@@ -16,12 +16,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "npuscope/base/result.hpp"
 #include "npuscope/formats/qaic/network_descriptor.hpp"
 #include "npuscope/formats/qaic/program.hpp"
+#include "npuscope/formats/qaic/schematic.hpp"
 #include "npuscope/npu/graph/graph.hpp"
 #include "npuscope/npu/target/target.hpp"
 
@@ -65,6 +67,7 @@ struct CompiledNetwork {
   qaic::Program program;
   qaic::NetworkDescriptor descriptor;
   CompileMetrics metrics;
+  std::optional<qaic::Schematic> schematic;  // of one core of a target that has sessions
 };
 
 // Usage errors: more cores than the target has, a statistics level beyond 100, flags that need a

@@ -1,5 +1,5 @@
-// A hardware description, read from a TOML data file (targets/*.toml; aic100 is built in). Every
-// figure in the file says where it comes from.
+// A hardware description, read from a TOML data file (targets/*.toml; aic100 and htp-v75 are built
+// in). Every figure in the file says where it comes from.
 //
 //   Result<Target> aic100 = builtin_target("aic100");
 //   aic100->cores   16
@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,28 @@ struct PmuEvent {
   std::uint32_t divisor = 1;  // one count per this many of them
 };
 
+// What an HTP does around a graph, in one state of its power. The core's clock differs from phase
+// to phase; times between phases run at the clock of the one before.
+struct SessionState {
+  double enter_s = 0;  // from the call to the first phase
+  double vtcm_acquire_s = 0;
+  double vtcm_acquire_hz = 0;
+  double between_s = 0;
+  double power_on_s = 0;
+  double power_on_hz = 0;
+  double prepare_s = 0;  // from power to the graph
+  double graph_hz = 0;
+  double leave_s = 0;
+};
+
+struct Session {
+  double cold_after_s = 0;  // without work for so long, the power is off
+  double cycles_per_packet = 0;
+  double polling_cycles_per_packet = 0;
+  SessionState cold;
+  SessionState warm;
+};
+
 struct Target {
   std::string name;
   std::string description;
@@ -39,6 +62,10 @@ struct Target {
   std::uint64_t vtcm_bytes = 0;   // per core
   std::uint64_t vtcm_reserved_bytes = 0;
   std::uint64_t l2_bytes = 0;
+
+  // One thread of a core issues transfers and runs the HMX, one after the other.
+  bool shared_main_thread = false;
+  std::optional<Session> session;  // none: a call executes the network and nothing else
 
   double core_hz = 0;            // nominal core clock
   double core_hz_min = 0;        // the governor's floor under full HMX load
@@ -90,7 +117,7 @@ struct Target {
 // Reads a description; an input error names the missing or senseless field, and its line if known.
 Result<Target> parse_target(std::string_view toml, std::string name);
 
-// A description built into the program: "aic100". An unknown name is a usage error that lists them.
+// A description built into the program: "aic100", "htp-v75". An unknown name is a usage error that lists them.
 Result<Target> builtin_target(std::string_view name);
 
 }  // namespace npuscope::npu
