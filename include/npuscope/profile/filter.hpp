@@ -1,0 +1,34 @@
+// A part of a profile as a profile: what lies in a window of time, on some units, of some ops.
+//
+//   Filter filter;
+//   filter.window = {1'000, 5'000};
+//   filter.keeps_op = [&](const Profile& p, OpId op) { return p.text(p.ops[index_of(op)].name) …;
+//   }; const Profile part = filtered(profile, filter);
+//
+// A span that reaches into the window is kept whole, so its numbers stay true, or cut at the window
+// when `cut` is set, so that nothing is busy outside of it. Rows keep their order; units that lose
+// all their spans and counters are left out with their measures, ops likewise where the profile has
+// spans at all. Parents of units that stay, stay. A note says how many spans were kept and cut.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "npuscope/profile/intervals.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope {
+
+struct Filter {
+  std::optional<Interval> window;  // ticks of the base clock; instants at its begin are in
+  bool cut = false;
+  // None: all. Called once for each unit and op of the profile.
+  std::function<bool(const Profile&, UnitId)> keeps_unit;
+  std::function<bool(const Profile&, OpId)> keeps_op;  // spans without an op are not kept
+
+  bool keeps_everything() const { return !window && !keeps_unit && !keeps_op; }
+};
+
+Profile filtered(const Profile& profile, const Filter& filter);
+
+}  // namespace npuscope

@@ -1,0 +1,334 @@
+#include "npuscope/profile/filter.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace npuscope {
+namespace {
+
+constexpr std::uint32_t gone = std::numeric_limits<std::uint32_t>::max();
+
+// New numbers of the rows that stay, in their old order; `gone` for the others.
+std::vector<std::uint32_t> numbered(const std::vector<bool>& kept) {
+  std::vector<std::uint32_t> number(kept.size(), gone);
+  std::uint32_t next = 0;
+  for (std::size_t row = 0; row < kept.size(); ++row) {
+    if (kept[row]) number[row] = next++;
+  }
+  return number;
+}
+
+std::uint32_t at(const std::vector<std::uint32_t>& numbers, std::uint32_t row) {
+  return row < numbers.size() ? numbers[row] : gone;
+}
+
+template <class Columns, class Rows>
+Columns picked(const Columns& column, const Rows& rows, std::size_t all) {
+  Columns part;
+  if (column.size() != all) return part;
+  part.reserve(rows.size());
+  for (const std::uint32_t row : rows) part.push_back(column[row]);
+  return part;
+}
+
+class Selection {
+ public:
+  Selection(const Profile& profile, const Filter& filter) : profile_(profile), filter_(filter) {}
+
+  Profile make();
+
+ private:
+  bool unit_allowed(UnitId unit) const {
+    return unit_allowed_.empty() ||
+           (index_of(unit) < unit_allowed_.size() && unit_allowed_[index_of(unit)]);
+  }
+  bool op_allowed(OpId op) const {
+    return op_allowed_.empty() || (index_of(op) < op_allowed_.size() && op_allowed_[index_of(op)]);
+  }
+  bool in_window(std::int64_t start, std::int64_t duration) const;
+  bool span_stays(std::size_t row) const;
+  void ask();
+  void choose_spans();
+  void choose_samples();
+  void choose_units();
+  void choose_ops();
+  void copy_spans(Profile& part);
+  void copy_arguments(Profile& part) const;
+  void copy_units_and_ops(Profile& part) const;
+  void copy_measures(Profile& part) const;
+  void copy_relations(Profile& part) const;
+  void copy_counters(Profile& part) const;
+  void copy_phases(Profile& part);
+  void copy_tensors(Profile& part) const;
+
+  const Profile& profile_;
+  const Filter& filter_;
+  std::vector<bool> unit_allowed_, op_allowed_;
+  std::vector<std::uint32_t> span_rows_, sample_rows_;
+  std::vector<std::uint32_t> unit_number_, op_number_, span_number_, phase_number_;
+  std::uint64_t cut_ = 0;
+};
+
+bool Selection::in_window(std::int64_t start, std::int64_t duration) const {
+  if (!filter_.window) return true;
+  const Interval& window = *filter_.window;
+  const std::int64_t end = saturating_add(start, std::max<std::int64_t>(0, duration));
+  const bool is_moment = end == start;
+  return start < window.end && (end > window.begin || (is_moment && start == window.begin));
+}
+
+bool Selection::span_stays(std::size_t row) const {
+  const Spans& spans = profile_.spans;
+  return in_window(spans.start[row], spans.duration[row]) && unit_allowed(spans.unit[row]) &&
+         op_allowed(spans.op[row]);
+}
+
+void Selection::ask() {
+  if (filter_.keeps_unit) {
+    for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) {
+      unit_allowed_.push_back(filter_.keeps_unit(profile_, UnitId(unit)));
+    }
+    if (unit_allowed_.empty()) unit_allowed_.push_back(false);
+  }
+  if (filter_.keeps_op) {
+    for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
+      op_allowed_.push_back(filter_.keeps_op(profile_, OpId(op)));
+    }
+    if (op_allowed_.empty()) op_allowed_.push_back(false);
+  }
+}
+
+void Selection::choose_spans() {
+  std::vector<bool> stays(profile_.spans.size());
+  for (std::size_t row = 0; row < stays.size(); ++row) {
+    stays[row] = span_stays(row);
+    if (stays[row]) span_rows_.push_back(std::uint32_t(row));
+  }
+  span_number_ = numbered(stays);
+}
+
+// A sample holds until the next of its series, so the last one before the window is needed too.
+void Selection::choose_samples() {
+  const Counters& counters = profile_.counters;
+  std::vector<std::uint32_t> last_before(counters.series.size(), gone);
+  std::vector<bool> stays(counters.size(), false);
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    const std::uint32_t series = counters.of[i];
+    if (series >= counters.series.size()) continue;
+    const UnitId unit = counters.series[series].unit;
+    if (unit != UnitId::none && !unit_allowed(unit)) continue;
+    if (unit == UnitId::none && !unit_allowed_.empty()) continue;
+    if (filter_.window && counters.time[i] < filter_.window->begin) {
+      std::uint32_t& last = last_before[series];
+      if (last == gone || counters.time[last] <= counters.time[i]) last = std::uint32_t(i);
+    } else if (!filter_.window || counters.time[i] < filter_.window->end) {
+      stays[i] = true;
+    }
+  }
+  for (const std::uint32_t row : last_before) {
+    if (row != gone) stays[row] = true;
+  }
+  for (std::size_t i = 0; i < stays.size(); ++i) {
+    if (stays[i]) sample_rows_.push_back(std::uint32_t(i));
+  }
+}
+
+void Selection::choose_units() {
+  std::vector<bool> stays(profile_.units.size(), false);
+  const auto keep = [&](UnitId unit) {  // and its parents; a ring of them ends where it began
+    while (index_of(unit) < stays.size() && !stays[index_of(unit)]) {
+      stays[index_of(unit)] = true;
+      unit = profile_.units[index_of(unit)].parent;
+    }
+  };
+  for (const std::uint32_t row : span_rows_) keep(profile_.spans.unit[row]);
+  for (const std::uint32_t row : sample_rows_) {
+    keep(profile_.counters.series[profile_.counters.of[row]].unit);
+  }
+  if (profile_.spans.size() == 0) {
+    for (std::uint32_t unit = 0; unit < stays.size(); ++unit) {
+      if (unit_allowed(UnitId(unit))) keep(UnitId(unit));
+    }
+  }
+  unit_number_ = numbered(stays);
+}
+
+void Selection::choose_ops() {
+  std::vector<bool> stays(profile_.ops.size(), false);
+  for (const std::uint32_t row : span_rows_) {
+    const std::uint32_t op = index_of(profile_.spans.op[row]);
+    if (op < stays.size()) stays[op] = true;
+  }
+  if (profile_.spans.size() == 0) {
+    for (std::uint32_t op = 0; op < stays.size(); ++op) stays[op] = op_allowed(OpId(op));
+  }
+  op_number_ = numbered(stays);
+}
+
+void Selection::copy_spans(Profile& part) {
+  const Spans& all = profile_.spans;
+  Spans& spans = part.spans;
+  spans.unit = picked(all.unit, span_rows_, all.size());
+  for (UnitId& unit : spans.unit) unit = UnitId(at(unit_number_, index_of(unit)));
+  spans.op = picked(all.op, span_rows_, all.size());
+  for (OpId& op : spans.op) op = OpId(at(op_number_, index_of(op)));
+  spans.kind = picked(all.kind, span_rows_, all.size());
+  spans.start = picked(all.start, span_rows_, all.size());
+  spans.duration = picked(all.duration, span_rows_, all.size());
+  spans.processor_cycles = picked(all.processor_cycles, span_rows_, all.size());
+  spans.instance = picked(all.instance, span_rows_, all.size());
+  for (const MeasureColumn& column : all.measures) {
+    spans.measures.push_back({column.what, column.kind, column.origin, column.clock,
+                              picked(column.values, span_rows_, all.size())});
+  }
+  copy_arguments(part);
+  if (!filter_.cut || !filter_.window) return;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::int64_t end =
+        saturating_add(spans.start[row], std::max<std::int64_t>(0, spans.duration[row]));
+    const Interval left{std::max(spans.start[row], filter_.window->begin),
+                        std::min(end, filter_.window->end)};
+    if (left.begin == spans.start[row] && left.end == end) continue;
+    spans.start[row] = left.begin;
+    spans.duration[row] = saturating_subtract(left.end, left.begin);
+    cut_ += 1;
+  }
+}
+
+void Selection::copy_arguments(Profile& part) const {
+  const Arguments& all = profile_.spans.arguments;
+  if (all.empty() || all.shape.size() != profile_.spans.size()) return;
+  Arguments& arguments = part.spans.arguments;
+  arguments.shapes = all.shapes;
+  for (const std::uint32_t row : span_rows_) {
+    arguments.shape.push_back(all.shape[row]);
+    arguments.first.push_back(std::uint32_t(arguments.values.size()));
+    for (std::size_t i = 0; i < all.count(row); ++i) {
+      arguments.values.push_back(all.values[all.first[row] + i]);
+    }
+  }
+}
+
+void Selection::copy_units_and_ops(Profile& part) const {
+  for (std::size_t i = 0; i < profile_.units.size(); ++i) {
+    if (unit_number_[i] == gone) continue;
+    part.units.push_back(profile_.units[i]);
+    part.units.back().parent = UnitId(at(unit_number_, index_of(profile_.units[i].parent)));
+  }
+  for (std::size_t i = 0; i < profile_.ops.size(); ++i) {
+    if (op_number_[i] != gone) part.ops.push_back(profile_.ops[i]);
+  }
+}
+
+void Selection::copy_measures(Profile& part) const {
+  for (const Measure& measure : profile_.measures) {
+    Measure copy = measure;
+    const std::uint32_t id = measure.subject_id;
+    switch (measure.subject) {
+      case Measure::Subject::profile: break;
+      case Measure::Subject::unit: copy.subject_id = at(unit_number_, id); break;
+      case Measure::Subject::op: copy.subject_id = at(op_number_, id); break;
+      case Measure::Subject::span: copy.subject_id = at(span_number_, id); break;
+      case Measure::Subject::phase: copy.subject_id = at(phase_number_, id); break;
+    }
+    if (copy.subject_id != gone) part.measures.push_back(copy);
+  }
+}
+
+void Selection::copy_relations(Profile& part) const {
+  for (const Edge& edge : profile_.edges) {
+    const std::uint32_t from = at(op_number_, index_of(edge.from));
+    const std::uint32_t to = at(op_number_, index_of(edge.to));
+    if (from != gone && to != gone) part.edges.push_back({OpId(from), OpId(to), edge.kind});
+  }
+  for (const Flow& flow : profile_.flows) {
+    const std::uint32_t from = at(span_number_, index_of(flow.from));
+    const std::uint32_t to = at(span_number_, index_of(flow.to));
+    if (from == gone || to == gone) continue;
+    part.flows.push_back({SpanId(from), SpanId(to), flow.kind, flow.name, flow.category});
+  }
+}
+
+void Selection::copy_counters(Profile& part) const {
+  const Counters& all = profile_.counters;
+  std::vector<bool> sampled(all.series.size(), false);
+  for (const std::uint32_t row : sample_rows_) sampled[all.of[row]] = true;
+  const auto number = numbered(sampled);
+  for (std::size_t i = 0; i < all.series.size(); ++i) {
+    if (!sampled[i]) continue;
+    part.counters.series.push_back(all.series[i]);
+    UnitId& unit = part.counters.series.back().unit;
+    unit = UnitId(at(unit_number_, index_of(unit)));
+  }
+  for (const std::uint32_t row : sample_rows_) {
+    std::int64_t time = all.time[row];
+    if (filter_.cut && filter_.window) time = std::max(time, filter_.window->begin);
+    part.counters.of.push_back(number[all.of[row]]);
+    part.counters.time.push_back(time);
+    part.counters.value.push_back(all.value[row]);
+  }
+}
+
+void Selection::copy_phases(Profile& part) {
+  std::vector<bool> stays;
+  for (const Phase& phase : profile_.phases) {
+    stays.push_back(in_window(phase.start, phase.duration));
+    if (!stays.back()) continue;
+    part.phases.push_back(phase);
+    part.phases.back().unit = UnitId(at(unit_number_, index_of(phase.unit)));
+  }
+  phase_number_ = numbered(stays);
+}
+
+void Selection::copy_tensors(Profile& part) const {
+  part.tensors = profile_.tensors;
+  for (Tensor& tensor : part.tensors) {
+    tensor.producer = OpId(at(op_number_, index_of(tensor.producer)));
+  }
+  for (const TensorUse& use : profile_.tensor_uses) {
+    const std::uint32_t consumer = at(op_number_, index_of(use.consumer));
+    if (consumer != gone) part.tensor_uses.push_back({use.tensor, OpId(consumer)});
+  }
+}
+
+Profile Selection::make() {
+  ask();
+  choose_spans();
+  choose_samples();
+  choose_units();
+  choose_ops();
+  Profile part;
+  part.provenance = profile_.provenance;
+  part.strings = profile_.strings;
+  part.clocks = profile_.clocks;
+  part.base_clock = profile_.base_clock;
+  part.checks = profile_.checks;
+  part.notes = profile_.notes;
+  copy_spans(part);
+  copy_units_and_ops(part);
+  copy_phases(part);
+  copy_measures(part);
+  copy_relations(part);
+  copy_counters(part);
+  copy_tensors(part);
+  std::string message =
+      fmt::format("filtered: {} of {} spans kept", span_rows_.size(), profile_.spans.size());
+  if (cut_ > 0) {
+    message += fmt::format(
+        ", {} of them cut at the window, whose other numbers are still those of the whole", cut_);
+  }
+  part.notes.push_back({Severity::info, "", 0, std::move(message), 1});
+  return part;
+}
+
+}  // namespace
+
+Profile filtered(const Profile& profile, const Filter& filter) {
+  if (filter.keeps_everything()) return profile;
+  return Selection(profile, filter).make();
+}
+
+}  // namespace npuscope
