@@ -1,0 +1,77 @@
+// What the args of an operator trace mean, and their values. Rows of one kind share a shape, so
+// keys are looked up once for each shape.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/base/string_pool.hpp"
+#include "npuscope/profile/arguments.hpp"
+
+namespace npuscope::qaic {
+
+enum class ArgumentRole : std::uint8_t {
+  other,  // stays with the span
+  number,
+  inference,
+  core,
+  op_name,
+  op_kind,
+  // of the op, the same in every span
+  memory,
+  output_size,
+  attributes,
+  op_shape,
+  operand,
+  // of the span
+  pcycles,
+  ucycles,
+  wait_microseconds,
+  port_description,
+  transaction,
+  // ratios of the others
+  frequency,
+  pcycles_per_kilobyte,
+  ucycles_per_kilobyte,
+};
+inline constexpr std::size_t argument_roles = std::size_t(ArgumentRole::ucycles_per_kilobyte) + 1;
+
+ArgumentRole argument_role(std::string_view key);
+
+constexpr bool is_of_op(ArgumentRole role) {
+  return role >= ArgumentRole::memory && role <= ArgumentRole::operand;
+}
+constexpr bool is_ratio(ArgumentRole role) { return role >= ArgumentRole::frequency; }
+
+struct ArgumentPlan {
+  static constexpr std::uint32_t nowhere = 0xffffffff;
+
+  std::vector<ArgumentRole> roles;                  // of each place
+  std::array<std::uint32_t, argument_roles> place;  // of each role; the first of the operands
+  bool has_op_details = false;                      // memory, operands …
+  bool has_others = false;
+
+  bool has(ArgumentRole role) const { return place[std::size_t(role)] != nowhere; }
+};
+std::vector<ArgumentPlan> plan_arguments(const Arguments& arguments, const StringPool& strings);
+
+// Numbers may be quoted, as vendors write them.
+class ArgumentValues {
+ public:
+  ArgumentValues(const Arguments& arguments, const StringPool& strings)
+      : arguments_(arguments), strings_(strings) {}
+
+  Argument at(std::size_t row, std::uint32_t place) const { return arguments_.at(row, place); }
+  std::optional<std::int64_t> integer(std::size_t row, std::uint32_t place) const;
+  std::optional<double> number(std::size_t row, std::uint32_t place) const;
+  // The interned text; none when the value is not one.
+  std::optional<StringId> text_id(std::size_t row, std::uint32_t place) const;
+
+ private:
+  const Arguments& arguments_;
+  const StringPool& strings_;
+};
+
+}  // namespace npuscope::qaic
