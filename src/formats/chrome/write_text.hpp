@@ -1,0 +1,104 @@
+// Text that is written faster than it could be formatted: a buffer with room checked once for each
+// piece, handed on when it is large.
+#pragma once
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "npuscope/base/text.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::chrome {
+
+class WriteText {
+ public:
+  explicit WriteText(const std::function<void(std::string_view)>& sink)
+      : sink_(sink), buffer_(new char[capacity]) {}
+  ~WriteText() { flush(); }
+
+  void add(std::string_view text) {
+    if (text.size() > capacity - size_) {
+      flush();
+      if (text.size() > capacity) return sink_(text);
+    }
+    std::memcpy(buffer_.get() + size_, text.data(), text.size());
+    size_ += text.size();
+  }
+  void add(char c) { add(std::string_view(&c, 1)); }
+
+  template <class Number>
+  void add_number(Number value) {
+    char digits[40];
+    const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
+    add(std::string_view(digits, std::size_t(end - digits)));
+  }
+
+  // Nanoseconds as microseconds with up to three decimals: 1500 is 1.5.
+  void add_microseconds(std::int64_t nanoseconds) {
+    auto size = std::uint64_t(nanoseconds);
+    if (nanoseconds < 0) {
+      add('-');
+      size = 0 - size;
+    }
+    char digits[32];
+    char* end = std::to_chars(digits, digits + sizeof digits, size / 1000).ptr;
+    if (const auto rest = unsigned(size % 1000); rest != 0) {
+      *end++ = '.';
+      *end++ = char('0' + rest / 100);
+      *end++ = char('0' + rest / 10 % 10);
+      *end++ = char('0' + rest % 10);
+      while (end[-1] == '0') --end;
+    }
+    add(std::string_view(digits, std::size_t(end - digits)));
+  }
+
+  void flush() {
+    if (size_ > 0) sink_({buffer_.get(), size_});
+    size_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t capacity = 1 << 20;
+  const std::function<void(std::string_view)>& sink_;
+  std::unique_ptr<char[]> buffer_;
+  std::size_t size_ = 0;
+};
+
+// The strings of a profile as JSON. Nearly all need no escape, which is found out once for each.
+class JsonStrings {
+ public:
+  explicit JsonStrings(const StringPool& strings)
+      : strings_(strings), state_(strings.size(), State::unknown) {}
+
+  // The inside of a string, without its quotes.
+  void add(WriteText& out, StringId id) {
+    const std::string_view text = strings_[id];
+    State& state = state_[std::uint32_t(id)];
+    if (state == State::unknown) state = is_plain(text) ? State::plain : State::escaped;
+    if (state == State::plain) return out.add(text);
+    escaped_.clear();
+    append_json_escaped(escaped_, text);
+    out.add(escaped_);
+  }
+
+ private:
+  enum class State : std::uint8_t { unknown, plain, escaped };
+
+  static bool is_plain(std::string_view text) {
+    for (const char c : text) {
+      const auto byte = static_cast<unsigned char>(c);
+      if (byte < 0x20 || byte >= 0x7F || c == '"' || c == '\\') return false;
+    }
+    return true;
+  }
+
+  const StringPool& strings_;
+  std::vector<State> state_;
+  std::string escaped_;
+};
+
+}  // namespace npuscope::chrome

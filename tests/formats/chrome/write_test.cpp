@@ -1,0 +1,235 @@
+// Profiles as Chrome JSON: what stands in the file, whole.
+#include "npuscope/formats/chrome/write.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <set>
+
+#include "analysis/profile_builder.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+using npuscope::testing::ProfileBuilder;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+struct Written {
+  std::string text;
+  Losses losses;
+};
+
+Written write(const Profile& profile) {
+  Written written;
+  written.losses = write_trace(profile, [&](std::string_view piece) { written.text += piece; });
+  return written;
+}
+
+ProfileBuilder wall_clock() { return ProfileBuilder("trace time", ClockKind::wall, 1e9); }
+
+TEST(WriteChrome, OfAGenericProfileNothingIsLost) {
+  ProfileBuilder made = wall_clock();
+  Profile& profile = made.profile;
+  profile.provenance.format = "Chrome trace";
+  const UnitId process = made.unit("python", Engine::process);
+  const UnitId thread = made.unit("main", Engine::thread, process);
+  for (const UnitId unit : {process, thread}) {
+    profile.units[index_of(unit)].process_id = made.text("rank 3");
+  }
+  profile.units[index_of(thread)].thread_id = made.text("17");
+  const SpanId outer = made.span(thread, "step", 1'000, 2'501, SpanKind::slice, "user");
+  const SpanId inner = made.span(thread, "mat\"mul", 1'200, 1'201, SpanKind::slice, "kernel");
+  made.span(thread, "loaded", 1'300, 1'300, SpanKind::instant);
+  made.span(thread, "request", 0, 5'000'000, SpanKind::async, "net");
+  profile.flows.push_back({outer, inner, EdgeKind::flow, made.text("launch"), made.text("ac2g")});
+  profile.counters.series = {{thread, made.text("memory"), made.text("used"), {}},
+                             {thread, made.text("VTCM"), {}, {}}};
+  profile.counters.of = {0, 1};
+  profile.counters.time = {10, 20};
+  profile.counters.value = {1.5, 4096};
+  auto& arguments = profile.spans.arguments;
+  arguments.shapes.push_back({{made.text("n"), ArgumentType::integer},
+                              {made.text("f"), ArgumentType::number},
+                              {made.text("list"), ArgumentType::json}});
+  arguments.shape = {1, 0, 0, 0};
+  arguments.first = {0, 3, 3, 3};
+  arguments.values = {std::uint64_t(-7), std::bit_cast<std::uint64_t>(2.0),
+                      index_of(made.text("[1,{\"a\":null}]"))};
+  const Written written = write(profile);
+  EXPECT_EQ(
+      written.text,
+      R"({"displayTimeUnit":"ns","otherData":{"writer":"npuscope","format":"Chrome trace","clock":"trace time","clock_hertz":1e+09},"traceEvents":[
+{"ph":"M","pid":"rank 3","name":"process_name","args":{"name":"python"}},
+{"ph":"M","pid":"rank 3","tid":17,"name":"thread_name","args":{"name":"main"}},
+{"ph":"X","pid":"rank 3","tid":17,"ts":1,"dur":1.501,"cat":"user","name":"step","args":{"n":-7,"f":2.0,"list":[1,{"a":null}]}},
+{"ph":"X","pid":"rank 3","tid":17,"ts":1.2,"dur":0.001,"cat":"kernel","name":"mat\"mul"},
+{"ph":"i","s":"t","pid":"rank 3","tid":17,"ts":1.3,"name":"loaded"},
+{"ph":"b","id":"4","pid":"rank 3","tid":17,"ts":0,"cat":"net","name":"request"},
+{"ph":"e","id":"4","pid":"rank 3","tid":17,"ts":5000,"cat":"net","name":"request"},
+{"ph":"C","pid":"rank 3","tid":17,"ts":0.01,"name":"memory","args":{"used":1.5}},
+{"ph":"C","pid":"rank 3","tid":17,"ts":0.02,"name":"VTCM","args":{"value":4096}},
+{"ph":"s","id":1,"pid":"rank 3","tid":17,"ts":1,"cat":"ac2g","name":"launch"},
+{"ph":"f","bp":"e","id":1,"pid":"rank 3","tid":17,"ts":1.2,"cat":"ac2g","name":"launch"}
+]}
+)");
+  EXPECT_THAT(written.losses.entries, IsEmpty());
+}
+
+TEST(WriteChrome, HardwareBecomesProcessesAndThreadsWithWhatTheModelKnows) {
+  ProfileBuilder made("cycles", ClockKind::unit_cycles);
+  Profile& profile = made.profile;
+  const UnitId core = made.unit("Core 0", Engine::core);
+  const UnitId hvx = made.unit("HVX", Engine::hvx, core);
+  profile.units[index_of(hvx)].lane = 2;
+  made.span(hvx, "MatMul", 100, 200, SpanKind::op, "conv");
+  made.span(hvx, "MatMul", 200, 250, SpanKind::sync, "conv");
+  profile.ops[0].node = made.text("/layer.0/MatMul");
+  profile.ops[0].output = Bytes{64};
+  profile.spans.processor_cycles = {90, -1};
+  profile.spans.measures.push_back({made.text("dominant path"),
+                                    MeasureKind::dominant_path,
+                                    Origin::measured,
+                                    ClockId{},
+                                    {80, MeasureColumn::missing}});
+  made.phase("Graph Execute", 0, 0, 300, 0.5);
+  profile.edges.push_back({OpId{0}, OpId{0}, EdgeKind::data});
+  const Written written = write(profile);
+  EXPECT_EQ(
+      written.text,
+      R"({"displayTimeUnit":"ns","otherData":{"writer":"npuscope","format":"","clock":"cycles","time":"one tick of the clock is written as one nanosecond"},"traceEvents":[
+{"ph":"M","pid":1,"name":"process_name","args":{"name":"Core 0"}},
+{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"Core 0"}},
+{"ph":"M","pid":1,"tid":2,"name":"thread_sort_index","args":{"sort_index":0}},
+{"ph":"M","pid":1,"tid":3,"name":"thread_name","args":{"name":"HVX 2"}},
+{"ph":"M","pid":1,"tid":3,"name":"thread_sort_index","args":{"sort_index":1}},
+{"ph":"M","pid":2,"name":"process_name","args":{"name":"phases"}},
+{"ph":"M","pid":2,"tid":1,"name":"thread_name","args":{"name":"phases"}},
+{"ph":"X","pid":1,"tid":3,"ts":0.1,"dur":0.1,"cat":"conv","name":"MatMul","args":{"npuscope":{"span":"op","processor cycles":90,"dominant path":80,"node":"/layer.0/MatMul","output bytes":64}}},
+{"ph":"X","pid":1,"tid":3,"ts":0.2,"dur":0.05,"cat":"conv","name":"sync MatMul","args":{"npuscope":{"span":"sync","node":"/layer.0/MatMul","output bytes":64}}},
+{"ph":"X","pid":2,"tid":1,"ts":0,"dur":0.3,"cat":"phase","name":"Graph Execute","args":{"inference":0,"microseconds":0.5}}
+]}
+)");
+  EXPECT_THAT(
+      written.losses.entries,
+      ElementsAre(
+          Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 2},
+          Loss{"dependencies between ops", 1}));
+}
+
+TEST(WriteChrome, TicksOfAKnownRateBecomeNanosecondsThatStillTouch) {
+  ProfileBuilder made("UTIMER", ClockKind::timer, 19.2e6);
+  const UnitId unit = made.unit("HVX 0", Engine::hvx);
+  made.span(unit, "a", 0, 1);
+  made.span(unit, "b", 1, 3);
+  made.span(unit, "c", 7'997'466'082'575, 7'997'466'082'576);
+  const auto json = nlohmann::json::parse(write(made.profile).text);
+  std::vector<std::pair<double, double>> times;
+  for (const auto& event : json["traceEvents"]) {
+    if (event["ph"] == "X") times.push_back({event["ts"], event["dur"]});
+  }
+  EXPECT_THAT(times, ElementsAre(std::pair(0.0, 0.052), std::pair(0.052, 0.104),
+                                 std::pair(416534691800.781, 0.052)));
+}
+
+TEST(WriteChrome, OfSlicesThatBeginTogetherTheLongerComesFirst) {
+  ProfileBuilder made = wall_clock();
+  const UnitId unit = made.unit("t", Engine::thread);
+  made.span(unit, "inner", 0, 10, SpanKind::slice);
+  made.span(unit, "outer", 0, 20, SpanKind::slice);
+  made.span(unit, "later", 20, 30, SpanKind::slice);
+  const auto json = nlohmann::json::parse(write(made.profile).text);
+  std::vector<std::string> names;
+  for (const auto& event : json["traceEvents"]) {
+    if (event["ph"] == "X") names.push_back(event["name"]);
+  }
+  EXPECT_THAT(names, ElementsAre("outer", "inner", "later"));
+}
+
+struct Slice {
+  std::int64_t begin, end;
+};
+
+// Every pair, the obvious way.
+std::size_t overlaps(const std::vector<Slice>& slices) {
+  std::size_t count = 0;
+  for (const Slice& a : slices) {
+    for (const Slice& b : slices) count += a.begin < b.begin && b.begin < a.end && a.end < b.end;
+  }
+  return count;
+}
+
+TEST(WriteChrome, NothingOverlapsOnATrackHoweverTheProfileDoes) {
+  std::mt19937 random(3);
+  ProfileBuilder made = wall_clock();
+  const UnitId units[] = {made.unit("a", Engine::dma), made.unit("b", Engine::dma)};
+  for (int i = 0; i < 800; ++i) {
+    const std::int64_t begin = random() % 1'000;
+    made.span(units[i % 2], "t", begin, begin + random() % 300, SpanKind::transfer);
+  }
+  const Written written = write(made.profile);
+  std::map<std::pair<int, int>, std::vector<Slice>> tracks;
+  const auto json = nlohmann::json::parse(written.text);
+  for (const auto& event : json["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    const auto begin = std::int64_t(std::lround(double(event["ts"]) * 1000));
+    const auto duration = std::int64_t(std::lround(double(event["dur"]) * 1000));
+    tracks[{event["pid"], event["tid"]}].push_back({begin, begin + duration});
+  }
+  EXPECT_GT(tracks.size(), 64u);  // beyond the lanes in which nesting is looked for
+  for (const auto& [track, slices] : tracks) EXPECT_EQ(overlaps(slices), 0u);
+}
+
+// Flows hold on to their own slice, not to one nested in it or following it.
+TEST(WriteChrome, FlowsLeaveAndArriveWhereTheirSliceIsTheInnermost) {
+  ProfileBuilder made = wall_clock();
+  const UnitId unit = made.unit("t", Engine::thread);
+  const SpanId outer = made.span(unit, "outer", 0, 100, SpanKind::slice);
+  made.span(unit, "first", 0, 40, SpanKind::slice);
+  made.span(unit, "last", 60, 100, SpanKind::slice);
+  const SpanId next = made.span(unit, "next", 100, 120, SpanKind::slice);
+  const SpanId other = made.span(unit, "other", 130, 130, SpanKind::slice);
+  made.profile.flows = {{outer, next, EdgeKind::flow, {}, {}},
+                        {next, outer, EdgeKind::flow, {}, {}},
+                        {next, other, EdgeKind::flow, {}, {}}};
+  const Written written = write(made.profile);
+  std::vector<std::string> ends;
+  const auto json = nlohmann::json::parse(written.text);
+  for (const auto& event : json["traceEvents"]) {
+    const std::string phase = event["ph"];
+    if (phase != "s" && phase != "f") continue;
+    ends.push_back(phase + event["id"].dump() + " " + event["ts"].dump());
+  }
+  EXPECT_THAT(ends, ElementsAre("s1 0.059", "f1 0.1", "s2 0.119", "f2 0.13"));
+  EXPECT_THAT(written.losses.entries, ElementsAre(Loss{"flows that end before they begin", 1}));
+}
+
+TEST(WriteChrome, HostileNamesTimesAndIdsMakeValidJson) {
+  ProfileBuilder made = wall_clock();
+  const UnitId unit = made.unit("\xff\"</script>\n", Engine::thread);
+  made.profile.units[0].parent = unit;
+  made.profile.units[0].process_id = made.text("1e5\"");
+  made.profile.units[0].thread_id = made.text("007");
+  constexpr auto least = std::numeric_limits<std::int64_t>::min();
+  made.span(unit, "a\x01\xc3(", least, 0, SpanKind::slice);
+  made.profile.spans.duration[0] = std::numeric_limits<std::int64_t>::max();
+  made.span(UnitId{9}, "", 5, 4, SpanKind::op);
+  made.profile.counters.series.push_back({UnitId{7}, {}, {}, {}});
+  made.profile.counters.of = {0, 5};
+  made.profile.counters.time = {0, 0};
+  made.profile.counters.value = {std::numeric_limits<double>::quiet_NaN(), 1};
+  made.profile.flows.push_back({SpanId{77}, SpanId{0}, EdgeKind::flow, {}, {}});
+  const Written written = write(made.profile);
+  const auto json = nlohmann::json::parse(written.text);
+  EXPECT_EQ(json["traceEvents"][0]["pid"], "1e5\"");
+  EXPECT_THAT(written.losses.entries, ElementsAre(Loss{"numbers that are not finite", 1}));
+}
+
+TEST(WriteChrome, AnEmptyProfileIsAnEmptyTrace) {
+  EXPECT_TRUE(nlohmann::json::parse(write(Profile{}).text)["traceEvents"].empty());
+}
+
+}  // namespace
+}  // namespace npuscope::chrome
