@@ -1,0 +1,221 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "formats/qnn/assembly.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::qnn {
+namespace {
+
+class ViewerPutter {
+ public:
+  ViewerPutter(Assembly& assembly, const ViewerOutput& output, bool alone)
+      : assembly_(assembly), profile_(assembly.profile), output_(output), alone_(alone) {}
+
+  void put() {
+    if (alone_) {
+      profile_.base_clock = assembly_.add_clock("nanoseconds", ClockKind::wall, 1e9);
+      assembly_.cycles = assembly_.add_clock("PCYCLE", ClockKind::unit_cycles, 0);
+      add_units();
+    }
+    for (const ViewerEvent& event : output_.events) {
+      if (event.node) {
+        put_node(event);
+      } else {
+        put_measure(event);
+      }
+    }
+    if (alone_) {
+      put_phases();
+      put_provenance();
+    }
+  }
+
+ private:
+  std::string_view text(StringId id) const { return output_.strings[id]; }
+
+  void add_units() {
+    const auto add = [&](std::string_view name, Engine engine) {
+      Unit unit;
+      unit.name = assembly_.intern(name);
+      unit.engine = engine;
+      profile_.units.push_back(unit);
+      return UnitId(std::uint32_t(profile_.units.size() - 1));
+    };
+    host_ = add("host", Engine::host);
+    accelerator_ = add("HTP", Engine::device);
+  }
+
+  ClockId clock_of(ViewerUnit unit) {
+    if (unit == ViewerUnit::cycles) return assembly_.cycles;
+    if (unit == ViewerUnit::ticks) return assembly_.timer();
+    return assembly_.microseconds();
+  }
+
+  // Cycles are summed over all threads; a critical path's are not.
+  static MeasureKind kind_of(ViewerUnit unit, std::string_view label) {
+    if (unit == ViewerUnit::cycles) {
+      return label.find("critical path") != std::string_view::npos ? MeasureKind::dominant_path
+                                                                   : MeasureKind::work;
+    }
+    if (unit == ViewerUnit::microseconds || unit == ViewerUnit::ticks) return MeasureKind::wall;
+    return MeasureKind::count;
+  }
+
+  std::string full_label(const ViewerEvent& event) const {
+    return event.section == StringId::empty
+               ? std::string(text(event.label))
+               : fmt::format("{}: {}", text(event.section), text(event.label));
+  }
+
+  static std::uint32_t instance_of(const ViewerEvent& event) {
+    return event.execute == ViewerEvent::outside ? every_instance : event.execute;
+  }
+
+  void put_measure(const ViewerEvent& event) {
+    if (!event.value) {
+      if (text(event.label) == "Unknown event type") optrace_ = true;  // the trace's own blob
+      return;
+    }
+    const MeasureKind kind = kind_of(event.unit, text(event.label));
+    linting_ |= kind == MeasureKind::dominant_path;
+    assembly_.add_measure(Measure::Subject::profile, 0, full_label(event), kind, Origin::measured,
+                          kind == MeasureKind::count ? ClockId{} : clock_of(event.unit),
+                          double(*event.value), instance_of(event));
+  }
+
+  // Nodes of the QNN graph stand beside the HTP ops of a trace, as ops without spans.
+  void put_node(const ViewerEvent& event) {
+    const std::uint64_t key = std::uint64_t(*event.node) << 32 | std::uint64_t(event.node_name);
+    const auto [place, is_new] = node_ops_.try_emplace(key, OpId(std::uint32_t(profile_.ops.size())));
+    if (is_new) {
+      Op op;
+      op.name = op.node = assembly_.intern(text(event.node_name));
+      op.position = std::uint32_t(profile_.ops.size());
+      op.id = *event.node;
+      profile_.ops.push_back(op);
+    }
+    Op& op = profile_.ops[index_of(place->second)];
+    const bool is_node_itself = event.label == event.node_name;
+    nodes_ = true;
+    linting_ |= !is_node_itself;
+    if (!event.value) {
+      if (text(event.label) == "Resources") take_resources(op, text(event.value_text));
+      return;
+    }
+    const MeasureKind kind = kind_of(event.unit, "");
+    assembly_.add_measure(Measure::Subject::op, index_of(place->second),
+                          is_node_itself ? "node cycles" : text(event.label), kind,
+                          Origin::measured,
+                          kind == MeasureKind::count ? ClockId{} : clock_of(event.unit),
+                          double(*event.value), instance_of(event));
+  }
+
+  // "HVX, HMX, DMA": what a node uses; a node is counted under the scarcest.
+  void take_resources(Op& op, std::string_view words) {
+    op.attributes = assembly_.intern(words);
+    const auto has = [&](std::string_view word) { return words.find(word) != words.npos; };
+    op.engine = has("HMX") ? Engine::hmx : has("HVX") ? Engine::hvx : has("DMA") ? Engine::dma
+                                                                                 : Engine::other;
+  }
+
+  // --- phases of their own
+
+  // When things happened is not printed, only how long they took: what is outside executes follows
+  // one another, parts of an execute begin with it.
+  void put_phases() {
+    std::int64_t now = 0;
+    now = put_sections(now, false);
+    for (std::uint32_t execute = 0; execute < output_.executes; ++execute) {
+      now = put_execute(execute, now);
+    }
+    put_sections(now, true);
+    assembly_.losses.add(Severity::info, 0,
+                         "only lengths are printed: phases are placed one after the other");
+  }
+
+  static bool is_deinit(std::string_view section) {
+    return section.starts_with("De-Init") || section.find("DEINIT") != std::string_view::npos;
+  }
+
+  std::int64_t put_sections(std::int64_t now, bool deinit) {
+    for (const ViewerEvent& event : output_.events) {
+      if (event.execute != ViewerEvent::outside || event.node) continue;
+      if (is_deinit(text(event.section)) != deinit) continue;
+      const std::int64_t end = put_phase(event, now);
+      if (event.level == 0) now = end;
+    }
+    return now;
+  }
+
+  std::int64_t put_execute(std::uint32_t execute, std::int64_t now) {
+    std::int64_t end = now;
+    while (next_event_ < output_.events.size()) {
+      const ViewerEvent& event = output_.events[next_event_];
+      if (event.execute != ViewerEvent::outside && event.execute > execute) break;
+      if (event.execute == execute && !event.node) end = std::max(end, put_phase(event, now));
+      ++next_event_;
+    }
+    return end;
+  }
+
+  // Its end; `start` for what is no time.
+  std::int64_t put_phase(const ViewerEvent& event, std::int64_t start) {
+    const bool ticks = event.unit == ViewerUnit::ticks;
+    if (!event.value || (!ticks && event.unit != ViewerUnit::microseconds)) return start;
+    const double microseconds = double(*event.value) / (ticks ? timer_megahertz : 1.0);
+    if (microseconds > 9e15) return start;
+    Phase phase;
+    phase.name = assembly_.intern(full_label(event));
+    phase.instance = event.execute == ViewerEvent::outside ? 0 : event.execute;
+    phase.unit = is_of_host(text(event.label)) ? host_ : accelerator_;
+    phase.start = start;
+    phase.duration = std::int64_t(std::llround(std::min(microseconds * 1e3, 9e18)));
+    phase.microseconds = microseconds;
+    profile_.phases.push_back(phase);
+    return saturating_add(start, phase.duration);
+  }
+
+  static bool is_of_host(std::string_view label) {
+    constexpr std::array<std::string_view, 3> on_accelerator{"ccelerator", "VTCM", "HVX"};
+    return std::none_of(on_accelerator.begin(), on_accelerator.end(), [&](std::string_view word) {
+      return label.find(word) != std::string_view::npos;
+    });
+  }
+
+  void put_provenance() {
+    Provenance& provenance = profile_.provenance;
+    provenance.inferences = output_.executes;
+    provenance.instrumentation = linting_   ? "linting"
+                                 : optrace_ ? "optrace"
+                                 : nodes_   ? "detailed"
+                                            : "basic";
+    provenance.temperature = output_.executes == 0   ? Provenance::Temperature::unknown
+                             : output_.executes == 1 ? Provenance::Temperature::cold
+                                                     : Provenance::Temperature::cold_then_warm;
+    if (linting_) {
+      assembly_.losses.add(Severity::warning, 0,
+                           "linting slows execution down many times: structure, not speed");
+    }
+  }
+
+  Assembly& assembly_;
+  Profile& profile_;
+  const ViewerOutput& output_;
+  bool alone_;
+  bool linting_ = false, optrace_ = false, nodes_ = false;
+  UnitId host_ = UnitId::none, accelerator_ = UnitId::none;
+  std::unordered_map<std::uint64_t, OpId> node_ops_;
+  std::size_t next_event_ = 0;
+};
+
+}  // namespace
+
+void put_viewer(Assembly& assembly, const ViewerOutput& output, bool alone) {
+  ViewerPutter(assembly, output, alone).put();
+}
+
+}  // namespace npuscope::qnn
