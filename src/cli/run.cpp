@@ -19,6 +19,8 @@ struct RunArguments {
   std::string output_folder = ".";
   std::string write_output_folder;
   std::vector<std::string> types;
+  std::vector<std::string> emitted;
+  std::string emit_folder = ".";
   double start_delay_ms = 0;
   double core_clock_mhz = 0;
   double seconds = 0;
@@ -45,6 +47,14 @@ Status take_types(const std::vector<std::string>& names, npu::ProfilingTypes& ty
   return {};
 }
 
+Status take_emitted(const RunArguments& arguments, npu::RunRequest& request) {
+  for (const std::string& name : arguments.emitted) {
+    if (name != "qnn") return usage_error("--emit={}: use qnn", name);
+    request.qnn_folder = arguments.emit_folder;
+  }
+  return {};
+}
+
 Status take_arguments(RunArguments& arguments) {
   npu::RunRequest& request = arguments.request;
   if (arguments.test_data.empty() && arguments.file.empty()) {
@@ -64,6 +74,7 @@ Status take_arguments(RunArguments& arguments) {
   } else if (request.simulation.inferences == 0) {
     return usage_error("--num-iter=0 runs nothing; set it to at least 1, or give --time");
   }
+  if (auto taken = take_emitted(arguments, request); !taken) return taken;
   return take_types(arguments.types, request.types);
 }
 
@@ -147,6 +158,15 @@ void add_profiling_flags(CLI::App& command, RunArguments& arguments) {
   delay->check(real_number(0, most_seconds * 1000));
 }
 
+void add_emit_flags(CLI::App& command, RunArguments& arguments) {
+  auto* emit = command.add_option("--emit", arguments.emitted,
+                                  "qnn: the optrace set of an HTP (a program for -target=htp-v75)");
+  emit->take_all()->expected(1);
+  auto* folder = command.add_option("--emit-dir", arguments.emit_folder,
+                                    "existing folder for chrometrace.json and its companions");
+  folder->capture_default_str()->needs(emit);
+}
+
 void add_output_flags(CLI::App& command, RunArguments& arguments) {
   npu::SimulationOptions& options = arguments.request.simulation;
   command.add_option("--write-output-dir", arguments.write_output_folder,
@@ -187,6 +207,7 @@ void add_run_command(CLI::App& program, ExitStatus& status) {
   command->add_flag("--json", arguments->json, "print the results as JSON");
   add_device_flags(*command, *arguments);
   add_profiling_flags(*command, *arguments);
+  add_emit_flags(*command, *arguments);
   add_output_flags(*command, *arguments);
   command->callback([arguments, &status] {
     if (auto done = run(*arguments); !done) status = report(done.error());

@@ -63,7 +63,8 @@ bool is_simple_product(const Node& node) {
       "Conv",   "ConvTranspose", "ConvInteger", "QLinearConv",   "FusedConv"};
   const bool quantized = node.op.starts_with("QLinear");
   return simple.contains(node.op) && node.outputs.size() == 1 &&
-         node.inputs.size() >= (quantized ? 8u : 2u);
+         node.inputs.size() >= (quantized ? 8u : 2u) && node.inputs[0] != TensorId::none &&
+         node.inputs[quantized ? 3 : 1] != TensorId::none;
 }
 
 // Which inputs of a matrix node are the activation, the weights and the bias.

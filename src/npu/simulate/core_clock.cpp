@@ -34,6 +34,14 @@ bool CoreClock::next_window() {
   return hertz_ != before;
 }
 
+void CoreClock::change(Picoseconds time, double hertz) {
+  past_.push_back({window_begin_, cycles_, cycles_per_ps_});
+  cycles_ += double((time - window_begin_).value) * cycles_per_ps_;
+  window_begin_ = time;
+  highest_ = lowest_ = hertz;
+  set_hertz(hertz);
+}
+
 void CoreClock::extend_window(std::int64_t windows) { window_end_ += window_ * windows; }
 
 double CoreClock::past_cycles_at(Picoseconds time) const {

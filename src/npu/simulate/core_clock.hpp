@@ -60,6 +60,8 @@ class CoreClock {
   bool next_window();
   // Lets this window last longer by whole windows; right only when nothing changes in them.
   void extend_window(std::int64_t windows);
+  // Another frequency from `time` on, which is not before this window; only of a fixed clock.
+  void change(Picoseconds time, double hertz);
   // Drops the history before this window.
   void forget() { past_.clear(); }
 

@@ -18,7 +18,10 @@ enum class EventKind : std::uint32_t {
   begin,         // activation: the next inference begins on the device
   dma_transfer,  // queue: its DMA engine begins a transfer
   task,          // queue: the next task starts
+  main_task,     // queue: the same of an HMX that shares its thread, after transfers are issued
   thread_end,    // queue * threads + thread: its inference is over
+  graph,         // activation: its session has readied the device for the graph
+  leave,         // activation: its session is over
 };
 
 struct Event {

@@ -87,6 +87,10 @@ Machine::Machine(const RecordingContext& context, EventQueue& events)
     queue.first_task = program_.queue_begin[number];
     queue.tasks = program_.queue_begin[number + 1] - queue.first_task;
     if (queue.group == ThreadGroup::dma_issue) engines_[i].issued_at.resize(dma_depth_);
+    if (!target_.shared_main_thread || queue.group == ThreadGroup::hvx) continue;
+    const std::uint32_t hmx = std::uint32_t(ThreadGroup::hmx);
+    const std::uint32_t dma = std::uint32_t(ThreadGroup::dma_issue);
+    queue.sibling = queue.group == ThreadGroup::hmx ? i + (dma - hmx) : i - (dma - hmx);
   }
 }
 
@@ -102,6 +106,8 @@ void Machine::reset(Queue& queue, std::uint64_t inference, Picoseconds now) {
   queue.next = queue.resolved = 0;
   queue.ready = now;
   queue.first_parked = queue.next_parked = nobody;
+  queue.waited_for = nobody;
+  queue.waits_for_sibling = false;
   const std::uint32_t first = program_.first_thread(queue.group);
   for (std::uint32_t t = 0; t < queue.threads; ++t) {
     queue.thread[t] = {};
@@ -163,7 +169,8 @@ std::uint32_t Machine::activation_of(const Event& event) const {
 bool Machine::handle(const Event& event) {
   now_ = event.time;
   switch (event.kind()) {
-    case EventKind::task: start(event.id()); return false;
+    case EventKind::task:
+    case EventKind::main_task: start(event.id()); return false;
     case EventKind::dma_transfer: begin_dma_transfer(event.id(), event.time); return false;
     case EventKind::thread_end:
       return end_thread(event.id() / most_hvx_threads, event.id() % most_hvx_threads);
@@ -180,7 +187,11 @@ bool Machine::holds(std::uint32_t index, std::uint32_t producer, std::uint32_t c
   Queue& other = queues_[producer];
   const Picoseconds done = activations_[queue.activation].completions[other.first_task + count - 1];
   if (done != never) {
-    queue.ready = std::max(queue.ready, done + latency);
+    if (done + latency > queue.ready) {
+      const bool transfer = other.group == ThreadGroup::dma_issue;
+      queue.waited_for = transfer ? other.first_task + count - 1 : nobody;
+      queue.ready = done + latency;
+    }
     return true;
   }
   queue.parked_for = count;
@@ -217,7 +228,28 @@ void Machine::resolve(std::uint32_t index) {
     const Picoseconds other = queue.thread[t].free;
     free = together ? std::max(free, other) : std::min(free, other);
   }
-  events_.push(std::max({free, queue.ready, now_}), EventKind::task, index);
+  push_start(index, std::max({free, queue.ready, now_}));
+}
+
+void Machine::push_start(std::uint32_t index, Picoseconds time) {
+  const Queue& queue = queues_[index];
+  const bool yields = queue.sibling != nobody && queue.group == ThreadGroup::hmx;
+  events_.push(time, yields ? EventKind::main_task : EventKind::task, index);
+}
+
+// Whether the queue may start now; when its sibling has the thread, it tries again later.
+bool Machine::has_main_thread(std::uint32_t index) {
+  Queue& queue = queues_[index];
+  if (queue.sibling == nobody) return true;
+  const Queue& sibling = queues_[queue.sibling];
+  if (sibling.running) {
+    queue.waits_for_sibling = true;
+    return false;
+  }
+  queue.thread[0].free = std::max(queue.thread[0].free, sibling.thread[0].free);
+  if (queue.thread[0].free <= now_) return true;
+  push_start(index, queue.thread[0].free);
+  return false;
 }
 
 double Machine::kernel_cycles(const Queue& queue, const Task& task, std::uint32_t thread) const {
@@ -231,6 +263,7 @@ double Machine::kernel_cycles(const Queue& queue, const Task& task, std::uint32_
 }
 
 void Machine::start(std::uint32_t index) {
+  if (!has_main_thread(index)) return;
   Queue& queue = queues_[index];
   const Task& task = task_of(queue);
   const bool moves_data = moves_data_itself(queue, task);
@@ -286,8 +319,17 @@ void Machine::record(const Queue& queue, const Thread& thread, Picoseconds kerne
   execution.truth.kernel_end = kernel_end;
   execution.truth.barrier_end = leave;
   execution.truth.transfer_end = kernel_end;
+  execution.wait_cycles = clock.cycles_at(thread.free);
   execution.start_cycles = clock.cycles_at(thread.start);
   execution.kernel_end_cycles = clock.cycles_at(kernel_end);
+  execution.leave_cycles = clock.cycles_at(leave);
+  const std::uint32_t place = std::uint32_t(&thread - queue.thread.data());
+  const Task& task = task_of(queue);
+  execution.nominal_cycles =
+      task.cycles * share_of_cycles(task, execution.truth.task, place, queue.threads);
+  if (thread.start > thread.free && thread.start == queue.ready) {
+    execution.waited_for = queue.waited_for;
+  }
   execution.synced = task_of(queue).wait_count > 0 || thread.start > thread.free;
   activations_[queue.activation].recorder->task(execution);
 }
@@ -323,6 +365,10 @@ void Machine::finish(std::uint32_t index, Picoseconds last) {
   ++queue.next;
   queue.resolved = 0;
   queue.ready = {};
+  queue.waited_for = nobody;
+  if (queue.sibling != nobody && std::exchange(queues_[queue.sibling].waits_for_sibling, false)) {
+    push_start(queue.sibling, std::max(queue.thread[0].free, now_));
+  }
   resolve(index);
 }
 
@@ -383,7 +429,8 @@ void Machine::end_dma_transfer(std::uint32_t index, Picoseconds now) {
     const CoreClock& clock = clocks_[queue.clock];
     const double cycles = clock.cycles_at(now) - clock.cycles_at(engine.streaming_begin) +
                           to_seconds(streaming_end - now) * clock.hertz();
-    recorder->transfer(queue.core, position, engine.last_completion, cycles);
+    recorder->transfer(queue.core, position, engine.last_completion,
+                       clock.cycles_at(engine.last_completion), cycles);
   }
   complete(index, position, engine.last_completion);
   serve_dma(index);

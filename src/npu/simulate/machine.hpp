@@ -18,6 +18,9 @@
 //                      synchronous.
 //
 // Semaphore latency, barrier and recording take their cycles at the nominal clock.
+//
+// On a target whose main thread is shared, HMX and DMAIssue of a core take turns on one thread:
+// whichever is ready first, and of two that are ready the one that issues a transfer.
 #pragma once
 
 #include <array>
@@ -51,6 +54,15 @@ class Machine {
   // thread of its activation.
   bool handle(const Event& event);
   std::uint32_t activation_of(const Event& event) const;
+
+  // For sessions, which lie around begin() and the end of the last thread: another frequency of the
+  // activation's first core from `time` on, and its cycle counter then.
+  void change_clock(std::uint32_t activation, Picoseconds time, double hertz) {
+    if (context_.options.core_hz == 0) clocks_[activation * program_.cores].change(time, hertz);
+  }
+  double cycles_at(std::uint32_t activation, Picoseconds time) const {
+    return clocks_[activation * program_.cores].cycles_at(time);
+  }
 
   // What the event queue does not hold: the end of the next DDR transfer, and of the clocks' window
   // (never, when no governor is at work).
@@ -87,6 +99,9 @@ class Machine {
     std::uint32_t next = 0;      // position of the task that runs or starts next
     std::uint32_t resolved = 0;  // its waits known to hold at `ready`
     Picoseconds ready{};
+    std::uint32_t waited_for = nobody;  // the transfer, if any, that `ready` is the completion of
+    std::uint32_t sibling = nobody;     // the queue that shares its thread
+    bool waits_for_sibling = false;     // whose running task must end first
     bool running = false;
     bool crossing = false;                // counted in crossing_
     bool transferring = false;            // the kernel waits for its own DDR transfer
@@ -128,6 +143,8 @@ class Machine {
   void resolve(std::uint32_t index);
   bool holds(std::uint32_t index, std::uint32_t producer, std::uint32_t count, Picoseconds latency);
   bool holds_for_dma(std::uint32_t index);
+  void push_start(std::uint32_t index, Picoseconds time);
+  bool has_main_thread(std::uint32_t index);
   void start(std::uint32_t index);
   double kernel_cycles(const Queue& queue, const qaic::Task& task, std::uint32_t thread) const;
   void progress(std::uint32_t index);

@@ -92,7 +92,10 @@ RecordingContext::RecordingContext(const Program& its_program, const Target& its
 
 Recorder::Recorder(const RecordingContext& context, std::uint32_t activation,
                    std::uint64_t inference)
-    : context_(context), first_core_(activation * context.program.cores) {
+    : context_(context),
+      first_core_(activation * context.program.cores),
+      traces_ops_(context.options.op_trace && context.target.session && context.program.cores == 1 &&
+                  inference == 0) {
   prepare_identity(activation, inference);
   prepare_records();
   prepare_pmu();
@@ -245,6 +248,26 @@ void Recorder::add_op(const TaskExecution& execution, const Task& task, const Pm
   }
 }
 
+void Recorder::add_to_op_trace(const TaskExecution& execution) {
+  const Session& session = *context_.target.session;
+  OpTraceRecord record;
+  record.task = execution.truth.task;
+  record.thread = execution.truth.thread;
+  record.waited_for = execution.waited_for;
+  record.packets = saturated(std::uint64_t(
+      std::max(1.0, std::round(execution.nominal_cycles / session.cycles_per_packet))));
+  record.wait_cycle = counter(execution.core, execution.wait_cycles);
+  record.start_cycle = counter(execution.core, execution.start_cycles);
+  record.polls = saturated(std::uint64_t(std::max(
+      1.0, std::round(double(record.start_cycle - record.wait_cycle) /
+                      session.polling_cycles_per_packet))));
+  record.end_cycle = counter(execution.core, execution.kernel_end_cycles);
+  record.leave_cycle = counter(execution.core, execution.leave_cycles);
+  record.complete_cycle = record.leave_cycle;
+  if (execution.group == ThreadGroup::dma_issue) transfers_.push_back(op_trace_.size());
+  op_trace_.push_back(record);
+}
+
 void Recorder::task(const TaskExecution& execution) {
   const TaskTruth& truth = execution.truth;
   const Task& task = context_.program.tasks[truth.task];
@@ -258,10 +281,11 @@ void Recorder::task(const TaskExecution& execution) {
   }
   if (context_.program.records(task)) add_op(execution, task, work, counted_before);
   if (!truth_.empty()) truth_[truth_begin_[thread] + execution.position] = truth;
+  if (traces_ops_) add_to_op_trace(execution);
 }
 
 void Recorder::transfer(std::uint32_t core, std::uint32_t position, Picoseconds end,
-                        double streaming_cycles) {
+                        double end_cycles, double streaming_cycles) {
   const Program& program = context_.program;
   const std::uint32_t queue = core * qaic::thread_groups + std::uint32_t(ThreadGroup::dma_issue);
   const std::uint32_t task = program.queue_begin[queue] + position;
@@ -271,6 +295,7 @@ void Recorder::transfer(std::uint32_t core, std::uint32_t position, Picoseconds 
   const std::uint64_t before = dma_cycles;
   dma_cycles += streaming;
   if (!truth_.empty()) truth_[truth_begin_[thread] + position].transfer_end = end;
+  if (traces_ops_) op_trace_[transfers_[position]].complete_cycle = counter(core, end_cycles);
   if (!program.records(program.tasks[task])) return;
   const std::uint32_t place = record_position(task, position);
   StatsOp& op = buffer_.ops[thread][place];

@@ -49,9 +49,13 @@ struct TaskExecution {
   qaic::ThreadGroup group = qaic::ThreadGroup::hvx;
   std::uint32_t position = 0;  // in its queue
   TaskTruth truth;
-  double start_cycles = 0;  // the core's cycle counter
+  double wait_cycles = 0;  // the core's cycle counter
+  double start_cycles = 0;
   double kernel_end_cycles = 0;
+  double leave_cycles = 0;
+  double nominal_cycles = 0;  // the kernel's, without jitter and waiting for memory
   bool synced = false;
+  std::uint32_t waited_for = OpTraceRecord::nothing;
 };
 
 // Facts that all recorders of a run share.
@@ -81,12 +85,13 @@ class Recorder {
   void task(const TaskExecution& execution);
   // The asynchronous transfer of a DMA task, after task(); streaming cycles are those that the
   // engine was busy with it.
-  void transfer(std::uint32_t core, std::uint32_t position, Picoseconds end,
+  void transfer(std::uint32_t core, std::uint32_t position, Picoseconds end, double end_cycles,
                 double streaming_cycles);
 
   // Call after the last thread_end.
   std::vector<std::byte> buffer() const { return write_stats_buffer(buffer_); }
   std::vector<TaskTruth> take_truth() { return std::move(truth_); }
+  std::vector<OpTraceRecord> take_op_trace() { return std::move(op_trace_); }
 
  private:
   using Counters = std::array<std::uint32_t, qaic::max_pmu_counters>;
@@ -104,6 +109,7 @@ class Recorder {
   }
   void add_op(const TaskExecution& execution, const qaic::Task& task, const PmuCounts& work,
               const Counters& counted_before);
+  void add_to_op_trace(const TaskExecution& execution);
   void prepare_identity(std::uint32_t activation, std::uint64_t inference);
   void prepare_records();
   void prepare_pmu();
@@ -116,6 +122,9 @@ class Recorder {
   std::vector<PmuCounts> pmu_;            // by core and thread
   std::vector<std::size_t> truth_begin_;  // by core and thread
   std::vector<TaskTruth> truth_;
+  bool traces_ops_ = false;
+  std::vector<OpTraceRecord> op_trace_;
+  std::vector<std::size_t> transfers_;  // in op_trace_: the transfers of core 0, in order
 };
 
 // Size of the buffer that each inference of the program writes; 0 below level 40.

@@ -4,6 +4,7 @@
 
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
+#include "npuscope/npu/simulate/optrace.hpp"
 
 namespace npuscope::npu {
 
@@ -137,6 +138,21 @@ Status RunFiles::finish() {
   auto written = qaic::write_opstats_trace(profiles, {}, file);
   if (!written) return tl::unexpected(written.error());
   return {};
+}
+
+Status RunFiles::add_optrace(SimulationResult& result) {
+  const LoadedProgram& loaded = *run_.loaded;
+  auto set = make_optrace(loaded.program, *loaded.schematic, loaded.target, result);
+  if (!set) return tl::unexpected(set.error());
+  for (SimulatedInference& inference : result.inferences) {
+    inference.op_trace = {};
+    inference.phases = {};
+  }
+  const std::string name =
+      run_.number == 0 ? "chrometrace" : fmt::format("chrometrace-program-{}", run_.number);
+  const std::filesystem::path stem = request_.qnn_folder / name;
+  for (const auto& file : qnn::optrace::optrace_files(stem)) announce(file);
+  return qnn::optrace::write_optrace_set(*set, stem);
 }
 
 }  // namespace npuscope::npu

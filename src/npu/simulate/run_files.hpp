@@ -20,6 +20,8 @@ class RunFiles {
   Status add(const SimulatedInference& inference);
   // Writes what all of them together give.
   Status finish();
+  // Writes the QNN optrace set, and drops the records that it is made from.
+  Status add_optrace(SimulationResult& result);
 
   std::uint64_t samples() const { return latency_.samples.size(); }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "npuscope/formats/qaic/qpc.hpp"
+#include "npuscope/npu/simulate/optrace.hpp"
 
 namespace npuscope::npu {
 
@@ -59,6 +60,11 @@ Result<LoadedProgram> load(const qaic::QpcProgram& found, const std::string& fil
                                     named(qaic::segment_network_descriptor));
   if (!descriptor) return tl::unexpected(descriptor.error());
   LoadedProgram loaded;
+  if (const auto* drawn = found.qpc.find(qaic::segment_schematic)) {
+    auto schematic = qaic::read_schematic(drawn->bytes, named(qaic::segment_schematic));
+    if (!schematic) return tl::unexpected(schematic.error());
+    loaded.schematic = std::move(*schematic);
+  }
   loaded.path = found.path;
   loaded.label = slice_of(found.path) ? last_name(found.path) : program->network_name;
   loaded.program = std::move(*program);
@@ -88,6 +94,9 @@ Status check_samples(const RunRequest& request) {
                                     "--aic-profiling-start-iter", "--aic-profiling-num-samples");
     if (!usable) return usable;
     if (auto writable = check_writable_folder(request.output_folder); !writable) return writable;
+  }
+  if (!request.qnn_folder.empty()) {
+    if (auto writable = check_writable_folder(request.qnn_folder); !writable) return writable;
   }
   if (request.write_output_folder.empty()) return {};
   const auto usable = check_range(request, options.first_output, request.outputs,
@@ -148,6 +157,12 @@ Result<std::vector<Selection>> select(const std::vector<qaic::QpcProgram>& found
 
 Status check_run(const RunRequest& request, const PlannedRun& run, const std::string& file) {
   if (auto usable = check_level(request, *run.loaded, file); !usable) return usable;
+  if (!request.qnn_folder.empty()) {
+    const auto& schematic = run.loaded->schematic;
+    auto usable = check_optrace(run.loaded->program, schematic ? &*schematic : nullptr,
+                                run.loaded->target);
+    if (!usable) return input_error("{}: {}", file, usable.error().message);
+  }
   return check_simulation(run.loaded->program, run.loaded->target, request.simulation);
 }
 

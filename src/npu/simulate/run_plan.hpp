@@ -2,11 +2,13 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "npuscope/base/files.hpp"
 #include "npuscope/formats/qaic/network_descriptor.hpp"
 #include "npuscope/formats/qaic/program.hpp"
+#include "npuscope/formats/qaic/schematic.hpp"
 #include "npuscope/npu/simulate/runner.hpp"
 
 namespace npuscope::npu {
@@ -16,6 +18,7 @@ struct LoadedProgram {
   std::string label;  // of the device in traces: QAicGraph_slice00, or the network's name
   qaic::Program program;
   qaic::NetworkDescriptor descriptor;
+  std::optional<qaic::Schematic> schematic;
   Target target;
 };
 

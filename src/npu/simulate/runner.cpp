@@ -16,10 +16,14 @@ Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& plan
   options.device = planned.device;
   if (!request.types.any()) options.samples = 0;
   options.outputs = request.write_output_folder.empty() ? 0 : request.outputs;
+  options.op_trace = !request.qnn_folder.empty();
   options.on_sample = [&](const SimulatedInference& inference) { return files.add(inference); };
   auto result = simulate(program, planned.loaded->target, options);
   if (!result) return tl::unexpected(result.error());
   if (auto done = files.finish(); !done) return tl::unexpected(done.error());
+  if (options.op_trace) {
+    if (auto done = files.add_optrace(*result); !done) return tl::unexpected(done.error());
+  }
 
   ProgramRun run;
   run.number = planned.number;

@@ -6,6 +6,7 @@
 #include "formats/qaic/program_check.hpp"
 #include "npu/simulate/host.hpp"
 #include "npu/simulate/machine.hpp"
+#include "npu/simulate/session.hpp"
 
 namespace npuscope::npu {
 
@@ -80,7 +81,12 @@ class Simulation {
         machine_(context_, events_),
         host_(context_, program.output_bytes + stats_bytes(program), events_),
         recorders_(options.activations),
-        samples_left_(options.activations, options.samples) {}
+        samples_left_(options.activations, options.samples) {
+    if (!target.session) return;
+    for (std::uint32_t i = 0; i < options.activations; ++i) {
+      sessions_.emplace_back(context_, machine_, i);
+    }
+  }
 
   Result<SimulationResult> run() {
     constexpr std::uint64_t steps_per_report = 1 << 16;
@@ -116,6 +122,8 @@ class Simulation {
       case EventKind::output: host_.take_output(event.id(), event.time); break;
       case EventKind::begin: begin(event.id(), event.time); break;
       case EventKind::completed: return complete(event.id());
+      case EventKind::graph: begin_graph(event.id(), event.time); break;
+      case EventKind::leave: leave(event.id(), event.time); break;
       default:
         if (machine_.handle(event)) end(machine_.activation_of(event));
     }
@@ -128,11 +136,22 @@ class Simulation {
     inference.is_output = inference.number >= options_.first_output &&
                           inference.number - options_.first_output < options_.outputs;
     if (inference.sampled) --samples_left_[activation];
-    if (inference.sampled || inference.is_output) {
+    const bool traced = options_.op_trace && inference.number == 0;
+    if (inference.sampled || inference.is_output || traced) {
       recorders_[activation] = std::make_unique<Recorder>(context_, activation, inference.number);
       host_.record_ports(activation, *recorders_[activation]);
     }
-    machine_.begin(activation, inference.number, now, recorders_[activation].get());
+    if (sessions_.empty()) {
+      machine_.begin(activation, inference.number, now, recorders_[activation].get());
+    } else {
+      events_.push(sessions_[activation].enter(inference.number, now), EventKind::graph,
+                   activation);
+    }
+  }
+
+  void begin_graph(std::uint32_t activation, Picoseconds now) {
+    machine_.begin(activation, sessions_[activation].inference(), now,
+                   recorders_[activation].get());
   }
 
   bool is_sampled(const SimulatedInference& inference) const {
@@ -140,13 +159,30 @@ class Simulation {
            to_seconds(inference.device_begin) >= options_.first_sample_seconds;
   }
 
+  // All threads have ended.
   void end(std::uint32_t activation) {
-    SimulatedInference& inference =
-        host_.end_on_device(activation, machine_.end_of(activation), machine_.ticks_of(activation));
+    const Picoseconds now = machine_.end_of(activation);
+    if (sessions_.empty()) {
+      keep_records(host_.end_on_device(activation, now, machine_.ticks_of(activation)));
+    } else {
+      events_.push(sessions_[activation].leave(now), EventKind::leave, activation);
+    }
+  }
+
+  void leave(std::uint32_t activation, Picoseconds now) {
+    DeviceSession& session = sessions_[activation];
+    SimulatedInference& inference = host_.end_on_device(activation, now, session.ticks());
+    inference.phases = session.take_phases();
+    keep_records(inference);
+  }
+
+  void keep_records(SimulatedInference& inference) {
+    const std::uint32_t activation = inference.activation;
     if (!recorders_[activation]) return;
     Recorder& recorder = *recorders_[activation];
     if (context_.program.stats_level >= 40) inference.stats_buffer = recorder.buffer();
     inference.truth = recorder.take_truth();
+    inference.op_trace = recorder.take_op_trace();
     recorders_[activation].reset();
   }
 
@@ -191,6 +227,7 @@ class Simulation {
   EventQueue events_;
   Machine machine_;
   Host host_;
+  std::vector<DeviceSession> sessions_;               // by activation; empty: the target has none
   std::vector<std::unique_ptr<Recorder>> recorders_;  // by activation; null: not sampled
   std::vector<std::uint64_t> samples_left_;           // by activation
   SimulationResult result_;

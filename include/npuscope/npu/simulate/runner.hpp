@@ -37,6 +37,8 @@ struct RunRequest {
                                           // multi-device QPC runs on the NN-th
   ProfilingTypes types;
   std::filesystem::path output_folder = ".";
+  // Also a QNN optrace set, chrometrace.json and its companions, of each program; empty: no.
+  std::filesystem::path qnn_folder;
   // Also the buffers of [simulation.first_output, + outputs) as outputs; empty: no.
   std::filesystem::path write_output_folder;
   std::uint64_t outputs = 1;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "npuscope/base/progress.hpp"
@@ -41,6 +42,9 @@ struct SimulationOptions {
   std::uint64_t first_output = 0;
   std::uint64_t outputs = 0;
   bool keep_truth = false;  // also keep what really happened (for tests)
+  // Also keep the op records of the first inference of each activation, as a device does whose
+  // profiling is set to optrace.
+  bool op_trace = false;
   // Takes each sampled or output inference when it completes, with its buffer, which the result
   // then does not keep: memory stays bounded however many samples there are. An error ends the
   // simulation.
@@ -57,6 +61,32 @@ struct TaskTruth {
   Picoseconds kernel_end{};
   Picoseconds barrier_end{};
   Picoseconds transfer_end{};  // = kernel_end without an asynchronous transfer
+};
+
+// What a device writes down of one op on one thread when it traces ops. Cycles are absolute, of the
+// core's own counter.
+struct OpTraceRecord {
+  static constexpr std::uint32_t nothing = ~0u;
+  std::uint32_t task = 0;  // index in Program::tasks
+  std::uint32_t thread = 0;
+  // The transfer that it waited for last, as index in Program::tasks; nothing: for none.
+  std::uint32_t waited_for = nothing;
+  std::uint32_t packets = 0;        // instruction packets of the kernel
+  std::uint32_t polls = 0;          // of the wait
+  std::uint64_t wait_cycle = 0;     // the thread was free
+  std::uint64_t start_cycle = 0;    // of the kernel
+  std::uint64_t end_cycle = 0;      // of the kernel
+  std::uint64_t leave_cycle = 0;    // of telling others that it is complete
+  std::uint64_t complete_cycle = 0; // of the asynchronous transfer; else as leave_cycle
+};
+
+// One phase of a call to a device that has sessions, by the device's timer and cycle counter.
+struct SessionPhase {
+  std::string_view name;  // "QNN DSP Execute"; of static storage
+  std::uint64_t start_ticks = 0;
+  std::uint64_t end_ticks = 0;
+  std::uint64_t start_cycles = 0;
+  std::uint64_t end_cycles = 0;
 };
 
 struct SimulatedInference {
@@ -81,6 +111,8 @@ struct SimulatedInference {
   std::uint64_t output_wait_ticks = 0;
   std::vector<std::byte> stats_buffer;  // empty unless sampled; always below -stats-level=40
   std::vector<TaskTruth> truth;         // empty unless asked for and sampled
+  std::vector<OpTraceRecord> op_trace;  // empty unless asked for and the first of its activation
+  std::vector<SessionPhase> phases;     // the outer one first; empty on a target without sessions
 };
 
 struct SimulationResult {
