@@ -1,0 +1,268 @@
+#include "npuscope/formats/perfetto/read.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <numeric>
+
+#include "formats/perfetto/fields.hpp"
+#include "formats/perfetto/inflate.hpp"
+#include "formats/perfetto/trace_reader.hpp"
+#include "formats/perfetto/wire.hpp"
+
+namespace npuscope::perfetto {
+namespace {
+
+// Perfetto's service numbers sequences with 16 bits; other writers choose freely.
+constexpr std::size_t most_sequences = 1 << 20;
+constexpr std::uint64_t packets_between_reports = 1 << 14;
+
+}  // namespace
+
+TraceReader::Packet TraceReader::decode_packet(std::string_view bytes) {
+  Packet packet;
+  protozero::pbf_reader reader(bytes.data(), bytes.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(packet_field::timestamp):
+        packet.timestamp = reader.get_uint64();
+        packet.has_timestamp = true;
+        break;
+      case varint_field(packet_field::sequence_id): packet.sequence = reader.get_uint32(); break;
+      case bytes_field(packet_field::track_event): packet.track_event = text_of(reader); break;
+      case varint_field(packet_field::sequence_flags): packet.flags |= reader.get_uint32(); break;
+      case varint_field(packet_field::timestamp_clock_id):
+        packet.clock = reader.get_uint32();
+        break;
+      case bytes_field(packet_field::interned_data): packet.interned = text_of(reader); break;
+      case varint_field(packet_field::incremental_state_cleared):
+        if (reader.get_uint64() != 0) packet.flags |= sequence_flag::cleared;
+        break;
+      case varint_field(packet_field::previous_packet_dropped):
+        packet.dropped = reader.get_uint32();
+        break;
+      case varint_field(packet_field::first_packet_on_sequence):
+        packet.first_on_sequence = reader.get_uint64() != 0;
+        break;
+      case bytes_field(packet_field::trace_packet_defaults):
+        packet.defaults = text_of(reader);
+        break;
+      case bytes_field(packet_field::clock_snapshot): packet.snapshot = text_of(reader); break;
+      case bytes_field(packet_field::track_descriptor): packet.track = text_of(reader); break;
+      case bytes_field(packet_field::process_descriptor): packet.process = text_of(reader); break;
+      case bytes_field(packet_field::thread_descriptor): packet.thread = text_of(reader); break;
+      case bytes_field(packet_field::compressed_packets): packet.zlib = text_of(reader); break;
+      case bytes_field(packet_field::zstd_compressed_packets): packet.zstd = text_of(reader); break;
+      case bytes_field(packet_field::synchronization_marker):
+      case bytes_field(packet_field::trace_uuid):
+      case varint_field(packet_field::trusted_uid):
+      case varint_field(packet_field::trusted_process):
+      case varint_field(packet_field::machine): reader.skip(); break;
+      default: packet.unknown_field = reader.tag(); reader.skip();
+    }
+  }
+  return packet;
+}
+
+// False when the bytes are no packet.
+bool TraceReader::take_packet(const RawPacket& raw, Level level) {
+  Packet packet;
+  try {
+    packet = decode_packet(raw.bytes);
+  } catch (const protozero::exception&) {
+    return false;
+  }
+  packet.offset = raw.offset;
+  ++packets_;
+  try {
+    if (packet.zlib.data() != nullptr || packet.zstd.data() != nullptr) {
+      take_compressed(packet, level);
+    }
+    Sequence* sequence = sequence_of(packet);
+    if (sequence == nullptr) return true;
+    take_sequence_state(packet, *sequence);
+    const bool needs_state = (packet.flags & sequence_flag::needs_state) != 0;
+    if (needs_state && !sequence->state_valid) {
+      losses_.add(Loss::needs_lost_state, packet.offset);
+      return true;
+    }
+    take_contents(packet, *sequence);
+  } catch (const protozero::exception&) {
+    losses_.add(
+        packet.track_event.data() != nullptr ? Loss::broken_track_event : Loss::broken_packet,
+        packet.offset);
+  }
+  return true;
+}
+
+Sequence* TraceReader::sequence_of(const Packet& packet) {
+  if (last_sequence_ != nullptr && packet.sequence == last_sequence_id_) return last_sequence_;
+  auto found = sequences_.find(packet.sequence);
+  if (found == sequences_.end()) {
+    if (sequences_.size() == most_sequences) {
+      losses_.add(Loss::too_many_sequences, packet.offset);
+      return nullptr;
+    }
+    found = sequences_.try_emplace(packet.sequence).first;
+  }
+  last_sequence_id_ = packet.sequence;
+  last_sequence_ = &found->second;
+  return last_sequence_;
+}
+
+void TraceReader::take_sequence_state(const Packet& packet, Sequence& sequence) {
+  if (packet.dropped != 0 && !packet.first_on_sequence) {
+    losses_.add(Loss::packets_dropped_by_recorder, packet.offset);
+  }
+  if ((packet.flags & sequence_flag::cleared) != 0) {
+    sequence.clear_state();
+  } else if (packet.dropped != 0) {
+    sequence.state_valid = false;
+  }
+  if (packet.defaults.data() != nullptr) {
+    sequence.defaults = SequenceDefaults::decode(packet.defaults);
+  }
+  if (packet.interned.data() != nullptr) {
+    sequence.state().add(packet.interned, profile_.strings);
+  }
+}
+
+void TraceReader::take_contents(const Packet& packet, Sequence& sequence) {
+  if (packet.track_event.data() != nullptr) return take_track_event(packet, sequence);
+  if (packet.snapshot.data() != nullptr) {
+    clocks_.add_snapshot(packet.snapshot, packet.sequence, packet.offset);
+  } else if (packet.has_timestamp) {
+    // An incremental clock counts on with every timestamp.
+    const std::uint32_t clock = packet.clock != 0 ? packet.clock : sequence.defaults.clock;
+    if (is_sequence_clock(clock)) {
+      clocks_.to_trace_time(clock, packet.sequence, packet.timestamp);
+    }
+  }
+  if (packet.track.data() != nullptr) tracks_.describe(packet.track);
+  if (packet.process.data() != nullptr) tracks_.describe_process(packet.process);
+  if (packet.thread.data() != nullptr) {
+    const Tracks::OldThread thread = tracks_.describe_thread(packet.thread);
+    sequence.thread_track = thread.track;
+    if (thread.has_reference_time) sequence.reference_time_us = thread.reference_time_us;
+  }
+  if (packet.unknown_field != 0) losses_.add_packet_kind(packet.unknown_field, packet.offset);
+}
+
+void TraceReader::take_compressed(const Packet& packet, Level level) {
+  if (level == Level::compressed) {
+    losses_.add(Loss::nested_compressed_packet, packet.offset);
+    return;
+  }
+  const bool is_zlib = packet.zlib.data() != nullptr;
+  const ReadBytes inflate =
+      make_inflater(is_zlib ? PacketCompression::zlib : PacketCompression::zstd,
+                    is_zlib ? packet.zlib : packet.zstd);
+  bool beyond = false;
+  PacketCutter cutter([&](std::span<char> into) -> Result<std::size_t> {
+    const auto room = std::size_t(std::min<std::uint64_t>(into.size(), decompressed_left_));
+    beyond = room == 0;
+    if (beyond) return 0;
+    const auto count = inflate(into.first(room));
+    if (count) decompressed_left_ -= *count;
+    return count;
+  });
+  while (const auto inner = cutter.next()) {
+    // Notes point to where the compressed packet lies in the file.
+    if (!take_packet({inner->bytes, packet.offset}, Level::compressed)) cutter.reject_last();
+  }
+  if (beyond) losses_.add(Loss::decompressed_too_much, packet.offset);
+  if (cutter.error() || (!beyond && cutter.gap_count() > 0)) {
+    losses_.add(Loss::broken_compressed_packet, packet.offset);
+  }
+}
+
+void TraceReader::note_gaps(const PacketCutter& cutter) {
+  for (const Gap& gap : cutter.gaps()) {
+    switch (gap.reason) {
+      case Gap::Reason::truncated:
+        losses_.add_note(Severity::error, gap.offset,
+                         fmt::format("the trace ends in the middle of a packet, the last {} bytes "
+                                     "of which are here; copy the file again or record it to its "
+                                     "end",
+                                     gap.bytes));
+        break;
+      case Gap::Reason::not_packets:
+        losses_.add_note(Severity::error, gap.offset,
+                         fmt::format("{} bytes are no packets and were passed over", gap.bytes));
+        break;
+      case Gap::Reason::too_long:
+        losses_.add_note(
+            Severity::error, gap.offset,
+            fmt::format("a packet of {} bytes is too long and was passed over", gap.bytes));
+        break;
+    }
+  }
+  if (cutter.gap_count() > cutter.gaps().size()) {
+    losses_.add_note(Severity::error, 0, "further places hold bytes that are no packets",
+                     cutter.gap_count() - cutter.gaps().size());
+  }
+  if (cutter.error()) {
+    losses_.add_note(Severity::error, cutter.position(), cutter.error()->message);
+  }
+}
+
+// Viewers and analyses expect a series in the order of time; most writers keep it.
+void TraceReader::sort_samples() {
+  Counters& counters = profile_.counters;
+  std::vector<std::int64_t> last(counters.series.size(), std::numeric_limits<std::int64_t>::min());
+  bool in_order = true;
+  for (std::size_t i = 0; i < counters.size() && in_order; ++i) {
+    in_order = counters.time[i] >= last[counters.of[i]];
+    last[counters.of[i]] = counters.time[i];
+  }
+  if (in_order) return;
+  std::vector<std::uint32_t> order(counters.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return counters.time[a] < counters.time[b];
+  });
+  Counters sorted;
+  sorted.series = std::move(counters.series);
+  for (const std::uint32_t i : order) {
+    sorted.of.push_back(counters.of[i]);
+    sorted.time.push_back(counters.time[i]);
+    sorted.value.push_back(counters.value[i]);
+  }
+  counters = std::move(sorted);
+}
+
+Result<Profile> TraceReader::read(ByteSource& source, const ReadOptions& options) {
+  decompressed_left_ = options.decompressed_limit;
+  PacketCutter cutter([&](std::span<char> into) { return source.read(into); });
+  std::uint64_t count = 0;
+  while (const auto packet = cutter.next()) {
+    if (!take_packet(*packet, Level::trace)) cutter.reject_last();
+    if (options.progress && ++count % packets_between_reports == 0) {
+      options.progress(source.file_bytes_read(), source.file_bytes());
+    }
+  }
+  if (options.progress) options.progress(source.file_bytes(), source.file_bytes());
+  if (packets_ == 0) {
+    if (cutter.error()) return tl::unexpected(*cutter.error());
+    return input_error(
+        "{}: no packet of a Perfetto trace in its {} bytes; check that it is a trace in "
+        "protobuf form, recorded to its end",
+        source.name(), source.position());
+  }
+  note_gaps(cutter);
+  slices_.finish(last_time_);
+  flows_.finish(profile_, slices_, losses_);
+  sort_samples();
+  make_units();
+  clocks_.fill(profile_);
+  profile_.provenance.files = {source.name()};
+  profile_.provenance.format = "Perfetto trace";
+  profile_.notes = losses_.notes(source.name());
+  return std::move(profile_);
+}
+
+Result<Profile> read_profile(ByteSource& source, const ReadOptions& options) {
+  const auto reader = std::make_unique<TraceReader>();  // too large for a small stack
+  return reader->read(source, options);
+}
+
+}  // namespace npuscope::perfetto

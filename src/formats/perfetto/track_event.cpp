@@ -1,0 +1,144 @@
+#include "formats/perfetto/track_event.hpp"
+
+#include "formats/perfetto/wire.hpp"
+
+namespace npuscope::perfetto {
+
+LegacyEvent LegacyEvent::decode(std::string_view message) {
+  LegacyEvent event;
+  const auto set_id = [&](IdKind kind, std::uint64_t id) {
+    event.id_kind = kind;
+    event.id = id;
+  };
+  protozero::pbf_reader reader(message.data(), message.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(legacy_field::name_iid): event.name_iid = reader.get_uint64(); break;
+      case varint_field(legacy_field::phase): event.phase = reader.get_uint32(); break;
+      case varint_field(legacy_field::duration_us): event.duration_us = reader.get_int64(); break;
+      case varint_field(legacy_field::unscoped_id):
+        set_id(IdKind::unscoped, reader.get_uint64());
+        break;
+      case varint_field(legacy_field::local_id): set_id(IdKind::local, reader.get_uint64()); break;
+      case varint_field(legacy_field::global_id):
+        set_id(IdKind::global, reader.get_uint64());
+        break;
+      case bytes_field(legacy_field::id_scope): event.id_scope = text_of(reader); break;
+      case varint_field(legacy_field::bind_id): event.bind_id = reader.get_uint64(); break;
+      case varint_field(legacy_field::bind_to_enclosing):
+        event.bind_to_enclosing = reader.get_uint64() != 0;
+        break;
+      case varint_field(legacy_field::flow_direction):
+        event.flow_direction = reader.get_uint32();
+        break;
+      case varint_field(legacy_field::process_override):
+        event.process_override = reader.get_int32();
+        break;
+      case varint_field(legacy_field::thread_override):
+        event.thread_override = reader.get_int64();
+        break;
+      default: reader.skip();
+    }
+  }
+  return event;
+}
+
+void TrackEvent::clear() {
+  type = EventType::unspecified;
+  has_track_uuid = has_name_iid = has_legacy = has_counter = has_double_counter = false;
+  has_location_iid = has_correlation = false;
+  time_delta_us.reset();
+  time_absolute_us.reset();
+  name = location = legacy = {};
+  unknown_field = 0;
+  category_iids.clear();
+  categories.clear();
+  annotations.clear();
+  flows.clear();
+  terminating_flows.clear();
+  extra_counter_tracks.clear();
+  extra_counters.clear();
+  extra_double_counter_tracks.clear();
+  extra_double_counters.clear();
+}
+
+namespace {
+
+void decode_lists(TrackEvent& event, protozero::pbf_reader& reader) {
+  switch (reader.tag()) {
+    case event_field::category_iids: append_varints(reader, event.category_iids); break;
+    case event_field::extra_counter_values: append_varints(reader, event.extra_counters); break;
+    case event_field::extra_counter_tracks:
+      append_varints(reader, event.extra_counter_tracks);
+      break;
+    case event_field::extra_double_counter_tracks:
+      append_varints(reader, event.extra_double_counter_tracks);
+      break;
+    case event_field::extra_double_counter_values:
+      append_fixed64(reader, event.extra_double_counters);
+      break;
+    case event_field::flow_ids_varint: append_varints(reader, event.flows); break;
+    case event_field::terminating_flow_ids_varint:
+      append_varints(reader, event.terminating_flows);
+      break;
+    case event_field::flow_ids: append_fixed64(reader, event.flows); break;
+    case event_field::terminating_flow_ids: append_fixed64(reader, event.terminating_flows); break;
+    default: event.unknown_field = reader.tag(); reader.skip();
+  }
+}
+
+}  // namespace
+
+void TrackEvent::decode(std::string_view message) {
+  clear();
+  protozero::pbf_reader reader(message.data(), message.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(event_field::type): type = EventType(reader.get_uint32()); break;
+      case varint_field(event_field::track_uuid):
+        track_uuid = reader.get_uint64();
+        has_track_uuid = true;
+        break;
+      case varint_field(event_field::name_iid):
+        name_iid = reader.get_uint64();
+        has_name_iid = true;
+        break;
+      case varint_field(event_field::category_iids):
+        category_iids.push_back(reader.get_uint64());
+        break;
+      case bytes_field(event_field::name): name = text_of(reader); break;
+      case bytes_field(event_field::categories): categories.push_back(text_of(reader)); break;
+      case bytes_field(event_field::debug_annotations):
+        annotations.push_back(text_of(reader));
+        break;
+      case varint_field(event_field::counter_value):
+        counter = reader.get_int64();
+        has_counter = true;
+        break;
+      case fixed64_field(event_field::double_counter_value):
+        double_counter = reader.get_double();
+        has_double_counter = true;
+        break;
+      case bytes_field(event_field::legacy_event):
+        legacy = text_of(reader);
+        has_legacy = true;
+        break;
+      case varint_field(event_field::source_location_iid):
+        location_iid = reader.get_uint64();
+        has_location_iid = true;
+        break;
+      case bytes_field(event_field::source_location): location = text_of(reader); break;
+      case varint_field(event_field::correlation_id):
+        correlation = reader.get_uint64();
+        has_correlation = true;
+        break;
+      case varint_field(event_field::timestamp_delta_us): time_delta_us = reader.get_int64(); break;
+      case varint_field(event_field::timestamp_absolute_us):
+        time_absolute_us = reader.get_int64();
+        break;
+      default: decode_lists(*this, reader);
+    }
+  }
+}
+
+}  // namespace npuscope::perfetto

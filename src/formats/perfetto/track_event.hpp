@@ -1,0 +1,70 @@
+// One TrackEvent, decoded but not interpreted. Reused from event to event, so that its lists keep
+// their room.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "formats/perfetto/fields.hpp"
+
+namespace npuscope::perfetto {
+
+struct LegacyEvent {
+  std::uint32_t phase = 0;  // the letter of the JSON format; 0: none
+  std::optional<std::uint64_t> name_iid;
+  std::int64_t duration_us = 0;
+  enum class IdKind : std::uint8_t { no_id, unscoped, local, global };
+  IdKind id_kind = IdKind::no_id;
+  std::uint64_t id = 0;
+  std::string_view id_scope;
+  std::optional<std::uint64_t> bind_id;
+  bool bind_to_enclosing = false;
+  enum FlowDirection : std::uint32_t { no_direction = 0, in = 1, out = 2, in_out = 3 };
+  std::uint32_t flow_direction = 0;
+  std::optional<std::int32_t> process_override;
+  std::optional<std::int64_t> thread_override;
+
+  static LegacyEvent decode(std::string_view message);
+};
+
+struct TrackEvent {
+  EventType type = EventType::unspecified;
+  bool has_track_uuid = false;
+  bool has_name_iid = false;
+  bool has_legacy = false;
+  bool has_counter = false;
+  bool has_double_counter = false;
+  bool has_location_iid = false;
+  bool has_correlation = false;
+  std::uint64_t track_uuid = 0;
+  std::uint64_t name_iid = 0;
+  std::int64_t counter = 0;
+  double double_counter = 0;
+  std::uint64_t location_iid = 0;
+  std::uint64_t correlation = 0;
+  std::optional<std::int64_t> time_delta_us;
+  std::optional<std::int64_t> time_absolute_us;
+  std::string_view name;
+  std::string_view location;
+  std::string_view legacy;
+  std::uint32_t unknown_field = 0;  // the last that is not read; 0: none
+  std::vector<std::uint64_t> category_iids;
+  std::vector<std::string_view> categories;
+  std::vector<std::string_view> annotations;
+  std::vector<std::uint64_t> flows;
+  std::vector<std::uint64_t> terminating_flows;
+  std::vector<std::uint64_t> extra_counter_tracks;
+  std::vector<std::int64_t> extra_counters;
+  std::vector<std::uint64_t> extra_double_counter_tracks;
+  std::vector<std::uint64_t> extra_double_counters;  // the bits of doubles
+
+  // Throws protozero's exceptions on a broken message.
+  void decode(std::string_view message);
+
+ private:
+  void clear();
+};
+
+}  // namespace npuscope::perfetto
