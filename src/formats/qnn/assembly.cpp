@@ -199,11 +199,9 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
   if (run != nullptr) provenance.graph = run->graph;
   if (provenance.graph.empty() && qhas != nullptr) provenance.graph = qhas->model_id;
   provenance.device = "HTP";
-  provenance.format = set.artifacts.size() == 1
-                          ? std::string(name_of(set.artifacts.front().kind))
-                          : std::string("QNN HTP optrace set");
-  if (viewer != nullptr && set.artifacts.size() == 1) return;  // put_viewer knows more
-  provenance.instrumentation = "optrace";
+  provenance.format = set.artifacts.size() == 1 ? std::string(name_of(set.artifacts.front().kind))
+                                                : std::string("QNN HTP optrace set");
+  if (trace != nullptr || qhas != nullptr || run != nullptr) provenance.instrumentation = "optrace";
   if (trace != nullptr || qhas != nullptr) provenance.inferences = 1;
   if (run != nullptr) provenance.inferences = run->inferences;
   if (viewer != nullptr) provenance.inferences = std::max(provenance.inferences, viewer->executes);
@@ -214,18 +212,22 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
 
 Profile assemble(ArtifactSet&& set) {
   Assembly assembly;
-  const auto* viewer = set.find<ViewerOutput>();
-  const bool viewer_alone = viewer != nullptr && set.artifacts.size() == 1;
+  for (const Artifact& artifact : set.artifacts) {
+    // What is noted of the set is mostly of its trace.
+    if (artifact.kind == Kind::op_trace || assembly.losses.file().empty()) {
+      assembly.losses = Losses(artifact.file());
+    }
+  }
   auto* trace = set.find<OpTrace>();
   // The trace's strings become the profile's: they come before all others.
   if (trace != nullptr) assembly.profile.strings = std::move(trace->events.strings);
-  if (!viewer_alone) assembly.cycles = assembly.add_clock("PCYCLE", ClockKind::unit_cycles, 0);
+  assembly.cycles = assembly.add_clock("PCYCLE", ClockKind::unit_cycles, 0);
   assembly.profile.base_clock = assembly.cycles;
   if (trace != nullptr) put_op_trace(assembly, *trace);
   if (const auto* qhas = set.find<Qhas>()) put_qhas(assembly, *qhas);
   if (const auto* graph = set.find<HtpGraph>()) put_graph(assembly, *graph);
   if (const auto* run = set.find<RunTrace>()) put_run_trace(assembly, *run);
-  if (viewer != nullptr) put_viewer(assembly, *viewer, viewer_alone);
+  if (const auto* viewer = set.find<ViewerOutput>()) put_viewer(assembly, *viewer);
   put_provenance(assembly, set);
   for (const Artifact& artifact : set.artifacts) {
     artifact.losses.append_to(assembly.profile.notes);

@@ -1,5 +1,5 @@
-// A set's profile while it is being made: the artifacts are put in one after the other, the op trace
-// (or the instances of QHAS) first, and find each other's ops by id.
+// A set's profile while it is being made: the artifacts are put in one after the other, the op
+// trace (or the instances of QHAS) first, and find each other's ops by id.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ void put_op_trace(Assembly& assembly, OpTrace& trace);
 void put_qhas(Assembly& assembly, const Qhas& qhas);
 void put_graph(Assembly& assembly, const HtpGraph& graph);
 void put_run_trace(Assembly& assembly, const RunTrace& trace);
-// Beside a timeline of cycles, or alone with phases of its own.
-void put_viewer(Assembly& assembly, const ViewerOutput& output, bool alone);
+// To come last: where nothing else has a timeline, its phases make one.
+void put_viewer(Assembly& assembly, const ViewerOutput& output);
 
 // Edges and uses of what `inputs` names, each once; ids of ops become edges.
 void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,

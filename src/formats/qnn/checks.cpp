@@ -69,8 +69,8 @@ class Checker {
 
  private:
   void add(std::string_view name, bool passed, std::string detail) {
-    checks_.push_back({std::string(name), passed ? Outcome::passed : Outcome::failed,
-                       std::move(detail)});
+    checks_.push_back(
+        {std::string(name), passed ? Outcome::passed : Outcome::failed, std::move(detail)});
   }
   void impossible(std::string_view name, std::string_view why) {
     checks_.push_back({std::string(name), Outcome::impossible, std::string(why)});
@@ -172,7 +172,8 @@ class Checker {
     const auto check_table = [&](const std::vector<QhasSum>& table) {
       for (const QhasSum& row : table) {
         ++rows;
-        const bool active = cycles <= 0 || row.cycles == missing || std::isnan(row.percent_active) ||
+        const bool active = cycles <= 0 || row.cycles == missing ||
+                            std::isnan(row.percent_active) ||
                             nearly(row.percent_active, 100 * double(row.cycles) / cycles);
         const bool dominant =
             path <= 0 || row.dominant_path.empty() || row.dominant_path[0] == missing ||
@@ -368,7 +369,9 @@ class Checker {
       std::vector<OwnedSpan> spans;
       for (const QhasInstance* row : instances) {
         spans.push_back({row->start_cycle, saturating_add(row->start_cycle, row->cycles), row->tid,
-                         std::uint8_t(row->hmx ? 0 : row->hvx ? 1 : 2)});
+                         std::uint8_t(row->hmx   ? 0
+                                      : row->hvx ? 1
+                                                 : 2)});
       }
       std::vector<std::int64_t> path(instances.size(), 0);
       std::vector<std::tuple<bool, std::int64_t, std::int64_t>> owned;
@@ -470,11 +473,10 @@ class Checker {
     std::int64_t first = std::numeric_limits<std::int64_t>::max(), last = missing;
     for (std::size_t i = 0; i < profile_.spans.size(); ++i) {
       first = std::min(first, profile_.spans.start[i]);
-      last = std::max(last,
-                      saturating_add(profile_.spans.start[i], profile_.spans.duration[i]));
+      last = std::max(last, saturating_add(profile_.spans.start[i], profile_.spans.duration[i]));
     }
-    const auto phase = std::find_if(
-        run_->phases.begin(), run_->phases.end(), [&](const RunPhase& candidate) {
+    const auto phase =
+        std::find_if(run_->phases.begin(), run_->phases.end(), [&](const RunPhase& candidate) {
           return run_->name_of(candidate) == graph_phase && candidate.start_cycle <= first &&
                  last <= candidate.end_cycle;
         });

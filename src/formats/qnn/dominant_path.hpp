@@ -1,6 +1,6 @@
-// "Dominant path" as QHAS counts it: a share of the wall time by rank, not a path of dependencies. At
-// every instant one running span owns the time: an HMX op before an HVX op before everything else
-// (DMA, waits, synchronisation); among equals the lowest thread id, then the earliest start.
+// "Dominant path" as QHAS counts it: a share of the wall time by rank, not a path of dependencies.
+// At every instant one running span owns the time: an HMX op before an HVX op before everything
+// else (DMA, waits, synchronisation); among equals the lowest thread id, then the earliest start.
 //
 //   HVX 512   |---- a ----|            a: 5 cycles (0-3, 6-8)
 //   HMX 256       |- b -|              b: 3 cycles
@@ -19,7 +19,7 @@ namespace npuscope::qnn {
 
 struct OwnedSpan {
   std::int64_t start = 0;
-  std::int64_t end = 0;   // not before start
+  std::int64_t end = 0;  // not before start
   std::int64_t tid = 0;
   std::uint8_t rank = 2;  // 0: HMX, 1: HVX, 2: everything else
 };

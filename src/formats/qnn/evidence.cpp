@@ -112,8 +112,8 @@ void compare_names(const Evidence& a, const Evidence& b, Verdict& verdict) {
 
 void compare_executes(const Evidence& ops, const Evidence& run, Verdict& verdict) {
   if (!ops.cycles || run.graph_executes.empty()) return;
-  const bool inside = std::any_of(
-      run.graph_executes.begin(), run.graph_executes.end(), [&](const auto& execute) {
+  const bool inside =
+      std::any_of(run.graph_executes.begin(), run.graph_executes.end(), [&](const auto& execute) {
         return execute.first <= ops.cycles->first && ops.cycles->second <= execute.second;
       });
   if (inside) {

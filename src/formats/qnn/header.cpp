@@ -32,9 +32,8 @@ class VersionParts {
 
 std::string read_header_version(JsonText& json, ondemand::value& header) {
   VersionParts parts(json);
-  json.each_member(header, "header", [&](std::string_view key, ondemand::value value) {
-    parts.take(key, value);
-  });
+  json.each_member(header, "header",
+                   [&](std::string_view key, ondemand::value value) { parts.take(key, value); });
   return parts.text();
 }
 

@@ -29,9 +29,8 @@ class GraphReader {
   void read_graph(Value& graph) {
     json_.each_member(graph, "graph", [&](std::string_view key, Value table) {
       if (key == "tensors") {
-        json_.each_member(table, key, [&](std::string_view id, Value tensor) {
-          read_tensor(id_of(id), tensor);
-        });
+        json_.each_member(
+            table, key, [&](std::string_view id, Value tensor) { read_tensor(id_of(id), tensor); });
       } else if (key == "nodes") {
         json_.each_member(table, key,
                           [&](std::string_view id, Value node) { read_node(id_of(id), node); });

@@ -75,9 +75,7 @@ std::string close_json(std::string_view text) {
       continue;
     }
     switch (c) {
-      case '"':
-        in_text = true;
-        break;
+      case '"': in_text = true; break;
       case '{':
       case '[':
         open.push_back(c == '{' ? '}' : ']');
@@ -88,11 +86,8 @@ std::string close_json(std::string_view text) {
         if (!open.empty()) open.pop_back();
         safe = i + 1;
         break;
-      case ',':
-        safe = i;
-        break;
-      default:
-        break;
+      case ',': safe = i; break;
+      default: break;
     }
   }
   std::string closed(text.substr(0, safe));
@@ -174,9 +169,9 @@ void JsonText::refuse(simdjson::error_code error, std::string_view key, std::str
     return;
   }
   // The key may be hostile; messages are kept for each.
-  losses_->add(Severity::warning, offset(),
-               fmt::format("\"{}\" is not {}; taken as absent", printable(key.substr(0, 60)),
-                           wanted));
+  losses_->add(
+      Severity::warning, offset(),
+      fmt::format("\"{}\" is not {}; taken as absent", printable(key.substr(0, 60)), wanted));
 }
 
 std::optional<std::int64_t> JsonText::integer(ondemand::value& value, std::string_view key) {

@@ -1,6 +1,6 @@
-// A JSON file of QNN's, in memory, walked once from front to back. What is wrong is noted and passed
-// over: a value of another type counts as absent, and where the text breaks, the walk ends with
-// what it has seen.
+// A JSON file of QNN's, in memory, walked once from front to back. What is wrong is noted and
+// passed over: a value of another type counts as absent, and where the text breaks, the walk ends
+// with what it has seen.
 //
 //   auto json = JsonText::load(*source, losses);
 //   json->each_member([&](std::string_view key, ondemand::value value) {
@@ -25,8 +25,8 @@ namespace npuscope::qnn {
 
 namespace ondemand = simdjson::ondemand;
 
-// `text` cut back to its last complete value, with the brackets that are open there closed: what can
-// still be read of a copy that ended early.
+// `text` cut back to its last complete value, with the brackets that are open there closed: what
+// can still be read of a copy that ended early.
 std::string close_json(std::string_view text);
 
 class JsonText {

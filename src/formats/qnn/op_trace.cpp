@@ -106,11 +106,15 @@ class TraceReader {
   void make_lanes() {
     trace_.lane_of_thread.assign(roles_.size(), OpTrace::no_lane);
     trace_.core_of_process.resize(roles_.size());
+    std::vector<bool> used(roles_.size(), false);  // counters and names have threads of their own
+    for (const std::uint32_t thread : events_.slices.thread) used[thread] = true;
     for (const bool overview : {true, false}) {
       for (std::size_t thread = 0; thread < roles_.size(); ++thread) {
         if (roles_[thread].overview != overview) continue;
         trace_.core_of_process[thread] = roles_[thread].core;
-        if (!roles_[thread].not_executed) trace_.lane_of_thread[thread] = lane_of(thread);
+        if (used[thread] && !roles_[thread].not_executed) {
+          trace_.lane_of_thread[thread] = lane_of(thread);
+        }
       }
     }
   }
@@ -197,7 +201,8 @@ class TraceReader {
     trace_.duplicates -= orphans;
     std::sort(trace_.rows.begin(), trace_.rows.end());
     losses_.add(Severity::warning, 0,
-                "events of QNN:: processes that the core's overview does not repeat; kept", orphans);
+                "events of QNN:: processes that the core's overview does not repeat; kept",
+                orphans);
   }
 
   void drop_negative() {

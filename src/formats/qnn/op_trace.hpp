@@ -59,8 +59,8 @@ struct OpTrace {
   Column<std::uint32_t> rows;
   Column<std::uint32_t> lane;
   Column<std::uint32_t> op;
-  std::vector<std::uint32_t> core_of_process;    // by thread; of counters and flows
-  std::vector<std::uint32_t> lane_of_thread;     // by thread; no_lane: not executed
+  std::vector<std::uint32_t> core_of_process;  // by thread; of counters and flows
+  std::vector<std::uint32_t> lane_of_thread;   // by thread; no_lane: not executed
   static constexpr std::uint32_t no_lane = ~std::uint32_t{0};
   bool has_base = false;
   std::int64_t base = 0;  // the absolute cycle of ts 0

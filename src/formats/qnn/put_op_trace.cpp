@@ -34,8 +34,7 @@ class TracePutter {
 
   void put_lanes() {
     for (const TraceLane& lane : trace_.lanes) {
-      const UnitId unit =
-          assembly_.lane_unit(lane.core, lane.tid, text(lane.type), lane.engine);
+      const UnitId unit = assembly_.lane_unit(lane.core, lane.tid, text(lane.type), lane.engine);
       profile_.units[index_of(unit)].process_id = lane.process_id;
       profile_.units[index_of(unit)].thread_id = lane.thread_id;
       units_.push_back(unit);
@@ -93,10 +92,10 @@ class TracePutter {
     tensor.is_constant = text(from.htp_op) == "$Const";
     tensor.producer = producer;
     // "$Const_12", as QNN names those of an op.
-    const StringId name = producer == OpId::none
-                              ? assembly_.intern(fmt::format("{}_{:x}", text(from.htp_op),
-                                                             std::uint32_t(from.id)))
-                              : from.qnn_op;
+    const StringId name =
+        producer == OpId::none
+            ? assembly_.intern(fmt::format("{}_{:x}", text(from.htp_op), std::uint32_t(from.id)))
+            : from.qnn_op;
     tensor.name = name;
   }
 
@@ -163,8 +162,8 @@ class TracePutter {
         const auto [found, is_new] =
             series.try_emplace({core, marks.name[row], argument.key.name}, counters.series.size());
         if (is_new) {
-          counters.series.push_back({assembly_.core_unit(core), counter_name(marks.name[row]),
-                                     argument.key.name});
+          counters.series.push_back(
+              {assembly_.core_unit(core), counter_name(marks.name[row]), argument.key.name});
         }
         counters.of.push_back(found->second);
         counters.time.push_back(absolute_cycle(trace_, marks.time[row]));
@@ -268,26 +267,27 @@ class TracePutter {
   std::optional<std::uint32_t> span_ending(std::size_t mark) const {
     const std::int64_t time = absolute_cycle(trace_, trace_.events.marks.time[mark]);
     const auto& lane = lane_of(mark);
-    auto after = std::upper_bound(
-        lane.begin(), lane.end(), time,
-        [](std::int64_t at, const LaneSpan& span) { return at < span.start; });
+    auto after =
+        std::upper_bound(lane.begin(), lane.end(), time,
+                         [](std::int64_t at, const LaneSpan& span) { return at < span.start; });
     if (after == lane.begin()) return std::nullopt;
     auto last = after - 1;
     // One that only begins there yields to one that ends there.
-    if (last->start == time && last->end > time && last != lane.begin() && (last - 1)->end == time) {
+    if (last->start == time && last->end > time && last != lane.begin() &&
+        (last - 1)->end == time) {
       --last;
     }
     return last->end >= time ? std::optional(last->span) : std::nullopt;
   }
 
-  // An arrow ends where its consumer begins, whatever the misspelt binding says; else in the op that
-  // is running.
+  // An arrow ends where its consumer begins, whatever the misspelt binding says; else in the op
+  // that is running.
   std::optional<std::uint32_t> span_beginning(std::size_t mark) const {
     const std::int64_t time = absolute_cycle(trace_, trace_.events.marks.time[mark]);
     const auto& lane = lane_of(mark);
-    auto at = std::lower_bound(
-        lane.begin(), lane.end(), time,
-        [](const LaneSpan& span, std::int64_t when) { return span.start < when; });
+    auto at =
+        std::lower_bound(lane.begin(), lane.end(), time,
+                         [](const LaneSpan& span, std::int64_t when) { return span.start < when; });
     if (at != lane.end() && at->start == time) return at->span;
     if (at == lane.begin()) return std::nullopt;
     --at;

@@ -103,8 +103,8 @@ class QhasPutter {
     const auto subject = Measure::Subject::unit;
     measure(subject, index_of(unit), "busy", MeasureKind::unit_busy, assembly_.cycles,
             resource.cycles_used);
-    measure(subject, index_of(unit), "first start to last end", MeasureKind::wall,
-            assembly_.cycles, resource.timeline_cycles);
+    measure(subject, index_of(unit), "first start to last end", MeasureKind::wall, assembly_.cycles,
+            resource.timeline_cycles);
     put_traffic(subject, index_of(unit), resource.traffic);
   }
 
@@ -217,7 +217,8 @@ class QhasPutter {
       }
     }
     if (joined < instances.size()) {
-      assembly_.losses.add(Severity::warning, 0, "instances of QHAS that the op trace does not have",
+      assembly_.losses.add(Severity::warning, 0,
+                           "instances of QHAS that the op trace does not have",
                            instances.size() - joined);
     }
     if (joined < spans.size()) {
@@ -294,8 +295,8 @@ class QhasPutter {
 
   // --- sums, where there are no instances
 
-  // A summary without instances: its nodes are the ops, its types numbers of the profile. They count
-  // the same cycles, so only one of the tables can be.
+  // A summary without instances: its nodes are the ops, its types numbers of the profile. They
+  // count the same cycles, so only one of the tables can be.
   void put_sums() {
     for (const QhasSum& node : qhas_.qnn_nodes) {
       Op op;

@@ -12,13 +12,13 @@ namespace {
 
 class ViewerPutter {
  public:
-  ViewerPutter(Assembly& assembly, const ViewerOutput& output, bool alone)
-      : assembly_(assembly), profile_(assembly.profile), output_(output), alone_(alone) {}
+  ViewerPutter(Assembly& assembly, const ViewerOutput& output)
+      : assembly_(assembly), profile_(assembly.profile), output_(output) {}
 
   void put() {
-    if (alone_) {
+    const bool no_timeline = profile_.spans.size() == 0 && profile_.phases.empty();
+    if (no_timeline) {
       profile_.base_clock = assembly_.add_clock("nanoseconds", ClockKind::wall, 1e9);
-      assembly_.cycles = assembly_.add_clock("PCYCLE", ClockKind::unit_cycles, 0);
       add_units();
     }
     for (const ViewerEvent& event : output_.events) {
@@ -28,7 +28,7 @@ class ViewerPutter {
         put_measure(event);
       }
     }
-    if (alone_) {
+    if (no_timeline) {
       put_phases();
       put_provenance();
     }
@@ -46,7 +46,7 @@ class ViewerPutter {
       return UnitId(std::uint32_t(profile_.units.size() - 1));
     };
     host_ = add("host", Engine::host);
-    accelerator_ = add("HTP", Engine::device);
+    accelerator_ = assembly_.device != UnitId::none ? assembly_.device : add("HTP", Engine::device);
   }
 
   ClockId clock_of(ViewerUnit unit) {
@@ -90,7 +90,8 @@ class ViewerPutter {
   // Nodes of the QNN graph stand beside the HTP ops of a trace, as ops without spans.
   void put_node(const ViewerEvent& event) {
     const std::uint64_t key = std::uint64_t(*event.node) << 32 | std::uint64_t(event.node_name);
-    const auto [place, is_new] = node_ops_.try_emplace(key, OpId(std::uint32_t(profile_.ops.size())));
+    const auto [place, is_new] =
+        node_ops_.try_emplace(key, OpId(std::uint32_t(profile_.ops.size())));
     if (is_new) {
       Op op;
       op.name = op.node = assembly_.intern(text(event.node_name));
@@ -118,17 +119,18 @@ class ViewerPutter {
   void take_resources(Op& op, std::string_view words) {
     op.attributes = assembly_.intern(words);
     const auto has = [&](std::string_view word) { return words.find(word) != words.npos; };
-    op.engine = has("HMX") ? Engine::hmx : has("HVX") ? Engine::hvx : has("DMA") ? Engine::dma
-                                                                                 : Engine::other;
+    op.engine = has("HMX")   ? Engine::hmx
+                : has("HVX") ? Engine::hvx
+                : has("DMA") ? Engine::dma
+                             : Engine::other;
   }
 
   // --- phases of their own
 
-  // When things happened is not printed, only how long they took: what is outside executes follows
-  // one another, parts of an execute begin with it.
+  // When things happened is not printed, only how long they took: sections and executes follow one
+  // another, and what is in one begins with it.
   void put_phases() {
-    std::int64_t now = 0;
-    now = put_sections(now, false);
+    std::int64_t now = put_sections(0, false);
     for (std::uint32_t execute = 0; execute < output_.executes; ++execute) {
       now = put_execute(execute, now);
     }
@@ -141,14 +143,26 @@ class ViewerPutter {
     return section.starts_with("De-Init") || section.find("DEINIT") != std::string_view::npos;
   }
 
-  std::int64_t put_sections(std::int64_t now, bool deinit) {
+  // The parts of a section that come below the whole follow one another.
+  std::int64_t put_sections(std::int64_t begin, bool deinit) {
+    std::int64_t end = begin, next_part = begin;
+    std::optional<StringId> section;
+    bool has_whole = false;
     for (const ViewerEvent& event : output_.events) {
       if (event.execute != ViewerEvent::outside || event.node) continue;
       if (is_deinit(text(event.section)) != deinit) continue;
-      const std::int64_t end = put_phase(event, now);
-      if (event.level == 0) now = end;
+      if (section != event.section) {
+        section = event.section;
+        begin = next_part = end;
+        has_whole = false;
+      }
+      has_whole |= event.level == 0;
+      const bool part = event.level > 0 && has_whole;
+      const std::int64_t done = put_phase(event, part ? next_part : begin);
+      if (part) next_part = done;
+      end = std::max(end, done);
     }
-    return now;
+    return end;
   }
 
   std::int64_t put_execute(std::uint32_t execute, std::int64_t now) {
@@ -188,14 +202,10 @@ class ViewerPutter {
 
   void put_provenance() {
     Provenance& provenance = profile_.provenance;
-    provenance.inferences = output_.executes;
     provenance.instrumentation = linting_   ? "linting"
                                  : optrace_ ? "optrace"
                                  : nodes_   ? "detailed"
                                             : "basic";
-    provenance.temperature = output_.executes == 0   ? Provenance::Temperature::unknown
-                             : output_.executes == 1 ? Provenance::Temperature::cold
-                                                     : Provenance::Temperature::cold_then_warm;
     if (linting_) {
       assembly_.losses.add(Severity::warning, 0,
                            "linting slows execution down many times: structure, not speed");
@@ -205,7 +215,6 @@ class ViewerPutter {
   Assembly& assembly_;
   Profile& profile_;
   const ViewerOutput& output_;
-  bool alone_;
   bool linting_ = false, optrace_ = false, nodes_ = false;
   UnitId host_ = UnitId::none, accelerator_ = UnitId::none;
   std::unordered_map<std::uint64_t, OpId> node_ops_;
@@ -214,8 +223,8 @@ class ViewerPutter {
 
 }  // namespace
 
-void put_viewer(Assembly& assembly, const ViewerOutput& output, bool alone) {
-  ViewerPutter(assembly, output, alone).put();
+void put_viewer(Assembly& assembly, const ViewerOutput& output) {
+  ViewerPutter(assembly, output).put();
 }
 
 }  // namespace npuscope::qnn

@@ -24,8 +24,8 @@ std::uint32_t core_of(std::string_view thread_name) {
   return core;
 }
 
-// The inference of a phase is that of the execute that holds it; without one (a trace that begins in
-// the middle) phases are counted by name.
+// The inference of a phase is that of the execute that holds it; without one (a trace that begins
+// in the middle) phases are counted by name.
 void number_inferences(RunTrace& trace) {
   struct Execute {
     std::int64_t start, end;
@@ -50,9 +50,8 @@ void number_inferences(RunTrace& trace) {
     phase.inference = by_name;
     if (holder != executes.begin()) {
       --holder;
-      const auto first = std::find_if(executes.begin(), executes.end(), [&](const Execute& e) {
-        return e.core == phase.core;
-      });
+      const auto first = std::find_if(executes.begin(), executes.end(),
+                                      [&](const Execute& e) { return e.core == phase.core; });
       if (holder->core == phase.core && phase.end_ticks <= holder->end) {
         phase.inference = std::uint32_t(holder - first);
       }

@@ -21,20 +21,13 @@ class SetReader {
     Losses losses(name);
     switch (file.kind) {
       case Kind::op_trace:
-      case Kind::run_trace:
-        return read_trace(**source, std::move(losses));
-      case Kind::htp_graph:
-        return keep(read_htp_graph(**source, losses), std::move(losses));
-      case Kind::qhas:
-        return keep(read_qhas(**source, losses), std::move(losses));
-      case Kind::viewer_text:
-        return keep(read_viewer_text(**source, losses), std::move(losses));
-      case Kind::viewer_csv:
-        return keep(read_viewer_csv(**source, losses), std::move(losses));
-      case Kind::viewer_json:
-        return keep(read_viewer_json(**source, losses), std::move(losses));
-      case Kind::none:
-        break;
+      case Kind::run_trace: return read_trace(**source, std::move(losses));
+      case Kind::htp_graph: return keep(read_htp_graph(**source, losses), std::move(losses));
+      case Kind::qhas: return keep(read_qhas(**source, losses), std::move(losses));
+      case Kind::viewer_text: return keep(read_viewer_text(**source, losses), std::move(losses));
+      case Kind::viewer_csv: return keep(read_viewer_csv(**source, losses), std::move(losses));
+      case Kind::viewer_json: return keep(read_viewer_json(**source, losses), std::move(losses));
+      case Kind::none: break;
     }
     refuse(name, {ErrorKind::input,
                   fmt::format("{}: is no QNN artifact; give what qnn-profile-viewer wrote", name)});
@@ -68,10 +61,10 @@ class SetReader {
     }
     auto traces = read_run_traces(std::move(*events), losses);
     if (traces.empty()) {
-      return refuse(losses.file(),
-                    {ErrorKind::input,
-                     fmt::format("{}: is a RUN_TRACE without a phase; decode the log again",
-                                 losses.file())});
+      return refuse(
+          losses.file(),
+          {ErrorKind::input,
+           fmt::format("{}: is a RUN_TRACE without a phase; decode the log again", losses.file())});
     }
     for (RunTrace& trace : traces) {
       keep(Result<RunTrace>(std::move(trace)), losses);

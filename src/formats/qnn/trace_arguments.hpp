@@ -41,7 +41,8 @@ class ArgumentColumn {
     if (!value) return std::nullopt;
     if (value->key.type == ArgumentType::integer) return value->integer();
     // Whole doubles are exact up to 2^53.
-    if (value->key.type == ArgumentType::number && std::abs(value->number()) <= 9007199254740992.0 &&
+    if (value->key.type == ArgumentType::number &&
+        std::abs(value->number()) <= 9007199254740992.0 &&
         value->number() == std::floor(value->number())) {
       return std::int64_t(value->number());
     }

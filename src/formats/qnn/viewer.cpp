@@ -43,8 +43,8 @@ std::optional<NodeLabel> parse_node(std::string_view label) {
   return node;
 }
 
-// These two are printed in microseconds and are ticks of the 19.2 MHz timer: they equal the ticks of
-// RUN_TRACE, and as microseconds they would be longer than the execute that they are part of.
+// These two are printed in microseconds and are ticks of the 19.2 MHz timer: they equal the ticks
+// of RUN_TRACE, and as microseconds they would be longer than the execute that they are part of.
 bool is_ticks_in_truth(std::string_view label) {
   return label == "Time for initial VTCM acquire" ||
          label == "Time for HVX + HMX power on and acquire";
@@ -78,6 +78,15 @@ void ViewerCollector::begin_section(std::string_view section) {
   section_ = output_.strings.intern(section);
   in_execute_ = false;
   node_.reset();
+}
+
+void ViewerCollector::claim_section(std::string_view section) {
+  begin_section(section);
+  auto& events = output_.events;
+  for (auto event = events.rbegin(); event != events.rend(); ++event) {
+    if (event->execute != ViewerEvent::outside || event->section != StringId::empty) return;
+    event->section = section_;
+  }
 }
 
 void ViewerCollector::add_delimited(std::string_view label, std::string_view value,

@@ -1,5 +1,5 @@
-// What qnn-profile-viewer prints, as text, as CSV and as standardised JSON: the same events in three
-// dresses. A reader of each fills one ViewerOutput; the labels are the viewer's own.
+// What qnn-profile-viewer prints, as text, as CSV and as standardised JSON: the same events in
+// three dresses. A reader of each fills one ViewerOutput; the labels are the viewer's own.
 //
 //   Init: NetRun 24900 us   …   execute 0: QNN (execute) time 3907 us
 //                                          Time for initial VTCM acquire 964 ticks
@@ -41,8 +41,8 @@ struct ViewerOutput {
   std::string version;  // of the SDK, "v2.45.0.260326154327"
 };
 
-// Puts events in their places: tells where an execute begins and ends, which node an event is about,
-// and what the unit is in truth. For the three readers.
+// Puts events in their places: tells where an execute begins and ends, which node an event is
+// about, and what the unit is in truth. For the three readers.
 class ViewerCollector {
  public:
   explicit ViewerCollector(ViewerOutput& output) : output_(output) {}
@@ -52,6 +52,8 @@ class ViewerCollector {
   void end_execute() { in_execute_ = false; }
   // Of the events outside executes.
   void begin_section(std::string_view section);
+  // The same for the events since the last section or execute, whose line comes after them.
+  void claim_section(std::string_view section);
   // Executes that no line announces begin at the first label of one and end at the last.
   void add_delimited(std::string_view label, std::string_view value, std::string_view unit,
                      std::uint32_t level);

@@ -62,8 +62,8 @@ class CsvReader {
 
   // Lines before the header row are the same as in the text form; some have the version.
   void take_preamble() {
-    constexpr std::array<std::string_view, columns> names{
-        "Message", "Time", "Unit of Measurement", "Event Level", "Event Identifier"};
+    constexpr std::array<std::string_view, columns> names{"Message", "Time", "Unit of Measurement",
+                                                          "Event Level", "Event Identifier"};
     for (std::size_t column = 0; column < names.size(); ++column) {
       const auto at = std::find(fields_.begin(), fields_.end(), names[column]);
       if (at == fields_.end()) {
@@ -88,7 +88,7 @@ class CsvReader {
     if (depth == 0) {
       const std::string& text = fields_[place_[message]];
       if (text != "BACKEND" && text != "EXECUTE" && text != "NODE" && text != "UNKNOWN") {
-        collector_.begin_section(text);
+        collector_.claim_section(text);
       }
     }
     collector_.add_delimited(fields_[place_[identifier]], fields_[place_[time]],

@@ -43,9 +43,8 @@ class StandardisedReader {
     json_.each_member(message, "messages", [&](std::string_view key, Value value) {
       if (key == "method") method = json_.text(value, key).value_or("");
       if (key == "profilingEvents") {
-        json_.each_element(value, key, [&](Value& event) {
-          events.push_back(read_event(event, 0));
-        });
+        json_.each_element(value, key,
+                           [&](Value& event) { events.push_back(read_event(event, 0)); });
       }
     });
     const bool execute = method == "BACKEND_EXECUTE";
@@ -70,9 +69,8 @@ class StandardisedReader {
           json_.losses().add(Severity::warning, json_.offset(), "events nested too deep; left out");
           return;
         }
-        json_.each_element(field, key, [&](Value& part) {
-          event.parts.push_back(read_event(part, depth + 1));
-        });
+        json_.each_element(
+            field, key, [&](Value& part) { event.parts.push_back(read_event(part, depth + 1)); });
       }
     });
     return event;
@@ -84,7 +82,8 @@ class StandardisedReader {
     if (type == ondemand::json_type::string) {
       event.value = json_.text(field, "value").value_or("");
     } else if (type == ondemand::json_type::number) {
-      if (const auto number = json_.integer(field, "value")) event.value = fmt::format("{}", *number);
+      if (const auto number = json_.integer(field, "value"))
+        event.value = fmt::format("{}", *number);
     }
   }
 

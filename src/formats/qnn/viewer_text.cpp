@@ -56,7 +56,7 @@ class TextReader {
     }
   }
 
-  // "MatMul_0:OpId_18 (cycles) : 32707  cycles", "NetRun: 24900 us", "Unknown event type :   object":
+  // "MatMul_0:OpId_18 (cycles) : 32707  cycles", "NetRun: 24900 us", "Unknown event type : object":
   // the value follows the last colon.
   bool take_value(std::string_view line, std::uint32_t level) {
     const std::size_t colon = line.rfind(':');
