@@ -63,6 +63,10 @@ class AtomicFile {
   void write(ByteSpan bytes) { write(as_text(bytes)); }
   Status commit();
 
+  // The file that is written until commit(), for a library that writes by name (SQLite) instead of
+  // write(); empty for a pipe or device.
+  const std::filesystem::path& temporary_path() const { return temporary_; }
+
  private:
   AtomicFile() = default;
   void write_through(std::string_view text);
