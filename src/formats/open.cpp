@@ -13,6 +13,7 @@ namespace {
 // profile of the same inference.
 constexpr std::array formats{
     Format{"Cloud AI 100 raw statistics", recognise_qaic_buffer, open_qaic_buffers},
+    Format{"Perfetto trace", recognise_perfetto, open_perfetto},
     Format{"Cloud AI 100 text", recognise_qaic_text, open_qaic_texts},
 };
 

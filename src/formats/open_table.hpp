@@ -71,6 +71,10 @@ void open_qaic_buffers(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_qaic_text(const Candidate& candidate);
 void open_qaic_texts(std::span<const Input> inputs, OpenRun& run);
 
+// Perfetto protobuf.
+std::optional<FormatKind> recognise_perfetto(const Candidate& candidate);
+void open_perfetto(std::span<const Input> inputs, OpenRun& run);
+
 // Why a file that no row recognises cannot be opened, and what to do.
 struct Refusal {
   std::string message;
