@@ -20,29 +20,22 @@ constexpr std::uint32_t service_id = 0;
 constexpr std::uint32_t input_id = 2;
 constexpr std::uint32_t output_id = 3;
 
-// Tiles of one tensor that a reader of all of it names; with more only the last, which the others
-// of its queue precede: were every tile to name every tile, their number would grow with its
-// square.
-constexpr std::size_t most_named_writers = 64;
-
 constexpr std::uint32_t int32_type = 0x0032;
 
 // Who wrote what lies in a buffer or in DDR.
 struct Contents {
   std::uint32_t node = ~0u;             // whose tiles they are
+  TensorId tensor = TensorId::none;
   std::vector<std::uint32_t> writers;   // ops
   std::vector<std::uint32_t> previous;  // of what this node's tiles overwrite in place
 
-  const std::vector<std::uint32_t>& read_by(std::uint32_t reader) const {
-    return reader == node && !previous.empty() ? previous : writers;
-  }
-  void written_by(std::uint32_t op, std::uint32_t writer, bool in_place) {
-    if (writer != node) {
+  void written_by(std::uint32_t op, const TaskSpec& task, bool in_place) {
+    if (task.node != node) {
       previous = in_place ? std::exchange(writers, {}) : std::vector<std::uint32_t>{};
       writers.clear();
-      node = writer;
+      node = task.node;
     }
-    if (writers.size() == most_named_writers) writers.clear();
+    tensor = task.tensor;
     writers.push_back(op);
   }
 };
@@ -180,29 +173,51 @@ class SchematicBuilder {
       const TaskGraph::Access& access = accesses[i];
       if (std::exchange(task, access.task) != access.task) read.clear();
       const std::uint32_t op = place_[access.task];
-      const std::uint32_t node = tasks_[access.task].node;
       Contents& here = contents[std::size_t(access.buffer)];
       uses_.emplace_back(op, std::uint32_t(access.buffer));
       if (access.writes) {
         const bool in_place = std::find(read.begin(), read.end(), access.buffer) != read.end();
-        here.written_by(op, node, in_place);
+        here.written_by(op, tasks_[access.task], in_place);
         continue;
       }
       read.push_back(access.buffer);
-      for (const std::uint32_t writer : here.read_by(node)) edges_.emplace_back(op, writer);
+      read_contents(op, tasks_[access.task].node, here);
     }
   }
 
-  void add_view(const TaskGraph::View& view, Contents& contents) {
+  void read_contents(std::uint32_t op, std::uint32_t reader, Contents& contents) {
+    const bool overwrites = reader == contents.node && !contents.previous.empty();
+    if (!overwrites) join(contents);
+    for (const std::uint32_t writer : overwrites ? contents.previous : contents.writers) {
+      if (writer != op) edges_.emplace_back(op, writer);
+    }
+  }
+
+  // Tiles become one tensor by an op that does not execute. Were every reader to name every tile,
+  // there could be as many edges as the square of the tiles.
+  void join(Contents& contents) {
+    if (contents.writers.size() < 2 || contents.tensor == TensorId::none) return;
+    const std::uint32_t owner = out_.ops[contents.writers.front()].node;
+    const std::uint32_t joined = add_view_op("q::Concat", owner, contents.tensor);
+    for (const std::uint32_t writer : contents.writers) edges_.emplace_back(joined, writer);
+    contents.writers = {joined};
+  }
+
+  std::uint32_t add_view_op(std::string_view type, std::uint32_t owner, TensorId tensor) {
     SchematicOp op;
-    op.type = text("q::Reshape");
-    op.node = view.node;
+    op.type = text(type);
+    op.node = owner;
     op.role = std::uint32_t(SchematicRole::view);
-    describe(op, view.tensor, device_bytes(graph_[view.tensor].elements(), type_of(view.tensor)));
-    const auto number = std::uint32_t(out_.ops.size());
+    describe(op, tensor, device_bytes(graph_[tensor].elements(), type_of(tensor)));
     out_.ops.push_back(op);
-    for (const std::uint32_t writer : contents.writers) edges_.emplace_back(number, writer);
-    contents = {view.node, {number}, {}};
+    return std::uint32_t(out_.ops.size() - 1);
+  }
+
+  void add_view(const TaskGraph::View& view, Contents& contents) {
+    join(contents);
+    const std::uint32_t op = add_view_op("q::Reshape", view.node, view.tensor);
+    for (const std::uint32_t writer : contents.writers) edges_.emplace_back(op, writer);
+    contents = {view.node, view.tensor, {op}, {}};
   }
 
   void follow_ddr() {
@@ -211,11 +226,9 @@ class SchematicBuilder {
       const std::uint32_t op = place_[access.task];
       Contents& here = contents[access.tensor];
       if (access.writes) {
-        here.written_by(op, tasks_[access.task].node, false);
+        here.written_by(op, tasks_[access.task], false);
       } else {
-        for (const std::uint32_t writer : here.writers) {
-          if (writer != op) edges_.emplace_back(op, writer);
-        }
+        read_contents(op, tasks_[access.task].node, here);
       }
     }
   }

@@ -429,8 +429,7 @@ void Machine::end_dma_transfer(std::uint32_t index, Picoseconds now) {
     const CoreClock& clock = clocks_[queue.clock];
     const double cycles = clock.cycles_at(now) - clock.cycles_at(engine.streaming_begin) +
                           to_seconds(streaming_end - now) * clock.hertz();
-    recorder->transfer(queue.core, position, engine.last_completion,
-                       clock.cycles_at(engine.last_completion), cycles);
+    recorder->transfer(queue.core, position, engine.last_completion, cycles);
   }
   complete(index, position, engine.last_completion);
   serve_dma(index);

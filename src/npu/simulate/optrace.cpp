@@ -220,7 +220,10 @@ class OptraceBuilder {
                  checkpoint_packets, {});
   }
 
-  // A buffer is allocated from when the first op that uses it starts until the last has completed.
+  // A buffer is allocated from when the first op that uses it starts until the last ends. What
+  // takes memory over in order, without waiting, must not seem to hold it twice: of an HVX op the
+  // first thread counts, since each goes on to the next op on its own, and of a transfer its issue,
+  // since the engine serves one after the other.
   void add_vtcm_samples(const std::vector<OpTraceRecord>& records) {
     struct Use {
       std::uint64_t begin = ~0ull;
@@ -228,11 +231,12 @@ class OptraceBuilder {
     };
     std::vector<Use> uses(schematic_.buffers.size());
     for (const OpTraceRecord& record : records) {
+      if (record.thread > 0 && record.thread < program_.hvx_threads) continue;
       const SchematicOp& op = schematic_.ops[record.task];
       for (std::uint32_t i = 0; i < op.buffer_count; ++i) {
         Use& use = uses[schematic_.op_buffers[op.buffer_begin + i]];
         use.begin = std::min(use.begin, record.start_cycle);
-        use.end = std::max({use.end, record.leave_cycle, record.complete_cycle});
+        use.end = std::max(use.end, record.leave_cycle);
       }
     }
     std::map<std::uint64_t, std::uint64_t> changes;  // cycle -> bytes more, modulo 2^64

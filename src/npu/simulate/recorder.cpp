@@ -263,8 +263,6 @@ void Recorder::add_to_op_trace(const TaskExecution& execution) {
                       session.polling_cycles_per_packet))));
   record.end_cycle = counter(execution.core, execution.kernel_end_cycles);
   record.leave_cycle = counter(execution.core, execution.leave_cycles);
-  record.complete_cycle = record.leave_cycle;
-  if (execution.group == ThreadGroup::dma_issue) transfers_.push_back(op_trace_.size());
   op_trace_.push_back(record);
 }
 
@@ -285,7 +283,7 @@ void Recorder::task(const TaskExecution& execution) {
 }
 
 void Recorder::transfer(std::uint32_t core, std::uint32_t position, Picoseconds end,
-                        double end_cycles, double streaming_cycles) {
+                        double streaming_cycles) {
   const Program& program = context_.program;
   const std::uint32_t queue = core * qaic::thread_groups + std::uint32_t(ThreadGroup::dma_issue);
   const std::uint32_t task = program.queue_begin[queue] + position;
@@ -295,7 +293,6 @@ void Recorder::transfer(std::uint32_t core, std::uint32_t position, Picoseconds 
   const std::uint64_t before = dma_cycles;
   dma_cycles += streaming;
   if (!truth_.empty()) truth_[truth_begin_[thread] + position].transfer_end = end;
-  if (traces_ops_) op_trace_[transfers_[position]].complete_cycle = counter(core, end_cycles);
   if (!program.records(program.tasks[task])) return;
   const std::uint32_t place = record_position(task, position);
   StatsOp& op = buffer_.ops[thread][place];

@@ -85,7 +85,7 @@ class Recorder {
   void task(const TaskExecution& execution);
   // The asynchronous transfer of a DMA task, after task(); streaming cycles are those that the
   // engine was busy with it.
-  void transfer(std::uint32_t core, std::uint32_t position, Picoseconds end, double end_cycles,
+  void transfer(std::uint32_t core, std::uint32_t position, Picoseconds end,
                 double streaming_cycles);
 
   // Call after the last thread_end.
@@ -124,7 +124,6 @@ class Recorder {
   std::vector<TaskTruth> truth_;
   bool traces_ops_ = false;
   std::vector<OpTraceRecord> op_trace_;
-  std::vector<std::size_t> transfers_;  // in op_trace_: the transfers of core 0, in order
 };
 
 // Size of the buffer that each inference of the program writes; 0 below level 40.

@@ -77,7 +77,6 @@ struct OpTraceRecord {
   std::uint64_t start_cycle = 0;    // of the kernel
   std::uint64_t end_cycle = 0;      // of the kernel
   std::uint64_t leave_cycle = 0;    // of telling others that it is complete
-  std::uint64_t complete_cycle = 0; // of the asynchronous transfer; else as leave_cycle
 };
 
 // One phase of a call to a device that has sessions, by the device's timer and cycle counter.
