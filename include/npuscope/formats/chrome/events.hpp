@@ -63,6 +63,7 @@ struct Marks {
 };
 
 struct Events {
+  std::string file;  // the source's name
   StringPool strings;
   std::vector<Thread> threads;
   Slices slices;

@@ -1,0 +1,197 @@
+#include "formats/chrome/event_values.hpp"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "formats/chrome/separators.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+using simdjson::ondemand::value;
+
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
+std::string_view without_trailing_space(std::string_view token) {
+  while (!token.empty() && is_json_space(token.back())) token.remove_suffix(1);
+  return token;
+}
+
+TypedValue number(double value) {
+  return {ArgumentType::number, std::bit_cast<std::uint64_t>(value)};
+}
+
+// Up to 18 digits; nothing when it is more or something else.
+std::optional<TypedValue> plain_integer(std::string_view raw) {
+  const bool negative = raw[0] == '-';
+  const std::string_view digits = raw.substr(negative ? 1 : 0);
+  if (digits.empty() || digits.size() > 18 || (digits[0] == '0' && digits.size() > 1)) {
+    return std::nullopt;
+  }
+  std::int64_t value = 0;
+  for (const char digit : digits) {
+    if (!is_digit(digit)) return std::nullopt;
+    value = value * 10 + (digit - '0');
+  }
+  return TypedValue{ArgumentType::integer, std::uint64_t(negative ? -value : value)};
+}
+
+template <class Integer>
+std::optional<Integer> whole_number(std::string_view raw) {
+  Integer value = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
+  if (error != std::errc() || end != raw.data() + raw.size()) return std::nullopt;
+  return value;
+}
+
+// Beyond the range of a double as Python reads it: infinite, or zero.
+TypedValue floating(std::string_view raw) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    const std::size_t exponent = raw.find_first_of("eE");
+    const bool tiny = exponent != std::string_view::npos && raw[exponent + 1] == '-';
+    value = std::copysign(tiny ? 0 : std::numeric_limits<double>::infinity(),
+                          raw[0] == '-' ? -1.0 : 1.0);
+  }
+  return number(value);
+}
+
+// JSON has no NaN or Infinity; Python writes them.
+std::string with_null_for_not_a_number(std::string_view json) {
+  std::string out;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const bool escape = in_string && json[i] == '\\';
+    if (json[i] == '"') in_string = !in_string;
+    const std::string_view rest = json.substr(i);
+    std::size_t length = 0;
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      if (!in_string && rest.starts_with(word)) length = word.size();
+    }
+    if (length > 0) {
+      out += "null";
+      i += length - 1;
+    } else {
+      out.append(json, i, escape ? 2 : 1);
+      i += escape ? 1 : 0;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string_view key_text(const char* key) {
+  const char* end = key;
+  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  return {key, std::size_t(end - key)};
+}
+
+std::optional<RawValue> EventValues::read_raw(value& value) {
+  const std::string_view token = value.raw_json_token();
+  switch (token[0]) {
+    case '"': {
+      simdjson::ondemand::raw_json_string ignored;
+      if (value.get_raw_json_string().get(ignored)) return std::nullopt;
+      const std::size_t quote = token.find_last_of('"');
+      if (quote == 0) return std::nullopt;
+      return RawValue{RawValue::Kind::text, token.substr(1, quote - 1)};
+    }
+    case '{': {
+      simdjson::ondemand::object object;
+      std::string_view raw;
+      if (value.get_object().get(object) || object.raw_json().get(raw)) return std::nullopt;
+      return RawValue{RawValue::Kind::container, raw};
+    }
+    case '[': {
+      simdjson::ondemand::array array;
+      std::string_view raw;
+      if (value.get_array().get(array) || array.raw_json().get(raw)) return std::nullopt;
+      return RawValue{RawValue::Kind::container, raw};
+    }
+    default: return RawValue{RawValue::Kind::scalar, without_trailing_space(token)};
+  }
+}
+
+std::optional<TypedValue> EventValues::read_typed(value& value) {
+  const auto raw = read_raw(value);
+  if (!raw) return std::nullopt;
+  return type(*raw);
+}
+
+std::optional<TypedValue> EventValues::type(const RawValue& value) {
+  switch (value.kind) {
+    case RawValue::Kind::missing: return TypedValue{};
+    case RawValue::Kind::text: {
+      const StringId id = strings_.intern(value.raw, RawStrings::Kind::text).id;
+      return TypedValue{ArgumentType::text, std::uint64_t(id)};
+    }
+    case RawValue::Kind::scalar: return type_scalar(value.raw);
+    case RawValue::Kind::container: {
+      const auto id = intern_json(value.raw);
+      if (!id) return std::nullopt;
+      return TypedValue{ArgumentType::json, std::uint64_t(*id)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<TypedValue> EventValues::type_scalar(std::string_view raw) {
+  if (const auto integer = plain_integer(raw)) return integer;
+  checker_.restart();
+  const bool whole = checker_.take(raw) == raw.size();
+  checker_.finish();
+  if (!whole || checker_.state() != JsonChecker::State::complete) return std::nullopt;
+  switch (raw[0]) {
+    case 't': return TypedValue{ArgumentType::boolean, 1};
+    case 'f': return TypedValue{ArgumentType::boolean, 0};
+    case 'n': return TypedValue{ArgumentType::null, 0};
+    case 'N': return number(std::numeric_limits<double>::quiet_NaN());
+    case 'I': return number(std::numeric_limits<double>::infinity());
+    default: break;
+  }
+  if (raw == "-Infinity") return number(-std::numeric_limits<double>::infinity());
+  if (raw.find_first_of(".eE") != std::string_view::npos) return floating(raw);
+  if (const auto integer = whole_number<std::int64_t>(raw)) {
+    return TypedValue{ArgumentType::integer, std::uint64_t(*integer)};
+  }
+  if (const auto integer = whole_number<std::uint64_t>(raw)) {
+    return TypedValue{ArgumentType::unsigned_integer, *integer};
+  }
+  return floating(raw);
+}
+
+std::optional<StringId> EventValues::text(const RawValue& value) {
+  switch (value.kind) {
+    case RawValue::Kind::missing: return StringId::empty;
+    case RawValue::Kind::text: return strings_.intern(value.raw, RawStrings::Kind::text).id;
+    case RawValue::Kind::scalar:
+      if (!type_scalar(value.raw)) return std::nullopt;
+      if (value.is_null()) return StringId::empty;
+      return strings_.intern(value.raw, RawStrings::Kind::text).id;
+    case RawValue::Kind::container: return intern_json(value.raw);
+  }
+  return std::nullopt;
+}
+
+// simdjson has only counted its brackets so far.
+std::optional<StringId> EventValues::intern_json(std::string_view raw) {
+  raw = without_trailing_space(raw);
+  const auto interned = strings_.intern(raw, RawStrings::Kind::json);
+  if (!interned.is_new) return interned.id;
+  checker_.restart();
+  if (checker_.take(raw) != raw.size() || checker_.state() != JsonChecker::State::complete) {
+    return std::nullopt;
+  }
+  if (checker_.met_not_a_number()) {
+    strings_.replace(interned.id, with_null_for_not_a_number(raw));
+  }
+  return interned.id;
+}
+
+}  // namespace npuscope::chrome

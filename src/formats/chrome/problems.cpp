@@ -1,0 +1,84 @@
+#include "formats/chrome/problems.hpp"
+
+#include <algorithm>
+
+namespace npuscope::chrome {
+namespace {
+
+struct Text {
+  Severity severity;
+  const char* message;
+};
+
+Text text_of(Problem problem) {
+  switch (problem) {
+    case Problem::broken_event: return {Severity::warning, "broken events, left out"};
+    case Problem::long_event: return {Severity::warning, "events of over 256 MiB, left out"};
+    case Problem::truncated:
+      return {Severity::warning, "the file ends in the middle; copy it again if it should not"};
+    case Problem::text_between:
+      return {Severity::warning, "pieces of text between events, left out"};
+    case Problem::text_behind:
+      return {Severity::warning, "bytes behind the end of the trace, left out"};
+    case Problem::several_traces:
+      return {Severity::warning, "lists of events behind the first, taken as its continuation"};
+    case Problem::bad_utf8:
+      return {Severity::warning, "events with text that is not UTF-8, replaced by U+FFFD"};
+    case Problem::bad_escape:
+      return {Severity::warning, "strings with halves of surrogate pairs, replaced by U+FFFD"};
+    case Problem::no_phase: return {Severity::warning, "events without a phase (ph), left out"};
+    case Problem::unknown_phase: return {Severity::warning, "events of unknown phases (ph)"};
+    case Problem::no_time:
+      return {Severity::warning, "events without a usable time (ts), left out"};
+    case Problem::no_duration:
+      return {Severity::warning, "X events without a usable duration (dur), taken as 0"};
+    case Problem::negative_duration:
+      return {Severity::warning, "X events with a negative duration (dur), taken as 0"};
+    case Problem::bad_metadata:
+      return {Severity::warning, "M events without a usable value, left out"};
+    case Problem::duplicate_key:
+      return {Severity::warning, "events that have a key twice, the last of which counts"};
+    case Problem::long_field: return {Severity::info, "top-level members of over 1 MiB, left out"};
+    case Problem::too_many_arguments:
+      return {Severity::warning, "events whose arguments exceed 2^32 values, kept without them"};
+    case Problem::unmatched_begin:
+      return {Severity::warning,
+              "B events without an E, taken to last until their thread's last event"};
+    case Problem::unmatched_end: return {Severity::warning, "E events without a B, left out"};
+    case Problem::count_of_problems: break;
+  }
+  return {Severity::error, "unknown problem"};
+}
+
+}  // namespace
+
+void Problems::add(Problem problem, std::uint64_t offset, std::uint64_t count) {
+  if (count == 0) return;
+  Cases& cases = cases_[std::size_t(problem)];
+  cases.count += count;
+  cases.first_offset = std::min(cases.first_offset, offset);
+}
+
+void Problems::add(const Problems& others) {
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    add(Problem(i), others.cases_[i].first_offset, others.cases_[i].count);
+  }
+}
+
+bool Problems::any() const {
+  return std::any_of(cases_.begin(), cases_.end(), [](const Cases& c) { return c.count > 0; });
+}
+
+std::vector<Note> Problems::notes(const std::string& file) const {
+  std::vector<Note> notes;
+  for (std::size_t i = 0; i < cases_.size(); ++i) {
+    if (cases_[i].count == 0) continue;
+    const Text text = text_of(Problem(i));
+    notes.push_back({text.severity, file, cases_[i].first_offset, text.message, cases_[i].count});
+  }
+  std::stable_sort(notes.begin(), notes.end(),
+                   [](const Note& a, const Note& b) { return a.offset < b.offset; });
+  return notes;
+}
+
+}  // namespace npuscope::chrome

@@ -1,0 +1,56 @@
+// What can be wrong with a trace, counted: one note for each kind, with the place of its first
+// case.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::chrome {
+
+enum class Problem : std::uint8_t {
+  broken_event,
+  long_event,
+  truncated,
+  text_between,  // where only events should stand
+  text_behind,   // after the end
+  several_traces,
+  bad_utf8,
+  bad_escape,
+  no_phase,
+  unknown_phase,
+  no_time,
+  no_duration,
+  negative_duration,
+  bad_metadata,
+  duplicate_key,
+  long_field,
+  too_many_arguments,
+  unmatched_begin,
+  unmatched_end,
+  count_of_problems,
+};
+
+class Problems {
+ public:
+  void add(Problem problem, std::uint64_t offset, std::uint64_t count = 1);
+  // Those of a later part of the same file.
+  void add(const Problems& others);
+  std::uint64_t count(Problem problem) const { return cases_[std::size_t(problem)].count; }
+  bool any() const;
+  // In the order of the places.
+  std::vector<Note> notes(const std::string& file) const;
+
+ private:
+  struct Cases {
+    std::uint64_t count = 0;
+    std::uint64_t first_offset = std::numeric_limits<std::uint64_t>::max();
+  };
+  std::array<Cases, std::size_t(Problem::count_of_problems)> cases_{};
+};
+
+}  // namespace npuscope::chrome
