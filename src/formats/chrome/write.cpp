@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "formats/chrome/write_text.hpp"
+#include "profile/text_output.hpp"
 #include "formats/chrome/write_tracks.hpp"
 
 namespace npuscope::chrome {
@@ -112,7 +112,7 @@ class Writer {
   Layout layout_;
   Nanoseconds nanoseconds_;
   JsonStrings strings_;
-  WriteText out_;
+  TextOutput out_;
   Losses losses_;
   std::vector<std::string> place_of_track_;  // ",\"pid\":1,\"tid\":2"
   std::string scratch_;

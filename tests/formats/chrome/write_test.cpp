@@ -167,7 +167,7 @@ TEST(WriteChrome, NothingOverlapsOnATrackHoweverTheProfileDoes) {
   const UnitId units[] = {made.unit("a", Engine::dma), made.unit("b", Engine::dma)};
   for (int i = 0; i < 800; ++i) {
     const std::int64_t begin = random() % 1'000;
-    made.span(units[i % 2], "t", begin, begin + random() % 300, SpanKind::transfer);
+    made.span(units[i % 2], "t", begin, begin + random() % 600, SpanKind::transfer);
   }
   const Written written = write(made.profile);
   std::map<std::pair<int, int>, std::vector<Slice>> tracks;

@@ -1,5 +1,5 @@
-// Text that is written faster than it could be formatted: a buffer with room checked once for each
-// piece, handed on when it is large.
+// Text output for writers of large files: a buffer with room checked once for each piece, handed
+// on to a sink when it is full.
 #pragma once
 
 #include <charconv>
@@ -12,13 +12,13 @@
 #include "npuscope/base/text.hpp"
 #include "npuscope/profile/profile.hpp"
 
-namespace npuscope::chrome {
+namespace npuscope {
 
-class WriteText {
+class TextOutput {
  public:
-  explicit WriteText(const std::function<void(std::string_view)>& sink)
+  explicit TextOutput(const std::function<void(std::string_view)>& sink)
       : sink_(sink), buffer_(new char[capacity]) {}
-  ~WriteText() { flush(); }
+  ~TextOutput() { flush(); }
 
   void add(std::string_view text) {
     if (text.size() > capacity - size_) {
@@ -75,7 +75,7 @@ class JsonStrings {
       : strings_(strings), state_(strings.size(), State::unknown) {}
 
   // The inside of a string, without its quotes.
-  void add(WriteText& out, StringId id) {
+  void add(TextOutput& out, StringId id) {
     const std::string_view text = strings_[id];
     State& state = state_[std::uint32_t(id)];
     if (state == State::unknown) state = is_plain(text) ? State::plain : State::escaped;
@@ -101,4 +101,4 @@ class JsonStrings {
   std::string escaped_;
 };
 
-}  // namespace npuscope::chrome
+}  // namespace npuscope
