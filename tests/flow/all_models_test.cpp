@@ -34,7 +34,7 @@ void expect_same_rows(const qaic::OpstatsSummary& read, const qaic::OpstatsSumma
 void expect_flow(const std::filesystem::path& model, std::uint32_t cores) {
   for (std::uint32_t level : levels) {
     SCOPED_TRACE(testing::Message() << model.filename() << " at level " << level);
-    const Flow flow = run_flow(model, request_for(cores, level));
+    const ModelFlow flow = run_flow(model, request_for(cores, level));
     ASSERT_EQ(flow.profiles.size(), 1u);
     const Profile& profile = flow.profiles[0];
     EXPECT_TRUE(profile.notes.empty()) << profile.notes[0].message;
@@ -89,7 +89,7 @@ TEST(Levels, EachCostsMoreThanTheOneBelow) {
     options.core_hz = 1.4e9;
     npu::BuildRequest request = request_for(4, level);
     request.pmu_recipe = "KernelUtil";
-    const Flow flow = run_flow(repository_model("light_squeezenet.onnx"), request, options);
+    const ModelFlow flow = run_flow(repository_model("light_squeezenet.onnx"), request, options);
     const auto& inference = flow.simulated.inferences.at(0);
     lasted.push_back((inference.device_end - inference.device_begin).value);
   }

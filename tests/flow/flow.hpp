@@ -16,7 +16,7 @@
 
 namespace npuscope {
 
-struct Flow {
+struct ModelFlow {
   std::vector<std::byte> qpc;
   qaic::Program program;  // as read back from the container
   qaic::NetworkDescriptor descriptor;
@@ -38,9 +38,9 @@ void must(const Result<T>& result) {
   ASSERT_TRUE(result) << result.error().message;
 }
 
-inline Flow run_flow(const std::filesystem::path& model, const npu::BuildRequest& request,
+inline ModelFlow run_flow(const std::filesystem::path& model, const npu::BuildRequest& request,
                      npu::SimulationOptions options = {}) {
-  Flow flow;
+  ModelFlow flow;
   auto built = npu::build_from_onnx(model, request);
   must(built);
   if (!built) return flow;

@@ -38,7 +38,7 @@ void expect_truth(const std::filesystem::path& model, std::uint32_t cores) {
   npu::SimulationOptions options;
   options.keep_truth = true;
   options.samples = 2;
-  const Flow flow = run_flow(model, request_for(cores, 70), options);
+  const ModelFlow flow = run_flow(model, request_for(cores, 70), options);
   ASSERT_EQ(flow.profiles.size(), 2u);
   for (std::size_t sample = 0; sample < 2; ++sample) {
     const Profile& profile = flow.profiles[sample];
@@ -95,7 +95,7 @@ TEST(DecoderAgainstTruth, SqueezeNetOnOneCoreAndOnAll) {
 TEST(DecoderAgainstTruth, DdrTrafficIsThatOfTheProgram) {
   npu::BuildRequest request = request_for(4, 70);
   request.options.ddr_stats = true;
-  const Flow flow = run_flow(repository_model("light_resnet50.onnx"), request);
+  const ModelFlow flow = run_flow(repository_model("light_resnet50.onnx"), request);
   std::uint64_t read = 0, written = 0;
   for (const qaic::Task& task : flow.program.tasks) {
     read += task.ddr_read;
@@ -113,7 +113,7 @@ TEST(DecoderAgainstTruth, DdrTrafficIsThatOfTheProgram) {
 
 TEST(DecoderAgainstTruth, EveryDependencyIsMet) {
   // Only ends of true dependencies before the consumer's start make sense, to the timer's tick.
-  const Flow flow = run_flow(repository_model("light_resnet50.onnx"), request_for(4, 70));
+  const ModelFlow flow = run_flow(repository_model("light_resnet50.onnx"), request_for(4, 70));
   const Profile& profile = flow.profiles.at(0);
   std::vector<std::int64_t> begin(profile.ops.size(), -1), end(profile.ops.size(), -1);
   for (std::size_t i = 0; i < profile.spans.size(); ++i) {

@@ -40,7 +40,7 @@ TEST(BuiltinTarget, UnknownNameListsTheKnownOnes) {
   const auto target = builtin_target("aic200");
   ASSERT_FALSE(target);
   EXPECT_EQ(target.error().message,
-            "target 'aic200' is not built in; use one of: aic100, or the path of a .toml file");
+            "target 'aic200' is not built in; use one of: aic100, htp-v75, or the path of a .toml file");
 }
 
 TEST(ParseTarget, NamesTheFieldThatIsMissing) {
