@@ -79,6 +79,51 @@ std::vector<std::vector<std::uint32_t>> slices_of(const std::vector<bool>& threa
 // At the same time a flow goes on before it ends, and starts before both.
 int rank(char phase) { return phase == 's' ? 0 : phase == 't' ? 1 : 2; }
 
+// Joins the parts of each flow. Several f may follow one s: a launch of several kernels.
+class FlowJoiner {
+ public:
+  FlowJoiner(const Marks& marks, Flows& result) : marks_(marks), result_(result) {}
+
+  void add(std::uint32_t mark, std::uint32_t slice) {
+    const std::uint32_t key =
+        keys_.intern(std::uint32_t(marks_.category[mark]), std::uint32_t(marks_.id[mark]));
+    if (key == open_.size()) open_.emplace_back();
+    Open& open = open_[key];
+    if (slice == no_slice) ++result_.unbound;
+    if (marks_.phase[mark] == 's') {
+      if (open.begun && !open.used) ++result_.unpaired;
+      open = {true, false, slice};
+      return;
+    }
+    if (!open.begun) {
+      ++result_.unpaired;
+      return;
+    }
+    open.used = true;
+    if (open.slice != no_slice && slice != no_slice) {
+      result_.flows.push_back({SpanId(open.slice), SpanId(slice), EdgeKind::flow, marks_.name[mark],
+                               marks_.category[mark]});
+    }
+    if (marks_.phase[mark] == 't') open.slice = slice;
+  }
+
+  void finish() {
+    for (const Open& open : open_) result_.unpaired += open.begun && !open.used ? 1 : 0;
+  }
+
+ private:
+  struct Open {
+    bool begun = false;
+    bool used = false;
+    std::uint32_t slice = no_slice;  // where the next part starts
+  };
+
+  const Marks& marks_;
+  Flows& result_;
+  PairTable keys_;  // category and id
+  std::vector<Open> open_;
+};
+
 }  // namespace
 
 Flows connect_flows(const Slices& slices, const Marks& marks, std::size_t threads,
@@ -99,32 +144,14 @@ Flows connect_flows(const Slices& slices, const Marks& marks, std::size_t thread
   std::vector<SliceFinder> finders;
   for (auto& rows : slices_of(has_points, slices, order))
     finders.emplace_back(slices, std::move(rows));
-  PairTable keys;
-  std::vector<std::uint32_t> begin;  // by key: the slice that the next part starts from
-  std::vector<bool> is_open;
+  FlowJoiner joiner(marks, result);
   for (const FlowPoint& point : points) {
-    const std::uint32_t mark = point.mark;
-    const char phase = marks.phase[mark];
-    SliceFinder& finder = finders[marks.thread[mark]];
-    const bool to_next = phase == 'f' && marks.binding[mark] != 'e';
-    const std::uint32_t slice =
-        to_next ? finder.next(marks.time[mark]) : finder.enclosing(marks.time[mark]);
-    if (slice == no_slice) ++result.unbound;
-    const std::uint32_t key =
-        keys.intern(std::uint32_t(marks.category[mark]), std::uint32_t(marks.id[mark]));
-    if (key == begin.size()) {
-      begin.push_back(no_slice);
-      is_open.push_back(false);
-    }
-    if (phase == 's' ? is_open[key] : !is_open[key]) ++result.unpaired;
-    if (phase != 's' && is_open[key] && begin[key] != no_slice && slice != no_slice) {
-      result.flows.push_back({SpanId(begin[key]), SpanId(slice), EdgeKind::flow, marks.name[mark],
-                              marks.category[mark]});
-    }
-    is_open[key] = phase != 'f';
-    begin[key] = slice;
+    SliceFinder& finder = finders[marks.thread[point.mark]];
+    const std::int64_t time = marks.time[point.mark];
+    const bool to_next = marks.phase[point.mark] == 'f' && marks.binding[point.mark] != 'e';
+    joiner.add(point.mark, to_next ? finder.next(time) : finder.enclosing(time));
   }
-  result.unpaired += std::uint64_t(std::ranges::count(is_open, true));
+  joiner.finish();
   return result;
 }
 
