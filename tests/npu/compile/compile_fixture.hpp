@@ -13,7 +13,7 @@
 namespace npuscope::npu {
 
 inline Target aic100() {
-  auto target = builtin_target("aic100");
+  static const auto target = builtin_target("aic100");  // read once: tests ask thousands of times
   EXPECT_TRUE(target) << (target ? "" : target.error().message);
   return *target;
 }
