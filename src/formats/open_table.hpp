@@ -71,9 +71,16 @@ void open_qaic_buffers(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_qaic_text(const Candidate& candidate);
 void open_qaic_texts(std::span<const Input> inputs, OpenRun& run);
 
-// Perfetto protobuf.
 std::optional<FormatKind> recognise_perfetto(const Candidate& candidate);
 void open_perfetto(std::span<const Input> inputs, OpenRun& run);
+
+// The artifacts of Qualcomm's qnn-profile-viewer; those of one run become one profile.
+std::optional<FormatKind> recognise_qnn(const Candidate& candidate);
+void open_qnn(std::span<const Input> inputs, OpenRun& run);
+
+// Any other JSON: operator traces of Cloud AI 100, by their events, and traces of other tools.
+std::optional<FormatKind> recognise_chrome(const Candidate& candidate);
+void open_chrome(std::span<const Input> inputs, OpenRun& run);
 
 // Why a file that no row recognises cannot be opened, and what to do.
 struct Refusal {

@@ -1,9 +1,55 @@
 // Traces of formats that many tools write: Perfetto's protobuf and Chrome's JSON. What kind of
 // hardware the latter is of, its events decide.
 #include "formats/open_table.hpp"
+#include "npuscope/formats/chrome/events.hpp"
 #include "npuscope/formats/perfetto/read.hpp"
+#include "npuscope/formats/qaic/opstats_profile.hpp"
+#include "npuscope/formats/qnn/sets.hpp"
 
 namespace npuscope {
+namespace {
+
+// A QNN header that stands behind the events, where the first bytes do not show it.
+qnn::Kind late_qnn_kind(const chrome::Events& events) {
+  const std::string_view header = events.field("header");
+  if (header.empty()) return qnn::Kind::none;
+  return qnn::recognise(fmt::format(R"({{"header": {}, "traceEvents": []}})", header));
+}
+
+void complete_notes(Profile& profile, const std::string& file) {
+  for (Note& note : profile.notes) {
+    if (note.file.empty()) note.file = file;
+  }
+  if (profile.provenance.files.empty()) profile.provenance.files = {file};
+}
+
+void open_chrome_file(const Input& input, OpenRun& run) {
+  auto source = open_byte_source(input.path, run.options().source);
+  if (!source) return run.fail(input, source.error());
+  chrome::ReadOptions options;
+  options.progress = run.options().progress;
+  auto events = chrome::read_events(**source, options);
+  if (!events) return run.fail(input, events.error());
+  if (const qnn::Kind kind = late_qnn_kind(*events); kind != qnn::Kind::none) {
+    events = chrome::Events{};
+    Input late = input;
+    late.kind = FormatKind(kind);
+    return open_qnn(std::span(&late, 1), run);
+  }
+  Profile profile = qaic::is_opstats_trace(*events) ? qaic::make_opstats_profile(std::move(*events))
+                                                    : chrome::make_profile(std::move(*events));
+  complete_notes(profile, input.path.string());
+  run.add(input.order, std::move(profile));
+}
+
+const Input* input_of(std::span<const Input> inputs, std::string_view file) {
+  for (const Input& input : inputs) {
+    if (input.path.native() == file) return &input;
+  }
+  return nullptr;
+}
+
+}  // namespace
 
 std::optional<FormatKind> recognise_perfetto(const Candidate& candidate) {
   if (!perfetto::looks_like(candidate.head)) return std::nullopt;
@@ -27,6 +73,47 @@ void open_perfetto(std::span<const Input> inputs, OpenRun& run) {
     }
     run.add(input.order, std::move(*profile));
   }
+}
+
+std::optional<FormatKind> recognise_qnn(const Candidate& candidate) {
+  const qnn::Kind kind = qnn::recognise(candidate.head);
+  if (kind == qnn::Kind::none) return std::nullopt;
+  return FormatKind(kind);
+}
+
+void open_qnn(std::span<const Input> inputs, OpenRun& run) {
+  std::vector<qnn::File> files;
+  for (const Input& input : inputs) files.push_back({input.path, qnn::Kind(input.kind)});
+  qnn::ReadOptions options;
+  options.source = run.options().source;
+  options.progress = run.options().progress;
+  auto sets = qnn::read_sets(files, options);
+  if (!sets && inputs.size() == 1) return run.fail(inputs.front(), sets.error());
+  if (!sets) {  // each file has its own reason
+    for (const Input& input : inputs) open_qnn(std::span(&input, 1), run);
+    return;
+  }
+  for (Profile& profile : sets->profiles) {
+    const auto& from = profile.provenance.files;
+    const Input* first = from.empty() ? nullptr : input_of(inputs, from.front());
+    run.add(first == nullptr ? inputs.front().order : first->order, std::move(profile));
+  }
+  for (const Note& note : sets->unreadable) {
+    const Input* input = input_of(inputs, note.file);
+    run.fail(input == nullptr ? inputs.front() : *input, Error{ErrorKind::input, note.message});
+  }
+}
+
+std::optional<FormatKind> recognise_chrome(const Candidate& candidate) {
+  std::string_view head = candidate.head;
+  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  const auto first = head.find_first_not_of(" \t\r\n");
+  if (first == head.npos || (head[first] != '{' && head[first] != '[')) return std::nullopt;
+  return FormatKind{0};
+}
+
+void open_chrome(std::span<const Input> inputs, OpenRun& run) {
+  for (const Input& input : inputs) open_chrome_file(input, run);
 }
 
 }  // namespace npuscope

@@ -3,6 +3,7 @@
 #include "npuscope/base/text.hpp"
 #include "npuscope/formats/qaic/opstats_files.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "npuscope/formats/qnn/sets.hpp"
 
 namespace npuscope {
 namespace {
@@ -30,6 +31,9 @@ constexpr OtherKind other_kinds[] = {
 
 Refusal explain_unknown(const Candidate& candidate) {
   const std::string name = candidate.path.filename().string();
+  if (const auto advice = qnn::vendor_binary_advice(candidate.path, candidate.head)) {
+    return {advice->substr(candidate.path.string().size() + 2), true};
+  }
   if (qaic::parse_stats_buffer_name(name)) {
     const auto decoder = qaic::find_stats_buffer_decoder(as_byte_span(candidate.head), "");
     if (!decoder) return {decoder.error().message.substr(2), true};

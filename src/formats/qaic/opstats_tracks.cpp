@@ -191,7 +191,11 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
     OpstatsTrack& track = tracks_.of_thread[i];
     track = {at.kind, core, device, core, 0};
     const auto [group, is_new] = groups.try_emplace(at.group, std::uint32_t(tracks_.groups.size()));
-    if (is_new) tracks_.groups.push_back({at.core, std::uint32_t(groups.size() - 1)});
+    if (is_new) {
+      // The core's own track is of no group.
+      const auto number = std::uint32_t(groups.size() - 1 - groups.count(""));
+      tracks_.groups.push_back({at.core, at.group.empty() ? 0 : number});
+    }
     track.group = group->second;
     if (at.kind == Kind::core) continue;
     const auto [engine, new_engine] = engines.try_emplace({at.group, at.lane}, UnitId::none);
