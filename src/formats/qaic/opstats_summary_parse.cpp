@@ -306,7 +306,7 @@ class SummaryParser {
   std::string name_;
   std::vector<Note>* broken_;
   std::size_t line_number_ = 0;
-  std::uint64_t offset_ = 0;  // of the line
+  std::uint64_t offset_ = 0;    // of the line
   bool core_is_known_ = false;  // the number of the core whose block this is
   OpstatsSummary summary_;
 };
