@@ -50,7 +50,7 @@ void AnnotationDecoder::decode(std::string_view annotation, const InternedState*
         const std::uint64_t iid = reader.get_uint64();
         const auto known =
             interned == nullptr ? std::nullopt : interned->annotation_names.find(iid);
-        if (!known) losses_->add(Loss::missing_interned_value, offset);
+        if (!known) defects_->add(Defect::missing_interned_value, offset);
         if (!known) return;
         name = *known;
         break;
@@ -82,7 +82,7 @@ void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, S
         const std::uint64_t iid = reader.get_uint64();
         const auto text =
             scope.interned ? scope.interned->annotation_strings.find(iid) : std::nullopt;
-        if (!text) return losses_->add(Loss::missing_interned_value, scope.offset);
+        if (!text) return defects_->add(Defect::missing_interned_value, scope.offset);
         return into.add_text(name, *text);
       }
       case bytes_field(annotation_field::legacy_json):
@@ -95,7 +95,7 @@ void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, S
         return into.add(name, ArgumentType::json, std::uint32_t(strings_->intern(json_)));
       case varint_field(annotation_field::name_iid):
       case bytes_field(annotation_field::name): reader.skip(); break;
-      default: losses_->add(Loss::annotation_without_value, scope.offset); reader.skip();
+      default: defects_->add(Defect::annotation_without_value, scope.offset); reader.skip();
     }
   }
   into.add(name, ArgumentType::null, 0);
@@ -135,7 +135,7 @@ std::string_view AnnotationDecoder::key_of(std::string_view annotation, Scope sc
         const std::uint64_t iid = reader.get_uint64();
         const auto name =
             scope.interned ? scope.interned->annotation_names.find(iid) : std::nullopt;
-        if (!name) losses_->add(Loss::missing_interned_value, scope.offset);
+        if (!name) defects_->add(Defect::missing_interned_value, scope.offset);
         return name ? (*strings_)[*name] : std::string_view();
       }
       case bytes_field(annotation_field::name): return text_of(reader);
@@ -148,7 +148,7 @@ std::string_view AnnotationDecoder::key_of(std::string_view annotation, Scope sc
 // The annotation's value, appended to json_.
 void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, int depth) {
   if (depth == deepest) {
-    losses_->add(Loss::nested_too_deep, scope.offset);
+    defects_->add(Defect::nested_too_deep, scope.offset);
     json_ += "null";
     return;
   }
@@ -197,7 +197,7 @@ void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, in
         const std::uint64_t iid = reader.get_uint64();
         const auto text =
             scope.interned ? scope.interned->annotation_strings.find(iid) : std::nullopt;
-        if (!text) losses_->add(Loss::missing_interned_value, scope.offset);
+        if (!text) defects_->add(Defect::missing_interned_value, scope.offset);
         append_string(json_, text ? (*strings_)[*text] : std::string_view());
         break;
       }
@@ -215,7 +215,7 @@ void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, in
 // The form before dict_entries and array_values: keys and values in lists of their own.
 void AnnotationDecoder::append_nested(std::string_view nested, Scope scope, int depth) {
   if (depth >= deepest) {
-    losses_->add(Loss::nested_too_deep, scope.offset);
+    defects_->add(Defect::nested_too_deep, scope.offset);
     json_ += "null";
     return;
   }

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "formats/perfetto/losses.hpp"
+#include "formats/perfetto/defects.hpp"
 #include "formats/perfetto/sequence.hpp"
 #include "npuscope/profile/arguments.hpp"
 
@@ -33,7 +33,8 @@ struct ArgumentList {
 
 class AnnotationDecoder {
  public:
-  AnnotationDecoder(StringPool& strings, Losses& losses) : strings_(&strings), losses_(&losses) {}
+  AnnotationDecoder(StringPool& strings, Defects& defects)
+      : strings_(&strings), defects_(&defects) {}
 
   // `interned` may be null. Throws protozero's exceptions on a broken message.
   void decode(std::string_view annotation, const InternedState* interned, std::uint64_t offset,
@@ -51,7 +52,7 @@ class AnnotationDecoder {
   std::string_view key_of(std::string_view annotation, Scope scope);
 
   StringPool* strings_;
-  Losses* losses_;
+  Defects* defects_;
   std::string json_;  // of the annotation at hand
 };
 

@@ -94,7 +94,7 @@ void Clocks::add_snapshot(std::string_view message, std::uint32_t sequence, std:
       const auto time = in_nanoseconds(clock.timestamp, clock.unit_ns);
       if (clock.id == 0) continue;
       if (!time) {
-        losses_->add(Loss::time_out_of_range, offset);
+        defects_->add(Defect::time_out_of_range, offset);
       } else if (is_sequence_clock(clock.id)) {
         SequenceClock& entry = sequence_clocks_[std::uint64_t(sequence) << 32 | clock.id];
         entry.unit_ns = clock.unit_ns;
@@ -144,7 +144,7 @@ void Clocks::add_group(std::vector<Reading> readings, std::uint64_t offset) {
                              [](const Reading& a, const Reading& b) { return a.clock == b.clock; }),
                  readings.end());
   if (readings.size() > most_trace_wide_clocks) {
-    losses_->add(Loss::too_many_clocks, offset, readings.size() - most_trace_wide_clocks);
+    defects_->add(Defect::too_many_clocks, offset, readings.size() - most_trace_wide_clocks);
     readings.resize(most_trace_wide_clocks);
   }
   if (readings.size() < 2) return;
@@ -154,7 +154,7 @@ void Clocks::add_group(std::vector<Reading> readings, std::uint64_t offset) {
                             [&](const Group& known) { return known.clocks == clocks; });
   if (group == groups_.end()) {
     if (groups_.size() == most_groups) {
-      losses_->add(Loss::too_many_clocks, offset);
+      defects_->add(Defect::too_many_clocks, offset);
       return;
     }
     groups_.push_back({clocks, std::vector<std::vector<std::int64_t>>(clocks.size())});

@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "formats/perfetto/losses.hpp"
+#include "formats/perfetto/defects.hpp"
 
 namespace npuscope::perfetto {
 
@@ -23,7 +23,7 @@ constexpr bool is_sequence_clock(std::uint32_t clock) { return clock >= 64 && cl
 
 class Clocks {
  public:
-  explicit Clocks(Losses& losses) : losses_(&losses) {}
+  explicit Clocks(Defects& defects) : defects_(&defects) {}
 
   // May throw protozero's exceptions on a broken message; what it said before stays.
   void add_snapshot(std::string_view message, std::uint32_t sequence, std::uint64_t offset);
@@ -78,7 +78,7 @@ class Clocks {
   std::optional<std::int64_t> trace_wide_to_base(std::uint32_t clock, std::int64_t time);
   std::optional<std::int64_t> sequence_time(SequenceClock& clock, std::uint64_t timestamp);
 
-  Losses* losses_;
+  Defects* defects_;
   std::uint32_t base_ = 6;  // boottime, unless a snapshot or the events say otherwise
   bool base_chosen_ = false;
   std::uint64_t snapshots_ = 0;

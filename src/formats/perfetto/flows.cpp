@@ -14,7 +14,7 @@ bool is_bound_by_place(const FlowPoint& point) {
 }  // namespace
 
 // Legacy flow events say a moment on a track: the slice around it, or the first that begins then.
-void Flows::bind_to_slices(const Profile& profile, Losses& losses) {
+void Flows::bind_to_slices(const Profile& profile, Defects& defects) {
   std::vector<std::uint32_t> waiting;  // points, by track and time
   for (std::uint32_t i = 0; i < points_.size(); ++i) {
     if (is_bound_by_place(points_[i])) waiting.push_back(i);
@@ -63,18 +63,18 @@ void Flows::bind_to_slices(const Profile& profile, Losses& losses) {
     } else if (next < rows.size() && index_of(spans.unit[rows[next]]) == track) {
       found = rows[next];
     }
-    if (found == none) losses.add(Loss::flow_without_slice, 0);
+    if (found == none) defects.add(Defect::flow_without_slice, 0);
     point.at = found;
     point.binding = FlowPoint::Binding::row;
   }
 }
 
-void Flows::finish(Profile& profile, const Slices& slices, Losses& losses) {
-  bind_to_slices(profile, losses);
+void Flows::finish(Profile& profile, const Slices& slices, Defects& defects) {
+  bind_to_slices(profile, defects);
   for (FlowPoint& point : points_) {
     if (point.binding != FlowPoint::Binding::deferred) continue;
     point.at = slices.deferred_row(point.at);
-    if (point.at == none) losses.add(Loss::flow_without_slice, 0);
+    if (point.at == none) defects.add(Defect::flow_without_slice, 0);
   }
   std::erase_if(points_, [](const FlowPoint& point) { return point.at == none; });
   const auto order = [](const FlowPoint& point) {

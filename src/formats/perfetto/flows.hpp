@@ -33,10 +33,10 @@ class Flows {
  public:
   void add(const FlowPoint& point) { points_.push_back(point); }
   // After Slices::finish(), while Spans::unit still holds tracks.
-  void finish(Profile& profile, const Slices& slices, Losses& losses);
+  void finish(Profile& profile, const Slices& slices, Defects& defects);
 
  private:
-  void bind_to_slices(const Profile& profile, Losses& losses);
+  void bind_to_slices(const Profile& profile, Defects& defects);
 
   std::vector<FlowPoint> points_;
 };

@@ -82,13 +82,13 @@ bool TraceReader::take_packet(const RawPacket& raw, Level level) {
     take_sequence_state(packet, *sequence);
     const bool needs_state = (packet.flags & sequence_flag::needs_state) != 0;
     if (needs_state && !sequence->state_valid) {
-      losses_.add(Loss::needs_lost_state, packet.offset);
+      defects_.add(Defect::needs_lost_state, packet.offset);
       return true;
     }
     take_contents(packet, *sequence);
   } catch (const protozero::exception&) {
-    losses_.add(
-        packet.track_event.data() != nullptr ? Loss::broken_track_event : Loss::broken_packet,
+    defects_.add(
+        packet.track_event.data() != nullptr ? Defect::broken_track_event : Defect::broken_packet,
         packet.offset);
   }
   return true;
@@ -99,7 +99,7 @@ Sequence* TraceReader::sequence_of(const Packet& packet) {
   auto found = sequences_.find(packet.sequence);
   if (found == sequences_.end()) {
     if (sequences_.size() == most_sequences) {
-      losses_.add(Loss::too_many_sequences, packet.offset);
+      defects_.add(Defect::too_many_sequences, packet.offset);
       return nullptr;
     }
     found = sequences_.try_emplace(packet.sequence).first;
@@ -111,7 +111,7 @@ Sequence* TraceReader::sequence_of(const Packet& packet) {
 
 void TraceReader::take_sequence_state(const Packet& packet, Sequence& sequence) {
   if (packet.dropped != 0 && !packet.first_on_sequence) {
-    losses_.add(Loss::packets_dropped_by_recorder, packet.offset);
+    defects_.add(Defect::packets_dropped_by_recorder, packet.offset);
   }
   if ((packet.flags & sequence_flag::cleared) != 0) {
     sequence.clear_state();
@@ -144,12 +144,12 @@ void TraceReader::take_contents(const Packet& packet, Sequence& sequence) {
     sequence.thread_track = thread.track;
     if (thread.has_reference_time) sequence.reference_time_us = thread.reference_time_us;
   }
-  if (packet.unknown_field != 0) losses_.add_packet_kind(packet.unknown_field, packet.offset);
+  if (packet.unknown_field != 0) defects_.add_packet_kind(packet.unknown_field, packet.offset);
 }
 
 void TraceReader::take_compressed(const Packet& packet, Level level) {
   if (level == Level::compressed) {
-    losses_.add(Loss::nested_compressed_packet, packet.offset);
+    defects_.add(Defect::nested_compressed_packet, packet.offset);
     return;
   }
   const bool is_zlib = packet.zlib.data() != nullptr;
@@ -169,9 +169,9 @@ void TraceReader::take_compressed(const Packet& packet, Level level) {
     // Notes point to where the compressed packet lies in the file.
     if (!take_packet({inner->bytes, packet.offset}, Level::compressed)) cutter.reject_last();
   }
-  if (beyond) losses_.add(Loss::decompressed_too_much, packet.offset);
+  if (beyond) defects_.add(Defect::decompressed_too_much, packet.offset);
   if (cutter.error() || (!beyond && cutter.gap_count() > 0)) {
-    losses_.add(Loss::broken_compressed_packet, packet.offset);
+    defects_.add(Defect::broken_compressed_packet, packet.offset);
   }
 }
 
@@ -179,29 +179,29 @@ void TraceReader::note_gaps(const PacketCutter& cutter) {
   for (const Gap& gap : cutter.gaps()) {
     switch (gap.reason) {
       case Gap::Reason::truncated:
-        losses_.add_note(Severity::error, gap.offset,
-                         fmt::format("the trace ends in the middle of a packet, the last {} bytes "
-                                     "of which are here; copy the file again or record it to its "
-                                     "end",
-                                     gap.bytes));
+        defects_.add_note(Severity::error, gap.offset,
+                          fmt::format("the trace ends in the middle of a packet, the last {} bytes "
+                                      "of which are here; copy the file again or record it to its "
+                                      "end",
+                                      gap.bytes));
         break;
       case Gap::Reason::not_packets:
-        losses_.add_note(Severity::error, gap.offset,
-                         fmt::format("{} bytes are no packets and were passed over", gap.bytes));
+        defects_.add_note(Severity::error, gap.offset,
+                          fmt::format("{} bytes are no packets and were passed over", gap.bytes));
         break;
       case Gap::Reason::too_long:
-        losses_.add_note(
+        defects_.add_note(
             Severity::error, gap.offset,
             fmt::format("a packet of {} bytes is too long and was passed over", gap.bytes));
         break;
     }
   }
   if (cutter.gap_count() > cutter.gaps().size()) {
-    losses_.add_note(Severity::error, 0, "further places hold bytes that are no packets",
-                     cutter.gap_count() - cutter.gaps().size());
+    defects_.add_note(Severity::error, 0, "further places hold bytes that are no packets",
+                      cutter.gap_count() - cutter.gaps().size());
   }
   if (cutter.error()) {
-    losses_.add_note(Severity::error, cutter.position(), cutter.error()->message);
+    defects_.add_note(Severity::error, cutter.position(), cutter.error()->message);
   }
 }
 
@@ -250,13 +250,13 @@ Result<Profile> TraceReader::read(ByteSource& source, const ReadOptions& options
   }
   note_gaps(cutter);
   slices_.finish(last_time_);
-  flows_.finish(profile_, slices_, losses_);
+  flows_.finish(profile_, slices_, defects_);
   sort_samples();
   make_units();
   clocks_.fill(profile_);
   profile_.provenance.files = {source.name()};
   profile_.provenance.format = "Perfetto trace";
-  profile_.notes = losses_.notes(source.name());
+  profile_.notes = defects_.notes(source.name());
   return std::move(profile_);
 }
 

@@ -20,15 +20,15 @@ std::optional<std::int64_t> TraceReader::time_of(const Packet& packet, Sequence&
   auto time = clocks_.to_trace_time(clock, packet.sequence, packet.timestamp);
   if (!time && clock != 0 && !is_sequence_clock(clock) && clocks_.may_assume_base()) {
     clocks_.assume_base(clock);
-    losses_.add(Loss::assumed_base_clock, packet.offset);
+    defects_.add(Defect::assumed_base_clock, packet.offset);
     time = clocks_.to_trace_time(clock, packet.sequence, packet.timestamp);
   }
   if (!time && clock != 0) {
-    losses_.add(Loss::clock_not_related, packet.offset);
+    defects_.add(Defect::clock_not_related, packet.offset);
     return std::nullopt;
   }
   if (!time || !is_in_range(*time)) {
-    losses_.add(Loss::time_out_of_range, packet.offset);
+    defects_.add(Defect::time_out_of_range, packet.offset);
     return std::nullopt;
   }
   return time;
@@ -41,22 +41,22 @@ std::optional<std::int64_t> TraceReader::time_of_old(const Packet& packet, Seque
   if (event_.time_absolute_us) {
     microseconds = *event_.time_absolute_us;
   } else if (!event_.time_delta_us) {
-    losses_.add(Loss::no_timestamp, packet.offset);
+    defects_.add(Defect::no_timestamp, packet.offset);
     return std::nullopt;
   } else if (!sequence.reference_time_us) {
-    losses_.add(Loss::no_reference_timestamp, packet.offset);
+    defects_.add(Defect::no_reference_timestamp, packet.offset);
     return std::nullopt;
   } else if (__builtin_add_overflow(*sequence.reference_time_us, *event_.time_delta_us,
                                     &*sequence.reference_time_us)) {
     sequence.reference_time_us.reset();
-    losses_.add(Loss::time_out_of_range, packet.offset);
+    defects_.add(Defect::time_out_of_range, packet.offset);
     return std::nullopt;
   } else {
     microseconds = *sequence.reference_time_us;
   }
   std::int64_t time = 0;
   if (__builtin_mul_overflow(microseconds, 1000, &time) || !is_in_range(time)) {
-    losses_.add(Loss::time_out_of_range, packet.offset);
+    defects_.add(Defect::time_out_of_range, packet.offset);
     return std::nullopt;
   }
   if (time < 0) return time;
@@ -93,7 +93,7 @@ StringId TraceReader::name_of(const Packet& packet, const InternedState* interne
     iid = *legacy.name_iid;
   }
   const auto name = interned == nullptr ? std::nullopt : interned->names.find(iid);
-  if (!name && iid != 0) losses_.add(Loss::missing_interned_name, packet.offset);
+  if (!name && iid != 0) defects_.add(Defect::missing_interned_name, packet.offset);
   return name.value_or(StringId{});
 }
 
@@ -101,7 +101,7 @@ StringId TraceReader::name_of(const Packet& packet, const InternedState* interne
 StringId TraceReader::category_of(const Packet& packet, const InternedState* interned) {
   const auto interned_category = [&](std::uint64_t iid) {
     const auto category = interned == nullptr ? std::nullopt : interned->categories.find(iid);
-    if (!category) losses_.add(Loss::missing_interned_name, packet.offset);
+    if (!category) defects_.add(Defect::missing_interned_name, packet.offset);
     return category.value_or(StringId{});
   };
   const std::size_t count = event_.category_iids.size() + event_.categories.size();
@@ -156,7 +156,7 @@ void TraceReader::add_location(const EventContext& context) {
   } else if (context.interned != nullptr) {
     location = context.interned->locations.find(event_.location_iid);
   }
-  if (!location) return losses_.add(Loss::missing_interned_value, context.offset);
+  if (!location) return defects_.add(Defect::missing_interned_value, context.offset);
   StringPool& strings = profile_.strings;
   if (location->file != StringId{}) {
     arguments_.add_text(strings.intern("source_file"), location->file);
@@ -172,7 +172,7 @@ void TraceReader::add_location(const EventContext& context) {
 ArgumentPlace TraceReader::place_arguments(const EventContext& context) {
   ArgumentPlace place;
   if (!slices_.arguments().place(arguments_, place)) {
-    losses_.add(Loss::too_many_arguments, context.offset, arguments_.keys.size());
+    defects_.add(Defect::too_many_arguments, context.offset, arguments_.keys.size());
   }
   return place;
 }
@@ -183,7 +183,7 @@ void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
   event_.decode(packet.track_event);
   if (!packet.has_timestamp) time = time_of_old(packet, sequence);
   if (!time) return;
-  if (event_.unknown_field != 0) losses_.add_event_field(event_.unknown_field, packet.offset);
+  if (event_.unknown_field != 0) defects_.add_event_field(event_.unknown_field, packet.offset);
   const LegacyEvent legacy = event_.has_legacy ? LegacyEvent::decode(event_.legacy) : LegacyEvent{};
   last_time_ = std::max(last_time_, *time);
   const InternedState* interned = sequence.interned.get();
@@ -231,13 +231,13 @@ void TraceReader::take_typed_event(const EventContext& context) {
     }
     case EventType::unspecified: break;
   }
-  losses_.add(Loss::unknown_event_type, context.offset);
+  defects_.add(Defect::unknown_event_type, context.offset);
 }
 
 void TraceReader::take_flows(const EventContext& context, Slices::Ended at) {
   const auto add = [&](std::uint64_t id, bool terminates) {
     if (at.row == none && at.deferred == none) {
-      return losses_.add(Loss::flow_without_slice, context.offset);
+      return defects_.add(Defect::flow_without_slice, context.offset);
     }
     FlowPoint point;
     point.id = id;
@@ -258,7 +258,7 @@ void TraceReader::take_counter(const EventContext& context) {
     const double value = event_.double_counter * double(tracks_[track].multiplier);
     return add_sample(track, {}, {}, context.time, value);
   }
-  if (!event_.has_counter) return losses_.add(Loss::counter_without_value, context.offset);
+  if (!event_.has_counter) return defects_.add(Defect::counter_without_value, context.offset);
   add_sample(track, {}, {}, context.time, counter_value(track, event_.counter, context));
 }
 
@@ -267,7 +267,7 @@ double TraceReader::counter_value(std::uint32_t track, std::int64_t value,
   if (tracks_[track].incremental) {
     std::int64_t& sum = context.sequence->state().incremental_counters[track];
     if (__builtin_add_overflow(sum, value, &sum)) {
-      losses_.add(Loss::counter_without_value, context.offset);
+      defects_.add(Defect::counter_without_value, context.offset);
     }
     value = sum;
   }
@@ -281,7 +281,7 @@ void TraceReader::take_extra_counters(const EventContext& context) {
     const auto& uuids = of_event.empty() ? of_sequence : of_event;
     for (std::size_t i = 0; i < values; ++i) {
       if (i >= uuids.size()) {
-        return losses_.add(Loss::extra_counter_without_track, context.offset, values - i);
+        return defects_.add(Defect::extra_counter_without_track, context.offset, values - i);
       }
       const std::uint32_t track = tracks_.by_uuid(uuids[i]);
       tracks_[track].take_counter_values();

@@ -23,7 +23,7 @@ void TraceReader::take_legacy_event(const EventContext& context, const LegacyEve
       std::int64_t duration = 0;
       if (__builtin_mul_overflow(legacy.duration_us, 1000, &duration) ||
           duration > (std::int64_t{1} << 61)) {
-        return losses_.add(Loss::time_out_of_range, context.offset);
+        return defects_.add(Defect::time_out_of_range, context.offset);
       }
       fill();
       last_time_ = std::max(last_time_, context.time + std::max<std::int64_t>(duration, 0));
@@ -44,7 +44,7 @@ void TraceReader::take_legacy_event(const EventContext& context, const LegacyEve
     case 'f': return take_legacy_flow(context, legacy);
     case 'C': return take_legacy_counter(context);
     case 'M': return take_legacy_metadata(context);
-    default: losses_.add_legacy_phase(legacy.phase, context.offset);
+    default: defects_.add_legacy_phase(legacy.phase, context.offset);
   }
 }
 
@@ -71,12 +71,12 @@ void TraceReader::take_legacy_counter(const EventContext& context) {
   for (std::size_t i = 0; i < arguments_.keys.size(); ++i) {
     const auto value = Argument{arguments_.keys[i], arguments_.values[i]}.as_number();
     if (!value) {
-      losses_.add(Loss::counter_without_value, context.offset);
+      defects_.add(Defect::counter_without_value, context.offset);
       continue;
     }
     add_sample(context.track, context.name, arguments_.keys[i].name, context.time, *value);
   }
-  if (arguments_.empty()) losses_.add(Loss::counter_without_value, context.offset);
+  if (arguments_.empty()) defects_.add(Defect::counter_without_value, context.offset);
 }
 
 void TraceReader::take_legacy_metadata(const EventContext& context) {
@@ -95,7 +95,7 @@ void TraceReader::take_legacy_metadata(const EventContext& context) {
       return;
     }
   }
-  losses_.add_legacy_phase('M', context.offset);
+  defects_.add_legacy_phase('M', context.offset);
 }
 
 // `s` and `t` start from the slice around them, `f` leads to the next one unless told otherwise.
@@ -119,7 +119,7 @@ void TraceReader::take_legacy_flow(const EventContext& context, const LegacyEven
 void TraceReader::take_bind_id(const EventContext& context, const LegacyEvent& legacy,
                                Slices::Ended at) {
   if (!legacy.bind_id || legacy.flow_direction == LegacyEvent::no_direction) return;
-  if (at.row == none) return losses_.add(Loss::flow_without_slice, context.offset);
+  if (at.row == none) return defects_.add(Defect::flow_without_slice, context.offset);
   FlowPoint point;
   point.id = *legacy.bind_id;
   point.time = context.time;

@@ -26,7 +26,7 @@ std::uint32_t Slices::add_row(const NewSpan& span, SpanKind kind, std::int64_t d
 void Slices::close(std::uint32_t row, std::int64_t time, std::uint64_t offset) {
   std::int64_t duration = time - spans_->start[row];
   if (duration < 0) {
-    losses_->add(Loss::end_before_begin, offset);
+    defects_->add(Defect::end_before_begin, offset);
     duration = 0;
   }
   spans_->duration[row] = duration;
@@ -41,7 +41,7 @@ void Slices::become_late(Track& track) {
 std::uint32_t Slices::begin(const NewSpan& span) {
   Track& track = (*tracks_)[span.track];
   if (span.time < track.last_time) {
-    losses_->add(Loss::late_events, span.offset);
+    defects_->add(Defect::late_events, span.offset);
     if (track.in_order()) become_late(track);
   } else {
     track.last_time = span.time;
@@ -59,7 +59,7 @@ Slices::Ended Slices::end(std::uint32_t track_number, std::int64_t time, const A
                           std::uint64_t offset) {
   Track& track = (*tracks_)[track_number];
   if (time < track.last_time) {
-    losses_->add(Loss::late_events, offset);
+    defects_->add(Defect::late_events, offset);
     if (track.in_order()) become_late(track);
   } else {
     track.last_time = time;
@@ -74,7 +74,7 @@ Slices::Ended Slices::end(std::uint32_t track_number, std::int64_t time, const A
   track.open.pop_back();
   spans_->duration[row] = time - spans_->start[row];
   if (!more.empty() && !arguments_.append(row, more)) {
-    losses_->add(Loss::too_many_arguments, offset, more.keys.size());
+    defects_->add(Defect::too_many_arguments, offset, more.keys.size());
   }
   return {row, none};
 }
@@ -82,7 +82,7 @@ Slices::Ended Slices::end(std::uint32_t track_number, std::int64_t time, const A
 Slices::Ended Slices::late_end(Track& track, std::int64_t time, const ArgumentList& more) {
   Deferred deferred;
   if (!arguments_.place(more, deferred.arguments)) {
-    losses_->add(Loss::too_many_arguments, 0, more.keys.size());
+    defects_->add(Defect::too_many_arguments, 0, more.keys.size());
   }
   deferred_.push_back(deferred);
   const auto place = std::uint32_t(deferred_.size() - 1);
@@ -91,7 +91,7 @@ Slices::Ended Slices::late_end(Track& track, std::int64_t time, const ArgumentLi
 }
 
 std::uint32_t Slices::whole(const NewSpan& span, std::int64_t duration) {
-  if (duration < 0) losses_->add(Loss::end_before_begin, span.offset);
+  if (duration < 0) defects_->add(Defect::end_before_begin, span.offset);
   (*tracks_)[span.track].may_overlap = true;
   return add_row(span, whole_slice, std::max<std::int64_t>(duration, 0));
 }
@@ -116,7 +116,7 @@ std::uint32_t Slices::async_end(const AsyncKey& key, std::int64_t time, const Ar
                                 std::uint64_t offset) {
   const auto open = async_.find(key);
   if (open == async_.end()) {
-    losses_->add(Loss::unmatched_async_end, offset);
+    defects_->add(Defect::unmatched_async_end, offset);
     return none;
   }
   const std::uint32_t row = open->second.back();
@@ -124,7 +124,7 @@ std::uint32_t Slices::async_end(const AsyncKey& key, std::int64_t time, const Ar
   if (open->second.empty()) async_.erase(open);
   close(row, time, offset);
   if (!more.empty() && !arguments_.append(row, more)) {
-    losses_->add(Loss::too_many_arguments, offset, more.keys.size());
+    defects_->add(Defect::too_many_arguments, offset, more.keys.size());
   }
   return row;
 }
@@ -176,7 +176,7 @@ void Slices::pair_late(Track& track, std::span<const std::uint32_t> early_rows) 
     if (event.deferred == none) continue;
     deferred_[event.deferred].row = row;
     if (!arguments_.append(row, deferred_[event.deferred].arguments)) {
-      losses_->add(Loss::too_many_arguments, 0);
+      defects_->add(Defect::too_many_arguments, 0);
     }
   }
 }
@@ -201,13 +201,13 @@ void Slices::finish(std::int64_t last_time) {
   pair_late_tracks();
   for (std::uint32_t track = 0; track < tracks_->size(); ++track) {
     Track& of = (*tracks_)[track];
-    if (of.late) losses_->add(Loss::unmatched_end, 0, of.late->events.size());
-    losses_->add(Loss::unclosed_slice, 0, of.open.size());
+    if (of.late) defects_->add(Defect::unmatched_end, 0, of.late->events.size());
+    defects_->add(Defect::unclosed_slice, 0, of.open.size());
     for (const std::uint32_t row : of.open) close(row, last_time);
     if (of.state_row != none) close(of.state_row, last_time);
   }
   for (const auto& [key, open] : async_) {
-    losses_->add(Loss::unclosed_async, 0, open.size());
+    defects_->add(Defect::unclosed_async, 0, open.size());
     for (const std::uint32_t row : open) close(row, last_time);
   }
   for (SpanKind& kind : spans_->kind) {

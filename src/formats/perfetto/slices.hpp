@@ -39,11 +39,11 @@ struct AsyncKey {
 
 class Slices {
  public:
-  Slices(Profile& profile, Tracks& tracks, Losses& losses)
+  Slices(Profile& profile, Tracks& tracks, Defects& defects)
       : spans_(&profile.spans),
         arguments_(profile.spans.arguments),
         tracks_(&tracks),
-        losses_(&losses) {}
+        defects_(&defects) {}
 
   std::uint32_t begin(const NewSpan& span);
   // The row that ended, or the place in `deferred` that finish() will fill; none of both when no
@@ -85,7 +85,7 @@ class Slices {
   Spans* spans_;
   ArgumentTable arguments_;
   Tracks* tracks_;
-  Losses* losses_;
+  Defects* defects_;
   std::vector<Deferred> deferred_;
   std::map<AsyncKey, std::vector<std::uint32_t>> async_;
 };

@@ -11,8 +11,8 @@
 
 #include "formats/perfetto/annotations.hpp"
 #include "formats/perfetto/clocks.hpp"
+#include "formats/perfetto/defects.hpp"
 #include "formats/perfetto/flows.hpp"
-#include "formats/perfetto/losses.hpp"
 #include "formats/perfetto/packets.hpp"
 #include "formats/perfetto/sequence.hpp"
 #include "formats/perfetto/slices.hpp"
@@ -26,10 +26,10 @@ namespace npuscope::perfetto {
 class TraceReader {
  public:
   TraceReader()
-      : clocks_(losses_),
+      : clocks_(defects_),
         tracks_(profile_.strings),
-        annotations_(profile_.strings, losses_),
-        slices_(profile_, tracks_, losses_) {}
+        annotations_(profile_.strings, defects_),
+        slices_(profile_, tracks_, defects_) {}
   TraceReader(const TraceReader&) = delete;
   TraceReader& operator=(const TraceReader&) = delete;
 
@@ -101,7 +101,7 @@ class TraceReader {
   void sort_samples();
 
   Profile profile_;
-  Losses losses_;
+  Defects defects_;
   Clocks clocks_;
   Tracks tracks_;
   AnnotationDecoder annotations_;

@@ -12,8 +12,8 @@ namespace {
 
 class UnitTree {
  public:
-  UnitTree(Profile& profile, Tracks& tracks, Losses& losses)
-      : profile_(profile), tracks_(tracks), losses_(losses) {}
+  UnitTree(Profile& profile, Tracks& tracks, Defects& defects)
+      : profile_(profile), tracks_(tracks), defects_(defects) {}
 
   void build() {
     choose_representatives();
@@ -46,7 +46,7 @@ class UnitTree {
 
   Profile& profile_;
   Tracks& tracks_;
-  Losses& losses_;
+  Defects& defects_;
   std::vector<std::uint32_t> representative_;  // several tracks can be of one process or thread
   std::vector<std::uint32_t> parent_;          // of representatives
   std::vector<bool> is_unit_;
@@ -110,7 +110,7 @@ void UnitTree::find_parents() {
     if (parent == track) parent = none;
     if (parent == none && of.has_parent && of.parent_uuid != 0) {
       parent = tracks_.find_uuid(of.parent_uuid);
-      if (parent == none) losses_.add(Loss::parent_missing, 0);
+      if (parent == none) defects_.add(Defect::parent_missing, 0);
     }
     if (parent != none) parent = representative_[parent];
     parent_[track] = parent;
@@ -130,7 +130,7 @@ void UnitTree::cut_cycles() {
       at = parent_[at];
     }
     if (at != none && state[at] == on_path) {
-      losses_.add(Loss::parent_cycle, 0);
+      defects_.add(Defect::parent_cycle, 0);
       parent_[at] = none;
     }
     for (const std::uint32_t seen : path) state[seen] = done;
@@ -147,7 +147,7 @@ void UnitTree::choose_units() {
     const bool is_known = of.described || of.kind != Track::Kind::plain;
     is_unit_[track] = of.has_rows || (is_known && !of.is_counter);
     if (of.has_rows && !of.described && of.kind == Track::Kind::plain && of.uuid != 0) {
-      losses_.add(Loss::track_without_descriptor, 0);
+      defects_.add(Defect::track_without_descriptor, 0);
     }
   }
   for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
@@ -227,7 +227,7 @@ Unit UnitTree::make_unit(const Track& track) {
 }
 
 // Slices that were not paired by begin and end, or that come from several tracks of one thread.
-void move_to_lanes(Profile& profile, const std::vector<bool>& may_overlap, Losses& losses) {
+void move_to_lanes(Profile& profile, const std::vector<bool>& may_overlap, Defects& defects) {
   Spans& spans = profile.spans;
   std::vector<std::uint32_t> rows;
   for (std::uint32_t row = 0; row < spans.size(); ++row) {
@@ -261,13 +261,13 @@ void move_to_lanes(Profile& profile, const std::vector<bool>& may_overlap, Losse
     spans.unit[row] = lane_units[lane];
     if (lane > 0) ++moved;
   }
-  losses.add(Loss::overlapping_slices, 0, moved);
+  defects.add(Defect::overlapping_slices, 0, moved);
 }
 
 }  // namespace
 
 void TraceReader::make_units() {
-  UnitTree tree(profile_, tracks_, losses_);
+  UnitTree tree(profile_, tracks_, defects_);
   tree.build();
   for (UnitId& unit : profile_.spans.unit) unit = UnitId(tree.unit_of(index_of(unit)));
   Counters& counters = profile_.counters;
@@ -287,7 +287,7 @@ void TraceReader::make_units() {
     if (!tree.may_overlap(track) || tree.unit_of(track) == none) continue;
     may_overlap[tree.unit_of(track)] = any = true;
   }
-  if (any) move_to_lanes(profile_, may_overlap, losses_);
+  if (any) move_to_lanes(profile_, may_overlap, defects_);
 }
 
 }  // namespace npuscope::perfetto

@@ -330,7 +330,7 @@ TEST(PerfettoRead, KeepsNestedAnnotationsAsJson) {
         entry.add_string(10, "list");
         message(entry, 12, [](Message& element) { element.add_bool(2, false); });
         message(entry, 12, [](Message& element) { element.add_double(5, 2.5); });
-        entry.add_message(12, "");
+        entry.add_message(12, std::string());
       });
     });
     message(event, 4, [](Message& annotation) {

@@ -1,4 +1,4 @@
-#include "formats/perfetto/losses.hpp"
+#include "formats/perfetto/defects.hpp"
 
 #include <fmt/format.h>
 
@@ -17,70 +17,71 @@ struct Wording {
   const char* message;
 };
 
-Wording wording(Loss loss) {
+Wording wording(Defect defect) {
   using enum Severity;
-  switch (loss) {
-    case Loss::broken_packet: return {error, "packets are broken and were left out"};
-    case Loss::broken_track_event: return {error, "track events are broken and were left out"};
-    case Loss::unknown_packet_field: return {info, "fields beside packets were passed over"};
-    case Loss::needs_lost_state:
+  switch (defect) {
+    case Defect::broken_packet: return {error, "packets are broken and were left out"};
+    case Defect::broken_track_event: return {error, "track events are broken and were left out"};
+    case Defect::unknown_packet_field: return {info, "fields beside packets were passed over"};
+    case Defect::needs_lost_state:
       return {warning,
               "packets need earlier packets of their sequence that the trace lacks; left "
               "out"};
-    case Loss::too_many_sequences:
+    case Defect::too_many_sequences:
       return {warning, "packets of more sequences than a trace can have; left out"};
-    case Loss::missing_interned_name:
+    case Defect::missing_interned_name:
       return {warning, "events name strings that the trace does not define; kept without name"};
-    case Loss::missing_interned_value:
+    case Defect::missing_interned_value:
       return {warning, "arguments name strings that the trace does not define; left out"};
-    case Loss::no_timestamp: return {warning, "events without a time were left out"};
-    case Loss::no_reference_timestamp:
+    case Defect::no_timestamp: return {warning, "events without a time were left out"};
+    case Defect::no_reference_timestamp:
       return {warning, "events count time from a thread descriptor that the trace lacks; left out"};
-    case Loss::clock_not_related:
+    case Defect::clock_not_related:
       return {warning,
               "events are timed by a clock that no clock snapshot relates to the trace's; "
               "left out"};
-    case Loss::assumed_base_clock:
+    case Defect::assumed_base_clock:
       return {info, "no clock snapshot: the clock of the first event is taken as the trace's"};
-    case Loss::time_out_of_range: return {warning, "times beyond 73 years; events left out"};
-    case Loss::too_many_clocks: return {warning, "clocks beyond the first 32 were passed over"};
-    case Loss::packets_dropped_by_recorder:
+    case Defect::time_out_of_range: return {warning, "times beyond 73 years; events left out"};
+    case Defect::too_many_clocks: return {warning, "clocks beyond the first 32 were passed over"};
+    case Defect::packets_dropped_by_recorder:
       return {warning, "times the recorder lost packets; slices around them may be wrong"};
-    case Loss::broken_compressed_packet:
+    case Defect::broken_compressed_packet:
       return {error, "compressed packets are broken; what came out of them before is kept"};
-    case Loss::nested_compressed_packet:
+    case Defect::nested_compressed_packet:
       return {warning, "compressed packets within compressed packets were left out"};
-    case Loss::decompressed_too_much:
+    case Defect::decompressed_too_much:
       return {error,
               "compressed packets hold more than the limit for decompressed bytes; the rest "
               "was left out"};
-    case Loss::unmatched_end: return {warning, "slice ends without a begin were left out"};
-    case Loss::unclosed_slice:
+    case Defect::unmatched_end: return {warning, "slice ends without a begin were left out"};
+    case Defect::unclosed_slice:
       return {warning, "slices have no end; kept until the last time in the trace"};
-    case Loss::end_before_begin: return {warning, "slices end before they begin; given length 0"};
-    case Loss::unmatched_async_end:
+    case Defect::end_before_begin: return {warning, "slices end before they begin; given length 0"};
+    case Defect::unmatched_async_end:
       return {warning, "asynchronous ends without a begin were left out"};
-    case Loss::unclosed_async:
+    case Defect::unclosed_async:
       return {warning, "asynchronous events have no end; kept until the last time in the trace"};
-    case Loss::late_events:
+    case Defect::late_events:
       return {info, "events came after later ones of their track and were sorted in"};
-    case Loss::extra_counter_without_track:
+    case Defect::extra_counter_without_track:
       return {warning, "counter values name no counter track; left out"};
-    case Loss::counter_without_value: return {warning, "counter events without a value; left out"};
-    case Loss::annotation_without_value:
+    case Defect::counter_without_value:
+      return {warning, "counter events without a value; left out"};
+    case Defect::annotation_without_value:
       return {info, "debug annotations hold values of kinds that are not read; kept as null"};
-    case Loss::nested_too_deep:
+    case Defect::nested_too_deep:
       return {warning, "debug annotations nest deeper than 64 levels; cut there"};
-    case Loss::too_many_arguments: return {warning, "arguments beyond what a profile holds"};
-    case Loss::flow_without_slice: return {info, "flow events outside of any slice; left out"};
-    case Loss::overlapping_slices:
+    case Defect::too_many_arguments: return {warning, "arguments beyond what a profile holds"};
+    case Defect::flow_without_slice: return {info, "flow events outside of any slice; left out"};
+    case Defect::overlapping_slices:
       return {warning, "slices overlap without nesting and lie on lanes of their own"};
-    case Loss::unknown_event_type:
+    case Defect::unknown_event_type:
       return {warning, "track events have no type or one that is not known; left out"};
-    case Loss::track_without_descriptor: return {info, "tracks have events but no descriptor"};
-    case Loss::parent_missing: return {info, "tracks name a parent that the trace does not have"};
-    case Loss::parent_cycle: return {warning, "tracks are their own ancestors; taken as roots"};
-    case Loss::kinds: break;
+    case Defect::track_without_descriptor: return {info, "tracks have events but no descriptor"};
+    case Defect::parent_missing: return {info, "tracks name a parent that the trace does not have"};
+    case Defect::parent_cycle: return {warning, "tracks are their own ancestors; taken as roots"};
+    case Defect::kinds: break;
   }
   return {error, ""};
 }
@@ -155,44 +156,44 @@ std::string named(const char* what, const char* name, std::uint32_t number) {
 
 }  // namespace
 
-void Losses::Tally::add(std::uint64_t where, std::uint64_t more) {
+void Defects::Tally::add(std::uint64_t where, std::uint64_t more) {
   if (count == 0) offset = where;
   count += more;
 }
 
-void Losses::add(Loss loss, std::uint64_t offset, std::uint64_t count) {
-  if (count > 0) tallies_[std::size_t(loss)].add(offset, count);
+void Defects::add(Defect defect, std::uint64_t offset, std::uint64_t count) {
+  if (count > 0) tallies_[std::size_t(defect)].add(offset, count);
 }
 
-void Losses::add_bounded(ByNumber& tallies, std::uint32_t number, std::uint64_t offset) {
+void Defects::add_bounded(ByNumber& tallies, std::uint32_t number, std::uint64_t offset) {
   const bool room = tallies.size() < most_numbers || tallies.contains(number);
   tallies[room ? number : other_numbers].add(offset, 1);
 }
 
-void Losses::add_packet_kind(std::uint32_t field, std::uint64_t offset) {
+void Defects::add_packet_kind(std::uint32_t field, std::uint64_t offset) {
   add_bounded(packet_kinds_, field, offset);
 }
 
-void Losses::add_event_field(std::uint32_t field, std::uint64_t offset) {
+void Defects::add_event_field(std::uint32_t field, std::uint64_t offset) {
   add_bounded(event_fields_, field, offset);
 }
 
-void Losses::add_legacy_phase(std::uint32_t phase, std::uint64_t offset) {
+void Defects::add_legacy_phase(std::uint32_t phase, std::uint64_t offset) {
   add_bounded(legacy_phases_, phase, offset);
 }
 
-void Losses::add_note(Severity severity, std::uint64_t offset, std::string message,
-                      std::uint64_t count) {
+void Defects::add_note(Severity severity, std::uint64_t offset, std::string message,
+                       std::uint64_t count) {
   notes_.push_back({severity, {}, offset, std::move(message), count});
 }
 
-std::vector<Note> Losses::notes(const std::string& file) const {
+std::vector<Note> Defects::notes(const std::string& file) const {
   std::vector<Note> notes = notes_;
   for (Note& note : notes) note.file = file;
-  for (std::size_t kind = 0; kind < std::size_t(Loss::kinds); ++kind) {
+  for (std::size_t kind = 0; kind < std::size_t(Defect::kinds); ++kind) {
     const Tally& tally = tallies_[kind];
     if (tally.count == 0) continue;
-    const Wording words = wording(Loss(kind));
+    const Wording words = wording(Defect(kind));
     notes.push_back({words.severity, file, tally.offset, words.message, tally.count});
   }
   const auto add = [&](const std::string& message, const Tally& tally) {

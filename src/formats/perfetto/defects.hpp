@@ -10,7 +10,7 @@
 
 namespace npuscope::perfetto {
 
-enum class Loss : std::uint8_t {
+enum class Defect : std::uint8_t {
   broken_packet,
   broken_track_event,
   unknown_packet_field,
@@ -48,9 +48,9 @@ enum class Loss : std::uint8_t {
   kinds,  // how many there are
 };
 
-class Losses {
+class Defects {
  public:
-  void add(Loss loss, std::uint64_t offset, std::uint64_t count = 1);
+  void add(Defect defect, std::uint64_t offset, std::uint64_t count = 1);
   // A packet of a kind that is not read, by the number of the field that holds its data.
   void add_packet_kind(std::uint32_t field, std::uint64_t offset);
   void add_event_field(std::uint32_t field, std::uint64_t offset);
@@ -59,7 +59,7 @@ class Losses {
   void add_note(Severity severity, std::uint64_t offset, std::string message,
                 std::uint64_t count = 1);
 
-  std::uint64_t count(Loss loss) const { return tallies_[std::size_t(loss)].count; }
+  std::uint64_t count(Defect defect) const { return tallies_[std::size_t(defect)].count; }
   std::vector<Note> notes(const std::string& file) const;
 
  private:
@@ -72,7 +72,7 @@ class Losses {
   using ByNumber = std::map<std::uint32_t, Tally>;
   static void add_bounded(ByNumber& tallies, std::uint32_t number, std::uint64_t offset);
 
-  Tally tallies_[std::size_t(Loss::kinds)];
+  Tally tallies_[std::size_t(Defect::kinds)];
   ByNumber packet_kinds_;
   ByNumber event_fields_;
   ByNumber legacy_phases_;

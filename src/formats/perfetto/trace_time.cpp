@@ -1,0 +1,49 @@
+#include "formats/perfetto/trace_time.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::perfetto {
+namespace {
+
+__extension__ typedef __int128 Wide;  // products of two 64-bit numbers
+
+constexpr std::int64_t latest = std::int64_t{1} << 61;  // what a reader takes
+
+}  // namespace
+
+TraceTime::TraceTime(const Profile& profile) {
+  const std::size_t base = index_of(profile.base_clock);
+  if (base >= profile.clocks.size()) return;
+  const double rate = profile.clocks[base].rate.value;
+  if (!(rate > 0) || !(rate <= 1e15)) return;
+  rate_is_known_ = true;
+  // Rates that are no whole numbers of hertz are kept to millihertz.
+  const bool whole = std::floor(rate) == rate;
+  denominator_ = std::max<std::int64_t>(1, std::llround(whole ? rate : rate * 1000));
+  numerator_ = whole ? 1'000'000'000 : 1'000'000'000'000;
+  const std::int64_t common = std::gcd(numerator_, denominator_);
+  numerator_ /= common;
+  denominator_ /= common;
+}
+
+// Rounded to the nearest; order is kept.
+std::int64_t TraceTime::scaled(std::int64_t ticks) const {
+  const Wide product = Wide(ticks) * numerator_;
+  const Wide half = product < 0 ? -(denominator_ / 2) : denominator_ / 2;
+  const Wide time = (product + half) / denominator_;
+  return std::int64_t(std::clamp<Wide>(time, -latest, latest));
+}
+
+std::int64_t TraceTime::moved(std::int64_t time) const {
+  return std::clamp<std::int64_t>(saturating_add(time, shift_), 0, latest);
+}
+
+std::int64_t TraceTime::end_of(std::int64_t start, std::int64_t duration) const {
+  return of(saturating_add(start, std::max<std::int64_t>(duration, 0)));
+}
+
+}  // namespace npuscope::perfetto
