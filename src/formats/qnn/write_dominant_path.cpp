@@ -95,7 +95,8 @@ DominantPath dominant_path_of(const OptraceSet& set) {
       running.erase(key_of(boundary.instance));
     }
     if (i + 1 < boundaries.size() && boundaries[i + 1].cycle == boundary.cycle) continue;
-    sweep.hand_over(boundary.cycle, running.empty() ? Sweep::nobody : std::get<3>(*running.begin()));
+    sweep.hand_over(boundary.cycle,
+                    running.empty() ? Sweep::nobody : std::get<3>(*running.begin()));
   }
   sweep.finish(path.end_cycle);  // after it only instances without length
   return path;

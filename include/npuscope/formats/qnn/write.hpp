@@ -69,13 +69,13 @@ constexpr bool executes(OpFlag flag) {
 
 struct GraphOp {  // an op of the QNN graph, which HTP ops belong to
   std::uint32_t id = 0;
-  std::string name;  // "MatMul_0"
-  std::string type;  // "FullyConnected"
+  std::string name = {};  // "MatMul_0"
+  std::string type = {};  // "FullyConnected"
 };
 
 struct OpType {
-  std::string name;         // "q::ConvLayer_s1.opt"
-  std::string description;  // may be empty
+  std::string name = {};         // "q::ConvLayer_s1.opt"
+  std::string description = {};  // may be empty
   bool format_change = false;
 };
 
@@ -87,17 +87,17 @@ struct Traffic {  // bytes
 };
 
 struct HtpOp {
-  std::uint64_t id = 0;      // unique; the upper half numbers HTP ops, the lower is its owner's id
-  std::uint32_t type = 0;    // in op_types
-  std::uint32_t owner = 0;   // in graph_ops
+  std::uint64_t id = 0;     // unique; the upper half numbers HTP ops, the lower is its owner's id
+  std::uint32_t type = 0;   // in op_types
+  std::uint32_t owner = 0;  // in graph_ops
   OpFlag flag = OpFlag::dma;
-  bool has_output = false;   // makes a tensor, which the next four describe
+  bool has_output = false;  // makes a tensor, which the next four describe
   TensorType data_type = TensorType::none;
   float step_size = 0;
   std::int32_t zero_offset = 0;
-  std::vector<std::int64_t> dims;     // empty: a scalar
-  std::vector<std::uint32_t> inputs;  // in ops: who makes what it reads
-  Traffic traffic;                    // of all its slices
+  std::vector<std::int64_t> dims = {};     // empty: a scalar
+  std::vector<std::uint32_t> inputs = {};  // in ops: who makes what it reads
+  Traffic traffic = {};                    // of all its slices
 };
 
 struct Instance {         // one execution of an op, or of one of its slices, on one lane
@@ -106,12 +106,12 @@ struct Instance {         // one execution of an op, or of one of its slices, on
   std::uint64_t start_cycle = 0;
   std::uint64_t cycles = 0;
   std::uint64_t packets = 0;  // instruction packets; 0: not counted
-  Traffic traffic;            // its share
+  Traffic traffic = {};       // its share
 };
 
 struct Lane {
   std::uint32_t tid = 0;
-  std::string type;  // "HMX", "HVX", "DMA"
+  std::string type = {};  // "HMX", "HVX", "DMA"
 };
 
 struct VtcmSample {
@@ -120,7 +120,7 @@ struct VtcmSample {
 };
 
 struct Phase {
-  std::string name;  // "QNN DSP Execute" and, inside it, "VTCM Acquire", "Graph Execute" ...
+  std::string name = {};  // "QNN DSP Execute" and, inside it, "VTCM Acquire", "Graph Execute" ...
   std::uint64_t start_ticks = 0;
   std::uint64_t end_ticks = 0;
   std::uint64_t start_cycles = 0;
@@ -129,7 +129,7 @@ struct Phase {
 using Execute = std::vector<Phase>;
 
 struct OptraceSet {
-  std::string graph_name;
+  std::string graph_name = {};
   double timer_hz = 19.2e6;
   std::vector<GraphOp> graph_ops;
   std::vector<OpType> op_types;
