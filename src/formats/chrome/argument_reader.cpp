@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <unordered_map>
 
 namespace npuscope::chrome {
 
@@ -29,11 +28,12 @@ bool ArgumentReader::read(simdjson::ondemand::value& arguments, StringId event_n
     return read_object(object);
   }
   // Not an object, though it should be ("__stripped__"): kept as one argument.
-  const auto value = values_.read_typed(arguments);
-  if (!value) return false;
-  if (value->type == ArgumentType::null) return true;
+  RawValue raw;
+  TypedValue value;
+  if (!EventValues::read_raw(arguments, raw) || !values_.type(raw, value)) return false;
+  if (value.type == ArgumentType::null) return true;
   static constexpr char name[] = "\0\0\0\0\0\0\0\0args\0\0\0\0\0\0\0";
-  append(strings_.intern({name + 8, 4}, RawStrings::Kind::text).id, *value);
+  append(strings_.intern({name + 8, 4}, RawStrings::Kind::text).id, value);
   return true;
 }
 
@@ -59,15 +59,16 @@ bool ArgumentReader::read_object(simdjson::ondemand::object object) {
     const char* const key = reinterpret_cast<const char*>(field.key().raw());
     StringId name = expected_key(key, place);
     if (name == StringId::empty) name = strings_.intern(key_text(key), RawStrings::Kind::text).id;
-    const auto value = values_.read_typed(field.value());
-    if (!value) return false;
+    RawValue raw;
+    TypedValue value;
+    if (!EventValues::read_raw(field.value(), raw) || !values_.type(raw, value)) return false;
     const ArgumentShape& expected = shapes_[expected_];
     if (as_expected_ &&
-        (place >= expected.size() || expected[place] != ArgumentKey{name, value->type})) {
+        (place >= expected.size() || expected[place] != ArgumentKey{name, value.type})) {
       leave_expected(place);
     }
-    if (!as_expected_) keys_.push_back({name, value->type});
-    bits_.push_back(value->bits);
+    if (!as_expected_) keys_.push_back({name, value.type});
+    bits_.push_back(value.bits);
     ++place;
   }
   if (as_expected_ && place < shapes_[expected_].size()) leave_expected(place);
@@ -93,18 +94,26 @@ void ArgumentReader::leave_expected(std::size_t place) {
 
 // The last of each key stays, where the first stood.
 void ArgumentReader::remove_duplicates() {
-  if (keys_.size() < 2) return;
-  std::unordered_map<std::uint32_t, std::size_t> places;
   std::size_t kept = 0;
+  places_.clear();
   for (std::size_t i = 0; i < keys_.size(); ++i) {
-    const auto [place, is_new] = places.try_emplace(std::uint32_t(keys_[i].name), kept);
-    had_duplicates_ = had_duplicates_ || !is_new;
-    keys_[place->second] = keys_[i];
-    bits_[place->second] = bits_[i];
-    if (is_new) ++kept;
+    const std::size_t place = place_of(keys_[i].name, kept);
+    had_duplicates_ = had_duplicates_ || place < kept;
+    keys_[place] = keys_[i];
+    bits_[place] = bits_[i];
+    if (place == kept) ++kept;
   }
   keys_.resize(kept);
   bits_.resize(kept);
+}
+
+// Where a key stands among the first `count`; `count` when it does not.
+std::size_t ArgumentReader::place_of(StringId name, std::size_t count) {
+  constexpr std::size_t few = 32;
+  if (keys_.size() > few) return places_.try_emplace(std::uint32_t(name), count).first->second;
+  std::size_t place = 0;
+  while (place < count && keys_[place].name != name) ++place;
+  return place;
 }
 
 void ArgumentReader::append(StringId key, TypedValue value) {

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "formats/chrome/event_values.hpp"
@@ -38,6 +39,7 @@ class ArgumentReader {
   StringId expected_key(const char* key, std::size_t place) const;
   void leave_expected(std::size_t place);
   void remove_duplicates();
+  std::size_t place_of(StringId name, std::size_t count);
   std::uint32_t expected_shape(StringId event_name) const;
 
   RawStrings& strings_;
@@ -49,6 +51,7 @@ class ArgumentReader {
   bool as_expected_ = true;        // so far the keys and types are the first of that shape
   std::vector<ArgumentKey> keys_;  // those read, once not as expected
   std::vector<std::uint64_t> bits_;
+  std::unordered_map<std::uint32_t, std::size_t> places_;  // of the keys, where they are many
   bool had_duplicates_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "formats/chrome/chunk_parser.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "formats/chrome/limits.hpp"
@@ -18,6 +19,15 @@ constexpr std::string_view id_key = "id";
 constexpr std::string_view scope_key = "scope";
 constexpr std::string_view binding_key = "bp";
 constexpr std::string_view duration_key = "dur";
+
+std::uint64_t low_bytes(std::size_t count) { return ~std::uint64_t{0} >> (64 - 8 * count); }
+
+// Up to 8 bytes; as many as that can be read in any case. JSON has no zero bytes.
+std::uint64_t short_word(std::string_view raw) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, raw.data(), sizeof word);
+  return raw.empty() ? 0 : word & low_bytes(raw.size());
+}
 
 std::optional<std::int64_t> time_of(const RawValue& value) {
   if (value.kind != RawValue::Kind::scalar && value.kind != RawValue::Kind::text) {
@@ -58,8 +68,9 @@ void ChunkParser::clear(ChunkTable& table) {
   slices_.clear();
   marks_.clear();
   ends_.clear();
-  last_process_ = last_thread_ = {};
-  last_thread_index_ = no_thread;
+  last_threads_.fill({});
+  last_category_ = {};
+  last_category_id_ = StringId::empty;
   table.threads.clear();
   table.metadata.clear();
   table.problems = {};
@@ -114,66 +125,82 @@ bool ChunkParser::parse_event(ondemand::object object, ChunkTable& table) {
   event_.id_is_local = false;
   event_.others.clear();
   arguments_.restart_event();
+  std::size_t place = 0;
   for (auto each : object) {
     ondemand::field field;
-    if (std::move(each).get(field) || !read_member(field)) return false;
+    if (std::move(each).get(field)) return false;
+    const char* const key = reinterpret_cast<const char*>(field.key().raw());
+    if (!read_member(key_meaning(key, place++), key, field.value())) return false;
   }
-  const std::uint32_t nothing_but_missing = event_.seen;
-  if (nothing_but_missing == 0) return true;  // {}: some writers end their list with it
+  if (event_.seen == 0) return true;  // {}: some writers end their list with it
   return store_event(table);
 }
 
-bool ChunkParser::read_member(ondemand::field field) {
-  const std::string_view key = key_text(reinterpret_cast<const char*>(field.key().raw()));
-  const EventKey meaning = event_key(key);
+EventKey ChunkParser::key_meaning(const char* key, std::size_t place) {
+  LastKey& last = last_keys_[place % last_keys_.size()];
+  std::uint64_t word = 0;
+  std::memcpy(&word, key, sizeof word);
+  if (last.mask != 0 && (word & last.mask) == last.word) return last.meaning;
+  const std::string_view text = key_text(key);
+  const EventKey meaning = event_key(text);
+  if (text.size() < sizeof word) {
+    last.mask = low_bytes(text.size() + 1);
+    last.word = word & last.mask;
+    last.meaning = meaning;
+  }
+  return meaning;
+}
+
+bool ChunkParser::read_member(EventKey meaning, const char* key, ondemand::value& value) {
   const std::uint32_t bit = 1u << unsigned(meaning);
   event_.duplicate = event_.duplicate || ((event_.seen & bit) != 0 && meaning != EventKey::other);
   event_.seen |= bit;
-  ondemand::value& value = field.value();
   if (meaning == EventKey::arguments) return arguments_.read(value, event_.name);
   if (meaning == EventKey::id2) return read_id2(value);
-  const auto raw = values_.read_raw(value);
-  if (!raw) return false;
-  const auto set = [](auto& to, const auto& from) {
+  RawValue raw;
+  if (!EventValues::read_raw(value, raw)) return false;
+  const auto set = [](StringId& to, const std::optional<StringId>& from) {
     if (from) to = *from;
     return from.has_value();
   };
   switch (meaning) {
     case EventKey::phase:
-      event_.phase = raw->kind == RawValue::Kind::text && raw->raw.size() == 1 ? raw->raw[0] : '\0';
+      event_.phase = raw.kind == RawValue::Kind::text && raw.raw.size() == 1 ? raw.raw[0] : '\0';
       return true;
-    case EventKey::name: return set(event_.name, values_.text(*raw));
-    case EventKey::category: return set(event_.category, values_.text(*raw));
-    case EventKey::time: event_.time = *raw; return true;
-    case EventKey::duration: event_.duration = *raw; return true;
-    case EventKey::process: event_.process = *raw; return true;
-    case EventKey::thread: event_.thread = *raw; return true;
-    case EventKey::id: event_.id = *raw; return true;
-    case EventKey::scope: event_.scope = *raw; return true;
-    case EventKey::binding: event_.binding = *raw; return true;
+    case EventKey::name: return set(event_.name, values_.text(raw));
+    case EventKey::category:
+      if (raw.kind != RawValue::Kind::text) return set(event_.category, values_.text(raw));
+      if (raw.raw != last_category_) {
+        last_category_ = raw.raw;
+        last_category_id_ = strings_.intern(raw.raw, RawStrings::Kind::text).id;
+      }
+      event_.category = last_category_id_;
+      return true;
+    case EventKey::time: event_.time = raw; return true;
+    case EventKey::duration: event_.duration = raw; return true;
+    case EventKey::process: event_.process = raw; return true;
+    case EventKey::thread: event_.thread = raw; return true;
+    case EventKey::id: event_.id = raw; return true;
+    case EventKey::scope: event_.scope = raw; return true;
+    case EventKey::binding: event_.binding = raw; return true;
     default: break;
   }
-  const auto typed = values_.type(*raw);
-  if (!typed) return false;
-  event_.others.emplace_back(strings_.intern(key, RawStrings::Kind::text).id, *typed);
+  TypedValue typed;
+  if (!values_.type(raw, typed)) return false;
+  const StringId name = strings_.intern(key_text(key), RawStrings::Kind::text).id;
+  event_.others.emplace_back(name, typed);
   return true;
 }
 
 // {"local": id} or {"global": id}
 bool ChunkParser::read_id2(ondemand::value& value) {
   ondemand::object object;
-  if (value.get_object().get(object)) {
-    const auto raw = values_.read_raw(value);
-    if (raw) event_.id = *raw;
-    return raw.has_value();
-  }
+  if (value.get_object().get(object)) return EventValues::read_raw(value, event_.id);
   for (auto each : object) {
     ondemand::field field;
     if (std::move(each).get(field)) return false;
     const std::string_view key = key_text(reinterpret_cast<const char*>(field.key().raw()));
-    const auto raw = values_.read_raw(field.value());
-    if (!raw) return false;
-    event_.id = *raw;
+    if (!EventValues::read_raw(field.value(), event_.id)) return false;
     event_.id_is_local = key == "local";
   }
   event_.seen |= 1u << unsigned(EventKey::id);
@@ -300,9 +327,10 @@ bool ChunkParser::append_others() {
 // A value of the event that its table has no column for.
 bool ChunkParser::append_raw(std::string_view key, const RawValue& value) {
   if (value.kind == RawValue::Kind::missing) return true;
-  const auto typed = values_.type(value);
-  if (typed) arguments_.append(compose(key), *typed);
-  return typed.has_value();
+  TypedValue typed;
+  if (!values_.type(value, typed)) return false;
+  arguments_.append(compose(key), typed);
+  return true;
 }
 
 // A text that does not stand in the chunk.
@@ -328,17 +356,27 @@ std::optional<StringId> ChunkParser::id_text() {
 }
 
 std::optional<std::uint32_t> ChunkParser::thread_index(ChunkTable& table) {
-  if (last_thread_index_ != no_thread && event_.process.raw == last_process_ &&
-      event_.thread.raw == last_thread_) {
-    return last_thread_index_;
+  const bool short_ids = event_.process.raw.size() <= 8 && event_.thread.raw.size() <= 8 &&
+                         event_.process.kind != RawValue::Kind::missing &&
+                         event_.thread.kind != RawValue::Kind::missing;
+  if (!short_ids) return new_thread_index(table);
+  const std::uint64_t process = short_word(event_.process.raw);
+  const std::uint64_t thread = short_word(event_.thread.raw);
+  const std::uint64_t mixed = (process ^ thread * 0x9e3779b97f4a7c15) * 0x9e3779b97f4a7c15;
+  LastThread& last = last_threads_[mixed >> 58];
+  if (last.index == no_thread || last.process != process || last.thread != thread) {
+    const auto index = new_thread_index(table);
+    if (!index) return std::nullopt;
+    last = {process, thread, *index};
   }
+  return last.index;
+}
+
+std::optional<std::uint32_t> ChunkParser::new_thread_index(ChunkTable& table) {
   const auto process = values_.text(event_.process);
   const auto thread = values_.text(event_.thread);
   if (!process || !thread) return std::nullopt;
-  last_process_ = event_.process.raw;
-  last_thread_ = event_.thread.raw;
-  last_thread_index_ = table.threads.intern(std::uint32_t(*process), std::uint32_t(*thread));
-  return last_thread_index_;
+  return table.threads.intern(std::uint32_t(*process), std::uint32_t(*thread));
 }
 
 }  // namespace npuscope::chrome

@@ -4,6 +4,7 @@
 
 #include <simdjson.h>
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -65,7 +66,8 @@ class ChunkParser {
   std::optional<List> clean_list(ChunkTable& table, const std::vector<std::uint64_t>& unreadable);
 
   bool parse_event(simdjson::ondemand::object object, ChunkTable& table);
-  bool read_member(simdjson::ondemand::field field);
+  EventKey key_meaning(const char* key, std::size_t place);
+  bool read_member(EventKey meaning, const char* key, simdjson::ondemand::value& value);
   bool read_id2(simdjson::ondemand::value& value);
   bool store_event(ChunkTable& table);
   void store_slice(ChunkTable& table, std::uint32_t thread, std::int64_t time);
@@ -77,6 +79,7 @@ class ChunkParser {
   void add(Problem problem, ChunkTable& table) const;
   std::optional<StringId> id_text();
   std::optional<std::uint32_t> thread_index(ChunkTable& table);
+  std::optional<std::uint32_t> new_thread_index(ChunkTable& table);
 
   simdjson::ondemand::parser parser_;
   RawStrings strings_;
@@ -85,9 +88,21 @@ class ChunkParser {
   Event event_;
   const List* list_ = nullptr;
   const char* event_begin_ = nullptr;
-  std::string_view last_process_;
-  std::string_view last_thread_;
-  std::uint32_t last_thread_index_ = 0;
+  // The keys of the last event: the next one mostly has the same.
+  struct LastKey {
+    std::uint64_t word = 0;  // with its closing quote
+    std::uint64_t mask = 0;  // of the bytes that count
+    EventKey meaning = EventKey::other;
+  };
+  std::array<LastKey, 16> last_keys_{};
+  struct LastThread {
+    std::uint64_t process = 0;
+    std::uint64_t thread = 0;
+    std::uint32_t index = no_thread;
+  };
+  std::array<LastThread, 64> last_threads_{};
+  std::string_view last_category_;
+  StringId last_category_id_{};
   std::deque<std::string> composed_;  // texts that strings_ refers to
   RowBuffer<SliceRow> slices_;
   RowBuffer<MarkRow> marks_;

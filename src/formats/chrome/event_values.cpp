@@ -25,19 +25,21 @@ TypedValue number(double value) {
   return {ArgumentType::number, std::bit_cast<std::uint64_t>(value)};
 }
 
-// Up to 18 digits; nothing when it is more or something else.
-std::optional<TypedValue> plain_integer(std::string_view raw) {
-  const bool negative = raw[0] == '-';
-  const std::string_view digits = raw.substr(negative ? 1 : 0);
-  if (digits.empty() || digits.size() > 18 || (digits[0] == '0' && digits.size() > 1)) {
-    return std::nullopt;
-  }
+// Up to 18 digits; false when it is more or something else.
+bool plain_integer(std::string_view raw, TypedValue& typed) {
+  const char* at = raw.data();
+  const char* const end = at + raw.size();
+  const bool negative = *at == '-';
+  if (negative) ++at;
+  const auto digits = end - at;
+  if (digits < 1 || digits > 18 || (*at == '0' && digits > 1)) return false;
   std::int64_t value = 0;
-  for (const char digit : digits) {
-    if (!is_digit(digit)) return std::nullopt;
-    value = value * 10 + (digit - '0');
+  for (; at != end; ++at) {
+    if (!is_digit(*at)) return false;
+    value = value * 10 + (*at - '0');
   }
-  return TypedValue{ArgumentType::integer, std::uint64_t(negative ? -value : value)};
+  typed = {ArgumentType::integer, std::uint64_t(negative ? -value : value)};
+  return true;
 }
 
 template <class Integer>
@@ -84,6 +86,27 @@ std::string with_null_for_not_a_number(std::string_view json) {
   return out;
 }
 
+// Of a scalar that is sound and no short integer.
+TypedValue complete_scalar(std::string_view raw) {
+  switch (raw[0]) {
+    case 't': return {ArgumentType::boolean, 1};
+    case 'f': return {ArgumentType::boolean, 0};
+    case 'n': return {ArgumentType::null, 0};
+    case 'N': return number(std::numeric_limits<double>::quiet_NaN());
+    case 'I': return number(std::numeric_limits<double>::infinity());
+    default: break;
+  }
+  if (raw == "-Infinity") return number(-std::numeric_limits<double>::infinity());
+  if (raw.find_first_of(".eE") != std::string_view::npos) return floating(raw);
+  if (const auto integer = whole_number<std::int64_t>(raw)) {
+    return {ArgumentType::integer, std::uint64_t(*integer)};
+  }
+  if (const auto integer = whole_number<std::uint64_t>(raw)) {
+    return {ArgumentType::unsigned_integer, *integer};
+  }
+  return floating(raw);
+}
+
 }  // namespace
 
 std::string_view key_text(const char* key) {
@@ -92,78 +115,24 @@ std::string_view key_text(const char* key) {
   return {key, std::size_t(end - key)};
 }
 
-std::optional<RawValue> EventValues::read_raw(value& value) {
-  const std::string_view token = value.raw_json_token();
-  switch (token[0]) {
-    case '"': {
-      simdjson::ondemand::raw_json_string ignored;
-      if (value.get_raw_json_string().get(ignored)) return std::nullopt;
-      const std::size_t quote = token.find_last_of('"');
-      if (quote == 0) return std::nullopt;
-      return RawValue{RawValue::Kind::text, token.substr(1, quote - 1)};
-    }
-    case '{': {
-      simdjson::ondemand::object object;
-      std::string_view raw;
-      if (value.get_object().get(object) || object.raw_json().get(raw)) return std::nullopt;
-      return RawValue{RawValue::Kind::container, raw};
-    }
-    case '[': {
-      simdjson::ondemand::array array;
-      std::string_view raw;
-      if (value.get_array().get(array) || array.raw_json().get(raw)) return std::nullopt;
-      return RawValue{RawValue::Kind::container, raw};
-    }
-    default: return RawValue{RawValue::Kind::scalar, without_trailing_space(token)};
+bool EventValues::read_container(value& value, RawValue& raw) {
+  raw.kind = RawValue::Kind::container;
+  if (value.raw_json_token()[0] == '{') {
+    simdjson::ondemand::object object;
+    return !value.get_object().get(object) && !object.raw_json().get(raw.raw);
   }
+  simdjson::ondemand::array array;
+  return !value.get_array().get(array) && !array.raw_json().get(raw.raw);
 }
 
-std::optional<TypedValue> EventValues::read_typed(value& value) {
-  const auto raw = read_raw(value);
-  if (!raw) return std::nullopt;
-  return type(*raw);
-}
-
-std::optional<TypedValue> EventValues::type(const RawValue& value) {
-  switch (value.kind) {
-    case RawValue::Kind::missing: return TypedValue{};
-    case RawValue::Kind::text: {
-      const StringId id = strings_.intern(value.raw, RawStrings::Kind::text).id;
-      return TypedValue{ArgumentType::text, std::uint64_t(id)};
-    }
-    case RawValue::Kind::scalar: return type_scalar(value.raw);
-    case RawValue::Kind::container: {
-      const auto id = intern_json(value.raw);
-      if (!id) return std::nullopt;
-      return TypedValue{ArgumentType::json, std::uint64_t(*id)};
-    }
-  }
-  return std::nullopt;
-}
-
-std::optional<TypedValue> EventValues::type_scalar(std::string_view raw) {
-  if (const auto integer = plain_integer(raw)) return integer;
+bool EventValues::type_scalar(std::string_view raw, TypedValue& typed) {
+  if (plain_integer(raw, typed)) return true;
   checker_.restart();
   const bool whole = checker_.take(raw) == raw.size();
   checker_.finish();
-  if (!whole || checker_.state() != JsonChecker::State::complete) return std::nullopt;
-  switch (raw[0]) {
-    case 't': return TypedValue{ArgumentType::boolean, 1};
-    case 'f': return TypedValue{ArgumentType::boolean, 0};
-    case 'n': return TypedValue{ArgumentType::null, 0};
-    case 'N': return number(std::numeric_limits<double>::quiet_NaN());
-    case 'I': return number(std::numeric_limits<double>::infinity());
-    default: break;
-  }
-  if (raw == "-Infinity") return number(-std::numeric_limits<double>::infinity());
-  if (raw.find_first_of(".eE") != std::string_view::npos) return floating(raw);
-  if (const auto integer = whole_number<std::int64_t>(raw)) {
-    return TypedValue{ArgumentType::integer, std::uint64_t(*integer)};
-  }
-  if (const auto integer = whole_number<std::uint64_t>(raw)) {
-    return TypedValue{ArgumentType::unsigned_integer, *integer};
-  }
-  return floating(raw);
+  if (!whole || checker_.state() != JsonChecker::State::complete) return false;
+  typed = complete_scalar(raw);
+  return true;
 }
 
 std::optional<StringId> EventValues::text(const RawValue& value) {
@@ -171,7 +140,7 @@ std::optional<StringId> EventValues::text(const RawValue& value) {
     case RawValue::Kind::missing: return StringId::empty;
     case RawValue::Kind::text: return strings_.intern(value.raw, RawStrings::Kind::text).id;
     case RawValue::Kind::scalar:
-      if (!type_scalar(value.raw)) return std::nullopt;
+      if (TypedValue ignored; !type_scalar(value.raw, ignored)) return std::nullopt;
       if (value.is_null()) return StringId::empty;
       return strings_.intern(value.raw, RawStrings::Kind::text).id;
     case RawValue::Kind::container: return intern_json(value.raw);

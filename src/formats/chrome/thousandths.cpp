@@ -48,9 +48,31 @@ std::optional<std::int64_t> scaled(Decimal decimal, bool negative) {
   return negative ? -value : value;
 }
 
+// What nearly all times look like: few digits, at most three of them behind the point. Negative
+// when it looks otherwise.
+std::int64_t parse_common(std::string_view text) {
+  constexpr std::size_t safe_digits = 15;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  std::int64_t value = 0;
+  for (; at != end && is_digit(*at); ++at) value = value * 10 + (*at - '0');
+  if (at == text.data() || at - text.data() > std::ptrdiff_t(safe_digits)) return -1;
+  if (at == end) return value * 1000;
+  if (*at++ != '.' || end - at > fraction_digits || at == end) return -1;
+  int missing = fraction_digits;
+  for (; at != end && is_digit(*at); ++at, --missing) value = value * 10 + (*at - '0');
+  if (at != end) return -1;
+  for (; missing > 0; --missing) value *= 10;
+  return value;
+}
+
 }  // namespace
 
 std::optional<std::int64_t> parse_thousandths(std::string_view text) {
+  constexpr std::size_t longest_common = 19;
+  if (text.size() <= longest_common) {
+    if (const std::int64_t common = parse_common(text); common >= 0) return common;
+  }
   const bool negative = text.starts_with('-');
   const char* at = text.data() + (negative ? 1 : 0);
   const char* const end = text.data() + text.size();
