@@ -237,7 +237,7 @@ class TracePrinter {
         any = true;
       }
       const std::uint32_t consumer = first_consumer_[index];
-      if (!place.known || consumer == ~0u || !places_[consumer].known) continue;
+      if (!place.known || consumer == ~0u || first_[consumer] == ~0u) continue;
       print_flow("input_output", "InputOutputFlowEvents", place, places_[consumer]);
     }
     not_executed_shown_ = any;

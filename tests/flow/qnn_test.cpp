@@ -1,0 +1,344 @@
+// What the QNN reader finds in the files of a run against what the simulated HTP did: every span on
+// every lane, who owned each cycle, bytes, phases. The reader sees only the files.
+#include <unistd.h>
+
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "flow/flow.hpp"
+#include "npuscope/formats/qnn/sets.hpp"
+#include "npuscope/npu/simulate/optrace.hpp"
+
+namespace npuscope {
+namespace {
+
+constexpr std::uint64_t inferences = 3;
+
+class QnnFlow {
+ public:
+  explicit QnnFlow(const std::filesystem::path& model, bool convert_to_fp16 = true) {
+    folder_ =
+        std::filesystem::path(testing::TempDir()) / fmt::format("npuscope-qnn-{}", ::getpid());
+    std::filesystem::create_directories(folder_);
+    npu::BuildRequest request = request_for(1, 70);
+    request.target = "htp-v75";
+    request.options.convert_to_fp16 = convert_to_fp16;
+    npu::SimulationOptions options;
+    options.op_trace = true;
+    options.keep_truth = true;
+    options.inferences = inferences;
+    flow_ = run_flow(model, request, options);
+    const auto programs = qaic::find_programs(flow_.qpc, "programqpc.bin");
+    const auto schematic =
+        qaic::read_schematic(programs->at(0).qpc.find(qaic::segment_schematic)->bytes, "schematic");
+    must(schematic);
+    schematic_ = *schematic;
+    const auto target = npu::builtin_target("htp-v75");
+    EXPECT_TRUE(npu::check_optrace(flow_.program, &schematic_, *target));
+    auto set = npu::make_optrace(flow_.program, schematic_, *target, flow_.simulated);
+    must(set);
+    const auto stem = folder_ / "chrometrace";
+    EXPECT_TRUE(qnn::optrace::write_optrace_set(*set, stem));
+    std::vector<qnn::File> files;
+    for (const auto& path : qnn::optrace::optrace_files(stem)) {
+      std::ifstream in(path);
+      std::string head(4096, '\0');
+      in.read(head.data(), std::streamsize(head.size()));
+      head.resize(std::size_t(in.gcount()));
+      files.push_back({path, qnn::recognise(head)});
+    }
+    auto sets = qnn::read_sets(files);
+    must(sets);
+    EXPECT_EQ(sets->profiles.size(), 1u);
+    EXPECT_TRUE(sets->unreadable.empty());
+    profile_ = std::move(sets->profiles.at(0));
+  }
+  ~QnnFlow() { std::filesystem::remove_all(folder_); }
+
+  const qaic::Program& program() const { return flow_.program; }
+  const qaic::Schematic& schematic() const { return schematic_; }
+  const qaic::NetworkDescriptor& descriptor() const { return flow_.descriptor; }
+  const std::vector<npu::SimulatedInference>& simulated() const {
+    return flow_.simulated.inferences;
+  }
+  const std::vector<npu::OpTraceRecord>& records() const { return simulated().at(0).op_trace; }
+  const Profile& profile() const { return profile_; }
+
+ private:
+  std::filesystem::path folder_;
+  ModelFlow flow_;
+  qaic::Schematic schematic_;
+  Profile profile_;
+};
+
+struct Expected {
+  std::int64_t duration = 0;
+  Engine engine = Engine::none;
+  SpanKind kind = SpanKind::op;
+  std::uint32_t task = ~0u;  // whose work it is; none for waits and checkpoints
+  auto operator<=>(const Expected&) const = default;
+};
+using Place = std::pair<std::uint32_t, std::int64_t>;  // tid, start
+
+std::uint32_t group_of(const qaic::Program& program, std::uint32_t task) {
+  std::uint32_t queue = 0;
+  while (program.queue_begin[queue + 1] <= task) ++queue;
+  return queue % qaic::thread_groups;
+}
+
+// Threads 0 to 3 are HVX; HMX and DMA share the main lane.
+std::map<Place, Expected> expected_spans(const QnnFlow& flow) {
+  std::map<Place, Expected> spans;
+  for (const npu::OpTraceRecord& record : flow.records()) {
+    const bool hvx = record.thread < 4;
+    const std::uint32_t tid = hvx ? 512 + record.thread : 256;
+    const auto role = qaic::SchematicRole(flow.schematic().ops[record.task].role);
+    const auto start = std::int64_t(record.start_cycle);
+    const auto add = [&](std::int64_t from, std::int64_t to, Expected span) {
+      span.duration = to - from;
+      EXPECT_TRUE(spans.emplace(Place{tid, from}, span).second);
+    };
+    const bool waited =
+        record.waited_for != npu::OpTraceRecord::nothing && record.start_cycle > record.wait_cycle;
+    if (waited && record.thread != 1 && record.thread != 2 && record.thread != 3) {
+      add(std::int64_t(record.wait_cycle), start, {.kind = SpanKind::dma_wait});
+    }
+    const bool whole = role == qaic::SchematicRole::spill;
+    const auto end = std::int64_t(whole ? record.leave_cycle : record.end_cycle);
+    Expected span{.task = record.task};
+    if (role == qaic::SchematicRole::compute) span.engine = hvx ? Engine::hvx : Engine::hmx;
+    if (role == qaic::SchematicRole::sync) span.kind = SpanKind::sync;
+    add(start, end, span);
+    if (role == qaic::SchematicRole::dma && record.leave_cycle > record.end_cycle) {
+      add(end, std::int64_t(record.leave_cycle), {});
+    }
+  }
+  return spans;
+}
+
+std::map<Place, std::size_t> found_spans(const Profile& profile) {
+  std::map<Place, std::size_t> spans;
+  for (std::size_t i = 0; i < profile.spans.size(); ++i) {
+    const Unit& unit = profile.units[index_of(profile.spans.unit[i])];
+    EXPECT_TRUE(spans.emplace(Place{unit.lane, profile.spans.start[i]}, i).second);
+  }
+  return spans;
+}
+
+void expect_spans(const QnnFlow& flow) {
+  const Profile& profile = flow.profile();
+  const auto expected = expected_spans(flow);
+  const auto found = found_spans(profile);
+  ASSERT_EQ(found.size(), expected.size());
+  std::map<std::uint32_t, std::set<std::uint64_t>> ids;  // by task: slices share one
+  for (const auto& [place, span] : expected) {
+    const auto at = found.find(place);
+    ASSERT_NE(at, found.end()) << place.first << " " << place.second;
+    const std::size_t i = at->second;
+    ASSERT_EQ(profile.spans.duration[i], span.duration);
+    ASSERT_EQ(profile.spans.kind[i], span.kind) << place.second;
+    const Op& op = profile.ops[index_of(profile.spans.op[i])];
+    const bool computes = span.engine != Engine::none;
+    ASSERT_TRUE(!computes || op.engine == span.engine);
+    if (span.task != ~0u) ids[span.task].insert(op.id);
+  }
+  std::set<std::uint64_t> distinct;
+  for (const auto& [task, of_task] : ids) {
+    ASSERT_EQ(of_task.size(), 1u);
+    distinct.insert(*of_task.begin());
+  }
+  EXPECT_EQ(distinct.size(), flow.program().tasks.size());
+}
+
+// Independent of records and of what is written: the simulation's own times, to the cycle that
+// rounding may cost.
+void expect_simulated_times(const QnnFlow& flow) {
+  const npu::SimulatedInference& first = flow.simulated().at(0);
+  const auto& graph = first.phases.back();
+  const double hertz = npu::builtin_target("htp-v75")->session->cold.graph_hz;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const npu::OpTraceRecord*> records;
+  for (const auto& record : first.op_trace) records[{record.task, record.thread}] = &record;
+  ASSERT_EQ(records.size(), first.truth.size());
+  Picoseconds origin{};  // when the cycle counter read what the first record says
+  for (const npu::TaskTruth& truth : first.truth) {
+    const npu::OpTraceRecord& record = *records.at({truth.task, truth.thread});
+    const auto cycles = [&](Picoseconds time) { return double(time.value) * 1e-12 * hertz; };
+    if (origin.value == 0) {
+      origin =
+          truth.start -
+          Picoseconds{std::int64_t(double(record.start_cycle - graph.start_cycles) / hertz * 1e12)};
+    }
+    const auto since = [&](std::uint64_t cycle) { return double(cycle - graph.start_cycles); };
+    ASSERT_NEAR(since(record.start_cycle), cycles(truth.start - origin), 2);
+    ASSERT_NEAR(since(record.end_cycle), cycles(truth.kernel_end - origin), 2);
+    ASSERT_NEAR(since(record.leave_cycle), cycles(truth.barrier_end - origin), 2);
+    ASSERT_NEAR(since(record.wait_cycle), cycles(truth.sync_begin - origin), 2);
+  }
+}
+
+std::vector<std::int64_t> measure(const Profile& profile, std::string_view what) {
+  for (const MeasureColumn& column : profile.spans.measures) {
+    if (profile.text(column.what) == what) return {column.values.begin(), column.values.end()};
+  }
+  ADD_FAILURE() << "no column " << what;
+  return std::vector<std::int64_t>(profile.spans.size());
+}
+
+// Bytes of a task are those that the program moves, whichever slices they are shared by.
+void expect_traffic(const QnnFlow& flow) {
+  const Profile& profile = flow.profile();
+  const auto expected = expected_spans(flow);
+  const auto found = found_spans(profile);
+  for (const auto& [what, of_task] :
+       std::map<std::string, std::uint64_t (*)(const QnnFlow&, std::uint32_t)>{
+           {"ddr read bytes", [](const QnnFlow& it,
+                                 std::uint32_t task) { return it.program().tasks[task].ddr_read; }},
+           {"ddr write bytes",
+            [](const QnnFlow& it,
+               std::uint32_t task) { return it.program().tasks[task].ddr_write; }},
+           {"vtcm read bytes",
+            [](const QnnFlow& it,
+               std::uint32_t task) { return it.schematic().ops[task].vtcm_read; }},
+           {"vtcm write bytes", [](const QnnFlow& it, std::uint32_t task) {
+              return it.schematic().ops[task].vtcm_write;
+            }}}) {
+    const auto bytes = measure(profile, what);
+    std::map<std::uint32_t, std::int64_t> sums;
+    for (const auto& [place, span] : expected) {
+      const std::int64_t mine = bytes[found.at(place)];
+      if (span.task == ~0u) {
+        ASSERT_EQ(mine, 0);
+      } else {
+        sums[span.task] += mine;
+      }
+    }
+    for (std::uint32_t task = 0; task < flow.program().tasks.size(); ++task) {
+      ASSERT_EQ(sums.at(task), std::int64_t(of_task(flow, task))) << what << " " << task;
+    }
+  }
+}
+
+// From boundary to boundary, the best of all that run: quadratic, but plain.
+void expect_dominant_path(const QnnFlow& flow) {
+  const Profile& profile = flow.profile();
+  const auto expected = expected_spans(flow);
+  struct Run {
+    int rank;
+    Place place;
+    std::int64_t end;
+  };
+  std::vector<Run> runs;
+  std::set<std::int64_t> boundaries;
+  for (const auto& [place, span] : expected) {
+    const int rank = span.engine == Engine::hmx ? 0 : span.engine == Engine::hvx ? 1 : 2;
+    runs.push_back({rank, place, place.second + span.duration});
+    boundaries.insert(place.second);
+    boundaries.insert(runs.back().end);
+  }
+  std::map<Place, std::int64_t> owned;
+  for (auto at = boundaries.begin(); std::next(at) != boundaries.end(); ++at) {
+    const Run* best = nullptr;
+    for (const Run& run : runs) {
+      if (run.place.second > *at || run.end <= *at) continue;
+      if (best == nullptr || std::tie(run.rank, run.place) < std::tie(best->rank, best->place)) {
+        best = &run;
+      }
+    }
+    if (best != nullptr) owned[best->place] += *std::next(at) - *at;
+  }
+  const auto path = measure(profile, "dominant path");
+  for (const auto& [place, i] : found_spans(profile)) {
+    ASSERT_EQ(path[i], owned[place]) << place.first << " " << place.second;
+  }
+}
+
+void expect_phases(const QnnFlow& flow) {
+  const Profile& profile = flow.profile();
+  ASSERT_EQ(profile.phases.size(), 4 * inferences);
+  std::size_t i = 0;
+  for (const npu::SimulatedInference& inference : flow.simulated()) {
+    for (const npu::SessionPhase& phase : inference.phases) {
+      const Phase& found = profile.phases[i++];
+      EXPECT_EQ(profile.text(found.name), phase.name);
+      EXPECT_EQ(found.instance, inference.number);
+      EXPECT_EQ(found.start, std::int64_t(phase.start_cycles));
+      EXPECT_EQ(found.duration, std::int64_t(phase.end_cycles - phase.start_cycles));
+      EXPECT_NEAR(found.microseconds, double(phase.end_ticks - phase.start_ticks) / 19.2, 1e-6);
+    }
+  }
+}
+
+// Nothing was lost on the way, and every identity that these four files can be held to is kept.
+void expect_whole(const QnnFlow& flow) {
+  std::size_t passed = 0;
+  for (const Check& check : flow.profile().checks) {
+    EXPECT_NE(check.outcome, Check::Outcome::failed) << check.name << ": " << check.detail;
+    passed += check.outcome == Check::Outcome::passed;
+  }
+  EXPECT_GE(passed, 8u);
+  for (const Note& note : flow.profile().notes) {
+    EXPECT_EQ(note.severity, Severity::info) << note.message;
+  }
+}
+
+// Of the compute ops that the compiler named after a node of the model, the owner is that node.
+void expect_owners(const QnnFlow& flow) {
+  const Profile& profile = flow.profile();
+  const auto found = found_spans(profile);
+  std::size_t compared = 0;
+  for (const auto& [place, span] : expected_spans(flow)) {
+    if (span.engine != Engine::hmx) continue;
+    const Op& op = profile.ops[index_of(profile.spans.op[found.at(place)])];
+    const std::uint32_t group = group_of(flow.program(), span.task);
+    const std::uint32_t position = span.task - flow.program().queue_begin[group];
+    std::string name = flow.descriptor().stats.ops[0][group][position].name;
+    if (const auto tile = name.rfind("/__"); tile != std::string::npos) name.resize(tile);
+    ASSERT_EQ(profile.text(op.node), name);
+    ++compared;
+  }
+  EXPECT_GT(compared, 0u);
+}
+
+void expect_truth(const QnnFlow& flow) {
+  expect_whole(flow);
+  expect_spans(flow);
+  expect_simulated_times(flow);
+  expect_traffic(flow);
+  expect_dominant_path(flow);
+  expect_phases(flow);
+  expect_owners(flow);
+}
+
+TEST(QnnFilesAgainstTruth, SqueezeNet) {
+  expect_truth(QnnFlow(repository_model("light_squeezenet.onnx")));
+}
+
+TEST(QnnFilesAgainstTruth, ResNet50) {
+  const QnnFlow flow(repository_model("light_resnet50.onnx"));
+  expect_truth(flow);
+  // As the model's own flow counts: stem, 16 blocks and classifier are convolutions and a Gemm.
+  std::set<std::string_view> products;
+  for (const Op& op : flow.profile().ops) {
+    if (op.engine == Engine::hmx) products.insert(flow.profile().text(op.node));
+  }
+  EXPECT_EQ(products.size(), 54u);
+}
+
+TEST(QnnFilesAgainstTruth, TransformerBlock) {
+  npu::ArchitectureChanges changes;
+  changes.layers = 1;
+  const auto architecture = npu::make_architecture("bert-base", changes);
+  must(architecture);
+  const auto model = npu::generate_onnx(*architecture, {1, 128, 0}, {});
+  must(model);
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / fmt::format("npuscope-block-{}.onnx", ::getpid());
+  ASSERT_TRUE(write_file_atomically(path, as_byte_span(model->bytes)));
+  const QnnFlow flow(path);
+  std::filesystem::remove(path);
+  expect_truth(flow);
+}
+
+}  // namespace
+}  // namespace npuscope
