@@ -16,6 +16,17 @@ const char* name_of(Part part) {
   return names[std::size_t(part)];
 }
 
+namespace {
+
+double median_of(std::vector<double> samples) {
+  const auto middle = samples.begin() + std::ptrdiff_t(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  if (samples.size() % 2 == 1) return *middle;
+  return (*std::max_element(samples.begin(), middle) + *middle) / 2;
+}
+
+}  // namespace
+
 Spread spread_of(const std::vector<double>& samples) {
   Spread spread;
   if (samples.empty()) return spread;
@@ -23,11 +34,9 @@ Spread spread_of(const std::vector<double>& samples) {
   spread.first = samples.front();
   spread.least = *std::min_element(samples.begin(), samples.end());
   spread.most = *std::max_element(samples.begin(), samples.end());
-  std::vector<double> rest(samples.begin() + (samples.size() > 1 ? 1 : 0), samples.end());
-  std::sort(rest.begin(), rest.end());
-  const std::size_t middle = rest.size() / 2;
+  spread.median = median_of(samples);
   spread.median_of_rest =
-      rest.size() % 2 == 1 ? rest[middle] : (rest[middle - 1] + rest[middle]) / 2;
+      samples.size() == 1 ? samples.front() : median_of({samples.begin() + 1, samples.end()});
   return spread;
 }
 

@@ -4,18 +4,15 @@
 #include <map>
 #include <tuple>
 
+#include "npuscope/analysis/ops.hpp"
+
 namespace npuscope::analysis {
 
 namespace {
 
-bool adds_up(MeasureKind kind) {
-  return kind == MeasureKind::work || kind == MeasureKind::dominant_path ||
-         kind == MeasureKind::count || kind == MeasureKind::active;
-}
-
 void add_span_columns(const Profile& profile, std::vector<NumberRow>& rows) {
   for (const MeasureColumn& column : profile.spans.measures) {
-    if (adds_up(column.kind)) continue;
+    if (adds_up(column.kind, profile.text(column.what))) continue;
     std::vector<double> values;
     for (const std::int64_t value : column.values) {
       if (value != MeasureColumn::missing) values.push_back(double(value));

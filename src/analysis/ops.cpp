@@ -22,14 +22,22 @@ std::optional<std::size_t> OpTable::place_of(std::string_view name) const {
   return std::nullopt;
 }
 
+bool adds_up(MeasureKind kind, std::string_view name) {
+  const bool kind_does = kind == MeasureKind::work || kind == MeasureKind::dominant_path ||
+                         kind == MeasureKind::count || kind == MeasureKind::active;
+  if (!kind_does) return false;
+  std::string lower(name.substr(0, 200));
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  for (const char* word : {" per ", "_per_", "percent", "%", "deviation", "stddev", "average",
+                           "mean", "median", "rate", "frequency", "utilization", "depth"}) {
+    if (lower.find(word) != lower.npos) return false;
+  }
+  return true;
+}
+
 namespace {
 
 constexpr std::size_t most_columns = 32;
-
-bool adds_up(MeasureKind kind) {
-  return kind == MeasureKind::work || kind == MeasureKind::dominant_path ||
-         kind == MeasureKind::count || kind == MeasureKind::active;
-}
 
 // Which row of the table each op and each span belongs to.
 struct Groups {
@@ -54,7 +62,7 @@ Groups make_groups(const Profile& profile, Grouping grouping) {
   groups.of_op.reserve(profile.ops.size());
   const auto row_for = [&](StringId label) {
     const auto [place, is_new] = row_of.try_emplace(index_of(label), groups.rows.size());
-    if (is_new) groups.rows.push_back({.label = label, .values = {}});
+    if (is_new) groups.rows.emplace_back().label = label;
     return place->second;
   };
   for (const Op& op : profile.ops) {
@@ -110,7 +118,8 @@ std::vector<double>* Table::add_column(OpColumn column) {
 void Table::add_span_measures() {
   const Spans& spans = profile_.spans;
   for (const MeasureColumn& measure : profile_.spans.measures) {
-    if (!adds_up(measure.kind) || measure.values.size() != spans.size()) continue;
+    if (measure.values.size() != spans.size()) continue;
+    if (!adds_up(measure.kind, profile_.text(measure.what))) continue;
     auto* values = add_column({std::string(profile_.text(measure.what)), measure.kind,
                                measure.origin, measure.clock, false, false, 0});
     if (values == nullptr) continue;
@@ -200,8 +209,9 @@ void Table::add_op_measures() {
   std::map<Key, std::vector<const Measure*>> columns;
   std::vector<Key> order;
   for (const Measure& measure : profile_.measures) {
-    if (measure.subject != Measure::Subject::op || !adds_up(measure.kind)) continue;
+    if (measure.subject != Measure::Subject::op) continue;
     if (measure.subject_id >= profile_.ops.size()) continue;
+    if (!adds_up(measure.kind, profile_.text(measure.what))) continue;
     const Key key{measure.what, measure.kind, measure.origin, measure.clock};
     auto& rows = columns[key];
     if (rows.empty()) order.push_back(key);
@@ -235,7 +245,7 @@ void Table::count_instances(const SpansByUnit& by_unit) {
   const Spans& spans = profile_.spans;
   constexpr std::size_t engines = std::size_t(Engine::other) + 1;
   std::vector<std::uint32_t> last_unit(groups_.rows.size(), index_of(UnitId::none) - 1);
-  std::vector<std::uint32_t> by_engine(groups_.rows.size() * engines, 0);
+  std::vector<std::int64_t> by_engine(groups_.rows.size() * engines, -1);  // work; -1: not used
   for (std::size_t unit = 0; unit <= profile_.units.size(); ++unit) {
     for (const std::uint32_t row : by_unit.of(UnitId(std::uint32_t(unit)))) {
       const bool is_async = spans.kind[row] == SpanKind::async;
@@ -243,16 +253,22 @@ void Table::count_instances(const SpansByUnit& by_unit) {
       const std::uint32_t group = groups_.of(spans.op[row]);
       OpRow& table_row = groups_.rows[group];
       table_row.instances += 1;
-      by_engine[group * engines + std::size_t(engine_of(profile_, row))] += 1;
+      auto& work = by_engine[group * engines + std::size_t(engine_of(profile_, row))];
+      work = saturating_add(std::max<std::int64_t>(work, 0), self_[row]);
       if (last_unit[group] == unit) continue;
       last_unit[group] = std::uint32_t(unit);
       table_row.units += 1;
     }
   }
   for (std::size_t group = 0; group < groups_.rows.size(); ++group) {
-    const auto begin = by_engine.begin() + std::ptrdiff_t(group * engines);
-    const auto most = std::max_element(begin, begin + engines);
-    if (*most > 0) groups_.rows[group].engine = Engine(most - begin);
+    const std::int64_t* work = by_engine.data() + group * engines;
+    auto& used = groups_.rows[group].engines;
+    for (std::size_t engine = 0; engine < engines; ++engine) {
+      if (work[engine] >= 0) used.push_back(Engine(engine));
+    }
+    std::stable_sort(used.begin(), used.end(), [&](Engine a, Engine b) {
+      return work[std::size_t(a)] > work[std::size_t(b)];
+    });
   }
 }
 

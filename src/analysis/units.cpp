@@ -18,17 +18,34 @@ struct TrafficName {
 };
 
 // "DDR read bytes", "dram_read", "VTCM write (bytes)": vendors agree on the words, not on the form.
+// A word more ("ddr read bytes, constants") makes it a part of what is counted already.
 std::optional<TrafficName> traffic_named(std::string_view name) {
-  std::string lower(name.substr(0, 100));
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  constexpr std::size_t longest = 60;
+  if (name.size() > longest) return std::nullopt;
+  bool ddr = false, vtcm = false, read = false, write = false;
+  std::string word;
+  const auto take_word = [&] {
+    ddr = ddr || word == "ddr" || word == "dram";
+    vtcm = vtcm || word == "vtcm" || word == "tcm";
+    read = read || word == "read" || word == "reads";
+    write = write || word == "write" || word == "writes" || word == "written";
+    const bool known = word.empty() || word == "bytes" || word == "byte" || word == "total" ||
+                       word == "mem" || word == "ddr" || word == "dram" || word == "vtcm" ||
+                       word == "tcm" || word.starts_with("read") || word.starts_with("writ");
+    word.clear();
+    return known;
+  };
+  for (const char c : name) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper || (c >= 'a' && c <= 'z')) {
+      word += upper ? char(c - 'A' + 'a') : c;
+    } else if (c == ' ' || c == '_' || c == '(' || c == ')') {
+      if (!take_word()) return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
   }
-  const auto has = [&](const char* word) { return lower.find(word) != std::string::npos; };
-  const bool ddr = has("ddr") || has("dram"), vtcm = has("tcm");
-  const bool read = has("read"), write = has("write");
-  const bool other = has("time") || has("wait") || has("count") || has("stall") || has("latency") ||
-                     has("request") || has("transaction");
-  if (ddr == vtcm || read == write || other) return std::nullopt;
+  if (!take_word() || ddr == vtcm || read == write) return std::nullopt;
   return TrafficName{ddr ? Memory::ddr : Memory::vtcm, read ? Direction::read : Direction::write};
 }
 

@@ -9,6 +9,8 @@ int main(int argc, char** argv) {
   add_compile_command(program, status);
   add_run_command(program, status);
   add_opstats_command(program, status);
+  add_show_command(program, status);
+  add_convert_command(program, status);
   add_qpc_command(program, status);
   return run_program(program, argc, argv, status);
 }

@@ -47,7 +47,8 @@ std::string percent_text(double part, double whole) {
 
 std::string number_text(double value) {
   const bool whole = std::floor(value) == value && std::abs(value) < 9e18;
-  if (!whole) return digits(value);
+  if (!whole && !(std::abs(value) >= 999.95 && std::abs(value) < 9e18)) return digits(value);
+  value = std::round(value);
   return (value < 0 ? "-" : "") + thousands(std::uint64_t(std::abs(value)));
 }
 

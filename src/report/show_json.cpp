@@ -21,6 +21,7 @@ Json spread(const Spread& values) {
   return {{"count", values.count},
           {"first", number(values.first)},
           {"median_of_rest", number(values.median_of_rest)},
+          {"median", number(values.median)},
           {"least", number(values.least)},
           {"most", number(values.most)}};
 }
@@ -139,13 +140,15 @@ Json PageJson::ops(const OpTable& table) const {
   for (const OpRow& row : table.rows) {
     Json values = Json::array();
     for (const auto& value : row.values) values.push_back(number(value));
+    Json engines = Json::array();
+    for (const Engine engine : row.engines) engines.push_back(stable_name(engine));
     rows.push_back({{"name", text(row.label)},
                     {"kind", text(row.kind)},
                     {"kinds", row.kinds},
                     {"ops", row.ops},
                     {"instances", row.instances},
                     {"units", row.units},
-                    {"engine", stable_name(row.engine)},
+                    {"engines", engines},
                     {"values", values}});
   }
   return {{"columns", columns},

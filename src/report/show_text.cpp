@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <numeric>
 
 #include "npuscope/base/text.hpp"
 #include "npuscope/report/show.hpp"
+#include "report/names.hpp"
 #include "report/quantity.hpp"
 #include "report/text_table.hpp"
 
@@ -21,6 +23,11 @@ std::string counted(std::uint64_t count, const char* one, const char* many) {
   return fmt::format("{} {}", thousands(count), count == 1 ? one : many);
 }
 
+std::string file_name(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  return name.empty() ? path : name;
+}
+
 class PageText {
  public:
   PageText(const Page& page, std::size_t width)
@@ -34,6 +41,7 @@ class PageText {
   void table(const TextTable& rows) { out_ += rows.print(width_); }
   std::string base(double ticks) const { return ticks_text(profile_, profile_.base_clock, ticks); }
   std::string base_with_unit(double ticks) const;
+  void print_files();
   void print_identity();
   void print_contents();
   void print_wall();
@@ -43,9 +51,11 @@ class PageText {
   void print_units();
   void print_traffic();
   void print_numbers();
+  void print_numbers_of_parts();
   void print_counters();
   void print_checks();
   void print_notes();
+  std::string heading_of(const OpTable& ops, std::size_t place) const;
   std::string more(std::uint64_t shown, std::uint64_t all) const;
   std::string value_text(const OpColumn& column, const std::optional<double>& value) const;
   std::string number_of(const NumberRow& row, double value) const;
@@ -84,11 +94,36 @@ std::string PageText::more(std::uint64_t shown, std::uint64_t all) const {
   return fmt::format("{} of {}", thousands(shown), thousands(all));
 }
 
+// One file by its path; several by their folder, if they share it, and their names.
+void PageText::print_files() {
+  constexpr std::size_t most_named = 8;
+  const auto& files = profile_.provenance.files;
+  if (files.size() < 2) {
+    out_ += shortened(printable(files.empty() ? "(no file)" : files.front()), width_) + "\n";
+    return;
+  }
+  const auto folder_of = [](const std::string& file) {
+    return std::filesystem::path(file).parent_path().string();
+  };
+  const std::string folder = folder_of(files.front());
+  const bool share = std::all_of(files.begin(), files.end(), [&](const std::string& file) {
+    return folder_of(file) == folder;
+  });
+  std::string names;
+  for (std::size_t i = 0; i < std::min(files.size(), most_named); ++i) {
+    names += (i > 0 ? ", " : "") + (share ? file_name(files[i]) : files[i]);
+  }
+  if (files.size() > most_named) {
+    names += fmt::format(" and {} more", files.size() - most_named);
+  }
+  const std::string title = share && !folder.empty() ? folder : file_name(files.front());
+  out_ += shortened(printable(title), width_) + "\n";
+  line("files", names);
+}
+
 void PageText::print_identity() {
   const Provenance& from = profile_.provenance;
-  std::string files;
-  for (const std::string& file : from.files) files += (files.empty() ? "" : ", ") + file;
-  out_ += printable(files.empty() ? "(no file)" : files) + "\n";
+  print_files();
   line("format", from.format.empty()    ? "unknown"
                  : from.version.empty() ? from.format
                                         : from.format + ", " + from.version);
@@ -151,6 +186,8 @@ void PageText::print_wall() {
   if (!in_time && page_.rate) {
     title += fmt::format(" = {}", seconds_text(wall / page_.rate->value));
   }
+  const bool has_parts = coarse.active > 0 || coarse.parts[std::size_t(Part::waiting)] > 0;
+  if (!has_parts) title += "  of inferences; what ran in them has no timeline here";
   heading(title);
   constexpr std::size_t bar_width = 30;
   TextTable parts({{"part", Align::left},
@@ -164,7 +201,7 @@ void PageText::print_wall() {
     parts.add({name_of(Part(i)), base(part), percent_text(part, wall),
                std::string(std::min(bar, bar_width), '#')});
   }
-  table(parts);
+  if (has_parts) table(parts);
   std::string side = fmt::format("work {}", base_with_unit(double(coarse.work)));
   if (coarse.active > 0) {
     side += fmt::format("; {:.2f} units at work on average while any is, {} at most",
@@ -174,7 +211,7 @@ void PageText::print_wall() {
     side += fmt::format("; {}, the longest {}", counted(coarse.gaps, "gap", "gaps"),
                         base_with_unit(double(coarse.longest_gap)));
   }
-  line("overall", side);
+  if (has_parts) line("overall", side);
   const Spread& runs = coarse.inferences;
   if (runs.count > 1) {
     line("inference", fmt::format("first {}, median of the other {} {}, from {} to {}",
@@ -244,6 +281,28 @@ std::vector<std::size_t> columns_shown(const OpTable& ops) {
   return shown;
 }
 
+// Cycles of two cores are two numbers: their clocks tell them apart.
+std::string PageText::heading_of(const OpTable& ops, std::size_t place) const {
+  const OpColumn& column = ops.columns[place];
+  const auto same = std::count_if(ops.columns.begin(), ops.columns.end(),
+                                  [&](const OpColumn& other) { return other.name == column.name; });
+  if (same < 2 || column.kind == MeasureKind::count ||
+      index_of(column.clock) >= profile_.clocks.size()) {
+    return column.name;
+  }
+  return fmt::format("{}, {}", column.name,
+                     profile_.text(profile_.clocks[index_of(column.clock)].name));
+}
+
+// "HVX x4" on four units, "HVX+DMA" where it used both.
+std::string engines_text(const OpRow& row) {
+  std::string text;
+  for (const Engine engine : row.engines)
+    text += (text.empty() ? "" : "+") + std::string(name_of(engine));
+  if (row.engines.size() == 1 && row.units > 1) text += fmt::format(" x{}", row.units);
+  return text;
+}
+
 void PageText::print_ops(const OpTable& ops, const char* title, const char* one, bool with_kind) {
   if (ops.rows.empty()) return;
   const OpColumn& ranked = ops.columns[ops.ranked_by];
@@ -264,24 +323,22 @@ void PageText::print_ops(const OpTable& ops, const char* title, const char* one,
   if (ran) columns.push_back({"on", Align::left, false});
   columns.push_back({ran ? "runs" : "ops"});
   for (const std::size_t place : shown) {
-    const OpColumn& column = ops.columns[place];
     columns.push_back(
-        {shortened(printable(column.name), 20), Align::right, place == ops.ranked_by});
+        {shortened(printable(heading_of(ops, place)), 24), Align::right, place == ops.ranked_by});
     if (place == ops.ranked_by) columns.push_back({"share"});
   }
   TextTable rows(std::move(columns));
   for (const OpRow& row : ops.rows) {
     const std::string label(profile_.text(row.label));
-    std::vector<std::string> cells{label.empty() ? "(no name)" : label};
+    std::vector<std::string> cells{
+        label.empty() ? fmt::format("(no {})", with_kind ? "name" : "kind") : label};
     if (any_kind) {
       cells.push_back(shortened(
           row.kinds > 1 ? counted(row.kinds, "kind", "kinds") : printable(profile_.text(row.kind)),
           28));
     }
     if (ran) {
-      cells.push_back(row.instances == 0 ? ""
-                      : row.units > 1    ? fmt::format("{} x{}", name_of(row.engine), row.units)
-                                         : name_of(row.engine));
+      cells.push_back(engines_text(row));
     }
     cells.push_back(thousands(ran ? row.instances : row.ops));
     for (const std::size_t place : shown) {
@@ -401,31 +458,59 @@ std::string PageText::number_of(const NumberRow& row, double value) const {
   return number_text(value);
 }
 
+// Numbers of the run: over the inferences, of which the first is cold.
 void PageText::print_numbers() {
-  if (page_.numbers.empty()) return;
-  const std::size_t kept = std::min(2 * page_.top, page_.numbers.size());
-  heading(fmt::format("NUMBERS ({})", more(kept, page_.numbers.size())));
-  constexpr const char* subjects[] = {"the run", "units", "ops", "spans", "phases"};
-  constexpr const char* origins[] = {"measured", "counter", "estimated", "simulated", "derived"};
-  const bool several = std::any_of(page_.numbers.begin(), page_.numbers.end(),
-                                   [](const NumberRow& row) { return row.values.count > 1; });
-  TextTable rows({{"number", Align::left},
-                  {"of", Align::left, false},
-                  {several ? "values" : "", Align::right, false},
-                  {several ? "first" : "value"},
-                  {several ? "median of rest" : ""},
-                  {several ? "most" : "", Align::right, false},
-                  {"origin", Align::left, false}});
-  for (std::size_t i = 0; i < kept; ++i) {
-    const NumberRow& row = page_.numbers[i];
-    const Spread& values = row.values;
-    const bool many = values.count > 1;
-    rows.add({std::string(profile_.text(row.what)), subjects[std::size_t(row.subject)],
-              several ? thousands(values.count) : "", number_of(row, values.first),
-              many ? number_of(row, values.median_of_rest) : "",
-              many ? number_of(row, values.most) : "", origins[std::size_t(row.origin)]});
+  std::vector<const NumberRow*> rows;
+  for (const NumberRow& row : page_.numbers) {
+    if (row.subject == Measure::Subject::profile) rows.push_back(&row);
   }
-  table(rows);
+  if (rows.empty()) return;
+  const std::size_t kept = std::min(page_.top, rows.size());
+  heading(fmt::format("NUMBERS OF THE RUN ({})", more(kept, rows.size())));
+  const bool several = std::any_of(rows.begin(), rows.end(),
+                                   [](const NumberRow* row) { return row->values.count > 1; });
+  TextTable table_rows({{"number", Align::left},
+                        {several ? "values" : "", Align::right, false},
+                        {several ? "first" : "value"},
+                        {several ? "median of rest" : ""},
+                        {several ? "most" : "", Align::right, false},
+                        {"origin", Align::left, false}});
+  for (std::size_t i = 0; i < kept; ++i) {
+    const NumberRow& row = *rows[i];
+    const bool many = row.values.count > 1;
+    table_rows.add({std::string(profile_.text(row.what)),
+                    several ? thousands(row.values.count) : "", number_of(row, row.values.first),
+                    many ? number_of(row, row.values.median_of_rest) : "",
+                    many ? number_of(row, row.values.most) : "", stable_name(row.origin)});
+  }
+  table(table_rows);
+}
+
+void PageText::print_numbers_of_parts() {
+  std::vector<const NumberRow*> rows;
+  for (const NumberRow& row : page_.numbers) {
+    if (row.subject != Measure::Subject::profile) rows.push_back(&row);
+  }
+  if (rows.empty()) return;
+  const std::size_t kept = std::min(page_.top, rows.size());
+  heading(fmt::format("NUMBERS OF UNITS, SPANS AND PHASES ({})", more(kept, rows.size())));
+  TextTable table_rows({{"number", Align::left},
+                        {"of", Align::left, false},
+                        {"least"},
+                        {"median"},
+                        {"most"},
+                        {"origin", Align::left, false}});
+  for (std::size_t i = 0; i < kept; ++i) {
+    const NumberRow& row = *rows[i];
+    const char* one = row.subject == Measure::Subject::unit   ? "unit"
+                      : row.subject == Measure::Subject::span ? "span"
+                                                              : "phase";
+    table_rows.add({std::string(profile_.text(row.what)),
+                    counted(row.values.count, one, (one + std::string("s")).c_str()),
+                    number_of(row, row.values.least), number_of(row, row.values.median),
+                    number_of(row, row.values.most), stable_name(row.origin)});
+  }
+  table(table_rows);
 }
 
 void PageText::print_counters() {
@@ -482,11 +567,11 @@ void PageText::print_notes() {
   const std::size_t kept = std::min(page_.top, notes.size());
   heading(fmt::format("NOTES ({})", more(kept, notes.size())));
   for (std::size_t i = 0; i < kept; ++i) {
-    constexpr const char* severities[] = {"info", "warning", "error"};
     Note rest = *notes[i];
-    rest.severity = Severity::info;
+    const auto& files = profile_.provenance.files;
+    rest.file = files.size() == 1 && files.front() == rest.file ? "" : file_name(rest.file);
     const std::string text = note_text(rest);
-    line(severities[std::size_t(notes[i]->severity)], text.substr(text.find(' ') + 1));
+    line(stable_name(rest.severity), text.substr(text.find(' ') + 1));
   }
 }
 
@@ -501,6 +586,7 @@ std::string PageText::print() {
   print_units();
   print_traffic();
   print_numbers();
+  print_numbers_of_parts();
   print_counters();
   print_checks();
   print_notes();
@@ -510,8 +596,7 @@ std::string PageText::print() {
 }  // namespace
 
 std::string note_text(const Note& note) {
-  constexpr const char* severities[] = {"info", "warning", "error"};
-  std::string text = fmt::format("{}: ", severities[std::size_t(note.severity)]);
+  std::string text = fmt::format("{}: ", stable_name(note.severity));
   if (!note.file.empty()) text += note.file + ": ";
   text += note.message;
   if (note.offset > 0) text += fmt::format(" (byte {})", note.offset);

@@ -34,6 +34,7 @@ struct Spread {
   std::uint64_t count = 0;
   double first = 0;
   double median_of_rest = 0;  // of the second to the last; of all where there is only one
+  double median = 0;          // of all
   double least = 0;
   double most = 0;
 };

@@ -19,9 +19,9 @@ struct NumberRow {
   Spread values;    // of the profile: over the inferences, in their order; else over the subjects
 };
 
-// Of measures whose subject is the profile, a unit or a phase, in the order in which the profile has
-// them, then of those columns of the spans that do not add up over spans (and so make no column of
-// the op table).
+// Of measures whose subject is the profile, a unit or a phase, in the order in which the profile
+// has them, then of those columns of the spans that do not add up over spans (and so make no column
+// of the op table).
 std::vector<NumberRow> analyse_numbers(const Profile& profile);
 
 struct CounterRow {

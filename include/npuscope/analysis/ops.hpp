@@ -52,7 +52,7 @@ struct OpRow {
   std::uint32_t ops = 0;                      // that are grouped here
   std::uint64_t instances = 0;                // spans of work
   std::uint32_t units = 0;                    // that ran it
-  Engine engine = Engine::none;               // used by most of its instances
+  std::vector<Engine> engines;                // that it used, the one with most work first
   std::vector<std::optional<double>> values;  // by column
 };
 
@@ -66,6 +66,10 @@ struct OpTable {
   const OpColumn* column(std::string_view name) const;
   std::optional<std::size_t> place_of(std::string_view name) const;
 };
+
+// Whether numbers of this kind and name may be added over ops and spans: not wall times, spans and
+// shares of a unit, and no rates, shares and deviations, which only their names tell.
+bool adds_up(MeasureKind kind, std::string_view name);
 
 OpTable analyse_ops(const Profile& profile, const SpansByUnit& by_unit,
                     const std::vector<std::int64_t>& self, const OpOptions& options);

@@ -1,0 +1,110 @@
+// npuscope convert: profiles into files of another format.
+#include <memory>
+
+#include "cli/profiles.hpp"
+#include "npuscope/report/convert.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct ConvertOptions : ProfileOptions {
+  std::vector<std::string> to;  // the format; a time ends the window
+  std::string output;
+  bool cut = false;
+  bool json = false;
+};
+
+constexpr const char* formats = "chrome, perfetto, csv, sqlite or json";
+
+// --to takes a format; a time there ends the window, which --until says without doubt.
+Result<report::Target> read_to(ConvertOptions& options) {
+  std::optional<report::Target> target;
+  for (const std::string& word : options.to) {
+    if (const auto named = report::target_named(word)) {
+      if (target && *target != *named) {
+        return usage_error("--to {}: two formats are asked for; name one", word);
+      }
+      target = named;
+    } else if (report::looks_like_time(word)) {
+      if (!options.selection.until.empty()) {
+        return usage_error("--to {}: the window has two ends; give --until once", word);
+      }
+      options.selection.until = word;
+    } else {
+      return usage_error("--to {}: neither a format ({}) nor a time like 12.5ms", word, formats);
+    }
+  }
+  if (!target) target = report::target_of(options.output);
+  if (!target) return usage_error("--to is missing: name the format, {}", formats);
+  return *target;
+}
+
+// An output that replaces an input would leave neither when the wrong flag was given.
+Status check_output(const std::vector<Profile>& profiles, const ConvertOptions& options) {
+  const auto is_output = [&](const std::string& file) {
+    std::error_code unknown;
+    return std::filesystem::equivalent(file, options.output, unknown) &&
+           !std::filesystem::is_directory(file, unknown);
+  };
+  const auto fails = [&](const std::string& file) {
+    return usage_error("{}: is an input too; name another file for the output", file);
+  };
+  for (const std::string& file : options.files) {
+    if (is_output(file)) return fails(file);
+  }
+  for (const Profile& profile : profiles) {
+    for (const std::string& file : profile.provenance.files) {
+      if (is_output(file)) return fails(file);
+    }
+  }
+  return {};
+}
+
+ExitStatus convert(ConvertOptions options) {
+  const auto target = read_to(options);
+  if (!target) return report(target.error());
+  if (options.output == "-") options.output = "/dev/stdout";
+  if (auto usable = check_output({}, options); !usable) return report(usable.error());
+  const auto opened = open_selected(options, options.cut);
+  if (!opened) return report(opened.error());
+  if (auto usable = check_output(opened->profiles, options); !usable) {
+    return report(usable.error());
+  }
+  const auto converted = [&] {
+    ProgressBar bar("writing");
+    return report::convert(opened->profiles,
+                           {*target, options.output, [&](std::uint64_t done, std::uint64_t total) {
+                              bar.update(done, total);
+                            }});
+  }();
+  if (!converted) return report(converted.error());
+  // What was written to standard output is the result; what is said about it must not mix with it.
+  std::FILE* stream = options.output == "/dev/stdout" ? stderr : stdout;
+  print(stream, "{}",
+        options.json ? report::converted_json(*converted, opened->notes)
+                     : report::converted_text(*converted));
+  if (!options.json) print_notes(opened->notes);
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_convert_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand(
+      "convert", "Write profiles as Chrome JSON, Perfetto, CSV, SQLite or JSON");
+  const auto options = std::make_shared<ConvertOptions>();
+  add_profile_options(*command, *options);
+  command->add_option("--to", options->to, std::string("the format: ") + formats)
+      ->allow_extra_args(false);
+  command->add_option("--until", options->selection.until, "end of the window");
+  command
+      ->add_option("-o,--output", options->output,
+                   "the file, or a folder (with a / at its end): CSV tables, several profiles")
+      ->required();
+  command->add_flag("--cut", options->cut,
+                    "cut what reaches beyond the window, instead of keeping it whole");
+  command->add_flag("--json", options->json, "print as JSON what was written");
+  command->callback([options, &status] { status = convert(*options); });
+}
+
+}  // namespace npuscope::cli

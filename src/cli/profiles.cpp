@@ -1,0 +1,54 @@
+#include "cli/profiles.hpp"
+
+#include "npuscope/base/text.hpp"
+#include "npuscope/report/show.hpp"
+
+namespace npuscope::cli {
+
+void add_profile_options(CLI::App& command, ProfileOptions& options) {
+  command
+      .add_option("files", options.files,
+                  "files and folders of any format; what belongs together "
+                  "becomes one profile")
+      ->required();
+  command.add_option("--from", options.selection.from,
+                     "begin of a window, after the first start: 12.5ms, 300us, 1000cyc; @ before "
+                     "it: as the files count");
+  command.add_option("--unit", options.selection.unit,
+                     "only units whose name matches this regular expression");
+  command.add_option("--op", options.selection.op,
+                     "only ops whose name, kind or node matches this regular expression");
+}
+
+Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
+  std::vector<std::filesystem::path> paths(options.files.begin(), options.files.end());
+  Result<Opened> opened = [&] {
+    ProgressBar bar("reading");
+    OpenOptions open;
+    open.progress = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
+    return open_profiles(paths, open);
+  }();
+  if (!opened || options.selection.empty()) return opened;
+  std::vector<Profile> parts;
+  Error nothing;
+  for (const Profile& profile : opened->profiles) {
+    auto part = report::select(profile, options.selection, cut);
+    if (part) {
+      parts.push_back(std::move(*part));
+    } else {
+      nothing = part.error();
+    }
+  }
+  if (parts.empty()) return tl::unexpected(nothing);
+  opened->profiles = std::move(parts);
+  return opened;
+}
+
+void print_notes(const std::vector<Note>& notes) {
+  std::fflush(stdout);
+  for (const Note& note : notes) {
+    print(stderr, "npuscope: {}\n", printable(report::note_text(note)));
+  }
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,27 @@
+// What every command that takes profiles has in common: files in, a part of them, notes out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+#include "npuscope/formats/open.hpp"
+#include "npuscope/report/selection.hpp"
+
+namespace npuscope::cli {
+
+struct ProfileOptions {
+  std::vector<std::string> files;
+  report::SelectionText selection;
+};
+
+// FILES, --from, --unit, --op; the end of the window is the command's own flag.
+void add_profile_options(CLI::App& command, ProfileOptions& options);
+
+// Opens the files, with a progress bar, and keeps what is selected; `cut` as in Filter.
+Result<Opened> open_selected(const ProfileOptions& options, bool cut);
+
+// Notes about files that are no profile, on standard error.
+void print_notes(const std::vector<Note>& notes);
+
+}  // namespace npuscope::cli

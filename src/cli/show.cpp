@@ -1,0 +1,63 @@
+// npuscope show: a page for each profile.
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "cli/profiles.hpp"
+#include "npuscope/report/show.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct ShowOptions : ProfileOptions {
+  std::size_t top = 10;
+  std::size_t width = 0;  // 0: of the terminal
+  bool json = false;
+};
+
+std::size_t terminal_width() {
+  constexpr std::size_t of_a_file = 100, most = 200;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return of_a_file;
+  return std::min<std::size_t>(size.ws_col, most);
+}
+
+ExitStatus show(const ShowOptions& options) {
+  const auto opened = open_selected(options, true);
+  if (!opened) return report(opened.error());
+  std::vector<report::Page> pages;
+  for (const Profile& profile : opened->profiles) {
+    pages.push_back(report::make_page(profile, {options.top}));
+  }
+  if (options.json) {
+    print(stdout, "{}", report::pages_json(pages, opened->notes));
+    return ExitStatus::done;
+  }
+  const std::size_t width = options.width > 0 ? options.width : terminal_width();
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    print(stdout, "{}{}", i > 0 ? "\n\n" : "", report::page_text(pages[i], width));
+  }
+  print_notes(opened->notes);
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+void add_show_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command =
+      program.add_subcommand("show", "One page for any profile: wall, phases, ops, units, notes");
+  const auto options = std::make_shared<ShowOptions>();
+  add_profile_options(*command, *options);
+  command->add_option("--until,--to", options->selection.until, "end of the window");
+  command->add_option("--top", options->top, "rows of each table")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--width", options->width, "columns of the page; default: the terminal's")
+      ->check(whole_number(60, 1'000));
+  command->add_flag("--json", options->json, "print JSON");
+  command->callback([options, &status] { status = show(*options); });
+}
+
+}  // namespace npuscope::cli
