@@ -1,0 +1,310 @@
+// The analyses, each on a profile small enough to count by hand, and against slow twins.
+#include <gmock/gmock.h>
+
+#include <random>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/numbers.hpp"
+#include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/phases.hpp"
+#include "npuscope/analysis/units.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using npuscope::testing::ProfileBuilder;
+using ::testing::ElementsAre;
+
+std::vector<std::int64_t> self_of(const Profile& profile) {
+  return self_durations(profile, SpansByUnit(profile));
+}
+
+Coarse coarse_of(const Profile& profile) {
+  const SpansByUnit by_unit(profile);
+  return analyse_coarse(profile, by_unit, self_durations(profile, by_unit));
+}
+
+OpTable ops_of(const Profile& profile, Grouping grouping = Grouping::label) {
+  const SpansByUnit by_unit(profile);
+  return analyse_ops(profile, by_unit, self_durations(profile, by_unit), {grouping, 10});
+}
+
+UnitTable units_of(const Profile& profile) {
+  const SpansByUnit by_unit(profile);
+  return analyse_units(profile, by_unit, self_durations(profile, by_unit));
+}
+
+TEST(SelfDuration, IsWhatNestedSlicesLeave) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("t", Engine::thread);
+  made.span(unit, "outer", 0, 100, SpanKind::slice);
+  made.span(unit, "middle", 10, 60, SpanKind::slice);
+  made.span(unit, "inner", 20, 30, SpanKind::slice);
+  made.span(unit, "second", 60, 70, SpanKind::slice);
+  EXPECT_THAT(self_of(made.profile), ElementsAre(40, 40, 10, 10));
+}
+
+TEST(SelfDuration, OfOverlappingSlicesSumsToTheirUnion) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("t", Engine::thread);
+  made.span(unit, "a", 0, 20, SpanKind::slice);
+  made.span(unit, "b", 5, 10, SpanKind::slice);
+  made.span(unit, "c", 7, 15, SpanKind::slice);
+  EXPECT_THAT(self_of(made.profile), ElementsAre(10, 2, 8));
+}
+
+TEST(SelfDuration, OfTransfersAndAsyncIsTheWholeAndOfFramesAndInstantsNothing) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("u", Engine::dma);
+  made.span(unit, "x", 0, 10, SpanKind::transfer);
+  made.span(unit, "y", 5, 12, SpanKind::transfer);
+  made.span(unit, "z", 0, 30, SpanKind::async);
+  made.span(unit, "", 0, 40, SpanKind::inference);
+  made.span(unit, "i", 3, 3, SpanKind::instant);
+  EXPECT_THAT(self_of(made.profile), ElementsAre(10, 7, 30, 0, 0));
+}
+
+// The obvious way: a look at every moment.
+TEST(SelfDuration, SumsToTheMomentsInWhichAnySliceRuns) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 300; ++round) {
+    ProfileBuilder made;
+    const UnitId unit = made.unit("t", Engine::thread);
+    const int count = 1 + int(random() % 8);
+    for (int i = 0; i < count; ++i) {
+      const std::int64_t begin = random() % 30;
+      made.span(unit, "s", begin, begin + random() % 12, SpanKind::slice);
+    }
+    const Spans& spans = made.profile.spans;
+    std::vector<std::int64_t> total(spans.size(), 0);
+    std::int64_t active = 0;
+    for (std::int64_t t = 0; t < 45; ++t) {
+      bool any = false;
+      for (std::size_t i = 0; i < spans.size(); ++i) {
+        any = any || (spans.start[i] <= t && t < spans.start[i] + spans.duration[i]);
+      }
+      active += any;
+    }
+    const auto self = self_of(made.profile);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < self.size(); ++i) {
+      EXPECT_GE(self[i], 0);
+      EXPECT_LE(self[i], spans.duration[i]);
+      sum += self[i];
+    }
+    ASSERT_EQ(sum, active) << "in round " << round;
+  }
+}
+
+TEST(Coarse, ThePartsAddUpToTheWall) {
+  ProfileBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  const UnitId host = made.unit("CPU", Engine::host);
+  const UnitId thread = made.unit("t", Engine::thread);
+  made.span(hmx, "a", 0, 40);
+  made.span(dma, "b", 30, 60);
+  made.span(thread, "c", 55, 70, SpanKind::slice);
+  made.span(host, "d", 65, 80, SpanKind::host);
+  made.span(hmx, "a", 70, 90, SpanKind::sync);
+  made.span(hmx, "", 0, 100, SpanKind::inference);
+  made.span(hmx, "", -50, 0, SpanKind::activation);
+  const Coarse coarse = coarse_of(made.profile);
+  EXPECT_EQ(coarse.wall, 100);
+  EXPECT_THAT(coarse.parts, ElementsAre(30, 10, 20, 10, 10, 10, 10));
+  EXPECT_EQ(coarse.active, 80);
+  EXPECT_EQ(coarse.work, 40 + 30 + 15 + 15);
+  EXPECT_THAT(coarse.concurrency.time_at, ElementsAre(0, 60, 20));
+  EXPECT_EQ(coarse.gaps, 1u);
+  EXPECT_EQ(coarse.longest_gap, 10);
+}
+
+TEST(Coarse, WallOfInferencesIsFirstAndMedianOfTheRest) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HMX", Engine::hmx);
+  std::int64_t at = 0;
+  for (const std::int64_t wall : {500, 100, 130, 110}) {
+    made.span(unit, "a", at, at + wall);
+    at += 1'000;
+  }
+  for (const std::uint32_t instance : {0, 1, 2, 3}) made.profile.spans.instance.push_back(instance);
+  const Coarse coarse = coarse_of(made.profile);
+  EXPECT_EQ(coarse.inferences.count, 4u);
+  EXPECT_EQ(coarse.inferences.first, 500);
+  EXPECT_EQ(coarse.inferences.median_of_rest, 110);
+  EXPECT_EQ(coarse.inferences.median, 120);
+  EXPECT_EQ(coarse.inferences.least, 100);
+}
+
+TEST(Rate, IsOfTheClockOrOfThePhaseAroundTheWindowAndOfNoOther) {
+  ProfileBuilder made;
+  made.phase("outer", 0, 0, 1'000, 1);
+  made.phase("inner", 0, 100, 300, 0.1);
+  made.phase("untimed", 0, 100, 200);
+  EXPECT_EQ(rate_during(made.profile, {150, 180})->value, 2e9);
+  EXPECT_EQ(rate_during(made.profile, {50, 180})->value, 1e9);
+  EXPECT_FALSE(rate_during(made.profile, {150, 1'001}));
+  made.profile.clocks[0].rate = Hertz{19.2e6};
+  EXPECT_EQ(rate_during(made.profile, {150, 1'001})->value, 19.2e6);
+}
+
+TEST(Phases, NestByTimeWithinTheirInferenceAndLeaveAnOverhead) {
+  ProfileBuilder made;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const std::int64_t at = 1'000 * i;
+    made.phase("graph", i, at + 30, at + 90, i == 0 ? 6 : 3);
+    made.phase("execute", i, at, at + 100, i == 0 ? 20 : 5 + i);
+    made.phase("power", i, at + 10, at + 20);
+  }
+  const auto rows = analyse_phases(made.profile);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(made.profile.text(rows[0].name), "execute");
+  EXPECT_EQ(rows[0].depth, 0u);
+  EXPECT_EQ(rows[0].microseconds.first, 20);
+  EXPECT_EQ(rows[0].microseconds.median_of_rest, 6.5);
+  EXPECT_EQ(rows[0].self_ticks.first, 100 - 60 - 10);
+  EXPECT_EQ(rows[0].self_microseconds.count, 0u);  // the time of "power" is unknown
+  EXPECT_EQ(rows[0].hertz.first, 5e6);
+  EXPECT_EQ(made.profile.text(rows[1].name), "power");
+  EXPECT_EQ(rows[1].depth, 1u);
+  EXPECT_EQ(made.profile.text(rows[2].name), "graph");
+  EXPECT_EQ(rows[2].self_microseconds.first, 6);
+}
+
+TEST(Ops, WorkIsASumActiveAUnionSpanAnExtentOverInferences) {
+  ProfileBuilder made;
+  const UnitId first = made.unit("HVX 0", Engine::hvx), second = made.unit("HVX 1", Engine::hvx);
+  made.span(first, "a", 0, 10);
+  made.span(second, "a", 5, 15);
+  made.span(second, "a", 20, 25, SpanKind::sync);
+  made.span(first, "b", 10, 12);
+  made.span(first, "a", 100, 110);
+  for (const std::uint32_t i : {0, 0, 0, 0, 1}) made.profile.spans.instance.push_back(i);
+  const OpTable table = ops_of(made.profile);
+  ASSERT_EQ(table.columns.size(), 4u);
+  EXPECT_EQ(table.columns[table.ranked_by].name, "work");
+  const OpRow& row = table.rows[0];
+  EXPECT_EQ(made.profile.text(row.label), "a");
+  EXPECT_EQ(row.values[*table.place_of("work")], 30);
+  EXPECT_EQ(row.values[*table.place_of("active")], 25);
+  EXPECT_EQ(row.values[*table.place_of("span")], 15 + 10);
+  EXPECT_EQ(row.values[*table.place_of("waiting")], 5);
+  EXPECT_EQ(row.instances, 3u);
+  EXPECT_EQ(row.units, 2u);
+  EXPECT_THAT(row.engines, ElementsAre(Engine::hvx));
+  EXPECT_EQ(table.columns[*table.place_of("work")].total, 32);
+}
+
+TEST(Ops, RankByTheDominantPathWhereThereIsOne) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  made.span(unit, "long", 0, 100);
+  made.span(unit, "critical", 100, 110);
+  made.profile.spans.measures.push_back({made.text("dominant path"),
+                                         MeasureKind::dominant_path,
+                                         Origin::derived,
+                                         ClockId{},
+                                         {MeasureColumn::missing, 10}});
+  made.profile.spans.measures.push_back(
+      {made.text("wall"), MeasureKind::wall, Origin::measured, ClockId{}, {5, 5}});
+  const OpTable table = ops_of(made.profile);
+  EXPECT_EQ(made.profile.text(table.rows[0].label), "critical");
+  EXPECT_EQ(table.rows[1].values[table.ranked_by], std::nullopt);
+  EXPECT_FALSE(table.place_of("wall"));  // does not add up over ops
+}
+
+TEST(Ops, WithoutATimelineTheirNumbersCountTheMedianOfTheInferencesAfterTheFirst) {
+  ProfileBuilder made;
+  const OpId a = made.op("a"), b = made.op("b");
+  const auto add = [&](OpId op, std::uint32_t instance, double value) {
+    Measure measure;
+    measure.subject = Measure::Subject::op;
+    measure.subject_id = index_of(op);
+    measure.instance = instance;
+    measure.what = made.text("cycles");
+    measure.kind = MeasureKind::work;
+    measure.value = value;
+    made.profile.measures.push_back(measure);
+  };
+  add(a, 0, 900);
+  add(a, 1, 10);
+  add(a, 2, 30);
+  add(b, every_instance, 50);
+  const OpTable table = ops_of(made.profile);
+  EXPECT_EQ(made.profile.text(table.rows[0].label), "b");
+  EXPECT_EQ(table.rows[1].values[0], 20);
+  EXPECT_TRUE(table.columns[0].per_inference);
+}
+
+TEST(Ops, RatesAndDeviationsAreNotAddedUp) {
+  EXPECT_TRUE(adds_up(MeasureKind::count, "ddr read bytes"));
+  EXPECT_TRUE(adds_up(MeasureKind::work, "ucycles"));
+  EXPECT_FALSE(adds_up(MeasureKind::count, "ucycles per KB"));
+  EXPECT_FALSE(adds_up(MeasureKind::count, "HMX active percent"));
+  EXPECT_FALSE(adds_up(MeasureKind::wall, "device execution"));
+}
+
+TEST(Units, BusyIsAUnionAndTheClassIsWhatTheOpUses) {
+  ProfileBuilder made;
+  const UnitId core = made.unit("Core 0", Engine::core);
+  const UnitId main = made.unit("HMX", Engine::hmx, core);
+  const UnitId hvx0 = made.unit("HVX", Engine::hvx, core);
+  made.span(main, "load", 0, 10);
+  made.span(main, "conv", 10, 30);
+  made.span(main, "conv", 25, 35, SpanKind::dma_wait);
+  made.span(hvx0, "add", 0, 5, SpanKind::slice);
+  made.span(hvx0, "inner", 1, 2, SpanKind::slice);
+  made.profile.ops[0].engine = Engine::dma;
+  const UnitTable table = units_of(made.profile);
+  ASSERT_EQ(table.units.size(), 2u);
+  EXPECT_EQ(table.units[0].busy, 30);
+  EXPECT_EQ(table.units[0].waiting, 5);
+  EXPECT_EQ(table.units[1].busy, 5);
+  EXPECT_EQ(table.units[1].work, 5);
+  ASSERT_EQ(table.engines.size(), 3u);
+  EXPECT_EQ(table.engines[1].engine, Engine::hmx);
+  EXPECT_EQ(table.engines[1].domain, 20);
+  EXPECT_EQ(table.engines[2].engine, Engine::dma);
+  EXPECT_EQ(table.engines[2].domain, 10);
+  EXPECT_EQ(path_of(made.profile, hvx0), "Core 0 > HVX 0");
+}
+
+TEST(Units, BytesAreCountedAtTheFinestLevelOnlyAndPartsOfThemNotAgain) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("Core 0", Engine::core);
+  const auto add = [&](Measure::Subject subject, const char* what, double value) {
+    Measure measure;
+    measure.subject = subject;
+    measure.subject_id = index_of(unit);
+    measure.what = made.text(what);
+    measure.value = value;
+    made.profile.measures.push_back(measure);
+  };
+  add(Measure::Subject::profile, "ddr read bytes", 1'000);
+  add(Measure::Subject::unit, "ddr read bytes", 600);
+  add(Measure::Subject::unit, "ddr read bytes, constants", 500);
+  add(Measure::Subject::unit, "VTCM_write", 7);
+  add(Measure::Subject::unit, "ddr read stalls", 9);
+  const UnitTable table = units_of(made.profile);
+  EXPECT_EQ(table.traffic.of(Memory::ddr, Direction::read), 600);
+  EXPECT_EQ(table.traffic.of(Memory::vtcm, Direction::write), 7);
+  EXPECT_FALSE(table.traffic.of(Memory::ddr, Direction::write));
+  EXPECT_STREQ(table.traffic_source, "units");
+}
+
+TEST(Counters, MeanIsOverTheTimeForWhichASampleHolds) {
+  ProfileBuilder made;
+  Counters& counters = made.profile.counters;
+  counters.series.push_back({UnitId::none, made.text("VTCM"), {}, {}});
+  counters.of = {0, 0, 0};
+  counters.time = {0, 10, 40};
+  counters.value = {6, 2, 9};
+  const auto rows = analyse_counters(made.profile);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].mean, (6.0 * 10 + 2 * 30) / 40);
+  EXPECT_EQ(rows[0].most, 9);
+  EXPECT_EQ(rows[0].last, 9);
+}
+
+}  // namespace
+}  // namespace npuscope::analysis

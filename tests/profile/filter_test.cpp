@@ -1,0 +1,176 @@
+#include "npuscope/profile/filter.hpp"
+
+#include <gmock/gmock.h>
+
+#include "analysis/profile_builder.hpp"
+
+namespace npuscope {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using testing::ProfileBuilder;
+
+// Two units of a core, three ops, a counter, a flow, numbers about everything.
+Profile sample() {
+  ProfileBuilder made;
+  Profile& profile = made.profile;
+  const UnitId core = made.unit("Core 0", Engine::core);
+  const UnitId hmx = made.unit("HMX", Engine::hmx, core);
+  const UnitId hvx = made.unit("HVX", Engine::hvx, core);
+  made.span(hmx, "a", 0, 10);
+  made.span(hmx, "b", 10, 30);
+  made.span(hvx, "c", 20, 40);
+  made.span(hvx, "c", 50, 50, SpanKind::instant);
+  profile.flows = {{SpanId{0}, SpanId{1}, EdgeKind::flow, {}, {}},
+                   {SpanId{1}, SpanId{2}, EdgeKind::flow, {}, {}}};
+  profile.edges = {{OpId{0}, OpId{1}, EdgeKind::data}, {OpId{1}, OpId{2}, EdgeKind::data}};
+  profile.counters.series = {{hmx, made.text("bytes"), {}, {}}, {hvx, made.text("other"), {}, {}}};
+  profile.counters.of = {0, 0, 0, 1};
+  profile.counters.time = {0, 5, 25, 60};
+  profile.counters.value = {1, 2, 3, 4};
+  for (const auto subject :
+       {Measure::Subject::unit, Measure::Subject::op, Measure::Subject::span}) {
+    for (std::uint32_t id = 0; id < 3; ++id) {
+      Measure measure;
+      measure.subject = subject;
+      measure.subject_id = id;
+      measure.value = id;
+      profile.measures.push_back(measure);
+    }
+  }
+  profile.tensors.resize(1);
+  profile.tensors[0].producer = OpId{2};
+  profile.tensor_uses = {{0, OpId{1}}, {0, OpId{2}}};
+  auto& arguments = profile.spans.arguments;
+  arguments.shapes.push_back({{made.text("n"), ArgumentType::integer}});
+  arguments.shape = {1, 0, 1, 0};
+  arguments.first = {0, 1, 1, 2};
+  arguments.values = {7, 9};
+  profile.spans.measures.push_back(
+      {made.text("path"), MeasureKind::dominant_path, Origin::measured, ClockId{}, {1, 2, 3, 4}});
+  made.phase("early", 0, 0, 5);
+  made.phase("late", 0, 30, 60);
+  return std::move(made.profile);
+}
+
+std::vector<std::string> op_names(const Profile& profile) {
+  std::vector<std::string> names;
+  for (const OpId op : profile.spans.op) {
+    names.emplace_back(profile.text(profile.ops[index_of(op)].name));
+  }
+  return names;
+}
+
+TEST(Filter, AWindowKeepsWhatReachesIntoItWhole) {
+  Filter filter;
+  filter.window = {{10, 25}};
+  const Profile part = filtered(sample(), filter);
+  EXPECT_THAT(op_names(part), ElementsAre("b", "c"));
+  EXPECT_THAT(part.spans.start, ElementsAre(10, 20));
+  EXPECT_THAT(part.spans.duration, ElementsAre(20, 20));
+  EXPECT_EQ(part.spans.arguments.count(0), 0u);
+  EXPECT_EQ(part.spans.arguments.at(1, 0).integer(), 9);
+  EXPECT_THAT(part.spans.measures[0].values, ElementsAre(2, 3));
+  EXPECT_EQ(part.notes.back().message, "filtered: 2 of 4 spans kept");
+}
+
+TEST(Filter, CuttingLeavesNothingOutsideTheWindow) {
+  Filter filter;
+  filter.window = {{12, 25}};
+  filter.cut = true;
+  const Profile part = filtered(sample(), filter);
+  EXPECT_THAT(part.spans.start, ElementsAre(12, 20));
+  EXPECT_THAT(part.spans.duration, ElementsAre(13, 5));
+  EXPECT_THAT(part.counters.time, ElementsAre(12));
+  EXPECT_EQ(part.notes.back().message,
+            "filtered: 2 of 4 spans kept, 2 of them cut at the window, whose other numbers are "
+            "still those of the whole");
+}
+
+TEST(Filter, AnInstantIsInTheWindowThatBeginsAtIt) {
+  Filter filter;
+  filter.window = {{50, 51}};
+  EXPECT_EQ(filtered(sample(), filter).spans.size(), 1u);
+  filter.window = {{40, 50}};
+  EXPECT_EQ(filtered(sample(), filter).spans.size(), 0u);
+}
+
+TEST(Filter, ASampleHoldsUntilTheNextSoTheLastBeforeTheWindowStays) {
+  Filter filter;
+  filter.window = {{10, 30}};
+  const Profile part = filtered(sample(), filter);
+  EXPECT_THAT(part.counters.time, ElementsAre(5, 25));
+  ASSERT_EQ(part.counters.series.size(), 1u);
+  EXPECT_EQ(part.text(part.counters.series[0].name), "bytes");
+}
+
+TEST(Filter, WhatIsOfUnitsAndOpsThatGoGoesWithThem) {
+  Filter filter;
+  filter.keeps_unit = [](const Profile& profile, UnitId unit) {
+    return profile.text(profile.units[index_of(unit)].name) == "HVX";
+  };
+  const Profile part = filtered(sample(), filter);
+  EXPECT_THAT(op_names(part), ElementsAre("c", "c"));
+  ASSERT_EQ(part.units.size(), 2u);  // and the core that it is part of
+  EXPECT_EQ(part.units[1].parent, UnitId{0});
+  EXPECT_THAT(part.spans.unit, ElementsAre(UnitId{1}, UnitId{1}));
+  EXPECT_EQ(part.ops.size(), 1u);
+  EXPECT_THAT(part.flows, IsEmpty());
+  EXPECT_THAT(part.edges, IsEmpty());
+  std::vector<double> values;
+  for (const Measure& measure : part.measures) values.push_back(measure.value);
+  EXPECT_THAT(values, ElementsAre(0, 2, 2, 2));  // units 0 and 2, op 2, span 2
+  EXPECT_EQ(part.tensors[0].producer, OpId{0});
+  ASSERT_EQ(part.tensor_uses.size(), 1u);
+  EXPECT_EQ(part.tensor_uses[0].consumer, OpId{0});
+}
+
+TEST(Filter, RelationsBetweenWhatStaysStay) {
+  Filter filter;
+  filter.keeps_op = [](const Profile& profile, OpId op) {
+    return profile.text(profile.ops[index_of(op)].name) != "a";
+  };
+  const Profile part = filtered(sample(), filter);
+  ASSERT_EQ(part.flows.size(), 1u);
+  EXPECT_EQ(part.flows[0].from, SpanId{0});
+  EXPECT_EQ(part.flows[0].to, SpanId{1});
+  ASSERT_EQ(part.edges.size(), 1u);
+  EXPECT_EQ(part.edges[0].to, OpId{1});
+}
+
+TEST(Filter, PhasesOutsideTheWindowGo) {
+  Filter filter;
+  filter.window = {{10, 30}};
+  EXPECT_THAT(filtered(sample(), filter).phases, IsEmpty());
+  filter.window = {{10, 31}};
+  EXPECT_EQ(filtered(sample(), filter).phases.size(), 1u);
+}
+
+TEST(Filter, WithoutConditionsTheProfileIsAsItWas) {
+  const Profile part = filtered(sample(), {});
+  EXPECT_EQ(part.spans.size(), 4u);
+  EXPECT_THAT(part.notes, IsEmpty());
+}
+
+TEST(Filter, AForgedProfileIsCutLikeAnyOther) {
+  Profile forged = sample();
+  forged.units[0].parent = UnitId{0};
+  forged.spans.unit[0] = UnitId{900};
+  forged.spans.op[1] = OpId{900};
+  forged.spans.start[2] = std::numeric_limits<std::int64_t>::max();
+  forged.spans.duration[2] = std::numeric_limits<std::int64_t>::max();
+  forged.counters.of[0] = 77;
+  forged.flows.push_back({SpanId{900}, SpanId::none, EdgeKind::flow, {}, {}});
+  forged.tensor_uses.push_back({900, OpId{900}});
+  Filter filter;
+  filter.window = {{0, std::numeric_limits<std::int64_t>::max()}};
+  filter.cut = true;
+  const Profile part = filtered(forged, filter);
+  EXPECT_EQ(part.spans.size(), 3u);
+  EXPECT_EQ(part.spans.unit[0], UnitId::none);
+  EXPECT_EQ(part.spans.op[1], OpId::none);
+}
+
+}  // namespace
+}  // namespace npuscope

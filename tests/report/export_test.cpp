@@ -1,0 +1,222 @@
+// Profiles as CSV, JSON and SQLite: whole files, read back by other programs.
+#include "npuscope/report/export.hpp"
+
+#include <gmock/gmock.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/report/convert.hpp"
+
+namespace npuscope::report {
+namespace {
+
+namespace fs = std::filesystem;
+using npuscope::testing::ProfileBuilder;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Export : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / fmt::format("npuscope-export-{}", ::getpid());
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  static std::string read(const fs::path& path) {
+    std::stringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+  }
+
+  fs::path folder_;
+};
+
+Profile sample() {
+  ProfileBuilder made("cycles", ClockKind::unit_cycles);
+  Profile& profile = made.profile;
+  profile.provenance.files = {"a.json.gz"};
+  const UnitId core = made.unit("Core 0", Engine::core);
+  const UnitId hvx = made.unit("HVX", Engine::hvx, core);
+  made.span(hvx, "=HYPERLINK(\"x\")", 5, 9, SpanKind::op, "say \"hi\", twice");
+  made.span(UnitId::none, "", 9, 10, SpanKind::sync);
+  profile.spans.processor_cycles = {7, -1};
+  profile.spans.measures.push_back({made.text("-path"),
+                                    MeasureKind::dominant_path,
+                                    Origin::derived,
+                                    ClockId{},
+                                    {MeasureColumn::missing, 3}});
+  auto& arguments = profile.spans.arguments;
+  arguments.shapes.push_back({{made.text("n"), ArgumentType::unsigned_integer},
+                              {made.text("ok"), ArgumentType::boolean},
+                              {made.text("list"), ArgumentType::json}});
+  arguments.shape = {1, 0};
+  arguments.first = {0, 3};
+  arguments.values = {std::numeric_limits<std::uint64_t>::max(), 1,
+                      index_of(made.text("[1,\"a\"]"))};
+  Measure measure;
+  measure.subject = Measure::Subject::unit;
+  measure.subject_id = index_of(hvx);
+  measure.what = made.text("wait");
+  measure.kind = MeasureKind::work;
+  measure.value = 2.5;
+  profile.measures.push_back(measure);
+  profile.notes.push_back({Severity::warning, "a.json.gz", 12, "odd\nline", 2});
+  return std::move(made.profile);
+}
+
+TEST_F(Export, CsvOfSpansHasNamesAndNoFormulas) {
+  const auto losses = write_csv(sample(), folder_ / "spans.csv");
+  ASSERT_TRUE(losses) << losses.error().message;
+  EXPECT_EQ(read(folder_ / "spans.csv"),
+            "id,unit_id,unit,op_id,op,kind,node,span,start,duration,processor_cycles,\"'-path\","
+            "arg n,arg ok,arg list\n"
+            "0,1,Core 0 > HVX 0,0,\"'=HYPERLINK(\"\"x\"\")\",\"say \"\"hi\"\", twice\",,op,5,4,7,,"
+            "18446744073709551615,true,\"[1,\"\"a\"\"]\"\n"
+            "1,,,,,,,sync,9,1,,3,,,\n");
+  EXPECT_THAT(losses->entries,
+              ElementsAre(Loss{"rows of measures (name a folder to get every table)", 1},
+                          Loss{"rows of notes (name a folder to get every table)", 1}));
+}
+
+TEST_F(Export, CsvIntoAFolderHasEveryTableThatHasRows) {
+  const auto losses = write_csv(sample(), folder_ / "tables" / "");
+  ASSERT_TRUE(losses) << losses.error().message;
+  EXPECT_THAT(losses->entries, IsEmpty());
+  std::vector<std::string> names;
+  for (const auto& file : fs::directory_iterator(folder_ / "tables")) {
+    names.push_back(file.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  EXPECT_THAT(names, ElementsAre("clocks.csv", "measures.csv", "notes.csv", "ops.csv", "spans.csv",
+                                 "units.csv"));
+  EXPECT_EQ(read(folder_ / "tables" / "measures.csv"),
+            "subject,subject_id,subject_name,inference,name,kind,origin,clock,value\n"
+            "unit,1,Core 0 > HVX 0,,wait,work,measured,cycles,2.5\n");
+  EXPECT_EQ(read(folder_ / "tables" / "notes.csv"),
+            "severity,file,offset,count,message\n"
+            "warning,a.json.gz,12,2,\"odd\nline\"\n");
+}
+
+TEST_F(Export, JsonHasEveryTableInColumns) {
+  const auto losses = write_json(sample(), folder_ / "p.json");
+  ASSERT_TRUE(losses) << losses.error().message;
+  const auto json = nlohmann::json::parse(read(folder_ / "p.json"));
+  EXPECT_EQ(json["npuscope_profile"], 1);
+  EXPECT_EQ(json["clocks"]["hertz"][0], nullptr);
+  EXPECT_EQ(json["units"]["parent"], nlohmann::json::parse("[null, 0]"));
+  EXPECT_EQ(json["ops"]["kind"][0], "say \"hi\", twice");
+  EXPECT_EQ(json["spans"]["op"], nlohmann::json::parse("[0, null]"));
+  EXPECT_EQ(json["spans"]["processor_cycles"], nlohmann::json::parse("[7, null]"));
+  EXPECT_EQ(json["spans"]["arguments"]["shapes"][1][2],
+            nlohmann::json::parse(R"(["list","json"])"));
+  EXPECT_EQ(json["spans"]["arguments"]["values"][0],
+            nlohmann::json::parse(R"([18446744073709551615, true, [1, "a"]])"));
+  EXPECT_EQ(json["spans"]["measures"][0]["values"], nlohmann::json::parse("[null, 3]"));
+  EXPECT_EQ(json["measures"]["value"][0], 2.5);
+  EXPECT_EQ(json["notes"]["message"][0], "odd\nline");
+}
+
+// The rows of a query, cells joined by "|".
+std::vector<std::string> query(const fs::path& path, const std::string& sql) {
+  std::vector<std::string> rows;
+  sqlite3* database = nullptr;
+  sqlite3_open_v2(path.c_str(), &database, SQLITE_OPEN_READONLY, nullptr);
+  const auto take = [](void* out, int cells, char** values, char**) {
+    std::string row;
+    for (int i = 0; i < cells; ++i) {
+      row += (i > 0 ? "|" : "") + std::string(values[i] != nullptr ? values[i] : "NULL");
+    }
+    static_cast<std::vector<std::string>*>(out)->push_back(row);
+    return 0;
+  };
+  char* error = nullptr;
+  if (sqlite3_exec(database, sql.c_str(), take, &rows, &error) != SQLITE_OK) {
+    ADD_FAILURE() << error;
+  }
+  sqlite3_close(database);
+  return rows;
+}
+
+TEST_F(Export, SqliteHasEveryTableAndViewsWithNames) {
+  const fs::path path = folder_ / "p.db";
+  const auto losses = write_sqlite(sample(), path);
+  ASSERT_TRUE(losses) << losses.error().message;
+  EXPECT_THAT(query(path,
+                    "SELECT unit, op, kind, start, duration, processor_cycles, inference "
+                    "FROM named_spans ORDER BY id"),
+              ElementsAre("Core 0 > HVX 0|=HYPERLINK(\"x\")|op|5|4|7|NULL",
+                          "NULL|NULL|sync|9|1|NULL|NULL"));
+  EXPECT_THAT(query(path, "SELECT span, name, type, value FROM span_arguments"),
+              ElementsAre("0|n|unsigned_integer|18446744073709551615", "0|ok|boolean|1",
+                          "0|list|json|[1,\"a\"]"));
+  EXPECT_THAT(query(path, "SELECT span, name, kind, origin, value FROM span_measures"),
+              ElementsAre("1|-path|dominant_path|derived|3"));
+  EXPECT_THAT(query(path, "SELECT subject, subject_id, name, value FROM measures"),
+              ElementsAre("unit|1|wait|2.5"));
+  EXPECT_THAT(query(path, "SELECT name FROM clocks WHERE is_base AND hertz IS NULL"),
+              ElementsAre("cycles"));
+  EXPECT_THAT(query(path, "PRAGMA integrity_check"), ElementsAre("ok"));
+}
+
+TEST_F(Export, AnEmptyProfileGivesEmptyTables) {
+  const Profile empty;
+  ASSERT_TRUE(write_csv(empty, folder_ / "p.csv"));
+  ASSERT_TRUE(write_json(empty, folder_ / "p.json"));
+  ASSERT_TRUE(write_sqlite(empty, folder_ / "p.db"));
+  EXPECT_TRUE(nlohmann::json::accept(read(folder_ / "p.json")));
+  EXPECT_THAT(query(folder_ / "p.db", "SELECT count(*) FROM spans"), ElementsAre("0"));
+}
+
+TEST_F(Export, WhatCannotBeWrittenLeavesNothingBehind) {
+  for (const auto& write : {write_csv, write_json, write_sqlite}) {
+    const auto losses = write(sample(), folder_ / "missing" / "p.out");
+    ASSERT_FALSE(losses);
+    EXPECT_EQ(losses.error().kind, ErrorKind::output);
+  }
+  const auto device = write_sqlite(sample(), "/dev/null");
+  ASSERT_FALSE(device);
+  EXPECT_THAT(device.error().message, HasSubstr("cannot be written to a pipe or device"));
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(Export, SeveralProfilesTakeAFolderAndNamesOfTheirOwn) {
+  const Profile profiles[] = {sample(), sample()};
+  const auto refused = convert(profiles, {Target::chrome, folder_ / "one.json", {}});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("2 profiles were read"));
+  const auto done = convert(profiles, {Target::sqlite, folder_ / "out" / "", {}});
+  ASSERT_TRUE(done) << done.error().message;
+  ASSERT_EQ(done->files.size(), 2u);
+  EXPECT_EQ(done->files[0].path, folder_ / "out" / "a.db");
+  EXPECT_EQ(done->files[1].path, folder_ / "out" / "a-2.db");
+  EXPECT_EQ(done->files[0].bytes, fs::file_size(folder_ / "out" / "a.db"));
+}
+
+TEST_F(Export, WhatIsNotHeldIsListedWithCounts) {
+  Converted converted;
+  converted.files = {{"out\x1b.json", 2'048}};
+  converted.losses.add("tensors", 1'234);
+  EXPECT_EQ(converted_text(converted),
+            "wrote out\\x1b.json (2.000 KiB)\n\nnot held, or not as it was:\n         1,234  "
+            "tensors\n");
+  const auto json = nlohmann::json::parse(converted_json(converted, {}));
+  EXPECT_EQ(json["not_held"][0]["count"], 1'234);
+}
+
+TEST(Targets, AreKnownByNameAndByEnding) {
+  EXPECT_EQ(target_named("perfetto"), Target::perfetto);
+  EXPECT_EQ(target_named("12ms"), std::nullopt);
+  EXPECT_EQ(target_of("a.pftrace"), Target::perfetto);
+  EXPECT_EQ(target_of("a.db"), Target::sqlite);
+  EXPECT_EQ(target_of("a.json"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace npuscope::report
