@@ -32,6 +32,42 @@ constexpr KnownKey known_keys[] = {
 };
 constexpr std::string_view operand_key = "opOperand";
 
+// Digits with a point among them, as printf("%f") writes them; false for any other form.
+bool parse_plain_decimal(std::string_view text, double& value) {
+  constexpr std::size_t most_digits = 15;  // that a double holds exactly
+  static constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (text.empty() || text.size() > most_digits + 1) return false;
+  std::uint64_t digits = 0;
+  std::size_t point = text.size();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c >= '0' && c <= '9') {
+      digits = digits * 10 + std::uint64_t(c - '0');
+    } else if (c == '.' && point == text.size() && i > 0) {
+      point = i;
+    } else {
+      return false;
+    }
+  }
+  const std::size_t behind = point == text.size() ? 0 : text.size() - point - 1;
+  if (text.size() > most_digits && point == text.size()) return false;
+  value = double(digits) / powers[behind];
+  return true;
+}
+
+// Up to 18 digits.
+bool parse_plain_integer(std::string_view text, std::int64_t& value) {
+  if (text.empty() || text.size() > 18) return false;
+  std::int64_t digits = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return false;
+    digits = digits * 10 + (c - '0');
+  }
+  value = digits;
+  return true;
+}
+
 bool is_digits(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
@@ -84,6 +120,7 @@ std::optional<std::int64_t> ArgumentValues::integer(std::size_t row, std::uint32
   if (value.key.type != ArgumentType::text) return std::nullopt;
   const std::string_view text = strings_[value.text()];
   std::int64_t number = 0;
+  if (parse_plain_integer(text, number)) return number;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return number;
@@ -95,6 +132,7 @@ std::optional<double> ArgumentValues::number(std::size_t row, std::uint32_t plac
   if (value.key.type != ArgumentType::text) return value.as_number();
   const std::string_view text = strings_[value.text()];
   double number = 0;
+  if (parse_plain_decimal(text, number)) return number;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(number)) {
     return std::nullopt;

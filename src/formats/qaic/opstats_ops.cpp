@@ -76,13 +76,45 @@ std::size_t OpstatsOps::slot_of(const OpKey& key) const {
 }
 
 void OpstatsOps::grow() {
-  slots_.assign(slots_.size() * 2, 0);
-  for (std::size_t i = 0; i < keys_.size(); ++i) slots_[slot_of(keys_[i])] = std::uint32_t(i + 1);
+  std::vector<std::uint32_t> old(slots_.size() * 2, 0);
+  old.swap(slots_);
+  for (const std::uint32_t op : old) {
+    if (op != 0) slots_[slot_of(keys_[op - 1])] = op;
+  }
+}
+
+// Where the first op of a group's number is kept; null when there is no room for so high a number.
+OpId* OpstatsOps::numbered(const OpKey& key) {
+  if (key.number == OpKey::no_number || key.kernel != StringId::empty) return nullptr;
+  if (key.group >= by_number_.size()) by_number_.resize(key.group + 1);
+  std::vector<OpId>& ops = by_number_[key.group];
+  const auto number = std::uint64_t(key.number);
+  if (number >= ops.size()) {
+    if (number >= ops.size() + room_) return nullptr;
+    const std::size_t more =
+        std::min(room_, std::max<std::size_t>(number + 1, 2 * ops.size()) - ops.size());
+    room_ -= more;
+    ops.resize(ops.size() + more, OpId::none);
+  }
+  return &ops[number];
 }
 
 OpId OpstatsOps::find_or_add(const OpKey& key) {
+  OpId* const first = numbered(key);
+  if (first != nullptr) {
+    if (*first == OpId::none) return *first = add(key);
+    if (keys_[index_of(*first)] == key) return *first;
+  }
   const std::size_t slot = slot_of(key);
   if (slots_[slot] != 0) return OpId(slots_[slot] - 1);
+  const OpId op = add(key);
+  slots_[slot] = index_of(op) + 1;
+  hashed_ += 1;
+  if (hashed_ * 2 > slots_.size()) grow();
+  return op;
+}
+
+OpId OpstatsOps::add(const OpKey& key) {
   Op op;
   op.name = key.name;
   op.kind = key.kernel;
@@ -91,8 +123,6 @@ OpId OpstatsOps::find_or_add(const OpKey& key) {
   profile_.ops.push_back(op);
   keys_.push_back(key);
   described_by_.push_back(undescribed);
-  slots_[slot] = std::uint32_t(keys_.size());
-  if (keys_.size() * 2 > slots_.size()) grow();
   return OpId(keys_.size() - 1);
 }
 
@@ -118,19 +148,30 @@ void OpstatsOps::describe(OpId id, std::size_t row) {
   const auto size = values.integer(row, plan.place[std::size_t(ArgumentRole::output_size)]);
   op.output = Bytes{std::max<std::int64_t>(size.value_or(0), 0)};
   described_by_[index_of(id)] = std::uint32_t(row);
-  if (!plan.has(ArgumentRole::operand)) return;
-  std::string operands;
+  if (plan.has(ArgumentRole::operand)) describe_operands(op, row);
+}
+
+// One operand a line; a single one is the text that is there already.
+void OpstatsOps::describe_operands(Op& op, std::size_t row) {
+  const ArgumentPlan& plan = plans_[arguments_.shape[row]];
+  const ArgumentValues values(arguments_, profile_.strings);
+  StringId only{};
+  operands_.clear();
   Types types;
   for (std::uint32_t place = 0; place < plan.roles.size(); ++place) {
     if (plan.roles[place] != ArgumentRole::operand) continue;
     const auto operand = values.text_id(row, place);
     if (!operand) continue;
-    if (!operands.empty()) operands += '\n';
-    operands += profile_.strings[*operand];
+    only = operands_.empty() ? *operand : StringId::empty;
+    if (!operands_.empty()) operands_ += '\n';
+    operands_ += profile_.strings[*operand];
     types.add_operand(profile_.strings[*operand]);
   }
-  op.operands = profile_.strings.intern(operands);
-  op.types = profile_.strings.intern(types.text());
+  op.operands = only != StringId::empty ? only : profile_.strings.intern(operands_);
+  if (profile_.strings[last_types_] != types.text()) {
+    last_types_ = profile_.strings.intern(types.text());
+  }
+  op.types = last_types_;
 }
 
 std::uint32_t OpstatsOps::place_in(std::uint32_t shape, std::uint32_t other, std::uint32_t place) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "formats/qaic/opstats_arguments.hpp"
@@ -27,7 +28,11 @@ class OpstatsOps {
   static constexpr std::uint32_t undescribed = 0xffffffff;
 
   OpstatsOps(Profile& profile, const std::vector<ArgumentPlan>& plans, const Arguments& arguments)
-      : profile_(profile), plans_(plans), arguments_(arguments), slots_(first_slots) {}
+      : profile_(profile),
+        plans_(plans),
+        arguments_(arguments),
+        room_(4 * arguments.shape.size() + first_slots),
+        slots_(first_slots) {}
 
   // The op of that key; a new one when there is none.
   OpId find_or_add(const OpKey& key);
@@ -45,6 +50,9 @@ class OpstatsOps {
  private:
   static constexpr std::size_t first_slots = 1024;
 
+  OpId add(const OpKey& key);
+  OpId* numbered(const OpKey& key);
+  void describe_operands(Op& op, std::size_t row);
   std::size_t slot_of(const OpKey& key) const;
   void grow();
   std::uint32_t place_in(std::uint32_t shape, std::uint32_t other, std::uint32_t place);
@@ -54,7 +62,14 @@ class OpstatsOps {
   const Arguments& arguments_;
   std::vector<OpKey> keys_;                  // of each op
   std::vector<std::uint32_t> described_by_;  // row
-  std::vector<std::uint32_t> slots_;         // op + 1; open addressing
+  // The first op of each number, by group. Numbers too high for the room that is left, and later
+  // ops of a number, are in the slots.
+  std::vector<std::vector<OpId>> by_number_;
+  std::size_t room_;
+  std::vector<std::uint32_t> slots_;  // op + 1; open addressing
+  std::size_t hashed_ = 0;
+  StringId last_types_{};
+  std::string operands_;  // reused
   // The last pair of shapes compared, and where the places of one are in the other.
   std::uint32_t shape_ = undescribed;
   std::uint32_t other_shape_ = undescribed;

@@ -29,6 +29,14 @@ struct KnownName {
   std::optional<std::uint32_t> inference;
 };
 
+// A row's numbers, parsed once.
+struct RowNumbers {
+  std::optional<std::int64_t> op;  // its number
+  std::optional<std::int64_t> pcycles;
+  std::optional<std::int64_t> ucycles;
+  std::optional<std::int64_t> output_bytes;
+};
+
 // Keeps the arguments that the tables do not hold.
 class KeptArguments {
  public:
@@ -121,6 +129,7 @@ class OpstatsReader {
   std::optional<KeptArguments> kept_;
   std::vector<std::uint32_t> keep_places_;
   std::unordered_map<std::uint32_t, KnownName> names_;
+  RowNumbers numbers_;  // of the row at hand
   StringId last_name_{};
   const KnownName* last_known_ = nullptr;
   std::vector<PortSpan> ports_;
@@ -178,7 +187,9 @@ void OpstatsReader::read_slices() {
     const OpstatsTrack& track = tracks_.of_thread[events_.slices.thread[row]];
     spans.unit[row] = track.unit;
     spans.processor_cycles[row] = -1;
-    if (track.kind == OpstatsTrack::Kind::host) {
+    const bool is_of_device = track.kind != OpstatsTrack::Kind::host ||
+                              (plan_of(row).has(Role::op_kind) && !track.is_host_process);
+    if (!is_of_device) {
       read_host_slice(row, track);
     } else {
       read_slice(row, track);
@@ -212,9 +223,11 @@ void OpstatsReader::read_slice(std::size_t row, const OpstatsTrack& track) {
   SpanKind kind = name.kind;
   if (kind == SpanKind::op && track.kind == OpstatsTrack::Kind::dma) kind = SpanKind::transfer;
   spans.kind[row] = kind;
+  numbers_ = {integer(row, plan, Role::number), integer(row, plan, Role::pcycles),
+              integer(row, plan, Role::ucycles), integer(row, plan, Role::output_size)};
   const OpId op = op_of(row, track, plan, name, kind);
   spans.op[row] = op;
-  const auto cycles = integer(row, plan, Role::pcycles);
+  const auto cycles = numbers_.pcycles;
   if (cycles && *cycles >= 0 && *cycles < most_ticks) spans.processor_cycles[row] = *cycles;
   keep_arguments(row, plan, name, op);
   place_in_time(row, plan, kind);
@@ -257,8 +270,7 @@ OpId OpstatsReader::op_of(std::size_t row, const OpstatsTrack& track, const Argu
   key.group = track.group;
   key.name =
       values().text_id(row, plan.place[std::size_t(Role::op_name)]).value_or(StringId::empty);
-  const auto number = integer(row, plan, Role::number);
-  if (number && *number >= 0) key.number = *number;
+  if (numbers_.op && *numbers_.op >= 0) key.number = *numbers_.op;
   const bool is_named = key.name != StringId::empty || key.number != OpKey::no_number;
   if (kind == SpanKind::sync || kind == SpanKind::barrier) {
     return is_named ? ops_->find_or_add(key) : OpId::none;
@@ -281,7 +293,7 @@ void OpstatsReader::place_in_time(std::size_t row, const ArgumentPlan& plan, Spa
   const std::int64_t drawn = ticks_of(spans.duration[row]);
   std::int64_t ticks = drawn;
   std::int64_t begin = ticks_of(start);
-  auto recorded = integer(row, plan, Role::ucycles);
+  auto recorded = numbers_.ucycles;
   if (recorded && (*recorded < 0 || *recorded > most_ticks)) recorded.reset();
   if (kind == SpanKind::sync && spans.duration[row] == 0) {
     const auto wait = values().number(row, plan.place[std::size_t(Role::wait_microseconds)]);
@@ -322,17 +334,18 @@ bool OpstatsReader::is_told(std::size_t row, std::uint32_t place, const Argument
     case Role::other:
     case Role::port_description:
     case Role::transaction: return false;
-    case Role::number: return op != OpId::none && values().integer(row, place).value_or(-1) >= 0;
+    case Role::number: return op != OpId::none && numbers_.op.value_or(-1) >= 0;
     case Role::op_name: return op != OpId::none && values().text_id(row, place).has_value();
     case Role::op_kind: {
       const auto kind = values().text_id(row, place);
       if (!kind || op == OpId::none) return false;
+      if (*kind == name.kernel) return true;
       const std::string_view told = text(*kind);
       return told.substr(0, told.find_last_not_of(' ') + 1) == text(name.kernel);
     }
     case Role::pcycles: return profile_.spans.processor_cycles[row] >= 0;
     case Role::ucycles: {
-      const auto recorded = values().integer(row, place);
+      const auto recorded = numbers_.ucycles;
       if (!recorded || *recorded < 0 || *recorded > most_ticks) return false;
       const bool is_wait = name.kind == SpanKind::sync && profile_.spans.duration[row] == 0;
       const bool drawn = std::abs(*recorded - ticks_of(profile_.spans.duration[row])) <= 1;
@@ -353,9 +366,7 @@ bool OpstatsReader::is_ratio_of_row(std::size_t row, std::uint32_t place,
                                     const ArgumentPlan& plan) {
   const Role role = plan.roles[place];
   const auto told = values().number(row, place);
-  const auto pcycles = integer(row, plan, Role::pcycles);
-  const auto ucycles = integer(row, plan, Role::ucycles);
-  const auto size = integer(row, plan, Role::output_size);
+  const auto& [op, pcycles, ucycles, size] = numbers_;
   double expected = -1;
   if (role == Role::frequency && pcycles && ucycles && *ucycles > 0) {
     expected = double(*pcycles) / double(*ucycles) * ticks_per_microsecond;

@@ -189,7 +189,7 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
   for (const std::size_t i : sorted) {
     const Place& at = places_[i];
     OpstatsTrack& track = tracks_.of_thread[i];
-    track = {at.kind, core, device, core, 0};
+    track = {at.kind, core, device, core, 0, false};
     const auto [group, is_new] = groups.try_emplace(at.group, std::uint32_t(tracks_.groups.size()));
     if (is_new) {
       // The core's own track is of no group.
@@ -221,24 +221,30 @@ void UnitBuilder::add_host_units() {
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     if (places_[i].kind != Kind::host) continue;
     const chrome::Thread& thread = threads_[i];
+    const bool is_host = parse_process_name(text(thread.process_name)).is_host;
+    const auto name_of = [&](StringId given, std::string_view what, StringId id) {
+      return given != StringId::empty ? given : intern(fmt::format("{} {}", what, text(id)));
+    };
     const auto [process, is_new] = processes.try_emplace(thread.process_id, UnitId::none);
     if (is_new) {
-      const std::string_view given = text(thread.process_name);
-      const std::string name =
-          given.empty() ? fmt::format("process {}", text(thread.process_id)) : std::string(given);
-      process->second =
-          add_unit({0, 0, Engine::host, 0, intern(name), UnitId::none, thread.process_id, {}});
+      process->second = add_unit({0,
+                                  0,
+                                  is_host ? Engine::host : Engine::process,
+                                  0,
+                                  name_of(thread.process_name, "process", thread.process_id),
+                                  UnitId::none,
+                                  thread.process_id,
+                                  {}});
     }
     UnitId unit = process->second;
     if (thread.thread_id != StringId::empty) {
-      const std::string_view given = text(thread.thread_name);
-      const std::string name =
-          given.empty() ? fmt::format("thread {}", text(thread.thread_id)) : std::string(given);
-      unit = add_unit({0, 0, Engine::host, 0, intern(name), process->second, thread.process_id,
-                       thread.thread_id});
+      unit = add_unit({0, 0, is_host ? Engine::host : Engine::thread, 0,
+                       name_of(thread.thread_name, "thread", thread.thread_id), process->second,
+                       thread.process_id, thread.thread_id});
     }
-    tracks_.of_thread[i] = {Kind::host, unit, process->second, UnitId::none,
-                            std::uint32_t(tracks_.groups.size())};
+    tracks_.of_thread[i] = {
+        Kind::host, unit, process->second, UnitId::none, std::uint32_t(tracks_.groups.size()),
+        is_host};
     tracks_.groups.push_back({});
   }
 }

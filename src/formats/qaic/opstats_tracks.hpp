@@ -15,7 +15,8 @@ struct OpstatsTrack {
   UnitId unit = UnitId::none;
   UnitId root = UnitId::none;  // the device, or the host's process
   UnitId core = UnitId::none;
-  std::uint32_t group = 0;  // in OpstatsTracks::groups
+  std::uint32_t group = 0;       // in OpstatsTracks::groups
+  bool is_host_process = false;  // by its name; other processes may be a device's that has no names
 };
 
 // The threads that share a queue of ops: an engine of a core, with its DMA; or a thread of the
