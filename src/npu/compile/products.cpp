@@ -160,8 +160,11 @@ MatrixLowering::ProductTiling MatrixLowering::plan_tiling(const MatrixJob& job,
   const std::uint64_t own_weights = own_weight_bytes(job);
   // With a streamed activation, weights that fit are held, so that it is streamed only once.
   if (tiling.rows > 1 && own_weights <= resident_limit_ / finer) return tiling;
+  // A core whose columns ran out would load weights that it has no use for.
+  const bool split = job.by_columns && job.partition.axis >= 0;
+  const std::uint64_t own_columns = divide_up(job.product.columns, split ? cores_ : 1);
   const std::uint64_t most_chunks =
-      job.groups > 1 ? job.groups : divide_up(job.product.columns, target_.hmx_alignment);
+      job.groups > 1 ? job.groups : divide_up(own_columns, target_.hmx_alignment);
   const std::uint64_t chunk_bytes = divide_up(weight_chunk_bytes, finer);
   tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
                                             std::max<std::uint64_t>(most_chunks, 1));
@@ -236,7 +239,7 @@ void MatrixLowering::run_product_tiles(const MatrixJob& job, std::vector<Operand
       operands, std::span(&result, 1));
   const ProductTiling tiling = plan_tiling(job, operands, result, finer);
   const std::uint64_t loads = tiling.chunks * tiling.depth_parts;
-  if (loads > most_tasks || tiling.rows > most_tasks) refuse_more_tasks();
+  if (std::max({loads, tiling.rows, loads * tiling.rows}) > most_tasks) refuse_more_tasks();
   MatrixJob part_of_depth = job;
   part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
   for (std::uint64_t load = 0; load < loads; ++load) {
