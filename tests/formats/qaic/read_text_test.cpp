@@ -263,13 +263,17 @@ TEST(ReadText, SurvivesDamage) {
     for (std::size_t size = 0; size < whole.size(); size += 1 + size / 300) {
       const std::string cut = whole.substr(0, size);
       const auto profiles = read_text(kind, cut, "file");
-      if (!profiles) EXPECT_THAT(profiles.error().message, HasSubstr("file"));
+      if (!profiles) {
+        EXPECT_THAT(profiles.error().message, HasSubstr("file"));
+      }
     }
     for (int i = 0; i < 300; ++i) {
       std::string changed = whole;
       for (int j = 0; j < 3; ++j) changed[random() % changed.size()] = "9-,.:x\0\xff"[random() % 8];
       const auto profiles = read_text(kind, changed, "file");
-      if (!profiles) EXPECT_THAT(profiles.error().message, HasSubstr("file"));
+      if (!profiles) {
+        EXPECT_THAT(profiles.error().message, HasSubstr("file"));
+      }
     }
   }
 }

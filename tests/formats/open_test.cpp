@@ -1,0 +1,415 @@
+#include "npuscope/formats/open.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "formats/qaic/random_buffer.hpp"
+#include "npuscope/formats/qaic/opstats_summary.hpp"
+#include "npuscope/formats/qaic/opstats_trace.hpp"
+#include "npuscope/formats/qaic/qpc.hpp"
+#include "npuscope/formats/qaic/stats_decoder.hpp"
+
+namespace npuscope {
+namespace {
+
+namespace fs = std::filesystem;
+using qaic::testing::make_random_case;
+using qaic::testing::RandomCase;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+constexpr std::string_view chrome_json =
+    R"([{"name": "matmul", "ph": "X", "pid": 1, "tid": 2, "ts": 1, "dur": 2}])";
+constexpr std::string_view runner_log =
+    " ---- Stats ----\nInferenceCnt 7 TotalDuration 5us BatchSize 1 Inf/Sec 2.000\n";
+
+class OpenProfiles : public ::testing::Test {
+ protected:
+  OpenProfiles() {
+    folder_ = fs::path(::testing::TempDir()) / ("open_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  ~OpenProfiles() override {
+    std::error_code ignored;
+    for (auto entry = fs::recursive_directory_iterator(folder_, ignored);
+         !ignored && entry != fs::recursive_directory_iterator(); entry.increment(ignored)) {
+      if (entry->is_directory(ignored))
+        fs::permissions(entry->path(), fs::perms::owner_all, ignored);
+    }
+    fs::remove_all(folder_, ignored);
+  }
+
+  fs::path put(const std::string& name, std::string_view text) {
+    const fs::path path = folder_ / name;
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+    return path;
+  }
+  fs::path put(const std::string& name, const std::vector<std::byte>& bytes) {
+    return put(name, as_text(bytes));
+  }
+  fs::path put_program(const std::string& name, const RandomCase& random) {
+    return put(
+        name, *qaic::write_qpc({{"constantsdesc.bin", std::vector<std::byte>(24), 0},
+                                {"networkdesc.bin", write_network_descriptor(random.descriptor), 0},
+                                {"npuscope.program.bin", write_program(random.program), 0}}));
+  }
+
+  Opened open(const std::vector<fs::path>& paths) {
+    auto opened = open_profiles(paths);
+    EXPECT_TRUE(opened) << opened.error().message;
+    return opened ? std::move(*opened) : Opened{};
+  }
+  // "format file file …" of each profile, files without their folder.
+  std::vector<std::string> formats_of(const Opened& opened) const {
+    std::vector<std::string> lines;
+    for (const Profile& profile : opened.profiles) {
+      std::string line = profile.provenance.format + ":";
+      for (const std::string& file : profile.provenance.files) line += " " + short_name(file);
+      lines.push_back(line);
+    }
+    return lines;
+  }
+  // "severity file: message".
+  std::vector<std::string> notes_of(const Opened& opened) const {
+    std::vector<std::string> lines;
+    for (const Note& note : opened.notes) {
+      constexpr std::string_view severities[] = {"info", "warning", "error"};
+      lines.push_back(fmt::format("{} {}: {}", severities[std::size_t(note.severity)],
+                                  short_name(note.file), note.message));
+    }
+    return lines;
+  }
+  std::string error_of(const std::vector<fs::path>& paths) {
+    const auto opened = open_profiles(paths);
+    EXPECT_FALSE(opened);
+    if (!opened) {
+      EXPECT_EQ(opened.error().kind, ErrorKind::input);
+    }
+    std::string message = opened ? "" : opened.error().message;
+    const std::string prefix = folder_.string() + "/";
+    for (auto at = message.find(prefix); at != message.npos; at = message.find(prefix)) {
+      message.erase(at, prefix.size());
+    }
+    return message;
+  }
+
+  std::string short_name(const std::string& file) const {
+    const std::string prefix = folder_.string() + "/";
+    return file.starts_with(prefix) ? file.substr(prefix.size()) : file;
+  }
+
+  fs::path folder_;
+};
+
+std::string gzip(std::string_view text) {
+  std::string out(text.size() + 1000, '\0');
+  z_stream stream{};
+  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = uInt(text.size());
+  stream.next_out = reinterpret_cast<Bytef*>(out.data());
+  stream.avail_out = uInt(out.size());
+  deflate(&stream, Z_FINISH);
+  out.resize(stream.total_out);
+  deflateEnd(&stream);
+  return out;
+}
+
+std::string zstd(std::string_view text) {
+  std::string out(ZSTD_compressBound(text.size()), '\0');
+  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
+  return out;
+}
+
+TEST_F(OpenProfiles, KnowsFormatsByContentNotByName) {
+  const Opened opened = open({put("a.bin", chrome_json), put("b.json", runner_log)});
+  EXPECT_THAT(formats_of(opened),
+              ElementsAre("Chrome trace: a.bin", "Cloud AI 100 runner log: b.json"));
+  EXPECT_THAT(opened.notes, IsEmpty());
+}
+
+TEST_F(OpenProfiles, OpensCompressedFilesLikePlainOnes) {
+  const RandomCase random = make_random_case({});
+  const Opened opened =
+      open({put("a.json.gz", gzip(chrome_json)), put("b.txt.zst", zstd(runner_log)),
+            put("c.zst", zstd(as_text(random.bytes()))), put_program("programqpc.bin", random)});
+  EXPECT_THAT(formats_of(opened),
+              ElementsAre("Chrome trace: a.json.gz", "Cloud AI 100 runner log: b.txt.zst",
+                          "Cloud AI 100 raw statistics: c.zst programqpc.bin"));
+}
+
+TEST_F(OpenProfiles, WalksFoldersInOrderAndSaysWhatIsNoProfile) {
+  put("run/z.json", chrome_json);
+  put("run/b/c.log", runner_log);
+  put("run/a.txt", "hello");
+  put("run/empty", "");
+  const Opened opened = open({folder_ / "run"});
+  EXPECT_THAT(formats_of(opened),
+              ElementsAre("Cloud AI 100 runner log: run/b/c.log", "Chrome trace: run/z.json"));
+  EXPECT_THAT(notes_of(opened),
+              ElementsAre("info run/a.txt: not of a format that npuscope knows (it begins with "
+                          "'hello'); docs/formats lists them",
+                          "info run/empty: empty; the run or the copy that made it failed, make "
+                          "it again"));
+}
+
+TEST_F(OpenProfiles, KeepsTheSameProfileTwice) {
+  const fs::path a = put("a.json", chrome_json), b = put("b.json", chrome_json);
+  EXPECT_EQ(open({a, b}).profiles.size(), 2u);
+  EXPECT_EQ(open({a, a}).profiles.size(), 2u);
+}
+
+TEST_F(OpenProfiles, NamesWhatCouldNotBeOpenedBesideWhatCould) {
+  const Opened opened =
+      open({put("a.json", chrome_json), folder_ / "missing", put("b.json", "{\"traceEvents\": [")});
+  EXPECT_THAT(formats_of(opened), ElementsAre("Chrome trace: a.json"));
+  ASSERT_EQ(opened.notes.size(), 2u);
+  EXPECT_THAT(notes_of(opened)[0], "error missing: no such file or folder; check the path");
+  EXPECT_THAT(notes_of(opened)[1], StartsWith("error b.json: "));
+}
+
+TEST_F(OpenProfiles, FailsOnlyWhenNothingCouldBeOpened) {
+  EXPECT_EQ(error_of({folder_ / "missing"}), "missing: no such file or folder; check the path");
+  EXPECT_EQ(error_of({put("empty", "")}),
+            "empty: empty; the run or the copy that made it failed, make it again");
+  EXPECT_EQ(error_of({put("a.zip", "PK\x03\x04...")}),
+            "a.zip: a zip archive; unpack it and name what was in it");
+  EXPECT_EQ(error_of({}), "no file to open; name files or folders");
+  fs::create_directories(folder_ / "nothing");
+  EXPECT_EQ(error_of({folder_ / "nothing"}),
+            "nothing: an empty folder; name one that holds profiling files");
+  put("texts/a", "hello");
+  put("texts/b", "world");
+  EXPECT_THAT(error_of({folder_ / "texts"}),
+              StartsWith("none of 2 files could be opened; texts/a: not of a format"));
+}
+
+TEST_F(OpenProfiles, SaysWhatToRunForClosedBinaries) {
+  const std::string binary("\x01\x02\x00\xff\xfe binary", 12);
+  EXPECT_THAT(error_of({put("qnn-profiling-data_0.log", binary)}),
+              HasSubstr("qnn-profile-viewer --config"));
+  put("set/graph_schematic.bin", binary);
+  put("set/a.json", chrome_json);
+  EXPECT_THAT(notes_of(open({folder_ / "set"})),
+              ElementsAre(AllOf(StartsWith("warning set/graph_schematic.bin: is a QNN optrace"),
+                                HasSubstr("qnn-profile-viewer"))));
+}
+
+TEST_F(OpenProfiles, TellsZeroAndForeignStatisticsBuffersApart) {
+  const std::string name =
+      "aic-profiling-program-0-activation-0-inf-1-QAicGraph-aiccyclecounts.bin";
+  EXPECT_THAT(error_of({put(name, std::string(100, '\0'))}), HasSubstr("the device never wrote"));
+  EXPECT_THAT(error_of({put(name, "\x01\x02\x03\x04")}),
+              HasSubstr("the vendor's raw layout is not public"));
+}
+
+// --- raw statistics ---
+
+TEST_F(OpenProfiles, DecodesARawBufferWithTheProgramBesideIt) {
+  const RandomCase random = make_random_case({});
+  const fs::path buffer = put("stats/x-aiccyclecounts.bin", random.bytes());
+  EXPECT_THAT(error_of({buffer}), HasSubstr("no programqpc.bin beside it"));
+
+  put_program("programqpc.bin", random);  // in the folder above
+  const Opened opened = open({buffer});
+  ASSERT_EQ(opened.profiles.size(), 1u);
+  const Profile& profile = opened.profiles[0];
+  EXPECT_EQ(profile.provenance.graph, "QAicGraph");
+  EXPECT_EQ(profile.provenance.instrumentation, "stats level 70");
+  EXPECT_GT(profile.spans.size(), 100u);
+  EXPECT_FALSE(profile.edges.empty());
+}
+
+TEST_F(OpenProfiles, TakesTheProgramThatWroteTheBuffer) {
+  const RandomCase one = make_random_case({.seed = 1}), two = make_random_case({.seed = 2});
+  put_program("run/a.qpc", one);
+  put_program("run/b.qpc", two);
+  put("run/x-aiccyclecounts.bin", two.bytes());
+  EXPECT_THAT(formats_of(open({folder_ / "run"})),
+              ElementsAre("Cloud AI 100 program: run/a.qpc",
+                          "Cloud AI 100 raw statistics: run/x-aiccyclecounts.bin run/b.qpc"));
+  fs::remove(folder_ / "run/b.qpc");
+  EXPECT_THAT(error_of({folder_ / "run/x-aiccyclecounts.bin"}),
+              HasSubstr("written by another program"));
+}
+
+TEST_F(OpenProfiles, AProgramAloneIsATableOfOperators) {
+  const RandomCase random = make_random_case({});
+  const Opened opened = open({put_program("p.qpc", random)});
+  ASSERT_EQ(opened.profiles.size(), 1u);
+  EXPECT_EQ(opened.profiles[0].provenance.format, "Cloud AI 100 program");
+  EXPECT_EQ(opened.profiles[0].ops.size(), 2u * 3 * 20);
+  EXPECT_EQ(opened.profiles[0].spans.size(), 0u);
+}
+
+TEST_F(OpenProfiles, ComparesASummaryWithTheBufferOfTheSameInference) {
+  const RandomCase random = make_random_case({}), other = make_random_case({.seed = 4});
+  put_program("run/programqpc.bin", random);
+  put("run/x-aiccyclecounts.bin", random.bytes());
+  const auto summary_of = [](const RandomCase& of) {
+    const auto network = qaic::StatsNetwork::create(of.descriptor, &of.program);
+    return qaic::print_summary(qaic::summarise(*decode_stats_buffer(of.bytes(), "x", *network)));
+  };
+  put("run/x.summary.txt", summary_of(random));
+  put("run/y.summary.txt", summary_of(other));
+  const Opened opened = open({folder_ / "run"});
+  EXPECT_THAT(formats_of(opened),
+              ElementsAre("Cloud AI 100 raw statistics: run/x-aiccyclecounts.bin "
+                          "run/programqpc.bin run/x.summary.txt",
+                          "Cloud AI 100 statistics summary: run/y.summary.txt"));
+  ASSERT_EQ(opened.profiles[0].checks.size(), 1u);
+  EXPECT_EQ(opened.profiles[0].checks[0].outcome, Check::Outcome::passed);
+
+  std::string changed = summary_of(random);
+  const auto figure = changed.find("pcycles:", changed.find("batch ucycles")) + 12;
+  changed[changed.find_first_of("12345678", figure)] = '9';
+  put("run/x.summary.txt", changed);
+  const Opened again = open({folder_ / "run"});
+  ASSERT_EQ(again.profiles[0].checks.size(), 1u);
+  EXPECT_EQ(again.profiles[0].checks[0].outcome, Check::Outcome::failed);
+  EXPECT_THAT(again.profiles[0].checks[0].detail, HasSubstr("line"));
+}
+
+TEST_F(OpenProfiles, OpensOperatorTracesAsSuch) {
+  const RandomCase random = make_random_case({});
+  const auto network = qaic::StatsNetwork::create(random.descriptor, &random.program);
+  const Profile profile = *decode_stats_buffer(random.bytes(), "x", *network);
+  const Profile* profiles[] = {&profile};
+  ASSERT_TRUE(qaic::write_opstats_trace(profiles, {}, folder_ / "x.trace.json"));
+  EXPECT_THAT(formats_of(open({folder_ / "x.trace.json"})),
+              ElementsAre("Cloud AI 100 operator trace: x.trace.json"));
+}
+
+// --- places that are no plain files ---
+
+TEST_F(OpenProfiles, FollowsNoLinkInACircle) {
+  put("run/a.json", chrome_json);
+  fs::create_directory_symlink("..", folder_ / "run/up");
+  fs::create_symlink("nowhere", folder_ / "run/broken");
+  fs::create_symlink("self", folder_ / "run/self");
+  fs::create_symlink("a.json", folder_ / "run/z.json");
+  const Opened opened = open({folder_ / "run"});
+  EXPECT_THAT(formats_of(opened),
+              ElementsAre("Chrome trace: run/a.json", "Chrome trace: run/z.json"));
+  EXPECT_THAT(notes_of(opened),
+              ElementsAre("info run/broken: a broken link, pipe, device or socket; left out",
+                          "info run/self: a broken link, pipe, device or socket; left out",
+                          "info run/up: a link to a folder; not followed"));
+  EXPECT_EQ(open({folder_ / "run/up/run"}).profiles.size(), 2u);  // a link that was named
+}
+
+TEST_F(OpenProfiles, ReadsPipesThatAreNamedAndNoOthers) {
+  put("run/a.json", chrome_json);
+  const fs::path pipe = folder_ / "run/pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(open({folder_ / "run"}).profiles.size(), 1u);  // does not wait for a writer
+
+  std::thread writer([&] { std::ofstream(pipe, std::ios::binary) << gzip(chrome_json); });
+  const Opened opened = open({pipe});
+  writer.join();
+  EXPECT_THAT(formats_of(opened), ElementsAre("Chrome trace: run/pipe"));
+
+  std::thread other([&] { std::ofstream(pipe, std::ios::binary) << "hello"; });
+  EXPECT_THAT(error_of({pipe}), StartsWith("run/pipe: not of a format"));
+  other.join();
+}
+
+TEST_F(OpenProfiles, RefusesAPipeWithoutEnd) {
+  const fs::path pipe = folder_ / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::thread writer([&] {
+    ::signal(SIGPIPE, SIG_IGN);
+    const int out = ::open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
+    const std::string block(1 << 16, 'x');
+    while (::write(out, block.data(), block.size()) > 0) {
+    }
+    ::close(out);
+  });
+  OpenOptions options;
+  options.source.decompressed_limit = 1 << 20;
+  const std::vector<fs::path> paths{pipe};
+  const auto opened = open_profiles(paths, options);
+  writer.join();
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("more than 1048576 bytes came, the limit"));
+}
+
+TEST_F(OpenProfiles, RefusesDevicesAndSockets) {
+  EXPECT_EQ(error_of({"/dev/null"}),
+            "/dev/null: a device or socket, not a file; name a file, folder or pipe");
+  const int socket = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string name = (folder_ / "s").string();
+  if (socket >= 0 && name.size() < sizeof address.sun_path) {
+    name.copy(address.sun_path, name.size());
+    ASSERT_EQ(::bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(error_of({folder_ / "s"}),
+              "s: a device or socket, not a file; name a file, folder or pipe");
+  }
+  ::close(socket);
+}
+
+TEST_F(OpenProfiles, SaysWhichFolderCannotBeRead) {
+  if (::geteuid() == 0) GTEST_SKIP() << "the superuser reads everything";
+  put("run/a.json", chrome_json);
+  put("run/closed/b.json", chrome_json);
+  fs::permissions(folder_ / "run/closed", fs::perms::none);
+  const fs::path secret = put("run/secret.json", chrome_json);
+  fs::permissions(secret, fs::perms::none);
+  EXPECT_THAT(notes_of(open({folder_ / "run"})),
+              ElementsAre(StartsWith("warning run/closed: cannot be read"),
+                          StartsWith("warning run/secret.json: cannot open")));
+}
+
+TEST_F(OpenProfiles, CountsManyUnknownFilesInsteadOfNamingAll) {
+  put("run/a.json", chrome_json);
+  for (int i = 0; i < 150; ++i) put("run/x" + std::to_string(i), "text");
+  const Opened opened = open({folder_ / "run"});
+  EXPECT_EQ(opened.notes.size(), 101u);
+  EXPECT_EQ(opened.notes.back().message, "50 more files are no profiles of a known format");
+}
+
+// --- damage ---
+
+TEST_F(OpenProfiles, KeepsWhatABrokenArchiveHolds) {
+  std::string log(runner_log);
+  for (int i = 0; i < 2000; ++i) log += fmt::format("Writing file:./{}\n", i * 7919 % 65537);
+  const std::string whole = gzip(log);
+  const Opened opened =
+      open({put("a.log.gz", std::string_view(whole).substr(0, whole.size() / 2))});
+  ASSERT_EQ(opened.profiles.size(), 1u);
+  EXPECT_EQ(opened.profiles[0].provenance.inferences, 7u);
+  ASSERT_EQ(opened.profiles[0].notes.size(), 1u);
+  EXPECT_EQ(opened.profiles[0].notes[0].severity, Severity::error);
+}
+
+TEST_F(OpenProfiles, TruncatedAnywhereIsAProfileOrAnErrorThatNamesTheFile) {
+  for (const std::string_view whole :
+       {std::string_view(chrome_json), std::string_view(runner_log)}) {
+    for (std::size_t size = 0; size <= whole.size(); ++size) {
+      const std::vector<fs::path> paths{put("x", whole.substr(0, size))};
+      const auto opened = open_profiles(paths);
+      if (!opened) {
+        EXPECT_THAT(opened.error().message, StartsWith(paths[0].string() + ": "));
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace npuscope
