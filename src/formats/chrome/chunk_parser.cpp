@@ -46,7 +46,7 @@ ChunkTable ChunkParser::parse(Chunk chunk) {
   list.begin = table.chunk.buffer.data() + table.chunk.begin;
   list.size = table.chunk.end - table.chunk.begin;
   list.offset = table.chunk.offset;
-  if (table.chunk.damaged || parse_list(list, table)) {
+  if (table.chunk.damaged || parse_list(std::move(list), table)) {
     clear(table);
     parse_damaged(table);
   }
@@ -55,7 +55,10 @@ ChunkTable ChunkParser::parse(Chunk chunk) {
   take_rows(ends_, table.ends);
   table.shapes = arguments_.take_shapes();
   table.strings = strings_.take_texts();
-  table.problems.add(Problem::bad_escape, table.chunk.offset, table.strings.badly_escaped);
+  if (table.strings.badly_escaped > 0) {
+    table.problems.add(Problem::bad_escape, list_.offset_of(table.strings.first_badly_escaped),
+                       table.strings.badly_escaped);
+  }
   table.composed = std::move(composed_);
   if (parser_.capacity() > 4 * chunk_bytes) parser_ = simdjson::ondemand::parser();
   return table;
@@ -77,8 +80,9 @@ void ChunkParser::clear(ChunkTable& table) {
   table.has_begins = false;
 }
 
-std::optional<std::uint64_t> ChunkParser::parse_list(const List& list, ChunkTable& table) {
-  list_ = &list;
+std::optional<std::uint64_t> ChunkParser::parse_list(List to_parse, ChunkTable& table) {
+  list_ = std::move(to_parse);
+  const List& list = list_;
   event_begin_ = list.begin;
   char* const json = list.begin - 1;
   json[0] = '[';
@@ -114,7 +118,7 @@ std::uint64_t ChunkParser::List::offset_of(const char* at) const {
 }
 
 void ChunkParser::add(Problem problem, ChunkTable& table) const {
-  table.problems.add(problem, list_->offset_of(event_begin_));
+  table.problems.add(problem, list_.offset_of(event_begin_));
 }
 
 bool ChunkParser::parse_event(ondemand::object object, ChunkTable& table) {
@@ -159,6 +163,8 @@ bool ChunkParser::read_member(EventKey meaning, const char* key, ondemand::value
   if (meaning == EventKey::id2) return read_id2(value);
   RawValue raw;
   if (!EventValues::read_raw(value, raw)) return false;
+  // simdjson has only counted a container's brackets.
+  if (raw.kind == RawValue::Kind::container && !values_.text(raw)) return false;
   const auto set = [](StringId& to, const std::optional<StringId>& from) {
     if (from) to = *from;
     return from.has_value();
@@ -200,7 +206,7 @@ bool ChunkParser::read_id2(ondemand::value& value) {
     ondemand::field field;
     if (std::move(each).get(field)) return false;
     const std::string_view key = key_text(reinterpret_cast<const char*>(field.key().raw()));
-    if (!EventValues::read_raw(field.value(), event_.id)) return false;
+    if (!EventValues::read_raw(field.value(), event_.id) || !values_.text(event_.id)) return false;
     event_.id_is_local = key == "local";
   }
   event_.seen |= 1u << unsigned(EventKey::id);

@@ -61,7 +61,7 @@ class ChunkParser {
 
   void clear(ChunkTable& table);
   // The place in the file of the first event that is broken; nothing when all were read.
-  std::optional<std::uint64_t> parse_list(const List& list, ChunkTable& table);
+  std::optional<std::uint64_t> parse_list(List to_parse, ChunkTable& table);
   void parse_damaged(ChunkTable& table);
   std::optional<List> clean_list(ChunkTable& table, const std::vector<std::uint64_t>& unreadable);
 
@@ -86,7 +86,7 @@ class ChunkParser {
   EventValues values_;
   ArgumentReader arguments_;
   Event event_;
-  const List* list_ = nullptr;
+  List list_;  // that is being parsed
   const char* event_begin_ = nullptr;
   // The keys of the last event: the next one mostly has the same.
   struct LastKey {

@@ -1,6 +1,7 @@
 #include "formats/chrome/event_cutter.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "formats/chrome/limits.hpp"
 #include "formats/chrome/separators.hpp"
@@ -85,7 +86,9 @@ void EventCutter::read_member() {
   }
   std::string key;
   if (first != '"' || !read_key(key)) {
-    problems_.add(Problem::text_between, window_.offset());
+    // A key that ends with the file is only cut off.
+    const bool cut_off = window_.at_end_of_file() && !peek_behind_space();
+    problems_.add(cut_off ? Problem::truncated : Problem::text_between, window_.offset());
     resync_ = {};
     place_ = Place::lost;
     return;
@@ -103,7 +106,10 @@ bool EventCutter::read_key(std::string& key) {
   const std::string_view text = window_.text();
   std::size_t end = 1;
   while (end < text.size() && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-  if (end >= text.size()) return false;
+  if (end >= text.size()) {
+    if (window_.at_end_of_file()) window_.drop(text.size());
+    return false;
+  }
   unescape(text.substr(1, end - 1), key);
   window_.drop(end + 1);
   if (peek_behind_space() != ':') return false;
@@ -145,6 +151,7 @@ bool EventCutter::cut_list(Chunk& chunk) {
   }
   const std::size_t before = window_.text().size();
   window_.fill_to(checked_ == 0 ? chunk_bytes : std::max(chunk_bytes, 2 * before));
+  if (std::exchange(distrusted_, false)) return cut_carefully(chunk);
   BracketScanner::Found found = scanner_.scan(window_.text().substr(scanned_));
   if (found.last_event_end) *found.last_event_end += scanned_;
   if (found.list_end) *found.list_end += scanned_;
@@ -169,10 +176,12 @@ bool EventCutter::cut_found(const BracketScanner::Found& found, Chunk& chunk) {
   if (found.list_end) {
     const std::size_t behind = *found.list_end - events_end;
     if (count_separators(window_.text().substr(0, behind)) < behind) {
-      problems_.add(Problem::text_between, window_.offset());
+      distrusted_ = true;
+      restart_event();
+    } else {
+      window_.drop(behind);
+      leave_list();
     }
-    window_.drop(behind);
-    leave_list();
   }
   return events_end > 0;
 }
@@ -182,6 +191,7 @@ bool EventCutter::resolve_unfinished(Chunk& chunk) {
   checked_ += checker_.take(window_.text().substr(checked_));
   if (window_.at_end_of_file()) checker_.finish();
   if (checker_.state() != JsonChecker::State::incomplete) return cut_carefully(chunk);
+  if (skip_unclosed_event()) return false;
   if (window_.at_end_of_file()) {
     problems_.add(Problem::truncated, window_.offset());
     place_ = Place::at_end;
@@ -191,6 +201,24 @@ bool EventCutter::resolve_unfinished(Chunk& chunk) {
     place_ = Place::in_long_event;
   }
   return false;
+}
+
+// An event whose brackets do not close takes those behind it for its own, without breaking a rule.
+// The keys of those give it away.
+bool EventCutter::skip_unclosed_event() {
+  constexpr std::string_view phase_key = "\"ph\"";
+  const std::string_view text = window_.text();
+  const std::size_t first = text.find(phase_key);
+  if (first == std::string_view::npos || unclosed_events_ == most_unclosed_events) return false;
+  if (text.find(phase_key, first + phase_key.size()) == std::string_view::npos) return false;
+  Resync resync;
+  const auto next = resync.look(text, 0, first);
+  if (!next) return false;
+  ++unclosed_events_;
+  problems_.add(Problem::broken_event, window_.offset());
+  window_.drop(std::size_t(*next));
+  restart_event();
+  return true;
 }
 
 bool EventCutter::cut_carefully(Chunk& chunk) {

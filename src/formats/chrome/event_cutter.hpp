@@ -51,6 +51,7 @@ class EventCutter {
   bool cut_list(Chunk& chunk);
   bool cut_found(const BracketScanner::Found& found, Chunk& chunk);
   bool resolve_unfinished(Chunk& chunk);
+  bool skip_unclosed_event();
   bool cut_carefully(Chunk& chunk);
   void continue_long_event();
   void look_for_event();
@@ -63,8 +64,10 @@ class EventCutter {
   bool found_list_ = false;
   BracketScanner scanner_;
   std::size_t scanned_ = 0;  // bytes of the window that the scanner has seen
+  bool distrusted_ = false;  // the scanner said that the list ends where no event has ended
   JsonChecker checker_;      // of the event at the window's begin
   std::size_t checked_ = 0;  // bytes of the window that the checker has seen
+  std::size_t unclosed_events_ = 0;
   Resync resync_;
   Problems problems_;
   std::vector<std::pair<std::string, std::string>> fields_;

@@ -25,7 +25,8 @@ Text text_of(Problem problem) {
     case Problem::bad_utf8:
       return {Severity::warning, "events with text that is not UTF-8, replaced by U+FFFD"};
     case Problem::bad_escape:
-      return {Severity::warning, "strings with halves of surrogate pairs, replaced by U+FFFD"};
+      return {Severity::warning,
+              "strings with broken escapes or halves of surrogate pairs, replaced by U+FFFD"};
     case Problem::no_phase: return {Severity::warning, "events without a phase (ph), left out"};
     case Problem::unknown_phase: return {Severity::warning, "events of unknown phases (ph)"};
     case Problem::no_time:

@@ -91,7 +91,9 @@ RawStrings::Texts RawStrings::take_texts() {
       text = result.made[std::size_t(entry.replaced)];
     } else if (entry.kind == Kind::text && text.find('\\') != std::string_view::npos) {
       std::string& made = result.made.emplace_back();
-      if (!unescape(text, made)) ++result.badly_escaped;
+      if (!unescape(text, made) && result.badly_escaped++ == 0) {
+        result.first_badly_escaped = text.data();
+      }
       text = made;
     }
     result.texts.push_back(text);

@@ -34,6 +34,7 @@ class RawStrings {
     std::vector<std::string_view> texts;  // by id
     std::deque<std::string> made;         // those that do not stand in the chunk as they are
     std::uint64_t badly_escaped = 0;
+    const char* first_badly_escaped = nullptr;
   };
   // Unescaped.
   Texts take_texts();
