@@ -18,7 +18,7 @@
 namespace npuscope::qnn {
 
 struct Artifact {
-  std::size_t order = 0;  // place of its file in the caller's list
+  std::size_t order = 0;  // in which it was read
   Kind kind = Kind::none;
   Losses losses;
   std::variant<std::monostate, OpTrace, RunTrace, HtpGraph, Qhas, ViewerOutput> content;

@@ -12,8 +12,7 @@ class SetReader {
  public:
   explicit SetReader(const ReadOptions& options) : options_(options) {}
 
-  void read(const File& file, std::size_t order) {
-    order_ = order;
+  void read(const File& file) {
     kind_ = file.kind;
     const std::string name = file.path.string();
     auto source = open_byte_source(file.path, options_.source);
@@ -57,7 +56,7 @@ class SetReader {
     }
     if (kind_ == Kind::op_trace) {
       auto trace = read_op_trace(std::move(*events), losses);
-      return keep(std::move(trace), std::move(losses));
+      return keep(std::move(trace), losses);
     }
     auto traces = read_run_traces(std::move(*events), losses);
     if (traces.empty()) {
@@ -73,12 +72,13 @@ class SetReader {
   }
 
   template <class Content>
-  void keep(Result<Content>&& content, Losses losses) {
+  void keep(Result<Content>&& content, const Losses& losses) {
     if (!content) return refuse(losses.file(), content.error());
+    const std::size_t order = artifacts_.size();
     Artifact& artifact = artifacts_.emplace_back();
-    artifact.order = order_;
+    artifact.order = order;
     artifact.kind = kind_;
-    artifact.losses = std::move(losses);
+    artifact.losses = losses;
     artifact.content = std::move(*content);
   }
 
@@ -91,7 +91,6 @@ class SetReader {
   std::vector<Artifact> artifacts_;
   std::vector<Note> unreadable_;
   Error first_error_;
-  std::size_t order_ = 0;
   Kind kind_ = Kind::none;
 };
 
@@ -99,7 +98,7 @@ class SetReader {
 
 Result<Sets> read_sets(std::span<const File> files, const ReadOptions& options) {
   SetReader reader(options);
-  for (std::size_t i = 0; i < files.size(); ++i) reader.read(files[i], i);
+  for (const File& file : files) reader.read(file);
   return std::move(reader).finish();
 }
 

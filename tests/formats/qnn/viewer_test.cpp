@@ -1,0 +1,195 @@
+// qnn-profile-viewer's text, CSV and standardised JSON as profiles.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "formats/qnn/generated_run.hpp"
+#include "formats/qnn/scratch_files.hpp"
+
+namespace npuscope::qnn {
+namespace {
+
+using test::GeneratedRun;
+using test::values_of;
+
+class QnnViewer : public test::ScratchFiles {};
+
+// Op, inference and cycles of every measure of a node.
+std::vector<std::string> node_cycles(const Profile& profile) {
+  std::vector<std::string> rows;
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::op) continue;
+    const Op& op = profile.ops[measure.subject_id];
+    rows.push_back(
+        fmt::format("{} {} #{} {}", profile.text(op.name), op.id, measure.instance, measure.value));
+    EXPECT_EQ(measure.kind, MeasureKind::work);
+  }
+  return rows;
+}
+
+TEST_F(QnnViewer, TextCsvAndJsonSayTheSame) {
+  const GeneratedRun run = test::random_run(1);
+  const Profile text = read_one({write("profile.txt", test::viewer_text_of(run))});
+  const Profile csv = read_one({write("profile.csv", test::viewer_csv_of(run))});
+  const Profile json = read_one({write("profile.json", test::viewer_json_of(run))});
+  EXPECT_EQ(node_cycles(text).size(), 30u);
+  EXPECT_EQ(node_cycles(text), node_cycles(csv));
+  EXPECT_EQ(node_cycles(text), node_cycles(json));
+  for (const char* label :
+       {"RPC (execute) time", "QNN (execute) time", "Time for initial VTCM acquire",
+        "Number of HVX threads used", "Accelerator (execute) time (cycles)"}) {
+    EXPECT_EQ(values_of(text, label).size(), 3u) << label;
+    EXPECT_EQ(values_of(text, label), values_of(csv, label)) << label;
+    EXPECT_EQ(values_of(text, label), values_of(json, label)) << label;
+  }
+  for (const Profile* profile : {&text, &csv, &json}) {
+    EXPECT_EQ(profile->provenance.inferences, 3u);
+    EXPECT_EQ(profile->provenance.temperature, Provenance::Temperature::cold_then_warm);
+  }
+  EXPECT_EQ(text.provenance.version, "backend v2.45.0.2");
+  EXPECT_EQ(json.provenance.version, "backend v2.45.0.2");
+}
+
+TEST_F(QnnViewer, PhasesOfAnExecuteBeginWithItAndExecutesFollowOneAnother) {
+  const Profile profile =
+      read_one({write("profile.txt", test::viewer_text_of(test::random_run(1)))});
+  std::map<std::uint32_t, std::pair<std::int64_t, std::int64_t>> executes;  // start and end
+  for (const Phase& phase : profile.phases) {
+    if (profile.text(phase.name) != "QNN (execute) time") continue;
+    executes[phase.instance] = {phase.start, phase.start + phase.duration};
+    EXPECT_EQ(profile.units[index_of(phase.unit)].engine, Engine::host);
+  }
+  ASSERT_EQ(executes.size(), 3u);
+  EXPECT_EQ(executes[0].second, executes[1].first);
+  EXPECT_EQ(executes[1].second, executes[2].first);
+  EXPECT_EQ(executes[0].second - executes[0].first, 3'900'000);  // nanoseconds
+  for (const Phase& phase : profile.phases) {
+    if (!profile.text(phase.name).starts_with("Accelerator (execute excluding")) continue;
+    EXPECT_EQ(phase.start, executes[phase.instance].first);
+    EXPECT_EQ(profile.units[index_of(phase.unit)].engine, Engine::device);
+  }
+  EXPECT_EQ(test::noted(profile, "only lengths are printed"), 1u);
+}
+
+TEST_F(QnnViewer, SectionsOutsideExecutesAreNamedByThem) {
+  const GeneratedRun run = test::random_run(1);
+  const Profile text = read_one({write("profile.txt", test::viewer_text_of(run))});
+  EXPECT_EQ(values_of(text, "Init: NetRun"), std::vector<double>{24900});
+  EXPECT_EQ(values_of(text, "De-Init: NetRun"), std::vector<double>{3449});
+  EXPECT_EQ(text.phases.back().start + text.phases.back().duration, [&] {
+    std::int64_t last = 0;
+    for (const Phase& phase : text.phases) last = std::max(last, phase.start + phase.duration);
+    return last;
+  }());  // taking down comes last, wherever it is printed
+  const Profile csv = read_one({write("profile.csv", test::viewer_csv_of(run))});
+  EXPECT_EQ(values_of(csv, "FINALIZE: RPC (finalize) time"), std::vector<double>{14253});
+  EXPECT_EQ(values_of(csv, "FINALIZE: Graph Optimizations"), std::vector<double>{271699});
+  std::map<std::string, std::int64_t> start;
+  for (const Phase& phase : csv.phases) start[std::string(csv.text(phase.name))] = phase.start;
+  EXPECT_EQ(start["FINALIZE: Graph Preparation Initializing"], 0);
+  EXPECT_EQ(start["FINALIZE: Graph Optimizations"], 451'000);
+}
+
+TEST_F(QnnViewer, NodesAreKnownWithColonAndWithSpace) {
+  const Profile profile =
+      read_one({write("profile.txt",
+                      "Execute Stats:\nExecute Stat 1\nNumber of HVX threads used : 4  count\n"
+                      "    Input OpId_2 (cycles) : 7818  cycles\n"
+                      "    /a.b:c/MatMul:0:OpId_18 (cycles) : 32707  cycles\n"
+                      "    OpId_4_copy:OpId_5 (cycles) : 12  cycles\n"
+                      "Printing All Data Received From Back End\n")});
+  EXPECT_EQ(node_cycles(profile),
+            (std::vector<std::string>{"Input 2 #0 7818", "/a.b:c/MatMul:0 18 #0 32707",
+                                      "OpId_4_copy 5 #0 12"}));
+}
+
+TEST_F(QnnViewer, UnknownAndEmptyValuesAreNoNumbers) {
+  const Profile profile = read_one({write(
+      "profile.csv",
+      "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier\n"
+      "0,BACKEND,4,COUNT,BACKEND,ROOT,Number of HVX threads used\n"
+      "0,UNKNOWN,UNKNOWN,OBJECT,BACKEND,ROOT,Unknown event type\n"
+      "0,BACKEND,,US,BACKEND,ROOT,RPC (execute) time\n"
+      "0,EXECUTE,9308,US,BACKEND,ROOT,QNN (execute) time\n")});
+  EXPECT_TRUE(values_of(profile, "Unknown event type").empty());
+  EXPECT_TRUE(values_of(profile, "RPC (execute) time").empty());
+  EXPECT_EQ(values_of(profile, "QNN (execute) time"), std::vector<double>{9308});
+  EXPECT_EQ(profile.provenance.instrumentation, "optrace");
+}
+
+TEST_F(QnnViewer, CsvExecutesBeginAtTheirFirstLabelAndEndAtTheirLast) {
+  // A basic profile has no HVX threads; what follows an execute is outside it.
+  const Profile profile = read_one({write(
+      "profile.csv",
+      "qnn-profile-viewer: v2.47\nBackend: v2.47\n\n"
+      "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier\n"
+      "0,BACKEND,1,US,BACKEND,ROOT,RPC (execute) time\n"
+      "0,EXECUTE,2,US,BACKEND,ROOT,QNN (execute) time\n"
+      "0,BACKEND,3,US,BACKEND,ROOT,\"RPC (execute) time\"\r\n"
+      "0,EXECUTE,4,US,BACKEND,ROOT,QNN (execute) time\n"
+      "0,DEINIT,5,US,BACKEND,ROOT,QNN (deinit) time\n")});
+  EXPECT_EQ(profile.provenance.inferences, 2u);
+  EXPECT_EQ(profile.provenance.version, "backend v2.47");
+  EXPECT_EQ(profile.provenance.instrumentation, "basic");
+  EXPECT_EQ(values_of(profile, "RPC (execute) time"), (std::vector<double>{1, 3}));
+  EXPECT_EQ(values_of(profile, "DEINIT: QNN (deinit) time"), std::vector<double>{5});
+}
+
+TEST_F(QnnViewer, NamesWithCommasAndQuotesAreWhole) {
+  const Profile profile = read_one({write(
+      "profile.csv",
+      "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier\n"
+      "0,BACKEND,4,COUNT,BACKEND,ROOT,Number of HVX threads used\n"
+      "0,NODE,7,CYCLES,BACKEND,SUB-EVENT,\"a \"\"b\"\", c:OpId_3 (cycles)\"\n")});
+  EXPECT_EQ(node_cycles(profile), std::vector<std::string>{"a \"b\", c 3 #0 7"});
+}
+
+// Every node has sub-events of its own, and execution is many times slower.
+TEST_F(QnnViewer, LintingIsToldAndItsWaitsAndOverlapsAreMeasures) {
+  const Profile profile = read_one({write(
+      "profile.csv",
+      "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier\n"
+      "0,BACKEND,4,COUNT,BACKEND,ROOT,Number of HVX threads used\n"
+      "0,BACKEND,900,CYCLES,BACKEND,ROOT,Accelerator (critical path execute) time (cycles)\n"
+      "0,NODE,700,CYCLES,BACKEND,SUB-EVENT,MatMul_0:OpId_18 (cycles)\n"
+      "0,NODE,50,CYCLES,BACKEND,SUB-SUB-EVENT,Wait (Scheduler) time\n"
+      "0,NODE,60,CYCLES,BACKEND,SUB-SUB-EVENT,Overlap time\n"
+      "0,NODE,\"HVX, DMA\",OBJECT,BACKEND,SUB-SUB-EVENT,Resources\n"
+      "0,EXECUTE,9308,US,BACKEND,ROOT,QNN (execute) time\n")});
+  EXPECT_EQ(profile.provenance.instrumentation, "linting");
+  EXPECT_EQ(test::noted(profile, "linting slows execution"), 1u);
+  ASSERT_EQ(profile.ops.size(), 1u);
+  EXPECT_EQ(profile.text(profile.ops[0].attributes), "HVX, DMA");
+  EXPECT_EQ(profile.ops[0].engine, Engine::hvx);
+  EXPECT_EQ(values_of(profile, "node cycles"), std::vector<double>{700});
+  EXPECT_EQ(values_of(profile, "Wait (Scheduler) time"), std::vector<double>{50});
+  EXPECT_EQ(values_of(profile, "Overlap time"), std::vector<double>{60});
+  for (const Measure& measure : profile.measures) {
+    if (profile.text(measure.what).find("critical path") == std::string_view::npos) continue;
+    EXPECT_EQ(measure.kind, MeasureKind::dominant_path);
+  }
+}
+
+TEST_F(QnnViewer, StandardisedJsonIsReadInAnyOrderOfKeysAndAnyNesting) {
+  const Profile profile = read_one({write("profile.json", R"json({"messages": [{"profilingEvents": [
+    {"sub-events": [{"value": "32707", "unit": "CYCLES", "identifier": "MatMul_0:OpId_18 (cycles)"},
+                    {"identifier": 7}],
+     "value": 68365, "unit": "CYCLES", "identifier": "Accelerator (execute) time (cycles)"}],
+    "method": "BACKEND_EXECUTE"}], "metadata": null})json")});
+  EXPECT_EQ(node_cycles(profile), std::vector<std::string>{"MatMul_0 18 #0 32707"});
+  EXPECT_EQ(values_of(profile, "Accelerator (execute) time (cycles)"), std::vector<double>{68365});
+  EXPECT_EQ(test::noted(profile, "\"identifier\" is not a text"), 1u);
+}
+
+TEST_F(QnnViewer, ItsNodesStandBesideTheOpsOfATrace) {
+  const GeneratedRun run = test::random_run(3);
+  const Profile profile = read_one({write("trace.json", test::op_trace_of(run)),
+                                    write("profile.csv", test::viewer_csv_of(run))});
+  EXPECT_EQ(profile.phases.size(), 0u);  // the cycles of the trace are its time axis
+  EXPECT_EQ(values_of(profile, "node cycles").size(), 30u);
+  EXPECT_EQ(test::outcomes(profile, Check::Outcome::failed), "");
+}
+
+}  // namespace
+}  // namespace npuscope::qnn
