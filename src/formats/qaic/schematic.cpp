@@ -64,9 +64,10 @@ Status check_ops(const Schematic& schematic, std::string_view name) {
                         lies_in(op.input_begin, op.input_count, schematic.inputs.size()) &&
                         lies_in(op.buffer_begin, op.buffer_count, schematic.op_buffers.size());
     if (!usable) {
-      return input_error("{}: op {} of the schematic points outside its tables; compile the model "
-                         "again",
-                         name, i);
+      return input_error(
+          "{}: op {} of the schematic points outside its tables; compile the model "
+          "again",
+          name, i);
     }
   }
   return {};
@@ -74,9 +75,10 @@ Status check_ops(const Schematic& schematic, std::string_view name) {
 
 Status check(const Schematic& schematic, std::string_view name) {
   const auto refuse = [&](std::string_view table, std::size_t i) {
-    return input_error("{}: entry {} of the schematic's {} points outside its tables; compile the "
-                       "model again",
-                       name, i, table);
+    return input_error(
+        "{}: entry {} of the schematic's {} points outside its tables; compile the "
+        "model again",
+        name, i, table);
   };
   for (std::size_t i = 0; i < schematic.nodes.size(); ++i) {
     const SchematicNode& node = schematic.nodes[i];

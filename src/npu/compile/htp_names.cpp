@@ -123,7 +123,8 @@ std::string htp_compute_type(std::string_view kernel, std::string_view qnn_type,
     return integer ? "q::ConvLayer_s1.opt" : "q::ConvLayer.fp16.s1.tcm";
   }
   const auto found = compute_types().find(kernel);
-  return found != compute_types().end() ? std::string(found->second) : fmt::format("q::{}", qnn_type);
+  return found != compute_types().end() ? std::string(found->second)
+                                        : fmt::format("q::{}", qnn_type);
 }
 
 std::string_view htp_movement_type(Movement movement) {

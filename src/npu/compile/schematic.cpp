@@ -24,7 +24,7 @@ constexpr std::uint32_t int32_type = 0x0032;
 
 // Who wrote what lies in a buffer or in DDR.
 struct Contents {
-  std::uint32_t node = ~0u;             // whose tiles they are
+  std::uint32_t node = ~0u;  // whose tiles they are
   TensorId tensor = TensorId::none;
   std::vector<std::uint32_t> writers;   // ops
   std::vector<std::uint32_t> previous;  // of what this node's tiles overwrite in place
@@ -93,8 +93,8 @@ class SchematicBuilder {
     }
     out_.nodes.push_back({input_id, text("Input"), text("Input")});
     out_.nodes.push_back({output_id, text("Output"), text("Output")});
-    out_.nodes.push_back({service_id, text("SystemService_ChunkPreload"),
-                          text("SystemService_ChunkPreload")});
+    out_.nodes.push_back(
+        {service_id, text("SystemService_ChunkPreload"), text("SystemService_ChunkPreload")});
   }
 
   std::uint32_t owner_of(const TaskSpec& task) const {
@@ -119,8 +119,7 @@ class SchematicBuilder {
     op.vtcm_read = task.vtcm_read;
     op.vtcm_write = task.vtcm_write;
     const std::string_view kernel = network_.strings[task.kernel];
-    const bool waits_for_host =
-        task.port != 0 || (task.flags & qaic::task_end_stats) != 0;
+    const bool waits_for_host = task.port != 0 || (task.flags & qaic::task_end_stats) != 0;
     if (waits_for_host) {
       op.type = text("SyncOp");
       op.role = std::uint32_t(SchematicRole::sync);
@@ -273,7 +272,8 @@ class SchematicBuilder {
         if (task.movement == Movement::output) {
           for (const std::uint32_t shape : {extent, begin, begin}) add(shape);
         } else {
-          for (const std::uint32_t shape : {begin, begin, extent, begin, extent, extent}) add(shape);
+          for (const std::uint32_t shape : {begin, begin, extent, begin, extent, extent})
+            add(shape);
         }
         return;
       }

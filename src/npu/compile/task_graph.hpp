@@ -45,10 +45,10 @@ struct TaskSpec {
   std::uint64_t output_bytes = 0;
   StringId name{}, kernel{}, types{}, memory{}, shape{}, operands{}, attributes{};
   // For the schematic
-  std::uint32_t node = 0;                   // in Graph::nodes; beyond them: of the outputs
-  TensorId tensor = TensorId::none;         // that it makes or moves, or a part of
+  std::uint32_t node = 0;            // in Graph::nodes; beyond them: of the outputs
+  TensorId tensor = TensorId::none;  // that it makes or moves, or a part of
   Movement movement = Movement::none;
-  std::uint64_t vtcm_read = 0;              // bytes
+  std::uint64_t vtcm_read = 0;  // bytes
   std::uint64_t vtcm_write = 0;
 };
 

@@ -77,14 +77,11 @@ class OptraceBuilder {
         std::upper_bound(program_.queue_begin.begin(), program_.queue_begin.end(), task);
     return ThreadGroup((after - program_.queue_begin.begin() - 1) % qaic::thread_groups);
   }
-  SchematicRole role_of(std::uint32_t op) const {
-    return SchematicRole(schematic_.ops[op].role);
-  }
+  SchematicRole role_of(std::uint32_t op) const { return SchematicRole(schematic_.ops[op].role); }
 
   void add_graph_ops() {
     for (const qaic::SchematicNode& node : schematic_.nodes) {
-      set_.graph_ops.push_back(
-          {node.id, schematic_.texts[node.name], schematic_.texts[node.type]});
+      set_.graph_ops.push_back({node.id, schematic_.texts[node.name], schematic_.texts[node.type]});
     }
     for (std::size_t i = 0; i < schematic_.ops.size(); ++i) {  // the service is named by its op
       GraphOp& owner = set_.graph_ops[schematic_.ops[i].node];
@@ -208,8 +205,8 @@ class OptraceBuilder {
         part_of(all.dram_read, thread, threads), part_of(all.dram_write, thread, threads),
         part_of(all.vtcm_read, thread, threads), part_of(all.vtcm_write, thread, threads)};
     if (waits(record)) {
-      add_instance(wait_ops_[record.task], tid, record.wait_cycle, record.start_cycle,
-                   record.polls, {});
+      add_instance(wait_ops_[record.task], tid, record.wait_cycle, record.start_cycle, record.polls,
+                   {});
     }
     const bool records_itself = role_of(record.task) == SchematicRole::spill;
     add_instance(record.task, tid, record.start_cycle,
@@ -284,8 +281,8 @@ Status check_optrace(const Program& program, const Schematic* schematic, const T
     return input_error(
         "network {} was compiled for {} of {}; QNN optraces are of one HTP core: compile with "
         "-target=htp-v75",
-        program.network_name, program.cores == 1 ? "one core" : fmt::format("{} cores", program.cores),
-        target.name);
+        program.network_name,
+        program.cores == 1 ? "one core" : fmt::format("{} cores", program.cores), target.name);
   }
   if (program.stats_level < 70) {
     return input_error(
@@ -306,9 +303,9 @@ Status check_optrace(const Program& program, const Schematic* schematic, const T
 
 Result<OptraceSet> make_optrace(const Program& program, const Schematic& schematic,
                                 const Target& target, const SimulationResult& result) {
-  const auto traced =
-      std::find_if(result.inferences.begin(), result.inferences.end(),
-                   [](const SimulatedInference& it) { return it.activation == 0 && it.number == 0; });
+  const auto traced = std::find_if(
+      result.inferences.begin(), result.inferences.end(),
+      [](const SimulatedInference& it) { return it.activation == 0 && it.number == 0; });
   if (traced == result.inferences.end() || traced->op_trace.empty()) {
     return input_error("network {}: the run has no op records; simulate it with op_trace",
                        program.network_name);

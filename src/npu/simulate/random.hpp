@@ -31,6 +31,14 @@ constexpr double normal(std::uint64_t bits) {
 }
 
 // Uses of the seed that must not share values.
-enum class RandomUse : std::uint64_t { kernel = 1, core_clock, core_timer, activation, port, boot, session };
+enum class RandomUse : std::uint64_t {
+  kernel = 1,
+  core_clock,
+  core_timer,
+  activation,
+  port,
+  boot,
+  session
+};
 
 }  // namespace npuscope::npu

@@ -94,8 +94,8 @@ Recorder::Recorder(const RecordingContext& context, std::uint32_t activation,
                    std::uint64_t inference)
     : context_(context),
       first_core_(activation * context.program.cores),
-      traces_ops_(context.options.op_trace && context.target.session && context.program.cores == 1 &&
-                  inference == 0) {
+      traces_ops_(context.options.op_trace && context.target.session &&
+                  context.program.cores == 1 && inference == 0) {
   prepare_identity(activation, inference);
   prepare_records();
   prepare_pmu();
@@ -258,9 +258,9 @@ void Recorder::add_to_op_trace(const TaskExecution& execution) {
       std::max(1.0, std::round(execution.nominal_cycles / session.cycles_per_packet))));
   record.wait_cycle = counter(execution.core, execution.wait_cycles);
   record.start_cycle = counter(execution.core, execution.start_cycles);
-  record.polls = saturated(std::uint64_t(std::max(
-      1.0, std::round(double(record.start_cycle - record.wait_cycle) /
-                      session.polling_cycles_per_packet))));
+  record.polls = saturated(
+      std::uint64_t(std::max(1.0, std::round(double(record.start_cycle - record.wait_cycle) /
+                                             session.polling_cycles_per_packet))));
   record.end_cycle = counter(execution.core, execution.kernel_end_cycles);
   record.leave_cycle = counter(execution.core, execution.leave_cycles);
   op_trace_.push_back(record);

@@ -159,8 +159,8 @@ Status check_run(const RunRequest& request, const PlannedRun& run, const std::st
   if (auto usable = check_level(request, *run.loaded, file); !usable) return usable;
   if (!request.qnn_folder.empty()) {
     const auto& schematic = run.loaded->schematic;
-    auto usable = check_optrace(run.loaded->program, schematic ? &*schematic : nullptr,
-                                run.loaded->target);
+    auto usable =
+        check_optrace(run.loaded->program, schematic ? &*schematic : nullptr, run.loaded->target);
     if (!usable) return input_error("{}: {}", file, usable.error().message);
   }
   return check_simulation(run.loaded->program, run.loaded->target, request.simulation);

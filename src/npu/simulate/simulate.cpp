@@ -172,7 +172,7 @@ class Simulation {
   void leave(std::uint32_t activation, Picoseconds now) {
     DeviceSession& session = sessions_[activation];
     SimulatedInference& inference = host_.end_on_device(activation, now, session.ticks());
-    inference.phases = session.take_phases();
+    if (options_.op_trace) inference.phases = session.take_phases();
     keep_records(inference);
   }
 

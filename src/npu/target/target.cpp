@@ -111,7 +111,8 @@ void read_session(FieldReader& in, Target& target) {
   read_session_state(in, "session.cold", session.cold);
   read_session_state(in, "session.warm", session.warm);
   if (target.core_hz_min != target.core_hz) {
-    in.fail("clock.core_hz_min", "the same as core_hz: with [session] the clock follows its phases");
+    in.fail("clock.core_hz_min",
+            "the same as core_hz: with [session] the clock follows its phases");
   }
 }
 

@@ -24,7 +24,6 @@ Status check_optrace(const qaic::Program& program, const qaic::Schematic* schema
 // no op records.
 Result<qnn::optrace::OptraceSet> make_optrace(const qaic::Program& program,
                                               const qaic::Schematic& schematic,
-                                              const Target& target,
-                                              const SimulationResult& result);
+                                              const Target& target, const SimulationResult& result);
 
 }  // namespace npuscope::npu

@@ -42,8 +42,8 @@ struct SimulationOptions {
   std::uint64_t first_output = 0;
   std::uint64_t outputs = 0;
   bool keep_truth = false;  // also keep what really happened (for tests)
-  // Also keep the op records of the first inference of each activation, as a device does whose
-  // profiling is set to optrace.
+  // On one core of a target with sessions, also keep the op records of the first inference of each
+  // activation and the phases of every one, as a device does whose profiling is set to optrace.
   bool op_trace = false;
   // Takes each sampled or output inference when it completes, with its buffer, which the result
   // then does not keep: memory stays bounded however many samples there are. An error ends the
@@ -71,12 +71,12 @@ struct OpTraceRecord {
   std::uint32_t thread = 0;
   // The transfer that it waited for last, as index in Program::tasks; nothing: for none.
   std::uint32_t waited_for = nothing;
-  std::uint32_t packets = 0;        // instruction packets of the kernel
-  std::uint32_t polls = 0;          // of the wait
-  std::uint64_t wait_cycle = 0;     // the thread was free
-  std::uint64_t start_cycle = 0;    // of the kernel
-  std::uint64_t end_cycle = 0;      // of the kernel
-  std::uint64_t leave_cycle = 0;    // of telling others that it is complete
+  std::uint32_t packets = 0;      // instruction packets of the kernel
+  std::uint32_t polls = 0;        // of the wait
+  std::uint64_t wait_cycle = 0;   // the thread was free
+  std::uint64_t start_cycle = 0;  // of the kernel
+  std::uint64_t end_cycle = 0;    // of the kernel
+  std::uint64_t leave_cycle = 0;  // of telling others that it is complete
 };
 
 // One phase of a call to a device that has sessions, by the device's timer and cycle counter.
@@ -110,8 +110,8 @@ struct SimulatedInference {
   std::uint64_t output_wait_ticks = 0;
   std::vector<std::byte> stats_buffer;  // empty unless sampled; always below -stats-level=40
   std::vector<TaskTruth> truth;         // empty unless asked for and sampled
-  std::vector<OpTraceRecord> op_trace;  // empty unless asked for and the first of its activation
-  std::vector<SessionPhase> phases;     // the outer one first; empty on a target without sessions
+  std::vector<OpTraceRecord> op_trace;  // empty unless op_trace is asked for, and this is the first
+  std::vector<SessionPhase> phases;     // the outer one first; empty unless op_trace is asked for
 };
 
 struct SimulationResult {

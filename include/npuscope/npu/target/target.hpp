@@ -117,7 +117,8 @@ struct Target {
 // Reads a description; an input error names the missing or senseless field, and its line if known.
 Result<Target> parse_target(std::string_view toml, std::string name);
 
-// A description built into the program: "aic100", "htp-v75". An unknown name is a usage error that lists them.
+// A description built into the program: "aic100", "htp-v75". An unknown name is a usage error that
+// lists them.
 Result<Target> builtin_target(std::string_view name);
 
 }  // namespace npuscope::npu
