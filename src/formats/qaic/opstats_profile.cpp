@@ -109,6 +109,8 @@ class OpstatsReader {
   void rename_ops();
   void add_checks();
   void add_provenance();
+  void note_fields();
+  void name_file();
 
   const ArgumentPlan& plan_of(std::size_t row) const {
     return plans_[arguments().empty() ? 0 : arguments().shape[row]];
@@ -155,6 +157,8 @@ Profile OpstatsReader::run() {
   add_port_edges(ports_, profile_);
   add_opstats_marks(events_.marks, events_.threads, tracks_, origin_, profile_);
   add_provenance();
+  note_fields();
+  name_file();
   events_ = {};
   compact_strings(profile_);
   return std::move(profile_);
@@ -420,6 +424,29 @@ void OpstatsReader::add_provenance() {
     if (profile_.spans.kind[row] != SpanKind::inference) continue;
     const std::uint32_t count = ++executions[index_of(profile_.spans.unit[row])];
     from.inferences = std::max(from.inferences, count);
+  }
+}
+
+// Members of the file beside its events; of npuscope's own, otherData has been understood.
+void OpstatsReader::note_fields() {
+  std::string names;
+  std::uint64_t count = 0;
+  for (const auto& [name, json] : events_.fields) {
+    if (name == "displayTimeUnit" || (is_npuscope_ && name == "otherData")) continue;
+    count += 1;
+    if (count <= 8) names += (names.empty() ? "" : ", ") + name;
+  }
+  if (count == 0) return;
+  profile_.notes.push_back({Severity::info, "", 0,
+                            "top-level members beside the events, not in the profile: " + names +
+                                (count > 8 ? ", ..." : ""),
+                            count});
+}
+
+void OpstatsReader::name_file() {
+  if (!events_.file.empty()) profile_.provenance.files = {events_.file};
+  for (Note& note : profile_.notes) {
+    if (note.file.empty()) note.file = events_.file;
   }
 }
 
