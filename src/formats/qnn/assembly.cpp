@@ -208,6 +208,19 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
   provenance.temperature = temperature_of(provenance);
 }
 
+// The tables have grown row by row; what they grew beyond is given back.
+void release_room(Profile& profile) {
+  profile.ops.shrink_to_fit();
+  profile.measures.shrink_to_fit();
+  profile.edges.shrink_to_fit();
+  profile.flows.shrink_to_fit();
+  profile.tensors.shrink_to_fit();
+  profile.tensor_uses.shrink_to_fit();
+  profile.counters.of.shrink_to_fit();
+  profile.counters.time.shrink_to_fit();
+  profile.counters.value.shrink_to_fit();
+}
+
 }  // namespace
 
 Profile assemble(ArtifactSet&& set) {
@@ -234,6 +247,7 @@ Profile assemble(ArtifactSet&& set) {
   }
   assembly.losses.append_to(assembly.profile.notes);
   assembly.profile.checks = check_set(set, assembly.profile);
+  release_room(assembly.profile);
   return std::move(assembly.profile);
 }
 

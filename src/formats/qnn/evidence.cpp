@@ -263,7 +263,8 @@ std::vector<ArtifactSet> link(std::vector<Artifact>&& artifacts) {
   std::stable_sort(artifacts.begin(), artifacts.end(),
                    [&](const Artifact& a, const Artifact& b) { return rank(a) < rank(b); });
   for (Artifact& artifact : artifacts) {
-    Evidence evidence = evidence_of(artifact);
+    Evidence evidence;
+    if (artifacts.size() > 1) evidence = evidence_of(artifact);
     Group* home = nullptr;
     std::string apart;
     for (Group& group : groups) {
