@@ -111,6 +111,7 @@ void Clocks::add_snapshot(std::string_view message, std::uint32_t sequence, std:
     }
   }
   last_clock_ = nullptr;
+  last_steps_ = false;
   ++snapshots_;
   if (primary != 0 && !is_sequence_clock(primary) && !base_chosen_) base_ = primary;
   for (const Reading& reading : of_sequence) {
@@ -174,10 +175,11 @@ void Clocks::add_group(std::vector<Reading> readings, std::uint64_t offset) {
 void Clocks::assume_base(std::uint32_t clock) {
   base_ = clock;
   base_chosen_ = true;
+  last_steps_ = false;
 }
 
-std::optional<std::int64_t> Clocks::to_trace_time(std::uint32_t clock, std::uint32_t sequence,
-                                                  std::uint64_t timestamp) {
+std::optional<std::int64_t> Clocks::any_to_trace_time(std::uint32_t clock, std::uint32_t sequence,
+                                                      std::uint64_t timestamp) {
   if (!is_sequence_clock(clock)) {
     if (clock == 0) clock = base_;
     const auto unit = units_ns_.empty() ? units_ns_.end() : units_ns_.find(clock);
@@ -193,10 +195,22 @@ std::optional<std::int64_t> Clocks::to_trace_time(std::uint32_t clock, std::uint
     last_key_ = key;
   }
   const auto time = sequence_time(*last_clock_, timestamp);
+  remember_steps();
   if (!time) return std::nullopt;
   const auto related = translate(last_clock_->own, last_clock_->other, *time);
   if (!related) return std::nullopt;
   return trace_wide_to_base(last_clock_->related_to, *related);
+}
+
+// Whether the next timestamps of this clock, if small, need no more than an addition.
+void Clocks::remember_steps() {
+  const SequenceClock& clock = *last_clock_;
+  constexpr std::int64_t far = std::int64_t{1} << 62;
+  last_steps_ = clock.incremental && clock.unit_ns == 1 && clock.related_to == base_ &&
+                !clock.own.empty() && clock.last >= clock.own.back() && clock.last < far;
+  if (!last_steps_) return;
+  last_steps_ = !__builtin_sub_overflow(clock.other.back(), clock.own.back(), &last_offset_) &&
+                last_offset_ > -far && last_offset_ < far;
 }
 
 std::optional<std::int64_t> Clocks::sequence_time(SequenceClock& clock, std::uint64_t timestamp) {

@@ -31,7 +31,18 @@ class Clocks {
   // Nanoseconds; none when nothing relates the clock to the trace's (or beyond 64 bits). `clock` 0
   // is the trace's own.
   std::optional<std::int64_t> to_trace_time(std::uint32_t clock, std::uint32_t sequence,
-                                            std::uint64_t timestamp);
+                                            std::uint64_t timestamp) {
+    if (clock == 0 && units_ns_.empty() && timestamp >> 63 == 0) return std::int64_t(timestamp);
+    // The usual clock of a sequence: differences, since a snapshot that has the trace's clock.
+    constexpr std::uint64_t largest_step = std::uint64_t{1} << 40;  // 18 minutes
+    constexpr std::int64_t farthest = std::int64_t{1} << 62;        // no sum overflows below
+    if (last_steps_ && last_key_ == (std::uint64_t(sequence) << 32 | clock) &&
+        timestamp < largest_step && last_clock_->last < farthest) {
+      last_clock_->last += std::int64_t(timestamp);
+      return last_clock_->last + last_offset_;
+    }
+    return any_to_trace_time(clock, sequence, timestamp);
+  }
 
   // A trace without snapshots whose first event names a clock: that is the trace's.
   bool may_assume_base() const { return snapshots_ == 0 && !base_chosen_; }
@@ -70,6 +81,9 @@ class Clocks {
     std::vector<Hop> hops;
   };
 
+  std::optional<std::int64_t> any_to_trace_time(std::uint32_t clock, std::uint32_t sequence,
+                                                std::uint64_t timestamp);
+  void remember_steps();
   void add_group(std::vector<Reading> readings, std::uint64_t offset);
   void relate(std::uint32_t clock, std::uint32_t sequence, std::int64_t time,
               const std::vector<Reading>& trace_wide);
@@ -88,6 +102,8 @@ class Clocks {
   std::unordered_map<std::uint64_t, SequenceClock> sequence_clocks_;
   std::uint64_t last_key_ = 0;
   SequenceClock* last_clock_ = nullptr;
+  bool last_steps_ = false;  // the last clock counts ns on from readings that are all before now
+  std::int64_t last_offset_ = 0;
 };
 
 }  // namespace npuscope::perfetto

@@ -16,22 +16,22 @@ constexpr std::size_t most_gaps = 100;
 PacketCutter::PacketCutter(ReadBytes read, std::size_t longest_packet)
     : read_(std::move(read)), longest_(longest_packet) {}
 
-std::optional<RawPacket> PacketCutter::next() {
+bool PacketCutter::next_of_any(RawPacket& packet) {
   for (;;) {
-    switch (step()) {
-      case Step::packet: return packet_;
+    switch (step(packet)) {
+      case Step::packet: return true;
       case Step::too_long: skip_long_packet(); break;
       case Step::broken: resynchronize(); break;
       case Step::need_more:
         if (refill()) break;
-        if (begin_ == end_) return std::nullopt;
+        if (begin_ == end_) return false;
         resynchronize();
         break;
     }
   }
 }
 
-PacketCutter::Step PacketCutter::step() {
+PacketCutter::Step PacketCutter::step(RawPacket& packet) {
   const std::string_view bytes = rest();
   const Frame frame = read_frame(bytes);
   if (frame.outcome == Frame::Outcome::broken) return Step::broken;
@@ -42,13 +42,14 @@ PacketCutter::Step PacketCutter::step() {
     long_packet_ = length;
     return Step::too_long;
   }
-  packet_ = {bytes.substr(frame.header, std::size_t(frame.payload)), base_ + begin_};
+  packet = {bytes.substr(frame.header, std::size_t(frame.payload)), base_ + begin_};
+  last_ = packet.offset;
   begin_ += std::size_t(length);
   return Step::packet;
 }
 
 void PacketCutter::reject_last() {
-  const std::size_t at = std::size_t(packet_.offset - base_);
+  const std::size_t at = std::size_t(last_ - base_);
   begin_ = at;
   resynchronize();
 }

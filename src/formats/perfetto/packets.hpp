@@ -1,7 +1,8 @@
 // Cuts a trace into its packets as the bytes come, so that only the packet at hand is in memory.
 //
 //   PacketCutter cutter([&](std::span<char> into) { return source.read(into); });
-//   while (auto packet = cutter.next()) …      // packet->bytes is valid until the next call
+//   RawPacket packet;
+//   while (cutter.next(packet)) …
 //   cutter.gaps()                              // where bytes were no packets
 //
 // Where the bytes are not packets (a flipped bit in a length), the next place that begins packets
@@ -16,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/perfetto/frames.hpp"
 #include "npuscope/base/result.hpp"
 
 namespace npuscope::perfetto {
@@ -43,7 +45,19 @@ class PacketCutter {
  public:
   explicit PacketCutter(ReadBytes read, std::size_t longest_packet = std::size_t{512} << 20);
 
-  std::optional<RawPacket> next();
+  // False at the end. The packet's bytes are valid until the next call.
+  bool next(RawPacket& packet) {
+    // Most packets are short and lie whole in the buffer.
+    if (end_ - begin_ >= 2 && buffer_[begin_] == packet_tag && buffer_[begin_ + 1] > 0 &&
+        std::size_t(buffer_[begin_ + 1]) <= end_ - begin_ - 2) {
+      const auto length = std::size_t(buffer_[begin_ + 1]);
+      packet = {std::string_view(buffer_.data() + begin_ + 2, length), base_ + begin_};
+      last_ = packet.offset;
+      begin_ += 2 + length;
+      return true;
+    }
+    return next_of_any(packet);
+  }
   // To be called when the last packet was no message: the search goes on within it.
   void reject_last();
 
@@ -56,7 +70,8 @@ class PacketCutter {
 
  private:
   enum class Step : std::uint8_t { packet, need_more, broken, too_long };
-  Step step();
+  Step step(RawPacket& packet);
+  bool next_of_any(RawPacket& packet);
   std::string_view rest() const { return std::string_view(buffer_.data() + begin_, end_ - begin_); }
   bool refill();
   void skip_long_packet();
@@ -71,7 +86,7 @@ class PacketCutter {
   std::uint64_t base_ = 0;  // offset of buffer_[0] in the trace
   bool source_ended_ = false;
   std::optional<Error> error_;
-  RawPacket packet_;
+  std::uint64_t last_ = 0;  // offset of the last packet
   std::uint64_t long_packet_ = 0;
   std::vector<Gap> gaps_;
   std::uint64_t gap_count_ = 0;

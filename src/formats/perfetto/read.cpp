@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <numeric>
 
 #include "formats/perfetto/fields.hpp"
@@ -18,8 +19,12 @@ constexpr std::uint64_t packets_between_reports = 1 << 14;
 
 }  // namespace
 
-TraceReader::Packet TraceReader::decode_packet(std::string_view bytes) {
-  Packet packet;
+void TraceReader::decode_packet(std::string_view bytes, Packet& packet) {
+  const auto rare = [&]() -> RareParts& {
+    if (packet.rare == nullptr) rare_ = {};
+    packet.rare = &rare_;
+    return rare_;
+  };
   protozero::pbf_reader reader(bytes.data(), bytes.size());
   while (reader.next()) {
     switch (reader.tag_and_type()) {
@@ -44,38 +49,40 @@ TraceReader::Packet TraceReader::decode_packet(std::string_view bytes) {
         packet.first_on_sequence = reader.get_uint64() != 0;
         break;
       case bytes_field(packet_field::trace_packet_defaults):
-        packet.defaults = text_of(reader);
+        rare().defaults = text_of(reader);
         break;
-      case bytes_field(packet_field::clock_snapshot): packet.snapshot = text_of(reader); break;
-      case bytes_field(packet_field::track_descriptor): packet.track = text_of(reader); break;
-      case bytes_field(packet_field::process_descriptor): packet.process = text_of(reader); break;
-      case bytes_field(packet_field::thread_descriptor): packet.thread = text_of(reader); break;
-      case bytes_field(packet_field::compressed_packets): packet.zlib = text_of(reader); break;
-      case bytes_field(packet_field::zstd_compressed_packets): packet.zstd = text_of(reader); break;
+      case bytes_field(packet_field::clock_snapshot): rare().snapshot = text_of(reader); break;
+      case bytes_field(packet_field::track_descriptor): rare().track = text_of(reader); break;
+      case bytes_field(packet_field::process_descriptor): rare().process = text_of(reader); break;
+      case bytes_field(packet_field::thread_descriptor): rare().thread = text_of(reader); break;
+      case bytes_field(packet_field::compressed_packets): rare().zlib = text_of(reader); break;
+      case bytes_field(packet_field::zstd_compressed_packets): rare().zstd = text_of(reader); break;
       case bytes_field(packet_field::synchronization_marker):
       case bytes_field(packet_field::trace_uuid):
       case varint_field(packet_field::trusted_uid):
       case varint_field(packet_field::trusted_process):
       case varint_field(packet_field::machine): reader.skip(); break;
-      default: packet.unknown_field = reader.tag(); reader.skip();
+      default: rare().unknown_field = reader.tag(); reader.skip();
     }
   }
-  return packet;
 }
 
 // False when the bytes are no packet.
 bool TraceReader::take_packet(const RawPacket& raw, Level level) {
   Packet packet;
   try {
-    packet = decode_packet(raw.bytes);
+    decode_packet(raw.bytes, packet);
   } catch (const protozero::exception&) {
     return false;
   }
   packet.offset = raw.offset;
   ++packets_;
   try {
-    if (packet.zlib.data() != nullptr || packet.zstd.data() != nullptr) {
+    const bool is_compressed =
+        packet.rare != nullptr && (packet.rare->zlib.data() || packet.rare->zstd.data());
+    if (is_compressed) {
       take_compressed(packet, level);
+      return true;
     }
     Sequence* sequence = sequence_of(packet);
     if (sequence == nullptr) return true;
@@ -118,8 +125,8 @@ void TraceReader::take_sequence_state(const Packet& packet, Sequence& sequence) 
   } else if (packet.dropped != 0) {
     sequence.state_valid = false;
   }
-  if (packet.defaults.data() != nullptr) {
-    sequence.defaults = SequenceDefaults::decode(packet.defaults);
+  if (packet.rare != nullptr && packet.rare->defaults.data() != nullptr) {
+    sequence.defaults = SequenceDefaults::decode(packet.rare->defaults);
   }
   if (packet.interned.data() != nullptr) {
     sequence.state().add(packet.interned, profile_.strings);
@@ -128,23 +135,23 @@ void TraceReader::take_sequence_state(const Packet& packet, Sequence& sequence) 
 
 void TraceReader::take_contents(const Packet& packet, Sequence& sequence) {
   if (packet.track_event.data() != nullptr) return take_track_event(packet, sequence);
-  if (packet.snapshot.data() != nullptr) {
-    clocks_.add_snapshot(packet.snapshot, packet.sequence, packet.offset);
-  } else if (packet.has_timestamp) {
+  const bool is_snapshot = packet.rare != nullptr && packet.rare->snapshot.data() != nullptr;
+  if (packet.has_timestamp && !is_snapshot) {
     // An incremental clock counts on with every timestamp.
     const std::uint32_t clock = packet.clock != 0 ? packet.clock : sequence.defaults.clock;
-    if (is_sequence_clock(clock)) {
-      clocks_.to_trace_time(clock, packet.sequence, packet.timestamp);
-    }
+    if (is_sequence_clock(clock)) clocks_.to_trace_time(clock, packet.sequence, packet.timestamp);
   }
-  if (packet.track.data() != nullptr) tracks_.describe(packet.track);
-  if (packet.process.data() != nullptr) tracks_.describe_process(packet.process);
-  if (packet.thread.data() != nullptr) {
-    const Tracks::OldThread thread = tracks_.describe_thread(packet.thread);
+  if (packet.rare == nullptr) return;
+  const RareParts& rare = *packet.rare;
+  if (is_snapshot) clocks_.add_snapshot(rare.snapshot, packet.sequence, packet.offset);
+  if (rare.track.data() != nullptr) tracks_.describe(rare.track);
+  if (rare.process.data() != nullptr) tracks_.describe_process(rare.process);
+  if (rare.thread.data() != nullptr) {
+    const Tracks::OldThread thread = tracks_.describe_thread(rare.thread);
     sequence.thread_track = thread.track;
     if (thread.has_reference_time) sequence.reference_time_us = thread.reference_time_us;
   }
-  if (packet.unknown_field != 0) defects_.add_packet_kind(packet.unknown_field, packet.offset);
+  if (rare.unknown_field != 0) defects_.add_packet_kind(rare.unknown_field, packet.offset);
 }
 
 void TraceReader::take_compressed(const Packet& packet, Level level) {
@@ -152,10 +159,10 @@ void TraceReader::take_compressed(const Packet& packet, Level level) {
     defects_.add(Defect::nested_compressed_packet, packet.offset);
     return;
   }
-  const bool is_zlib = packet.zlib.data() != nullptr;
+  const bool is_zlib = packet.rare->zlib.data() != nullptr;
   const ReadBytes inflate =
       make_inflater(is_zlib ? PacketCompression::zlib : PacketCompression::zstd,
-                    is_zlib ? packet.zlib : packet.zstd);
+                    is_zlib ? packet.rare->zlib : packet.rare->zstd);
   bool beyond = false;
   PacketCutter cutter([&](std::span<char> into) -> Result<std::size_t> {
     const auto room = std::size_t(std::min<std::uint64_t>(into.size(), decompressed_left_));
@@ -165,9 +172,10 @@ void TraceReader::take_compressed(const Packet& packet, Level level) {
     if (count) decompressed_left_ -= *count;
     return count;
   });
-  while (const auto inner = cutter.next()) {
+  RawPacket inner;
+  while (cutter.next(inner)) {
     // Notes point to where the compressed packet lies in the file.
-    if (!take_packet({inner->bytes, packet.offset}, Level::compressed)) cutter.reject_last();
+    if (!take_packet({inner.bytes, packet.offset}, Level::compressed)) cutter.reject_last();
   }
   if (beyond) defects_.add(Defect::decompressed_too_much, packet.offset);
   if (cutter.error() || (!beyond && cutter.gap_count() > 0)) {
@@ -230,15 +238,43 @@ void TraceReader::sort_samples() {
   counters = std::move(sorted);
 }
 
+// Room for as many rows as the file will have if it goes on as it began: columns that grow bit by
+// bit are copied again and again. Room that is not used costs addresses, not memory.
+void TraceReader::make_room(const ByteSource& source) {
+  constexpr std::uint64_t beginning = 4 << 20;
+  constexpr double most_rows = 1 << 27;
+  const std::uint64_t read = source.file_bytes_read();
+  if (read < beginning || read >= source.file_bytes()) return;
+  has_room_ = true;
+  const double factor = 1.02 * double(source.file_bytes()) / double(read);
+  const auto rows = std::size_t(std::min(most_rows, double(slices_.rows()) * factor));
+  Spans& spans = profile_.spans;
+  try {
+    spans.unit.reserve(rows);
+    spans.op.reserve(rows);
+    spans.kind.reserve(rows);
+    spans.start.reserve(rows);
+    spans.duration.reserve(rows);
+    if (spans.arguments.empty()) return;
+    const auto values = double(spans.arguments.values.size()) * factor;
+    spans.arguments.shape.reserve(rows);
+    spans.arguments.first.reserve(rows);
+    spans.arguments.values.reserve(std::size_t(std::min(most_rows, values)));
+  } catch (const std::bad_alloc&) {
+    return;  // they grow bit by bit then
+  }
+}
+
 Result<Profile> TraceReader::read(ByteSource& source, const ReadOptions& options) {
   decompressed_left_ = options.decompressed_limit;
   PacketCutter cutter([&](std::span<char> into) { return source.read(into); });
   std::uint64_t count = 0;
-  while (const auto packet = cutter.next()) {
-    if (!take_packet(*packet, Level::trace)) cutter.reject_last();
-    if (options.progress && ++count % packets_between_reports == 0) {
-      options.progress(source.file_bytes_read(), source.file_bytes());
-    }
+  RawPacket packet;
+  while (cutter.next(packet)) {
+    if (!take_packet(packet, Level::trace)) cutter.reject_last();
+    if (++count % packets_between_reports != 0) continue;
+    if (!has_room_) make_room(source);
+    if (options.progress) options.progress(source.file_bytes_read(), source.file_bytes());
   }
   if (options.progress) options.progress(source.file_bytes(), source.file_bytes());
   if (packets_ == 0) {

@@ -184,7 +184,10 @@ void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
   if (!packet.has_timestamp) time = time_of_old(packet, sequence);
   if (!time) return;
   if (event_.unknown_field != 0) defects_.add_event_field(event_.unknown_field, packet.offset);
-  const LegacyEvent legacy = event_.has_legacy ? LegacyEvent::decode(event_.legacy) : LegacyEvent{};
+  static const LegacyEvent no_legacy;
+  LegacyEvent decoded;
+  if (event_.has_legacy) decoded = LegacyEvent::decode(event_.legacy);
+  const LegacyEvent& legacy = event_.has_legacy ? decoded : no_legacy;
   last_time_ = std::max(last_time_, *time);
   const InternedState* interned = sequence.interned.get();
   EventContext context;

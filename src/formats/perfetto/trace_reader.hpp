@@ -36,6 +36,11 @@ class TraceReader {
   Result<Profile> read(ByteSource& source, const ReadOptions& options);
 
  private:
+  // What few packets have; kept apart so that the others cost less.
+  struct RareParts {
+    std::uint32_t unknown_field = 0;
+    std::string_view defaults, snapshot, track, process, thread, zlib, zstd;
+  };
   struct Packet {
     std::uint64_t offset = 0;
     std::uint64_t timestamp = 0;
@@ -43,11 +48,11 @@ class TraceReader {
     std::uint32_t sequence = 0;
     std::uint32_t flags = 0;
     std::uint32_t dropped = 0;
-    std::uint32_t unknown_field = 0;
     bool has_timestamp = false;
     bool first_on_sequence = false;
-    bool passed_in_silence = false;  // holds what a profile has no use for
-    std::string_view track_event, interned, defaults, snapshot, track, process, thread, zlib, zstd;
+    std::string_view track_event;
+    std::string_view interned;
+    const RareParts* rare = nullptr;  // rare_, where there are any
   };
   enum class Level : std::uint8_t { trace, compressed };
   struct EventContext {
@@ -61,13 +66,14 @@ class TraceReader {
   };
 
   // Packets (read.cpp)
-  static Packet decode_packet(std::string_view bytes);
+  void decode_packet(std::string_view bytes, Packet& packet);
   bool take_packet(const RawPacket& raw, Level level);
   void take_sequence_state(const Packet& packet, Sequence& sequence);
   void take_contents(const Packet& packet, Sequence& sequence);
   void take_compressed(const Packet& packet, Level level);
   Sequence* sequence_of(const Packet& packet);
   void note_gaps(const PacketCutter& cutter);
+  void make_room(const ByteSource& source);
 
   // Track events (read_events.cpp)
   void take_track_event(const Packet& packet, Sequence& sequence);
@@ -111,6 +117,7 @@ class TraceReader {
   std::unordered_map<std::uint32_t, Sequence> sequences_;
   std::uint32_t last_sequence_id_ = 0;
   Sequence* last_sequence_ = nullptr;
+  RareParts rare_;
   TrackEvent event_;
   ArgumentList arguments_;
   std::string joined_categories_;
@@ -123,6 +130,7 @@ class TraceReader {
   std::map<std::tuple<std::uint32_t, StringId, StringId>, std::uint32_t> named_series_;
   std::vector<std::uint32_t> track_of_series_;
   std::int64_t last_time_ = std::numeric_limits<std::int64_t>::min();
+  bool has_room_ = false;
   std::uint64_t packets_ = 0;
   std::uint64_t decompressed_left_ = 0;
 };

@@ -46,14 +46,16 @@ LegacyEvent LegacyEvent::decode(std::string_view message) {
 void TrackEvent::clear() {
   type = EventType::unspecified;
   has_track_uuid = has_name_iid = has_legacy = has_counter = has_double_counter = false;
-  has_location_iid = has_correlation = false;
+  name = {};
+  category_iids.clear();
+  annotations.clear();
+  if (!has_other_) return;
+  has_other_ = has_location_iid = has_correlation = false;
   time_delta_us.reset();
   time_absolute_us.reset();
-  name = location = legacy = {};
+  location = {};
   unknown_field = 0;
-  category_iids.clear();
   categories.clear();
-  annotations.clear();
   flows.clear();
   terminating_flows.clear();
   extra_counter_tracks.clear();
@@ -62,32 +64,45 @@ void TrackEvent::clear() {
   extra_double_counters.clear();
 }
 
-namespace {
-
-void decode_lists(TrackEvent& event, protozero::pbf_reader& reader) {
+// What few events have.
+void TrackEvent::decode_other(protozero::pbf_reader& reader) {
+  has_other_ = true;
+  switch (reader.tag_and_type()) {
+    case bytes_field(event_field::categories): categories.push_back(text_of(reader)); return;
+    case varint_field(event_field::source_location_iid):
+      location_iid = reader.get_uint64();
+      has_location_iid = true;
+      return;
+    case bytes_field(event_field::source_location): location = text_of(reader); return;
+    case varint_field(event_field::correlation_id):
+      correlation = reader.get_uint64();
+      has_correlation = true;
+      return;
+    case varint_field(event_field::timestamp_delta_us): time_delta_us = reader.get_int64(); return;
+    case varint_field(event_field::timestamp_absolute_us):
+      time_absolute_us = reader.get_int64();
+      return;
+    default: break;
+  }
   switch (reader.tag()) {
-    case event_field::category_iids: append_varints(reader, event.category_iids); break;
-    case event_field::extra_counter_values: append_varints(reader, event.extra_counters); break;
-    case event_field::extra_counter_tracks:
-      append_varints(reader, event.extra_counter_tracks);
-      break;
+    case event_field::category_iids: append_varints(reader, category_iids); return;
+    case event_field::extra_counter_values: append_varints(reader, extra_counters); return;
+    case event_field::extra_counter_tracks: append_varints(reader, extra_counter_tracks); return;
     case event_field::extra_double_counter_tracks:
-      append_varints(reader, event.extra_double_counter_tracks);
-      break;
+      append_varints(reader, extra_double_counter_tracks);
+      return;
     case event_field::extra_double_counter_values:
-      append_fixed64(reader, event.extra_double_counters);
-      break;
-    case event_field::flow_ids_varint: append_varints(reader, event.flows); break;
+      append_fixed64(reader, extra_double_counters);
+      return;
+    case event_field::flow_ids_varint: append_varints(reader, flows); return;
     case event_field::terminating_flow_ids_varint:
-      append_varints(reader, event.terminating_flows);
-      break;
-    case event_field::flow_ids: append_fixed64(reader, event.flows); break;
-    case event_field::terminating_flow_ids: append_fixed64(reader, event.terminating_flows); break;
-    default: event.unknown_field = reader.tag(); reader.skip();
+      append_varints(reader, terminating_flows);
+      return;
+    case event_field::flow_ids: append_fixed64(reader, flows); return;
+    case event_field::terminating_flow_ids: append_fixed64(reader, terminating_flows); return;
+    default: unknown_field = reader.tag(); reader.skip();
   }
 }
-
-}  // namespace
 
 void TrackEvent::decode(std::string_view message) {
   clear();
@@ -107,7 +122,6 @@ void TrackEvent::decode(std::string_view message) {
         category_iids.push_back(reader.get_uint64());
         break;
       case bytes_field(event_field::name): name = text_of(reader); break;
-      case bytes_field(event_field::categories): categories.push_back(text_of(reader)); break;
       case bytes_field(event_field::debug_annotations):
         annotations.push_back(text_of(reader));
         break;
@@ -123,20 +137,7 @@ void TrackEvent::decode(std::string_view message) {
         legacy = text_of(reader);
         has_legacy = true;
         break;
-      case varint_field(event_field::source_location_iid):
-        location_iid = reader.get_uint64();
-        has_location_iid = true;
-        break;
-      case bytes_field(event_field::source_location): location = text_of(reader); break;
-      case varint_field(event_field::correlation_id):
-        correlation = reader.get_uint64();
-        has_correlation = true;
-        break;
-      case varint_field(event_field::timestamp_delta_us): time_delta_us = reader.get_int64(); break;
-      case varint_field(event_field::timestamp_absolute_us):
-        time_absolute_us = reader.get_int64();
-        break;
-      default: decode_lists(*this, reader);
+      default: decode_other(reader);
     }
   }
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <protozero/pbf_reader.hpp>
 #include <string_view>
 #include <vector>
 
@@ -65,6 +66,9 @@ struct TrackEvent {
 
  private:
   void clear();
+  void decode_other(protozero::pbf_reader& reader);
+
+  bool has_other_ = false;
 };
 
 }  // namespace npuscope::perfetto

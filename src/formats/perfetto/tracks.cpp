@@ -43,25 +43,30 @@ std::uint32_t Tracks::find_uuid(std::uint64_t uuid) const {
   return found == by_uuid_.end() ? none : found->second;
 }
 
+std::uint32_t Tracks::add_process(std::int32_t pid) {
+  const std::uint32_t track = add();
+  tracks_[track].kind = Track::Kind::process;
+  tracks_[track].pid = pid;
+  return track;
+}
+
+std::uint32_t Tracks::add_thread(std::int32_t pid, std::int64_t tid) {
+  const std::uint32_t track = add();
+  tracks_[track].kind = Track::Kind::thread;
+  tracks_[track].pid = pid;
+  tracks_[track].tid = tid;
+  return track;
+}
+
 std::uint32_t Tracks::of_process(std::int32_t pid) {
   const auto [entry, is_new] = processes_.try_emplace(pid, none);
-  if (is_new) {
-    entry->second = add();
-    tracks_.back().kind = Track::Kind::process;
-    tracks_.back().pid = pid;
-  }
+  if (is_new) entry->second = add_process(pid);
   return entry->second;
 }
 
 std::uint32_t Tracks::of_thread(std::int32_t pid, std::int64_t tid) {
   const auto [entry, is_new] = threads_.try_emplace({pid, tid}, none);
-  if (is_new) {
-    entry->second = add();
-    Track& track = tracks_.back();
-    track.kind = Track::Kind::thread;
-    track.pid = pid;
-    track.tid = tid;
-  }
+  if (is_new) entry->second = add_thread(pid, tid);
   return entry->second;
 }
 

@@ -72,6 +72,9 @@ class Tracks {
   std::uint32_t by_uuid(std::uint64_t uuid);
   std::uint32_t of_process(std::int32_t pid);
   std::uint32_t of_thread(std::int32_t pid, std::int64_t tid);
+  // Tracks that no descriptor and no event names.
+  std::uint32_t add_process(std::int32_t pid);
+  std::uint32_t add_thread(std::int32_t pid, std::int64_t tid);
   std::uint32_t find_uuid(std::uint64_t uuid) const;  // none when there is none
 
   // TrackDescriptor, and the packets of old: ProcessDescriptor and ThreadDescriptor (returns its

@@ -47,29 +47,39 @@ class UnitTree {
   Profile& profile_;
   Tracks& tracks_;
   Defects& defects_;
+  std::map<std::int32_t, std::uint32_t> processes_;
+  std::map<std::pair<std::int32_t, std::int64_t>, std::uint32_t> threads_;
   std::vector<std::uint32_t> representative_;  // several tracks can be of one process or thread
   std::vector<std::uint32_t> parent_;          // of representatives
   std::vector<bool> is_unit_;
   std::vector<std::uint32_t> unit_;
 };
 
+// By what the tracks are in the end: a descriptor may come late, again, or break off.
 void UnitTree::choose_representatives() {
-  // A thread has a process even if no descriptor says so, and a counter of a thread has a thread.
   for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
-    const auto [kind, pid, tid, is_counter] = std::tuple(
-        tracks_[track].kind, tracks_[track].pid, tracks_[track].tid, tracks_[track].is_counter);
-    if (kind != Track::Kind::plain) tracks_.of_process(pid);
-    if (kind == Track::Kind::thread && is_counter) tracks_.of_thread(pid, tid);
+    const Track& of = tracks_[track];
+    if (of.is_counter) continue;
+    if (of.kind == Track::Kind::process) processes_.try_emplace(of.pid, track);
+    if (of.kind == Track::Kind::thread) threads_.try_emplace({of.pid, of.tid}, track);
+  }
+  // A thread has a process even if no descriptor says so, and a counter of a thread has a thread.
+  const std::uint32_t described = tracks_.size();
+  for (std::uint32_t track = 0; track < described; ++track) {
+    const auto [kind, pid, tid] =
+        std::tuple(tracks_[track].kind, tracks_[track].pid, tracks_[track].tid);
+    if (kind == Track::Kind::plain) continue;
+    if (!processes_.contains(pid)) processes_[pid] = tracks_.add_process(pid);
+    const bool lacks_thread = kind == Track::Kind::thread && !threads_.contains({pid, tid});
+    if (lacks_thread) threads_[{pid, tid}] = tracks_.add_thread(pid, tid);
   }
   representative_.resize(tracks_.size());
   for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
     const Track& of = tracks_[track];
     std::uint32_t representative = track;
-    if (!of.is_counter && of.kind == Track::Kind::process) {
-      representative = tracks_.of_process(of.pid);
-    }
+    if (!of.is_counter && of.kind == Track::Kind::process) representative = processes_[of.pid];
     if (!of.is_counter && of.kind == Track::Kind::thread) {
-      representative = tracks_.of_thread(of.pid, of.tid);
+      representative = threads_[{of.pid, of.tid}];
     }
     representative_[track] = representative;
     if (representative != track) merge(of, tracks_[representative]);
@@ -102,10 +112,9 @@ void UnitTree::find_parents() {
     const Track& of = tracks_[track];
     std::uint32_t parent = none;
     if (of.kind == Track::Kind::thread) {
-      parent = tracks_.of_process(of.pid);
-      if (of.is_counter) parent = tracks_.of_thread(of.pid, of.tid);
+      parent = of.is_counter ? threads_[{of.pid, of.tid}] : processes_[of.pid];
     } else if (of.is_counter && of.kind == Track::Kind::process) {
-      parent = tracks_.of_process(of.pid);
+      parent = processes_[of.pid];
     }
     if (parent == track) parent = none;
     if (parent == none && of.has_parent && of.parent_uuid != 0) {

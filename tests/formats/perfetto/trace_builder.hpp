@@ -12,6 +12,7 @@
 #include <zstd.h>
 
 #include <cstdint>
+#include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
 #include <string>
 #include <string_view>

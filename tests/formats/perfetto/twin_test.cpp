@@ -1,0 +1,182 @@
+// The reader against a slow and obvious twin: all events of the trace decoded one by one without
+// the reader's code, sorted by time, and paired with a stack for each track.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <tuple>
+
+#include "formats/perfetto/lanes.hpp"
+#include "formats/perfetto/profile_text.hpp"
+#include "formats/perfetto/trace_builder.hpp"
+#include "npuscope/formats/perfetto/read.hpp"
+
+namespace npuscope::perfetto {
+namespace {
+
+using test::TraceBuilder;
+
+struct Event {
+  std::int64_t time = 0;
+  std::uint64_t track = 0;
+  std::uint64_t type = 0;
+  std::string name;
+};
+
+std::vector<Event> events_of(std::string_view trace) {
+  std::vector<Event> events;
+  protozero::pbf_reader packets(trace.data(), trace.size());
+  while (packets.next(1)) {
+    Event event;
+    protozero::pbf_reader packet = packets.get_message();
+    while (packet.next()) {
+      if (packet.tag() == 8) {
+        event.time = packet.get_int64();
+      } else if (packet.tag() == 11) {
+        protozero::pbf_reader track_event = packet.get_message();
+        while (track_event.next()) {
+          switch (track_event.tag()) {
+            case 9: event.type = track_event.get_uint64(); break;
+            case 11: event.track = track_event.get_uint64(); break;
+            case 23: event.name = track_event.get_string(); break;
+            default: track_event.skip();
+          }
+        }
+      } else {
+        packet.skip();
+      }
+    }
+    if (event.type != 0) events.push_back(event);
+  }
+  return events;
+}
+
+using Slice = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
+
+struct Paired {
+  std::vector<Slice> slices;  // track, name, start, end
+  std::uint64_t unmatched = 0;
+  std::uint64_t unclosed = 0;
+  bool operator==(const Paired&) const = default;
+};
+
+Paired pair_slowly(std::string_view trace) {
+  Paired paired;
+  std::vector<Event> events = events_of(trace);
+  std::stable_sort(events.begin(), events.end(),
+                   [](const Event& a, const Event& b) { return a.time < b.time; });
+  std::map<std::uint64_t, std::vector<Event>> open;
+  std::int64_t last = 0;
+  const auto close = [&](std::vector<Event>& stack, std::int64_t time) {
+    const Event begin = stack.back();
+    stack.pop_back();
+    paired.slices.emplace_back("track " + std::to_string(begin.track), begin.name, begin.time,
+                               time);
+  };
+  for (const Event& event : events) {
+    last = std::max(last, event.time);
+    std::vector<Event>& stack = open[event.track];
+    if (event.type == 1) {
+      stack.push_back(event);
+    } else if (stack.empty()) {
+      ++paired.unmatched;
+    } else {
+      close(stack, event.time);
+    }
+  }
+  for (auto& [track, stack] : open) {
+    for (; !stack.empty(); ++paired.unclosed) close(stack, last);
+  }
+  std::sort(paired.slices.begin(), paired.slices.end());
+  return paired;
+}
+
+Paired pair_by_reader(std::string_view trace) {
+  Paired paired;
+  const Profile profile = test::read(trace);
+  const Spans& spans = profile.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    paired.slices.emplace_back(profile.text(profile.units[index_of(spans.unit[row])].name),
+                               profile.text(profile.ops[index_of(spans.op[row])].name),
+                               spans.start[row], spans.start[row] + spans.duration[row]);
+  }
+  for (const Note& note : profile.notes) {
+    if (note.message.starts_with("slice ends without")) paired.unmatched = note.count;
+    if (note.message.starts_with("slices have no end")) paired.unclosed = note.count;
+  }
+  std::sort(paired.slices.begin(), paired.slices.end());
+  return paired;
+}
+
+// Begins and ends on a few tracks; times repeat often; `late` of a hundred events come late.
+std::string random_trace(std::mt19937& random, std::uint32_t late) {
+  TraceBuilder trace;
+  const auto below = [&](std::uint32_t limit) { return std::uint32_t(random() % limit); };
+  std::uint32_t now = 100;
+  const std::uint32_t events = below(60);
+  for (std::uint32_t i = 0; i < events; ++i) {
+    now += below(3);
+    const std::uint32_t time = below(100) < late ? now - below(40) : now;
+    const std::uint32_t track = 1 + below(3);
+    if (below(2) == 0) {
+      trace.begin(time, track, "slice " + std::to_string(i));
+    } else {
+      trace.end(time, track);
+    }
+  }
+  // One packet at least, so that there is something to read.
+  return trace.track(9, "end").bytes();
+}
+
+TEST(PerfettoTwin, PairsEventsInOrder) {
+  std::mt19937 random(1);
+  for (int round = 0; round < 500; ++round) {
+    const std::string trace = random_trace(random, 0);
+    ASSERT_EQ(pair_by_reader(trace), pair_slowly(trace)) << "round " << round;
+  }
+}
+
+TEST(PerfettoTwin, PairsEventsThatComeLate) {
+  std::mt19937 random(2);
+  for (int round = 0; round < 5000; ++round) {
+    const std::string trace = random_trace(random, 1 + random() % 50);
+    ASSERT_EQ(pair_by_reader(trace), pair_slowly(trace)) << "round " << round;
+  }
+}
+
+TEST(PerfettoLanes, NestOnEveryLaneAndFillTheFirstFirst) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> slices;
+    for (std::uint32_t i = random() % 30; i > 0; --i) {
+      const auto start = std::int64_t(random() % 40);
+      slices.emplace_back(start, start + std::int64_t(random() % 20));
+    }
+    std::sort(slices.begin(), slices.end(), [](const auto& a, const auto& b) {
+      return std::tuple(a.first, -a.second) < std::tuple(b.first, -b.second);
+    });
+    LaneAssigner lanes;
+    std::map<std::uint32_t, std::vector<std::pair<std::int64_t, std::int64_t>>> on_lane;
+    const auto fits = [&](std::uint32_t lane, const auto& slice) {
+      return std::all_of(on_lane[lane].begin(), on_lane[lane].end(), [&](const auto& other) {
+        const bool apart = other.second <= slice.first;
+        const bool within = slice.second <= other.second;
+        return apart || within;
+      });
+    };
+    for (const auto& slice : slices) {
+      const std::uint32_t lane = lanes.place(slice.first, slice.second);
+      ASSERT_TRUE(fits(lane, slice));
+      for (std::uint32_t lower = 0; lower < lane; ++lower) {
+        if (lower == 0 || lane == on_lane.size()) {
+          ASSERT_FALSE(fits(lower, slice));
+        }
+      }
+      on_lane[lane].push_back(slice);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace npuscope::perfetto
