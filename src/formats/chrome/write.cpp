@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
-#include "profile/text_output.hpp"
 #include "formats/chrome/write_tracks.hpp"
+#include "profile/text_output.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -75,7 +76,8 @@ class Writer {
         layout_(lay_out(profile, by_unit_)),
         nanoseconds_(profile),
         strings_(profile.strings),
-        out_(sink) {}
+        out_(sink),
+        scope_key_(profile.strings.find("s")) {}
 
   Losses write();
 
@@ -105,6 +107,7 @@ class Writer {
   void add_time(std::int64_t ticks) { out_.add_microseconds(nanoseconds_.of(ticks)); }
 
   bool has_extras(std::size_t row) const;
+  std::optional<Argument> scope_of(std::size_t row) const;
 
   const Profile& profile_;
   const WriteOptions& options_;
@@ -113,6 +116,7 @@ class Writer {
   Nanoseconds nanoseconds_;
   JsonStrings strings_;
   TextOutput out_;
+  std::optional<StringId> scope_key_;
   Losses losses_;
   std::vector<std::string> place_of_track_;  // ",\"pid\":1,\"tid\":2"
   std::string scratch_;
@@ -303,22 +307,36 @@ void Writer::write_extras(std::size_t row) {
   }
 }
 
+// How far a moment reaches, which the format has beside the arguments.
+std::optional<Argument> Writer::scope_of(std::size_t row) const {
+  const Spans& spans = profile_.spans;
+  if (!scope_key_ || spans.kind[row] != SpanKind::instant) return std::nullopt;
+  if (spans.arguments.shape.size() != spans.size()) return std::nullopt;
+  const auto scope = spans.arguments.find(row, *scope_key_);
+  if (!scope || scope->key.type != ArgumentType::text) return std::nullopt;
+  return scope;
+}
+
 void Writer::write_arguments(std::size_t row) {
   const Arguments& arguments = profile_.spans.arguments;
   const std::size_t count =
       arguments.shape.size() == profile_.spans.size() ? arguments.count(row) : 0;
   const bool extras = has_extras(row);
-  if (count == 0 && !extras) return;
+  const bool has_scope = scope_of(row).has_value();
+  if (count == std::size_t(has_scope) && !extras) return;
   out_.add(",\"args\":{");
+  bool any = false;
   for (std::size_t i = 0; i < count; ++i) {
     const Argument argument = arguments.at(row, i);
-    if (i > 0) out_.add(',');
+    if (has_scope && argument.key.name == *scope_key_) continue;
+    if (any) out_.add(',');
+    any = true;
     add_string(argument.key.name);
     out_.add(':');
     add_argument(argument);
   }
   if (extras) {
-    out_.add(count > 0 ? ",\"npuscope\":{" : "\"npuscope\":{");
+    out_.add(any ? ",\"npuscope\":{" : "\"npuscope\":{");
     write_extras(row);
     out_.add('}');
   }
@@ -356,7 +374,15 @@ void Writer::write_span(std::size_t row) {
   if (kind == SpanKind::async) return write_async(row);
   const std::size_t op = index_of(spans.op[row]);
   next_line();
-  out_.add(kind == SpanKind::instant ? "{\"ph\":\"i\",\"s\":\"t\"" : "{\"ph\":\"X\"");
+  if (kind == SpanKind::instant) {
+    out_.add("{\"ph\":\"i\"");
+    if (const auto scope = scope_of(row)) {
+      out_.add(",\"s\":");
+      add_string(scope->text());
+    }
+  } else {
+    out_.add("{\"ph\":\"X\"");
+  }
   add_place(kind == SpanKind::instant ? layout_.track(spans.unit[row])
                                       : layout_.track(profile_, row));
   const std::int64_t start = nanoseconds_.of(spans.start[row]);
@@ -460,14 +486,17 @@ void Writer::write_flows() {
     if (!exists(flow)) continue;
     const Anchor& from = anchors[index_of(flow.from)];
     const Anchor& to = anchors[index_of(flow.to)];
-    const std::int64_t leave = from.last <= to.first ? from.last : from.first;
-    if (leave > to.first) {
+    // From the end of the one to the begin of the other, where time allows.
+    const bool late = from.last <= to.first || (from.first > to.first && from.last <= to.last);
+    const std::int64_t leave = late ? from.last : from.first;
+    const std::int64_t arrive = leave <= to.first ? to.first : to.last;
+    if (leave > arrive) {
       backwards += 1;
       continue;
     }
     id += 1;
     write_flow_end('s', flow, id, flow.from, leave);
-    write_flow_end('f', flow, id, flow.to, to.first);
+    write_flow_end('f', flow, id, flow.to, arrive);
   }
   losses_.add("flows that end before they begin", backwards);
 }

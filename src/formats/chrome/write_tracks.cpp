@@ -55,7 +55,16 @@ std::string own_name(const Profile& profile, const Unit& unit, bool is_leaf) {
 class Arrangement {
  public:
   Arrangement(const Profile& profile, const SpansByUnit& by_unit)
-      : profile_(profile), by_unit_(by_unit), has_children_(profile.units.size(), false) {
+      : profile_(profile),
+        by_unit_(by_unit),
+        has_children_(profile.units.size(), false),
+        is_used_(profile.units.size(), false) {
+    for (std::uint32_t unit = 0; unit < profile.units.size(); ++unit) {
+      is_used_[unit] = !by_unit.of(UnitId(unit)).empty();
+    }
+    for (const CounterSeries& series : profile.counters.series) {
+      if (index_of(series.unit) < is_used_.size()) is_used_[index_of(series.unit)] = true;
+    }
     for (const Unit& unit : profile.units) {
       if (index_of(unit.parent) < has_children_.size()) has_children_[index_of(unit.parent)] = true;
       if (unit.process_id != StringId::empty) used_.insert(std::string(text(unit.process_id)));
@@ -76,7 +85,7 @@ class Arrangement {
 
   const Profile& profile_;
   const SpansByUnit& by_unit_;
-  std::vector<bool> has_children_;
+  std::vector<bool> has_children_, is_used_;
   std::set<std::string> used_;
   std::uint64_t next_id_ = 1;
   std::map<std::string, std::string> process_of_key_;
@@ -117,6 +126,7 @@ void Arrangement::add_unit(UnitId id) {
     track.thread = fresh_id();
     track.thread_name = own_name(profile_, unit, !is_process);
     track.sort_index = next_sort_index_++;
+    if (!is_used_[index_of(id)]) track.thread_name.clear();  // nothing is drawn on it
   }
   if (!taken_.insert({track.process, track.thread}).second) {
     track.thread = fresh_id();

@@ -54,10 +54,11 @@ TEST(WriteChrome, OfAGenericProfileNothingIsLost) {
   arguments.shapes.push_back({{made.text("n"), ArgumentType::integer},
                               {made.text("f"), ArgumentType::number},
                               {made.text("list"), ArgumentType::json}});
-  arguments.shape = {1, 0, 0, 0};
-  arguments.first = {0, 3, 3, 3};
+  arguments.shapes.push_back({{made.text("s"), ArgumentType::text}});
+  arguments.shape = {1, 0, 2, 0};
+  arguments.first = {0, 3, 3, 4};
   arguments.values = {std::uint64_t(-7), std::bit_cast<std::uint64_t>(2.0),
-                      index_of(made.text("[1,{\"a\":null}]"))};
+                      index_of(made.text("[1,{\"a\":null}]")), index_of(made.text("g"))};
   const Written written = write(profile);
   EXPECT_EQ(
       written.text,
@@ -66,7 +67,7 @@ TEST(WriteChrome, OfAGenericProfileNothingIsLost) {
 {"ph":"M","pid":"rank 3","tid":17,"name":"thread_name","args":{"name":"main"}},
 {"ph":"X","pid":"rank 3","tid":17,"ts":1,"dur":1.501,"cat":"user","name":"step","args":{"n":-7,"f":2.0,"list":[1,{"a":null}]}},
 {"ph":"X","pid":"rank 3","tid":17,"ts":1.2,"dur":0.001,"cat":"kernel","name":"mat\"mul"},
-{"ph":"i","s":"t","pid":"rank 3","tid":17,"ts":1.3,"name":"loaded"},
+{"ph":"i","s":"g","pid":"rank 3","tid":17,"ts":1.3,"name":"loaded"},
 {"ph":"b","id":"4","pid":"rank 3","tid":17,"ts":0,"cat":"net","name":"request"},
 {"ph":"e","id":"4","pid":"rank 3","tid":17,"ts":5000,"cat":"net","name":"request"},
 {"ph":"C","pid":"rank 3","tid":17,"ts":0.01,"name":"memory","args":{"used":1.5}},
@@ -101,8 +102,6 @@ TEST(WriteChrome, HardwareBecomesProcessesAndThreadsWithWhatTheModelKnows) {
       written.text,
       R"({"displayTimeUnit":"ns","otherData":{"writer":"npuscope","format":"","clock":"cycles","time":"one tick of the clock is written as one nanosecond"},"traceEvents":[
 {"ph":"M","pid":1,"name":"process_name","args":{"name":"Core 0"}},
-{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"Core 0"}},
-{"ph":"M","pid":1,"tid":2,"name":"thread_sort_index","args":{"sort_index":0}},
 {"ph":"M","pid":1,"tid":3,"name":"thread_name","args":{"name":"HVX 2"}},
 {"ph":"M","pid":1,"tid":3,"name":"thread_sort_index","args":{"sort_index":1}},
 {"ph":"M","pid":2,"name":"process_name","args":{"name":"phases"}},
@@ -191,9 +190,14 @@ TEST(WriteChrome, FlowsLeaveAndArriveWhereTheirSliceIsTheInnermost) {
   made.span(unit, "last", 60, 100, SpanKind::slice);
   const SpanId next = made.span(unit, "next", 100, 120, SpanKind::slice);
   const SpanId other = made.span(unit, "other", 130, 130, SpanKind::slice);
-  made.profile.flows = {{outer, next, EdgeKind::flow, {}, {}},
+  // into the middle of a slice that began before the producer ended
+  const UnitId second = made.unit("second", Engine::thread);
+  const SpanId whole = made.span(second, "whole", -10, 200, SpanKind::slice);
+  made.profile.flows = {{next, whole, EdgeKind::flow, {}, {}},
+                        {outer, next, EdgeKind::flow, {}, {}},
                         {next, outer, EdgeKind::flow, {}, {}},
-                        {next, other, EdgeKind::flow, {}, {}}};
+                        {next, other, EdgeKind::flow, {}, {}},
+                        {other, next, EdgeKind::flow, {}, {}}};
   const Written written = write(made.profile);
   std::vector<std::string> ends;
   const auto json = nlohmann::json::parse(written.text);
@@ -202,8 +206,9 @@ TEST(WriteChrome, FlowsLeaveAndArriveWhereTheirSliceIsTheInnermost) {
     if (phase != "s" && phase != "f") continue;
     ends.push_back(phase + event["id"].dump() + " " + event["ts"].dump());
   }
-  EXPECT_THAT(ends, ElementsAre("s1 0.059", "f1 0.1", "s2 0.119", "f2 0.13"));
-  EXPECT_THAT(written.losses.entries, ElementsAre(Loss{"flows that end before they begin", 1}));
+  EXPECT_THAT(ends,
+              ElementsAre("s1 0.119", "f1 0.199", "s2 0.059", "f2 0.1", "s3 0.119", "f3 0.13"));
+  EXPECT_THAT(written.losses.entries, ElementsAre(Loss{"flows that end before they begin", 2}));
 }
 
 TEST(WriteChrome, HostileNamesTimesAndIdsMakeValidJson) {
