@@ -21,6 +21,7 @@ class ViewerPutter {
       profile_.base_clock = assembly_.add_clock("nanoseconds", ClockKind::wall, 1e9);
       add_units();
     }
+    find_nodes();
     for (const ViewerEvent& event : output_.events) {
       if (event.node) {
         put_node(event);
@@ -87,17 +88,32 @@ class ViewerPutter {
                           double(*event.value), instance_of(event));
   }
 
+  // Of a summary without instances nodes are ops already.
+  void find_nodes() {
+    for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
+      if (profile_.ops[op].kind == StringId::empty) {
+        known_nodes_.try_emplace(profile_.ops[op].node, OpId{op});
+      }
+    }
+  }
+
   // Nodes of the QNN graph stand beside the HTP ops of a trace, as ops without spans.
   void put_node(const ViewerEvent& event) {
     const std::uint64_t key = std::uint64_t(*event.node) << 32 | std::uint64_t(event.node_name);
     const auto [place, is_new] =
         node_ops_.try_emplace(key, OpId(std::uint32_t(profile_.ops.size())));
     if (is_new) {
-      Op op;
-      op.name = op.node = assembly_.intern(text(event.node_name));
-      op.position = std::uint32_t(profile_.ops.size());
-      op.id = *event.node;
-      profile_.ops.push_back(op);
+      const StringId name = assembly_.intern(text(event.node_name));
+      const auto known = known_nodes_.find(name);
+      if (known != known_nodes_.end()) {
+        place->second = known->second;
+      } else {
+        Op added;
+        added.name = added.node = name;
+        added.position = std::uint32_t(profile_.ops.size());
+        profile_.ops.push_back(added);
+      }
+      profile_.ops[index_of(place->second)].id = *event.node;
     }
     Op& op = profile_.ops[index_of(place->second)];
     const bool is_node_itself = event.label == event.node_name;
@@ -128,7 +144,7 @@ class ViewerPutter {
   // --- phases of their own
 
   // When things happened is not printed, only how long they took: sections and executes follow one
-  // another, and what is in one begins with it.
+  // another, and what is in one begins with it unless its order is known.
   void put_phases() {
     std::int64_t now = put_sections(0, false);
     for (std::uint32_t execute = 0; execute < output_.executes; ++execute) {
@@ -166,29 +182,67 @@ class ViewerPutter {
   }
 
   std::int64_t put_execute(std::uint32_t execute, std::int64_t now) {
-    std::int64_t end = now;
-    while (next_event_ < output_.events.size()) {
-      const ViewerEvent& event = output_.events[next_event_];
+    const std::size_t first = next_event_;
+    std::size_t last = first;
+    while (last < output_.events.size()) {
+      const ViewerEvent& event = output_.events[last];
       if (event.execute != ViewerEvent::outside && event.execute > execute) break;
-      if (event.execute == execute && !event.node) end = std::max(end, put_phase(event, now));
-      ++next_event_;
+      ++last;
+    }
+    next_event_ = last;
+    const auto length_of = [&](std::string_view label) {
+      for (std::size_t i = first; i < last; ++i) {
+        const ViewerEvent& event = output_.events[i];
+        if (event.execute == execute && !event.node && text(event.label) == label) {
+          return nanoseconds_of(event).value_or(0);
+        }
+      }
+      return std::int64_t{0};
+    };
+    const std::int64_t vtcm = length_of("Time for initial VTCM acquire");
+    const std::int64_t waiting = length_of("Accelerator (execute) time") -
+                                 length_of("Accelerator (execute excluding wait) time");
+    std::int64_t end = now;
+    for (std::size_t i = first; i < last; ++i) {
+      const ViewerEvent& event = output_.events[i];
+      if (event.execute != execute || event.node) continue;
+      const std::string_view label = text(event.label);
+      std::int64_t start = now;
+      // As RUN_TRACE shows it: first VTCM is acquired, then power, then the graph executes.
+      if (label == "Time for HVX + HMX power on and acquire") start = saturating_add(now, vtcm);
+      if (label == "Accelerator (execute excluding wait) time") {
+        start = saturating_add(now, std::max<std::int64_t>(waiting, 0));
+      }
+      end = std::max(end, put_phase(event, start));
     }
     return end;
   }
 
+  // None for what is no time or absurdly long.
+  static std::optional<std::int64_t> nanoseconds_of(const ViewerEvent& event) {
+    const auto microseconds = microseconds_of(event);
+    if (!microseconds || *microseconds > 9e12) return std::nullopt;
+    return std::int64_t(std::llround(*microseconds * 1e3));
+  }
+
+  static std::optional<double> microseconds_of(const ViewerEvent& event) {
+    if (!event.value) return std::nullopt;
+    if (event.unit == ViewerUnit::ticks) return double(*event.value) / timer_megahertz;
+    if (event.unit == ViewerUnit::microseconds) return double(*event.value);
+    return std::nullopt;
+  }
+
   // Its end; `start` for what is no time.
   std::int64_t put_phase(const ViewerEvent& event, std::int64_t start) {
-    const bool ticks = event.unit == ViewerUnit::ticks;
-    if (!event.value || (!ticks && event.unit != ViewerUnit::microseconds)) return start;
-    const double microseconds = double(*event.value) / (ticks ? timer_megahertz : 1.0);
-    if (microseconds > 9e15) return start;
+    const auto nanoseconds = nanoseconds_of(event);
+    if (!nanoseconds) return start;
     Phase phase;
     phase.name = assembly_.intern(full_label(event));
     phase.instance = event.execute == ViewerEvent::outside ? 0 : event.execute;
     phase.unit = is_of_host(text(event.label)) ? host_ : accelerator_;
     phase.start = start;
-    phase.duration = std::int64_t(std::llround(std::min(microseconds * 1e3, 9e18)));
-    phase.microseconds = microseconds;
+    phase.duration = *nanoseconds;
+    phase.microseconds = *microseconds_of(event);
     profile_.phases.push_back(phase);
     return saturating_add(start, phase.duration);
   }
@@ -217,7 +271,8 @@ class ViewerPutter {
   const ViewerOutput& output_;
   bool linting_ = false, optrace_ = false, nodes_ = false;
   UnitId host_ = UnitId::none, accelerator_ = UnitId::none;
-  std::unordered_map<std::uint64_t, OpId> node_ops_;
+  std::unordered_map<std::uint64_t, OpId> node_ops_;  // by OpId and name
+  std::unordered_map<StringId, OpId> known_nodes_;
   std::size_t next_event_ = 0;
 };
 

@@ -62,7 +62,8 @@ Kind recognise(std::string_view head) {
   if (head[first] == '{' || head[first] == '[') return kind_of_json(head);
   if (has(head, "Message,Time,Unit of Measurement")) return Kind::viewer_csv;
   if (has(head, "Qnn Init/Prepare/Finalize/De-Init/Execute/Lib-Load Statistics") ||
-      has(head, "Printing All Data Received From Back End") || has(head, "\nqnn-profile-viewer:")) {
+      has(head, "Printing All Data Received From Back End") || has(head, "Execute Stats:") ||
+      has(head, "\nqnn-profile-viewer:")) {
     return Kind::viewer_text;
   }
   return Kind::none;

@@ -41,6 +41,10 @@ TEST(QnnRecognise, AcceptsAPreambleBeforeTheCsvHeaderAndAByteOrderMark) {
   EXPECT_EQ(recognise("\xEF\xBB\xBF" + csv), Kind::viewer_csv);
 }
 
+TEST(QnnRecognise, KnowsAPieceOfTheText) {
+  EXPECT_EQ(recognise("Execute Stats: \n\nExecute Stat 1\n"), Kind::viewer_text);
+}
+
 TEST(QnnRecognise, LeavesOtherFilesAlone) {
   EXPECT_EQ(recognise(""), Kind::none);
   EXPECT_EQ(recognise("   \n"), Kind::none);

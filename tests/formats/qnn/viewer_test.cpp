@@ -65,11 +65,43 @@ TEST_F(QnnViewer, PhasesOfAnExecuteBeginWithItAndExecutesFollowOneAnother) {
   EXPECT_EQ(executes[1].second, executes[2].first);
   EXPECT_EQ(executes[0].second - executes[0].first, 3'900'000);  // nanoseconds
   for (const Phase& phase : profile.phases) {
-    if (!profile.text(phase.name).starts_with("Accelerator (execute excluding")) continue;
+    if (!profile.text(phase.name).starts_with("RPC (execute)")) continue;
     EXPECT_EQ(phase.start, executes[phase.instance].first);
-    EXPECT_EQ(profile.units[index_of(phase.unit)].engine, Engine::device);
   }
   EXPECT_EQ(test::noted(profile, "only lengths are printed"), 1u);
+}
+
+// The order is known from RUN_TRACE, the lengths are printed.
+TEST_F(QnnViewer, VtcmIsAcquiredThenPowerThenTheGraphExecutes) {
+  const Profile profile =
+      read_one({write("profile.txt",
+                      "Execute Stats:\nExecute Stat 1\nQNN (execute) time : 2000  us\n"
+                      "Time for HVX + HMX power on and acquire : 192  us\n"
+                      "Time for initial VTCM acquire : 96  us\n"
+                      "Accelerator (execute excluding wait) time : 80  us\n"
+                      "Accelerator (execute) time : 100  us\n")});
+  std::map<std::string_view, std::pair<std::int64_t, std::int64_t>> nanoseconds;
+  for (const Phase& phase : profile.phases) {
+    nanoseconds[profile.text(phase.name)] = {phase.start, phase.start + phase.duration};
+  }
+  using Times = std::pair<std::int64_t, std::int64_t>;
+  EXPECT_EQ(nanoseconds["Time for initial VTCM acquire"], Times(0, 5000));
+  EXPECT_EQ(nanoseconds["Time for HVX + HMX power on and acquire"], Times(5000, 15000));
+  EXPECT_EQ(nanoseconds["Accelerator (execute excluding wait) time"], Times(20000, 100000));
+  EXPECT_EQ(nanoseconds["Accelerator (execute) time"], Times(0, 100000));
+}
+
+TEST_F(QnnViewer, ItsNodesAreThoseOfASummaryWithoutInstances) {
+  const GeneratedRun run = test::random_run(3);
+  std::string text = test::qhas_of(run);
+  const std::size_t begin = text.find("\"htp_op_instances\": {\"data\": [") + 31;
+  text.erase(begin, text.rfind(']') - begin);
+  const Profile profile =
+      read_one({write("qhas.json", text), write("profile.csv", test::viewer_csv_of(run))});
+  EXPECT_EQ(profile.ops.size(), 10u);
+  EXPECT_EQ(values_of(profile, "cycles").size(), 10u);
+  EXPECT_EQ(values_of(profile, "node cycles").size(), 30u);
+  EXPECT_FALSE(profile.phases.empty());
 }
 
 TEST_F(QnnViewer, SectionsOutsideExecutesAreNamedByThem) {
