@@ -1,17 +1,26 @@
 // How fast Chrome traces become profiles, against a bare simdjson On-Demand walk over the same
-// fields (which keeps nothing) and against what people do in Python. `of_bare_walk` is the speed in
-// parts of the walk's; `heap_per_event` the bytes that the profile keeps, `peak_per_event` those at
-// the worst moment. The argument is the number of processor cores used.
+// fields (which keeps nothing), and against what people do in Python.
+//
+//   of_walk            the speed in parts of the walk's, both from the file
+//   of_walk_in_memory  the same against a walk over a text that lies in memory and was walked
+//   before heap_per_event     bytes that the profile keeps peak_MB            how far the process
+//   grew at the worst moment times_python       how many times faster than Python's json.loads and
+//   a plain aggregation
+//
+// The argument is the number of processor cores used.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
 #include <simdjson.h>
 #include <tbb/global_control.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <span>
 
 #include "chrome_traces.hpp"
 #include "npuscope/formats/chrome/events.hpp"
@@ -22,16 +31,23 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
+struct Best {
+  double seconds = 0;  // 0: not measured
+  void add(double measured) { seconds = seconds == 0 ? measured : std::min(seconds, measured); }
+};
+
 struct Trace {
   fs::path path;
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
-  double bare_walk_seconds = 0;  // the best so far
+  Best walk;
+  Best walk_in_memory;
+  Best python;
 
   ~Trace() { fs::remove(path); }
 };
 
-// 200 MB with arguments, as many events without, and 200 MB of the vendors' flavours.
+// 200 MB and more: as many events with arguments as without, and the vendors' flavours.
 Trace& trace(Flavour flavour) {
   static std::map<Flavour, Trace> traces;
   const auto [found, is_new] = traces.try_emplace(flavour);
@@ -46,6 +62,15 @@ Trace& trace(Flavour flavour) {
   std::ofstream(trace.path, std::ios::binary).write(text.data(), std::streamsize(text.size()));
   trace.bytes = text.size();
   return trace;
+}
+
+void set_rates(benchmark::State& state, const Trace& from) {
+  state.SetBytesProcessed(state.iterations() * std::int64_t(from.bytes));
+  state.SetItemsProcessed(state.iterations() * std::int64_t(from.events));
+}
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 // What a walk must look at.
@@ -83,31 +108,91 @@ void visit(simdjson::ondemand::value value, Visited& visited) {
   }
 }
 
+bool walk(simdjson::ondemand::parser& parser, const simdjson::padded_string& text) {
+  simdjson::ondemand::document document;
+  simdjson::ondemand::array events;
+  if (parser.iterate(text).get(document) || document["traceEvents"].get_array().get(events)) {
+    return false;
+  }
+  Visited visited;
+  for (auto event : events) visit_object(event.get_object().value_unsafe(), visited);
+  benchmark::DoNotOptimize(visited);
+  return true;
+}
+
 void bare_walk(benchmark::State& state, Flavour flavour) {
   Trace& from = trace(flavour);
-  simdjson::ondemand::parser parser;
   for (auto _ : state) {
     const auto begin = Clock::now();
+    simdjson::ondemand::parser parser;
     simdjson::padded_string text;
-    if (simdjson::padded_string::load(from.path.string()).get(text)) {
-      state.SkipWithError("not loaded");
-      break;
-    }
-    simdjson::ondemand::document document;
-    simdjson::ondemand::array events;
-    if (parser.iterate(text).get(document) || document["traceEvents"].get_array().get(events)) {
-      state.SkipWithError("not parsed");
-      break;
-    }
-    Visited visited;
-    for (auto event : events) visit_object(event.get_object().value_unsafe(), visited);
-    benchmark::DoNotOptimize(visited);
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    const bool best = from.bare_walk_seconds == 0 || seconds < from.bare_walk_seconds;
-    if (best) from.bare_walk_seconds = seconds;
+    const bool loaded = !simdjson::padded_string::load(from.path.string()).get(text);
+    if (!loaded || !walk(parser, text)) state.SkipWithError("not walked");
+    from.walk.add(seconds_since(begin));
   }
-  state.SetBytesProcessed(state.iterations() * std::int64_t(from.bytes));
-  state.SetItemsProcessed(state.iterations() * std::int64_t(from.events));
+  set_rates(state, from);
+}
+
+void bare_walk_in_memory(benchmark::State& state, Flavour flavour) {
+  Trace& from = trace(flavour);
+  simdjson::ondemand::parser parser;
+  simdjson::padded_string text;
+  const bool loaded = !simdjson::padded_string::load(from.path.string()).get(text);
+  if (!loaded || !walk(parser, text)) state.SkipWithError("not walked");
+  for (auto _ : state) {
+    const auto begin = Clock::now();
+    walk(parser, text);
+    from.walk_in_memory.add(seconds_since(begin));
+  }
+  set_rates(state, from);
+}
+
+// The output of a command; empty when it fails.
+std::string output_of(const std::string& command) {
+  std::FILE* const pipe = ::popen((command + " 2>/dev/null").c_str(), "r");
+  if (pipe == nullptr) return "";
+  std::string output(4096, '\0');
+  output.resize(std::fread(output.data(), 1, output.size(), pipe));
+  return ::pclose(pipe) == 0 ? output : "";
+}
+
+void python(benchmark::State& state, Flavour flavour) {
+  Trace& from = trace(flavour);
+  const std::string command =
+      "python3 -c 'import json, sys, time, collections\n"
+      "begin = time.perf_counter()\n"
+      "sums = collections.Counter()\n"
+      "for event in json.loads(open(sys.argv[1]).read())[\"traceEvents\"]:\n"
+      "    if event[\"ph\"] == \"X\": sums[event[\"name\"]] += event[\"dur\"]\n"
+      "print(time.perf_counter() - begin)' " +
+      from.path.string();
+  for (auto _ : state) {
+    const std::string output = output_of(command);
+    const double seconds = std::atof(output.c_str());
+    if (seconds <= 0) {
+      state.SkipWithError("no python3 here");
+      return;
+    }
+    state.SetIterationTime(seconds);
+    from.python.add(seconds);
+  }
+  set_rates(state, from);
+}
+
+void trace_processor(benchmark::State& state, Flavour flavour) {
+  const Trace& from = trace(flavour);
+  if (output_of("command -v trace_processor_shell").empty()) {
+    state.SkipWithError("no trace_processor_shell on the PATH");
+    return;
+  }
+  const std::string command = "echo 'select name, sum(dur) from slice group by name;' > " +
+                              from.path.string() + ".sql && trace_processor_shell -q " +
+                              from.path.string() + ".sql " + from.path.string();
+  for (auto _ : state) {
+    if (output_of(command).empty()) state.SkipWithError("trace_processor_shell failed");
+  }
+  fs::remove(from.path.string() + ".sql");
+  set_rates(state, from);
 }
 
 std::size_t heap_bytes() {
@@ -115,10 +200,30 @@ std::size_t heap_bytes() {
   return info.uordblks + info.hblkhd;
 }
 
-Result<Profile> read_profile(const fs::path& path) {
-  auto source = open_byte_source(path);
-  if (!source) return tl::unexpected(source.error());
-  auto events = chrome::read_events(**source);
+// Of the process, from the last restart on; 0 where Linux does not tell.
+class PeakMemory {
+ public:
+  PeakMemory() {
+    ::malloc_trim(0);
+    std::ofstream("/proc/self/clear_refs") << "5";
+    before_ = kilobytes();
+  }
+  double grown_megabytes() const { return double(kilobytes() - before_) / 1000; }
+
+ private:
+  static std::int64_t kilobytes() {
+    std::ifstream status("/proc/self/status");
+    for (std::string word; status >> word;) {
+      std::int64_t value = 0;
+      if (word == "VmHWM:" && status >> value) return value;
+    }
+    return 0;
+  }
+  std::int64_t before_ = 0;
+};
+
+Result<Profile> read_profile(ByteSource& source) {
+  auto events = chrome::read_events(source);
   if (!events) return tl::unexpected(events.error());
   return chrome::make_profile(std::move(*events));
 }
@@ -127,37 +232,99 @@ void read(benchmark::State& state, Flavour flavour) {
   const tbb::global_control limit(tbb::global_control::max_allowed_parallelism,
                                   std::size_t(state.range(0)));
   const Trace& from = trace(flavour);
-  double best = 0;
+  Best best;
   std::size_t grown = 0;
+  const PeakMemory peak;
   for (auto _ : state) {
     const std::size_t before = heap_bytes();
     const auto begin = Clock::now();
-    const auto profile = read_profile(from.path);
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const auto profile = read_profile(**open_byte_source(from.path));
+    const double seconds = seconds_since(begin);
     state.SetIterationTime(seconds);
-    best = best == 0 ? seconds : std::min(best, seconds);
+    best.add(seconds);
     grown = heap_bytes() - before;
     if (!profile || profile->spans.size() != from.events) state.SkipWithError("not read whole");
   }
-  state.SetBytesProcessed(state.iterations() * std::int64_t(from.bytes));
-  state.SetItemsProcessed(state.iterations() * std::int64_t(from.events));
-  state.counters["of_bare_walk"] = from.bare_walk_seconds / best;
+  set_rates(state, from);
+  state.counters["of_walk"] = from.walk.seconds / best.seconds;
+  state.counters["of_walk_in_memory"] = from.walk_in_memory.seconds / best.seconds;
+  if (from.python.seconds > 0) state.counters["times_python"] = from.python.seconds / best.seconds;
   state.counters["heap_per_event"] = double(grown) / double(from.events);
+  state.counters["peak_MB"] = peak.grown_megabytes();
 }
 
-#define NPUSCOPE_CHROME_BENCH(flavour)                    \
-  BENCHMARK_CAPTURE(bare_walk, flavour, Flavour::flavour) \
-      ->UseRealTime()                                     \
-      ->Unit(benchmark::kMillisecond);                    \
-  BENCHMARK_CAPTURE(read, flavour, Flavour::flavour)      \
-      ->Arg(1)                                            \
-      ->Arg(2)                                            \
-      ->UseManualTime()                                   \
-      ->Unit(benchmark::kMillisecond)
-NPUSCOPE_CHROME_BENCH(with_args);
-NPUSCOPE_CHROME_BENCH(without_args);
-NPUSCOPE_CHROME_BENCH(optrace);
-NPUSCOPE_CHROME_BENCH(opstats);
+// A trace of 4 GB that is nowhere: its events stand far apart.
+class SparseTrace : public ByteSource {
+ public:
+  static constexpr std::uint64_t events = 65'536;
+  static constexpr std::uint64_t bytes_each = 65'536;
+
+  Result<std::size_t> read(std::span<char> into) override {
+    std::size_t filled = 0;
+    while (filled < into.size() && position_ < file_bytes()) {
+      const std::uint64_t within = position_ % bytes_each;
+      if (within == 0) begin_event();
+      const std::size_t count = std::min<std::size_t>(into.size() - filled, bytes_each - within);
+      const std::size_t text = within < event_.size() ? std::min(count, event_.size() - within) : 0;
+      std::memcpy(into.data() + filled, event_.data() + (text > 0 ? within : 0), text);
+      std::memset(into.data() + filled + text, ' ', count - text);
+      filled += count;
+      position_ += count;
+    }
+    return filled;
+  }
+  std::uint64_t position() const override { return position_; }
+  std::uint64_t file_bytes_read() const override { return position_; }
+  std::uint64_t file_bytes() const override { return events * bytes_each; }
+  Compression compression() const override { return Compression::none; }
+  const std::string& name() const override { return name_; }
+
+ private:
+  void begin_event() {
+    const std::uint64_t event = position_ / bytes_each;
+    event_ = (event == 0 ? "[" : ",") +
+             std::string(R"({"ph":"X","name":"op","pid":0,"tid":0,"dur":1,"ts":)") +
+             std::to_string(event) + R"(,"args":{"index":)" + std::to_string(event) + "}}";
+  }
+
+  std::string name_ = "sparse.json";
+  std::string event_;
+  std::uint64_t position_ = 0;
+};
+
+void read_4_GB(benchmark::State& state) {
+  const PeakMemory peak;
+  for (auto _ : state) {
+    SparseTrace source;
+    const auto profile = read_profile(source);
+    const bool whole = profile && profile->spans.size() == SparseTrace::events;
+    if (!whole || !profile->notes.empty()) state.SkipWithError("not read whole");
+  }
+  state.SetBytesProcessed(state.iterations() *
+                          std::int64_t(SparseTrace::events * SparseTrace::bytes_each));
+  state.counters["peak_MB"] = peak.grown_megabytes();
+}
+BENCHMARK(read_4_GB)->UseRealTime()->Unit(benchmark::kMillisecond);
+
+void add_benchmarks(const char* name, Flavour flavour) {
+  const auto add = [&](const char* what, void (*run)(benchmark::State&, Flavour)) {
+    return benchmark::RegisterBenchmark((std::string(what) + "/" + name).c_str(), run, flavour)
+        ->Unit(benchmark::kMillisecond);
+  };
+  add("bare_walk", bare_walk)->UseRealTime();
+  add("bare_walk_in_memory", bare_walk_in_memory)->UseRealTime();
+  add("python", python)->UseManualTime()->Iterations(1);
+  add("trace_processor", trace_processor)->UseRealTime()->Iterations(1);
+  add("read", read)->Arg(1)->Arg(2)->UseManualTime();
+}
+
+const bool added = [] {
+  add_benchmarks("with_args", Flavour::with_args);
+  add_benchmarks("without_args", Flavour::without_args);
+  add_benchmarks("optrace", Flavour::optrace);
+  add_benchmarks("opstats", Flavour::opstats);
+  return true;
+}();
 
 }  // namespace
 }  // namespace npuscope::bench
