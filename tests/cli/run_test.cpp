@@ -181,5 +181,33 @@ TEST_F(Run, RefusesWhatMakesNoSense) {
   }
 }
 
+// A program for the HTP and the set that its vendor's viewer would make of a run.
+TEST_F(Run, EmitsAQnnOptraceSet) {
+  const std::string folder_of_htp = (folder() / "htp").string();
+  const Outcome compiled =
+      run_npuscope({"compile", "-model=" NPUSCOPE_SOURCE_DIR "/models/light_squeezenet.onnx",
+                    "-aic-binary-dir=" + folder_of_htp, "-stats-level=70", "-target=htp-v75"});
+  ASSERT_EQ(compiled.status, 0) << compiled.errors;
+  const Outcome outcome =
+      run_npuscope({"run", "-t", folder_of_htp, "-n", "2", "--emit=qnn", "--emit-dir", out()});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, StartsWith("Writing file:" + out() + "/chrometrace.json\n"));
+  for (const char* name : {"chrometrace.json", "chrometrace_htp.json", "chrometrace_runtrace.json",
+                           "chrometrace_qnn_htp_analysis_summary.json"}) {
+    EXPECT_TRUE(std::filesystem::exists(folder() / "out" / name)) << name;
+  }
+}
+
+TEST_F(Run, RefusesToEmitWhatTheProgramCannotGive) {
+  const Outcome other = run_npuscope({"run", "-t", binaries("70"), "--emit=qnn"});
+  EXPECT_EQ(other.status, 3);
+  EXPECT_THAT(other.errors, HasSubstr("compile with -target=htp-v75"));
+  const Outcome unknown = run_npuscope({"run", "-t", binaries("70"), "--emit=perfetto"});
+  EXPECT_EQ(unknown.status, 2);
+  EXPECT_EQ(unknown.errors, "npuscope: --emit=perfetto: use qnn\n");
+  const Outcome alone = run_npuscope({"run", "-t", binaries("70"), "--emit-dir", out()});
+  EXPECT_EQ(alone.status, 2);
+}
+
 }  // namespace
 }  // namespace npuscope::cli

@@ -56,6 +56,7 @@ bool lies_in(std::uint32_t begin, std::uint32_t count, std::size_t size) {
 }
 
 Status check_ops(const Schematic& schematic, std::string_view name) {
+  std::uint64_t dims = 0, inputs = 0, buffers = 0;
   for (std::size_t i = 0; i < schematic.ops.size(); ++i) {
     const SchematicOp& op = schematic.ops[i];
     const bool usable = op.type < schematic.texts.size() && op.node < schematic.nodes.size() &&
@@ -69,8 +70,17 @@ Status check_ops(const Schematic& schematic, std::string_view name) {
           "again",
           name, i);
     }
+    dims += op.dims_count;
+    inputs += op.input_count;
+    buffers += op.buffer_count;
   }
-  return {};
+  // Ops share no entries, so that the work a file asks for is linear in its size.
+  if (dims <= schematic.dims.size() && inputs <= schematic.inputs.size() &&
+      buffers <= schematic.op_buffers.size()) {
+    return {};
+  }
+  return input_error(
+      "{}: ops of the schematic share entries of its tables; compile the model again", name);
 }
 
 Status check(const Schematic& schematic, std::string_view name) {

@@ -72,6 +72,9 @@ TEST(Schematic, IndicesOutsideTheirTablesAreRefused) {
   EXPECT_EQ(problem([](Schematic& it) { it.ops[0].dims_count = 5; }), op);
   EXPECT_EQ(problem([](Schematic& it) { it.ops[0].input_begin = ~0u; }), op);
   EXPECT_EQ(problem([](Schematic& it) { it.ops[0].buffer_count = ~0u; }), op);
+  EXPECT_EQ(problem([](Schematic& it) { it.ops[2].input_begin = 0; }), "none");
+  EXPECT_EQ(problem([](Schematic& it) { it.ops[1].input_count = 1; }),
+            "schematic: ops of the schematic share entries of its tables; compile the model again");
   EXPECT_EQ(problem([](Schematic& it) { it.inputs[1] = 3; }),
             "schematic: entry 1 of the schematic's inputs points outside its tables; compile the "
             "model again");
