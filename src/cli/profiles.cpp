@@ -30,16 +30,22 @@ Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
   }();
   if (!opened || options.selection.empty()) return opened;
   std::vector<Profile> parts;
-  Error nothing;
   for (const Profile& profile : opened->profiles) {
     auto part = report::select(profile, options.selection, cut);
     if (part) {
       parts.push_back(std::move(*part));
+    } else if (opened->profiles.size() == 1) {
+      return tl::unexpected(part.error());
     } else {
-      nothing = part.error();
+      const auto& files = profile.provenance.files;
+      opened->notes.push_back({Severity::warning, files.empty() ? "" : files.front(), 0,
+                               part.error().message + "; left out", 1});
     }
   }
-  if (parts.empty()) return tl::unexpected(nothing);
+  if (parts.empty()) {
+    return usage_error("nothing of {} profiles is selected; the first: {}", opened->profiles.size(),
+                       opened->notes.back().message);
+  }
   opened->profiles = std::move(parts);
   return opened;
 }
