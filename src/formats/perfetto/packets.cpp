@@ -8,7 +8,8 @@
 namespace npuscope::perfetto {
 namespace {
 
-constexpr std::size_t block_bytes = 1 << 20;
+constexpr std::size_t block_bytes = 128 << 10;
+constexpr std::size_t look_ahead_bytes = 1 << 20;
 constexpr std::size_t most_gaps = 100;
 
 }  // namespace
@@ -106,7 +107,7 @@ void PacketCutter::resynchronize() {
     const Chain chain = follow_packets(rest());
     if (chain == Chain::packets) break;
     const bool needs_more = chain == Chain::cut_short || chain == Chain::ends;
-    if (needs_more && end_ - begin_ < block_bytes && refill()) continue;
+    if (needs_more && end_ - begin_ < look_ahead_bytes && refill()) continue;
     if (chain == Chain::ends && source_ended_) break;
     begin_ += 1;
   }

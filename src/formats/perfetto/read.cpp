@@ -7,6 +7,7 @@
 
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/inflate.hpp"
+#include "formats/perfetto/restore.hpp"
 #include "formats/perfetto/trace_reader.hpp"
 #include "formats/perfetto/wire.hpp"
 
@@ -289,6 +290,7 @@ Result<Profile> TraceReader::read(ByteSource& source, const ReadOptions& options
   flows_.finish(profile_, slices_, defects_);
   sort_samples();
   make_units();
+  restore_known_words(profile_);
   clocks_.fill(profile_);
   profile_.provenance.files = {source.name()};
   profile_.provenance.format = "Perfetto trace";

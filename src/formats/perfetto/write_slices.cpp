@@ -14,44 +14,8 @@
 namespace npuscope::perfetto {
 namespace {
 
-constexpr std::string_view words[] = {"npuscope.span",
-                                      "npuscope.inference",
-                                      "npuscope.processor cycles",
-                                      "npuscope.node",
-                                      "npuscope.node kind",
-                                      "npuscope.memory",
-                                      "npuscope.types",
-                                      "npuscope.shape",
-                                      "npuscope.attributes",
-                                      "npuscope.operands",
-                                      "npuscope.output bytes",
-                                      "npuscope.op id",
-                                      "npuscope.microseconds",
-                                      "op",
-                                      "sync",
-                                      "barrier",
-                                      "transfer",
-                                      "inference",
-                                      "activation",
-                                      "host",
-                                      "dma wait",
-                                      "slice",
-                                      "async",
-                                      "instant"};
-constexpr std::size_t kinds = std::size(words) - std::size_t(Word::first_kind);
-
-Word word_of(SpanKind kind) {
-  return Word(std::size_t(Word::first_kind) + std::min(std::size_t(kind), kinds - 1));
-}
-
-std::string_view text_of(Word word) { return words[std::size_t(word)]; }
-
 // What a trace's own reader makes: an event says all of it.
 bool is_plain(SpanKind kind) { return kind == SpanKind::slice || kind == SpanKind::instant; }
-
-bool waits(SpanKind kind) {
-  return kind == SpanKind::sync || kind == SpanKind::barrier || kind == SpanKind::dma_wait;
-}
 
 }  // namespace
 
@@ -148,6 +112,7 @@ void SliceWriter::write_unit(UnitId unit) {
     if (lane > 0) moved_to_lanes_ += lanes[lane].size();
     write_track(own ? tracks_.of(unit) : tracks_.add_lane(unit, lane), lanes[lane], What::spans);
   }
+  asynchronous_ += async.size();
   if (async.empty()) return;
   const auto async_lanes = in_lanes(async);
   for (std::uint32_t lane = 0; lane < async_lanes.size(); ++lane) {
@@ -249,8 +214,7 @@ void SliceWriter::add_name(std::uint32_t row) {
   const std::uint64_t key = std::uint64_t(kind) << 32 | std::uint64_t(name);
   const auto [entry, is_new] = wait_names_.try_emplace(key);
   if (is_new) {
-    entry->second.id =
-        std::uint32_t(profile_.strings.size() + std::size(words) + wait_names_.size());
+    entry->second.id = std::uint32_t(profile_.strings.size() + words.size() + wait_names_.size());
     entry->second.text = fmt::format("{} {}", text_of(word_of(kind)), profile_.text(name));
   }
   event.add_varint(event_field::name_iid,
@@ -389,6 +353,22 @@ void SliceWriter::count_losses() {
   losses_.add("flows of spans that are not there", lost_flows_);
   losses_.add("names of flows", named_flows_);
   losses_.add("spans that overlap on one unit: on further tracks beside it", moved_to_lanes_);
+  std::uint64_t hardware = 0;
+  for (const Unit& unit : profile_.units) {
+    const bool is_track = unit.engine == Engine::process || unit.engine == Engine::thread ||
+                          unit.engine == Engine::other || unit.engine == Engine::none;
+    if (!is_track) ++hardware;
+  }
+  losses_.add("units that are hardware: as tracks of their names", hardware);
+  std::uint64_t measures = 0;
+  for (const MeasureColumn& column : profile_.spans.measures) {
+    const auto missing =
+        std::count(column.values.begin(), column.values.end(), MeasureColumn::missing);
+    measures += column.values.size() - std::size_t(missing);
+  }
+  losses_.add("measures of spans and phases: as annotations", measures + measures_.size());
+  losses_.add("phases: as slices of a track of their own", profile_.phases.size());
+  losses_.add("asynchronous spans: as slices of tracks of their own", asynchronous_);
   losses_.add("spans of negative duration: written as moments", negative_durations_);
 }
 

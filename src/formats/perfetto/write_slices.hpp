@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "formats/perfetto/known_words.hpp"
 #include "formats/perfetto/trace_time.hpp"
 #include "formats/perfetto/write_sequence.hpp"
 #include "formats/perfetto/write_tracks.hpp"
@@ -17,24 +18,6 @@
 #include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::perfetto {
-
-// What the data model knows beyond a trace's own arguments, as names of annotations.
-enum class Word : std::uint8_t {
-  span,
-  inference,
-  processor_cycles,
-  node,
-  node_kind,
-  memory,
-  types,
-  shape,
-  attributes,
-  operands,
-  output_bytes,
-  op_id,
-  microseconds,
-  first_kind,  // names of span kinds from here on
-};
 
 class SliceWriter {
  public:
@@ -105,6 +88,7 @@ class SliceWriter {
   std::uint64_t named_flows_ = 0;
   std::uint64_t moved_to_lanes_ = 0;
   std::uint64_t negative_durations_ = 0;
+  std::uint64_t asynchronous_ = 0;
 };
 
 }  // namespace npuscope::perfetto

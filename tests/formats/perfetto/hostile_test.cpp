@@ -18,7 +18,7 @@ using test::message;
 using test::TraceBuilder;
 
 std::string sample_trace(std::uint32_t spans = 60) {
-  const Profile profile = test::random_profile({.seed = 7, .spans = spans});
+  const Profile profile = test::random_profile({.seed = 7, .spans = spans, .accelerator = true});
   const Profile* profiles[] = {&profile};
   std::string bytes;
   write_trace(profiles, [&](std::string_view piece) { bytes += piece; });

@@ -11,12 +11,10 @@ namespace npuscope::perfetto::test {
 namespace {
 
 const char* kind_name(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::slice: return "slice";
-    case SpanKind::async: return "async";
-    case SpanKind::instant: return "instant";
-    default: return "other kind";
-  }
+  constexpr const char* names[] = {"op",        "sync",       "barrier", "transfer",
+                                   "inference", "activation", "host",    "dma wait",
+                                   "slice",     "async",      "instant"};
+  return std::size_t(kind) < std::size(names) ? names[std::size_t(kind)] : "unknown kind";
 }
 
 const char* engine_name(Engine engine) {

@@ -19,6 +19,7 @@ class Maker {
     add_units();
     add_ops();
     for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) add_spans(UnitId(unit));
+    if (options_.accelerator) make_accelerator();
     fill_arguments();
     add_flows();
     add_counters();
@@ -89,6 +90,29 @@ class Maker {
       if (!options_.overlap && !open.empty()) duration = std::min(duration, open.back() - now);
       add_span(unit, SpanKind::slice, now, duration);
       open.push_back(now + duration);
+    }
+  }
+
+  // Ops that differ in nothing but their node are two ops.
+  void make_accelerator() {
+    for (Op& op : profile_.ops) {
+      op.node = text(fmt::format("node {}", below(3)));
+      op.id = below(3);
+      op.output = Bytes{std::int64_t(below(2) * 4096)};
+      if (below(2) == 0) op.operands = text("input\nweights");
+    }
+    profile_.ops.push_back(profile_.ops.back());
+    profile_.ops.back().node = text("another node");
+    Spans& spans = profile_.spans;
+    spans.instance.assign(spans.size(), every_instance);
+    spans.processor_cycles.assign(spans.size(), -1);
+    spans.instance[0] = spans.instance[1] = 0;
+    spans.processor_cycles[0] = 77;
+    for (std::size_t row = 2; row < spans.size(); ++row) {
+      if (spans.kind[row] == SpanKind::slice) spans.kind[row] = SpanKind(below(8));
+      if (below(2) == 0) spans.instance[row] = std::uint32_t(below(5));
+      if (below(2) == 0) spans.processor_cycles[row] = std::int64_t(below(100000));
+      if (below(10) == 0) spans.op[row] = OpId(profile_.ops.size() - 1);
     }
   }
 

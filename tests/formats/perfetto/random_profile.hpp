@@ -12,7 +12,8 @@ struct RandomProfileOptions {
   std::uint32_t seed = 1;
   std::uint32_t spans = 200;
   std::uint32_t processes = 2;
-  bool overlap = false;  // slices that do not nest
+  bool overlap = false;      // slices that do not nest
+  bool accelerator = false;  // ops, waits and transfers with inferences, cycles and shapes
 };
 
 Profile random_profile(const RandomProfileOptions& options);

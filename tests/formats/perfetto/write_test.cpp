@@ -137,6 +137,26 @@ TEST(PerfettoWrite, IsReadBackAsItWas) {
   }
 }
 
+TEST(PerfettoWrite, GivesBackWhatTheDataModelKnowsOfSpansAndOps) {
+  for (std::uint32_t seed = 1; seed <= 30; ++seed) {
+    const Profile profile = test::random_profile({.seed = seed, .spans = 150, .accelerator = true});
+    const Written written = write(profile);
+    EXPECT_THAT(written.report.losses.entries, IsEmpty());
+    const Profile again = read(written.bytes);
+    ASSERT_EQ(test::text_of(again), test::text_of(profile)) << "seed " << seed;
+    ASSERT_EQ(again.spans.instance, profile.spans.instance);
+    ASSERT_EQ(again.spans.processor_cycles, profile.spans.processor_cycles);
+    for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+      const Op& was = profile.ops[index_of(profile.spans.op[row])];
+      const Op& is = again.ops[index_of(again.spans.op[row])];
+      ASSERT_EQ(again.text(is.node), profile.text(was.node));
+      ASSERT_EQ(again.text(is.operands), profile.text(was.operands));
+      ASSERT_EQ(is.output, was.output);
+      ASSERT_EQ(is.id, was.id);
+    }
+  }
+}
+
 TEST(PerfettoWrite, WritesTheSameBytesForTheSameProfile) {
   const Profile profile = test::random_profile({.seed = 5});
   EXPECT_EQ(write(profile).bytes, write(profile).bytes);
@@ -153,7 +173,8 @@ TEST(PerfettoWrite, PutsWhatOverlapsOnTracksOfItsOwn) {
   add_span(profile, dma, op, SpanKind::slice, 10, 10);
   const Written written = write(profile);
   EXPECT_THAT(written.report.losses.entries,
-              ElementsAre(Loss{"spans that overlap on one unit: on further tracks beside it", 1}));
+              ElementsAre(Loss{"spans that overlap on one unit: on further tracks beside it", 1},
+                          Loss{"units that are hardware: as tracks of their names", 1}));
   EXPECT_EQ(test::read_as_text(written.bytes),
             "track DMA 0\n"
             "track DMA 0 (2)\n"
@@ -203,6 +224,7 @@ TEST(PerfettoWrite, SaysWhatATraceCannotHold) {
           Loss{"counter samples that are not finite", 1},
           Loss{"counters of several values: one track for each", 1},
           Loss{"flows that end before they begin", 1}, Loss{"flows of spans that are not there", 1},
+          Loss{"units that are hardware: as tracks of their names", 3},
           Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 2},
           Loss{"numbers about the run, units and ops", 1}, Loss{"dependencies between ops", 1},
           Loss{"tensors", 2}, Loss{"checks", 3}, Loss{"notes", 4}));
@@ -214,7 +236,8 @@ TEST(PerfettoWrite, MovesTimesBeforeZero) {
   for (std::int64_t& start : profile.spans.start) start -= 1000;
   const Written written = write(profile);
   EXPECT_THAT(written.report.losses.entries,
-              ElementsAre(Loss{"times before 0: all times are moved by 904 ns", 1}));
+              ElementsAre(Loss{"times before 0: all times are moved by 904 ns", 1},
+                          Loss{"units that are hardware: as tracks of their names", 3}));
   const Profile again = read(written.bytes);
   EXPECT_THAT(again.spans.start, ElementsAre(0, 24));
 }
@@ -243,19 +266,24 @@ TEST(PerfettoWrite, HoldsPhasesMeasuresAndWhatIsKnownOfOps) {
   phase.microseconds = 0.1;
   profile.phases.push_back(phase);
   const Written written = write(profile);
-  EXPECT_THAT(written.report.losses.entries, IsEmpty());
-  EXPECT_EQ(test::read_as_text(written.bytes),
+  EXPECT_THAT(written.report.losses.entries,
+              ElementsAre(Loss{"units that are hardware: as tracks of their names", 3},
+                          Loss{"measures of spans and phases: as annotations", 2},
+                          Loss{"phases: as slices of a track of their own", 1}));
+  const Profile again = read(written.bytes);
+  EXPECT_EQ(test::text_of(again),
             "track phases\n"
             "track device 0\n"
             "  track core 0\n"
             "    track HVX 1\n"
-            "90 +100 slice on phases: Graph Execute npuscope.inference=0 "
-            "npuscope.microseconds=0.1\n"
-            "96 +24 slice on HVX 1: sync MatMul_0 [conv] npuscope.span=\"sync\" "
-            "npuscope.inference=3 npuscope.shape=\"[1,8]\" npuscope.output bytes=64\n"
-            "120 +48 slice on HVX 1: MatMul_0 [conv] npuscope.span=\"op\" npuscope.inference=3 "
-            "npuscope.processor cycles=500 dominant path=9 pmu 0x3f=12.0 "
-            "npuscope.shape=\"[1,8]\" npuscope.output bytes=64\n");
+            "90 +100 slice on phases: Graph Execute npuscope.microseconds=0.1\n"
+            "96 +24 sync on HVX 1: MatMul_0 [conv]\n"
+            "120 +48 op on HVX 1: MatMul_0 [conv] dominant path=9 pmu 0x3f=12.0\n");
+  EXPECT_THAT(again.spans.instance, ElementsAre(0, 3, 3));
+  EXPECT_THAT(again.spans.processor_cycles, ElementsAre(-1, -1, 500));
+  ASSERT_EQ(again.ops.size(), 2u);
+  EXPECT_EQ(again.text(again.ops[1].shape), "[1,8]");
+  EXPECT_EQ(again.ops[1].output, Bytes{64});
 }
 
 TEST(PerfettoWrite, PutsSeveralProfilesSideBySide) {
@@ -307,7 +335,7 @@ TEST(PerfettoWrite, SurvivesForgedProfiles) {
   profile.spans.duration[0] = std::numeric_limits<std::int64_t>::max();
   profile.spans.duration[1] = -5;
   const Written written = write(profile);
-  EXPECT_THAT(test::read_as_text(written.bytes), HasSubstr("on no unit: sync MatMul_0"));
+  EXPECT_THAT(test::read_as_text(written.bytes), HasSubstr("sync on no unit: MatMul_0"));
   EXPECT_EQ(read(written.bytes).spans.size(), 2u);
 }
 
