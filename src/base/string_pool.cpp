@@ -3,6 +3,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace npuscope {
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::size_t first_slots = 64;
 constexpr std::size_t first_block_bytes = 1024;
+constexpr std::size_t texts_at_once = 32;
 constexpr std::size_t largest_block_bytes = 1 << 20;
 
 std::uint64_t hash_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
@@ -31,8 +33,32 @@ StringPool& StringPool::operator=(const StringPool& other) {
   return *this;
 }
 
-StringId StringPool::intern(std::string_view text) {
-  const std::uint64_t hash = hash_of(text);
+StringId StringPool::intern(std::string_view text) { return intern(text, hash_of(text)); }
+
+// A lookup waits for memory three times: the slot, the text's place, the text.
+void StringPool::intern(std::span<const std::string_view> texts, std::vector<StringId>& ids) {
+  std::array<std::uint64_t, texts_at_once> hashes{};
+  while (!texts.empty()) {
+    const auto group = texts.first(std::min(texts.size(), texts_at_once));
+    const auto slot = [&](std::size_t i) -> const Slot& {
+      return slots_[hashes[i] & (slots_.size() - 1)];
+    };
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      hashes[i] = hash_of(group[i]);
+      __builtin_prefetch(&slot(i));
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (slot(i).id_plus_one != 0) __builtin_prefetch(&texts_[slot(i).id_plus_one - 1]);
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) {
+      if (slot(i).id_plus_one != 0) __builtin_prefetch(texts_[slot(i).id_plus_one - 1].data());
+    }
+    for (std::size_t i = 0; i < group.size(); ++i) ids.push_back(intern(group[i], hashes[i]));
+    texts = texts.subspan(group.size());
+  }
+}
+
+StringId StringPool::intern(std::string_view text, std::uint64_t hash) {
   const std::size_t slot = slot_of(text, hash);
   if (slots_[slot].id_plus_one != 0) return StringId(slots_[slot].id_plus_one - 1);
   texts_.push_back(keep(text));

@@ -102,5 +102,19 @@ TEST(StringPool, AgreesWithAMapOverRandomTexts) {
   EXPECT_EQ(pool.size(), expected.size());
 }
 
+TEST(StringPool, ManyTextsAtOnceGetTheIdsThatTheyWouldGetOneByOne) {
+  std::vector<std::string> texts;
+  for (int i = 0; i < 5'000; ++i) texts.push_back("text " + std::to_string(i * i % 3'001));
+  texts.insert(texts.begin() + 70, "");
+  StringPool one_by_one;
+  std::vector<StringId> expected;
+  for (const std::string& text : texts) expected.push_back(one_by_one.intern(text));
+  StringPool at_once;
+  std::vector<StringId> ids;
+  at_once.intern(std::vector<std::string_view>(texts.begin(), texts.end()), ids);
+  EXPECT_EQ(ids, expected);
+  EXPECT_EQ(at_once.size(), one_by_one.size());
+}
+
 }  // namespace
 }  // namespace npuscope

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -29,6 +30,9 @@ class StringPool {
   StringPool& operator=(StringPool&&) noexcept = default;
 
   StringId intern(std::string_view text);
+  // The same for many, in this order, several times as fast in a large pool: while one is looked
+  // up, the memory that the next ones need is on its way.
+  void intern(std::span<const std::string_view> texts, std::vector<StringId>& ids);
   // The id of a text that is there already.
   std::optional<StringId> find(std::string_view text) const;
   // The view stays valid as long as the pool or a copy of it, whatever is interned later.
@@ -41,6 +45,7 @@ class StringPool {
     std::uint32_t id_plus_one = 0;
   };
 
+  StringId intern(std::string_view text, std::uint64_t hash);
   std::size_t slot_of(std::string_view text, std::uint64_t hash) const;
   std::string_view keep(std::string_view text);
   void grow();

@@ -79,9 +79,7 @@ void join_arguments(Parts& parts, Arguments& to, TableOf table_of,
 void EventCollector::append(ChunkTable&& table) {
   Part& part = parts_.emplace_back();
   part.strings.reserve(table.strings.texts.size());
-  for (const std::string_view text : table.strings.texts) {
-    part.strings.push_back(strings_.intern(text));
-  }
+  strings_.intern(table.strings.texts, part.strings);
   part.threads.reserve(table.threads.size());
   for (std::size_t i = 0; i < table.threads.size(); ++i) {
     part.threads.push_back(
