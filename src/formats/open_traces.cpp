@@ -9,6 +9,9 @@
 namespace npuscope {
 namespace {
 
+// Operator traces of Cloud AI 100 quote all numbers in their args.
+enum ChromeKind : FormatKind { plain_trace, quoting_trace };
+
 // A QNN header that stands behind the events, where the first bytes do not show it.
 qnn::Kind late_qnn_kind(const chrome::Events& events) {
   const std::string_view header = events.field("header");
@@ -28,6 +31,7 @@ void open_chrome_file(const Input& input, OpenRun& run) {
   if (!source) return run.fail(input, source.error());
   chrome::ReadOptions options;
   options.progress = run.options().progress;
+  options.quoted_numbers = input.kind == quoting_trace;
   auto events = chrome::read_events(**source, options);
   if (!events) return run.fail(input, events.error());
   if (const qnn::Kind kind = late_qnn_kind(*events); kind != qnn::Kind::none) {
@@ -109,7 +113,9 @@ std::optional<FormatKind> recognise_chrome(const Candidate& candidate) {
   if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == head.npos || (head[first] != '{' && head[first] != '[')) return std::nullopt;
-  return FormatKind{0};
+  const bool quotes =
+      head.find("\"opUCycle\"") != head.npos || head.find("\"opPCycle\"") != head.npos;
+  return quotes ? quoting_trace : plain_trace;
 }
 
 void open_chrome(std::span<const Input> inputs, OpenRun& run) {

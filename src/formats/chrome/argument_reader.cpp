@@ -61,7 +61,9 @@ bool ArgumentReader::read_object(simdjson::ondemand::object object) {
     if (name == StringId::empty) name = strings_.intern(key_text(key), RawStrings::Kind::text).id;
     RawValue raw;
     TypedValue value;
-    if (!EventValues::read_raw(field.value(), raw) || !values_.type(raw, value)) return false;
+    if (!EventValues::read_raw(field.value(), raw)) return false;
+    const bool is_number = quoted_numbers_ && EventValues::quoted_number(raw, value);
+    if (!is_number && !values_.type(raw, value)) return false;
     const ArgumentShape& expected = shapes_[expected_];
     if (as_expected_ &&
         (place >= expected.size() || expected[place] != ArgumentKey{name, value.type})) {

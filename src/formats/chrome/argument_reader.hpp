@@ -19,7 +19,8 @@ class ArgumentReader {
  public:
   explicit ArgumentReader(RawStrings& strings) : strings_(strings), values_(strings) {}
 
-  void clear();          // for another chunk
+  void clear();  // for another chunk
+  void take_quoted_numbers(bool take) { quoted_numbers_ = take; }
   void restart_event();  // without arguments
   // False when the value is broken. What was read before is replaced.
   bool read(simdjson::ondemand::value& arguments, StringId event_name);
@@ -53,6 +54,7 @@ class ArgumentReader {
   std::vector<std::uint64_t> bits_;
   std::unordered_map<std::uint32_t, std::size_t> places_;  // of the keys, where they are many
   bool had_duplicates_ = false;
+  bool quoted_numbers_ = false;
 };
 
 }  // namespace npuscope::chrome

@@ -44,8 +44,9 @@ struct Chunk {
   TextBuffer buffer;
   std::size_t begin = 0;  // in the buffer
   std::size_t end = 0;
-  std::uint64_t offset = 0;  // of `begin` in the file
-  bool damaged = false;      // known not to be a sound list
+  std::uint64_t offset = 0;     // of `begin` in the file
+  bool damaged = false;         // known not to be a sound list
+  bool quoted_numbers = false;  // ReadOptions::quoted_numbers
 
   std::string_view text() const { return {buffer.data() + begin, end - begin}; }
 };

@@ -67,6 +67,7 @@ ChunkTable ChunkParser::parse(Chunk chunk) {
 void ChunkParser::clear(ChunkTable& table) {
   strings_.clear();
   arguments_.clear();
+  arguments_.take_quoted_numbers(table.chunk.quoted_numbers);
   composed_.clear();
   slices_.clear();
   marks_.clear();

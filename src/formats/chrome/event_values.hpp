@@ -35,6 +35,9 @@ class EventValues {
   // False when the value is broken.
   static bool read_raw(simdjson::ondemand::value& value, RawValue& raw);
   bool type(const RawValue& value, TypedValue& typed);
+  // Whether a text is a plain decimal number of at most 15 digits, such as "2606" or "1450.248350";
+  // then it is typed as that.
+  static bool quoted_number(const RawValue& value, TypedValue& typed);
   // Anything as text: a number as it stands, null and nothing as the empty text.
   std::optional<StringId> text(const RawValue& value);
 

@@ -37,6 +37,7 @@ Result<Events> read_events(ByteSource& source, const ReadOptions& options) {
   const auto next = [&]() -> std::optional<Chunk> {
     Chunk chunk;
     if (!cutter.next(chunk)) return std::nullopt;
+    chunk.quoted_numbers = options.quoted_numbers;
     if (options.progress) options.progress(source.file_bytes_read(), source.file_bytes());
     return chunk;
   };

@@ -97,6 +97,7 @@ class OpstatsReader {
   void read_slices();
   void read_host_slice(std::size_t row, const OpstatsTrack& track);
   void read_slice(std::size_t row, const OpstatsTrack& track);
+  StringId text_of(std::size_t row, std::uint32_t place);
   const KnownName& name_of(std::size_t row, const ArgumentPlan& plan);
   OpId op_of(std::size_t row, const OpstatsTrack& track, const ArgumentPlan& plan,
              const KnownName& name, SpanKind kind);
@@ -244,11 +245,16 @@ void OpstatsReader::read_slice(std::size_t row, const OpstatsTrack& track) {
     spans.instance[row] = 0;
   }
   if (plan.has(Role::transaction)) {
-    const auto port = [&](Role role) {
-      return values().text_id(row, plan.place[std::size_t(role)]).value_or(StringId::empty);
-    };
+    const auto port = [&](Role role) { return text_of(row, plan.place[std::size_t(role)]); };
     ports_.push_back({std::uint32_t(row), port(Role::port_description), port(Role::transaction)});
   }
+}
+
+// A text that may look like a number: "7".
+StringId OpstatsReader::text_of(std::size_t row, std::uint32_t place) {
+  if (const auto id = values().text_id(row, place)) return *id;
+  const auto number = values().integer(row, place);
+  return number ? profile_.strings.intern(fmt::format("{}", *number)) : StringId::empty;
 }
 
 const KnownName& OpstatsReader::name_of(std::size_t row, const ArgumentPlan& plan) {
@@ -272,8 +278,7 @@ OpId OpstatsReader::op_of(std::size_t row, const OpstatsTrack& track, const Argu
   if (kind == SpanKind::inference) return OpId::none;
   OpKey key;
   key.group = track.group;
-  key.name =
-      values().text_id(row, plan.place[std::size_t(Role::op_name)]).value_or(StringId::empty);
+  key.name = text_of(row, plan.place[std::size_t(Role::op_name)]);
   if (numbers_.op && *numbers_.op >= 0) key.number = *numbers_.op;
   const bool is_named = key.name != StringId::empty || key.number != OpKey::no_number;
   if (kind == SpanKind::sync || kind == SpanKind::barrier) {
@@ -339,7 +344,7 @@ bool OpstatsReader::is_told(std::size_t row, std::uint32_t place, const Argument
     case Role::port_description:
     case Role::transaction: return false;
     case Role::number: return op != OpId::none && numbers_.op.value_or(-1) >= 0;
-    case Role::op_name: return op != OpId::none && values().text_id(row, place).has_value();
+    case Role::op_name: return op != OpId::none && text_of(row, place) != StringId::empty;
     case Role::op_kind: {
       const auto kind = values().text_id(row, place);
       if (!kind || op == OpId::none) return false;

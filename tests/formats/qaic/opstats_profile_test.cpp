@@ -26,15 +26,17 @@ using testing::make_random_case;
 using testing::RandomCase;
 using testing::RandomOptions;
 
-chrome::Events events_of(const std::string& json) {
+chrome::Events events_of(const std::string& json, bool quoted_numbers = false) {
   const auto source = open_byte_source(json, "trace.json");
-  auto events = chrome::read_events(**source);
+  chrome::ReadOptions options;
+  options.quoted_numbers = quoted_numbers;
+  auto events = chrome::read_events(**source, options);
   EXPECT_TRUE(events) << events.error().message;
   return std::move(*events);
 }
 
-Profile read(const std::string& json) {
-  chrome::Events events = events_of(json);
+Profile read(const std::string& json, bool quoted_numbers = false) {
+  chrome::Events events = events_of(json, quoted_numbers);
   EXPECT_TRUE(is_opstats_trace(events));
   return make_opstats_profile(std::move(events));
 }
@@ -317,6 +319,67 @@ TEST_F(OpstatsRoundTrip, KeepsEveryOpSpanAndWaitWithATrackPerThread) {
     EXPECT_THAT(after.notes, IsEmpty());
     EXPECT_TRUE(after.spans.arguments.empty());
     for (const Check& check : after.checks) EXPECT_EQ(check.outcome, Check::Outcome::passed);
+  }
+}
+
+// Numbers in quotes may be read as texts or at once as numbers.
+TEST_F(OpstatsRoundTrip, IsTheSameHoweverQuotedNumbersAreRead) {
+  const Profile before = decode(make_random_case({.seed = 3, .cores = 2}));
+  const Profile as_texts = write_and_read({&before}, {.flow_events = true});
+  std::ifstream in(path_);
+  const Profile as_numbers = read({std::istreambuf_iterator<char>(in), {}}, true);
+  EXPECT_EQ(ops_of(as_numbers), ops_of(as_texts));
+  EXPECT_EQ(spans_of(as_numbers), spans_of(as_texts));
+  EXPECT_EQ(edges_of(as_numbers), edges_of(as_texts));
+  EXPECT_EQ(as_numbers.flows.size(), as_texts.flows.size());
+  EXPECT_EQ(checks_of(as_numbers), checks_of(as_texts));
+}
+
+// Each card counts its flows from 1 and starts again with each inference; the cards' events are
+// mixed. The truth: the k-th arrow of an id within a card.
+TEST(OpstatsProfile, PairsFlowsWhoseIdsRepeat) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 20; ++round) {
+    std::string json = "[";
+    std::vector<std::vector<std::string>> events(4);  // by card: starts, ends
+    std::set<std::string> truth;
+    for (int card = 0; card < 2; ++card) {
+      json += fmt::format(
+          R"({{"name": "thread_name", "ph": "M", "pid": {0}, "tid": 1, "args": {{"name": "G_slice0{0}_Core_0_HMX"}}}},)",
+          card);
+      for (int op = 0; op < 40; ++op) {
+        json += fmt::format(
+            R"({{"name": "k", "ph": "X", "pid": {}, "tid": 1, "ts": {}, "dur": 8, "args": {{"oc": "{}", "opName": "{}/{}", "opKind": "k", "opUCycle": "154"}}}},)",
+            card, op * 10, op, card, op);
+      }
+      for (int flow = 0; flow < 30; ++flow) {
+        const int from = int(random() % 39), to = from + 1 + int(random() % (39 - from));
+        const auto end = [&](char phase, int op) {
+          return fmt::format(
+              R"({{"name": "dep", "cat": "true", "ph": "{}", "id": {}, "pid": {}, "tid": 1, "ts": {}, "args": {{"oc": "{}"}}}},)",
+              phase, flow % 7, card, op * 10 + 4, op);
+        };
+        events[std::size_t(card) * 2].push_back(end('s', from));
+        events[std::size_t(card) * 2 + 1].push_back(end('f', to));
+        truth.insert(fmt::format("{0}/{1} -> {0}/{2}", card, from, to));
+      }
+    }
+    std::vector<std::size_t> next(4, 0);
+    for (int left = 120; left > 0; --left) {
+      std::size_t stream = random() % 4;
+      while (next[stream] == events[stream].size()) stream = (stream + 1) % 4;
+      json += events[stream][next[stream]++];
+    }
+    json.back() = ']';
+    const Profile profile = read(json);
+    std::set<std::string> found;
+    for (const Edge& edge : profile.edges) {
+      found.insert(fmt::format("{} -> {}", profile.text(profile.ops[index_of(edge.from)].name),
+                               profile.text(profile.ops[index_of(edge.to)].name)));
+    }
+    EXPECT_EQ(found, truth);
+    EXPECT_EQ(profile.flows.size(), 60u);
+    EXPECT_THAT(profile.notes, IsEmpty());
   }
 }
 

@@ -79,6 +79,9 @@ struct Events {
 
 struct ReadOptions {
   ProgressReport progress;  // bytes of the file
+  // Arguments in quotes that are plain decimal numbers ("2606", "1450.248350") become numbers. For
+  // traces whose writer quotes everything: each such text would be kept, and parsed again.
+  bool quoted_numbers = false;
 };
 
 // Reads to the end of the source and keeps what can be kept: broken events, unmatched B and E and
