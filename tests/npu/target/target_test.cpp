@@ -36,11 +36,38 @@ TEST(Aic100, HasEveryRecipeOfTheCompilersFlag) {
   }
 }
 
+TEST(HtpV75, HasSessionsWhoseClockIsSlowWhenCold) {
+  const auto target = builtin_target("htp-v75");
+  ASSERT_TRUE(target) << target.error().message;
+  EXPECT_EQ(target->cores, 1u);
+  EXPECT_EQ(target->hvx_threads, 4u);
+  EXPECT_EQ(target->vtcm_bytes, 8u << 20);
+  EXPECT_EQ(target->timer_hz, 19.2e6);
+  EXPECT_TRUE(target->shared_main_thread);
+  ASSERT_TRUE(target->session);
+  EXPECT_LT(target->session->cold.graph_hz, target->session->warm.graph_hz);
+  EXPECT_GT(target->session->cold.power_on_s, target->session->warm.power_on_s);
+  EXPECT_FALSE(builtin_target("aic100")->session);
+}
+
+// With sessions the clock follows their phases; a governor would contradict them.
+TEST(HtpV75, RefusesAGovernorBesideItsSessions) {
+  std::string toml = builtin_target("htp-v75")->toml;
+  const std::string lowest = "core_hz_min = 1.88e9";
+  toml.replace(toml.find(lowest), lowest.size(), "core_hz_min = 1.00e9");
+  const auto target = parse_target(toml, "htp.toml");
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.error().message.substr(target.error().message.find(": ") + 2),
+            "clock.core_hz_min must be the same as core_hz: with [session] the clock follows its "
+            "phases");
+}
+
 TEST(BuiltinTarget, UnknownNameListsTheKnownOnes) {
   const auto target = builtin_target("aic200");
   ASSERT_FALSE(target);
-  EXPECT_EQ(target.error().message,
-            "target 'aic200' is not built in; use one of: aic100, htp-v75, or the path of a .toml file");
+  EXPECT_EQ(
+      target.error().message,
+      "target 'aic200' is not built in; use one of: aic100, htp-v75, or the path of a .toml file");
 }
 
 TEST(ParseTarget, NamesTheFieldThatIsMissing) {
