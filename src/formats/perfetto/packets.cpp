@@ -22,11 +22,11 @@ bool PacketCutter::next_of_any(RawPacket& packet) {
     switch (step(packet)) {
       case Step::packet: return true;
       case Step::too_long: skip_long_packet(); break;
-      case Step::broken: resynchronize(); break;
+      case Step::broken: resynchronize(Gap::Reason::not_packets); break;
       case Step::need_more:
         if (refill()) break;
         if (begin_ == end_) return false;
-        resynchronize();
+        resynchronize(Gap::Reason::truncated);
         break;
     }
   }
@@ -52,7 +52,7 @@ PacketCutter::Step PacketCutter::step(RawPacket& packet) {
 void PacketCutter::reject_last() {
   const std::size_t at = std::size_t(last_ - base_);
   begin_ = at;
-  resynchronize();
+  resynchronize(Gap::Reason::not_packets);
 }
 
 // False when no more bytes come.
@@ -90,7 +90,7 @@ void PacketCutter::skip_long_packet() {
 }
 
 // Looks for the next place from which three packets follow one another, or fewer at the end.
-void PacketCutter::resynchronize() {
+void PacketCutter::resynchronize(Gap::Reason at_end) {
   const std::uint64_t offset = base_ + begin_;
   begin_ += 1;
   for (;;) {
@@ -111,9 +111,8 @@ void PacketCutter::resynchronize() {
     if (chain == Chain::ends && source_ended_) break;
     begin_ += 1;
   }
-  const bool at_end = begin_ == end_ && source_ended_;
-  add_gap(at_end ? Gap::Reason::truncated : Gap::Reason::not_packets, offset,
-          base_ + begin_ - offset);
+  const bool nothing_follows = begin_ == end_ && source_ended_;
+  add_gap(nothing_follows ? at_end : Gap::Reason::not_packets, offset, base_ + begin_ - offset);
 }
 
 void PacketCutter::add_gap(Gap::Reason reason, std::uint64_t offset, std::uint64_t bytes) {

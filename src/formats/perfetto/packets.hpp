@@ -75,7 +75,8 @@ class PacketCutter {
   std::string_view rest() const { return std::string_view(buffer_.data() + begin_, end_ - begin_); }
   bool refill();
   void skip_long_packet();
-  void resynchronize();
+  // `at_end`: what the gap is if no packets follow.
+  void resynchronize(Gap::Reason at_end);
   void add_gap(Gap::Reason reason, std::uint64_t offset, std::uint64_t bytes);
 
   ReadBytes read_;
