@@ -195,7 +195,7 @@ bool EventCutter::resolve_unfinished(Chunk& chunk) {
   if (window_.at_end_of_file()) {
     problems_.add(Problem::truncated, window_.offset());
     place_ = Place::at_end;
-  } else if (window_.text().size() > longest_event_bytes) {
+  } else if (window_.text().size() >= longest_event_bytes) {
     problems_.add(Problem::long_event, window_.offset());
     window_.drop(window_.text().size());
     place_ = Place::in_long_event;

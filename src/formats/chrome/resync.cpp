@@ -10,6 +10,8 @@ constexpr std::uint64_t longest_gap = 4096;
 std::optional<std::uint64_t> Resync::look(std::string_view bytes, std::uint64_t offset,
                                           std::uint64_t earliest) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
+    if (state_ == State::nothing) i = bytes.find('}', i);
+    if (i == std::string_view::npos) break;
     switch (bytes[i]) {
       case ' ':
       case '\n':
