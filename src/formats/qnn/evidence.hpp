@@ -26,7 +26,6 @@ struct Evidence {
   std::vector<std::pair<std::int64_t, std::int64_t>> graph_executes;  // intervals, by inference
   // Sorted; the start is `missing` where it is not said. Several for a sliced op.
   std::vector<std::pair<std::uint64_t, std::int64_t>> ops;
-  bool whole_graph = false;                         // `ops` are all ops that ran
   std::map<std::string, std::int64_t> node_cycles;  // of the first execute
   std::vector<std::int64_t> vtcm_ticks;             // by inference
 };

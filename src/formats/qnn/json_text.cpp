@@ -61,8 +61,9 @@ std::optional<Number> parse_whole(std::string_view token) {
 }  // namespace
 
 std::string close_json(std::string_view text) {
-  std::vector<char> open;  // the closers that are due
-  std::size_t safe = 0;    // what lies before is complete but for them
+  constexpr std::size_t deepest = 1024;  // as deep as simdjson goes
+  std::vector<char> open;                // the closers that are due
+  std::size_t safe = 0;                  // what lies before is complete but for them
   bool in_text = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char c = text[i];
@@ -78,6 +79,10 @@ std::string close_json(std::string_view text) {
       case '"': in_text = true; break;
       case '{':
       case '[':
+        if (open.size() == deepest) {
+          text = text.substr(0, i);
+          break;
+        }
         open.push_back(c == '{' ? '}' : ']');
         safe = i + 1;
         break;

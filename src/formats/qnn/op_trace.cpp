@@ -6,7 +6,6 @@
 #include <charconv>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "formats/qnn/header.hpp"
@@ -185,17 +184,13 @@ class TraceReader {
 
   // Events of which the overview has no copy.
   void adopt_orphans(const std::vector<std::uint32_t>& twins) {
-    std::unordered_map<std::uint64_t, std::uint32_t> unmatched;
-    for (const std::uint32_t row : trace_.rows) ++unmatched[fingerprint(row)];
+    std::unordered_set<std::uint64_t> known;
+    for (const std::uint32_t row : trace_.rows) known.insert(fingerprint(row));
     std::uint64_t orphans = 0;
     for (const std::uint32_t row : twins) {
-      const auto place = unmatched.find(fingerprint(row));
-      if (place != unmatched.end() && place->second > 0) {
-        --place->second;
-      } else {
-        trace_.rows.push_back(row);
-        ++orphans;
-      }
+      if (!known.insert(fingerprint(row)).second) continue;
+      trace_.rows.push_back(row);
+      ++orphans;
     }
     if (orphans == 0) return;
     trace_.duplicates -= orphans;
@@ -256,7 +251,6 @@ class TraceReader {
     if (op.htp_op == StringId::empty) op.htp_op = events_.slices.name[row];
     op.qnn_op = qnn_op_.text(row);
     op.qnn_op_type = qnn_op_type_.text(row);
-    op.description = description_.text(row);
     op.type = type_.text(row);
     op.dims = dims_.json(row);
     op.flag_words = flags_.json(row);
@@ -348,8 +342,8 @@ class TraceReader {
   bool unnamed_overview_ = false;
   ArgumentColumn id_, htp_op_, flags_, start_;
   ArgumentColumn qnn_op_ = column("QNN Op Name"), qnn_op_type_ = column("QNN Op Type"),
-                 description_ = column("Description"), type_ = column("Data Type"),
-                 dims_ = column("Dims"), inputs_ = column("Inputs Ops");
+                 type_ = column("Data Type"), dims_ = column("Dims"),
+                 inputs_ = column("Inputs Ops");
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ struct TraceOp {
   std::uint32_t core = 0;
   bool executed = false;
   OpFlags flags;
-  StringId htp_op{}, qnn_op{}, qnn_op_type{}, description{}, type{};
+  StringId htp_op{}, qnn_op{}, qnn_op_type{}, type{};
   StringId dims{}, flag_words{}, inputs{};  // JSON arrays
 };
 

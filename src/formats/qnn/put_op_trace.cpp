@@ -162,8 +162,15 @@ class TracePutter {
         const auto [found, is_new] =
             series.try_emplace({core, marks.name[row], argument.key.name}, counters.series.size());
         if (is_new) {
-          counters.series.push_back(
-              {assembly_.core_unit(core), counter_name(marks.name[row]), argument.key.name});
+          CounterSeries added;
+          added.unit = assembly_.core_unit(core);
+          added.name = counter_name(marks.name[row]);
+          added.part = argument.key.name;
+          const std::string_view name = text(marks.name[row]);
+          if (name.starts_with("VTCM ") || name.starts_with("DRAM ")) {
+            added.quantity = assembly_.intern("bytes");
+          }
+          counters.series.push_back(added);
         }
         counters.of.push_back(found->second);
         counters.time.push_back(absolute_cycle(trace_, marks.time[row]));

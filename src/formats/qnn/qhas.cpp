@@ -205,7 +205,7 @@ class QhasReader {
     json_.each_element(value, "input_nodes", [&](Value& element) {
       std::uint64_t id = 0;
       take_id("input_nodes", element, id);
-      qhas_.inputs.push_back(id);
+      if (id != 0) qhas_.inputs.push_back(id);
     });
   }
 

@@ -13,6 +13,8 @@
 namespace npuscope::qnn {
 namespace {
 
+constexpr std::uint32_t most_cores = 64;
+
 // 1 of "Core 1 Execs"; 0 of anything else.
 std::uint32_t core_of(std::string_view thread_name) {
   constexpr std::string_view prefix = "Core ";
@@ -21,7 +23,7 @@ std::uint32_t core_of(std::string_view thread_name) {
     thread_name.remove_prefix(prefix.size());
     std::from_chars(thread_name.data(), thread_name.data() + thread_name.size(), core);
   }
-  return core;
+  return core < most_cores ? core : 0;
 }
 
 // The inference of a phase is that of the execute that holds it; without one (a trace that begins

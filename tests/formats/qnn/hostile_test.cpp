@@ -207,6 +207,18 @@ TEST_F(QnnHostile, CloseJsonEndsWhatIsOpen) {
   EXPECT_EQ(close_json(R"({"a": "\"", "b": 2)"), R"({"a": "\""})");
   EXPECT_EQ(close_json(R"({"a": 1})"), R"({"a": 1})");
   EXPECT_EQ(close_json(""), "");
+  EXPECT_EQ(close_json(std::string(5000, '[')), std::string(1024, '[') + std::string(1024, ']'));
+}
+
+// A number in a name makes no units.
+TEST_F(QnnHostile, CoresThatNoChipHasAreNotBelieved) {
+  std::string text = test::run_trace_of(test::small_run());
+  const std::size_t at = text.find("Core 0 Execs");
+  text.replace(at, 6, "Core 4294967295");
+  EXPECT_EQ(read_one({write("run.json", text)}).units.size(), 2u);
+  text = test::op_trace_of(test::small_run());
+  text.replace(text.find("Core 0 Overview"), 6, "Core 4294967295");
+  EXPECT_EQ(read_one({write("trace.json", text)}).spans.size(), 3u);
 }
 
 TEST_F(QnnHostile, NotesAreCountedNotRepeated) {

@@ -207,6 +207,7 @@ TEST_F(QnnTraps, CountersAreBytesInFlight) {
   for (const CounterSeries& series : profile.counters.series) {
     names.emplace_back(profile.text(series.name));
     EXPECT_EQ(profile.text(series.part), "");
+    EXPECT_EQ(profile.text(series.quantity), "bytes");
   }
   EXPECT_EQ(names, (std::vector<std::string>{"VTCM alloc", "DRAM read bytes in flight"}));
   EXPECT_EQ(profile.counters.time[0], run.first_start());
