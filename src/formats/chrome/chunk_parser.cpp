@@ -293,37 +293,40 @@ bool ChunkParser::store_metadata(ChunkTable& table) {
       {"thread_name", "name", Metadata::What::thread_name},
       {"thread_sort_index", "sort_index", Metadata::What::thread_sort_index},
   };
-  const std::string_view name = strings_.raw(event_.name);
-  const auto kind = std::ranges::find(known, name, &Known::name);
-  const auto process = values_.text(event_.process);
-  const auto thread = values_.text(event_.thread);
-  if (!process || !thread) return false;
-  bool all_kept = false;
+  const auto kind = std::ranges::find(known, strings_.raw(event_.name), &Known::name);
   if (kind != std::end(known)) {
     const auto keys = arguments_.keys();
-    const auto place = std::ranges::find(
-        keys, kind->key, [&](const ArgumentKey& key) { return strings_.raw(key.name); });
+    const auto process = values_.text(event_.process);
+    const auto thread = values_.text(event_.thread);
+    if (!process || !thread) return false;
     Metadata metadata{kind->what, *process, *thread, {}, 0};
-    if (place == keys.end()) {
+    if (!read_metadata(kind->key, metadata)) {
       add(Problem::bad_metadata, table);
       return true;
     }
-    const std::uint64_t bits = arguments_.bits()[std::size_t(place - keys.begin())];
-    if (place->type == ArgumentType::text) {
-      metadata.text = StringId(std::uint32_t(bits));
-      metadata.number = parse_thousandths(strings_.raw(metadata.text)).value_or(0) / 1000;
-    } else if (place->type == ArgumentType::integer) {
-      metadata.number = std::int64_t(bits);
-      metadata.text = compose(std::to_string(metadata.number));
-    } else {
-      add(Problem::bad_metadata, table);
-    }
     table.metadata.push_back(metadata);
-    all_kept = keys.size() == 1;
+    if (keys.size() == 1) return true;
   }
-  if (all_kept) return true;
   const auto index = thread_index(table);
   return index && store_mark(table, *index, time_of(event_.time).value_or(0));
+}
+
+// The value under this key of the arguments, as text and as a number.
+bool ChunkParser::read_metadata(std::string_view key, Metadata& metadata) {
+  const auto keys = arguments_.keys();
+  const auto place = std::ranges::find(
+      keys, key, [&](const ArgumentKey& each) { return strings_.raw(each.name); });
+  if (place == keys.end()) return false;
+  const std::uint64_t bits = arguments_.bits()[std::size_t(place - keys.begin())];
+  if (place->type == ArgumentType::text) {
+    metadata.text = StringId(std::uint32_t(bits));
+    metadata.number = parse_thousandths(strings_.raw(metadata.text)).value_or(0) / 1000;
+    return true;
+  }
+  if (place->type != ArgumentType::integer) return false;
+  metadata.number = std::int64_t(bits);
+  metadata.text = compose(std::to_string(metadata.number));
+  return true;
 }
 
 bool ChunkParser::append_others() {

@@ -73,6 +73,7 @@ class ChunkParser {
   void store_slice(ChunkTable& table, std::uint32_t thread, std::int64_t time);
   bool store_mark(ChunkTable& table, std::uint32_t thread, std::int64_t time);
   bool store_metadata(ChunkTable& table);
+  bool read_metadata(std::string_view key, Metadata& metadata);
   bool append_others();
   bool append_raw(std::string_view key, const RawValue& value);
   StringId compose(std::string_view text);

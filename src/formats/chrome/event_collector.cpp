@@ -95,11 +95,26 @@ void EventCollector::append(ChunkTable&& table) {
   part.slices = std::move(table.slices);
   part.marks = std::move(table.marks);
   part.ends = std::move(table.ends);
+  drop_surplus(part.slices.arguments, slice_values_, table.chunk.offset);
+  drop_surplus(part.ends.arguments, slice_values_, table.chunk.offset);
+  drop_surplus(part.marks.arguments, mark_values_, table.chunk.offset);
   number_shapes(part);
   events_ += part.slices.size() + part.marks.size() + part.ends.size() + table.metadata.size();
   has_begins_ = has_begins_ || table.has_begins;
   problems_.add(table.problems);
   buffers_.give_back(std::move(table.chunk.buffer));
+}
+
+// Values are numbered with 32 bits.
+void EventCollector::drop_surplus(Arguments& arguments, std::uint64_t& values,
+                                  std::uint64_t offset) {
+  if (values + arguments.values.size() <= std::numeric_limits<std::uint32_t>::max()) {
+    values += arguments.values.size();
+    return;
+  }
+  const auto rows = std::ranges::count_if(arguments.shape, [](auto shape) { return shape != 0; });
+  problems_.add(Problem::too_many_arguments, offset, std::uint64_t(rows));
+  arguments = {};
 }
 
 // Each of the chunk's shapes where it is used.

@@ -35,6 +35,7 @@ class EventCollector {
     Ends ends;
   };
 
+  void drop_surplus(Arguments& arguments, std::uint64_t& values, std::uint64_t offset);
   void number_shapes(Part& part);
   void join_slices(Slices& to);
   void join_marks(Marks& to);
@@ -48,6 +49,8 @@ class EventCollector {
   ShapeTable mark_shapes_;
   Problems problems_;
   std::uint64_t events_ = 0;
+  std::uint64_t slice_values_ = 0;  // of arguments, with those of ends
+  std::uint64_t mark_values_ = 0;
   bool has_begins_ = false;
 };
 
