@@ -22,7 +22,6 @@ Wording wording(Defect defect) {
   switch (defect) {
     case Defect::broken_packet: return {error, "packets are broken and were left out"};
     case Defect::broken_track_event: return {error, "track events are broken and were left out"};
-    case Defect::unknown_packet_field: return {info, "fields beside packets were passed over"};
     case Defect::needs_lost_state:
       return {warning,
               "packets need earlier packets of their sequence that the trace lacks; left "

@@ -13,7 +13,6 @@ namespace npuscope::perfetto {
 enum class Defect : std::uint8_t {
   broken_packet,
   broken_track_event,
-  unknown_packet_field,
   needs_lost_state,
   too_many_sequences,
   missing_interned_name,
