@@ -41,6 +41,7 @@ class Nanoseconds {
   }
 
   bool known() const { return known_; }
+  bool rounds() const { return scales_ && (whole_rate_ == 0 || 1'000'000'000 % whole_rate_ != 0); }
 
   std::int64_t of(std::int64_t ticks) const {
     if (!scales_) return ticks;
@@ -549,6 +550,9 @@ void Writer::count_losses() {
   if (!nanoseconds_.known() && profile_.spans.size() > 0) {
     losses_.add("times whose clock has no known rate: one tick is written as one nanosecond",
                 profile_.spans.size());
+  }
+  if (nanoseconds_.rounds()) {
+    losses_.add("times between nanoseconds: rounded", profile_.spans.size());
   }
   losses_.add("spans that overlap on one unit: on further tracks of it", layout_.moved);
   losses_.add("numbers that are not finite", not_finite_);
