@@ -14,14 +14,21 @@ std::uint64_t largest(const std::vector<std::uint64_t>& values) {
   return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
+// More tiles than this at once (a Concat of many parts) are given a VTCM without anything else that
+// may go. Then tiles follow one another, and the free space is in few pieces: before the first,
+// after the last, at the end where one did not fit, and around the weights.
+constexpr std::size_t few_tiles = 8;
+constexpr std::size_t most_pieces = 4;
+
 // Whether each finds a place wherever those before it lie in the gap: the n-th stands at most among
 // n pieces of free space, each too small for it only if smaller than it.
 bool fit_together(const std::vector<std::uint64_t>& sizes, std::uint64_t gap) {
   std::uint64_t before = 0;
+  const std::size_t limit = sizes.size() > few_tiles ? most_pieces : few_tiles;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::uint64_t size =
         round_up(std::max<std::uint64_t>(sizes[i], 1), VtcmAllocator::alignment);
-    if (size > gap || before + (i + 1) * size > gap) return false;
+    if (size > gap || before + std::min(i + 1, limit) * size > gap) return false;
     before += size;
   }
   return true;
@@ -47,7 +54,10 @@ std::uint64_t Residency::find_room(const TileSizes& sizes, std::span<Operand> op
     std::uint64_t finer = 1;
     for (;; finer *= 2) {
       const auto now = sizes(finer);
-      if (fit_together(now, gap)) return finer;
+      if (fit_together(now, gap)) {
+        while (now.size() > few_tiles && evict_one()) continue;
+        return finer;
+      }
       if (largest(now) <= least || finer > most_tasks) break;
     }
     if (last) return finer;  // then allocation says what is missing

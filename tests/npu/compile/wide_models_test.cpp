@@ -35,6 +35,20 @@ TEST(WideModels, SpillBeyondAFixedNumberOfResidentTensors) {
   EXPECT_EQ(check_collisions(graph, options_for(2)).collisions, 0u);
 }
 
+// Their tiles are small, so they need not be cut as if each could leave a hole between the others.
+TEST(WideModels, JoinMorePartsThanTilesUsuallyLieInVtcmAtOnce) {
+  constexpr int count = 700;  // 12 MB in all
+  std::string names = "x",
+              text = "shape = Constant <value_ints = [128, 64]> ()\nlarge = Expand (x, shape)\n";
+  for (int i = 1; i < count; ++i) {
+    text += fmt::format("t{0} = Relu (large)\n", i);
+    names += fmt::format(", t{}", i);
+  }
+  text += "y = Concat <axis = 0> (" + names + ")\n";
+  const auto network = compiled(parsed(text, "float[89473,64] y"), options_for(1));
+  EXPECT_LT(network.program.tasks.size(), 100u * count);
+}
+
 TEST(WideModels, RefuseAnOperatorWhoseOperandsNoTaskCouldHold) {
   const std::string all = [] {
     std::string names = "t0";
