@@ -20,8 +20,10 @@ void Flows::bind_to_slices(const Profile& profile, Defects& defects) {
     if (is_bound_by_place(points_[i])) waiting.push_back(i);
   }
   if (waiting.empty()) return;
+  // At one moment those that wait for the next slice come before those inside it.
   const auto point_order = [&](std::uint32_t i) {
-    return std::tuple(points_[i].at, points_[i].time);
+    return std::tuple(points_[i].at, points_[i].time,
+                      points_[i].binding == FlowPoint::Binding::enclosing);
   };
   std::stable_sort(waiting.begin(), waiting.end(), [&](std::uint32_t a, std::uint32_t b) {
     return point_order(a) < point_order(b);
