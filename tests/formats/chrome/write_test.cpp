@@ -218,7 +218,8 @@ TEST(WriteChrome, HostileNamesTimesAndIdsMakeValidJson) {
   made.profile.units[0].process_id = made.text("1e5\"");
   made.profile.units[0].thread_id = made.text("007");
   constexpr auto least = std::numeric_limits<std::int64_t>::min();
-  made.span(unit, "a\x01\xc3(", least, 0, SpanKind::slice);
+  made.span(unit, "a\x01\xc3(", 0, 0, SpanKind::slice);
+  made.profile.spans.start[0] = least;
   made.profile.spans.duration[0] = std::numeric_limits<std::int64_t>::max();
   made.span(UnitId{9}, "", 5, 4, SpanKind::op);
   made.profile.counters.series.push_back({UnitId{7}, {}, {}, {}});
