@@ -19,6 +19,11 @@ qnn::Kind late_qnn_kind(const chrome::Events& events) {
   return qnn::recognise(fmt::format(R"({{"header": {}, "traceEvents": []}})", header));
 }
 
+// What `npuscope convert` writes keeps a vendor's arguments but not its conventions.
+bool is_export(const chrome::Events& events) {
+  return events.field("otherData").starts_with(R"({"writer":"npuscope")");
+}
+
 void complete_notes(Profile& profile, const std::string& file) {
   for (Note& note : profile.notes) {
     if (note.file.empty()) note.file = file;
@@ -40,8 +45,9 @@ void open_chrome_file(const Input& input, OpenRun& run) {
     late.kind = FormatKind(kind);
     return open_qnn(std::span(&late, 1), run);
   }
-  Profile profile = qaic::is_opstats_trace(*events) ? qaic::make_opstats_profile(std::move(*events))
-                                                    : chrome::make_profile(std::move(*events));
+  const bool opstats = !is_export(*events) && qaic::is_opstats_trace(*events);
+  Profile profile = opstats ? qaic::make_opstats_profile(std::move(*events))
+                            : chrome::make_profile(std::move(*events));
   complete_notes(profile, input.path.string());
   run.add(input.order, std::move(profile));
 }

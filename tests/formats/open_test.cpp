@@ -135,6 +135,29 @@ std::string zstd(std::string_view text) {
   return out;
 }
 
+// convert keeps the vendors' arguments; its times are microseconds all the same.
+TEST_F(OpenProfiles, TakesAnExportOfAnOptraceForATraceInMicroseconds) {
+  const auto file = put("export.json", R"({"displayTimeUnit":"ns","otherData":{"writer":"npuscope"},
+"traceEvents":[{"name":"q::Conv","ph":"X","pid":0,"tid":1,"ts":1000.5,"dur":2,
+"args":{"HTP Op Type":"q::Conv","Dominant Path Cycles":5}}]})");
+  const auto opened = open_profiles(std::span(&file, 1));
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_EQ(opened->profiles.size(), 1u);
+  EXPECT_EQ(opened->profiles[0].provenance.format, "Chrome trace");
+  EXPECT_THAT(opened->profiles[0].spans.duration, ElementsAre(2000));
+}
+
+TEST_F(OpenProfiles, TakesAnExportOfAnOperatorTraceForATraceInMicroseconds) {
+  const auto file = put("export.json", R"({"displayTimeUnit":"ns","otherData":{"writer":"npuscope"},
+"traceEvents":[{"name":"aicadd","ph":"X","pid":0,"tid":1,"ts":1000.5,"dur":2,
+"args":{"opKind":"aicadd","opUCycle":"38"}}]})");
+  const auto opened = open_profiles(std::span(&file, 1));
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_EQ(opened->profiles.size(), 1u);
+  EXPECT_EQ(opened->profiles[0].provenance.format, "Chrome trace");
+  EXPECT_THAT(opened->profiles[0].spans.duration, ElementsAre(2000));
+}
+
 TEST_F(OpenProfiles, KnowsFormatsByContentNotByName) {
   const Opened opened = open({put("a.bin", chrome_json), put("b.json", runner_log)});
   EXPECT_THAT(formats_of(opened),

@@ -43,6 +43,8 @@ Kind kind_of_json(std::string_view head) {
   if (type == "HTP_GRAPH") return Kind::htp_graph;
   if (type == "QHAS") return Kind::qhas;
   if (type == "QNN_PROFILE") return Kind::viewer_json;
+  // An exported trace has an optrace's arguments but a trace's times.
+  if (has(head, R"("otherData":{"writer":"npuscope")")) return Kind::none;
   return kind_by_structure(head);
 }
 
