@@ -291,9 +291,12 @@ void Table::rank(std::size_t top) {
   }
   std::vector<std::uint32_t> order;
   for (std::uint32_t row = 0; row < groups_.rows.size(); ++row) {
-    const bool has_any = std::any_of(known_.begin(), known_.end(),
-                                     [&](const std::vector<bool>& known) { return known[row]; });
-    if (has_any) order.push_back(row);
+    const bool named = groups_.rows[row].label != StringId::empty;
+    const bool known = std::any_of(known_.begin(), known_.end(),
+                                   [&](const std::vector<bool>& column) { return column[row]; });
+    // What has no name has a row only where it ran or counts.
+    const bool has_any = named ? known : values_[table_.ranked_by][row] != 0;
+    if (has_any || groups_.rows[row].instances > 0) order.push_back(row);
   }
   table_.row_count = order.size();
   const std::size_t kept = std::min(top, order.size());

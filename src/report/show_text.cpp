@@ -266,13 +266,13 @@ std::string PageText::value_text(const OpColumn& column, const std::optional<dou
 
 // What the page shows beside the column that ranks: times of the spans, else what there is.
 std::vector<std::size_t> columns_shown(const OpTable& ops) {
-  constexpr std::size_t most = 4;
+  constexpr std::size_t most = 5;
   std::vector<std::size_t> shown{ops.ranked_by};
   const auto add = [&](std::size_t place) {
     const bool there = std::find(shown.begin(), shown.end(), place) != shown.end();
     if (!there && shown.size() < most) shown.push_back(place);
   };
-  for (const char* name : {"work", "active", "span", "waiting"}) {
+  for (const char* name : {"work", "waiting", "active", "span"}) {
     if (const auto place = ops.place_of(name)) add(*place);
   }
   for (std::size_t i = 0; i < ops.columns.size(); ++i) {
@@ -340,7 +340,7 @@ void PageText::print_ops(const OpTable& ops, const char* title, const char* one,
     if (ran) {
       cells.push_back(engines_text(row));
     }
-    cells.push_back(thousands(ran ? row.instances : row.ops));
+    cells.push_back(ran && row.instances == 0 ? "" : thousands(ran ? row.instances : row.ops));
     for (const std::size_t place : shown) {
       cells.push_back(value_text(ops.columns[place], row.values[place]));
       if (place != ops.ranked_by) continue;
