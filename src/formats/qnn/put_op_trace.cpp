@@ -309,31 +309,68 @@ class TracePutter {
 
   // --- arguments
 
+  // What every event says as its op does; the op's columns keep it once.
+  std::vector<StringId> arguments_of_ops() const {
+    const std::pair<const char*, StringId TraceOp::*> columns[] = {
+        {"HTP Op Type", &TraceOp::htp_op},
+        {"QNN Op Name", &TraceOp::qnn_op},
+        {"QNN Op Type", &TraceOp::qnn_op_type},
+        {"Data Type", &TraceOp::type},
+        {"Dims", &TraceOp::dims},
+        {"Flags", &TraceOp::flag_words}};
+    std::vector<StringId> repeated;
+    for (const auto& [key, member] : columns) {
+      const ArgumentColumn column(trace_.events.slices.arguments, profile_.strings, key);
+      const auto agrees = [&](std::size_t i) {
+        const auto value = column.at(trace_.rows[i]);
+        if (!value) return true;
+        const bool is_text =
+            value->key.type == ArgumentType::text || value->key.type == ArgumentType::json;
+        return is_text && value->text() == trace_.ops[trace_.op[i]].*member;
+      };
+      bool all = true;
+      for (std::size_t i = 0; i < trace_.rows.size() && all; ++i) all = agrees(i);
+      const auto name = profile_.strings.find(key);
+      if (all && name) repeated.push_back(*name);
+    }
+    return repeated;
+  }
+
   // The kept rows' move up in place; those of the copies are dropped.
   void take_arguments() {
     Arguments& from = trace_.events.slices.arguments;
     if (from.empty()) return;
-    Column<std::uint64_t> values;
-    std::uint64_t end = 0;
-    bool in_order = true;
-    for (std::size_t i = 0; i < trace_.rows.size(); ++i) {
-      const std::uint32_t row = trace_.rows[i];
-      in_order = in_order && from.first[row] >= end;
-      end += from.count(row);
+    const auto repeated = arguments_of_ops();
+    std::vector<std::vector<std::uint32_t>> kept(from.shapes.size());  // places, by shape
+    std::vector<ArgumentShape> shapes(from.shapes.size());
+    for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
+      for (std::uint32_t place = 0; place < from.shapes[shape].size(); ++place) {
+        const ArgumentKey& key = from.shapes[shape][place];
+        if (std::find(repeated.begin(), repeated.end(), key.name) != repeated.end()) continue;
+        kept[shape].push_back(place);
+        shapes[shape].push_back(key);
+      }
     }
-    if (!in_order) values.resize(end);
+    Column<std::uint64_t> values;
+    std::uint64_t end = 0, wanted = 0;
+    bool in_order = true;
+    for (const std::uint32_t row : trace_.rows) {
+      in_order = in_order && from.first[row] >= end;
+      end = from.first[row] + from.count(row);
+      wanted += kept[from.shape[row]].size();
+    }
+    if (!in_order) values.resize(wanted);
     Column<std::uint64_t>& into = in_order ? from.values : values;
     std::uint32_t next = 0;
     for (std::size_t i = 0; i < trace_.rows.size(); ++i) {
       const std::uint32_t row = trace_.rows[i];
-      const auto count = std::uint32_t(from.count(row));
-      const auto begin = from.values.begin() + from.first[row];
-      std::copy(begin, begin + count, into.begin() + next);
-      from.shape[i] = from.shape[row];
+      const std::uint32_t shape = from.shape[row], begin = from.first[row];
+      from.shape[i] = shape;
       from.first[i] = next;
-      next += count;
+      for (const std::uint32_t place : kept[shape]) into[next++] = from.values[begin + place];
     }
     if (!in_order) from.values = std::move(values);
+    from.shapes = std::move(shapes);
     from.values.resize(next);
     from.shape.resize(trace_.rows.size());
     from.first.resize(trace_.rows.size());

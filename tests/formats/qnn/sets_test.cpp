@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 #include <tuple>
 
 #include "formats/qnn/generated_run.hpp"
@@ -242,20 +243,58 @@ TEST_F(QnnSets, ArgumentsOfAKeptSpanAreItsOwn) {
   for (std::uint32_t seed = 1; seed <= 5; ++seed) {
     const GeneratedRun run = test::random_run(seed);
     const Profile profile = read_one({trace(run)});
-    const auto id = profile.strings.find("ID"), name = profile.strings.find("HTP Op Type"),
+    const auto id = profile.strings.find("ID"),
                duration = profile.strings.find("Duration (cycles)");
-    ASSERT_TRUE(id && name && duration);
+    ASSERT_TRUE(id && duration);
     for (std::size_t i = 0; i < profile.spans.size(); ++i) {
       const Op& op = profile.ops[index_of(profile.spans.op[i])];
       const auto truth = std::find_if(run.ops.begin(), run.ops.end(),
                                       [&](const RunOp& each) { return each.id == op.id; });
       const Arguments& arguments = profile.spans.arguments;
-      ASSERT_TRUE(arguments.find(i, *id) && arguments.find(i, *name));
+      ASSERT_TRUE(arguments.find(i, *id));
       EXPECT_EQ(profile.text(arguments.find(i, *id)->text()), fmt::format("0x{:016x}", op.id));
-      EXPECT_EQ(profile.text(arguments.find(i, *name)->text()), truth->htp_op);
       EXPECT_EQ(arguments.find(i, *duration)->integer(), truth->slices[0].cycles);
     }
   }
+}
+
+TEST_F(QnnSets, ArgumentsThatAllEventsShareWithTheirOpAreKeptOnceAsTheOps) {
+  const GeneratedRun run = test::random_run(3);
+  const std::string text = test::op_trace_of(run);
+  const auto has_argument = [](const Profile& profile, std::string_view key) {
+    const auto name = profile.strings.find(key);
+    if (!name) return false;
+    for (std::size_t i = 0; i < profile.spans.size(); ++i) {
+      if (profile.spans.arguments.find(i, *name)) return true;
+    }
+    return false;
+  };
+  const Profile whole = read_one({write("op_trace.json", text)});
+  EXPECT_FALSE(has_argument(whole, "HTP Op Type"));
+  EXPECT_FALSE(has_argument(whole, "QNN Op Name"));
+  EXPECT_TRUE(has_argument(whole, "ID"));
+  EXPECT_NE(whole.text(whole.ops[index_of(whole.spans.op[0])].kind), "");
+
+  // One event of a sliced op that contradicts the others: then all keep it.
+  const auto sliced = std::find_if(run.ops.begin(), run.ops.end(),
+                                   [](const RunOp& op) { return op.slices.size() > 1; });
+  ASSERT_NE(sliced, run.ops.end());
+  const std::string first =
+      fmt::format(R"("ID": "0x{:016x}","HTP Op Type": "{}")", sliced->id, sliced->htp_op);
+  std::istringstream lines(text);
+  std::string odd;
+  int seen = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const auto at = line.find(first);
+    const bool in_overview = line.find(R"("pid": 0)") != line.npos;
+    if (at != line.npos && in_overview && ++seen == 2) {
+      line.replace(at, first.size(),
+                   fmt::format(R"("ID": "0x{:016x}","HTP Op Type": "other")", sliced->id));
+    }
+    odd += line + '\n';
+  }
+  ASSERT_GT(seen, 1);
+  EXPECT_TRUE(has_argument(read_one({write("odd.json", odd)}), "HTP Op Type"));
 }
 
 TEST_F(QnnSets, TheOrderOfTheFilesChangesNothingButTheirList) {
