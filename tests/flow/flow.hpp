@@ -39,7 +39,7 @@ void must(const Result<T>& result) {
 }
 
 inline ModelFlow run_flow(const std::filesystem::path& model, const npu::BuildRequest& request,
-                     npu::SimulationOptions options = {}) {
+                          npu::SimulationOptions options = {}) {
   ModelFlow flow;
   auto built = npu::build_from_onnx(model, request);
   must(built);

@@ -17,9 +17,9 @@
 //
 // The base clock is the 19.2 MHz UTIMER: durations are exact (opUCycle), times are those of the
 // file to a tick. A wait is [ts, ts + opSyncDurUs], whether the file draws it or not. What args say
-// about an operator is in the profile's ops, cycles in their column; ratios of these (effectiveFreq,
-// PCyclesPerKB, UCyclesPerKB) are dropped where they are what they claim. All else stays with the
-// spans as arguments. docs/formats/opstats.md says how names are understood.
+// about an operator is in the profile's ops, cycles in their column; ratios of these
+// (effectiveFreq, PCyclesPerKB, UCyclesPerKB) are dropped where they are what they claim. All else
+// stays with the spans as arguments. docs/formats/opstats.md says how names are understood.
 #pragma once
 
 #include "npuscope/formats/chrome/events.hpp"
