@@ -2,10 +2,10 @@
 // fields (which keeps nothing), and against what people do in Python.
 //
 //   of_walk            the speed in parts of the walk's, both from the file
-//   of_walk_in_memory  the same against a walk over a text that lies in memory and was walked
-//   before heap_per_event     bytes that the profile keeps peak_MB            how far the process
-//   grew at the worst moment times_python       how many times faster than Python's json.loads and
-//   a plain aggregation
+//   of_walk_in_memory  the same, against a walk over a text that was walked before
+//   heap_per_event     bytes that the profile keeps
+//   peak_MB            how far the process grew at the worst moment
+//   times_python       how many times the speed of Python's json.loads and a plain aggregation
 //
 // The argument is the number of processor cores used.
 #include <benchmark/benchmark.h>
@@ -24,6 +24,7 @@
 
 #include "chrome_traces.hpp"
 #include "npuscope/formats/chrome/events.hpp"
+#include "npuscope/formats/open.hpp"
 
 namespace npuscope::bench {
 namespace {
@@ -222,10 +223,11 @@ class PeakMemory {
   std::int64_t before_ = 0;
 };
 
-Result<Profile> read_profile(ByteSource& source) {
-  auto events = chrome::read_events(source);
-  if (!events) return tl::unexpected(events.error());
-  return chrome::make_profile(std::move(*events));
+// As every command opens it: each flavour by its own reader.
+Result<Profile> open_trace(const fs::path& path) {
+  auto opened = open_profiles(std::span(&path, 1));
+  if (!opened) return tl::unexpected(opened.error());
+  return std::move(opened->profiles.front());
 }
 
 void read(benchmark::State& state, Flavour flavour) {
@@ -238,7 +240,7 @@ void read(benchmark::State& state, Flavour flavour) {
   for (auto _ : state) {
     const std::size_t before = heap_bytes();
     const auto begin = Clock::now();
-    const auto profile = read_profile(**open_byte_source(from.path));
+    const auto profile = open_trace(from.path);
     const double seconds = seconds_since(begin);
     state.SetIterationTime(seconds);
     best.add(seconds);
@@ -296,9 +298,9 @@ void read_4_GB(benchmark::State& state) {
   const PeakMemory peak;
   for (auto _ : state) {
     SparseTrace source;
-    const auto profile = read_profile(source);
-    const bool whole = profile && profile->spans.size() == SparseTrace::events;
-    if (!whole || !profile->notes.empty()) state.SkipWithError("not read whole");
+    const auto events = chrome::read_events(source);
+    const bool whole = events && events->slices.size() == SparseTrace::events;
+    if (!whole || !events->notes.empty()) state.SkipWithError("not read whole");
   }
   state.SetBytesProcessed(state.iterations() *
                           std::int64_t(SparseTrace::events * SparseTrace::bytes_each));

@@ -68,13 +68,28 @@ void write_opstats_event(Out out, const Place& place) {
       place.duration % 1000);
 }
 
+// Before the first event.
+std::string head_of(Flavour flavour) {
+  if (flavour != Flavour::optrace) return R"({"displayTimeUnit":"ns","traceEvents":[)";
+  std::string head =
+      R"({"header":{"header_version":{"major":1,"minor":0,"patch":0},)"
+      R"("version":{"major":1,"minor":1,"patch":0},"artifact_type":"OP_TRACE"},"traceEvents":[)"
+      R"({"ph":"M","pid":0,"name":"process_name","args":{"name":"Core 0 Overview"}},)";
+  for (std::uint64_t thread = 0; thread < threads; ++thread) {
+    head += fmt::format(
+        R"({{"ph":"M","pid":0,"tid":{},"name":"thread_name","args":{{"name":"Type: {}"}}}},)",
+        256 + thread, thread == 0 ? "HMX" : "HVX");
+  }
+  return head;
+}
+
 }  // namespace
 
 std::string chrome_trace(Flavour flavour, std::uint64_t events) {
   std::mt19937 random(42);
-  std::string text = R"({"displayTimeUnit":"ns","traceEvents":[)";
+  std::string text = head_of(flavour);
   Place place;
-  place.start = 1'682'725'898'237'042;
+  place.start = flavour == Flavour::optrace ? 22 : 1'682'725'898'237'042;
   for (place.event = 0; place.event < events; ++place.event) {
     place.duration = 500 + random() % 90'000;
     place.start += place.duration + random() % 1000;

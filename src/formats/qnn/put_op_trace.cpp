@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "formats/qnn/assembly.hpp"
 #include "formats/qnn/ids.hpp"
@@ -123,8 +125,8 @@ class TracePutter {
       spans.start[i] = absolute_cycle(trace_, slices.start[row]);
       spans.duration[i] = slices.duration[row] / 1000;
     }
-    spans.processor_cycles.clear();
-    spans.instance.clear();
+    spans.processor_cycles = Column<std::int64_t>();  // clear() would keep the room
+    spans.instance = Column<std::uint32_t>();
   }
 
   // Instruction packets of the lane's thread. The arguments of a sliced op are right for the one
@@ -309,75 +311,101 @@ class TracePutter {
 
   // --- arguments
 
-  // What every event says as its op does; the op's columns keep it once.
-  std::vector<StringId> arguments_of_ops() const {
-    const std::pair<const char*, StringId TraceOp::*> columns[] = {
+  // An argument that says again what a column of the span or of its op says.
+  struct Repeated {
+    ArgumentColumn column;
+    std::function<bool(const Argument&, std::size_t span)> agrees;
+  };
+
+  std::vector<Repeated> repeated_arguments() const {
+    std::vector<Repeated> all;
+    const auto add = [&](std::string_view key, auto agrees) {
+      all.push_back({{trace_.events.slices.arguments, profile_.strings, key}, std::move(agrees)});
+    };
+    const std::pair<const char*, StringId TraceOp::*> of_ops[] = {
         {"HTP Op Type", &TraceOp::htp_op},
         {"QNN Op Name", &TraceOp::qnn_op},
         {"QNN Op Type", &TraceOp::qnn_op_type},
         {"Data Type", &TraceOp::type},
         {"Dims", &TraceOp::dims},
-        {"Flags", &TraceOp::flag_words}};
-    std::vector<StringId> repeated;
-    for (const auto& [key, member] : columns) {
-      const ArgumentColumn column(trace_.events.slices.arguments, profile_.strings, key);
-      const auto agrees = [&](std::size_t i) {
-        const auto value = column.at(trace_.rows[i]);
-        if (!value) return true;
+        {"Flags", &TraceOp::flag_words},
+        {"Inputs Ops", &TraceOp::inputs}};
+    for (const auto& [key, member] : of_ops) {
+      add(key, [this, member = member](const Argument& value, std::size_t i) {
         const bool is_text =
-            value->key.type == ArgumentType::text || value->key.type == ArgumentType::json;
-        return is_text && value->text() == trace_.ops[trace_.op[i]].*member;
-      };
-      bool all = true;
-      for (std::size_t i = 0; i < trace_.rows.size() && all; ++i) all = agrees(i);
-      const auto name = profile_.strings.find(key);
-      if (all && name) repeated.push_back(*name);
+            value.key.type == ArgumentType::text || value.key.type == ArgumentType::json;
+        return is_text && value.text() == trace_.ops[trace_.op[i]].*member;
+      });
     }
-    return repeated;
+    add("ID", [this](const Argument& value, std::size_t i) {
+      return value.key.type == ArgumentType::text && is_id(text(value.text()), i);
+    });
+    const Spans& spans = profile_.spans;
+    add("Start Cycle", [&spans](const Argument& value, std::size_t i) {
+      return value.key.type == ArgumentType::integer && value.integer() == spans.start[i];
+    });
+    add("Duration (cycles)", [&spans](const Argument& value, std::size_t i) {
+      return value.key.type == ArgumentType::integer && value.integer() == spans.duration[i];
+    });
+    return all;
   }
 
-  // The kept rows' move up in place; those of the copies are dropped.
+  bool is_id(std::string_view id, std::size_t span) const {
+    constexpr std::size_t padded = 18;  // 0x and 16 digits
+    return id.size() == padded && parse_id(id) == trace_.ops[trace_.op[span]].id;
+  }
+
+  // What a row keeps: the shape of the file without the repeated arguments.
+  struct Kept {
+    std::uint32_t shape = 0;
+    std::vector<std::uint32_t> places;
+  };
+
+  // The kept rows' move up in place; those of the copies and repetitions are dropped.
   void take_arguments() {
     Arguments& from = trace_.events.slices.arguments;
     if (from.empty()) return;
-    const auto repeated = arguments_of_ops();
-    std::vector<std::vector<std::uint32_t>> kept(from.shapes.size());  // places, by shape
-    std::vector<ArgumentShape> shapes(from.shapes.size());
-    for (std::size_t shape = 0; shape < shapes.size(); ++shape) {
-      for (std::uint32_t place = 0; place < from.shapes[shape].size(); ++place) {
-        const ArgumentKey& key = from.shapes[shape][place];
-        if (std::find(repeated.begin(), repeated.end(), key.name) != repeated.end()) continue;
-        kept[shape].push_back(place);
-        shapes[shape].push_back(key);
+    const auto repeated = repeated_arguments();
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Kept> kept_of;  // by shape and mask
+    std::vector<ArgumentShape> shapes(1);
+    const auto kept_by = [&](std::size_t i) -> const Kept& {
+      const std::uint32_t row = trace_.rows[i], shape = from.shape[row];
+      std::uint32_t mask = 0;
+      for (std::size_t key = 0; key < repeated.size(); ++key) {
+        const auto value = repeated[key].column.at(row);
+        if (value && repeated[key].agrees(*value, i)) mask |= 1u << key;
       }
-    }
+      const auto [found, is_new] = kept_of.try_emplace({shape, mask});
+      if (!is_new) return found->second;
+      found->second.shape = std::uint32_t(shapes.size());
+      ArgumentShape& keys = shapes.emplace_back();
+      for (std::uint32_t place = 0; place < from.shapes[shape].size(); ++place) {
+        bool drop = false;
+        for (std::size_t key = 0; key < repeated.size(); ++key) {
+          drop = drop || ((mask >> key & 1) != 0 && repeated[key].column.place(shape) == place);
+        }
+        if (drop) continue;
+        found->second.places.push_back(place);
+        keys.push_back(from.shapes[shape][place]);
+      }
+      return found->second;
+    };
     Column<std::uint64_t> values;
-    std::uint64_t end = 0, wanted = 0;
-    bool in_order = true;
-    for (const std::uint32_t row : trace_.rows) {
-      in_order = in_order && from.first[row] >= end;
-      end = from.first[row] + from.count(row);
-      wanted += kept[from.shape[row]].size();
-    }
-    if (!in_order) values.resize(wanted);
-    Column<std::uint64_t>& into = in_order ? from.values : values;
-    std::uint32_t next = 0;
+    Column<std::uint32_t> shape, first;
+    shape.resize(trace_.rows.size());
+    first.resize(trace_.rows.size());
+    values.reserve(from.values.size() / 2);
     for (std::size_t i = 0; i < trace_.rows.size(); ++i) {
-      const std::uint32_t row = trace_.rows[i];
-      const std::uint32_t shape = from.shape[row], begin = from.first[row];
-      from.shape[i] = shape;
-      from.first[i] = next;
-      for (const std::uint32_t place : kept[shape]) into[next++] = from.values[begin + place];
+      const Kept& kept = kept_by(i);
+      shape[i] = kept.shape;
+      first[i] = std::uint32_t(values.size());
+      const std::uint32_t begin = from.first[trace_.rows[i]];
+      for (const std::uint32_t place : kept.places) values.push_back(from.values[begin + place]);
     }
-    if (!in_order) from.values = std::move(values);
-    from.shapes = std::move(shapes);
-    from.values.resize(next);
-    from.shape.resize(trace_.rows.size());
-    from.first.resize(trace_.rows.size());
-    from.values.shrink_to_fit();
-    from.shape.shrink_to_fit();
-    from.first.shrink_to_fit();
-    profile_.spans.arguments = std::move(from);
+    values.shrink_to_fit();
+    from = {};
+    profile_.spans.arguments = {std::move(shapes), std::move(shape), std::move(first),
+                                std::move(values)};
   }
 
   Assembly& assembly_;

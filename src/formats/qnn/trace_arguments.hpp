@@ -36,6 +36,11 @@ class ArgumentColumn {
     return arguments_->at(row, place);
   }
 
+  // Where rows of this shape have the key.
+  std::optional<std::uint32_t> place(std::uint32_t shape) const {
+    return place_[shape] == absent ? std::nullopt : std::optional(place_[shape]);
+  }
+
   std::optional<std::int64_t> integer(std::size_t row) const {
     const auto value = at(row);
     if (!value) return std::nullopt;
