@@ -178,7 +178,8 @@ class TraceReader {
     }
     trace_.not_executed = not_executed_.size();
     trace_.duplicates = twins.size();
-    if (twins.size() != kept || twins_sum != kept_sum) adopt_orphans(twins);
+    const bool paired = twins.size() == kept && twins_sum == kept_sum;
+    if (!twins.empty() && !paired) adopt_orphans(twins);
     drop_negative();
   }
 
