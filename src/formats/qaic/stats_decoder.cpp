@@ -10,7 +10,9 @@ namespace npuscope::qaic {
 
 namespace measure {
 std::string port_wait(std::uint32_t port) { return fmt::format("port {} wait", port); }
-std::string port_doorbell(std::uint32_t port) { return fmt::format("port {} doorbell", port); }
+std::string port_doorbell(std::uint32_t port) {
+  return fmt::format("port {} doorbell after begin", port);
+}
 std::string pmu(std::uint32_t event) { return fmt::format("pmu 0x{:x}", event); }
 
 namespace {

@@ -68,6 +68,7 @@ class Decoding {
   const StatsNetwork& network_;
   Profile& profile_;
   StatsIdentity identity_;
+  std::optional<std::int64_t> begin_;          // of the inference, where a thread is usable
   std::uint64_t last_tick_ = most_ticks;       // that can be meant, at the timer's rate
   std::vector<StatsThread> threads_;           // empty when unusable
   std::vector<TickRange> ranges_;              // by core * threads + thread
@@ -342,7 +343,9 @@ void Decoding::add_inferences() {
     begin = std::min(begin, std::int64_t(thread.begin_ticks));
     end = std::max(end, std::int64_t(thread.end_ticks));
   }
-  if (end >= 0) add_span(network_.device_unit(), SpanKind::inference, begin, end - begin, -1);
+  if (end < 0) return;
+  begin_ = begin;
+  add_span(network_.device_unit(), SpanKind::inference, begin, end - begin, -1);
 }
 
 // From the first thread's begin to the last thread's end, in ticks and in the core's own cycles.
@@ -390,9 +393,10 @@ void Decoding::add_ports() {
     const UnitId unit = network_.thread_unit(port.core, port.thread);
     measure_of(unit, measure::port_wait(port.port), MeasureKind::active, Origin::measured,
                double(port.wait_ticks));
-    if (port.doorbell_ticks > 0) {
+    if (port.doorbell_ticks > 0 && begin_) {
+      // A moment by itself is no length of time.
       measure_of(unit, measure::port_doorbell(port.port), MeasureKind::wall, Origin::measured,
-                 double(port.doorbell_ticks));
+                 double(port.doorbell_ticks) - double(*begin_));
     }
   }
   if (unknown > 0) {

@@ -143,6 +143,19 @@ TEST(StatsDecoder, InferencesOfThreadsCoresAndTheDevice) {
   EXPECT_EQ(inference(network.device_unit()), std::tuple(first, last, std::int64_t{-1}));
 }
 
+TEST(StatsDecoder, ADoorbellIsATimeFromTheBeginNotTheTimersReading) {
+  const auto random = make_random_case({});
+  const auto profile = decode(random);
+  ASSERT_TRUE(profile) << profile.error().message;
+  std::uint64_t begin = ~std::uint64_t{0};
+  for (const StatsThread& thread : random.buffer.threads) {
+    begin = std::min(begin, thread.begin_ticks);
+  }
+  EXPECT_EQ(measure_value(*profile, network_of(random).thread_unit(1, 0),
+                          "port 100 doorbell after begin"),
+            9803252406782.0 - double(begin));
+}
+
 TEST(StatsDecoder, PortsCountersAndTraffic) {
   const auto random = make_random_case({.pmu_counters = 2, .ddr_stats = true});
   const auto profile = decode(random);
@@ -156,7 +169,6 @@ TEST(StatsDecoder, PortsCountersAndTraffic) {
                             measure::port_wait(port.port)),
               double(port.wait_ticks));
   }
-  EXPECT_EQ(measure_value(*profile, network.thread_unit(1, 0), "port 100 doorbell"), 9803252406782);
   for (std::uint32_t core = 0; core < 2; ++core) {
     EXPECT_EQ(measure_value(*profile, network.core_unit(core), "ddr read bytes"),
               double(random.buffer.cores[core].ddr_read_bytes));
@@ -408,8 +420,9 @@ TEST(StatsDecoder, NamesOfMeasuresTellTheirNumbers) {
     EXPECT_EQ(measure::port_of_wait(measure::port_wait(number)), number);
     EXPECT_EQ(measure::event_of_pmu(measure::pmu(number)), number);
   }
-  for (const std::string other : {"", "port ", "port  wait", "port 1 doorbell", "port -1 wait",
-                                  "port 1x wait", "pmu 0x", "pmu 0x1g", "pmu 0x100000000"}) {
+  for (const std::string other :
+       {"", "port ", "port  wait", "port 1 doorbell after begin", "port -1 wait", "port 1x wait",
+        "pmu 0x", "pmu 0x1g", "pmu 0x100000000"}) {
     EXPECT_FALSE(measure::port_of_wait(other)) << other;
     EXPECT_FALSE(measure::event_of_pmu(other)) << other;
   }
