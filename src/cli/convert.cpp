@@ -61,6 +61,9 @@ Status check_output(const std::vector<Profile>& profiles, const ConvertOptions& 
 }
 
 ExitStatus convert(ConvertOptions options) {
+  if (options.output.empty()) {
+    return report(Error{ErrorKind::usage, "-o: names no file or folder; give it a name"});
+  }
   const auto target = read_to(options);
   if (!target) return report(target.error());
   if (options.output == "-") options.output = "/dev/stdout";

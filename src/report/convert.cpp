@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 #include <set>
+#include <vector>
 
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
@@ -102,23 +103,66 @@ Status add(Converted& converted, const Result<Losses>& losses, const fs::path& p
   return {};
 }
 
-Result<Converted> convert_into_folder(std::span<const Profile> profiles,
-                                      const ConvertRequest& request) {
-  std::error_code failed;
-  fs::create_directories(request.output, failed);
-  if (auto usable = check_writable_folder(request.output); !usable) {
-    return tl::unexpected(usable.error());
+// An output that replaces an input would leave neither when the wrong name was given.
+Status check_not_an_input(std::span<const Profile> profiles, const fs::path& output) {
+  for (const Profile& profile : profiles) {
+    for (const std::string& file : profile.provenance.files) {
+      std::error_code unknown;
+      if (!fs::equivalent(file, output, unknown) || fs::is_directory(output, unknown)) continue;
+      return usage_error("{}: is an input too; name another file or folder for the output",
+                         output.string());
+    }
   }
-  Converted converted;
+  return {};
+}
+
+// The names of the outputs, all known before the first is written.
+Result<std::vector<fs::path>> paths_in_folder(std::span<const Profile> profiles,
+                                              const ConvertRequest& request) {
+  std::vector<fs::path> paths;
   std::set<std::string> taken;
   for (const Profile& profile : profiles) {
     const auto& target = targets[std::size_t(request.target)];
     fs::path path = request.output / (file_name_of(profile, taken) + target.ending);
+    if (auto free = check_not_an_input(profiles, path); !free) return tl::unexpected(free.error());
     if (request.target == Target::csv) path /= "";
-    const auto added = add(converted, write_one(profile, request, path), path);
+    paths.push_back(std::move(path));
+  }
+  return paths;
+}
+
+Result<Converted> convert_into_folder(std::span<const Profile> profiles,
+                                      const ConvertRequest& request) {
+  const auto paths = paths_in_folder(profiles, request);
+  if (!paths) return tl::unexpected(paths.error());
+  std::error_code failed;
+  fs::create_directories(request.output, failed);
+  if (failed) {
+    return output_error("{}: the folder cannot be made ({}); name another", request.output.string(),
+                        failed.message());
+  }
+  if (auto usable = check_writable_folder(request.output); !usable) {
+    return tl::unexpected(usable.error());
+  }
+  Converted converted;
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    const auto added = add(converted, write_one(profiles[i], request, (*paths)[i]), (*paths)[i]);
     if (!added) return tl::unexpected(added.error());
   }
   return converted;
+}
+
+// A trace of nothing is no trace.
+Status check_timeline(std::span<const Profile> profiles, Target target) {
+  if (target != Target::chrome && target != Target::perfetto) return {};
+  for (const Profile& profile : profiles) {
+    if (profile.spans.size() + profile.counters.size() + profile.phases.size() > 0) continue;
+    const auto& files = profile.provenance.files;
+    return usage_error(
+        "{}: has no timeline, so no trace can be made of it; use csv, sqlite or json",
+        files.empty() ? "the profile" : files.front());
+  }
+  return {};
 }
 
 }  // namespace
@@ -139,6 +183,9 @@ std::optional<Target> target_of(const fs::path& output) {
 }
 
 Result<Converted> convert(std::span<const Profile> profiles, const ConvertRequest& request) {
+  if (auto timed = check_timeline(profiles, request.target); !timed) {
+    return tl::unexpected(timed.error());
+  }
   const bool one_folder_of_tables = request.target == Target::csv && profiles.size() == 1;
   if (is_folder(request.output) && !one_folder_of_tables) {
     return convert_into_folder(profiles, request);

@@ -402,12 +402,19 @@ Status write_table(Tables& tables, Tables::Table table, const std::filesystem::p
 Result<Losses> write_folder(const Profile& profile, const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
+  if (failed) {
+    return output_error("{}: the folder cannot be made ({}); name another", folder.string(),
+                        failed.message());
+  }
   if (auto usable = check_writable_folder(folder); !usable) return tl::unexpected(usable.error());
   Tables tables(profile);
   for (const auto& entry : tables.all()) {
-    if (entry.rows == 0) continue;
-    const auto written =
-        write_table(tables, entry.table, folder / (std::string(entry.name) + ".csv"));
+    const auto path = folder / (std::string(entry.name) + ".csv");
+    if (entry.rows == 0) {  // another profile's table beside this one's would pass for its own
+      std::filesystem::remove(path, failed);
+      continue;
+    }
+    const auto written = write_table(tables, entry.table, path);
     if (!written) return tl::unexpected(written.error());
   }
   return tables.take_losses();

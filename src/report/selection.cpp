@@ -80,18 +80,25 @@ Result<std::int64_t> ticks_of(const Profile& profile, const std::string& flag,
   return time->absolute ? whole : saturating_add(origin_of(profile), whole);
 }
 
-// Names beyond this are matched by their beginning: the library's matcher takes stack by length.
-constexpr std::size_t most_matched = 1'000;
+// Longer names are matched by their beginning (docs/cli.md).
+constexpr std::size_t most_matched = 65'536;
+
+// Names come from strangers: a matcher that backtracks takes time exponential in their length, and
+// stack. The standard library's other one does not, and knows no back references.
+constexpr auto grammar =
+    std::regex::ECMAScript | std::regex::optimize | std::regex_constants::__polynomial;
 
 class Pattern {
  public:
   static Result<Pattern> make(const std::string& flag, const std::string& text) {
     Pattern pattern;
     try {
-      pattern.regex_ = std::make_shared<std::regex>(text, std::regex::optimize);
+      pattern.regex_ = std::make_shared<std::regex>(text, grammar);
     } catch (const std::regex_error&) {
-      return usage_error("{} '{}': not a regular expression; check its brackets and escapes", flag,
-                         text);
+      return usage_error(
+          "{} '{}': not a regular expression without back references; check its brackets and "
+          "escapes",
+          flag, text);
     }
     return pattern;
   }
@@ -172,7 +179,9 @@ Result<Profile> select(const Profile& profile, const SelectionText& text, bool c
   Profile part = filtered(profile, *filter);
   const bool has_rows = part.spans.size() + part.counters.size() + part.phases.size() > 0;
   const bool had_times = profile.spans.size() + profile.counters.size() + profile.phases.size() > 0;
-  const bool is_left = had_times ? has_rows : part.ops.size() + part.units.size() > 0;
+  const bool is_left = profile.spans.size() > 0 ? part.spans.size() > 0
+                       : had_times              ? has_rows
+                                                : part.ops.size() + part.units.size() > 0;
   if (!is_left) {
     return usage_error(
         "nothing of {} spans, {} ops and {} units is selected; widen --from, --until, --unit or "

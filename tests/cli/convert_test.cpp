@@ -104,6 +104,40 @@ TEST_F(Convert, AnInputIsNeverReplaced) {
   EXPECT_EQ(read("trace.json"), before);
 }
 
+TEST_F(Convert, AnInputIsNotReplacedByItsNamesakeInAFolder) {
+  const std::string before = read("trace.json");
+  for (const char* format : {"chrome", "json"}) {
+    const Outcome outcome =
+        run_npuscope({"convert", path("trace.json"), "--to", format, "-o", folder_.string()});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.errors, HasSubstr("is an input too"));
+  }
+  EXPECT_EQ(read("trace.json"), before);
+}
+
+TEST_F(Convert, TablesOfAnEarlierProfileDoNotStayBesideTheNew) {
+  std::filesystem::create_directories(path("tables"));
+  write("tables/phases.csv", "of another profile");
+  const Outcome outcome =
+      run_npuscope({"convert", path("trace.json"), "--to", "csv", "-o", path("tables/")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, testing::Not(HasSubstr("phases.csv")));
+  EXPECT_FALSE(std::filesystem::exists(path("tables/phases.csv")));
+  EXPECT_TRUE(std::filesystem::exists(path("tables/spans.csv")));
+}
+
+TEST_F(Convert, WhatHasNoTimelineMakesNoTrace) {
+  write("empty.json", R"({"traceEvents":[]})");
+  for (const char* format : {"chrome", "perfetto"}) {
+    const Outcome outcome =
+        run_npuscope({"convert", path("empty.json"), "--to", format, "-o", path("none")});
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.errors, HasSubstr("has no timeline"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("none")));
+  EXPECT_EQ(run_npuscope({"convert", path("trace.json"), "--to", "csv", "-o", ""}).status, 2);
+}
+
 TEST_F(Convert, WhatCannotBeWrittenKeepsTheOldFile) {
   write("old.db", "old");
   const Outcome missing =

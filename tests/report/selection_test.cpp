@@ -87,10 +87,26 @@ TEST(Selection, PatternsAreFoundInUnitPathsAndInNamesKindsAndNodesOfOps) {
 
 TEST(Selection, ABrokenPatternAndAnEmptyResultAreRefused) {
   EXPECT_EQ(refusal(in_nanoseconds(), {"", "", "(", ""}),
-            "--unit '(': not a regular expression; check its brackets and escapes");
+            "--unit '(': not a regular expression without back references; check its brackets "
+            "and escapes");
   EXPECT_EQ(refusal(in_nanoseconds(), {"", "", "", "xyz"}),
             "nothing of 2 spans, 2 ops and 2 units is selected; widen --from, --until, --unit or "
             "--op");
+}
+
+// A matcher that backtracks would try 2^40 ways.
+TEST(Selection, ANameThatNearlyMatchesANestedRepetitionTakesNoAge) {
+  ProfileBuilder made;
+  const auto unit = made.unit("u", Engine::hvx);
+  made.span(unit, std::string(40, 'a') + "!", 0, 1);
+  made.span(unit, "aaa", 1, 1);
+  EXPECT_EQ(select(made.profile, {"", "", "", "(a+)+$"}, false)->spans.size(), 1u);
+}
+
+TEST(Selection, NoSpanOfAProfileWithSpansIsNothingWhateverElseItHas) {
+  Profile profile = in_nanoseconds();
+  profile.phases.push_back({});
+  EXPECT_EQ(refusal(profile, {"", "", "", "xyz"}).substr(0, 18), "nothing of 2 spans");
 }
 
 // The library's matcher takes stack by the length of the text.
