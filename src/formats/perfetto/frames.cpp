@@ -112,8 +112,10 @@ Chain follow_packets(std::string_view bytes) {
 }
 
 bool looks_like(std::string_view head) {
-  bool telling = false;
-  while (!head.empty()) {
+  // So many that no other file has by chance: whatever follows them is damage.
+  constexpr int enough = 3;
+  int telling = 0;
+  while (!head.empty() && telling < enough) {
     const Frame frame = read_frame(head);
     if (frame.outcome == Frame::Outcome::broken) return false;
     if (frame.header == 0) break;
@@ -121,10 +123,10 @@ bool looks_like(std::string_view head) {
     const std::string_view packet = rest.substr(0, std::size_t(frame.payload));
     const Plausible plausible = plausible_packet(packet);
     if (plausible == Plausible::no) return false;
-    telling |= plausible == Plausible::yes;
+    telling += plausible == Plausible::yes;
     head = rest.substr(packet.size());
   }
-  return telling;
+  return telling > 0;
 }
 
 }  // namespace npuscope::perfetto

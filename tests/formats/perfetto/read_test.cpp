@@ -532,6 +532,8 @@ TEST(PerfettoRead, RecognisesTracesByContent) {
   trace.track(7, "main").begin(1, 7, "x");
   EXPECT_TRUE(looks_like(trace.bytes()));
   EXPECT_TRUE(looks_like(std::string_view(trace.bytes()).substr(0, 9)));
+  trace.begin(2, 7, "y").begin(3, 7, "z");
+  EXPECT_TRUE(looks_like(trace.bytes() + "\xff\xff damage"));
   EXPECT_FALSE(looks_like(""));
   EXPECT_FALSE(looks_like("\n"));
   EXPECT_FALSE(looks_like("\n{\"traceEvents\": [{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]}\n"));
