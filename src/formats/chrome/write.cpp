@@ -547,13 +547,14 @@ void Writer::write_phases() {
 }
 
 void Writer::count_losses() {
-  if (!nanoseconds_.known() && profile_.spans.size() > 0) {
+  // Phases and samples stand on the same axis as the spans.
+  const std::uint64_t times =
+      profile_.spans.size() + profile_.counters.size() + profile_.phases.size();
+  if (!nanoseconds_.known() && times > 0) {
     losses_.add("times whose clock has no known rate: one tick is written as one nanosecond",
-                profile_.spans.size());
+                times);
   }
-  if (nanoseconds_.rounds()) {
-    losses_.add("times between nanoseconds: rounded", profile_.spans.size());
-  }
+  if (nanoseconds_.rounds()) losses_.add("times between nanoseconds: rounded", times);
   losses_.add("spans that overlap on one unit: on further tracks of it", layout_.moved);
   losses_.add("numbers that are not finite", not_finite_);
   losses_.add("numbers about the run, units, ops and phases", profile_.measures.size());

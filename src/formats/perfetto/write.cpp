@@ -218,12 +218,15 @@ void TraceWriter::write_series(const CounterSeries& series, std::span<const std:
 
 void TraceWriter::count_losses(const Profile& profile, const TraceTime& time) {
   Losses& losses = report_.losses;
-  if (profile.spans.size() + profile.counters.size() > 0) {
+  // Phases and samples stand on the same axis as the spans.
+  const std::uint64_t times =
+      profile.spans.size() + profile.counters.size() + profile.phases.size();
+  if (times > 0) {
     if (!time.rate_is_known()) {
       losses.add("times whose clock has no known rate: one tick is written as one nanosecond",
-                 profile.spans.size());
+                 times);
     } else if (time.rounds()) {
-      losses.add("times between nanoseconds: rounded", profile.spans.size());
+      losses.add("times between nanoseconds: rounded", times);
     }
   }
   std::uint64_t numbers = 0;

@@ -114,8 +114,21 @@ TEST(WriteChrome, HardwareBecomesProcessesAndThreadsWithWhatTheModelKnows) {
   EXPECT_THAT(
       written.losses.entries,
       ElementsAre(
-          Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 2},
+          Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 3},
           Loss{"dependencies between ops", 1}));
+}
+
+TEST(WriteChrome, PhasesAloneWhoseClockHasNoKnownRateAreCountedAsWrittenInNanoseconds) {
+  ProfileBuilder made("cycles", ClockKind::unit_cycles, 0);
+  made.phase("Graph Execute", 0, 0, 674'190);
+  made.profile.counters.series = {{UnitId::none, made.text("VTCM"), {}, {}}};
+  made.profile.counters.of = {0};
+  made.profile.counters.time = {10};
+  made.profile.counters.value = {4096};
+  EXPECT_THAT(
+      write(made.profile).losses.entries,
+      ElementsAre(
+          Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 2}));
 }
 
 TEST(WriteChrome, TicksOfAKnownRateBecomeNanosecondsThatStillTouch) {

@@ -225,9 +225,22 @@ TEST(PerfettoWrite, SaysWhatATraceCannotHold) {
           Loss{"counters of several values: one track for each", 1},
           Loss{"flows that end before they begin", 1}, Loss{"flows of spans that are not there", 1},
           Loss{"units that are hardware: as tracks of their names", 3},
-          Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 2},
+          Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 3},
           Loss{"numbers about the run, units and ops", 1}, Loss{"dependencies between ops", 1},
           Loss{"tensors", 2}, Loss{"checks", 3}, Loss{"notes", 4}));
+}
+
+TEST(PerfettoWrite, PhasesAloneWhoseClockHasNoKnownRateAreCountedAsWrittenInNanoseconds) {
+  Profile profile;
+  profile.clocks.push_back({profile.strings.intern("cycles"), ClockKind::unit_cycles, Hertz{0}});
+  Phase phase;
+  phase.name = profile.strings.intern("Graph Execute");
+  phase.duration = 674'190;
+  profile.phases.push_back(phase);
+  EXPECT_THAT(
+      write(profile).report.losses.entries,
+      ::testing::Contains(
+          Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 1}));
 }
 
 TEST(PerfettoWrite, MovesTimesBeforeZero) {
