@@ -292,6 +292,33 @@ TEST(Units, BytesAreCountedAtTheFinestLevelOnlyAndPartsOfThemNotAgain) {
   EXPECT_STREQ(table.traffic_source, "units");
 }
 
+TEST(Units, BytesOfAUnitAreNotCountedAgainWithItsPartsAndTheHostsNotBesideTheDevices) {
+  ProfileBuilder made;
+  const UnitId device = made.unit("device", Engine::device);
+  const UnitId core = made.unit("core 0", Engine::core, device);
+  const UnitId host = made.unit("host", Engine::host);
+  const UnitId port = made.unit("port 2", Engine::other, host);
+  const auto add = [&](UnitId unit, const char* what, double value) {
+    Measure measure;
+    measure.subject = Measure::Subject::unit;
+    measure.subject_id = index_of(unit);
+    measure.what = made.text(what);
+    measure.value = value;
+    made.profile.measures.push_back(measure);
+  };
+  add(core, "ddr read bytes", 900);
+  add(host, "ddr read bytes", 100);
+  add(port, "ddr read bytes", 100);
+  add(device, "ddr read bytes", 1'000);
+  add(core, "vtcm read bytes", 5);
+  add(port, "ddr write bytes", 7);
+  add(host, "ddr write bytes", 8);
+  const UnitTable table = units_of(made.profile);
+  EXPECT_EQ(table.traffic.of(Memory::ddr, Direction::read), 1'000);
+  EXPECT_EQ(table.traffic.of(Memory::ddr, Direction::write), 8);
+  EXPECT_EQ(table.traffic.of(Memory::vtcm, Direction::read), 5);
+}
+
 TEST(Counters, MeanIsOverTheTimeForWhichASampleHolds) {
   ProfileBuilder made;
   Counters& counters = made.profile.counters;
