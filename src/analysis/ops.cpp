@@ -90,6 +90,7 @@ class Table {
   void add_active_and_span();
   void add_op_measures();
   void count_instances(const SpansByUnit& by_unit);
+  std::optional<double> whole_of(const OpColumn& column) const;
   void rank(std::size_t top);
 
   OpColumn of_spans(const char* name, MeasureKind kind) const {
@@ -282,9 +283,27 @@ int preference(const OpColumn& column) {
   return column.kind == MeasureKind::active ? 3 : 0;
 }
 
+// The run's own number beside a column of the ops' numbers. The dominant path passes through every
+// moment in which anything runs, so the time in which any unit was active is its whole length.
+std::optional<double> Table::whole_of(const OpColumn& column) const {
+  if (column.of_base_clock) return std::nullopt;
+  const bool is_path = column.kind == MeasureKind::dominant_path;
+  std::optional<double> whole;
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::profile || measure.instance != every_instance)
+      continue;
+    if (column.kind != MeasureKind::count && measure.clock != column.clock) continue;
+    const bool is_same = measure.kind == column.kind && profile_.text(measure.what) == column.name;
+    if (!is_same && !(is_path && measure.kind == MeasureKind::active)) continue;
+    if (measure.value >= column.total) whole = std::max(whole.value_or(0), measure.value);
+  }
+  return whole;
+}
+
 void Table::rank(std::size_t top) {
   for (std::size_t i = 0; i < table_.columns.size(); ++i) {
     for (const double value : values_[i]) table_.columns[i].total += value;
+    table_.columns[i].whole = whole_of(table_.columns[i]);
     if (preference(table_.columns[i]) > preference(table_.columns[table_.ranked_by])) {
       table_.ranked_by = i;
     }

@@ -134,7 +134,8 @@ Json PageJson::ops(const OpTable& table) const {
          {"origin", stable_name(column.origin)},
          {"clock", column.kind == MeasureKind::count ? Json(nullptr) : clock(column.clock)},
          {"per_inference", column.per_inference},
-         {"total", number(column.total)}});
+         {"total", number(column.total)},
+         {"whole", number(column.whole)}});
   }
   Json rows = Json::array();
   for (const OpRow& row : table.rows) {

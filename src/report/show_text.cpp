@@ -309,10 +309,12 @@ void PageText::print_ops(const OpTable& ops, const char* title, const char* one,
   const auto shown = columns_shown(ops);
   const bool in_time = shows_time(profile_, profile_.base_clock);
   heading(fmt::format(
-      "{} ({}), by {}{}{}", title, more(ops.rows.size(), ops.row_count), printable(ranked.name),
+      "{} ({}), by {}{}{}{}", title, more(ops.rows.size(), ops.row_count), printable(ranked.name),
       ranked.per_inference ? ", median of the inferences after the first" : "",
-      in_time || ranked.kind == MeasureKind::count ? ""
-                                                   : ", in " + unit_of(profile_, ranked.clock)));
+      in_time || ranked.kind == MeasureKind::count ? "" : ", in " + unit_of(profile_, ranked.clock),
+      ranked.whole && *ranked.whole > ranked.total
+          ? fmt::format("; share of the run's {}", value_text(ranked, ranked.whole))
+          : ""));
   const bool ran = std::any_of(ops.rows.begin(), ops.rows.end(),
                                [](const OpRow& row) { return row.instances > 0; });
   const bool any_kind = with_kind && std::any_of(ops.rows.begin(), ops.rows.end(), [&](auto& row) {
@@ -344,7 +346,9 @@ void PageText::print_ops(const OpTable& ops, const char* title, const char* one,
     for (const std::size_t place : shown) {
       cells.push_back(value_text(ops.columns[place], row.values[place]));
       if (place != ops.ranked_by) continue;
-      cells.push_back(percent_text(row.values[place].value_or(0), ops.columns[place].total));
+      const OpColumn& column = ops.columns[place];
+      cells.push_back(
+          percent_text(row.values[place].value_or(0), column.whole.value_or(column.total)));
     }
     rows.add(std::move(cells));
   }

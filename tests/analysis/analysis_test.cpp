@@ -236,6 +236,24 @@ TEST(Ops, WithoutATimelineTheirNumbersCountTheMedianOfTheInferencesAfterTheFirst
   EXPECT_TRUE(table.columns[0].per_inference);
 }
 
+TEST(Ops, SharesOfATableThatListsSomeOpsAreOfTheWholeRun) {
+  ProfileBuilder made;
+  const auto add = [&](Measure::Subject subject, std::uint32_t id, const char* what,
+                       MeasureKind kind, double value) {
+    made.profile.measures.push_back(
+        {subject, id, made.text(what), kind, Origin::measured, ClockId{}, value});
+  };
+  const auto op = Measure::Subject::op, run = Measure::Subject::profile;
+  add(op, index_of(made.op("a")), "dominant path", MeasureKind::dominant_path, 100);
+  add(op, index_of(made.op("a")), "ddr read bytes", MeasureKind::count, 5);
+  add(run, 0, "cycles with any lane busy", MeasureKind::active, 1'000);
+  add(run, 0, "ddr read bytes", MeasureKind::count, 50);
+  const OpTable table = ops_of(made.profile);
+  EXPECT_EQ(table.column("dominant path")->total, 100);
+  EXPECT_EQ(table.column("dominant path")->whole, 1'000);
+  EXPECT_EQ(table.column("ddr read bytes")->whole, 50);
+}
+
 TEST(Ops, RatesAndDeviationsAreNotAddedUp) {
   EXPECT_TRUE(adds_up(MeasureKind::count, "ddr read bytes"));
   EXPECT_TRUE(adds_up(MeasureKind::work, "ucycles"));

@@ -113,6 +113,21 @@ TEST(Show, AnOpTableWithoutATimeline) {
   expect_page("op_table", made.profile);
 }
 
+// A summary that lists the costliest ops only: 142 of the run's 1,576 cycles are 9 %, not 100 %.
+TEST(Show, AShareOfTheRunWhereOnlySomeOpsAreListed) {
+  ProfileBuilder made;
+  made.profile.provenance.files = {"summary.json"};
+  const auto add = [&](Measure::Subject subject, std::uint32_t id, const char* what,
+                       MeasureKind kind, double value) {
+    made.profile.measures.push_back(
+        {subject, id, made.text(what), kind, Origin::measured, ClockId{}, value});
+  };
+  const OpId op = made.op("Conv_1", "Conv2d");
+  add(Measure::Subject::op, index_of(op), "dominant path", MeasureKind::dominant_path, 142);
+  add(Measure::Subject::profile, 0, "cycles with any lane busy", MeasureKind::active, 1'576);
+  expect_page("some_ops", made.profile);
+}
+
 TEST(Show, CountersAlone) {
   ProfileBuilder made("trace time", ClockKind::wall, 1e9);
   made.profile.provenance.files = {"counters.json"};

@@ -43,6 +43,9 @@ struct OpColumn {
   bool of_base_clock = false;  // times of spans
   bool per_inference = false;  // medians over inferences
   double total = 0;            // over all rows, also those that were not kept
+  // What the run as a whole has of it, where the profile says so: its rows may be but some of the
+  // ops. Shares are of this.
+  std::optional<double> whole{};
 };
 
 struct OpRow {
