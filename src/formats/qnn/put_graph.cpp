@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "formats/qnn/assembly.hpp"
@@ -24,8 +25,8 @@ class GraphPutter {
       const OpId op = op_of(node);
       op_of_node_.push_back(op);
       if (!timeline) put_cycles(node, index_of(op));
-      if (!traffic_known) put_traffic(node, index_of(op));
     }
+    if (!traffic_known) put_traffic();
     for (const GraphTensor& tensor : graph_.tensors) put_tensor(tensor);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) put_uses(graph_.nodes[i], op_of_node_[i]);
     if (!timeline && !graph_.nodes.empty()) {
@@ -82,10 +83,37 @@ class GraphPutter {
     }
   }
 
-  void put_traffic(const GraphNode& node, std::uint32_t op) {
-    for (std::size_t i = 0; i < Traffic::kinds; ++i) {
-      measure(op, Traffic::measures[i], MeasureKind::count, node.traffic.bytes[i]);
+  // Of some ops that execute (OutputSlice, spills) the graph has no node. What they move is known
+  // of none of them, so that a kind of traffic that no node has is not 0 but unknown.
+  void put_traffic() {
+    const std::uint64_t without_node = executed_ops_without_node();
+    bool any = false;
+    for (std::size_t kind = 0; kind < Traffic::kinds; ++kind) {
+      const bool moved =
+          std::any_of(graph_.nodes.begin(), graph_.nodes.end(),
+                      [&](const auto& node) { return node.traffic.bytes[kind] > 0; });
+      if (!moved && without_node > 0) continue;
+      any = any || moved;
+      for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+        measure(index_of(op_of_node_[i]), Traffic::measures[kind], MeasureKind::count,
+                graph_.nodes[i].traffic.bytes[kind]);
+      }
     }
+    if (any && without_node > 0) {
+      assembly_.losses.add(Severity::info, 0,
+                           "executed ops have no node in the graph: sums of its DDR and VTCM "
+                           "traffic are lower bounds, and a kind that no node has is unknown",
+                           without_node);
+    }
+  }
+
+  std::uint64_t executed_ops_without_node() const {
+    std::vector<bool> lacks(profile_.ops.size(), false);
+    for (const OpId op : profile_.spans.op) {
+      if (op != OpId::none) lacks[index_of(op)] = true;
+    }
+    for (const OpId op : op_of_node_) lacks[index_of(op)] = false;
+    return std::uint64_t(std::count(lacks.begin(), lacks.end(), true));
   }
 
   void put_tensor(const GraphTensor& from) {

@@ -188,6 +188,17 @@ TEST_F(QnnSets, AGraphThatNeverRanHasNoCyclesAndJoinsByIds) {
             std::string::npos);
 }
 
+TEST_F(QnnSets, TrafficThatNoNodeOfTheGraphHasIsUnknownWhereExecutedOpsHaveNoNode) {
+  GeneratedRun run = test::small_run();
+  const File executed = trace(run);
+  EXPECT_EQ(test::values_of(read_one({executed, graph(run)}), "ddr write bytes").size(), 2u);
+  run.ops.erase(run.ops.begin());
+  const Profile profile = read_one({executed, graph(run)});
+  EXPECT_TRUE(test::values_of(profile, "ddr write bytes").empty());
+  EXPECT_EQ(test::values_of(profile, "ddr read bytes"), std::vector<double>{64});
+  EXPECT_EQ(test::noted(profile, "lower bounds"), 1u);
+}
+
 TEST_F(QnnSets, ASummaryWithoutInstancesIsNodesAndTotals) {
   const GeneratedRun run = test::small_run();
   std::string text = test::qhas_of(run);
