@@ -281,6 +281,10 @@ void Selection::copy_phases(Profile& part) {
     part.phases.back().unit = UnitId(at(unit_number_, index_of(phase.unit)));
   }
   phase_number_ = numbered(stays);
+  for (Phase& phase : part.phases) {
+    if (phase.parent >= stays.size()) continue;  // none, or told by time
+    phase.parent = stays[phase.parent] ? phase_number_[phase.parent] : outermost_phase;
+  }
 }
 
 void Selection::copy_tensors(Profile& part) const {

@@ -139,6 +139,24 @@ TEST(Filter, RelationsBetweenWhatStaysStay) {
   EXPECT_EQ(part.edges[0].to, OpId{1});
 }
 
+TEST(Filter, PhasesKeepWhatTheyArePartOfThoughRowsBeforeItGo) {
+  ProfileBuilder made;
+  made.phase("early", 0, 0, 5);
+  made.phase("call", 0, 30, 60);
+  made.phase("inner", 0, 30, 40);
+  made.phase("of early", 0, 40, 50);
+  made.profile.phases[1].parent = outermost_phase;
+  made.profile.phases[2].parent = 1;
+  made.profile.phases[3].parent = 0;
+  Filter filter;
+  filter.window = {20, 70};
+  const auto phases = filtered(made.profile, filter).phases;
+  ASSERT_EQ(phases.size(), 3u);
+  EXPECT_EQ(phases[0].parent, outermost_phase);
+  EXPECT_EQ(phases[1].parent, 0u);
+  EXPECT_EQ(phases[2].parent, outermost_phase);
+}
+
 TEST(Filter, PhasesOutsideTheWindowGo) {
   Filter filter;
   filter.window = {{10, 30}};

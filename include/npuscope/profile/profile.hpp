@@ -208,6 +208,9 @@ struct Counters {
   std::size_t size() const { return of.size(); }
 };
 
+constexpr std::uint32_t no_phase = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t outermost_phase = no_phase - 1;
+
 struct Phase {
   StringId name{};             // "Graph Execute"
   std::uint32_t instance = 0;  // which inference
@@ -217,6 +220,9 @@ struct Phase {
   // How long it took by a clock of known rate; negative where no such clock was read. The base
   // clock's rate during the phase is duration / microseconds: it holds for this phase only.
   double microseconds = -1;
+  // The phase that this one is part of, before or after it in the table, where that is known apart
+  // from when they happened; outermost_phase: of none; no_phase: only their times tell.
+  std::uint32_t parent = no_phase;
 };
 
 constexpr std::uint32_t no_tensor = std::numeric_limits<std::uint32_t>::max();

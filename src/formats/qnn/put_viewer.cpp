@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <vector>
 
 #include "formats/qnn/assembly.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -22,11 +24,12 @@ class ViewerPutter {
       add_units();
     }
     find_nodes();
-    for (const ViewerEvent& event : output_.events) {
-      if (event.node) {
-        put_node(event);
-      } else {
-        put_measure(event);
+    put_dispatch_overhead();
+    // Executes are what a profile is read for: they come before what is done once.
+    for (const bool outside : {false, true}) {
+      for (const ViewerEvent& event : output_.events) {
+        if ((event.execute == ViewerEvent::outside) != outside) continue;
+        event.node ? put_node(event) : put_measure(event);
       }
     }
     if (no_timeline) {
@@ -86,6 +89,23 @@ class ViewerPutter {
     assembly_.add_measure(Measure::Subject::profile, 0, full_label(event), kind, Origin::measured,
                           kind == MeasureKind::count ? ClockId{} : clock_of(event.unit),
                           double(*event.value), instance_of(event));
+  }
+
+  // What the host's call takes beyond what the run trace shows of it on the accelerator.
+  void put_dispatch_overhead() {
+    std::map<std::uint32_t, double> on_accelerator;  // microseconds by inference
+    for (const Phase& phase : profile_.phases) {
+      if (profile_.text(phase.name) != "QNN DSP Execute" || phase.microseconds < 0) continue;
+      on_accelerator.try_emplace(phase.instance, phase.microseconds);
+    }
+    for (const ViewerEvent& event : output_.events) {
+      const auto inner = on_accelerator.find(event.execute);
+      if (inner == on_accelerator.end() || !event.value || event.node) continue;
+      if (text(event.label) != "QNN (execute) time") continue;
+      assembly_.add_measure(Measure::Subject::profile, 0, "QNN (execute) beyond QNN DSP Execute",
+                            MeasureKind::wall, Origin::derived, assembly_.microseconds(),
+                            double(*event.value) - inner->second, event.execute);
+    }
   }
 
   // Of a summary without instances nodes are ops already.
@@ -164,10 +184,12 @@ class ViewerPutter {
     std::int64_t end = begin, next_part = begin;
     std::optional<StringId> section;
     bool has_whole = false;
+    group_.clear();
     for (const ViewerEvent& event : output_.events) {
       if (event.execute != ViewerEvent::outside || event.node) continue;
       if (is_deinit(text(event.section)) != deinit) continue;
       if (section != event.section) {
+        put_parents();
         section = event.section;
         begin = next_part = end;
         has_whole = false;
@@ -178,6 +200,7 @@ class ViewerPutter {
       if (part) next_part = done;
       end = std::max(end, done);
     }
+    put_parents();
     return end;
   }
 
@@ -215,6 +238,7 @@ class ViewerPutter {
       }
       end = std::max(end, put_phase(event, start));
     }
+    put_parents();
     return end;
   }
 
@@ -243,8 +267,68 @@ class ViewerPutter {
     phase.start = start;
     phase.duration = *nanoseconds;
     phase.microseconds = *microseconds_of(event);
+    phase.parent = outermost_phase;
+    group_.push_back({std::uint32_t(profile_.phases.size()), event.level,
+                      layer_of(text(event.label)), call_of(text(event.label))});
     profile_.phases.push_back(phase);
     return saturating_add(start, phase.duration);
+  }
+
+  // --- what is part of what: the times are made up and cannot tell
+
+  // A phase of the section or execute that is being put.
+  struct Member {
+    std::uint32_t phase = 0;
+    std::uint32_t level = 0;
+    std::uint32_t layer = 0;  // of the software, from the host's call inwards
+    std::string_view call;    // "execute", "load binary"; empty: any
+  };
+
+  static constexpr std::uint32_t no_layer = ~std::uint32_t{0};
+
+  // "Backend (QNN accelerator (load binary) time)" and the like. What an accelerator's time is made
+  // of is its innermost layer.
+  static std::uint32_t layer_of(std::string_view label) {
+    const auto has = [&](std::string_view word) { return label.find(word) != label.npos; };
+    if (label == "NetRun") return 0;
+    if (label.starts_with("Time for ") || has("excluding wait)")) return 5;
+    if (has("QNN accelerator (") || has("QNN Accelerator (")) return 3;
+    if (has("Accelerator (")) return 4;
+    if (has("RPC (")) return 2;
+    if (has("QNN (")) return 1;
+    return no_layer;
+  }
+
+  static std::string_view call_of(std::string_view label) {
+    if (label.starts_with("Time for ")) return "execute";
+    const std::size_t begin = label.rfind('(');
+    if (begin == label.npos) return {};
+    const std::string_view inner = label.substr(begin + 1);
+    return inner.substr(0, std::min(inner.find(')'), inner.find(" excluding wait")));
+  }
+
+  void put_parents() {
+    for (std::size_t i = 0; i < group_.size(); ++i) {
+      if (const Member* whole = whole_of(i)) {
+        profile_.phases[group_[i].phase].parent = whole->phase;
+      }
+    }
+    group_.clear();
+  }
+
+  // A part follows its whole one level up; of one level the nearest layer further out is the whole.
+  const Member* whole_of(std::size_t part) const {
+    const Member& inner = group_[part];
+    for (std::size_t i = part; i-- > 0;) {
+      if (group_[i].level < inner.level) return &group_[i];
+    }
+    const Member* nearest = nullptr;
+    for (const Member& outer : group_) {
+      const bool same_call = outer.call.empty() || outer.call == inner.call;
+      if (inner.layer == no_layer || outer.layer >= inner.layer || !same_call) continue;
+      if (nearest == nullptr || outer.layer > nearest->layer) nearest = &outer;
+    }
+    return nearest;
   }
 
   static bool is_of_host(std::string_view label) {
@@ -274,6 +358,7 @@ class ViewerPutter {
   std::unordered_map<std::uint64_t, OpId> node_ops_;  // by OpId and name
   std::unordered_map<StringId, OpId> known_nodes_;
   std::size_t next_event_ = 0;
+  std::vector<Member> group_;
 };
 
 }  // namespace

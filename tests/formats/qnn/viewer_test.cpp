@@ -91,6 +91,68 @@ TEST_F(QnnViewer, VtcmIsAcquiredThenPowerThenTheGraphExecutes) {
   EXPECT_EQ(nanoseconds["Accelerator (execute) time"], Times(0, 100000));
 }
 
+// The times when things happened are made up: they cannot tell what is part of what.
+TEST_F(QnnViewer, LayersOfACallAreInOneAnotherAndSectionsInNone) {
+  const Profile profile = read_one(
+      {write("profile.csv",
+             "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event "
+             "Identifier\n"
+             "0,BACKEND,14253,US,BACKEND,ROOT,RPC (finalize) time\n"
+             "0,FINALIZE,561285,US,BACKEND,ROOT,QNN (finalize) time\n"
+             "0,UNKNOWN,13056,US,BACKEND,SUB-EVENT,VTCM Allocation\n"
+             "0,BACKEND,4,COUNT,BACKEND,ROOT,Number of HVX threads used\n"
+             "0,BACKEND,7784,US,BACKEND,ROOT,RPC (execute) time\n"
+             "0,BACKEND,4334,US,BACKEND,ROOT,QNN accelerator (execute) time\n"
+             "0,BACKEND,665,US,BACKEND,ROOT,Time for initial VTCM acquire\n"
+             "0,BACKEND,1359,US,BACKEND,ROOT,Accelerator (execute) time\n"
+             "0,BACKEND,1132,US,BACKEND,ROOT,Accelerator (execute excluding wait) time\n"
+             "0,EXECUTE,9308,US,BACKEND,ROOT,QNN (execute) time\n")});
+  std::map<std::string, std::string> parents;
+  for (const Phase& phase : profile.phases) {
+    ASSERT_NE(phase.parent, no_phase);
+    parents[std::string(profile.text(phase.name))] =
+        phase.parent == outermost_phase
+            ? ""
+            : std::string(profile.text(profile.phases[phase.parent].name));
+  }
+  EXPECT_EQ(parents,
+            (std::map<std::string, std::string>{
+                {"FINALIZE: QNN (finalize) time", ""},
+                {"FINALIZE: RPC (finalize) time", "FINALIZE: QNN (finalize) time"},
+                {"FINALIZE: VTCM Allocation", "FINALIZE: QNN (finalize) time"},
+                {"QNN (execute) time", ""},
+                {"RPC (execute) time", "QNN (execute) time"},
+                {"QNN accelerator (execute) time", "RPC (execute) time"},
+                {"Accelerator (execute) time", "QNN accelerator (execute) time"},
+                {"Time for initial VTCM acquire", "Accelerator (execute) time"},
+                {"Accelerator (execute excluding wait) time", "Accelerator (execute) time"}}));
+}
+
+TEST_F(QnnViewer, ExecutesComeBeforeWhatIsDoneOnceWhateverThePrintedOrder) {
+  const Profile profile =
+      read_one({write("profile.txt", test::viewer_text_of(test::random_run(1)))});
+  bool outside = false;
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::profile) continue;
+    EXPECT_TRUE(measure.instance == every_instance || !outside) << profile.text(measure.what);
+    outside |= measure.instance == every_instance;
+  }
+  EXPECT_TRUE(outside);
+}
+
+TEST_F(QnnViewer, WhatTheCallAddsToTheAcceleratorsTimeIsAMeasureOfEveryExecute) {
+  const GeneratedRun run = test::random_run(1);
+  const Profile profile = read_one({write("run.json", test::run_trace_of(run)),
+                                    write("profile.txt", test::viewer_text_of(run))});
+  const auto overhead = values_of(profile, "QNN (execute) beyond QNN DSP Execute");
+  const auto calls = values_of(profile, "QNN (execute) time");
+  ASSERT_EQ(overhead.size(), 3u);
+  for (const Phase& phase : profile.phases) {
+    if (profile.text(phase.name) != "QNN DSP Execute") continue;
+    EXPECT_DOUBLE_EQ(overhead[phase.instance], calls[phase.instance] - phase.microseconds);
+  }
+}
+
 TEST_F(QnnViewer, ItsNodesAreThoseOfASummaryWithoutInstances) {
   const GeneratedRun run = test::random_run(3);
   std::string text = test::qhas_of(run);
