@@ -19,12 +19,16 @@ constexpr OtherKind other_kinds[] = {
     {"SQLite format 3\0"sv, "a SQLite database; open it with sqlite3"},
     {"\x7f"
      "ELF"sv,
-     "a program or library, not a profile"},
+     "a program or library; name the file that the profiler wrote"},
     {"\xfd"
      "7zXZ\0"sv,
      "compressed by xz; unpack it with unxz"},
     {"BZh"sv, "compressed by bzip2; unpack it with bunzip2"},
     {"7z\xbc\xaf"sv, "a 7z archive; unpack it and name what was in it"},
+    {"\x1f\x8b"sv, "compressed twice; unpack it once with gunzip or unzstd"},
+    {"\x28\xb5\x2f\xfd"sv, "compressed twice; unpack it once with gunzip or unzstd"},
+    {"\xff\xfe"sv, "text in UTF-16, as PowerShell's > writes; save it as UTF-8"},
+    {"\xfe\xff"sv, "text in UTF-16; save it as UTF-8"},
 };
 
 }  // namespace
@@ -43,6 +47,11 @@ Refusal explain_unknown(const Candidate& candidate) {
   }
   for (const OtherKind& other : other_kinds) {
     if (candidate.head.starts_with(other.begins)) return {std::string(other.message), false};
+  }
+  constexpr std::size_t tar_magic_at = 257;
+  if (candidate.head.size() > tar_magic_at &&
+      std::string_view(candidate.head).substr(tar_magic_at).starts_with("ustar")) {
+    return {"a tar archive; unpack it and name what was in it", false};
   }
   return {fmt::format("not of a format that npuscope knows (it begins with '{}'); docs/formats "
                       "lists them",

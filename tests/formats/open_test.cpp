@@ -211,6 +211,10 @@ TEST_F(OpenProfiles, FailsOnlyWhenNothingCouldBeOpened) {
             "empty: empty; the run or the copy that made it failed, make it again");
   EXPECT_EQ(error_of({put("a.zip", "PK\x03\x04...")}),
             "a.zip: a zip archive; unpack it and name what was in it");
+  EXPECT_EQ(error_of({put("a.tar", std::string(257, 'a') + "ustar")}),
+            "a.tar: a tar archive; unpack it and name what was in it");
+  EXPECT_EQ(error_of({put("a.txt", "\xff\xfe{")}),
+            "a.txt: text in UTF-16, as PowerShell's > writes; save it as UTF-8");
   EXPECT_EQ(error_of({}), "no file to open; name files or folders");
   fs::create_directories(folder_ / "nothing");
   EXPECT_EQ(error_of({folder_ / "nothing"}),

@@ -1,6 +1,7 @@
 #include "formats/chrome/mark_rows.hpp"
 
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -144,7 +145,7 @@ std::uint64_t add_counters(const Events& events, const UnitTable& units, Profile
     for (std::size_t place = 0; place < marks.arguments.count(i); ++place) {
       const Argument argument = marks.arguments.at(i, place);
       const auto value = counter_value(argument, profile);
-      if (!value) {
+      if (!value || !std::isfinite(*value)) {
         ++refused;
         continue;
       }

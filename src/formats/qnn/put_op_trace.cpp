@@ -160,7 +160,11 @@ class TracePutter {
       for (std::size_t place = 0; place < marks.arguments.count(row); ++place) {
         const Argument argument = marks.arguments.at(row, place);
         const auto value = argument.as_number();
-        if (!value) continue;
+        if (!value || !std::isfinite(*value)) {
+          assembly_.losses.add(Severity::warning, 0,
+                               "values of counters that are no numbers, left out");
+          continue;
+        }
         const auto [found, is_new] =
             series.try_emplace({core, marks.name[row], argument.key.name}, counters.series.size());
         if (is_new) {

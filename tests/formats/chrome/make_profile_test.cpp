@@ -123,7 +123,7 @@ TEST(MakeProfile, AsynchronousEventsPairByCategoryAndId) {
 TEST(MakeProfile, CountersAreSeriesOfTheirProcess) {
   const Profile profile = profile_of(R"([
     {"ph":"C","name":"VTCM alloc","pid":0,"tid":0,"ts":22,"args":{"":65536}},
-    {"ph":"C","name":"mem","pid":0,"ts":23,"args":{"used":1.5,"free":"2","bad":[1]}},
+    {"ph":"C","name":"mem","pid":0,"ts":23,"args":{"used":1.5,"free":"2","bad":[1],"huge":"1e400"}},
     {"ph":"C","name":"mem","pid":0,"ts":24,"args":{"used":3}},
     {"ph":"C","name":"mem","id":"gpu","pid":1,"ts":24,"args":{"used":true}}])");
   std::string text;
@@ -139,7 +139,7 @@ TEST(MakeProfile, CountersAreSeriesOfTheirProcess) {
             "Process 0: mem.free 23000 2\nProcess 0: mem.used 24000 3\nProcess 1: mem[gpu].used "
             "24000 1\n");
   EXPECT_EQ(profile.counters.series.size(), 4u);
-  EXPECT_EQ(notes_text(profile.notes), "1 values of counters that are no numbers, left out @0\n");
+  EXPECT_EQ(notes_text(profile.notes), "2 values of counters that are no numbers, left out @0\n");
 }
 
 TEST(MakeProfile, FlowsConnectTheSlicesTheyAreBoundTo) {
