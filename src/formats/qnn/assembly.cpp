@@ -208,6 +208,14 @@ void put_provenance(Assembly& assembly, const ArtifactSet& set) {
   provenance.temperature = temperature_of(provenance);
 }
 
+// Numbers of each inference are what a profile is read for: they come before those of the whole
+// run.
+void put_inferences_first(std::vector<Measure>& measures) {
+  std::stable_partition(measures.begin(), measures.end(), [](const Measure& measure) {
+    return measure.subject == Measure::Subject::profile && measure.instance != every_instance;
+  });
+}
+
 // The tables have grown row by row; what they grew beyond is given back.
 void release_room(Profile& profile) {
   profile.ops.shrink_to_fit();
@@ -241,6 +249,7 @@ Profile assemble(ArtifactSet&& set) {
   if (const auto* graph = set.find<HtpGraph>()) put_graph(assembly, *graph);
   if (const auto* run = set.find<RunTrace>()) put_run_trace(assembly, *run);
   if (const auto* viewer = set.find<ViewerOutput>()) put_viewer(assembly, *viewer);
+  put_inferences_first(assembly.profile.measures);
   put_provenance(assembly, set);
   for (const Artifact& artifact : set.artifacts) {
     artifact.losses.append_to(assembly.profile.notes);

@@ -12,6 +12,8 @@
 namespace npuscope::qnn {
 namespace {
 
+constexpr std::string_view whole_call = "QNN (execute) time";
+
 class ViewerPutter {
  public:
   ViewerPutter(Assembly& assembly, const ViewerOutput& output)
@@ -25,10 +27,10 @@ class ViewerPutter {
     }
     find_nodes();
     put_dispatch_overhead();
-    // Executes are what a profile is read for: they come before what is done once.
-    for (const bool outside : {false, true}) {
+    // Executes are what a profile is read for, and of them the whole call.
+    for (const Rank rank : {Rank::call, Rank::execute, Rank::once}) {
       for (const ViewerEvent& event : output_.events) {
-        if ((event.execute == ViewerEvent::outside) != outside) continue;
+        if (rank_of(event) != rank) continue;
         event.node ? put_node(event) : put_measure(event);
       }
     }
@@ -91,6 +93,13 @@ class ViewerPutter {
                           double(*event.value), instance_of(event));
   }
 
+  enum class Rank : std::uint8_t { call, execute, once };
+
+  Rank rank_of(const ViewerEvent& event) const {
+    if (event.execute == ViewerEvent::outside) return Rank::once;
+    return text(event.label) == whole_call ? Rank::call : Rank::execute;
+  }
+
   // What the host's call takes beyond what the run trace shows of it on the accelerator.
   void put_dispatch_overhead() {
     std::map<std::uint32_t, double> on_accelerator;  // microseconds by inference
@@ -101,7 +110,7 @@ class ViewerPutter {
     for (const ViewerEvent& event : output_.events) {
       const auto inner = on_accelerator.find(event.execute);
       if (inner == on_accelerator.end() || !event.value || event.node) continue;
-      if (text(event.label) != "QNN (execute) time") continue;
+      if (text(event.label) != whole_call) continue;
       assembly_.add_measure(Measure::Subject::profile, 0, "QNN (execute) beyond QNN DSP Execute",
                             MeasureKind::wall, Origin::derived, assembly_.microseconds(),
                             double(*event.value) - inner->second, event.execute);

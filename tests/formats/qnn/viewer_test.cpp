@@ -128,6 +128,16 @@ TEST_F(QnnViewer, LayersOfACallAreInOneAnotherAndSectionsInNone) {
                 {"Accelerator (execute excluding wait) time", "Accelerator (execute) time"}}));
 }
 
+TEST_F(QnnViewer, TheWholeCallComesBeforeTheNumbersOfASummaryAndOfInit) {
+  const GeneratedRun run = test::random_run(1);
+  const Profile profile = read_one(
+      {write("qhas.json", test::qhas_of(run)), write("profile.txt", test::viewer_text_of(run))});
+  std::vector<std::string_view> names;
+  for (const Measure& measure : profile.measures) names.push_back(profile.text(measure.what));
+  ASSERT_GT(names.size(), 3u);
+  EXPECT_EQ(names.front(), "QNN (execute) time");
+}
+
 TEST_F(QnnViewer, ExecutesComeBeforeWhatIsDoneOnceWhateverThePrintedOrder) {
   const Profile profile =
       read_one({write("profile.txt", test::viewer_text_of(test::random_run(1)))});
