@@ -4,6 +4,7 @@
 #include "formats/chrome/flows.hpp"
 #include "formats/chrome/lanes.hpp"
 #include "formats/chrome/mark_rows.hpp"
+#include "formats/chrome/own_export.hpp"
 #include "formats/chrome/unit_table.hpp"
 #include "npuscope/formats/chrome/events.hpp"
 
@@ -52,7 +53,7 @@ void note_fields(const Events& events, Profile& profile) {
   std::string names;
   std::uint64_t count = 0;
   for (const auto& [name, json] : events.fields) {
-    if (name == "displayTimeUnit") continue;
+    if (name == "displayTimeUnit" || (name == "otherData" && is_own_export(events))) continue;
     ++count;
     if (count <= 8) names.append(names.empty() ? "" : ", ").append(name);
   }
@@ -89,6 +90,10 @@ Profile make_profile(Events&& events) {
   note(profile, events.file, flows.unbound, "ends of flows where no slice is, left out");
   note(profile, events.file, flows.unpaired, "flow events without a beginning or an end, left out");
   note_fields(events, profile);
+  if (is_own_export(events)) {
+    restore_provenance(events.field("otherData"), profile);
+    restore_phases(profile);
+  }
   return profile;
 }
 

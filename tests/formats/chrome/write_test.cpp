@@ -9,6 +9,7 @@
 #include <set>
 
 #include "analysis/profile_builder.hpp"
+#include "formats/chrome/trace_text.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -129,6 +130,30 @@ TEST(WriteChrome, PhasesAloneWhoseClockHasNoKnownRateAreCountedAsWrittenInNanose
       write(made.profile).losses.entries,
       ElementsAre(
           Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 2}));
+}
+
+TEST(WriteChrome, CyclesAndPhasesThatAreReadAgainBecomeNoSecondsAndNoOps) {
+  ProfileBuilder made("PCYCLE", ClockKind::unit_cycles, 0);
+  made.profile.provenance.device = "HTP";
+  made.profile.provenance.graph = "chain \"8\"";
+  const UnitId core = made.unit("Core 0", Engine::core);
+  made.span(made.unit("HVX", Engine::hvx, core), "MatMul", 100, 64'929, SpanKind::op, "conv");
+  made.phase("Graph Execute", 2, 50, 674'190, 797.2);
+  const std::string text = write(made.profile).text;
+  const Profile again = make_profile(testing::read_text(text));
+  const Clock& clock = again.clocks[index_of(again.base_clock)];
+  EXPECT_EQ(clock.rate.value, 0);
+  EXPECT_EQ(again.text(clock.name), "PCYCLE");
+  EXPECT_EQ(again.provenance.device, "HTP");
+  EXPECT_EQ(again.provenance.graph, "chain \"8\"");
+  EXPECT_THAT(again.spans.start, ElementsAre(100));
+  EXPECT_THAT(again.spans.duration, ElementsAre(64'829));
+  ASSERT_EQ(again.phases.size(), 1u);
+  EXPECT_EQ(again.text(again.phases[0].name), "Graph Execute");
+  EXPECT_EQ(again.phases[0].instance, 2u);
+  EXPECT_EQ(again.phases[0].start, 50);
+  EXPECT_EQ(again.phases[0].duration, 674'140);
+  EXPECT_EQ(again.phases[0].microseconds, 797.2);
 }
 
 TEST(WriteChrome, TicksOfAKnownRateBecomeNanosecondsThatStillTouch) {

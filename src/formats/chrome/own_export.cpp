@@ -1,0 +1,95 @@
+#include "formats/chrome/own_export.hpp"
+
+#include <simdjson.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "npuscope/profile/filter.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+void restore_clock(const simdjson::dom::element& head, Profile& profile) {
+  Clock& clock = profile.clocks[index_of(profile.base_clock)];
+  std::string_view name;
+  if (head["clock"].get(name) == simdjson::SUCCESS) clock.name = profile.strings.intern(name);
+  if (head["time"].get(name) != simdjson::SUCCESS) return;
+  clock.kind = ClockKind::unit_cycles;
+  clock.rate = Hertz{0};
+  profile.notes.push_back({Severity::info, profile.provenance.files.front(), 0,
+                           "written by npuscope from a clock of unknown rate: times are its ticks, "
+                           "not nanoseconds",
+                           1});
+}
+
+// The phase that is written as such a slice; none of a slice that only shares its category.
+bool make_phase(const Profile& profile, std::size_t row, StringId inference, StringId microseconds,
+                Phase& phase) {
+  const Spans& spans = profile.spans;
+  if (spans.arguments.empty()) return false;
+  const auto number = spans.arguments.find(row, inference);
+  if (!number || number->key.type != ArgumentType::integer) return false;
+  phase.name = profile.ops[index_of(spans.op[row])].name;
+  phase.instance = std::uint32_t(number->integer());
+  phase.start = spans.start[row];
+  phase.duration = spans.duration[row];
+  if (const auto length = spans.arguments.find(row, microseconds)) {
+    phase.microseconds = length->as_number().value_or(-1);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_own_export(const Events& events) {
+  return events.field("otherData").starts_with(R"({"writer":"npuscope")");
+}
+
+void restore_provenance(std::string_view other_data, Profile& profile) {
+  simdjson::dom::parser parser;
+  simdjson::dom::element head;
+  if (parser.parse(other_data.data(), other_data.size()).get(head)) return;
+  const std::pair<const char*, std::string*> facts[] = {
+      {"version", &profile.provenance.version},
+      {"device", &profile.provenance.device},
+      {"graph", &profile.provenance.graph},
+      {"instrumentation", &profile.provenance.instrumentation}};
+  for (const auto& [name, into] : facts) {
+    std::string_view text;
+    if (head[name].get(text) == simdjson::SUCCESS) *into = text;
+  }
+  restore_clock(head, profile);
+}
+
+void restore_phases(Profile& profile) {
+  const StringId process = profile.strings.intern("phases"), kind = profile.strings.intern("phase");
+  const StringId inference = profile.strings.intern("inference");
+  const StringId microseconds = profile.strings.intern("microseconds");
+  std::vector<bool> holds_phases(profile.units.size(), false);
+  for (std::size_t unit = 0; unit < profile.units.size(); ++unit) {
+    const UnitId parent = profile.units[unit].parent;
+    if (parent == UnitId::none) continue;
+    holds_phases[unit] =
+        holds_phases[index_of(parent)] || profile.units[index_of(parent)].name == process;
+  }
+  std::vector<Phase> phases;
+  const Spans& spans = profile.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (!holds_phases[index_of(spans.unit[row])] || spans.op[row] == OpId::none) continue;
+    Phase phase;
+    if (profile.ops[index_of(spans.op[row])].kind != kind) return;  // another's process
+    if (!make_phase(profile, row, inference, microseconds, phase)) return;
+    phases.push_back(phase);
+  }
+  if (phases.empty()) return;
+  Filter others;
+  others.keeps_unit = [&](const Profile&, UnitId unit) { return !holds_phases[index_of(unit)]; };
+  Profile rest = filtered(profile, others);
+  rest.notes = std::move(profile.notes);
+  profile = std::move(rest);
+  profile.phases = std::move(phases);
+}
+
+}  // namespace npuscope::chrome
