@@ -92,6 +92,7 @@ Profile make_profile(Events&& events) {
   note_fields(events, profile);
   if (is_own_export(events)) {
     restore_provenance(events.field("otherData"), profile);
+    restore_kinds(profile);
     restore_phases(profile);
   }
   return profile;

@@ -2,7 +2,11 @@
 
 #include <simdjson.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,7 +45,33 @@ bool make_phase(const Profile& profile, std::size_t row, StringId inference, Str
   return true;
 }
 
+constexpr std::array<std::string_view, 11> kinds{"op",        "sync",       "barrier", "transfer",
+                                                 "inference", "activation", "host",    "dma_wait",
+                                                 "slice",     "async",      "instant"};
+
+// Of an argument {"span":"sync", …}; none of another's.
+std::optional<SpanKind> kind_in(std::string_view json) {
+  constexpr std::string_view begin = R"({"span":")";
+  if (!json.starts_with(begin)) return std::nullopt;
+  json.remove_prefix(begin.size());
+  const auto kind = std::find(kinds.begin(), kinds.end(), json.substr(0, json.find('"')));
+  if (kind == kinds.end()) return std::nullopt;
+  return SpanKind(kind - kinds.begin());
+}
+
 }  // namespace
+
+void restore_kinds(Profile& profile) {
+  Spans& spans = profile.spans;
+  if (spans.arguments.empty()) return;
+  const StringId npuscope = profile.strings.intern("npuscope");
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (spans.kind[row] != SpanKind::slice) continue;
+    const auto argument = spans.arguments.find(row, npuscope);
+    if (!argument || argument->key.type != ArgumentType::json) continue;
+    if (const auto kind = kind_in(profile.text(argument->text()))) spans.kind[row] = *kind;
+  }
+}
 
 bool is_own_export(const Events& events) {
   return events.field("otherData").starts_with(R"({"writer":"npuscope")");

@@ -13,6 +13,9 @@ bool is_own_export(const Events& events);
 // known rate stays one: its ticks were written as nanoseconds and are read as they were.
 void restore_provenance(std::string_view other_data, Profile& profile);
 
+// What a slice is, from the argument that says so: waiting is no work.
+void restore_kinds(Profile& profile);
+
 // Slices of the process "phases" become phases.
 void restore_phases(Profile& profile);
 

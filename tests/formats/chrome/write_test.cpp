@@ -156,6 +156,16 @@ TEST(WriteChrome, CyclesAndPhasesThatAreReadAgainBecomeNoSecondsAndNoOps) {
   EXPECT_EQ(again.phases[0].microseconds, 797.2);
 }
 
+TEST(WriteChrome, WaitsThatAreReadAgainBecomeNoWork) {
+  ProfileBuilder made("PCYCLE", ClockKind::unit_cycles, 0);
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  made.span(unit, "MatMul", 0, 10, SpanKind::op, "conv");
+  made.span(unit, "MatMul", 10, 20, SpanKind::dma_wait, "conv");
+  made.span(unit, "MatMul", 20, 30, SpanKind::barrier, "conv");
+  const Profile again = make_profile(testing::read_text(write(made.profile).text));
+  EXPECT_THAT(again.spans.kind, ElementsAre(SpanKind::op, SpanKind::dma_wait, SpanKind::barrier));
+}
+
 TEST(WriteChrome, TicksOfAKnownRateBecomeNanosecondsThatStillTouch) {
   ProfileBuilder made("UTIMER", ClockKind::timer, 19.2e6);
   const UnitId unit = made.unit("HVX 0", Engine::hvx);
