@@ -34,6 +34,10 @@ Columns picked(const Columns& column, const Rows& rows, std::size_t all) {
   return part;
 }
 
+Interval intersection_of(const Interval& a, const Interval& b) {
+  return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
+}
+
 class Selection {
  public:
   Selection(const Profile& profile, const Filter& filter) : profile_(profile), filter_(filter) {}
@@ -56,9 +60,11 @@ class Selection {
   void choose_units();
   void choose_ops();
   void copy_spans(Profile& part);
+  void cut_span(Spans& spans, std::size_t row);
+  bool is_of_the_whole(const Measure& measure) const;
   void copy_arguments(Profile& part) const;
   void copy_units_and_ops(Profile& part) const;
-  void copy_measures(Profile& part) const;
+  void copy_measures(Profile& part);
   void copy_relations(Profile& part) const;
   void copy_counters(Profile& part) const;
   void copy_phases(Profile& part);
@@ -69,7 +75,8 @@ class Selection {
   std::vector<bool> unit_allowed_, op_allowed_;
   std::vector<std::uint32_t> span_rows_, sample_rows_;
   std::vector<std::uint32_t> unit_number_, op_number_, span_number_, phase_number_;
-  std::uint64_t cut_ = 0;
+  std::vector<bool> span_cut_, phase_cut_;  // by their old numbers
+  std::uint64_t cut_ = 0, left_out_ = 0;
 };
 
 bool Selection::in_window(std::int64_t start, std::int64_t duration) const {
@@ -185,17 +192,35 @@ void Selection::copy_spans(Profile& part) {
                               picked(column.values, span_rows_, all.size())});
   }
   copy_arguments(part);
+  span_cut_.assign(all.size(), false);
   if (!filter_.cut || !filter_.window) return;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    const std::int64_t end =
-        saturating_add(spans.start[row], std::max<std::int64_t>(0, spans.duration[row]));
-    const Interval left{std::max(spans.start[row], filter_.window->begin),
-                        std::min(end, filter_.window->end)};
-    if (left.begin == spans.start[row] && left.end == end) continue;
-    spans.start[row] = left.begin;
-    spans.duration[row] = saturating_subtract(left.end, left.begin);
-    cut_ += 1;
+  for (std::size_t row = 0; row < spans.size(); ++row) cut_span(spans, row);
+}
+
+// The share of the critical path lies within the span itself, so what is left of it is known where
+// all or none of the span was on it. Of bytes and cycles nobody knows in which part they fell.
+std::int64_t path_left(std::int64_t path, std::int64_t duration, std::int64_t left) {
+  const std::int64_t least = std::max<std::int64_t>(0, path - (duration - left));
+  return path >= 0 && least == std::min(path, left) ? least : MeasureColumn::missing;
+}
+
+void Selection::cut_span(Spans& spans, std::size_t row) {
+  const std::int64_t duration = std::max<std::int64_t>(0, spans.duration[row]);
+  const Interval whole{spans.start[row], saturating_add(spans.start[row], duration)};
+  const Interval left = intersection_of(whole, *filter_.window);
+  if (left.begin == whole.begin && left.end == whole.end) return;
+  spans.start[row] = left.begin;
+  spans.duration[row] = saturating_subtract(left.end, left.begin);
+  for (MeasureColumn& column : spans.measures) {
+    if (row >= column.values.size() || column.values[row] == MeasureColumn::missing) continue;
+    const bool is_path =
+        column.kind == MeasureKind::dominant_path && column.clock == profile_.base_clock;
+    column.values[row] = is_path ? path_left(column.values[row], duration, spans.duration[row])
+                                 : MeasureColumn::missing;
   }
+  if (row < spans.processor_cycles.size()) spans.processor_cycles[row] = -1;
+  span_cut_[span_rows_[row]] = true;
+  cut_ += 1;
 }
 
 void Selection::copy_arguments(Profile& part) const {
@@ -223,8 +248,26 @@ void Selection::copy_units_and_ops(Profile& part) const {
   }
 }
 
-void Selection::copy_measures(Profile& part) const {
+// Numbers of more than is selected would be read as those of the selection.
+bool Selection::is_of_the_whole(const Measure& measure) const {
+  const bool in_time = filter_.window && profile_.spans.size() > 0;
+  const std::uint32_t id = measure.subject_id;
+  switch (measure.subject) {
+    case Measure::Subject::profile: return true;
+    case Measure::Subject::unit: return in_time || filter_.keeps_op;
+    case Measure::Subject::op: return in_time;
+    case Measure::Subject::span: return id < span_cut_.size() && span_cut_[id];
+    case Measure::Subject::phase: return id < phase_cut_.size() && phase_cut_[id];
+  }
+  return false;
+}
+
+void Selection::copy_measures(Profile& part) {
   for (const Measure& measure : profile_.measures) {
+    if (is_of_the_whole(measure)) {
+      left_out_ += 1;
+      continue;
+    }
     Measure copy = measure;
     const std::uint32_t id = measure.subject_id;
     switch (measure.subject) {
@@ -272,13 +315,47 @@ void Selection::copy_counters(Profile& part) const {
   }
 }
 
+// Of the phases around what is left of one, the shortest knows best how fast the clock ran there.
+double microseconds_of(const std::vector<Phase>& phases, const Phase& left, const Phase& whole) {
+  const Phase* shortest = &whole;
+  for (const Phase& phase : phases) {
+    const bool contains =
+        phase.start <= left.start &&
+        saturating_add(left.start, left.duration) <= saturating_add(phase.start, phase.duration);
+    if (contains && phase.microseconds > 0 && phase.duration < shortest->duration) {
+      shortest = &phase;
+    }
+  }
+  return shortest->microseconds * (double(left.duration) / double(shortest->duration));
+}
+
+bool cut_phase(Phase& phase, const Interval& window) {
+  const std::int64_t duration = std::max<std::int64_t>(0, phase.duration);
+  const Interval whole{phase.start, saturating_add(phase.start, duration)};
+  const Interval left = intersection_of(whole, window);
+  if (left.begin == whole.begin && left.end == whole.end) return false;
+  phase.start = left.begin;
+  phase.duration = saturating_subtract(left.end, left.begin);
+  return true;
+}
+
 void Selection::copy_phases(Profile& part) {
   std::vector<bool> stays;
   for (const Phase& phase : profile_.phases) {
     stays.push_back(in_window(phase.start, phase.duration));
-    if (!stays.back()) continue;
+    if (!stays.back()) {
+      phase_cut_.push_back(false);
+      continue;
+    }
     part.phases.push_back(phase);
-    part.phases.back().unit = UnitId(at(unit_number_, index_of(phase.unit)));
+    Phase& copy = part.phases.back();
+    copy.unit = UnitId(at(unit_number_, index_of(phase.unit)));
+    phase_cut_.push_back(filter_.cut && filter_.window && cut_phase(copy, *filter_.window));
+    if (!phase_cut_.back() || phase.microseconds < 0) continue;
+    constexpr std::size_t most_compared = 1'000;  // of real files; forged ones may have millions
+    const bool compare = profile_.phases.size() <= most_compared;
+    copy.microseconds =
+        microseconds_of(compare ? profile_.phases : std::vector<Phase>{}, copy, phase);
   }
   phase_number_ = numbered(stays);
   for (Phase& phase : part.phases) {
@@ -309,7 +386,6 @@ Profile Selection::make() {
   part.strings = profile_.strings;
   part.clocks = profile_.clocks;
   part.base_clock = profile_.base_clock;
-  part.checks = profile_.checks;
   part.notes = profile_.notes;
   copy_spans(part);
   copy_units_and_ops(part);
@@ -322,7 +398,13 @@ Profile Selection::make() {
       fmt::format("filtered: {} of {} spans kept", span_rows_.size(), profile_.spans.size());
   if (cut_ > 0) {
     message += fmt::format(
-        ", {} of them cut at the window, whose other numbers are still those of the whole", cut_);
+        ", {} of them cut at the window: what they moved and counted is known of the whole only "
+        "and "
+        "left out",
+        cut_);
+  }
+  if (left_out_ + profile_.checks.size() > 0) {
+    message += "; numbers and checks of the whole run are left out";
   }
   part.notes.push_back({Severity::info, "", 0, std::move(message), 1});
   return part;

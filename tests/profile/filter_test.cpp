@@ -72,7 +72,8 @@ TEST(Filter, AWindowKeepsWhatReachesIntoItWhole) {
   EXPECT_EQ(part.spans.arguments.count(0), 0u);
   EXPECT_EQ(part.spans.arguments.at(1, 0).integer(), 9);
   EXPECT_THAT(part.spans.measures[0].values, ElementsAre(2, 3));
-  EXPECT_EQ(part.notes.back().message, "filtered: 2 of 4 spans kept");
+  EXPECT_EQ(part.notes.back().message,
+            "filtered: 2 of 4 spans kept; numbers and checks of the whole run are left out");
 }
 
 TEST(Filter, CuttingLeavesNothingOutsideTheWindow) {
@@ -84,8 +85,58 @@ TEST(Filter, CuttingLeavesNothingOutsideTheWindow) {
   EXPECT_THAT(part.spans.duration, ElementsAre(13, 5));
   EXPECT_THAT(part.counters.time, ElementsAre(12));
   EXPECT_EQ(part.notes.back().message,
-            "filtered: 2 of 4 spans kept, 2 of them cut at the window, whose other numbers are "
-            "still those of the whole");
+            "filtered: 2 of 4 spans kept, 2 of them cut at the window: what they moved and counted "
+            "is known of the whole only and left out; numbers and checks of the whole run are left "
+            "out");
+}
+
+TEST(Filter, NumbersOfACutSpanAreNotThoseOfTheWhole) {
+  Profile profile = sample();
+  constexpr auto missing = MeasureColumn::missing;
+  profile.spans.measures[0].values = {10, 20, 5, 0};  // b: all of it on the path, c: a part
+  profile.spans.measures.push_back({profile.strings.intern("bytes"),
+                                    MeasureKind::count,
+                                    Origin::measured,
+                                    ClockId{},
+                                    {1, 2, 3, 4}});
+  Filter filter;
+  filter.window = {{12, 35}};
+  filter.cut = true;
+  const Profile part = filtered(profile, filter);
+  EXPECT_THAT(part.spans.duration, ElementsAre(18, 15));
+  EXPECT_THAT(part.spans.measures[0].values, ElementsAre(18, missing));
+  EXPECT_THAT(part.spans.measures[1].values, ElementsAre(missing, missing));
+}
+
+TEST(Filter, ACutPhaseIsTimedByTheShortestPhaseAroundWhatIsLeft) {
+  ProfileBuilder made;
+  made.phase("execute", 0, 0, 100, 200);
+  made.phase("graph", 0, 20, 80, 60);
+  Filter filter;
+  filter.window = {{30, 50}};
+  filter.cut = true;
+  const Profile part = filtered(made.profile, filter);
+  ASSERT_EQ(part.phases.size(), 2u);
+  EXPECT_DOUBLE_EQ(part.phases[0].microseconds, 20);  // not 40: the clock was faster in the graph
+  EXPECT_DOUBLE_EQ(part.phases[1].microseconds, 20);
+}
+
+TEST(Filter, PhasesAreCutAndNumbersAndChecksOfTheWholeRunGo) {
+  Profile profile = sample();
+  profile.phases[1].microseconds = 30;
+  profile.checks.push_back({"sums", Check::Outcome::passed, ""});
+  profile.measures.push_back({});
+  Filter filter;
+  filter.window = {{20, 40}};
+  filter.cut = true;
+  const Profile part = filtered(profile, filter);
+  ASSERT_EQ(part.phases.size(), 1u);
+  EXPECT_EQ(part.phases[0].start, 30);
+  EXPECT_EQ(part.phases[0].duration, 10);
+  EXPECT_EQ(part.phases[0].microseconds, 10);
+  EXPECT_THAT(part.checks, IsEmpty());
+  ASSERT_EQ(part.measures.size(), 1u);  // of the span that lies within
+  EXPECT_EQ(part.measures[0].subject, Measure::Subject::span);
 }
 
 TEST(Filter, AnInstantIsInTheWindowThatBeginsAtIt) {

@@ -8,7 +8,10 @@
 // A span that reaches into the window is kept whole, so its numbers stay true, or cut at the window
 // when `cut` is set, so that nothing is busy outside of it. Rows keep their order; units that lose
 // all their spans and counters are left out with their measures, ops likewise where the profile has
-// spans at all. Parents of units that stay, stay. A note says how many spans were kept and cut.
+// spans at all. Parents of units that stay, stay. Numbers about more than is selected go: those of
+// the run and its checks always, of units and ops where a window was set, of spans and phases where
+// they were cut; of a span's dominant path stays what is certain. A note says how many spans were
+// kept and cut.
 #pragma once
 
 #include <functional>
