@@ -78,9 +78,15 @@ std::vector<CounterRow> analyse_counters(const Profile& profile) {
     sum.plain += value;
     sum.since = counters.time[i];
   }
+  const std::int64_t end = timeline_of(profile).end;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     rows[i].series = std::uint32_t(i);
     if (rows[i].samples == 0) continue;
+    const std::int64_t held = saturating_subtract(end, sums[i].since);
+    if (profile.spans.size() > 0 && held > 0) {  // the last one holds until everything has ended
+      sums[i].weighted += rows[i].last * double(held);
+      sums[i].time += double(held);
+    }
     rows[i].mean = sums[i].time > 0 ? sums[i].weighted / sums[i].time
                                     : sums[i].plain / double(rows[i].samples);
   }

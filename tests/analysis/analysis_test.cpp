@@ -351,5 +351,16 @@ TEST(Counters, MeanIsOverTheTimeForWhichASampleHolds) {
   EXPECT_EQ(rows[0].last, 9);
 }
 
+TEST(Counters, TheLastSampleHoldsUntilEverythingHasEnded) {
+  ProfileBuilder made;
+  made.span(made.unit("HVX", Engine::hvx), "a", 0, 100);
+  Counters& counters = made.profile.counters;
+  counters.series.push_back({UnitId::none, made.text("VTCM"), {}, {}});
+  counters.of = {0, 0};
+  counters.time = {0, 40};
+  counters.value = {5, 10};
+  EXPECT_EQ(analyse_counters(made.profile)[0].mean, (5.0 * 40 + 10 * 60) / 100);
+}
+
 }  // namespace
 }  // namespace npuscope::analysis

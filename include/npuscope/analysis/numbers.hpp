@@ -30,8 +30,8 @@ struct CounterRow {
   double least = 0;
   double most = 0;
   double last = 0;
-  double mean =
-      0;  // over time, a sample holding until the next; of the samples when all are at once
+  double mean = 0;  // over time, a sample holding until the next, the last until the end of the
+                    // timeline; of the samples when all are at once
 };
 
 std::vector<CounterRow> analyse_counters(const Profile& profile);
