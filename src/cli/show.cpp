@@ -24,12 +24,25 @@ std::size_t terminal_width() {
   return std::min<std::size_t>(size.ws_col, most);
 }
 
+// "from 2ms, until 5ms, units matching 'HVX'".
+std::string selection_text(const report::SelectionText& selection) {
+  std::string text;
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  if (!selection.from.empty()) add("from " + selection.from);
+  if (!selection.until.empty()) add("until " + selection.until);
+  if (!selection.unit.empty()) add("units matching '" + selection.unit + "'");
+  if (!selection.op.empty()) add("ops matching '" + selection.op + "'");
+  return text;
+}
+
 ExitStatus show(const ShowOptions& options) {
   const auto opened = open_selected(options, true);
   if (!opened) return report(opened.error());
   std::vector<report::Page> pages;
   for (const Profile& profile : opened->profiles) {
-    pages.push_back(report::make_page(profile, {options.top}));
+    pages.push_back(report::make_page(
+        profile, {options.top, selection_text(options.selection),
+                  !options.selection.unit.empty() || !options.selection.op.empty()}));
   }
   if (options.json) {
     print(stdout, "{}", report::pages_json(pages, opened->notes));

@@ -33,6 +33,8 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   Page page;
   page.profile = &profile;
   page.top = options.top;
+  page.selection = options.selection;
+  page.leaves_out_rows = options.leaves_out_rows;
   const SpansByUnit by_unit(profile);
   const auto self = self_durations(profile, by_unit);
   page.coarse = analyse_coarse(profile, by_unit, self);

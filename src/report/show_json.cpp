@@ -20,7 +20,7 @@ Json spread(const Spread& values) {
   if (values.count == 0) return nullptr;
   return {{"count", values.count},
           {"first", number(values.first)},
-          {"median_of_rest", number(values.median_of_rest)},
+          {"median_of_rest", values.count > 1 ? number(values.median_of_rest) : Json(nullptr)},
           {"median", number(values.median)},
           {"least", number(values.least)},
           {"most", number(values.most)}};
@@ -70,7 +70,8 @@ Json PageJson::provenance() const {
           {"instrumentation", from.instrumentation},
           {"inferences", from.inferences > 0 ? Json(from.inferences) : Json(nullptr)},
           {"temperature", stable_name(from.temperature)},
-          {"structure_only", page_.structure_only}};
+          {"structure_only", page_.structure_only},
+          {"selection", page_.selection.empty() ? Json(nullptr) : Json(page_.selection)}};
 }
 
 Json PageJson::counts() const {

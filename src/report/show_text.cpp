@@ -138,6 +138,7 @@ void PageText::print_identity() {
     runs += (runs.empty() ? "instrumented: " : "; instrumented: ") + from.instrumentation;
   }
   if (!runs.empty()) line("inferences", runs);
+  if (!page_.selection.empty()) line("selection", page_.selection);
   if (page_.structure_only) {
     line("caution",
          "structure only: the ops are of one cold inference, slowed by its own recording; "
@@ -198,8 +199,9 @@ void PageText::print_wall() {
     const auto part = double(coarse.parts[i]);
     if (part <= 0) continue;
     const auto bar = std::size_t(part / wall * double(bar_width) + 0.5);
-    parts.add({name_of(Part(i)), base(part), percent_text(part, wall),
-               std::string(std::min(bar, bar_width), '#')});
+    const bool may_be_left_out = Part(i) == Part::idle && page_.leaves_out_rows;
+    parts.add({may_be_left_out ? "not selected or idle" : name_of(Part(i)), base(part),
+               percent_text(part, wall), std::string(std::min(bar, bar_width), '#')});
   }
   if (has_parts) table(parts);
   std::string side = fmt::format("work {}", base_with_unit(double(coarse.work)));

@@ -190,6 +190,25 @@ TEST(Show, AForgedProfileGivesAPage) {
   EXPECT_TRUE(nlohmann::json::accept(pages_json({&page, 1}, {})));
 }
 
+TEST(Show, ASelectionIsSaidAndWhatItLeavesOutIsNotCalledIdle) {
+  const Profile profile = htp_profile();
+  const Page page = make_page(profile, {10, "ops matching 'MatMul'", true});
+  const std::string printed = page_text(page, 100);
+  EXPECT_THAT(printed, HasSubstr("  selection   ops matching 'MatMul'\n"));
+  EXPECT_THAT(printed, Not(HasSubstr("\n  idle ")));
+  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
+  EXPECT_EQ(json["profiles"][0]["provenance"]["selection"], "ops matching 'MatMul'");
+}
+
+TEST(ShowJson, OneSampleHasNoMedianOfTheRest) {
+  ProfileBuilder made;
+  made.phase("once", 0, 0, 10);
+  const Page page = make_page(made.profile, {});
+  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
+  EXPECT_EQ(json["profiles"][0]["phases"][0]["ticks"]["first"], 10);
+  EXPECT_EQ(json["profiles"][0]["phases"][0]["ticks"]["median_of_rest"], nullptr);
+}
+
 TEST(ShowJson, SaysWhatThePageSays) {
   const Profile profile = htp_profile();
   const Page page = make_page(profile, {});

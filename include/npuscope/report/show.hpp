@@ -23,11 +23,16 @@ namespace npuscope::report {
 
 struct PageOptions {
   std::size_t top = 10;  // rows of each table; the page says how many there are
+  // What the profile was cut down to, "from 2ms"; empty: it is whole.
+  std::string selection = {};
+  bool leaves_out_rows = false;  // units or ops: a moment without work may be theirs
 };
 
 struct Page {
   const Profile* profile = nullptr;
   std::size_t top = 10;
+  std::string selection;
+  bool leaves_out_rows = false;
   analysis::Coarse coarse;
   std::optional<Hertz> rate;    // of the base clock over the timeline, where it is known
   bool structure_only = false;  // one cold, instrumented inference: no utilisation from it
