@@ -93,8 +93,11 @@ Json PageJson::wall() const {
       "compute_alone", "compute_and_movement", "movement_alone",
       "other_work",    "host_alone",           "waiting",
       "idle"};
+  // Where only inferences have times, nobody knows what ran in them: not idle, but unknown.
+  const bool has_parts = coarse.active > 0 || coarse.parts[std::size_t(Part::waiting)] > 0;
   Json parts = Json::object();
-  for (std::size_t i = 0; i < part_count; ++i) parts[names[i]] = coarse.parts[i];
+  for (std::size_t i = 0; i < part_count && has_parts; ++i) parts[names[i]] = coarse.parts[i];
+  if (!has_parts) parts = nullptr;
   return {{"begin", coarse.timeline.begin},
           {"end", coarse.timeline.end},
           {"ticks", coarse.wall},

@@ -209,6 +209,15 @@ TEST(ShowJson, OneSampleHasNoMedianOfTheRest) {
   EXPECT_EQ(json["profiles"][0]["phases"][0]["ticks"]["median_of_rest"], nullptr);
 }
 
+TEST(ShowJson, AWallOfInferencesAloneIsNotIdle) {
+  ProfileBuilder made;
+  made.span(made.unit("Core 0", Engine::core), "", 0, 10, SpanKind::inference);
+  const Page page = make_page(made.profile, {});
+  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
+  EXPECT_EQ(json["profiles"][0]["wall"]["ticks"], 10);
+  EXPECT_EQ(json["profiles"][0]["wall"]["parts"], nullptr);
+}
+
 TEST(ShowJson, SaysWhatThePageSays) {
   const Profile profile = htp_profile();
   const Page page = make_page(profile, {});
