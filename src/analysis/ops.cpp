@@ -68,7 +68,12 @@ Groups make_groups(const Profile& profile, Grouping grouping) {
   for (const Op& op : profile.ops) {
     const std::uint32_t at = row_for(label_of(op, grouping));
     OpRow& row = groups.rows[at];
-    if (row.ops++ == 0) row.kind = op.kind;
+    row.ops += 1;
+    if (row.kind == StringId::empty) row.kind = op.kind;
+    if (op.kind == StringId::empty) {  // nothing is known of it, so it is no further kind
+      groups.of_op.push_back(at);
+      continue;
+    }
     row.kinds += kinds.insert(std::uint64_t{at} << 32 | index_of(op.kind)).second;
     groups.of_op.push_back(at);
   }

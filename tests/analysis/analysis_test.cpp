@@ -254,6 +254,17 @@ TEST(Ops, SharesOfATableThatListsSomeOpsAreOfTheWholeRun) {
   EXPECT_EQ(table.column("ddr read bytes")->whole, 50);
 }
 
+TEST(Ops, AnUnknownKindIsNoFurtherKind) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  made.span(unit, "a", 0, 10, SpanKind::op, "");
+  made.span(unit, "b", 10, 20, SpanKind::op, "conv");
+  for (Op& op : made.profile.ops) op.node = made.text("MatMul_0");
+  const OpTable table = ops_of(made.profile);
+  EXPECT_EQ(table.rows[0].kinds, 1u);
+  EXPECT_EQ(made.profile.text(table.rows[0].kind), "conv");
+}
+
 TEST(Ops, RatesAndDeviationsAreNotAddedUp) {
   EXPECT_TRUE(adds_up(MeasureKind::count, "ddr read bytes"));
   EXPECT_TRUE(adds_up(MeasureKind::work, "ucycles"));

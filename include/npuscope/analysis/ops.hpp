@@ -50,8 +50,8 @@ struct OpColumn {
 
 struct OpRow {
   StringId label{};
-  StringId kind{};                            // of the op that stands first in the profile
-  std::uint32_t kinds = 0;                    // distinct ones
+  StringId kind{};                            // of the first op in the profile that has one
+  std::uint32_t kinds = 0;                    // distinct ones, an unknown one not counted
   std::uint32_t ops = 0;                      // that are grouped here
   std::uint64_t instances = 0;                // spans of work
   std::uint32_t units = 0;                    // that ran it
