@@ -86,7 +86,7 @@ std::size_t StringPool::slot_of(std::string_view text, std::uint64_t hash) const
 }
 
 std::string_view StringPool::keep(std::string_view text) {
-  if (text.empty()) return {};
+  if (text.empty()) return "";  // not of nowhere: people pass it on to C
   if (text.size() > free_bytes_) {
     const std::size_t doubled = first_block_bytes << std::min<std::size_t>(blocks_.size(), 10);
     const std::size_t bytes = std::max(text.size(), std::min(doubled, largest_block_bytes));

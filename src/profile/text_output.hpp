@@ -21,6 +21,7 @@ class TextOutput {
   ~TextOutput() { flush(); }
 
   void add(std::string_view text) {
+    if (text.empty()) return;  // it may be of nowhere
     if (text.size() > capacity - size_) {
       flush();
       if (text.size() > capacity) return sink_(text);

@@ -14,6 +14,7 @@ TEST(StringPool, TheEmptyStringIsIdZero) {
   EXPECT_EQ(pool.size(), 1u);
   EXPECT_EQ(pool.intern(""), StringId::empty);
   EXPECT_EQ(pool[StringId::empty], "");
+  EXPECT_NE(pool[StringId::empty].data(), nullptr);
 }
 
 TEST(StringPool, EqualTextsHaveOneId) {
