@@ -109,7 +109,9 @@ void Tables::about() {
   insert.row("device", std::string_view(from.device));
   insert.row("graph", std::string_view(from.graph));
   insert.row("instrumentation", std::string_view(from.instrumentation));
-  insert.row("inferences", std::string_view(fmt::format("{}", from.inferences)));
+  const std::string inferences = fmt::format("{}", from.inferences);
+  insert.row("inferences", from.inferences > 0 ? std::optional<std::string_view>(inferences)
+                                               : std::nullopt);  // unknown
   insert.row("temperature", stable_name(from.temperature));
   SqliteInsert file(database_, "INSERT INTO files VALUES(?)");
   for (const std::string& name : from.files) file.row(std::string_view(name));

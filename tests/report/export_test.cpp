@@ -165,6 +165,12 @@ TEST_F(Export, SqliteHasEveryTableAndViewsWithNames) {
   EXPECT_THAT(query(path, "PRAGMA integrity_check"), ElementsAre("ok"));
 }
 
+TEST_F(Export, AnUnknownCountOfInferencesIsNullInSqlite) {
+  ASSERT_TRUE(write_sqlite(Profile{}, folder_ / "p.db"));
+  EXPECT_THAT(query(folder_ / "p.db", "SELECT value FROM profile WHERE name = 'inferences'"),
+              ElementsAre("NULL"));
+}
+
 TEST_F(Export, AnEmptyProfileGivesEmptyTables) {
   const Profile empty;
   ASSERT_TRUE(write_csv(empty, folder_ / "p.csv"));
