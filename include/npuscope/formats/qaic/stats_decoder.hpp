@@ -46,9 +46,9 @@ inline constexpr std::string_view physical_core = "physical core";
 inline constexpr std::string_view ddr_read = "ddr read bytes";
 inline constexpr std::string_view ddr_write = "ddr write bytes";
 // of a thread; `port` is 100 for the host's input, 101 for its output
-std::string port_wait(std::uint32_t port);      // "port 100 wait", ticks
-// "port 100 doorbell after begin": ticks from the first thread's begin until it rang; negative where
-// it rang before.
+std::string port_wait(std::uint32_t port);  // "port 100 wait", ticks
+// "port 100 doorbell after begin": ticks from the first thread's begin until it rang; negative
+// where it rang before.
 std::string port_doorbell(std::uint32_t port);
 // of a thread, and from level 100 of a span; `event` as in -aic-pmu-events
 std::string pmu(std::uint32_t event);  // "pmu 0x3f"
