@@ -31,6 +31,11 @@ constexpr TargetName targets[] = {{"chrome", Target::chrome, ".json"},
                                   {"sqlite", Target::sqlite, ".db"},
                                   {"json", Target::json, ".json"}};
 
+// Files of a folder of CSV tables, without their ending.
+constexpr const char* table_names[] = {"checks",      "clocks",  "counters", "edges",  "flows",
+                                       "measures",    "notes",   "ops",      "phases", "spans",
+                                       "tensor_uses", "tensors", "units"};
+
 Result<Losses> write_chrome(const Profile& profile, const fs::path& path,
                             const ProgressReport& progress) {
   auto file = AtomicFile::create(path);
@@ -83,8 +88,7 @@ std::string file_name_of(const Profile& profile, std::set<std::string>& taken) {
 void add_file(Converted& converted, const fs::path& path) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) {
-    for (const char* table : {"checks", "clocks", "counters", "edges", "flows", "measures", "notes",
-                              "ops", "phases", "spans", "tensor_uses", "tensors", "units"}) {
+    for (const char* table : table_names) {
       const fs::path file = path / (std::string(table) + ".csv");
       if (fs::exists(file, unknown))
         converted.files.push_back({file, fs::file_size(file, unknown)});
@@ -116,6 +120,14 @@ Status check_not_an_input(std::span<const Profile> profiles, const fs::path& out
   return {};
 }
 
+Status check_tables(std::span<const Profile> profiles, const fs::path& folder) {
+  for (const char* table : table_names) {
+    const auto free = check_not_an_input(profiles, folder / (std::string(table) + ".csv"));
+    if (!free) return free;
+  }
+  return {};
+}
+
 // The names of the outputs, all known before the first is written.
 Result<std::vector<fs::path>> paths_in_folder(std::span<const Profile> profiles,
                                               const ConvertRequest& request) {
@@ -125,7 +137,10 @@ Result<std::vector<fs::path>> paths_in_folder(std::span<const Profile> profiles,
     const auto& target = targets[std::size_t(request.target)];
     fs::path path = request.output / (file_name_of(profile, taken) + target.ending);
     if (auto free = check_not_an_input(profiles, path); !free) return tl::unexpected(free.error());
-    if (request.target == Target::csv) path /= "";
+    if (request.target == Target::csv) {
+      path /= "";
+      if (auto free = check_tables(profiles, path); !free) return tl::unexpected(free.error());
+    }
     paths.push_back(std::move(path));
   }
   return paths;
@@ -189,6 +204,11 @@ Result<Converted> convert(std::span<const Profile> profiles, const ConvertReques
   const bool one_folder_of_tables = request.target == Target::csv && profiles.size() == 1;
   if (is_folder(request.output) && !one_folder_of_tables) {
     return convert_into_folder(profiles, request);
+  }
+  if (is_folder(request.output)) {
+    if (auto free = check_tables(profiles, request.output); !free) {
+      return tl::unexpected(free.error());
+    }
   }
   Converted converted;
   if (profiles.size() > 1 && request.target != Target::perfetto) {

@@ -115,6 +115,16 @@ TEST_F(Convert, AnInputIsNotReplacedByItsNamesakeInAFolder) {
   EXPECT_EQ(read("trace.json"), before);
 }
 
+TEST_F(Convert, ATableDoesNotReplaceAnInputOfItsName) {
+  write("spans.csv", read("trace.json"));
+  const std::string before = read("spans.csv");
+  const Outcome outcome =
+      run_npuscope({"convert", path("spans.csv"), "--to", "csv", "-o", folder_.string()});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("is an input too"));
+  EXPECT_EQ(read("spans.csv"), before);
+}
+
 TEST_F(Convert, TablesOfAnEarlierProfileDoNotStayBesideTheNew) {
   std::filesystem::create_directories(path("tables"));
   write("tables/phases.csv", "of another profile");

@@ -365,7 +365,7 @@ class TracePutter {
     std::vector<std::uint32_t> places;
   };
 
-  // The kept rows' move up in place; those of the copies and repetitions are dropped.
+  // Those of the kept rows, without what they repeat.
   void take_arguments() {
     Arguments& from = trace_.events.slices.arguments;
     if (from.empty()) return;
