@@ -3,11 +3,11 @@
 #include <charconv>
 #include <cmath>
 #include <memory>
-#include <regex>
 #include <unordered_map>
 
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/base/pattern.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -80,42 +80,6 @@ Result<std::int64_t> ticks_of(const Profile& profile, const std::string& flag,
   return time->absolute ? whole : saturating_add(origin_of(profile), whole);
 }
 
-// Longer names are matched by their beginning (docs/cli.md).
-constexpr std::size_t most_matched = 65'536;
-
-// Names come from strangers: a matcher that backtracks takes time exponential in their length, and
-// stack. The standard library's other one does not, and knows no back references.
-constexpr auto grammar =
-    std::regex::ECMAScript | std::regex::optimize | std::regex_constants::__polynomial;
-
-class Pattern {
- public:
-  static Result<Pattern> make(const std::string& flag, const std::string& text) {
-    Pattern pattern;
-    try {
-      pattern.regex_ = std::make_shared<std::regex>(text, grammar);
-    } catch (const std::regex_error&) {
-      return usage_error(
-          "{} '{}': not a regular expression without back references; check its brackets and "
-          "escapes",
-          flag, text);
-    }
-    return pattern;
-  }
-
-  bool matches(std::string_view text) const {
-    text = text.substr(0, most_matched);
-    try {
-      return std::regex_search(text.begin(), text.end(), *regex_);
-    } catch (const std::regex_error&) {  // too complex for this text
-      return false;
-    }
-  }
-
- private:
-  std::shared_ptr<std::regex> regex_;
-};
-
 std::function<bool(const Profile&, OpId)> op_filter(Pattern pattern) {
   // Many ops share their texts: each text is matched once.
   const auto known = std::make_shared<std::unordered_map<std::uint32_t, bool>>();
@@ -123,7 +87,7 @@ std::function<bool(const Profile&, OpId)> op_filter(Pattern pattern) {
     const Op& op = profile.ops[index_of(id)];
     for (const StringId text : {op.name, op.kind, op.node}) {
       const auto [place, is_new] = known->try_emplace(index_of(text), false);
-      if (is_new) place->second = pattern.matches(profile.text(text));
+      if (is_new) place->second = pattern.found_in(profile.text(text));
       if (place->second) return true;
     }
     return false;
@@ -159,14 +123,14 @@ Result<Filter> make_filter(const Profile& profile, const SelectionText& text, bo
     filter.window = window;
   }
   if (!text.unit.empty()) {
-    auto pattern = Pattern::make("--unit", text.unit);
+    auto pattern = Pattern::compile("--unit", text.unit);
     if (!pattern) return tl::unexpected(pattern.error());
     filter.keeps_unit = [pattern = *pattern](const Profile& whole, UnitId unit) {
-      return pattern.matches(analysis::path_of(whole, unit));
+      return pattern.found_in(analysis::path_of(whole, unit));
     };
   }
   if (!text.op.empty()) {
-    auto pattern = Pattern::make("--op", text.op);
+    auto pattern = Pattern::compile("--op", text.op);
     if (!pattern) return tl::unexpected(pattern.error());
     filter.keeps_op = op_filter(std::move(*pattern));
   }

@@ -1,12 +1,11 @@
 // What part of a profile a command is asked for, as people write it:
 //
-//   SelectionText text{.from = "12.5ms", .until = "1000cyc", .unit = "HVX", .op =
-//   "MatMul|Softmax"}; auto filter = make_filter(profile, text, true); const Profile part =
-//   filtered(profile, *filter);
+//   const SelectionText text{.from = "12.5ms", .until = "1000cyc", .op = "MatMul|Softmax"};
+//   const Result<Profile> part = select(profile, text, true);
 //
 // Times count from the first start of the timeline that the page shows: ns, us, ms, s where the
 // clock's rate is known, cyc where the base clock counts cycles, ticks always. With an @ in front
-// they are times as the files have them. Patterns are ECMAScript regular expressions, found
+// they are times as the files have them. Patterns are regular expressions (base/pattern.hpp), found
 // anywhere in a unit's name within its parents', or in an op's name, kind or node.
 #pragma once
 

@@ -1,0 +1,38 @@
+// A regular expression that a user wrote, looked for in names that strangers wrote:
+//
+//   const auto pattern = Pattern::compile("--op", "MatMul|Soft.*");
+//   if (!pattern) return tl::unexpected(pattern.error());
+//   pattern->found_in("/layer.0/Softmax");  // true
+//
+// The syntax is RE2's: no back references and no look-around, so that the time is linear in the
+// text whatever the pattern. A pattern is compiled once, cheap to copy, and may be used by several
+// threads at once.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "npuscope/base/result.hpp"
+
+namespace re2 {
+class RE2;
+}
+
+namespace npuscope {
+
+class Pattern {
+ public:
+  // `where` begins the usage error for a text that is no pattern: a flag, or a file and line.
+  static Result<Pattern> compile(std::string_view where, std::string_view text);
+
+  // Anywhere in the text; ^ and $ are its ends. A text that is not UTF-8 is no obstacle, but no
+  // dot or class stands for its broken bytes.
+  bool found_in(std::string_view text) const;
+
+ private:
+  explicit Pattern(std::shared_ptr<const re2::RE2> expression);
+
+  std::shared_ptr<const re2::RE2> expression_;
+};
+
+}  // namespace npuscope

@@ -1,0 +1,39 @@
+#include "npuscope/base/pattern.hpp"
+
+#include <re2/re2.h>
+
+namespace npuscope {
+namespace {
+
+bool is_too_large(RE2::ErrorCode code) {
+  return code == RE2::ErrorPatternTooLarge || code == RE2::ErrorRepeatSize;
+}
+
+}  // namespace
+
+Pattern::Pattern(std::shared_ptr<const re2::RE2> expression) : expression_(std::move(expression)) {}
+
+Result<Pattern> Pattern::compile(std::string_view where, std::string_view text) {
+  RE2::Options options;
+  options.set_log_errors(false);  // a library does not print
+  options.set_never_capture(true);
+  auto expression =
+      std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
+  if (is_too_large(expression->error_code())) {
+    return usage_error("{} '{}': the regular expression is too large; repeat less in it", where,
+                       text);
+  }
+  if (!expression->ok()) {
+    return usage_error(
+        "{} '{}': not a regular expression without back references and look-around; check its "
+        "brackets and escapes",
+        where, text);
+  }
+  return Pattern(std::move(expression));
+}
+
+bool Pattern::found_in(std::string_view text) const {
+  return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *expression_);
+}
+
+}  // namespace npuscope
