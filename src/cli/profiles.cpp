@@ -1,5 +1,10 @@
 #include "cli/profiles.hpp"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+
 #include "npuscope/base/text.hpp"
 #include "npuscope/report/show.hpp"
 
@@ -48,6 +53,23 @@ Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
   }
   opened->profiles = std::move(parts);
   return opened;
+}
+
+std::size_t terminal_width() {
+  constexpr std::size_t of_a_file = 100, most = 200;
+  winsize size{};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return of_a_file;
+  return std::min<std::size_t>(size.ws_col, most);
+}
+
+std::string selection_text(const report::SelectionText& selection) {
+  std::string text;
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  if (!selection.from.empty()) add("from " + selection.from);
+  if (!selection.until.empty()) add("until " + selection.until);
+  if (!selection.unit.empty()) add("units matching '" + selection.unit + "'");
+  if (!selection.op.empty()) add("ops matching '" + selection.op + "'");
+  return text;
 }
 
 void print_notes(const std::vector<Note>& notes) {

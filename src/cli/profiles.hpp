@@ -21,6 +21,12 @@ void add_profile_options(CLI::App& command, ProfileOptions& options);
 // Opens the files, with a progress bar, and keeps what is selected; `cut` as in Filter.
 Result<Opened> open_selected(const ProfileOptions& options, bool cut);
 
+// Columns of the terminal that standard output is, at most 200; 100 where it is none.
+std::size_t terminal_width();
+
+// "from 2ms, until 5ms, units matching 'HVX'".
+std::string selection_text(const report::SelectionText& selection);
+
 // Notes about files that are no profile, on standard error.
 void print_notes(const std::vector<Note>& notes);
 

@@ -1,8 +1,4 @@
 // npuscope show: a page for each profile.
-#include <sys/ioctl.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <memory>
 
 #include "cli/profiles.hpp"
@@ -16,24 +12,6 @@ struct ShowOptions : ProfileOptions {
   std::size_t width = 0;  // 0: of the terminal
   bool json = false;
 };
-
-std::size_t terminal_width() {
-  constexpr std::size_t of_a_file = 100, most = 200;
-  winsize size{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return of_a_file;
-  return std::min<std::size_t>(size.ws_col, most);
-}
-
-// "from 2ms, until 5ms, units matching 'HVX'".
-std::string selection_text(const report::SelectionText& selection) {
-  std::string text;
-  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
-  if (!selection.from.empty()) add("from " + selection.from);
-  if (!selection.until.empty()) add("until " + selection.until);
-  if (!selection.unit.empty()) add("units matching '" + selection.unit + "'");
-  if (!selection.op.empty()) add("ops matching '" + selection.op + "'");
-  return text;
-}
 
 ExitStatus show(const ShowOptions& options) {
   const auto opened = open_selected(options, true);

@@ -5,62 +5,13 @@
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/report/export.hpp"
-#include "profile/text_output.hpp"
+#include "report/csv_output.hpp"
 #include "report/names.hpp"
 
 namespace npuscope::report {
 namespace {
 
 constexpr std::size_t most_argument_columns = 200;
-
-// One table: cells in a row, rows by end_row().
-class Csv {
- public:
-  explicit Csv(TextOutput& out) : out_(out) {}
-
-  void text(std::string_view cell) {
-    separate();
-    const bool is_formula =
-        !cell.empty() && std::string_view("=+-@\t\r").find(cell[0]) != cell.npos;
-    const bool is_quoted = is_formula || cell.find_first_of(",\"\n\r") != cell.npos;
-    if (!is_quoted) return out_.add(cell);
-    out_.add(is_formula ? "\"'" : "\"");
-    while (!cell.empty()) {
-      const std::size_t quote = std::min(cell.find('"'), cell.size());
-      out_.add(cell.substr(0, quote));
-      if (quote < cell.size()) out_.add("\"\"");
-      cell.remove_prefix(std::min(quote + 1, cell.size()));
-    }
-    out_.add('"');
-  }
-  template <class Number>
-  void number(Number value) {
-    separate();
-    out_.add_number(value);
-  }
-  void nothing() { separate(); }
-  // A row that does not exist has no number.
-  void id(std::uint32_t value) {
-    if (value == std::numeric_limits<std::uint32_t>::max()) return nothing();
-    number(value);
-  }
-  void header(std::initializer_list<const char*> names) {
-    for (const char* name : names) text(name);
-  }
-  void end_row() {
-    out_.add('\n');
-    first_ = true;
-  }
-
- private:
-  void separate() {
-    if (!first_) out_.add(',');
-    first_ = false;
-  }
-
-  TextOutput& out_;
-  bool first_ = true;
-};
 
 class Tables {
  public:

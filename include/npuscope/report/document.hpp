@@ -1,0 +1,134 @@
+// What a command answers, as data: sections of facts, tables and remarks. One document is printed
+// as text, JSON or CSV, so the three cannot say different things.
+//
+//   Section units{.key = "units", .title = "UNITS"};
+//   units.table.fields = {{"unit", "unit", Format::name}, {"busy", "busy", Format::ticks},
+//                         {"busy_share_of_wall", "of wall", Format::share}};
+//   units.table.rows = {{"HMX", 12312, 0.19}};
+//   document.sections.push_back(units);
+//
+//   document_text(document, 100)      UNITS
+//                                       unit    busy  of wall
+//                                       HMX   12,312   19.0 %
+//   documents_json({&document, 1}, …) {"profiles": [{…, "units": {"rows": [{"unit": "HMX",
+//                                      "busy": 12312, "busy_share_of_wall": 0.19}]}}], …}
+//   document_csv(…, "units")          unit,busy,busy_share_of_wall
+//
+// Values are as they are: ticks of a clock, bytes, hertz, shares as parts of one. Only text rounds
+// them and gives them units.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::report {
+
+enum class Format : std::uint8_t {
+  name,   // text, to the left
+  names,  // a list of texts
+  truth,  // "yes" or "no"
+  count,
+  number,            // four significant digits
+  ticks,             // of a clock of the profile: time where its rate is known, else a number
+  seconds,           //
+  bytes,             //
+  bytes_per_second,  //
+  hertz,             //
+  share,             // 0.19 is "19.0 %"
+};
+
+// Nothing (not known), or the value that a field's format takes: text, list of texts, truth, whole
+// number, or number. What is neither finite nor known prints as blank and null.
+class Value {
+ public:
+  Value() = default;
+  Value(std::string text) : held_(std::move(text)) {}
+  Value(std::string_view text) : held_(std::string(text)) {}
+  Value(const char* text) : held_(std::string(text)) {}
+  Value(std::vector<std::string> texts) : held_(std::move(texts)) {}
+  Value(bool truth) : held_(truth) {}
+  Value(double number) : held_(number) {}
+  template <class Number>
+    requires(std::is_integral_v<Number> && !std::is_same_v<Number, bool>)
+  Value(Number number) {
+    if (std::is_unsigned_v<Number> && std::uint64_t(number) > most_signed) {
+      held_ = double(number);
+    } else {
+      held_ = std::int64_t(number);
+    }
+  }
+  template <class Number>
+  Value(const std::optional<Number>& value) {
+    if (value) *this = Value(*value);
+  }
+
+  using Held = std::variant<std::monostate, std::string, std::vector<std::string>, bool,
+                            std::int64_t, double>;
+  const Held& held() const { return held_; }
+  bool known() const { return held_.index() != 0; }
+
+ private:
+  static constexpr std::uint64_t most_signed = ~std::uint64_t{0} >> 1;
+  Held held_;
+};
+
+struct Field {
+  std::string key;         // in JSON and CSV: stable, snake_case
+  std::string label = {};  // in text; empty: not in text
+  Format format = Format::name;
+  bool needed = true;  // in text: of those not needed, the last gives way when there is no room
+  // Of a table in text: left out of it when no row has a value.
+  bool only_if_known = false;
+  std::optional<ClockId> clock = {};  // of ticks; none: the base clock
+};
+
+struct Fact {
+  Field field;
+  Value value;
+};
+
+struct Table {
+  std::vector<Field> fields;             // none: no table
+  std::vector<std::vector<Value>> rows;  // as many values as fields
+  std::uint64_t row_count = 0;           // with those left out; 0: rows are all there is
+};
+
+struct Section {
+  std::string key;
+  std::string title = {};  // text prints it above, and how many rows of all it shows
+  std::vector<Fact> facts = {};
+  Table table = {};
+  std::vector<std::string> drawing = {};  // lines for text only: what the rest says, as a picture
+  std::vector<std::string> remarks = {};  // sentences
+  std::vector<Section> parts = {};
+  bool in_list = false;  // in JSON one of several under this key, an array
+};
+
+struct Document {
+  const Profile* profile = nullptr;  // what ticks and the head are of; none: of no single profile
+  std::string selection = {};        // what the profile was cut down to; empty: it is whole
+  std::vector<Section> sections = {};
+};
+
+// Lines of at most `width` columns (but no narrower than 60), the last one ended. The head names
+// the files and warns of a profile whose numbers say structure only.
+std::string document_text(const Document& document, std::size_t width);
+
+// {"profiles": […], "notes": […]}; `notes` are of files that are no profile.
+std::string documents_json(std::span<const Document> documents, std::span<const Note> notes);
+
+// One table as CSV (RFC 4180, header first): that of the section of this key, or the first table
+// where `key` is empty. With several documents a first column says which `profile`. A usage error
+// that lists the tables when there is none of that key.
+Result<std::string> documents_csv(std::span<const Document> documents, std::string_view key);
+
+}  // namespace npuscope::report

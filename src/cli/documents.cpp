@@ -1,0 +1,61 @@
+#include "cli/documents.hpp"
+
+namespace npuscope::cli {
+
+void add_document_options(CLI::App& command, DocumentOptions& options) {
+  add_profile_options(command, options);
+  command.add_option("--until,--to", options.selection.until, "end of the window");
+  CLI::Option* json = command.add_flag("--json", options.json, "print JSON");
+  CLI::Option* csv = command.add_flag("--csv", options.csv, "print a table as CSV");
+  csv->excludes(json);
+  command.add_option("--table", options.table, "which table; default: the first")->needs(csv);
+  command.add_option("--width", options.width, "columns of the text; default: the terminal's")
+      ->check(whole_number(60, 1'000));
+}
+
+ExitStatus print_documents(const DocumentOptions& options,
+                           std::span<const report::Document> documents,
+                           const std::vector<Note>& notes) {
+  if (options.json) {
+    print(stdout, "{}", report::documents_json(documents, notes));
+    return ExitStatus::done;
+  }
+  if (options.csv) {
+    const auto csv = report::documents_csv(documents, options.table);
+    if (!csv) return report(csv.error());
+    print(stdout, "{}", *csv);
+  } else {
+    const std::size_t width = options.width > 0 ? options.width : terminal_width();
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+      print(stdout, "{}{}", i > 0 ? "\n\n" : "", report::document_text(documents[i], width));
+    }
+  }
+  print_notes(notes);
+  return ExitStatus::done;
+}
+
+ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make) {
+  const auto opened = open_selected(options, true);
+  if (!opened) return report(opened.error());
+  std::vector<report::Document> documents;
+  std::vector<Note> notes = opened->notes;
+  for (const Profile& profile : opened->profiles) {
+    auto document = make(profile);
+    if (document) {
+      document->selection = selection_text(options.selection);
+      documents.push_back(std::move(*document));
+    } else if (opened->profiles.size() == 1) {
+      return report(document.error());
+    } else {
+      const auto& files = profile.provenance.files;
+      notes.push_back({Severity::warning, files.empty() ? "" : files.front(), 0,
+                       document.error().message + "; left out", 1});
+    }
+  }
+  if (documents.empty()) {
+    return report(Error{ErrorKind::usage, notes.back().message});
+  }
+  return print_documents(options, documents, notes);
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,32 @@
+// What every command has in common that answers a question about each profile with a document.
+#pragma once
+
+#include <functional>
+
+#include "cli/profiles.hpp"
+#include "npuscope/report/document.hpp"
+
+namespace npuscope::cli {
+
+struct DocumentOptions : ProfileOptions {
+  std::size_t width = 0;  // 0: of the terminal
+  bool json = false;
+  bool csv = false;
+  std::string table;  // of the CSV; empty: the first
+};
+
+// Those of profiles, the end of the window, and --json, --csv, --table, --width.
+void add_document_options(CLI::App& command, DocumentOptions& options);
+
+using MakeDocument = std::function<Result<report::Document>(const Profile&)>;
+
+// Opens the files, makes a document of each profile and prints them all; of several profiles one
+// that cannot be answered becomes a note. The selection's text is filled in.
+ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make);
+
+// As `options` say: text, JSON or CSV.
+ExitStatus print_documents(const DocumentOptions& options,
+                           std::span<const report::Document> documents,
+                           const std::vector<Note>& notes);
+
+}  // namespace npuscope::cli

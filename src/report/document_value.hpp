@@ -1,0 +1,17 @@
+// A value of a document as text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "npuscope/report/document.hpp"
+
+namespace npuscope::report {
+
+// Empty for what is not known; `profile` may be null, then ticks are plain numbers.
+std::string value_text(const Profile* profile, const Field& field, const Value& value);
+
+// Broken at blanks into lines of at most `width` columns; a longer word is shortened.
+std::vector<std::string> wrapped(std::string text, std::size_t width);
+
+}  // namespace npuscope::report

@@ -1,0 +1,27 @@
+// Where a profile is from, and what follows for its numbers, as every command says it.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::report {
+
+// One file by its path; several by the folder that they share, or the first.
+std::string files_text(const Profile& profile);
+
+// "3 warnings, 1 error"; empty without any.
+std::string warnings_text(const Profile& profile);
+
+// One cold, instrumented inference: it says what runs beside what, not how busy anything is.
+bool is_structure_only(const Profile& profile);
+inline constexpr const char* structure_only_caution =
+    "structure only: the ops are of one cold inference, slowed by its own recording; "
+    "read what runs beside what, not utilisation or wall";
+
+nlohmann::ordered_json clock_json(const Profile& profile, ClockId id);
+nlohmann::ordered_json notes_json(std::span<const Note> notes);
+
+}  // namespace npuscope::report
