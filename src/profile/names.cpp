@@ -1,0 +1,37 @@
+#include "profile/names.hpp"
+
+namespace npuscope {
+namespace {
+
+constexpr const char* clock_kinds[] = {"wall", "timer", "unit_cycles"};
+constexpr const char* engines[] = {"none", "device", "core",    "hvx",    "hmx",  "dma_issue",
+                                   "dma",  "host",   "process", "thread", "other"};
+constexpr const char* span_kinds[] = {"op",        "sync",       "barrier", "transfer",
+                                      "inference", "activation", "host",    "dma_wait",
+                                      "slice",     "async",      "instant"};
+constexpr const char* measure_kinds[] = {"wall",      "span",   "active",        "work",
+                                         "unit_busy", "domain", "dominant_path", "count"};
+constexpr const char* origins[] = {"measured", "counter", "estimated", "simulated", "derived"};
+constexpr const char* subjects[] = {"profile", "unit", "op", "span", "phase"};
+constexpr const char* edge_kinds[] = {"data", "reuse", "flow", "transfer", "order"};
+constexpr const char* argument_types[] = {"null",   "boolean", "integer", "unsigned_integer",
+                                          "number", "text",    "json"};
+constexpr const char* temperatures[] = {"unknown", "cold", "warm", "cold_then_warm"};
+constexpr const char* outcomes[] = {"passed", "failed", "impossible"};
+constexpr const char* severities[] = {"info", "warning", "error"};
+
+}  // namespace
+
+std::span<const char* const> stable_names(ClockKind) { return clock_kinds; }
+std::span<const char* const> stable_names(Engine) { return engines; }
+std::span<const char* const> stable_names(SpanKind) { return span_kinds; }
+std::span<const char* const> stable_names(MeasureKind) { return measure_kinds; }
+std::span<const char* const> stable_names(Origin) { return origins; }
+std::span<const char* const> stable_names(Measure::Subject) { return subjects; }
+std::span<const char* const> stable_names(EdgeKind) { return edge_kinds; }
+std::span<const char* const> stable_names(ArgumentType) { return argument_types; }
+std::span<const char* const> stable_names(Provenance::Temperature) { return temperatures; }
+std::span<const char* const> stable_names(Check::Outcome) { return outcomes; }
+std::span<const char* const> stable_names(Severity) { return severities; }
+
+}  // namespace npuscope
