@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/op_runs.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/base/parallel.hpp"
 
@@ -84,7 +85,10 @@ Groups make_groups(const Profile& profile, Grouping grouping) {
 class Table {
  public:
   Table(const Profile& profile, const std::vector<std::int64_t>& self, Grouping grouping)
-      : profile_(profile), self_(self), groups_(make_groups(profile, grouping)) {}
+      : profile_(profile),
+        self_(self),
+        runs_(profile, self),
+        groups_(make_groups(profile, grouping)) {}
 
   OpTable finish(const SpansByUnit& by_unit, std::size_t top);
 
@@ -104,6 +108,7 @@ class Table {
 
   const Profile& profile_;
   const std::vector<std::int64_t>& self_;
+  OpRuns runs_;
   Groups groups_;
   OpTable table_;
   std::vector<std::vector<double>> values_;  // by column, then row of the table
@@ -138,25 +143,32 @@ void Table::add_span_measures() {
   }
 }
 
-// A column of times of the spans for which `takes` holds; none when there is no such span.
+// Columns of times of the spans; none where no span is of the kind.
 void Table::add_span_times() {
   const Spans& spans = profile_.spans;
-  const auto add = [&](const char* name, auto takes) {
+  const auto add = [&](const char* name, auto takes, auto time_of) {
     bool any = false;
-    for (std::size_t row = 0; row < spans.size() && !any; ++row) any = takes(spans.kind[row]);
+    for (std::size_t row = 0; row < spans.size() && !any; ++row) any = takes(row);
     if (!any) return;
     auto* values = add_column(of_spans(name, MeasureKind::work));
     if (values == nullptr) return;
     for (std::size_t row = 0; row < spans.size(); ++row) {
-      if (!takes(spans.kind[row])) continue;
+      if (!takes(row)) continue;
       const std::uint32_t at = groups_.of(spans.op[row]);
-      (*values)[at] += double(self_[row]);
+      (*values)[at] += double(time_of(row));
       known_.back()[at] = true;
     }
   };
-  add("work", [](SpanKind kind) { return role_of(kind) == Role::work; });
-  add("waiting", [](SpanKind kind) { return role_of(kind) == Role::wait; });
-  add("async", [](SpanKind kind) { return kind == SpanKind::async; });
+  const auto is = [&](Role role) {
+    return [&spans, role](std::size_t row) { return role_of(spans.kind[row]) == role; };
+  };
+  const auto whole = [&](std::size_t row) { return self_[row]; };
+  add("work", is(Role::work), [&](std::size_t row) { return self_[row] - runs_.beside(row); });
+  const auto issue = [&](std::size_t row) { return runs_.beside(row); };
+  add("issue", issue, issue);
+  add("waiting", is(Role::wait), whole);
+  add(
+      "async", [&](std::size_t row) { return spans.kind[row] == SpanKind::async; }, whole);
 }
 
 // From the spans of work in the order of their rows of the table (a counting sort).
@@ -249,6 +261,10 @@ void Table::add_op_measures() {
 
 void Table::count_instances(const SpansByUnit& by_unit) {
   const Spans& spans = profile_.spans;
+  for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
+    groups_.rows[groups_.of_op[op]].runs += runs_.of(OpId{op});
+  }
+  groups_.rows[groups_.without_op].runs += runs_.of(OpId::none);
   constexpr std::size_t engines = std::size_t(Engine::other) + 1;
   std::vector<std::uint32_t> last_unit(groups_.rows.size(), index_of(UnitId::none) - 1);
   std::vector<std::int64_t> by_engine(groups_.rows.size() * engines, -1);  // work; -1: not used

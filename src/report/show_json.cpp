@@ -152,6 +152,7 @@ Json PageJson::ops(const OpTable& table) const {
                     {"kinds", row.kinds},
                     {"ops", row.ops},
                     {"instances", row.instances},
+                    {"runs", row.runs},
                     {"units", row.units},
                     {"engines", engines},
                     {"values", values}});

@@ -271,14 +271,13 @@ std::vector<std::size_t> columns_shown(const OpTable& ops) {
   constexpr std::size_t most = 5;
   std::vector<std::size_t> shown{ops.ranked_by};
   const auto add = [&](std::size_t place) {
-    const bool there = std::find(shown.begin(), shown.end(), place) != shown.end();
-    if (!there && shown.size() < most) shown.push_back(place);
+    if (std::find(shown.begin(), shown.end(), place) == shown.end()) shown.push_back(place);
   };
-  for (const char* name : {"work", "waiting", "active", "span"}) {
+  for (const char* name : {"work", "issue", "waiting", "active", "span"}) {
     if (const auto place = ops.place_of(name)) add(*place);
   }
   for (std::size_t i = 0; i < ops.columns.size(); ++i) {
-    if (!ops.columns[i].of_base_clock) add(i);
+    if (!ops.columns[i].of_base_clock && shown.size() < most) add(i);
   }
   return shown;
 }
@@ -305,18 +304,27 @@ std::string engines_text(const OpRow& row) {
   return text;
 }
 
+// Nobody should take a sum over threads for a length of time.
+bool sums_over_units(const OpTable& ops) {
+  return ops.place_of("work") && std::any_of(ops.rows.begin(), ops.rows.end(),
+                                             [](const OpRow& row) { return row.units > 1; });
+}
+
 void PageText::print_ops(const OpTable& ops, const char* title, const char* one, bool with_kind) {
   if (ops.rows.empty()) return;
   const OpColumn& ranked = ops.columns[ops.ranked_by];
   const auto shown = columns_shown(ops);
+  const bool work_is_sum = sums_over_units(ops);
   const bool in_time = shows_time(profile_, profile_.base_clock);
   heading(fmt::format(
-      "{} ({}), by {}{}{}{}", title, more(ops.rows.size(), ops.row_count), printable(ranked.name),
+      "{} ({}), by {}{}{}{}{}{}", title, more(ops.rows.size(), ops.row_count),
+      printable(ranked.name), work_is_sum && ranked.name == "work" ? " (sum over units)" : "",
       ranked.per_inference ? ", median of the inferences after the first" : "",
       in_time || ranked.kind == MeasureKind::count ? "" : ", in " + unit_of(profile_, ranked.clock),
       ranked.whole && *ranked.whole > ranked.total
           ? fmt::format("; share of the run's {}", value_text(ranked, ranked.whole))
-          : ""));
+          : "",
+      work_is_sum && ranked.name != "work" ? "; work is a sum over units" : ""));
   const bool ran = std::any_of(ops.rows.begin(), ops.rows.end(),
                                [](const OpRow& row) { return row.instances > 0; });
   const bool any_kind = with_kind && std::any_of(ops.rows.begin(), ops.rows.end(), [&](auto& row) {
@@ -344,7 +352,7 @@ void PageText::print_ops(const OpTable& ops, const char* title, const char* one,
     if (ran) {
       cells.push_back(engines_text(row));
     }
-    cells.push_back(ran && row.instances == 0 ? "" : thousands(ran ? row.instances : row.ops));
+    cells.push_back(ran && row.instances == 0 ? "" : thousands(ran ? row.runs : row.ops));
     for (const std::size_t place : shown) {
       cells.push_back(value_text(ops.columns[place], row.values[place]));
       if (place != ops.ranked_by) continue;

@@ -6,7 +6,11 @@
 //   table.rows[0].values[table.ranked_by]    // 32707
 //
 // Columns from spans: what each span carries (dominant path, bytes), then
-//   work     time of its spans, what is nested inside them left out; sums over units
+//   work     time of its spans, what is nested inside them left out; sums over units, so that four
+//            threads at once count four times
+//   issue    where a transfer runs by itself: time in which its issue ran meanwhile on the thread.
+//            It is no part of `work`, so that a transfer costs what the vendor's summary says: the
+//            longer of issue and transfer. `work` and `issue` together are the work of all units.
 //   active   union of its spans: time in which at least one of them ran
 //   span     first start to last end, summed over inferences
 //   waiting  syncs, barriers and DMA waits of it
@@ -54,6 +58,7 @@ struct OpRow {
   std::uint32_t kinds = 0;                    // distinct ones, an unknown one not counted
   std::uint32_t ops = 0;                      // that are grouped here
   std::uint64_t instances = 0;                // spans of work
+  std::uint64_t runs = 0;                     // executions, on however many units each
   std::uint32_t units = 0;                    // that ran it
   std::vector<Engine> engines;                // that it used, the one with most work first
   std::vector<std::optional<double>> values;  // by column

@@ -1,0 +1,40 @@
+// How often each op ran, and how much of its time is the issue of a transfer that runs meanwhile:
+//
+//   const OpRuns runs(profile, self);
+//   runs.of(op)        // 1: four threads at once, or an issue and its transfer, are one run
+//   runs.beside(row)   // of a DMA op's 2 ticks on its thread, those in which its transfer ran: 2
+//
+// A run of a compiled op is one execution of it in one inference, as the vendor's summary counts:
+// as many as the unit with most of its spans has. Slices of other traces are a run each.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::analysis {
+
+class OpRuns {
+ public:
+  // `self` as of self_durations().
+  OpRuns(const Profile& profile, const std::vector<std::int64_t>& self);
+
+  // OpId::none (and any op that does not exist): spans without an op, each a run.
+  std::uint64_t of(OpId op) const;
+
+  std::int64_t beside(std::size_t row) const { return beside_.empty() ? 0 : beside_[row]; }
+  bool any_beside() const { return !beside_.empty(); }
+
+ private:
+  std::uint64_t runs_of(std::span<const std::uint32_t> rows) const;
+  // Whether any of it is.
+  bool find_beside(std::span<const std::uint32_t> rows, const std::vector<std::int64_t>& self);
+
+  const Profile& profile_;
+  std::vector<std::uint64_t> runs_;   // by op; one more for spans without
+  std::vector<std::int64_t> beside_;  // by span; empty when all are zero
+};
+
+}  // namespace npuscope::analysis
