@@ -192,8 +192,9 @@ TEST_F(Run, EmitsAQnnOptraceSet) {
       run_npuscope({"run", "-t", folder_of_htp, "-n", "2", "--emit=qnn", "--emit-dir", out()});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   EXPECT_THAT(outcome.output, StartsWith("Writing file:" + out() + "/chrometrace.json\n"));
-  for (const char* name : {"chrometrace.json", "chrometrace_htp.json", "chrometrace_runtrace.json",
-                           "chrometrace_qnn_htp_analysis_summary.json"}) {
+  for (const char* name :
+       {"chrometrace.json", "chrometrace_htp.json", "chrometrace_runtrace.json",
+        "chrometrace_qnn_htp_analysis_summary.json", "chrometrace_profile.txt"}) {
     EXPECT_TRUE(std::filesystem::exists(folder() / "out" / name)) << name;
   }
 }

@@ -28,6 +28,7 @@ class QnnFlow {
     options.op_trace = true;
     options.keep_truth = true;
     options.inferences = inferences;
+    options.on_op_trace = [&](const npu::SimulatedInference& it) { traced_.push_back(it); };
     flow_ = run_flow(model, request, options);
     const auto programs = qaic::find_programs(flow_.qpc, "programqpc.bin");
     const auto schematic =
@@ -36,12 +37,16 @@ class QnnFlow {
     schematic_ = *schematic;
     const auto target = npu::builtin_target("htp-v75");
     EXPECT_TRUE(npu::check_optrace(flow_.program, &schematic_, *target));
-    auto set = npu::make_optrace(flow_.program, schematic_, *target, flow_.simulated);
+    npu::NodeCycles node_cycles;
+    for (const npu::SimulatedInference& inference : traced_) {
+      node_cycles.push_back(npu::node_cycles_of(flow_.program, schematic_, inference));
+    }
+    auto set = npu::make_optrace(flow_.program, schematic_, *target, flow_.simulated, node_cycles);
     must(set);
     const auto stem = folder_ / "chrometrace";
     EXPECT_TRUE(qnn::optrace::write_optrace_set(*set, stem));
     std::vector<qnn::File> files;
-    for (const auto& path : qnn::optrace::optrace_files(stem)) {
+    for (const auto& path : qnn::optrace::optrace_files(*set, stem)) {
       std::ifstream in(path);
       std::string head(4096, '\0');
       in.read(head.data(), std::streamsize(head.size()));
@@ -64,10 +69,12 @@ class QnnFlow {
   }
   const std::vector<npu::OpTraceRecord>& records() const { return simulated().at(0).op_trace; }
   const Profile& profile() const { return profile_; }
+  const std::vector<npu::SimulatedInference>& traced() const { return traced_; }
 
  private:
   std::filesystem::path folder_;
   ModelFlow flow_;
+  std::vector<npu::SimulatedInference> traced_;  // each inference with its op records
   qaic::Schematic schematic_;
   Profile profile_;
 };
@@ -77,6 +84,7 @@ struct Expected {
   Engine engine = Engine::none;
   SpanKind kind = SpanKind::op;
   std::uint32_t task = ~0u;  // whose work it is; none for waits and checkpoints
+  std::uint32_t node = 0;    // of the schematic
   auto operator<=>(const Expected&) const = default;
 };
 using Place = std::pair<std::uint32_t, std::int64_t>;  // tid, start
@@ -88,13 +96,15 @@ std::uint32_t group_of(const qaic::Program& program, std::uint32_t task) {
 }
 
 // Threads 0 to 3 are HVX; HMX and DMA share the main lane.
-std::map<Place, Expected> expected_spans(const QnnFlow& flow) {
+std::map<Place, Expected> expected_spans(const QnnFlow& flow,
+                                         const std::vector<npu::OpTraceRecord>& records) {
   std::map<Place, Expected> spans;
-  for (const npu::OpTraceRecord& record : flow.records()) {
+  for (const npu::OpTraceRecord& record : records) {
     const bool hvx = record.thread < 4;
     const std::uint32_t tid = hvx ? 512 + record.thread : 256;
     const auto role = qaic::SchematicRole(flow.schematic().ops[record.task].role);
     const auto start = std::int64_t(record.start_cycle);
+    const auto node_of = [&](std::uint32_t op) { return flow.schematic().ops[op].node; };
     const auto add = [&](std::int64_t from, std::int64_t to, Expected span) {
       span.duration = to - from;
       EXPECT_TRUE(spans.emplace(Place{tid, from}, span).second);
@@ -102,19 +112,24 @@ std::map<Place, Expected> expected_spans(const QnnFlow& flow) {
     const bool waited =
         record.waited_for != npu::OpTraceRecord::nothing && record.start_cycle > record.wait_cycle;
     if (waited && record.thread != 1 && record.thread != 2 && record.thread != 3) {
-      add(std::int64_t(record.wait_cycle), start, {.kind = SpanKind::dma_wait});
+      add(std::int64_t(record.wait_cycle), start,
+          {.kind = SpanKind::dma_wait, .node = node_of(record.waited_for)});
     }
     const bool whole = role == qaic::SchematicRole::spill;
     const auto end = std::int64_t(whole ? record.leave_cycle : record.end_cycle);
-    Expected span{.task = record.task};
+    Expected span{.task = record.task, .node = node_of(record.task)};
     if (role == qaic::SchematicRole::compute) span.engine = hvx ? Engine::hvx : Engine::hmx;
     if (role == qaic::SchematicRole::sync) span.kind = SpanKind::sync;
     add(start, end, span);
     if (role == qaic::SchematicRole::dma && record.leave_cycle > record.end_cycle) {
-      add(end, std::int64_t(record.leave_cycle), {});
+      add(end, std::int64_t(record.leave_cycle), {.node = node_of(record.task)});
     }
   }
   return spans;
+}
+
+std::map<Place, Expected> expected_spans(const QnnFlow& flow) {
+  return expected_spans(flow, flow.records());
 }
 
 std::map<Place, std::size_t> found_spans(const Profile& profile) {
@@ -253,6 +268,31 @@ void expect_dominant_path(const QnnFlow& flow) {
   }
 }
 
+// The viewer's text has every node of every inference: what its spans add up to.
+void expect_node_cycles(const QnnFlow& flow) {
+  const Profile& profile = flow.profile();
+  std::map<std::pair<std::uint32_t, std::string>, std::int64_t> found;  // by inference and node
+  for (const Measure& measure : profile.measures) {
+    if (profile.text(measure.what) != "node cycles") continue;
+    const Op& op = profile.ops[measure.subject_id];
+    const auto key = std::pair(measure.instance, std::string(profile.text(op.name)));
+    ASSERT_TRUE(found.emplace(key, std::int64_t(measure.value)).second) << key.second;
+  }
+  ASSERT_EQ(flow.traced().size(), inferences);
+  for (const npu::SimulatedInference& inference : flow.traced()) {
+    std::map<std::uint32_t, std::int64_t> sums;
+    for (const auto& [place, span] : expected_spans(flow, inference.op_trace)) {
+      sums[span.node] += span.duration;
+    }
+    const qaic::Schematic& schematic = flow.schematic();
+    for (std::uint32_t node = 0; node < schematic.nodes.size(); ++node) {
+      const std::string& name = schematic.texts[schematic.nodes[node].name];
+      if (schematic.nodes[node].id == 0) continue;
+      ASSERT_EQ(found.at({std::uint32_t(inference.number), name}), sums[node]) << name;
+    }
+  }
+}
+
 void expect_phases(const QnnFlow& flow) {
   const Profile& profile = flow.profile();
   ASSERT_EQ(profile.phases.size(), 4 * inferences);
@@ -269,14 +309,12 @@ void expect_phases(const QnnFlow& flow) {
   }
 }
 
-// Nothing was lost on the way, and every identity that these four files can be held to is kept.
+// Nothing was lost on the way, and every identity that the files of a run obey is kept.
 void expect_whole(const QnnFlow& flow) {
-  std::size_t passed = 0;
   for (const Check& check : flow.profile().checks) {
-    EXPECT_NE(check.outcome, Check::Outcome::failed) << check.name << ": " << check.detail;
-    passed += check.outcome == Check::Outcome::passed;
+    EXPECT_EQ(check.outcome, Check::Outcome::passed) << check.name << ": " << check.detail;
   }
-  EXPECT_GE(passed, 8u);
+  EXPECT_EQ(flow.profile().checks.size(), 15u);
   for (const Note& note : flow.profile().notes) {
     EXPECT_EQ(note.severity, Severity::info) << note.message;
   }
@@ -307,6 +345,7 @@ void expect_truth(const QnnFlow& flow) {
   expect_traffic(flow);
   expect_dominant_path(flow);
   expect_phases(flow);
+  expect_node_cycles(flow);
   expect_owners(flow);
 }
 

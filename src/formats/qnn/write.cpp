@@ -79,6 +79,29 @@ Status check_executes(const OptraceSet& set) {
   return {};
 }
 
+Status check_calls(const OptraceSet& set) {
+  if (set.calls.empty()) return {};
+  if (set.calls.size() != set.executes.size()) {
+    return usage_error("optrace: {} calls of {} executes", set.calls.size(), set.executes.size());
+  }
+  for (std::size_t i = 0; i < set.calls.size(); ++i) {
+    if (set.calls[i].op_cycles.size() == set.graph_ops.size()) continue;
+    return usage_error("optrace call {}: cycles of {} ops, the graph has {}", i,
+                       set.calls[i].op_cycles.size(), set.graph_ops.size());
+  }
+  std::vector<std::uint64_t> traced(set.graph_ops.size(), 0);
+  for (const Instance& instance : set.instances) {
+    traced[set.ops[instance.op].owner] += instance.cycles;
+  }
+  for (std::size_t i = 0; i < traced.size(); ++i) {
+    const std::uint64_t called = set.calls.front().op_cycles[i];
+    if (called == traced[i]) continue;
+    return usage_error("optrace call 0: {} cycles of op {}, its instances have {}", called,
+                       set.graph_ops[i].name, traced[i]);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view name_of(TensorType type) {
@@ -120,23 +143,27 @@ std::string_view name_of(OpFlag flag) {
 Status check_optrace_set(const OptraceSet& set) {
   if (auto usable = check_ops(set); !usable) return usable;
   if (auto usable = check_instances(set); !usable) return usable;
-  return check_executes(set);
+  if (auto usable = check_executes(set); !usable) return usable;
+  return check_calls(set);
 }
 
-std::vector<std::filesystem::path> optrace_files(const std::filesystem::path& stem) {
+std::vector<std::filesystem::path> optrace_files(const OptraceSet& set,
+                                                 const std::filesystem::path& stem) {
   std::vector<std::filesystem::path> files;
   for (const char* ending :
-       {".json", "_htp.json", "_runtrace.json", "_qnn_htp_analysis_summary.json"}) {
+       {".json", "_htp.json", "_runtrace.json", "_qnn_htp_analysis_summary.json", "_profile.txt"}) {
     files.emplace_back(stem).concat(ending);
   }
+  if (set.calls.empty()) files.pop_back();
   return files;
 }
 
 Status write_optrace_set(const OptraceSet& set, const std::filesystem::path& stem) {
   if (auto usable = check_optrace_set(set); !usable) return usable;
-  const auto files = optrace_files(stem);
+  const auto files = optrace_files(set, stem);
   using Writer = void (*)(const OptraceSet&, const TextSink&);
-  const Writer writers[] = {write_op_trace, write_htp_graph, write_run_trace, write_qhas};
+  const Writer writers[] = {write_op_trace, write_htp_graph, write_run_trace, write_qhas,
+                            write_viewer_text};
   for (std::size_t i = 0; i < files.size(); ++i) {
     auto file = AtomicFile::create(files[i]);
     if (!file) return tl::unexpected(file.error());

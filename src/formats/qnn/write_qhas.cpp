@@ -1,7 +1,6 @@
 // QHAS: totals per lane, per QNN op and its type, per HTP op type, one row per slice, and the
 // dominant path in segments.
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <tuple>
@@ -168,14 +167,9 @@ class QhasPrinter {
     json_.end_object();
   }
 
-  // Whole microseconds of a phase of the first execute.
-  std::int64_t microseconds_of(std::string_view name) const {
-    for (const Phase& phase : set_.executes.front()) {
-      if (phase.name != name) continue;
-      const double seconds = double(phase.end_ticks - phase.start_ticks) / set_.timer_hz;
-      return std::int64_t(std::floor(seconds * 1e6));
-    }
-    return 0;
+  // Of a phase of the first execute.
+  std::uint64_t microseconds_of(std::string_view name) const {
+    return whole_microseconds(set_, find_phase(set_.executes.front(), name));
   }
 
   void print_summary() {
@@ -192,7 +186,7 @@ class QhasPrinter {
     json_.end_object();
     const std::uint64_t timeline = path_.end_cycle - path_.start_cycle;
     const double idle = percent(double(path_.total_idle), double(timeline));
-    const std::int64_t microseconds = microseconds_of("QNN DSP Execute");
+    const std::uint64_t microseconds = microseconds_of("QNN DSP Execute");
     std::uint64_t peak = 0;
     for (const VtcmSample& sample : set_.vtcm_samples) peak = std::max(peak, sample.bytes);
     json_.member("htp", 0);

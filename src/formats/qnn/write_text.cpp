@@ -72,6 +72,19 @@ std::vector<std::uint32_t> representatives(const OptraceSet& set) {
   return first;
 }
 
+const Phase* find_phase(const Execute& execute, std::string_view name) {
+  for (const Phase& phase : execute) {
+    if (phase.name == name) return &phase;
+  }
+  return nullptr;
+}
+
+std::uint64_t whole_microseconds(const OptraceSet& set, const Phase* phase) {
+  if (phase == nullptr) return 0;
+  // Multiplied first: the quotient of two whole numbers is not rounded below a whole one.
+  return std::uint64_t(double(phase->end_ticks - phase->start_ticks) * 1e6 / set.timer_hz);
+}
+
 double cycles_per_packet(const Instance& instance) {
   return instance.packets == 0 ? 0
                                : double(float(double(instance.cycles) / double(instance.packets)));

@@ -1,4 +1,4 @@
-// What the four writers share: text in pieces, strings as JSON, ids, numbers as the viewer prints
+// What the writers share: text in pieces, strings as JSON, ids, numbers as the viewer prints
 // them.
 #pragma once
 
@@ -56,5 +56,11 @@ std::vector<std::uint32_t> representatives(const OptraceSet& set);
 
 // Of a thread in cycles per instruction packet; 0 when packets were not counted.
 double cycles_per_packet(const Instance& instance);
+
+// The phase of an execute with this name; null when it has none.
+const Phase* find_phase(const Execute& execute, std::string_view name);
+
+// Of a phase, rounded down; 0 for null.
+std::uint64_t whole_microseconds(const OptraceSet& set, const Phase* phase);
 
 }  // namespace npuscope::qnn::optrace

@@ -1,6 +1,7 @@
 #include "npuscope/npu/simulate/optrace.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -49,12 +50,48 @@ std::uint64_t part_of(std::uint64_t all, std::uint32_t thread, std::uint32_t thr
   return all / threads + (thread == 0 ? all % threads : 0);
 }
 
+// What a thread did of one op, in cycles one after the other.
+struct RecordParts {
+  std::uint64_t waiting = 0;  // for a transfer
+  std::uint64_t work = 0;
+  std::uint64_t completing = 0;  // recording that a transfer is under way
+};
+
+class RecordReader {
+ public:
+  RecordReader(const Program& program, const Schematic& schematic)
+      : program_(program), schematic_(schematic) {}
+
+  SchematicRole role_of(std::uint32_t op) const { return SchematicRole(schematic_.ops[op].role); }
+  bool completes_apart(const OpTraceRecord& record) const {
+    return role_of(record.task) == SchematicRole::dma && record.leave_cycle > record.end_cycle;
+  }
+  // Of the threads of a group one polls for all.
+  bool waits(const OpTraceRecord& record) const {
+    return record.waited_for != nothing && record.start_cycle > record.wait_cycle &&
+           (record.thread == 0 || record.thread >= program_.hvx_threads);
+  }
+  RecordParts parts_of(const OpTraceRecord& record) const {
+    RecordParts parts;
+    if (waits(record)) parts.waiting = record.start_cycle - record.wait_cycle;
+    const bool records_itself = role_of(record.task) == SchematicRole::spill;
+    parts.work = (records_itself ? record.leave_cycle : record.end_cycle) - record.start_cycle;
+    if (completes_apart(record)) parts.completing = record.leave_cycle - record.end_cycle;
+    return parts;
+  }
+
+ private:
+  const Program& program_;
+  const Schematic& schematic_;
+};
+
 class OptraceBuilder {
  public:
   OptraceBuilder(const Program& program, const Schematic& schematic, const Target& target)
       : program_(program),
         schematic_(schematic),
         target_(target),
+        reader_(program, schematic),
         set_ops_(program.tasks.size(), nothing),
         wait_ops_(program.tasks.size(), nothing) {}
 
@@ -77,7 +114,6 @@ class OptraceBuilder {
         std::upper_bound(program_.queue_begin.begin(), program_.queue_begin.end(), task);
     return ThreadGroup((after - program_.queue_begin.begin() - 1) % qaic::thread_groups);
   }
-  SchematicRole role_of(std::uint32_t op) const { return SchematicRole(schematic_.ops[op].role); }
 
   void add_graph_ops() {
     for (const qaic::SchematicNode& node : schematic_.nodes) {
@@ -102,7 +138,7 @@ class OptraceBuilder {
   }
 
   OpFlag flag_of(std::uint32_t op) const {
-    switch (role_of(op)) {
+    switch (reader_.role_of(op)) {
       case SchematicRole::compute:
         return group_of(op) == ThreadGroup::hmx ? OpFlag::uses_hmx : OpFlag::uses_hvx;
       case SchematicRole::dma:
@@ -165,34 +201,25 @@ class OptraceBuilder {
     return hmx && !target_.shared_main_thread ? hmx_tid : main_tid;
   }
 
-  bool completes_apart(const OpTraceRecord& record) const {
-    return role_of(record.task) == SchematicRole::dma && record.leave_cycle > record.end_cycle;
-  }
-  // Of the threads of a group one polls for all.
-  bool waits(const OpTraceRecord& record) const {
-    return record.waited_for != nothing && record.start_cycle > record.wait_cycle &&
-           (record.thread == 0 || record.thread >= program_.hvx_threads);
-  }
-
   void add_completions_and_waits(const std::vector<OpTraceRecord>& records) {
     std::vector<const OpTraceRecord*> by_task(program_.tasks.size(), nullptr);
     for (const OpTraceRecord& record : records) {
       if (by_task[record.task] == nullptr || record.thread == 0) by_task[record.task] = &record;
     }
     for (std::uint32_t task = 0; task < by_task.size(); ++task) {
-      if (by_task[task] == nullptr || !completes_apart(*by_task[task])) continue;
+      if (by_task[task] == nullptr || !reader_.completes_apart(*by_task[task])) continue;
       set_ops_[task] = add_helper(checkpoint_type_, OpFlag::dma_set, set_.ops[task].owner);
     }
     for (std::uint32_t task = 0; task < by_task.size(); ++task) {
-      if (by_task[task] == nullptr || !waits(*by_task[task])) continue;
+      if (by_task[task] == nullptr || !reader_.waits(*by_task[task])) continue;
       const HtpOp& awaited = set_.ops[by_task[task]->waited_for];
       wait_ops_[task] = add_helper(awaited.type, OpFlag::dma_wait, awaited.owner);
     }
   }
 
-  void add_instance(std::uint32_t op, std::uint32_t tid, std::uint64_t start, std::uint64_t end,
+  void add_instance(std::uint32_t op, std::uint32_t tid, std::uint64_t start, std::uint64_t cycles,
                     std::uint64_t packets, const Traffic& traffic) {
-    set_.instances.push_back({op, tid, start, end - start, packets, traffic});
+    set_.instances.push_back({op, tid, start, cycles, packets, traffic});
   }
 
   void add_record(const OpTraceRecord& record) {
@@ -204,17 +231,15 @@ class OptraceBuilder {
     const Traffic share{
         part_of(all.dram_read, thread, threads), part_of(all.dram_write, thread, threads),
         part_of(all.vtcm_read, thread, threads), part_of(all.vtcm_write, thread, threads)};
-    if (waits(record)) {
-      add_instance(wait_ops_[record.task], tid, record.wait_cycle, record.start_cycle, record.polls,
-                   {});
+    const RecordParts parts = reader_.parts_of(record);
+    if (parts.waiting > 0) {
+      add_instance(wait_ops_[record.task], tid, record.wait_cycle, parts.waiting, record.polls, {});
     }
-    const bool records_itself = role_of(record.task) == SchematicRole::spill;
-    add_instance(record.task, tid, record.start_cycle,
-                 records_itself ? record.leave_cycle : record.end_cycle, record.packets, share);
-    if (!completes_apart(record)) return;
+    add_instance(record.task, tid, record.start_cycle, parts.work, record.packets, share);
+    if (parts.completing == 0) return;
     constexpr std::uint64_t checkpoint_packets = 4;  // chain8: 27 cycles at 6.75 a packet
-    add_instance(set_ops_[record.task], tid, record.end_cycle, record.leave_cycle,
-                 checkpoint_packets, {});
+    add_instance(set_ops_[record.task], tid, record.end_cycle, parts.completing, checkpoint_packets,
+                 {});
   }
 
   // A buffer is allocated from when the first op that uses it starts until the last ends. What
@@ -257,6 +282,7 @@ class OptraceBuilder {
   const Program& program_;
   const Schematic& schematic_;
   const Target& target_;
+  RecordReader reader_;
   std::uint32_t checkpoint_type_ = 0;
   std::vector<std::uint32_t> set_ops_;   // by task
   std::vector<std::uint32_t> wait_ops_;  // by task
@@ -271,6 +297,40 @@ void add_executes(const SimulationResult& result, OptraceSet& set) {
       execute.push_back({std::string(phase.name), phase.start_ticks, phase.end_ticks,
                          phase.start_cycles, phase.end_cycles});
     }
+  }
+}
+
+std::uint64_t microseconds(Picoseconds time) {
+  return std::uint64_t(std::max<std::int64_t>(time.value, 0)) / 1'000'000;
+}
+
+// The device's call is its session and the wait for an output buffer, by its own timer; the host
+// spends time of its own before it hands the call over.
+LayerTimes layers_of(const SimulatedInference& inference, const Target& target) {
+  LayerTimes times;
+  const std::uint64_t ticks = inference.device_ticks + inference.output_wait_ticks;
+  times.qnn_accelerator_us = std::uint64_t(double(ticks) * 1e6 / target.timer_hz);
+  times.accelerator_us = std::uint64_t(double(inference.device_ticks) * 1e6 / target.timer_hz);
+  const Picoseconds call = inference.completed - inference.submitted;
+  times.rpc_us = microseconds(call);
+  times.qnn_us = microseconds(call + Picoseconds{std::llround(target.host_submit_s * 1e12)});
+  return times;
+}
+
+LayerTimes layers_of(const SessionCall& call) {
+  const auto whole = [](double seconds) { return std::uint64_t(std::llround(seconds * 1e6)); };
+  return {whole(call.qnn_s), whole(call.rpc_s), whole(call.qnn_accelerator_s),
+          whole(call.accelerator_s)};
+}
+
+void add_calls(const SimulationResult& result, const Program& program, const Target& target,
+               NodeCycles&& node_cycles, OptraceSet& set) {
+  set.hvx_threads = program.hvx_threads;
+  if (target.session->load) set.load = layers_of(*target.session->load);
+  if (target.session->release) set.release = layers_of(*target.session->release);
+  for (const SimulatedInference& inference : result.inferences) {
+    if (inference.activation != 0 || inference.number >= node_cycles.size()) continue;
+    set.calls.push_back({layers_of(inference, target), std::move(node_cycles[inference.number])});
   }
 }
 
@@ -301,8 +361,21 @@ Status check_optrace(const Program& program, const Schematic* schematic, const T
                      program.network_name);
 }
 
+std::vector<std::uint64_t> node_cycles_of(const Program& program, const Schematic& schematic,
+                                          const SimulatedInference& inference) {
+  const RecordReader reader(program, schematic);
+  std::vector<std::uint64_t> cycles(schematic.nodes.size(), 0);
+  for (const OpTraceRecord& record : inference.op_trace) {
+    const RecordParts parts = reader.parts_of(record);
+    cycles[schematic.ops[record.task].node] += parts.work + parts.completing;
+    if (parts.waiting > 0) cycles[schematic.ops[record.waited_for].node] += parts.waiting;
+  }
+  return cycles;
+}
+
 Result<OptraceSet> make_optrace(const Program& program, const Schematic& schematic,
-                                const Target& target, const SimulationResult& result) {
+                                const Target& target, const SimulationResult& result,
+                                NodeCycles node_cycles) {
   const auto traced = std::find_if(
       result.inferences.begin(), result.inferences.end(),
       [](const SimulatedInference& it) { return it.activation == 0 && it.number == 0; });
@@ -312,6 +385,7 @@ Result<OptraceSet> make_optrace(const Program& program, const Schematic& schemat
   }
   OptraceSet set = OptraceBuilder(program, schematic, target).build(traced->op_trace);
   add_executes(result, set);
+  if (!node_cycles.empty()) add_calls(result, program, target, std::move(node_cycles), set);
   return set;
 }
 

@@ -95,7 +95,8 @@ Recorder::Recorder(const RecordingContext& context, std::uint32_t activation,
     : context_(context),
       first_core_(activation * context.program.cores),
       traces_ops_(context.options.op_trace && context.target.session &&
-                  context.program.cores == 1 && inference == 0) {
+                  context.program.cores == 1 &&
+                  (inference == 0 || (activation == 0 && context.options.on_op_trace))) {
   prepare_identity(activation, inference);
   prepare_records();
   prepare_pmu();

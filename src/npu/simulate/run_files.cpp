@@ -4,7 +4,6 @@
 
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
-#include "npuscope/npu/simulate/optrace.hpp"
 
 namespace npuscope::npu {
 
@@ -140,9 +139,14 @@ Status RunFiles::finish() {
   return {};
 }
 
+void RunFiles::add_op_trace(const SimulatedInference& inference) {
+  node_cycles_.push_back(node_cycles_of(run_.loaded->program, *run_.loaded->schematic, inference));
+}
+
 Status RunFiles::add_optrace(SimulationResult& result) {
   const LoadedProgram& loaded = *run_.loaded;
-  auto set = make_optrace(loaded.program, *loaded.schematic, loaded.target, result);
+  auto set = make_optrace(loaded.program, *loaded.schematic, loaded.target, result,
+                          std::move(node_cycles_));
   if (!set) return tl::unexpected(set.error());
   for (SimulatedInference& inference : result.inferences) {
     inference.op_trace = {};
@@ -151,7 +155,7 @@ Status RunFiles::add_optrace(SimulationResult& result) {
   const std::string name =
       run_.number == 0 ? "chrometrace" : fmt::format("chrometrace-program-{}", run_.number);
   const std::filesystem::path stem = request_.qnn_folder / name;
-  for (const auto& file : qnn::optrace::optrace_files(stem)) announce(file);
+  for (const auto& file : qnn::optrace::optrace_files(*set, stem)) announce(file);
   return qnn::optrace::write_optrace_set(*set, stem);
 }
 

@@ -8,6 +8,7 @@
 #include "npu/simulate/run_plan.hpp"
 #include "npuscope/formats/qaic/latency.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "npuscope/npu/simulate/optrace.hpp"
 
 namespace npuscope::npu {
 
@@ -20,6 +21,8 @@ class RunFiles {
   Status add(const SimulatedInference& inference);
   // Writes what all of them together give.
   Status finish();
+  // Keeps what the optrace set says of each inference.
+  void add_op_trace(const SimulatedInference& inference);
   // Writes the QNN optrace set, and drops the records that it is made from.
   Status add_optrace(SimulationResult& result);
 
@@ -40,6 +43,7 @@ class RunFiles {
   std::unique_ptr<qaic::StatsNetwork> network_;
   std::vector<Profile> profiles_;  // for the trace
   qaic::LatencyReport latency_;
+  NodeCycles node_cycles_;
 };
 
 }  // namespace npuscope::npu

@@ -17,6 +17,11 @@ Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& plan
   if (!request.types.any()) options.samples = 0;
   options.outputs = request.write_output_folder.empty() ? 0 : request.outputs;
   options.op_trace = !request.qnn_folder.empty();
+  if (options.op_trace) {
+    options.on_op_trace = [&](const SimulatedInference& inference) {
+      files.add_op_trace(inference);
+    };
+  }
   options.on_sample = [&](const SimulatedInference& inference) { return files.add(inference); };
   auto result = simulate(program, planned.loaded->target, options);
   if (!result) return tl::unexpected(result.error());

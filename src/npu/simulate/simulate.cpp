@@ -136,7 +136,7 @@ class Simulation {
     inference.is_output = inference.number >= options_.first_output &&
                           inference.number - options_.first_output < options_.outputs;
     if (inference.sampled) --samples_left_[activation];
-    const bool traced = options_.op_trace && inference.number == 0;
+    const bool traced = options_.op_trace && (inference.number == 0 || is_handed_on(inference));
     if (inference.sampled || inference.is_output || traced) {
       recorders_[activation] = std::make_unique<Recorder>(context_, activation, inference.number);
       host_.record_ports(activation, *recorders_[activation]);
@@ -152,6 +152,10 @@ class Simulation {
   void begin_graph(std::uint32_t activation, Picoseconds now) {
     machine_.begin(activation, sessions_[activation].inference(), now,
                    recorders_[activation].get());
+  }
+
+  bool is_handed_on(const SimulatedInference& inference) const {
+    return options_.op_trace && options_.on_op_trace && inference.activation == 0;
   }
 
   bool is_sampled(const SimulatedInference& inference) const {
@@ -180,9 +184,12 @@ class Simulation {
     const std::uint32_t activation = inference.activation;
     if (!recorders_[activation]) return;
     Recorder& recorder = *recorders_[activation];
-    if (context_.program.stats_level >= 40) inference.stats_buffer = recorder.buffer();
-    inference.truth = recorder.take_truth();
+    const bool wanted = inference.sampled || inference.is_output;
+    if (wanted && context_.program.stats_level >= 40) inference.stats_buffer = recorder.buffer();
+    if (wanted) inference.truth = recorder.take_truth();
     inference.op_trace = recorder.take_op_trace();
+    if (is_handed_on(inference)) options_.on_op_trace(inference);
+    if (inference.number != 0) inference.op_trace = {};
     recorders_[activation].reset();
   }
 

@@ -99,6 +99,16 @@ void read_session_state(FieldReader& in, const std::string& path, SessionState& 
   in.number(path + ".leave_s", state.leave_s, 0, 1);
 }
 
+// Older descriptions have none.
+void read_session_call(FieldReader& in, const std::string& path, std::optional<SessionCall>& call) {
+  if (in.root().at_path(path).as_table() == nullptr) return;
+  call.emplace();
+  in.number(path + ".qnn_s", call->qnn_s, 0, 1e3);
+  in.number(path + ".rpc_s", call->rpc_s, 0, call->qnn_s);
+  in.number(path + ".qnn_accelerator_s", call->qnn_accelerator_s, 0, call->rpc_s);
+  in.number(path + ".accelerator_s", call->accelerator_s, 0, call->qnn_accelerator_s);
+}
+
 void read_session(FieldReader& in, Target& target) {
   if (in.root().at_path("cores.shared_main_thread")) {
     in.boolean("cores.shared_main_thread", target.shared_main_thread);
@@ -110,6 +120,8 @@ void read_session(FieldReader& in, Target& target) {
   in.number("session.polling_cycles_per_packet", session.polling_cycles_per_packet, 1, 1e6);
   read_session_state(in, "session.cold", session.cold);
   read_session_state(in, "session.warm", session.warm);
+  read_session_call(in, "session.load", session.load);
+  read_session_call(in, "session.release", session.release);
   if (target.core_hz_min != target.core_hz) {
     in.fail("clock.core_hz_min",
             "the same as core_hz: with [session] the clock follows its phases");

@@ -92,6 +92,21 @@ inline OptraceSet page_set() {
   return set;
 }
 
+// The same, with what the viewer's text needs.
+inline OptraceSet page_set_with_calls() {
+  OptraceSet set = page_set();
+  set.graph_ops.insert(set.graph_ops.begin(), {3, "Output", "Output"});
+  set.graph_ops.push_back({0, "SystemService_1000", "SystemService"});
+  for (HtpOp& op : set.ops) ++op.owner;
+  set.executes[1].push_back({"VTCM Acquire", 2001, 2005, 0, 0});
+  set.executes[1].push_back({"Resource Power On", 2006, 2008, 0, 0});
+  set.hvx_threads = 2;
+  set.load = {24, 12, 11, 10};
+  set.release = {4, 3, 2, 1};
+  set.calls = {{{400, 300, 20}, {0, 40, 60, 0}}, {{40, 30, 20}, {7, 4, 6, 5}}};
+  return set;
+}
+
 inline OptraceSet random_set(std::uint32_t seed) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint64_t bound) { return random() % bound; };

@@ -149,6 +149,87 @@ TEST(WriteRunTrace, IsAsTheViewerWritesIt) {
                 names + "\n]}\n");
 }
 
+// Ticks are said to be microseconds; the service's cycles count nowhere.
+TEST(WriteViewerText, IsAsTheViewerPrintsIt) {
+  EXPECT_EQ(text_of(write_viewer_text, page_set_with_calls()),
+            R"(Input Log File Location: page
+Log File Created: Thu Jan  1 00:00:00 1970
+Time Scale: 1e-06
+Epoch Timestamp: 0 Steady Clock Timestamp: 0
+Generated using: 
+qnn-profile-viewer: v2.45.0.npuscope
+qnn-net-run: v2.45.0.npuscope
+Backend: v2.45.0.npuscope
+
+Qnn Init/Prepare/Finalize/De-Init/Execute/Lib-Load Statistics:
+------------------------------------------------------------
+Init Stats:
+-----------
+    NetRun: 24 us
+    Backend (RPC (load binary) time): 12 us
+    Backend (QNN accelerator (load binary) time): 11 us
+    Backend (Accelerator (load binary) time): 10 us
+    Backend (QNN (load binary) time): 24 us
+
+Compose Graphs Stats:
+--------------
+    NetRun: 0 us
+
+De-Init Stats:
+--------------
+    NetRun: 4 us
+    Backend (RPC (deinit) time): 3 us
+    Backend (QNN Accelerator (deinit) time): 2 us
+    Backend (Accelerator (deinit) time): 1 us
+    Backend (QNN (deinit) time): 4 us
+
+
+Printing All Data Received From Back End
+
+Create From Binary Stats:
+RPC (load binary) time : 12  us
+QNN accelerator (load binary) time : 11  us
+Accelerator (load binary) time : 10  us
+QNN (load binary) time : 24  us
+
+
+Execute Stats: 
+
+Execute Stat 1
+
+Number of HVX threads used : 2  count
+RPC (execute) time : 300  us
+QNN accelerator (execute) time : 20  us
+Num times yield occured : 0  count
+Accelerator (execute) time (cycles) : 100  cycles
+    Input OpId_2 (cycles) : 40  cycles
+    soft"max":OpId_18 (cycles) : 60  cycles
+    Output OpId_3 (cycles) : 0  cycles
+Accelerator (execute) time : 10  us
+Accelerator (execute excluding wait) time : 3  us
+Unknown event type :   object
+QNN (execute) time : 400  us
+
+Execute Stat 2
+
+Number of HVX threads used : 2  count
+RPC (execute) time : 30  us
+QNN accelerator (execute) time : 20  us
+Num times yield occured : 0  count
+Time for initial VTCM acquire : 4  us
+Time for HVX + HMX power on and acquire : 2  us
+Accelerator (execute) time (cycles) : 17  cycles
+    Input OpId_2 (cycles) : 4  cycles
+    soft"max":OpId_18 (cycles) : 6  cycles
+    Output OpId_3 (cycles) : 7  cycles
+Accelerator (execute) time : 2  us
+Accelerator (execute excluding wait) time : 1  us
+Unknown event type :   object
+QNN (execute) time : 40  us
+
+)");
+}
+
 TEST(WriteHtpGraph, HasTensorsAndTheirMakersById) {
   const std::string text = text_of(write_htp_graph, page_set());
   EXPECT_THAT(text, testing::HasSubstr(R"(      "0x0000100300000012": {
@@ -322,6 +403,17 @@ TEST(WriteQhas, KeepsItsIdentities) {
 }
 
 // Every instance is in the overview once and in its owner's process once, with its own times.
+// 96 ticks of 19.2 MHz are 5 us, however many times over.
+TEST(WriteQhas, RoundsWholeMicrosecondsDownToThemselves) {
+  OptraceSet set = page_set();
+  for (std::uint64_t times = 1; times < 300; ++times) {
+    Phase& call = set.executes[0][0];
+    call.end_ticks = call.start_ticks + 96 * times;
+    const auto qhas = json::parse(text_of(write_qhas, set));
+    EXPECT_EQ(qhas["data"]["htp_overall_summary"]["data"][0]["time_us"], 5 * times);
+  }
+}
+
 TEST(WriteOpTrace, HasEveryInstanceTwice) {
   for (std::uint32_t seed = 0; seed < 300; ++seed) {
     SCOPED_TRACE(seed);
@@ -409,6 +501,29 @@ TEST(CheckOptraceSet, NamesWhatContradictsItself) {
             "optrace: the first execute has no phase Graph Execute");
   EXPECT_EQ(problem([](OptraceSet& set) { set.executes[1][0].end_ticks = 0; }),
             "optrace execute 1: QNN DSP Execute ends before it starts");
+}
+
+TEST(CheckOptraceSet, HoldsCallsAgainstExecutesAndInstances) {
+  const auto problem = [](auto change) {
+    OptraceSet set = page_set_with_calls();
+    change(set);
+    const Status status = check_optrace_set(set);
+    return status ? std::string("none") : status.error().message;
+  };
+  EXPECT_EQ(problem([](OptraceSet&) {}), "none");
+  EXPECT_EQ(problem([](OptraceSet& set) { set.calls.clear(); }), "none");
+  EXPECT_EQ(problem([](OptraceSet& set) { set.calls.pop_back(); }),
+            "optrace: 1 calls of 2 executes");
+  EXPECT_EQ(problem([](OptraceSet& set) { set.calls[1].op_cycles.pop_back(); }),
+            "optrace call 1: cycles of 3 ops, the graph has 4");
+  EXPECT_EQ(problem([](OptraceSet& set) { ++set.calls[0].op_cycles[1]; }),
+            "optrace call 0: 41 cycles of op Input, its instances have 40");
+  EXPECT_EQ(problem([](OptraceSet& set) { ++set.calls[1].op_cycles[1]; }), "none");
+}
+
+TEST(OptraceFiles, HaveATextOnlyWhenTheSetHasCalls) {
+  EXPECT_EQ(optrace_files(page_set(), "x").size(), 4u);
+  EXPECT_EQ(optrace_files(page_set_with_calls(), "x").back(), "x_profile.txt");
 }
 
 TEST(WriteOptraceSet, EscapesWhatNamesMayContain) {

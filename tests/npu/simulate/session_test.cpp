@@ -111,6 +111,32 @@ TEST(Session, OnlyTheFirstInferenceHasOpRecords) {
   EXPECT_TRUE(result.inferences[1].op_trace.empty());
 }
 
+TEST(Session, HandsOnTheOpRecordsOfEveryInferenceOfTheFirstActivation) {
+  const qaic::Program program = random_program(5, 1, 60, 70);
+  SimulationOptions options;
+  options.inferences = 3;
+  options.activations = 2;
+  options.samples = 0;
+  std::vector<std::uint64_t> numbers;
+  std::vector<std::size_t> records;
+  options.on_op_trace = [&](const SimulatedInference& inference) {
+    EXPECT_EQ(inference.activation, 0u);
+    EXPECT_EQ(inference.phases.size(), 4u);
+    numbers.push_back(inference.number);
+    records.push_back(inference.op_trace.size());
+  };
+  Target target = session_target();
+  target.cores = 2;
+  const auto result = run(program, target, options);
+  EXPECT_EQ(numbers, (std::vector<std::uint64_t>{0, 1, 2}));
+  EXPECT_GT(records[0], 0u);
+  EXPECT_EQ(records, std::vector<std::size_t>(3, records[0]));
+  for (const SimulatedInference& inference : result.inferences) {
+    EXPECT_EQ(inference.op_trace.empty(), inference.number != 0);
+    EXPECT_TRUE(inference.stats_buffer.empty());
+  }
+}
+
 // Without the shared thread HMX and DMA run side by side; with it never, and nothing gets lost.
 TEST(SharedMainThread, RunsOneTaskAtATime) {
   Target shared = session_target();

@@ -50,6 +50,29 @@ TEST(HtpV75, HasSessionsWhoseClockIsSlowWhenCold) {
   EXPECT_FALSE(builtin_target("aic100")->session);
 }
 
+// Descriptions from before there were figures for it are read as well.
+TEST(HtpV75, SaysHowLongLoadingAGraphTakesOrNot) {
+  const Target target = *builtin_target("htp-v75");
+  EXPECT_EQ(target.session->load->rpc_s, 11.969e-3);
+  EXPECT_EQ(target.session->release->accelerator_s, 0.775e-3);
+  std::string toml = target.toml;
+  toml.erase(toml.find("[session.load]"), toml.find("[hmx]") - toml.find("[session.load]"));
+  const auto older = parse_target(toml, "htp.toml");
+  ASSERT_TRUE(older) << older.error().message;
+  EXPECT_FALSE(older->session->load);
+  EXPECT_FALSE(older->session->release);
+}
+
+TEST(HtpV75, RefusesAnInnerLayerThatTakesLongerThanTheOuter) {
+  std::string toml = builtin_target("htp-v75")->toml;
+  const std::string inner = "rpc_s = 11.969e-3";
+  toml.replace(toml.find(inner), inner.size(), "rpc_s = 25e-3");
+  const auto target = parse_target(toml, "htp.toml");
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.error().message.substr(target.error().message.find(": ") + 2),
+            "session.load.rpc_s must be between 0 and 0.024883");
+}
+
 // With sessions the clock follows their phases; a governor would contradict them.
 TEST(HtpV75, RefusesAGovernorBesideItsSessions) {
   std::string toml = builtin_target("htp-v75")->toml;

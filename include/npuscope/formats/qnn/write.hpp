@@ -1,9 +1,10 @@
-// Writes a QNN HTP optrace set, the four files that Qualcomm's qnn-profile-viewer makes of a run:
+// Writes a QNN HTP optrace set, what Qualcomm's qnn-profile-viewer makes of a run:
 //
 //   <stem>.json                             OP_TRACE    ops of the first execute on their lanes
 //   <stem>_htp.json                         HTP_GRAPH   the compiled graph with its cycles
 //   <stem>_runtrace.json                    RUN_TRACE   the phases of every execute
 //   <stem>_qnn_htp_analysis_summary.json    QHAS        totals, and the true cycles of each slice
+//   <stem>_profile.txt                      (text)      host times and cycles by node of every one
 //
 //   using namespace qnn::optrace;
 //   OptraceSet set;                                   // plain data, made by whoever ran the graph
@@ -23,6 +24,7 @@
 #include <filesystem>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -128,6 +130,21 @@ struct Phase {
 };
 using Execute = std::vector<Phase>;
 
+// A call to the device as the layers of software see it, the host's call outermost. Whole
+// microseconds, rounded down.
+struct LayerTimes {
+  std::uint64_t qnn_us = 0;
+  std::uint64_t rpc_us = 0;
+  std::uint64_t qnn_accelerator_us = 0;
+  std::uint64_t accelerator_us = 0;
+};
+
+// What the viewer's text says of an execute beside its phases.
+struct HostCall {
+  LayerTimes times = {};                      // the accelerator's own is that of QNN DSP Execute
+  std::vector<std::uint64_t> op_cycles = {};  // of each of graph_ops, summed over threads
+};
+
 struct OptraceSet {
   std::string graph_name = {};
   double timer_hz = 19.2e6;
@@ -138,11 +155,17 @@ struct OptraceSet {
   std::vector<Instance> instances;       // of the first execute, in any order
   std::vector<VtcmSample> vtcm_samples;  // in order of time
   std::vector<Execute> executes;         // all; the first is the one that the instances are of
+  // For the viewer's text:
+  std::uint32_t hvx_threads = 0;
+  std::optional<LayerTimes> load = {};     // of the graph, before all executes
+  std::optional<LayerTimes> release = {};  // after them
+  std::vector<HostCall> calls = {};        // one for each execute, or none at all
 };
 
 // A usage error that names the first thing that contradicts itself: an index outside its table, an
 // id that occurs twice, two instances at the same time on one lane, nothing that executed, a first
-// execute without the phases "QNN DSP Execute" and "Graph Execute".
+// execute without the phases "QNN DSP Execute" and "Graph Execute", calls that are not of the
+// executes or whose cycles are not those of the instances.
 Status check_optrace_set(const OptraceSet& set);
 
 // Take text piece by piece. The set must pass check_optrace_set.
@@ -151,11 +174,13 @@ void write_op_trace(const OptraceSet& set, const TextSink& out);
 void write_htp_graph(const OptraceSet& set, const TextSink& out);
 void write_run_trace(const OptraceSet& set, const TextSink& out);
 void write_qhas(const OptraceSet& set, const TextSink& out);
+void write_viewer_text(const OptraceSet& set, const TextSink& out);  // needs calls
 
-// The names of the four files, in the order above.
-std::vector<std::filesystem::path> optrace_files(const std::filesystem::path& stem);
+// The names of the files, in the order above; a set without calls has no text.
+std::vector<std::filesystem::path> optrace_files(const OptraceSet& set,
+                                                 const std::filesystem::path& stem);
 
-// Checks and writes all four; an output error when one cannot be written.
+// Checks and writes all of them; an output error when one cannot be written.
 Status write_optrace_set(const OptraceSet& set, const std::filesystem::path& stem);
 
 }  // namespace npuscope::qnn::optrace

@@ -45,6 +45,9 @@ struct SimulationOptions {
   // On one core of a target with sessions, also keep the op records of the first inference of each
   // activation and the phases of every one, as a device does whose profiling is set to optrace.
   bool op_trace = false;
+  // Takes each inference of the first activation, with op records, when it ends on the device; only
+  // the first keeps them beyond that. May be empty.
+  std::function<void(const SimulatedInference&)> on_op_trace;
   // Takes each sampled or output inference when it completes, with its buffer, which the result
   // then does not keep: memory stays bounded however many samples there are. An error ends the
   // simulation.
@@ -110,7 +113,7 @@ struct SimulatedInference {
   std::uint64_t output_wait_ticks = 0;
   std::vector<std::byte> stats_buffer;  // empty unless sampled; always below -stats-level=40
   std::vector<TaskTruth> truth;         // empty unless asked for and sampled
-  std::vector<OpTraceRecord> op_trace;  // empty unless op_trace is asked for, and this is the first
+  std::vector<OpTraceRecord> op_trace;  // empty unless op_trace is asked for; of the first only
   std::vector<SessionPhase> phases;     // the outer one first; empty unless op_trace is asked for
 };
 

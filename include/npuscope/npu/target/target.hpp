@@ -45,12 +45,23 @@ struct SessionState {
   double leave_s = 0;
 };
 
+// A call to the device that does not execute a graph, as each layer of software sees it, the
+// outermost first.
+struct SessionCall {
+  double qnn_s = 0;
+  double rpc_s = 0;
+  double qnn_accelerator_s = 0;
+  double accelerator_s = 0;
+};
+
 struct Session {
   double cold_after_s = 0;  // without work for so long, the power is off
   double cycles_per_packet = 0;
   double polling_cycles_per_packet = 0;
   SessionState cold;
   SessionState warm;
+  std::optional<SessionCall> load = {};     // of a graph, before its first execution; none: unknown
+  std::optional<SessionCall> release = {};  // after its last
 };
 
 struct Target {
