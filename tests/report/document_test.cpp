@@ -44,11 +44,11 @@ Profile profile_from(const char* file) {
 TEST(Document, AsText) {
   const Profile profile = profile_from("set/trace.json");
   const std::string expected = R"(set/trace.json
-  selection      from 2ms
-  notes          1 warning; npuscope show lists them
+  selection    from 2ms
+  notes        1 warning; npuscope show lists them
 
 UNITS (2 of 4)
-  wall          64,829
+  wall        64,829
   unit      busy  of wall  engines
   HMX     12,312   19.0 %  HMX, DMA
   =cmd()       1
