@@ -122,13 +122,13 @@ Spread inference_walls(const Profile& profile) {
 }  // namespace
 
 Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
-                      const std::vector<std::int64_t>& self) {
+                      const std::vector<std::int64_t>& own) {
   Coarse coarse;
   coarse.timeline = timeline_of(profile);
   coarse.wall = length_of(coarse.timeline);
-  for (std::size_t row = 0; row < self.size(); ++row) {
+  for (std::size_t row = 0; row < own.size(); ++row) {
     if (role_of(profile.spans.kind[row]) == Role::work) {
-      coarse.work = saturating_add(coarse.work, self[row]);
+      coarse.work = saturating_add(coarse.work, own[row]);
     }
   }
   const Activity activity = activity_of(profile, by_unit);

@@ -70,7 +70,7 @@ class Covered {
 
 }  // namespace
 
-OpRuns::OpRuns(const Profile& profile, const std::vector<std::int64_t>& self) : profile_(profile) {
+OpRuns::OpRuns(const Profile& profile, const std::vector<std::int64_t>& own) : profile_(profile) {
   const RowsByOp by_op(profile);
   const std::size_t ops = profile.ops.size();
   runs_.assign(ops + 1, 0);
@@ -82,7 +82,7 @@ OpRuns::OpRuns(const Profile& profile, const std::vector<std::int64_t>& self) : 
   std::vector<std::uint8_t> found(ops, false);
   parallel_for(ops, [&](std::size_t op) {
     runs_[op] = runs_of(by_op.of(op));
-    if (!beside_.empty()) found[op] = find_beside(by_op.of(op), self);
+    if (!beside_.empty()) found[op] = find_beside(by_op.of(op), own);
   });
   if (std::find(found.begin(), found.end(), true) == found.end()) beside_.clear();
 }
@@ -122,7 +122,7 @@ std::uint64_t OpRuns::runs_of(std::span<const std::uint32_t> rows) const {
 }
 
 bool OpRuns::find_beside(std::span<const std::uint32_t> rows,
-                         const std::vector<std::int64_t>& self) {
+                         const std::vector<std::int64_t>& own) {
   const Spans& spans = profile_.spans;
   std::vector<Interval> transfers;
   for (const std::uint32_t row : rows) {
@@ -133,7 +133,7 @@ bool OpRuns::find_beside(std::span<const std::uint32_t> rows,
   bool any = false;
   for (const std::uint32_t row : rows) {
     if (spans.kind[row] != SpanKind::op) continue;
-    beside_[row] = std::min(self[row], covered.within(interval_of(spans, row)));
+    beside_[row] = std::min(own[row], covered.within(interval_of(spans, row)));
     any = any || beside_[row] > 0;
   }
   return any;

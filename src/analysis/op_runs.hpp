@@ -1,6 +1,6 @@
 // How often each op ran, and how much of its time is the issue of a transfer that runs meanwhile:
 //
-//   const OpRuns runs(profile, self);
+//   const OpRuns runs(profile, own);
 //   runs.of(op)        // 1: four threads at once, or an issue and its transfer, are one run
 //   runs.beside(row)   // of a DMA op's 2 ticks on its thread, those in which its transfer ran: 2
 //
@@ -18,8 +18,8 @@ namespace npuscope::analysis {
 
 class OpRuns {
  public:
-  // `self` as of self_durations().
-  OpRuns(const Profile& profile, const std::vector<std::int64_t>& self);
+  // `own` as of own_durations().
+  OpRuns(const Profile& profile, const std::vector<std::int64_t>& own);
 
   // OpId::none (and any op that does not exist): spans without an op, each a run.
   std::uint64_t of(OpId op) const;
@@ -30,7 +30,7 @@ class OpRuns {
  private:
   std::uint64_t runs_of(std::span<const std::uint32_t> rows) const;
   // Whether any of it is.
-  bool find_beside(std::span<const std::uint32_t> rows, const std::vector<std::int64_t>& self);
+  bool find_beside(std::span<const std::uint32_t> rows, const std::vector<std::int64_t>& own);
 
   const Profile& profile_;
   std::vector<std::uint64_t> runs_;   // by op; one more for spans without

@@ -84,10 +84,10 @@ Groups make_groups(const Profile& profile, Grouping grouping) {
 
 class Table {
  public:
-  Table(const Profile& profile, const std::vector<std::int64_t>& self, Grouping grouping)
+  Table(const Profile& profile, const std::vector<std::int64_t>& own, Grouping grouping)
       : profile_(profile),
-        self_(self),
-        runs_(profile, self),
+        own_(own),
+        runs_(profile, own),
         groups_(make_groups(profile, grouping)) {}
 
   OpTable finish(const SpansByUnit& by_unit, std::size_t top);
@@ -107,7 +107,7 @@ class Table {
   }
 
   const Profile& profile_;
-  const std::vector<std::int64_t>& self_;
+  const std::vector<std::int64_t>& own_;
   OpRuns runs_;
   Groups groups_;
   OpTable table_;
@@ -162,8 +162,8 @@ void Table::add_span_times() {
   const auto is = [&](Role role) {
     return [&spans, role](std::size_t row) { return role_of(spans.kind[row]) == role; };
   };
-  const auto whole = [&](std::size_t row) { return self_[row]; };
-  add("work", is(Role::work), [&](std::size_t row) { return self_[row] - runs_.beside(row); });
+  const auto whole = [&](std::size_t row) { return own_[row]; };
+  add("work", is(Role::work), [&](std::size_t row) { return own_[row] - runs_.beside(row); });
   const auto issue = [&](std::size_t row) { return runs_.beside(row); };
   add("issue", issue, issue);
   add("waiting", is(Role::wait), whole);
@@ -276,7 +276,7 @@ void Table::count_instances(const SpansByUnit& by_unit) {
       OpRow& table_row = groups_.rows[group];
       table_row.instances += 1;
       auto& work = by_engine[group * engines + std::size_t(engine_of(profile_, row))];
-      work = saturating_add(std::max<std::int64_t>(work, 0), self_[row]);
+      work = saturating_add(std::max<std::int64_t>(work, 0), own_[row]);
       if (last_unit[group] == unit) continue;
       last_unit[group] = std::uint32_t(unit);
       table_row.units += 1;
@@ -369,8 +369,8 @@ OpTable Table::finish(const SpansByUnit& by_unit, std::size_t top) {
 }  // namespace
 
 OpTable analyse_ops(const Profile& profile, const SpansByUnit& by_unit,
-                    const std::vector<std::int64_t>& self, const OpOptions& options) {
-  return Table(profile, self, options.grouping).finish(by_unit, options.top);
+                    const std::vector<std::int64_t>& own, const OpOptions& options) {
+  return Table(profile, own, options.grouping).finish(by_unit, options.top);
 }
 
 }  // namespace npuscope::analysis

@@ -81,49 +81,49 @@ Interval timeline_of(const Profile& profile) {
 
 namespace {
 
-struct Open {
-  std::uint32_t row = 0;
-  std::int64_t end = 0;
-};
-
-// The open slices lie on a stack, the innermost on top. A new one takes its time away from those
-// it covers, from the top down: from each as far as that one lasts, and one that it outlasts is
-// done. So each slice is pushed and popped once, whatever the overlaps.
-void take_time(std::vector<Open>& open, std::uint32_t row, Interval interval,
-               std::vector<std::int64_t>& self) {
-  while (!open.empty() && open.back().end <= interval.begin) open.pop_back();
-  std::int64_t covered = interval.begin;
-  while (!open.empty() && covered < interval.end) {
-    const std::int64_t until = std::min(open.back().end, interval.end);
-    if (until > covered) {
-      self[open.back().row] -= until - covered;
-      covered = until;
+// The slices in which another may lie. One that ends before a later one is no more the innermost of
+// any, so the ends only fall towards the top of the stack, and each slice comes and goes once.
+class Nesting {
+ public:
+  // In the order of SpansByUnit.
+  void add(std::uint32_t row, Interval interval, std::vector<std::int64_t>& own) {
+    while (!open_.empty() && open_.back().end < interval.end) open_.pop_back();
+    if (!open_.empty()) {
+      Open& outer = open_.back();
+      own[outer.row] -= length_of({std::max(outer.covered, interval.begin), interval.end});
+      outer.covered = std::max(outer.covered, interval.end);
     }
-    if (open.back().end > interval.end) break;
-    open.pop_back();
+    open_.push_back({row, interval.end, interval.begin});
   }
-  open.push_back({row, interval.end});
-}
+
+ private:
+  struct Open {
+    std::uint32_t row;
+    std::int64_t end;
+    std::int64_t covered;  // by what is inside, up to here
+  };
+  std::vector<Open> open_;
+};
 
 }  // namespace
 
-std::vector<std::int64_t> self_durations(const Profile& profile, const SpansByUnit& by_unit) {
+std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUnit& by_unit) {
   const Spans& spans = profile.spans;
-  std::vector<std::int64_t> self(spans.size(), 0);
+  std::vector<std::int64_t> own(spans.size(), 0);
   const auto of_unit = [&](std::size_t unit) {
-    std::vector<Open> open;
+    Nesting work, waits;
     for (const std::uint32_t row : by_unit.of(UnitId(std::uint32_t(unit)))) {
       const SpanKind kind = spans.kind[row];
       if (role_of(kind) == Role::frame || kind == SpanKind::instant) continue;
       const Interval interval = interval_of(spans, row);
-      self[row] = length_of(interval);
-      if (kind == SpanKind::async || kind == SpanKind::transfer || self[row] == 0) continue;
-      take_time(open, row, interval, self);
+      own[row] = length_of(interval);
+      if (kind == SpanKind::async || kind == SpanKind::transfer || own[row] == 0) continue;
+      (role_of(kind) == Role::work ? work : waits).add(row, interval, own);
     }
   };
   parallel_for(profile.units.size(), of_unit);
   of_unit(index_of(UnitId::none));
-  return self;
+  return own;
 }
 
 std::optional<Hertz> rate_during(const Profile& profile, Interval window) {

@@ -95,8 +95,8 @@ class UnitsThatTell {
 
 class Table {
  public:
-  Table(const Profile& profile, const SpansByUnit& by_unit, const std::vector<std::int64_t>& self)
-      : profile_(profile), by_unit_(by_unit), self_(self) {}
+  Table(const Profile& profile, const SpansByUnit& by_unit, const std::vector<std::int64_t>& own)
+      : profile_(profile), by_unit_(by_unit), own_(own) {}
 
   UnitTable finish();
 
@@ -108,7 +108,7 @@ class Table {
 
   const Profile& profile_;
   const SpansByUnit& by_unit_;
-  const std::vector<std::int64_t>& self_;
+  const std::vector<std::int64_t>& own_;
   UnitTable table_;
   static constexpr std::size_t engine_count = std::size_t(Engine::other) + 1;
   EngineRow engines_[engine_count];
@@ -141,7 +141,7 @@ void Table::add_unit(UnitId unit) {
     if (role != Role::work) continue;
     const auto engine = std::size_t(engine_of(profile_, i));
     of_engine[engine].push_back(interval_of(spans, i));
-    work_of_engine[engine] = saturating_add(work_of_engine[engine], self_[i]);
+    work_of_engine[engine] = saturating_add(work_of_engine[engine], own_[i]);
     row.spans += 1;
   }
   if (row.spans == 0 && waits.empty()) return;
@@ -237,8 +237,8 @@ UnitTable Table::finish() {
 }  // namespace
 
 UnitTable analyse_units(const Profile& profile, const SpansByUnit& by_unit,
-                        const std::vector<std::int64_t>& self) {
-  return Table(profile, by_unit, self).finish();
+                        const std::vector<std::int64_t>& own) {
+  return Table(profile, by_unit, own).finish();
 }
 
 namespace {

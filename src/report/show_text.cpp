@@ -178,6 +178,16 @@ void PageText::print_contents() {
   line("clock", text);
 }
 
+// On average while any is; work does not say it where spans of one unit overlap.
+double units_at_work(const Concurrency& concurrency) {
+  double any = 0, sum = 0;
+  for (std::size_t units = 1; units <= concurrency.most(); ++units) {
+    any += double(concurrency.time_at[units]);
+    sum += double(units) * double(concurrency.time_at[units]);
+  }
+  return any > 0 ? sum / any : 0;
+}
+
 void PageText::print_wall() {
   const Coarse& coarse = page_.coarse;
   if (coarse.wall == 0) return;
@@ -207,7 +217,7 @@ void PageText::print_wall() {
   std::string side = fmt::format("work {}", base_with_unit(double(coarse.work)));
   if (coarse.active > 0) {
     side += fmt::format("; {:.2f} units at work on average while any is, {} at most",
-                        double(coarse.work) / double(coarse.active), coarse.concurrency.most());
+                        units_at_work(coarse.concurrency), coarse.concurrency.most());
   }
   if (coarse.gaps > 0) {
     side += fmt::format("; {}, the longest {}", counted(coarse.gaps, "gap", "gaps"),

@@ -1,6 +1,8 @@
 // The analyses, each on a profile small enough to count by hand, and against slow twins.
 #include <gmock/gmock.h>
 
+#include <functional>
+#include <numeric>
 #include <random>
 
 #include "analysis/profile_builder.hpp"
@@ -15,45 +17,55 @@ namespace {
 using npuscope::testing::ProfileBuilder;
 using ::testing::ElementsAre;
 
-std::vector<std::int64_t> self_of(const Profile& profile) {
-  return self_durations(profile, SpansByUnit(profile));
+std::vector<std::int64_t> own_of(const Profile& profile) {
+  return own_durations(profile, SpansByUnit(profile));
 }
 
 Coarse coarse_of(const Profile& profile) {
   const SpansByUnit by_unit(profile);
-  return analyse_coarse(profile, by_unit, self_durations(profile, by_unit));
+  return analyse_coarse(profile, by_unit, own_durations(profile, by_unit));
 }
 
 OpTable ops_of(const Profile& profile, Grouping grouping = Grouping::label) {
   const SpansByUnit by_unit(profile);
-  return analyse_ops(profile, by_unit, self_durations(profile, by_unit), {grouping, 10});
+  return analyse_ops(profile, by_unit, own_durations(profile, by_unit), {grouping, 10});
 }
 
 UnitTable units_of(const Profile& profile) {
   const SpansByUnit by_unit(profile);
-  return analyse_units(profile, by_unit, self_durations(profile, by_unit));
+  return analyse_units(profile, by_unit, own_durations(profile, by_unit));
 }
 
-TEST(SelfDuration, IsWhatNestedSlicesLeave) {
+TEST(OwnDuration, IsWhatNestedSlicesLeave) {
   ProfileBuilder made;
   const UnitId unit = made.unit("t", Engine::thread);
   made.span(unit, "outer", 0, 100, SpanKind::slice);
   made.span(unit, "middle", 10, 60, SpanKind::slice);
   made.span(unit, "inner", 20, 30, SpanKind::slice);
   made.span(unit, "second", 60, 70, SpanKind::slice);
-  EXPECT_THAT(self_of(made.profile), ElementsAre(40, 40, 10, 10));
+  EXPECT_THAT(own_of(made.profile), ElementsAre(40, 40, 10, 10));
 }
 
-TEST(SelfDuration, OfOverlappingSlicesSumsToTheirUnion) {
+TEST(OwnDuration, OfSlicesThatOverlapInPartIsWholeAndLeavesTheOuterOneWhatNoneCovers) {
   ProfileBuilder made;
   const UnitId unit = made.unit("t", Engine::thread);
   made.span(unit, "a", 0, 20, SpanKind::slice);
   made.span(unit, "b", 5, 10, SpanKind::slice);
   made.span(unit, "c", 7, 15, SpanKind::slice);
-  EXPECT_THAT(self_of(made.profile), ElementsAre(10, 2, 8));
+  made.span(unit, "d", 18, 25, SpanKind::slice);
+  EXPECT_THAT(own_of(made.profile), ElementsAre(10, 5, 8, 7));
 }
 
-TEST(SelfDuration, OfTransfersAndAsyncIsTheWholeAndOfFramesAndInstantsNothing) {
+TEST(OwnDuration, OfWorkIsNotLessForAWaitInsideIt) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("t", Engine::hvx);
+  made.span(unit, "a", 0, 20);
+  made.span(unit, "a", 5, 10, SpanKind::sync);
+  made.span(unit, "b", 6, 8);
+  EXPECT_THAT(own_of(made.profile), ElementsAre(18, 5, 2));
+}
+
+TEST(OwnDuration, OfTransfersAndAsyncIsTheWholeAndOfFramesAndInstantsNothing) {
   ProfileBuilder made;
   const UnitId unit = made.unit("u", Engine::dma);
   made.span(unit, "x", 0, 10, SpanKind::transfer);
@@ -61,11 +73,34 @@ TEST(SelfDuration, OfTransfersAndAsyncIsTheWholeAndOfFramesAndInstantsNothing) {
   made.span(unit, "z", 0, 30, SpanKind::async);
   made.span(unit, "", 0, 40, SpanKind::inference);
   made.span(unit, "i", 3, 3, SpanKind::instant);
-  EXPECT_THAT(self_of(made.profile), ElementsAre(10, 7, 30, 0, 0));
+  EXPECT_THAT(own_of(made.profile), ElementsAre(10, 7, 30, 0, 0));
 }
 
-// The obvious way: a look at every moment.
-TEST(SelfDuration, SumsToTheMomentsInWhichAnySliceRuns) {
+// The obvious way: each slice looks through all others for the one that it is inside, then each
+// moment of each slice through those inside it.
+std::vector<std::int64_t> own_by_looking(const Spans& spans,
+                                         const std::vector<std::uint32_t>& order) {
+  const auto end_of = [&](std::uint32_t row) { return spans.start[row] + spans.duration[row]; };
+  std::vector<std::vector<std::uint32_t>> inside(spans.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    for (std::size_t j = i; j-- > 0;) {
+      if (end_of(order[j]) < end_of(order[i]) || spans.duration[order[i]] == 0) continue;
+      inside[order[j]].push_back(order[i]);
+      break;
+    }
+  }
+  std::vector<std::int64_t> own(spans.size(), 0);
+  for (std::uint32_t row = 0; row < spans.size(); ++row) {
+    for (std::int64_t t = spans.start[row]; t < end_of(row); ++t) {
+      own[row] += std::none_of(inside[row].begin(), inside[row].end(), [&](std::uint32_t inner) {
+        return spans.start[inner] <= t && t < end_of(inner);
+      });
+    }
+  }
+  return own;
+}
+
+TEST(OwnDuration, IsThatOfTheObviousWayAndNeverSumsToLessThanTheUnion) {
   std::mt19937 random(11);
   for (int round = 0; round < 300; ++round) {
     ProfileBuilder made;
@@ -75,25 +110,41 @@ TEST(SelfDuration, SumsToTheMomentsInWhichAnySliceRuns) {
       const std::int64_t begin = random() % 30;
       made.span(unit, "s", begin, begin + random() % 12, SpanKind::slice);
     }
-    const Spans& spans = made.profile.spans;
-    std::vector<std::int64_t> total(spans.size(), 0);
-    std::int64_t active = 0;
-    for (std::int64_t t = 0; t < 45; ++t) {
-      bool any = false;
-      for (std::size_t i = 0; i < spans.size(); ++i) {
-        any = any || (spans.start[i] <= t && t < spans.start[i] + spans.duration[i]);
-      }
-      active += any;
-    }
-    const auto self = self_of(made.profile);
-    std::int64_t sum = 0;
-    for (std::size_t i = 0; i < self.size(); ++i) {
-      EXPECT_GE(self[i], 0);
-      EXPECT_LE(self[i], spans.duration[i]);
-      sum += self[i];
-    }
-    ASSERT_EQ(sum, active) << "in round " << round;
+    const SpansByUnit by_unit(made.profile);
+    const auto rows = by_unit.of(unit);
+    const auto own = own_of(made.profile);
+    ASSERT_EQ(own, own_by_looking(made.profile.spans, {rows.begin(), rows.end()}))
+        << "in round " << round;
+    std::vector<Interval> all;
+    for (const std::uint32_t row : rows) all.push_back(interval_of(made.profile.spans, row));
+    ASSERT_GE(std::accumulate(own.begin(), own.end(), std::int64_t{0}),
+              length_of(union_of(std::move(all))));
   }
+}
+
+TEST(OwnDuration, OfSlicesThatNestProperlySumsToTheUnion) {
+  std::mt19937 random(12);
+  ProfileBuilder made;
+  const UnitId unit = made.unit("t", Engine::thread);
+  const std::function<void(std::int64_t, std::int64_t)> fill = [&](std::int64_t begin,
+                                                                   std::int64_t end) {
+    while (begin < end) {
+      const std::int64_t from = begin + random() % 3;
+      const std::int64_t to = std::min<std::int64_t>(end, from + 1 + random() % 20);
+      if (from >= to) return;
+      made.span(unit, "s", from, to, SpanKind::slice);
+      if (random() % 2) fill(from + 1, to);
+      begin = to;
+    }
+  };
+  fill(0, 500);
+  const auto own = own_of(made.profile);
+  std::vector<Interval> all;
+  for (std::size_t row = 0; row < own.size(); ++row) {
+    all.push_back(interval_of(made.profile.spans, row));
+  }
+  EXPECT_EQ(std::accumulate(own.begin(), own.end(), std::int64_t{0}),
+            length_of(union_of(std::move(all))));
 }
 
 TEST(Coarse, ThePartsAddUpToTheWall) {

@@ -14,7 +14,7 @@ namespace {
 using npuscope::testing::ProfileBuilder;
 
 OpRuns runs_of(const Profile& profile) {
-  return {profile, self_durations(profile, SpansByUnit(profile))};
+  return {profile, own_durations(profile, SpansByUnit(profile))};
 }
 
 TEST(OpRuns, ThreadsThatShareAnOpAreOneRunOfItInEachInference) {
@@ -101,8 +101,8 @@ TEST(OpTable, WorkOfATransferIsItsOwnTimeAndTheIssueStandsBesideIt) {
   made.span(dma, "copy", 0, 20, SpanKind::transfer);
   made.span(thread, "flush", 5, 9);
   const SpansByUnit by_unit(made.profile);
-  const auto self = self_durations(made.profile, by_unit);
-  const OpTable table = analyse_ops(made.profile, by_unit, self, {Grouping::label, 10});
+  const auto own = own_durations(made.profile, by_unit);
+  const OpTable table = analyse_ops(made.profile, by_unit, own, {Grouping::label, 10});
   const OpRow& copy = table.rows[0];
   EXPECT_EQ(copy.runs, 1u);
   EXPECT_EQ(copy.instances, 2u);

@@ -1,9 +1,9 @@
 // The coarse view: where the wall time of a timeline went, in parts that add up to it.
 //
-//   const Coarse coarse = analyse_coarse(profile, by_unit, self);
+//   const Coarse coarse = analyse_coarse(profile, by_unit, own);
 //   coarse.wall               64829   ticks of the base clock, first start to last end
 //   coarse.parts              compute alone 31000, compute with data movement 12000, … idle 1773
-//   coarse.work               68626   sum over units; work / active = how many ran side by side
+//   coarse.work               68626   sum over units
 //
 // The parts partition the wall: every moment is in exactly one, by what runs in it. A wait counts
 // only where nothing works.
@@ -57,6 +57,6 @@ struct Coarse {
 };
 
 Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
-                      const std::vector<std::int64_t>& self);
+                      const std::vector<std::int64_t>& own);
 
 }  // namespace npuscope::analysis

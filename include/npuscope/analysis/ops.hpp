@@ -1,6 +1,6 @@
 // The fine view: what each operation costs, as a table whose every column is one kind of number.
 //
-//   OpTable table = analyse_ops(profile, by_unit, self, {.grouping = Grouping::label, .top = 10});
+//   OpTable table = analyse_ops(profile, by_unit, own, {.grouping = Grouping::label, .top = 10});
 //   table.columns[table.ranked_by].kind      // dominant_path
 //   table.rows[0].label                      // "MatMul_0"
 //   table.rows[0].values[table.ranked_by]    // 32707
@@ -80,6 +80,6 @@ struct OpTable {
 bool adds_up(MeasureKind kind, std::string_view name);
 
 OpTable analyse_ops(const Profile& profile, const SpansByUnit& by_unit,
-                    const std::vector<std::int64_t>& self, const OpOptions& options);
+                    const std::vector<std::int64_t>& own, const OpOptions& options);
 
 }  // namespace npuscope::analysis

@@ -3,7 +3,7 @@
 //
 //   role_of(SpanKind::sync)                 // wait
 //   timeline_of(profile)                    // first start to last end of what ran
-//   self_durations(profile, by_unit)[row]   // duration less what is nested inside
+//   own_durations(profile, by_unit)[row]    // duration less what is nested inside
 //
 // A span's end never overflows: end_of() saturates, negative durations count as none.
 #pragma once
@@ -43,10 +43,12 @@ Interval interval_of(const Spans& spans, std::size_t row);
 // Empty {0, 0} without spans.
 Interval timeline_of(const Profile& profile);
 
-// Row i: the time in which span i was the innermost of its unit. Their sum over the work of a unit
-// is the union of its intervals, however they nest or overlap. Asynchronous spans and transfers may
-// truly overlap: theirs is the whole duration; that of frames and instants is zero.
-std::vector<std::int64_t> self_durations(const Profile& profile, const SpansByUnit& by_unit);
+// Row i: the duration of span i less what of its kind lies wholly inside it, on its unit: nested
+// slices count once, in the innermost. Each slice is inside one other, the last to begin of those
+// that contain it. What overlaps in part, as rows of several threads drawn as one do by some ticks,
+// keeps its whole duration, so that the sum is never less than the union, and a wait inside work
+// takes nothing from it. Asynchronous spans and transfers are whole, frames and instants zero.
+std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUnit& by_unit);
 
 // Ticks of the base clock per second during a window: the clock's own rate, else that of the
 // shortest phase which contains the window and has been timed by another clock.

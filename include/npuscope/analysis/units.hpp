@@ -1,6 +1,6 @@
 // The low view: how busy each unit was and what it moved.
 //
-//   UnitTable table = analyse_units(profile, by_unit, self);
+//   UnitTable table = analyse_units(profile, by_unit, own);
 //   table.units[0].busy          // union of its work: nested and overlapping spans count once
 //   table.engines[0].domain      // the busiest unit of the HVX threads: their real time
 //
@@ -62,7 +62,7 @@ struct UnitTable {
 };
 
 UnitTable analyse_units(const Profile& profile, const SpansByUnit& by_unit,
-                        const std::vector<std::int64_t>& self);
+                        const std::vector<std::int64_t>& own);
 
 // A unit's name within its parents': "card 0 > core 3 > HVX 1".
 std::string path_of(const Profile& profile, UnitId unit);
