@@ -13,6 +13,7 @@ enum : std::uint32_t { packet = 1 };
 namespace packet_field {
 enum : std::uint32_t {
   trusted_uid = 3,
+  chrome_events = 5,
   clock_snapshot = 6,
   timestamp = 8,
   sequence_id = 10,
@@ -198,6 +199,14 @@ enum : std::uint32_t { clocks = 1, primary_trace_clock = 2 };
 
 namespace clock_field {
 enum : std::uint32_t { id = 1, timestamp = 2, is_incremental = 3, unit_multiplier_ns = 4 };
+}
+
+namespace bundle_field {  // ChromeEventBundle: facts about the trace, each with a name
+enum : std::uint32_t { metadata = 2 };
+}
+
+namespace metadata_field {
+enum : std::uint32_t { name = 1, text = 2 };
 }
 
 // Built-in clocks; 64 to 127 belong to a sequence.

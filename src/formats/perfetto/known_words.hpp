@@ -23,13 +23,20 @@ enum class Word : std::uint8_t {
   operands,
   output_bytes,
   op_id,
-  microseconds,
+  engine,
+  core,
+  group,
+  position,
+  microseconds,  // from here on of phases
+  phase,
+  parent,
+  unit,
   first_kind,  // names of span kinds from here on
 };
 
 inline constexpr std::string_view word_prefix = "npuscope.";
 
-inline constexpr std::array<std::string_view, 24> words = {"npuscope.span",
+inline constexpr std::array<std::string_view, 31> words = {"npuscope.span",
                                                            "npuscope.inference",
                                                            "npuscope.processor cycles",
                                                            "npuscope.node",
@@ -41,7 +48,14 @@ inline constexpr std::array<std::string_view, 24> words = {"npuscope.span",
                                                            "npuscope.operands",
                                                            "npuscope.output bytes",
                                                            "npuscope.op id",
+                                                           "npuscope.engine",
+                                                           "npuscope.core",
+                                                           "npuscope.group",
+                                                           "npuscope.position",
                                                            "npuscope.microseconds",
+                                                           "npuscope.phase",
+                                                           "npuscope.parent",
+                                                           "npuscope.unit",
                                                            "op",
                                                            "sync",
                                                            "barrier",

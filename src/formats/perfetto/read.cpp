@@ -8,6 +8,7 @@
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/inflate.hpp"
 #include "formats/perfetto/restore.hpp"
+#include "formats/perfetto/restore_own.hpp"
 #include "formats/perfetto/trace_reader.hpp"
 #include "formats/perfetto/wire.hpp"
 
@@ -56,6 +57,7 @@ void TraceReader::decode_packet(std::string_view bytes, Packet& packet) {
       case bytes_field(packet_field::track_descriptor): rare().track = text_of(reader); break;
       case bytes_field(packet_field::process_descriptor): rare().process = text_of(reader); break;
       case bytes_field(packet_field::thread_descriptor): rare().thread = text_of(reader); break;
+      case bytes_field(packet_field::chrome_events): rare().facts = text_of(reader); break;
       case bytes_field(packet_field::compressed_packets): rare().zlib = text_of(reader); break;
       case bytes_field(packet_field::zstd_compressed_packets): rare().zstd = text_of(reader); break;
       case bytes_field(packet_field::synchronization_marker):
@@ -152,7 +154,31 @@ void TraceReader::take_contents(const Packet& packet, Sequence& sequence) {
     sequence.thread_track = thread.track;
     if (thread.has_reference_time) sequence.reference_time_us = thread.reference_time_us;
   }
+  if (rare.facts.data() != nullptr && !take_about(rare.facts)) {
+    defects_.add_packet_kind(packet_field::chrome_events, packet.offset);
+  }
   if (rare.unknown_field != 0) defects_.add_packet_kind(rare.unknown_field, packet.offset);
+}
+
+// False where the facts are another recorder's.
+bool TraceReader::take_about(std::string_view facts) {
+  protozero::pbf_reader bundle(facts.data(), facts.size());
+  bool is_own = false;
+  while (bundle.next(bundle_field::metadata, protozero::pbf_wire_type::length_delimited)) {
+    std::string_view name, text;
+    protozero::pbf_reader fact = bundle.get_message();
+    while (fact.next()) {
+      switch (fact.tag_and_type()) {
+        case bytes_field(metadata_field::name): name = text_of(fact); break;
+        case bytes_field(metadata_field::text): text = text_of(fact); break;
+        default: fact.skip();
+      }
+    }
+    if (name != about_name) continue;
+    is_own = true;
+    if (++abouts_ == 1) about_ = text;
+  }
+  return is_own;
 }
 
 void TraceReader::take_compressed(const Packet& packet, Level level) {
@@ -290,11 +316,18 @@ Result<Profile> TraceReader::read(ByteSource& source, const ReadOptions& options
   flows_.finish(profile_, slices_, defects_);
   sort_samples();
   make_units();
-  restore_known_words(profile_);
+  // Several profiles in one trace count by different clocks; they stay what the trace makes of
+  // them.
+  const auto own =
+      abouts_ == 1 ? OwnTrace::recognise(about_, profile_, unit_descriptions_) : std::nullopt;
+  if (own) own->restore_phases(profile_);
+  if (own) own->restore_units(profile_);
+  restore_known_words(profile_, own ? own->numbers() : std::vector<NumberMeaning>{});
   clocks_.fill(profile_);
   profile_.provenance.files = {source.name()};
   profile_.provenance.format = "Perfetto trace";
   profile_.notes = defects_.notes(source.name());
+  if (own) own->restore_times(profile_);
   return std::move(profile_);
 }
 

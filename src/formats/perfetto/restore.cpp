@@ -8,6 +8,7 @@
 
 #include "formats/perfetto/annotations.hpp"
 #include "formats/perfetto/known_words.hpp"
+#include "profile/names.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -23,14 +24,19 @@ std::optional<Word> word_in(const Profile& profile, const ArgumentKey& key) {
   if (found == known) return std::nullopt;
   const auto word = Word(found - words.begin());
   const bool numeric = word == Word::inference || word == Word::processor_cycles ||
-                       word == Word::output_bytes || word == Word::op_id;
+                       word == Word::output_bytes || word == Word::op_id || word == Word::core ||
+                       word == Word::group || word == Word::position;
   const bool fits = numeric ? is_integer(key.type) : key.type == ArgumentType::text;
   return fits ? std::optional(word) : std::nullopt;
 }
 
 class Restorer {
  public:
-  explicit Restorer(Profile& profile) : profile_(profile) {}
+  Restorer(Profile& profile, const std::vector<NumberMeaning>& numbers) : profile_(profile) {
+    for (const NumberMeaning& number : numbers) {
+      numbers_.try_emplace({number.name, number.is_column}, &number);
+    }
+  }
   Restorer(const Restorer&) = delete;
   Restorer& operator=(const Restorer&) = delete;
 
@@ -46,14 +52,24 @@ class Restorer {
  private:
   using OpKey = std::vector<std::uint64_t>;  // kind, name, then words and their values
 
+  // What becomes of an argument: a word, a number, or itself.
+  struct Meaning {
+    std::optional<Word> word;
+    const NumberMeaning* number = nullptr;
+  };
+
   bool find_words();
+  const NumberMeaning* number_in(const ArgumentKey& key) const;
+  void take_number(const NumberMeaning& number, const Argument& argument, std::size_t row);
   void restore_row(std::size_t row);
   void take(Word word, const Argument& argument, std::size_t row, OpKey& key);
   OpId op_of(const OpKey& key, StringId name);
   StringId name_without_kind(StringId name, SpanKind kind);
 
   Profile& profile_;
-  std::vector<std::vector<std::optional<Word>>> words_of_shape_;
+  std::map<std::pair<StringId, bool>, const NumberMeaning*> numbers_;  // by name, is_column
+  std::vector<std::vector<Meaning>> meanings_of_shape_;
+  std::map<StringId, std::size_t> column_of_name_;
   ArgumentList list_;
   Arguments given_;
   ArgumentTable table_{given_};
@@ -64,14 +80,36 @@ class Restorer {
 bool Restorer::find_words() {
   bool any = false;
   for (const ArgumentShape& shape : profile_.spans.arguments.shapes) {
-    std::vector<std::optional<Word>> found;
+    std::vector<Meaning> found;
     for (const ArgumentKey& key : shape) {
-      found.push_back(word_in(profile_, key));
-      any |= found.back().has_value();
+      found.push_back({word_in(profile_, key), number_in(key)});
+      any |= found.back().word.has_value() || found.back().number != nullptr;
     }
-    words_of_shape_.push_back(std::move(found));
+    meanings_of_shape_.push_back(std::move(found));
   }
   return any && !profile_.spans.arguments.empty();
+}
+
+const NumberMeaning* Restorer::number_in(const ArgumentKey& key) const {
+  if (key.type != ArgumentType::integer && key.type != ArgumentType::number) return nullptr;
+  const auto found = numbers_.find({key.name, key.type == ArgumentType::integer});
+  return found == numbers_.end() ? nullptr : found->second;
+}
+
+void Restorer::take_number(const NumberMeaning& number, const Argument& argument, std::size_t row) {
+  if (!number.is_column) {
+    profile_.measures.push_back({Measure::Subject::span, std::uint32_t(row), number.name,
+                                 number.kind, number.origin, number.clock, argument.number(),
+                                 every_instance});
+    return;
+  }
+  auto& columns = profile_.spans.measures;
+  const auto [place, is_new] = column_of_name_.try_emplace(number.name, columns.size());
+  if (is_new) {
+    columns.push_back({number.name, number.kind, number.origin, number.clock, {}});
+    columns.back().values.assign(profile_.spans.size(), MeasureColumn::missing);
+  }
+  columns[place->second].values[row] = argument.integer();
 }
 
 void Restorer::restore_row(std::size_t row) {
@@ -80,10 +118,13 @@ void Restorer::restore_row(std::size_t row) {
   OpKey key = {0, 0};
   list_.clear();
   const SpanKind before = profile_.spans.kind[row];
-  for (std::size_t i = 0; i < words_of_shape_[shape].size(); ++i) {
+  for (std::size_t i = 0; i < meanings_of_shape_[shape].size(); ++i) {
     const Argument argument = arguments.at(row, i);
-    if (const auto word = words_of_shape_[shape][i]) {
-      take(*word, argument, row, key);
+    const Meaning& meaning = meanings_of_shape_[shape][i];
+    if (meaning.word) {
+      take(*meaning.word, argument, row, key);
+    } else if (meaning.number != nullptr) {
+      take_number(*meaning.number, argument, row);
     } else {
       list_.add(argument.key.name, argument.key.type, argument.bits);
     }
@@ -146,6 +187,12 @@ OpId Restorer::op_of(const OpKey& key, StringId name) {
       case Word::operands: op.operands = text; break;
       case Word::output_bytes: op.output = Bytes{std::int64_t(key[i + 1])}; break;
       case Word::op_id: op.id = key[i + 1]; break;
+      case Word::engine:
+        op.engine = value_named<Engine>(profile_.strings[text]).value_or(Engine::none);
+        break;
+      case Word::core: op.core = std::uint32_t(key[i + 1]); break;
+      case Word::group: op.group = std::uint32_t(key[i + 1]); break;
+      case Word::position: op.position = std::uint32_t(key[i + 1]); break;
       default: break;
     }
   }
@@ -155,6 +202,8 @@ OpId Restorer::op_of(const OpKey& key, StringId name) {
 
 }  // namespace
 
-void restore_known_words(Profile& profile) { Restorer(profile).run(); }
+void restore_known_words(Profile& profile, const std::vector<NumberMeaning>& numbers) {
+  Restorer(profile, numbers).run();
+}
 
 }  // namespace npuscope::perfetto

@@ -39,7 +39,7 @@ class TraceReader {
   // What few packets have; kept apart so that the others cost less.
   struct RareParts {
     std::uint32_t unknown_field = 0;
-    std::string_view defaults, snapshot, track, process, thread, zlib, zstd;
+    std::string_view defaults, snapshot, track, process, thread, zlib, zstd, facts;
   };
   struct Packet {
     std::uint64_t offset = 0;
@@ -71,6 +71,7 @@ class TraceReader {
   void take_sequence_state(const Packet& packet, Sequence& sequence);
   void take_contents(const Packet& packet, Sequence& sequence);
   void take_compressed(const Packet& packet, Level level);
+  bool take_about(std::string_view facts);
   Sequence* sequence_of(const Packet& packet);
   void note_gaps(const PacketCutter& cutter);
   void make_room(const ByteSource& source);
@@ -129,6 +130,9 @@ class TraceReader {
   std::unordered_map<std::uint64_t, OpId> ops_;
   std::map<std::tuple<std::uint32_t, StringId, StringId>, std::uint32_t> named_series_;
   std::vector<std::uint32_t> track_of_series_;
+  std::vector<StringId> unit_descriptions_;  // of the tracks that the units were
+  std::string about_;                        // of the first profile that npuscope wrote
+  std::uint64_t abouts_ = 0;                 // how many it wrote
   std::int64_t last_time_ = std::numeric_limits<std::int64_t>::min();
   bool has_room_ = false;
   std::uint64_t packets_ = 0;

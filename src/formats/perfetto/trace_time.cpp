@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "npuscope/profile/intervals.hpp"
@@ -13,12 +14,17 @@ __extension__ typedef __int128 Wide;  // products of two 64-bit numbers
 
 constexpr std::int64_t latest = std::int64_t{1} << 61;  // what a reader takes
 
+Hertz rate_of(const Profile& profile) {
+  const std::size_t base = index_of(profile.base_clock);
+  return base < profile.clocks.size() ? profile.clocks[base].rate : Hertz{0};
+}
+
 }  // namespace
 
-TraceTime::TraceTime(const Profile& profile) {
-  const std::size_t base = index_of(profile.base_clock);
-  if (base >= profile.clocks.size()) return;
-  const double rate = profile.clocks[base].rate.value;
+TraceTime::TraceTime(const Profile& profile) : TraceTime(rate_of(profile)) {}
+
+TraceTime::TraceTime(Hertz hertz) {
+  const double rate = hertz.value;
   if (!(rate > 0) || !(rate <= 1e15)) return;
   rate_is_known_ = true;
   // Rates that are no whole numbers of hertz are kept to millihertz.
@@ -36,6 +42,13 @@ std::int64_t TraceTime::scaled(std::int64_t ticks) const {
   const Wide half = product < 0 ? -(denominator_ / 2) : denominator_ / 2;
   const Wide time = (product + half) / denominator_;
   return std::int64_t(std::clamp<Wide>(time, -latest, latest));
+}
+
+std::int64_t TraceTime::ticks_at(std::int64_t nanoseconds) const {
+  const Wide product = Wide(saturating_subtract(nanoseconds, shift_)) * denominator_;
+  const Wide half = product < 0 ? -(numerator_ / 2) : numerator_ / 2;
+  constexpr Wide most = std::numeric_limits<std::int64_t>::max();
+  return std::int64_t(std::clamp<Wide>((product + half) / numerator_, -most, most));
 }
 
 std::int64_t TraceTime::moved(std::int64_t time) const {

@@ -1,4 +1,4 @@
-// Ticks of a profile's base clock as nanoseconds of a trace.
+// Ticks of a profile's base clock as nanoseconds of a trace, and back.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@ namespace npuscope::perfetto {
 class TraceTime {
  public:
   explicit TraceTime(const Profile& profile);
+  explicit TraceTime(Hertz rate);  // 0: unknown
 
   // False: one tick is taken as one nanosecond.
   bool rate_is_known() const { return rate_is_known_; }
@@ -24,6 +25,10 @@ class TraceTime {
   void shift_by(std::int64_t nanoseconds) { shift_ = nanoseconds; }
   // Without the shift; may be negative.
   std::int64_t scaled(std::int64_t ticks) const;
+  // The ticks at a time of the trace: those that were written, where a tick is a nanosecond or
+  // more.
+  std::int64_t ticks_at(std::int64_t nanoseconds) const;
+  bool is_finer_than_nanoseconds() const { return denominator_ > numerator_; }
 
  private:
   std::int64_t moved(std::int64_t time) const;

@@ -91,6 +91,9 @@ void Tracks::describe(std::string_view track_descriptor) {
       case bytes_field(track_field::atrace_name):
         keep_name(*strings_, text_of(reader), track.name);
         break;
+      case bytes_field(track_field::description):
+        keep_name(*strings_, text_of(reader), track.description);
+        break;
       case varint_field(track_field::parent_uuid):
         track.parent_uuid = reader.get_uint64();
         track.has_parent = true;

@@ -40,6 +40,7 @@ struct Track {
   StringId process_name{};
   StringId thread_name{};
   StringId quantity{};  // of a counter: what it counts
+  StringId description{};
   std::int64_t tid = 0;
   std::int64_t multiplier = 1;  // of a counter
   std::int32_t pid = 0;

@@ -93,6 +93,7 @@ void UnitTree::merge(const Track& from, Track& into) {
   take(from.name, into.name);
   take(from.process_name, into.process_name);
   take(from.thread_name, into.thread_name);
+  take(from.description, into.description);
   if (!into.has_uuid) {
     into.ordering = from.ordering;
     into.rank = from.rank;
@@ -289,6 +290,12 @@ void TraceReader::make_units() {
     const bool above = is_track && tracks_[track].is_counter;
     const std::uint32_t unit = above ? tree.unit_above(track) : tree.unit_of(track);
     series.unit = UnitId(unit);
+  }
+  unit_descriptions_.assign(profile_.units.size(), StringId{});
+  for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
+    const StringId description = tracks_[track].description;
+    const std::uint32_t unit = tree.unit_of(track);
+    if (description != StringId{} && unit != none) unit_descriptions_[unit] = description;
   }
   std::vector<bool> may_overlap(profile_.units.size(), false);
   bool any = false;

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <optional>
 
+#include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/write_slices.hpp"
 #include "npuscope/base/files.hpp"
@@ -66,6 +67,29 @@ std::int64_t earliest_in(const Profile& profile, const TraceTime& time) {
   return earliest == std::numeric_limits<std::int64_t>::max() ? 0 : time.scaled(earliest);
 }
 
+std::uint64_t ops_without_span(const Profile& profile) {
+  std::vector<bool> executed(profile.ops.size(), false);
+  for (const OpId op : profile.spans.op) {
+    if (index_of(op) < executed.size()) executed[index_of(op)] = true;
+  }
+  return std::uint64_t(std::count(executed.begin(), executed.end(), false));
+}
+
+// Profiles whose times stand beside the first one's though no clock relates them.
+std::uint64_t unrelated_to_first(std::span<const Profile* const> profiles) {
+  const auto name_of_clock = [](const Profile& profile) {
+    const std::size_t base = index_of(profile.base_clock);
+    return base < profile.clocks.size() ? clock_named(profile.text(profile.clocks[base].name))
+                                        : std::nullopt;
+  };
+  std::uint64_t unrelated = 0;
+  for (std::size_t i = 1; i < profiles.size(); ++i) {
+    const auto clock = name_of_clock(*profiles[i]);
+    if (!clock || clock != name_of_clock(*profiles[0])) ++unrelated;
+  }
+  return unrelated;
+}
+
 class TraceWriter {
  public:
   TraceWriter(std::span<const Profile* const> profiles, PacketSink::Write write,
@@ -80,6 +104,7 @@ class TraceWriter {
  private:
   void write_profile(const Profile& profile, std::size_t number);
   void write_clocks(const Profile& profile, const TraceTime& time, std::int64_t moment);
+  void write_about(const Profile& profile, std::int64_t moved_ns);
   void write_counters(const Profile& profile, const TraceTime& time, UnitTracks& units,
                       SequenceWriter& sequence);
   void write_series(const CounterSeries& series, std::span<const std::uint32_t> samples,
@@ -128,6 +153,18 @@ void TraceWriter::write_clocks(const Profile& profile, const TraceTime& time, st
   sink_.add(packet);
 }
 
+// Beside the first tracks, so that a trace that was cut short has it too.
+void TraceWriter::write_about(const Profile& profile, std::int64_t moved_ns) {
+  MessageBuffer fact;
+  fact.add_bytes(metadata_field::name, about_name);
+  fact.add_bytes(metadata_field::text, about_text(profile, moved_ns));
+  MessageBuffer bundle;
+  bundle.add_message(bundle_field::metadata, fact);
+  MessageBuffer packet;
+  packet.add_message(packet_field::chrome_events, bundle);
+  sink_.add(packet);
+}
+
 void TraceWriter::write_profile(const Profile& profile, std::size_t number) {
   TraceTime time(profile);
   const std::int64_t earliest = earliest_in(profile, time);
@@ -146,6 +183,7 @@ void TraceWriter::write_profile(const Profile& profile, std::size_t number) {
   if (!sequence_) sequence_.emplace(sink_, base_clock_of(profile));
   sequence_->forget_texts();
   UnitTracks units(profile, tracks_, used_ids_, root);
+  write_about(profile, earliest < 0 ? -earliest : 0);
   SliceWriter slices(profile, time, units, *sequence_, report_.losses, next_flow_id_);
   slices.write_phases();
   const std::size_t parts = profile.units.size() + 1;
@@ -236,6 +274,7 @@ void TraceWriter::count_losses(const Profile& profile, const TraceTime& time) {
     if (!held) ++numbers;
   }
   losses.add("numbers about the run, units and ops", numbers);
+  losses.add("ops without a span", ops_without_span(profile));
   losses.add("dependencies between ops", profile.edges.size());
   losses.add("tensors", profile.tensors.size());
   losses.add("checks", profile.checks.size());
@@ -244,6 +283,10 @@ void TraceWriter::count_losses(const Profile& profile, const TraceTime& time) {
 
 WriteReport TraceWriter::write() {
   for (std::size_t i = 0; i < profiles_.size(); ++i) write_profile(*profiles_[i], i);
+  report_.losses.add(
+      "profiles whose clock has no known relation to the first one's: their times "
+      "stand side by side as they are",
+      unrelated_to_first(profiles_));
   sink_.flush();
   report_.bytes = sink_.bytes();
   report_.packets = sink_.packets();

@@ -8,8 +8,10 @@
 #include <numeric>
 #include <tuple>
 
+#include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/lanes.hpp"
+#include "profile/names.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -137,6 +139,7 @@ void SliceWriter::write_phases() {
     TrackToWrite track;
     track.name = lane == 0 ? "phases" : fmt::format("phases ({})", lane + 1);
     track.rank = -1;  // above the units
+    track.description = text_of(TrackPlace{TrackPlace::Kind::phases});
     write_track(tracks_.add_below(UnitId::none, track), lanes[lane], What::phases);
   }
 }
@@ -184,6 +187,11 @@ void SliceWriter::write_phase(const Phase& phase, std::uint32_t number) {
   sequence_.event().add_varint(event_field::type, std::uint32_t(EventType::slice_begin));
   sequence_.event().add_varint(event_field::name_iid, iid(Interned::name, phase.name));
   annotate(Word::inference, phase.instance);
+  annotate(Word::phase, number);
+  if (phase.parent != no_phase) {
+    annotate(Word::parent, phase.parent == outermost_phase ? -1 : std::int64_t(phase.parent));
+  }
+  if (index_of(phase.unit) < profile_.units.size()) annotate(Word::unit, index_of(phase.unit));
   if (phase.microseconds >= 0) {
     begin_annotation(iid(Interned::annotation_name, Word::microseconds));
     annotation_.add_double(annotation_field::number, phase.microseconds);
@@ -331,6 +339,14 @@ void SliceWriter::add_op_extras(const Op& op) {
   annotate(Word::operands, op.operands);
   if (op.output.value != 0) annotate(Word::output_bytes, op.output.value);
   if (op.id != 0) annotate(Word::op_id, std::int64_t(op.id));
+  if (op.engine != Engine::none) {
+    begin_annotation(iid(Interned::annotation_name, Word::engine));
+    annotation_.add_bytes(annotation_field::text, stable_name(op.engine));
+    end_annotation();
+  }
+  if (op.core != 0) annotate(Word::core, op.core);
+  if (op.group != 0) annotate(Word::group, op.group);
+  if (op.position != 0) annotate(Word::position, op.position);
 }
 
 void SliceWriter::add_measures(Measure::Subject subject, std::uint32_t id) {

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
 
 namespace npuscope::perfetto {
@@ -29,6 +30,11 @@ std::optional<Integer> number_in(std::string_view text) {
   if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
   if (fmt::format("{}", value) != text) return std::nullopt;
   return value;
+}
+
+std::string place_text(std::uint32_t unit, bool exists) {
+  return text_of(exists ? TrackPlace{TrackPlace::Kind::unit, unit}
+                        : TrackPlace{TrackPlace::Kind::no_unit});
 }
 
 }  // namespace
@@ -65,6 +71,9 @@ std::uint64_t TrackWriter::add(const TrackToWrite& track) {
     descriptor.add_message(track_field::counter, part);
   } else {
     descriptor.add_varint(track_field::child_ordering, std::uint32_t(ChildOrdering::explicit_rank));
+  }
+  if (!track.description.empty()) {
+    descriptor.add_bytes(track_field::description, track.description);
   }
   descriptor.add_varint(track_field::sibling_order_rank, std::uint64_t(std::int64_t(track.rank)));
   MessageBuffer packet;
@@ -103,6 +112,7 @@ UnitTracks::UnitTracks(const Profile& profile, TrackWriter& tracks, UsedIds& use
 TrackToWrite UnitTracks::describe(std::uint32_t number, bool has_children) const {
   const Unit& unit = profile_.units[number];
   TrackToWrite track;
+  track.description = place_text(number, true);
   track.name = profile_.text(unit.name);
   track.rank = std::int32_t(std::min<std::uint32_t>(number, after_units - 1));
   track.parent = is_unit(unit.parent) ? uuid_[index_of(unit.parent)] : root_;
@@ -160,12 +170,16 @@ std::uint64_t UnitTracks::add_lane(UnitId unit, std::uint32_t lane) {
     track.rank = after_units;
   }
   if (lane > 0) track.name += fmt::format(" ({})", lane + 1);
+  track.description = place_text(index_of(unit), is_unit(unit));
   return tracks_.add(track);
 }
 
 std::uint64_t UnitTracks::add_below(UnitId unit, TrackToWrite track) {
   track.parent = is_unit(unit) ? of(unit) : root_;
   if (track.rank == 0) track.rank = after_units;
+  if (track.description.empty() && !track.is_counter) {
+    track.description = place_text(index_of(unit), is_unit(unit));
+  }
   return tracks_.add(track);
 }
 

@@ -19,7 +19,8 @@ struct TrackToWrite {
   std::optional<std::int32_t> pid;  // a process; with tid a thread
   std::optional<std::int64_t> tid;
   bool is_counter = false;
-  std::string quantity;  // of a counter
+  std::string quantity;     // of a counter
+  std::string description;  // where its slices belong, for the reader
 };
 
 class TrackWriter {

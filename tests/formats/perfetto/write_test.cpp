@@ -36,6 +36,12 @@ Written write(std::vector<const Profile*> profiles) {
 
 Written write(const Profile& profile) { return write(std::vector{&profile}); }
 
+// What a program sees that knows nothing of npuscope's metadata: with those of two profiles in one
+// trace the reader does not follow them either.
+std::string seen_by_others(const std::string& trace) {
+  return trace + std::string("\x0a\x0e\x2a\x0c\x12\x0a\x0a\x08npuscope");
+}
+
 void add_span(Profile& profile, UnitId unit, OpId op, SpanKind kind, std::int64_t start,
               std::int64_t duration) {
   profile.spans.unit.push_back(unit);
@@ -94,11 +100,24 @@ TEST(PerfettoWrite, WritesTheTrackTreeNamesInternedAndTimesAsDifferences) {
   }
   EXPECT_EQ(
       text,
-      "1 {\n  60 {\n    1: A\n    2: \"device 0\"\n    15: 2\n    11: 3\n    12: 0\n  }\n}\n"
-      "1 {\n  60 {\n    1: B\n    5: A\n    2: \"core 0\"\n    15: 2\n    11: 3\n    12: 1\n"
+      "1 {\n  60 {\n    1: A\n    2: \"device 0\"\n    15: 2\n    11: 3\n"
+      "    14: \"npuscope unit 0\"\n    12: 0\n  }\n}\n"
+      "1 {\n  60 {\n    1: B\n    5: A\n    2: \"core 0\"\n    15: 2\n    11: 3\n"
+      "    14: \"npuscope unit 1\"\n    12: 1\n"
       "  }\n}\n"
-      "1 {\n  60 {\n    1: C\n    5: B\n    2: \"HVX 1\"\n    15: 2\n    11: 3\n    12: 2\n"
+      "1 {\n  60 {\n    1: C\n    5: B\n    2: \"HVX 1\"\n    15: 2\n    11: 3\n"
+      "    14: \"npuscope unit 2\"\n    12: 2\n"
       "  }\n}\n"
+      // What tracks cannot say of the profile.
+      "1 {\n  5 {\n    2 {\n      1: \"npuscope\"\n"
+      "      2: \"{\"inferences\":0,\"temperature\":\"unknown\",\"clocks\":[{\"name\":\"utimer\","
+      "\"kind\":\"timer\",\"hertz\":19200000,\"offset\":0}],\"base_clock\":0,\"moved_ns\":0,"
+      "\"units\":["
+      "{\"name\":\"device 0\",\"engine\":\"device\",\"device\":0,\"core\":0,\"lane\":0},\n"
+      "{\"name\":\"core 0\",\"engine\":\"core\",\"device\":0,\"core\":0,\"lane\":0,\"parent\":0},\n"
+      "{\"name\":\"HVX\",\"engine\":\"hvx\",\"device\":0,\"core\":0,\"lane\":1,\"parent\":1}],"
+      "\"numbers\":[]}\"\n"
+      "    }\n  }\n}\n"
       // The sequence: state cleared, its default track and clock, that clock's beginning.
       "1 {\n  10: 1\n  13: 1\n  41: 1\n  87: 1\n"
       "  59 {\n    11 {\n      11: C\n    }\n    58: 64\n  }\n"
@@ -118,7 +137,7 @@ TEST(PerfettoWrite, WritesTheTrackTreeNamesInternedAndTimesAsDifferences) {
       "  11 {\n    9: 1\n    3: 1\n    10: 2\n    4 {\n      1: 1\n      17: 2\n    }\n  }\n}\n"
       "1 {\n  8: 2500\n  10: 1\n  13: 2\n  11 {\n    9: 2\n  }\n}\n");
   EXPECT_EQ(written.report.bytes, written.bytes.size());
-  EXPECT_EQ(written.report.packets, 8u);
+  EXPECT_EQ(written.report.packets, 9u);
   EXPECT_EQ(written.report.tracks, 3u);
 }
 
@@ -175,7 +194,7 @@ TEST(PerfettoWrite, PutsWhatOverlapsOnTracksOfItsOwn) {
   EXPECT_THAT(written.report.losses.entries,
               ElementsAre(Loss{"spans that overlap on one unit: on further tracks beside it", 1},
                           Loss{"units that are hardware: as tracks of their names", 1}));
-  EXPECT_EQ(test::read_as_text(written.bytes),
+  EXPECT_EQ(test::read_as_text(seen_by_others(written.bytes)),
             "track DMA 0\n"
             "track DMA 0 (2)\n"
             "0 +10 slice on DMA 0: copy\n"
@@ -251,8 +270,8 @@ TEST(PerfettoWrite, MovesTimesBeforeZero) {
   EXPECT_THAT(written.report.losses.entries,
               ElementsAre(Loss{"times before 0: all times are moved by 904 ns", 1},
                           Loss{"units that are hardware: as tracks of their names", 3}));
-  const Profile again = read(written.bytes);
-  EXPECT_THAT(again.spans.start, ElementsAre(0, 24));
+  EXPECT_THAT(read(seen_by_others(written.bytes)).spans.start, ElementsAre(0, 24));
+  EXPECT_THAT(read(written.bytes).spans.start, ElementsAre(-904, -880));
 }
 
 TEST(PerfettoWrite, HoldsPhasesMeasuresAndWhatIsKnownOfOps) {
@@ -283,13 +302,13 @@ TEST(PerfettoWrite, HoldsPhasesMeasuresAndWhatIsKnownOfOps) {
               ElementsAre(Loss{"units that are hardware: as tracks of their names", 3},
                           Loss{"measures of spans and phases: as annotations", 2},
                           Loss{"phases: as slices of a track of their own", 1}));
-  const Profile again = read(written.bytes);
+  const Profile again = read(seen_by_others(written.bytes));
   EXPECT_EQ(test::text_of(again),
             "track phases\n"
             "track device 0\n"
             "  track core 0\n"
             "    track HVX 1\n"
-            "90 +100 slice on phases: Graph Execute npuscope.microseconds=0.1\n"
+            "90 +100 slice on phases: Graph Execute npuscope.phase=0 npuscope.microseconds=0.1\n"
             "96 +24 sync on HVX 1: MatMul_0 [conv]\n"
             "120 +48 op on HVX 1: MatMul_0 [conv] dominant path=9 pmu 0x3f=12.0\n");
   EXPECT_THAT(again.spans.instance, ElementsAre(0, 3, 3));
@@ -314,6 +333,28 @@ TEST(PerfettoWrite, PutsSeveralProfilesSideBySide) {
   EXPECT_EQ(read(write(one).bytes + write(two).bytes).spans.size(), both.spans.size());
 }
 
+TEST(PerfettoWrite, SaysOfSeveralProfilesWhoseTimesNothingRelates) {
+  const Profile device = small_device();
+  const Profile host = test::random_profile({.seed = 1, .spans = 20});
+  const auto unrelated = [](std::vector<const Profile*> profiles) {
+    for (const Loss& loss : write(profiles).report.losses.entries) {
+      if (loss.what.starts_with("profiles whose clock has no known relation")) return loss.count;
+    }
+    return std::uint64_t{0};
+  };
+  EXPECT_EQ(unrelated({&device}), 0u);
+  EXPECT_EQ(unrelated({&host, &host}), 0u);  // both by the time since boot
+  EXPECT_EQ(unrelated({&host, &device, &host}), 1u);
+  EXPECT_EQ(unrelated({&device, &device, &host}), 2u);
+}
+
+TEST(PerfettoWrite, CountsOpsThatNothingExecutes) {
+  Profile profile = small_device();
+  add_op(profile, "weights", "constant");
+  EXPECT_THAT(write(profile).report.losses.entries,
+              ::testing::Contains(Loss{"ops without a span", 1}));
+}
+
 TEST(PerfettoWrite, KeepsProcessesWhoseIdsAreNoNumbersOrTaken) {
   Profile profile;
   const auto add = [&](Engine engine, const char* name, const char* pid, const char* tid,
@@ -329,7 +370,7 @@ TEST(PerfettoWrite, KeepsProcessesWhoseIdsAreNoNumbersOrTaken) {
   add(Engine::thread, "t", "0", "5", zero);
   add(Engine::process, "one", "4", "", UnitId::none);
   add(Engine::process, "other", "4", "", UnitId::none);
-  EXPECT_EQ(test::read_as_text(write(profile).bytes),
+  EXPECT_EQ(test::read_as_text(seen_by_others(write(profile).bytes)),
             "track process rank 3\n"
             "  track thread stream 7\n"
             "track zero\n"
@@ -348,7 +389,8 @@ TEST(PerfettoWrite, SurvivesForgedProfiles) {
   profile.spans.duration[0] = std::numeric_limits<std::int64_t>::max();
   profile.spans.duration[1] = -5;
   const Written written = write(profile);
-  EXPECT_THAT(test::read_as_text(written.bytes), HasSubstr("sync on no unit: MatMul_0"));
+  EXPECT_THAT(test::read_as_text(seen_by_others(written.bytes)),
+              HasSubstr("sync on no unit: MatMul_0"));
   EXPECT_EQ(read(written.bytes).spans.size(), 2u);
 }
 

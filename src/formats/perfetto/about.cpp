@@ -1,0 +1,307 @@
+#include "formats/perfetto/about.hpp"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "npuscope/base/text.hpp"
+#include "profile/names.hpp"
+
+namespace npuscope::perfetto {
+namespace {
+
+constexpr std::string_view unit_place = "npuscope unit ", no_unit_place = "npuscope unit none",
+                           phases_place = "npuscope phases";
+
+// One object; members that hold nothing are left out.
+class JsonObject {
+ public:
+  explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
+  ~JsonObject() { out_ += '}'; }
+  JsonObject(const JsonObject&) = delete;
+  JsonObject& operator=(const JsonObject&) = delete;
+
+  void text(const char* name, std::string_view value) {
+    if (value.empty()) return;
+    key(name);
+    out_ += '"';
+    append_json_escaped(out_, value);
+    out_ += '"';
+  }
+  void number(const char* name, auto value) {
+    key(name);
+    out_ += fmt::format("{}", value);
+  }
+  void list(const char* name, std::size_t rows, auto one) {
+    key(name);
+    out_ += '[';
+    for (std::size_t row = 0; row < rows; ++row) {
+      if (row > 0) out_ += ",\n";
+      JsonObject object(out_);
+      one(object, row);
+    }
+    out_ += ']';
+  }
+
+ private:
+  void key(const char* name) {
+    if (any_) out_ += ',';
+    any_ = true;
+    out_ += fmt::format("\"{}\":", name);
+  }
+
+  std::string& out_;
+  bool any_ = false;
+};
+
+// The meanings of numbers that have one: a name that stands for two, or that spans have as an
+// argument of their own, says nothing.
+class Meanings {
+ public:
+  explicit Meanings(const Profile& profile) {
+    for (const MeasureColumn& column : profile.spans.measures) {
+      add({column.what, true, column.kind, column.origin, column.clock});
+    }
+    for (const Measure& measure : profile.measures) {
+      const bool held =
+          measure.subject == Measure::Subject::span || measure.subject == Measure::Subject::phase;
+      if (held) add({measure.what, false, measure.kind, measure.origin, measure.clock});
+    }
+    for (const ArgumentShape& shape : profile.spans.arguments.shapes) {
+      for (const ArgumentKey& key : shape) {
+        if (key.type == ArgumentType::integer) forget({key.name, true});
+        if (key.type == ArgumentType::number) forget({key.name, false});
+      }
+    }
+  }
+
+  std::vector<NumberMeaning> clear() const {
+    std::vector<NumberMeaning> out;
+    for (const Entry& entry : entries_) {
+      if (entry.is_clear) out.push_back(entry.meaning);
+    }
+    return out;
+  }
+
+ private:
+  struct Entry {
+    NumberMeaning meaning;
+    bool is_clear = true;
+  };
+  using Key = std::pair<StringId, bool>;  // name, is_column
+
+  void add(const NumberMeaning& meaning) {
+    const auto [place, is_new] =
+        places_.try_emplace({meaning.name, meaning.is_column}, entries_.size());
+    if (is_new) {
+      entries_.push_back({meaning});
+    } else if (meaning.is_column || !(entries_[place->second].meaning == meaning)) {
+      entries_[place->second].is_clear = false;
+    }
+  }
+  void forget(const Key& key) {
+    if (const auto known = places_.find(key); known != places_.end()) {
+      entries_[known->second].is_clear = false;
+    }
+  }
+
+  std::vector<Entry> entries_;
+  std::map<Key, std::size_t> places_;
+};
+
+void write_clock(JsonObject& object, const Profile& profile, const Clock& clock) {
+  object.text("name", profile.text(clock.name));
+  object.text("kind", stable_name(clock.kind));
+  const double rate = clock.rate.value;
+  if (rate > 0 && std::isfinite(rate)) object.number("hertz", rate);
+  if (clock.offset_known) object.number("offset", clock.offset);
+}
+
+void write_unit(JsonObject& object, const Profile& profile, const Unit& unit) {
+  object.text("name", profile.text(unit.name));
+  object.text("engine", stable_name(unit.engine));
+  object.number("device", unit.device);
+  object.number("core", unit.core);
+  object.number("lane", unit.lane);
+  if (index_of(unit.parent) < profile.units.size()) object.number("parent", index_of(unit.parent));
+  object.text("process_id", profile.text(unit.process_id));
+  object.text("thread_id", profile.text(unit.thread_id));
+}
+
+using Json = simdjson::dom::element;
+
+template <class Number>
+std::optional<Number> number_in(const Json& object, const char* name) {
+  Number value{};
+  if (object[name].get(value) != simdjson::SUCCESS) return std::nullopt;
+  return value;
+}
+
+std::uint32_t index_in(const Json& object, const char* name, std::uint32_t missing) {
+  const auto value = number_in<std::uint64_t>(object, name);
+  return value && *value < missing ? std::uint32_t(*value) : missing;
+}
+
+std::string_view text_in(const Json& object, const char* name) {
+  std::string_view text;
+  return object[name].get(text) == simdjson::SUCCESS ? text : std::string_view();
+}
+
+// False where the object is not one of the writer's.
+bool read_clock(const Json& object, StringPool& strings, Clock& clock) {
+  const auto kind = value_named<ClockKind>(text_in(object, "kind"));
+  clock.name = strings.intern(text_in(object, "name"));
+  clock.kind = kind.value_or(ClockKind::wall);
+  const double hertz = number_in<double>(object, "hertz").value_or(0);
+  clock.rate = Hertz{hertz > 0 ? hertz : 0};
+  const auto offset = number_in<std::int64_t>(object, "offset");
+  clock.offset_known = offset.has_value();
+  clock.offset = offset.value_or(0);
+  return kind.has_value();
+}
+
+bool read_unit(const Json& object, StringPool& strings, Unit& unit) {
+  const auto engine = value_named<Engine>(text_in(object, "engine"));
+  unit.name = strings.intern(text_in(object, "name"));
+  unit.engine = engine.value_or(Engine::none);
+  unit.device = index_in(object, "device", index_of(UnitId::none));
+  unit.core = index_in(object, "core", index_of(UnitId::none));
+  unit.lane = index_in(object, "lane", index_of(UnitId::none));
+  unit.parent = UnitId(index_in(object, "parent", index_of(UnitId::none)));
+  unit.process_id = strings.intern(text_in(object, "process_id"));
+  unit.thread_id = strings.intern(text_in(object, "thread_id"));
+  return engine.has_value();
+}
+
+bool read_number(const Json& object, StringPool& strings, NumberMeaning& number) {
+  const auto kind = value_named<MeasureKind>(text_in(object, "kind"));
+  const auto origin = value_named<Origin>(text_in(object, "origin"));
+  number.name = strings.intern(text_in(object, "name"));
+  number.is_column = text_in(object, "of") == "spans";
+  number.kind = kind.value_or(MeasureKind::count);
+  number.origin = origin.value_or(Origin::measured);
+  number.clock = ClockId(index_in(object, "clock", every_instance));
+  return kind && origin;
+}
+
+template <class Row>
+bool read_list(const Json& json, const char* name, StringPool& strings, std::vector<Row>& rows,
+               bool (*read)(const Json&, StringPool&, Row&)) {
+  simdjson::dom::array list;
+  if (json[name].get(list) != simdjson::SUCCESS) return false;
+  for (const Json object : list) {
+    rows.emplace_back();
+    if (!read(object, strings, rows.back())) return false;
+  }
+  return true;
+}
+
+bool has_good_parents(const std::vector<Unit>& units) {
+  for (const Unit& unit : units) {
+    if (unit.parent != UnitId::none && index_of(unit.parent) >= units.size()) return false;
+  }
+  enum : std::uint8_t { fresh, on_path, done };
+  std::vector<std::uint8_t> state(units.size(), fresh);
+  std::vector<std::uint32_t> path;
+  for (std::uint32_t unit = 0; unit < units.size(); ++unit) {
+    path.clear();
+    std::uint32_t at = unit;
+    for (; at < units.size() && state[at] == fresh; at = index_of(units[at].parent)) {
+      state[at] = on_path;
+      path.push_back(at);
+    }
+    if (at < units.size() && state[at] == on_path) return false;
+    for (const std::uint32_t seen : path) state[seen] = done;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string about_text(const Profile& profile, std::int64_t moved_ns) {
+  std::string text;
+  {
+    JsonObject object(text);
+    const Provenance& from = profile.provenance;
+    object.text("format", from.format);
+    object.text("version", from.version);
+    object.text("device", from.device);
+    object.text("graph", from.graph);
+    object.text("instrumentation", from.instrumentation);
+    object.number("inferences", from.inferences);
+    object.text("temperature", stable_name(from.temperature));
+    object.list("clocks", profile.clocks.size(), [&](JsonObject& row, std::size_t i) {
+      write_clock(row, profile, profile.clocks[i]);
+    });
+    object.number("base_clock", index_of(profile.base_clock));
+    object.number("moved_ns", moved_ns);
+    object.list("units", profile.units.size(), [&](JsonObject& row, std::size_t i) {
+      write_unit(row, profile, profile.units[i]);
+    });
+    const std::vector<NumberMeaning> numbers = Meanings(profile).clear();
+    object.list("numbers", numbers.size(), [&](JsonObject& row, std::size_t i) {
+      row.text("name", profile.text(numbers[i].name));
+      row.text("of", numbers[i].is_column ? "spans" : "some");
+      row.text("kind", stable_name(numbers[i].kind));
+      row.text("origin", stable_name(numbers[i].origin));
+      row.number("clock", index_of(numbers[i].clock));
+    });
+  }
+  return text;
+}
+
+std::optional<About> parse_about(std::string_view text, StringPool& strings) {
+  simdjson::dom::parser parser;
+  Json json;
+  if (parser.parse(text.data(), text.size()).get(json) != simdjson::SUCCESS) return std::nullopt;
+  About about;
+  about.provenance.version = text_in(json, "version");
+  about.provenance.device = text_in(json, "device");
+  about.provenance.graph = text_in(json, "graph");
+  about.provenance.instrumentation = text_in(json, "instrumentation");
+  about.provenance.inferences = index_in(json, "inferences", every_instance) % every_instance;
+  about.provenance.temperature = value_named<Provenance::Temperature>(text_in(json, "temperature"))
+                                     .value_or(Provenance::Temperature::unknown);
+  about.base_clock = ClockId(index_in(json, "base_clock", every_instance));
+  about.moved_ns = std::max<std::int64_t>(0, number_in<std::int64_t>(json, "moved_ns").value_or(0));
+  const bool is_complete = read_list(json, "clocks", strings, about.clocks, read_clock) &&
+                           read_list(json, "units", strings, about.units, read_unit) &&
+                           read_list(json, "numbers", strings, about.numbers, read_number);
+  if (!is_complete || !has_good_parents(about.units)) {
+    return std::nullopt;
+  }
+  const auto exists = [&](ClockId clock) { return index_of(clock) < about.clocks.size(); };
+  if (!about.clocks.empty() && !exists(about.base_clock)) return std::nullopt;
+  for (NumberMeaning& number : about.numbers) {
+    if (!exists(number.clock)) number.clock = ClockId{};  // of a count: it has none
+  }
+  return about;
+}
+
+std::string text_of(const TrackPlace& place) {
+  switch (place.kind) {
+    case TrackPlace::Kind::unit: return fmt::format("{}{}", unit_place, place.unit);
+    case TrackPlace::Kind::no_unit: return std::string(no_unit_place);
+    case TrackPlace::Kind::phases: return std::string(phases_place);
+  }
+  return "";
+}
+
+std::optional<TrackPlace> place_in(std::string_view description) {
+  if (description == no_unit_place) return TrackPlace{TrackPlace::Kind::no_unit};
+  if (description == phases_place) return TrackPlace{TrackPlace::Kind::phases};
+  if (!description.starts_with(unit_place)) return std::nullopt;
+  description.remove_prefix(unit_place.size());
+  TrackPlace place;
+  const char* const end = description.data() + description.size();
+  const auto [stop, error] = std::from_chars(description.data(), end, place.unit);
+  if (error != std::errc{} || stop != end) return std::nullopt;
+  return place;
+}
+
+}  // namespace npuscope::perfetto
