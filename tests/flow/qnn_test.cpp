@@ -69,6 +69,12 @@ class QnnFlow {
   }
   const std::vector<npu::OpTraceRecord>& records() const { return simulated().at(0).op_trace; }
   const Profile& profile() const { return profile_; }
+  qnn::optrace::OptraceSet set_with(const qaic::Schematic& schematic) const {
+    const auto target = npu::builtin_target("htp-v75");
+    const auto set = npu::make_optrace(flow_.program, schematic, *target, flow_.simulated);
+    must(set);
+    return *set;
+  }
   const std::vector<npu::SimulatedInference>& traced() const { return traced_; }
 
  private:
@@ -351,6 +357,26 @@ void expect_truth(const QnnFlow& flow) {
 
 TEST(QnnFilesAgainstTruth, SqueezeNet) {
   expect_truth(QnnFlow(repository_model("light_squeezenet.onnx")));
+}
+
+// What is not quantised has a step of 1; what the schematic has a scale of has that.
+TEST(QnnFilesAgainstTruth, ScalesAreThoseOfTheSchematic) {
+  const QnnFlow flow(repository_model("light_squeezenet.onnx"));
+  qaic::Schematic schematic = flow.schematic();
+  const auto plain = flow.set_with(schematic);
+  std::vector<std::uint32_t> tensors;
+  for (std::uint32_t i = 0; i < schematic.ops.size(); ++i) {
+    if (schematic.ops[i].dims_count > 0 && plain.ops[i].step_size == 1) tensors.push_back(i);
+  }
+  ASSERT_GT(tensors.size(), 20u);
+  for (const std::uint32_t op : tensors) {
+    if (op % 3 == 0) schematic.scales.push_back({op, 0.5F + float(op), std::int32_t(op)});
+  }
+  const auto scaled = flow.set_with(schematic);
+  for (const std::uint32_t op : tensors) {
+    EXPECT_EQ(scaled.ops[op].step_size, op % 3 == 0 ? 0.5F + float(op) : 1.0F);
+    EXPECT_EQ(scaled.ops[op].zero_offset, op % 3 == 0 ? std::int32_t(op) : 0);
+  }
 }
 
 TEST(QnnFilesAgainstTruth, ResNet50) {

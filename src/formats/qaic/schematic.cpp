@@ -1,5 +1,6 @@
 #include "npuscope/formats/qaic/schematic.hpp"
 
+#include <cmath>
 #include <limits>
 
 #include "npuscope/formats/qaic/sections.hpp"
@@ -20,8 +21,10 @@ enum SchematicSection : std::uint32_t {
   section_inputs = 7,       // u32
   section_op_buffers = 8,   // u32
   section_buffers = 9,      // u64
+  section_scales = 10,      // SchematicScale; absent when nothing is quantised
 };
 static_assert(sizeof(SchematicNode) == 12);
+static_assert(sizeof(SchematicScale) == 12);
 
 template <class Record>
 Status read_section(const SectionReader& sections, SchematicSection kind, std::string_view name,
@@ -102,6 +105,16 @@ Status check(const Schematic& schematic, std::string_view name) {
   for (std::size_t i = 0; i < schematic.op_buffers.size(); ++i) {
     if (schematic.op_buffers[i] >= schematic.buffers.size()) return refuse("buffers", i);
   }
+  for (std::size_t i = 0; i < schematic.scales.size(); ++i) {
+    const SchematicScale& scale = schematic.scales[i];
+    if (scale.op >= schematic.ops.size()) return refuse("scales", i);
+    const bool ascends = i == 0 || schematic.scales[i - 1].op < scale.op;
+    if (ascends && std::isfinite(scale.step) && scale.step > 0) continue;
+    return input_error(
+        "{}: scale {} of the schematic is {:g} of op {}; it must be above 0 and of a later op than "
+        "the one before; compile the model again",
+        name, i, scale.step, scale.op);
+  }
   return check_ops(schematic, name);
 }
 
@@ -129,6 +142,7 @@ std::vector<std::byte> write_schematic(const Schematic& schematic) {
   add(section_inputs, schematic.inputs);
   add(section_op_buffers, schematic.op_buffers);
   add(section_buffers, schematic.buffers);
+  if (!schematic.scales.empty()) add(section_scales, schematic.scales);
   return std::move(writer).finish();
 }
 
@@ -152,6 +166,7 @@ Result<Schematic> read_schematic(ByteSpan bytes, std::string name) {
   table(section_inputs, schematic.inputs);
   table(section_op_buffers, schematic.op_buffers);
   table(section_buffers, schematic.buffers);
+  if (sections->find(section_scales) != nullptr) table(section_scales, schematic.scales);
   if (read && fingerprint.size() != 1) {
     read = input_error("{}: {} fingerprints instead of one; compile the model again", name,
                        fingerprint.size());

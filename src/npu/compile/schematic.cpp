@@ -1,11 +1,14 @@
 #include "npu/compile/schematic.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "npu/compile/device_tensor.hpp"
 #include "npu/compile/htp_names.hpp"
+#include "npu/graph/quantization.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -52,6 +55,7 @@ class SchematicBuilder {
         program_(program),
         options_(options),
         place_(origin.size()),
+        scales_(tensor_scales(graph)),
         input_node_(std::uint32_t(graph.nodes.size())),
         output_node_(input_node_ + 1),
         service_node_(input_node_ + 2) {
@@ -140,8 +144,18 @@ class SchematicBuilder {
     out_.ops.push_back(op);
   }
 
+  // Of the op that is added next.
+  void add_scale(TensorId id) {
+    const auto& scale = scales_[std::uint32_t(id)];
+    if (!scale || is_float(type_of(id))) return;
+    const auto step = float(scale->step);
+    if (!std::isfinite(step) || !(step > 0)) return;
+    out_.scales.push_back({std::uint32_t(out_.ops.size()), step, std::int32_t(scale->zero_point)});
+  }
+
   // The whole tensor, or, of a part, its elements in a row.
   void describe(SchematicOp& op, TensorId id, std::uint64_t bytes) {
+    add_scale(id);
     const Tensor& tensor = graph_[id];
     const DataType type = type_of(id);
     op.data_type = qnn_data_type(type);
@@ -248,6 +262,7 @@ class SchematicBuilder {
   std::uint32_t model_constant(TensorId id, std::uint32_t owner) {
     const auto [found, added] = constants_.emplace(std::uint32_t(id), 0);
     if (added) {
+      add_scale(id);
       found->second = constant("$Const", owner, qnn_data_type(type_of(id)), &graph_[id].shape);
     }
     return found->second;
@@ -331,7 +346,8 @@ class SchematicBuilder {
   const std::vector<TaskIndex>& origin_;
   const qaic::Program& program_;
   const CompileOptions& options_;
-  std::vector<std::uint32_t> place_;  // in the program, by task
+  std::vector<std::uint32_t> place_;                      // in the program, by task
+  const std::vector<std::optional<TensorScale>> scales_;  // by tensor
   const std::uint32_t input_node_;
   const std::uint32_t output_node_;
   const std::uint32_t service_node_;

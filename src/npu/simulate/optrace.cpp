@@ -12,6 +12,7 @@ using qaic::Program;
 using qaic::Schematic;
 using qaic::SchematicOp;
 using qaic::SchematicRole;
+using qaic::SchematicScale;
 using qaic::Task;
 using qaic::ThreadGroup;
 using namespace qnn::optrace;
@@ -150,6 +151,13 @@ class OptraceBuilder {
     return OpFlag::sync;
   }
 
+  const SchematicScale* scale_of(std::uint32_t op) const {  // null: not quantised
+    const auto found = std::lower_bound(
+        schematic_.scales.begin(), schematic_.scales.end(), op,
+        [](const SchematicScale& scale, std::uint32_t index) { return scale.op < index; });
+    return found != schematic_.scales.end() && found->op == op ? &*found : nullptr;
+  }
+
   void add_op(std::uint32_t index) {
     const SchematicOp& from = schematic_.ops[index];
     HtpOp op;
@@ -163,8 +171,12 @@ class OptraceBuilder {
     const auto inputs = schematic_.inputs.begin() + from.input_begin;
     op.inputs.assign(inputs, inputs + from.input_count);
     const bool is_shape = schematic_.texts[from.type] == "$Shape";
-    // Values are not kept: all tensors have the scale of unquantised ones.
+    // What is not quantised has a step of 1 (the Int32 tensors of chain8), scalars and shapes 0.
     op.step_size = op.has_output && !op.dims.empty() && !is_shape ? 1 : 0;
+    if (const SchematicScale* scale = scale_of(index)) {
+      op.step_size = scale->step;
+      op.zero_offset = scale->zero_offset;
+    }
     if (index < program_.tasks.size()) {
       const Task& task = program_.tasks[index];
       op.traffic = {task.ddr_read, task.ddr_write, from.vtcm_read, from.vtcm_write};

@@ -35,6 +35,7 @@ Schematic sample() {
   schematic.inputs = {1, 0};
   schematic.op_buffers = {0, 1};
   schematic.buffers = {4096, 128};
+  schematic.scales = {{0, 0.5F, 128}, {2, 0.25F, -3}};
   return schematic;
 }
 
@@ -45,6 +46,12 @@ void expect_equal(const Schematic& read, const Schematic& written) {
   EXPECT_EQ(read.inputs, written.inputs);
   EXPECT_EQ(read.op_buffers, written.op_buffers);
   EXPECT_EQ(read.buffers, written.buffers);
+  ASSERT_EQ(read.scales.size(), written.scales.size());
+  for (std::size_t i = 0; i < read.scales.size(); ++i) {
+    EXPECT_EQ(read.scales[i].op, written.scales[i].op);
+    EXPECT_EQ(read.scales[i].step, written.scales[i].step);
+    EXPECT_EQ(read.scales[i].zero_offset, written.scales[i].zero_offset);
+  }
   EXPECT_EQ(write_schematic(read), write_schematic(written));
 }
 
@@ -75,6 +82,17 @@ TEST(Schematic, IndicesOutsideTheirTablesAreRefused) {
   EXPECT_EQ(problem([](Schematic& it) { it.ops[2].input_begin = 0; }), "none");
   EXPECT_EQ(problem([](Schematic& it) { it.ops[1].input_count = 1; }),
             "schematic: ops of the schematic share entries of its tables; compile the model again");
+  EXPECT_EQ(problem([](Schematic& it) { it.scales[1].op = 3; }),
+            "schematic: entry 1 of the schematic's scales points outside its tables; compile the "
+            "model again");
+  EXPECT_EQ(
+      problem([](Schematic& it) { it.scales[0].step = 0; }),
+      "schematic: scale 0 of the schematic is 0 of op 0; it must be above 0 and of a later op "
+      "than the one before; compile the model again");
+  EXPECT_EQ(
+      problem([](Schematic& it) { it.scales[1].op = 0; }),
+      "schematic: scale 1 of the schematic is 0.25 of op 0; it must be above 0 and of a later "
+      "op than the one before; compile the model again");
   EXPECT_EQ(problem([](Schematic& it) { it.inputs[1] = 3; }),
             "schematic: entry 1 of the schematic's inputs points outside its tables; compile the "
             "model again");

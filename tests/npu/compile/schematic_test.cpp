@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
 
 #include <map>
 #include <set>
@@ -127,6 +128,50 @@ TEST(Schematic, NamesOpsAsTheHtpsToolsDo) {
   EXPECT_EQ(std::count_if(readers.begin(), readers.end(),
                           [](const auto& reader) { return reader.second > 20; }),
             2);
+}
+
+Graph parsed(const std::string& text) {
+  onnx::ModelProto model;
+  onnx::OnnxParser parser(text.c_str());
+  const auto status = parser.Parse(model);
+  EXPECT_TRUE(status.IsOK()) << status.ErrorMessage();
+  const std::string bytes = model.SerializeAsString();
+  auto graph = import_onnx(as_byte_span(bytes), "text", {});
+  EXPECT_TRUE(graph) << (graph ? "" : graph.error().message);
+  return graph ? *graph : Graph{};
+}
+
+// What each kind of op says of the integers of its tensor.
+std::map<std::string, std::set<std::pair<float, int>>> scales_by_type(const Schematic& schematic) {
+  std::map<std::string, std::set<std::pair<float, int>>> scales;
+  for (const qaic::SchematicScale& scale : schematic.scales) {
+    scales[schematic.texts[schematic.ops[scale.op].type]].emplace(scale.step, scale.zero_offset);
+  }
+  return scales;
+}
+
+TEST(Schematic, KeepsTheScalesOfQuantisedTensors) {
+  const auto network = compiled_for_htp(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      quantized (uint8[1,64,32,32] x) => (uint8[1,64,32,32] y) {
+        xs = Constant <value_float = 0.5> ()
+        xz = Constant <value = uint8 {128}> ()
+        ws = Constant <value_float = 0.25> ()
+        wz = Constant <value = int8 {0}> ()
+        ys = Constant <value_float = 2.0> ()
+        yz = Constant <value = uint8 {7}> ()
+        extents = Constant <value_ints = [64,64,3,3]> ()
+        w = ConstantOfShape <value = int8[1] {1}> (extents)
+        y = QLinearConv <kernel_shape = [3,3], pads = [1,1,1,1]> (x, xs, xz, w, ws, wz, ys, yz)
+      })"));
+  using Scales = std::set<std::pair<float, int>>;
+  const auto scales = scales_by_type(*network.schematic);
+  EXPECT_EQ(scales.at("q::*InputSlice"), (Scales{{0.5F, 128}}));
+  EXPECT_EQ(scales.at("q::ConvLayer.opt.weights_to_vtcm"), (Scales{{0.25F, 0}}));
+  EXPECT_EQ(scales.at("$Const"), (Scales{{0.25F, 0}}));
+  EXPECT_EQ(scales.at("q::ConvLayer_s1.opt"), (Scales{{2.0F, 7}}));
+  EXPECT_TRUE(
+      compiled_for_htp(repository_model("light_squeezenet.onnx")).schematic->scales.empty());
 }
 
 }  // namespace

@@ -52,6 +52,13 @@ struct SchematicOp {
 };
 static_assert(sizeof(SchematicOp) == 56);
 
+// What the integers of an op's tensor stand for: real = (integer - zero_offset) * step.
+struct SchematicScale {
+  std::uint32_t op = 0;  // in Schematic::ops
+  float step = 1;        // finite, above 0
+  std::int32_t zero_offset = 0;
+};
+
 struct Schematic {
   std::uint64_t program_fingerprint = 0;
   std::vector<std::string> texts;
@@ -61,6 +68,7 @@ struct Schematic {
   std::vector<std::uint32_t> inputs;
   std::vector<std::uint32_t> op_buffers;
   std::vector<std::uint64_t> buffers;  // bytes of each
+  std::vector<SchematicScale> scales;  // by op, ascending; of quantised tensors only
 };
 
 std::vector<std::byte> write_schematic(const Schematic& schematic);
