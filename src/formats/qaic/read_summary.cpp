@@ -104,6 +104,9 @@ void SummaryProfile::add_threads(const OpstatsCore& core) {
   for (const OpstatsThread& thread : core.threads) {
     const UnitId unit = thread_unit(thread.thread, thread.group);
     span(unit, SpanKind::inference, thread.begin, thread.ucycles, thread.pcycles);
+    if (!thread.utilization) continue;
+    rows_.of_unit(unit, "utilization percent", MeasureKind::count, Origin::measured, timer(),
+                  *thread.utilization);
   }
   for (const OpstatsActivation& activation : core.activations) {
     rows_.of_unit(thread_unit(activation.thread, ""), "activation", MeasureKind::span,

@@ -103,6 +103,10 @@ class QhasPutter {
     const auto subject = Measure::Subject::unit;
     measure(subject, index_of(unit), "busy", MeasureKind::unit_busy, assembly_.cycles,
             resource.cycles_used);
+    if (std::isfinite(resource.utilization)) {
+      assembly_.add_measure(subject, index_of(unit), "utilization percent", MeasureKind::count,
+                            Origin::measured, {}, resource.utilization);
+    }
     measure(subject, index_of(unit), "first start to last end", MeasureKind::wall, assembly_.cycles,
             resource.timeline_cycles);
     put_traffic(subject, index_of(unit), resource.traffic);
