@@ -119,6 +119,25 @@ Spread inference_walls(const Profile& profile) {
   return spread_of(walls);
 }
 
+// What a sample of Cloud AI 100 is of: -stats-batchsize.
+double batch_size(const Profile& profile) {
+  for (const Measure& measure : profile.measures) {
+    const bool of_run = measure.subject == Measure::Subject::profile;
+    if (of_run && profile.text(measure.what) == "stats batch size") return measure.value;
+  }
+  return 1;
+}
+
+std::optional<double> inferences_per_second(const Profile& profile, const Spread& walls) {
+  const auto& kinds = profile.spans.kind;
+  const std::size_t base = index_of(profile.base_clock);
+  if (std::find(kinds.begin(), kinds.end(), SpanKind::inference) == kinds.end()) return {};
+  if (base >= profile.clocks.size() || !(walls.median_of_rest > 0)) return {};
+  const double rate = profile.clocks[base].rate.value;
+  if (!(rate > 0)) return {};
+  return batch_size(profile) * rate / walls.median_of_rest;
+}
+
 }  // namespace
 
 Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
@@ -138,6 +157,7 @@ Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
   divide_wall(activity, coarse);
   coarse.concurrency = concurrency_of(activity.units);
   coarse.inferences = inference_walls(profile);
+  coarse.inferences_per_second = inferences_per_second(profile, coarse.inferences);
   return coarse;
 }
 

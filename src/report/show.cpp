@@ -45,6 +45,7 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   page.kinds = analyse_ops(profile, by_unit, own, {Grouping::kind, options.top});
   if (!kinds_differ(page.ops, page.kinds)) page.kinds = {};
   page.units = analyse_units(profile, by_unit, own);
+  page.unit_numbers = analyse_unit_numbers(profile);
   page.numbers = analyse_numbers(profile);
   page.counters = analyse_counters(profile);
   return page;

@@ -43,6 +43,7 @@ class PageJson {
   Json engines() const;
   Json units() const;
   Json traffic(const Traffic& traffic) const;
+  Json unit_numbers() const;
   Json numbers() const;
   Json counters() const;
   Json checks() const;
@@ -112,7 +113,8 @@ Json PageJson::wall() const {
           {"units_at_once", coarse.concurrency.time_at},
           {"gaps", coarse.gaps},
           {"longest_gap", coarse.longest_gap},
-          {"inferences", spread(coarse.inferences)}};
+          {"inferences", spread(coarse.inferences)},
+          {"inferences_per_second", number(coarse.inferences_per_second)}};
 }
 
 Json PageJson::phases() const {
@@ -206,6 +208,24 @@ Json PageJson::units() const {
   return rows;
 }
 
+Json PageJson::unit_numbers() const {
+  const UnitNumbers& table = page_.unit_numbers;
+  Json columns = Json::array(), rows = Json::array();
+  for (const UnitNumberColumn& column : table.columns) {
+    columns.push_back(
+        {{"name", column.name},
+         {"kind", stable_name(column.kind)},
+         {"origin", stable_name(column.origin)},
+         {"clock", column.kind == MeasureKind::count ? Json(nullptr) : clock(column.clock)}});
+  }
+  for (std::size_t i = 0; i < table.row_count(); ++i) {
+    Json values(Json::array_t(table.columns.size(), nullptr));
+    for (const UnitNumber& each : table.row(i)) values[each.column] = number(each.value);
+    rows.push_back({{"name", path_of(profile_, table.row(i).front().unit)}, {"values", values}});
+  }
+  return {{"columns", columns}, {"columns_left", table.columns_left}, {"rows", rows}};
+}
+
 Json PageJson::numbers() const {
   Json rows = Json::array();
   for (const NumberRow& row : page_.numbers) {
@@ -269,6 +289,7 @@ Json PageJson::make() const {
   json["kinds"] = ops(page_.kinds);
   json["engines"] = engines();
   json["units"] = units();
+  json["unit_numbers"] = unit_numbers();
   json["traffic"] = traffic(page_.units.traffic);
   json["traffic"]["source"] = page_.units.traffic_source;
   json["numbers"] = numbers();

@@ -63,6 +63,7 @@ std::string PageText::print() {
   print_ops(page_.kinds, "KINDS", "kind", false);
   print_engines();
   print_units();
+  print_unit_numbers();
   print_traffic();
   print_numbers();
   print_numbers_of_parts();

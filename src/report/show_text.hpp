@@ -41,6 +41,8 @@ class PageText {
   void print_ops(const analysis::OpTable& ops, const char* title, const char* one, bool with_kind);
   void print_engines();
   void print_units();
+  void print_unit_numbers();
+  void print_origins(const analysis::UnitNumbers& table);
   void print_traffic();
   void print_numbers();
   void print_numbers_of_parts();
@@ -51,6 +53,7 @@ class PageText {
   std::string more(std::uint64_t shown, std::uint64_t all) const;
   std::string value_text(const analysis::OpColumn& column,
                          const std::optional<double>& value) const;
+  std::string number_of(const analysis::UnitNumberColumn& column, double value) const;
   std::string number_of(const analysis::NumberRow& row, double value) const;
 
   const Page& page_;

@@ -6,10 +6,27 @@
 #include <numeric>
 
 #include "npuscope/base/text.hpp"
+#include "report/names.hpp"
 
 namespace npuscope::report {
+namespace {
 
 using namespace analysis;
+
+// "utilization percent" fits as "utilization %", and a unit is in the numbers or the heading.
+std::string column_heading(const Profile& profile, const UnitNumberColumn& column) {
+  constexpr std::size_t most_columns = 24;
+  std::string name = printable(column.name);
+  for (const auto& [words, sign] : {std::pair{" percent", " %"}, {" (Hz)", ""}}) {
+    const std::string_view ending(words);
+    if (name.ends_with(ending)) name = name.substr(0, name.size() - ending.size()) + sign;
+  }
+  const bool is_time = column.kind != MeasureKind::count && !shows_time(profile, column.clock);
+  if (is_time) name += ", " + unit_of(profile, column.clock);
+  return shortened(name, most_columns);
+}
+
+}  // namespace
 
 void PageText::print_engines() {
   const bool is_hardware =
@@ -81,6 +98,49 @@ void PageText::print_units() {
     rows.add(std::move(cells));
   }
   table(rows);
+}
+
+std::string PageText::number_of(const UnitNumberColumn& column, double value) const {
+  if (column.kind != MeasureKind::count) return ticks_text(profile_, column.clock, value);
+  if (column.name.ends_with("(Hz)")) return hertz_text(value);
+  return column.name.find("byte") != std::string::npos ? bytes_text(value) : number_text(value);
+}
+
+// What the file says of the units itself, where it has no timeline of their work.
+void PageText::print_unit_numbers() {
+  const UnitNumbers& table = page_.unit_numbers;
+  if (!page_.units.units.empty() || table.row_count() == 0) return;
+  const std::size_t kept = std::min(page_.top, table.row_count());
+  heading(fmt::format("UNITS ({}), as the file has them", more(kept, table.row_count())));
+  std::vector<TextColumn> columns{{"unit", Align::left}};
+  for (const UnitNumberColumn& column : table.columns) {
+    columns.push_back({column_heading(profile_, column), Align::right, columns.size() < 3});
+  }
+  TextTable rows(std::move(columns));
+  for (std::size_t i = 0; i < kept; ++i) {
+    std::vector<std::string> cells(table.columns.size() + 1);
+    cells[0] = path_of(profile_, table.row(i).front().unit);
+    for (const UnitNumber& each : table.row(i)) {
+      cells[each.column + 1] = number_of(table.columns[each.column], each.value);
+    }
+    rows.add(std::move(cells));
+  }
+  this->table(rows);
+  print_origins(table);
+}
+
+void PageText::print_origins(const UnitNumbers& table) {
+  std::string text;
+  for (const Origin origin :
+       {Origin::measured, Origin::counter, Origin::estimated, Origin::simulated, Origin::derived}) {
+    std::string names;
+    for (const UnitNumberColumn& column : table.columns) {
+      if (column.origin == origin) names += (names.empty() ? "" : ", ") + column.name;
+    }
+    if (names.empty()) continue;
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", stable_name(origin), names);
+  }
+  line("origin", text);
 }
 
 void PageText::print_traffic() {

@@ -66,6 +66,10 @@ void PageText::print_wall() {
                                   base_with_unit(runs.median_of_rest), base_with_unit(runs.least),
                                   base_with_unit(runs.most)));
   }
+  if (coarse.inferences_per_second) {
+    line("rate", fmt::format("{} inferences per second, one after another (derived)",
+                             number_text(*coarse.inferences_per_second)));
+  }
 }
 
 void PageText::print_phases() {

@@ -113,6 +113,42 @@ TEST(Show, AnOpTableWithoutATimeline) {
   expect_page("op_table", made.profile);
 }
 
+// A summary: frames of whole inferences, and numbers of units.
+Profile units_without_timeline() {
+  ProfileBuilder made("UTIMER", ClockKind::timer, 19.2e6);
+  made.profile.provenance.files = {"net.summary.txt"};
+  const UnitId core = made.unit("core 0", Engine::core);
+  const UnitId vector = made.unit("HVX", Engine::hvx, core);
+  made.span(core, "", 0, 19'200, SpanKind::inference);
+  made.span(vector, "", 0, 19'200, SpanKind::inference);
+  made.profile.spans.processor_cycles = {1'466'702, 1'461'744};
+  made.profile.spans.instance = {0, 0};
+  const auto add = [&](UnitId unit, const char* what, MeasureKind kind, Origin origin,
+                       double value) {
+    made.profile.measures.push_back(
+        {Measure::Subject::unit, index_of(unit), made.text(what), kind, origin, ClockId{}, value});
+  };
+  add(vector, "utilization percent", MeasureKind::count, Origin::measured, 5.89);
+  add(vector, "sync wait", MeasureKind::work, Origin::measured, 960);
+  add(core, "ddr read bytes", MeasureKind::count, Origin::counter, 65'536);
+  return std::move(made.profile);
+}
+
+TEST(Show, UnitsWithoutATimelineByWhatTheFileSaysOfThem) {
+  expect_page("units", units_without_timeline());
+}
+
+TEST(ShowJson, NumbersOfUnitsHaveTheirOriginAndNullWhereTheFileIsSilent) {
+  const Profile profile = units_without_timeline();
+  const Page page = make_page(profile, {});
+  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}))["profiles"][0];
+  EXPECT_EQ(json["unit_numbers"]["columns"][5]["origin"], "counter");
+  EXPECT_EQ(json["unit_numbers"]["rows"][1]["name"], "core 0 > HVX 0");
+  EXPECT_EQ(json["unit_numbers"]["rows"][1]["values"][3], 5.89);
+  EXPECT_EQ(json["unit_numbers"]["rows"][1]["values"][5], nullptr);
+  EXPECT_EQ(json["wall"]["inferences_per_second"], 1'000);
+}
+
 // A summary that lists the costliest ops only: 142 of the run's 1,576 cycles are 9 %, not 100 %.
 TEST(Show, AShareOfTheRunWhereOnlySomeOpsAreListed) {
   ProfileBuilder made;

@@ -54,6 +54,9 @@ struct Coarse {
   std::uint64_t gaps = 0;        // intervals without work or wait
   std::int64_t longest_gap = 0;  // the longest of them
   Spread inferences;             // wall of each inference, where spans say of which they are
+  // Batches one after another, each as long as the median of all but the first; where inferences
+  // have spans of their own and the base clock's rate is known.
+  std::optional<double> inferences_per_second;
 };
 
 Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,

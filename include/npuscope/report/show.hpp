@@ -17,6 +17,7 @@
 #include "npuscope/analysis/numbers.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/phases.hpp"
+#include "npuscope/analysis/unit_numbers.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::report {
@@ -40,6 +41,7 @@ struct Page {
   analysis::OpTable ops;      // by the model's operators
   analysis::OpTable kinds;    // by kernel; empty when that would say the same
   analysis::UnitTable units;  // all of them
+  analysis::UnitNumbers unit_numbers;
   std::vector<analysis::NumberRow> numbers;
   std::vector<analysis::CounterRow> counters;
 };

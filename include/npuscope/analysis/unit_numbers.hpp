@@ -1,0 +1,50 @@
+// What a file says itself about its units, as a table: one row a unit, one column a kind of number.
+// Of summaries without a timeline it is all that is known of them.
+//
+//   const UnitNumbers table = analyse_unit_numbers(profile);
+//   table.columns[0].name      // "inference": what the frames of whole inferences took
+//   table.columns[3].name      // "utilization percent", as the file has it
+//   for (const UnitNumber& number : table.row(0)) … number.column, number.value
+//
+// Where a number is there for several inferences, the median of all but the first counts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::analysis {
+
+struct UnitNumberColumn {
+  std::string name;
+  MeasureKind kind = MeasureKind::count;
+  Origin origin = Origin::measured;
+  ClockId clock{};  // meaningful unless kind is count
+};
+
+struct UnitNumber {
+  UnitId unit = UnitId::none;
+  std::uint32_t column = 0;
+  double value = 0;
+};
+
+struct UnitNumbers {
+  // First "inference", "processor cycles" and "effective frequency (Hz)" of the units' frames, then
+  // how busy they were, then the rest in the profile's order.
+  std::vector<UnitNumberColumn> columns;
+  std::vector<UnitNumber> numbers;      // by unit, then column; only what is known
+  std::vector<std::uint32_t> first_of;  // of each row in `numbers`, and the end
+  std::uint64_t columns_left = 0;       // beyond the most that a table takes (64)
+
+  std::size_t row_count() const { return first_of.empty() ? 0 : first_of.size() - 1; }
+  std::span<const UnitNumber> row(std::size_t i) const {
+    return std::span(numbers).subspan(first_of[i], first_of[i + 1] - first_of[i]);
+  }
+};
+
+UnitNumbers analyse_unit_numbers(const Profile& profile);
+
+}  // namespace npuscope::analysis

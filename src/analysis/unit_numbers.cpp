@@ -1,0 +1,146 @@
+#include "npuscope/analysis/unit_numbers.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "npuscope/analysis/coarse.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr std::size_t most_columns = 64;
+
+// One number of one unit and one inference.
+struct Sample {
+  std::uint32_t unit = 0;
+  std::uint32_t column = 0;
+  std::uint32_t instance = every_instance;
+  double value = 0;
+};
+
+class Collector {
+ public:
+  explicit Collector(const Profile& profile) : profile_(profile) {}
+
+  UnitNumbers run() {
+    add_frames();
+    add_measures();
+    sort_columns();
+    join_samples();
+    return std::move(table_);
+  }
+
+ private:
+  void add_frames();
+  void add_measures();
+  void sort_columns();
+  void join_samples();
+  // Its place; none beyond the most that a table takes.
+  std::optional<std::uint32_t> add_column(UnitNumberColumn column) {
+    if (table_.columns.size() == most_columns) {
+      table_.columns_left += 1;
+      return std::nullopt;
+    }
+    table_.columns.push_back(std::move(column));
+    return std::uint32_t(table_.columns.size() - 1);
+  }
+
+  const Profile& profile_;
+  UnitNumbers table_;
+  std::vector<Sample> samples_;
+};
+
+void Collector::add_frames() {
+  const Spans& spans = profile_.spans;
+  const std::size_t base = index_of(profile_.base_clock);
+  const double rate = base < profile_.clocks.size() ? profile_.clocks[base].rate.value : 0;
+  std::optional<std::uint32_t> time, cycles, frequency;
+  const auto add = [&](std::optional<std::uint32_t>& place, UnitNumberColumn column,
+                       std::size_t row, double value) {
+    if (!place) place = add_column(std::move(column));  // the first columns: there is room
+    const bool has_instance = spans.instance.size() == spans.size();
+    samples_.push_back({index_of(spans.unit[row]), *place,
+                        has_instance ? spans.instance[row] : every_instance, value});
+  };
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (spans.kind[row] != SpanKind::inference) continue;
+    if (index_of(spans.unit[row]) >= profile_.units.size()) continue;
+    const auto ticks = double(spans.duration[row]);
+    add(time, {"inference", MeasureKind::wall, Origin::measured, profile_.base_clock}, row, ticks);
+    const bool counted =
+        spans.processor_cycles.size() == spans.size() && spans.processor_cycles[row] >= 0;
+    if (!counted) continue;
+    const auto count = double(spans.processor_cycles[row]);
+    add(cycles, {"processor cycles", MeasureKind::count, Origin::counter, {}}, row, count);
+    if (!(rate > 0) || !(ticks > 0)) continue;
+    add(frequency, {"effective frequency (Hz)", MeasureKind::count, Origin::derived, {}}, row,
+        count / ticks * rate);
+  }
+}
+
+void Collector::add_measures() {
+  using Key = std::tuple<StringId, MeasureKind, Origin, ClockId>;
+  std::map<Key, std::optional<std::uint32_t>> places;
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::unit) continue;
+    if (measure.subject_id >= profile_.units.size()) continue;
+    const ClockId clock = measure.kind == MeasureKind::count ? ClockId{} : measure.clock;
+    const auto [found, is_new] =
+        places.try_emplace({measure.what, measure.kind, measure.origin, clock});
+    if (is_new) {
+      found->second = add_column(
+          {std::string(profile_.text(measure.what)), measure.kind, measure.origin, clock});
+    }
+    if (!found->second) continue;
+    samples_.push_back({measure.subject_id, *found->second, measure.instance, measure.value});
+  }
+}
+
+int place_of(const UnitNumberColumn& column) {
+  if (column.name == "inference") return 0;
+  if (column.name == "processor cycles" || column.name == "effective frequency (Hz)") return 1;
+  return column.kind == MeasureKind::unit_busy || column.name.starts_with("utilization") ? 2 : 3;
+}
+
+void Collector::sort_columns() {
+  std::vector<std::uint32_t> order(table_.columns.size()), now(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return place_of(table_.columns[a]) < place_of(table_.columns[b]);
+  });
+  std::vector<UnitNumberColumn> columns;
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    now[order[i]] = i;
+    columns.push_back(std::move(table_.columns[order[i]]));
+  }
+  table_.columns = std::move(columns);
+  for (Sample& sample : samples_) sample.column = now[sample.column];
+}
+
+void Collector::join_samples() {
+  std::stable_sort(samples_.begin(), samples_.end(), [](const Sample& a, const Sample& b) {
+    return std::tie(a.unit, a.column, a.instance) < std::tie(b.unit, b.column, b.instance);
+  });
+  std::vector<double> values;
+  for (std::size_t i = 0; i < samples_.size();) {
+    const Sample& first = samples_[i];
+    values.clear();
+    for (; i < samples_.size(); ++i) {
+      if (samples_[i].unit != first.unit || samples_[i].column != first.column) break;
+      values.push_back(samples_[i].value);
+    }
+    const bool is_new =
+        table_.numbers.empty() || index_of(table_.numbers.back().unit) != first.unit;
+    if (is_new) table_.first_of.push_back(std::uint32_t(table_.numbers.size()));
+    table_.numbers.push_back({UnitId{first.unit}, first.column, spread_of(values).median_of_rest});
+  }
+  if (!table_.numbers.empty()) table_.first_of.push_back(std::uint32_t(table_.numbers.size()));
+}
+
+}  // namespace
+
+UnitNumbers analyse_unit_numbers(const Profile& profile) { return Collector(profile).run(); }
+
+}  // namespace npuscope::analysis
