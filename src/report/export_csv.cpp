@@ -5,6 +5,7 @@
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/report/export.hpp"
+#include "profile/numbered_phases.hpp"
 #include "report/csv_output.hpp"
 #include "report/names.hpp"
 
@@ -254,7 +255,7 @@ void Tables::counters(Csv& csv) {
 }
 
 void Tables::phases(Csv& csv) {
-  csv.header({"id", "name", "inference", "unit_id", "start", "duration", "microseconds"});
+  csv.header({"id", "name", "inference", "unit_id", "start", "duration", "microseconds", "parent"});
   csv.end_row();
   for (std::size_t i = 0; i < profile_.phases.size(); ++i) {
     const Phase& phase = profile_.phases[i];
@@ -265,6 +266,8 @@ void Tables::phases(Csv& csv) {
     csv.number(phase.start);
     csv.number(phase.duration);
     phase.microseconds >= 0 ? csv.number(phase.microseconds) : csv.nothing();
+    const auto parent = parent_number(phase);
+    parent ? csv.number(*parent) : csv.nothing();
     csv.end_row();
   }
 }

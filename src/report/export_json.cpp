@@ -1,5 +1,6 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/report/export.hpp"
+#include "profile/numbered_phases.hpp"
 #include "profile/text_output.hpp"
 #include "report/names.hpp"
 
@@ -318,6 +319,10 @@ void ProfileJson::phases() {
   column("duration", rows, [&](std::size_t i) { whole(phases[i].duration); });
   column("microseconds", rows, [&](std::size_t i) {
     phases[i].microseconds >= 0 ? number(phases[i].microseconds) : out_.add("null");
+  });
+  column("parent", rows, [&](std::size_t i) {
+    const auto parent = parent_number(phases[i]);
+    parent ? whole(*parent) : out_.add("null");
   });
   close();
 }

@@ -4,6 +4,7 @@
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/report/export.hpp"
+#include "profile/numbered_phases.hpp"
 #include "report/names.hpp"
 #include "report/sqlite_output.hpp"
 
@@ -34,7 +35,7 @@ CREATE TABLE counter_series(id INTEGER PRIMARY KEY, unit INTEGER, name TEXT, par
   quantity TEXT);
 CREATE TABLE counter_samples(series INTEGER, time INTEGER, value REAL);
 CREATE TABLE phases(id INTEGER PRIMARY KEY, name TEXT, inference INTEGER, unit INTEGER,
-  start INTEGER, duration INTEGER, microseconds REAL);
+  start INTEGER, duration INTEGER, microseconds REAL, parent INTEGER);
 CREATE TABLE tensors(id INTEGER PRIMARY KEY, name TEXT, type TEXT, shape TEXT, memory TEXT,
   bytes INTEGER, is_constant INTEGER, producer_op INTEGER, vendor_id INTEGER);
 CREATE TABLE tensor_uses(tensor INTEGER, consumer_op INTEGER);
@@ -252,12 +253,13 @@ void Tables::counters() {
 }
 
 void Tables::phases() {
-  SqliteInsert insert(database_, "INSERT INTO phases VALUES(?,?,?,?,?,?,?)");
+  SqliteInsert insert(database_, "INSERT INTO phases VALUES(?,?,?,?,?,?,?,?)");
   for (std::size_t i = 0; i < profile_.phases.size(); ++i) {
     const Phase& phase = profile_.phases[i];
     insert.row(i, text(phase.name), row_id(phase.instance), row_id(index_of(phase.unit)),
                phase.start, phase.duration,
-               phase.microseconds >= 0 ? std::optional(phase.microseconds) : std::nullopt);
+               phase.microseconds >= 0 ? std::optional(phase.microseconds) : std::nullopt,
+               parent_number(phase));
   }
 }
 

@@ -123,6 +123,14 @@ TEST_F(Export, JsonHasEveryTableInColumns) {
   EXPECT_EQ(json["notes"]["message"][0], "odd\nline");
 }
 
+Profile nested_phases() {
+  ProfileBuilder made("cycles", ClockKind::unit_cycles);
+  for (const char* name : {"Execute", "Graph", "After"}) made.phase(name, 0, 0, 10);
+  made.profile.phases[0].parent = 1;
+  made.profile.phases[1].parent = outermost_phase;
+  return std::move(made.profile);
+}
+
 // The rows of a query, cells joined by "|".
 std::vector<std::string> query(const fs::path& path, const std::string& sql) {
   std::vector<std::string> rows;
@@ -163,6 +171,19 @@ TEST_F(Export, SqliteHasEveryTableAndViewsWithNames) {
   EXPECT_THAT(query(path, "SELECT name FROM clocks WHERE is_base AND hertz IS NULL"),
               ElementsAre("cycles"));
   EXPECT_THAT(query(path, "PRAGMA integrity_check"), ElementsAre("ok"));
+}
+
+TEST_F(Export, APhaseSaysWhatItIsPartOf) {
+  ASSERT_TRUE(write_csv(nested_phases(), folder_ / "tables" / ""));
+  EXPECT_EQ(read(folder_ / "tables" / "phases.csv"),
+            "id,name,inference,unit_id,start,duration,microseconds,parent\n"
+            "0,Execute,0,,0,10,,1\n1,Graph,0,,0,10,,-1\n2,After,0,,0,10,,\n");
+  ASSERT_TRUE(write_json(nested_phases(), folder_ / "p.json"));
+  EXPECT_EQ(nlohmann::json::parse(read(folder_ / "p.json"))["phases"]["parent"],
+            nlohmann::json::parse("[1, -1, null]"));
+  ASSERT_TRUE(write_sqlite(nested_phases(), folder_ / "p.db"));
+  EXPECT_THAT(query(folder_ / "p.db", "SELECT parent FROM phases ORDER BY id"),
+              ElementsAre("1", "-1", "NULL"));
 }
 
 TEST_F(Export, AnUnknownCountOfInferencesIsNullInSqlite) {

@@ -1,7 +1,5 @@
 #include "formats/perfetto/restore_own.hpp"
 
-#include <algorithm>
-#include <limits>
 #include <unordered_map>
 #include <utility>
 
@@ -9,17 +7,10 @@
 #include "formats/perfetto/remove_spans.hpp"
 #include "formats/perfetto/trace_time.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "profile/numbered_phases.hpp"
 
 namespace npuscope::perfetto {
 namespace {
-
-// A slice that was a phase.
-struct PhaseSlice {
-  std::int64_t number = std::numeric_limits<std::int64_t>::max();  // as it was in the table
-  std::int64_t parent = 0;
-  Phase phase;
-  std::vector<Measure> measures;
-};
 
 class PhaseReader {
  public:
@@ -30,18 +21,18 @@ class PhaseReader {
     }
   }
 
-  PhaseSlice read(std::size_t row) const;
+  NumberedPhase read(std::size_t row) const;
 
  private:
-  void take(const Argument& argument, PhaseSlice& slice) const;
+  void take(const Argument& argument, NumberedPhase& slice) const;
 
   const Profile& profile_;
   std::unordered_map<StringId, NumberMeaning> meanings_;
 };
 
-PhaseSlice PhaseReader::read(std::size_t row) const {
+NumberedPhase PhaseReader::read(std::size_t row) const {
   const Spans& spans = profile_.spans;
-  PhaseSlice slice;
+  NumberedPhase slice;
   if (index_of(spans.op[row]) < profile_.ops.size()) {
     slice.phase.name = profile_.ops[index_of(spans.op[row])].name;
   }
@@ -53,7 +44,7 @@ PhaseSlice PhaseReader::read(std::size_t row) const {
   return slice;
 }
 
-void PhaseReader::take(const Argument& argument, PhaseSlice& slice) const {
+void PhaseReader::take(const Argument& argument, NumberedPhase& slice) const {
   const std::string_view name = profile_.text(argument.key.name);
   Phase& phase = slice.phase;
   if (argument.key.type == ArgumentType::integer) {
@@ -73,45 +64,6 @@ void PhaseReader::take(const Argument& argument, PhaseSlice& slice) const {
     slice.measures.push_back({Measure::Subject::phase, 0, is.name, is.kind, is.origin, is.clock,
                               argument.number(), every_instance});
   }
-}
-
-// A phase that is part of itself is of none.
-void cut_rings(std::vector<Phase>& phases) {
-  enum : std::uint8_t { fresh, on_path, done };
-  std::vector<std::uint8_t> state(phases.size(), fresh);
-  std::vector<std::uint32_t> path;
-  for (std::uint32_t phase = 0; phase < phases.size(); ++phase) {
-    path.clear();
-    std::uint32_t at = phase;
-    for (; at < phases.size() && state[at] == fresh; at = phases[at].parent) {
-      state[at] = on_path;
-      path.push_back(at);
-    }
-    if (at < phases.size() && state[at] == on_path) phases[at].parent = outermost_phase;
-    for (const std::uint32_t seen : path) state[seen] = done;
-  }
-}
-
-void add_phases(std::vector<PhaseSlice>& slices, Profile& profile) {
-  std::stable_sort(slices.begin(), slices.end(),
-                   [](const PhaseSlice& a, const PhaseSlice& b) { return a.number < b.number; });
-  std::unordered_map<std::int64_t, std::uint32_t> place_of;
-  for (const PhaseSlice& slice : slices) {
-    place_of.try_emplace(slice.number, std::uint32_t(place_of.size()));
-  }
-  for (PhaseSlice& slice : slices) {
-    const auto parent = place_of.find(slice.parent);
-    if (slice.phase.parent == outermost_phase && parent != place_of.end()) {
-      slice.phase.parent = parent->second;
-    }
-    if (index_of(slice.phase.unit) >= profile.units.size()) slice.phase.unit = UnitId::none;
-    for (Measure& measure : slice.measures) {
-      measure.subject_id = std::uint32_t(profile.phases.size());
-      profile.measures.push_back(measure);
-    }
-    profile.phases.push_back(slice.phase);
-  }
-  cut_rings(profile.phases);
 }
 
 }  // namespace
@@ -151,7 +103,7 @@ void OwnTrace::restore_units(Profile& profile) const {
 void OwnTrace::restore_phases(Profile& profile) const {
   Spans& spans = profile.spans;
   std::vector<bool> is_phase(spans.size(), false);
-  std::vector<PhaseSlice> phases;
+  std::vector<NumberedPhase> phases;
   const PhaseReader reader(profile, about_.numbers);
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::uint32_t unit = index_of(spans.unit[row]);
@@ -161,7 +113,7 @@ void OwnTrace::restore_phases(Profile& profile) const {
   }
   if (phases.empty()) return;
   remove_spans(profile, is_phase);
-  add_phases(phases, profile);
+  add_phases(std::move(phases), profile);
 }
 
 void OwnTrace::restore_times(Profile& profile) const {

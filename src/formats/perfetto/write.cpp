@@ -12,6 +12,7 @@
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/write_slices.hpp"
 #include "npuscope/base/files.hpp"
+#include "profile/loss_counts.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -65,14 +66,6 @@ std::int64_t earliest_in(const Profile& profile, const TraceTime& time) {
   for (const std::int64_t at : profile.counters.time) earliest = std::min(earliest, at);
   for (const Phase& phase : profile.phases) earliest = std::min(earliest, phase.start);
   return earliest == std::numeric_limits<std::int64_t>::max() ? 0 : time.scaled(earliest);
-}
-
-std::uint64_t ops_without_span(const Profile& profile) {
-  std::vector<bool> executed(profile.ops.size(), false);
-  for (const OpId op : profile.spans.op) {
-    if (index_of(op) < executed.size()) executed[index_of(op)] = true;
-  }
-  return std::uint64_t(std::count(executed.begin(), executed.end(), false));
 }
 
 // Profiles whose times stand beside the first one's though no clock relates them.

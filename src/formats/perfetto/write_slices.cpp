@@ -11,7 +11,9 @@
 #include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/lanes.hpp"
+#include "profile/loss_counts.hpp"
 #include "profile/names.hpp"
+#include "profile/numbered_phases.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -188,9 +190,7 @@ void SliceWriter::write_phase(const Phase& phase, std::uint32_t number) {
   sequence_.event().add_varint(event_field::name_iid, iid(Interned::name, phase.name));
   annotate(Word::inference, phase.instance);
   annotate(Word::phase, number);
-  if (phase.parent != no_phase) {
-    annotate(Word::parent, phase.parent == outermost_phase ? -1 : std::int64_t(phase.parent));
-  }
+  if (const auto parent = parent_number(phase)) annotate(Word::parent, *parent);
   if (index_of(phase.unit) < profile_.units.size()) annotate(Word::unit, index_of(phase.unit));
   if (phase.microseconds >= 0) {
     begin_annotation(iid(Interned::annotation_name, Word::microseconds));
@@ -369,20 +369,9 @@ void SliceWriter::count_losses() {
   losses_.add("flows of spans that are not there", lost_flows_);
   losses_.add("names of flows", named_flows_);
   losses_.add("spans that overlap on one unit: on further tracks beside it", moved_to_lanes_);
-  std::uint64_t hardware = 0;
-  for (const Unit& unit : profile_.units) {
-    const bool is_track = unit.engine == Engine::process || unit.engine == Engine::thread ||
-                          unit.engine == Engine::other || unit.engine == Engine::none;
-    if (!is_track) ++hardware;
-  }
-  losses_.add("units that are hardware: as tracks of their names", hardware);
-  std::uint64_t measures = 0;
-  for (const MeasureColumn& column : profile_.spans.measures) {
-    const auto missing =
-        std::count(column.values.begin(), column.values.end(), MeasureColumn::missing);
-    measures += column.values.size() - std::size_t(missing);
-  }
-  losses_.add("measures of spans and phases: as annotations", measures + measures_.size());
+  losses_.add("units that are hardware: as tracks of their names", hardware_units(profile_));
+  losses_.add("measures of spans and phases: as annotations",
+              numbers_of_spans(profile_) + measures_.size());
   losses_.add("phases: as slices of a track of their own", profile_.phases.size());
   losses_.add("asynchronous spans: as slices of tracks of their own", asynchronous_);
   losses_.add("spans of negative duration: written as moments", negative_durations_);
