@@ -2,8 +2,6 @@
 
 #include <simdjson.h>
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,6 +9,8 @@
 #include <vector>
 
 #include "npuscope/profile/filter.hpp"
+#include "profile/names.hpp"
+#include "profile/numbered_phases.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -28,35 +28,50 @@ void restore_clock(const simdjson::dom::element& head, Profile& profile) {
                            1});
 }
 
-// The phase that is written as such a slice; none of a slice that only shares its category.
-bool make_phase(const Profile& profile, std::size_t row, StringId inference, StringId microseconds,
-                Phase& phase) {
-  const Spans& spans = profile.spans;
-  if (spans.arguments.empty()) return false;
-  const auto number = spans.arguments.find(row, inference);
-  if (!number || number->key.type != ArgumentType::integer) return false;
-  phase.name = profile.ops[index_of(spans.op[row])].name;
-  phase.instance = std::uint32_t(number->integer());
-  phase.start = spans.start[row];
-  phase.duration = spans.duration[row];
-  if (const auto length = spans.arguments.find(row, microseconds)) {
-    phase.microseconds = length->as_number().value_or(-1);
-  }
-  return true;
-}
+// Names of what the slice of a phase says.
+struct PhaseKeys {
+  explicit PhaseKeys(StringPool& strings)
+      : inference(strings.intern("inference")),
+        microseconds(strings.intern("microseconds")),
+        number(strings.intern("phase")),
+        parent(strings.intern("parent")) {}
+  StringId inference, microseconds, number, parent;
+};
 
-constexpr std::array<std::string_view, 11> kinds{"op",        "sync",       "barrier", "transfer",
-                                                 "inference", "activation", "host",    "dma_wait",
-                                                 "slice",     "async",      "instant"};
+// The phase that is written as such a slice; none of a slice that only shares its category.
+std::optional<NumberedPhase> phase_of(const Profile& profile, std::size_t row,
+                                      const PhaseKeys& keys) {
+  const Spans& spans = profile.spans;
+  if (spans.arguments.empty()) return std::nullopt;
+  const auto integer = [&](StringId name) -> std::optional<std::int64_t> {
+    const auto value = spans.arguments.find(row, name);
+    if (!value || value->key.type != ArgumentType::integer) return std::nullopt;
+    return value->integer();
+  };
+  const auto inference = integer(keys.inference);
+  if (!inference) return std::nullopt;
+  NumberedPhase told;
+  told.phase.name = profile.ops[index_of(spans.op[row])].name;
+  told.phase.instance = std::uint32_t(*inference);
+  told.phase.start = spans.start[row];
+  told.phase.duration = spans.duration[row];
+  if (const auto length = spans.arguments.find(row, keys.microseconds)) {
+    told.phase.microseconds = length->as_number().value_or(-1);
+  }
+  told.number = integer(keys.number).value_or(told.number);
+  if (const auto parent = integer(keys.parent)) {
+    told.parent = *parent;
+    told.phase.parent = outermost_phase;
+  }
+  return told;
+}
 
 // Of an argument {"span":"sync", …}; none of another's.
 std::optional<SpanKind> kind_in(std::string_view json) {
   constexpr std::string_view begin = R"({"span":")";
   if (!json.starts_with(begin)) return std::nullopt;
   json.remove_prefix(begin.size());
-  const auto kind = std::find(kinds.begin(), kinds.end(), json.substr(0, json.find('"')));
-  if (kind == kinds.end()) return std::nullopt;
-  return SpanKind(kind - kinds.begin());
+  return value_named<SpanKind>(json.substr(0, json.find('"')));
 }
 
 }  // namespace
@@ -95,8 +110,7 @@ void restore_provenance(std::string_view other_data, Profile& profile) {
 
 void restore_phases(Profile& profile) {
   const StringId process = profile.strings.intern("phases"), kind = profile.strings.intern("phase");
-  const StringId inference = profile.strings.intern("inference");
-  const StringId microseconds = profile.strings.intern("microseconds");
+  const PhaseKeys keys(profile.strings);
   std::vector<bool> holds_phases(profile.units.size(), false);
   for (std::size_t unit = 0; unit < profile.units.size(); ++unit) {
     const UnitId parent = profile.units[unit].parent;
@@ -104,14 +118,14 @@ void restore_phases(Profile& profile) {
     holds_phases[unit] =
         holds_phases[index_of(parent)] || profile.units[index_of(parent)].name == process;
   }
-  std::vector<Phase> phases;
+  std::vector<NumberedPhase> phases;
   const Spans& spans = profile.spans;
   for (std::size_t row = 0; row < spans.size(); ++row) {
     if (!holds_phases[index_of(spans.unit[row])] || spans.op[row] == OpId::none) continue;
-    Phase phase;
     if (profile.ops[index_of(spans.op[row])].kind != kind) return;  // another's process
-    if (!make_phase(profile, row, inference, microseconds, phase)) return;
-    phases.push_back(phase);
+    auto phase = phase_of(profile, row, keys);
+    if (!phase) return;
+    phases.push_back(std::move(*phase));
   }
   if (phases.empty()) return;
   Filter others;
@@ -119,7 +133,7 @@ void restore_phases(Profile& profile) {
   Profile rest = filtered(profile, others);
   rest.notes = std::move(profile.notes);
   profile = std::move(rest);
-  profile.phases = std::move(phases);
+  add_phases(std::move(phases), profile);
 }
 
 }  // namespace npuscope::chrome

@@ -116,7 +116,9 @@ TEST(WriteChrome, HardwareBecomesProcessesAndThreadsWithWhatTheModelKnows) {
       written.losses.entries,
       ElementsAre(
           Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 3},
-          Loss{"dependencies between ops", 1}));
+          Loss{"units that are hardware: as processes and threads of their names", 2},
+          Loss{"phases: as slices of a process of their own", 1},
+          Loss{"measures of spans: as arguments", 1}, Loss{"dependencies between ops", 1}));
 }
 
 TEST(WriteChrome, PhasesAloneWhoseClockHasNoKnownRateAreCountedAsWrittenInNanoseconds) {
@@ -129,7 +131,8 @@ TEST(WriteChrome, PhasesAloneWhoseClockHasNoKnownRateAreCountedAsWrittenInNanose
   EXPECT_THAT(
       write(made.profile).losses.entries,
       ElementsAre(
-          Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 2}));
+          Loss{"times whose clock has no known rate: one tick is written as one nanosecond", 2},
+          Loss{"phases: as slices of a process of their own", 1}));
 }
 
 TEST(WriteChrome, CyclesAndPhasesThatAreReadAgainBecomeNoSecondsAndNoOps) {
@@ -154,6 +157,22 @@ TEST(WriteChrome, CyclesAndPhasesThatAreReadAgainBecomeNoSecondsAndNoOps) {
   EXPECT_EQ(again.phases[0].start, 50);
   EXPECT_EQ(again.phases[0].duration, 674'140);
   EXPECT_EQ(again.phases[0].microseconds, 797.2);
+}
+
+TEST(WriteChrome, PhasesThatAreReadAgainKnowWhatTheyArePartOf) {
+  ProfileBuilder made("PCYCLE", ClockKind::unit_cycles, 0);
+  made.phase("Execute", 0, 0, 100);
+  made.phase("Graph", 0, 0, 100);
+  made.phase("Before", 0, -50, -10);
+  made.profile.phases[0].parent = 1;
+  made.profile.phases[1].parent = outermost_phase;
+  const Profile again = make_profile(testing::read_text(write(made.profile).text));
+  ASSERT_EQ(again.phases.size(), 3u);
+  EXPECT_EQ(again.text(again.phases[0].name), "Execute");
+  EXPECT_EQ(again.phases[0].parent, 1u);
+  EXPECT_EQ(again.phases[1].parent, outermost_phase);
+  EXPECT_EQ(again.text(again.phases[2].name), "Before");
+  EXPECT_EQ(again.phases[2].parent, no_phase);
 }
 
 TEST(WriteChrome, WaitsThatAreReadAgainBecomeNoWork) {
