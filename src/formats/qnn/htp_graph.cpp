@@ -46,6 +46,7 @@ class GraphReader {
   }
 
   void read_tensor(std::uint64_t id, Value& value) {
+    if (!json_.has_room("tensors")) return;
     GraphTensor tensor;
     tensor.id = id;
     json_.each_member(value, "tensors", [&](std::string_view key, Value field) {
@@ -70,6 +71,7 @@ class GraphReader {
   }
 
   void read_node(std::uint64_t id, Value& value) {
+    if (!json_.has_room("nodes")) return;
     GraphNode node;
     node.id = id;
     json_.each_member(value, "nodes", [&](std::string_view key, Value field) {

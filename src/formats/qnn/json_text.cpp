@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstring>
 #include <vector>
 
 #include "npuscope/base/text.hpp"
@@ -12,8 +13,9 @@
 namespace npuscope::qnn {
 namespace {
 
-// Such files grow to some 100 MB; simdjson's own limit is 4 GiB.
-constexpr std::uint64_t most_bytes = (std::uint64_t{4} << 30) - 4096;
+// Such files have some 10 MB for large networks, and are read as a whole.
+constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;
+constexpr std::size_t most_rows = std::size_t{1} << 20;  // of some 200 to 600 bytes each
 
 // Bytes beyond ASCII that are not part of UTF-8 become '?', so that one flipped bit in a name does
 // not cost the file.
@@ -38,6 +40,23 @@ std::uint64_t mend_utf8(std::string& text) {
     begin = end;
   }
   return mended;
+}
+
+// The parser keeps four bytes for each mark and each value. Real files have a mark every six bytes
+// or more.
+Status check_density(std::string_view text, const std::string& name) {
+  constexpr std::size_t small = std::size_t{16} << 20;
+  constexpr std::size_t least_bytes_per_mark = 4;
+  if (text.size() <= small) return {};
+  const auto marks = std::count_if(text.begin(), text.end(), [](char c) {
+    return c == ',' || c == ':' || c == '{' || c == '}' || c == '[' || c == ']';
+  });
+  if (std::size_t(marks) <= text.size() / least_bytes_per_mark) return {};
+  return input_error(
+      "{}: has {} brackets, commas and colons in {} bytes, more than any QNN artifact; check that "
+      "it "
+      "is the right file",
+      name, marks, text.size());
 }
 
 // The token without quotes and surrounding space.
@@ -110,6 +129,9 @@ Result<JsonText> JsonText::load(ByteSource& source, Losses& losses) {
     losses.add(Severity::warning, 0, "bytes are not UTF-8; '?' stands for them", mended);
   }
   if (json.text_->starts_with("\xEF\xBB\xBF")) json.text_->erase(0, 3);
+  if (auto usual = check_density(*json.text_, source.name()); !usual) {
+    return tl::unexpected(usual.error());
+  }
   if (auto parsed = json.parse(source.name()); !parsed) return tl::unexpected(parsed.error());
   return json;
 }
@@ -152,6 +174,32 @@ Status JsonText::parse(const std::string& name) {
   if (!error) return {};
   return input_error("{}: does not hold a JSON object ({}); write it again", name,
                      simdjson::error_message(error));
+}
+
+// Where it stands, when nothing is escaped: the parser would copy it.
+simdjson::error_code JsonText::key_of(ondemand::field& field, std::string_view& key) const {
+  const char* begin = field.key().raw();
+  const std::size_t size = std::size_t(text_->data() + text_->size() - begin);
+  const auto* end = static_cast<const char*>(std::memchr(begin, '"', size));
+  if (end == nullptr || std::memchr(begin, '\\', std::size_t(end - begin)) != nullptr) {
+    return field.unescaped_key().get(key);
+  }
+  key = {begin, std::size_t(end - begin)};
+  return simdjson::SUCCESS;
+}
+
+bool JsonText::has_room(std::string_view table) {
+  if (rows_ < most_rows) {
+    ++rows_;
+    return true;
+  }
+  if (!broken_) {
+    losses_->add(Severity::error, offset(),
+                 fmt::format("more than {} rows; the others of {} and what follows are left out",
+                             thousands(most_rows), table));
+  }
+  broken_ = true;
+  return false;
 }
 
 bool JsonText::broken(simdjson::error_code error) {
@@ -212,6 +260,14 @@ std::optional<bool> JsonText::boolean(ondemand::value& value, std::string_view k
 
 std::optional<std::string_view> JsonText::text(ondemand::value& value, std::string_view key) {
   std::string_view text;
+  const std::string_view token = value.raw_json_token();
+  if (token.starts_with('"') && token.find('\\') == std::string_view::npos) {
+    ondemand::raw_json_string raw;  // stands in the file as it is: the parser would copy it
+    const auto error = value.get_raw_json_string().get(raw);
+    if (!error) return token.substr(1, token.find('"', 1) - 1);
+    refuse(error, key, "a text");
+    return std::nullopt;
+  }
   const auto error = value.get_string().get(text);
   if (!error) return text;
   refuse(error, key, "a text");

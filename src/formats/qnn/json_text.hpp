@@ -70,6 +70,10 @@ class JsonText {
   // Valid as long as this object is.
   std::optional<std::string_view> text(ondemand::value& value, std::string_view key);
 
+  // Whether another row of a table may be kept. There is an end to them, so that rows of a few
+  // bytes each cannot fill the memory: then the walk ends with a note.
+  bool has_room(std::string_view table);
+
   // The byte in the file where the walk stands.
   std::uint64_t offset();
   // Whether the text broke, so that what follows is lost.
@@ -87,11 +91,12 @@ class JsonText {
     for (auto item : object) {
       ondemand::field field;
       std::string_view key;
-      if (broken(std::move(item).get(field)) || broken(field.unescaped_key().get(key))) return;
+      if (broken(std::move(item).get(field)) || broken(key_of(field, key))) return;
       body(key, field.value());
       if (broken_) return;
     }
   }
+  simdjson::error_code key_of(ondemand::field& field, std::string_view& key) const;
   bool broken(simdjson::error_code error);
   void refuse(simdjson::error_code error, std::string_view key, std::string_view wanted);
 
@@ -99,6 +104,7 @@ class JsonText {
   std::unique_ptr<ondemand::parser> parser_;
   std::unique_ptr<ondemand::document> document_;
   Losses* losses_ = nullptr;
+  std::size_t rows_ = 0;
   bool broken_ = false;
 };
 

@@ -101,11 +101,11 @@ class QhasPutter {
                                           : Engine::other;
     const UnitId unit = assembly_.lane_unit(core_number(core.core), resource.tid, type, engine);
     const auto subject = Measure::Subject::unit;
-    measure(subject, index_of(unit), "busy", MeasureKind::unit_busy, assembly_.cycles,
-            resource.cycles_used);
+    measure(subject, index_of(unit), "busy, waits included", MeasureKind::unit_busy,
+            assembly_.cycles, resource.cycles_used);
     if (std::isfinite(resource.utilization)) {
-      assembly_.add_measure(subject, index_of(unit), "utilization percent", MeasureKind::count,
-                            Origin::measured, {}, resource.utilization);
+      assembly_.add_measure(subject, index_of(unit), "utilization percent, waits included",
+                            MeasureKind::count, Origin::measured, {}, resource.utilization);
     }
     measure(subject, index_of(unit), "first start to last end", MeasureKind::wall, assembly_.cycles,
             resource.timeline_cycles);

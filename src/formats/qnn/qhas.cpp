@@ -95,6 +95,7 @@ class QhasReader {
   }
 
   void read_core(Value& row) {
+    if (!json_.has_room("htp_overall_summary")) return;
     QhasCore core;
     json_.each_member(row, "htp_overall_summary", [&](std::string_view key, Value value) {
       if (key == "htp_resources") {
@@ -118,6 +119,7 @@ class QhasReader {
   }
 
   void read_resource(Value& row, QhasCore& core) {
+    if (!json_.has_room("htp_resources")) return;
     QhasResource resource;
     json_.each_member(row, "htp_resources", [&](std::string_view key, Value value) {
       if (key == "type") take(key, value, resource.type);
@@ -134,6 +136,7 @@ class QhasReader {
 
   void read_sum(Value& row, std::string_view section, std::vector<QhasSum>& into) {
     constexpr std::string_view dominant = "num_dominant_path_cycles_htp_";
+    if (!json_.has_room(section)) return;
     QhasSum sum;
     json_.each_member(row, section, [&](std::string_view key, Value value) {
       if (key == "op" || key == "qnn_op") take(key, value, sum.op);
@@ -155,6 +158,7 @@ class QhasReader {
   }
 
   void read_instance(Value& row) {
+    if (!json_.has_room("htp_op_instances")) return;
     QhasInstance instance;
     instance.first_input = std::uint32_t(qhas_.inputs.size());
     json_.each_member(row, "htp_op_instances", [&](std::string_view key, Value value) {
@@ -210,6 +214,7 @@ class QhasReader {
   }
 
   void read_segment(Value& row, std::uint32_t core) {
+    if (!json_.has_room("dominant_path_htp")) return;
     QhasSegment segment;
     segment.core = core;
     json_.each_member(row, "dominant_path", [&](std::string_view key, Value value) {

@@ -1,8 +1,12 @@
 #include "formats/qnn/viewer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+
+#include "npuscope/base/text.hpp"
 
 namespace npuscope::qnn {
 namespace {
@@ -99,6 +103,11 @@ void ViewerCollector::add_delimited(std::string_view label, std::string_view val
 
 void ViewerCollector::add(std::string_view label, std::string_view value, std::string_view unit,
                           std::uint32_t level) {
+  if (output_.events.size() == most_events) {
+    return losses_.add(
+        Severity::error, 0,
+        fmt::format("numbers beyond the first {}; left out", thousands(most_events)));
+  }
   ViewerEvent event;
   event.label = output_.strings.intern(label);
   event.level = level;

@@ -45,7 +45,7 @@ struct ViewerOutput {
 // about, and what the unit is in truth. For the three readers.
 class ViewerCollector {
  public:
-  explicit ViewerCollector(ViewerOutput& output) : output_(output) {}
+  ViewerCollector(ViewerOutput& output, Losses& losses) : output_(output), losses_(losses) {}
 
   // A line that says so: "Execute Stat 2", a message BACKEND_EXECUTE.
   void begin_execute();
@@ -61,7 +61,11 @@ class ViewerCollector {
            std::uint32_t level);
 
  private:
+  // Some thousand executes of a large network. More are counted, not kept.
+  static constexpr std::size_t most_events = std::size_t{1} << 22;
+
   ViewerOutput& output_;
+  Losses& losses_;
   StringId section_{};
   bool in_execute_ = false;
   std::optional<std::uint32_t> node_;

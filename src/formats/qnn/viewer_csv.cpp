@@ -2,62 +2,74 @@
 #include <array>
 #include <optional>
 
+#include "formats/qnn/line_reader.hpp"
 #include "formats/qnn/viewer.hpp"
 
 namespace npuscope::qnn {
 namespace {
 
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+// Of one record: a quote that is never closed must not gather the whole file.
+constexpr std::size_t most_record_bytes = std::size_t{64} << 10;
 
 class CsvReader {
  public:
   CsvReader(ViewerOutput& output, Losses& losses)
-      : output_(output), collector_(output), losses_(losses) {}
+      : output_(output), collector_(output, losses), losses_(losses) {}
 
-  void read(std::string_view text) {
-    while (!text.empty()) {
-      const std::size_t size = text.size();
-      take_record(text);
-      if (has_header_) {
-        take_row();
-      } else {
-        take_preamble();
+  void read(LineReader& lines) {
+    for (std::string_view line; lines.next(line);) {
+      if (offset_ == 0 && line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);
+      if (!quoted_) {
+        fields_.assign(1, {});
+        record_bytes_ = 0;
+        offset_ = lines.offset();
       }
-      offset_ += size - text.size();
+      take_line(line);
+      if (!quoted_) take_record();
     }
+    if (quoted_) take_record();
   }
   bool has_header() const { return has_header_; }
 
  private:
   enum Column { message, time, unit, level, identifier, columns };
 
-  // One record into fields_; a quoted field may hold commas, quotes twice, and line ends.
-  void take_record(std::string_view& text) {
-    fields_.assign(1, {});
-    bool quoted = false;
-    std::size_t i = 0;
-    for (; i < text.size(); ++i) {
-      const char c = text[i];
-      if (quoted) {
+  // A line, or a piece of a record whose quoted field holds line ends, into fields_; a quoted field
+  // may also hold commas, and quotes twice.
+  void take_line(std::string_view line) {
+    record_bytes_ += line.size() + 1;
+    if (record_bytes_ > most_record_bytes) {
+      losses_.add(Severity::warning, offset_, "rows of more than 64 KiB; cut");
+      quoted_ = false;
+      return;
+    }
+    if (quoted_) fields_.back() += '\n';
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      const char c = line[i];
+      if (quoted_) {
         if (c != '"') {
           fields_.back() += c;
-        } else if (i + 1 < text.size() && text[i + 1] == '"') {
-          fields_.back() += text[++i];
+        } else if (i + 1 < line.size() && line[i + 1] == '"') {
+          fields_.back() += line[++i];
         } else {
-          quoted = false;
+          quoted_ = false;
         }
       } else if (c == '"' && fields_.back().empty()) {
-        quoted = true;
+        quoted_ = true;
       } else if (c == ',') {
         fields_.emplace_back();
-      } else if (c == '\n') {
-        ++i;
-        break;
       } else if (c != '\r') {
         fields_.back() += c;
       }
     }
-    text.remove_prefix(std::min(i, text.size()));
+  }
+
+  void take_record() {
+    if (has_header_) {
+      take_row();
+    } else {
+      take_preamble();
+    }
   }
 
   // Lines before the header row are the same as in the text form; some have the version.
@@ -110,21 +122,21 @@ class CsvReader {
   Losses& losses_;
   std::vector<std::string> fields_;
   std::array<std::size_t, columns> place_{};
-  std::uint64_t offset_ = 0;
+  std::uint64_t offset_ = 0;  // of the record
+  std::size_t record_bytes_ = 0;
+  bool quoted_ = false;
   bool has_header_ = false;
 };
 
 }  // namespace
 
 Result<ViewerOutput> read_viewer_csv(ByteSource& source, Losses& losses) {
-  const auto text = read_all(source, most_bytes);
-  if (!text) return tl::unexpected(text.error());
   ViewerOutput output;
-  std::string_view content = *text;
-  if (content.starts_with("\xEF\xBB\xBF")) content.remove_prefix(3);
+  LineReader lines(source, losses);
   CsvReader reader(output, losses);
-  reader.read(content);
+  reader.read(lines);
   if (output.events.empty()) {
+    if (lines.error()) return tl::unexpected(*lines.error());
     return input_error("{}: {}; print the log again", source.name(),
                        reader.has_header() ? "has no row below its header"
                                            : "has no row 'Msg Timestamp,Message,Time,…'");

@@ -10,16 +10,16 @@ using Value = ondemand::value;
 
 // One event of profilingEvents with its sub-events, whose keys may come in any order.
 struct Event {
-  std::string label;
+  std::string_view label;  // in the file's text
   std::string value;
-  std::string unit;
+  std::string_view unit;
   std::vector<Event> parts;
 };
 
 class StandardisedReader {
  public:
   StandardisedReader(JsonText& json, ViewerOutput& output)
-      : json_(json), output_(output), collector_(output) {}
+      : json_(json), output_(output), collector_(output, json.losses()) {}
 
   void read() {
     json_.each_member([&](std::string_view key, Value value) {
@@ -60,6 +60,7 @@ class StandardisedReader {
   Event read_event(Value& value, std::uint32_t depth) {
     constexpr std::uint32_t deepest = 16;
     Event event;
+    if (!json_.has_room("profilingEvents")) return event;
     json_.each_member(value, "profilingEvents", [&](std::string_view key, Value field) {
       if (key == "identifier") event.label = json_.text(field, key).value_or("");
       if (key == "unit") event.unit = json_.text(field, key).value_or("");

@@ -1,11 +1,10 @@
 #include <algorithm>
 
+#include "formats/qnn/line_reader.hpp"
 #include "formats/qnn/viewer.hpp"
 
 namespace npuscope::qnn {
 namespace {
-
-constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t\r");
@@ -16,15 +15,12 @@ std::string_view trimmed(std::string_view text) {
 class TextReader {
  public:
   TextReader(ViewerOutput& output, Losses& losses)
-      : output_(output), collector_(output), losses_(losses) {}
+      : output_(output), collector_(output, losses), losses_(losses) {}
 
-  void read(std::string_view text) {
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      offset_ = begin;
-      take_line(text.substr(begin, end - begin));
-      begin = end + 1;
+  void read(LineReader& lines) {
+    for (std::string_view line; lines.next(line);) {
+      offset_ = lines.offset();
+      take_line(line);
     }
   }
 
@@ -88,11 +84,11 @@ class TextReader {
 }  // namespace
 
 Result<ViewerOutput> read_viewer_text(ByteSource& source, Losses& losses) {
-  const auto text = read_all(source, most_bytes);
-  if (!text) return tl::unexpected(text.error());
   ViewerOutput output;
-  TextReader(output, losses).read(*text);
+  LineReader lines(source, losses);
+  TextReader(output, losses).read(lines);
   if (output.events.empty()) {
+    if (lines.error()) return tl::unexpected(*lines.error());
     return input_error("{}: has no 'label : value unit' line; print the log again", source.name());
   }
   return output;

@@ -212,14 +212,14 @@ TEST_F(QnnSets, ASummaryWithoutInstancesIsNodesAndTotals) {
   EXPECT_EQ(test::values_of(profile, "graph wall"), std::vector<double>{90});
   EXPECT_EQ(test::values_of(profile, "cycles of all lanes"), std::vector<double>{120});
   EXPECT_EQ(test::values_of(profile, "busiest lane"), std::vector<double>{50});
-  EXPECT_EQ(test::values_of(profile, "busy"), (std::vector<double>{30, 40, 50}));
+  EXPECT_EQ(test::values_of(profile, "busy, waits included"), (std::vector<double>{30, 40, 50}));
   EXPECT_EQ(test::values_of(profile, "HTP op type q::ForceFormat_Crouton: cycles"),
             std::vector<double>{90});
   const std::map<std::string_view, MeasureKind> kinds{
       {"graph wall", MeasureKind::wall},
       {"cycles of all lanes", MeasureKind::work},
       {"busiest lane", MeasureKind::domain},
-      {"busy", MeasureKind::unit_busy},
+      {"busy, waits included", MeasureKind::unit_busy},
       {"cycles with any lane busy", MeasureKind::active},
       {"dominant path", MeasureKind::dominant_path}};
   for (const Measure& measure : profile.measures) {
