@@ -6,13 +6,10 @@
 namespace npuscope::analysis {
 
 const char* name_of(Part part) {
-  constexpr const char* names[part_count] = {"compute alone",
-                                             "compute with data movement",
-                                             "data movement alone",
-                                             "units at work",
-                                             "host alone",
-                                             "waiting alone",
-                                             "idle"};
+  constexpr const char* names[part_count] = {"compute alone",       "compute with data movement",
+                                             "data movement alone", "units at work",
+                                             "host alone",          "waiting for DMA",
+                                             "other waiting",       "idle"};
   return names[std::size_t(part)];
 }
 
@@ -44,12 +41,12 @@ namespace {
 
 // What was active when, by what is active.
 struct Activity {
-  IntervalSet compute, movement, host, other, waits;
+  IntervalSet compute, movement, host, other, dma_waits, waits;
   std::vector<Interval> units;  // the busy intervals of every unit, one after another
 };
 
 Activity activity_of(const Profile& profile, const SpansByUnit& by_unit) {
-  std::vector<Interval> of_domain[4], waits;
+  std::vector<Interval> of_domain[4], dma_waits, waits;
   Activity activity;
   std::vector<Interval> busy;
   for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
@@ -61,7 +58,7 @@ Activity activity_of(const Profile& profile, const SpansByUnit& by_unit) {
         of_domain[std::size_t(domain_of(profile, row))].push_back(interval);
         busy.push_back(interval);
       } else if (role == Role::wait) {
-        waits.push_back(interval);
+        (profile.spans.kind[row] == SpanKind::dma_wait ? dma_waits : waits).push_back(interval);
       }
     }
     const IntervalSet set = union_of(std::move(busy));
@@ -72,6 +69,7 @@ Activity activity_of(const Profile& profile, const SpansByUnit& by_unit) {
   activity.movement = union_of(std::move(of_domain[std::size_t(Domain::movement)]));
   activity.host = union_of(std::move(of_domain[std::size_t(Domain::host)]));
   activity.other = union_of(std::move(of_domain[std::size_t(Domain::other)]));
+  activity.dma_waits = union_of(std::move(dma_waits));
   activity.waits = union_of(std::move(waits));
   return activity;
 }
@@ -90,7 +88,8 @@ void divide_wall(const Activity& activity, Coarse& coarse) {
   add(Part::other_work, activity.other);
   add(Part::host_alone, activity.host);
   coarse.active = length_of(seen);
-  add(Part::waiting, activity.waits);
+  add(Part::waiting_for_dma, activity.dma_waits);
+  add(Part::other_waiting, activity.waits);
   const IntervalSet gaps = gaps_in(seen, coarse.timeline);
   part(Part::idle) = length_of(gaps);
   coarse.gaps = gaps.size();

@@ -56,6 +56,17 @@ StringId label_of(const Op& op, Grouping grouping) {
   return op.node != StringId::empty ? op.node : op.name;
 }
 
+// Ops with a span; all of them where none has.
+std::vector<bool> ops_that_ran(const Profile& profile) {
+  std::vector<bool> ran(profile.ops.size(), false);
+  bool any = false;
+  for (const OpId op : profile.spans.op) {
+    if (index_of(op) < ran.size()) any = ran[index_of(op)] = true;
+  }
+  if (!any) ran.assign(ran.size(), true);
+  return ran;
+}
+
 Groups make_groups(const Profile& profile, Grouping grouping) {
   Groups groups;
   std::unordered_map<std::uint32_t, std::uint32_t> row_of;
@@ -66,17 +77,16 @@ Groups make_groups(const Profile& profile, Grouping grouping) {
     if (is_new) groups.rows.emplace_back().label = label;
     return place->second;
   };
-  for (const Op& op : profile.ops) {
+  const std::vector<bool> ran = ops_that_ran(profile);
+  for (std::size_t i = 0; i < profile.ops.size(); ++i) {
+    const Op& op = profile.ops[i];
     const std::uint32_t at = row_for(label_of(op, grouping));
     OpRow& row = groups.rows[at];
     row.ops += 1;
-    if (row.kind == StringId::empty) row.kind = op.kind;
-    if (op.kind == StringId::empty) {  // nothing is known of it, so it is no further kind
-      groups.of_op.push_back(at);
-      continue;
-    }
-    row.kinds += kinds.insert(std::uint64_t{at} << 32 | index_of(op.kind)).second;
     groups.of_op.push_back(at);
+    if (!ran[i] || op.kind == StringId::empty) continue;
+    if (row.kind == StringId::empty) row.kind = op.kind;
+    row.kinds += kinds.insert(std::uint64_t{at} << 32 | index_of(op.kind)).second;
   }
   groups.without_op = row_for(StringId::empty);
   return groups;

@@ -36,11 +36,13 @@ Domain domain_of(Engine engine) {
 
 Engine engine_of(const Profile& profile, std::size_t row) {
   const std::size_t op = index_of(profile.spans.op[row]);
-  if (op < profile.ops.size() && profile.ops[op].engine != Engine::none) {
-    return profile.ops[op].engine;
-  }
   const std::size_t unit = index_of(profile.spans.unit[row]);
-  return unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
+  const Engine lane = unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
+  if (op >= profile.ops.size() || profile.ops[op].engine == Engine::none) return lane;
+  const Engine used = profile.ops[op].engine;
+  const bool is_issue = used == Engine::dma && lane != Engine::dma && lane != Engine::none &&
+                        profile.spans.kind[row] != SpanKind::transfer;
+  return is_issue ? Engine::dma_issue : used;
 }
 
 Domain domain_of(const Profile& profile, std::size_t row) {

@@ -91,14 +91,12 @@ Json PageJson::wall() const {
   const Coarse& coarse = page_.coarse;
   if (coarse.wall == 0) return nullptr;
   constexpr const char* names[part_count] = {
-      "compute_alone", "compute_and_movement", "movement_alone",
-      "other_work",    "host_alone",           "waiting",
-      "idle"};
-  // Where only inferences have times, nobody knows what ran in them: not idle, but unknown.
-  const bool has_parts = coarse.active > 0 || coarse.parts[std::size_t(Part::waiting)] > 0;
+      "compute_alone", "compute_and_movement", "movement_alone", "other_work",
+      "host_alone",    "waiting_for_dma",      "other_waiting",  "idle"};
   Json parts = Json::object();
-  for (std::size_t i = 0; i < part_count && has_parts; ++i) parts[names[i]] = coarse.parts[i];
-  if (!has_parts) parts = nullptr;
+  for (std::size_t i = 0; i < part_count && coarse.has_parts(); ++i)
+    parts[names[i]] = coarse.parts[i];
+  if (!coarse.has_parts()) parts = nullptr;
   return {{"begin", coarse.timeline.begin},
           {"end", coarse.timeline.end},
           {"ticks", coarse.wall},

@@ -36,6 +36,11 @@ std::string engines_text(const OpRow& row) {
   return text;
 }
 
+bool waits_only(const OpTable& ops, const OpRow& row) {
+  const auto waiting = ops.place_of("waiting");
+  return row.instances == 0 && waiting && row.values[*waiting].has_value();
+}
+
 // Nobody should take a sum over threads for a length of time.
 bool sums_over_units(const OpTable& ops) {
   return ops.place_of("work") && std::any_of(ops.rows.begin(), ops.rows.end(),
@@ -102,10 +107,10 @@ void PageText::print_ops(const OpTable& ops, const char* title, const char* one,
           row.kinds > 1 ? counted(row.kinds, "kind", "kinds") : printable(profile_.text(row.kind)),
           28));
     }
-    if (ran) {
-      cells.push_back(engines_text(row));
-    }
-    cells.push_back(ran && row.instances == 0 ? "" : thousands(ran ? row.runs : row.ops));
+    const bool waits = waits_only(ops, row);
+    if (ran) cells.push_back(waits ? "waits only" : engines_text(row));
+    const bool not_here = ran && row.instances == 0 && !waits;
+    cells.push_back(not_here ? "" : thousands(ran ? row.runs : row.ops));
     for (const std::size_t place : shown) {
       cells.push_back(value_text(ops.columns[place], row.values[place]));
       if (place != ops.ranked_by) continue;

@@ -15,11 +15,11 @@ using namespace analysis;
 
 // "utilization percent" fits as "utilization %", and a unit is in the numbers or the heading.
 std::string column_heading(const Profile& profile, const UnitNumberColumn& column) {
-  constexpr std::size_t most_columns = 24;
+  constexpr std::size_t most_columns = 30;
   std::string name = printable(column.name);
   for (const auto& [words, sign] : {std::pair{" percent", " %"}, {" (Hz)", ""}}) {
-    const std::string_view ending(words);
-    if (name.ends_with(ending)) name = name.substr(0, name.size() - ending.size()) + sign;
+    const std::size_t place = name.find(words);
+    if (place != std::string::npos) name.replace(place, std::string_view(words).size(), sign);
   }
   const bool is_time = column.kind != MeasureKind::count && !shows_time(profile, column.clock);
   if (is_time) name += ", " + unit_of(profile, column.clock);
@@ -77,8 +77,9 @@ void PageText::print_units() {
     return !any(
         [&](const UnitRow& row) { return bool(row.traffic.of(bytes.memory, bytes.direction)); });
   });
-  heading(fmt::format("UNITS ({}{})", more(kept, units.size()),
-                      kept < units.size() ? ", the busiest" : ""));
+  heading(fmt::format("UNITS ({}{}){}", more(kept, units.size()),
+                      kept < units.size() ? ", the busiest" : "",
+                      waits ? ", busy without waits" : ""));
   std::vector<TextColumn> columns{{"unit", Align::left}, {"spans"}, {"busy"}, {"of wall"}};
   if (waits) columns.push_back({"waiting", Align::right, false});
   if (path) columns.push_back({"dominant path", Align::right, false});

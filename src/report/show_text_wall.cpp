@@ -21,6 +21,12 @@ double units_at_work(const Concurrency& concurrency) {
   return any > 0 ? sum / any : 0;
 }
 
+const char* part_name(const Coarse& coarse, Part part, bool leaves_out_rows) {
+  if (part == Part::idle && leaves_out_rows) return "not selected or idle";
+  const bool only_wait = coarse.parts[std::size_t(Part::waiting_for_dma)] == 0;
+  return part == Part::other_waiting && only_wait ? "waiting alone" : name_of(part);
+}
+
 }  // namespace
 
 void PageText::print_wall() {
@@ -32,7 +38,7 @@ void PageText::print_wall() {
   if (!in_time && page_.rate) {
     title += fmt::format(" = {}", seconds_text(wall / page_.rate->value));
   }
-  const bool has_parts = coarse.active > 0 || coarse.parts[std::size_t(Part::waiting)] > 0;
+  const bool has_parts = coarse.has_parts();
   if (!has_parts) title += "  of inferences; what ran in them has no timeline here";
   heading(title);
   constexpr std::size_t bar_width = 30;
@@ -44,8 +50,7 @@ void PageText::print_wall() {
     const auto part = double(coarse.parts[i]);
     if (part <= 0) continue;
     const auto bar = std::size_t(part / wall * double(bar_width) + 0.5);
-    const bool may_be_left_out = Part(i) == Part::idle && page_.leaves_out_rows;
-    parts.add({may_be_left_out ? "not selected or idle" : name_of(Part(i)), base(part),
+    parts.add({part_name(coarse, Part(i), page_.leaves_out_rows), base(part),
                percent_text(part, wall), std::string(std::min(bar, bar_width), '#')});
   }
   if (has_parts) table(parts);

@@ -158,11 +158,13 @@ TEST(Coarse, ThePartsAddUpToTheWall) {
   made.span(thread, "c", 55, 70, SpanKind::slice);
   made.span(host, "d", 65, 80, SpanKind::host);
   made.span(hmx, "a", 70, 90, SpanKind::sync);
+  made.span(hmx, "a", 78, 86, SpanKind::dma_wait);
   made.span(hmx, "", 0, 100, SpanKind::inference);
   made.span(hmx, "", -50, 0, SpanKind::activation);
   const Coarse coarse = coarse_of(made.profile);
   EXPECT_EQ(coarse.wall, 100);
-  EXPECT_THAT(coarse.parts, ElementsAre(30, 10, 20, 10, 10, 10, 10));
+  EXPECT_THAT(coarse.parts, ElementsAre(30, 10, 20, 10, 10, 6, 4, 10));
+  EXPECT_TRUE(coarse.has_parts());
   EXPECT_EQ(coarse.active, 80);
   EXPECT_EQ(coarse.work, 40 + 30 + 15 + 15);
   EXPECT_THAT(coarse.concurrency.time_at, ElementsAre(0, 60, 20));
@@ -316,6 +318,28 @@ TEST(Ops, AnUnknownKindIsNoFurtherKind) {
   EXPECT_EQ(made.profile.text(table.rows[0].kind), "conv");
 }
 
+TEST(Ops, AKindThatNeverRanIsNotCounted) {
+  ProfileBuilder made;
+  made.op("constant", "Const");
+  made.span(made.unit("HVX", Engine::hvx), "a", 0, 10, SpanKind::op, "conv");
+  for (Op& op : made.profile.ops) op.node = made.text("MatMul_0");
+  const OpTable table = ops_of(made.profile);
+  EXPECT_EQ(table.rows[0].kinds, 1u);
+  EXPECT_EQ(made.profile.text(table.rows[0].kind), "conv");
+}
+
+TEST(Engine, OfADmaOpOnALaneIsItsIssueAndOfATransferTheDmaItself) {
+  ProfileBuilder made;
+  const UnitId lane = made.unit("HMX", Engine::hmx), dma = made.unit("DMA", Engine::dma);
+  made.span(lane, "load", 0, 10);
+  made.span(dma, "load", 0, 10);
+  made.span(lane, "load", 0, 10, SpanKind::transfer);
+  made.profile.ops[0].engine = Engine::dma;
+  EXPECT_EQ(engine_of(made.profile, 0), Engine::dma_issue);
+  EXPECT_EQ(engine_of(made.profile, 1), Engine::dma);
+  EXPECT_EQ(engine_of(made.profile, 2), Engine::dma);
+}
+
 TEST(Ops, RatesAndDeviationsAreNotAddedUp) {
   EXPECT_TRUE(adds_up(MeasureKind::count, "ddr read bytes"));
   EXPECT_TRUE(adds_up(MeasureKind::work, "ucycles"));
@@ -344,7 +368,7 @@ TEST(Units, BusyIsAUnionAndTheClassIsWhatTheOpUses) {
   ASSERT_EQ(table.engines.size(), 3u);
   EXPECT_EQ(table.engines[1].engine, Engine::hmx);
   EXPECT_EQ(table.engines[1].domain, 20);
-  EXPECT_EQ(table.engines[2].engine, Engine::dma);
+  EXPECT_EQ(table.engines[2].engine, Engine::dma_issue);
   EXPECT_EQ(table.engines[2].domain, 10);
   EXPECT_EQ(path_of(made.profile, hvx0), "Core 0 > HVX 0");
 }

@@ -24,10 +24,11 @@ enum class Part : std::uint8_t {
   movement_alone,        // the compute units stand still meanwhile
   other_work,            // units of which the trace does not say what they are; no device work
   host_alone,            // only the host works
-  waiting,               // something waits, nothing works
+  waiting_for_dma,       // something waits for DMA, nothing works
+  other_waiting,         // something waits, nothing works
   idle,                  // nothing is recorded
 };
-inline constexpr std::size_t part_count = 7;
+inline constexpr std::size_t part_count = 8;
 const char* name_of(Part part);  // "compute alone"
 
 struct Spread {
@@ -54,6 +55,11 @@ struct Coarse {
   std::uint64_t gaps = 0;        // intervals without work or wait
   std::int64_t longest_gap = 0;  // the longest of them
   Spread inferences;             // wall of each inference, where spans say of which they are
+  // Whether anything has times: where only inferences have, nobody knows what ran in them.
+  bool has_parts() const { return active + waiting() > 0; }
+  std::int64_t waiting() const {
+    return parts[std::size_t(Part::waiting_for_dma)] + parts[std::size_t(Part::other_waiting)];
+  }
   // Batches one after another, each as long as the median of all but the first; where inferences
   // have spans of their own and the base clock's rate is known.
   std::optional<double> inferences_per_second;

@@ -54,8 +54,8 @@ struct OpColumn {
 
 struct OpRow {
   StringId label{};
-  StringId kind{};                            // of the first op in the profile that has one
-  std::uint32_t kinds = 0;                    // distinct ones, an unknown one not counted
+  StringId kind{};                            // of the first op that ran and has one
+  std::uint32_t kinds = 0;                    // distinct ones that ran, an unknown one not counted
   std::uint32_t ops = 0;                      // that are grouped here
   std::uint64_t instances = 0;                // spans of work
   std::uint64_t runs = 0;                     // executions, on however many units each

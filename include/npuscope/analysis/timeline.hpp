@@ -26,7 +26,8 @@ enum class Role : std::uint8_t {
 };
 Role role_of(SpanKind kind);
 
-// The hardware a span uses: what its op says, else its unit.
+// The hardware a span uses: what its op says, else its unit. A DMA op on a lane that is no DMA
+// engine (on the HTP all of them) issues a transfer: its cycles are not those of the transfer.
 Engine engine_of(const Profile& profile, std::size_t row);
 
 // What that hardware does. A span of kind transfer is data movement wherever it runs.
