@@ -1,12 +1,15 @@
 #include "formats/open_inputs.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
 #include <system_error>
+#include <utility>
 
 namespace npuscope {
 namespace {
@@ -29,9 +32,9 @@ class Finder {
         note(Severity::error, path, "an empty folder; name one that holds profiling files");
       }
     } else if (fs::is_fifo(status)) {
-      spool(path);
+      if (met_before(path) == nullptr) spool(path);
     } else if (fs::is_regular_file(status)) {
-      found_.files.push_back({path, true});
+      add_file(path, true);
     } else if (!fs::exists(status)) {
       const bool hidden = error && error != std::errc::no_such_file_or_directory;
       note(Severity::error, path,
@@ -49,7 +52,34 @@ class Finder {
     found_.notes.push_back({severity, path.string(), 0, std::move(message), 1});
   }
 
+  struct Met {
+    fs::path path;
+    std::size_t file = 0;  // in found_.files, of a file
+  };
+
+  // What was met before and is the same file or folder, under whatever name; null: it is new.
+  const Met* met_before(const fs::path& path) {
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0) return nullptr;  // opening it will say why
+    const auto [place, is_new] =
+        met_.try_emplace({info.st_dev, info.st_ino}, Met{path, found_.files.size()});
+    if (is_new) return nullptr;
+    note(Severity::info, path,
+         fmt::format("the same {} as {}; opened once", S_ISDIR(info.st_mode) ? "folder" : "file",
+                     place->second.path.string()));
+    return &place->second;
+  }
+
+  void add_file(const fs::path& path, bool named) {
+    if (const Met* before = met_before(path)) {
+      found_.files[before->file].named |= named;
+    } else {
+      found_.files.push_back({path, named});
+    }
+  }
+
   void walk(const fs::path& folder, std::size_t depth) {
+    if (met_before(folder) != nullptr) return;
     if (depth > deepest_folder) {
       return note(Severity::warning, folder,
                   fmt::format("lies more than {} folders deep; left out", deepest_folder));
@@ -78,7 +108,7 @@ class Finder {
       return walk(path, depth + 1);
     }
     if (fs::is_regular_file(status)) {
-      found_.files.push_back({path, false});
+      add_file(path, false);
     } else {
       note(Severity::info, path, "a broken link, pipe, device or socket; left out");
     }
@@ -133,6 +163,7 @@ class Finder {
 
   std::uint64_t pipe_limit_;
   FoundFiles found_;
+  std::map<std::pair<dev_t, ino_t>, Met> met_;
 };
 
 }  // namespace

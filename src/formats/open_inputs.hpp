@@ -1,5 +1,6 @@
 // Paths as a user names them, as files: folders become the files in them, in sorted order, and a
-// pipe becomes a file that holds what came out of it.
+// pipe becomes a file that holds what came out of it. What is named twice, by a link or by its
+// folder too, is found once.
 #pragma once
 
 #include <cstdio>

@@ -88,8 +88,11 @@ class OpenProfiles : public ::testing::Test {
     std::vector<std::string> lines;
     for (const Note& note : opened.notes) {
       constexpr std::string_view severities[] = {"info", "warning", "error"};
+      std::string message = note.message;
+      const std::string place = folder_.string() + "/";
+      if (const auto at = message.find(place); at != message.npos) message.erase(at, place.size());
       lines.push_back(fmt::format("{} {}: {}", severities[std::size_t(note.severity)],
-                                  short_name(note.file), note.message));
+                                  short_name(note.file), message));
     }
     return lines;
   }
@@ -193,7 +196,36 @@ TEST_F(OpenProfiles, WalksFoldersInOrderAndSaysWhatIsNoProfile) {
 TEST_F(OpenProfiles, KeepsTheSameProfileTwice) {
   const fs::path a = put("a.json", chrome_json), b = put("b.json", chrome_json);
   EXPECT_EQ(open({a, b}).profiles.size(), 2u);
-  EXPECT_EQ(open({a, a}).profiles.size(), 2u);
+}
+
+TEST_F(OpenProfiles, OpensAFileThatIsNamedTwiceOnce) {
+  const fs::path a = put("run/a.json", chrome_json);
+  fs::create_symlink("run/a.json", folder_ / "link.json");
+  const Opened opened = open({a, folder_ / "run/../run/a.json", folder_ / "link.json"});
+  EXPECT_THAT(formats_of(opened), ElementsAre("Chrome trace: run/a.json"));
+  EXPECT_THAT(notes_of(opened),
+              ElementsAre("info run/../run/a.json: the same file as run/a.json; opened once",
+                          "info link.json: the same file as run/a.json; opened once"));
+}
+
+TEST_F(OpenProfiles, OpensAFileThatIsNamedBesideItsFolderOnce) {
+  const fs::path a = put("run/a.json", chrome_json);
+  put("run/sub/broken.json", "{\"traceEvents\": [");
+  const fs::path folder = folder_ / "run", sub = folder / "sub", broken = sub / "broken.json";
+  EXPECT_THAT(notes_of(open({a, folder})),
+              ElementsAre("info run/a.json: the same file as run/a.json; opened once",
+                          StartsWith("warning run/sub/broken.json: ")));
+  EXPECT_THAT(notes_of(open({folder, sub})),
+              ElementsAre("info run/sub: the same folder as run/sub; opened once",
+                          StartsWith("warning run/sub/broken.json: ")));
+  EXPECT_THAT(notes_of(open({sub, folder})),
+              ElementsAre("info run/sub: the same folder as run/sub; opened once",
+                          StartsWith("warning run/sub/broken.json: ")));
+  // What was named is missed more than what was found.
+  EXPECT_THAT(notes_of(open({folder, broken})),
+              ElementsAre("info run/sub/broken.json: the same file as run/sub/broken.json; opened "
+                          "once",
+                          StartsWith("error run/sub/broken.json: ")));
 }
 
 TEST_F(OpenProfiles, NamesWhatCouldNotBeOpenedBesideWhatCould) {
@@ -330,13 +362,13 @@ TEST_F(OpenProfiles, FollowsNoLinkInACircle) {
   fs::create_symlink("self", folder_ / "run/self");
   fs::create_symlink("a.json", folder_ / "run/z.json");
   const Opened opened = open({folder_ / "run"});
-  EXPECT_THAT(formats_of(opened),
-              ElementsAre("Chrome trace: run/a.json", "Chrome trace: run/z.json"));
+  EXPECT_THAT(formats_of(opened), ElementsAre("Chrome trace: run/a.json"));
   EXPECT_THAT(notes_of(opened),
               ElementsAre("info run/broken: a broken link, pipe, device or socket; left out",
                           "info run/self: a broken link, pipe, device or socket; left out",
-                          "info run/up: a link to a folder; not followed"));
-  EXPECT_EQ(open({folder_ / "run/up/run"}).profiles.size(), 2u);  // a link that was named
+                          "info run/up: a link to a folder; not followed",
+                          "info run/z.json: the same file as run/a.json; opened once"));
+  EXPECT_EQ(open({folder_ / "run/up/run"}).profiles.size(), 1u);  // a link that was named
 }
 
 TEST_F(OpenProfiles, ReadsPipesThatAreNamedAndNoOthers) {
