@@ -74,7 +74,7 @@ void write_chrome(benchmark::State& state) {
 }
 BENCHMARK(write_chrome)->Unit(benchmark::kMillisecond);
 
-using Export = Result<Losses> (*)(const Profile&, const std::filesystem::path&);
+using Export = Result<report::Exported> (*)(const Profile&, const std::filesystem::path&);
 
 void write_file(benchmark::State& state, Export write) {
   const auto path =

@@ -150,6 +150,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
   std::swap(temporary_, other.temporary_);
   std::swap(descriptor_, other.descriptor_);
   std::swap(write_errno_, other.write_errno_);
+  std::swap(bytes_written_, other.bytes_written_);
   std::swap(buffer_, other.buffer_);
   return *this;
 }
@@ -157,6 +158,7 @@ AtomicFile& AtomicFile::operator=(AtomicFile&& other) noexcept {
 AtomicFile::~AtomicFile() { abandon(); }
 
 void AtomicFile::write(std::string_view text) {
+  bytes_written_ += text.size();
   if (buffer_.size() + text.size() < buffer_bytes) {
     buffer_.append(text);
     return;
@@ -221,6 +223,18 @@ Status write_file_atomically(const std::filesystem::path& path, ByteSpan bytes) 
   if (!file) return tl::unexpected(file.error());
   file->write(bytes);
   return file->commit();
+}
+
+Status check_output_is_no_input(std::span<const std::string> inputs,
+                                const std::filesystem::path& output) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(output, unknown)) return {};
+  for (const std::string& input : inputs) {
+    if (!std::filesystem::equivalent(input, output, unknown)) continue;
+    return usage_error("{}: is an input too; name another file or folder for the output",
+                       output.string());
+  }
+  return {};
 }
 
 Status check_writable_folder(const std::filesystem::path& folder) {

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/profiles.hpp"
+#include "npuscope/base/files.hpp"
 #include "npuscope/report/convert.hpp"
 
 namespace npuscope::cli {
@@ -39,27 +40,6 @@ Result<report::Target> read_to(ConvertOptions& options) {
   return *target;
 }
 
-// An output that replaces an input would leave neither when the wrong flag was given.
-Status check_output(const std::vector<Profile>& profiles, const ConvertOptions& options) {
-  const auto is_output = [&](const std::string& file) {
-    std::error_code unknown;
-    return std::filesystem::equivalent(file, options.output, unknown) &&
-           !std::filesystem::is_directory(file, unknown);
-  };
-  const auto fails = [&](const std::string& file) {
-    return usage_error("{}: is an input too; name another file for the output", file);
-  };
-  for (const std::string& file : options.files) {
-    if (is_output(file)) return fails(file);
-  }
-  for (const Profile& profile : profiles) {
-    for (const std::string& file : profile.provenance.files) {
-      if (is_output(file)) return fails(file);
-    }
-  }
-  return {};
-}
-
 ExitStatus convert(ConvertOptions options) {
   if (options.output.empty()) {
     return report(Error{ErrorKind::usage, "-o: names no file or folder; give it a name"});
@@ -67,12 +47,12 @@ ExitStatus convert(ConvertOptions options) {
   const auto target = read_to(options);
   if (!target) return report(target.error());
   if (options.output == "-") options.output = "/dev/stdout";
-  if (auto usable = check_output({}, options); !usable) return report(usable.error());
-  const auto opened = open_selected(options, options.cut);
-  if (!opened) return report(opened.error());
-  if (auto usable = check_output(opened->profiles, options); !usable) {
+  // Before anything is read, and once more by convert() with what the folders among them hold.
+  if (auto usable = check_output_is_no_input(options.files, options.output); !usable) {
     return report(usable.error());
   }
+  const auto opened = open_selected(options, options.cut);
+  if (!opened) return report(opened.error());
   const auto converted = [&] {
     ProgressBar bar("writing");
     return report::convert(opened->profiles,
@@ -84,7 +64,7 @@ ExitStatus convert(ConvertOptions options) {
   // What was written to standard output is the result; what is said about it must not mix with it.
   std::FILE* stream = options.output == "/dev/stdout" ? stderr : stdout;
   print(stream, "{}",
-        options.json ? report::converted_json(*converted, opened->notes)
+        options.json ? report::converted_json(*converted, opened->notes, options.selection)
                      : report::converted_text(*converted));
   if (!options.json) print_notes(opened->notes);
   return ExitStatus::done;

@@ -36,27 +36,27 @@ constexpr const char* table_names[] = {"checks",      "clocks",  "counters", "ed
                                        "measures",    "notes",   "ops",      "phases", "spans",
                                        "tensor_uses", "tensors", "units"};
 
-Result<Losses> write_chrome(const Profile& profile, const fs::path& path,
-                            const ProgressReport& progress) {
+Result<Exported> write_chrome(const Profile& profile, const fs::path& path,
+                              const ProgressReport& progress) {
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
   Losses losses =
       chrome::write_trace(profile, [&](std::string_view piece) { file->write(piece); }, {progress});
   if (auto written = file->commit(); !written) return tl::unexpected(written.error());
-  return losses;
+  return Exported{std::move(losses), file->bytes_written()};
 }
 
-Result<Losses> write_perfetto(std::span<const Profile> profiles, const fs::path& path,
-                              const ProgressReport& progress) {
+Result<Exported> write_perfetto(std::span<const Profile> profiles, const fs::path& path,
+                                const ProgressReport& progress) {
   std::vector<const Profile*> pointers;
   for (const Profile& profile : profiles) pointers.push_back(&profile);
   const auto report = perfetto::write_trace(pointers, path, {progress});
   if (!report) return tl::unexpected(report.error());
-  return report->losses;
+  return Exported{report->losses, report->bytes};
 }
 
-Result<Losses> write_one(const Profile& profile, const ConvertRequest& request,
-                         const fs::path& path) {
+Result<Exported> write_one(const Profile& profile, const ConvertRequest& request,
+                           const fs::path& path) {
   switch (request.target) {
     case Target::chrome: return write_chrome(profile, path, request.progress);
     case Target::perfetto: return write_perfetto({&profile, 1}, path, request.progress);
@@ -85,7 +85,7 @@ std::string file_name_of(const Profile& profile, std::set<std::string>& taken) {
   return unique;
 }
 
-void add_file(Converted& converted, const fs::path& path) {
+void add_file(Converted& converted, const fs::path& path, std::uint64_t bytes) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) {
     for (const char* table : table_names) {
@@ -95,27 +95,19 @@ void add_file(Converted& converted, const fs::path& path) {
     }
     return;
   }
-  const std::uint64_t bytes =
-      fs::is_regular_file(path, unknown) ? std::uint64_t(fs::file_size(path, unknown)) : 0;
   converted.files.push_back({path, bytes});
 }
 
-Status add(Converted& converted, const Result<Losses>& losses, const fs::path& path) {
-  if (!losses) return tl::unexpected(losses.error());
-  for (const Loss& loss : losses->entries) converted.losses.add(loss.what, loss.count);
-  add_file(converted, path);
+Status add(Converted& converted, const Result<Exported>& exported, const fs::path& path) {
+  if (!exported) return tl::unexpected(exported.error());
+  for (const Loss& loss : exported->losses.entries) converted.losses.add(loss.what, loss.count);
+  add_file(converted, path, exported->bytes);
   return {};
 }
 
-// An output that replaces an input would leave neither when the wrong name was given.
 Status check_not_an_input(std::span<const Profile> profiles, const fs::path& output) {
   for (const Profile& profile : profiles) {
-    for (const std::string& file : profile.provenance.files) {
-      std::error_code unknown;
-      if (!fs::equivalent(file, output, unknown) || fs::is_directory(output, unknown)) continue;
-      return usage_error("{}: is an input too; name another file or folder for the output",
-                         output.string());
-    }
+    if (auto free = check_output_is_no_input(profile.provenance.files, output); !free) return free;
   }
   return {};
 }
@@ -210,6 +202,11 @@ Result<Converted> convert(std::span<const Profile> profiles, const ConvertReques
       return tl::unexpected(free.error());
     }
   }
+  if (!is_folder(request.output)) {
+    if (auto free = check_not_an_input(profiles, request.output); !free) {
+      return tl::unexpected(free.error());
+    }
+  }
   Converted converted;
   if (profiles.size() > 1 && request.target != Target::perfetto) {
     return usage_error(
@@ -217,10 +214,10 @@ Result<Converted> convert(std::span<const Profile> profiles, const ConvertReques
         "folder (with a / at its end)",
         request.output.string(), profiles.size());
   }
-  const auto losses = request.target == Target::perfetto
-                          ? write_perfetto(profiles, request.output, request.progress)
-                          : write_one(profiles.front(), request, request.output);
-  const auto added = add(converted, losses, request.output);
+  const auto exported = request.target == Target::perfetto
+                            ? write_perfetto(profiles, request.output, request.progress)
+                            : write_one(profiles.front(), request, request.output);
+  const auto added = add(converted, exported, request.output);
   if (!added) return tl::unexpected(added.error());
   return converted;
 }
@@ -239,11 +236,22 @@ std::string converted_text(const Converted& converted) {
   return out;
 }
 
-std::string converted_json(const Converted& converted, std::span<const Note> notes) {
+std::string converted_json(const Converted& converted, std::span<const Note> notes,
+                           const SelectionText& selection) {
   nlohmann::ordered_json json;
   json["files"] = nlohmann::ordered_json::array();
   for (const ConvertedFile& file : converted.files) {
     json["files"].push_back({{"path", file.path.string()}, {"bytes", file.bytes}});
+  }
+  json["selection"] = nullptr;
+  if (!selection.empty()) {
+    const auto given = [](const std::string& text) {
+      return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
+    };
+    json["selection"] = {{"from", given(selection.from)},
+                         {"until", given(selection.until)},
+                         {"unit", given(selection.unit)},
+                         {"op", given(selection.op)}};
   }
   json["not_held"] = nlohmann::ordered_json::array();
   for (const Loss& loss : converted.losses.entries) {

@@ -4,6 +4,7 @@
 
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/base/text.hpp"
 #include "npuscope/report/export.hpp"
 #include "profile/numbered_phases.hpp"
 #include "report/csv_output.hpp"
@@ -316,10 +317,10 @@ void Tables::notes(Csv& csv) {
   csv.end_row();
   for (const Note& note : profile_.notes) {
     csv.text(stable_name(note.severity));
-    csv.text(note.file);
+    csv.text(valid_utf8(note.file));
     csv.number(note.offset);
     csv.number(note.count);
-    csv.text(note.message);
+    csv.text(valid_utf8(note.message));
     csv.end_row();
   }
 }
@@ -340,7 +341,9 @@ std::vector<Tables::Entry> Tables::all() const {
           {"notes", profile_.notes.size(), &Tables::notes}};
 }
 
-Status write_table(Tables& tables, Tables::Table table, const std::filesystem::path& path) {
+// How many bytes it has.
+Result<std::uint64_t> write_table(Tables& tables, Tables::Table table,
+                                  const std::filesystem::path& path) {
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
   const std::function<void(std::string_view)> sink = [&](std::string_view piece) {
@@ -350,10 +353,11 @@ Status write_table(Tables& tables, Tables::Table table, const std::filesystem::p
   Csv csv(out);
   (tables.*table)(csv);
   out.flush();
-  return file->commit();
+  if (auto written = file->commit(); !written) return tl::unexpected(written.error());
+  return file->bytes_written();
 }
 
-Result<Losses> write_folder(const Profile& profile, const std::filesystem::path& folder) {
+Result<Exported> write_folder(const Profile& profile, const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
@@ -362,6 +366,7 @@ Result<Losses> write_folder(const Profile& profile, const std::filesystem::path&
   }
   if (auto usable = check_writable_folder(folder); !usable) return tl::unexpected(usable.error());
   Tables tables(profile);
+  std::uint64_t bytes = 0;
   for (const auto& entry : tables.all()) {
     const auto path = folder / (std::string(entry.name) + ".csv");
     if (entry.rows == 0) {  // another profile's table beside this one's would pass for its own
@@ -370,13 +375,14 @@ Result<Losses> write_folder(const Profile& profile, const std::filesystem::path&
     }
     const auto written = write_table(tables, entry.table, path);
     if (!written) return tl::unexpected(written.error());
+    bytes += *written;
   }
-  return tables.take_losses();
+  return Exported{tables.take_losses(), bytes};
 }
 
 }  // namespace
 
-Result<Losses> write_csv(const Profile& profile, const std::filesystem::path& path) {
+Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& path) {
   std::error_code unknown;
   if (!path.has_filename() || std::filesystem::is_directory(path, unknown)) {
     return write_folder(profile, path);
@@ -384,9 +390,8 @@ Result<Losses> write_csv(const Profile& profile, const std::filesystem::path& pa
   Tables tables(profile);
   const bool has_spans = profile.spans.size() > 0;
   const auto table = has_spans ? &Tables::spans : &Tables::measures;
-  if (auto written = write_table(tables, table, path); !written) {
-    return tl::unexpected(written.error());
-  }
+  const auto written = write_table(tables, table, path);
+  if (!written) return tl::unexpected(written.error());
   Losses losses = tables.take_losses();
   for (const auto& entry : tables.all()) {
     const std::string_view name = entry.name;
@@ -395,7 +400,7 @@ Result<Losses> write_csv(const Profile& profile, const std::filesystem::path& pa
     if (is_named_in_spans) continue;
     losses.add(fmt::format("rows of {} (name a folder to get every table)", name), entry.rows);
   }
-  return losses;
+  return Exported{std::move(losses), *written};
 }
 
 }  // namespace npuscope::report

@@ -384,7 +384,7 @@ void ProfileJson::write() {
 
 }  // namespace
 
-Result<Losses> write_json(const Profile& profile, const std::filesystem::path& path) {
+Result<Exported> write_json(const Profile& profile, const std::filesystem::path& path) {
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
   const std::function<void(std::string_view)> sink = [&](std::string_view piece) {
@@ -393,9 +393,9 @@ Result<Losses> write_json(const Profile& profile, const std::filesystem::path& p
   ProfileJson json(profile, sink);
   json.write();
   if (auto written = file->commit(); !written) return tl::unexpected(written.error());
-  Losses losses;
-  losses.add("numbers that are not finite", json.not_finite());
-  return losses;
+  Exported exported{{}, file->bytes_written()};
+  exported.losses.add("numbers that are not finite", json.not_finite());
+  return exported;
 }
 
 }  // namespace npuscope::report

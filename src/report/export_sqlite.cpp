@@ -3,6 +3,7 @@
 
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/base/text.hpp"
 #include "npuscope/report/export.hpp"
 #include "profile/numbered_phases.hpp"
 #include "report/names.hpp"
@@ -75,6 +76,11 @@ std::optional<std::uint32_t> row_id(std::uint32_t id) {
   return id == every_instance ? std::nullopt : std::optional(id);
 }
 
+// A text that is not known is NULL.
+std::optional<std::string_view> known(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 class Tables {
  public:
   Tables(const Profile& profile, SqliteOutput& database) : profile_(profile), database_(database) {}
@@ -105,17 +111,17 @@ void Tables::about() {
   const Provenance& from = profile_.provenance;
   SqliteInsert insert(database_, "INSERT INTO profile VALUES(?,?)");
   insert.row("schema", "1");
-  insert.row("format", std::string_view(from.format));
-  insert.row("version", std::string_view(from.version));
-  insert.row("device", std::string_view(from.device));
-  insert.row("graph", std::string_view(from.graph));
-  insert.row("instrumentation", std::string_view(from.instrumentation));
+  insert.row("format", known(from.format));
+  insert.row("version", known(from.version));
+  insert.row("device", known(from.device));
+  insert.row("graph", known(from.graph));
+  insert.row("instrumentation", known(from.instrumentation));
   const std::string inferences = fmt::format("{}", from.inferences);
   insert.row("inferences", from.inferences > 0 ? std::optional<std::string_view>(inferences)
                                                : std::nullopt);  // unknown
   insert.row("temperature", stable_name(from.temperature));
   SqliteInsert file(database_, "INSERT INTO files VALUES(?)");
-  for (const std::string& name : from.files) file.row(std::string_view(name));
+  for (const std::string& name : from.files) file.row(std::string_view(valid_utf8(name)));
 }
 
 void Tables::clocks() {
@@ -135,8 +141,8 @@ void Tables::units() {
     const Unit& unit = profile_.units[i];
     const std::string path = analysis::path_of(profile_, UnitId(i));
     insert.row(i, std::string_view(path), text(unit.name), stable_name(unit.engine), unit.device,
-               unit.core, unit.lane, row_id(index_of(unit.parent)), text(unit.process_id),
-               text(unit.thread_id));
+               unit.core, unit.lane, row_id(index_of(unit.parent)), known(text(unit.process_id)),
+               known(text(unit.thread_id)));
   }
 }
 
@@ -144,10 +150,10 @@ void Tables::ops() {
   SqliteInsert insert(database_, "INSERT INTO ops VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (std::size_t i = 0; i < profile_.ops.size(); ++i) {
     const Op& op = profile_.ops[i];
-    insert.row(i, text(op.name), text(op.kind), text(op.node), text(op.node_kind),
-               stable_name(op.engine), text(op.memory), text(op.types), text(op.shape),
-               text(op.attributes), text(op.operands), op.output.value, op.core, op.group,
-               op.position, op.id);
+    insert.row(i, text(op.name), known(text(op.kind)), known(text(op.node)),
+               known(text(op.node_kind)), stable_name(op.engine), known(text(op.memory)),
+               known(text(op.types)), known(text(op.shape)), known(text(op.attributes)),
+               known(text(op.operands)), op.output.value, op.core, op.group, op.position, op.id);
   }
 }
 
@@ -235,7 +241,7 @@ void Tables::relations() {
   SqliteInsert flow(database_, "INSERT INTO flows VALUES(?,?,?,?,?)");
   for (const Flow& row : profile_.flows) {
     flow.row(row_id(index_of(row.from)), row_id(index_of(row.to)), stable_name(row.kind),
-             text(row.name), text(row.category));
+             known(text(row.name)), known(text(row.category)));
   }
 }
 
@@ -244,7 +250,8 @@ void Tables::counters() {
   SqliteInsert series(database_, "INSERT INTO counter_series VALUES(?,?,?,?,?)");
   for (std::size_t i = 0; i < counters.series.size(); ++i) {
     const CounterSeries& row = counters.series[i];
-    series.row(i, row_id(index_of(row.unit)), text(row.name), text(row.part), text(row.quantity));
+    series.row(i, row_id(index_of(row.unit)), text(row.name), known(text(row.part)),
+               known(text(row.quantity)));
   }
   SqliteInsert sample(database_, "INSERT INTO counter_samples VALUES(?,?,?)");
   for (std::size_t i = 0; i < counters.size(); ++i) {
@@ -267,8 +274,9 @@ void Tables::tensors() {
   SqliteInsert insert(database_, "INSERT INTO tensors VALUES(?,?,?,?,?,?,?,?,?)");
   for (std::size_t i = 0; i < profile_.tensors.size(); ++i) {
     const Tensor& tensor = profile_.tensors[i];
-    insert.row(i, text(tensor.name), text(tensor.type), text(tensor.shape), text(tensor.memory),
-               tensor.size.value, tensor.is_constant, row_id(index_of(tensor.producer)), tensor.id);
+    insert.row(i, text(tensor.name), known(text(tensor.type)), known(text(tensor.shape)),
+               known(text(tensor.memory)), tensor.size.value, tensor.is_constant,
+               row_id(index_of(tensor.producer)), tensor.id);
   }
   SqliteInsert use(database_, "INSERT INTO tensor_uses VALUES(?,?)");
   for (const TensorUse& row : profile_.tensor_uses) {
@@ -279,12 +287,12 @@ void Tables::tensors() {
 void Tables::checks_and_notes() {
   SqliteInsert check(database_, "INSERT INTO checks VALUES(?,?,?)");
   for (const Check& row : profile_.checks) {
-    check.row(std::string_view(row.name), stable_name(row.outcome), std::string_view(row.detail));
+    check.row(std::string_view(row.name), stable_name(row.outcome), known(row.detail));
   }
   SqliteInsert note(database_, "INSERT INTO notes VALUES(?,?,?,?,?)");
   for (const Note& row : profile_.notes) {
-    note.row(stable_name(row.severity), std::string_view(row.file), row.offset, row.count,
-             std::string_view(row.message));
+    note.row(stable_name(row.severity), known(valid_utf8(row.file)), row.offset, row.count,
+             std::string_view(valid_utf8(row.message)));
   }
 }
 
@@ -313,7 +321,7 @@ void Tables::fill() {
 
 }  // namespace
 
-Result<Losses> write_sqlite(const Profile& profile, const std::filesystem::path& path) {
+Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path) {
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
   if (file->temporary_path().empty()) {
@@ -327,7 +335,9 @@ Result<Losses> write_sqlite(const Profile& profile, const std::filesystem::path&
                         path.string(), error);
   }
   if (auto written = file->commit(); !written) return tl::unexpected(written.error());
-  return Losses{};
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  return Exported{{}, unknown ? 0 : std::uint64_t(bytes)};
 }
 
 }  // namespace npuscope::report

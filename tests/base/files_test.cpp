@@ -353,5 +353,19 @@ TEST_F(WritableFolder, SaysWhatIsWrong) {
             0);
 }
 
+TEST_F(Files, AnOutputThatIsAnInputUnderAnyNameIsRefused) {
+  const std::string input = put("trace.json", "{}").string();
+  fs::create_symlink(input, folder_ / "link.json");
+  const std::vector<std::string> inputs{"missing.json", input, folder_.string()};
+  const auto refused = check_output_is_no_input(inputs, folder_ / "link.json");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_EQ(refused.error().message,
+            (folder_ / "link.json").string() +
+                ": is an input too; name another file or folder for the output");
+  EXPECT_TRUE(check_output_is_no_input(inputs, folder_ / "other.json"));
+  EXPECT_TRUE(check_output_is_no_input(inputs, folder_));  // what is in it stays
+}
+
 }  // namespace
 }  // namespace npuscope

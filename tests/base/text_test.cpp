@@ -114,5 +114,11 @@ TEST(Printable, IsAlwaysOneLineOfUtf8) {
   }
 }
 
+TEST(ValidUtf8, PutsTheReplacementCharacterForEachByteThatIsNone) {
+  EXPECT_EQ(valid_utf8("a\xc3\xa9 b"), "a\xc3\xa9 b");
+  EXPECT_EQ(valid_utf8("a\xff\xc3"), "a\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(valid_utf8(""), "");
+}
+
 }  // namespace
 }  // namespace npuscope

@@ -172,6 +172,17 @@ TEST_F(Convert, StandardOutputHasTheResultAlone) {
   EXPECT_THAT(outcome.errors, StartsWith("wrote /dev/stdout"));
 }
 
+TEST_F(Convert, WhatGoesIntoAPipeHasASizeToo) {
+  for (const char* format : {"json", "csv", "chrome", "perfetto"}) {
+    const Outcome outcome =
+        run_npuscope({"convert", path("trace.json"), "--to", format, "-o", "-", "--json"});
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    const auto json = nlohmann::json::parse(outcome.errors);
+    EXPECT_EQ(json["files"][0]["bytes"], outcome.output.size()) << format;
+    EXPECT_GT(outcome.output.size(), 0u);
+  }
+}
+
 TEST_F(Convert, SeveralProfilesTakeAFolder) {
   write("second.json", R"([{"ph":"X","pid":1,"tid":2,"ts":0,"dur":1,"name":"a"}])");
   const std::vector<std::string> inputs{path("trace.json"), path("second.json")};

@@ -72,23 +72,23 @@ Profile sample() {
 }
 
 TEST_F(Export, CsvOfSpansHasNamesAndNoFormulas) {
-  const auto losses = write_csv(sample(), folder_ / "spans.csv");
-  ASSERT_TRUE(losses) << losses.error().message;
+  const auto exported = write_csv(sample(), folder_ / "spans.csv");
+  ASSERT_TRUE(exported) << exported.error().message;
   EXPECT_EQ(read(folder_ / "spans.csv"),
             "id,unit_id,unit,op_id,op,kind,node,span,start,duration,processor_cycles,\"'-path\","
             "arg n,arg ok,arg list\n"
             "0,1,Core 0 > HVX 0,0,\"'=HYPERLINK(\"\"x\"\")\",\"say \"\"hi\"\", twice\",,op,5,4,7,,"
             "18446744073709551615,true,\"[1,\"\"a\"\"]\"\n"
             "1,,,,,,,sync,9,1,,3,,,\n");
-  EXPECT_THAT(losses->entries,
+  EXPECT_THAT(exported->losses.entries,
               ElementsAre(Loss{"rows of measures (name a folder to get every table)", 1},
                           Loss{"rows of notes (name a folder to get every table)", 1}));
 }
 
 TEST_F(Export, CsvIntoAFolderHasEveryTableThatHasRows) {
-  const auto losses = write_csv(sample(), folder_ / "tables" / "");
-  ASSERT_TRUE(losses) << losses.error().message;
-  EXPECT_THAT(losses->entries, IsEmpty());
+  const auto exported = write_csv(sample(), folder_ / "tables" / "");
+  ASSERT_TRUE(exported) << exported.error().message;
+  EXPECT_THAT(exported->losses.entries, IsEmpty());
   std::vector<std::string> names;
   for (const auto& file : fs::directory_iterator(folder_ / "tables")) {
     names.push_back(file.path().filename().string());
@@ -105,8 +105,8 @@ TEST_F(Export, CsvIntoAFolderHasEveryTableThatHasRows) {
 }
 
 TEST_F(Export, JsonHasEveryTableInColumns) {
-  const auto losses = write_json(sample(), folder_ / "p.json");
-  ASSERT_TRUE(losses) << losses.error().message;
+  const auto exported = write_json(sample(), folder_ / "p.json");
+  ASSERT_TRUE(exported) << exported.error().message;
   const auto json = nlohmann::json::parse(read(folder_ / "p.json"));
   EXPECT_EQ(json["npuscope_profile"], 1);
   EXPECT_EQ(json["clocks"]["hertz"][0], nullptr);
@@ -154,8 +154,8 @@ std::vector<std::string> query(const fs::path& path, const std::string& sql) {
 
 TEST_F(Export, SqliteHasEveryTableAndViewsWithNames) {
   const fs::path path = folder_ / "p.db";
-  const auto losses = write_sqlite(sample(), path);
-  ASSERT_TRUE(losses) << losses.error().message;
+  const auto exported = write_sqlite(sample(), path);
+  ASSERT_TRUE(exported) << exported.error().message;
   EXPECT_THAT(query(path,
                     "SELECT unit, op, kind, start, duration, processor_cycles, inference "
                     "FROM named_spans ORDER BY id"),
@@ -186,6 +186,23 @@ TEST_F(Export, APhaseSaysWhatItIsPartOf) {
               ElementsAre("1", "-1", "NULL"));
 }
 
+TEST_F(Export, WhatIsNotKnownIsNullInSqliteAndNamesAreUtf8) {
+  Profile profile = sample();
+  profile.provenance.files = {"a\xff.json"};
+  profile.notes[0].file = "a\xff.json";
+  ASSERT_TRUE(write_sqlite(profile, folder_ / "p.db"));
+  EXPECT_THAT(
+      query(folder_ / "p.db",
+            "SELECT node, shape, process_id FROM ops, units WHERE ops.id = 0 AND units.id = 0"),
+      ElementsAre("NULL|NULL|NULL"));
+  EXPECT_THAT(query(folder_ / "p.db", "SELECT value FROM profile WHERE name = 'device'"),
+              ElementsAre("NULL"));
+  EXPECT_THAT(query(folder_ / "p.db", "SELECT name FROM files UNION ALL SELECT file FROM notes"),
+              ElementsAre("a\uFFFD.json", "a\uFFFD.json"));
+  ASSERT_TRUE(write_csv(profile, folder_ / "tables" / ""));
+  EXPECT_THAT(read(folder_ / "tables" / "notes.csv"), HasSubstr("warning,a\uFFFD.json,12"));
+}
+
 TEST_F(Export, AnUnknownCountOfInferencesIsNullInSqlite) {
   ASSERT_TRUE(write_sqlite(Profile{}, folder_ / "p.db"));
   EXPECT_THAT(query(folder_ / "p.db", "SELECT value FROM profile WHERE name = 'inferences'"),
@@ -203,9 +220,9 @@ TEST_F(Export, AnEmptyProfileGivesEmptyTables) {
 
 TEST_F(Export, WhatCannotBeWrittenLeavesNothingBehind) {
   for (const auto& write : {write_csv, write_json, write_sqlite}) {
-    const auto losses = write(sample(), folder_ / "missing" / "p.out");
-    ASSERT_FALSE(losses);
-    EXPECT_EQ(losses.error().kind, ErrorKind::output);
+    const auto exported = write(sample(), folder_ / "missing" / "p.out");
+    ASSERT_FALSE(exported);
+    EXPECT_EQ(exported.error().kind, ErrorKind::output);
   }
   const auto device = write_sqlite(sample(), "/dev/null");
   ASSERT_FALSE(device);
@@ -233,8 +250,11 @@ TEST_F(Export, WhatIsNotHeldIsListedWithCounts) {
   EXPECT_EQ(converted_text(converted),
             "wrote out\\x1b.json (2.000 KiB)\n\nnot held, or not as it was:\n         1,234  "
             "tensors\n");
-  const auto json = nlohmann::json::parse(converted_json(converted, {}));
+  const auto json = nlohmann::json::parse(converted_json(converted, {}, {"1ms", "", "", "MatMul"}));
   EXPECT_EQ(json["not_held"][0]["count"], 1'234);
+  EXPECT_EQ(json["selection"],
+            nlohmann::json::parse(R"({"from":"1ms","until":null,"unit":null,"op":"MatMul"})"));
+  EXPECT_EQ(nlohmann::json::parse(converted_json(converted, {}, {}))["selection"], nullptr);
 }
 
 TEST(Targets, AreKnownByNameAndByEnding) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -61,6 +62,7 @@ class AtomicFile {
 
   void write(std::string_view text);
   void write(ByteSpan bytes) { write(as_text(bytes)); }
+  std::uint64_t bytes_written() const { return bytes_written_; }
   Status commit();
 
   // The file that is written until commit(), for a library that writes by name (SQLite) instead of
@@ -77,6 +79,7 @@ class AtomicFile {
   std::filesystem::path temporary_;  // empty when written directly
   int descriptor_ = -1;
   int write_errno_ = 0;
+  std::uint64_t bytes_written_ = 0;  // by write()
   std::string buffer_;
 };
 
@@ -87,6 +90,11 @@ void remove_temporary_files() noexcept;
 Status write_file_atomically(const std::filesystem::path& path, ByteSpan bytes);
 
 // Ok when `folder` exists, is a folder, and a file can be made in it; an output error otherwise.
+// A usage error where the output would replace one of the inputs: that would leave neither when the
+// wrong name was given. A folder replaces nothing.
+Status check_output_is_no_input(std::span<const std::string> inputs,
+                                const std::filesystem::path& output);
+
 Status check_writable_folder(const std::filesystem::path& folder);
 
 }  // namespace npuscope

@@ -17,6 +17,9 @@ std::string thousands(std::uint64_t value);
 // Bytes that are not UTF-8 and characters that steer a terminal or reorder text become \xNN.
 std::string printable(std::string_view text);
 
+// Bytes that are not UTF-8 become U+FFFD.
+std::string valid_utf8(std::string_view text);
+
 // Appends `text` as the inside of a JSON string: quotes, backslashes and control characters are
 // escaped, bytes that are not UTF-8 become U+FFFD.
 void append_json_escaped(std::string& out, std::string_view text);

@@ -19,6 +19,7 @@
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/losses.hpp"
 #include "npuscope/profile/profile.hpp"
+#include "npuscope/report/selection.hpp"
 
 namespace npuscope::report {
 
@@ -49,6 +50,8 @@ struct Converted {
 Result<Converted> convert(std::span<const Profile> profiles, const ConvertRequest& request);
 
 std::string converted_text(const Converted& converted);
-std::string converted_json(const Converted& converted, std::span<const Note> notes);
+// `selection`: what part of the profiles was asked for.
+std::string converted_json(const Converted& converted, std::span<const Note> notes,
+                           const SelectionText& selection);
 
 }  // namespace npuscope::report

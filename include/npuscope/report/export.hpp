@@ -9,6 +9,7 @@
 // spreadsheet would take for a formula gets an apostrophe in front.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 
 #include "npuscope/base/result.hpp"
@@ -17,11 +18,16 @@
 
 namespace npuscope::report {
 
+struct Exported {
+  Losses losses;
+  std::uint64_t bytes = 0;  // of all its files, also where they are no files but a pipe
+};
+
 // A path that ends in a separator, or is a folder, takes all tables; the folder is made if missing.
-Result<Losses> write_csv(const Profile& profile, const std::filesystem::path& path);
+Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& path);
 
-Result<Losses> write_sqlite(const Profile& profile, const std::filesystem::path& path);
+Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path);
 
-Result<Losses> write_json(const Profile& profile, const std::filesystem::path& path);
+Result<Exported> write_json(const Profile& profile, const std::filesystem::path& path);
 
 }  // namespace npuscope::report

@@ -6,7 +6,7 @@
 
 #include "formats/chrome/careful_split.hpp"
 #include "formats/chrome/chunk_parser.hpp"
-#include "formats/chrome/utf8.hpp"
+#include "npuscope/base/text.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -60,7 +60,7 @@ struct Cleaner {
     if (simdjson::validate_utf8(event.data(), event.size())) {
       text += event;
     } else {
-      append_valid_utf8(event, text);
+      text += valid_utf8(event);
       problems.add(Problem::bad_utf8, offset);
     }
   }
