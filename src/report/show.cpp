@@ -1,6 +1,6 @@
 #include "npuscope/report/show.hpp"
 
-#include <algorithm>
+#include "report/provenance.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -8,22 +8,6 @@ namespace {
 // Kernels say something of their own when several operators share one.
 bool kinds_differ(const analysis::OpTable& ops, const analysis::OpTable& kinds) {
   return kinds.row_count > 1 && kinds.row_count != ops.row_count;
-}
-
-// Whether all spans are of one inference, or do not say.
-bool is_one_inference(const Spans& spans) {
-  if (spans.instance.size() != spans.size()) return true;
-  return std::all_of(spans.instance.begin(), spans.instance.end(),
-                     [&](std::uint32_t instance) { return instance == spans.instance.front(); });
-}
-
-bool is_structure_only(const Profile& profile) {
-  using Temperature = Provenance::Temperature;
-  const Provenance& from = profile.provenance;
-  const bool begins_cold =
-      from.temperature == Temperature::cold || from.temperature == Temperature::cold_then_warm;
-  return begins_cold && !from.instrumentation.empty() && profile.spans.size() > 0 &&
-         is_one_inference(profile.spans);
 }
 
 }  // namespace

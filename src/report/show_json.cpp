@@ -4,6 +4,7 @@
 #include "npuscope/report/show.hpp"
 #include "report/json_text.hpp"
 #include "report/names.hpp"
+#include "report/provenance.hpp"
 #include "report/quantity.hpp"
 
 namespace npuscope::report {
@@ -34,7 +35,7 @@ class PageJson {
 
  private:
   Json text(StringId id) const { return std::string(profile_.text(id)); }
-  Json clock(ClockId id) const;
+  Json clock(ClockId id) const { return clock_json(profile_, id); }
   Json provenance() const;
   Json counts() const;
   Json wall() const;
@@ -52,15 +53,6 @@ class PageJson {
   const Profile& profile_;
 };
 
-Json PageJson::clock(ClockId id) const {
-  if (index_of(id) >= profile_.clocks.size()) return nullptr;
-  const Clock& found = profile_.clocks[index_of(id)];
-  return {{"name", text(found.name)},
-          {"kind", stable_name(found.kind)},
-          {"unit", unit_of(profile_, id)},
-          {"hertz", found.rate.value > 0 ? number(found.rate.value) : Json(nullptr)}};
-}
-
 Json PageJson::provenance() const {
   const Provenance& from = profile_.provenance;
   return {{"files", from.files},
@@ -71,8 +63,7 @@ Json PageJson::provenance() const {
           {"instrumentation", from.instrumentation},
           {"inferences", from.inferences > 0 ? Json(from.inferences) : Json(nullptr)},
           {"temperature", stable_name(from.temperature)},
-          {"structure_only", page_.structure_only},
-          {"selection", page_.selection.empty() ? Json(nullptr) : Json(page_.selection)}};
+          {"structure_only", page_.structure_only}};
 }
 
 Json PageJson::counts() const {
@@ -264,21 +255,11 @@ Json PageJson::checks() const {
   return rows;
 }
 
-Json notes_json(std::span<const Note> notes) {
-  Json rows = Json::array();
-  for (const Note& note : notes) {
-    rows.push_back({{"severity", stable_name(note.severity)},
-                    {"file", note.file},
-                    {"offset", note.offset},
-                    {"count", note.count},
-                    {"message", note.message}});
-  }
-  return rows;
-}
-
 Json PageJson::make() const {
   Json json;
   json["provenance"] = provenance();
+  json["selection"] = page_.selection.empty() ? Json(nullptr) : Json(page_.selection);
+  json["selection_leaves_out_rows"] = page_.leaves_out_rows;
   json["base_clock"] = clock(profile_.base_clock);
   json["counts"] = counts();
   json["wall"] = wall();

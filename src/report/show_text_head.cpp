@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "npuscope/base/text.hpp"
+#include "report/provenance.hpp"
 
 namespace npuscope::report {
 
@@ -55,9 +56,7 @@ void PageText::print_identity() {
   if (!runs.empty()) line("inferences", runs);
   if (!page_.selection.empty()) line("selection", page_.selection);
   if (page_.structure_only) {
-    line("caution",
-         "structure only: the ops are of one cold inference, slowed by its own recording; "
-         "read what runs beside what, not utilisation or wall");
+    line("caution", structure_only_caution);
   }
 }
 

@@ -233,7 +233,8 @@ TEST(Show, ASelectionIsSaidAndWhatItLeavesOutIsNotCalledIdle) {
   EXPECT_THAT(printed, HasSubstr("  selection   ops matching 'MatMul'\n"));
   EXPECT_THAT(printed, Not(HasSubstr("\n  idle ")));
   const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
-  EXPECT_EQ(json["profiles"][0]["provenance"]["selection"], "ops matching 'MatMul'");
+  EXPECT_EQ(json["profiles"][0]["selection"], "ops matching 'MatMul'");
+  EXPECT_EQ(json["profiles"][0]["selection_leaves_out_rows"], true);
 }
 
 TEST(ShowJson, OneSampleHasNoMedianOfTheRest) {
