@@ -55,7 +55,7 @@ void AnnotationDecoder::decode(std::string_view annotation, const InternedState*
         name = *known;
         break;
       }
-      case bytes_field(annotation_field::name): name = strings_->intern(text_of(reader)); break;
+      case bytes_field(annotation_field::name): name = strings_->intern(bytes_of(reader)); break;
       default: reader.skip();
     }
   }
@@ -77,7 +77,7 @@ void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, S
       case fixed64_field(annotation_field::number):
         return into.add(name, ArgumentType::number, bits_of(reader.get_double()));
       case bytes_field(annotation_field::text):
-        return into.add_text(name, strings_->intern(text_of(reader)));
+        return into.add_text(name, strings_->intern(bytes_of(reader)));
       case varint_field(annotation_field::text_iid): {
         const std::uint64_t iid = reader.get_uint64();
         const auto text =
@@ -86,7 +86,7 @@ void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, S
         return into.add_text(name, *text);
       }
       case bytes_field(annotation_field::legacy_json):
-        return add_legacy_json(text_of(reader), name, into);
+        return add_legacy_json(bytes_of(reader), name, into);
       case bytes_field(annotation_field::nested):
       case bytes_field(annotation_field::dictionary):
       case bytes_field(annotation_field::array):
@@ -138,7 +138,7 @@ std::string_view AnnotationDecoder::key_of(std::string_view annotation, Scope sc
         if (!name) defects_->add(Defect::missing_interned_value, scope.offset);
         return name ? (*strings_)[*name] : std::string_view();
       }
-      case bytes_field(annotation_field::name): return text_of(reader);
+      case bytes_field(annotation_field::name): return bytes_of(reader);
       default: reader.skip();
     }
   }
@@ -160,7 +160,7 @@ void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, in
     if (field == bytes_field(annotation_field::dictionary) && open != Open::array) {
       json_ += open == Open::nothing ? "{" : ",";
       open = Open::dictionary;
-      const std::string_view entry = text_of(reader);
+      const std::string_view entry = bytes_of(reader);
       append_string(json_, key_of(entry, scope));
       json_ += ':';
       append_json(entry, scope, depth + 1);
@@ -169,7 +169,7 @@ void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, in
     if (field == bytes_field(annotation_field::array) && open != Open::dictionary) {
       json_ += open == Open::nothing ? "[" : ",";
       open = Open::array;
-      append_json(text_of(reader), scope, depth + 1);
+      append_json(bytes_of(reader), scope, depth + 1);
       continue;
     }
     if (has_value || open != Open::nothing) {
@@ -192,7 +192,7 @@ void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, in
         append_number(json_, reader.get_double());
         break;
       case bytes_field(annotation_field::legacy_json):  // may be no JSON: as text
-      case bytes_field(annotation_field::text): append_string(json_, text_of(reader)); break;
+      case bytes_field(annotation_field::text): append_string(json_, bytes_of(reader)); break;
       case varint_field(annotation_field::text_iid): {
         const std::uint64_t iid = reader.get_uint64();
         const auto text =
@@ -202,7 +202,7 @@ void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, in
         break;
       }
       case bytes_field(annotation_field::nested):
-        append_nested(text_of(reader), scope, depth + 1);
+        append_nested(bytes_of(reader), scope, depth + 1);
         break;
       default: has_value = false; reader.skip();
     }
@@ -230,9 +230,9 @@ void AnnotationDecoder::append_nested(std::string_view nested, Scope scope, int 
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(nested_field::type): type = reader.get_uint64(); break;
-      case bytes_field(nested_field::keys): keys.push_back(text_of(reader)); break;
-      case bytes_field(nested_field::values): values.push_back(text_of(reader)); break;
-      case bytes_field(nested_field::array): elements.push_back(text_of(reader)); break;
+      case bytes_field(nested_field::keys): keys.push_back(bytes_of(reader)); break;
+      case bytes_field(nested_field::values): values.push_back(bytes_of(reader)); break;
+      case bytes_field(nested_field::array): elements.push_back(bytes_of(reader)); break;
       case varint_field(nested_field::integer): leaf = fmt::format("{}", reader.get_int64()); break;
       case fixed64_field(nested_field::number):
         leaf.clear();
@@ -243,7 +243,7 @@ void AnnotationDecoder::append_nested(std::string_view nested, Scope scope, int 
         break;
       case bytes_field(nested_field::text):
         leaf.clear();
-        append_string(leaf, text_of(reader));
+        append_string(leaf, bytes_of(reader));
         break;
       default: reader.skip();
     }

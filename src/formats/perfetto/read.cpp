@@ -35,12 +35,12 @@ void TraceReader::decode_packet(std::string_view bytes, Packet& packet) {
         packet.has_timestamp = true;
         break;
       case varint_field(packet_field::sequence_id): packet.sequence = reader.get_uint32(); break;
-      case bytes_field(packet_field::track_event): packet.track_event = text_of(reader); break;
+      case bytes_field(packet_field::track_event): packet.track_event = bytes_of(reader); break;
       case varint_field(packet_field::sequence_flags): packet.flags |= reader.get_uint32(); break;
       case varint_field(packet_field::timestamp_clock_id):
         packet.clock = reader.get_uint32();
         break;
-      case bytes_field(packet_field::interned_data): packet.interned = text_of(reader); break;
+      case bytes_field(packet_field::interned_data): packet.interned = bytes_of(reader); break;
       case varint_field(packet_field::incremental_state_cleared):
         if (reader.get_uint64() != 0) packet.flags |= sequence_flag::cleared;
         break;
@@ -51,15 +51,17 @@ void TraceReader::decode_packet(std::string_view bytes, Packet& packet) {
         packet.first_on_sequence = reader.get_uint64() != 0;
         break;
       case bytes_field(packet_field::trace_packet_defaults):
-        rare().defaults = text_of(reader);
+        rare().defaults = bytes_of(reader);
         break;
-      case bytes_field(packet_field::clock_snapshot): rare().snapshot = text_of(reader); break;
-      case bytes_field(packet_field::track_descriptor): rare().track = text_of(reader); break;
-      case bytes_field(packet_field::process_descriptor): rare().process = text_of(reader); break;
-      case bytes_field(packet_field::thread_descriptor): rare().thread = text_of(reader); break;
-      case bytes_field(packet_field::chrome_events): rare().facts = text_of(reader); break;
-      case bytes_field(packet_field::compressed_packets): rare().zlib = text_of(reader); break;
-      case bytes_field(packet_field::zstd_compressed_packets): rare().zstd = text_of(reader); break;
+      case bytes_field(packet_field::clock_snapshot): rare().snapshot = bytes_of(reader); break;
+      case bytes_field(packet_field::track_descriptor): rare().track = bytes_of(reader); break;
+      case bytes_field(packet_field::process_descriptor): rare().process = bytes_of(reader); break;
+      case bytes_field(packet_field::thread_descriptor): rare().thread = bytes_of(reader); break;
+      case bytes_field(packet_field::chrome_events): rare().facts = bytes_of(reader); break;
+      case bytes_field(packet_field::compressed_packets): rare().zlib = bytes_of(reader); break;
+      case bytes_field(packet_field::zstd_compressed_packets):
+        rare().zstd = bytes_of(reader);
+        break;
       case bytes_field(packet_field::synchronization_marker):
       case bytes_field(packet_field::trace_uuid):
       case varint_field(packet_field::trusted_uid):
@@ -169,8 +171,8 @@ bool TraceReader::take_about(std::string_view facts) {
     protozero::pbf_reader fact = bundle.get_message();
     while (fact.next()) {
       switch (fact.tag_and_type()) {
-        case bytes_field(metadata_field::name): name = text_of(fact); break;
-        case bytes_field(metadata_field::text): text = text_of(fact); break;
+        case bytes_field(metadata_field::name): name = bytes_of(fact); break;
+        case bytes_field(metadata_field::text): text = bytes_of(fact); break;
         default: fact.skip();
       }
     }

@@ -19,7 +19,7 @@ InternedText decode_text(std::string_view message) {
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(interned_text_field::iid): entry.iid = reader.get_uint64(); break;
-      case bytes_field(interned_text_field::text): entry.text = text_of(reader); break;
+      case bytes_field(interned_text_field::text): entry.text = bytes_of(reader); break;
       default: reader.skip();
     }
   }
@@ -35,10 +35,10 @@ SourceLocation decode_location(std::string_view message, StringPool& strings, st
     switch (reader.tag_and_type()) {
       case varint_field(location_field::iid): iid = reader.get_uint64(); break;
       case bytes_field(location_field::file):
-        location.file = strings.intern(text_of(reader));
+        location.file = strings.intern(bytes_of(reader));
         break;
       case bytes_field(location_field::function):
-        location.function = strings.intern(text_of(reader));
+        location.function = strings.intern(bytes_of(reader));
         break;
       case varint_field(location_field::line): location.line = reader.get_uint32(); break;
       default: reader.skip();
@@ -55,17 +55,17 @@ void InternedState::add(std::string_view interned_data, StringPool& strings) {
   protozero::pbf_reader reader(interned_data.data(), interned_data.size());
   while (reader.next()) {
     switch (reader.tag_and_type()) {
-      case bytes_field(interned_field::categories): add_text(categories, text_of(reader)); break;
-      case bytes_field(interned_field::names): add_text(names, text_of(reader)); break;
+      case bytes_field(interned_field::categories): add_text(categories, bytes_of(reader)); break;
+      case bytes_field(interned_field::names): add_text(names, bytes_of(reader)); break;
       case bytes_field(interned_field::annotation_names):
-        add_text(annotation_names, text_of(reader));
+        add_text(annotation_names, bytes_of(reader));
         break;
       case bytes_field(interned_field::annotation_strings):
-        add_text(annotation_strings, text_of(reader));
+        add_text(annotation_strings, bytes_of(reader));
         break;
       case bytes_field(interned_field::source_locations): {
         std::uint64_t iid = 0;
-        const SourceLocation location = decode_location(text_of(reader), strings, iid);
+        const SourceLocation location = decode_location(bytes_of(reader), strings, iid);
         locations.set(iid, location);
         break;
       }

@@ -23,7 +23,7 @@ LegacyEvent LegacyEvent::decode(std::string_view message) {
       case varint_field(legacy_field::global_id):
         set_id(IdKind::global, reader.get_uint64());
         break;
-      case bytes_field(legacy_field::id_scope): event.id_scope = text_of(reader); break;
+      case bytes_field(legacy_field::id_scope): event.id_scope = bytes_of(reader); break;
       case varint_field(legacy_field::bind_id): event.bind_id = reader.get_uint64(); break;
       case varint_field(legacy_field::bind_to_enclosing):
         event.bind_to_enclosing = reader.get_uint64() != 0;
@@ -68,12 +68,12 @@ void TrackEvent::clear() {
 void TrackEvent::decode_other(protozero::pbf_reader& reader) {
   has_other_ = true;
   switch (reader.tag_and_type()) {
-    case bytes_field(event_field::categories): categories.push_back(text_of(reader)); return;
+    case bytes_field(event_field::categories): categories.push_back(bytes_of(reader)); return;
     case varint_field(event_field::source_location_iid):
       location_iid = reader.get_uint64();
       has_location_iid = true;
       return;
-    case bytes_field(event_field::source_location): location = text_of(reader); return;
+    case bytes_field(event_field::source_location): location = bytes_of(reader); return;
     case varint_field(event_field::correlation_id):
       correlation = reader.get_uint64();
       has_correlation = true;
@@ -121,9 +121,9 @@ void TrackEvent::decode(std::string_view message) {
       case varint_field(event_field::category_iids):
         category_iids.push_back(reader.get_uint64());
         break;
-      case bytes_field(event_field::name): name = text_of(reader); break;
+      case bytes_field(event_field::name): name = bytes_of(reader); break;
       case bytes_field(event_field::debug_annotations):
-        annotations.push_back(text_of(reader));
+        annotations.push_back(bytes_of(reader));
         break;
       case varint_field(event_field::counter_value):
         counter = reader.get_int64();
@@ -134,7 +134,7 @@ void TrackEvent::decode(std::string_view message) {
         has_double_counter = true;
         break;
       case bytes_field(event_field::legacy_event):
-        legacy = text_of(reader);
+        legacy = bytes_of(reader);
         has_legacy = true;
         break;
       default: decode_other(reader);

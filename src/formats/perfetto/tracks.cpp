@@ -89,18 +89,18 @@ void Tracks::describe(std::string_view track_descriptor) {
       case bytes_field(track_field::name):
       case bytes_field(track_field::static_name):
       case bytes_field(track_field::atrace_name):
-        keep_name(*strings_, text_of(reader), track.name);
+        keep_name(*strings_, bytes_of(reader), track.name);
         break;
       case bytes_field(track_field::description):
-        keep_name(*strings_, text_of(reader), track.description);
+        keep_name(*strings_, bytes_of(reader), track.description);
         break;
       case varint_field(track_field::parent_uuid):
         track.parent_uuid = reader.get_uint64();
         track.has_parent = true;
         break;
-      case bytes_field(track_field::process): describe_process(text_of(reader), track); break;
-      case bytes_field(track_field::thread): describe_thread(text_of(reader), track); break;
-      case bytes_field(track_field::counter): describe_counter(text_of(reader), track); break;
+      case bytes_field(track_field::process): describe_process(bytes_of(reader), track); break;
+      case bytes_field(track_field::thread): describe_thread(bytes_of(reader), track); break;
+      case bytes_field(track_field::counter): describe_counter(bytes_of(reader), track); break;
       case varint_field(track_field::child_ordering):
         track.ordering = ChildOrdering(reader.get_uint32());
         break;
@@ -122,9 +122,9 @@ void Tracks::describe_process(std::string_view message, Track& track) {
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(process_field::pid): track.pid = reader.get_int32(); break;
-      case bytes_field(process_field::name): name = text_of(reader); break;
+      case bytes_field(process_field::name): name = bytes_of(reader); break;
       case bytes_field(process_field::command_line): {
-        const std::string_view word = text_of(reader);
+        const std::string_view word = bytes_of(reader);
         if (command.empty()) command = word;
         break;
       }
@@ -143,7 +143,7 @@ Tracks::OldThread Tracks::describe_thread(std::string_view message, Track& track
       case varint_field(thread_field::pid): track.pid = reader.get_int32(); break;
       case varint_field(thread_field::tid): track.tid = reader.get_int64(); break;
       case bytes_field(thread_field::name):
-        keep_name(*strings_, text_of(reader), track.thread_name);
+        keep_name(*strings_, bytes_of(reader), track.thread_name);
         break;
       case varint_field(thread_field::reference_timestamp_us):
         thread.reference_time_us = reader.get_int64();
@@ -164,7 +164,7 @@ void Tracks::describe_counter(std::string_view message, Track& track) {
         keep_name(*strings_, counter_unit_name(reader.get_uint64()), track.quantity);
         break;
       case bytes_field(counter_field::unit_name):
-        keep_name(*strings_, text_of(reader), track.quantity);
+        keep_name(*strings_, bytes_of(reader), track.quantity);
         break;
       case varint_field(counter_field::unit_multiplier):
         track.multiplier = reader.get_int64();

@@ -3,25 +3,11 @@
 
 #include <cstdint>
 #include <protozero/pbf_reader.hpp>
-#include <string_view>
 #include <vector>
 
+#include "base/protobuf_fields.hpp"
+
 namespace npuscope::perfetto {
-
-constexpr std::uint32_t varint_field(std::uint32_t field) {
-  return protozero::tag_and_type(field, protozero::pbf_wire_type::varint);
-}
-constexpr std::uint32_t bytes_field(std::uint32_t field) {
-  return protozero::tag_and_type(field, protozero::pbf_wire_type::length_delimited);
-}
-constexpr std::uint32_t fixed64_field(std::uint32_t field) {
-  return protozero::tag_and_type(field, protozero::pbf_wire_type::fixed64);
-}
-
-inline std::string_view text_of(protozero::pbf_reader& reader) {
-  const protozero::data_view view = reader.get_view();
-  return {view.data(), view.size()};
-}
 
 // A repeated varint field, packed or not; other wire types are skipped.
 template <class Integer>

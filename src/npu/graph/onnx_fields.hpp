@@ -1,30 +1,13 @@
-// Walking the fields of a protobuf message with a name for each wire type.
+// Walking the fields of a message of an ONNX file.
 #pragma once
 
 #include <protozero/pbf_reader.hpp>
 #include <string_view>
 
+#include "base/protobuf_fields.hpp"
 #include "npu/graph/failure.hpp"
 
 namespace npuscope::npu {
-
-constexpr std::uint32_t integer_field(std::uint32_t number) {
-  return protozero::tag_and_type(number, protozero::pbf_wire_type::varint);
-}
-constexpr std::uint32_t bytes_field(std::uint32_t number) {
-  return protozero::tag_and_type(number, protozero::pbf_wire_type::length_delimited);
-}
-constexpr std::uint32_t float_field(std::uint32_t number) {
-  return protozero::tag_and_type(number, protozero::pbf_wire_type::fixed32);
-}
-constexpr std::uint32_t double_field(std::uint32_t number) {
-  return protozero::tag_and_type(number, protozero::pbf_wire_type::fixed64);
-}
-
-inline std::string_view bytes_of(protozero::pbf_reader& reader) {
-  const protozero::data_view view = reader.get_view();
-  return {view.data(), view.size()};
-}
 
 // Calls take(field, reader) for each field. `take` consumes the field and returns true, or returns
 // false for a field that it does not know.

@@ -35,7 +35,7 @@ void read_opset(Encoded message, Opsets& opsets) {
   for_each_field(message, "opset import", [&](std::uint32_t field, pbf_reader& reader) {
     switch (field) {
       case bytes_field(1): domain = plain_domain(bytes_of(reader)); return true;
-      case integer_field(2): version = reader.get_int64(); return true;
+      case varint_field(2): version = reader.get_int64(); return true;
       default: return false;
     }
   });
@@ -71,20 +71,20 @@ AttributeSource read_attribute(Encoded message) {
   for_each_field(message, "attribute", [&](std::uint32_t field, pbf_reader& reader) {
     switch (field) {
       case bytes_field(1): attribute.name = bytes_of(reader); return true;
-      case float_field(2): number = reader.get_float(); return true;
-      case integer_field(3): integer = reader.get_int64(); return true;
+      case fixed32_field(2): number = reader.get_float(); return true;
+      case varint_field(3): integer = reader.get_int64(); return true;
       case bytes_field(4): text = bytes_of(reader); return true;
       case bytes_field(5): attribute.tensor = bytes_of(reader); return true;
       case bytes_field(6): attribute.graph = bytes_of(reader); return true;
-      case float_field(7): numbers.push_back(reader.get_float()); return true;
+      case fixed32_field(7): numbers.push_back(reader.get_float()); return true;
       case bytes_field(7):
         for (const float each : reader.get_packed_float()) numbers.push_back(each);
         return true;
-      case integer_field(8): integers.push_back(reader.get_int64()); return true;
+      case varint_field(8): integers.push_back(reader.get_int64()); return true;
       case bytes_field(8):
         for (const std::int64_t each : reader.get_packed_int64()) integers.push_back(each);
         return true;
-      case integer_field(20): type = reader.get_int64(); return true;
+      case varint_field(20): type = reader.get_int64(); return true;
       case bytes_field(21): attribute.reference = bytes_of(reader); return true;
       case bytes_field(22): attribute.sparse_tensor = bytes_of(reader); return true;
       default: return false;
@@ -117,7 +117,7 @@ DimensionSource read_dimension(Encoded message) {
   DimensionSource dimension;
   for_each_field(message, "dimension", [&](std::uint32_t field, pbf_reader& reader) {
     switch (field) {
-      case integer_field(1): dimension.value = reader.get_int64(); return true;
+      case varint_field(1): dimension.value = reader.get_int64(); return true;
       case bytes_field(2): dimension.symbol = bytes_of(reader); return true;
       default: return false;
     }
@@ -138,7 +138,7 @@ void read_tensor_type(Encoded message, ValueSource& value) {
   value.is_tensor = true;
   for_each_field(message, "tensor type", [&](std::uint32_t field, pbf_reader& reader) {
     switch (field) {
-      case integer_field(1): value.element_type = reader.get_int64(); return true;
+      case varint_field(1): value.element_type = reader.get_int64(); return true;
       case bytes_field(2): read_shape(bytes_of(reader), value); return true;
       default: return false;
     }
@@ -151,7 +151,7 @@ ModelSource read_model_source(ByteSpan bytes) {
   ModelSource model;
   for_each_field(as_text(bytes), "model", [&](std::uint32_t field, pbf_reader& reader) {
     switch (field) {
-      case integer_field(1): model.ir_version = reader.get_int64(); return true;
+      case varint_field(1): model.ir_version = reader.get_int64(); return true;
       case bytes_field(7): model.graph = bytes_of(reader); return true;
       case bytes_field(8): read_opset(bytes_of(reader), model.opsets); return true;
       case bytes_field(25): model.functions.push_back(read_function(bytes_of(reader))); return true;

@@ -141,21 +141,21 @@ Tensor read_tensor(Encoded message, std::string_view* name) {
   };
   for_each_field(message, "tensor", [&](std::uint32_t field, pbf_reader& reader) {
     switch (field) {
-      case integer_field(1): take_dimension(reader.get_int64()); return true;
+      case varint_field(1): take_dimension(reader.get_int64()); return true;
       case bytes_field(1):
         for (const std::int64_t each : reader.get_packed_int64()) take_dimension(each);
         return true;
-      case integer_field(2): onnx_type = reader.get_int64(); return true;
-      case float_field(4): typed.take(typed.floats, double(reader.get_float())); return true;
+      case varint_field(2): onnx_type = reader.get_int64(); return true;
+      case fixed32_field(4): typed.take(typed.floats, double(reader.get_float())); return true;
       case bytes_field(4):
         for (const float each : reader.get_packed_float()) {
           if (typed.floats.size() > limits::folded_floats) break;
           typed.take(typed.floats, double(each));
         }
         return true;
-      case integer_field(5):
-      case integer_field(7):
-      case integer_field(11): typed.take(typed.integers, reader.get_int64()); return true;
+      case varint_field(5):
+      case varint_field(7):
+      case varint_field(11): typed.take(typed.integers, reader.get_int64()); return true;
       case bytes_field(5):
       case bytes_field(7):
       case bytes_field(11):
@@ -164,7 +164,7 @@ Tensor read_tensor(Encoded message, std::string_view* name) {
           typed.take(typed.integers, each);
         }
         return true;
-      case double_field(10): typed.take(typed.floats, reader.get_double()); return true;
+      case fixed64_field(10): typed.take(typed.floats, reader.get_double()); return true;
       case bytes_field(10):
         for (const double each : reader.get_packed_double()) {
           if (typed.floats.size() > limits::folded_floats) break;
@@ -202,7 +202,7 @@ Tensor read_sparse_tensor(Encoded message, std::string_view* name) {
   for_each_field(message, "sparse tensor", [&](std::uint32_t field, pbf_reader& reader) {
     switch (field) {
       case bytes_field(1): tensor = read_tensor(bytes_of(reader), name); return true;
-      case integer_field(3): shape.push_back(reader.get_int64()); return true;
+      case varint_field(3): shape.push_back(reader.get_int64()); return true;
       case bytes_field(3):
         for (const std::int64_t each : reader.get_packed_int64()) shape.push_back(each);
         return true;
