@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "npuscope/analysis/statistics.hpp"
+
 namespace npuscope::analysis {
 
 const char* name_of(Part part) {
@@ -12,17 +14,6 @@ const char* name_of(Part part) {
                                              "other waiting",       "idle"};
   return names[std::size_t(part)];
 }
-
-namespace {
-
-double median_of(std::vector<double> samples) {
-  const auto middle = samples.begin() + std::ptrdiff_t(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  if (samples.size() % 2 == 1) return *middle;
-  return (*std::max_element(samples.begin(), middle) + *middle) / 2;
-}
-
-}  // namespace
 
 Spread spread_of(const std::vector<double>& samples) {
   Spread spread;

@@ -1,0 +1,243 @@
+#include "npuscope/analysis/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace npuscope::analysis {
+
+double median_of(std::vector<double> samples) {
+  if (samples.empty()) return 0;
+  const auto middle = samples.begin() + std::ptrdiff_t(samples.size() / 2);
+  std::nth_element(samples.begin(), middle, samples.end());
+  if (samples.size() % 2 == 1) return *middle;
+  return (*std::max_element(samples.begin(), middle) + *middle) / 2;
+}
+
+double percentile_of(std::vector<double> samples, double percent) {
+  if (samples.empty()) return 0;
+  const double place = std::clamp(percent, 0.0, 100.0) / 100 * double(samples.size() - 1);
+  const auto below = std::size_t(place);
+  const auto at = samples.begin() + std::ptrdiff_t(below);
+  std::nth_element(samples.begin(), at, samples.end());
+  if (below + 1 >= samples.size()) return *at;
+  const double above = *std::min_element(at + 1, samples.end());
+  return *at + (place - double(below)) * (above - *at);
+}
+
+namespace {
+
+// Vigna's splitmix64: a few lines that give the same numbers everywhere, as std::… distributions
+// do not.
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) {}
+
+  std::uint32_t below(std::uint32_t bound) { return std::uint32_t((next() >> 32) * bound >> 32); }
+
+ private:
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+    return z ^ (z >> 31);
+  }
+
+  std::uint64_t state_;
+};
+
+// The medians of resamples, as the places in the sorted samples of the two values they lie between.
+using Middles = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+// The k-th least of n draws from n: for many n its place is normal around the middle with standard
+// deviation sqrt(n)/2 (a binomial number of draws lies below any place).
+constexpr std::uint32_t most_drawn = 500;
+
+Middles middles_of_many(std::uint32_t samples, Random& random) {
+  Middles middles;
+  for (std::size_t i = 0; i < resample_count; ++i) {
+    constexpr std::uint32_t grain = 1 << 20;
+    double normal = -6;  // the sum of twelve uniform numbers, less its mean
+    for (int k = 0; k < 12; ++k) normal += (double(random.below(grain)) + 0.5) / grain;
+    const double place = (double(samples) - 1) / 2 + normal * std::sqrt(double(samples)) / 2;
+    const double kept = std::clamp(std::round(place), 0.0, double(samples - 1));
+    middles.push_back({std::uint32_t(kept), std::uint32_t(kept)});
+  }
+  return middles;
+}
+
+Middles middles_of(std::uint32_t samples, std::uint64_t seed) {
+  Random random(seed);
+  if (samples > most_drawn) return middles_of_many(samples, random);
+  Middles middles;
+  std::vector<std::uint32_t> draws(samples);
+  for (std::size_t i = 0; i < resample_count; ++i) {
+    for (std::uint32_t& draw : draws) draw = random.below(samples);
+    const auto middle = draws.begin() + std::ptrdiff_t(samples / 2);
+    std::nth_element(draws.begin(), middle, draws.end());
+    const std::uint32_t upper = *middle;
+    const std::uint32_t lower = samples % 2 == 1 ? upper : *std::max_element(draws.begin(), middle);
+    middles.push_back({lower, upper});
+  }
+  return middles;
+}
+
+// Resampling many pairs of sets of the same sizes draws once.
+const Middles& kept_middles(std::uint32_t samples, int stream) {
+  struct Kept {
+    std::uint32_t samples = 0;
+    Middles middles;
+  };
+  thread_local Kept kept[2];
+  Kept& here = kept[stream];
+  if (here.samples != samples) {
+    here = {samples, middles_of(samples, stream == 0 ? 0x6e70757363 : 0x6f7065)};
+  }
+  return here.middles;
+}
+
+double median_at(const std::vector<double>& sorted, std::pair<std::uint32_t, std::uint32_t> at) {
+  return at.first == at.second ? sorted[at.first] : (sorted[at.first] + sorted[at.second]) / 2;
+}
+
+// The middle 95 %, as far from one end as from the other.
+Range middle_of(std::vector<double>& values) {
+  const std::size_t cut = values.size() / 40;  // 2.5 %
+  const auto at_low = values.begin() + std::ptrdiff_t(cut);
+  const auto at_high = values.end() - 1 - std::ptrdiff_t(cut);
+  std::nth_element(values.begin(), at_low, values.end());
+  const double low = *at_low;
+  std::nth_element(at_low, at_high, values.end());
+  return {low, *at_high};
+}
+
+}  // namespace
+
+Contrast contrast_of(std::vector<double> a, std::vector<double> b) {
+  Contrast contrast;
+  if (a.size() < 2 || b.size() < 2) return contrast;
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  // Which set takes which stream is decided by the sets, not by their order: so swapping mirrors.
+  const bool a_is_first = a.size() != b.size() ? a.size() < b.size() : a <= b;
+  const Middles& of_a = kept_middles(std::uint32_t(a.size()), a_is_first ? 0 : 1);
+  const Middles& of_b = kept_middles(std::uint32_t(b.size()), a_is_first ? 1 : 0);
+  std::vector<double> differences(resample_count), ratios;
+  const bool has_ratio = a.front() > 0 && b.front() > 0;
+  if (has_ratio) ratios.resize(resample_count);
+  for (std::size_t i = 0; i < resample_count; ++i) {
+    const double median_a = median_at(a, of_a[i]), median_b = median_at(b, of_b[i]);
+    differences[i] = median_b - median_a;
+    if (has_ratio) ratios[i] = median_b / median_a;
+  }
+  contrast.absolute = middle_of(differences);
+  if (has_ratio) {
+    const Range ratio = middle_of(ratios);
+    contrast.relative = Range{ratio.low - 1, ratio.high - 1};
+  }
+  return contrast;
+}
+
+std::optional<Range> median_interval(std::vector<double> samples) {
+  if (samples.size() < 2) return std::nullopt;
+  std::sort(samples.begin(), samples.end());
+  std::vector<double> medians;
+  for (const auto& at : kept_middles(std::uint32_t(samples.size()), 0)) {
+    medians.push_back(median_at(samples, at));
+  }
+  return middle_of(medians);
+}
+
+namespace {
+
+// Twice the mean rank of each sample among all, a's first, so that ties stay whole numbers.
+struct Ranks {
+  std::vector<std::uint64_t> doubled;
+  double ties = 0;  // sum of t^3 - t over groups of t equal samples
+};
+
+Ranks ranks_of(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> all(a);
+  all.insert(all.end(), b.begin(), b.end());
+  std::vector<std::size_t> order(all.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+    return all[x] != all[y] ? all[x] < all[y] : x < y;
+  });
+  Ranks ranks;
+  ranks.doubled.resize(all.size());
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i;
+    while (end < order.size() && all[order[end]] == all[order[i]]) ++end;
+    for (std::size_t k = i; k < end; ++k) ranks.doubled[order[k]] = i + end + 1;
+    const double tied = double(end - i);
+    ranks.ties += tied * tied * tied - tied;
+    i = end;
+  }
+  return ranks;
+}
+
+// Of all ways to choose `chosen` of the ranks, the part whose sum is as far from the mean or
+// farther.
+double exact_p(const std::vector<std::uint64_t>& ranks, std::size_t chosen, std::uint64_t sum) {
+  const std::uint64_t all = ranks.size() * (ranks.size() + 1);  // sum of all doubled ranks
+  std::vector<std::vector<double>> ways(chosen + 1, std::vector<double>(all + 1, 0.0));
+  ways[0][0] = 1;
+  std::uint64_t reached = 0;
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    reached += ranks[i];
+    for (std::size_t k = std::min(chosen, i + 1); k > 0; --k) {
+      for (std::uint64_t s = reached; s + 1 > ranks[i]; --s) {
+        ways[k][s] += ways[k - 1][s - ranks[i]];
+      }
+    }
+  }
+  const auto distance = [&](std::uint64_t s) {  // from the mean, times the count of samples
+    return std::llabs(std::int64_t(s * ranks.size()) - std::int64_t(all * chosen));
+  };
+  double as_far = 0, total = 0;
+  for (std::uint64_t s = 0; s <= all; ++s) {
+    total += ways[chosen][s];
+    if (distance(s) >= distance(sum)) as_far += ways[chosen][s];
+  }
+  return as_far / total;
+}
+
+double normal_p(const Ranks& ranks, double a, double b, double doubled_sum) {
+  const double all = a + b;
+  const double u = doubled_sum / 2 - a * (a + 1) / 2;
+  const double variance = a * b / 12 * (all + 1 - ranks.ties / (all * (all - 1)));
+  if (!(variance > 0)) return 1;  // all samples are equal
+  const double distance = std::max(0.0, std::abs(u - a * b / 2) - 0.5);
+  return std::min(1.0, std::erfc(distance / std::sqrt(2 * variance)));
+}
+
+}  // namespace
+
+std::optional<double> rank_test(const std::vector<double>& a, const std::vector<double>& b) {
+  if (a.empty() || b.empty()) return std::nullopt;
+  const Ranks ranks = ranks_of(a, b);
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += ranks.doubled[i];
+  if (a.size() + b.size() <= most_exact) {
+    if (a.size() <= b.size()) return exact_p(ranks.doubled, a.size(), sum);
+    const std::uint64_t all = ranks.doubled.size() * (ranks.doubled.size() + 1);
+    return exact_p(ranks.doubled, b.size(), all - sum);
+  }
+  return normal_p(ranks, double(a.size()), double(b.size()), double(sum));
+}
+
+bool tells_apart(double p, std::size_t a, std::size_t b) {
+  constexpr double significance = 0.05;
+  constexpr double rounding = 1e-9;
+  return p < significance || p <= least_p(a, b) + rounding;
+}
+
+double least_p(std::size_t a, std::size_t b) {
+  double ways = 1;  // to choose a of a + b; beyond 1e9 only that it is many
+  for (std::size_t i = 1; i <= std::min(a, b) && ways < 1e9; ++i) {
+    ways = ways * double(std::max(a, b) + i) / double(i);
+  }
+  return std::min(1.0, 2 / ways);
+}
+
+}  // namespace npuscope::analysis
