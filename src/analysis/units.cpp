@@ -11,13 +11,6 @@ bool Traffic::known() const {
   return std::any_of(&bytes[0][0], &bytes[0][0] + 4, [](const auto& value) { return bool(value); });
 }
 
-namespace {
-
-struct TrafficName {
-  Memory memory{};
-  Direction direction{};
-};
-
 // "DDR read bytes", "dram_read", "VTCM write (bytes)": vendors agree on the words, not on the form.
 // A word more ("ddr read bytes, constants") makes it a part of what is counted already.
 std::optional<TrafficName> traffic_named(std::string_view name) {
@@ -49,6 +42,8 @@ std::optional<TrafficName> traffic_named(std::string_view name) {
   if (!take_word() || ddr == vtcm || read == write) return std::nullopt;
   return TrafficName{ddr ? Memory::ddr : Memory::vtcm, read ? Direction::read : Direction::write};
 }
+
+namespace {
 
 void add(std::optional<double>& sum, double value) { sum = sum.value_or(0) + value; }
 

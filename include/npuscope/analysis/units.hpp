@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "npuscope/analysis/timeline.hpp"
@@ -31,6 +32,15 @@ struct Traffic {
   }
   bool known() const;
 };
+
+struct TrafficName {
+  Memory memory{};
+  Direction direction{};
+};
+
+// What a number of this name counts: "DDR read bytes", "dram_read", "VTCM write (bytes)". None
+// where it is no traffic, or but a part of it ("ddr read bytes, constants").
+std::optional<TrafficName> traffic_named(std::string_view name);
 
 struct UnitRow {
   UnitId unit = UnitId::none;
