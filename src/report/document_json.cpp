@@ -83,4 +83,10 @@ std::string documents_json(std::span<const Document> documents, std::span<const 
   return json_text(all);
 }
 
+std::string document_json(const Document& document, std::span<const Note> notes) {
+  Json object = json_of(document);
+  object["notes"] = notes_json(notes);
+  return json_text(object);
+}
+
 }  // namespace npuscope::report

@@ -28,6 +28,7 @@ std::string number_as(const Profile* profile, const Field& field, double number)
     case Format::bytes_per_second: return fmt::format("{} GB/s", number_text(number / 1e9));
     case Format::hertz: return hertz_text(number);
     case Format::share: return fmt::format("{:.1f} %", 100 * number);
+    case Format::change: return number == 0 ? "0 %" : fmt::format("{:+.1f} %", 100 * number);
     case Format::count:
     case Format::number:
     case Format::name:

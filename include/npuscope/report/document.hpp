@@ -44,6 +44,7 @@ enum class Format : std::uint8_t {
   bytes_per_second,  //
   hertz,             //
   share,             // 0.19 is "19.0 %"
+  change,            // 0.03 is "+3.0 %", 0 is "0 %"
 };
 
 // Nothing (not known), or the value that a field's format takes: text, list of texts, truth, whole
@@ -125,6 +126,9 @@ std::string document_text(const Document& document, std::size_t width);
 
 // {"profiles": […], "notes": […]}; `notes` are of files that are no profile.
 std::string documents_json(std::span<const Document> documents, std::span<const Note> notes);
+
+// The document itself as the object, with `notes`: for an answer that is of no single profile.
+std::string document_json(const Document& document, std::span<const Note> notes);
 
 // One table as CSV (RFC 4180, header first): that of the section of this key, or the first table
 // where `key` is empty. With several documents a first column says which `profile`. A usage error
