@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
   add_opstats_command(program, status);
   add_show_command(program, status);
   add_convert_command(program, status);
+  add_diff_command(program, status);
   add_qpc_command(program, status);
   return run_program(program, argc, argv, status);
 }

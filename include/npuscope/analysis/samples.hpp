@@ -1,0 +1,88 @@
+// The numbers of a run, one sample for each of its inferences, so that runs can be compared.
+//
+//   const RunSamples run(profile);
+//   run.metrics()[0]        // {name: "wall", kind: wall, samples: {{0, 64829}, {1, 51002}}}
+//   run.op_samples("work")  // the same for every group of ops
+//
+// From the timeline: wall, active, idle, work, waiting (time in which something waits and nothing
+// works), busy(HMX) (the busiest unit of a class), active(HMX) (any of them at work). Bytes:
+// ddr_read_bytes and the like. Then each phase, phase('Graph Execute'), and each number that the
+// profile has of the run, by its own name. A run whose spans do not say of which inference they are
+// is one sample.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/analysis/match_ops.hpp"
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+
+enum class Quantity : std::uint8_t { time, bytes, count };
+
+// In what a time counts.
+struct TimeBase {
+  ClockKind kind = ClockKind::wall;
+  std::string_view name;
+  double hertz = 0;  // 0: not known
+};
+
+struct Sample {
+  std::uint32_t inference = 0;
+  double value = 0;
+  bool operator==(const Sample&) const = default;
+};
+
+struct Metric {
+  std::string name;
+  MeasureKind kind = MeasureKind::count;
+  Quantity quantity = Quantity::count;
+  TimeBase time;                // of times
+  std::vector<Sample> samples;  // in the order of inferences, each once
+  bool of_run = false;          // one number for all inferences of a run that has several
+};
+
+// One number of each group of ops, by inference.
+struct OpSamples {
+  std::string name;
+  MeasureKind kind = MeasureKind::work;
+  Quantity quantity = Quantity::time;
+  TimeBase time;
+  std::vector<std::uint32_t> inferences;  // that have any
+  std::vector<std::uint32_t> first;       // of each group in `entries`; one more
+  std::vector<Sample> entries;            // those of a group together; an inference once
+  double total() const;
+};
+
+// Beyond this many the inferences of a run are no samples of their own.
+inline constexpr std::size_t most_inferences = 65'536;
+
+class RunSamples {
+ public:
+  explicit RunSamples(const Profile& profile);
+  ~RunSamples();
+  RunSamples(RunSamples&&) noexcept;
+
+  const Profile& profile() const;
+  const OpGroups& groups() const;
+  const std::vector<Metric>& metrics() const;
+
+  // Names of the columns that op_samples() has, the one that decides first: dominant path, else
+  // work, else whatever the profile has of its ops.
+  std::vector<std::string> op_columns() const;
+  std::optional<OpSamples> op_samples(std::string_view column) const;
+
+  // Of all that the profile has; one 0 when nothing says.
+  const std::vector<std::uint32_t>& inferences() const;
+
+ private:
+  struct Held;
+  std::unique_ptr<Held> held_;
+};
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,86 @@
+#include "npuscope/analysis/choose_runs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+namespace npuscope::analysis {
+namespace {
+
+using Key = std::pair<std::string, std::string>;  // format, graph
+using Lots = std::map<Key, std::vector<std::size_t>>;
+
+// What a profile says: first whether it has a timeline and ops, then how much of the graph.
+struct Worth {
+  int level = 0;
+  std::size_t detail = 0;
+  auto operator<=>(const Worth&) const = default;
+};
+
+Worth worth_of(const Profile& profile) {
+  return {2 * (profile.spans.size() > 0) + (!profile.ops.empty()),
+          profile.ops.size() + profile.edges.size()};
+}
+
+Lots lots_of(std::span<const Profile> profiles) {
+  Lots lots;
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    lots[{profiles[i].provenance.format, profiles[i].provenance.graph}].push_back(i);
+  }
+  return lots;
+}
+
+struct Candidate {
+  Key a, b;
+  Worth worth;
+};
+
+// The best of the candidates; several graphs that are as good are a question to the user.
+Result<Candidate> best_of(const std::vector<Candidate>& candidates) {
+  const auto best =
+      std::max_element(candidates.begin(), candidates.end(),
+                       [](const auto& x, const auto& y) { return x.worth < y.worth; });
+  std::set<std::string> graphs;
+  for (const Candidate& each : candidates) {
+    if (each.worth.level == best->worth.level) graphs.insert(each.a.second);
+  }
+  if (graphs.size() < 2) return *best;
+  std::string names;
+  for (const std::string& graph : graphs) names += (names.empty() ? "'" : ", '") + graph + "'";
+  return usage_error("there are runs of {} graphs ({}); name the files of one", graphs.size(),
+                     names);
+}
+
+}  // namespace
+
+Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profile> b) {
+  if (a.empty() || b.empty()) return usage_error("a comparison needs a profile on either side");
+  const Lots lots_a = lots_of(a), lots_b = lots_of(b);
+  const auto worth = [](std::span<const Profile> of, const Lots::value_type& lot) {
+    return worth_of(of[lot.second.front()]);
+  };
+  std::vector<Candidate> candidates;
+  for (const auto& lot : lots_a) {
+    const auto other = lots_b.find(lot.first);
+    if (other == lots_b.end()) continue;
+    candidates.push_back({lot.first, lot.first, std::min(worth(a, lot), worth(b, *other))});
+  }
+  if (candidates.empty()) {
+    std::vector<Candidate> of_a, of_b;
+    for (const auto& lot : lots_a) of_a.push_back({lot.first, lot.first, worth(a, lot)});
+    for (const auto& lot : lots_b) of_b.push_back({lot.first, lot.first, worth(b, lot)});
+    const auto best_a = best_of(of_a), best_b = best_of(of_b);
+    if (!best_a) return tl::unexpected(best_a.error());
+    if (!best_b) return tl::unexpected(best_b.error());
+    candidates.push_back({best_a->a, best_b->b, {}});
+  }
+  const auto best = best_of(candidates);
+  if (!best) return tl::unexpected(best.error());
+  ChosenRuns chosen{lots_a.at(best->a), lots_b.at(best->b), {}};
+  chosen.left_out[0] = a.size() - chosen.a.size();
+  chosen.left_out[1] = b.size() - chosen.b.size();
+  return chosen;
+}
+
+}  // namespace npuscope::analysis

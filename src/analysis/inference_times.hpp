@@ -1,0 +1,52 @@
+// What the timeline of each inference was made of, in one pass over the spans of each unit.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+
+inline constexpr std::size_t engine_count = std::size_t(Engine::other) + 1;
+
+// Which inference each span is of, as a number from 0 on without gaps.
+class Inferences {
+ public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+  // All spans are of one inference, called `only`, where the profile does not say or says more
+  // than `most`.
+  Inferences(const Profile& profile, std::uint32_t only, std::size_t most);
+
+  std::size_t count() const { return ids_.size(); }
+  const std::vector<std::uint32_t>& ids() const { return ids_; }
+  // none: a span that is of none, where others are.
+  std::uint32_t of(std::size_t row) const;
+
+ private:
+  const Spans& spans_;
+  bool one_ = true;
+  std::vector<std::uint32_t> ids_;    // sorted
+  std::vector<std::uint32_t> place_;  // by id, where ids are small
+  std::uint32_t place_of(std::uint32_t id) const;
+};
+
+struct InferenceTimes {
+  Interval extent;
+  std::int64_t active = 0;   // something works
+  std::int64_t waiting = 0;  // something waits, nothing works
+  std::int64_t idle = 0;     // neither
+  std::int64_t work = 0;
+  struct OfEngine {
+    std::int64_t busiest = 0;  // of its units
+    std::int64_t active = 0;   // any of them
+  } engines[engine_count];
+};
+
+// In the order of the inferences.
+std::vector<InferenceTimes> inference_times(const Profile& profile, const Inferences& inferences,
+                                            const SpansByUnit& by_unit,
+                                            const std::vector<std::int64_t>& own);
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,144 @@
+// npuscope diff: what changed between two profiles, or two sets of them, and gates on it.
+#include <memory>
+
+#include "cli/documents.hpp"
+#include "npuscope/analysis/choose_runs.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/report/diff_document.hpp"
+#include "npuscope/report/gate_text.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct DiffOptions : DocumentOptions {
+  std::vector<std::string> a, b;
+  std::vector<std::string> gates;
+  std::size_t top = 20;
+  bool top_given = false;
+  bool markdown = false;
+};
+
+// The two sides as the command line names them.
+Status name_sides(DiffOptions& options) {
+  if (options.a.empty() != options.b.empty()) {
+    return usage_error("{} has no other side; give both --a and --b",
+                       options.a.empty() ? "--b" : "--a");
+  }
+  if (!options.a.empty()) {
+    if (options.files.empty()) return {};
+    return usage_error("{}: is it of A or of B? name files behind --a and --b only",
+                       options.files.front());
+  }
+  if (options.files.size() != 2) {
+    return usage_error("diff takes two profiles, not {}; of several each use --a FILES --b FILES",
+                       options.files.size());
+  }
+  options.a = {options.files[0]};
+  options.b = {options.files[1]};
+  return {};
+}
+
+Result<Opened> open_side(const DiffOptions& options, const std::vector<std::string>& files) {
+  ProfileOptions side;
+  side.files = files;
+  side.selection = options.selection;
+  return open_selected(side, true);
+}
+
+std::vector<analysis::RunSamples> samples_of(const std::vector<Profile>& profiles,
+                                             const std::vector<std::size_t>& chosen,
+                                             std::vector<const Profile*>& runs) {
+  std::vector<analysis::RunSamples> samples;
+  for (const std::size_t i : chosen) {
+    runs.push_back(&profiles[i]);
+    samples.emplace_back(profiles[i]);
+  }
+  return samples;
+}
+
+ExitStatus print_diff(const DiffOptions& options, const report::Diff& diff,
+                      const std::vector<Note>& notes) {
+  ExitStatus status = ExitStatus::done;
+  if (options.markdown) {
+    print(stdout, "{}", report::diff_markdown(diff));
+    print_notes(notes);
+  } else if (options.json) {
+    print(stdout, "{}", report::document_json(report::diff_document(diff), notes));
+  } else {
+    DocumentOptions how = options;
+    if (how.csv && how.table.empty()) how.table = "ops";
+    const report::Document document = report::diff_document(diff);
+    status = print_documents(how, {&document, 1}, notes);
+  }
+  if (status != ExitStatus::done) return status;
+  std::fflush(stdout);
+  for (const report::JudgedGate& judged : diff.gates) {
+    if (judged.result.outcome != analysis::GateOutcome::failed) continue;
+    print(stderr, "npuscope: {}\n", printable(report::gate_sentence(judged)));
+  }
+  return report::any_gate_failed(diff) ? ExitStatus::gate_failed : ExitStatus::done;
+}
+
+ExitStatus diff(DiffOptions options) {
+  if (const Status named = name_sides(options); !named) return report(named.error());
+  std::vector<analysis::Gate> gates;
+  for (const std::string& text : options.gates) {
+    auto gate = report::read_gate(text);
+    if (!gate) return report(gate.error());
+    gates.push_back(std::move(*gate));
+  }
+  auto opened_a = open_side(options, options.a);
+  if (!opened_a) return report(opened_a.error());
+  auto opened_b = open_side(options, options.b);
+  if (!opened_b) return report(opened_b.error());
+  const auto chosen = analysis::choose_runs(opened_a->profiles, opened_b->profiles);
+  if (!chosen) return report(chosen.error());
+  report::Diff result;
+  const auto runs_a = samples_of(opened_a->profiles, chosen->a, result.a);
+  const auto runs_b = samples_of(opened_b->profiles, chosen->b, result.b);
+  const auto comparer = analysis::Comparer::make(runs_a, runs_b);
+  if (!comparer) return report(comparer.error());
+  for (analysis::Gate& gate : gates) {
+    auto judged = analysis::judge(gate, *comparer);
+    if (!judged) return report(judged.error());
+    result.gates.push_back({std::move(gate), std::move(*judged)});
+  }
+  const bool all_rows = options.csv && !options.top_given;
+  result.comparison = comparer->compare({all_rows ? ~std::size_t{0} : options.top});
+  result.left_out[0] = chosen->left_out[0];
+  result.left_out[1] = chosen->left_out[1];
+  result.selection = selection_text(options.selection);
+  std::vector<Note> notes = std::move(opened_a->notes);
+  notes.insert(notes.end(), opened_b->notes.begin(), opened_b->notes.end());
+  return print_diff(options, result, notes);
+}
+
+}  // namespace
+
+void add_diff_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand(
+      "diff", "What changed between two profiles or sets of profiles; gates for CI");
+  const auto options = std::make_shared<DiffOptions>();
+  add_document_options(*command, *options);
+  command->get_option("files")->required(false)->description(
+      "A and B: a file or folder each, of any format");
+  command->add_option("--a", options->a, "the runs of A, each a file or folder");
+  command->add_option("--b", options->b, "the runs of B");
+  command
+      ->add_option("--fail-if", options->gates,
+                   "end with status 1 if this holds: 'wall > +3%', \"op('MatMul').work > 5us\"")
+      ->allow_extra_args(false);
+  CLI::Option* top =
+      command->add_option("--top", options->top, "rows of the table of ops; CSV: all")
+          ->check(whole_number(1, 10'000'000))
+          ->capture_default_str();
+  CLI::Option* markdown =
+      command->add_flag("--markdown", options->markdown, "print a comment for a pull request");
+  markdown->excludes(command->get_option("--json"))->excludes(command->get_option("--csv"));
+  command->callback([options, top, &status] {
+    options->top_given = top->count() > 0;
+    status = diff(*options);
+  });
+}
+
+}  // namespace npuscope::cli

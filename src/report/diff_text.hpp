@@ -1,0 +1,35 @@
+// Words for a comparison that its document and its Markdown share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "npuscope/report/diff_document.hpp"
+
+namespace npuscope::report {
+
+const char* name_of(analysis::MeasuredIn unit);  // "cycles"; "" for plain counts
+const char* name_of(analysis::Verdict verdict);
+const char* name_of(analysis::OpChange change);
+const char* name_of(analysis::MatchedBy by);
+const char* name_of(analysis::GateOutcome outcome);
+
+std::string amount_text(analysis::MeasuredIn unit, double value);  // "64,829 cycles", "1.03 ms"
+std::string change_text(double relative);                          // "+3.0 %"
+
+// "64,829 -> 66,774 cycles, +3.0 % (95 % interval +2.1 … +3.9 %, p = 0.008)".
+std::string estimate_text(analysis::MeasuredIn unit, const analysis::Estimate& estimate);
+
+// "1 of 2 gates failed; wall …".
+std::string verdict_text(const Diff& diff);
+
+// What must be known to read the numbers right, a sentence each.
+std::vector<std::string> cautions(const Diff& diff);
+
+// "before/ (4 runs, 3 samples, 1 cold inference apart)".
+std::string side_text(const Diff& diff, int side);
+
+// What an added or removed op, or one of another name, is like on the other side.
+std::string explanation(const analysis::OpDifference& row);
+
+}  // namespace npuscope::report

@@ -1,0 +1,462 @@
+#include "npuscope/analysis/compare.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/choose_runs.hpp"
+#include "npuscope/analysis/coarse.hpp"
+#include "npuscope/analysis/gate.hpp"
+#include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/units.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::ProfileBuilder;
+
+// A profile of several inferences, one after another, whose ops take what `cycles` says.
+Profile run_of(const std::vector<std::vector<std::int64_t>>& cycles) {
+  ProfileBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  std::int64_t now = 0;
+  for (std::uint32_t inference = 0; inference < cycles.size(); ++inference) {
+    for (std::size_t op = 0; op < cycles[inference].size(); ++op) {
+      const std::int64_t end = now + cycles[inference][op];
+      made.span(hmx, "op" + std::to_string(op), now, end, SpanKind::op, "kernel");
+      made.profile.spans.instance.push_back(inference);
+      now = end;
+    }
+    now += 10;
+  }
+  return std::move(made.profile);
+}
+
+struct Pair {
+  Pair(Profile of_a, Profile of_b) : a(std::move(of_a)), b(std::move(of_b)) {
+    runs_a.emplace_back(a);
+    runs_b.emplace_back(b);
+  }
+  Result<Comparer> comparer() const { return Comparer::make(runs_a, runs_b); }
+  Comparison compare(std::size_t top = 100) const { return comparer()->compare({top}); }
+
+  Profile a, b;
+  std::vector<RunSamples> runs_a, runs_b;
+};
+
+const MetricChange& metric(const Comparison& comparison, std::string_view name) {
+  for (const MetricChange& each : comparison.metrics) {
+    if (each.name == name) return each;
+  }
+  static const MetricChange none;
+  ADD_FAILURE() << "no metric " << name;
+  return none;
+}
+
+TEST(Compare, AProfileWithItself) {
+  const Pair pair(run_of({{5, 7}, {4, 6}, {4, 5}}), run_of({{5, 7}, {4, 6}, {4, 5}}));
+  const Comparison comparison = pair.compare();
+  EXPECT_FALSE(comparison.metrics.empty());
+  for (const MetricChange& each : comparison.metrics) {
+    EXPECT_EQ(each.estimate.delta(), 0) << each.name;
+    EXPECT_EQ(each.estimate.relative(), 0) << each.name;
+    EXPECT_EQ(each.estimate.verdict, Verdict::same) << each.name;
+  }
+  EXPECT_TRUE(comparison.refused.empty());
+  EXPECT_TRUE(comparison.differences.empty());
+  EXPECT_TRUE(comparison.ops.same_structure);
+  EXPECT_EQ(comparison.ops.counts[std::size_t(OpChange::same)], 2u);
+  EXPECT_EQ(comparison.ops.row_count(), 2u);
+  EXPECT_EQ(comparison.ops.matched_share_a, 1.0);
+}
+
+TEST(Compare, TheFirstInferenceIsApart) {
+  const Pair pair(run_of({{500}, {10}, {12}}), run_of({{900}, {20}, {22}, {24}}));
+  const Comparison comparison = pair.compare();
+  const Estimate& wall = metric(comparison, "wall").estimate;
+  EXPECT_EQ(wall.samples_a, (std::vector<double>{10, 12}));
+  EXPECT_EQ(wall.samples_b, (std::vector<double>{20, 22, 24}));
+  EXPECT_EQ(wall.a, 11);
+  EXPECT_EQ(wall.b, 22);
+  EXPECT_EQ(wall.relative(), 1.0);
+  EXPECT_EQ(wall.verdict, Verdict::more);
+  EXPECT_EQ(comparison.apart[0], 1u);
+  EXPECT_EQ(comparison.samples[1], 3u);
+  EXPECT_EQ(comparison.ops.rows[0].change, OpChange::slower);
+  EXPECT_EQ(comparison.ops.rows[0].estimate.a, 11);
+}
+
+TEST(Compare, AWarmRunHasNoFirstInference) {
+  Profile warm = run_of({{10}, {12}});
+  warm.provenance.temperature = Provenance::Temperature::warm;
+  const Pair pair(warm, warm);
+  EXPECT_EQ(metric(pair.compare(), "wall").estimate.samples_a.size(), 2u);
+}
+
+TEST(Compare, FilesOfOneInferenceEach) {
+  std::vector<Profile> files;
+  for (int i = 0; i < 3; ++i) {
+    ProfileBuilder made;
+    made.span(made.unit("HMX", Engine::hmx), "op", 0, 100 - 10 * i);
+    made.profile.measures.push_back({Measure::Subject::profile,
+                                     0,
+                                     made.text("inference"),
+                                     MeasureKind::count,
+                                     Origin::measured,
+                                     {},
+                                     double(i)});
+    files.push_back(std::move(made.profile));
+  }
+  std::vector<RunSamples> runs;
+  for (const Profile& file : files) runs.emplace_back(file);
+  const Comparison comparison = Comparer::make(runs, runs)->compare({});
+  EXPECT_EQ(metric(comparison, "wall").estimate.samples_a, (std::vector<double>{80, 90}));
+  EXPECT_EQ(comparison.apart[0], 1u);
+}
+
+TEST(Compare, NoiseIsNoChange) {
+  const Pair pair(run_of({{0}, {10}, {20}, {30}}), run_of({{0}, {11}, {19}, {31}}));
+  const Comparison comparison = pair.compare();
+  EXPECT_EQ(metric(comparison, "wall").estimate.verdict, Verdict::unclear);
+  EXPECT_EQ(comparison.ops.rows[0].change, OpChange::unclear);
+}
+
+TEST(Compare, AddedAndRemovedOps) {
+  Profile a = run_of({{5, 7}}), b = run_of({{5}});
+  const Pair pair(std::move(a), std::move(b));
+  const Comparison comparison = pair.compare();
+  ASSERT_EQ(comparison.ops.rows.size(), 2u);
+  EXPECT_EQ(comparison.ops.rows[0].change, OpChange::removed);
+  EXPECT_EQ(comparison.ops.rows[0].name_a, "op1");
+  EXPECT_EQ(comparison.ops.rows[0].estimate.delta(), -7);
+  EXPECT_DOUBLE_EQ(*comparison.ops.matched_share_a, 5.0 / 12);
+  EXPECT_EQ(comparison.ops.matched_share_b, 1.0);
+  EXPECT_EQ(comparison.differences[0].what, Difference::What::compile);
+}
+
+// Of one inference the samples are what the coarse and the unit view say.
+TEST(Samples, OfOneInferenceAreTheOtherViews) {
+  std::mt19937_64 random(21);
+  for (int i = 0; i < 1'000; ++i) {
+    ProfileBuilder made;
+    const UnitId units[] = {made.unit("HMX", Engine::hmx), made.unit("HVX 0", Engine::hvx),
+                            made.unit("HVX 1", Engine::hvx), made.unit("DMA", Engine::dma)};
+    const SpanKind kinds[] = {SpanKind::op,       SpanKind::op,      SpanKind::sync,
+                              SpanKind::transfer, SpanKind::instant, SpanKind::inference};
+    for (std::size_t span = 0; span < random() % 20; ++span) {
+      const auto start = std::int64_t(random() % 50);
+      made.span(units[random() % 4], "op" + std::to_string(random() % 4), start,
+                start + std::int64_t(random() % 20), kinds[random() % 6]);
+    }
+    const Profile& profile = made.profile;
+    const SpansByUnit by_unit(profile);
+    const auto own = own_durations(profile, by_unit);
+    const Coarse coarse = analyse_coarse(profile, by_unit, own);
+    const UnitTable table = analyse_units(profile, by_unit, own);
+    std::map<std::string, double> expected{{"wall", coarse.wall},
+                                           {"active", coarse.active},
+                                           {"waiting", coarse.parts[std::size_t(Part::waiting)]},
+                                           {"idle", coarse.parts[std::size_t(Part::idle)]},
+                                           {"work", coarse.work}};
+    for (const EngineRow& row : table.engines) {
+      if (row.active == 0) continue;
+      expected["busy(" + std::string(name_of(row.engine)) + ")"] = double(row.domain);
+      expected["active(" + std::string(name_of(row.engine)) + ")"] = double(row.active);
+    }
+    std::map<std::string, double> found;
+    const RunSamples run(profile);
+    for (const Metric& each : run.metrics()) {
+      if (each.quantity == Quantity::time) found[each.name] = each.samples.at(0).value;
+    }
+    if (coarse.wall == 0) expected.clear();
+    ASSERT_EQ(found, expected);
+    const auto work = run.op_samples("work");
+    if (!work) continue;
+    const OpTable ops = analyse_ops(profile, by_unit, own, {Grouping::label, 100});
+    EXPECT_EQ(work->total(), ops.column("work")->total);
+  }
+}
+
+// Each inference alone says what it says among the others.
+TEST(Samples, OfSeveralInferencesAreThoseOfEachAlone) {
+  std::mt19937_64 random(22);
+  for (int i = 0; i < 500; ++i) {
+    ProfileBuilder all, alone[3];
+    for (ProfileBuilder* made : {&all, &alone[0], &alone[1], &alone[2]}) {
+      made->unit("HMX", Engine::hmx);
+      made->unit("HVX", Engine::hvx);
+    }
+    for (std::size_t span = 0; span < 20; ++span) {
+      const std::uint32_t inference = span < 3 ? std::uint32_t(span) : random() % 3;
+      const auto start = std::int64_t(1'000 * inference + random() % 50);
+      const auto end = start + 1 + std::int64_t(random() % 20);
+      const SpanKind kind = random() % 4 == 0 ? SpanKind::sync : SpanKind::op;
+      const UnitId unit{std::uint32_t(random() % 2)};
+      all.span(unit, "op", start, end, kind);
+      all.profile.spans.instance.push_back(inference);
+      alone[inference].span(unit, "op", start, end, kind);
+    }
+    const RunSamples together(all.profile);
+    for (std::uint32_t inference = 0; inference < 3; ++inference) {
+      const RunSamples one(alone[inference].profile);
+      for (const Metric& metric : one.metrics()) {
+        if (metric.quantity != Quantity::time) continue;
+        for (const Metric& of_all : together.metrics()) {
+          if (of_all.name != metric.name) continue;
+          ASSERT_EQ(of_all.samples.at(inference).value, metric.samples.at(0).value) << metric.name;
+        }
+      }
+    }
+  }
+}
+
+TEST(Samples, TooManyInferencesAreOneSample) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HMX", Engine::hmx);
+  for (std::uint32_t i = 0; i < most_inferences + 1; ++i) {
+    made.span(unit, "op", i, i + 1);
+    made.profile.spans.instance.push_back(~std::uint32_t{1} - 3 * i);
+  }
+  const RunSamples run(made.profile);
+  EXPECT_EQ(run.metrics()[0].samples.size(), 1u);
+  EXPECT_EQ(run.metrics()[0].samples[0].value, most_inferences + 1);
+}
+
+TEST(Compare, UnrelatedClocksAreRefused) {
+  ProfileBuilder nanoseconds("ns", ClockKind::wall, 1e9), cycles("cycles");
+  for (ProfileBuilder* made : {&nanoseconds, &cycles}) {
+    made->span(made->unit("u", Engine::hmx), "op", 0, 10);
+  }
+  const Pair pair(nanoseconds.profile, cycles.profile);
+  const auto comparer = pair.comparer();
+  ASSERT_FALSE(comparer);
+  EXPECT_EQ(comparer.error().kind, ErrorKind::usage);
+  EXPECT_THAT(comparer.error().message, HasSubstr("'ns' and 'cycles'"));
+}
+
+TEST(Compare, CyclesOfKnownRateCompareWithTime) {
+  ProfileBuilder nanoseconds("ns", ClockKind::wall, 1e9),
+      cycles("cycles", ClockKind::unit_cycles, 5e8);
+  nanoseconds.span(nanoseconds.unit("u", Engine::hmx), "op", 0, 100);
+  cycles.span(cycles.unit("u", Engine::hmx), "op", 0, 100);
+  const Pair pair(nanoseconds.profile, cycles.profile);
+  const MetricChange wall = *pair.comparer()->metric("wall");
+  EXPECT_EQ(wall.unit, MeasuredIn::seconds);
+  EXPECT_DOUBLE_EQ(wall.estimate.a, 100e-9);
+  EXPECT_DOUBLE_EQ(wall.estimate.b, 200e-9);
+}
+
+TEST(Compare, NothingInCommonIsRefused) {
+  const Pair pair(ProfileBuilder().profile, run_of({{1}}));
+  EXPECT_FALSE(pair.comparer());
+}
+
+void add_number(Profile& profile, const char* name, MeasureKind kind, double value) {
+  profile.measures.push_back({Measure::Subject::profile, 0, profile.strings.intern(name), kind,
+                              Origin::measured, ClockId{}, value});
+}
+
+TEST(Compare, AnotherKindOfNumberIsRefused) {
+  Profile a = run_of({{5}}), b = run_of({{5}});
+  add_number(a, "time", MeasureKind::work, 5);
+  add_number(b, "time", MeasureKind::span, 5);
+  const Pair pair(std::move(a), std::move(b));
+  const Comparison comparison = pair.compare();
+  ASSERT_EQ(comparison.refused.size(), 1u);
+  EXPECT_EQ(comparison.refused[0].why, RefusedMetric::Why::kinds);
+  EXPECT_THAT(pair.comparer()->metric("time").error().message, HasSubstr("not the same kind"));
+}
+
+TEST(Compare, NumbersOfRunsOfDifferentLengthAreRefused) {
+  Profile a = run_of({{5}, {5}}), b = run_of({{5}, {5}, {5}});
+  add_number(a, "ddr read bytes", MeasureKind::count, 100);
+  add_number(b, "ddr read bytes", MeasureKind::count, 150);
+  const Pair pair(std::move(a), std::move(b));
+  EXPECT_THAT(pair.comparer()->metric("ddr_read_bytes").error().message,
+              HasSubstr("of whole runs"));
+}
+
+TEST(Compare, SaysWhatTheTwoAre) {
+  Profile a = run_of({{5}}), b = run_of({{5}});
+  a.provenance.device = "HTP v75";
+  b.provenance.device = "HTP v79";
+  b.provenance.instrumentation = "optrace";
+  b.provenance.temperature = Provenance::Temperature::cold;
+  const Comparison comparison = Pair(std::move(a), std::move(b)).compare();
+  std::vector<Difference::What> what;
+  for (const Difference& each : comparison.differences) what.push_back(each.what);
+  using What = Difference::What;
+  EXPECT_THAT(what, ::testing::ElementsAre(What::device, What::instrumentation, What::temperature));
+}
+
+Profile random_run(std::mt19937_64& random, std::size_t ops) {
+  std::vector<std::vector<std::int64_t>> cycles(2 + random() % 5);
+  for (auto& inference : cycles) {
+    for (std::size_t op = 0; op < ops; ++op) inference.push_back(1 + std::int64_t(random() % 30));
+  }
+  return run_of(cycles);
+}
+
+TEST(Compare, SwappingMirrors) {
+  std::mt19937_64 random(23);
+  for (int i = 0; i < 200; ++i) {
+    const Profile x = random_run(random, 3 + random() % 3), y = random_run(random, 4);
+    const Comparison there = Pair(x, y).compare(), back = Pair(y, x).compare();
+    ASSERT_EQ(there.metrics.size(), back.metrics.size());
+    for (const MetricChange& each : there.metrics) {
+      const Estimate& mirrored = metric(back, each.name).estimate;
+      ASSERT_EQ(each.estimate.delta(), -mirrored.delta());
+      ASSERT_EQ(each.estimate.p, mirrored.p);
+      const Verdict verdict = mirrored.verdict == Verdict::more   ? Verdict::less
+                              : mirrored.verdict == Verdict::less ? Verdict::more
+                                                                  : mirrored.verdict;
+      ASSERT_EQ(each.estimate.verdict, verdict);
+    }
+    const auto count = [](const Comparison& of, OpChange change) {
+      return of.ops.counts[std::size_t(change)];
+    };
+    ASSERT_EQ(count(there, OpChange::slower), count(back, OpChange::faster));
+    ASSERT_EQ(count(there, OpChange::added), count(back, OpChange::removed));
+    ASSERT_EQ(there.ops.matched_share_a, back.ops.matched_share_b);
+  }
+}
+
+TEST(Compare, TheOrderOfRunsDoesNotMatter) {
+  std::mt19937_64 random(24);
+  for (int i = 0; i < 100; ++i) {
+    std::vector<Profile> profiles;
+    for (int k = 0; k < 4; ++k) profiles.push_back(random_run(random, 3));
+    const Profile other = random_run(random, 3);
+    const auto compared = [&] {
+      std::vector<RunSamples> a, b;
+      for (const Profile& profile : profiles) a.emplace_back(profile);
+      b.emplace_back(other);
+      return Comparer::make(a, b)->compare({100});
+    };
+    const Comparison first = compared();
+    std::reverse(profiles.begin(), profiles.end());
+    const Comparison second = compared();
+    for (const MetricChange& each : first.metrics) {
+      const Estimate& again = metric(second, each.name).estimate;
+      ASSERT_EQ(each.estimate.samples_a, again.samples_a);
+      ASSERT_EQ(each.estimate.contrast.absolute, again.contrast.absolute);
+    }
+    for (std::size_t row = 0; row < first.ops.rows.size(); ++row) {
+      ASSERT_EQ(first.ops.rows[row].estimate.a, second.ops.rows[row].estimate.a);
+    }
+  }
+}
+
+Gate gate_on(const char* name, Gate::Limit limit, double threshold) {
+  Gate gate;
+  gate.text = name;
+  gate.metric = name;
+  gate.limit = limit;
+  gate.threshold = threshold;
+  return gate;
+}
+
+GateOutcome outcome(const Pair& pair, const Gate& gate) {
+  const auto comparer = pair.comparer();
+  return judge(gate, *comparer)->outcome;
+}
+
+TEST(Gate, OneSampleASideIsAPlainNumber) {
+  const Pair pair(run_of({{100}}), run_of({{104}}));
+  EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::share, 0.03)), GateOutcome::failed);
+  EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::share, 0.04)), GateOutcome::passed);
+  EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::change, 3)), GateOutcome::failed);
+  EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::value, 103)), GateOutcome::failed);
+  EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::value, 104)), GateOutcome::passed);
+  Gate gate = gate_on("wall", Gate::Limit::value, 104);
+  gate.comparator = Gate::Comparator::at_least;
+  EXPECT_EQ(outcome(pair, gate), GateOutcome::failed);
+}
+
+TEST(Gate, NoiseDoesNotFail) {
+  const Pair noisy(run_of({{0}, {100}, {120}, {90}, {110}}),
+                   run_of({{0}, {104}, {125}, {95}, {114}}));
+  EXPECT_EQ(outcome(noisy, gate_on("wall", Gate::Limit::share, 0.03)), GateOutcome::within_noise);
+  const Pair clear(run_of({{0}, {100}, {101}, {99}, {100}}),
+                   run_of({{0}, {110}, {111}, {109}, {110}}));
+  EXPECT_EQ(outcome(clear, gate_on("wall", Gate::Limit::share, 0.03)), GateOutcome::failed);
+}
+
+// Three samples a side can never reach p < 0.05: the interval decides alone.
+TEST(Gate, FewSamplesThatDoNotMixFail) {
+  const Pair pair(run_of({{0}, {100}, {101}}), run_of({{0}, {110}, {111}}));
+  EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::share, 0.03)), GateOutcome::failed);
+}
+
+TEST(Gate, WhatIsNotThereNeverPasses) {
+  const Pair pair(run_of({{100}}), run_of({{104}}));
+  const auto comparer = pair.comparer();
+  const auto judged = judge(gate_on("walk", Gate::Limit::share, 0.03), *comparer);
+  ASSERT_FALSE(judged);
+  EXPECT_EQ(judged.error().kind, ErrorKind::usage);
+  EXPECT_THAT(judged.error().message,
+              HasSubstr("neither side has a number 'walk'; they have wall"));
+  Gate no_op = gate_on("", Gate::Limit::share, 0);
+  no_op.op = *Pattern::compile("test", "nothing");
+  EXPECT_THAT(judge(no_op, *comparer).error().message, HasSubstr("no op of either side matches"));
+  Gate wrong_unit = gate_on("wall", Gate::Limit::change, 5e-6);
+  wrong_unit.unit = MeasuredIn::seconds;
+  EXPECT_THAT(judge(wrong_unit, *comparer).error().message, HasSubstr("counts in cycles"));
+}
+
+TEST(Gate, SumsOps) {
+  const Pair pair(run_of({{100, 10, 1}}), run_of({{100, 20, 2}}));
+  Gate gate = gate_on("work", Gate::Limit::change, 0);
+  gate.op = *Pattern::compile("test", "op[12]");
+  const auto comparer = pair.comparer();
+  const GateResult result = *judge(gate, *comparer);
+  EXPECT_EQ(result.metric.estimate.a, 11);
+  EXPECT_EQ(result.metric.estimate.b, 22);
+  EXPECT_EQ(result.outcome, GateOutcome::failed);
+}
+
+TEST(Gate, FromZeroIsMoreThanAnyShare) {
+  Profile a = run_of({{5}}), b = run_of({{5}});
+  add_number(a, "spills", MeasureKind::count, 0);
+  add_number(b, "spills", MeasureKind::count, 1);
+  const Pair pair(std::move(a), std::move(b));
+  EXPECT_EQ(outcome(pair, gate_on("spills", Gate::Limit::share, 100)), GateOutcome::failed);
+}
+
+Profile of_format(const char* format, const char* graph, bool has_spans) {
+  Profile profile = has_spans ? run_of({{5}}) : ProfileBuilder().profile;
+  profile.provenance.format = format;
+  profile.provenance.graph = graph;
+  return profile;
+}
+
+TEST(ChooseRuns, OneFormatAndOneGraph) {
+  std::vector<Profile> a, b;
+  a.push_back(of_format("latency", "", false));
+  a.push_back(of_format("raw", "g", true));
+  a.push_back(of_format("raw", "g", true));
+  b.push_back(of_format("raw", "g", true));
+  b.push_back(of_format("latency", "", false));
+  const auto chosen = choose_runs(a, b);
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->a, (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(chosen->b, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(chosen->left_out[0], 1u);
+}
+
+TEST(ChooseRuns, SeveralGraphsAreAQuestion) {
+  std::vector<Profile> both;
+  both.push_back(of_format("raw", "decode", true));
+  both.push_back(of_format("raw", "prefill", true));
+  EXPECT_THAT(choose_runs(both, both).error().message, HasSubstr("'decode', 'prefill'"));
+  EXPECT_TRUE(choose_runs({both.data(), 1}, both));
+  EXPECT_FALSE(choose_runs({}, both));
+}
+
+}  // namespace
+}  // namespace npuscope::analysis

@@ -1,0 +1,79 @@
+#include "npuscope/report/gate_text.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace npuscope::report {
+namespace {
+
+using analysis::Gate;
+using analysis::MeasuredIn;
+using ::testing::HasSubstr;
+
+TEST(GateText, AShareOfTheChange) {
+  const Gate gate = *read_gate("wall > +3%");
+  EXPECT_EQ(gate.text, "wall > +3%");
+  EXPECT_EQ(gate.metric, "wall");
+  EXPECT_EQ(gate.comparator, Gate::Comparator::more);
+  EXPECT_EQ(gate.limit, Gate::Limit::share);
+  EXPECT_DOUBLE_EQ(gate.threshold, 0.03);
+  EXPECT_EQ(read_gate("wall>3 %")->limit, Gate::Limit::share);  // a percentage always is
+}
+
+TEST(GateText, ASignMakesItTheChange) {
+  EXPECT_EQ(read_gate("wall > +5us")->limit, Gate::Limit::change);
+  EXPECT_EQ(read_gate("wall > 5us")->limit, Gate::Limit::value);
+  EXPECT_DOUBLE_EQ(read_gate("wall > 5us")->threshold, 5e-6);
+  EXPECT_EQ(read_gate("wall > 5us")->unit, MeasuredIn::seconds);
+  EXPECT_EQ(read_gate("wall <= -1000cyc")->threshold, -1000);
+  EXPECT_EQ(read_gate("wall <= -1000cyc")->unit, MeasuredIn::cycles);
+  EXPECT_EQ(read_gate("ddr_read_bytes >= +1MiB")->threshold, 1024 * 1024);
+  EXPECT_EQ(read_gate("count(ops) > 12")->metric, "count(ops)");
+  EXPECT_FALSE(read_gate("count(ops) > 12")->unit);
+}
+
+TEST(GateText, NamesOfAllForms) {
+  EXPECT_EQ(read_gate("busy(DMA issue) > 1%")->metric, "busy(DMA issue)");
+  EXPECT_EQ(read_gate("'a > b' > 1%")->metric, "a > b");
+  EXPECT_EQ(read_gate("\"it's\" > 1%")->metric, "it's");
+  EXPECT_EQ(read_gate("phase(Graph Execute) > 1%")->metric, "phase('Graph Execute')");
+  EXPECT_EQ(read_gate("phase('Graph Execute') > 1%")->metric, "phase('Graph Execute')");
+}
+
+TEST(GateText, Ops) {
+  const Gate gate = *read_gate("op('MatMul|Conv').work >= -2.5%");
+  ASSERT_TRUE(gate.op);
+  EXPECT_TRUE(gate.op->found_in("/layer/Conv_3"));
+  EXPECT_EQ(gate.metric, "work");
+  EXPECT_DOUBLE_EQ(gate.threshold, -0.025);
+  EXPECT_EQ(read_gate("op('x') > 1%")->metric, "");
+  EXPECT_EQ(read_gate("op('x').dominant_path > 1%")->metric, "dominant path");
+  EXPECT_EQ(read_gate("op('x').'a_b' > 1%")->metric, "a_b");
+}
+
+TEST(GateText, WhatMakesNoSenseIsSaid) {
+  const auto error = [](const char* text) {
+    const auto gate = read_gate(text);
+    EXPECT_FALSE(gate) << text;
+    if (gate) return std::string();
+    EXPECT_EQ(gate.error().kind, ErrorKind::usage);
+    return gate.error().message;
+  };
+  EXPECT_THAT(error(""), HasSubstr("does not begin with a metric"));
+  EXPECT_THAT(error("> 3%"), HasSubstr("does not begin with a metric"));
+  EXPECT_THAT(error("wall"), HasSubstr("no >, >=, < or <="));
+  EXPECT_THAT(error("wall = 3%"), HasSubstr("no >, >=, < or <="));
+  EXPECT_THAT(error("wall >"), HasSubstr("no number"));
+  EXPECT_THAT(error("wall > nan"), HasSubstr("no number"));
+  EXPECT_THAT(error("wall > +-3%"), HasSubstr("no number"));
+  EXPECT_THAT(error("wall > 1e999"), HasSubstr("no number"));
+  EXPECT_THAT(error("wall > 3 furlongs"), HasSubstr("'furlongs' is no unit"));
+  EXPECT_THAT(error("wall > 3% wall"), HasSubstr("is no unit"));
+  EXPECT_THAT(error("op(MatMul) > 1%"), HasSubstr("in quotes"));
+  EXPECT_THAT(error("op('a' > 1%"), HasSubstr("')' is missing"));
+  EXPECT_THAT(error("op('a'). > 1%"), HasSubstr("column is missing"));
+  EXPECT_THAT(error("op('(') > 1%"), HasSubstr("--fail-if op()"));
+}
+
+}  // namespace
+}  // namespace npuscope::report
