@@ -1,0 +1,69 @@
+// A path in groups: how much of it each op takes, beside the op's slack and the vendor's own
+// number, and how much of it each unit and each reason.
+//
+//   const PathOps ops = group_path_by_op(profile, Grouping::label, path.steps, executions);
+//   ops.rows[0].label      "MatMul_0"
+//   ops.rows[0].on_path    12312 ticks of the base clock
+//   ops.rows[0].slack      0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/path.hpp"
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+
+struct PathOpRow {
+  StringId label{};
+  StringId kind{};                      // of the first op in the profile that has one
+  std::uint64_t executions = 0;         // spans
+  std::uint64_t steps = 0;              // of the path
+  std::int64_t on_path = 0;             // duration of those steps
+  std::int64_t gaps = 0;                // before those steps
+  std::int64_t work = 0;                // sum over executions
+  std::int64_t slack = 0;               // least of its executions
+  std::optional<double> dominant_path;  // sum over executions
+};
+
+struct PathOps {
+  std::vector<PathOpRow> rows;       // most on the path first, then least slack
+  std::vector<std::uint32_t> of_op;  // row of each op; last that of spans without one; no_row: none
+};
+
+PathOps group_path_by_op(const Profile& profile, Grouping grouping,
+                         const std::vector<PathStep>& steps, const ExecutionTimes& executions);
+
+struct PathUnitRow {
+  UnitId unit = UnitId::none;
+  std::uint64_t steps = 0;
+  std::int64_t on_path = 0;
+  std::int64_t gaps = 0;  // before those steps
+};
+
+std::vector<PathUnitRow> group_path_by_unit(const Profile& profile,
+                                            const std::vector<PathStep>& steps);
+
+struct PathReasonRow {
+  Reason reason = Reason::start;
+  std::uint64_t steps = 0;
+  std::int64_t gaps = 0;
+  std::int64_t delays = 0;  // of the gaps, beyond what such a constraint takes at best
+};
+
+// In the order of Reason, those that occur.
+std::vector<PathReasonRow> group_path_by_reason(const std::vector<PathStep>& steps);
+
+struct PathEngineRow {
+  Engine engine = Engine::none;
+  std::int64_t on_path = 0;
+};
+
+// In the order of Engine, those that occur.
+std::vector<PathEngineRow> group_path_by_engine(const Profile& profile,
+                                                const std::vector<PathStep>& steps);
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,141 @@
+#include "npuscope/analysis/path_groups.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <unordered_map>
+
+namespace npuscope::analysis {
+namespace {
+
+// A row for each label of an op that executed; of_op is filled in.
+void add_labels(const Profile& profile, Grouping grouping, const ExecutionTimes& executions,
+                PathOps& ops) {
+  const std::size_t count = profile.ops.size();
+  std::vector<bool> ran(count + 1, false);
+  for (std::size_t row = 0; row < executions.work.size(); ++row) {
+    if (executions.work[row] < 0) continue;
+    ran[std::min<std::size_t>(index_of(profile.spans.op[row]), count)] = true;
+  }
+  ops.of_op.assign(count + 1, no_row);
+  std::unordered_map<std::uint32_t, std::uint32_t> row_of;  // by label
+  for (std::size_t i = 0; i <= count; ++i) {
+    if (!ran[i]) continue;
+    const Op op = i < count ? profile.ops[i] : Op{};
+    const StringId name = op.node != StringId::empty ? op.node : op.name;
+    const StringId label = grouping == Grouping::kind ? op.kind : name;
+    const auto [place, is_new] = row_of.try_emplace(index_of(label), ops.rows.size());
+    if (is_new) {
+      ops.rows.emplace_back().label = label;
+      ops.rows.back().slack = std::numeric_limits<std::int64_t>::max();
+      ops.rows.back().kind = op.kind;
+    }
+    PathOpRow& row = ops.rows[place->second];
+    if (row.kind != op.kind) row.kind = StringId::empty;
+    ops.of_op[i] = place->second;
+  }
+}
+
+const MeasureColumn* dominant_path_of(const Spans& spans) {
+  for (const MeasureColumn& column : spans.measures) {
+    if (column.kind == MeasureKind::dominant_path && column.values.size() == spans.size()) {
+      return &column;
+    }
+  }
+  return nullptr;
+}
+
+void sort_rows(PathOps& ops) {
+  std::vector<std::uint32_t> order(ops.rows.size()), place(ops.rows.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const PathOpRow &left = ops.rows[a], &right = ops.rows[b];
+    return std::tuple(-left.on_path, left.slack, -left.work, a) <
+           std::tuple(-right.on_path, right.slack, -right.work, b);
+  });
+  std::vector<PathOpRow> sorted;
+  sorted.reserve(order.size());
+  for (std::uint32_t i = 0; i < order.size(); ++i) {
+    place[order[i]] = i;
+    sorted.push_back(ops.rows[order[i]]);
+  }
+  ops.rows = std::move(sorted);
+  for (std::uint32_t& row : ops.of_op) row = row == no_row ? no_row : place[row];
+}
+
+}  // namespace
+
+PathOps group_path_by_op(const Profile& profile, Grouping grouping,
+                         const std::vector<PathStep>& steps, const ExecutionTimes& executions) {
+  PathOps ops;
+  add_labels(profile, grouping, executions, ops);
+  const Spans& spans = profile.spans;
+  const auto row_of = [&](OpId op) -> PathOpRow& {
+    return ops.rows[ops.of_op[std::min<std::size_t>(index_of(op), profile.ops.size())]];
+  };
+  const MeasureColumn* dominant = dominant_path_of(spans);
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    if (executions.work[i] < 0) continue;
+    PathOpRow& row = row_of(spans.op[i]);
+    row.executions += 1;
+    row.work += executions.work[i];
+    row.slack = std::min(row.slack, executions.slack[i]);
+    if (dominant == nullptr || dominant->values[i] == MeasureColumn::missing) continue;
+    row.dominant_path = row.dominant_path.value_or(0) + double(dominant->values[i]);
+  }
+  for (const PathStep& step : steps) {
+    PathOpRow& row = row_of(step.op);
+    row.steps += 1;
+    row.on_path += step.duration;
+    row.gaps += step.gap;
+  }
+  sort_rows(ops);
+  return ops;
+}
+
+std::vector<PathUnitRow> group_path_by_unit(const Profile& profile,
+                                            const std::vector<PathStep>& steps) {
+  const std::size_t units = profile.units.size();
+  std::vector<PathUnitRow> rows(units + 1);
+  for (std::size_t unit = 0; unit < units; ++unit) rows[unit].unit = UnitId(std::uint32_t(unit));
+  for (const PathStep& step : steps) {
+    PathUnitRow& row = rows[std::min<std::size_t>(index_of(step.unit), units)];
+    row.steps += 1;
+    row.on_path += step.duration;
+    row.gaps += step.gap;
+  }
+  std::erase_if(rows, [](const PathUnitRow& row) { return row.steps == 0; });
+  std::stable_sort(rows.begin(), rows.end(), [](const PathUnitRow& a, const PathUnitRow& b) {
+    return a.on_path > b.on_path;
+  });
+  return rows;
+}
+
+std::vector<PathReasonRow> group_path_by_reason(const std::vector<PathStep>& steps) {
+  std::vector<PathReasonRow> rows(reason_count);
+  for (const PathStep& step : steps) {
+    PathReasonRow& row = rows[std::size_t(step.reason)];
+    row.reason = step.reason;
+    row.steps += 1;
+    row.gaps += step.gap;
+    row.delays += step.reason == Reason::start ? 0 : step.delay;
+  }
+  std::erase_if(rows, [](const PathReasonRow& row) { return row.steps == 0; });
+  return rows;
+}
+
+std::vector<PathEngineRow> group_path_by_engine(const Profile& profile,
+                                                const std::vector<PathStep>& steps) {
+  std::vector<PathEngineRow> rows(std::size_t(Engine::other) + 1);
+  std::vector<bool> seen(rows.size(), false);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].engine = Engine(i);
+  for (const PathStep& step : steps) {
+    const auto engine = std::size_t(engine_of(profile, step.row));
+    seen[engine] = true;
+    rows[engine].on_path += step.duration;
+  }
+  std::erase_if(rows, [&](const PathEngineRow& row) { return !seen[std::size_t(row.engine)]; });
+  return rows;
+}
+
+}  // namespace npuscope::analysis

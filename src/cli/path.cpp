@@ -1,0 +1,69 @@
+// npuscope path: the critical path of an inference, slack, and what-if.
+#include <memory>
+
+#include "cli/documents.hpp"
+#include "npuscope/report/path_document.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+
+struct PathOptions : DocumentOptions {
+  report::PathDocumentOptions path;
+  std::uint32_t inference = 0;
+  std::string by = "op";
+  std::string steps;  // empty: 20 in text, all for machines
+};
+
+ExitStatus path(PathOptions options) {
+  options.path.grouping =
+      options.by == "kind" ? analysis::Grouping::kind : analysis::Grouping::label;
+  if (options.steps == "all" || (options.steps.empty() && (options.json || options.csv))) {
+    options.path.steps = all;
+  } else if (!options.steps.empty()) {
+    options.path.steps = std::stoul(options.steps);
+  }
+  return print_documents(options, [&](const Profile& profile) {
+    return report::path_document(profile, options.path);
+  });
+}
+
+CLI::Validator whole_number_or_all() {
+  return CLI::Validator(
+      [](std::string& text) {
+        return text == "all" ? std::string() : whole_number(1, 1'000'000)(text);
+      },
+      "NUMBER or all");
+}
+
+}  // namespace
+
+void add_path_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand(
+      "path", "The critical path: what decided how long it took, slack, and what-if");
+  const auto options = std::make_shared<PathOptions>();
+  add_document_options(*command, *options);
+  CLI::Option* inference = command->add_option(
+      "--inference", options->inference, "which inference; default: the one nearest the median");
+  inference->check(whole_number(0, std::numeric_limits<std::uint32_t>::max() - 1));
+  command->add_option("--by", options->by, "group ops by: op, kind")
+      ->check(CLI::IsMember({"op", "kind"}))
+      ->capture_default_str();
+  command->add_option("--top", options->path.top, "rows of ops and units")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  command->add_option("--steps", options->steps, "steps to print: a number, or all; default: 20")
+      ->check(whole_number_or_all());
+  command
+      ->add_option("--faster", options->path.faster,
+                   "what if: PATTERN=2x, =50% of the time, =0; of ops, or unit:PATTERN")
+      ->take_all();
+  command->add_option("--slower", options->path.slower, "what if: PATTERN=2x or =150%")->take_all();
+  command->callback([options, inference, &status] {
+    if (inference->count() > 0) options->path.inference = options->inference;
+    status = path(*options);
+  });
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,336 @@
+// The critical path on profiles made by hand, each a rule of the model.
+#include "npuscope/analysis/path.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/path_groups.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::ProfileBuilder;
+
+struct Made : ProfileBuilder {
+  UnitId hvx = unit("HVX", Engine::hvx), hmx = unit("HMX", Engine::hmx);
+  UnitId issuer = unit("DMA issue", Engine::dma_issue);
+  UnitId engine = unit("DMA", Engine::dma, issuer);
+
+  void edge(std::string_view from, std::string_view to, EdgeKind kind = EdgeKind::data) {
+    profile.edges.push_back({op(from), op(to), kind});
+  }
+  void flow(SpanId from, SpanId to) { profile.flows.push_back({from, to, EdgeKind::flow, {}, {}}); }
+};
+
+PathAnalysis analysis_of(const Profile& profile) {
+  auto made = PathAnalysis::create(profile, std::nullopt);
+  EXPECT_TRUE(made) << made.error().message;
+  return *made;
+}
+
+// "data A 10+20" for each step: why, what, when from and how long.
+std::vector<std::string> lines_of(const Profile& profile, const std::vector<PathStep>& steps) {
+  std::vector<std::string> lines;
+  for (const PathStep& step : steps) {
+    const std::size_t op = index_of(step.op);
+    const std::string name(op < profile.ops.size() ? profile.text(profile.ops[op].name) : "-");
+    lines.push_back(std::string(name_of(step.reason)) + " " + name + " " +
+                    std::to_string(step.start) + "+" + std::to_string(step.duration));
+  }
+  return lines;
+}
+
+std::vector<std::string> path_lines(const Profile& profile) {
+  return lines_of(profile, analysis_of(profile).observed().steps);
+}
+
+Scaling scale_op(const Profile& profile, const Made& made, std::string_view name, double factor) {
+  Scaling scaling;
+  scaling.of_op.assign(profile.ops.size() + 1, 1);
+  for (std::size_t i = 0; i < profile.ops.size(); ++i) {
+    if (made.profile.text(profile.ops[i].name) == name) scaling.of_op[i] = factor;
+  }
+  return scaling;
+}
+
+TEST(Path, GoesBackThroughWhatReleasedEachStepLast) {
+  Made made;
+  made.span(made.hvx, "A", 100, 110);
+  made.span(made.hvx, "B", 110, 150);
+  made.span(made.hmx, "C", 115, 130);
+  made.span(made.hmx, "D", 153, 170);
+  made.edge("A", "C");
+  made.edge("B", "D", EdgeKind::reuse);
+  EXPECT_THAT(path_lines(made.profile),
+              ElementsAre("start A 100+10", "unit B 110+40", "memory reuse D 153+17"));
+  const CriticalPath path = analysis_of(made.profile).observed();
+  EXPECT_EQ(path.wall, 70);
+  EXPECT_EQ(path.work, 67);
+  EXPECT_EQ(path.gaps, 3);
+  EXPECT_EQ(path.lead + path.tail, 0);
+}
+
+TEST(Path, SlackIsHowMuchLaterAnExecutionCouldEnd) {
+  Made made;
+  const SpanId a = made.span(made.hvx, "A", 0, 10);
+  const SpanId b = made.span(made.hvx, "B", 10, 50);
+  const SpanId c = made.span(made.hmx, "C", 12, 20);
+  const SpanId d = made.span(made.hmx, "D", 50, 60);
+  made.edge("A", "C");
+  made.edge("B", "D");
+  const ExecutionTimes times = analysis_of(made.profile).executions();
+  EXPECT_EQ(times.slack[index_of(a)], 0);
+  EXPECT_EQ(times.slack[index_of(b)], 0);
+  EXPECT_EQ(times.slack[index_of(c)], 30);
+  EXPECT_EQ(times.slack[index_of(d)], 0);
+  EXPECT_EQ(times.work[index_of(c)], 8);
+}
+
+TEST(Path, GainOfAFasterOpEndsWhereAnotherPathHolds) {
+  Made made;
+  made.span(made.hvx, "A", 0, 100);
+  made.span(made.hmx, "B", 0, 60);
+  made.span(made.hvx, "C", 100, 110);
+  made.edge("B", "C");
+  const PathAnalysis analysis = analysis_of(made.profile);
+  const WhatIf twice = analysis.what_if(scale_op(made.profile, made, "A", 0.5));
+  EXPECT_EQ(twice.before, 110);
+  // C waits for B until 60; that such a constraint let go 40 before C began is no latency.
+  EXPECT_EQ(twice.after, 70);
+  EXPECT_EQ(twice.off_the_path, 50);
+  EXPECT_EQ(twice.limit, 70);
+  EXPECT_NEAR(twice.limit_speedup.value(), 100.0 / 60, 1e-4);
+  EXPECT_THAT(lines_of(made.profile, twice.steps), ElementsAre("start B 0+60", "data C 60+10"));
+  const WhatIf slower = analysis.what_if(scale_op(made.profile, made, "B", 3));
+  EXPECT_EQ(slower.after, 190);
+  EXPECT_EQ(slower.limit, 190);
+  EXPECT_FALSE(slower.limit_speedup);
+}
+
+TEST(Path, AnOpOffThePathGainsNothing) {
+  Made made;
+  made.span(made.hvx, "A", 0, 100);
+  made.span(made.hmx, "B", 0, 60);
+  const WhatIf free = analysis_of(made.profile).what_if(scale_op(made.profile, made, "B", 0));
+  EXPECT_EQ(free.after, 100);
+  EXPECT_EQ(free.limit_speedup, 1);
+}
+
+TEST(Path, TheLatencyOfAConstraintIsTheLeastOfItsClassTheRestADelay) {
+  Made made;
+  made.span(made.hvx, "A", 0, 10);
+  made.span(made.hmx, "B", 15, 25);
+  made.span(made.hvx, "C", 30, 40);
+  made.span(made.hmx, "D", 52, 60);
+  made.edge("A", "B");
+  made.edge("B", "C");
+  made.edge("C", "D");
+  const CriticalPath path = analysis_of(made.profile).observed();
+  EXPECT_THAT(lines_of(made.profile, path.steps),
+              ElementsAre("start A 0+10", "data B 15+10", "data C 30+10", "data D 52+8"));
+  EXPECT_EQ(path.steps[1].delay, 0);
+  EXPECT_EQ(path.steps[3].gap, 12);
+  EXPECT_EQ(path.steps[3].delay, 7);
+}
+
+TEST(Path, WaitsSayWhatGapsAreMadeOf) {
+  Made made;
+  made.span(made.hvx, "A", 0, 10);
+  made.span(made.hvx, "A", 10, 12, SpanKind::barrier);
+  made.span(made.hvx, "B", 13, 20, SpanKind::dma_wait);
+  made.span(made.hvx, "B", 15, 22, SpanKind::sync);
+  made.span(made.hvx, "B", 25, 30);
+  made.span(made.hvx, "B", 30, 36, SpanKind::sync);
+  const CriticalPath path = analysis_of(made.profile).observed();
+  ASSERT_EQ(path.steps.size(), 2u);
+  EXPECT_THAT(path.steps[1].gap_parts, ElementsAre(7, 2, 2, 4));
+  EXPECT_EQ(path.tail, 6);
+  EXPECT_THAT(path.tail_parts, ElementsAre(0, 6, 0, 0));
+  EXPECT_THAT(path.gap_parts, ElementsAre(7, 8, 2, 4));
+  EXPECT_EQ(path.wall, path.lead + path.work + path.gaps + path.tail);
+}
+
+TEST(Path, ATransferFollowsItsIssueAndFeedsItsConsumer) {
+  Made made;
+  made.span(made.issuer, "Load", 0, 5);
+  made.span(made.engine, "Load", 0, 40, SpanKind::transfer);
+  made.span(made.hmx, "MatMul", 42, 60);
+  made.edge("Load", "MatMul");
+  EXPECT_THAT(path_lines(made.profile),
+              ElementsAre("start Load 0+5", "issue Load 5+35", "data MatMul 42+18"));
+}
+
+TEST(Path, AnEngineServesTransfersInTurn) {
+  Made made;
+  made.span(made.issuer, "L1", 0, 2);
+  made.span(made.engine, "L1", 0, 40, SpanKind::transfer);
+  made.span(made.issuer, "L2", 4, 6);
+  made.span(made.engine, "L2", 4, 70, SpanKind::transfer);
+  made.span(made.issuer, "L3", 41, 43);  // two in flight at most: when L1 was complete
+  made.span(made.engine, "L3", 41, 90, SpanKind::transfer);
+  const PathAnalysis analysis = analysis_of(made.profile);
+  EXPECT_THAT(lines_of(made.profile, analysis.observed().steps),
+              ElementsAre("start L1 0+2", "issue L1 2+38", "unit L2 40+30", "unit L3 70+20"));
+  const ExecutionTimes times = analysis.executions();
+  EXPECT_EQ(times.work[3], 30);
+  // The issue of L3 could be as late as the engine is free.
+  EXPECT_EQ(times.slack[4], 27);
+  // Half of L1: L2 begins at 21; L3's issue then waits for L1 no more than before, one tick.
+  EXPECT_EQ(analysis.what_if(scale_op(made.profile, made, "L1", 0.5)).after, 70);
+}
+
+TEST(Path, ThreadsOfAGroupWaitForOneAnotherAtABarrier) {
+  Made made;
+  const UnitId other = made.unit("HVX 1", Engine::hvx);
+  made.span(made.hvx, "A", 0, 10);
+  made.span(made.hvx, "A", 10, 30, SpanKind::barrier);
+  made.span(other, "A", 0, 28);
+  made.span(other, "A", 28, 30, SpanKind::barrier);
+  made.span(made.hvx, "B", 30, 50);
+  made.span(other, "B", 30, 45);
+  const CriticalPath path = analysis_of(made.profile).observed();
+  EXPECT_THAT(lines_of(made.profile, path.steps), ElementsAre("start A 0+28", "barrier B 30+20"));
+  EXPECT_EQ(path.steps[0].unit, other);
+}
+
+TEST(Path, NestedSlicesArePiecesOfTheirUnit) {
+  Made made;
+  const SpanId outer = made.span(made.hvx, "call", 0, 100, SpanKind::slice);
+  made.span(made.hvx, "launch", 20, 30, SpanKind::slice);
+  const SpanId kernel = made.span(made.hmx, "kernel", 25, 200, SpanKind::slice);
+  made.flow(SpanId(1), kernel);
+  EXPECT_THAT(path_lines(made.profile),
+              ElementsAre("start call 0+20", "unit launch 20+5", "flow kernel 25+175"));
+  EXPECT_EQ(analysis_of(made.profile).executions().work[index_of(outer)], 90);
+}
+
+TEST(Path, OpsThatExecuteNothingHandOnWhatTheyDependOn) {
+  Made made;
+  made.span(made.hvx, "A", 0, 10);
+  made.span(made.hmx, "B", 12, 20);
+  made.edge("A", "Reshape");
+  made.edge("Reshape", "Reshape2");
+  made.edge("Const", "Reshape2");
+  made.edge("Reshape2", "B");
+  EXPECT_THAT(path_lines(made.profile), ElementsAre("start A 0+10", "data B 12+8"));
+}
+
+TEST(Path, OpsThatOverlapAreFollowedTileByTile) {
+  Made made;
+  made.span(made.hvx, "A", 0, 10);
+  made.span(made.hvx, "A", 10, 20);
+  made.span(made.hvx, "A", 20, 30);
+  made.span(made.hmx, "B", 11, 19);
+  made.span(made.hmx, "B", 21, 29);
+  made.span(made.hmx, "B", 31, 39);
+  made.edge("A", "B");
+  const PathAnalysis analysis = analysis_of(made.profile);
+  EXPECT_THAT(lines_of(made.profile, analysis.observed().steps),
+              ElementsAre("start A 0+10", "unit A 10+10", "unit A 20+10", "data B 31+8"));
+  EXPECT_EQ(analysis.basis().stepwise_edges, 1u);
+  EXPECT_EQ(analysis.basis().unmet_edges, 0u);
+}
+
+TEST(Path, ConstraintsThatWereNotMetAreNone) {
+  Made made;
+  made.span(made.hvx, "A", 10, 30);
+  const SpanId b = made.span(made.hmx, "B", 0, 20);
+  made.edge("A", "B");
+  made.flow(SpanId(0), b);
+  const PathAnalysis analysis = analysis_of(made.profile);
+  EXPECT_THAT(lines_of(made.profile, analysis.observed().steps), ElementsAre("start A 10+20"));
+  EXPECT_EQ(analysis.basis().unmet_edges, 1u);
+  EXPECT_EQ(analysis.basis().unmet_flows, 1u);
+}
+
+TEST(Path, EdgesInCirclesAreCountedAndHurtNothing) {
+  Made made;
+  made.span(made.hvx, "A", 0, 10);
+  made.span(made.hmx, "B", 10, 20);
+  made.span(made.hmx, "C", 20, 20);
+  made.span(made.hvx, "D", 20, 20);
+  for (const auto& [from, to] : {std::pair("A", "B"), {"B", "A"}, {"C", "D"}, {"D", "C"}}) {
+    made.edge(from, to);
+  }
+  made.edge("B", "C");
+  made.edge("B", "B");
+  made.edge("X", "Y");
+  made.edge("Y", "X");
+  made.edge("Y", "A");
+  const PathAnalysis analysis = analysis_of(made.profile);
+  EXPECT_EQ(analysis.basis().cyclic_ops, 6u);
+  EXPECT_EQ(analysis.basis().cyclic_constraints, 1u);
+  EXPECT_EQ(analysis.observed().wall, 20);
+  EXPECT_EQ(analysis.observed().work, 20);
+}
+
+TEST(Path, TakesTheInferenceNearestTheMedianOfAllButTheFirst) {
+  Made made;
+  for (const std::int64_t length : {90, 30, 41, 40, 50}) {
+    const std::int64_t start = std::int64_t(made.profile.spans.size()) * 1'000;
+    made.span(made.hvx, "A", start, start + length);
+    made.profile.spans.instance.push_back(std::uint32_t(made.profile.spans.size()));
+  }
+  const PathAnalysis analysis = analysis_of(made.profile);
+  EXPECT_EQ(analysis.basis().instance, 3u);  // of 40 and 41, as near, the first
+  EXPECT_EQ(analysis.basis().instances, 5u);
+  EXPECT_EQ(analysis.basis().median_wall, 40.5);
+  EXPECT_EQ(analysis.basis().least_wall, 30);
+  EXPECT_EQ(analysis.observed().wall, 41);
+  const auto asked = PathAnalysis::create(made.profile, 1);
+  ASSERT_TRUE(asked);
+  EXPECT_EQ(asked->observed().wall, 90);
+  const auto missing = PathAnalysis::create(made.profile, 9);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().message, "there is no inference 9: the profile has 5, numbered 1 to 5");
+}
+
+TEST(Path, RefusesWhatHasNoPath) {
+  Made made;
+  EXPECT_THAT(PathAnalysis::create(made.profile, std::nullopt).error().message,
+              HasSubstr("no executions with times"));
+  made.span(made.hvx, "A", 0, 10, SpanKind::sync);
+  EXPECT_THAT(PathAnalysis::create(made.profile, std::nullopt).error().message,
+              HasSubstr("no executions with times"));
+  made.span(made.hvx, "A", std::numeric_limits<std::int64_t>::min(), 0);
+  made.span(made.hvx, "A", 0, std::numeric_limits<std::int64_t>::max());
+  EXPECT_THAT(PathAnalysis::create(made.profile, std::nullopt).error().message,
+              HasSubstr("more than 2^52 ticks apart"));
+  EXPECT_THAT(PathAnalysis::create(made.profile, 0).error().message,
+              HasSubstr("does not tell inferences apart"));
+}
+
+TEST(Path, GroupsAddUpToTheWorkOnThePath) {
+  Made made;
+  made.span(made.hvx, "A", 0, 10);
+  made.span(made.hmx, "B", 12, 20);
+  made.span(made.hmx, "C", 20, 45);
+  made.span(made.hvx, "", 12, 15);
+  made.edge("A", "B");
+  const PathAnalysis analysis = analysis_of(made.profile);
+  const CriticalPath path = analysis.observed();
+  const PathOps ops =
+      group_path_by_op(made.profile, Grouping::label, path.steps, analysis.executions());
+  ASSERT_EQ(ops.rows.size(), 4u);
+  EXPECT_EQ(made.profile.text(ops.rows[0].label), "C");
+  EXPECT_EQ(ops.rows[0].on_path, 25);
+  EXPECT_EQ(ops.rows[1].on_path, 10);
+  EXPECT_EQ(ops.rows[3].on_path, 0);
+  EXPECT_EQ(ops.rows[3].slack, 30);
+  EXPECT_EQ(ops.rows[3].label, StringId::empty);
+  EXPECT_THAT(ops.of_op, ElementsAre(1, 2, 0, 3));
+  const auto units = group_path_by_unit(made.profile, path.steps);
+  ASSERT_EQ(units.size(), 2u);
+  EXPECT_EQ(units[0].on_path + units[1].on_path, path.work);
+  EXPECT_EQ(units[0].gaps, 2);
+  const auto reasons = group_path_by_reason(path.steps);
+  ASSERT_EQ(reasons.size(), 3u);
+  EXPECT_EQ(reasons[1].gaps, 2);
+}
+
+}  // namespace
+}  // namespace npuscope::analysis
