@@ -11,17 +11,19 @@ namespace npuscope::analysis {
 
 const char* name_of(Reason reason) {
   constexpr const char* names[reason_count] = {"start",   "data", "memory reuse", "transfer",
-                                               "order",   "flow", "issue",        "DMA slot",
+                                               "order",   "flow", "issue",        "DMA wait",
                                                "barrier", "unit"};
   return names[std::size_t(reason)];
 }
 
 const char* name_of(GapPart part) {
-  constexpr const char* names[gap_part_count] = {"DMA wait", "semaphore", "barrier", "unrecorded"};
+  constexpr const char* names[gap_part_count] = {"DMA", "semaphore", "barrier", "unrecorded"};
   return names[std::size_t(part)];
 }
 
 namespace {
+
+constexpr std::int64_t unbounded = std::int64_t{1} << 60;  // beyond all times, far from overflow
 
 // The waits of a unit, each moment as one of them.
 class Waits {
@@ -57,7 +59,7 @@ class Waits {
   static constexpr std::size_t recorded = gap_part_count - 1;
 
   static std::optional<std::size_t> part_of(SpanKind kind) {
-    if (kind == SpanKind::dma_wait) return std::size_t(GapPart::dma_wait);
+    if (kind == SpanKind::dma_wait) return std::size_t(GapPart::dma);
     if (kind == SpanKind::sync) return std::size_t(GapPart::sync);
     if (kind == SpanKind::barrier) return std::size_t(GapPart::barrier);
     return std::nullopt;
@@ -91,7 +93,8 @@ void fill_gap_parts(const PathGraph& graph, std::vector<PathStep>& steps) {
     const auto [unit, place] = by_unit[i];
     if (i == 0 || unit != by_unit[i - 1].first) waits.emplace(graph, unit);
     PathStep& step = steps[place];
-    waits->fill({step.start - step.gap, step.start}, step.gap_parts);
+    waits->fill({step.start - step.gap + step.in_flight, step.start}, step.gap_parts);
+    step.gap_parts[std::size_t(GapPart::dma)] += step.in_flight;
   }
 }
 
@@ -128,6 +131,7 @@ CriticalPath PathAnalysis::observed() const {
   PathStep after = path.steps.back();  // as if something began with the end of the timeline
   after.start = graph.timeline.end;
   after.gap = path.tail;
+  after.in_flight = 0;
   std::vector<PathStep> rest{after};
   fill_gap_parts(graph, rest);
   for (std::size_t part = 0; part < gap_part_count; ++part) {
@@ -141,6 +145,10 @@ ExecutionTimes PathAnalysis::executions() const {
   const PathGraph& graph = *graph_;
   // The latest end of each that delays nothing.
   std::vector<std::int64_t> latest(graph.size(), graph.last_end);
+  for (std::size_t node = 0; node < graph.size(); ++node) {
+    // A wait that nothing follows delays nothing.
+    if (graph.kind[node] != NodeKind::execution) latest[node] = unbounded;
+  }
   for (auto at = graph.order.rbegin(); at != graph.order.rend(); ++at) {
     const std::uint32_t node = *at;
     const std::int64_t release =

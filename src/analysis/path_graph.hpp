@@ -4,7 +4,8 @@
 // Beside executions there are nodes without length, so that an op of many executions fed by many
 // ops does not cost their product: `run_end` of an op follows all its executions, `run_begin`
 // precedes them and follows the run_end of each op that it needs. A span with others nested inside
-// begins and ends with a `mark`.
+// begins and ends with a `mark`; so does a wait for DMA end, after the `landing` of the transfer
+// where it had to wait for one.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +19,11 @@
 
 namespace npuscope::analysis {
 
-enum class NodeKind : std::uint8_t { execution, mark, run_begin, run_end };
+enum class NodeKind : std::uint8_t { execution, mark, landing, run_begin, run_end };
 
 struct PathLink {
   std::uint32_t from = 0;  // node
-  Reason reason = Reason::unit;
+  Reason reason = Reason::start;
   std::uint8_t latency = 0;  // class of it
   bool joins = false;        // into a run_end, or from a run_begin: says nothing by itself
 };

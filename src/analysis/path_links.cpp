@@ -1,6 +1,8 @@
 #include "analysis/path_links.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <tuple>
 
 #include "npuscope/analysis/timeline.hpp"
 
@@ -26,6 +28,7 @@ std::vector<LooseLink> PathLinks::make() {
   find_cycles();
   find_passes();
   link_edges();
+  link_landings();
   link_flows();
   link_transfers();
   return std::move(links_);
@@ -144,7 +147,7 @@ std::uint32_t PathLinks::run_end(std::size_t op) {
   if (run.end_node != PathGraph::none) return run.end_node;
   run.end_node = add_node(nodes_.by_op.of(op).front(), NodeKind::run_end, run.end);
   for (const std::uint32_t row : nodes_.by_op.of(op)) {
-    links_.push_back({run.end_node, {nodes_.last_node[row], Reason::unit, 0, true}});
+    links_.push_back({run.end_node, {nodes_.last_node[row], Reason::start, 0, true}});
   }
   return run.end_node;
 }
@@ -158,7 +161,7 @@ std::uint32_t PathLinks::run_begin(std::size_t op) {
                                   [&](std::uint32_t row) { return !nodes_.is_transfer(row); });
   for (const std::uint32_t row : rows) {
     if (issued && nodes_.is_transfer(row)) continue;
-    links_.push_back({nodes_.first_node[row], {run.begin_node, Reason::unit, 0, true}});
+    links_.push_back({nodes_.first_node[row], {run.begin_node, Reason::start, 0, true}});
   }
   return run.begin_node;
 }
@@ -208,7 +211,7 @@ void PathLinks::pass_on(std::size_t op, std::span<const std::uint32_t> sources) 
     run.transfers = run.transfers || runs_[from].transfers;
     run.has_barrier = run.has_barrier || runs_[from].has_barrier;
     run.passes = true;
-    links_.push_back({run.end_node, {source, Reason::unit, 0, true}});
+    links_.push_back({run.end_node, {source, Reason::start, 0, true}});
   }
   if (run.passes) graph_.start[run.end_node] = graph_.end[run.end_node] = run.end;
 }
@@ -250,6 +253,66 @@ void PathLinks::link_edges() {
       graph_.basis.unmet_edges += 1;
     }
   }
+}
+
+// A long wait is for the transfer of the ops that it depends on, or else of the op of its name, as
+// HTPs call both alike. Where neither is known, it is only a wait.
+void PathLinks::link_landings() {
+  std::vector<std::uint32_t> unknown;  // ops
+  for (std::uint32_t op = 0; op < runs_.size(); ++op) {
+    bool waits = false;
+    for (const std::uint32_t row : nodes_.by_op.of(op)) {
+      if (!nodes_.is_long_wait(row)) continue;
+      waits = true;
+      if (has_edge_in_[op]) add_landing(row);
+    }
+    if (waits && !has_edge_in_[op]) unknown.push_back(op);
+  }
+  if (unknown.empty()) return;
+  const auto key = [&](std::uint32_t op) {
+    const Op& of = profile_.ops[op];
+    return std::tuple(of.name, of.kind, of.node);
+  };
+  const auto before = [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); };
+  std::vector<std::uint32_t> all(runs_.size());
+  std::iota(all.begin(), all.end(), 0u);
+  std::stable_sort(all.begin(), all.end(), before);
+  std::stable_sort(unknown.begin(), unknown.end(), before);
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    if (i > 0 && key(unknown[i]) == key(unknown[i - 1])) continue;
+    const auto [first, last] = std::equal_range(all.begin(), all.end(), unknown[i], before);
+    link_named(std::span(first, last));
+  }
+}
+
+// Each long wait of these ops after the last of their executions that had ended when it began.
+void PathLinks::link_named(std::span<const std::uint32_t> ops) {
+  std::vector<std::uint32_t> issues, waits;  // rows
+  for (const std::uint32_t op : ops) {
+    for (const std::uint32_t row : nodes_.by_op.of(op)) {
+      if (nodes_.is_work(row)) issues.push_back(row);
+      if (nodes_.is_long_wait(row) && !has_edge_in_[op]) waits.push_back(row);
+    }
+  }
+  const auto end_of = [&](std::uint32_t row) { return graph_.end[nodes_.last_node[row]]; };
+  const auto begin_of = [&](std::uint32_t row) {
+    return profile_.spans.start[row] - graph_.timeline.begin;
+  };
+  std::stable_sort(issues.begin(), issues.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return end_of(a) < end_of(b); });
+  std::stable_sort(waits.begin(), waits.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return begin_of(a) < begin_of(b); });
+  std::size_t ended = 0;
+  for (const std::uint32_t row : waits) {
+    while (ended < issues.size() && end_of(issues[ended]) <= begin_of(row)) ++ended;
+    if (ended == 0) continue;
+    add(nodes_.last_node[issues[ended - 1]], nodes_.first_node[row], Reason::issue);
+    add_landing(row);
+  }
+}
+
+void PathLinks::add_landing(std::uint32_t row) {
+  links_.push_back({nodes_.last_node[row], {nodes_.first_node[row], Reason::dma_wait, 0, true}});
 }
 
 // Each execution of the consumer after the last one of the producer that had ended.
@@ -300,10 +363,11 @@ std::uint32_t PathLinks::node_at(std::uint32_t row, std::int64_t time) const {
 }
 
 void PathLinks::link_flows() {
+  const auto works = [&](std::size_t row) { return nodes_.is_work(std::uint32_t(row)); };
   for (const Flow& flow : profile_.flows) {
     const std::size_t from = index_of(flow.from), to = index_of(flow.to);
     const std::size_t rows = nodes_.first_node.size();
-    if (from >= rows || to >= rows || from == to) continue;
+    if (from >= rows || to >= rows || from == to || !works(from) || !works(to)) continue;
     const std::uint32_t target = nodes_.first_node[to];
     if (target == PathGraph::none || nodes_.first_node[from] == PathGraph::none) continue;
     const std::uint32_t source = node_at(std::uint32_t(from), graph_.start[target]);
@@ -359,7 +423,7 @@ void PathLinks::link_engine(std::span<const std::uint32_t> transfers) {
   for (std::size_t i = depth; i < issues.size(); ++i) {
     const std::uint32_t oldest = nodes_.last_node[transfers[i - depth]];
     if (graph_.end[oldest] <= issues[i].start && graph_.row[oldest] != graph_.row[issues[i].node]) {
-      add(oldest, issues[i].node, Reason::slot);
+      add(oldest, issues[i].node, Reason::dma_wait);
     }
   }
   if (!issues.empty()) link_drains(issuer, transfers);
@@ -386,7 +450,7 @@ void PathLinks::link_drains(UnitId issuer, std::span<const std::uint32_t> transf
                                           });
       if (after != transfers.begin() &&
           graph_.end[nodes_.last_node[*(after - 1)]] > *waiting_since) {
-        add(nodes_.last_node[*(after - 1)], node, Reason::slot);
+        add(nodes_.last_node[*(after - 1)], node, Reason::dma_wait);
       }
     }
     waiting_since.reset();

@@ -40,6 +40,9 @@ class PathLinks {
   void pass_on(std::size_t op, std::span<const std::uint32_t> sources);
   void link_edges();
   void link_stepwise(const Edge& edge);
+  void link_landings();
+  void link_named(std::span<const std::uint32_t> ops);
+  void add_landing(std::uint32_t row);
   void link_flows();
   void link_transfers();
   void link_engine(std::span<const std::uint32_t> transfers);

@@ -130,7 +130,12 @@ Status PathNodes::select(std::optional<std::uint32_t> instance) {
   by_unit.make(rows, units + 1, [&](std::uint32_t row) {
     return std::min<std::size_t>(index_of(spans.unit[row]), units);
   });
-  std::erase_if(rows, [&](std::uint32_t row) { return !is_work(row); });
+  std::erase_if(rows, [&](std::uint32_t row) { return !is_work(row) && !is_dma_wait(row); });
+  for (const std::uint32_t row : rows) {
+    if (!is_dma_wait(row)) continue;
+    dma_waits_ += 1;
+    least_dma_wait_ = std::min(least_dma_wait_, length_of(interval_of(spans, row)));
+  }
   by_op.make(rows, ops + 1, [&](std::uint32_t row) {
     return std::min<std::size_t>(index_of(spans.op[row]), ops);
   });
@@ -162,7 +167,7 @@ void PathNodes::find_issues() {
     for (std::size_t i = 0, next = 0; i < rows.size(); ++i) {
       if (!is_transfer(rows[i])) continue;
       for (; next < rows.size() && spans.start[rows[next]] <= spans.start[rows[i]]; ++next) {
-        if (!is_transfer(rows[next])) issue = rows[next];
+        if (is_work(rows[next]) && !is_transfer(rows[next])) issue = rows[next];
       }
       issue_of[rows[i]] = issue;
     }
@@ -192,6 +197,7 @@ void PathNodes::add() {
   for (std::size_t unit = 0; unit < by_unit.groups(); ++unit) {
     add_work(by_unit.of(unit));
     add_transfers(by_unit.of(unit));
+    add_landings(by_unit.of(unit));
   }
 }
 
@@ -221,6 +227,10 @@ void PathNodes::add_work(std::span<const std::uint32_t> rows) {
     if (!open.empty()) open.back().free = std::max(open.back().free, last.end);
   };
   for (const std::uint32_t row : rows) {
+    if (is_dma_wait(row)) {
+      const std::int64_t over = interval(row).end;
+      add_node(row, NodeKind::mark, over, over);
+    }
     if (!is_work(row) || is_transfer(row)) continue;
     const Interval time = interval(row);
     while (!open.empty() && (open.back().end <= time.begin || open.back().end < time.end)) close();
@@ -262,6 +272,17 @@ void PathNodes::add_transfers(std::span<const std::uint32_t> rows) {
   link_in_order(first);
 }
 
+// The transfer of a long wait was complete when the wait was over; its mark comes before that of
+// the wait itself, which is on the unit.
+void PathNodes::add_landings(std::span<const std::uint32_t> rows) {
+  for (const std::uint32_t row : rows) {
+    if (!is_long_wait(row)) continue;
+    const std::uint32_t wait = last_node[row];
+    first_node[row] = add_node(row, NodeKind::landing, graph_.end[wait], graph_.end[wait]);
+    last_node[row] = wait;
+  }
+}
+
 // The node before each on its unit: of those that ended when it started, the last to end.
 void PathNodes::link_in_order(std::uint32_t first) {
   const auto last = std::uint32_t(graph_.row.size());
@@ -274,7 +295,8 @@ void PathNodes::link_in_order(std::uint32_t first) {
   std::vector<std::uint32_t> by_start(last - first);
   std::iota(by_start.begin(), by_start.end(), first);
   std::stable_sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return graph_.start[a] < graph_.start[b];
+    if (graph_.start[a] != graph_.start[b]) return graph_.start[a] < graph_.start[b];
+    return graph_.end[a] == graph_.start[a] && graph_.end[b] > graph_.start[b];
   });
   std::vector<std::uint32_t> rank(last - first), by_end = by_start;
   for (std::uint32_t i = 0; i < by_start.size(); ++i) rank[by_start[i] - first] = i;

@@ -40,13 +40,20 @@ class PathNodes {
   void add();
 
   GroupedRows by_unit;  // work and waits, in the order of SpansByUnit; last: without a unit
-  GroupedRows by_op;    // work, by start; last: without an op
+  GroupedRows by_op;    // work and DMA waits, by start; last: without an op
   // By row of the spans: its first and last node, none without one.
   std::vector<std::uint32_t> first_node, last_node;
   std::vector<std::uint32_t> issue_of;  // by row: of a transfer, the row of its issue; may be empty
   std::vector<std::uint32_t> transfers;  // rows, by unit and then by end
 
   bool is_work(std::uint32_t row) const;
+  bool is_dma_wait(std::uint32_t row) const {
+    return profile_.spans.kind[row] == SpanKind::dma_wait;
+  }
+  // A wait much longer than the shortest: its transfer was not complete when it began.
+  bool is_long_wait(std::uint32_t row) const {
+    return is_dma_wait(row) && dma_waits_ > 1 && profile_.spans.duration[row] / 2 > least_dma_wait_;
+  }
   bool is_transfer(std::uint32_t row) const {
     return profile_.spans.kind[row] == SpanKind::transfer;
   }
@@ -71,12 +78,15 @@ class PathNodes {
   void find_issues();
   void add_work(std::span<const std::uint32_t> rows);
   void add_transfers(std::span<const std::uint32_t> rows);
+  void add_landings(std::span<const std::uint32_t> rows);
   std::uint32_t add_node(std::uint32_t row, NodeKind kind, std::int64_t start, std::int64_t end);
   void link_in_order(std::uint32_t first);
   Interval interval(std::uint32_t row) const;
 
   const Profile& profile_;
   PathGraph& graph_;
+  std::uint64_t dma_waits_ = 0;
+  std::int64_t least_dma_wait_ = std::numeric_limits<std::int64_t>::max();
 };
 
 }  // namespace npuscope::analysis

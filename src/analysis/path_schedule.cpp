@@ -34,7 +34,7 @@ Binding binding_of(const PathGraph& graph, const NodeScale& scale, const Schedul
     if (link.from == none) continue;
     const double time = release(graph, scale, schedule, link, node);
     if (binding.from != none && time <= binding.time) continue;
-    binding = {link.from, link.joins ? Reason::start : link.reason, time};
+    binding = {link.from, link.reason, time};
   }
   if (const std::uint32_t before = graph.unit_before[node]; before != none) {
     const double time = schedule.end[before] + double(graph.unit_latency[node]);
@@ -75,27 +75,32 @@ Schedule schedule_of(const PathGraph& graph, const NodeScale& scale) {
 std::vector<PathNode> path_through(const PathGraph& graph, const NodeScale& scale,
                                    const Schedule& schedule) {
   std::vector<PathNode> path;
-  PathNode here{schedule.last, Reason::start, schedule.last_end, 0};
+  PathNode here{schedule.last, Reason::start, schedule.last_end, 0, 0};
   while (here.node != none) {
     // Through nodes without length the reason is the first that says something.
     const std::uint32_t node = here.node;
     Reason reason = Reason::start;
-    double delay = double(graph.delay[node]);
+    double delay = double(graph.delay[node]), landed = 0;
     Binding binding = binding_of(graph, scale, schedule, node);
     while (true) {
       if (reason == Reason::start || reason == Reason::unit) {
         reason = binding.reason == Reason::start ? reason : binding.reason;
       }
       if (binding.from == none || graph.kind[binding.from] == NodeKind::execution) break;
-      delay += double(graph.delay[binding.from]);
+      if (graph.kind[binding.from] == NodeKind::landing) {
+        landed = std::max(landed, schedule.end[binding.from]);
+      } else {
+        delay += double(graph.delay[binding.from]);
+      }
       binding = binding_of(graph, scale, schedule, binding.from);
     }
-    here.reason = binding.from == none ? Reason::start : reason;
+    here.reason = binding.from == none ? Reason::start : landed > 0 ? Reason::dma_wait : reason;
     here.delay = delay;
     path.push_back(here);
     const std::uint32_t from = binding.from;
     const double until = from == none ? 0 : std::min(schedule.end[from], schedule.start[node]);
-    here = {from, Reason::start, until, 0};
+    path.back().in_flight = std::max(0.0, landed - until);
+    here = {from, Reason::start, until, 0, 0};
   }
   std::reverse(path.begin(), path.end());
   return path;
@@ -117,6 +122,7 @@ std::vector<PathStep> steps_of(const PathGraph& graph, const Schedule& schedule,
     step.duration = end - start;
     step.gap = start - before;
     step.delay = std::llround(each.delay);
+    step.in_flight = std::llround(each.in_flight);
     step.reason = each.reason;
     steps.push_back(step);
     before = end;

@@ -50,6 +50,7 @@ struct PathNode {
   Reason reason = Reason::start;
   double released_next = 0;  // when it let the next one go, its end unless a flow left it before
   double delay = 0;
+  double in_flight = 0;  // of the gap before it, until the transfer that it waited for had landed
 };
 
 // From the first node to the last; executions only. Of constraints that let go at once, a link

@@ -273,7 +273,7 @@ Section PathDocument::steps() const {
                           {"reason", "reason"},
                           {"after", "after"},
                           {"after_unit", "", Format::name},
-                          {"dma_wait", "", Format::ticks},
+                          {"dma", "", Format::ticks},
                           {"semaphore", "", Format::ticks},
                           {"barrier", "", Format::ticks},
                           {"unrecorded", "", Format::ticks},
@@ -303,7 +303,7 @@ Section PathDocument::steps() const {
     section.table.rows.push_back({i + 1, step.start - path_.begin, step.gap, step.duration,
                                   op_name(step.row), op_kind(step.row),
                                   path_of(profile_, step.unit), name_of(step.reason), after,
-                                  after_unit, part(GapPart::dma_wait), part(GapPart::sync),
+                                  after_unit, part(GapPart::dma), part(GapPart::sync),
                                   part(GapPart::barrier), part(GapPart::unrecorded), step.delay});
   }
   section.table.row_count = steps.size();

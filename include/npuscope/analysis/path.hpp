@@ -21,8 +21,10 @@
 //   flow      the span that an arrow of the trace comes from has ended, or, where it ends later,
 //             has run as far as it had then
 //   issue     of a transfer: its issue has ended
-//   slot      of an issue: with as many transfers in flight as were ever seen, the oldest is
-//             complete; of a wait without a transfer of its own: the transfer that ended during it
+//   dma wait  of an issue: with as many transfers in flight as were ever seen, the oldest is
+//             complete; of work that moves nothing, after a wait: the transfer that ended during
+//             the wait; after a wait for DMA that is more than twice as long as the shortest: the
+//             transfer, in flight since the op that the wait depends on, or of its name, ended
 //   barrier   all threads that run the op before it have ended
 // A constraint of a class (reason, same core or not, of a transfer or not; for `unit` the unit)
 // also has the latency which the fastest of the class had. What a start is later than all that is
@@ -54,16 +56,17 @@ enum class Reason : std::uint8_t {
   order,
   flow,
   issue,
-  slot,
+  dma_wait,
   barrier,
   unit,
 };
 inline constexpr std::size_t reason_count = 10;
 const char* name_of(Reason reason);  // "data", "memory reuse", …
 
-// What a gap on the path is made of: waits that the trace records on the unit that waited, the one
-// named first where several overlap, and the rest.
-enum class GapPart : std::uint8_t { dma_wait, sync, barrier, unrecorded };
+// What a gap on the path is made of: a transfer in flight or a recorded wait for one, the other
+// waits that the trace records on the unit that waited, the one named first where several overlap,
+// and the rest.
+enum class GapPart : std::uint8_t { dma, sync, barrier, unrecorded };
 inline constexpr std::size_t gap_part_count = 4;
 const char* name_of(GapPart part);
 
@@ -78,7 +81,9 @@ struct PathStep {
   std::int64_t duration = 0;  // up to its end, or to where it released the next step
   std::int64_t gap = 0;       // since the step before, or the beginning of the timeline
   std::int64_t gap_parts[gap_part_count] = {};
-  std::int64_t delay = 0;         // of the gap, what is beyond the constraint's latency
+  std::int64_t in_flight =
+      0;                   // of the gap, its begin: until the transfer that it waited for landed
+  std::int64_t delay = 0;  // of the gap, what is beyond the constraint's latency
   Reason reason = Reason::start;  // why it did not start earlier
 };
 
