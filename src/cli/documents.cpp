@@ -37,14 +37,19 @@ ExitStatus print_documents(const DocumentOptions& options,
 ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make) {
   const auto opened = open_selected(options, true);
   if (!opened) return report(opened.error());
+  return print_documents(options, *opened, make);
+}
+
+ExitStatus print_documents(const DocumentOptions& options, const Opened& opened,
+                           const MakeDocument& make) {
   std::vector<report::Document> documents;
-  std::vector<Note> notes = opened->notes;
-  for (const Profile& profile : opened->profiles) {
+  std::vector<Note> notes = opened.notes;
+  for (const Profile& profile : opened.profiles) {
     auto document = make(profile);
     if (document) {
-      document->selection = selection_text(options.selection);
+      if (document->selection.empty()) document->selection = selection_text(options.selection);
       documents.push_back(std::move(*document));
-    } else if (opened->profiles.size() == 1) {
+    } else if (opened.profiles.size() == 1) {
       return report(document.error());
     } else {
       const auto& files = profile.provenance.files;

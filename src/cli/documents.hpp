@@ -21,8 +21,12 @@ void add_document_options(CLI::App& command, DocumentOptions& options);
 using MakeDocument = std::function<Result<report::Document>(const Profile&)>;
 
 // Opens the files, makes a document of each profile and prints them all; of several profiles one
-// that cannot be answered becomes a note. The selection's text is filled in.
+// that cannot be answered becomes a note. The selection's text is filled in where there is none.
 ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make);
+
+// The same of files that are open already.
+ExitStatus print_documents(const DocumentOptions& options, const Opened& opened,
+                           const MakeDocument& make);
 
 // As `options` say: text, JSON or CSV.
 ExitStatus print_documents(const DocumentOptions& options,

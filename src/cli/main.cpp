@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   add_run_command(program, status);
   add_opstats_command(program, status);
   add_show_command(program, status);
+  add_timeline_command(program, status);
   add_path_command(program, status);
   add_convert_command(program, status);
   add_diff_command(program, status);

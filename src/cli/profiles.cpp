@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "npuscope/base/text.hpp"
 #include "npuscope/report/show.hpp"
@@ -60,6 +61,20 @@ std::size_t terminal_width() {
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return of_a_file;
   return std::min<std::size_t>(size.ws_col, most);
+}
+
+bool shows_unicode() {
+  if (::isatty(STDOUT_FILENO) == 0) return false;
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale = value;
+    for (const char* charset : {"UTF-8", "UTF8", "utf-8", "utf8"}) {
+      if (locale.find(charset) != locale.npos) return true;
+    }
+    return false;
+  }
+  return false;
 }
 
 std::string selection_text(const report::SelectionText& selection) {

@@ -24,6 +24,9 @@ Result<Opened> open_selected(const ProfileOptions& options, bool cut);
 // Columns of the terminal that standard output is, at most 200; 100 where it is none.
 std::size_t terminal_width();
 
+// Whether standard output is a terminal whose locale says UTF-8.
+bool shows_unicode();
+
 // "from 2ms, until 5ms, units matching 'HVX'".
 std::string selection_text(const report::SelectionText& selection);
 

@@ -52,6 +52,10 @@ class Selection {
   bool op_allowed(OpId op) const {
     return op_allowed_.empty() || (index_of(op) < op_allowed_.size() && op_allowed_[index_of(op)]);
   }
+  bool instance_allowed(std::size_t row) const {
+    const auto& instances = profile_.spans.instance;
+    return !filter_.instance || (row < instances.size() && instances[row] == *filter_.instance);
+  }
   bool in_window(std::int64_t start, std::int64_t duration) const;
   bool span_stays(std::size_t row) const;
   void ask();
@@ -90,7 +94,7 @@ bool Selection::in_window(std::int64_t start, std::int64_t duration) const {
 bool Selection::span_stays(std::size_t row) const {
   const Spans& spans = profile_.spans;
   return in_window(spans.start[row], spans.duration[row]) && unit_allowed(spans.unit[row]) &&
-         op_allowed(spans.op[row]);
+         op_allowed(spans.op[row]) && instance_allowed(row);
 }
 
 void Selection::ask() {
@@ -251,11 +255,13 @@ void Selection::copy_units_and_ops(Profile& part) const {
 // Numbers of more than is selected would be read as those of the selection.
 bool Selection::is_of_the_whole(const Measure& measure) const {
   const bool in_time = filter_.window && profile_.spans.size() > 0;
+  const bool of_other =
+      filter_.instance && profile_.spans.size() > 0 && measure.instance != *filter_.instance;
   const std::uint32_t id = measure.subject_id;
   switch (measure.subject) {
     case Measure::Subject::profile: return true;
-    case Measure::Subject::unit: return in_time || filter_.keeps_op;
-    case Measure::Subject::op: return in_time;
+    case Measure::Subject::unit: return in_time || of_other || filter_.keeps_op;
+    case Measure::Subject::op: return in_time || of_other;
     case Measure::Subject::span: return id < span_cut_.size() && span_cut_[id];
     case Measure::Subject::phase: return id < phase_cut_.size() && phase_cut_[id];
   }
@@ -342,7 +348,8 @@ bool cut_phase(Phase& phase, const Interval& window) {
 void Selection::copy_phases(Profile& part) {
   std::vector<bool> stays;
   for (const Phase& phase : profile_.phases) {
-    stays.push_back(in_window(phase.start, phase.duration));
+    stays.push_back(in_window(phase.start, phase.duration) &&
+                    (!filter_.instance || phase.instance == *filter_.instance));
     if (!stays.back()) {
       phase_cut_.push_back(false);
       continue;

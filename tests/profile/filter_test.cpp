@@ -216,6 +216,32 @@ TEST(Filter, PhasesOutsideTheWindowGo) {
   EXPECT_EQ(filtered(sample(), filter).phases.size(), 1u);
 }
 
+TEST(Filter, OfOneInferenceStayItsSpansPhasesAndNumbers) {
+  Profile profile = sample();
+  profile.spans.instance.assign(profile.spans.size(), 1);
+  profile.spans.instance[2] = 0;
+  const std::size_t measures = profile.measures.size();
+  profile.measures.push_back({Measure::Subject::op, 0, {}, MeasureKind::work, {}, {}, 1, 0});
+  Filter filter;
+  filter.instance = 0;
+  const Profile part = filtered(profile, filter);
+  ASSERT_EQ(part.spans.size(), 1u);
+  EXPECT_EQ(part.spans.start[0], profile.spans.start[2]);
+  EXPECT_EQ(part.spans.instance[0], 0u);
+  EXPECT_LE(part.measures.size(), measures + 1);
+  for (const Phase& phase : part.phases) EXPECT_EQ(phase.instance, 0u);
+  filter.instance = 7;
+  EXPECT_EQ(filtered(profile, filter).spans.size(), 0u);
+}
+
+TEST(Filter, SpansThatDoNotSayTheirInferenceAreOfNone) {
+  Filter filter;
+  filter.instance = 0;
+  Profile profile = sample();
+  profile.spans.instance.clear();
+  EXPECT_EQ(filtered(profile, filter).spans.size(), 0u);
+}
+
 TEST(Filter, WithoutConditionsTheProfileIsAsItWas) {
   const Profile part = filtered(sample(), {});
   EXPECT_EQ(part.spans.size(), 4u);

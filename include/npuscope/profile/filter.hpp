@@ -1,4 +1,5 @@
-// A part of a profile as a profile: what lies in a window of time, on some units, of some ops.
+// A part of a profile as a profile: what lies in a window of time, on some units, of some ops, of
+// one inference.
 //
 //   Filter filter;
 //   filter.window = {1'000, 5'000};
@@ -28,8 +29,10 @@ struct Filter {
   // None: all. Called once for each unit and op of the profile.
   std::function<bool(const Profile&, UnitId)> keeps_unit;
   std::function<bool(const Profile&, OpId)> keeps_op;  // spans without an op are not kept
+  // Of spans and phases; where spans do not say of which inference they are, none is kept.
+  std::optional<std::uint32_t> instance;
 
-  bool keeps_everything() const { return !window && !keeps_unit && !keeps_op; }
+  bool keeps_everything() const { return !window && !keeps_unit && !keeps_op && !instance; }
 };
 
 Profile filtered(const Profile& profile, const Filter& filter);

@@ -1,0 +1,38 @@
+// Numbers for the groups that the spans of a profile fall into: units, engines, stages, nodes,
+// kinds or ops.
+//
+//   const SpanGroups groups(profile, RowsBy::node);
+//   groups.of(row)              // 3
+//   groups.label(3)             // "MatMul_0"
+//
+// Groups are numbered in the order of the profile's units, engines or ops. Made in one pass over
+// the ops; of() is a look-up.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "npuscope/analysis/timeline_rows.hpp"
+
+namespace npuscope::analysis {
+
+class SpanGroups {
+ public:
+  SpanGroups(const Profile& profile, RowsBy by);
+
+  std::uint32_t of(std::size_t row) const;
+  std::size_t count() const { return count_; }
+  std::string label(std::uint32_t group) const;
+
+ private:
+  void group_ops();
+
+  const Profile& profile_;
+  RowsBy by_;
+  std::size_t count_ = 0;
+  std::vector<std::uint32_t> of_op_;  // one more for spans without
+  std::vector<std::string_view> texts_;
+};
+
+}  // namespace npuscope::analysis
