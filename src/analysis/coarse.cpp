@@ -88,27 +88,6 @@ void divide_wall(const Activity& activity, Coarse& coarse) {
     coarse.longest_gap = std::max(coarse.longest_gap, length_of(gap));
 }
 
-Spread inference_walls(const Profile& profile) {
-  const Spans& spans = profile.spans;
-  if (spans.instance.size() != spans.size()) return {};
-  std::map<std::uint32_t, Interval> extents;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    if (spans.kind[row] == SpanKind::activation || role_of(spans.kind[row]) == Role::overlay) {
-      continue;
-    }
-    const Interval interval = interval_of(spans, row);
-    const auto [place, is_new] = extents.try_emplace(spans.instance[row], interval);
-    if (is_new) continue;
-    place->second.begin = std::min(place->second.begin, interval.begin);
-    place->second.end = std::max(place->second.end, interval.end);
-  }
-  std::vector<double> walls;
-  for (const auto& [instance, extent] : extents) {
-    if (instance != every_instance) walls.push_back(double(length_of(extent)));
-  }
-  return spread_of(walls);
-}
-
 // What a sample of Cloud AI 100 is of: -stats-batchsize.
 double batch_size(const Profile& profile) {
   for (const Measure& measure : profile.measures) {
@@ -129,6 +108,29 @@ std::optional<double> inferences_per_second(const Profile& profile, const Spread
 }
 
 }  // namespace
+
+Spread inference_walls(const Profile& profile) {
+  const Spans& spans = profile.spans;
+  if (spans.instance.size() != spans.size()) return {};
+  std::map<std::uint32_t, Interval> extents;
+  auto last = extents.end();  // neighbours are mostly of the same inference
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (spans.kind[row] == SpanKind::activation || role_of(spans.kind[row]) == Role::overlay) {
+      continue;
+    }
+    const Interval interval = interval_of(spans, row);
+    if (last == extents.end() || last->first != spans.instance[row]) {
+      last = extents.try_emplace(spans.instance[row], interval).first;
+    }
+    last->second.begin = std::min(last->second.begin, interval.begin);
+    last->second.end = std::max(last->second.end, interval.end);
+  }
+  std::vector<double> walls;
+  for (const auto& [instance, extent] : extents) {
+    if (instance != every_instance) walls.push_back(double(length_of(extent)));
+  }
+  return spread_of(walls);
+}
 
 Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
                       const std::vector<std::int64_t>& own) {

@@ -290,6 +290,7 @@ TimelineRows Analysis::make() {
   const SpanGroups groups(profile_, request_.by);
   sum_spans(groups);
   add_units();
+  found_.inferences = inference_walls(profile_);
   find_neighbours(profile_, found_.gaps);
   keep_top();
   add_rows(groups);

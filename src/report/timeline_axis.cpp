@@ -70,7 +70,9 @@ TimelineAxis make_axis(const Profile& profile, Interval window, std::int64_t ori
   const bool time = shows_time(profile, profile.base_clock);
   // Round in the units that people read: a clock of 19.2 MHz has no round number of ticks in a us.
   const double base = units.front().size;
-  const double step = std::max(round_step((end - begin) / base / double(most - 1)) * base, 1.0);
+  double step = std::max(round_step((end - begin) / base / double(most)) * base, 1.0);
+  const auto marks = [&] { return std::floor(end / step) - std::ceil(begin / step) + 1; };
+  while (marks() > double(most)) step = round_step(step / base * 1.5) * base;
   const AxisUnit unit = choose_unit(units, std::max(std::abs(begin), std::abs(end)), step, time);
   axis.unit = unit.name;
   const int decimals = decimals_of(step / unit.size);

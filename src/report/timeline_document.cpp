@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "npuscope/analysis/units.hpp"
 #include "npuscope/base/text.hpp"
 #include "report/quantity.hpp"
 #include "report/timeline_axis.hpp"
@@ -45,7 +46,7 @@ class Maker {
   Section cells() const;
   std::string title() const;
   std::vector<std::string> remarks() const;
-  std::string span_label(std::uint32_t row) const;
+  void add_span(std::uint32_t row, std::vector<Value>& values) const;
   std::int64_t after_origin(std::int64_t time) const {
     return saturating_subtract(time, view_.origin);
   }
@@ -100,7 +101,13 @@ Section Maker::drawing() const {
                    {{"origin", "", Format::ticks}, view_.origin},
                    {{"columns", "", Format::count}, cells_.columns.count()},
                    {{"parallelism", "", Format::number}, Value()},
-                   {{"spans_not_drawn", "", Format::count}, rows_.not_drawn}};
+                   {{"spans_not_drawn", "", Format::count}, rows_.not_drawn},
+                   {{"inferences", "", Format::count}, rows_.inferences.count}};
+  if (const auto& walls = rows_.inferences; walls.count > 0) {
+    section.facts.push_back({{"first_inference_wall", "", Format::ticks}, walls.first});
+    section.facts.push_back(
+        {{"median_wall_of_other_inferences", "", Format::ticks}, walls.median_of_rest});
+  }
   if (rows_.occupied.length > 0) {
     section.facts[6].value = double(rows_.occupied.sum) / double(rows_.occupied.length);
   }
@@ -211,34 +218,62 @@ Section Maker::at_once() const {
       fmt::format("  units at work at once: {} on average while any is, {} at most",
                   number_text(rows_.mean_concurrency), thousands(rows_.concurrency.most())));
   section.drawing.push_back(fmt::format("  of the wall: {}", times_text(time_at, rows_.wall)));
+  if (const auto& walls = rows_.inferences; walls.count > 1) {
+    const auto print = [&](double value) {
+      return ticks_text(profile_, profile_.base_clock, value);
+    };
+    section.drawing.push_back(
+        fmt::format("  {} inferences: wall of the first {}, median of the rest {}, all {} to {}",
+                    thousands(walls.count), print(walls.first), print(walls.median_of_rest),
+                    print(walls.least), print(walls.most)));
+  }
   return section;
 }
 
-std::string Maker::span_label(std::uint32_t row) const {
-  if (row == analysis::TimelineGap::none) return {};
-  const std::size_t op = index_of(profile_.spans.op[row]);
-  if (op >= profile_.ops.size()) return "(no op)";
-  const Op& found = profile_.ops[op];
-  return std::string(profile_.text(index_of(found.node) != 0 ? found.node : found.name));
+// Its operator, what it is of it, and its unit.
+void Maker::add_span(std::uint32_t row, std::vector<Value>& values) const {
+  if (row == analysis::TimelineGap::none) {
+    values.insert(values.end(), {Value(), Value(), Value()});
+    return;
+  }
+  const std::size_t id = index_of(profile_.spans.op[row]);
+  const Op* op = id < profile_.ops.size() ? &profile_.ops[id] : nullptr;
+  const bool is_wait = analysis::role_of(profile_.spans.kind[row]) == analysis::Role::wait;
+  std::string name = "(no op)", kind = is_wait ? "wait" : "";
+  if (op != nullptr) {
+    const std::string_view node = profile_.text(op->node);
+    name = node.empty() ? profile_.text(op->name) : node;
+    const std::string_view kernel = profile_.text(op->kind);
+    if (!kernel.empty()) kind = is_wait ? fmt::format("wait of {}", kernel) : std::string(kernel);
+  }
+  values.insert(values.end(), {Value(name), kind.empty() ? Value() : Value(kind),
+                               Value(analysis::path_of(profile_, profile_.spans.unit[row]))});
 }
 
 Section Maker::gaps() const {
-  Section section{.key = "gaps",
-                  .title = view_.of_part ? "GAPS in what is selected, the longest first"
-                                         : "GAPS, the longest first"};
+  Section section{.key = "gaps"};
   section.table.fields = {{"number", "gap", Format::count},
                           {"begin", "begin", Format::ticks},
                           {"length", "length", Format::ticks},
                           {"share_of_wall", "of wall", Format::share},
                           {"before", "after op"},
-                          {"after", "before op"}};
+                          {"before_kind", "of kind", Format::name, false, true},
+                          {"before_unit", ""},
+                          {"after", "before op"},
+                          {"after_kind", "of kind", Format::name, false, true},
+                          {"after_unit", ""}};
   for (std::size_t i = 0; i < rows_.gaps.size(); ++i) {
     const auto& gap = rows_.gaps[i];
-    section.table.rows.push_back({i + 1, after_origin(gap.interval.begin), length_of(gap.interval),
-                                  share(length_of(gap.interval), rows_.wall),
-                                  span_label(gap.before), span_label(gap.after)});
+    std::vector<Value> row{i + 1, after_origin(gap.interval.begin), length_of(gap.interval),
+                           share(length_of(gap.interval), rows_.wall)};
+    add_span(gap.before, row);
+    add_span(gap.after, row);
+    section.table.rows.push_back(std::move(row));
   }
   section.table.row_count = rows_.gap_count;
+  if (rows_.gaps.empty()) return section;
+  section.title =
+      view_.of_part ? "GAPS in what is selected, the longest first" : "GAPS, the longest first";
   return section;
 }
 

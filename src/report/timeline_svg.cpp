@@ -7,7 +7,6 @@
 
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/base/text.hpp"
-#include "report/provenance.hpp"
 #include "report/svg_output.hpp"
 #include "report/text_table.hpp"
 #include "report/timeline_axis.hpp"
@@ -224,7 +223,8 @@ std::string Figure::draw() {
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}pt\" height=\"{1}pt\" "
       "viewBox=\"0 0 {0} {1}\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"{2}\">\n",
       width, height, svg_number(font_size));
-  out += fmt::format("<title>{}</title>\n", svg_escaped("Timeline of " + files_text(profile_)));
+  out += fmt::format("<title>{}</title>\n",
+                     svg_escaped(fmt::format("Timeline by {}", name_of(rows_.by))));
   out += fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"#FFFFFF\"/>\n", width, height);
   return out + body_ + "</svg>\n";
 }

@@ -154,8 +154,8 @@ TEST(TimelineRows, AForgedProfileIsAnsweredWithoutOverflow) {
   const UnitId unit = made.unit("HMX", Engine::hmx);
   made.span(unit, "a", 0, 1);
   Spans& spans = made.profile.spans;
-  for (const auto [start, duration] : {std::pair{smallest, largest}, std::pair{largest, largest},
-                                       std::pair{smallest, smallest}, std::pair{smallest, 1L}}) {
+  for (const auto& [start, duration] : {std::pair{smallest, largest}, std::pair{largest, largest},
+                                        std::pair{smallest, smallest}, std::pair{smallest, 1L}}) {
     spans.unit.push_back(UnitId{77});
     spans.op.push_back(OpId{99});
     spans.kind.push_back(SpanKind::op);
@@ -246,10 +246,7 @@ class Twin {
     if (by == RowsBy::unit) return unit == index_of(UnitId::none) ? "none" : std::to_string(unit);
     const std::size_t op_id = index_of(spans.op[row]);
     const Op* op = op_id < profile_.ops.size() ? &profile_.ops[op_id] : nullptr;
-    if (by == RowsBy::engine) {
-      if (op != nullptr && op->engine != Engine::none) return name_of(op->engine);
-      return unit < profile_.units.size() ? name_of(profile_.units[unit].engine) : "unit";
-    }
+    if (by == RowsBy::engine) return name_of(engine_of(profile_, row));
     if (op == nullptr) return "(no op)";
     const std::string name(profile_.text(op->name));
     const std::string node =
@@ -310,11 +307,14 @@ void expect_same_rows(const Profile& profile, const TimelineRows& found, const T
       if (works || waits) idle_since = tick + 1;
       longest_idle = std::max(longest_idle, tick + 1 - idle_since);
     }
-    ASSERT_EQ(row.busy, busy);
+    ASSERT_EQ(row.busy, busy) << row.label << " by " << int(found.by);
     ASSERT_EQ(row.waiting, waiting);
     ASSERT_EQ(row.idle, idle);
     ASSERT_EQ(row.longest_idle, longest_idle);
-    ASSERT_GE(row.work, row.busy);
+    // What is nested inside is active for both, work of the inner one only.
+    if (found.by == RowsBy::unit) {
+      ASSERT_GE(row.work, row.busy);
+    }
     work += row.work;
   }
   ASSERT_EQ(work, found.busy.sum);

@@ -42,6 +42,9 @@ struct Spread {
 // In the order of the samples; all zero without any.
 Spread spread_of(const std::vector<double>& samples);
 
+// First start to last end of each inference, where spans say of which they are.
+Spread inference_walls(const Profile& profile);
+
 struct Coarse {
   Interval timeline;
   std::int64_t wall = 0;

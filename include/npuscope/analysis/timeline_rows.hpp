@@ -10,7 +10,8 @@
 //   found.gaps[0]               {40057, 40151}, after MatMul_0, before Softmax_1
 //
 // Busy, waiting and idle of a row add up to the wall: a moment in which a row works and waits is
-// busy. Asynchronous slices, instants and spans that enclose whole inferences are not drawn.
+// busy. A row of ops is busy with what is nested inside them too, which is no work of its own.
+// Asynchronous slices, instants and spans that enclose whole inferences are not drawn.
 #pragma once
 
 #include <cstdint>
@@ -82,6 +83,7 @@ struct TimelineRows {
   std::int64_t work_left_out = 0;  // of the other rows
   std::vector<TimelineGap> gaps;   // the longest first
   std::uint64_t gap_count = 0;
+  Spread inferences;            // their walls, where spans say of which they are
   std::uint64_t not_drawn = 0;  // asynchronous slices and instants
 };
 
