@@ -78,7 +78,9 @@ std::vector<std::string> Maker::remarks() const {
   remarks.push_back(fmt::format("{}. A column is {}; the axis is in {} after the first start.",
                                 legend_of(view_, rows_.waits.sum > 0), column, axis.unit));
   const std::string common = row_labels(rows_).common;
-  if (!common.empty()) remarks.push_back(fmt::format("All rows are of {}", common));
+  if (!common.empty()) {
+    remarks.push_back(fmt::format("All rows are of {}.", common.substr(0, common.size() - 3)));
+  }
   if (rows_.row_count > rows_.rows.size()) {
     remarks.push_back(fmt::format(
         "{} rows with less work are left out; they have {} of all work (--top draws more).",

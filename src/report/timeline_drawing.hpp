@@ -15,7 +15,7 @@
 
 namespace npuscope::report {
 
-// The names of the rows, without what all of them begin with ("server > "), which comes first.
+// The names of the rows, without what all of them begin with, which is `common`: "server > ".
 struct RowLabels {
   std::string common;
   std::vector<std::string> rows;

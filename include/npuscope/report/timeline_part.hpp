@@ -1,6 +1,7 @@
 // The part of a profile that a timeline is asked for, and what its axis covers.
 //
-//   TimelinePartText text{.selection = {.from = "20000cyc"}, .core = 3};
+//   TimelinePartText text{.core = 3};
+//   text.selection.from = "20000cyc";
 //   const Result<TimelinePart> part = select_timeline(profile, text);
 //   part->window      {20022, 64851}: from where asked to the end of the whole timeline
 //   part->origin      22: times on the axis count from the first start of the whole timeline, so
@@ -16,9 +17,9 @@
 namespace npuscope::report {
 
 struct TimelinePartText {
-  SelectionText selection;
-  std::optional<std::uint32_t> core;
-  std::optional<std::uint32_t> inference;
+  SelectionText selection = {};
+  std::optional<std::uint32_t> core = {};
+  std::optional<std::uint32_t> inference = {};
 };
 
 struct TimelinePart {
