@@ -42,7 +42,7 @@ int decimals_of(double step) { return std::max(0, int(std::ceil(-std::log10(step
 // The largest unit in which the largest time is at least one and the step needs few decimals. Ticks
 // stay what they are as long as they are short.
 AxisUnit choose_unit(const std::vector<AxisUnit>& units, double largest, double step, bool time) {
-  constexpr int most_decimals = 2;
+  const int most_decimals = time ? 2 : 0;
   constexpr double longest_ticks = 1e6;
   AxisUnit chosen = units.front();
   for (const AxisUnit& unit : units) {

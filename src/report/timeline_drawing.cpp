@@ -106,9 +106,11 @@ void Drawing::draw_axis() {
     const std::size_t at =
         indent + std::min(width_ - 1, character_of(cells_.columns.column_of(mark.time)));
     ticks[at] = '|';
-    if (at < free_from || at + mark.text.size() > texts.size()) continue;
-    texts.replace(at, mark.text.size(), mark.text);
-    free_from = at + mark.text.size() + 1;
+    if (mark.text.size() > texts.size()) continue;
+    const std::size_t first = std::min(at, texts.size() - mark.text.size());
+    if (first < free_from) continue;
+    texts.replace(first, mark.text.size(), mark.text);
+    free_from = first + mark.text.size() + 1;
   }
   lines_.push_back(fmt::format("{} {:>{}}", texts, name_of_busy(rows_.by), share_width));
   ticks.erase(ticks.find_last_not_of(' ') + 1);

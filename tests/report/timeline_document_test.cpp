@@ -68,7 +68,8 @@ TEST(TimelineDocument, FewerTicksThanCharactersFillTheWidth) {
   made.span(unit, "b", 3, 4);
   made.profile.provenance.files = {"tiny"};
   const std::string page = page_of(made.profile, {}, {.width = 60});
-  EXPECT_THAT(page, HasSubstr("HMX  |" + std::string(21, '#') + std::string(11, ' ')));
+  EXPECT_THAT(page, HasSubstr("HMX  |" + std::string(22, '#') + std::string(11, ' ') +
+                              std::string(10, '#') + "|"));
 }
 
 TEST(TimelineDocument, JsonHasTheCellsAndTheyAddUp) {
@@ -90,7 +91,7 @@ TEST(TimelineDocument, JsonHasTheCellsAndTheyAddUp) {
   EXPECT_EQ(json["gaps"]["rows"][0]["before"], "MatMul_2");
   EXPECT_EQ(documents_csv({&document, 1}, "rows").value(),
             "row,spans,work,busy,busy_share_of_wall,waiting,idle,span,longest_idle\n"
-            "core 0 > HMX,3,700,700,0.7,100,200,1000,100\n"
+            "core 0 > HMX 0,3,700,700,0.7,100,200,1000,100\n"
             "core 0 > HVX 1,1,400,400,0.4,0,600,400,300\n");
 }
 
