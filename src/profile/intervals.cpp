@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "npuscope/base/parallel.hpp"
+
 namespace npuscope {
 namespace {
 
@@ -106,6 +108,32 @@ IntervalSet gaps_in(const IntervalSet& set, Interval window) {
   return difference_of({window}, set);
 }
 
+namespace {
+
+// Sorts many times, whose spread is mostly far below 64 bits, by 11 bits at a time, the lowest
+// first: several times as fast as comparing them.
+void sort_times(std::vector<std::int64_t>& times) {
+  constexpr std::size_t worth_it = 4'096;
+  constexpr unsigned digit_bits = 11, digits = 1u << digit_bits;
+  if (std::is_sorted(times.begin(), times.end())) return;
+  if (times.size() < worth_it) return std::sort(times.begin(), times.end());
+  const auto [least, most] = std::minmax_element(times.begin(), times.end());
+  const auto base = std::uint64_t(*least), spread = std::uint64_t(*most) - base;
+  std::vector<std::int64_t> other(times.size());
+  for (unsigned shift = 0; shift < 64 && (spread >> shift) > 0; shift += digit_bits) {
+    const auto digit_of = [&](std::int64_t time) {
+      return ((std::uint64_t(time) - base) >> shift) & (digits - 1);
+    };
+    std::vector<std::size_t> next(digits + 1, 0);
+    for (const std::int64_t time : times) next[digit_of(time) + 1] += 1;
+    for (unsigned digit = 0; digit < digits; ++digit) next[digit + 1] += next[digit];
+    for (const std::int64_t time : times) other[next[digit_of(time)]++] = time;
+    times.swap(other);
+  }
+}
+
+}  // namespace
+
 Concurrency concurrency_of(std::span<const Interval> intervals) {
   std::vector<std::int64_t> begins, ends;
   begins.reserve(intervals.size());
@@ -115,8 +143,7 @@ Concurrency concurrency_of(std::span<const Interval> intervals) {
     begins.push_back(interval.begin);
     ends.push_back(interval.end);
   }
-  std::sort(begins.begin(), begins.end());
-  std::sort(ends.begin(), ends.end());
+  parallel_for(2, [&](std::size_t which) { sort_times(which == 0 ? begins : ends); });
   Concurrency concurrency;
   if (begins.empty()) return concurrency;
   std::size_t running = 0;

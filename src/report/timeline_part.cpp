@@ -87,12 +87,19 @@ Result<Filter> filter_of(const Profile& profile, const TimelinePartText& text) {
   return filter;
 }
 
+bool has_something_to_draw(const Spans& spans) {
+  return std::any_of(spans.kind.begin(), spans.kind.end(), [](SpanKind kind) {
+    const auto role = analysis::role_of(kind);
+    return role == analysis::Role::work || role == analysis::Role::wait;
+  });
+}
+
 }  // namespace
 
 Result<TimelinePart> select_timeline(const Profile& profile, const TimelinePartText& text) {
   const Interval whole = analysis::timeline_of(profile);
-  if (length_of(whole) == 0) {
-    return input_error("{}: has no timeline to draw; npuscope show tells what it has",
+  if (length_of(whole) == 0 || !has_something_to_draw(profile.spans)) {
+    return input_error("{}: says of no work or wait when it was; npuscope show tells what it has",
                        files_text(profile));
   }
   const auto filter = filter_of(profile, text);
@@ -101,7 +108,7 @@ Result<TimelinePart> select_timeline(const Profile& profile, const TimelinePartT
   if (filter->keeps_everything()) return found;
   found.part = filtered(profile, *filter);
   if (filter->instance) found.window = analysis::timeline_of(*found.part);
-  if (found.part->spans.size() == 0) {
+  if (!has_something_to_draw(found.part->spans)) {
     return usage_error("nothing of the timeline is selected; choose a wider part of it");
   }
   // A window is drawn as it was asked for, also where nothing ran.

@@ -107,5 +107,35 @@ TEST(Intervals, AgreeWithCountingEveryMoment) {
   }
 }
 
+// Enough of them to be sorted by digits, over spreads of few and of all 64 bits.
+TEST(Intervals, ManyAtOnceAgreeWithSortedEvents) {
+  std::mt19937_64 random(5);
+  for (const int bits : {0, 3, 11, 12, 33, 62, 64}) {
+    std::vector<Interval> intervals(9'000);
+    std::vector<std::pair<std::int64_t, int>> events;  // ends before begins at equal times
+    for (Interval& interval : intervals) {
+      const auto draw = [&] { return std::int64_t(bits == 0 ? 0 : random() >> (64 - bits)) - 40; };
+      interval = {draw(), draw()};
+      if (interval.begin > interval.end) std::swap(interval.begin, interval.end);
+      if (interval.begin == interval.end) continue;
+      events.push_back({interval.begin, 1});
+      events.push_back({interval.end, -1});
+    }
+    std::sort(events.begin(), events.end());
+    std::vector<std::int64_t> time_at;
+    std::int64_t running = 0;
+    for (std::size_t i = 0; i + 1 < events.size(); ++i) {
+      running += events[i].second;
+      if (time_at.size() <= std::size_t(running)) time_at.resize(std::size_t(running) + 1, 0);
+      auto& time = time_at[std::size_t(running)];
+      time = saturating_add(time, saturating_subtract(events[i + 1].first, events[i].first));
+    }
+    const auto found = concurrency_of(intervals).time_at;
+    for (std::size_t k = 0; k < std::max(found.size(), time_at.size()); ++k) {
+      ASSERT_EQ(k < found.size() ? found[k] : 0, k < time_at.size() ? time_at[k] : 0) << bits;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace npuscope

@@ -85,7 +85,15 @@ TEST(TimelinePart, AProfileWithoutSpansIsOfAnotherKind) {
   ASSERT_FALSE(part);
   EXPECT_EQ(part.error().kind, ErrorKind::input);
   EXPECT_EQ(part.error().message,
-            "summary.txt: has no timeline to draw; npuscope show tells what it has");
+            "summary.txt: says of no work or wait when it was; npuscope show tells what it has");
+}
+
+TEST(TimelinePart, InferencesWithoutWorkInsideAreNoTimeline) {
+  testing::ProfileBuilder made;
+  made.span(made.unit("core 0", Engine::core), "", 0, 100, SpanKind::inference);
+  const auto part = select_timeline(made.profile, {});
+  ASSERT_FALSE(part);
+  EXPECT_EQ(part.error().kind, ErrorKind::input);
 }
 
 }  // namespace
