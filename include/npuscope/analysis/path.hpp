@@ -26,10 +26,12 @@
 //             the wait; after a wait for DMA that is more than twice as long as the shortest: the
 //             transfer, in flight since the op that the wait depends on, or of its name, ended
 //   barrier   all threads that run the op before it have ended
-// A constraint of a class (reason, same core or not, of a transfer or not; for `unit` the unit)
-// also has the latency which the fastest of the class had. What a start is later than all that is
-// the node's own delay, and stays with it. So the schedule computed from the observed durations is
-// the observed one, to the tick, and the same schedule with other durations answers what-if.
+// A constraint of a class (reason; on one core, device or neither; of a transfer or not; with a
+// barrier or not; for `unit` the unit) also has a latency, the least that was seen of its class, if
+// one of the class was the last to end of what its target waited for, or if that explains a start
+// that nothing else does and is no longer than such a latency. What a start is later than all that
+// is the node's own delay, and stays with it. So the schedule computed from the observed durations
+// is the observed one, to the tick, and the same schedule with other durations answers what-if.
 //
 // What it does not know: shared bandwidth (a faster op may slow its neighbours), another order on a
 // unit, another placement, and constraints that the profile does not tell. A constraint that was
