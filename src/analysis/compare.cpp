@@ -74,13 +74,6 @@ struct Comparer::Held {
 
 namespace {
 
-const Metric* find(const RunSamples& run, std::string_view name) {
-  const auto& metrics = run.metrics();
-  const auto found = std::find_if(metrics.begin(), metrics.end(),
-                                  [&](const Metric& metric) { return metric.name == name; });
-  return found == metrics.end() ? nullptr : &*found;
-}
-
 std::uint64_t inferences_of(const RunSamples& run) {
   return std::max<std::uint64_t>(run.profile().provenance.inferences, run.inferences().size());
 }
@@ -94,7 +87,7 @@ Comparer::Held::Outcome Comparer::Held::metric(std::string_view name) const {
   bool in_a = false, in_b = false, of_run = false, as_many = true, same_kind = true;
   for (const RunSide* side : {&a, &b}) {
     for (const RunSamples& run : side->runs()) {
-      const Metric* here = find(run, name);
+      const Metric* here = run.metric(name);
       if (here == nullptr || here->samples.empty()) {
         if (first != nullptr) clocks.push_back(clocks.back());
         continue;
@@ -194,10 +187,16 @@ void add_provenance(const RunSide& a, const RunSide& b, std::vector<Difference>&
   }
 }
 
-void add_runs(const OpComparer& ops, std::vector<Difference>& out) {
+void add_runs(const RunSide& a, const RunSide& b, const OpComparer& ops,
+              std::vector<Difference>& out) {
   if (ops.has_strangers(0)) out.push_back({What::runs_of_a, "", ""});
   if (ops.has_strangers(1)) out.push_back({What::runs_of_b, "", ""});
   if (!ops.matching().same_structure) out.push_back({What::compile, "", ""});
+  for (const RunSide* side : {&a, &b}) {
+    std::uint64_t left = 0;
+    for (const RunSamples& run : side->runs()) left += run.metrics_left();
+    if (left > 0) out.push_back({What::fewer_numbers, std::to_string(left), ""});
+  }
   if (ops.is_thinned()) out.push_back({What::fewer_samples, "", ""});
 }
 
@@ -212,13 +211,14 @@ Result<Comparer> Comparer::make(std::span<const RunSamples> a, std::span<const R
   auto held = std::make_unique<Held>(a, b);
   bool any = held->ops.has_column();
   for (const std::string& name : held->names()) {
-    const auto outcome = held->metric(name);
     const bool is_timeline = name == "wall";
+    if (any && !is_timeline) continue;
+    const auto outcome = held->metric(name);
     if (!outcome && is_timeline && outcome.error() == RefusedMetric::Why::clocks) {
-      const auto clock = [](const RunSamples& run) { return find(run, "wall")->time; };
+      const auto clock = [](const RunSamples& run) { return run.metric("wall")->time; };
       const auto with = [&](std::span<const RunSamples> side) {
         const auto run = std::find_if(side.begin(), side.end(), [](const RunSamples& each) {
-          return find(each, "wall") != nullptr;
+          return each.metric("wall") != nullptr;
         });
         return clock(*run).name;
       };
@@ -251,14 +251,16 @@ Comparison Comparer::compare(const CompareOptions& options) const {
     if (result.samples[0] > 0 && metric.name != "wall") continue;
     result.samples[0] = metric.estimate.samples_a.size();
     result.samples[1] = metric.estimate.samples_b.size();
+    result.cold[0] = metric.estimate.cold_a;
+    result.cold[1] = metric.estimate.cold_b;
   }
   result.runs[0] = held_->a.runs().size();
   result.runs[1] = held_->b.runs().size();
-  result.apart[0] = held_->a.apart();
-  result.apart[1] = held_->b.apart();
-  result.ops = held_->ops.compare(options.top);
+  result.apart[0] = result.cold[0] ? 0 : held_->a.apart();
+  result.apart[1] = result.cold[1] ? 0 : held_->b.apart();
+  result.ops = held_->ops.compare(options);
   add_provenance(held_->a, held_->b, result.differences);
-  add_runs(held_->ops, result.differences);
+  add_runs(held_->a, held_->b, held_->ops, result.differences);
   return result;
 }
 

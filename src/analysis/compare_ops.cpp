@@ -292,7 +292,7 @@ void OpComparer::fill_shares(OpComparison& result) const {
   }
 }
 
-OpComparison OpComparer::compare(std::size_t top) const {
+OpComparison OpComparer::compare(const CompareOptions& options) const {
   OpComparison result;
   result.same_structure = matching_.same_structure;
   std::vector<OpDifference> rows;
@@ -347,7 +347,8 @@ OpComparison OpComparer::compare(std::size_t top) const {
     const bool is_spans_without_op = rows[row].ops_a + rows[row].ops_b == 0;
     if (is_spans_without_op && rows[row].estimate.a == 0 && rows[row].estimate.b == 0) continue;
     result.counts[std::size_t(rows[row].change)] += 1;
-    if (result.rows.size() >= top) continue;
+    const bool is_wanted = options.with_unchanged || rows[row].change != OpChange::same;
+    if (!is_wanted || result.rows.size() >= options.top) continue;
     rows[row].estimate = estimate(groups[row].first, groups[row].second, Depth::verdict);
     result.rows.push_back(std::move(rows[row]));
   }

@@ -23,7 +23,7 @@ class OpComparer {
   bool has_column() const { return column_.has_value(); }
   bool is_thinned() const { return thinned_; }
 
-  OpComparison compare(std::size_t top) const;
+  OpComparison compare(const CompareOptions& options) const;
   Result<MetricChange> sum_of(const Pattern& pattern, std::string_view column) const;
 
  private:

@@ -48,10 +48,8 @@ Pool RunSide::pool(std::string_view metric, const std::vector<double>& factors) 
   Pool warm, cold;
   cold.cold = true;
   for (std::size_t run = 0; run < runs_.size(); ++run) {
-    const auto& metrics = runs_[run].metrics();
-    const auto found = std::find_if(metrics.begin(), metrics.end(),
-                                    [&](const Metric& each) { return each.name == metric; });
-    if (found == metrics.end()) continue;
+    const Metric* found = runs_[run].metric(metric);
+    if (found == nullptr) continue;
     for (const Sample& sample : found->samples) {
       Pool& pool = is_cold(run, sample.inference) ? cold : warm;
       pool.values.push_back(sample.value * factors[run]);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "analysis/inference_times.hpp"
 #include "analysis/op_runs.hpp"
@@ -98,18 +99,23 @@ struct RunSamples::Held {
   SpansByUnit by_unit;
   std::vector<std::int64_t> own;
   std::vector<Metric> metrics;
+  std::unordered_map<std::string, std::size_t> place_of;
+  std::uint64_t metrics_left = 0;
+  Metric forgotten;
   std::vector<std::uint32_t> inferences;
   std::vector<ColumnSource> columns;
 };
 
+// Beyond the most, into one that is forgotten.
 Metric& RunSamples::Held::add(std::string name, MeasureKind kind, Quantity quantity,
                               TimeBase time) {
-  const auto taken = [&](const std::string& wanted) {
-    return std::any_of(metrics.begin(), metrics.end(),
-                       [&](const Metric& metric) { return metric.name == wanted; });
-  };
+  if (metrics.size() == most_metrics) {
+    metrics_left += 1;
+    return forgotten = {};
+  }
   const std::string wanted = name;
-  for (int copy = 2; taken(name) && copy < 100; ++copy) name = fmt::format("{} ({})", wanted, copy);
+  for (int copy = 2; place_of.contains(name); ++copy) name = fmt::format("{} ({})", wanted, copy);
+  place_of.emplace(name, metrics.size());
   return metrics.emplace_back(Metric{std::move(name), kind, quantity, time, {}, false});
 }
 
@@ -435,6 +441,11 @@ RunSamples::RunSamples(RunSamples&&) noexcept = default;
 const Profile& RunSamples::profile() const { return held_->profile; }
 const OpGroups& RunSamples::groups() const { return held_->groups; }
 const std::vector<Metric>& RunSamples::metrics() const { return held_->metrics; }
+const Metric* RunSamples::metric(std::string_view name) const {
+  const auto found = held_->place_of.find(std::string(name));
+  return found == held_->place_of.end() ? nullptr : &held_->metrics[found->second];
+}
+std::uint64_t RunSamples::metrics_left() const { return held_->metrics_left; }
 const std::vector<std::uint32_t>& RunSamples::inferences() const { return held_->inferences; }
 
 std::vector<std::string> RunSamples::op_columns() const {

@@ -104,7 +104,7 @@ ExitStatus diff(DiffOptions options) {
     result.gates.push_back({std::move(gate), std::move(*judged)});
   }
   const bool all_rows = options.csv && !options.top_given;
-  result.comparison = comparer->compare({all_rows ? ~std::size_t{0} : options.top});
+  result.comparison = comparer->compare({all_rows ? ~std::size_t{0} : options.top, options.csv});
   result.left_out[0] = chosen->left_out[0];
   result.left_out[1] = chosen->left_out[1];
   result.selection = selection_text(options.selection);

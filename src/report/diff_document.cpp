@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "npuscope/base/text.hpp"
@@ -26,22 +27,26 @@ Format format_of(MeasuredIn unit) {
 
 // The values of an estimate, in the order of estimate_fields().
 void add_estimate(const Estimate& estimate, std::vector<Value>& row) {
+  const std::string interval = interval_text(estimate.contrast.relative);
   const auto low = [](const auto& range) { return range ? Value(range->low) : Value(); };
   const auto high = [](const auto& range) { return range ? Value(range->high) : Value(); };
   row.insert(row.end(), {estimate.a, estimate.b, estimate.delta(), estimate.relative(),
+                         interval.empty() ? Value() : Value(interval),
                          low(estimate.contrast.relative), high(estimate.contrast.relative),
                          low(estimate.contrast.absolute), high(estimate.contrast.absolute),
                          estimate.p, estimate.samples_a.size(), estimate.samples_b.size()});
 }
 
+constexpr std::size_t estimate_width = 12;
 void add_estimate_fields(MeasuredIn unit, std::vector<Field>& fields) {
   const Format format = format_of(unit);
   fields.insert(fields.end(), {{"a", "A", format},
                                {"b", "B", format},
                                {"delta", "delta", format},
                                {"change", "change", Format::change},
-                               {"change_low", "95 % from", Format::change, false, true},
-                               {"change_high", "to", Format::change, false, true},
+                               {"change_interval", "95 % interval", Format::name, false, true},
+                               {"change_low", "", Format::change},
+                               {"change_high", "", Format::change},
                                {"delta_low", "", format},
                                {"delta_high", "", format},
                                {"p", "p", Format::number, false, true},
@@ -83,68 +88,70 @@ Section cautions_section(const Diff& diff) {
 
 Section gates_section(const Diff& diff) {
   Section section{.key = "gates", .title = "GATES"};
-  section.table.fields = {{"gate", "gate"},
-                          {"outcome", "outcome"},
-                          {"says", "measured"},
+  section.table.fields = {{"gate", ""},
+                          {"outcome", ""},
                           {"metric", ""},
                           {"unit", ""},
                           {"threshold", "", Format::number},
                           {"measured", "", Format::number},
                           {"low", "", Format::number},
                           {"high", "", Format::number},
-                          {"limit_p", "", Format::number},
+                          {"p", "", Format::number},
                           {"has_noise_rule", "", Format::truth}};
   bool any_without = false;
   for (const JudgedGate& judged : diff.gates) {
     const GateResult& result = judged.result;
-    section.table.rows.push_back({judged.gate.text, name_of(result.outcome),
-                                  estimate_text(result.metric.unit, result.metric.estimate),
-                                  result.metric.name, name_of(result.metric.unit),
-                                  judged.gate.threshold, result.measured,
+    section.remarks.push_back(gate_sentence(judged));
+    section.table.rows.push_back({judged.gate.text, name_of(result.outcome), result.metric.name,
+                                  name_of(result.metric.unit), judged.gate.threshold,
+                                  result.measured,
                                   result.interval ? Value(result.interval->low) : Value(),
                                   result.interval ? Value(result.interval->high) : Value(),
                                   result.p, result.has_noise_rule});
     any_without = any_without || !result.has_noise_rule;
   }
   if (any_without) {
-    section.remarks = {
-        "A gate without two samples a side (or with samples of zero) has no noise rule: the plain "
-        "number decides."};
+    section.remarks.push_back(
+        "Without two samples a side (all above zero for a percentage) a gate has no noise rule: "
+        "the "
+        "plain number decides.");
   }
   return section;
 }
 
-bool is_zero_everywhere(const Estimate& estimate) { return estimate.a == 0 && estimate.b == 0; }
+// Of the timeline: always listed.
+bool is_headline(const MetricChange& metric) {
+  return metric.name == "wall" || metric.name == "active" || metric.name == "waiting" ||
+         metric.name == "idle" || metric.name == "work";
+}
 
-// Numbers in one unit; those that did not change are named, not listed, where they are no times.
+// Numbers in one unit: those that changed, and, for machines only, those that did not.
 Section numbers_section(const Diff& diff, MeasuredIn unit) {
-  Section section{.key = "numbers", .in_list = true};
+  Section section{.key = "numbers", .in_list = true}, same{.key = "unchanged"};
   section.title =
       unit == MeasuredIn::count ? "NUMBERS" : fmt::format("NUMBERS in {}", name_of(unit));
-  section.facts = {{{"unit", ""}, name_of(unit)}};
   section.table.fields = {{"name", "number"}, {"kind", "kind"}};
   add_estimate_fields(unit, section.table.fields);
   section.table.fields.push_back({"verdict", "verdict"});
-  std::vector<std::string> unchanged;
+  same.table.fields = section.table.fields;
+  for (Field& field : same.table.fields) field.label.clear();
   bool any_cold = false;
   for (const MetricChange& metric : diff.comparison.metrics) {
     if (metric.unit != unit) continue;
-    const bool is_same = metric.estimate.verdict == Verdict::same;
-    if (is_same && (unit == MeasuredIn::count || is_zero_everywhere(metric.estimate))) {
-      unchanged.push_back(metric.name);
-      continue;
-    }
     std::vector<Value> row{metric.name, stable_name(metric.kind)};
     add_estimate(metric.estimate, row);
     row.push_back(name_of(metric.estimate.verdict));
-    section.table.rows.push_back(std::move(row));
+    const bool is_shown = metric.estimate.verdict != Verdict::same || is_headline(metric);
+    (is_shown ? section : same).table.rows.push_back(std::move(row));
     any_cold = any_cold || metric.estimate.cold_a || metric.estimate.cold_b;
   }
-  if (!unchanged.empty()) {
-    section.facts.push_back({{"unchanged", "unchanged", Format::names}, unchanged});
-  }
+  const std::size_t unchanged = same.table.rows.size();
+  section.facts = {{{"unit", ""}, name_of(unit)},
+                   {{"unchanged_count", "unchanged", Format::count},
+                    unchanged > 0 ? Value(unchanged) : Value()}};
   if (any_cold) section.remarks = {"Some are of cold inferences: there are no others."};
-  if (section.table.rows.empty() && unchanged.empty()) section.title.clear();
+  if (section.table.rows.empty() && unchanged == 0) section.title.clear();
+  section.parts.push_back(std::move(same));
   return section;
 }
 
@@ -199,7 +206,7 @@ Section ops_section(const OpComparison& ops) {
     if (ops.known) {
       add_estimate(row.estimate, values);
     } else {
-      values.resize(values.size() + 11);
+      values.resize(values.size() + estimate_width);
     }
     const std::string note = explanation(row);
     const bool is_pair = !only_b && row.change != OpChange::removed;
@@ -208,7 +215,15 @@ Section ops_section(const OpComparison& ops) {
                                  note.empty() ? Value() : Value(note)});
     section.table.rows.push_back(std::move(values));
   }
-  section.table.row_count = ops.row_count();
+  section.table.row_count = ops.rows.empty() ? 0 : ops.row_count();
+  const auto noisy = std::find_if(ops.rows.begin(), ops.rows.end(), [](const OpDifference& row) {
+    return row.estimate.has_noise_rule();
+  });
+  if (noisy != ops.rows.end() && ops.row_count() > 20) {
+    section.remarks = {
+        "Of many ops some differ by chance: about one in twenty, more with less than four "
+        "samples."};
+  }
   if (!ops.known) {
     section.remarks = {"The ops have no time on both sides, so only what they are is compared."};
   }

@@ -12,15 +12,17 @@ namespace {
 
 using namespace analysis;
 
-// Names are data: every character that Markdown, HTML or GitHub (mentions, links, issues) reads
-// becomes a character reference, which stands for itself only.
+// Names are data: characters that Markdown, HTML or GitHub (mentions, links, issues, emoji) read
+// become character references, which stand for themselves only.
 std::string escaped(std::string_view text) {
-  constexpr std::string_view special = "&<>|`*_[]()\\~@#:!\"'{}$^+=";
+  constexpr std::string_view special = "&<>|`*_[]\\~@#$";
   std::string out;
   const std::string shown = printable(text);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const char c = shown[i];
-    const bool begins_link = c == '.' && i >= 3 && shown.compare(i - 3, 3, "www") == 0;
+    const bool ends_word = i + 1 == shown.size() || shown[i + 1] == ' ';
+    const bool begins_link =
+        (c == ':' && !ends_word) || (c == '.' && i >= 3 && shown.compare(i - 3, 3, "www") == 0);
     if (special.find(c) != special.npos || begins_link) {
       out += fmt::format("&#{};", int(c));
     } else {
@@ -40,8 +42,7 @@ std::string change_cell(const Estimate& estimate) {
   const auto relative = estimate.relative();
   std::string cell = relative ? change_text(*relative) : "from zero";
   if (estimate.contrast.relative) {
-    cell += fmt::format(" ({} … {})", change_text(estimate.contrast.relative->low),
-                        change_text(estimate.contrast.relative->high));
+    cell += " (" + interval_text(estimate.contrast.relative) + ")";
   }
   return cell;
 }

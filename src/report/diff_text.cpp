@@ -54,6 +54,11 @@ std::string change_text(double relative) {
   return relative == 0 ? "0 %" : fmt::format("{:+.1f} %", 100 * relative);
 }
 
+std::string interval_text(const std::optional<Range>& relative) {
+  if (!relative) return {};
+  return fmt::format("{:+.1f} … {:+.1f} %", 100 * relative->low, 100 * relative->high);
+}
+
 namespace {
 
 std::string noise_text(const std::optional<Range>& interval, std::optional<double> p,
@@ -66,8 +71,7 @@ std::string noise_text(const std::optional<Range>& interval, std::optional<doubl
   }
   std::string text;
   if (interval) {
-    text = fmt::format("95 % interval {} … {}", change_text(interval->low),
-                       change_text(interval->high));
+    text = fmt::format("95 % interval {}", interval_text(interval));
   }
   if (p) text += fmt::format("{}p = {:.2g}", text.empty() ? "" : ", ", *p);
   return text;
@@ -146,11 +150,12 @@ std::string caution_text(const Difference& difference) {
     case What::compile:
       return "The ops do not match one to one: another compile. Wall, active time and bytes "
              "compare; counts of ops and spans, and counters of single ops, do not.";
-    case What::clock_rate: return both("The clock's rate", ".");
     case What::runs_of_a:
       return "The runs of A are not of one compile: ops that its first run has not are left out.";
     case What::runs_of_b:
       return "The runs of B are not of one compile: ops that its first run has not are left out.";
+    case What::fewer_numbers:
+      return fmt::format("{} numbers of a side are left out: there are too many.", difference.a);
     case What::fewer_samples:
       return "There are so many ops and inferences that ops are judged by every n-th inference.";
   }
@@ -220,13 +225,22 @@ std::string side_text(const Diff& diff, int side) {
   const auto plural = [](std::uint64_t count, const char* what) {
     return fmt::format("{} {}{}", thousands(count), what, count == 1 ? "" : "s");
   };
-  std::string text = runs.empty() ? "" : files_text(*runs.front());
-  if (runs.size() > 1) text += " …";
-  text += fmt::format(" ({}, {}", plural(comparison.runs[side], "run"),
-                      plural(comparison.samples[side], "sample"));
+  Profile first;  // the first file of each run
+  for (const Profile* run : runs) {
+    const auto& files = run->provenance.files;
+    if (runs.size() == 1) first.provenance.files = files;
+    if (runs.size() > 1 && !files.empty()) first.provenance.files.push_back(files.front());
+  }
+  std::string text = files_text(first);
+  if (runs.size() > 1 && !first.provenance.files.empty() &&
+      text == first.provenance.files.front()) {
+    text += " …";
+  }
+  text += fmt::format(
+      " ({}, {}", plural(comparison.runs[side], "run"),
+      plural(comparison.samples[side], comparison.cold[side] ? "cold sample" : "sample"));
   if (comparison.apart[side] > 0) {
-    text += fmt::format(", {} cold inference{} apart", comparison.apart[side],
-                        comparison.apart[side] == 1 ? "" : "s");
+    text += fmt::format(", {} apart", plural(comparison.apart[side], "cold inference"));
   }
   return text + ")";
 }

@@ -17,6 +17,9 @@ const char* name_of(analysis::GateOutcome outcome);
 std::string amount_text(analysis::MeasuredIn unit, double value);  // "64,829 cycles", "1.03 ms"
 std::string change_text(double relative);                          // "+3.0 %"
 
+// "+2.1 … +3.9 %"; empty where there is none.
+std::string interval_text(const std::optional<analysis::Range>& relative);
+
 // "64,829 -> 66,774 cycles, +3.0 % (95 % interval +2.1 … +3.9 %, p = 0.008)".
 std::string estimate_text(analysis::MeasuredIn unit, const analysis::Estimate& estimate);
 

@@ -105,10 +105,10 @@ struct Difference {  // of what the two sides are
     version,
     instrumentation,
     temperature,
-    compile,     // ops do not match one to one
-    clock_rate,  // of cycles
-    runs_of_a,   // its runs are not of one compile
+    compile,    // ops do not match one to one
+    runs_of_a,  // its runs are not of one compile
     runs_of_b,
+    fewer_numbers,  // a side has more numbers than are taken; a: how many more
     fewer_samples,  // ops are judged by a part of the samples, so that it ends
   };
   What what = What::graph;
@@ -121,12 +121,14 @@ struct Comparison {
   OpComparison ops;
   std::vector<Difference> differences;
   std::uint64_t runs[2] = {};
-  std::uint64_t samples[2] = {};  // of wall, or of the metric that has most
+  std::uint64_t samples[2] = {};  // of wall, else of the first metric
+  bool cold[2] = {};              // whether these are cold
   std::uint64_t apart[2] = {};    // cold inferences that were set apart
 };
 
 struct CompareOptions {
-  std::size_t top = 20;  // rows of ops kept
+  std::size_t top = 20;        // rows of ops kept
+  bool with_unchanged = true;  // else no rows of ops that are the same
 };
 
 class Comparer {

@@ -62,6 +62,9 @@ struct OpSamples {
 // Beyond this many the inferences of a run are no samples of their own.
 inline constexpr std::size_t most_inferences = 65'536;
 
+// Numbers of a run that are taken; real profiles have tens.
+inline constexpr std::size_t most_metrics = 4'096;
+
 class RunSamples {
  public:
   explicit RunSamples(const Profile& profile);
@@ -71,6 +74,8 @@ class RunSamples {
   const Profile& profile() const;
   const OpGroups& groups() const;
   const std::vector<Metric>& metrics() const;
+  const Metric* metric(std::string_view name) const;  // null: it has none
+  std::uint64_t metrics_left() const;                 // beyond most_metrics
 
   // Names of the columns that op_samples() has, the one that decides first: dominant path, else
   // work, else whatever the profile has of its ops.

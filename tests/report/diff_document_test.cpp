@@ -1,0 +1,133 @@
+#include "npuscope/report/diff_document.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/report/gate_text.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using testing::ProfileBuilder;
+
+std::string expected(const char* file) {
+  std::stringstream text;
+  text << std::ifstream(std::string(NPUSCOPE_TEST_DATA "/diff/") + file).rdbuf();
+  return text.str();
+}
+
+struct Timed {
+  const char* name;
+  const char* kernel;
+  std::int64_t cycles;
+};
+
+// Inferences of these ops one after another; all but the first take `noise` cycles more each time.
+Profile run_of(const char* file, const std::vector<Timed>& ops, std::uint32_t inferences,
+               std::int64_t noise) {
+  ProfileBuilder made;
+  made.profile.provenance.files = {file};
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  std::int64_t now = 0;
+  for (std::uint32_t inference = 0; inference < inferences; ++inference) {
+    for (const Timed& op : ops) {
+      const std::int64_t end = now + op.cycles + inference * noise;
+      made.span(hmx, op.name, now, end, SpanKind::op, op.kernel);
+      made.profile.spans.instance.push_back(inference);
+      now = end;
+    }
+  }
+  return std::move(made.profile);
+}
+
+struct Compared {
+  Compared(Profile of_a, Profile of_b, const std::vector<const char*>& gates)
+      : a(std::move(of_a)), b(std::move(of_b)) {
+    const analysis::RunSamples run_a(a), run_b(b);
+    const auto comparer = analysis::Comparer::make({&run_a, 1}, {&run_b, 1});
+    diff.comparison = comparer->compare({20, false});
+    diff.a = {&a};
+    diff.b = {&b};
+    for (const char* text : gates) {
+      analysis::Gate gate = *read_gate(text);
+      diff.gates.push_back({gate, *analysis::judge(gate, *comparer)});
+    }
+  }
+
+  Profile a, b;
+  Diff diff;
+};
+
+Compared one_sample() {
+  return {run_of("before.json", {{"conv", "conv2d", 600}, {"relu", "relu", 50}}, 1, 0),
+          run_of("after.json", {{"conv", "winograd", 700}, {"b|d", "<new>", 20}}, 1, 0),
+          {"wall > +3%", "work < -10%"}};
+}
+
+Compared several_samples() {
+  return {run_of("before.json", {{"conv", "conv2d", 600}, {"relu", "relu", 50}}, 6, 1),
+          run_of("after.json", {{"conv", "conv2d", 700}, {"relu", "relu", 51}}, 6, 1),
+          {"wall > +3%", "op('relu').work > +1%"}};
+}
+
+TEST(DiffDocument, OneSampleASide) {
+  const Compared compared = one_sample();
+  EXPECT_EQ(document_text(diff_document(compared.diff), 100), expected("one_sample.txt"));
+  EXPECT_TRUE(any_gate_failed(compared.diff));
+}
+
+TEST(DiffDocument, SeveralSamples) {
+  const Compared compared = several_samples();
+  EXPECT_EQ(document_text(diff_document(compared.diff), 120), expected("several_samples.txt"));
+}
+
+TEST(DiffDocument, Markdown) {
+  EXPECT_EQ(diff_markdown(one_sample().diff), expected("one_sample.md"));
+}
+
+TEST(DiffDocument, JsonHasAllNumbersUnrounded) {
+  const Compared compared = several_samples();
+  const auto json = nlohmann::json::parse(document_json(diff_document(compared.diff), {}));
+  EXPECT_EQ(json["sides"]["files_a"][0], "before.json");
+  EXPECT_EQ(json["sides"]["cold_apart_a"], 1);
+  const auto& wall = json["numbers"][0]["rows"][0];
+  EXPECT_EQ(wall["name"], "wall");
+  EXPECT_EQ(wall["kind"], "wall");
+  EXPECT_EQ(wall["a"], 656);
+  EXPECT_EQ(wall["b"], 757);
+  EXPECT_EQ(wall["delta"], 101);
+  EXPECT_EQ(wall["samples_a"], 5);
+  EXPECT_NEAR(wall["p"].get<double>(), 2.0 / 252, 1e-12);
+  EXPECT_LT(wall["change_low"].get<double>(), wall["change"].get<double>());
+  EXPECT_EQ(json["gates"]["rows"][0]["outcome"], "failed");
+  EXPECT_EQ(json["ops"]["rows"][0]["name"], "conv");
+  EXPECT_EQ(json["numbers"][1]["unchanged"]["rows"][0]["name"], "count(ops)");
+}
+
+TEST(DiffDocument, LinesFitTheWidth) {
+  for (const std::size_t width : {60, 80, 120}) {
+    std::istringstream lines(document_text(diff_document(one_sample().diff), width));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xc0) != 0x80; }),
+                std::ptrdiff_t(width))
+          << line;
+    }
+  }
+}
+
+TEST(DiffDocument, AProfileWithItselfIsShort) {
+  const std::vector<Timed> ops{{"conv", "conv2d", 600}};
+  const Compared compared(run_of("x", ops, 1, 0), run_of("x", ops, 1, 0), {"wall > 0%"});
+  EXPECT_FALSE(any_gate_failed(compared.diff));
+  const std::string text = document_text(diff_document(compared.diff), 100);
+  EXPECT_THAT(text, ::testing::HasSubstr("wall is the same: 600 cycles -> 600 cycles, 0 %"));
+  EXPECT_THAT(text, ::testing::HasSubstr("1 same"));
+}
+
+}  // namespace
+}  // namespace npuscope::report
