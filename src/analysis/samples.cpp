@@ -327,7 +327,8 @@ void RunSamples::Held::find_columns() {
 
 namespace {
 
-// Puts values of groups and inferences together: those of a group, then those of an inference.
+// Puts values of groups and inferences together: those of a group, then those of an inference. A
+// table of all of them where that is not much larger than the values, else only those that are.
 class Gathering {
  public:
   struct Entry {
@@ -336,49 +337,73 @@ class Gathering {
     double value = 0;
   };
 
-  Gathering(std::size_t groups, std::size_t inferences)
-      : groups_(groups), sums_(inferences, 0), seen_(inferences, false) {}
+  Gathering(std::size_t groups, std::size_t inferences, std::size_t values)
+      : groups_(groups), inferences_(inferences) {
+    constexpr std::size_t always = 1 << 20;
+    if (groups * inferences > std::max(always, 2 * values)) return;
+    sums_.assign(groups * inferences, 0);
+    seen_.assign(groups * inferences, 0);
+  }
 
-  void reserve(std::size_t entries) { entries_.reserve(entries); }
-  void add(Entry entry) { entries_.push_back(entry); }
+  void add(Entry entry) {
+    if (sums_.empty()) {
+      entries_.push_back(entry);
+      return;
+    }
+    const std::size_t place = std::size_t{entry.group} * inferences_ + entry.inference;
+    sums_[place] += entry.value;
+    seen_[place] = 1;
+  }
 
   void finish(const std::vector<std::uint32_t>& ids, OpSamples& out) {
-    std::vector<std::uint32_t> first(groups_ + 1, 0), order(entries_.size());
-    for (const Entry& entry : entries_) first[entry.group + 1] += 1;
-    for (std::size_t i = 0; i < groups_; ++i) first[i + 1] += first[i];
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (std::uint32_t i = 0; i < entries_.size(); ++i) order[next[entries_[i].group]++] = i;
-    std::vector<bool> any(ids.size(), false);
+    if (sums_.empty()) {
+      std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+        return a.group != b.group ? a.group < b.group : a.inference < b.inference;
+      });
+    }
+    any_.assign(inferences_, false);
     out.first.assign(1, 0);
-    for (std::size_t group = 0; group < groups_; ++group) {
-      touched_.clear();
-      for (std::uint32_t i = first[group]; i < first[group + 1]; ++i) take(entries_[order[i]]);
-      std::sort(touched_.begin(), touched_.end());
-      for (const std::uint32_t inference : touched_) {
-        out.entries.push_back({ids[inference], sums_[inference]});
-        sums_[inference] = 0;
-        seen_[inference] = false;
-        any[inference] = true;
+    std::size_t next = 0;
+    for (std::uint32_t group = 0; group < groups_; ++group) {
+      if (sums_.empty()) {
+        while (next < entries_.size() && entries_[next].group == group) put_entries(next, ids, out);
+      } else {
+        put_row(group, ids, out);
       }
       out.first.push_back(std::uint32_t(out.entries.size()));
     }
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      if (any[i]) out.inferences.push_back(ids[i]);
+    for (std::size_t i = 0; i < inferences_; ++i) {
+      if (any_[i]) out.inferences.push_back(ids[i]);
     }
   }
 
  private:
-  void take(const Entry& entry) {
-    if (!seen_[entry.inference]) touched_.push_back(entry.inference);
-    seen_[entry.inference] = true;
-    sums_[entry.inference] += entry.value;
+  void put_row(std::uint32_t group, const std::vector<std::uint32_t>& ids, OpSamples& out) {
+    for (std::size_t i = 0; i < inferences_; ++i) {
+      const std::size_t place = group * inferences_ + i;
+      if (seen_[place] == 0) continue;
+      out.entries.push_back({ids[i], sums_[place]});
+      any_[i] = true;
+    }
   }
 
-  std::size_t groups_;
-  std::vector<Entry> entries_;
+  // All entries of one inference, from `next` on.
+  void put_entries(std::size_t& next, const std::vector<std::uint32_t>& ids, OpSamples& out) {
+    const Entry& first = entries_[next];
+    double sum = 0;
+    while (next < entries_.size() && entries_[next].group == first.group &&
+           entries_[next].inference == first.inference) {
+      sum += entries_[next++].value;
+    }
+    out.entries.push_back({ids[first.inference], sum});
+    any_[first.inference] = true;
+  }
+
+  std::size_t groups_, inferences_;
   std::vector<double> sums_;
-  std::vector<bool> seen_;
-  std::vector<std::uint32_t> touched_;
+  std::vector<std::uint8_t> seen_;
+  std::vector<Entry> entries_;
+  std::vector<bool> any_;
 };
 
 }  // namespace
@@ -386,8 +411,7 @@ class Gathering {
 OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
   OpSamples out;
   const Spans& all = profile.spans;
-  Gathering gathering(groups.groups().size(), spans.count());
-  gathering.reserve(all.size());
+  Gathering gathering(groups.groups().size(), spans.count(), all.size());
   const bool is_work = source.from == ColumnSource::From::work;
   std::optional<OpRuns> runs;  // a transfer's issue meanwhile is no work of its op
   if (is_work) runs.emplace(profile, own);
@@ -413,7 +437,7 @@ OpSamples RunSamples::Held::of_ops(const ColumnSource& source) const {
   OpSamples out;
   std::vector<std::uint32_t> ids = inferences;
   ids.push_back(every_instance);
-  Gathering gathering(groups.groups().size(), ids.size());
+  Gathering gathering(groups.groups().size(), ids.size(), profile.measures.size());
   for (const Measure& measure : profile.measures) {
     if (measure.subject != Measure::Subject::op || measure.what != source.what) continue;
     if (measure.kind != source.kind || measure.origin != source.origin) continue;

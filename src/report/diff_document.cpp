@@ -143,7 +143,7 @@ Section numbers_section(const Diff& diff, MeasuredIn unit) {
     row.push_back(name_of(metric.estimate.verdict));
     const bool is_shown = metric.estimate.verdict != Verdict::same || is_headline(metric);
     (is_shown ? section : same).table.rows.push_back(std::move(row));
-    any_cold = any_cold || metric.estimate.cold_a || metric.estimate.cold_b;
+    any_cold = any_cold || (is_shown && (metric.estimate.cold_a || metric.estimate.cold_b));
   }
   const std::size_t unchanged = same.table.rows.size();
   section.facts = {{{"unit", ""}, name_of(unit)},
@@ -179,13 +179,19 @@ Section ops_section(const OpComparison& ops) {
   Section section{.key = "ops"};
   section.title =
       ops.known ? fmt::format("OPS by {}, in {}", ops.column, name_of(ops.unit)) : "OPS";
+  std::string shares;
+  if (ops.matched_share_a && ops.matched_share_b) {
+    shares = fmt::format("{:.1f} % of A, {:.1f} % of B", 100 * *ops.matched_share_a,
+                         100 * *ops.matched_share_b);
+  }
   section.facts = {{{"column", ""}, ops.known ? Value(ops.column) : Value()},
                    {{"kind", ""}, ops.known ? Value(stable_name(ops.kind)) : Value()},
                    {{"unit", ""}, ops.known ? Value(name_of(ops.unit)) : Value()},
                    {{"rows_by_change", "rows"}, counts_text(ops)},
                    {{"matched_by", "matched"}, matching_text(ops)},
-                   {{"matched_share_a", "matched of A", Format::share}, ops.matched_share_a},
-                   {{"matched_share_b", "matched of B", Format::share}, ops.matched_share_b},
+                   {{"matched_time", "matched time"}, shares.empty() ? Value() : Value(shares)},
+                   {{"matched_share_a", "", Format::share}, ops.matched_share_a},
+                   {{"matched_share_b", "", Format::share}, ops.matched_share_b},
                    {{"same_structure", "", Format::truth}, ops.same_structure}};
   section.table.fields = {{"change_of", "change"}, {"name", "op"}, {"kernel", "kernel"}};
   add_estimate_fields(ops.unit, section.table.fields);
