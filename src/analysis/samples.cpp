@@ -139,6 +139,10 @@ void RunSamples::Held::add_times() {
   };
   using Times = InferenceTimes;
   add_time("wall", MeasureKind::wall, [](const Times& at) { return length_of(at.extent); });
+  // A summary may have the inference and nothing of what ran in it: that is not idle.
+  const bool says_what_ran = std::any_of(
+      times.begin(), times.end(), [](const Times& at) { return at.active > 0 || at.waiting > 0; });
+  if (!says_what_ran) return;
   add_time("active", MeasureKind::active, [](const Times& at) { return at.active; });
   add_time("waiting", MeasureKind::active, [](const Times& at) { return at.waiting; });
   add_time("idle", MeasureKind::active, [](const Times& at) { return at.idle; });
