@@ -17,7 +17,7 @@ class Diff : public TraceFolder {
  protected:
   // One thread that runs "matmul" for so many microseconds, then "add" for 10.
   std::string trace_of(int microseconds, const std::string& matmul = "matmul") const {
-    const std::string name = matmul + std::to_string(microseconds) + ".json";
+    const std::string name = std::to_string(++traces_) + ".json";
     write(name, R"({"traceEvents":[
 {"ph":"X","pid":1,"tid":2,"ts":1000,"dur":)" +
                     std::to_string(microseconds) + R"(,"name":")" + matmul +
@@ -25,6 +25,8 @@ class Diff : public TraceFolder {
 {"ph":"X","pid":1,"tid":2,"ts":2000,"dur":10,"name":"add","cat":"kernel"}]})");
     return path(name);
   }
+
+  mutable int traces_ = 0;
 };
 
 TEST_F(Diff, AProfileWithItselfHasNoDifference) {
