@@ -12,6 +12,7 @@ int main(int argc, char** argv) {
   add_show_command(program, status);
   add_timeline_command(program, status);
   add_path_command(program, status);
+  add_memory_command(program, status);
   add_convert_command(program, status);
   add_diff_command(program, status);
   add_qpc_command(program, status);

@@ -1,0 +1,55 @@
+// Multiply-accumulates of the matrix ops of a profile, for formats that do not count them, from the
+// shapes of their operands:
+//
+//   product with weights (Conv, FullyConnected, MatMul)   |output| x |weights| / output channels
+//   product of two activations (MatMul)                   |first input| x columns of the output
+//
+// where |x| is the number of elements; the output's last dimension is its channels or columns (its
+// second one where the weights say so: rank 4, first dimension equal to it). A depth that is no
+// whole number means that the shapes are not what they seem: no figure.
+//
+//   const OpMacs macs(profile);
+//   macs.of(op)       16777216     q::ConvLayer_s1.opt [1,8,32,256] with weights of 65,536
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::analysis {
+
+class OpMacs {
+ public:
+  explicit OpMacs(const Profile& profile);
+
+  // Of one execution; none for ops that are no products and where shapes do not tell.
+  std::optional<double> of(OpId op) const {
+    const std::size_t place = index_of(op);
+    if (place >= of_op_.size() || of_op_[place] < 0) return std::nullopt;
+    return of_op_[place];
+  }
+  Origin origin() const { return origin_; }
+  bool any() const { return any_; }
+  // Ops of the HMX of which nothing is known.
+  std::uint64_t unknown() const { return unknown_; }
+
+ private:
+  void take_measures();
+  void take_tensors();
+  void take_operands();
+
+  const Profile& profile_;
+  std::vector<double> of_op_;  // negative: unknown
+  Origin origin_ = Origin::derived;
+  bool any_ = false;
+  std::uint64_t unknown_ = 0;
+};
+
+// "[1,8,32,256]", "<1 x 64 x 56>": none when it is no list of whole numbers above 0.
+std::optional<std::vector<std::int64_t>> dimensions_in(std::string_view shape);
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,270 @@
+#include "npuscope/analysis/macs.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace npuscope::analysis {
+
+std::optional<std::vector<std::int64_t>> dimensions_in(std::string_view shape) {
+  std::vector<std::int64_t> dimensions;
+  const char* at = shape.data();
+  const char* const end = at + shape.size();
+  while (at != end) {
+    if (*at < '0' || *at > '9') {
+      const bool between = *at == '[' || *at == ']' || *at == '<' || *at == '>' || *at == ',' ||
+                           *at == ' ' || *at == 'x';
+      if (!between) return std::nullopt;
+      ++at;
+      continue;
+    }
+    std::int64_t value = 0;
+    const auto [next, error] = std::from_chars(at, end, value);
+    if (error != std::errc{} || value <= 0 || dimensions.size() == 16) return std::nullopt;
+    dimensions.push_back(value);
+    at = next;
+  }
+  if (dimensions.empty()) return std::nullopt;
+  return dimensions;
+}
+
+namespace {
+
+double elements_of(const std::vector<std::int64_t>& dimensions) {
+  double elements = 1;
+  for (const std::int64_t dimension : dimensions) elements *= double(dimension);
+  return elements;
+}
+
+// Products of so many elements are exact in a double as long as this holds; beyond, a forgery.
+constexpr double most = 1e18;
+
+std::optional<double> whole_macs(double macs, double output_elements) {
+  if (!(macs > 0) || macs > most || !(output_elements > 0)) return std::nullopt;
+  const double depth = macs / output_elements;
+  if (depth != std::floor(depth)) return std::nullopt;
+  return macs;
+}
+
+std::optional<double> with_weights(const std::vector<std::int64_t>& output,
+                                   const std::vector<std::int64_t>& weights) {
+  double channels = double(output.back());
+  const bool channels_first = weights.size() == 4 && output.size() == 4 &&
+                              weights.front() == output[1] && weights.back() != output.back();
+  if (channels_first) channels = double(output[1]);
+  const double elements = elements_of(output);
+  return whole_macs(elements * elements_of(weights) / channels, elements);
+}
+
+std::optional<double> of_activations(const std::vector<std::int64_t>& output,
+                                     const std::vector<std::int64_t>& first) {
+  return whole_macs(elements_of(first) * double(output.back()), elements_of(output));
+}
+
+// The tensors around each op, and what moves a constant to where an op reads it.
+class Operands {
+ public:
+  explicit Operands(const Profile& profile) : profile_(profile), first_(profile.ops.size() + 1, 0) {
+    for (const TensorUse& use : profile.tensor_uses) {
+      if (index_of(use.consumer) < profile.ops.size()) first_[index_of(use.consumer) + 1] += 1;
+    }
+    for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
+    inputs_.resize(first_.back());
+    std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
+    for (const TensorUse& use : profile.tensor_uses) {
+      const std::size_t op = index_of(use.consumer);
+      if (op < profile.ops.size()) inputs_[next[op]++] = use.tensor;
+    }
+  }
+
+  // The largest input that is constant, or brought by transfers from a constant.
+  const Tensor* weights_of(std::size_t op) const {
+    const Tensor* largest = nullptr;
+    double most_elements = 0;
+    for (std::uint32_t i = first_[op]; i < first_[op + 1]; ++i) {
+      const Tensor* tensor = tensor_at(inputs_[i]);
+      if (tensor == nullptr || !is_constant(*tensor)) continue;
+      const auto dimensions = dimensions_in(profile_.text(tensor->shape));
+      const double elements = dimensions ? elements_of(*dimensions) : 0;
+      if (elements <= most_elements) continue;
+      most_elements = elements;
+      largest = tensor;
+    }
+    return largest;
+  }
+
+  const Tensor* first_activation_of(std::size_t op) const {
+    for (std::uint32_t i = first_[op]; i < first_[op + 1]; ++i) {
+      const Tensor* tensor = tensor_at(inputs_[i]);
+      if (tensor != nullptr && !is_constant(*tensor)) return tensor;
+    }
+    return nullptr;
+  }
+
+ private:
+  const Tensor* tensor_at(std::uint32_t tensor) const {
+    return tensor < profile_.tensors.size() ? &profile_.tensors[tensor] : nullptr;
+  }
+
+  bool is_constant(const Tensor& tensor) const {
+    constexpr int deepest = 4;  // transfers one after the other; forged ones may form a ring
+    const Tensor* at = &tensor;
+    for (int depth = 0; depth < deepest; ++depth) {
+      if (at->is_constant) return true;
+      const std::size_t op = index_of(at->producer);
+      if (op >= profile_.ops.size() || profile_.ops[op].engine != Engine::dma) return false;
+      const Tensor* next = nullptr;
+      for (std::uint32_t i = first_[op]; i < first_[op + 1] && next == nullptr; ++i) {
+        next = tensor_at(inputs_[i]);
+      }
+      if (next == nullptr) return false;
+      at = next;
+    }
+    return false;
+  }
+
+  const Profile& profile_;
+  std::vector<std::uint32_t> first_;  // of each op in inputs_
+  std::vector<std::uint32_t> inputs_;
+};
+
+bool is_product(std::string_view node_kind) {
+  return node_kind.find("MatMul") != node_kind.npos || node_kind == "FullyConnected";
+}
+
+// "in DDR Src1 W float16 <64 x 3 x 7 x 7> 18KB"
+struct OperandText {
+  bool is_output = false;
+  bool is_constant = false;
+  std::vector<std::int64_t> dimensions;
+  double kilobytes = -1;
+};
+
+std::optional<OperandText> read_operand(std::string_view line) {
+  OperandText operand;
+  operand.is_output = line.starts_with("out");
+  operand.is_constant = line.starts_with("in DDR");
+  const auto open = line.rfind('<'), close = line.rfind('>');
+  if (open == line.npos || close == line.npos || close < open) return std::nullopt;
+  const auto dimensions = dimensions_in(line.substr(open, close - open + 1));
+  if (!dimensions) return std::nullopt;
+  operand.dimensions = *dimensions;
+  const std::size_t digits = line.find_first_of("0123456789", close);
+  if (digits != line.npos) {
+    std::int64_t kilobytes = 0;
+    std::from_chars(line.data() + digits, line.data() + line.size(), kilobytes);
+    operand.kilobytes = double(kilobytes);
+  }
+  return operand;
+}
+
+// Of the operator whose operands these are.
+struct OperatorMacs {
+  double macs = 0;
+  double output_bytes = 0;
+};
+
+std::optional<OperatorMacs> macs_of_operands(std::string_view text) {
+  std::vector<OperandText> inputs;
+  std::optional<OperandText> output;
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    const auto operand = read_operand(line);
+    if (!operand) return std::nullopt;
+    if (!operand->is_output) {
+      inputs.push_back(*operand);
+    } else if (!output) {
+      output = operand;
+    }
+  }
+  if (!output || inputs.size() < 2) return std::nullopt;
+  const auto macs = inputs[1].is_constant
+                        ? with_weights(output->dimensions, inputs[1].dimensions)
+                        : of_activations(output->dimensions, inputs[0].dimensions);
+  if (!macs) return std::nullopt;
+  return OperatorMacs{*macs, output->kilobytes * 1024};
+}
+
+}  // namespace
+
+OpMacs::OpMacs(const Profile& profile) : profile_(profile), of_op_(profile.ops.size(), -1) {
+  take_measures();
+  if (!any_) take_tensors();
+  if (!any_) take_operands();
+  for (std::size_t op = 0; op < of_op_.size(); ++op) {
+    unknown_ += profile.ops[op].engine == Engine::hmx && of_op_[op] < 0;
+  }
+}
+
+void OpMacs::take_measures() {
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::op || measure.subject_id >= of_op_.size()) continue;
+    const std::string_view name = profile_.text(measure.what);
+    if (name != "macs" && name != "hmx macs") continue;
+    if (!(measure.value >= 0) || measure.value > most) continue;
+    of_op_[measure.subject_id] = measure.value;
+    origin_ = measure.origin;
+    any_ = true;
+  }
+}
+
+void OpMacs::take_tensors() {
+  if (profile_.tensor_uses.empty()) return;
+  const Operands operands(profile_);
+  for (std::size_t op = 0; op < of_op_.size(); ++op) {
+    const Op& matrix = profile_.ops[op];
+    if (matrix.engine != Engine::hmx) continue;
+    const auto output = dimensions_in(profile_.text(matrix.shape));
+    if (!output) continue;
+    std::optional<double> macs;
+    if (const Tensor* weights = operands.weights_of(op)) {
+      if (const auto shape = dimensions_in(profile_.text(weights->shape))) {
+        macs = with_weights(*output, *shape);
+      }
+    } else if (is_product(profile_.text(matrix.node_kind))) {
+      const Tensor* first = operands.first_activation_of(op);
+      const auto shape = first ? dimensions_in(profile_.text(first->shape)) : std::nullopt;
+      if (shape) macs = of_activations(*output, *shape);
+    }
+    if (!macs) continue;
+    of_op_[op] = *macs;
+    any_ = true;
+  }
+}
+
+// Operands are those of the op itself, or of the whole operator that it is a tile of: its share is
+// that of the output then.
+void OpMacs::take_operands() {
+  struct Group {
+    std::optional<OperatorMacs> all;
+    double output_bytes = 0;
+  };
+  std::vector<Group> groups;
+  std::vector<std::uint32_t> group_of(of_op_.size(), no_tensor);
+  std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;  // core and operands, op
+  for (std::size_t op = 0; op < of_op_.size(); ++op) {
+    const Op& matrix = profile_.ops[op];
+    if (matrix.operands == StringId::empty) continue;
+    if (profile_.text(matrix.kind).find("convolution") == std::string_view::npos) continue;
+    keys.push_back({index_of(matrix.operands), std::uint32_t(op)});
+  }
+  std::sort(keys.begin(), keys.end());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i == 0 || keys[i].first != keys[i - 1].first) {
+      groups.push_back({macs_of_operands(profile_.text(profile_.ops[keys[i].second].operands)), 0});
+    }
+    group_of[keys[i].second] = std::uint32_t(groups.size() - 1);
+    groups.back().output_bytes += double(profile_.ops[keys[i].second].output.value);
+  }
+  for (const auto& [key, op] : keys) {
+    const Group& group = groups[group_of[op]];
+    const double output = double(profile_.ops[op].output.value);
+    if (!group.all || !(output > 0)) continue;
+    const bool own = std::abs(output - group.all->output_bytes) <= 1024;
+    of_op_[op] = own ? group.all->macs : group.all->macs * output / group.output_bytes;
+    any_ = true;
+  }
+}
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,29 @@
+// Which row of the memory table each op belongs to.
+//
+//   "/layer.0/MatMul/__3"  ->  "/layer.0/MatMul"
+//   "weight_4711", loaded for a tile of it  ->  "/layer.0/MatMul"
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "npuscope/analysis/memory.hpp"
+
+namespace npuscope::analysis {
+
+struct MemoryGroups {
+  std::vector<std::uint32_t> of_op;
+  std::vector<MemoryRow> rows;   // with label, kind and ops
+  std::uint32_t without_op = 0;  // the row of spans without an op
+
+  std::uint32_t of(OpId op) const {
+    return index_of(op) < of_op.size() ? of_op[index_of(op)] : without_op;
+  }
+};
+
+MemoryGroups make_memory_groups(const Profile& profile, MemoryGrouping grouping);
+
+// "/layer.0/MatMul/__3" without the number of its tile.
+std::string_view without_tile(std::string_view name);
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,54 @@
+#include "npuscope/analysis/vtcm_peak.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace npuscope::analysis {
+namespace {
+
+void take(std::vector<VtcmPeak>& peaks, VtcmPeak found) {
+  if (!std::isfinite(found.bytes) || found.bytes < 0) return;
+  const auto known = std::find_if(peaks.begin(), peaks.end(),
+                                  [&](const VtcmPeak& peak) { return peak.by == found.by; });
+  if (known == peaks.end()) {
+    peaks.push_back(std::move(found));
+  } else if (found.bytes > known->bytes) {
+    *known = std::move(found);
+  }
+}
+
+bool is_peak(std::string_view name) {
+  return name == "peak VTCM bytes" || name == "vtcm bytes of the fullest core" ||
+         name == "vtcm bytes";
+}
+
+}  // namespace
+
+std::vector<VtcmPeak> vtcm_peaks(const Profile& profile) {
+  std::vector<VtcmPeak> peaks;
+  const Counters& counters = profile.counters;
+  std::vector<std::optional<double>> most(counters.series.size());
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    if (counters.of[i] >= most.size()) continue;
+    auto& value = most[counters.of[i]];
+    value = std::max(value.value_or(counters.value[i]), counters.value[i]);
+  }
+  for (std::size_t i = 0; i < most.size(); ++i) {
+    const CounterSeries& series = counters.series[i];
+    const std::string_view name = profile.text(series.name);
+    if (!most[i] || !name.starts_with("VTCM alloc")) continue;
+    take(peaks, {std::string(name), series.unit, Origin::counter, *most[i]});
+  }
+  for (const Measure& measure : profile.measures) {
+    if (measure.kind != MeasureKind::count || !is_peak(profile.text(measure.what))) continue;
+    const bool of_unit =
+        measure.subject == Measure::Subject::unit && measure.subject_id < profile.units.size();
+    take(peaks,
+         {std::string(profile.text(measure.what)),
+          of_unit ? UnitId(measure.subject_id) : UnitId::none, measure.origin, measure.value});
+  }
+  return peaks;
+}
+
+}  // namespace npuscope::analysis

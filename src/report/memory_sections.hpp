@@ -1,0 +1,25 @@
+// The sections of the memory document, each in a file with what it says.
+#pragma once
+
+#include "npuscope/analysis/bandwidth.hpp"
+#include "npuscope/analysis/memory.hpp"
+#include "npuscope/analysis/spill.hpp"
+#include "npuscope/report/document.hpp"
+
+namespace npuscope::report {
+
+Section roofline_section(const Profile& profile, const analysis::MemoryTable& table,
+                         const analysis::Peaks& peaks);
+Section traffic_section(const Profile& profile, const analysis::OpTraffic& traffic,
+                        const analysis::MemoryTable& table);
+Section memory_ops_section(const analysis::MemoryTable& table, std::size_t top);
+Section over_time_section(const analysis::BandwidthSeries& series,
+                          const analysis::MemoryTable& table, std::size_t width);
+Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
+                          const analysis::MemoryTable& table);
+Section engines_section(const analysis::MemoryTable& table);
+Section spill_section(const Profile& profile, const analysis::Spill& spill, std::size_t top);
+Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks);
+Section memory_inferences_section(const analysis::MemoryTable& table);
+
+}  // namespace npuscope::report

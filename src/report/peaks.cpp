@@ -1,0 +1,103 @@
+#include "npuscope/report/peaks.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include "npuscope/npu/compile/build.hpp"
+
+namespace npuscope::report {
+namespace {
+
+struct Unit {
+  const char* name;
+  double factor;
+};
+
+constexpr Unit bandwidth_units[] = {{"B/s", 1},
+                                    {"KB/s", 1e3},
+                                    {"MB/s", 1e6},
+                                    {"GB/s", 1e9},
+                                    {"TB/s", 1e12},
+                                    {"KiB/s", 1024.0},
+                                    {"MiB/s", 1024.0 * 1024},
+                                    {"GiB/s", 1073741824.0},
+                                    {"TiB/s", 1099511627776.0}};
+constexpr Unit mac_units[] = {
+    {"MAC/s", 1}, {"GMAC/s", 1e9}, {"TMAC/s", 1e12}, {"GOPS", 0.5e9}, {"TOPS", 0.5e12}};
+constexpr Unit clock_units[] = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}};
+
+Result<double> parse(const char* flag, const std::string& text, std::span<const Unit> units,
+                     const char* example) {
+  double value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  std::string_view unit(rest, std::size_t(end - rest));
+  while (unit.starts_with(' ')) unit.remove_prefix(1);
+  for (const Unit& known : units) {
+    if (error != std::errc{} || unit != known.name) continue;
+    value *= known.factor;
+    if (std::isfinite(value) && value > 0) return value;
+  }
+  return usage_error("{} {}: not a number above 0 with its unit; write it like {}", flag, text,
+                     example);
+}
+
+analysis::Peaks peaks_of(const npu::Target& target) {
+  const auto known = [](double value) {
+    return value > 0 ? std::optional<double>(value) : std::nullopt;
+  };
+  analysis::Peaks peaks;
+  peaks.source = "target " + target.name;
+  peaks.ddr_bytes_per_s = known(target.ddr_bytes_per_s);
+  peaks.ddr_bytes_per_s_per_core = known(target.ddr_bytes_per_s_per_core);
+  peaks.macs_per_cycle = {known(target.hmx_macs_per_cycle_int8),
+                          known(target.hmx_macs_per_cycle_fp16),
+                          known(target.hvx_macs_per_cycle_fp32)};
+  peaks.core_hz = known(target.core_hz);
+  peaks.vtcm_bytes = known(double(target.vtcm_bytes));
+  peaks.hvx_dispatch_cycles = known(target.default_kernel.overhead_cycles);
+  peaks.hmx_dispatch_cycles = known(target.hmx_overhead_cycles);
+  peaks.dma_dispatch_cycles = known(target.dma_issue_cycles);
+  return peaks;
+}
+
+// Of those whose name is the hardware's: an HTP may be any version of it.
+std::string target_of(const Profile& profile) {
+  const std::string& device = profile.provenance.device;
+  return device == "Cloud AI 100" ? "aic100" : "";
+}
+
+}  // namespace
+
+Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
+  FoundPeaks found;
+  const std::string name = text.target.empty() ? target_of(profile) : text.target;
+  if (!name.empty()) {
+    const auto target = npu::find_target(name);
+    if (!target) return tl::unexpected(target.error());
+    found.peaks = peaks_of(*target);
+  }
+  const auto take = [&](const char* flag, const std::string& given, std::span<const Unit> units,
+                        const char* example, std::optional<double>& into) -> Status {
+    if (given.empty()) return {};
+    const auto value = parse(flag, given, units, example);
+    if (!value) return tl::unexpected(value.error());
+    into = *value;
+    found.peaks.source += found.peaks.source.empty() ? flag : std::string(", ") + flag;
+    return {};
+  };
+  std::optional<double> clock;
+  for (const Status& taken :
+       {take("--ddr-peak", text.ddr, bandwidth_units, "137GB/s", found.peaks.ddr_bytes_per_s),
+        take("--vtcm-peak", text.vtcm, bandwidth_units, "1TB/s", found.peaks.vtcm_bytes_per_s),
+        take("--mac-peak", text.macs, mac_units, "8.2TMAC/s", found.peaks.macs_per_s),
+        take("--clock", text.clock, clock_units, "1.8GHz", clock)}) {
+    if (!taken) return tl::unexpected(taken.error());
+  }
+  if (!text.ddr.empty()) found.peaks.ddr_bytes_per_s_per_core.reset();
+  if (clock) found.clock = Hertz{*clock};
+  return found;
+}
+
+}  // namespace npuscope::report
