@@ -124,7 +124,7 @@ std::vector<TransferSize> analyse_transfers(const Profile& profile, const OpTraf
   for (std::size_t row = 0; row < spans.size(); ++row) {
     if (role_of(spans.kind[row]) != Role::work) continue;
     std::int64_t bytes = 0;
-    for (const Route route : {Route::ddr_read, Route::ddr_write, Route::multicast}) {
+    for (const Route route : {Route::ddr_read, Route::ddr_write}) {
       bytes = saturating_add(bytes, traffic.of_span(route, row));
     }
     if (bytes == 0 || domain_of(profile, row) != Domain::movement) continue;

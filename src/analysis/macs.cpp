@@ -46,19 +46,38 @@ std::optional<double> whole_macs(double macs, double output_elements) {
   return macs;
 }
 
+// Each element of the output costs as many MACs as the weights have elements for one channel. The
+// output's shape may be that of a tile, flattened, so the length of the bias tells the channels
+// best.
 std::optional<double> with_weights(const std::vector<std::int64_t>& output,
-                                   const std::vector<std::int64_t>& weights) {
-  double channels = double(output.back());
+                                   const std::vector<std::int64_t>& weights, double bias) {
+  // Shapes of rank 2 may be filled up with ones in front.
+  const auto first =
+      std::find_if(weights.begin(), weights.end() - 1, [](std::int64_t size) { return size > 1; });
+  const auto is_channels = [&](double count) {
+    return count > 0 && (count == double(*first) || count == double(weights.back()));
+  };
+  double channels = 0;
   const bool channels_first = weights.size() == 4 && output.size() == 4 &&
-                              weights.front() == output[1] && weights.back() != output.back();
-  if (channels_first) channels = double(output[1]);
+                              weights.front() == output[1] && weights.front() > 1;
+  if (is_channels(bias)) {
+    channels = bias;
+  } else if (is_channels(double(output.back()))) {
+    channels = double(output.back());
+  } else if (channels_first) {
+    channels = double(output[1]);
+  }
+  if (channels == 0) return std::nullopt;
   const double elements = elements_of(output);
   return whole_macs(elements * elements_of(weights) / channels, elements);
 }
 
+// Rows of the first input are those of the output.
 std::optional<double> of_activations(const std::vector<std::int64_t>& output,
                                      const std::vector<std::int64_t>& first) {
-  return whole_macs(elements_of(first) * double(output.back()), elements_of(output));
+  const double elements = elements_of(output), depth = double(first.back());
+  if (elements_of(first) / depth != elements / double(output.back())) return std::nullopt;
+  return whole_macs(elements * depth, elements);
 }
 
 // The tensors around each op, and what moves a constant to where an op reads it.
@@ -77,26 +96,36 @@ class Operands {
     }
   }
 
-  // The largest input that is constant, or brought by transfers from a constant.
-  const Tensor* weights_of(std::size_t op) const {
-    const Tensor* largest = nullptr;
+  struct Weights {
+    std::vector<std::int64_t> dimensions;  // of the largest constant; empty: there is none
+    double bias = 0;                       // elements of the largest of the others
+  };
+
+  // Of the inputs that are constants, or brought by transfers from them.
+  Weights weights_of(std::size_t op) const {
+    Weights weights;
     double most_elements = 0;
     for (std::uint32_t i = first_[op]; i < first_[op + 1]; ++i) {
-      const Tensor* tensor = tensor_at(inputs_[i]);
-      if (tensor == nullptr || !is_constant(*tensor)) continue;
-      const auto dimensions = dimensions_in(profile_.text(tensor->shape));
-      const double elements = dimensions ? elements_of(*dimensions) : 0;
-      if (elements <= most_elements) continue;
+      const Tensor* constant = constant_behind(inputs_[i]);
+      const auto dimensions =
+          constant ? dimensions_in(profile_.text(constant->shape)) : std::nullopt;
+      if (!dimensions) continue;
+      const double elements = elements_of(*dimensions);
+      if (elements <= most_elements) {
+        weights.bias = std::max(weights.bias, elements);
+        continue;
+      }
+      weights.bias = most_elements;
       most_elements = elements;
-      largest = tensor;
+      weights.dimensions = *dimensions;
     }
-    return largest;
+    return weights;
   }
 
   const Tensor* first_activation_of(std::size_t op) const {
     for (std::uint32_t i = first_[op]; i < first_[op + 1]; ++i) {
       const Tensor* tensor = tensor_at(inputs_[i]);
-      if (tensor != nullptr && !is_constant(*tensor)) return tensor;
+      if (tensor != nullptr && constant_behind(inputs_[i]) == nullptr) return tensor;
     }
     return nullptr;
   }
@@ -106,21 +135,16 @@ class Operands {
     return tensor < profile_.tensors.size() ? &profile_.tensors[tensor] : nullptr;
   }
 
-  bool is_constant(const Tensor& tensor) const {
+  const Tensor* constant_behind(std::uint32_t tensor) const {
     constexpr int deepest = 4;  // transfers one after the other; forged ones may form a ring
-    const Tensor* at = &tensor;
-    for (int depth = 0; depth < deepest; ++depth) {
-      if (at->is_constant) return true;
+    const Tensor* at = tensor_at(tensor);
+    for (int depth = 0; depth < deepest && at != nullptr; ++depth) {
+      if (at->is_constant) return at;
       const std::size_t op = index_of(at->producer);
-      if (op >= profile_.ops.size() || profile_.ops[op].engine != Engine::dma) return false;
-      const Tensor* next = nullptr;
-      for (std::uint32_t i = first_[op]; i < first_[op + 1] && next == nullptr; ++i) {
-        next = tensor_at(inputs_[i]);
-      }
-      if (next == nullptr) return false;
-      at = next;
+      if (op >= profile_.ops.size() || profile_.ops[op].engine != Engine::dma) return nullptr;
+      at = first_[op] < first_[op + 1] ? tensor_at(inputs_[first_[op]]) : nullptr;
     }
-    return false;
+    return nullptr;
   }
 
   const Profile& profile_;
@@ -180,7 +204,7 @@ std::optional<OperatorMacs> macs_of_operands(std::string_view text) {
   }
   if (!output || inputs.size() < 2) return std::nullopt;
   const auto macs = inputs[1].is_constant
-                        ? with_weights(output->dimensions, inputs[1].dimensions)
+                        ? with_weights(output->dimensions, inputs[1].dimensions, 0)
                         : of_activations(output->dimensions, inputs[0].dimensions);
   if (!macs) return std::nullopt;
   return OperatorMacs{*macs, output->kilobytes * 1024};
@@ -218,13 +242,14 @@ void OpMacs::take_tensors() {
     const auto output = dimensions_in(profile_.text(matrix.shape));
     if (!output) continue;
     std::optional<double> macs;
-    if (const Tensor* weights = operands.weights_of(op)) {
-      if (const auto shape = dimensions_in(profile_.text(weights->shape))) {
-        macs = with_weights(*output, *shape);
-      }
-    } else if (is_product(profile_.text(matrix.node_kind))) {
-      const Tensor* first = operands.first_activation_of(op);
-      const auto shape = first ? dimensions_in(profile_.text(first->shape)) : std::nullopt;
+    const Operands::Weights weights = operands.weights_of(op);
+    const bool product = is_product(profile_.text(matrix.node_kind));
+    const Tensor* first = product ? operands.first_activation_of(op) : nullptr;
+    if (!weights.dimensions.empty()) {
+      macs = with_weights(*output, weights.dimensions, weights.bias);
+    }
+    if (!macs && first != nullptr) {
+      const auto shape = dimensions_in(profile_.text(first->shape));
       if (shape) macs = of_activations(*output, *shape);
     }
     if (!macs) continue;

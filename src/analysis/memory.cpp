@@ -62,6 +62,7 @@ class MemoryAnalysis {
  private:
   void find_engines();
   void find_inferences();
+  void take_told_wall();
   void sum_inferences();
   void make_roofs_of_profile();
   void sort_rows();
@@ -167,6 +168,22 @@ void MemoryAnalysis::find_inferences() {
   table_.walls = spread_of(walls);
   table_.first_apart = walls.size() > 1;
   table_.wall = walls.size() > 1 ? table_.walls.median_of_rest : table_.walls.first;
+}
+
+// A summary has no timeline of its ops, but may tell how long the graph took.
+void MemoryAnalysis::take_told_wall() {
+  if (table_.wall > 0) return;
+  const std::size_t base = index_of(profile_.base_clock);
+  const double rate = base < profile_.clocks.size() ? profile_.clocks[base].rate.value : 0;
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::profile || measure.kind != MeasureKind::wall) continue;
+    if (index_of(measure.clock) >= profile_.clocks.size() || !(measure.value > 0)) continue;
+    const double of_measure = profile_.clocks[index_of(measure.clock)].rate.value;
+    const std::string_view name = profile_.text(measure.what);
+    if (name != "Graph Execute, rounded down" || !(rate > 0) || !(of_measure > 0)) continue;
+    table_.wall = measure.value / of_measure * rate;
+    return;
+  }
 }
 
 void MemoryAnalysis::sum_inferences() {
@@ -413,6 +430,7 @@ void MemoryAnalysis::rank() {
 MemoryTable MemoryAnalysis::finish() {
   find_engines();
   find_inferences();
+  take_told_wall();
   sum_inferences();
   make_roofs_of_profile();
   sort_rows();

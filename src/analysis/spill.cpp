@@ -51,11 +51,11 @@ class SpillAnalysis {
       : profile_(profile), traffic_(traffic), sides_(sides_of(profile)) {}
 
   Spill finish() {
-    for (const Side side : sides_) {
-      if (side != Side::neither) (side == Side::spill ? spill_.spill : spill_.fill).ops += 1;
-    }
-    if (!spill_.any()) return std::move(spill_);
+    const bool any =
+        std::any_of(sides_.begin(), sides_.end(), [](Side side) { return side != Side::neither; });
+    if (!any) return std::move(spill_);
     find_dominant_path();
+    find_executed();
     add_spans();
     add_alone();
     pair();
@@ -77,14 +77,34 @@ class SpillAnalysis {
     if (path_ == nullptr || path_->clock != profile_.base_clock) path_ = nullptr;
   }
 
+  // Ops that only wait for another's transfer have its kind; without a timeline all count.
+  void find_executed() {
+    executed_.assign(sides_.size(), profile_.spans.size() == 0);
+    for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
+      const std::size_t op = index_of(profile_.spans.op[row]);
+      if (op < executed_.size() && role_of(profile_.spans.kind[row]) == Role::work) {
+        executed_[op] = true;
+      }
+    }
+    for (std::size_t op = 0; op < sides_.size(); ++op) {
+      if (!executed_[op]) continue;
+      spill_.spill.ops += sides_[op] == Side::spill;
+      spill_.fill.ops += sides_[op] == Side::fill;
+    }
+  }
+
   void add_spans() {
     extents_.assign(sides_.size(), std::nullopt);
     bytes_.assign(sides_.size(), 0);
     for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
       const Side which = side_of(row);
-      if (which == Side::neither || role_of(profile_.spans.kind[row]) != Role::work) continue;
+      if (which == Side::neither) continue;
       SpillSide& side = which == Side::spill ? spill_.spill : spill_.fill;
       const Interval interval = interval_of(profile_.spans, row);
+      if (profile_.spans.kind[row] == SpanKind::dma_wait) {
+        side.waited = saturating_add(side.waited, length_of(interval));
+      }
+      if (role_of(profile_.spans.kind[row]) != Role::work) continue;
       side.instances += 1;
       side.work = saturating_add(side.work, length_of(interval));
       if (path_ != nullptr && path_->values[row] != MeasureColumn::missing) {
@@ -118,28 +138,81 @@ class SpillAnalysis {
     spill_.fill.alone = length_of(difference_of(union_of(std::move(fills)), beside));
   }
 
-  void pair() {
-    std::vector<bool> paired(sides_.size(), false);
+  static constexpr std::uint32_t nothing = ~std::uint32_t{0};
+
+  template <class Visit>
+  void for_each_data_edge(const Visit& visit) {
     for (const Edge& edge : profile_.edges) {
       const std::size_t from = index_of(edge.from), to = index_of(edge.to);
-      if (edge.kind != EdgeKind::data || from >= sides_.size() || to >= sides_.size()) continue;
-      spill_.has_edges = true;
-      if (sides_[from] != Side::spill || sides_[to] != Side::fill) continue;
-      paired[from] = paired[to] = true;
-      SpillPair pair{edge.from, edge.to, bytes_[to], std::nullopt};
-      if (extents_[from] && extents_[to]) {
-        pair.away = saturating_subtract(extents_[to]->begin, extents_[from]->end);
+      if (edge.kind == EdgeKind::data && from < sides_.size() && to < sides_.size()) {
+        visit(from, to);
       }
-      spill_.pairs.push_back(pair);
     }
-    for (std::size_t op = 0; op < sides_.size(); ++op) {
-      if (paired[op]) continue;
-      spill_.unpaired_spills += sides_[op] == Side::spill;
-      spill_.unpaired_fills += sides_[op] == Side::fill;
-    }
-    std::stable_sort(spill_.pairs.begin(), spill_.pairs.end(),
-                     [](const SpillPair& a, const SpillPair& b) { return a.bytes > b.bytes; });
   }
+
+  // A spill is a tensor, or part of the one that an op joins which does not run; a fill reads the
+  // one or the other.
+  void pair() {
+    std::vector<std::uint32_t> tensor_of(sides_.size(), nothing);
+    for (std::size_t op = 0; op < sides_.size(); ++op) {
+      if (sides_[op] == Side::spill && executed_[op]) tensor_of[op] = std::uint32_t(op);
+    }
+    std::vector<bool> joins(sides_.size(), false);
+    for_each_data_edge([&](std::size_t from, std::size_t to) {
+      spill_.has_edges = true;
+      if (tensor_of[from] != from || sides_[to] != Side::neither || executed_[to]) return;
+      tensor_of[from] = std::uint32_t(to);
+      joins[to] = true;
+    });
+    for_each_data_edge([&](std::size_t from, std::size_t to) {
+      if (sides_[to] != Side::fill || !executed_[to] || tensor_of[to] != nothing) return;
+      if (sides_[from] == Side::spill) tensor_of[to] = tensor_of[from];
+      if (joins[from]) tensor_of[to] = std::uint32_t(from);
+    });
+    std::vector<std::uint32_t> place(sides_.size(), nothing);
+    for (std::size_t op = 0; op < sides_.size(); ++op) {
+      if (tensor_of[op] != nothing && sides_[op] != Side::neither)
+        add_to_tensor(op, tensor_of[op], place);
+      if (tensor_of[op] == nothing && executed_[op]) {
+        spill_.unpaired_fills += sides_[op] == Side::fill;
+      }
+    }
+    std::erase_if(spill_.tensors, [&](const SpilledTensor& tensor) {
+      if (tensor.fills == 0) spill_.unpaired_spills += tensor.spills;
+      return tensor.fills == 0 || tensor.spills == 0;
+    });
+    std::stable_sort(
+        spill_.tensors.begin(), spill_.tensors.end(),
+        [](const SpilledTensor& a, const SpilledTensor& b) { return a.read > b.read; });
+  }
+
+  // Spills of a tensor may come after its fills in the table, so `away` is made of both extents.
+  void add_to_tensor(std::size_t op, std::uint32_t made_by, std::vector<std::uint32_t>& place) {
+    if (place[made_by] == nothing) {
+      place[made_by] = std::uint32_t(spill_.tensors.size());
+      spill_.tensors.emplace_back().op = OpId(made_by);
+      moments_.push_back({});
+    }
+    SpilledTensor& tensor = spill_.tensors[place[made_by]];
+    Moments& moments = moments_[place[made_by]];
+    const bool is_spill = sides_[op] == Side::spill;
+    (is_spill ? tensor.spills : tensor.fills) += 1;
+    std::int64_t& bytes = is_spill ? tensor.written : tensor.read;
+    bytes = saturating_add(bytes, bytes_[op]);
+    if (!extents_[op]) return;
+    if (is_spill) {
+      moments.written = std::max(moments.written.value_or(extents_[op]->end), extents_[op]->end);
+    } else {
+      moments.read = std::min(moments.read.value_or(extents_[op]->begin), extents_[op]->begin);
+    }
+    if (moments.written && moments.read) {
+      tensor.away = saturating_subtract(*moments.read, *moments.written);
+    }
+  }
+
+  struct Moments {
+    std::optional<std::int64_t> written, read;
+  };
 
   const Profile& profile_;
   const OpTraffic& traffic_;
@@ -147,6 +220,8 @@ class SpillAnalysis {
   const MeasureColumn* path_ = nullptr;
   std::vector<std::optional<Interval>> extents_;  // by op
   std::vector<std::int64_t> bytes_;               // by op
+  std::vector<bool> executed_;                    // by op
+  std::vector<Moments> moments_;                  // by tensor
   Spill spill_;
 };
 

@@ -72,6 +72,29 @@ std::optional<std::int64_t> vtcm_bytes(const RouteBytes& bytes) {
   return both(bytes, Route::vtcm_read, Route::vtcm_write);
 }
 
+std::vector<ConstantTraffic> constant_traffic(const Profile& profile) {
+  std::vector<ConstantTraffic> units(profile.units.size());
+  std::vector<bool> tells(profile.units.size(), false);
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::unit || measure.subject_id >= units.size()) continue;
+    ConstantTraffic& unit = units[measure.subject_id];
+    unit.unit = UnitId(measure.subject_id);
+    const std::string_view name = profile.text(measure.what);
+    if (name == "ddr read bytes, constants") {
+      unit.constants = measure.value;
+      tells[measure.subject_id] = true;
+    }
+    if (name == "ddr read bytes") unit.ddr_read = measure.value;
+    if (name == "ddr write bytes") unit.ddr_write = measure.value;
+    if (name == "multicast write bytes") unit.multicast = measure.value;
+  }
+  std::vector<ConstantTraffic> told;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (tells[i]) told.push_back(units[i]);
+  }
+  return told;
+}
+
 OpTraffic::OpTraffic(const Profile& profile) : profile_(profile) {
   take_columns();
   take_op_measures();

@@ -22,10 +22,12 @@ Result<Document> make_memory_document(const Profile& profile, const MemoryReques
                        section.remarks.empty() && section.drawing.empty();
     if (!empty) document.sections.push_back(std::move(section));
   };
-  put(roofline_section(profile, table, found->peaks));
+  const bool says_anything = traffic.any() || table.work.all_macs() > 0;
+  if (says_anything && table.wall > 0) put(roofline_section(profile, table, found->peaks));
   put(traffic_section(profile, traffic, table));
+  put(constants_section(profile));
   put(memory_inferences_section(table));
-  put(memory_ops_section(table, request.top));
+  if (says_anything) put(memory_ops_section(table, request.top));
   if (traffic.any_of_ops()) {
     put(over_time_section(analysis::analyse_bandwidth(profile, traffic, request.buckets), table,
                           request.width));

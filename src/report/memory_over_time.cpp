@@ -3,15 +3,15 @@
 #include <algorithm>
 
 #include "npuscope/report/memory_document.hpp"
+#include "report/document_value.hpp"
 #include "report/memory_sections.hpp"
-#include "report/quantity.hpp"
 
 namespace npuscope::report {
 namespace {
 
 using analysis::Route;
 
-constexpr std::size_t label_width = 12, numbers_width = 24;
+constexpr std::size_t label_width = 13, numbers_width = 23;
 
 // Eighths of a row, the lowest for anything above nothing.
 constexpr const char* heights[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -51,13 +51,18 @@ Section over_time_section(const analysis::BandwidthSeries& series,
   const std::size_t room = buckets_that_fit(width);
   section.table.fields = {{"begin", "", Format::ticks}};
   std::vector<std::size_t> routes;
+  bool above_peak = false;
   for (std::size_t route = 0; route < analysis::route_count; ++route) {
     const auto& bytes = series.bytes[route];
     if (bytes.empty()) continue;
     routes.push_back(route);
     const std::int64_t most = *std::max_element(bytes.begin(), bytes.end());
+    const Field rate{"", "", seconds > 0 ? Format::bytes_per_second : Format::bytes};
     const std::string highest =
-        seconds > 0 ? bytes_text(double(most) / seconds) + "/s" : bytes_text(double(most));
+        value_text(nullptr, rate, seconds > 0 ? Value(double(most) / seconds) : Value(most));
+    const bool is_ddr = Route(route) == Route::ddr_read || Route(route) == Route::ddr_write;
+    const auto& peak = table.roofs.ddr_bytes_per_tick;
+    above_peak = above_peak || (is_ddr && peak && double(most) > *peak * double(series.width));
     section.drawing.push_back(fmt::format("  {:<{}}{}  most {}", name_of(Route(route)),
                                           label_width - 2, bars(bytes, most, room), highest));
     std::string key = name_of(Route(route));
@@ -72,6 +77,7 @@ Section over_time_section(const analysis::BandwidthSeries& series,
   }
   section.remarks = {
       "A span's bytes are spread evenly over its duration; each row has its own scale."};
+  if (above_peak) section.remarks.push_back(issue_remark);
   return section;
 }
 

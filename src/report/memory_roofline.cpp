@@ -3,6 +3,7 @@
 
 #include "report/memory_sections.hpp"
 #include "report/names.hpp"
+#include "report/provenance.hpp"
 #include "report/quantity.hpp"
 
 namespace npuscope::report {
@@ -24,10 +25,11 @@ const char* meaning_of(Verdict verdict) {
   return "";
 }
 
-std::string verdict_text(const MemoryTable& table) {
+std::string verdict_text(const Profile& profile, const MemoryTable& table) {
   const analysis::Placement& placement = table.placement;
   if (placement.verdict == Verdict::unknown || !placement.largest) return "unknown";
-  return fmt::format("{}: {} ({} {})", name_of(placement.verdict), meaning_of(placement.verdict),
+  return fmt::format("{}{}: {} ({} {})", is_structure_only(profile) ? "structure only, " : "",
+                     name_of(placement.verdict), meaning_of(placement.verdict),
                      name_of(*placement.largest),
                      percent_text(*placement.of(*placement.largest), 1));
 }
@@ -64,7 +66,8 @@ std::string macs_source(const MemoryTable& table) {
 
 }  // namespace
 
-Section roofline_section(const Profile&, const MemoryTable& table, const analysis::Peaks& peaks) {
+Section roofline_section(const Profile& profile, const MemoryTable& table,
+                         const analysis::Peaks& peaks) {
   Section section{.key = "roofline", .title = "ROOFLINE"};
   const analysis::Placement& placement = table.placement;
   const auto add = [&](Field field, Value value) {
@@ -72,9 +75,9 @@ Section roofline_section(const Profile&, const MemoryTable& table, const analysi
   };
   if (table.wall > 0) {
     add({"wall", table.first_apart ? "wall, median" : "wall", Format::ticks}, table.wall);
-    add({"seconds", table.rate ? "" : "", Format::seconds},
+    add({"seconds", "", Format::seconds},
         table.rate ? Value(table.wall / table.rate->value) : Value());
-    add({"verdict_text", "verdict"}, verdict_text(table));
+    add({"verdict_text", "verdict"}, verdict_text(profile, table));
     add({"verdict"}, name_of(placement.verdict));
     add({"bound_by"}, placement.largest ? Value(name_of(*placement.largest)) : Value());
   }
@@ -92,7 +95,10 @@ Section roofline_section(const Profile&, const MemoryTable& table, const analysi
   if (table.work.all_macs() > 0) {
     add({"macs", "MACs", Format::number}, table.work.all_macs());
     add({"macs_from", "MACs from"}, macs_source(table));
-    add({"macs_per_s", "MACs a second", Format::number}, placement.macs_per_s);
+    if (placement.macs_per_s) {
+      add({"macs_per_s", "", Format::number}, *placement.macs_per_s);
+      add({"tera_macs_per_s", "TMAC a second", Format::number}, *placement.macs_per_s / 1e12);
+    }
     add({"macs_share_of_peak", "MACs, of peak", Format::share}, placement.of(Resource::macs));
     add({"macs_per_byte", "MACs per byte", Format::number}, placement.intensity);
     add({"ridge_macs_per_byte", "ridge point", Format::number}, placement.ridge);

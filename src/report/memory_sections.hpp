@@ -8,6 +8,11 @@
 
 namespace npuscope::report {
 
+inline constexpr const char* issue_remark =
+    "More than the DDR's peak: on this device a span is the issue of a transfer, which goes on "
+    "after "
+    "it.";
+
 Section roofline_section(const Profile& profile, const analysis::MemoryTable& table,
                          const analysis::Peaks& peaks);
 Section traffic_section(const Profile& profile, const analysis::OpTraffic& traffic,
@@ -15,6 +20,7 @@ Section traffic_section(const Profile& profile, const analysis::OpTraffic& traff
 Section memory_ops_section(const analysis::MemoryTable& table, std::size_t top);
 Section over_time_section(const analysis::BandwidthSeries& series,
                           const analysis::MemoryTable& table, std::size_t width);
+Section constants_section(const Profile& profile);
 Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
                           const analysis::MemoryTable& table);
 Section engines_section(const analysis::MemoryTable& table);

@@ -14,21 +14,24 @@ std::string name_of_op(const Profile& profile, OpId id) {
   return std::string(profile.text(op.node != StringId::empty ? op.node : op.name));
 }
 
-Section pairs_section(const Profile& profile, const analysis::Spill& spill, std::size_t top) {
-  Section pairs{.key = "pairs", .title = "SPILLED AND READ BACK, by bytes"};
-  pairs.table.fields = {{"spilled", "spilled by"},
-                        {"filled", "read back by"},
-                        {"shape", "shape", Format::name, false, true},
-                        {"fill_bytes", "bytes", Format::bytes},
-                        {"away", "away", Format::ticks, true, true}};
-  for (const analysis::SpillPair& pair : spill.pairs) {
-    if (pairs.table.rows.size() == top) break;
-    const std::string_view shape = profile.text(profile.ops[index_of(pair.spill)].shape);
-    pairs.table.rows.push_back({name_of_op(profile, pair.spill), name_of_op(profile, pair.fill),
-                                shape.empty() ? Value() : Value(shape), pair.bytes, pair.away});
+Section tensors_section(const Profile& profile, const analysis::Spill& spill, std::size_t top) {
+  Section tensors{.key = "tensors", .title = "SPILLED TENSORS, by bytes read back"};
+  tensors.table.fields = {{"tensor", "of"},
+                          {"shape", "shape", Format::name, false, true},
+                          {"spills", "spills", Format::count},
+                          {"fills", "fills", Format::count},
+                          {"written_bytes", "written", Format::bytes},
+                          {"read_bytes", "read back", Format::bytes},
+                          {"away", "away", Format::ticks, true, true}};
+  for (const analysis::SpilledTensor& tensor : spill.tensors) {
+    if (tensors.table.rows.size() == top) break;
+    const std::string_view shape = profile.text(profile.ops[index_of(tensor.op)].shape);
+    tensors.table.rows.push_back({name_of_op(profile, tensor.op),
+                                  shape.empty() ? Value() : Value(shape), tensor.spills,
+                                  tensor.fills, tensor.written, tensor.read, tensor.away});
   }
-  pairs.table.row_count = spill.pairs.size();
-  return pairs;
+  tensors.table.row_count = spill.tensors.size();
+  return tensors;
 }
 
 }  // namespace
@@ -44,11 +47,12 @@ Section spill_section(const Profile& profile, const analysis::Spill& spill, std:
                           {"work", "work", Format::ticks},
                           {"exposed", "exposed", Format::ticks, true, true},
                           {"hidden", "hidden", Format::ticks, true, true},
+                          {"waited", "waited for", Format::ticks},
                           {"alone", "alone", Format::ticks}};
   const auto put = [&](const char* name, const SpillSide& side, Route ddr, Route vtcm) {
     section.table.rows.push_back({name, side.ops, side.instances, at(side.bytes, ddr),
                                   at(side.bytes, vtcm), side.work, side.exposed, side.hidden(),
-                                  side.alone});
+                                  side.waited, side.alone});
   };
   put("spill", spill.spill, Route::ddr_write, Route::vtcm_read);
   put("fill", spill.fill, Route::ddr_read, Route::vtcm_write);
@@ -62,7 +66,7 @@ Section spill_section(const Profile& profile, const analysis::Spill& spill, std:
         fmt::format("{} spills and {} fills have no partner in the graph's edges.",
                     spill.unpaired_spills, spill.unpaired_fills));
   }
-  if (!spill.pairs.empty()) section.parts.push_back(pairs_section(profile, spill, top));
+  if (!spill.tensors.empty()) section.parts.push_back(tensors_section(profile, spill, top));
   return section;
 }
 

@@ -110,6 +110,28 @@ Section traffic_section(const Profile& profile, const analysis::OpTraffic& traff
   return section;
 }
 
+Section constants_section(const Profile& profile) {
+  const auto units = analysis::constant_traffic(profile);
+  if (units.empty()) return {};
+  Section section{.key = "constants", .title = "CONSTANTS"};
+  section.table.fields = {{"unit", "unit"},
+                          {"ddr_read_bytes", "DDR read", Format::bytes},
+                          {"constant_bytes", "constants", Format::bytes},
+                          {"beyond_constants_bytes", "beyond them", Format::bytes},
+                          {"ddr_write_bytes", "DDR write", Format::bytes},
+                          {"multicast_bytes", "multicast", Format::bytes}};
+  for (const analysis::ConstantTraffic& unit : units) {
+    section.table.rows.push_back({analysis::path_of(profile, unit.unit), unit.ddr_read,
+                                  unit.constants, unit.ddr_read - unit.constants, unit.ddr_write,
+                                  unit.multicast});
+  }
+  section.remarks = {
+      "Beyond constants: activations that did not fit the VTCM, retained state such as a KV cache, "
+      "inputs, and the statistics buffer of a program compiled with statistics. Not all of it is "
+      "spill."};
+  return section;
+}
+
 Section engines_section(const MemoryTable& table) {
   Section section{.key = "engines", .title = "ENGINES"};
   section.table.fields = {{"engine", "engine"},
@@ -131,7 +153,7 @@ Section engines_section(const MemoryTable& table) {
 
 Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
                           const MemoryTable& table) {
-  Section section{.key = "transfers", .title = "TRANSFERS of DMA"};
+  Section section{.key = "transfers", .title = "TRANSFERS of DDR by DMA"};
   section.table.fields = {{"size", "size"},
                           {"least_bytes", "", Format::bytes},
                           {"below_bytes", "", Format::bytes},
@@ -167,9 +189,7 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
         percent_text(double(small), all)));
   }
   if (above_peak) {
-    section.remarks.push_back(
-        "More than the DDR's peak: the spans are the issue of transfers, which go on after them "
-        "(or they go from core to core).");
+    section.remarks.push_back(issue_remark);
   }
   return section;
 }

@@ -31,7 +31,7 @@ struct BandwidthSeries {
 BandwidthSeries analyse_bandwidth(const Profile& profile, const OpTraffic& traffic,
                                   std::size_t buckets);
 
-// Spans that carry bytes over the DDR (or from core to core) and do nothing else: those of DMA.
+// Spans that carry bytes to or from DDR and do nothing else: those of DMA.
 struct TransferSize {
   std::int64_t least = 0;  // bytes, inclusive
   std::int64_t below = 0;  // exclusive; 0: no end

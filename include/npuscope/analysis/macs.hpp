@@ -2,11 +2,12 @@
 // shapes of their operands:
 //
 //   product with weights (Conv, FullyConnected, MatMul)   |output| x |weights| / output channels
-//   product of two activations (MatMul)                   |first input| x columns of the output
+//   product of two activations (MatMul)                   |output| x columns of the first input
 //
-// where |x| is the number of elements; the output's last dimension is its channels or columns (its
-// second one where the weights say so: rank 4, first dimension equal to it). A depth that is no
-// whole number means that the shapes are not what they seem: no figure.
+// where |x| is the number of elements. The output channels are a dimension of the output (the last,
+// or the second where the weights' first is equal to it) or the length of the bias, and the first
+// or last dimension of the weights; the rows of two activations must agree. Where they do not, or a
+// depth is no whole number, the shapes are not what they seem: no figure.
 //
 //   const OpMacs macs(profile);
 //   macs.of(op)       16777216     q::ConvLayer_s1.opt [1,8,32,256] with weights of 65,536

@@ -61,6 +61,19 @@ struct TrafficTotal {
   std::optional<std::int64_t> best() const { return told ? told : of_ops; }
 };
 
+// What a compiler says of one part of the device, or all of it: how much of what is read from DDR
+// are constants. The rest is activations that did not fit, retained state, inputs, and (where it
+// was compiled with statistics) the statistics buffer.
+struct ConstantTraffic {
+  UnitId unit = UnitId::none;
+  double ddr_read = 0;
+  double constants = 0;  // of those
+  double ddr_write = 0;
+  double multicast = 0;
+};
+// Of the units that tell their constants, in the profile's order.
+std::vector<ConstantTraffic> constant_traffic(const Profile& profile);
+
 class OpTraffic {
  public:
   explicit OpTraffic(const Profile& profile);
