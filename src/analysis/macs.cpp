@@ -161,8 +161,18 @@ struct OperandText {
   bool is_output = false;
   bool is_constant = false;
   std::vector<std::int64_t> dimensions;
-  double kilobytes = -1;
+  double bytes = 0;
 };
+
+// Of one element, by the last word: "… float16 ".
+double bytes_of_type(std::string_view text) {
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  const std::string_view type = text.substr(text.rfind(' ') + 1);
+  if (type.find("64") != type.npos) return 8;
+  if (type.find("16") != type.npos) return 2;
+  if (type.find('8') != type.npos) return 1;
+  return 4;
+}
 
 std::optional<OperandText> read_operand(std::string_view line) {
   OperandText operand;
@@ -173,12 +183,7 @@ std::optional<OperandText> read_operand(std::string_view line) {
   const auto dimensions = dimensions_in(line.substr(open, close - open + 1));
   if (!dimensions) return std::nullopt;
   operand.dimensions = *dimensions;
-  const std::size_t digits = line.find_first_of("0123456789", close);
-  if (digits != line.npos) {
-    std::int64_t kilobytes = 0;
-    std::from_chars(line.data() + digits, line.data() + line.size(), kilobytes);
-    operand.kilobytes = double(kilobytes);
-  }
+  operand.bytes = elements_of(*dimensions) * bytes_of_type(line.substr(0, open));
   return operand;
 }
 
@@ -207,7 +212,7 @@ std::optional<OperatorMacs> macs_of_operands(std::string_view text) {
                         ? with_weights(output->dimensions, inputs[1].dimensions, 0)
                         : of_activations(output->dimensions, inputs[0].dimensions);
   if (!macs) return std::nullopt;
-  return OperatorMacs{*macs, output->kilobytes * 1024};
+  return OperatorMacs{*macs, output->bytes};
 }
 
 }  // namespace
@@ -286,7 +291,8 @@ void OpMacs::take_operands() {
     const Group& group = groups[group_of[op]];
     const double output = double(profile_.ops[op].output.value);
     if (!group.all || !(output > 0)) continue;
-    const bool own = std::abs(output - group.all->output_bytes) <= 1024;
+    const double told = group.all->output_bytes;
+    const bool own = std::abs(output - told) <= std::abs(group.output_bytes - told);
     of_op_[op] = own ? group.all->macs : group.all->macs * output / group.output_bytes;
     any_ = true;
   }

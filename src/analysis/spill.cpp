@@ -1,6 +1,9 @@
 #include "npuscope/analysis/spill.hpp"
 
 #include <algorithm>
+#include <map>
+
+#include "analysis/memory_groups.hpp"
 
 #include "npuscope/analysis/timeline.hpp"
 
@@ -45,10 +48,48 @@ std::vector<Side> sides_of(const Profile& profile) {
   return sides;
 }
 
+// Copies of one tensor's tiles have its name with a number; of those that come in order only the
+// last may have an edge.
+class Tiles {
+ public:
+  Tiles(const Profile& profile, std::vector<Side>& sides) : profile_(profile) {
+    for (std::size_t op = 0; op < sides.size(); ++op) {
+      if (sides[op] == Side::spill && is_copy_out(op)) tiles_.emplace(key_of(op), op);
+    }
+    if (tiles_.empty()) return;
+    for (std::size_t op = 0; op < sides.size(); ++op) {
+      if (!is_copy_out(op)) continue;
+      const auto found = tiles_.find(key_of(op));
+      if (found == tiles_.end()) continue;
+      sides[op] = Side::spill;
+      found->second = std::min(found->second, op);
+    }
+  }
+
+  // The first copy of the same tensor.
+  std::size_t first_of(std::size_t op) const {
+    if (tiles_.empty() || !is_copy_out(op)) return op;
+    const auto found = tiles_.find(key_of(op));
+    return found != tiles_.end() ? found->second : op;
+  }
+
+ private:
+  using Key = std::pair<std::uint64_t, std::string_view>;  // device and core, name
+  bool is_copy_out(std::size_t op) const {
+    return is_copy(profile_.text(profile_.ops[op].kind), "fromvtcm");
+  }
+  Key key_of(std::size_t op) const {
+    return {profile_.ops[op].core, without_tile(profile_.text(profile_.ops[op].name))};
+  }
+
+  const Profile& profile_;
+  std::map<Key, std::size_t> tiles_;
+};
+
 class SpillAnalysis {
  public:
   SpillAnalysis(const Profile& profile, const OpTraffic& traffic)
-      : profile_(profile), traffic_(traffic), sides_(sides_of(profile)) {}
+      : profile_(profile), traffic_(traffic), sides_(sides_of(profile)), tiles_(profile, sides_) {}
 
   Spill finish() {
     const bool any =
@@ -80,10 +121,12 @@ class SpillAnalysis {
   // Ops that only wait for another's transfer have its kind; without a timeline all count.
   void find_executed() {
     executed_.assign(sides_.size(), profile_.spans.size() == 0);
+    has_transfer_.assign(sides_.size(), false);
     for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
       const std::size_t op = index_of(profile_.spans.op[row]);
       if (op < executed_.size() && role_of(profile_.spans.kind[row]) == Role::work) {
         executed_[op] = true;
+        if (profile_.spans.kind[row] == SpanKind::transfer) has_transfer_[op] = true;
       }
     }
     for (std::size_t op = 0; op < sides_.size(); ++op) {
@@ -91,6 +134,13 @@ class SpillAnalysis {
       spill_.spill.ops += sides_[op] == Side::spill;
       spill_.fill.ops += sides_[op] == Side::fill;
     }
+  }
+
+  // Of a transfer with a span of its own, its issue is none.
+  bool is_execution(std::size_t row) const {
+    if (role_of(profile_.spans.kind[row]) != Role::work) return false;
+    return !has_transfer_[index_of(profile_.spans.op[row])] ||
+           profile_.spans.kind[row] == SpanKind::transfer;
   }
 
   void add_spans() {
@@ -104,7 +154,7 @@ class SpillAnalysis {
       if (profile_.spans.kind[row] == SpanKind::dma_wait) {
         side.waited = saturating_add(side.waited, length_of(interval));
       }
-      if (role_of(profile_.spans.kind[row]) != Role::work) continue;
+      if (!is_execution(row)) continue;
       side.instances += 1;
       side.work = saturating_add(side.work, length_of(interval));
       if (path_ != nullptr && path_->values[row] != MeasureColumn::missing) {
@@ -155,12 +205,16 @@ class SpillAnalysis {
   void pair() {
     std::vector<std::uint32_t> tensor_of(sides_.size(), nothing);
     for (std::size_t op = 0; op < sides_.size(); ++op) {
-      if (sides_[op] == Side::spill && executed_[op]) tensor_of[op] = std::uint32_t(op);
+      if (sides_[op] == Side::spill && executed_[op]) {
+        tensor_of[op] = std::uint32_t(tiles_.first_of(op));
+      }
     }
     std::vector<bool> joins(sides_.size(), false);
     for_each_data_edge([&](std::size_t from, std::size_t to) {
       spill_.has_edges = true;
-      if (tensor_of[from] != from || sides_[to] != Side::neither || executed_[to]) return;
+      if (tensor_of[from] == nothing || sides_[from] != Side::spill ||
+          sides_[to] != Side::neither || executed_[to])
+        return;
       tensor_of[from] = std::uint32_t(to);
       joins[to] = true;
     });
@@ -217,10 +271,12 @@ class SpillAnalysis {
   const Profile& profile_;
   const OpTraffic& traffic_;
   std::vector<Side> sides_;  // by op
+  Tiles tiles_;
   const MeasureColumn* path_ = nullptr;
   std::vector<std::optional<Interval>> extents_;  // by op
   std::vector<std::int64_t> bytes_;               // by op
   std::vector<bool> executed_;                    // by op
+  std::vector<bool> has_transfer_;                // by op
   std::vector<Moments> moments_;                  // by tensor
   Spill spill_;
 };
