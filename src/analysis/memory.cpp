@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <unordered_map>
 
 #include "analysis/memory_groups.hpp"
@@ -21,21 +22,25 @@ struct Cell {
   std::array<double, precision_count> macs{};
 };
 
-double median(std::vector<double>& values) {
-  if (values.empty()) return 0;
+// Of the values and so many zeros; no value is below 0.
+double median(std::vector<double> values, std::size_t zeros = 0) {
   std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  const std::size_t count = values.size() + zeros;
+  const auto value_at = [&](std::size_t place) {
+    return place < zeros ? 0 : values[place - zeros];
+  };
+  if (count == 0) return 0;
+  if (count % 2 == 1) return value_at(count / 2);
+  return (value_at(count / 2 - 1) + value_at(count / 2)) / 2;
 }
 
-// Of one figure over the cells of a row. Rows that did not run in an inference did nothing in it.
+// Of one figure over the cells of a row. In inferences in which it did not run it did nothing.
 template <class Figure>
 double median_of(const std::vector<Cell>& cells, std::size_t inferences, const Figure& figure) {
   std::vector<double> values;
-  values.reserve(inferences);
+  values.reserve(cells.size());
   for (const Cell& cell : cells) values.push_back(double(figure(cell)));
-  values.resize(std::max(inferences, values.size()), 0);
-  return median(values);
+  return median(std::move(values), inferences - std::min(inferences, cells.size()));
 }
 
 std::string plain_name(std::string_view name) {
@@ -396,7 +401,7 @@ void MemoryAnalysis::sum_up() {
       const auto& bytes = table_.inferences[i].bytes[route];
       if (bytes) values.push_back(double(*bytes));
     }
-    if (!values.empty()) table_.bytes[route] = std::llround(median(values));
+    if (!values.empty()) table_.bytes[route] = std::llround(median(std::move(values)));
   }
   // A twentieth of the matrix work without a figure leaves the verdict as it is.
   constexpr double negligible = 0.05;

@@ -145,7 +145,7 @@ Section memory_inferences_section(const MemoryTable& table) {
   return section;
 }
 
-Section memory_ops_section(const MemoryTable& table, std::size_t top) {
+Section memory_ops_section(const Profile& profile, const MemoryTable& table, std::size_t top) {
   using analysis::Route;
   Section section{.key = "ops", .title = "OPS, by DDR bytes"};
   section.table.fields = {{"op", "op"},
@@ -177,7 +177,7 @@ Section memory_ops_section(const MemoryTable& table, std::size_t top) {
     const bool judged = placement.verdict != Verdict::unknown;
     section.table.rows.push_back(
         {row.label.empty() ? "(no op)" : row.label,
-         Value(),
+         profile.text(row.kind),
          row.ops,
          row.spans,
          judged ? Value(name_of(placement.verdict)) : Value(),

@@ -17,7 +17,8 @@ Section roofline_section(const Profile& profile, const analysis::MemoryTable& ta
                          const analysis::Peaks& peaks);
 Section traffic_section(const Profile& profile, const analysis::OpTraffic& traffic,
                         const analysis::MemoryTable& table);
-Section memory_ops_section(const analysis::MemoryTable& table, std::size_t top);
+Section memory_ops_section(const Profile& profile, const analysis::MemoryTable& table,
+                           std::size_t top);
 Section over_time_section(const analysis::BandwidthSeries& series,
                           const analysis::MemoryTable& table, std::size_t width);
 Section constants_section(const Profile& profile);

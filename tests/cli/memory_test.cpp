@@ -1,0 +1,64 @@
+// npuscope memory as a user runs it.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+#include "cli/trace_folder.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+using testing::HasSubstr;
+
+using Memory = TraceFolder;
+
+std::string bert() {
+  return std::string(NPUSCOPE_TEST_DATA) + "/qaic/bert-base-cased_b8_2core.opstats.summary.txt";
+}
+
+TEST_F(Memory, SaysWhatAProfileWithoutBytesNeeds) {
+  const Outcome outcome = run_npuscope({"memory", path("trace.json")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("This profile says nothing of bytes that were moved."));
+}
+
+TEST_F(Memory, OfASummary) {
+  const Outcome outcome = run_npuscope({"memory", "--json", "--by", "kind", bert()});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  const auto page = nlohmann::json::parse(outcome.output)["profiles"][0];
+  EXPECT_EQ(page["ops"]["rows"][0]["op"], "aiccopytovtcm");
+  EXPECT_EQ(page["roofline"]["peaks_from"], "target aic100");
+}
+
+TEST_F(Memory, AsCsvOfATable) {
+  const Outcome outcome = run_npuscope({"memory", "--csv", "--table", "traffic", bert()});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, testing::StartsWith("route,bytes,"));
+  EXPECT_THAT(outcome.output, HasSubstr("\nDDR read,1721"));
+}
+
+TEST_F(Memory, BadRequestsAreUsageErrors) {
+  const std::vector<std::vector<std::string>> requests = {
+      {"memory", bert(), "--ddr-peak", "fast"},
+      {"memory", bert(), "--mac-peak", "8.2"},
+      {"memory", bert(), "--clock=-1GHz"},
+      {"memory", bert(), "--target", "htp-v99"},
+      {"memory", bert(), "--buckets", "0"},
+      {"memory", bert(), "--by", "colour"},
+      {"memory", bert(), "--csv", "--table", "nothing"},
+      {"memory", bert(), "--onnx-define-symbol", "a,1"},
+      {"memory"}};
+  for (const auto& request : requests) {
+    const Outcome outcome = run_npuscope(request);
+    EXPECT_EQ(outcome.status, 2) << request.back();
+    EXPECT_NE(outcome.errors, "") << request.back();
+    EXPECT_EQ(outcome.output, "") << request.back();
+  }
+  EXPECT_EQ(run_npuscope({"memory", path("missing.json")}).status, 3);
+  EXPECT_EQ(run_npuscope({"memory", bert(), "--model", path("missing.onnx")}).status, 3);
+  EXPECT_EQ(run_npuscope({"memory", bert(), "--target", path("missing.toml")}).status, 3);
+}
+
+}  // namespace
+}  // namespace npuscope::cli

@@ -1,0 +1,133 @@
+// Bytes, MACs and spill as the analyses say them against what the program asked for.
+#include <unistd.h>
+
+#include <fstream>
+
+#include "flow/flow.hpp"
+#include "npuscope/analysis/bandwidth.hpp"
+#include "npuscope/analysis/memory.hpp"
+#include "npuscope/analysis/spill.hpp"
+#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npuscope/npu/graph/semantics.hpp"
+
+namespace npuscope {
+namespace {
+
+using analysis::OpTraffic;
+using analysis::Route;
+
+struct Asked {
+  std::int64_t ddr_read = 0, ddr_write = 0, statistics = 0, multicast = 0;
+};
+
+Asked asked_of(const qaic::Program& program) {
+  Asked asked;
+  for (const qaic::Task& task : program.tasks) {
+    asked.ddr_read += std::int64_t(task.ddr_read);
+    asked.multicast += std::int64_t(task.multicast);
+    const bool statistics = (task.flags & qaic::task_end_stats) != 0;
+    (statistics ? asked.statistics : asked.ddr_write) += std::int64_t(task.ddr_write);
+  }
+  return asked;
+}
+
+void expect_bytes(const std::filesystem::path& model, std::uint32_t cores) {
+  npu::BuildRequest request = request_for(cores, 70);
+  request.options.ddr_stats = true;
+  const ModelFlow flow = run_flow(model, request);
+  ASSERT_FALSE(flow.profiles.empty());
+  const Profile& profile = flow.profiles[0];
+  const OpTraffic traffic(profile);
+  const Asked asked = asked_of(flow.program);
+  ASSERT_GT(asked.ddr_read, 0);
+  EXPECT_EQ(traffic.total(Route::ddr_read).of_ops, asked.ddr_read);
+  EXPECT_EQ(traffic.total(Route::ddr_read).told, asked.ddr_read);
+  EXPECT_EQ(traffic.total(Route::ddr_write).of_ops, asked.ddr_write);
+  EXPECT_EQ(traffic.total(Route::ddr_write).told, asked.ddr_write + asked.statistics);
+
+  // Op by op, on the core and in the place of the queue where the program has it.
+  for (std::size_t op = 0; op < profile.ops.size(); ++op) {
+    const Op& it = profile.ops[op];
+    const std::uint32_t queue = it.core * qaic::thread_groups + it.group;
+    const std::uint32_t task = flow.program.queue_begin[queue] + it.position;
+    ASSERT_LT(task, flow.program.queue_begin[queue + 1]);
+    std::int64_t read = 0;
+    for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+      if (index_of(profile.spans.op[row]) == op) read += traffic.of_span(Route::ddr_read, row);
+    }
+    ASSERT_EQ(read, std::int64_t(flow.program.tasks[task].ddr_read)) << profile.text(it.name);
+    if (op > 400) break;  // each op looks at all spans
+  }
+
+  const auto table = analysis::analyse_memory(profile, traffic, {});
+  std::int64_t of_rows = 0, in_buckets = 0;
+  for (const auto& row : table.rows) of_rows += at(row.bytes, Route::ddr_read).value_or(0);
+  EXPECT_EQ(of_rows, asked.ddr_read);
+  const auto series = analysis::analyse_bandwidth(profile, traffic, 50);
+  for (const auto bytes : series.bytes[std::size_t(Route::ddr_read)]) in_buckets += bytes;
+  EXPECT_EQ(in_buckets, asked.ddr_read);
+}
+
+TEST(MemoryAgainstTruth, BytesOfConvolutionsOnFourCores) {
+  expect_bytes(repository_model("light_resnet50.onnx"), 4);
+}
+
+TEST(MemoryAgainstTruth, BytesOnOneCoreAndOnAll) {
+  expect_bytes(repository_model("light_squeezenet.onnx"), 1);
+  expect_bytes(repository_model("light_squeezenet.onnx"), 16);
+}
+
+// The target with so little VTCM that activations do not fit.
+std::filesystem::path small_target() {
+  std::string toml = npu::builtin_target("aic100")->toml;
+  const std::string size = "vtcm_bytes = 8388608";
+  const auto at = toml.find(size);
+  EXPECT_NE(at, std::string::npos);
+  toml.replace(at, size.size(), "vtcm_bytes = 1048576");
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / fmt::format("npuscope-small-{}.toml", ::getpid());
+  std::ofstream(path) << toml;
+  return path;
+}
+
+// What the compiler says was spilled is written once.
+TEST(MemoryAgainstTruth, SpillIsWhatTheCompilerSays) {
+  const auto target = small_target();
+  npu::BuildRequest request = request_for(1, 70);
+  request.target = target;
+  const auto built = npu::build_from_onnx(repository_model("light_resnet50.onnx"), request);
+  must(built);
+  const ModelFlow flow = run_flow(repository_model("light_resnet50.onnx"), request);
+  std::filesystem::remove(target);
+  const Profile& profile = flow.profiles.at(0);
+  const auto spill = analysis::analyse_spill(profile, OpTraffic(profile));
+  const auto expected = std::int64_t(built->networks[0].metrics.spill_bytes);
+  EXPECT_GT(expected, 0);
+  EXPECT_EQ(at(spill.spill.bytes, Route::ddr_write), expected);
+  EXPECT_GE(at(spill.fill.bytes, Route::ddr_read).value_or(0), expected);
+  EXPECT_EQ(spill.unpaired_fills, 0u);
+  std::int64_t of_tensors = 0;
+  for (const auto& tensor : spill.tensors) of_tensors += tensor.written;
+  EXPECT_EQ(of_tensors, expected);
+}
+
+// Shapes of operands give the MACs of the model, tile by tile.
+TEST(MemoryAgainstTruth, MacsOfShapesAreThoseOfTheModel) {
+  for (const char* name : {"light_resnet50.onnx", "light_squeezenet.onnx"}) {
+    npu::BuildRequest request = request_for(2, 70);
+    request.options.op_stats_verbosity = 2;
+    const ModelFlow flow = run_flow(repository_model(name), request);
+    const auto graph = npu::import_onnx_file(repository_model(name), {});
+    must(graph);
+    double macs = 0;
+    for (const npu::Node& node : graph->nodes) {
+      macs += double(npu::multiply_accumulates(*graph, node));
+    }
+    const Profile& profile = flow.profiles.at(0);
+    const auto table = analysis::analyse_memory(profile, OpTraffic(profile), {});
+    EXPECT_NEAR(table.work.all_macs(), macs, 1) << name;
+  }
+}
+
+}  // namespace
+}  // namespace npuscope

@@ -1,0 +1,153 @@
+#include "npuscope/report/memory_document.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "analysis/memory_builder.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using npuscope::testing::MemoryBuilder;
+using ::testing::HasSubstr;
+
+std::string expected(const std::string& name) {
+  std::ifstream in(std::string(NPUSCOPE_TEST_DATA) + "/memory/" + name);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// Two products at 1 GHz, the first bound by its weights; an activation goes to DDR and comes back.
+Profile small_run() {
+  MemoryBuilder made("cycles", ClockKind::unit_cycles, 1e9);
+  made.profile.provenance.files = {"run/trace.json"};
+  made.profile.provenance.device = "HTP";
+  const UnitId main = made.unit("main", Engine::other), hvx = made.unit("HVX", Engine::hvx);
+  made.span(main, "MatMul_0", 0, 800, SpanKind::op, "q::ConvLayer.opt.weights_to_vtcm");
+  made.span(main, "MatMul_0", 800, 900, SpanKind::op, "q::ConvLayer_s1.opt");
+  made.span(main, "MatMul_0", 900, 950, SpanKind::op, "@Spill");
+  made.span(hvx, "Softmax_1", 850, 1000, SpanKind::op, "q::Softmax");
+  made.span(main, "MatMul_2", 1000, 1050, SpanKind::op, "@Fill");
+  made.span(main, "MatMul_2", 1050, 2000, SpanKind::op, "q::ConvLayer_s1.opt");
+  made.bytes("ddr read bytes", {8192, 0, 0, 0, 512, 0});
+  made.bytes("ddr write bytes", {0, 0, 512, 0, 0, 0});
+  made.bytes("vtcm read bytes", {0, 8192, 512, 256, 0, 8192});
+  made.bytes("vtcm write bytes", {8192, 512, 0, 256, 512, 512});
+  made.measure(Measure::Subject::profile, 0, "ddr read bytes", 8800);
+  made.measure(Measure::Subject::profile, 0, "ddr write bytes", 512);
+  made.measure(Measure::Subject::profile, 0, "peak VTCM bytes", 4'194'304);
+  const auto engine = [&](std::uint32_t op, Engine of, const char* node) {
+    made.profile.ops[op].engine = of;
+    made.profile.ops[op].node = made.text(node);
+    made.profile.ops[op].types = made.text("QUInt8");
+  };
+  engine(0, Engine::dma, "MatMul_0");
+  engine(1, Engine::hmx, "MatMul_0");
+  engine(2, Engine::dma, "MatMul_0");
+  engine(3, Engine::hvx, "Softmax_1");
+  engine(4, Engine::dma, "MatMul_2");
+  engine(5, Engine::hmx, "MatMul_2");
+  const auto weights = made.tensor("[128,64]", true);
+  made.use(weights, OpId{0});
+  made.use(made.tensor("[1,1,1,8192]", false, OpId{0}), OpId{1});
+  made.use(weights, OpId{5});
+  for (const std::uint32_t product : {1u, 5u}) {
+    made.profile.ops[product].shape = made.text("[1,8,16,128]");
+  }
+  made.profile.edges = {{OpId{2}, OpId{4}, EdgeKind::data}};
+  return std::move(made.profile);
+}
+
+MemoryRequest request_with_peaks() {
+  MemoryRequest request;
+  request.peaks = {.ddr = "10GB/s", .macs = "1.2TMAC/s"};
+  request.buckets = 20;
+  return request;
+}
+
+std::string text_of(const Profile& profile, const MemoryRequest& request, std::size_t width) {
+  const auto document = make_memory_document(profile, request);
+  EXPECT_TRUE(document) << document.error().message;
+  return document_text(*document, width);
+}
+
+TEST(MemoryDocument, Whole) {
+  EXPECT_EQ(text_of(small_run(), request_with_peaks(), 150), expected("small_run.txt"));
+}
+
+TEST(MemoryDocument, WithoutPeaksSaysWhatToGive) {
+  const std::string text = text_of(small_run(), {}, 100);
+  EXPECT_THAT(text, HasSubstr("verdict   unknown\n"));
+  EXPECT_THAT(text, HasSubstr("No verdict without the hardware's peaks: give --target"));
+  EXPECT_THAT(text, HasSubstr("--ddr-peak 77GB/s and --mac-peak 8.2TMAC/s"));
+}
+
+TEST(MemoryDocument, WithoutBytesSaysHowToGetThem) {
+  MemoryBuilder made;
+  made.profile.provenance.device = "Cloud AI 100";
+  made.span(made.unit("HVX", Engine::hvx), "a", 0, 5);
+  EXPECT_EQ(text_of(made.profile, {}, 100), R"((no file)
+
+TRAFFIC
+  This profile says nothing of bytes that were moved.
+  Compile with -ddr-stats for counters of DDR traffic (-stats-level=40 or more), with
+  -stats-level=70 for the sizes of transfers, or read the compiler's estimate (-aic-perf-metrics).
+)");
+  EXPECT_THAT(text_of(Profile(), {}, 100), HasSubstr("names no bytes that npuscope understands"));
+}
+
+TEST(MemoryDocument, AColdRecordedSampleIsLabelledInItsVerdict) {
+  Profile profile = small_run();
+  profile.provenance.temperature = Provenance::Temperature::cold;
+  profile.provenance.instrumentation = "optrace";
+  EXPECT_THAT(text_of(profile, request_with_peaks(), 150), HasSubstr("structure only, memory:"));
+}
+
+TEST(MemoryDocument, AsJson) {
+  const Profile profile = small_run();
+  const auto document = make_memory_document(profile, request_with_peaks());
+  ASSERT_TRUE(document);
+  const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}))["profiles"][0];
+  EXPECT_EQ(json["roofline"]["wall"], 2000);
+  EXPECT_EQ(json["roofline"]["ddr_share_of_peak"], (8800 + 512) / 10.0 / 2000);
+  EXPECT_EQ(json["roofline"]["macs"], 2.0 * 8 * 16 * 128 * 64);
+  EXPECT_EQ(json["traffic"]["rows"][0]["difference_bytes"], 96);
+  EXPECT_EQ(json["ops"]["rows"][0]["op"], "MatMul_0");
+  EXPECT_EQ(json["ops"]["rows"][0]["ddr_write_bytes"], 512);
+  EXPECT_EQ(json["over_time"]["rows"].size(), 20u);
+  EXPECT_EQ(json["spill"]["rows"][1]["ddr_bytes"], 512);
+  EXPECT_EQ(json["spill"]["tensors"]["rows"][0]["away"], 50);
+}
+
+TEST(Peaks, AreReadWithTheirUnitsOrRefused) {
+  const Profile profile;
+  const auto ddr = [&](const char* text) { return find_peaks(profile, {.ddr = text}); };
+  EXPECT_EQ(ddr("137GB/s")->peaks.ddr_bytes_per_s, 137e9);
+  EXPECT_EQ(ddr("1 GiB/s")->peaks.ddr_bytes_per_s, 1073741824.0);
+  EXPECT_EQ(find_peaks(profile, {.macs = "16TOPS"})->peaks.macs_per_s, 8e12);
+  EXPECT_EQ(find_peaks(profile, {.clock = "1.8GHz"})->clock->value, 1.8e9);
+  for (const char* bad : {"137", "GB/s", "-1GB/s", "0GB/s", "nanGB/s", "infGB/s", "1e400GB/s",
+                          "137gb/s", "137GB/s "}) {
+    const auto found = ddr(bad);
+    ASSERT_FALSE(found) << bad;
+    EXPECT_EQ(found.error().kind, ErrorKind::usage);
+    EXPECT_THAT(found.error().message, HasSubstr("--ddr-peak"));
+  }
+  EXPECT_EQ(find_peaks(profile, {.target = "htp-v99"}).error().kind, ErrorKind::usage);
+}
+
+TEST(Peaks, OfADeviceThatIsKnownByName) {
+  Profile profile;
+  profile.provenance.device = "Cloud AI 100";
+  EXPECT_EQ(find_peaks(profile, {})->peaks.ddr_bytes_per_s, 137e9);
+  EXPECT_EQ(find_peaks(profile, {.ddr = "1GB/s"})->peaks.source, "target aic100, --ddr-peak");
+  profile.provenance.device = "HTP";  // of which version?
+  EXPECT_FALSE(find_peaks(profile, {})->peaks.ddr_bytes_per_s);
+}
+
+}  // namespace
+}  // namespace npuscope::report
