@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <tuple>
 #include <unordered_map>
 
@@ -21,6 +22,12 @@ struct Cell {
   std::uint64_t hvx_spans = 0, hmx_spans = 0, dma_spans = 0;
   std::array<double, precision_count> macs{};
 };
+
+// Sums that saturated stay the largest number.
+std::int64_t whole(double value) {
+  constexpr double most = 9.2e18;
+  return value < most ? std::llround(value) : std::numeric_limits<std::int64_t>::max();
+}
 
 // Of the values and so many zeros; no value is below 0.
 double median(std::vector<double> values, std::size_t zeros = 0) {
@@ -313,7 +320,7 @@ void MemoryAnalysis::fill(MemoryRow& row, const std::vector<Cell>& cells) const 
   const auto figure = [&](auto of) { return median_of(cells, inferences, of); };
   for (std::size_t route = 0; route < route_count; ++route) {
     if (!traffic_.of_spans_known(Route(route))) continue;
-    row.bytes[route] = std::llround(figure([&](const Cell& cell) { return cell.bytes[route]; }));
+    row.bytes[route] = whole(figure([&](const Cell& cell) { return cell.bytes[route]; }));
   }
   row.active = figure([](const Cell& cell) { return cell.active; });
   Work& work = row.work;
@@ -401,7 +408,7 @@ void MemoryAnalysis::sum_up() {
       const auto& bytes = table_.inferences[i].bytes[route];
       if (bytes) values.push_back(double(*bytes));
     }
-    if (!values.empty()) table_.bytes[route] = std::llround(median(std::move(values)));
+    if (!values.empty()) table_.bytes[route] = whole(median(std::move(values)));
   }
   // A twentieth of the matrix work without a figure leaves the verdict as it is.
   constexpr double negligible = 0.05;

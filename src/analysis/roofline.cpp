@@ -114,6 +114,10 @@ Verdict verdict_of(Resource resource) {
 // before threads that are at work.
 void decide(Placement& placement, bool macs_matter) {
   const auto roof = largest_of(placement, false), busy = largest_of(placement, true);
+  if (roof && *placement.of(*roof) > impossible_share) {
+    placement.largest = roof;
+    return;
+  }
   for (const auto& resource : {roof, busy}) {
     if (!resource || *placement.of(*resource) < bound_share) continue;
     placement.largest = resource;

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "report/memory_sections.hpp"
 #include "report/names.hpp"
 #include "report/provenance.hpp"
@@ -25,8 +27,18 @@ const char* meaning_of(Verdict verdict) {
   return "";
 }
 
+bool is_impossible(const analysis::Placement& placement) {
+  const auto resource = placement.largest;
+  return placement.verdict == Verdict::unknown && resource &&
+         placement.of(*resource).value_or(0) > analysis::impossible_share;
+}
+
 std::string verdict_text(const Profile& profile, const MemoryTable& table) {
   const analysis::Placement& placement = table.placement;
+  if (is_impossible(placement)) {
+    return fmt::format("unknown: {} {} of the peak is not possible", name_of(*placement.largest),
+                       percent_text(*placement.of(*placement.largest), 1));
+  }
   if (placement.verdict == Verdict::unknown || !placement.largest) return "unknown";
   return fmt::format("{}{}: {} ({} {})", is_structure_only(profile) ? "structure only, " : "",
                      name_of(placement.verdict), meaning_of(placement.verdict),
@@ -201,10 +213,18 @@ Section memory_ops_section(const Profile& profile, const MemoryTable& table, std
   }
   section.table.row_count = table.rows.size();
   if (section.table.rows.empty()) return {};
+  const bool any_impossible =
+      std::any_of(table.rows.begin(), table.rows.end(),
+                  [](const analysis::MemoryRow& row) { return is_impossible(row.placement); });
   if (table.wall > 0) {
     section.remarks = {
         "Shares of peak are of the row's active time, which is the union of its work and its waits "
         "for DMA; rows overlap, so active times do not add up to the wall."};
+  }
+  if (any_impossible) {
+    section.remarks.push_back(
+        "Rows beyond 125 % of a peak have no verdict: their time does not hold all of their "
+        "transfers, or the peak is not this hardware's.");
   }
   return section;
 }

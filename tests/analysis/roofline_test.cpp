@@ -63,6 +63,13 @@ TEST(Roofline, APeakThatIsReachedCountsBeforeBusyThreads) {
   EXPECT_EQ(placement.largest, Resource::hvx);
 }
 
+TEST(Roofline, MoreThanIsPossibleIsNoVerdict) {
+  EXPECT_EQ(place_under(small_roofs(), matrix_work(1000, 100, 12'000)).verdict, Verdict::memory);
+  const Placement placement = place_under(small_roofs(), matrix_work(1000, 100, 13'000));
+  EXPECT_EQ(placement.verdict, Verdict::unknown);
+  EXPECT_EQ(placement.largest, Resource::ddr);
+}
+
 TEST(Roofline, WithoutAPeakThatMattersThereIsNoVerdict) {
   Peaks peaks = small_peaks();
   peaks.ddr_bytes_per_s.reset();

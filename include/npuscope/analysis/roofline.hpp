@@ -17,7 +17,7 @@
 //   compute     none of these, but its kernels keep the HVX threads (or the HMX, where MACs are not
 //               known) at work for so long: an occupancy, which says nothing of a peak
 //   latency     no resource is that busy: it waits, or is spread badly
-// and unknown where a peak that matters is not known.
+// and unknown where a peak that matters is not known, or one is exceeded by a quarter.
 #pragma once
 
 #include <array>
@@ -97,6 +97,9 @@ struct Placement {
 };
 
 inline constexpr double bound_share = 0.65;
+// Above this the time is not that of the work (the HTP draws the issue of transfers, which go on
+// after it), or the peak is not the hardware's: no verdict.
+inline constexpr double impossible_share = 1.25;
 
 Placement place_under(const Roofs& roofs, const Work& work);
 

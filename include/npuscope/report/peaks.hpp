@@ -18,11 +18,11 @@
 namespace npuscope::report {
 
 struct PeakText {
-  std::string target;
-  std::string ddr;
-  std::string vtcm;
-  std::string macs;
-  std::string clock;  // of the base clock, where it counts cycles of unknown rate
+  std::string target = {};
+  std::string ddr = {};
+  std::string vtcm = {};
+  std::string macs = {};
+  std::string clock = {};  // of the base clock, where it counts cycles of unknown rate
 };
 
 struct FoundPeaks {
