@@ -62,7 +62,9 @@ Section over_time_section(const analysis::BandwidthSeries& series,
         value_text(nullptr, rate, seconds > 0 ? Value(double(most) / seconds) : Value(most));
     const bool is_ddr = Route(route) == Route::ddr_read || Route(route) == Route::ddr_write;
     const auto& peak = table.roofs.ddr_bytes_per_tick;
-    above_peak = above_peak || (is_ddr && peak && double(most) > *peak * double(series.width));
+    const double possible =
+        peak ? analysis::impossible_share * *peak * double(series.width) : double(most);
+    above_peak = above_peak || (is_ddr && double(most) > possible);
     section.drawing.push_back(fmt::format("  {:<{}}{}  most {}", name_of(Route(route)),
                                           label_width - 2, bars(bytes, most, room), highest));
     std::string key = name_of(Route(route));

@@ -177,7 +177,7 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
       const double per_tick = double(size.bytes) / double(size.ticks);
       rate = per_tick * table.rate->value;
       const auto& peak = table.roofs.ddr_bytes_per_tick;
-      above_peak = above_peak || (peak && per_tick > *peak);
+      above_peak = above_peak || (peak && per_tick > analysis::impossible_share * *peak);
     }
     section.table.rows.push_back({name, size.least, size.below > 0 ? Value(size.below) : Value(),
                                   size.transfers, double(size.transfers) / all, size.bytes,

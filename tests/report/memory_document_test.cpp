@@ -81,7 +81,7 @@ TEST(MemoryDocument, Whole) {
 
 TEST(MemoryDocument, WithoutPeaksSaysWhatToGive) {
   const std::string text = text_of(small_run(), {}, 100);
-  EXPECT_THAT(text, HasSubstr("verdict   unknown\n"));
+  EXPECT_THAT(text, HasSubstr("verdict       unknown\n"));
   EXPECT_THAT(text, HasSubstr("No verdict without the hardware's peaks: give --target"));
   EXPECT_THAT(text, HasSubstr("--ddr-peak 77GB/s and --mac-peak 8.2TMAC/s"));
 }
@@ -104,7 +104,7 @@ TEST(MemoryDocument, AColdRecordedSampleIsLabelledInItsVerdict) {
   Profile profile = small_run();
   profile.provenance.temperature = Provenance::Temperature::cold;
   profile.provenance.instrumentation = "optrace";
-  EXPECT_THAT(text_of(profile, request_with_peaks(), 150), HasSubstr("structure only, memory:"));
+  EXPECT_THAT(text_of(profile, request_with_peaks(), 150), HasSubstr("structure only, compute:"));
 }
 
 TEST(MemoryDocument, AsJson) {
