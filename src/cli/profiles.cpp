@@ -77,16 +77,6 @@ bool shows_unicode() {
   return false;
 }
 
-std::string selection_text(const report::SelectionText& selection) {
-  std::string text;
-  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
-  if (!selection.from.empty()) add("from " + selection.from);
-  if (!selection.until.empty()) add("until " + selection.until);
-  if (!selection.unit.empty()) add("units matching '" + selection.unit + "'");
-  if (!selection.op.empty()) add("ops matching '" + selection.op + "'");
-  return text;
-}
-
 void print_notes(const std::vector<Note>& notes) {
   std::fflush(stdout);
   for (const Note& note : notes) {

@@ -27,9 +27,6 @@ std::size_t terminal_width();
 // Whether standard output is a terminal whose locale says UTF-8.
 bool shows_unicode();
 
-// "from 2ms, until 5ms, units matching 'HVX'".
-std::string selection_text(const report::SelectionText& selection);
-
 // Notes about files that are no profile, on standard error.
 void print_notes(const std::vector<Note>& notes);
 

@@ -12,7 +12,7 @@
 #include "npuscope/formats/perfetto/write.hpp"
 #include "npuscope/report/export.hpp"
 #include "report/json_text.hpp"
-#include "report/names.hpp"
+#include "report/provenance.hpp"
 #include "report/quantity.hpp"
 
 namespace npuscope::report {
@@ -243,28 +243,14 @@ std::string converted_json(const Converted& converted, std::span<const Note> not
   for (const ConvertedFile& file : converted.files) {
     json["files"].push_back({{"path", file.path.string()}, {"bytes", file.bytes}});
   }
-  json["selection"] = nullptr;
-  if (!selection.empty()) {
-    const auto given = [](const std::string& text) {
-      return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text);
-    };
-    json["selection"] = {{"from", given(selection.from)},
-                         {"until", given(selection.until)},
-                         {"unit", given(selection.unit)},
-                         {"op", given(selection.op)}};
-  }
+  const std::string selected = selection_text(selection);
+  json["selection"] =
+      selected.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(selected);
   json["not_held"] = nlohmann::ordered_json::array();
   for (const Loss& loss : converted.losses.entries) {
     json["not_held"].push_back({{"what", loss.what}, {"count", loss.count}});
   }
-  json["notes"] = nlohmann::ordered_json::array();
-  for (const Note& note : notes) {
-    json["notes"].push_back({{"severity", stable_name(note.severity)},
-                             {"file", note.file},
-                             {"offset", note.offset},
-                             {"count", note.count},
-                             {"message", note.message}});
-  }
+  json["notes"] = notes_json(notes);
   return json_text(json);
 }
 

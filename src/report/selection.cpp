@@ -96,6 +96,16 @@ std::function<bool(const Profile&, OpId)> op_filter(Pattern pattern) {
 
 }  // namespace
 
+std::string selection_text(const SelectionText& selection) {
+  std::string text;
+  const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
+  if (!selection.from.empty()) add("from " + selection.from);
+  if (!selection.until.empty()) add("until " + selection.until);
+  if (!selection.unit.empty()) add("units matching '" + selection.unit + "'");
+  if (!selection.op.empty()) add("ops matching '" + selection.op + "'");
+  return text;
+}
+
 bool looks_like_time(std::string_view text) {
   return !text.empty() && std::string_view("0123456789.@-+").find(text[0]) != text.npos;
 }

@@ -252,8 +252,7 @@ TEST_F(Export, WhatIsNotHeldIsListedWithCounts) {
             "tensors\n");
   const auto json = nlohmann::json::parse(converted_json(converted, {}, {"1ms", "", "", "MatMul"}));
   EXPECT_EQ(json["not_held"][0]["count"], 1'234);
-  EXPECT_EQ(json["selection"],
-            nlohmann::json::parse(R"({"from":"1ms","until":null,"unit":null,"op":"MatMul"})"));
+  EXPECT_EQ(json["selection"], "from 1ms, ops matching 'MatMul'");
   EXPECT_EQ(nlohmann::json::parse(converted_json(converted, {}, {}))["selection"], nullptr);
 }
 

@@ -25,6 +25,9 @@ struct SelectionText {
   bool empty() const { return from.empty() && until.empty() && unit.empty() && op.empty(); }
 };
 
+// "from 2ms, until 5ms, units matching 'HVX'"; empty for all.
+std::string selection_text(const SelectionText& selection);
+
 // Whether it is meant as a time, right or wrong: it begins like a number.
 bool looks_like_time(std::string_view text);
 

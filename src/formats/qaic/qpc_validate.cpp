@@ -9,6 +9,7 @@
 #include "npuscope/formats/qaic/network_descriptor.hpp"
 #include "npuscope/formats/qaic/program.hpp"
 #include "npuscope/formats/qaic/qpc_validation.hpp"
+#include "npuscope/formats/qaic/schematic.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -55,6 +56,7 @@ class ContainerValidator {
     check_descriptor();
     check_program();
     if (descriptor_ && program_) check_ops();
+    check_schematic();
   }
 
  private:
@@ -239,6 +241,27 @@ class ContainerValidator {
     if (position == ops.size()) return "";
     return fmt::format("{}: {} in the descriptor, {} in the program", where,
                        counted(ops.size(), "op"), position);
+  }
+
+  // What the compiler kept of the graph for optraces: only programs for an HTP have one.
+  void check_schematic() {
+    const QpcSegment* segment = find(segment_schematic);
+    if (!segment) return;
+    const auto schematic = read_schematic(segment->bytes, full_name(segment->name));
+    if (!schematic) return error("schematic", "{}", schematic.error().message);
+    if (!program_) {
+      return error("schematic", "{} explains a program, but there is none that can be read",
+                   segment->name);
+    }
+    const std::uint64_t expected = fingerprint(*program_);
+    if (schematic->program_fingerprint != expected) {
+      return error("schematic",
+                   "{} is of a program with fingerprint {:016x}, this one has {:016x}; take both "
+                   "from one compilation",
+                   segment->name, schematic->program_fingerprint, expected);
+    }
+    ok("schematic", "{} and {} of the model, fingerprint of this program",
+       counted(schematic->ops.size(), "op"), counted(schematic->nodes.size(), "node"));
   }
 
   const QpcContainer& container_;

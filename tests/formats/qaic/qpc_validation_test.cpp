@@ -6,6 +6,7 @@
 
 #include "formats/qaic/damage.hpp"
 #include "formats/qaic/sample_qpc.hpp"
+#include "npuscope/formats/qaic/schematic.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -161,6 +162,29 @@ TEST(QpcValidation, ComparesDescriptorAndProgram) {
                                     "70 and 100")));
   EXPECT_THAT(faults_with_descriptor([](Network& n) { n.has_stats = false; }),
               ElementsAre(HasSubstr("differ in 3 of 3 queues")));
+}
+
+std::vector<std::string> faults_with_schematic(const std::vector<std::byte>& bytes) {
+  Segments segments = sample_segments();
+  QpcSegmentSource segment = segments[2];
+  segment.name = segment_schematic;
+  segment.bytes = bytes;
+  segments.push_back(segment);
+  return faults(validation_of(segments));
+}
+
+TEST(QpcValidation, LooksIntoTheSchematic) {
+  Schematic schematic;
+  schematic.program_fingerprint = fingerprint(sample_program());
+  schematic.texts = {"Input"};
+  schematic.nodes = {{.name = 0}};
+  EXPECT_THAT(faults_with_schematic(write_schematic(schematic)), IsEmpty());
+  std::vector<std::byte> damaged = write_schematic(schematic);
+  damaged.resize(damaged.size() / 2);
+  EXPECT_THAT(faults_with_schematic(damaged), ElementsAre(HasSubstr("schematic: a.qpc/")));
+  schematic.program_fingerprint += 1;
+  EXPECT_THAT(faults_with_schematic(write_schematic(schematic)),
+              ElementsAre(HasSubstr("schematic: npuscope.schematic.bin is of a program with")));
 }
 
 TEST(QpcValidation, NamesBrokenContainers) {
