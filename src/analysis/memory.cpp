@@ -31,14 +31,17 @@ std::int64_t whole(double value) {
 
 // Of the values and so many zeros; no value is below 0.
 double median(std::vector<double> values, std::size_t zeros = 0) {
-  std::sort(values.begin(), values.end());
   const std::size_t count = values.size() + zeros;
-  const auto value_at = [&](std::size_t place) {
-    return place < zeros ? 0 : values[place - zeros];
-  };
-  if (count == 0) return 0;
-  if (count % 2 == 1) return value_at(count / 2);
-  return (value_at(count / 2 - 1) + value_at(count / 2)) / 2;
+  const std::size_t upper = count / 2;
+  const auto smallest = std::min_element(values.begin(), values.end());
+  const auto largest = std::max_element(values.begin(), values.end());
+  if (values.empty() || upper < zeros || *largest == 0) return 0;
+  if (zeros == 0 && *smallest == *largest) return *largest;
+  const auto middle = values.begin() + std::ptrdiff_t(upper - zeros);
+  std::nth_element(values.begin(), middle, values.end());
+  if (count % 2 == 1) return *middle;
+  const double before = middle == values.begin() ? 0 : *std::max_element(values.begin(), middle);
+  return (before + *middle) / 2;
 }
 
 // Of one figure over the cells of a row. In inferences in which it did not run it did nothing.

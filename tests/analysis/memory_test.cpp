@@ -91,6 +91,25 @@ TEST(Memory, SeveralInferencesGiveTheMedianAfterTheFirst) {
   EXPECT_EQ(at(table.rows[0].bytes, Route::ddr_read), 1002);
 }
 
+// Of 0, 0, 40, 60: an op that ran in two of the four inferences after the first.
+TEST(Memory, AnInferenceWithoutTheOpCountsAsNothingOfIt) {
+  MemoryBuilder made;
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    made.span(dma, "always", 1000 * i, 1000 * i + 10);
+    made.profile.spans.instance.push_back(i);
+  }
+  for (const std::uint32_t i : {2u, 4u}) {
+    made.span(dma, "sometimes", 1000 * i + 20, 1000 * i + 40 + 10 * i);
+    made.profile.spans.instance.push_back(i);
+  }
+  made.bytes("ddr read bytes", {1, 1, 1, 1, 1, 40, 60});
+  const MemoryTable table = table_of(made.profile);
+  EXPECT_EQ(row_of(table, "sometimes")->active, 20);  // between 0 and 40
+  EXPECT_EQ(at(row_of(table, "sometimes")->bytes, Route::ddr_read), 20);
+  EXPECT_EQ(row_of(table, "always")->active, 10);
+}
+
 TEST(Memory, MacsOfTheModelAreMatchedByNameWhateverItsSigns) {
   MemoryBuilder made("cycles", ClockKind::unit_cycles, 1e9);
   const UnitId hmx = made.unit("HMX", Engine::hmx);
