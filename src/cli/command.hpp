@@ -54,6 +54,7 @@ void add_memory_command(CLI::App& program, ExitStatus& status);
 void add_convert_command(CLI::App& program, ExitStatus& status);
 void add_diff_command(CLI::App& program, ExitStatus& status);
 void add_path_command(CLI::App& program, ExitStatus& status);
+void add_query_command(CLI::App& program, ExitStatus& status);
 
 // Parses and runs; used by every program's main.
 int run_program(CLI::App& program, int argc, char** argv, ExitStatus& status);

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
   add_memory_command(program, status);
   add_convert_command(program, status);
   add_diff_command(program, status);
+  add_query_command(program, status);
   add_qpc_command(program, status);
   return run_program(program, argc, argv, status);
 }

@@ -25,6 +25,7 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"formats",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn"}},
     {"analysis", {"base", "profile"}},
+    {"query", {"base", "profile", "analysis"}},
     {"npu/graph", {"base"}},
     {"npu/target", {"base"}},
     {"npu/compile", {"base", "formats/qaic", "npu/graph", "npu/target"}},
@@ -33,11 +34,11 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"report",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
       "formats", "analysis", "npu/graph", "npu/target", "npu/compile", "npu/simulate",
-      "npu/models"}},
+      "npu/models", "query"}},
     {"cli",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
       "formats", "analysis", "npu/graph", "npu/target", "npu/compile", "npu/simulate", "npu/models",
-      "report"}},
+      "query", "report"}},
 };
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.

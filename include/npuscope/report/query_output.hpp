@@ -1,0 +1,105 @@
+// Rows of a query as text, CSV or JSON. CSV and JSON go out as rows come in, however many.
+//
+//   QueryTable table({.width = 100, .most_rows = 1'000});
+//   database.run("SELECT op, work FROM op_times ORDER BY work DESC", table);
+//   table.text()                  op         work
+//                                 MatMul_0  32707
+//   QueryCsv                      op,work
+//                                 MatMul_0,32707
+//   QueryJson                     [{"op": "MatMul_0", "work": 32707}]
+//
+// NULL is NULL in text, null in JSON, nothing in CSV. Blobs are hexadecimal. Columns that are named
+// alike get numbers: work, work_2.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/query/database.hpp"
+
+namespace npuscope::report {
+
+struct QueryOptions {
+  std::size_t width = 100;      // of text
+  std::uint64_t most_rows = 0;  // 0: all
+};
+
+class QuerySink : public query::RowSink {
+ public:
+  // Whether rows were left out for being more than the most.
+  bool has_more() const { return has_more_; }
+  std::uint64_t rows() const { return rows_; }
+
+ protected:
+  explicit QuerySink(std::uint64_t most_rows) : most_rows_(most_rows) {}
+  // Counts a row; false when it is one too many.
+  bool takes_row();
+
+ private:
+  std::uint64_t most_rows_;
+  std::uint64_t rows_ = 0;
+  bool has_more_ = false;
+};
+
+// Keeps the rows, because columns are as wide as what is in them: give it a most.
+class QueryTable : public QuerySink {
+ public:
+  explicit QueryTable(const QueryOptions& options)
+      : QuerySink(options.most_rows), width_(options.width) {}
+
+  void columns(const std::vector<std::string>& names) override;
+  bool row(std::span<const query::Cell> cells) override;
+
+  // Numbers to the right, names to the left; the widest columns are shortened to fit the width.
+  std::string text() const;
+
+ private:
+  std::size_t width_;
+  std::vector<std::string> names_;
+  std::vector<bool> is_text_;  // by column
+  std::vector<std::vector<std::string>> rows_;
+};
+
+using WriteText = std::function<void(std::string_view)>;
+
+class QueryCsv : public QuerySink {
+ public:
+  QueryCsv(WriteText write, const QueryOptions& options);
+  ~QueryCsv() override;
+
+  void columns(const std::vector<std::string>& names) override;
+  bool row(std::span<const query::Cell> cells) override;
+  void finish();  // hands on what is left
+
+ private:
+  struct Writer;
+  std::unique_ptr<Writer> writer_;
+};
+
+// An array of objects, one a line. After an error it is left without its end, so that nobody takes
+// it for all.
+class QueryJson : public QuerySink {
+ public:
+  QueryJson(WriteText write, const QueryOptions& options);
+  ~QueryJson() override;
+
+  void columns(const std::vector<std::string>& names) override;
+  bool row(std::span<const query::Cell> cells) override;
+  void finish();  // the end of the array
+
+ private:
+  struct Writer;
+  std::unique_ptr<Writer> writer_;
+};
+
+// What --schema prints.
+std::string query_schema_text(std::size_t width);
+// {"tables": [{"name", "is_view", "meaning", "columns": [{"name", "type", "meaning"}], "select"}],
+//  "functions": [{"call", "meaning"}]}
+std::string query_schema_json();
+
+}  // namespace npuscope::report

@@ -1,0 +1,230 @@
+// npuscope query: SQL over profiles.
+#include <charconv>
+#include <fstream>
+#include <iostream>
+#include <memory>
+
+#include "cli/profiles.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/query/database.hpp"
+#include "npuscope/report/query_output.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct QueryOptions : ProfileOptions {
+  std::string sql;
+  std::string sql_file;
+  std::vector<std::string> names;
+  std::string timeout = "60s";
+  std::uint64_t memory_mebibytes = 2048;
+  std::uint64_t most_rows = 0;
+  std::size_t width = 0;
+  bool json = false;
+  bool csv = false;
+  bool schema = false;
+};
+
+constexpr std::uint64_t most_rows_of_text = 1'000;
+
+struct Named {
+  std::string name;  // empty: by its place
+  Profile profile;
+};
+
+// "500ms", "60s", "5min", and seconds without a unit.
+Result<std::chrono::milliseconds> read_timeout(const std::string& text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string_view unit(end, std::size_t(text.data() + text.size() - end));
+  const double milliseconds = unit == "ms"                  ? 1
+                              : unit == "s" || unit.empty() ? 1e3
+                              : unit == "min"               ? 60e3
+                                                            : 0;
+  if (error != std::errc{} || milliseconds == 0 || !(number > 0) ||
+      !(number * milliseconds <= 1e9)) {
+    return usage_error("--timeout {}: no time like 500ms, 60s or 5min; the longest is 1000000s",
+                       text);
+  }
+  return std::chrono::milliseconds(std::max<std::int64_t>(1, std::int64_t(number * milliseconds)));
+}
+
+Result<std::string> read_sql(const QueryOptions& options) {
+  if (options.sql.empty() == options.sql_file.empty()) {
+    return usage_error(
+        "give one query: --sql 'SELECT ...', --sql - for standard input, or -f "
+        "FILE; --schema lists what can be asked");
+  }
+  if (options.sql_file.empty() && options.sql != "-") return options.sql;
+  const bool from_input = options.sql == "-" || options.sql_file == "-";
+  std::ifstream file;
+  if (!from_input) {
+    file.open(options.sql_file, std::ios::binary);
+    if (!file) return input_error("{}: cannot open; check the name", options.sql_file);
+  }
+  std::istream& stream = from_input ? std::cin : file;
+  constexpr std::size_t most = 2 << 20;  // more than SQLite takes
+  std::string text(most, '\0');
+  stream.read(text.data(), std::streamsize(most));
+  if (stream.bad()) {
+    return input_error("{}: cannot read; check what it is",
+                       from_input ? "standard input" : options.sql_file);
+  }
+  text.resize(std::size_t(stream.gcount()));
+  return text;
+}
+
+// NAME=FILE opens FILE by itself; the other files are opened together, because several may be one
+// profile.
+Result<std::vector<Named>> open_named(const QueryOptions& options, std::vector<Note>& notes) {
+  std::vector<Named> profiles;
+  QueryOptions part = options;
+  part.files.clear();
+  const auto open = [&](const std::string& name) -> Status {
+    if (part.files.empty()) return {};
+    auto opened = open_selected(part, true);
+    if (!opened) return tl::unexpected(opened.error());
+    if (!name.empty() && opened->profiles.size() > 1) {
+      return usage_error("{}={}: holds {} profiles; name each by its file", name, part.files[0],
+                         opened->profiles.size());
+    }
+    for (Profile& profile : opened->profiles) profiles.push_back({name, std::move(profile)});
+    notes.insert(notes.end(), opened->notes.begin(), opened->notes.end());
+    part.files.clear();
+    return {};
+  };
+  for (const std::string& file : options.files) {
+    const std::size_t equals = file.find('=');
+    std::error_code unknown;
+    if (equals == file.npos || std::filesystem::exists(file, unknown)) {
+      part.files.push_back(file);
+      continue;
+    }
+    if (const Status opened = open(""); !opened) return tl::unexpected(opened.error());
+    part.files = {file.substr(equals + 1)};
+    if (const Status opened = open(file.substr(0, equals)); !opened) {
+      return tl::unexpected(opened.error());
+    }
+  }
+  if (const Status opened = open(""); !opened) return tl::unexpected(opened.error());
+  return profiles;
+}
+
+Status give_names(std::vector<Named>& profiles, const std::vector<std::string>& names) {
+  if (names.size() > profiles.size()) {
+    return usage_error("--as {}: there are only {} profiles to name", names.back(),
+                       profiles.size());
+  }
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    if (i < names.size()) profiles[i].name = names[i];
+    if (profiles[i].name.empty()) profiles[i].name = std::string(1, char('a' + i % 26));
+  }
+  return {};
+}
+
+void write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
+// Which profile is called what, when that is not plain.
+void print_names(const std::vector<Named>& profiles) {
+  if (profiles.size() < 2) return;
+  for (const Named& named : profiles) {
+    const auto& files = named.profile.provenance.files;
+    print(stdout, "{}: {}\n", named.name, printable(files.empty() ? "" : files.front()));
+  }
+  print(stdout, "\n");
+}
+
+void print_rest(const report::QuerySink& sink) {
+  if (!sink.has_more()) return;
+  std::fflush(stdout);
+  print(stderr, "npuscope: these are the first {} rows, there are more; --max-rows sets how many\n",
+        sink.rows());
+}
+
+Status print_rows(const QueryOptions& options, query::Database& database, std::string_view sql,
+                  const std::vector<Named>& profiles) {
+  report::QueryOptions print_options{options.width > 0 ? options.width : terminal_width(),
+                                     options.most_rows};
+  if (options.json || options.csv) {
+    const auto stream = [&](auto sink) -> Status {
+      if (const Status done = database.run(sql, sink); !done) return tl::unexpected(done.error());
+      sink.finish();
+      print_rest(sink);
+      return {};
+    };
+    return options.json ? stream(report::QueryJson(write, print_options))
+                        : stream(report::QueryCsv(write, print_options));
+  }
+  if (print_options.most_rows == 0) print_options.most_rows = most_rows_of_text;
+  report::QueryTable table(print_options);
+  if (const Status done = database.run(sql, table); !done) return tl::unexpected(done.error());
+  print_names(profiles);
+  write(table.text());
+  print_rest(table);
+  return {};
+}
+
+Status answer(const QueryOptions& options) {
+  if (options.files.empty()) {
+    return usage_error("name the files to query; --schema lists what can be asked");
+  }
+  const auto time = read_timeout(options.timeout);
+  if (!time) return tl::unexpected(time.error());
+  const auto sql = read_sql(options);
+  if (!sql) return tl::unexpected(sql.error());
+  std::vector<Note> notes;
+  auto profiles = open_named(options, notes);
+  if (!profiles) return tl::unexpected(profiles.error());
+  if (const Status named = give_names(*profiles, options.names); !named) {
+    return tl::unexpected(named.error());
+  }
+  std::vector<query::NamedProfile> views;
+  for (const Named& named : *profiles) views.push_back({named.name, &named.profile});
+  auto database = query::Database::open(views, {*time, options.memory_mebibytes << 20});
+  if (!database) return tl::unexpected(database.error());
+  const Status done = print_rows(options, *database, *sql, *profiles);
+  print_notes(notes);
+  return done;
+}
+
+ExitStatus run_query(const QueryOptions& options) {
+  if (options.schema) {
+    const std::size_t width = options.width > 0 ? options.width : terminal_width();
+    write(options.json ? report::query_schema_json() : report::query_schema_text(width));
+    return ExitStatus::done;
+  }
+  const Status answered = answer(options);
+  return answered ? ExitStatus::done : report(answered.error());
+}
+
+}  // namespace
+
+void add_query_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand("query", "SQL over profiles");
+  const auto options = std::make_shared<QueryOptions>();
+  add_profile_options(*command, *options);
+  command->get_option("files")->required(false)->description(
+      "files and folders of any format, NAME=FILE to name a profile");
+  command->add_option("--until,--to", options->selection.until, "end of the window");
+  CLI::Option* sql =
+      command->add_option("--sql", options->sql, "the query; - reads standard input");
+  command->add_option("-f,--file", options->sql_file, "a file with the query")->excludes(sql);
+  command->add_option("--as", options->names, "names of the profiles, in their order: a, b, ...")
+      ->allow_extra_args(false)
+      ->delimiter(',');
+  CLI::Option* json = command->add_flag("--json", options->json, "print an array of objects");
+  command->add_flag("--csv", options->csv, "print CSV")->excludes(json);
+  command->add_option("--max-rows", options->most_rows, "rows printed; default: 1000 of text")
+      ->check(whole_number(1));
+  command->add_option("--timeout", options->timeout, "stops the query: 500ms, 60s, 5min")
+      ->capture_default_str();
+  command->add_option("--memory", options->memory_mebibytes, "MiB that SQLite may take")
+      ->check(whole_number(16, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--width", options->width, "columns of the text; default: the terminal's")
+      ->check(whole_number(20, 10'000));
+  command->add_flag("--schema", options->schema, "list tables, columns, views and functions");
+  command->callback([options, &status] { status = run_query(*options); });
+}
+
+}  // namespace npuscope::cli

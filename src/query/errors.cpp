@@ -1,0 +1,111 @@
+#include "query/errors.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include "npuscope/query/schema.hpp"
+
+namespace npuscope::query {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string lowered(text);
+  std::transform(lowered.begin(), lowered.end(), lowered.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  return lowered;
+}
+
+// The words of the statement, in small letters.
+std::set<std::string> words_of(std::string_view sql) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : sql) {
+    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+      word += c;
+    } else if (!word.empty()) {
+      words.insert(lower(word));
+      word.clear();
+    }
+  }
+  if (!word.empty()) words.insert(lower(word));
+  return words;
+}
+
+std::string joined(const auto& list, auto text_of) {
+  std::string text;
+  for (const auto& entry : list) text += (text.empty() ? "" : ", ") + text_of(entry);
+  return text;
+}
+
+std::string columns_text(std::string_view sql) {
+  const std::set<std::string> words = words_of(sql);
+  std::string text;
+  for (const TableInfo& table : schema()) {
+    if (!words.contains(table.name)) continue;
+    text += fmt::format("; {} has {}", table.name,
+                        joined(table.columns, [](const ColumnInfo& c) { return c.name; }));
+  }
+  return text.empty() ? "; a text stands in single quotes" : text;
+}
+
+// "line 2, column 14"
+std::string place_text(std::string_view sql, int offset) {
+  const std::string_view before = sql.substr(0, std::min(std::size_t(offset), sql.size()));
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t begin = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
+  return fmt::format("line {}, column {}", line, before.size() - begin + 1);
+}
+
+std::string advice_for(std::string_view message, std::string_view sql) {
+  if (message.find("no such column") != message.npos) return columns_text(sql);
+  if (message.find("no such table") != message.npos) {
+    return "; the tables and views are " +
+           joined(schema(), [](const TableInfo& table) { return table.name; });
+  }
+  if (message.find("no such function") != message.npos ||
+      message.find("wrong number of arguments") != message.npos) {
+    return "; beside SQLite's own there are " +
+           joined(functions(), [](const FunctionInfo& function) { return function.call; });
+  }
+  if (message.find("regexp") != message.npos || message.find("percentile") != message.npos) {
+    return "";  // the functions' own say what to do
+  }
+  if (message.find("too big") != message.npos) return "; a value has at most 64 MiB";
+  return "; npuscope query --schema lists tables and columns";
+}
+
+}  // namespace
+
+Error only_reads() {
+  return {ErrorKind::usage,
+          "SQL: only SELECT, WITH, VALUES, EXPLAIN and PRAGMA table_info are allowed, a query "
+          "changes nothing; to work on a copy, write one: npuscope convert FILE -o copy.db"};
+}
+
+Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits) {
+  const std::string message = sqlite3_errmsg(database);
+  switch (sqlite3_errcode(database)) {
+    case SQLITE_AUTH: return only_reads();
+    case SQLITE_INTERRUPT:
+      return {ErrorKind::usage,
+              fmt::format("SQL: stopped after {:g} s; ask for less, or allow more with --timeout",
+                          double(limits.time.count()) / 1e3)};
+    case SQLITE_NOMEM:
+      return {ErrorKind::usage,
+              fmt::format("SQL: the query needs more than the {} MiB that it may take; ask for "
+                          "less, or allow more with --memory",
+                          limits.memory_bytes >> 20)};
+    default: break;
+  }
+  if (message.find("may not be modified") != message.npos ||
+      message.find("not authorized") != message.npos) {
+    return only_reads();
+  }
+  const int offset = sqlite3_error_offset(database);
+  return {ErrorKind::usage,
+          fmt::format("SQL{}: {}{}", offset >= 0 ? ", " + place_text(sql, offset) : "", message,
+                      advice_for(message, sql))};
+}
+
+}  // namespace npuscope::query

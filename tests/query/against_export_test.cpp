@@ -1,0 +1,187 @@
+// The same questions to a profile and to the SQLite file that convert writes of it: the answers
+// must be equal, whatever plan SQLite makes of them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "npuscope/report/export.hpp"
+#include "query/random_profile.hpp"
+#include "query/rows.hpp"
+
+namespace npuscope::query {
+namespace {
+
+using npuscope::testing::random_profile;
+using npuscope::testing::rows_of;
+
+// The exported file, asked with SQLite alone.
+class ExportedFile {
+ public:
+  explicit ExportedFile(const Profile& profile)
+      : path_(std::filesystem::temp_directory_path() /
+              fmt::format("npuscope-query-{}.db", ::getpid())) {
+    const auto written = report::write_sqlite(profile, path_);
+    EXPECT_TRUE(written) << written.error().message;
+    EXPECT_EQ(sqlite3_open(path_.c_str(), &database_), SQLITE_OK);
+  }
+  ~ExportedFile() {
+    sqlite3_close(database_);
+    std::filesystem::remove(path_);
+  }
+  ExportedFile(const ExportedFile&) = delete;
+  ExportedFile& operator=(const ExportedFile&) = delete;
+
+  std::vector<std::string> rows(const std::string& sql) const {
+    sqlite3_stmt* statement = nullptr;
+    EXPECT_EQ(sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
+        << sql << ": " << sqlite3_errmsg(database_);
+    npuscope::testing::Rows rows;
+    while (sqlite3_step(statement) == SQLITE_ROW) rows.row(cells_of(statement));
+    sqlite3_finalize(statement);
+    return rows.rows;
+  }
+
+ private:
+  static std::vector<Cell> cells_of(sqlite3_stmt* statement) {
+    std::vector<Cell> cells;
+    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
+      switch (sqlite3_column_type(statement, i)) {
+        case SQLITE_INTEGER:
+          cells.emplace_back(std::int64_t(sqlite3_column_int64(statement, i)));
+          break;
+        case SQLITE_FLOAT: cells.emplace_back(sqlite3_column_double(statement, i)); break;
+        case SQLITE_TEXT:
+          cells.emplace_back(
+              std::string_view(reinterpret_cast<const char*>(sqlite3_column_text(statement, i)),
+                               std::size_t(sqlite3_column_bytes(statement, i))));
+          break;
+        default: cells.emplace_back(); break;
+      }
+    }
+    return cells;
+  }
+
+  std::filesystem::path path_;
+  sqlite3* database_ = nullptr;
+};
+
+constexpr const char* tables[] = {
+    "profile",        "files",           "clocks",       "units",    "ops",         "argument_keys",
+    "arguments",      "span_columns",    "span_numbers", "measures", "edges",       "flows",
+    "counter_series", "counter_samples", "phases",       "tensors",  "tensor_uses", "checks",
+    "notes",          "named_spans",     "span_measures"};
+
+// Answers in no order of their own.
+constexpr const char* unordered[] = {
+    "SELECT id, unit, op, kind, start, duration, processor_cycles, inference FROM spans",
+    "SELECT * FROM span_arguments",
+    "SELECT kind, count(*), min(start), max(duration) FROM spans GROUP BY kind",
+    "SELECT unit, kind, count(*), sum(id) FROM spans GROUP BY unit, kind",
+    "SELECT DISTINCT op, inference FROM spans",
+    "SELECT DISTINCT kind FROM spans",
+    "SELECT op, count(*) FROM named_spans WHERE kind = 'op' GROUP BY op",
+    "SELECT unit, op, count(*) FROM named_spans GROUP BY unit, op HAVING count(*) > 1",
+    "SELECT unit_engine, max(duration) FROM named_spans GROUP BY unit_engine",
+    "SELECT * FROM named_spans WHERE start >= 100 AND start < 900.5 AND kind <> 'op'",
+    "SELECT * FROM named_spans WHERE start <= 99.5 AND start > -3.5 AND duration > 10",
+    "SELECT * FROM named_spans WHERE op = 'op_3' AND unit IS NOT NULL",
+    "SELECT id FROM named_spans WHERE op = '3'",
+    "SELECT id FROM named_spans WHERE op = 3",
+    "SELECT id FROM named_spans WHERE kind = 'OP' COLLATE NOCASE",
+    "SELECT id FROM spans WHERE unit = '3' OR op = 2.0",
+    "SELECT id FROM spans WHERE unit = 2 AND op = 3 AND kind = 'sync'",
+    "SELECT id FROM spans WHERE unit = NULL OR unit = -1 OR unit = 4294967295",
+    "SELECT id FROM spans WHERE unit IS NULL",
+    "SELECT id FROM spans WHERE kind IN ('op', 'sync', 'nonsense') AND inference IN (0, 2)",
+    "SELECT id FROM spans WHERE id = 5 OR id = 7.0 OR id = '9' OR id = 99999 OR rowid = 11",
+    "SELECT id FROM spans WHERE id BETWEEN 10 AND 20 AND start = 40",
+    "SELECT spans.id, units.name FROM units JOIN spans ON spans.unit = units.id",
+    "SELECT ops.name, sum(spans.id) FROM ops JOIN spans ON spans.op = ops.id GROUP BY ops.name",
+    "SELECT a.name, b.name FROM edges JOIN ops a ON a.id = from_op JOIN ops b ON b.id = to_op",
+    "SELECT ops.id, count(edges.kind) FROM ops LEFT JOIN edges ON edges.to_op = ops.id GROUP BY 1",
+    "SELECT f.name, a.kind, b.kind FROM flows f JOIN spans a ON a.id = f.from_span"
+    " JOIN spans b ON b.id = f.to_span",
+    "SELECT a.id, b.id FROM spans a JOIN spans b ON b.unit = a.unit AND b.start > a.start"
+    " AND b.op = a.op",
+    "SELECT spans.id, value FROM spans JOIN span_arguments ON span = spans.id WHERE unit = 1",
+    "SELECT * FROM span_arguments WHERE name = 'key_2' AND span > 4",
+    "SELECT * FROM arguments WHERE span = 3 OR span = 4.0 OR span = 'x'",
+    "SELECT * FROM span_measures WHERE name = 'ddr read bytes' AND span = 6",
+    "SELECT * FROM span_numbers WHERE span = 3 AND column_id = 1",
+    "SELECT * FROM span_numbers WHERE column_id = -1 OR column_id = 7",
+    "SELECT * FROM measures WHERE subject = 'op' AND subject_id = 2",
+    "SELECT series, avg(value) FROM counter_samples GROUP BY series",
+    "SELECT count(*) FROM spans WHERE unit = (SELECT max(id) FROM units)",
+    "SELECT id FROM ops WHERE name > 'op_4' AND core < 2",
+    "SELECT count(*), count(DISTINCT op), count(DISTINCT kind) FROM spans",
+    "WITH RECURSIVE chain(op, depth) AS (SELECT 0, 0 UNION SELECT to_op, depth + 1 FROM chain"
+    " JOIN edges ON from_op = op WHERE depth < 4) SELECT * FROM chain",
+};
+
+// Answers whose order is asked for.
+constexpr const char* ordered[] = {
+    "SELECT id, kind FROM spans ORDER BY kind, id",
+    "SELECT id, kind FROM spans ORDER BY kind DESC, id",
+    "SELECT id FROM spans ORDER BY unit, op DESC, inference, id LIMIT 20",
+    "SELECT id FROM spans ORDER BY op DESC, unit, id DESC",
+    "SELECT start FROM spans ORDER BY start",
+    "SELECT start FROM spans ORDER BY start DESC",
+    "SELECT kind, start FROM spans ORDER BY kind, start",
+    "SELECT kind, count(*) FROM spans GROUP BY kind ORDER BY kind DESC",
+    "SELECT op, kind, count(*) FROM named_spans GROUP BY op, kind ORDER BY op, kind DESC",
+    "SELECT DISTINCT op FROM named_spans ORDER BY op",
+    "SELECT DISTINCT unit, kind FROM named_spans ORDER BY unit DESC, kind",
+    "SELECT id FROM spans WHERE unit = 1 ORDER BY kind, id",
+    "SELECT id FROM spans WHERE unit = 2 AND start > 100 ORDER BY op DESC, id",
+    "SELECT id FROM spans WHERE unit = 2 AND kind IN ('op', 'slice') ORDER BY op, id",
+    "SELECT name, id FROM ops ORDER BY name, kind, id",
+    "SELECT ops.name, spans.id FROM ops JOIN spans ON spans.op = ops.id ORDER BY ops.name, "
+    "spans.id",
+    "SELECT id FROM spans ORDER BY kind COLLATE NOCASE, id",
+    "SELECT id, row_number() OVER (PARTITION BY unit ORDER BY start, id) FROM spans ORDER BY id",
+};
+
+class AgainstExport : public ::testing::TestWithParam<std::uint64_t> {
+ protected:
+  AgainstExport()
+      : profile_(random_profile(GetParam(), GetParam() % 5 == 0 ? 0 : 40 * (GetParam() % 7))),
+        file_(profile_) {}
+
+  void compare(const std::string& sql, bool in_order) {
+    const NamedProfile named{"a", &profile_};
+    auto database = Database::open({&named, 1}, {});
+    ASSERT_TRUE(database) << database.error().message;
+    auto answer = rows_of(*database, sql);
+    ASSERT_TRUE(answer) << sql << ": " << answer.error().message;
+    std::vector<std::string> expected = file_.rows(sql);
+    if (!in_order) {
+      std::sort(answer->begin(), answer->end());
+      std::sort(expected.begin(), expected.end());
+    }
+    EXPECT_EQ(*answer, expected) << sql;
+  }
+
+  Profile profile_;
+  ExportedFile file_;
+};
+
+TEST_P(AgainstExport, TablesAreEqualRowByRow) {
+  for (const char* table : tables) compare(fmt::format("SELECT * FROM {}", table), true);
+}
+
+TEST_P(AgainstExport, AnswersAreEqual) {
+  for (const char* sql : unordered) compare(sql, false);
+}
+
+TEST_P(AgainstExport, OrdersAreEqual) {
+  for (const char* sql : ordered) compare(sql, true);
+}
+
+INSTANTIATE_TEST_SUITE_P(RandomProfiles, AgainstExport, ::testing::Range<std::uint64_t>(0, 60));
+
+}  // namespace
+}  // namespace npuscope::query
