@@ -75,6 +75,18 @@ TableColumn interned_column(const char* name, const char* meaning) {
                    .find = find_name}};
 }
 
+// A text that is not known is NULL.
+inline std::optional<StringId> known(StringId id) {
+  return id == StringId::empty ? std::nullopt : std::optional(id);
+}
+
+template <auto table, auto member>
+TableColumn known_column(const char* name, const char* meaning) {
+  return interned_column<[](const Source& s, Row row) {
+    return known((s.profile.*table)[row].*member);
+  }>(name, meaning);
+}
+
 template <auto table, auto member>
 TableColumn name_column(const char* name, const char* meaning) {
   return interned_column<[](const Source& s, Row row) {
@@ -124,7 +136,7 @@ TableColumn enum_column(const char* name, const char* meaning) {
                }}};
 }
 
-// Texts that are not interned.
+// Texts that are not interned, where they lie in the profile.
 template <auto get>
 TableColumn text_column(const char* name, const char* meaning) {
   return {.name = name,

@@ -6,8 +6,8 @@ namespace npuscope::query {
 namespace {
 
 template <auto member>
-TableColumn op_name_column(const char* name, const char* meaning) {
-  return name_column<&Profile::ops, member>(name, meaning);
+TableColumn op_text_column(const char* name, const char* meaning) {
+  return known_column<&Profile::ops, member>(name, meaning);
 }
 
 TableType ops_table() {
@@ -16,17 +16,17 @@ TableType ops_table() {
       "an operation of the compiled graph",
       {
           row_column("its number"),
-          op_name_column<&Op::name>("name", "path in the model graph"),
-          op_name_column<&Op::kind>("kind", "kernel; in a generic trace the category"),
-          op_name_column<&Op::node>("node", "the model's operator that it is part of"),
-          op_name_column<&Op::node_kind>("node_kind", "what that operator is"),
+          name_column<&Profile::ops, &Op::name>("name", "path in the model graph"),
+          op_text_column<&Op::kind>("kind", "kernel; in a generic trace the category"),
+          op_text_column<&Op::node>("node", "the model's operator that it is part of"),
+          op_text_column<&Op::node_kind>("node_kind", "what that operator is"),
           enum_column<[](const Source& s, Row r) { return s.profile.ops[r].engine; }>(
               "engine", "the hardware it uses, where the trace says so apart from its unit"),
-          op_name_column<&Op::memory>("memory", "TCM, DDR"),
-          op_name_column<&Op::types>("types", "distinct element types of its operands"),
-          op_name_column<&Op::shape>("shape", "of its output"),
-          op_name_column<&Op::attributes>("attributes", "as the file has them"),
-          op_name_column<&Op::operands>("operands", "one a line"),
+          op_text_column<&Op::memory>("memory", "TCM, DDR"),
+          op_text_column<&Op::types>("types", "distinct element types of its operands"),
+          op_text_column<&Op::shape>("shape", "of its output"),
+          op_text_column<&Op::attributes>("attributes", "as the file has them"),
+          op_text_column<&Op::operands>("operands", "one a line"),
           integer_column<[](const Source& s, Row r) { return s.profile.ops[r].output.value; }>(
               "output_bytes", "size of its output"),
           integer_column<[](const Source& s, Row r) {
@@ -65,9 +65,9 @@ TableType tensors_table() {
       {
           row_column("its number"),
           name_column<&Profile::tensors, &Tensor::name>("name", "as the file has it"),
-          name_column<&Profile::tensors, &Tensor::type>("type", "element type"),
-          name_column<&Profile::tensors, &Tensor::shape>("shape", "as the file has it"),
-          name_column<&Profile::tensors, &Tensor::memory>("memory", "TCM, DDR"),
+          known_column<&Profile::tensors, &Tensor::type>("type", "element type"),
+          known_column<&Profile::tensors, &Tensor::shape>("shape", "as the file has it"),
+          known_column<&Profile::tensors, &Tensor::memory>("memory", "TCM, DDR"),
           integer_column<[](const Source& s, Row r) { return s.profile.tensors[r].size.value; }>(
               "bytes", "size"),
           integer_column<[](const Source& s, Row r) {

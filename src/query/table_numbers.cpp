@@ -84,8 +84,8 @@ TableType flows_table() {
                   "to_span", "spans.id"),
               enum_column<[](const Source& s, Row r) { return s.profile.flows[r].kind; }>(
                   "kind", "data, reuse, flow (the trace does not say), transfer, order"),
-              name_column<table, &Flow::name>("name", "as the trace has it"),
-              name_column<table, &Flow::category>("category", "as the trace has it"),
+              known_column<table, &Flow::name>("name", "as the trace has it"),
+              known_column<table, &Flow::category>("category", "as the trace has it"),
           },
           rows_of<table>};
 }
@@ -102,10 +102,10 @@ TableType counter_series_table() {
                 return std::optional(s.profile.counters.series[r].name);
               }>("name", "\"VTCM alloc\""),
               interned_column<[](const Source& s, Row r) {
-                return std::optional(s.profile.counters.series[r].part);
+                return known(s.profile.counters.series[r].part);
               }>("part", "of a counter with several values, the value's own name"),
               interned_column<[](const Source& s, Row r) {
-                return std::optional(s.profile.counters.series[r].quantity);
+                return known(s.profile.counters.series[r].quantity);
               }>("quantity", "what its values count; empty: the trace is silent"),
           },
           [](const Source& s) { return s.profile.counters.series.size(); }};

@@ -2,12 +2,21 @@
 #include <fmt/format.h>
 
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/base/text.hpp"
 #include "profile/numbered_phases.hpp"
 #include "query/columns.hpp"
 #include "query/tables.hpp"
 
 namespace npuscope::query {
 namespace {
+
+// A text that is not known is NULL.
+void known_text(std::string_view text, Output& out) {
+  text.empty() ? out.nothing() : out.text(text);
+}
+
+// Names of files, and what is said of them, may be in another encoding.
+void repaired_text(std::string_view text, Output& out) { out.copy(valid_utf8(text)); }
 
 void read_inferences(const Source& source, Output& out) {
   if (source.profile.provenance.inferences == 0) return out.nothing();  // unknown
@@ -20,12 +29,13 @@ struct Fact {
 };
 constexpr Fact facts[] = {
     {"schema", [](const Source&, Output& out) { out.text("1"); }},
-    {"format", [](const Source& s, Output& out) { out.text(s.profile.provenance.format); }},
-    {"version", [](const Source& s, Output& out) { out.text(s.profile.provenance.version); }},
-    {"device", [](const Source& s, Output& out) { out.text(s.profile.provenance.device); }},
-    {"graph", [](const Source& s, Output& out) { out.text(s.profile.provenance.graph); }},
+    {"format", [](const Source& s, Output& out) { known_text(s.profile.provenance.format, out); }},
+    {"version",
+     [](const Source& s, Output& out) { known_text(s.profile.provenance.version, out); }},
+    {"device", [](const Source& s, Output& out) { known_text(s.profile.provenance.device, out); }},
+    {"graph", [](const Source& s, Output& out) { known_text(s.profile.provenance.graph, out); }},
     {"instrumentation",
-     [](const Source& s, Output& out) { out.text(s.profile.provenance.instrumentation); }},
+     [](const Source& s, Output& out) { known_text(s.profile.provenance.instrumentation, out); }},
     {"inferences", read_inferences},
     {"temperature",
      [](const Source& s, Output& out) { out.text(stable_name(s.profile.provenance.temperature)); }},
@@ -40,7 +50,7 @@ TableType profile_table() {
                   "schema, format, version, device, graph, instrumentation, inferences, "
                   "temperature"),
               any_column<[](const Source& s, Row r, Output& out) { facts[r].read(s, out); }>(
-                  "value", Type::text, "its value; NULL or empty: unknown"),
+                  "value", Type::text, "its value; NULL: unknown"),
           },
           [](const Source&) { return std::size(facts); }};
 }
@@ -48,9 +58,9 @@ TableType profile_table() {
 TableType files_table() {
   return {"files",
           "a file that the profile was read from",
-          {text_column<[](const Source& s, Row r) {
-            return std::string_view(s.profile.provenance.files[r]);
-          }>("name", "as it was named")},
+          {any_column<[](const Source& s, Row r, Output& out) {
+            repaired_text(s.profile.provenance.files[r], out);
+          }>("name", Type::text, "as it was named")},
           [](const Source& s) { return s.profile.provenance.files.size(); }};
 }
 
@@ -101,8 +111,8 @@ TableType units_table() {
               }>("lane", "which thread of the core"),
               id_column<[](const Source& s, Row r) { return index_of(s.profile.units[r].parent); }>(
                   "parent", "units.id"),
-              name_column<table, &Unit::process_id>("process_id", "pid as the trace has it"),
-              name_column<table, &Unit::thread_id>("thread_id", "tid as the trace has it"),
+              known_column<table, &Unit::process_id>("process_id", "pid as the trace has it"),
+              known_column<table, &Unit::thread_id>("thread_id", "tid as the trace has it"),
           },
           rows_of<table>};
 }
@@ -187,9 +197,9 @@ TableType checks_table() {
               }>("name", "the identity"),
               enum_column<[](const Source& s, Row r) { return s.profile.checks[r].outcome; }>(
                   "outcome", "passed, failed, impossible"),
-              text_column<[](const Source& s, Row r) {
-                return std::string_view(s.profile.checks[r].detail);
-              }>("detail", "its numbers, or what is missing"),
+              any_column<[](const Source& s, Row r, Output& out) {
+                known_text(s.profile.checks[r].detail, out);
+              }>("detail", Type::text, "its numbers, or what is missing"),
           },
           rows_of<&Profile::checks>};
 }
@@ -200,18 +210,19 @@ TableType notes_table() {
           {
               enum_column<[](const Source& s, Row r) { return s.profile.notes[r].severity; }>(
                   "severity", "info, warning, error"),
-              text_column<[](const Source& s, Row r) {
-                return std::string_view(s.profile.notes[r].file);
-              }>("file", "as it was named"),
+              any_column<[](const Source& s, Row r, Output& out) {
+                const std::string& file = s.profile.notes[r].file;
+                file.empty() ? out.nothing() : repaired_text(file, out);
+              }>("file", Type::text, "as it was named"),
               integer_column<[](const Source& s, Row r) {
                 return std::int64_t(s.profile.notes[r].offset);
               }>("offset", "byte in the file where it begins"),
               integer_column<[](const Source& s, Row r) {
                 return std::int64_t(s.profile.notes[r].count);
               }>("count", "records concerned"),
-              text_column<[](const Source& s, Row r) {
-                return std::string_view(s.profile.notes[r].message);
-              }>("message", "a sentence"),
+              any_column<[](const Source& s, Row r, Output& out) {
+                repaired_text(s.profile.notes[r].message, out);
+              }>("message", Type::text, "a sentence"),
           },
           rows_of<&Profile::notes>};
 }

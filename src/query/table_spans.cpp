@@ -81,6 +81,12 @@ std::optional<StringId> of_op(const Source& source, Row row) {
   return op != nullptr ? std::optional((*op).*member) : std::nullopt;
 }
 
+template <auto member>
+std::optional<StringId> known_of_op(const Source& source, Row row) {
+  const Op* op = source.op_of(row);
+  return op != nullptr ? known((*op).*member) : std::nullopt;
+}
+
 template <std::size_t traffic>
 void read_bytes(const Source& source, Row row, Output& out) {
   const MeasureColumn* column = source.traffic(traffic);
@@ -138,8 +144,8 @@ TableType spans_table() {
         return unit != nullptr ? std::optional(unit->engine) : std::nullopt;
       }>("unit_engine", "units.engine of its unit"),
       interned_column<of_op<&Op::name>>("op_name", "ops.name of its op"),
-      interned_column<of_op<&Op::kind>>("op_kind", "ops.kind of its op"),
-      interned_column<of_op<&Op::node>>("node", "ops.node of its op"),
+      interned_column<known_of_op<&Op::kind>>("op_kind", "ops.kind of its op"),
+      interned_column<known_of_op<&Op::node>>("node", "ops.node of its op"),
       any_column<read_end>("end", Type::integer, "start + duration"),
       enum_column<[](const Source& s, Row r) { return analysis::engine_of(s.profile, r); }>(
           "engine", "the hardware that it uses: what its op says, else its unit"),

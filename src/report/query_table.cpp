@@ -9,7 +9,9 @@ namespace npuscope::report {
 namespace {
 
 constexpr std::size_t gap = 2;
-constexpr std::size_t least_width = 8;    // of a column of text that gives way
+// A column that gives way keeps so much of its texts and of its heading, whatever the width.
+constexpr std::size_t least_text = 16;
+constexpr std::size_t least_heading = 10;
 constexpr std::size_t most_kept = 1'000;  // bytes of a cell: more than any line shows
 
 // Of a cell that is kept only to be shown.
@@ -76,7 +78,8 @@ std::string QueryTable::text() const {
     std::size_t widest = 1;
     for (const auto& row : rows_) widest = std::max(widest, columns_of(row[i]));
     const std::size_t wanted = std::max(widest, columns_of(names_[i]));
-    columns.push_back({wanted, is_text_[i] ? std::min(wanted, least_width) : widest});
+    const std::size_t cells = is_text_[i] ? std::min(widest, least_text) : widest;
+    columns.push_back({wanted, std::max(cells, std::min(columns_of(names_[i]), least_heading))});
   }
   const std::vector<std::size_t> widths = fitted(columns, width_);
   std::string out;
