@@ -30,6 +30,9 @@ int authorize(void*, int action, const char* first, const char* second, const ch
     case SQLITE_SELECT:
     case SQLITE_READ:
     case SQLITE_RECURSIVE: return SQLITE_OK;
+    // Asked for when a table function (json_each) is first named; writing is refused all the same,
+    // by the schema being read only and the statement's own word.
+    case SQLITE_UPDATE: return is_one_of(first, {"sqlite_master"}) ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_FUNCTION:
       return is_one_of(second, {"load_extension", "fts3_tokenizer", "sqlite_log"}) ? SQLITE_DENY
                                                                                    : SQLITE_OK;
@@ -186,7 +189,9 @@ Result<Statement> Database::State::prepare(std::string_view sql) {
   Statement statement(made);
   if (prepared != SQLITE_OK) return tl::unexpected(sql_error(handle, sql, limits));
   if (!statement) return usage_error("SQL: there is no statement; write SELECT ...");
-  if (!sqlite3_stmt_readonly(statement.get())) return tl::unexpected(only_reads());
+  if (!sqlite3_stmt_readonly(statement.get()) || sqlite3_column_count(statement.get()) == 0) {
+    return tl::unexpected(only_reads());
+  }
   if (const Status alone = check_rest({rest, sql.data() + sql.size()}); !alone) {
     return tl::unexpected(alone.error());
   }

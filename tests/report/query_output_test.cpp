@@ -1,0 +1,116 @@
+#include "npuscope/report/query_output.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+namespace npuscope::report {
+namespace {
+
+using query::Cell;
+using ::testing::HasSubstr;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// Two columns of one name, every type, names that attack.
+void fill(query::RowSink& sink) {
+  static const std::byte bytes[] = {std::byte{0x00}, std::byte{0xFF}};
+  sink.columns({"op", "work", "work", "blob"});
+  const Cell rows[][4] = {
+      {std::string_view("MatMul \"0\""), std::int64_t{32707}, 0.5, ByteSpan(bytes)},
+      {std::string_view("=cmd()\x1b[31m\xff"), std::int64_t{-1}, infinity, std::monostate()},
+      {std::monostate(), std::int64_t{9007199254740993}, 12345678.9, std::monostate()},
+  };
+  for (const auto& row : rows) {
+    if (!sink.row(row)) return;
+  }
+}
+
+TEST(QueryOutput, AsText) {
+  QueryTable table({.width = 100});
+  fill(table);
+  EXPECT_EQ(table.text(), R"(op                              work      work_2  blob
+MatMul "0"                     32707         0.5  00ff
+=cmd()\x1b[31m\xff                -1         inf  NULL
+NULL                9007199254740993  12345678.9  NULL
+)");
+}
+
+TEST(QueryOutput, TextGivesWayNumbersDoNot) {
+  QueryTable table({.width = 40});
+  table.columns({"a_long_heading_of_a_number", "path"});
+  const Cell row[] = {std::int64_t{1234567890123456789},
+                      std::string_view("card 0 > core 3 > the longest of all units")};
+  table.row(row);
+  EXPECT_EQ(table.text(), R"(a_long_he…_a_number  path
+1234567890123456789  card 0 > …all units
+)");
+}
+
+TEST(QueryOutput, AsCsv) {
+  std::string out;
+  QueryCsv csv([&](std::string_view text) { out += text; }, {});
+  fill(csv);
+  csv.finish();
+  EXPECT_EQ(out,
+            "op,work,work_2,blob\n"
+            "\"MatMul \"\"0\"\"\",32707,0.5,00ff\n"
+            "\"'=cmd()\x1b[31m\xff\",-1,,\n"
+            ",9007199254740993,12345678.9,\n");
+}
+
+TEST(QueryOutput, AsJson) {
+  std::string out;
+  QueryJson json([&](std::string_view text) { out += text; }, {});
+  fill(json);
+  json.finish();
+  EXPECT_EQ(out, R"([
+{"op": "MatMul \"0\"", "work": 32707, "work_2": 0.5, "blob": "00ff"},
+{"op": "=cmd()\u001b[31m�", "work": -1, "work_2": null, "blob": null},
+{"op": null, "work": 9007199254740993, "work_2": 12345678.9, "blob": null}
+]
+)");
+  EXPECT_EQ(nlohmann::json::parse(out).size(), 3);
+}
+
+TEST(QueryOutput, NoRows) {
+  std::string out;
+  QueryJson json([&](std::string_view text) { out += text; }, {});
+  json.columns({"a"});
+  json.finish();
+  EXPECT_EQ(out, "[]\n");
+  QueryTable table({});
+  table.columns({"a", "b"});
+  EXPECT_EQ(table.text(), "a  b\n");
+  EXPECT_FALSE(table.has_more());
+}
+
+TEST(QueryOutput, RowsBeyondTheMostAreToldNotPrinted) {
+  QueryTable table({.width = 100, .most_rows = 2});
+  fill(table);
+  EXPECT_TRUE(table.has_more());
+  EXPECT_EQ(table.rows(), 2);
+  QueryTable all({.width = 100, .most_rows = 3});
+  fill(all);
+  EXPECT_FALSE(all.has_more());
+}
+
+TEST(QueryOutput, TheSchemaIsWholeInTextAndJson) {
+  const auto json = nlohmann::json::parse(query_schema_json());
+  const std::string text = query_schema_text(100);
+  for (const auto& table : json["tables"]) {
+    EXPECT_THAT(text, HasSubstr(table["name"].get<std::string>() +
+                                (table["is_view"].get<bool>() ? " (view): " : ": ")));
+    EXPECT_EQ(table["is_view"].get<bool>(), !table["select"].is_null());
+    EXPECT_FALSE(table["columns"].empty());
+  }
+  EXPECT_EQ(json["tables"][0]["columns"][4],
+            nlohmann::json(
+                {{"name", "start"}, {"type", "INTEGER"}, {"meaning", "ticks of the base clock"}}));
+  EXPECT_THAT(text, HasSubstr("functions beside SQLite's own\n  median(x)"));
+}
+
+}  // namespace
+}  // namespace npuscope::report
