@@ -51,6 +51,7 @@ void add_memory_command(CLI::App& program, ExitStatus& status) {
   command
       ->add_option("--onnx-define-symbol", options->symbols,
                    "value of a symbolic dimension of the model: name,value")
+      ->allow_extra_args(false)
       ->needs(model);
   command->add_option("--by", options->by, "a row is a node of the model, or a kind of kernel")
       ->check(CLI::IsMember({"node", "kind"}))

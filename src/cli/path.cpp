@@ -58,8 +58,9 @@ void add_path_command(CLI::App& program, ExitStatus& status) {
   command
       ->add_option("--faster", options->path.faster,
                    "what if: PATTERN=2x, =50% of the time, =0; of ops, or unit:PATTERN")
-      ->take_all();
-  command->add_option("--slower", options->path.slower, "what if: PATTERN=2x or =150%")->take_all();
+      ->allow_extra_args(false);
+  command->add_option("--slower", options->path.slower, "what if: PATTERN=2x or =150%")
+      ->allow_extra_args(false);
   command->callback([options, inference, &status] {
     if (inference->count() > 0) options->path.inference = options->inference;
     status = path(*options);

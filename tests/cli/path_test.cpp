@@ -30,6 +30,12 @@ TEST_F(Path, PrintsJsonAndCsvWithEveryStep) {
   EXPECT_THAT(csv.output, HasSubstr("step,start,waiting_before,duration,op"));
 }
 
+TEST_F(Path, AFileMayFollowAWhatIf) {
+  const Outcome outcome = run_npuscope({"path", "--faster", "matmul=2x", path("trace.json")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("WHAT IF"));
+}
+
 TEST_F(Path, RefusesWhatMakesNoSense) {
   const auto refuses = [&](std::vector<std::string> flags, const char* says) {
     flags.insert(flags.begin(), {"path", path("trace.json")});
