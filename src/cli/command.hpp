@@ -51,6 +51,7 @@ void add_qpc_command(CLI::App& program, ExitStatus& status);
 void add_show_command(CLI::App& program, ExitStatus& status);
 void add_timeline_command(CLI::App& program, ExitStatus& status);
 void add_memory_command(CLI::App& program, ExitStatus& status);
+void add_graph_command(CLI::App& program, ExitStatus& status);
 void add_convert_command(CLI::App& program, ExitStatus& status);
 void add_diff_command(CLI::App& program, ExitStatus& status);
 void add_path_command(CLI::App& program, ExitStatus& status);

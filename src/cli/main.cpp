@@ -13,6 +13,7 @@ int main(int argc, char** argv) {
   add_timeline_command(program, status);
   add_path_command(program, status);
   add_memory_command(program, status);
+  add_graph_command(program, status);
   add_convert_command(program, status);
   add_diff_command(program, status);
   add_query_command(program, status);

@@ -1,0 +1,20 @@
+// Kinds of work that kernels and operators of different names have in common, and shapes as they
+// can be compared across layouts.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace npuscope::analysis {
+
+// 0: none known. "q::ConvLayer_s1.opt", "aicconvolutiond32", "Gemm" are one family.
+std::uint8_t family_of(std::string_view kind);
+bool is_product(std::string_view kind);
+
+// The extents above 1, sorted: the same for [1,8,32,256] and [8 x 256 x 32]. Of a text that names
+// several shapes it is the first.
+std::vector<std::int64_t> comparable_shape(std::string_view text);
+std::vector<std::int64_t> comparable_shape(std::vector<std::int64_t> extents);
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,171 @@
+// npuscope graph: the compiled graph, paths through it, and its drawing.
+#include <memory>
+
+#include "cli/documents.hpp"
+#include "npuscope/analysis/graph_paths.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/npu/compile/build.hpp"
+#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npuscope/report/expected_graph.hpp"
+#include "npuscope/report/graph_document.hpp"
+#include "npuscope/report/graph_drawing.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct GraphOptions : DocumentOptions {
+  report::GraphDocumentOptions graph;
+  std::vector<std::string> path;  // from, to
+  std::string around;
+  std::uint32_t hops = 1;
+  std::vector<EdgeKind> edges;
+  std::string expect;
+  std::vector<std::string> symbols;
+  npu::ImportOptions import;
+  std::string dot, svg;
+  report::DrawBy by = report::DrawBy::op;
+
+  analysis::EdgeKinds edge_kinds() const {
+    if (edges.empty()) return analysis::EdgeKinds::all();
+    analysis::EdgeKinds kinds;
+    for (const EdgeKind kind : edges) kinds.add(kind);
+    return kinds;
+  }
+};
+
+const std::map<std::string, EdgeKind> edge_names{{"data", EdgeKind::data},
+                                                 {"reuse", EdgeKind::reuse},
+                                                 {"flow", EdgeKind::flow},
+                                                 {"transfer", EdgeKind::transfer},
+                                                 {"order", EdgeKind::order}};
+
+const std::map<std::string, report::DrawBy> draw_names{{"op", report::DrawBy::op},
+                                                       {"name", report::DrawBy::name},
+                                                       {"kind", report::DrawBy::kind},
+                                                       {"node", report::DrawBy::node}};
+
+Result<analysis::ExpectedGraph> load_expected(GraphOptions& options) {
+  for (const std::string& definition : options.symbols) {
+    auto symbol = npu::parse_symbol(definition);
+    if (!symbol) return tl::unexpected(symbol.error());
+    options.import.symbols.insert_or_assign(symbol->first, symbol->second);
+  }
+  options.import.allow_unknown = true;  // the names and links of unknown operators are enough
+  const auto model = npu::import_onnx_file(options.expect, options.import);
+  if (!model) return tl::unexpected(model.error());
+  return report::expected_graph(*model);
+}
+
+Status check_outputs(const GraphOptions& options) {
+  std::vector<std::string> inputs = options.files;
+  if (!options.expect.empty()) inputs.push_back(options.expect);
+  for (const std::string& output : {options.dot, options.svg}) {
+    if (output.empty()) continue;
+    if (auto ok = check_output_is_no_input(inputs, output); !ok) return ok;
+  }
+  if (!options.dot.empty() && options.dot == options.svg) {
+    return usage_error("--dot and --svg name the same file {}", options.dot);
+  }
+  return {};
+}
+
+Status draw(const GraphOptions& options, const report::GraphView& view) {
+  report::DrawOptions drawn{.by = options.by, .edges = options.edge_kinds()};
+  if (!options.around.empty()) {
+    const auto centre = analysis::find_ops(view.profile, "--around", options.around);
+    if (!centre) return tl::unexpected(centre.error());
+    for (const auto& near : analysis::ops_around(view.graph, *centre, options.hops, drawn.edges)) {
+      drawn.only.push_back(near.op);
+    }
+  }
+  const auto drawing = report::draw_graph(view, drawn);
+  if (!drawing) return tl::unexpected(drawing.error());
+  if (!options.dot.empty()) {
+    const std::string text = report::dot_text(*drawing);
+    if (auto ok = write_file_atomically(options.dot, as_byte_span(text)); !ok) return ok;
+  }
+  if (options.svg.empty()) return {};
+  const std::string text = report::svg_text(*drawing);
+  return write_file_atomically(options.svg, as_byte_span(text));
+}
+
+ExitStatus graph(GraphOptions options) {
+  options.graph.whole = options.json || options.csv;
+  const bool draws = !options.dot.empty() || !options.svg.empty();
+  if (auto ok = check_outputs(options); !ok) return report(ok.error());
+  analysis::ExpectedGraph expected;
+  if (!options.expect.empty()) {
+    auto loaded = load_expected(options);
+    if (!loaded) return report(loaded.error());
+    expected = std::move(*loaded);
+    options.graph.expected = &expected;
+  }
+  bool drawn = false;
+  return print_documents(options, [&](const Profile& profile) -> Result<report::Document> {
+    const report::GraphView view(profile);
+    if (draws && drawn) {
+      return usage_error("--dot and --svg draw one profile, and the files hold several");
+    }
+    if (draws) {
+      if (auto ok = draw(options, view); !ok) return tl::unexpected(ok.error());
+      drawn = true;
+    }
+    if (!options.path.empty()) {
+      return report::graph_path_document(view, options.path[0], options.path[1],
+                                         options.edge_kinds());
+    }
+    if (!options.around.empty()) {
+      return report::graph_around_document(view, options.around, options.hops,
+                                           options.edge_kinds());
+    }
+    return report::graph_document(view, options.graph);
+  });
+}
+
+}  // namespace
+
+void add_graph_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand(
+      "graph", "The compiled graph: ops, tensors, edges, false dependencies, paths");
+  const auto options = std::make_shared<GraphOptions>();
+  add_document_options(*command, *options);
+  CLI::Option* path =
+      command
+          ->add_option("--path", options->path,
+                       "FROM TO: a path between ops of these names, or that match these regular "
+                       "expressions")
+          ->expected(2);
+  CLI::Option* around =
+      command->add_option("--around", options->around, "only what is near the ops like this one")
+          ->excludes(path);
+  command->add_option("--hops", options->hops, "edges away from it, at most")
+      ->check(whole_number(0, 1'000'000))
+      ->needs(around)
+      ->capture_default_str();
+  command
+      ->add_option("--edges", options->edges,
+                   "kinds of edges that --path and --around follow: data, reuse, flow, transfer, "
+                   "order; default: all")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(edge_names));
+  CLI::Option* expect = command->add_option(
+      "--expect", options->expect, "compare with the ONNX model that the graph was compiled from");
+  expect->excludes(path)->excludes(around);
+  command
+      ->add_option("--onnx-define-symbol", options->symbols,
+                   "value of a symbolic dimension of the model: name,value (repeatable)")
+      ->needs(expect);
+  command->add_option("--batchsize", options->import.batch, "value of a symbolic batch dimension")
+      ->check(whole_number(1, std::uint64_t{1} << 31))
+      ->needs(expect);
+  command->add_option("--dot", options->dot, "draw the graph into this file, for Graphviz");
+  command->add_option("--svg", options->svg, "draw the graph into this file, as SVG");
+  command->add_option("--by", options->by, "what becomes one box: op, name, node, kind")
+      ->transform(CLI::CheckedTransformer(draw_names));
+  command->add_option("--top", options->graph.top, "rows of each table")
+      ->check(whole_number(1, 1'000'000))
+      ->capture_default_str();
+  command->callback([options, &status] { status = graph(*options); });
+}
+
+}  // namespace npuscope::cli

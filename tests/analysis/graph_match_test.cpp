@@ -1,0 +1,189 @@
+// A compiled graph made by hand with one of each: kept, split, fused, vanished, inserted.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/graph_expected.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using testing::ProfileBuilder;
+
+// A chain of nodes, each with one output of the same shape.
+struct Model {
+  ExpectedGraph graph;
+
+  Model() { graph.tensors.push_back({"in", {1, 8, 8}, false, no_node}); }
+
+  std::uint32_t node(const char* name, const char* op, std::vector<std::uint32_t> inputs,
+                     ExpectedRole role = ExpectedRole::executes,
+                     std::vector<std::int64_t> shape = {1, 8, 8}) {
+    const auto number = std::uint32_t(graph.nodes.size());
+    const auto output = std::uint32_t(graph.tensors.size());
+    graph.tensors.push_back({std::string(name) + "_out", std::move(shape), false, number});
+    graph.nodes.push_back({name, op, role, std::move(inputs), {output}});
+    return output;
+  }
+};
+
+NodeFate fate(const GraphMatch& match, std::size_t node) { return match.nodes[node].fate; }
+
+TEST(GraphMatch, EveryFateOfANode) {
+  Model model;
+  const auto conv = model.node("conv", "Conv", {0});
+  const auto relu = model.node("relu", "Relu", {conv});
+  const auto reshape = model.node("reshape", "Reshape", {relu}, ExpectedRole::view);
+  const auto matmul = model.node("matmul", "MatMul", {reshape});
+  const auto add = model.node("add", "Add", {matmul});
+  model.node("unused", "Exp", {add});
+  const auto softmax = model.node("softmax", "Softmax", {add});
+  model.graph.outputs = {softmax};
+
+  ProfileBuilder made;
+  made.op("conv/__0", "aicconvolutiond32");
+  made.op("conv/__1", "aicconvolutiond32");
+  made.op("conv", "aiccopytovtcm");
+  made.op("matmul+add", "aicconvolutiond32");
+  made.op("softmax", "aicsoftmax");
+  made.op("statistics", "aicendcyclestats");
+  made.profile.edges = {{OpId(2), OpId(0)},
+                        {OpId(2), OpId(1)},
+                        {OpId(0), OpId(3)},
+                        {OpId(1), OpId(3)},
+                        {OpId(3), OpId(4)}};
+  const auto match = match_graph(made.profile, OpGraph(6, made.profile.edges), model.graph);
+  EXPECT_EQ(fate(match, 0), NodeFate::split);
+  EXPECT_EQ(match.nodes[0].ops, 2u);
+  EXPECT_EQ(fate(match, 1), NodeFate::fused);
+  EXPECT_EQ(match.nodes[1].into, 0u);
+  EXPECT_EQ(match.nodes[1].evidence, MatchEvidence::position);
+  EXPECT_EQ(fate(match, 2), NodeFate::vanished);
+  EXPECT_EQ(fate(match, 3), NodeFate::kept);
+  EXPECT_EQ(fate(match, 4), NodeFate::fused);
+  EXPECT_EQ(match.nodes[4].into, 3u);
+  EXPECT_EQ(match.nodes[4].evidence, MatchEvidence::joined_name);
+  EXPECT_EQ(fate(match, 5), NodeFate::vanished);
+  EXPECT_EQ(fate(match, 6), NodeFate::kept);
+  EXPECT_EQ(match.inserted[2], InsertedKind::load);
+  EXPECT_EQ(match.inserted[5], InsertedKind::statistics);
+  EXPECT_EQ(match.inserted[3], InsertedKind::none);
+  EXPECT_TRUE(match.unmatched_ops.empty());
+  EXPECT_TRUE(match.missing.empty());
+  EXPECT_TRUE(match.unexpected.empty());
+  EXPECT_EQ(match.dependencies, 2u);  // conv to matmul, matmul to softmax
+}
+
+TEST(GraphMatch, ADependencyThatIsGoneAndOneThatIsNew) {
+  Model model;
+  const auto a = model.node("a", "Exp", {0});
+  const auto b = model.node("b", "Erf", {a});
+  const auto c = model.node("c", "Tanh", {0});
+  model.graph.outputs = {b, c};
+  ProfileBuilder made;
+  made.op("a", "elementexp");
+  made.op("b", "elementerf");
+  made.op("c", "elementtanh");
+  made.op("mover", "aicmulticastvtcm");
+  made.profile.edges = {{OpId(0), OpId(3)}, {OpId(3), OpId(2)}};  // a, mover, c
+  const auto match = match_graph(made.profile, OpGraph(4, made.profile.edges), model.graph);
+  EXPECT_THAT(match.missing, ::testing::ElementsAre(NodePair{0, 1}));
+  EXPECT_THAT(match.unexpected, ::testing::ElementsAre(NodePair{0, 2}));
+}
+
+TEST(GraphMatch, AReuseEdgeIsNoDependencyOfData) {
+  Model model;
+  const auto a = model.node("a", "Exp", {0});
+  const auto b = model.node("b", "Erf", {a});
+  const auto c = model.node("c", "Tanh", {0});
+  model.graph.outputs = {b, c};
+  ProfileBuilder made;
+  made.op("a", "elementexp");
+  made.op("b", "elementerf");
+  made.op("c", "elementtanh");
+  made.profile.edges = {{OpId(0), OpId(1), EdgeKind::data}, {OpId(0), OpId(2), EdgeKind::reuse}};
+  const auto match = match_graph(made.profile, OpGraph(3, made.profile.edges), model.graph);
+  EXPECT_TRUE(match.missing.empty());
+  EXPECT_TRUE(match.unexpected.empty());
+}
+
+TEST(GraphMatch, NamesAsConvertersChangeThem) {
+  Model model;
+  const auto a = model.node("/layer.0/attn/MatMul", "MatMul", {0});
+  const auto b = model.node("MatMul_1", "MatMul", {a});
+  model.graph.outputs = {b};
+  ProfileBuilder made;
+  made.op("_layer_0_attn_MatMul", "q::ConvLayer");
+  made.op("MatMul_1_post_reshape", "q::ConvLayer");
+  made.op("MatMul_1_out", "q::ForceFormat_Flat");
+  made.profile.edges = {{OpId(0), OpId(1)}};
+  const auto match = match_graph(made.profile, OpGraph(3, made.profile.edges), model.graph);
+  EXPECT_EQ(match.nodes[0].evidence, MatchEvidence::derived_name);
+  EXPECT_EQ(match.node_of_op[1], 1u);
+  EXPECT_EQ(match.node_of_op[2], 1u);
+  EXPECT_EQ(match.inserted[2], InsertedKind::format_conversion);
+}
+
+TEST(GraphMatch, WithoutNamesByNeighboursAndOrder) {
+  Model model;
+  const auto a = model.node("a", "Conv", {0});
+  const auto b = model.node("b", "Softmax", {a});
+  const auto c = model.node("c", "Erf", {b});
+  const auto d = model.node("d", "Erf", {c}, ExpectedRole::executes, {4, 4});
+  model.graph.outputs = {d};
+  ProfileBuilder made;
+  made.op("a", "aicconvolutiond32");
+  made.op("x1", "aicsoftmax");
+  made.op("x2", "elementerf");
+  made.op("x3", "elementerf");
+  made.op("x4", "elementmystery");
+  const char* shapes[] = {"", "[1,8,8]", "Dest [8 x 8], Src [3]", "[4,4]", "[2,2]"};
+  for (std::size_t i = 0; i < 5; ++i) made.profile.ops[i].shape = made.text(shapes[i]);
+  made.profile.edges = {{OpId(0), OpId(1)}, {OpId(4), OpId(2)}, {OpId(2), OpId(3)}};
+  const auto match = match_graph(made.profile, OpGraph(5, made.profile.edges), model.graph);
+  EXPECT_EQ(match.node_of_op[1], 1u);
+  EXPECT_EQ(match.nodes[1].evidence, MatchEvidence::neighbours);
+  EXPECT_EQ(match.node_of_op[2], 2u);
+  EXPECT_EQ(match.nodes[2].evidence, MatchEvidence::order);
+  EXPECT_EQ(match.node_of_op[3], 3u);
+  EXPECT_THAT(match.unmatched_ops, ::testing::ElementsAre(OpId(4)));
+}
+
+TEST(GraphMatch, WhatCannotBeExplainedSaysWhy) {
+  Model model;
+  const auto a = model.node("a", "Exp", {0});
+  const auto lost = model.node("lost", "Softmax", {a});
+  const auto b = model.node("b", "Erf", {lost});
+  model.graph.outputs = {b};
+  ProfileBuilder made;
+  made.op("a", "elementexp");
+  made.op("b", "elementerf");
+  made.op("stranger", "elementmystery");
+  made.profile.edges = {{OpId(0), OpId(2)}};
+  const auto match = match_graph(made.profile, OpGraph(3, made.profile.edges), model.graph);
+  EXPECT_EQ(fate(match, 1), NodeFate::unmatched);
+  EXPECT_STREQ(match.nodes[1].why,
+               "no op bears its name, and no data leads straight from its producer's ops to its "
+               "consumer's");
+}
+
+TEST(GraphMatch, CyclesAndEmptyGraphsAreNoObstacle) {
+  Model model;
+  const auto a = model.node("a", "Exp", {0});
+  model.graph.outputs = {a};
+  ProfileBuilder made;
+  made.op("a", "elementexp");
+  for (int i = 0; i < 200; ++i) made.op("m" + std::to_string(i), "aicmulticastvtcm");
+  for (std::uint32_t i = 0; i < 201; ++i) {
+    made.profile.edges.push_back({OpId(i), OpId((i + 1) % 201)});
+    made.profile.edges.push_back({OpId((i + 7) % 201), OpId(i)});
+  }
+  EXPECT_EQ(match_graph(made.profile, OpGraph(201, made.profile.edges), model.graph).nodes[0].fate,
+            NodeFate::kept);
+  const Profile empty;
+  EXPECT_EQ(match_graph(empty, OpGraph(0, {}), model.graph).nodes[0].fate, NodeFate::unmatched);
+  EXPECT_TRUE(match_graph(empty, OpGraph(0, {}), {}).nodes.empty());
+}
+
+}  // namespace
+}  // namespace npuscope::analysis
