@@ -97,12 +97,12 @@ Section GraphDocument::head() const {
   add("largest_component", "  ops of the largest", facts_.largest_component);
   add("cycles", "cycles", facts_.cycle_count);
   const auto remark = [&](std::uint64_t count, const char* what) {
-    if (count > 0) section.remarks.push_back(fmt::format("{} {}", count, what));
+    if (count > 0) section.remarks.push_back(fmt::format("{}: {}.", what, count));
   };
-  remark(facts_.only_named, "ops are names only (of the model's operators): not counted.");
-  remark(view_.graph.dangling(), "edges lead from or to an op that does not exist: left out.");
-  remark(view_.graph.loops(), "edges lead from an op to itself: left out.");
-  remark(facts_.tensors.without_size, "tensors have no known size: sums are of the others.");
+  remark(facts_.only_named, "Ops that are names only (of the model's operators), not counted");
+  remark(view_.graph.dangling(), "Edges from or to an op that does not exist, left out");
+  remark(view_.graph.loops(), "Edges of an op to itself, left out");
+  remark(facts_.tensors.without_size, "Tensors without a known size, not in the sums");
   if (view_.graph.edges().empty()) {
     section.remarks.push_back(
         "The files hold no edges between ops: open the compiled graph with them (the program "

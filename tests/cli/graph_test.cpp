@@ -1,0 +1,96 @@
+// npuscope graph as a user runs it.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+#include "cli/trace_folder.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+using testing::HasSubstr;
+using Graph = TraceFolder;
+
+TEST_F(Graph, PrintsTextJsonAndCsv) {
+  const Outcome text = run_npuscope({"graph", path("trace.json")});
+  EXPECT_EQ(text.status, 0) << text.errors;
+  EXPECT_THAT(text.output, HasSubstr("COMPILED GRAPH"));
+  EXPECT_THAT(text.output, HasSubstr("no edges between ops"));
+  const Outcome json = run_npuscope({"graph", path("trace.json"), "--json"});
+  EXPECT_EQ(json.status, 0) << json.errors;
+  const auto document = nlohmann::json::parse(json.output)["profiles"][0];
+  EXPECT_EQ(document["graph"]["ops"], document["nodes"]["rows"].size());
+  const Outcome csv = run_npuscope({"graph", path("trace.json"), "--csv", "--table", "edges"});
+  EXPECT_EQ(csv.status, 0) << csv.errors;
+  EXPECT_THAT(csv.output, HasSubstr("from_op,to_op,kind"));
+}
+
+TEST_F(Graph, DrawsButNeverOverAnInput) {
+  const Outcome drawn =
+      run_npuscope({"graph", path("trace.json"), "--svg", path("g.svg"), "--dot", path("g.dot")});
+  EXPECT_EQ(drawn.status, 0) << drawn.errors;
+  EXPECT_TRUE(std::filesystem::exists(path("g.svg")));
+  EXPECT_TRUE(std::filesystem::exists(path("g.dot")));
+  const Outcome over = run_npuscope({"graph", path("trace.json"), "--svg", path("trace.json")});
+  EXPECT_EQ(over.status, 2);
+  const Outcome nowhere =
+      run_npuscope({"graph", path("trace.json"), "--dot", path("missing/g.dot")});
+  EXPECT_EQ(nowhere.status, 4);
+}
+
+TEST_F(Graph, RefusesWhatMakesNoSense) {
+  const auto refuses = [&](std::vector<std::string> flags, int status, const char* says) {
+    flags.insert(flags.begin(), {"graph", path("trace.json")});
+    const Outcome outcome = run_npuscope(flags);
+    EXPECT_EQ(outcome.status, status) << flags.back();
+    EXPECT_EQ(outcome.output, "");
+    EXPECT_THAT(outcome.errors, HasSubstr(says)) << flags.back();
+  };
+  refuses({"--path", "nothing_like_it", "matmul"}, 2, "the nearest names");
+  refuses({"--path", "mat(mul", "matmul"}, 2, "--path");
+  refuses({"--around", "matmul", "--hops", "-1"}, 2, "--hops");
+  refuses({"--hops", "2"}, 2, "--around");
+  refuses({"--around", "matmul", "--edges", "colour"}, 2, "--edges");
+  refuses({"--by", "colour"}, 2, "--by");
+  refuses({"--batchsize", "2"}, 2, "--expect");
+  refuses({"--expect", path("trace.json")}, 3, "trace.json");
+  refuses({"--expect", path("missing.onnx")}, 3, "missing.onnx");
+}
+
+// Every node of a model is explained by what the reference NPU's compiler made of it.
+TEST_F(Graph, ExplainsEveryNodeOfAModel) {
+  const auto explains = [&](const std::string& model, std::size_t nodes) {
+    const std::string folder = path("binaries");
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directory(folder);
+    const Outcome compiled =
+        run_npuscope({"compile", "-m", model, "-aic-binary-dir=" + folder, "-stats-level=70",
+                      "-convert-to-fp16", "-aic-num-cores=4"});
+    ASSERT_EQ(compiled.status, 0) << compiled.errors;
+    const Outcome outcome =
+        run_npuscope({"graph", folder + "/programqpc.bin", "--expect", model, "--json"});
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    const auto facts = nlohmann::json::parse(outcome.output)["profiles"][0]["expected"];
+    EXPECT_EQ(facts["nodes"], nodes);
+    EXPECT_EQ(facts["unmatched"], 0) << model;
+    EXPECT_EQ(facts["unmatched_ops"], 0) << model;
+    EXPECT_EQ(facts["dependencies_missing"], 0) << model;
+    EXPECT_EQ(facts["dependencies_unexpected"], 0) << model;
+    EXPECT_GT(facts["split"], 30) << model;
+    EXPECT_GT(facts["fused"], 20) << model;
+    EXPECT_GT(facts["vanished"], 30) << model;
+  };
+  const std::string models = std::string(NPUSCOPE_SOURCE_DIR) + "/models/";
+  explains(models + "light_squeezenet.onnx", 105);
+  explains(models + "light_resnet50.onnx", 415);
+  const std::string bert = path("bert.onnx");
+  const Outcome made = run_npuscope_model({"bert-base", "--seq", "64", "-o", bert});
+  ASSERT_EQ(made.status, 0) << made.errors;
+  explains(bert, 627);
+}
+
+}  // namespace
+}  // namespace npuscope::cli
