@@ -167,8 +167,10 @@ class Matcher {
 void Matcher::by_neighbours() {
   find_nodes_with_ops();
   std::vector<std::vector<std::uint32_t>> consumers(nodes());
+  std::vector<Look> looks(nodes());
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     if (!is_open(node)) continue;
+    looks[node] = look_of_node(node);
     for (const std::uint32_t input : expected_.nodes[node].inputs) {
       const std::uint32_t producer = expected_.tensors[input].producer;
       if (producer != no_node) consumers[producer].push_back(node);
@@ -184,7 +186,7 @@ void Matcher::by_neighbours() {
       for (const std::uint32_t node : consumers[before[op]]) {
         const bool free =
             !has_ops(node) || match_.nodes[node].evidence == MatchEvidence::neighbours;
-        if (look.family == 0 || !free || look_of_node(node) != look || node == only) continue;
+        if (look.family == 0 || !free || looks[node] != look || node == only) continue;
         only = node;
         ++fitting;
       }
