@@ -53,14 +53,16 @@ function(npuscope_program name folder)
   install(TARGETS ${target})
 endfunction()
 
-# The hardware descriptions become part of the program.
-function(npuscope_embed_targets layer)
-  file(GLOB targets CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/targets/*.toml)
-  set(header ${PROJECT_BINARY_DIR}/generated/npu/target/builtin_targets.hpp)
-  add_custom_command(OUTPUT ${header}
-    COMMAND ${CMAKE_COMMAND} -DSOURCE_DIR=${PROJECT_SOURCE_DIR} -DOUTPUT=${header}
-            -P ${PROJECT_SOURCE_DIR}/cmake/embed_targets.cmake
-    DEPENDS ${targets} ${PROJECT_SOURCE_DIR}/cmake/embed_targets.cmake)
-  target_sources(${layer} PRIVATE ${header})
+# npuscope_embed(LAYER FOLDER HEADER NAMESPACE NAME): the text of FOLDER/*.toml becomes part of the
+# program, as the constant NAME of HEADER.
+function(npuscope_embed layer folder header namespace name)
+  file(GLOB inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.toml)
+  set(output ${PROJECT_BINARY_DIR}/generated/${header})
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed_toml.cmake)
+  add_custom_command(OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/${folder} -DNAMESPACE=${namespace}
+            -DNAME=${name} -DOUTPUT=${output} -P ${script}
+    DEPENDS ${inputs} ${script})
+  target_sources(${layer} PRIVATE ${output})
   target_include_directories(${layer} PRIVATE ${PROJECT_BINARY_DIR}/generated)
 endfunction()

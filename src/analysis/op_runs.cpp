@@ -70,7 +70,100 @@ class Covered {
 
 }  // namespace
 
-OpRuns::OpRuns(const Profile& profile, const std::vector<std::int64_t>& own) : profile_(profile) {
+namespace {
+
+// A span of a run that may have others on other threads.
+struct Piece {
+  std::uint32_t inference;
+  std::uint32_t unit;
+  Interval interval;
+  bool operator<(const Piece& other) const {
+    if (inference != other.inference) return inference < other.inference;
+    if (unit != other.unit) return unit < other.unit;
+    return interval.begin < other.interval.begin;
+  }
+};
+
+void extend(Interval& run, Interval by) {
+  run.begin = std::min(run.begin, by.begin);
+  run.end = std::max(run.end, by.end);
+}
+
+// The n-th piece on every unit is of the n-th run of the inference.
+void join_pieces(std::span<const Piece> pieces, std::vector<Interval>& runs) {
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    place = i > 0 && pieces[i].unit == pieces[i - 1].unit ? place + 1 : 0;
+    if (place == runs.size()) {
+      runs.push_back(pieces[i].interval);
+    } else {
+      extend(runs[place], pieces[i].interval);
+    }
+  }
+}
+
+// A transfer is of the last run that began before it.
+void join_transfers(std::span<const Piece> transfers, std::vector<Interval>& runs) {
+  for (const Piece& transfer : transfers) {
+    const auto after =
+        std::upper_bound(runs.begin(), runs.end(), transfer.interval.begin,
+                         [](std::int64_t at, const Interval& run) { return at < run.begin; });
+    extend(after == runs.begin() ? runs.front() : after[-1], transfer.interval);
+  }
+}
+
+// The pieces of the inference that the first one is of; takes them from the front.
+std::span<const Piece> next_inference(std::span<const Piece>& pieces, std::uint32_t inference) {
+  std::size_t count = 0;
+  while (count < pieces.size() && pieces[count].inference == inference) ++count;
+  const auto these = pieces.first(count);
+  pieces = pieces.subspan(count);
+  return these;
+}
+
+}  // namespace
+
+std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_t> rows,
+                            std::vector<std::int64_t>& lengths) {
+  const Spans& spans = profile.spans;
+  const std::size_t before = lengths.size();
+  const bool has_instance = spans.instance.size() == spans.size();
+  std::vector<Piece> kernels, transfers;
+  for (const std::uint32_t row : rows) {
+    const Interval interval = interval_of(spans, row);
+    const Piece piece{has_instance ? spans.instance[row] : 0, index_of(spans.unit[row]), interval};
+    if (spans.kind[row] == SpanKind::op) {
+      kernels.push_back(piece);
+    } else if (spans.kind[row] == SpanKind::transfer) {
+      transfers.push_back(piece);
+    } else {
+      lengths.push_back(length_of(interval));
+    }
+  }
+  // A transfer is the rest of its op's run, and a run itself where the issue is not in the trace.
+  if (kernels.empty()) kernels.swap(transfers);
+  for (auto* pieces : {&kernels, &transfers}) {
+    if (!std::is_sorted(pieces->begin(), pieces->end())) {
+      std::stable_sort(pieces->begin(), pieces->end());
+    }
+  }
+  std::vector<Interval> runs;
+  std::span<const Piece> kernels_left(kernels), transfers_left(transfers);
+  while (!kernels_left.empty()) {
+    const std::uint32_t inference = kernels_left.front().inference;
+    runs.clear();
+    join_pieces(next_inference(kernels_left, inference), runs);
+    while (!transfers_left.empty() && transfers_left.front().inference < inference) {
+      transfers_left = transfers_left.subspan(1);
+    }
+    join_transfers(next_inference(transfers_left, inference), runs);
+    for (const Interval& run : runs) lengths.push_back(length_of(run));
+  }
+  return lengths.size() - before;
+}
+
+OpRuns::OpRuns(const Profile& profile, const std::vector<std::int64_t>& own, bool keep_lengths)
+    : profile_(profile) {
   const RowsByOp by_op(profile);
   const std::size_t ops = profile.ops.size();
   runs_.assign(ops + 1, 0);
@@ -79,46 +172,33 @@ OpRuns::OpRuns(const Profile& profile, const std::vector<std::int64_t>& own) : p
   if (std::find(kinds.begin(), kinds.end(), SpanKind::transfer) != kinds.end()) {
     beside_.assign(profile.spans.size(), 0);
   }
+  // Runs are no more than spans, so those of an op have room where its spans are.
+  if (keep_lengths) {
+    first_ = by_op.first;
+    lengths_.assign(by_op.rows.size(), 0);
+    for (std::size_t i = first_[ops]; i < first_[ops + 1]; ++i) {
+      lengths_[i] = length_of(interval_of(profile.spans, by_op.rows[i]));
+    }
+  }
   std::vector<std::uint8_t> found(ops, false);
   parallel_for(ops, [&](std::size_t op) {
-    runs_[op] = runs_of(by_op.of(op));
+    thread_local std::vector<std::int64_t> lengths;
+    lengths.clear();
+    runs_[op] = add_run_lengths(profile, by_op.of(op), lengths);
+    if (keep_lengths) std::copy(lengths.begin(), lengths.end(), lengths_.begin() + first_[op]);
     if (!beside_.empty()) found[op] = find_beside(by_op.of(op), own);
   });
   if (std::find(found.begin(), found.end(), true) == found.end()) beside_.clear();
 }
 
-std::uint64_t OpRuns::of(OpId op) const {
-  return runs_[std::min<std::size_t>(index_of(op), runs_.size() - 1)];
+std::span<const std::int64_t> OpRuns::lengths(OpId op) const {
+  if (first_.empty()) return {};
+  const std::size_t place = std::min<std::size_t>(index_of(op), runs_.size() - 1);
+  return std::span(lengths_).subspan(first_[place], runs_[place]);
 }
 
-std::uint64_t OpRuns::runs_of(std::span<const std::uint32_t> rows) const {
-  const Spans& spans = profile_.spans;
-  const bool any_kernel = std::any_of(
-      rows.begin(), rows.end(), [&](std::uint32_t row) { return spans.kind[row] == SpanKind::op; });
-  // A transfer is the rest of its op's run, and a run itself where the issue is not in the trace.
-  const SpanKind run = any_kernel ? SpanKind::op : SpanKind::transfer;
-  const bool has_instance = spans.instance.size() == spans.size();
-  std::uint64_t runs = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> places;  // inference and unit
-  for (const std::uint32_t row : rows) {
-    const SpanKind kind = spans.kind[row];
-    if (kind == run) {
-      places.push_back({has_instance ? spans.instance[row] : 0, index_of(spans.unit[row])});
-    } else if (kind != SpanKind::transfer) {
-      runs += 1;
-    }
-  }
-  std::sort(places.begin(), places.end());
-  std::uint64_t most = 0, here = 0;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    here = i > 0 && places[i] == places[i - 1] ? here + 1 : 1;
-    if (i > 0 && places[i].first != places[i - 1].first) {
-      runs += most;
-      most = 0;
-    }
-    most = std::max(most, here);
-  }
-  return runs + most;
+std::uint64_t OpRuns::of(OpId op) const {
+  return runs_[std::min<std::size_t>(index_of(op), runs_.size() - 1)];
 }
 
 bool OpRuns::find_beside(std::span<const std::uint32_t> rows,

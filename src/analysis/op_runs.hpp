@@ -16,24 +16,34 @@
 
 namespace npuscope::analysis {
 
+// Appends the length of each run among these spans of one op to `lengths`; those that are no part
+// of a run (waits) must not be among them. How many there are.
+std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_t> rows,
+                            std::vector<std::int64_t>& lengths);
+
 class OpRuns {
  public:
   // `own` as of own_durations().
-  OpRuns(const Profile& profile, const std::vector<std::int64_t>& own);
+  // `keep_lengths`: so that lengths() has any.
+  OpRuns(const Profile& profile, const std::vector<std::int64_t>& own, bool keep_lengths = false);
 
   // OpId::none (and any op that does not exist): spans without an op, each a run.
   std::uint64_t of(OpId op) const;
+
+  // Of each run, from its first start to its last end on all units; as many as of(op).
+  std::span<const std::int64_t> lengths(OpId op) const;
 
   std::int64_t beside(std::size_t row) const { return beside_.empty() ? 0 : beside_[row]; }
   bool any_beside() const { return !beside_.empty(); }
 
  private:
-  std::uint64_t runs_of(std::span<const std::uint32_t> rows) const;
   // Whether any of it is.
   bool find_beside(std::span<const std::uint32_t> rows, const std::vector<std::int64_t>& own);
 
   const Profile& profile_;
   std::vector<std::uint64_t> runs_;   // by op; one more for spans without
+  std::vector<std::uint32_t> first_;  // of each op in lengths_
+  std::vector<std::int64_t> lengths_;
   std::vector<std::int64_t> beside_;  // by span; empty when all are zero
 };
 

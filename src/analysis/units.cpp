@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
+#include "analysis/inference_times.hpp"
+#include "analysis/op_keys.hpp"
+#include "analysis/unit_busy.hpp"
 #include "analysis/units_that_tell.hpp"
+#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 
@@ -56,8 +61,7 @@ class Table {
   UnitTable finish();
 
  private:
-  void add_unit(UnitId unit);
-  void add_engine(Engine engine, UnitId unit, std::vector<Interval> intervals, std::int64_t work);
+  void add_engine(const UnitBusy& unit, const UnitBusy::OfEngine& of);
   void add_measures();
   void add_measures_of(Measure::Subject subject, const char* source);
 
@@ -65,52 +69,36 @@ class Table {
   const SpansByUnit& by_unit_;
   const std::vector<std::int64_t>& own_;
   UnitTable table_;
-  static constexpr std::size_t engine_count = std::size_t(Engine::other) + 1;
   EngineRow engines_[engine_count];
   std::vector<Interval> active_[engine_count];
 };
 
-void Table::add_engine(Engine engine, UnitId unit, std::vector<Interval> intervals,
-                       std::int64_t work) {
-  EngineRow& row = engines_[std::size_t(engine)];
-  const IntervalSet busy = union_of(std::move(intervals));
-  auto& active = active_[std::size_t(engine)];
+void Table::add_engine(const UnitBusy& unit, const UnitBusy::OfEngine& of) {
+  EngineRow& row = engines_[std::size_t(of.engine)];
+  const IntervalSet& busy = unit.busy_of(of);
+  auto& active = active_[std::size_t(of.engine)];
   active.insert(active.end(), busy.begin(), busy.end());
   row.units += 1;
-  row.work = saturating_add(row.work, work);
+  row.work = saturating_add(row.work, of.work);
   const std::int64_t length = length_of(busy);
   if (row.busiest != UnitId::none && length <= row.domain) return;
   row.domain = length;
-  row.busiest = unit;
+  row.busiest = unit.unit;
 }
 
-void Table::add_unit(UnitId unit) {
-  const Spans& spans = profile_.spans;
-  UnitRow row;
-  row.unit = unit;
-  std::vector<Interval> waits, of_engine[engine_count];
-  std::int64_t work_of_engine[engine_count] = {};
-  for (const std::uint32_t i : by_unit_.of(unit)) {
-    const Role role = role_of(spans.kind[i]);
-    if (role == Role::wait) waits.push_back(interval_of(spans, i));
-    if (role != Role::work) continue;
-    const auto engine = std::size_t(engine_of(profile_, i));
-    of_engine[engine].push_back(interval_of(spans, i));
-    work_of_engine[engine] = saturating_add(work_of_engine[engine], own_[i]);
-    row.spans += 1;
-  }
-  if (row.spans == 0 && waits.empty()) return;
-  std::vector<Interval> busy;
-  for (std::size_t engine = 0; engine < engine_count; ++engine) {
-    if (of_engine[engine].empty()) continue;
-    busy.insert(busy.end(), of_engine[engine].begin(), of_engine[engine].end());
-    row.work = saturating_add(row.work, work_of_engine[engine]);
-    add_engine(Engine(engine), unit, std::move(of_engine[engine]), work_of_engine[engine]);
-  }
-  const IntervalSet busy_set = union_of(std::move(busy));
-  row.busy = length_of(busy_set);
-  row.waiting = length_of(difference_of(union_of(std::move(waits)), busy_set));
-  table_.units.push_back(std::move(row));
+// A moment in which several wait counts for the one that is named first.
+void divide_waits(const UnitBusy& unit, UnitRow& row) {
+  IntervalSet seen = unit.busy;
+  const auto part = [&](const IntervalSet& waits) {
+    if (waits.empty()) return std::int64_t{0};
+    const IntervalSet alone = difference_of(waits, seen);
+    seen = union_of(seen, alone);
+    return length_of(alone);
+  };
+  row.waiting_for_dma = part(unit.dma_waits);
+  row.at_syncs = part(unit.syncs);
+  row.at_barriers = part(unit.barriers);
+  row.waiting = saturating_add(row.waiting_for_dma, saturating_add(row.at_syncs, row.at_barriers));
 }
 
 void Table::add_measures() {
@@ -177,12 +165,20 @@ void Table::add_measures_of(Measure::Subject subject, const char* source) {
 UnitTable Table::finish() {
   table_.wall = length_of(timeline_of(profile_));
   for (std::size_t i = 0; i < engine_count; ++i) engines_[i].engine = Engine(i);
-  for (std::size_t unit = 0; unit < profile_.units.size(); ++unit) {
-    add_unit(UnitId(std::uint32_t(unit)));
+  const std::vector<UnitBusy> units = busy_of_units(profile_, by_unit_, own_);
+  for (const UnitBusy& unit : units) {
+    UnitRow& row = table_.units.emplace_back();
+    row.unit = unit.unit;
+    row.spans = unit.spans;
+    row.work = unit.work;
+    row.busy = length_of(unit.busy);
+    for (const UnitBusy::OfEngine& of : unit.engines) add_engine(unit, of);
   }
-  add_unit(UnitId::none);
-  for (std::size_t i = 0; i < engine_count; ++i) {
+  parallel_for(units.size(), [&](std::size_t i) { divide_waits(units[i], table_.units[i]); });
+  parallel_for(engine_count, [&](std::size_t i) {
     engines_[i].active = length_of(union_of(std::move(active_[i])));
+  });
+  for (std::size_t i = 0; i < engine_count; ++i) {
     if (engines_[i].units > 0) table_.engines.push_back(engines_[i]);
   }
   add_measures();
@@ -194,6 +190,59 @@ UnitTable Table::finish() {
 UnitTable analyse_units(const Profile& profile, const SpansByUnit& by_unit,
                         const std::vector<std::int64_t>& own) {
   return Table(profile, by_unit, own).finish();
+}
+
+std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile, const SpansByUnit& by_unit,
+                                              const std::vector<std::int64_t>& own,
+                                              UnitGrouping grouping) {
+  const CoreNumbers cores(profile);
+  const std::vector<UnitBusy> units = busy_of_units(profile, by_unit, own);
+  std::map<std::uint32_t, std::vector<const UnitBusy*>> members;
+  for (const UnitBusy& unit : units) {
+    if (index_of(unit.unit) >= profile.units.size()) continue;
+    const bool by_core = grouping == UnitGrouping::core;
+    const std::uint32_t device = profile.units[index_of(unit.unit)].device;
+    members[by_core ? cores.of(unit.unit) : device].push_back(&unit);
+  }
+  std::vector<UnitGroupRow> rows;
+  for (const auto& [key, group] : members) {
+    UnitGroupRow& row = rows.emplace_back();
+    row.name = grouping == UnitGrouping::core ? cores.name(key) : fmt::format("device {}", key);
+    std::vector<Interval> busy, waits;
+    for (const UnitBusy* unit : group) {
+      row.units += 1;
+      row.spans += unit->spans;
+      row.work = saturating_add(row.work, unit->work);
+      busy.insert(busy.end(), unit->busy.begin(), unit->busy.end());
+      for (const auto* set : {&unit->syncs, &unit->barriers, &unit->dma_waits}) {
+        waits.insert(waits.end(), set->begin(), set->end());
+      }
+    }
+    const IntervalSet active = union_of(std::move(busy));
+    row.active = length_of(active);
+    row.waiting = length_of(difference_of(union_of(std::move(waits)), active));
+  }
+  return rows;
+}
+
+std::vector<SteadyUse> analyse_steady_use(const Profile& profile, const SpansByUnit& by_unit,
+                                          const std::vector<std::int64_t>& own) {
+  constexpr std::size_t most_inferences = 65'536;
+  const Inferences inferences(profile, every_instance, most_inferences);
+  std::vector<SteadyUse> all;
+  if (inferences.count() < 2) return all;
+  const auto times = inference_times(profile, inferences, by_unit, own);
+  for (std::size_t engine = 0; engine < analysis::engine_count; ++engine) {
+    std::vector<double> shares;
+    bool any = false;
+    for (const InferenceTimes& each : times) {
+      const std::int64_t wall = length_of(each.extent);
+      any = any || each.engines[engine].busiest > 0;
+      if (wall > 0) shares.push_back(double(each.engines[engine].busiest) / double(wall));
+    }
+    if (any && !shares.empty()) all.push_back({Engine(engine), spread_of(shares)});
+  }
+  return all;
 }
 
 namespace {

@@ -54,6 +54,8 @@ void add_memory_command(CLI::App& program, ExitStatus& status);
 void add_graph_command(CLI::App& program, ExitStatus& status);
 void add_convert_command(CLI::App& program, ExitStatus& status);
 void add_diff_command(CLI::App& program, ExitStatus& status);
+void add_ops_command(CLI::App& program, ExitStatus& status);
+void add_units_command(CLI::App& program, ExitStatus& status);
 void add_path_command(CLI::App& program, ExitStatus& status);
 void add_query_command(CLI::App& program, ExitStatus& status);
 

@@ -17,6 +17,8 @@ int main(int argc, char** argv) {
   add_convert_command(program, status);
   add_diff_command(program, status);
   add_query_command(program, status);
+  add_ops_command(program, status);
+  add_units_command(program, status);
   add_qpc_command(program, status);
   return run_program(program, argc, argv, status);
 }

@@ -25,18 +25,35 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/rules.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
 
 enum class Grouping : std::uint8_t {
-  label,  // the model's operator, else the op's name
-  kind,   // kernel, or category
+  label,   // the model's operator, else the op's name
+  kind,    // kernel, or category
+  name,    // the op's own name
+  node,    // the model's operator
+  layer,   // the stage of the model that the node's path names (stages.hpp)
+  memory,  // where its output lies
+  rule,    // the first of OpOptions::rules that it obeys
+  core,    // from here on by the unit of the span, not by its op
+  device,
+  unit,
 };
+inline constexpr bool is_of_units(Grouping grouping) { return grouping >= Grouping::core; }
 
 struct OpOptions {
   Grouping grouping = Grouping::label;
   std::size_t top = 10;  // rows kept, by what the table is ranked by
+  const Rules* rules = nullptr;
+  // Ops that obey a rule of these are one row, where ops are grouped by what they are.
+  const Rules* folded = nullptr;
+  bool details = false;        // fill OpRow::details
+  bool per_inference = false;  // of several inferences medians of all but the first, not sums
+  std::string sort = {};       // a column's or detail's name; empty: what decides most
+  double least_share = 0;      // rows with less of the whole of that column are not kept
 };
 
 struct OpColumn {
@@ -52,24 +69,58 @@ struct OpColumn {
   std::optional<double> whole{};
 };
 
+// Work of a row by the cores that did it.
+struct CoreSpread {
+  std::uint32_t cores = 0;  // that ran any of it
+  double least = 0;
+  double median = 0;
+  double most = 0;
+  UnitId most_loaded = UnitId::none;  // a unit of that core
+};
+
+struct OpDetails {
+  // Of a run, from its first start to its last end on the units of the row.
+  std::optional<double> p50, p95;
+  std::optional<double> cycles_per_packet;  // all cycles of its kernels by all their packets
+  std::optional<double> output_bytes;       // of all runs
+  CoreSpread spread;
+};
+
+// A column's values over the inferences of a run.
+struct OverInferences {
+  std::optional<double> first;
+  double low = 0, high = 0;  // quartiles of all but the first
+};
+
 struct OpRow {
-  StringId label{};
+  StringId label{};       // what is grouped by, where that is a text of the profile
+  std::string name;       // the same as text, always
+  bool has_name = false;  // false: "(no op)" and the like
+  bool folded = false;
   StringId kind{};                            // of the first op that ran and has one
   std::uint32_t kinds = 0;                    // distinct ones that ran, an unknown one not counted
-  std::uint32_t ops = 0;                      // that are grouped here
+  std::uint32_t ops = 0;                      // that are grouped here; 0 where units are
   std::uint64_t instances = 0;                // spans of work
   std::uint64_t runs = 0;                     // executions, on however many units each
   std::uint32_t units = 0;                    // that ran it
   std::vector<Engine> engines;                // that it used, the one with most work first
   std::vector<std::optional<double>> values;  // by column
+  std::vector<OverInferences> spreads;        // by column; empty unless per_inference
+  OpDetails details;
 };
 
 struct OpTable {
   std::vector<OpColumn> columns;
-  std::size_t ranked_by = 0;  // a column, when there is one
+  std::size_t ranked_by = 0;   // a column, when there is one
+  std::string ranked_by_name;  // its name, or that of the detail that it is sorted by
+  bool sort_is_known = true;   // whether OpOptions::sort names anything
   std::vector<OpRow> rows;
-  std::uint64_t row_count = 0;     // before the top were kept
-  std::uint64_t columns_left = 0;  // beyond the most that a table takes (32)
+  std::uint64_t row_count = 0;        // before the top were kept
+  std::uint64_t columns_left = 0;     // beyond the most that a table takes (32)
+  std::uint32_t inferences = 1;       // that values are medians of, the first included
+  std::uint32_t first_inference = 0;  // its number
+  std::uint32_t cores = 0;            // that ran any work
+  double wall = 0;  // of the timeline, or the median of the inferences after the first
 
   const OpColumn* column(std::string_view name) const;
   std::optional<std::size_t> place_of(std::string_view name) const;

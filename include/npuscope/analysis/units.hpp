@@ -10,9 +10,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
@@ -45,9 +47,12 @@ std::optional<TrafficName> traffic_named(std::string_view name);
 struct UnitRow {
   UnitId unit = UnitId::none;
   std::int64_t busy = 0;     // union of its work
-  std::int64_t waiting = 0;  // union of its waits where it does not work
-  std::int64_t work = 0;     // sum of its work
-  std::uint64_t spans = 0;   // of work
+  std::int64_t waiting = 0;  // union of its waits where it does not work: the sum of the next three
+  std::int64_t waiting_for_dma = 0;
+  std::int64_t at_syncs = 0;     // for semaphores, before an op
+  std::int64_t at_barriers = 0;  // after it, for the other threads
+  std::int64_t work = 0;         // sum of its work
+  std::uint64_t spans = 0;       // of work
   std::optional<double> dominant_path;
   Traffic traffic;
 };
@@ -73,6 +78,28 @@ struct UnitTable {
 
 UnitTable analyse_units(const Profile& profile, const SpansByUnit& by_unit,
                         const std::vector<std::int64_t>& own);
+
+// A core or a device: what its units do together.
+enum class UnitGrouping : std::uint8_t { core, device };
+struct UnitGroupRow {
+  std::string name;
+  std::uint32_t units = 0;   // that work or wait
+  std::uint64_t spans = 0;   // of work
+  std::int64_t active = 0;   // any of them at work
+  std::int64_t waiting = 0;  // any waits, none works
+  std::int64_t work = 0;     // sum over them
+};
+std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile, const SpansByUnit& by_unit,
+                                              const std::vector<std::int64_t>& own,
+                                              UnitGrouping grouping);
+
+// What part of each inference's wall the busiest unit of a class worked; empty for one inference.
+struct SteadyUse {
+  Engine engine = Engine::none;
+  Spread share;
+};
+std::vector<SteadyUse> analyse_steady_use(const Profile& profile, const SpansByUnit& by_unit,
+                                          const std::vector<std::int64_t>& own);
 
 // A unit's name within its parents': "card 0 > core 3 > HVX 1".
 std::string path_of(const Profile& profile, UnitId unit);

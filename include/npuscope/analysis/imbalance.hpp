@@ -1,0 +1,59 @@
+// Whether like parts of the hardware carry like loads, told apart by what is compared:
+//
+//   static    ops and output bytes that the compiler assigned
+//   work      what they cost when they ran, sum over the units of the part
+//   waiting   what the parts waited
+//
+//   for (const ImbalanceRow& row : analyse_imbalance(profile, by_unit, own)) …
+//   row.parts        // "cores": 14 of them
+//   row.what         // "work"
+//   row.excess()     // 0.16: the most loaded has 16 % more than the mean
+//
+// Equal waits tell nothing of the loads, and equal walls hide them: parts that finish early wait
+// for the others. The op that writes the statistics, and the waits of it, are of the measurement
+// and count nowhere.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+
+struct ImbalanceRow {
+  std::string parts;  // "cores", "devices", "HVX"
+  std::string what;   // "work", "waiting", "ops", "output bytes"
+  MeasureKind kind = MeasureKind::count;
+  std::uint32_t members = 0;
+  double mean = 0, least = 0, most = 0;
+  std::string most_loaded = {}, least_loaded = {};
+
+  std::optional<double> excess() const {
+    return mean > 0 ? std::optional(most / mean - 1) : std::nullopt;
+  }
+};
+
+// Of cores and devices, and of the units of each class, where there are two or more.
+std::vector<ImbalanceRow> analyse_imbalance(const Profile& profile, const SpansByUnit& by_unit,
+                                            const std::vector<std::int64_t>& own);
+
+// An operator that only one core works on while others could.
+struct OneCoreOp {
+  std::string name;
+  StringId kind{};
+  std::string core;
+  double active = 0;  // ticks in which it ran
+  double work = 0;
+  bool kind_is_on_all = false;  // its kernel runs on every core elsewhere
+};
+
+// Those whose kernel runs on all cores elsewhere, and those that last at least `least_share` of the
+// wall; the longest first.
+std::vector<OneCoreOp> one_core_ops(const Profile& profile, const SpansByUnit& by_unit,
+                                    const std::vector<std::int64_t>& own,
+                                    double least_share = 0.005);
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,34 @@
+// What runs at the same time: which classes of hardware, and how many units.
+//
+//   const Overlap overlap = analyse_overlap(profile, by_unit, own);
+//   overlap.of(Engine::hmx, Engine::dma)   // time in which both work
+//   overlap.active(Engine::hmx)            // time in which any HMX works
+//   overlap.concurrency.time_at[2]         // time in which exactly two units work
+//
+// An op counts for the class that it uses. Waits are no work.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+
+struct Overlap {
+  static constexpr std::size_t classes = std::size_t(Engine::other) + 1;
+
+  std::vector<Engine> engines;  // that work at all
+  std::int64_t both[classes][classes] = {};
+  Concurrency concurrency;      // of units
+  std::int64_t several = 0;     // two classes or more at once
+  std::int64_t hidden_dma = 0;  // DMA (not its issue) while HVX or HMX works
+
+  std::int64_t of(Engine a, Engine b) const { return both[std::size_t(a)][std::size_t(b)]; }
+  std::int64_t active(Engine engine) const { return of(engine, engine); }
+};
+
+Overlap analyse_overlap(const Profile& profile, const SpansByUnit& by_unit,
+                        const std::vector<std::int64_t>& own);
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,57 @@
+// What people call the parts of their model, as rules on the names of its ops:
+//
+//   [[rule]]                         # a file of rules, TOML; the first that an op obeys counts
+//   name = "q projection"
+//   node = 'q_proj'                  # a regular expression, found anywhere in the node's path
+//   [[rule]]
+//   name = "softmax"
+//   any = '(?i)softmax'              # in the node's path, the op's name or its kind
+//
+//   const auto rules = Rules::parse(text, "mine.toml");
+//   rules->of(profile)[op]           // 0: "q projection"; rules->size(): none
+//
+// A rule may have several of `node`, `op`, `kind` and `any`; an op must obey all that it has.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/base/pattern.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::analysis {
+
+class Rules {
+ public:
+  // A usage error with file and line for what is no rule; `name` is the file's.
+  static Result<Rules> parse(std::string_view text, const std::string& name);
+
+  // Those that come with the program: "transformer", "bookkeeping". A usage error lists them.
+  static Result<Rules> builtin(std::string_view name);
+  static bool is_builtin(std::string_view name);
+
+  std::size_t size() const { return rules_.size(); }
+  const std::string& name(std::size_t rule) const { return rules_[rule].name; }
+
+  // By op, the first rule that it obeys; size() where there is none.
+  std::vector<std::uint32_t> of(const Profile& profile) const;
+
+ private:
+  enum class Place : std::uint8_t { any, node, op, kind };
+  struct Condition {
+    Place place;
+    Pattern pattern;
+  };
+  struct Rule {
+    std::string name;
+    std::vector<Condition> conditions;
+  };
+
+  static bool obeys(const Profile& profile, const Op& op, const Condition& condition);
+
+  std::vector<Rule> rules_;
+};
+
+}  // namespace npuscope::analysis

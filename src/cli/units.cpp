@@ -1,0 +1,46 @@
+// npuscope units: how busy the hardware was, overlap, imbalance.
+#include <map>
+#include <memory>
+
+#include "cli/documents.hpp"
+#include "npuscope/report/units_document.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+using report::UnitsBy;
+
+struct UnitsOptions : DocumentOptions {
+  report::UnitsRequest request;
+  std::string by = "unit";
+};
+
+const std::map<std::string, UnitsBy> groupings{{"unit", UnitsBy::unit},
+                                               {"core", UnitsBy::core},
+                                               {"engine", UnitsBy::engine},
+                                               {"device", UnitsBy::device}};
+
+ExitStatus units(UnitsOptions options) {
+  options.request.by = groupings.at(options.by);
+  return print_documents(options, [&](const Profile& profile) {
+    return report::units_document(profile, options.request);
+  });
+}
+
+}  // namespace
+
+void add_units_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand(
+      "units", "How busy the hardware was, what it waited for, overlap and imbalance");
+  const auto options = std::make_shared<UnitsOptions>();
+  add_document_options(*command, *options);
+  command->add_option("--by", options->by, "rows of units: unit, core, engine, device")
+      ->check(CLI::IsMember(&groupings))
+      ->capture_default_str();
+  command->add_option("--top", options->request.top, "rows of each table; 0: all")
+      ->check(whole_number())
+      ->capture_default_str();
+  command->callback([options, &status] { status = units(*options); });
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,203 @@
+// What runs beside what, waits told apart, and imbalance; against slow twins.
+#include "npuscope/analysis/overlap.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <random>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/coarse.hpp"
+#include "npuscope/analysis/imbalance.hpp"
+#include "npuscope/analysis/units.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using npuscope::testing::ProfileBuilder;
+
+struct Analysed {
+  explicit Analysed(const Profile& profile)
+      : by_unit(profile),
+        own(own_durations(profile, by_unit)),
+        overlap(analyse_overlap(profile, by_unit, own)),
+        units(analyse_units(profile, by_unit, own)) {}
+  SpansByUnit by_unit;
+  std::vector<std::int64_t> own;
+  Overlap overlap;
+  UnitTable units;
+};
+
+TEST(Overlap, CountsClassesByWhatTheOpsUse) {
+  ProfileBuilder made;
+  const UnitId main = made.unit("HMX", Engine::hmx), thread = made.unit("HVX", Engine::hvx);
+  made.span(main, "conv", 0, 10);
+  made.span(main, "load", 10, 20);
+  made.profile.ops[1].engine = Engine::dma;  // issues it
+  made.span(thread, "add", 5, 15);
+  const Overlap overlap = Analysed(made.profile).overlap;
+  EXPECT_EQ(overlap.active(Engine::hmx), 10);
+  EXPECT_EQ(overlap.of(Engine::hmx, Engine::hvx), 5);
+  EXPECT_EQ(overlap.of(Engine::hvx, Engine::dma_issue), 5);
+  EXPECT_EQ(overlap.of(Engine::hmx, Engine::dma_issue), 0);
+  EXPECT_EQ(overlap.several, 10);
+  EXPECT_EQ(overlap.concurrency.time_at, (std::vector<std::int64_t>{0, 10, 10}));
+}
+
+TEST(Overlap, OfTheWidestTimesDoesNotOverflow) {
+  ProfileBuilder made;
+  const UnitId a = made.unit("HMX", Engine::hmx), b = made.unit("HVX", Engine::hvx);
+  constexpr auto least = std::numeric_limits<std::int64_t>::min();
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  made.span(a, "x", 0, 1);
+  made.profile.spans.start[0] = least;
+  made.profile.spans.duration[0] = most;
+  made.span(b, "y", 0, most);
+  made.span(b, "z", 0, 1);
+  made.profile.spans.duration[2] = -7;
+  const Overlap overlap = Analysed(made.profile).overlap;
+  EXPECT_EQ(overlap.of(Engine::hmx, Engine::hvx), 0);
+  EXPECT_EQ(overlap.active(Engine::hvx), most);
+}
+
+// Each moment looked at by itself.
+TEST(Overlap, IsThatOfEachMomentAndOfTheCoarseView) {
+  std::mt19937 random(9);
+  constexpr Engine engines[] = {Engine::hmx, Engine::hvx, Engine::hvx, Engine::dma, Engine::host};
+  for (int round = 0; round < 3'000; ++round) {
+    ProfileBuilder made;
+    std::vector<UnitId> units;
+    for (const Engine engine : engines) units.push_back(made.unit("u", engine));
+    for (std::size_t i = 0; i < random() % 20; ++i) {
+      const std::int64_t begin = random() % 50;
+      made.span(units[random() % units.size()], "op" + std::to_string(random() % 3), begin,
+                begin + random() % 12, random() % 5 == 0 ? SpanKind::sync : SpanKind::op);
+    }
+    for (Op& op : made.profile.ops) op.engine = random() % 3 == 0 ? Engine::dma : Engine::none;
+    const Profile& profile = made.profile;
+    std::int64_t both[Overlap::classes][Overlap::classes] = {};
+    for (std::int64_t t = 0; t < 70; ++t) {
+      bool works[Overlap::classes] = {};
+      for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+        const Interval interval = interval_of(profile.spans, row);
+        if (role_of(profile.spans.kind[row]) != Role::work) continue;
+        if (interval.begin <= t && t < interval.end) {
+          works[std::size_t(engine_of(profile, row))] = true;
+        }
+      }
+      for (std::size_t a = 0; a < Overlap::classes; ++a) {
+        for (std::size_t b = 0; b < Overlap::classes; ++b) both[a][b] += works[a] && works[b];
+      }
+    }
+    const Analysed found(profile);
+    for (std::size_t a = 0; a < Overlap::classes; ++a) {
+      for (std::size_t b = 0; b < Overlap::classes; ++b) {
+        ASSERT_EQ(found.overlap.both[a][b], both[a][b]) << "round " << round;
+      }
+    }
+    const Coarse coarse = analyse_coarse(profile, found.by_unit, found.own);
+    ASSERT_EQ(found.overlap.concurrency.time_at, coarse.concurrency.time_at) << "round " << round;
+    for (const EngineRow& row : found.units.engines) {
+      ASSERT_EQ(found.overlap.active(row.engine), row.active);
+    }
+  }
+}
+
+// Many windows of time, cut anywhere, must say the same as one.
+TEST(Overlap, OfManyIntervalsAddsUpOverItsWindows) {
+  std::mt19937 random(10);
+  ProfileBuilder made;
+  const UnitId units[] = {made.unit("HMX", Engine::hmx), made.unit("HVX", Engine::hvx)};
+  const OpId op = made.op("x");
+  Spans& spans = made.profile.spans;
+  std::int64_t now[2] = {};
+  for (std::size_t i = 0; i < 100'000; ++i) {
+    const std::size_t unit = random() % 2;
+    const std::int64_t start = now[unit] + 1 + std::int64_t(random() % 9);
+    now[unit] = start + 1 + std::int64_t(random() % 9);
+    spans.unit.push_back(units[unit]);
+    spans.op.push_back(op);
+    spans.kind.push_back(SpanKind::op);
+    spans.start.push_back(start);
+    spans.duration.push_back(now[unit] - start);
+  }
+  const Analysed found(made.profile);
+  IntervalSet sets[2];
+  for (const std::size_t unit : {0, 1}) {
+    for (const std::uint32_t row : found.by_unit.of(units[unit])) {
+      sets[unit].push_back(interval_of(spans, row));
+    }
+  }
+  EXPECT_EQ(found.overlap.of(Engine::hmx, Engine::hvx),
+            length_of(intersection_of(sets[0], sets[1])));
+  EXPECT_EQ(found.overlap.active(Engine::hmx), length_of(sets[0]));
+}
+
+TEST(Units, TellWaitsApartAndAMomentOfSeveralCountsOnce) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  made.span(unit, "a", 0, 10);
+  made.span(unit, "a", 5, 20, SpanKind::dma_wait);
+  made.span(unit, "a", 15, 30, SpanKind::sync);
+  made.span(unit, "a", 25, 40, SpanKind::barrier);
+  made.span(unit, "b", 50, 60);
+  const UnitRow row = Analysed(made.profile).units.units.at(0);
+  EXPECT_EQ(row.busy, 20);
+  EXPECT_EQ(row.waiting_for_dma, 10);
+  EXPECT_EQ(row.at_syncs, 10);
+  EXPECT_EQ(row.at_barriers, 10);
+  EXPECT_EQ(row.waiting, 30);
+}
+
+struct Cores : ProfileBuilder {
+  std::vector<UnitId> units;
+  explicit Cores(std::uint32_t count) {
+    for (std::uint32_t core = 0; core < count; ++core) {
+      units.push_back(unit("HMX " + std::to_string(core), Engine::hmx));
+      profile.units.back().core = core;
+    }
+  }
+};
+
+TEST(Imbalance, TellsWorkWaitingAndStaticLoadApart) {
+  Cores made(2);
+  made.span(made.units[0], "a", 0, 10);
+  made.span(made.units[0], "a", 10, 40, SpanKind::sync);
+  made.span(made.units[1], "b", 0, 30);
+  made.span(made.units[1], "c", 30, 40);
+  made.span(made.units[0], "end", 40, 90, SpanKind::op, "aicendcyclestats");
+  for (Op& op : made.profile.ops) op.output = Bytes{100};
+  const Analysed found(made.profile);
+  const auto rows = analyse_imbalance(made.profile, found.by_unit, found.own);
+  const auto row = [&](const char* what) {
+    return *std::find_if(rows.begin(), rows.end(), [&](const ImbalanceRow& each) {
+      return each.parts == "cores" && each.what == what;
+    });
+  };
+  EXPECT_EQ(row("work").mean, 25);
+  EXPECT_EQ(row("work").most_loaded, "core 1");
+  EXPECT_DOUBLE_EQ(*row("work").excess(), 0.6);
+  EXPECT_EQ(row("waiting").most_loaded, "core 0");
+  EXPECT_EQ(row("ops").most, 2);
+  EXPECT_EQ(row("output bytes").mean, 150);
+}
+
+TEST(OneCoreOps, AreThoseWhoseKernelRunsOnAllCoresAndTheLongOnes) {
+  Cores made(2);
+  made.span(made.units[0], "both", 0, 10, SpanKind::op, "conv");
+  made.span(made.units[1], "both", 0, 10, SpanKind::op, "conv");
+  made.span(made.units[1], "short", 10, 11, SpanKind::op, "conv");
+  made.span(made.units[0], "long", 11, 1'000, SpanKind::op, "topk");
+  made.span(made.units[0], "tiny", 1'000, 1'001, SpanKind::op, "topk");
+  const Analysed found(made.profile);
+  const auto ops = one_core_ops(made.profile, found.by_unit, found.own);
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(ops[0].name, "long");
+  EXPECT_EQ(ops[0].core, "core 0");
+  EXPECT_FALSE(ops[0].kind_is_on_all);
+  EXPECT_EQ(ops[1].name, "short");
+  EXPECT_TRUE(ops[1].kind_is_on_all);
+}
+
+}  // namespace
+}  // namespace npuscope::analysis
