@@ -2,7 +2,7 @@
 #include <map>
 #include <memory>
 
-#include "cli/documents.hpp"
+#include "cli/one_inference.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/report/ops_document.hpp"
 
@@ -13,6 +13,7 @@ using analysis::Grouping;
 
 struct OpsOptions : DocumentOptions {
   report::OpsRequest request;
+  OneInference inference;
   std::string by = "op";
   std::string rules;
   double least_percent = 0;
@@ -86,6 +87,7 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
       ->transform(percent());
   command->add_flag("--fold-bookkeeping", request.fold_bookkeeping,
                     "ops that only route, describe or keep step as one row");
+  options->inference.add_option(*command);
   command->callback([options, by, &status] { status = ops(*options, by->count() > 0); });
 }
 

@@ -2,7 +2,7 @@
 #include <map>
 #include <memory>
 
-#include "cli/documents.hpp"
+#include "cli/one_inference.hpp"
 #include "npuscope/report/units_document.hpp"
 
 namespace npuscope::cli {
@@ -12,6 +12,7 @@ using report::UnitsBy;
 
 struct UnitsOptions : DocumentOptions {
   report::UnitsRequest request;
+  OneInference inference;
   std::string by = "unit";
 };
 
@@ -22,7 +23,7 @@ const std::map<std::string, UnitsBy> groupings{{"unit", UnitsBy::unit},
 
 ExitStatus units(UnitsOptions options) {
   options.request.by = groupings.at(options.by);
-  return print_documents(options, [&](const Profile& profile) {
+  return options.inference.print(options, [&](const Profile& profile) {
     return report::units_document(profile, options.request);
   });
 }
@@ -40,6 +41,7 @@ void add_units_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--top", options->request.top, "rows of each table; 0: all")
       ->check(whole_number())
       ->capture_default_str();
+  options->inference.add_option(*command);
   command->callback([options, &status] { status = units(*options); });
 }
 

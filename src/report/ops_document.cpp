@@ -116,11 +116,12 @@ void OpsTable::add_names() {
   add(
       {name_of(request_.grouping), name_of(request_.grouping)},
       [](const OpRow& row) { return Value(row.name); }, "name");
-  const bool shows_kind = request_.grouping != Grouping::kind && !is_of_units(request_.grouping);
-  add({"kind", shows_kind ? "kind" : "", Format::name, false, true}, [&](const OpRow& row) {
-    if (row.kinds > 1) return Value(fmt::format("{} kinds", row.kinds));
-    return row.kind == StringId::empty ? Value() : Value(profile_.text(row.kind));
-  });
+  if (request_.grouping != Grouping::kind && !is_of_units(request_.grouping)) {
+    add({"kind", "kind", Format::name, false, true}, [&](const OpRow& row) {
+      if (row.kinds > 1) return Value(fmt::format("{} kinds", row.kinds));
+      return row.kind == StringId::empty ? Value() : Value(profile_.text(row.kind));
+    });
+  }
   const bool shows_hardware = request_.grouping != Grouping::unit;
   add({"on", shows_hardware ? "on" : "", Format::name, false, true}, [&](const OpRow& row) {
     std::string text;
@@ -131,7 +132,8 @@ void OpsTable::add_names() {
     if (text.empty() && waiting && row.values[*waiting]) text = "waits only";
     return text.empty() ? Value() : Value(text);
   });
-  const bool counts = profile_.spans.size() > 0;
+  const bool counts = std::any_of(table_.rows.begin(), table_.rows.end(),
+                                  [](const OpRow& row) { return row.runs > 0; });
   add(
       {"runs", counts ? "runs" : "", Format::count},
       [](const OpRow& row) { return Value(row.runs); }, "runs");
@@ -185,8 +187,14 @@ void OpsTable::add_value(std::size_t place) {
   const OpColumn& column = table_.columns[place];
   const std::string key = key_of(column.name);
   const bool main = is_ranked(place) || (column.of_base_clock && column.name != "span");
-  const bool shown = main || traffic_named(column.name);
-  Field field{key, shown ? column.name : "", format_of(column), is_ranked(place), true};
+  // Without a timeline its numbers are all that there is to show.
+  const bool shown = main || traffic_named(column.name) || profile_.spans.size() == 0 ||
+                     table_.wall == 0 || !table_.place_of("work");
+  // Cycles of two cores are two numbers: their clocks tell them apart.
+  const bool own_clock = column.kind != MeasureKind::count && column.clock != profile_.base_clock;
+  const std::string label =
+      own_clock ? fmt::format("{}, {}", column.name, unit_of(profile_, column.clock)) : column.name;
+  Field field{key, shown ? label : "", format_of(column), is_ranked(place), true};
   if (column.kind != MeasureKind::count) field.clock = column.clock;
   add(
       std::move(field), [place](const OpRow& row) { return Value(row.values[place]); },

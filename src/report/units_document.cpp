@@ -192,23 +192,28 @@ Section UnitsSections::groups(UnitGrouping grouping) const {
 
 // What the files themselves say of how busy units were: counters before all else.
 Section UnitsSections::stated() const {
-  Section section{.key = "stated", .title = "UTILISATION AS STATED"};
+  Section section{.key = "stated", .title = "AS THE FILES STATE IT"};
   section.table.fields = {{"unit", "unit"},
                           {"number", "number"},
                           {"value", "value", Format::number},
+                          {"clock", "in", Format::name, true, true},
                           {"origin", "from"}};
+  constexpr const char* telling[] = {"utili", "active percent", "ActivePct", "busy", "wait"};
   const UnitNumbers numbers = analyse_unit_numbers(profile_);
   for (std::size_t row = 0; row < numbers.row_count(); ++row) {
     for (const UnitNumber& number : numbers.row(row)) {
       const UnitNumberColumn& column = numbers.columns[number.column];
-      const bool tells = column.name.find("utili") != column.name.npos ||
-                         column.name.find("active percent") != column.name.npos ||
-                         column.name.find("ActivePct") != column.name.npos;
+      const bool tells = std::any_of(std::begin(telling), std::end(telling), [&](const char* word) {
+        return column.name.find(word) != column.name.npos;
+      });
       if (!tells) continue;
       section.table.row_count += 1;
       if (section.table.rows.size() >= most_rows()) continue;
-      section.table.rows.push_back(
-          {path_of(profile_, number.unit), column.name, number.value, stable_name(column.origin)});
+      const bool is_time =
+          column.kind != MeasureKind::count && column.name.find("percent") == column.name.npos;
+      section.table.rows.push_back({path_of(profile_, number.unit), column.name, number.value,
+                                    is_time ? Value(unit_of(profile_, column.clock)) : Value(),
+                                    stable_name(column.origin)});
     }
   }
   if (section.table.rows.empty()) return {};
@@ -224,8 +229,8 @@ Section UnitsSections::overlap_section() const {
                           {"both", "both work", Format::ticks},
                           {"share_of_smaller", "of the smaller", Format::share},
                           {"share_of_wall", "of wall", Format::share},
-                          {"active_a", "first alone or not", Format::ticks, false},
-                          {"active_b", "second alone or not", Format::ticks, false}};
+                          {"active_a", "class works", Format::ticks, false},
+                          {"active_b", "other works", Format::ticks, false}};
   for (std::size_t i = 0; i < overlap_.engines.size(); ++i) {
     for (std::size_t j = i + 1; j < overlap_.engines.size(); ++j) {
       const Engine a = overlap_.engines[i], b = overlap_.engines[j];

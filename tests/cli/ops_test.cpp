@@ -1,0 +1,93 @@
+// npuscope ops and npuscope units as a user runs them.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+#include "cli/trace_folder.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+using testing::HasSubstr;
+
+using Ops = TraceFolder;
+
+TEST_F(Ops, PrintsATable) {
+  const Outcome outcome =
+      run_npuscope({"ops", path("trace.json"), "--columns", "runs,work,active", "--sort", "op"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr(R"(
+OPS, by name
+  op      runs      work    active
+  matmul     1  50.00 us  50.00 us
+  step       2  100.0 us  150.0 us
+)"));
+}
+
+TEST_F(Ops, AsJsonAndCsvSayTheSame) {
+  const Outcome json = run_npuscope({"ops", "--json", "--by", "kind", path("trace.json")});
+  EXPECT_EQ(json.status, 0) << json.errors;
+  const auto rows = nlohmann::json::parse(json.output)["profiles"][0]["ops"]["rows"];
+  EXPECT_EQ(rows[0]["kind"], "user");
+  EXPECT_EQ(rows[0]["work"], 100'000);
+  const Outcome csv = run_npuscope(
+      {"ops", "--csv", "--by", "kind", "--columns=work", "--top=1", path("trace.json")});
+  EXPECT_EQ(csv.output, "kind,work\nuser,100000\n");
+}
+
+TEST_F(Ops, KeepsRowsOfTheShareAskedFor) {
+  const Outcome outcome =
+      run_npuscope({"ops", "--csv", "--columns=work", "--min-share", "40%", path("trace.json")});
+  EXPECT_EQ(outcome.output, "op,work\nstep,100000\n");
+}
+
+TEST_F(Ops, GroupsByTheUsersRules) {
+  const std::string rules = path("mine.toml");
+  std::ofstream(rules) << "[[rule]]\nname = 'products'\nop = '^matmul$'\n";
+  const Outcome outcome =
+      run_npuscope({"ops", "--csv", "--columns=work", "--rules", rules, path("trace.json")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output, "rule,work\n(no rule),100000\nproducts,50000\n");
+}
+
+TEST_F(Ops, BadRequestsAreOneSentence) {
+  const std::string rules = path("broken.toml");
+  std::ofstream(rules) << "[[rule]]\nname = 'a'\nany = '('\n";
+  const std::pair<std::vector<std::string>, const char*> requests[] = {
+      {{"ops", path("trace.json"), "--sort", "luck"}, "no column 'luck' to sort by"},
+      {{"ops", path("trace.json"), "--columns", "luck"}, "no column 'luck'"},
+      {{"ops", path("trace.json"), "--by", "luck"}, "luck not in"},
+      {{"ops", path("trace.json"), "--min-share", "luck"}, "--min-share"},
+      {{"ops", path("trace.json"), "--rules", "luck"}, "use one of: bookkeeping, transformer"},
+      {{"ops", path("trace.json"), "--rules", rules}, "broken.toml:3"},
+      {{"ops", path("trace.json"), "--rules", "transformer", "--by", "kind"}, "leave out --by"},
+      {{"ops", path("trace.json"), "--inference", "3"}, "does not say which inference"},
+      {{"units", path("trace.json"), "--by", "luck"}, "luck not in"},
+      {{"units", path("trace.json"), "--op", "["}, "--op"}};
+  for (const auto& [arguments, sentence] : requests) {
+    const Outcome outcome = run_npuscope(arguments);
+    EXPECT_EQ(outcome.status, 2) << sentence;
+    EXPECT_THAT(outcome.errors, HasSubstr(sentence));
+    EXPECT_EQ(outcome.output, "");
+  }
+  EXPECT_EQ(run_npuscope({"ops", path("trace.json"), "--rules", path("none.toml")}).status, 3);
+  EXPECT_EQ(run_npuscope({"units", path("none.json")}).status, 3);
+}
+
+TEST_F(Ops, UnitsSaysHowBusyTheyWere) {
+  const Outcome outcome = run_npuscope({"units", path("trace.json")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("server > worker"));
+  const Outcome json = run_npuscope({"units", "--json", path("trace.json")});
+  const auto page = nlohmann::json::parse(json.output)["profiles"][0];
+  EXPECT_EQ(page["wall"]["wall"], 200'000);
+  EXPECT_EQ(page["units"]["rows"][0]["busy_share_of_wall"], 0.75);
+  EXPECT_EQ(page["units"]["rows"][0]["idle"], 50'000);
+  EXPECT_EQ(page["concurrency"]["rows"][0]["time"], 50'000);
+}
+
+}  // namespace
+}  // namespace npuscope::cli

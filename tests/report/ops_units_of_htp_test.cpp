@@ -1,0 +1,158 @@
+// What ops and units say of a real HTP optrace set, against figures of its own files.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "npuscope/formats/open.hpp"
+#include "npuscope/report/ops_document.hpp"
+#include "npuscope/report/units_document.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using nlohmann::json;
+
+struct Chain8 : ::testing::Test {
+  std::filesystem::path folder = NPUSCOPE_SHARED_DIR "/data/qnn/chain8";
+  Profile profile;
+
+  void SetUp() override {
+    if (!std::filesystem::exists(folder)) GTEST_SKIP() << "the shared samples are not here";
+    auto opened = open_profiles({&folder, 1});
+    ASSERT_TRUE(opened) << opened.error().message;
+    ASSERT_EQ(opened->profiles.size(), 1u);
+    profile = std::move(opened->profiles[0]);
+  }
+
+  json json_of(const Result<Document>& document) const {
+    return json::parse(documents_json({&*document, 1}, {}))["profiles"][0];
+  }
+  json ops(OpsRequest request) const {
+    request.top = 0;
+    const auto document = ops_document(profile, request);
+    EXPECT_TRUE(document) << document.error().message;
+    return json_of(document)["ops"];
+  }
+};
+
+TEST_F(Chain8, RowsAddUpToTheTotalsOfTheRun) {
+  const json by_op = ops({});
+  EXPECT_EQ(by_op["wall"], 64'829);
+  double work = 0, waiting = 0, path = 0;
+  for (const json& row : by_op["rows"]) {
+    if (row["work"].is_number()) work += row["work"].get<double>();
+    if (row["waiting"].is_number()) waiting += row["waiting"].get<double>();
+    if (row["dominant_path"].is_number()) path += row["dominant_path"].get<double>();
+  }
+  EXPECT_EQ(work + waiting, 68'626);
+  EXPECT_EQ(path, 63'056);
+  for (const json& row : by_op["rows"]) {
+    if (!row["dominant_path"].is_number()) continue;
+    EXPECT_DOUBLE_EQ(row["dominant_path_share_of_run"].get<double>(),
+                     row["dominant_path"].get<double>() / 63'056);
+  }
+}
+
+TEST_F(Chain8, TheSameTimeIsInEveryGrouping) {
+  for (const auto grouping :
+       {analysis::Grouping::kind, analysis::Grouping::name, analysis::Grouping::core,
+        analysis::Grouping::unit, analysis::Grouping::memory, analysis::Grouping::layer}) {
+    const json table = ops({.grouping = grouping});
+    double work = 0, waiting = 0;
+    for (const json& row : table["rows"]) {
+      if (row["work"].is_number()) work += row["work"].get<double>();
+      if (row["waiting"].is_number()) waiting += row["waiting"].get<double>();
+    }
+    EXPECT_EQ(work, 56'531) << int(grouping);
+    EXPECT_EQ(waiting, 11'834 + 261) << int(grouping);
+  }
+}
+
+TEST_F(Chain8, ConvolutionsAreTwelveThousandCycles) {
+  const json kinds = ops({.grouping = analysis::Grouping::kind});
+  const auto conv = std::find_if(kinds["rows"].begin(), kinds["rows"].end(), [](const json& row) {
+    return row["kind"] == "q::ConvLayer_s1.opt";
+  });
+  ASSERT_NE(conv, kinds["rows"].end());
+  EXPECT_EQ((*conv)["work"], 12'312);
+  EXPECT_EQ((*conv)["runs"], 8);
+  EXPECT_GT((*conv)["cycles_per_packet"], 1.0);
+}
+
+TEST_F(Chain8, TheHmxIsNotTheLaneNamedSo) {
+  const auto document = units_document(profile, {.top = 0});
+  ASSERT_TRUE(document) << document.error().message;
+  const json page = json_of(document);
+  EXPECT_EQ(page["wall"]["wall"], 64'829);
+  const auto find = [](const json& rows, const char* key, const char* value) {
+    return *std::find_if(rows.begin(), rows.end(), [&](const json& row) {
+      return row[key].get<std::string>().find(value) != std::string::npos;
+    });
+  };
+  const json hmx = find(page["engines"]["rows"], "class", "HMX");
+  EXPECT_EQ(hmx["domain"], 12'312);
+  EXPECT_NEAR(hmx["domain_share_of_wall"].get<double>(), 0.190, 0.0005);
+  EXPECT_EQ(hmx["use_is"], "structure only");
+  const json lane = find(page["units"]["rows"], "unit", "HMX");
+  EXPECT_EQ(lane["waiting_for_dma"], 11'834);
+  EXPECT_EQ(lane["at_syncs"], 261);
+  const double busy = lane["busy"].get<double>() + lane["waiting_for_dma"].get<double>() +
+                      lane["at_syncs"].get<double>();
+  EXPECT_EQ(busy, 38'764);  // what QHAS calls the use of its lane, 59.8 %
+  EXPECT_NEAR(busy / 64'829, 0.598, 0.0005);
+  double parts = 0, union_of_all = 0;
+  for (const json& row : page["units"]["rows"]) {
+    parts = row["busy"].get<double>() + row["waiting_for_dma"].get<double>() +
+            row["at_syncs"].get<double>() + row["at_barriers"].get<double>() +
+            row["idle"].get<double>();
+    EXPECT_EQ(parts, 64'829) << row["unit"];
+  }
+  for (const json& row : page["concurrency"]["rows"]) union_of_all += row["time"].get<double>();
+  EXPECT_EQ(union_of_all, 64'829);
+}
+
+TEST_F(Chain8, AColumnThatItDoesNotHaveIsAnErrorThatListsThoseThatItHas) {
+  const auto sorted = ops_document(profile, {.sort = "luck"});
+  ASSERT_FALSE(sorted);
+  EXPECT_THAT(sorted.error().message,
+              ::testing::HasSubstr("no column 'luck' to sort by; it has op, runs,"));
+  const auto chosen = ops_document(profile, {.columns = {"work", "luck"}});
+  ASSERT_FALSE(chosen);
+  EXPECT_THAT(chosen.error().message, ::testing::HasSubstr("no column 'luck'; it has op, kind,"));
+}
+
+// A summary has no timeline, only what each kind of op cost on each core.
+TEST(OpsOfSummary, KindsAreTheFiguresOfItsRows) {
+  const std::filesystem::path file =
+      NPUSCOPE_TEST_DATA "/qaic/bert-base-cased_b8_2core.opstats.summary.txt";
+  std::map<std::string, double> ucycles, counts;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream words(line);
+    std::string core, ticks, share, pcycles, pshare, count, out, u, p, deviation, kind;
+    words >> core >> ticks >> share >> pcycles >> pshare >> count >> out >> u >> p >> deviation;
+    if (!share.ends_with('%') || pcycles == "N/A" || !(words >> kind)) continue;
+    ucycles[kind] += std::stod(ticks);
+    counts[kind] += std::stod(count);
+  }
+  ASSERT_GT(ucycles.size(), 15u);
+  const auto opened = open_profiles({&file, 1});
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto document =
+      ops_document(opened->profiles.at(0), {.grouping = analysis::Grouping::kind, .top = 0});
+  ASSERT_TRUE(document) << document.error().message;
+  const json rows = json::parse(documents_json({&*document, 1}, {}))["profiles"][0]["ops"]["rows"];
+  ASSERT_EQ(rows.size(), ucycles.size());
+  for (const json& row : rows) {
+    const std::string kind = row["kind"];
+    EXPECT_EQ(row["ucycles"], ucycles.at(kind)) << kind;
+    EXPECT_EQ(row["count"], counts.at(kind)) << kind;
+  }
+}
+
+}  // namespace
+}  // namespace npuscope::report
