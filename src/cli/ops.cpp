@@ -48,7 +48,7 @@ ExitStatus ops(OpsOptions options, bool by_given) {
     if (!rules) return report(rules.error());
     request.rules = &*rules;
   }
-  return print_documents(
+  return options.inference.print(
       options, [&](const Profile& profile) { return report::ops_document(profile, request); });
 }
 
