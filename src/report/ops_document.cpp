@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <set>
 
@@ -333,6 +334,14 @@ std::vector<std::string> OpsTable::remarks() const {
   return remarks;
 }
 
+// Sums of whole numbers are whole numbers: 100000 in CSV and JSON, not 1e+05.
+Value whole_where_whole(Value value, Format format) {
+  constexpr double exact = 9'007'199'254'740'992.0;  // 2^53
+  const double* number = std::get_if<double>(&value.held());
+  if (number == nullptr || format == Format::share || !(std::abs(*number) < exact)) return value;
+  return *number == std::floor(*number) ? Value(std::int64_t(*number)) : value;
+}
+
 Result<Document> OpsTable::make() {
   if (const Status analysed = analyse(); !analysed) return tl::unexpected(analysed.error());
   if (table_.columns.empty()) {
@@ -360,7 +369,9 @@ Result<Document> OpsTable::make() {
   for (const Column& column : columns_) section.table.fields.push_back(column.field);
   for (const OpRow& row : table_.rows) {
     std::vector<Value> values;
-    for (const Column& column : columns_) values.push_back(column.get(row));
+    for (const Column& column : columns_) {
+      values.push_back(whole_where_whole(column.get(row), column.field.format));
+    }
     section.table.rows.push_back(std::move(values));
   }
   section.table.row_count = table_.row_count;
