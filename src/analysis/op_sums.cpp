@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "npuscope/analysis/statistics.hpp"
+
 namespace npuscope::analysis {
 namespace {
 
@@ -200,8 +202,10 @@ double OpSums::value(const RowSums& row, std::size_t column) const {
     if (inference == 0 || inference >= inferences_.count()) continue;
     samples.push_back(row.sums[slot * columns_.size() + column]);
   }
+  const std::size_t zeros = inferences_.count() - 1 - samples.size();
+  if (zeros == 0) return median_of(std::move(samples));
   std::sort(samples.begin(), samples.end());
-  return percentile_with(samples, inferences_.count() - 1 - samples.size(), 50);
+  return percentile_with(samples, zeros, 50);
 }
 
 OverInferences OpSums::over_inferences(const RowSums& row, std::size_t column) const {

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 #include "npuscope/analysis/imbalance.hpp"
 #include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/unit_numbers.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/base/parallel.hpp"
 #include "profile/names.hpp"
 #include "report/provenance.hpp"
 #include "report/quantity.hpp"
@@ -34,6 +36,7 @@ class UnitsSections {
  private:
   std::string in_ticks(const std::string& title) const;
   std::size_t most_rows() const { return request_.top == 0 ? ~std::size_t{0} : request_.top; }
+  void analyse();
   Section wall() const;
   Section engines() const;
   Section units() const;
@@ -50,6 +53,9 @@ class UnitsSections {
   std::vector<std::int64_t> own_;
   UnitTable table_;
   Overlap overlap_;
+  std::vector<SteadyUse> steady_;
+  std::vector<ImbalanceRow> imbalance_;
+  std::vector<OneCoreOp> one_core_;
 };
 
 std::string UnitsSections::in_ticks(const std::string& title) const {
@@ -87,7 +93,7 @@ Section UnitsSections::engines() const {
                           {"use_inferences", "", Format::count},
                           {"use_is", "use is", Format::name, false},
                           {"busiest_unit", "busiest unit", Format::name, false}};
-  const auto steady = analyse_steady_use(profile_, by_unit_, own_);
+  const auto& steady = steady_;
   for (const EngineRow& row : table_.engines) {
     const auto found = std::find_if(steady.begin(), steady.end(), [&](const SteadyUse& each) {
       return each.engine == row.engine;
@@ -291,7 +297,7 @@ Section UnitsSections::imbalance() const {
                           {"most", "most", Format::number},
                           {"most_loaded", "most loaded"},
                           {"least_loaded", "least loaded", Format::name, false}};
-  const auto rows = analyse_imbalance(profile_, by_unit_, own_);
+  const auto& rows = imbalance_;
   for (const ImbalanceRow& row : rows) {
     section.table.rows.push_back({fmt::format("{} {}", row.members, row.parts), row.members,
                                   row.what, stable_name(row.kind), row.excess(), row.mean,
@@ -326,7 +332,7 @@ Section UnitsSections::one_core() const {
                           {"active_share_of_wall", "of wall", Format::share},
                           {"work", "work", Format::ticks, false},
                           {"kind_is_on_all_cores", "kind is on all", Format::truth}};
-  const auto ops = one_core_ops(profile_, by_unit_, own_);
+  const auto& ops = one_core_;
   section.table.row_count = ops.size();
   for (const OneCoreOp& op : ops) {
     if (section.table.rows.size() == most_rows()) break;
@@ -341,6 +347,16 @@ Section UnitsSections::one_core() const {
   return section;
 }
 
+// Questions that have nothing to do with each other.
+void UnitsSections::analyse() {
+  const std::function<void()> questions[] = {
+      [&] { one_core_ = one_core_ops(profile_, by_unit_, own_); },
+      [&] { steady_ = analyse_steady_use(profile_, by_unit_, own_); },
+      [&] { imbalance_ = analyse_imbalance(profile_, by_unit_, own_); },
+      [&] { overlap_ = analyse_overlap(profile_, by_unit_, own_); }};
+  parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
+}
+
 Result<Document> UnitsSections::make() {
   Section said = stated();
   if (table_.units.empty() && said.key.empty()) {
@@ -351,7 +367,7 @@ Result<Document> UnitsSections::make() {
     if (!section.key.empty()) document.sections.push_back(std::move(section));
   };
   if (!table_.units.empty()) {
-    overlap_ = analyse_overlap(profile_, by_unit_, own_);
+    analyse();
     add(wall());
     switch (request_.by) {
       case UnitsBy::unit: add(units()); break;
