@@ -27,6 +27,54 @@ OPS, by name
 )"));
 }
 
+TEST_F(Ops, PrintsAWholePage) {
+  const Outcome outcome = run_npuscope({"ops", path("trace.json")});
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_EQ(outcome.output, path("trace.json") + R"(
+
+OPS, by work
+  op      kind    on      runs      work  of all    active  of wall       p50       p95
+  step    user    thread     2  100.0 us  66.7 %  150.0 us   75.0 %  75.00 us  97.50 us
+  matmul  kernel  thread     1  50.00 us  33.3 %  50.00 us   25.0 %  50.00 us  50.00 us
+  work is a sum over units and instances and may exceed the wall; active counts each moment once;
+  p50 and p95 are of a run, from its first start to its last end.
+  Shares: of wall, the timeline's 200.0 us; of all, the sum over all rows.
+)");
+}
+
+TEST_F(Ops, UnitsPrintsAWholePage) {
+  const Outcome outcome = run_npuscope({"units", path("trace.json")});
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_EQ(outcome.output, path("trace.json") + R"(
+  wall        200.0 us
+  active      150.0 us
+  work        150.0 us
+  parallelism 1
+  wall is the first start to the last end, active the time in which any unit worked, work the sum
+  over units; parallelism is work by active.
+
+UNITS
+  unit             spans      busy  of wall  DMA wait  of wall  sync  barrier      idle  of wall
+  server > worker      3  150.0 us   75.0 %         0    0.0 %     0        0  50.00 us   25.0 %
+  busy, waits and idle add up to the wall. A wait counts where the unit does not work; where several
+  waits overlap, for DMA before sync before barrier. idle is what no span covers.
+
+HARDWARE
+  class   units    domain  of wall    active      work  use is      busiest unit
+  thread      1  150.0 us   75.0 %  150.0 us  150.0 us  one sample  server > worker
+  domain is the busiest unit of the class, which bounds it; active, the time in which any of its
+  units worked; work, their sum. An op counts for the class that it uses, not for the lane that it
+  is drawn on.
+
+UNITS AT WORK AT ONCE
+  mean while any works 1
+  most                 1
+  units      time  of wall
+      0  50.00 us   25.0 %
+      1  150.0 us   75.0 %
+)");
+}
+
 TEST_F(Ops, AsJsonAndCsvSayTheSame) {
   const Outcome json = run_npuscope({"ops", "--json", "--by", "kind", path("trace.json")});
   EXPECT_EQ(json.status, 0) << json.errors;
