@@ -57,6 +57,7 @@ class OpsTable {
   void add(Field field, Getter get, std::string sort_name = {});
   void add_names();
   void add_values();
+  std::string full_name_of(const OpColumn& column) const;
   void add_value(std::size_t place);
   void add_share(std::size_t place, const std::string& key);
   void add_spread(std::size_t place, const std::string& key);
@@ -184,17 +185,30 @@ void OpsTable::add_spread(std::size_t place, const std::string& key) {
   add_one("_p75", "75 %", [](const OverInferences& over) { return std::optional(over.high); });
 }
 
+// Cycles of two cores are two numbers: their clocks tell them apart.
+std::string OpsTable::full_name_of(const OpColumn& column) const {
+  const auto same = std::count_if(table_.columns.begin(), table_.columns.end(),
+                                  [&](const OpColumn& other) { return other.name == column.name; });
+  if (same < 2 || column.kind == MeasureKind::count ||
+      index_of(column.clock) >= profile_.clocks.size()) {
+    return column.name;
+  }
+  return fmt::format("{}, {}", column.name,
+                     profile_.text(profile_.clocks[index_of(column.clock)].name));
+}
+
 void OpsTable::add_value(std::size_t place) {
   const OpColumn& column = table_.columns[place];
-  const std::string key = key_of(column.name);
+  const std::string name = full_name_of(column);
+  const std::string key = key_of(name);
   const bool main = is_ranked(place) || (column.of_base_clock && column.name != "span");
   // Without a timeline its numbers are all that there is to show.
   const bool shown = main || traffic_named(column.name) || profile_.spans.size() == 0 ||
                      table_.wall == 0 || !table_.place_of("work");
-  // Cycles of two cores are two numbers: their clocks tell them apart.
   const bool own_clock = column.kind != MeasureKind::count && column.clock != profile_.base_clock;
-  const std::string label =
-      own_clock ? fmt::format("{}, {}", column.name, unit_of(profile_, column.clock)) : column.name;
+  const std::string label = own_clock && name == column.name
+                                ? fmt::format("{}, {}", name, unit_of(profile_, column.clock))
+                                : name;
   Field field{key, shown ? label : "", format_of(column), is_ranked(place), true};
   if (column.kind != MeasureKind::count) field.clock = column.clock;
   add(
@@ -361,9 +375,9 @@ Result<Document> OpsTable::make() {
                    {{"cores", "", Format::count}, table_.cores},
                    {{"wall", "", Format::ticks, true, false, base}, table_.wall}};
   for (const OpColumn& column : table_.columns) {
-    section.facts.push_back(
-        {{key_of(column.name) + "_total", "", format_of(column), true, false, column.clock},
-         column.kind == MeasureKind::span ? Value() : Value(column.total)});
+    section.facts.push_back({{key_of(full_name_of(column)) + "_total", "", format_of(column), true,
+                              false, column.clock},
+                             column.kind == MeasureKind::span ? Value() : Value(column.total)});
   }
   if (const Status chosen = choose_columns(); !chosen) return tl::unexpected(chosen.error());
   for (const Column& column : columns_) section.table.fields.push_back(column.field);

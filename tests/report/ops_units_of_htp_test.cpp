@@ -125,6 +125,22 @@ TEST_F(Chain8, AColumnThatItDoesNotHaveIsAnErrorThatListsThoseThatItHas) {
   EXPECT_THAT(chosen.error().message, ::testing::HasSubstr("no column 'luck'; it has op, kind,"));
 }
 
+// Both columns were called pcycles, and JSON kept only that of the last core.
+TEST(OpsOfSummary, CyclesOfTwoCoresAreTwoColumns) {
+  const std::filesystem::path file =
+      NPUSCOPE_TEST_DATA "/qaic/bert-base-cased_b8_2core.opstats.summary.txt";
+  const auto opened = open_profiles({&file, 1});
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto document =
+      ops_document(opened->profiles.at(0), {.grouping = analysis::Grouping::kind, .top = 1});
+  ASSERT_TRUE(document) << document.error().message;
+  const json row =
+      json::parse(documents_json({&*document, 1}, {}))["profiles"][0]["ops"]["rows"][0];
+  EXPECT_EQ(row["kind"], "aicconvolutiond32");
+  EXPECT_EQ(row["pcycles_core_0_cycles"], 15'612'581);
+  EXPECT_EQ(row["pcycles_core_1_cycles"], 15'560'590);
+}
+
 // A summary has no timeline, only what each kind of op cost on each core.
 TEST(OpsOfSummary, KindsAreTheFiguresOfItsRows) {
   const std::filesystem::path file =
