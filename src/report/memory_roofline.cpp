@@ -93,7 +93,12 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
     add({"verdict"}, name_of(placement.verdict));
     add({"bound_by"}, placement.largest ? Value(name_of(*placement.largest)) : Value());
   }
-  if (table.rate) add({"clock_hz", "clock", Format::hertz}, table.rate->value);
+  const std::size_t base = index_of(profile.base_clock);
+  const bool is_timer =
+      base < profile.clocks.size() && profile.clocks[base].kind == ClockKind::timer;
+  if (table.rate) {  // of a timer it says nothing about the cores
+    add({"clock_hz", is_timer ? "timer" : "clock", Format::hertz}, table.rate->value);
+  }
   add({"cores", "", Format::count}, table.roofs.cores);
   if (!peaks.source.empty()) add({"peaks_from", "peaks from"}, peaks.source);
   add({"ddr_bytes_per_s", "DDR", Format::bytes_per_second}, placement.ddr_bytes_per_s);
