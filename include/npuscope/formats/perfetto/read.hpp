@@ -18,8 +18,8 @@
 //   clock snapshots            one base clock, the trace's own time in nanoseconds, and the others
 //                              with their offsets to it
 //
-// A trace of one profile that npuscope wrote becomes that profile again, as far as a trace holds it.
-// The format is described in docs/formats/perfetto.md.
+// A trace of one profile that npuscope wrote becomes that profile again, as far as a trace holds
+// it. The format is described in docs/formats/perfetto.md.
 #pragma once
 
 #include <string_view>
