@@ -92,8 +92,10 @@ Result<Interval> PathNodes::choose_timeline(std::optional<std::uint32_t> instanc
     Extent all;
     for (std::size_t row = 0; row < spans.size(); ++row) all.take(spans, row);
     if (all.works) return all.interval;
-    return usage_error(
-        "the profile has no executions with times, so there is no path; give one with a timeline");
+    const auto& files = profile_.provenance.files;
+    return input_error(
+        "{}: has no executions with times, so there is no path; give a profile with a timeline",
+        files.empty() ? "the profile" : files.front());
   }
   const std::vector<Inference> inferences = inferences_of(spans);
   if (inferences.empty()) {

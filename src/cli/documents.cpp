@@ -58,7 +58,7 @@ ExitStatus print_documents(const DocumentOptions& options, const Opened& opened,
     }
   }
   if (documents.empty()) {
-    return report(Error{ErrorKind::usage, notes.back().message});
+    return report(Error{ErrorKind::input, notes.back().message});
   }
   return print_documents(options, documents, notes);
 }

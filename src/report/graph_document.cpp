@@ -4,6 +4,7 @@
 
 #include "report/graph_tables.hpp"
 #include "report/names.hpp"
+#include "report/provenance.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -331,9 +332,9 @@ GraphView::GraphView(const Profile& of)
 
 Result<Document> graph_document(const GraphView& view, const GraphDocumentOptions& options) {
   if (view.facts.ops == 0) {
-    const auto& files = view.profile.provenance.files;
-    return usage_error("{}: the profile has no compiled ops, so there is no graph to show",
-                       files.empty() ? "the input" : files.front());
+    return input_error(
+        "{}: says of no compiled ops, so there is no graph; npuscope show says what it holds",
+        files_text(view.profile));
   }
   return GraphDocument(view, options).make();
 }

@@ -9,6 +9,7 @@
 
 #include "npuscope/analysis/units.hpp"
 #include "profile/names.hpp"
+#include "report/provenance.hpp"
 #include "report/quantity.hpp"
 
 namespace npuscope::report {
@@ -359,7 +360,8 @@ Value whole_where_whole(Value value, Format format) {
 Result<Document> OpsTable::make() {
   if (const Status analysed = analyse(); !analysed) return tl::unexpected(analysed.error());
   if (table_.columns.empty()) {
-    return usage_error("this profile says nothing about ops; npuscope show says what it holds");
+    return input_error("{}: says nothing about ops; npuscope show says what it holds",
+                       files_text(profile_));
   }
   add_names();
   add_values();

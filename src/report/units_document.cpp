@@ -360,7 +360,8 @@ void UnitsSections::analyse() {
 Result<Document> UnitsSections::make() {
   Section said = stated();
   if (table_.units.empty() && said.key.empty()) {
-    return usage_error("this profile says nothing about units; npuscope show says what it holds");
+    return input_error("{}: says nothing about units; npuscope show says what it holds",
+                       files_text(profile_));
   }
   Document document{.profile = &profile_};
   const auto add = [&](Section section) {

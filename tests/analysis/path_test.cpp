@@ -296,7 +296,8 @@ TEST(Path, RefusesWhatHasNoPath) {
   made.span(made.hvx, "A", 0, 10, SpanKind::sync);
   EXPECT_THAT(PathAnalysis::create(made.profile, std::nullopt).error().message,
               HasSubstr("no executions with times"));
-  made.span(made.hvx, "A", std::numeric_limits<std::int64_t>::min(), 0);
+  constexpr std::int64_t earliest = std::numeric_limits<std::int64_t>::min();
+  made.span(made.hvx, "A", earliest, earliest + 10);
   made.span(made.hvx, "A", 0, std::numeric_limits<std::int64_t>::max());
   EXPECT_THAT(PathAnalysis::create(made.profile, std::nullopt).error().message,
               HasSubstr("more than 2^52 ticks apart"));
