@@ -9,6 +9,7 @@
 
 #include "npuscope/analysis/units.hpp"
 #include "profile/names.hpp"
+#include "report/op_column_name.hpp"
 #include "report/provenance.hpp"
 #include "report/quantity.hpp"
 
@@ -58,7 +59,6 @@ class OpsTable {
   void add(Field field, Getter get, std::string sort_name = {});
   void add_names();
   void add_values();
-  std::string full_name_of(const OpColumn& column) const;
   void add_value(std::size_t place);
   void add_share(std::size_t place, const std::string& key);
   void add_spread(std::size_t place, const std::string& key);
@@ -186,21 +186,9 @@ void OpsTable::add_spread(std::size_t place, const std::string& key) {
   add_one("_p75", "75 %", [](const OverInferences& over) { return std::optional(over.high); });
 }
 
-// Cycles of two cores are two numbers: their clocks tell them apart.
-std::string OpsTable::full_name_of(const OpColumn& column) const {
-  const auto same = std::count_if(table_.columns.begin(), table_.columns.end(),
-                                  [&](const OpColumn& other) { return other.name == column.name; });
-  if (same < 2 || column.kind == MeasureKind::count ||
-      index_of(column.clock) >= profile_.clocks.size()) {
-    return column.name;
-  }
-  return fmt::format("{}, {}", column.name,
-                     profile_.text(profile_.clocks[index_of(column.clock)].name));
-}
-
 void OpsTable::add_value(std::size_t place) {
   const OpColumn& column = table_.columns[place];
-  const std::string name = full_name_of(column);
+  const std::string name = op_column_name(profile_, table_, column);
   const std::string key = key_of(name);
   const bool main = is_ranked(place) || (column.of_base_clock && column.name != "span");
   // Without a timeline its numbers are all that there is to show.
@@ -377,8 +365,8 @@ Result<Document> OpsTable::make() {
                    {{"cores", "", Format::count}, table_.cores},
                    {{"wall", "", Format::ticks, true, false, base}, table_.wall}};
   for (const OpColumn& column : table_.columns) {
-    section.facts.push_back({{key_of(full_name_of(column)) + "_total", "", format_of(column), true,
-                              false, column.clock},
+    section.facts.push_back({{key_of(op_column_name(profile_, table_, column)) + "_total", "",
+                              format_of(column), true, false, column.clock},
                              column.kind == MeasureKind::span ? Value() : Value(column.total)});
   }
   if (const Status chosen = choose_columns(); !chosen) return tl::unexpected(chosen.error());

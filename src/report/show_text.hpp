@@ -49,7 +49,6 @@ class PageText {
   void print_counters();
   void print_checks();
   void print_notes();
-  std::string heading_of(const analysis::OpTable& ops, std::size_t place) const;
   std::string more(std::uint64_t shown, std::uint64_t all) const;
   std::string value_text(const analysis::OpColumn& column,
                          const std::optional<double>& value) const;

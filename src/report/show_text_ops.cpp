@@ -1,3 +1,4 @@
+#include "report/op_column_name.hpp"
 #include "report/show_text.hpp"
 
 #include <fmt/format.h>
@@ -55,19 +56,6 @@ std::string PageText::value_text(const OpColumn& column, const std::optional<dou
   return column.name.find("byte") != std::string::npos ? bytes_text(*value) : number_text(*value);
 }
 
-// Cycles of two cores are two numbers: their clocks tell them apart.
-std::string PageText::heading_of(const OpTable& ops, std::size_t place) const {
-  const OpColumn& column = ops.columns[place];
-  const auto same = std::count_if(ops.columns.begin(), ops.columns.end(),
-                                  [&](const OpColumn& other) { return other.name == column.name; });
-  if (same < 2 || column.kind == MeasureKind::count ||
-      index_of(column.clock) >= profile_.clocks.size()) {
-    return column.name;
-  }
-  return fmt::format("{}, {}", column.name,
-                     profile_.text(profile_.clocks[index_of(column.clock)].name));
-}
-
 void PageText::print_ops(const OpTable& ops, const char* title, const char* one, bool with_kind) {
   if (ops.rows.empty()) return;
   const OpColumn& ranked = ops.columns[ops.ranked_by];
@@ -93,8 +81,8 @@ void PageText::print_ops(const OpTable& ops, const char* title, const char* one,
   if (ran) columns.push_back({"on", Align::left, false});
   columns.push_back({ran ? "runs" : "ops"});
   for (const std::size_t place : shown) {
-    columns.push_back(
-        {shortened(printable(heading_of(ops, place)), 24), Align::right, place == ops.ranked_by});
+    columns.push_back({shortened(printable(op_column_name(profile_, ops, ops.columns[place])), 24),
+                       Align::right, place == ops.ranked_by});
     if (place == ops.ranked_by) columns.push_back({"share"});
   }
   TextTable rows(std::move(columns));
