@@ -1,4 +1,5 @@
-# npuscope_layer(FOLDER LINKS libraries...): the sources of src/FOLDER as an object library.
+# npuscope_layer(FOLDER ROOMS folders... LINKS libraries...): the sources of src/FOLDER and of the
+# folders named within it as one object library.
 # npuscope_library(): all layers so far as the installed static library npuscope.
 # npuscope_program(NAME FOLDER SOURCES files...): a program from the .cpp files directly in FOLDER,
 # and the files named.
@@ -10,9 +11,13 @@ target_include_directories(npuscope_common INTERFACE ${PROJECT_SOURCE_DIR}/inclu
 target_link_libraries(npuscope_common INTERFACE fmt::fmt TBB::tbb tl::expected)
 
 function(npuscope_layer folder)
-  cmake_parse_arguments(ARG "" "" "LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "ROOMS;LINKS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  set(patterns ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
+  foreach(room ${ARG_ROOMS})
+    list(APPEND patterns ${PROJECT_SOURCE_DIR}/src/${folder}/${room}/*.cpp)
+  endforeach()
+  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   if(NOT sources)
     return()
   endif()

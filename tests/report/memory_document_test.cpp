@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "analysis/memory_builder.hpp"
+#include "analysis/memory/memory_builder.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,0 +1,358 @@
+#include "analysis/compare/compare_ops.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+
+#include "npuscope/base/parallel.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr std::uint32_t none = UnmatchedOp::none;
+// Rows times samples of a side that are looked at; what a comparison of a million ops can bear.
+constexpr std::size_t most_values = 20'000'000;
+// Rows whose noise is judged, from the largest difference on; those after them are unclear.
+constexpr std::size_t most_judged = 10'000;
+
+std::string key_of(const OpGroup& group) {
+  return std::string(group.label).append(1, '\0').append(group.kind);
+}
+
+bool same_groups(const OpGroups& a, const OpGroups& b) {
+  return std::equal(
+      a.groups().begin(), a.groups().end(), b.groups().begin(), b.groups().end(),
+      [](const OpGroup& x, const OpGroup& y) { return x.label == y.label && x.kind == y.kind; });
+}
+
+OpChange change_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::more: return OpChange::slower;
+    case Verdict::less: return OpChange::faster;
+    case Verdict::unclear: return OpChange::unclear;
+    case Verdict::same: break;
+  }
+  return OpChange::same;
+}
+
+}  // namespace
+
+OpComparer::OneSide OpComparer::one_side(const RunSide& side) {
+  OneSide out{&side, {}, false};
+  const OpGroups& first = side.runs().front().groups();
+  std::unordered_map<std::string, std::uint32_t> place;
+  for (const RunSamples& run : side.runs()) {
+    const OpGroups& groups = run.groups();
+    auto& counterparts = out.counterparts.emplace_back();
+    if (same_groups(first, groups)) continue;
+    if (place.empty()) {
+      for (std::uint32_t i = 0; i < first.groups().size(); ++i) {
+        place.try_emplace(key_of(first.groups()[i]), i);
+      }
+    }
+    counterparts.assign(first.groups().size(), none);
+    for (std::uint32_t i = 0; i < groups.groups().size(); ++i) {
+      const auto found = place.find(key_of(groups.groups()[i]));
+      if (found != place.end()) counterparts[found->second] = i;
+      out.strangers = out.strangers || found == place.end();
+    }
+  }
+  return out;
+}
+
+OpComparer::OpComparer(const RunSide& a, const RunSide& b)
+    : sides_{one_side(a), one_side(b)},
+      matching_(match_ops(a.runs().front().groups(), b.runs().front().groups())) {
+  for (const std::string& name : a.runs().front().op_columns()) {
+    column_ = make_column(name);
+    if (column_) break;
+  }
+  if (!column_) return;
+  for (const int side : {0, 1}) thin(*column_, side);
+}
+
+std::optional<OpComparer::Column> OpComparer::make_column(std::string_view name) const {
+  Column column;
+  column.name = name;
+  std::vector<TimeBase> clocks;
+  const OpSamples* first = nullptr;
+  for (const int side : {0, 1}) {
+    for (const RunSamples& run : sides_[side].runs->runs()) {
+      auto samples = run.op_samples(name);
+      if (!samples) return std::nullopt;
+      column.sides[side].runs.push_back(std::move(*samples));
+    }
+  }
+  for (const auto& side : column.sides) {
+    for (const OpSamples& run : side.runs) {
+      if (first == nullptr) first = &run;
+      if (run.kind != first->kind || run.quantity != first->quantity) return std::nullopt;
+      clocks.push_back(run.time);
+    }
+  }
+  column.kind = first->kind;
+  std::vector<double> factors(clocks.size(), 1);
+  if (first->quantity == Quantity::bytes) column.unit = MeasuredIn::bytes;
+  if (first->quantity == Quantity::time) {
+    auto common = common_time(clocks);
+    if (!common) return std::nullopt;
+    column.unit = common->unit;
+    factors = std::move(common->factors);
+  }
+  const auto split = factors.begin() + std::ptrdiff_t(column.sides[0].runs.size());
+  column.sides[0].factors = {factors.begin(), split};
+  column.sides[1].factors = {split, factors.end()};
+  for (const int side : {0, 1}) place_samples(column, side);
+  return column;
+}
+
+void OpComparer::place_samples(Column& column, int side) const {
+  Column::Side& of = column.sides[side];
+  const RunSide& runs = *sides_[side].runs;
+  of.cold = true;
+  for (std::size_t run = 0; run < of.runs.size(); ++run) {
+    for (const std::uint32_t inference : of.runs[run].inferences) {
+      of.cold = of.cold && runs.is_cold(run, inference);
+    }
+  }
+  for (std::size_t run = 0; run < of.runs.size(); ++run) {
+    auto& places = of.places.emplace_back();
+    for (const std::uint32_t inference : of.runs[run].inferences) {
+      const bool is_sample = of.cold || !runs.is_cold(run, inference);
+      places.push_back(is_sample ? std::uint32_t(of.samples++) : none);
+    }
+  }
+}
+
+// Keeps so many samples, evenly over the inferences, that all rows can be compared.
+void OpComparer::thin(Column& column, int side) {
+  Column::Side& of = column.sides[side];
+  const std::size_t rows =
+      matching_.pairs.size() + matching_.only_a.size() + matching_.only_b.size() + 1;
+  const std::size_t most = std::max<std::size_t>(2, most_values / rows);
+  if (of.samples <= most) return;
+  const std::size_t step = (of.samples + most - 1) / most;
+  std::size_t kept = 0;
+  for (auto& places : of.places) {
+    for (std::uint32_t& place : places) {
+      if (place == none) continue;
+      place = place % step == 0 ? std::uint32_t(kept++) : none;
+    }
+  }
+  of.samples = kept;
+  thinned_ = true;
+}
+
+void OpComparer::add_values(const Column::Side& column, std::size_t run, std::uint32_t group,
+                            std::vector<double>& sums) const {
+  const OpSamples& samples = column.runs[run];
+  for (std::uint32_t i = samples.first[group]; i < samples.first[group + 1]; ++i) {
+    const Sample& entry = samples.entries[i];
+    const auto inference =
+        std::lower_bound(samples.inferences.begin(), samples.inferences.end(), entry.inference);
+    const std::uint32_t place =
+        column.places[run][std::size_t(inference - samples.inferences.begin())];
+    if (place != none) sums[place] += entry.value * column.factors[run];
+  }
+}
+
+// Zero in inferences in which none of them ran.
+std::vector<double> OpComparer::values(const Column& column, int side, const Groups& groups) const {
+  const Column::Side& of = column.sides[side];
+  std::vector<double> sums(of.samples, 0);
+  for (std::size_t run = 0; run < of.runs.size(); ++run) {
+    const auto& counterparts = sides_[side].counterparts[run];
+    for (const std::uint32_t group : groups) {
+      const std::uint32_t at = counterparts.empty() ? group : counterparts[group];
+      if (at != none) add_values(of, run, at, sums);
+    }
+  }
+  return sums;
+}
+
+std::vector<double> OpComparer::matching_values(const Column& column, int side,
+                                                const Pattern& pattern, bool& any) const {
+  const Column::Side& of = column.sides[side];
+  std::vector<double> sums(of.samples, 0);
+  for (std::size_t run = 0; run < of.runs.size(); ++run) {
+    const auto& groups = sides_[side].runs->runs()[run].groups().groups();
+    for (std::uint32_t group = 0; group < groups.size(); ++group) {
+      const bool is_op = groups[group].ops > 0;
+      const bool is_meant =
+          pattern.found_in(groups[group].label) || pattern.found_in(groups[group].kind);
+      if (!is_op || !is_meant) continue;
+      any = true;
+      add_values(of, run, group, sums);
+    }
+  }
+  return sums;
+}
+
+Result<MetricChange> OpComparer::sum_of(const Pattern& pattern, std::string_view name) const {
+  std::optional<Column> other;
+  const Column* column = column_ ? &*column_ : nullptr;
+  if (!name.empty() && (column == nullptr || column->name != name)) {
+    other = make_column(name);
+    column = other ? &*other : nullptr;
+  }
+  if (column == nullptr) {
+    std::string all;
+    for (const std::string& each : sides_[0].runs->runs().front().op_columns()) {
+      all += (all.empty() ? "" : ", ") + each;
+    }
+    return usage_error("the ops of A and B have no '{}' that could be compared; those of A have {}",
+                       name.empty() ? "time" : name, all.empty() ? "nothing" : all);
+  }
+  bool any[2] = {};
+  std::vector<double> sums[2];
+  for (const int side : {0, 1}) sums[side] = matching_values(*column, side, pattern, any[side]);
+  if (!any[0] || !any[1]) {
+    return usage_error("no op of {} matches", any[0] ? "B" : any[1] ? "A" : "either side");
+  }
+  MetricChange change{column->name, column->kind, column->unit,
+                      estimate_of(std::move(sums[0]), std::move(sums[1]))};
+  change.estimate.cold_a = column->sides[0].cold;
+  change.estimate.cold_b = column->sides[1].cold;
+  return change;
+}
+
+Estimate OpComparer::estimate(const Groups& a, const Groups& b, Depth depth) const {
+  if (!column_) return {};
+  Estimate made = estimate_of(values(*column_, 0, a), values(*column_, 1, b), depth);
+  made.cold_a = column_->sides[0].cold;
+  made.cold_b = column_->sides[1].cold;
+  if (depth == Depth::medians) {  // there may be a million of them
+    made.samples_a = {};
+    made.samples_b = {};
+  }
+  return made;
+}
+
+const OpGroup& OpComparer::group(int side, std::uint32_t at) const {
+  return sides_[side].runs->runs().front().groups().groups()[at];
+}
+
+OpDifference OpComparer::difference_of(const OpPair& pair) const {
+  OpDifference out;
+  out.name_a = group(0, pair.a.front()).label;
+  out.name_b = group(1, pair.b.front()).label;
+  out.kind_a = group(0, pair.a.front()).kind;
+  out.kind_b = group(1, pair.b.front()).kind;
+  for (const std::uint32_t at : pair.a) out.ops_a += group(0, at).ops;
+  for (const std::uint32_t at : pair.b) out.ops_b += group(1, at).ops;
+  out.by = pair.by;
+  return out;
+}
+
+OpDifference OpComparer::difference_of(const UnmatchedOp& only, int side) const {
+  OpDifference out;
+  const OpGroup& of = group(side, only.group);
+  (side == 0 ? out.name_a : out.name_b) = of.label;
+  (side == 0 ? out.kind_a : out.kind_b) = of.kind;
+  (side == 0 ? out.ops_a : out.ops_b) = of.ops;
+  out.change = side == 0 ? OpChange::removed : OpChange::added;
+  out.reason = only.reason;
+  if (only.other != none) out.other = group(1 - side, only.other).label;
+  return out;
+}
+
+double OpComparer::total(const Column& column, int side) const {
+  const Column::Side& of = column.sides[side];
+  double sum = 0;
+  for (std::size_t run = 0; run < of.runs.size(); ++run) {
+    sum += of.runs[run].total() * of.factors[run];
+  }
+  return sum;
+}
+
+// Of all runs and inferences: how much of the time stands in rows that have a counterpart.
+void OpComparer::fill_shares(OpComparison& result) const {
+  for (const int side : {0, 1}) {
+    const double whole = total(*column_, side);
+    if (!(whole > 0)) continue;
+    const Column::Side& of = column_->sides[side];
+    double matched = 0;
+    for (const OpPair& pair : matching_.pairs) {
+      for (const std::uint32_t at : side == 0 ? pair.a : pair.b) {
+        for (std::size_t run = 0; run < of.runs.size(); ++run) {
+          const auto& counterparts = sides_[side].counterparts[run];
+          const std::uint32_t here = counterparts.empty() ? at : counterparts[at];
+          if (here == none) continue;
+          const OpSamples& samples = of.runs[run];
+          for (std::uint32_t i = samples.first[here]; i < samples.first[here + 1]; ++i) {
+            matched += samples.entries[i].value * of.factors[run];
+          }
+        }
+      }
+    }
+    (side == 0 ? result.matched_share_a : result.matched_share_b) =
+        std::clamp(matched / whole, 0.0, 1.0);
+  }
+}
+
+OpComparison OpComparer::compare(const CompareOptions& options) const {
+  OpComparison result;
+  result.same_structure = matching_.same_structure;
+  std::vector<OpDifference> rows;
+  std::vector<std::pair<Groups, Groups>> groups;
+  for (const OpPair& pair : matching_.pairs) {
+    if (group(0, pair.a.front()).ops > 0) result.matched_by[std::size_t(pair.by)] += 1;
+    rows.push_back(difference_of(pair));
+    groups.push_back({pair.a, pair.b});
+  }
+  for (const UnmatchedOp& only : matching_.only_a) {
+    rows.push_back(difference_of(only, 0));
+    groups.push_back({{only.group}, {}});
+  }
+  for (const UnmatchedOp& only : matching_.only_b) {
+    rows.push_back(difference_of(only, 1));
+    groups.push_back({{}, {only.group}});
+  }
+  if (column_) {
+    result.known = true;
+    result.column = column_->name;
+    result.kind = column_->kind;
+    result.unit = column_->unit;
+    fill_shares(result);
+  }
+  parallel_for(rows.size(), [&](std::size_t row) {
+    rows[row].estimate = estimate(groups[row].first, groups[row].second, Depth::medians);
+  });
+  std::vector<std::uint32_t> order(rows.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto size_of = [&](std::uint32_t row) { return std::abs(rows[row].estimate.delta()); };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t x, std::uint32_t y) { return size_of(x) > size_of(y); });
+  const bool has_noise = column_ && column_->sides[0].samples > 1 && column_->sides[1].samples > 1;
+  parallel_for(order.size(), [&](std::size_t place) {
+    OpDifference& row = rows[order[place]];
+    const bool is_pair = row.change != OpChange::added && row.change != OpChange::removed;
+    if (!is_pair) return;
+    if (has_noise && place < most_judged) {
+      row.estimate =
+          estimate(groups[order[place]].first, groups[order[place]].second, Depth::verdict);
+    } else if (has_noise && row.estimate.delta() != 0) {
+      row.estimate.verdict = Verdict::unclear;
+    }
+    row.change = change_of(row.estimate.verdict);
+  });
+  const auto rank = [&](std::uint32_t row) {
+    return rows[row].change == OpChange::unclear ? 1 : rows[row].change == OpChange::same ? 2 : 0;
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::uint32_t x, std::uint32_t y) { return rank(x) < rank(y); });
+  for (const std::uint32_t row : order) {
+    const bool is_spans_without_op = rows[row].ops_a + rows[row].ops_b == 0;
+    if (is_spans_without_op && rows[row].estimate.a == 0 && rows[row].estimate.b == 0) continue;
+    result.counts[std::size_t(rows[row].change)] += 1;
+    const bool is_wanted = options.with_unchanged || rows[row].change != OpChange::same;
+    if (!is_wanted || result.rows.size() >= options.top) continue;
+    rows[row].estimate = estimate(groups[row].first, groups[row].second, Depth::verdict);
+    result.rows.push_back(std::move(rows[row]));
+  }
+  return result;
+}
+
+}  // namespace npuscope::analysis

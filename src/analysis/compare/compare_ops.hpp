@@ -1,0 +1,76 @@
+// Ops of one side against those of the other, by what each cost.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analysis/compare/compare_sides.hpp"
+
+namespace npuscope::analysis {
+
+// How much of an estimate is worked out: its verdict takes thousands of times the time.
+enum class Depth : std::uint8_t { medians, verdict };
+Estimate estimate_of(std::vector<double> a, std::vector<double> b, Depth depth);
+
+class OpComparer {
+ public:
+  OpComparer(const RunSide& a, const RunSide& b);
+
+  const OpMatching& matching() const { return matching_; }
+  // Whether a run of side 0 or 1 has ops that the side's first has not.
+  bool has_strangers(int side) const { return sides_[side].strangers; }
+  bool has_column() const { return column_.has_value(); }
+  bool is_thinned() const { return thinned_; }
+
+  OpComparison compare(const CompareOptions& options) const;
+  Result<MetricChange> sum_of(const Pattern& pattern, std::string_view column) const;
+
+ private:
+  struct OneSide {
+    const RunSide* runs = nullptr;
+    // By run, for each group of the side's first run its own; empty: the same.
+    std::vector<std::vector<std::uint32_t>> counterparts;
+    bool strangers = false;
+  };
+
+  // A column of both sides.
+  struct Column {
+    std::string name;
+    MeasureKind kind = MeasureKind::work;
+    MeasuredIn unit = MeasuredIn::count;
+    struct Side {
+      std::vector<OpSamples> runs;
+      std::vector<double> factors;  // by run
+      // By run, where among a group's samples the value of each of its inferences goes.
+      std::vector<std::vector<std::uint32_t>> places;
+      std::size_t samples = 0;
+      bool cold = false;
+    } sides[2];
+  };
+  using Groups = std::vector<std::uint32_t>;
+
+  static OneSide one_side(const RunSide& side);
+  // None where a run does not have it, or has another kind of it.
+  std::optional<Column> make_column(std::string_view name) const;
+  void place_samples(Column& column, int side) const;
+  void thin(Column& column, int side);
+  std::vector<double> values(const Column& column, int side, const Groups& groups) const;
+  void add_values(const Column::Side& column, std::size_t run, std::uint32_t group,
+                  std::vector<double>& sums) const;
+  std::vector<double> matching_values(const Column& column, int side, const Pattern& pattern,
+                                      bool& any) const;
+  double total(const Column& column, int side) const;
+  const OpGroup& group(int side, std::uint32_t at) const;
+  OpDifference difference_of(const OpPair& pair) const;
+  OpDifference difference_of(const UnmatchedOp& only, int side) const;
+  Estimate estimate(const Groups& a, const Groups& b, Depth depth) const;
+  void fill_shares(OpComparison& result) const;
+
+  OneSide sides_[2];
+  OpMatching matching_;
+  std::optional<Column> column_;
+  bool thinned_ = false;
+};
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,507 @@
+#include "npuscope/analysis/samples.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/inference_times.hpp"
+#include "analysis/ops/op_runs.hpp"
+#include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/statistics.hpp"
+#include "npuscope/analysis/units.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+TimeBase time_base(const Profile& profile, ClockId id) {
+  if (index_of(id) >= profile.clocks.size()) return {};
+  const Clock& clock = profile.clocks[index_of(id)];
+  return {clock.kind, profile.text(clock.name), clock.rate.value};
+}
+
+bool counts_bytes(std::string_view name) {
+  return traffic_named(name).has_value() || name.find("bytes") != name.npos ||
+         name.find("Bytes") != name.npos;
+}
+
+Quantity quantity_of(MeasureKind kind, std::string_view name) {
+  if (kind != MeasureKind::count) return Quantity::time;
+  return counts_bytes(name) ? Quantity::bytes : Quantity::count;
+}
+
+// The inference that a file of one inference is of, where it says so.
+std::uint32_t only_inference(const Profile& profile) {
+  const auto name = profile.strings.find("inference");
+  if (!name) return 0;
+  for (const Measure& measure : profile.measures) {
+    const bool is_it = measure.subject == Measure::Subject::profile && measure.what == *name &&
+                       measure.kind == MeasureKind::count;
+    if (is_it && measure.value >= 0 && measure.value < 4e9) return std::uint32_t(measure.value);
+  }
+  return 0;
+}
+
+// Where the numbers of an op column come from.
+struct ColumnSource {
+  enum class From : std::uint8_t { work, spans, ops };
+  std::string name;
+  MeasureKind kind = MeasureKind::work;
+  Origin origin = Origin::measured;
+  ClockId clock{};
+  From from = From::work;
+  std::size_t column = 0;  // of the spans' measures
+  StringId what{};         // of the ops'
+
+  // The one that decides first: what wall depends on, then time, then anything countable.
+  int preference() const {
+    if (kind == MeasureKind::dominant_path) return origin == Origin::derived ? 0 : 1;
+    if (from == From::work) return 2;
+    return kind == MeasureKind::work ? 3 : kind == MeasureKind::active ? 4 : 5;
+  }
+};
+
+}  // namespace
+
+double OpSamples::total() const {
+  double sum = 0;
+  for (const Sample& entry : entries) sum += entry.value;
+  return sum;
+}
+
+struct RunSamples::Held {
+  explicit Held(const Profile& of)
+      : profile(of),
+        groups(of),
+        spans(of, only_inference(of), most_inferences),
+        by_unit(of),
+        own(own_durations(of, by_unit)) {}
+
+  void add_times();
+  void add_engines(const std::vector<InferenceTimes>& times);
+  void add_traffic();
+  void add_counts();
+  void add_phases();
+  void add_numbers();
+  void find_inferences();
+  void find_columns();
+  Metric& add(std::string name, MeasureKind kind, Quantity quantity, TimeBase time = {});
+  TimeBase base_time() const;
+  OpSamples of_spans(const ColumnSource& source) const;
+  OpSamples of_ops(const ColumnSource& source) const;
+
+  const Profile& profile;
+  OpGroups groups;
+  Inferences spans;  // those that spans are of
+  SpansByUnit by_unit;
+  std::vector<std::int64_t> own;
+  std::vector<Metric> metrics;
+  std::unordered_map<std::string, std::size_t> place_of;
+  std::uint64_t metrics_left = 0;
+  Metric forgotten;
+  std::vector<std::uint32_t> inferences;
+  std::vector<ColumnSource> columns;
+};
+
+// Beyond the most, into one that is forgotten.
+Metric& RunSamples::Held::add(std::string name, MeasureKind kind, Quantity quantity,
+                              TimeBase time) {
+  if (metrics.size() == most_metrics) {
+    metrics_left += 1;
+    return forgotten = {};
+  }
+  const std::string wanted = name;
+  for (int copy = 2; place_of.contains(name); ++copy) name = fmt::format("{} ({})", wanted, copy);
+  place_of.emplace(name, metrics.size());
+  return metrics.emplace_back(Metric{std::move(name), kind, quantity, time, {}, false});
+}
+
+// The clock's rate, or the one that it had during the timeline.
+TimeBase RunSamples::Held::base_time() const {
+  TimeBase time = time_base(profile, profile.base_clock);
+  if (const auto rate = rate_during(profile, timeline_of(profile))) time.hertz = rate->value;
+  return time;
+}
+
+void RunSamples::Held::add_times() {
+  const Interval timeline = timeline_of(profile);
+  if (timeline.begin == timeline.end) return;
+  const TimeBase base = base_time();
+  const auto times = inference_times(profile, spans, by_unit, own);
+  const auto add_time = [&](const char* name, MeasureKind kind, auto value_of) {
+    Metric& metric = add(name, kind, Quantity::time, base);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      metric.samples.push_back({spans.ids()[i], double(value_of(times[i]))});
+    }
+  };
+  using Times = InferenceTimes;
+  add_time("wall", MeasureKind::wall, [](const Times& at) { return length_of(at.extent); });
+  // A summary may have the inference and nothing of what ran in it: that is not idle.
+  const bool says_what_ran = std::any_of(
+      times.begin(), times.end(), [](const Times& at) { return at.active > 0 || at.waiting > 0; });
+  if (!says_what_ran) return;
+  add_time("active", MeasureKind::active, [](const Times& at) { return at.active; });
+  add_time("waiting", MeasureKind::active, [](const Times& at) { return at.waiting; });
+  add_time("idle", MeasureKind::active, [](const Times& at) { return at.idle; });
+  add_time("work", MeasureKind::work, [](const Times& at) { return at.work; });
+  for (std::size_t engine = 0; engine < engine_count; ++engine) {
+    const bool any = std::any_of(times.begin(), times.end(),
+                                 [&](const Times& at) { return at.engines[engine].active > 0; });
+    if (!any) continue;
+    const char* name = name_of(Engine(engine));
+    add_time(fmt::format("busy({})", name).c_str(), MeasureKind::domain,
+             [&](const Times& at) { return at.engines[engine].busiest; });
+    add_time(fmt::format("active({})", name).c_str(), MeasureKind::active,
+             [&](const Times& at) { return at.engines[engine].active; });
+  }
+}
+
+// From the finest level that has any: spans, by inference; else units, ops or the whole run.
+void RunSamples::Held::add_traffic() {
+  std::vector<double> sums[2][2];
+  bool any = false;
+  const Spans& all = profile.spans;
+  for (const MeasureColumn& column : all.measures) {
+    const auto traffic = traffic_named(profile.text(column.what));
+    if (!traffic || column.kind != MeasureKind::count) continue;
+    if (column.values.size() != all.size()) continue;
+    auto& sum = sums[std::size_t(traffic->memory)][std::size_t(traffic->direction)];
+    sum.resize(spans.count(), 0);
+    for (std::size_t row = 0; row < all.size(); ++row) {
+      const std::uint32_t inference = spans.of(row);
+      if (column.values[row] == MeasureColumn::missing || inference == Inferences::none) continue;
+      sum[inference] += double(column.values[row]);
+      any = true;
+    }
+  }
+  Traffic whole;
+  if (!any) {  // a profile without the spans, so that only the other levels are asked
+    Profile rest;
+    rest.strings = profile.strings;
+    rest.units = profile.units;
+    rest.ops = profile.ops;
+    rest.measures = profile.measures;
+    whole = analyse_units(rest, SpansByUnit(rest), {}).traffic;
+  }
+  constexpr const char* names[2][2] = {{"ddr_read_bytes", "ddr_write_bytes"},
+                                       {"vtcm_read_bytes", "vtcm_write_bytes"}};
+  for (const std::size_t memory : {0, 1}) {
+    for (const std::size_t direction : {0, 1}) {
+      const auto& sum = sums[memory][direction];
+      const auto total = whole.bytes[memory][direction];
+      if (sum.empty() && !total) continue;
+      Metric& metric = add(names[memory][direction], MeasureKind::count, Quantity::bytes);
+      for (std::size_t i = 0; i < sum.size(); ++i) {
+        metric.samples.push_back({spans.ids()[i], sum[i]});
+      }
+      if (total) metric.samples.push_back({every_instance, *total});
+      metric.of_run = total.has_value();
+    }
+  }
+}
+
+void RunSamples::Held::add_counts() {
+  if (!profile.ops.empty()) {
+    add("count(ops)", MeasureKind::count, Quantity::count).samples = {
+        {every_instance, double(profile.ops.size())}};
+  }
+  if (profile.spans.size() == 0) return;
+  std::vector<double> counts(spans.count(), 0);
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    const std::uint32_t inference = spans.of(row);
+    if (inference != Inferences::none) counts[inference] += 1;
+  }
+  Metric& metric = add("count(spans)", MeasureKind::count, Quantity::count);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    metric.samples.push_back({spans.ids()[i], counts[i]});
+  }
+}
+
+void RunSamples::Held::add_phases() {
+  struct Sum {
+    double ticks = 0, microseconds = 0;
+  };
+  struct Row {
+    std::map<std::uint32_t, Sum> by_inference;
+    bool timed = true;
+  };
+  std::map<StringId, std::size_t> place;
+  std::vector<std::pair<StringId, Row>> rows;
+  for (const Phase& phase : profile.phases) {
+    const auto [found, is_new] = place.try_emplace(phase.name, rows.size());
+    if (is_new) rows.push_back({phase.name, {}});
+    Row& row = rows[found->second].second;
+    Sum& sum = row.by_inference[phase.instance];
+    sum.ticks += double(std::max<std::int64_t>(0, phase.duration));
+    sum.microseconds += phase.microseconds;
+    row.timed = row.timed && phase.microseconds >= 0;
+  }
+  for (const auto& [name, row] : rows) {
+    const TimeBase time = row.timed ? TimeBase{ClockKind::wall, "microseconds", 1e6}
+                                    : time_base(profile, profile.base_clock);
+    Metric& metric = add(fmt::format("phase('{}')", profile.text(name)), MeasureKind::span,
+                         Quantity::time, time);
+    for (const auto& [inference, sum] : row.by_inference) {
+      metric.samples.push_back({inference, row.timed ? sum.microseconds : sum.ticks});
+    }
+  }
+}
+
+// Numbers of the run by their names; where one has several values for an inference, their median.
+void RunSamples::Held::add_numbers() {
+  using Key = std::tuple<StringId, MeasureKind, ClockId>;
+  std::map<Key, std::size_t> place;
+  std::vector<std::pair<Key, std::map<std::uint32_t, std::vector<double>>>> rows;
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::profile || !std::isfinite(measure.value)) continue;
+    const ClockId clock = measure.kind == MeasureKind::count ? ClockId{} : measure.clock;
+    const Key key{measure.what, measure.kind, clock};
+    const auto [found, is_new] = place.try_emplace(key, rows.size());
+    if (is_new) rows.push_back({key, {}});
+    rows[found->second].second[measure.instance].push_back(measure.value);
+  }
+  for (const auto& [key, by_inference] : rows) {
+    const auto& [what, kind, clock] = key;
+    const std::string_view name = profile.text(what);
+    const Quantity quantity = quantity_of(kind, name);
+    const bool is_time = quantity == Quantity::time;
+    Metric& metric =
+        add(std::string(name), kind, quantity, is_time ? time_base(profile, clock) : TimeBase{});
+    for (const auto& [inference, values] : by_inference) {
+      metric.samples.push_back({inference, median_of(values)});
+      metric.of_run = metric.of_run || inference == every_instance;
+    }
+  }
+}
+
+void RunSamples::Held::find_inferences() {
+  if (profile.spans.size() > 0) inferences = spans.ids();
+  for (const Metric& metric : metrics) {
+    for (const Sample& sample : metric.samples) {
+      if (sample.inference != every_instance) inferences.push_back(sample.inference);
+    }
+  }
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject == Measure::Subject::op && measure.instance != every_instance) {
+      inferences.push_back(measure.instance);
+    }
+  }
+  std::sort(inferences.begin(), inferences.end());
+  inferences.erase(std::unique(inferences.begin(), inferences.end()), inferences.end());
+  if (inferences.empty()) inferences.push_back(spans.ids().front());
+  const bool several = inferences.size() > 1 || profile.provenance.inferences > 1;
+  for (Metric& metric : metrics) metric.of_run = metric.of_run && several;
+}
+
+void RunSamples::Held::find_columns() {
+  using From = ColumnSource::From;
+  const auto& kinds = profile.spans.kind;
+  if (std::any_of(kinds.begin(), kinds.end(),
+                  [](SpanKind kind) { return role_of(kind) == Role::work; })) {
+    columns.push_back(
+        {"work", MeasureKind::work, Origin::measured, profile.base_clock, From::work, 0, {}});
+  }
+  const auto& measures = profile.spans.measures;
+  for (std::size_t i = 0; i < measures.size(); ++i) {
+    const std::string_view name = profile.text(measures[i].what);
+    if (measures[i].values.size() != kinds.size() || !adds_up(measures[i].kind, name)) continue;
+    columns.push_back({std::string(name),
+                       measures[i].kind,
+                       measures[i].origin,
+                       measures[i].clock,
+                       From::spans,
+                       i,
+                       {}});
+  }
+  std::map<std::tuple<StringId, MeasureKind, Origin, ClockId>, bool> seen;
+  for (const Measure& each : profile.measures) {
+    if (each.subject != Measure::Subject::op) continue;
+    if (!seen.try_emplace({each.what, each.kind, each.origin, each.clock}, true).second) continue;
+    const std::string_view name = profile.text(each.what);
+    if (!adds_up(each.kind, name)) continue;
+    columns.push_back(
+        {std::string(name), each.kind, each.origin, each.clock, From::ops, 0, each.what});
+  }
+  std::stable_sort(columns.begin(), columns.end(),
+                   [](const auto& a, const auto& b) { return a.preference() < b.preference(); });
+}
+
+namespace {
+
+// Puts values of groups and inferences together: those of a group, then those of an inference. A
+// table of all of them where that is not much larger than the values, else only those that are.
+class Gathering {
+ public:
+  struct Entry {
+    std::uint32_t group = 0;
+    std::uint32_t inference = 0;  // a number from 0 on
+    double value = 0;
+  };
+
+  Gathering(std::size_t groups, std::size_t inferences, std::size_t values)
+      : groups_(groups), inferences_(inferences) {
+    constexpr std::size_t always = 1 << 20;
+    if (groups * inferences > std::max(always, 2 * values)) return;
+    sums_.assign(groups * inferences, 0);
+    seen_.assign(groups * inferences, 0);
+  }
+
+  void add(Entry entry) {
+    if (sums_.empty()) {
+      entries_.push_back(entry);
+      return;
+    }
+    const std::size_t place = std::size_t{entry.group} * inferences_ + entry.inference;
+    sums_[place] += entry.value;
+    seen_[place] = 1;
+  }
+
+  void finish(const std::vector<std::uint32_t>& ids, OpSamples& out) {
+    if (sums_.empty()) {
+      std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+        return a.group != b.group ? a.group < b.group : a.inference < b.inference;
+      });
+    }
+    any_.assign(inferences_, false);
+    out.first.assign(1, 0);
+    std::size_t next = 0;
+    for (std::uint32_t group = 0; group < groups_; ++group) {
+      if (sums_.empty()) {
+        while (next < entries_.size() && entries_[next].group == group) put_entries(next, ids, out);
+      } else {
+        put_row(group, ids, out);
+      }
+      out.first.push_back(std::uint32_t(out.entries.size()));
+    }
+    for (std::size_t i = 0; i < inferences_; ++i) {
+      if (any_[i]) out.inferences.push_back(ids[i]);
+    }
+  }
+
+ private:
+  void put_row(std::uint32_t group, const std::vector<std::uint32_t>& ids, OpSamples& out) {
+    for (std::size_t i = 0; i < inferences_; ++i) {
+      const std::size_t place = group * inferences_ + i;
+      if (seen_[place] == 0) continue;
+      out.entries.push_back({ids[i], sums_[place]});
+      any_[i] = true;
+    }
+  }
+
+  // All entries of one inference, from `next` on.
+  void put_entries(std::size_t& next, const std::vector<std::uint32_t>& ids, OpSamples& out) {
+    const Entry& first = entries_[next];
+    double sum = 0;
+    while (next < entries_.size() && entries_[next].group == first.group &&
+           entries_[next].inference == first.inference) {
+      sum += entries_[next++].value;
+    }
+    out.entries.push_back({ids[first.inference], sum});
+    any_[first.inference] = true;
+  }
+
+  std::size_t groups_, inferences_;
+  std::vector<double> sums_;
+  std::vector<std::uint8_t> seen_;
+  std::vector<Entry> entries_;
+  std::vector<bool> any_;
+};
+
+}  // namespace
+
+OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
+  OpSamples out;
+  const Spans& all = profile.spans;
+  Gathering gathering(groups.groups().size(), spans.count(), all.size());
+  const bool is_work = source.from == ColumnSource::From::work;
+  std::optional<OpRuns> runs;  // a transfer's issue meanwhile is no work of its op
+  if (is_work) runs.emplace(profile, own);
+  for (std::size_t row = 0; row < all.size(); ++row) {
+    const std::uint32_t inference = spans.of(row);
+    if (inference == Inferences::none) continue;
+    double value = 0;
+    if (is_work) {
+      if (role_of(all.kind[row]) != Role::work) continue;
+      value = double(own[row] - runs->beside(row));
+    } else {
+      const std::int64_t measured = all.measures[source.column].values[row];
+      if (measured == MeasureColumn::missing) continue;
+      value = double(measured);
+    }
+    gathering.add({groups.of(all.op[row]), inference, value});
+  }
+  gathering.finish(spans.ids(), out);
+  return out;
+}
+
+OpSamples RunSamples::Held::of_ops(const ColumnSource& source) const {
+  OpSamples out;
+  std::vector<std::uint32_t> ids = inferences;
+  ids.push_back(every_instance);
+  Gathering gathering(groups.groups().size(), ids.size(), profile.measures.size());
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::op || measure.what != source.what) continue;
+    if (measure.kind != source.kind || measure.origin != source.origin) continue;
+    if (measure.clock != source.clock || measure.subject_id >= profile.ops.size()) continue;
+    if (!std::isfinite(measure.value)) continue;
+    const auto place = std::lower_bound(ids.begin(), ids.end(), measure.instance) - ids.begin();
+    gathering.add({groups.of(OpId{measure.subject_id}), std::uint32_t(place), measure.value});
+  }
+  gathering.finish(ids, out);
+  return out;
+}
+
+RunSamples::RunSamples(const Profile& profile) : held_(std::make_unique<Held>(profile)) {
+  held_->add_times();
+  held_->add_traffic();
+  held_->add_counts();
+  held_->add_phases();
+  held_->add_numbers();
+  held_->find_inferences();
+  held_->find_columns();
+}
+RunSamples::~RunSamples() = default;
+RunSamples::RunSamples(RunSamples&&) noexcept = default;
+
+const Profile& RunSamples::profile() const { return held_->profile; }
+const OpGroups& RunSamples::groups() const { return held_->groups; }
+const std::vector<Metric>& RunSamples::metrics() const { return held_->metrics; }
+const Metric* RunSamples::metric(std::string_view name) const {
+  const auto found = held_->place_of.find(std::string(name));
+  return found == held_->place_of.end() ? nullptr : &held_->metrics[found->second];
+}
+std::uint64_t RunSamples::metrics_left() const { return held_->metrics_left; }
+const std::vector<std::uint32_t>& RunSamples::inferences() const { return held_->inferences; }
+
+std::vector<std::string> RunSamples::op_columns() const {
+  std::vector<std::string> names;
+  for (const ColumnSource& source : held_->columns) {
+    if (std::find(names.begin(), names.end(), source.name) == names.end()) {
+      names.push_back(source.name);
+    }
+  }
+  return names;
+}
+
+std::optional<OpSamples> RunSamples::op_samples(std::string_view column) const {
+  const auto& columns = held_->columns;
+  const auto source = std::find_if(columns.begin(), columns.end(),
+                                   [&](const ColumnSource& each) { return each.name == column; });
+  if (source == columns.end()) return std::nullopt;
+  OpSamples out =
+      source->from == ColumnSource::From::ops ? held_->of_ops(*source) : held_->of_spans(*source);
+  out.name = source->name;
+  out.kind = source->kind;
+  out.quantity = quantity_of(source->kind, source->name);
+  if (out.quantity == Quantity::time) {
+    out.time = source->clock == held_->profile.base_clock
+                   ? held_->base_time()
+                   : time_base(held_->profile, source->clock);
+  }
+  return out;
+}
+
+}  // namespace npuscope::analysis

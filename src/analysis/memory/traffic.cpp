@@ -1,0 +1,250 @@
+#include "npuscope/analysis/traffic.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "analysis/units/units_that_tell.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::analysis {
+
+const char* name_of(Route route) {
+  constexpr const char* names[] = {"DDR read", "DDR write", "VTCM read", "VTCM write", "multicast"};
+  return names[std::size_t(route)];
+}
+
+const char* name_of(TrafficLevel level) {
+  constexpr const char* names[] = {"", "spans", "ops", "sizes of transfers", "units", "the run"};
+  return names[std::size_t(level)];
+}
+
+void add(std::optional<std::int64_t>& sum, std::int64_t bytes) {
+  sum = saturating_add(sum.value_or(0), bytes);
+}
+
+namespace {
+
+std::optional<std::int64_t> both(const RouteBytes& bytes, Route read, Route write) {
+  auto sum = at(bytes, read);
+  if (const auto written = at(bytes, write)) add(sum, *written);
+  return sum;
+}
+
+// Measures are doubles; what is no number of bytes counts as none.
+std::int64_t bytes_of(double value) {
+  constexpr double most = 9e18;
+  if (!(value > 0)) return 0;
+  return value < most ? std::int64_t(std::llround(value)) : std::int64_t(most);
+}
+
+std::optional<Route> route_named(std::string_view name) {
+  if (name == "multicast write bytes") return Route::multicast;
+  const auto traffic = traffic_named(name);
+  if (!traffic) return std::nullopt;
+  return Route(place_of(*traffic));  // in the order of Memory and Direction
+}
+
+// What a kernel of Cloud AI 100 moves, as much as it puts out.
+struct KernelMoves {
+  bool ddr_read = false, ddr_write = false, multicast = false;
+};
+
+KernelMoves moves_of(std::string_view kernel, std::string_view memory) {
+  const auto has = [&](std::string_view word) { return kernel.find(word) != kernel.npos; };
+  KernelMoves moves;
+  if (!kernel.starts_with("aic")) return moves;
+  const bool to_vtcm = has("copytovtcm"), from_vtcm = has("copyfromvtcm"), ddr = has("copyddr");
+  const bool in_ddr = memory == "DDR";
+  moves.ddr_read = to_vtcm || ddr || (in_ddr && has("gather"));
+  moves.ddr_write = from_vtcm || ddr || (in_ddr && has("scatter"));
+  moves.multicast = has("multicast") && !kernel.ends_with("_in");  // its other side
+  return moves;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> ddr_bytes(const RouteBytes& bytes) {
+  return both(bytes, Route::ddr_read, Route::ddr_write);
+}
+
+std::optional<std::int64_t> vtcm_bytes(const RouteBytes& bytes) {
+  return both(bytes, Route::vtcm_read, Route::vtcm_write);
+}
+
+std::vector<ConstantTraffic> constant_traffic(const Profile& profile) {
+  std::vector<ConstantTraffic> units(profile.units.size());
+  std::vector<bool> tells(profile.units.size(), false);
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::unit || measure.subject_id >= units.size()) continue;
+    ConstantTraffic& unit = units[measure.subject_id];
+    unit.unit = UnitId(measure.subject_id);
+    const std::string_view name = profile.text(measure.what);
+    if (name == "ddr read bytes, constants") {
+      unit.constants = measure.value;
+      tells[measure.subject_id] = true;
+    }
+    if (name == "ddr read bytes") unit.ddr_read = measure.value;
+    if (name == "ddr write bytes") unit.ddr_write = measure.value;
+    if (name == "multicast write bytes") unit.multicast = measure.value;
+  }
+  std::vector<ConstantTraffic> told;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (tells[i]) told.push_back(units[i]);
+  }
+  return told;
+}
+
+OpTraffic::OpTraffic(const Profile& profile) : profile_(profile) {
+  take_columns();
+  take_op_measures();
+  take_sizes();
+  take_told();
+  sum_spans();
+}
+
+bool OpTraffic::of_spans_known(Route route) const {
+  const Source& source = sources_[std::size_t(route)];
+  return source.column != nullptr || !source.by_run.empty();
+}
+
+bool OpTraffic::any_of_ops() const {
+  return std::any_of(sources_.begin(), sources_.end(),
+                     [](const Source& source) { return source.total.of_ops.has_value(); });
+}
+
+bool OpTraffic::any() const {
+  return std::any_of(sources_.begin(), sources_.end(),
+                     [](const Source& source) { return source.total.best().has_value(); });
+}
+
+bool OpTraffic::carries(std::size_t row) const {
+  const std::size_t op = index_of(profile_.spans.op[row]);
+  if (op >= has_transfer_.size()) return false;
+  return profile_.spans.kind[row] == (has_transfer_[op] ? SpanKind::transfer : SpanKind::op);
+}
+
+void OpTraffic::take_columns() {
+  for (const MeasureColumn& column : profile_.spans.measures) {
+    if (column.kind != MeasureKind::count || column.values.size() != profile_.spans.size()) {
+      continue;
+    }
+    const auto route = route_named(profile_.text(column.what));
+    if (!route) continue;
+    Source& source = sources_[std::size_t(*route)];
+    if (source.column != nullptr) continue;  // the first says it
+    source.column = &column;
+    source.total.level = TrafficLevel::spans;
+    source.total.origin = column.origin;
+    source.total.of_ops = 0;
+  }
+}
+
+void OpTraffic::take_op_measures() {
+  std::unordered_map<std::uint32_t, std::optional<Route>> routes;  // by name
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::op || measure.kind != MeasureKind::count) continue;
+    if (measure.subject_id >= profile_.ops.size()) continue;
+    const auto [known, is_new] = routes.try_emplace(index_of(measure.what));
+    if (is_new) known->second = route_named(profile_.text(measure.what));
+    if (!known->second) continue;
+    Source& source = sources_[std::size_t(*known->second)];
+    if (source.column != nullptr) continue;  // the spans say it
+    if (source.by_op.empty()) {
+      source.by_op.assign(profile_.ops.size(), 0);
+      source.total.level = TrafficLevel::ops;
+      source.total.origin = measure.origin;
+      source.total.of_ops = 0;
+    }
+    std::int64_t& bytes = source.by_op[measure.subject_id];
+    bytes = saturating_add(bytes, bytes_of(measure.value));
+    add(source.total.of_ops, bytes_of(measure.value));
+  }
+}
+
+// A summary has no spans, and its ops' sizes are those of all their executions.
+void OpTraffic::take_sizes() {
+  const bool by_run = std::any_of(profile_.spans.op.begin(), profile_.spans.op.end(),
+                                  [](OpId op) { return op != OpId::none; });
+  std::unordered_map<std::uint64_t, KernelMoves> known;
+  for (std::size_t op = 0; op < profile_.ops.size(); ++op) {
+    const Op& from = profile_.ops[op];
+    if (from.output.value <= 0) continue;
+    const std::uint64_t key = std::uint64_t{index_of(from.kind)} << 32 | index_of(from.memory);
+    const auto [place, is_new] = known.try_emplace(key);
+    if (is_new) place->second = moves_of(profile_.text(from.kind), profile_.text(from.memory));
+    const auto take = [&](Route route, bool moves) {
+      Source& source = sources_[std::size_t(route)];
+      const TrafficLevel level = source.total.level;
+      if (!moves || (level != TrafficLevel::none && level != TrafficLevel::sizes)) return;
+      std::vector<std::int64_t>& bytes = by_run ? source.by_run : source.by_op;
+      if (bytes.empty()) bytes.assign(profile_.ops.size(), 0);
+      bytes[op] = from.output.value;
+      source.total.level = TrafficLevel::sizes;
+      source.total.origin = Origin::derived;
+      if (!source.total.of_ops) source.total.of_ops = 0;
+      if (!by_run) add(source.total.of_ops, from.output.value);
+    };
+    take(Route::ddr_read, place->second.ddr_read);
+    take(Route::ddr_write, place->second.ddr_write);
+    take(Route::multicast, place->second.multicast);
+  }
+}
+
+void OpTraffic::take_told() {
+  const bool needed =
+      std::any_of(profile_.measures.begin(), profile_.measures.end(),
+                  [](const Measure& measure) { return measure.subject == Measure::Subject::unit; });
+  const UnitsThatTell tell(profile_, needed);
+  for (const auto subject : {Measure::Subject::unit, Measure::Subject::profile}) {
+    const TrafficLevel level =
+        subject == Measure::Subject::unit ? TrafficLevel::units : TrafficLevel::run;
+    for (const Measure& measure : profile_.measures) {
+      if (measure.subject != subject || measure.kind != MeasureKind::count) continue;
+      const auto route = route_named(profile_.text(measure.what));
+      if (!route) continue;
+      if (level == TrafficLevel::units) {
+        if (measure.subject_id >= profile_.units.size()) continue;
+        const Unit& unit = profile_.units[measure.subject_id];
+        const bool part = *route == Route::multicast
+                              ? unit.engine != Engine::core
+                              : tell.include(UnitId(measure.subject_id),
+                                             *traffic_named(profile_.text(measure.what)));
+        if (part) continue;
+      }
+      TrafficTotal& total = sources_[std::size_t(*route)].total;
+      if (total.told_by != TrafficLevel::none && total.told_by != level) {
+        if (level == TrafficLevel::units) continue;
+        total.told.reset();  // the whole run's own number
+      }
+      total.told_by = level;
+      total.told_origin = measure.origin;
+      add(total.told, bytes_of(measure.value));
+    }
+  }
+}
+
+void OpTraffic::sum_spans() {
+  const std::size_t rows = profile_.spans.size();
+  const bool sizes = std::any_of(sources_.begin(), sources_.end(),
+                                 [](const Source& source) { return !source.by_run.empty(); });
+  if (sizes) {
+    has_transfer_.assign(profile_.ops.size(), false);
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t op = index_of(profile_.spans.op[row]);
+      if (profile_.spans.kind[row] == SpanKind::transfer && op < has_transfer_.size()) {
+        has_transfer_[op] = true;
+      }
+    }
+  }
+  for (std::size_t route = 0; route < route_count; ++route) {
+    if (!of_spans_known(Route(route))) continue;
+    std::int64_t sum = 0;
+    for (std::size_t row = 0; row < rows; ++row) {
+      sum = saturating_add(sum, of_span(Route(route), row));
+    }
+    sources_[route].total.of_ops = sum;
+  }
+}
+
+}  // namespace npuscope::analysis

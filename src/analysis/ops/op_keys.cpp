@@ -1,0 +1,185 @@
+#include "analysis/ops/op_keys.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "npuscope/analysis/stages.hpp"
+#include "npuscope/analysis/units.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+StringId label_of(const Op& op, Grouping grouping) {
+  switch (grouping) {
+    case Grouping::kind: return op.kind;
+    case Grouping::name: return op.name;
+    case Grouping::node: return op.node;
+    case Grouping::memory: return op.memory;
+    default: return op.node != StringId::empty ? op.node : op.name;
+  }
+}
+
+// Ops with a span; all of them where none has.
+std::vector<bool> ops_that_ran(const Profile& profile) {
+  std::vector<bool> ran(profile.ops.size(), false);
+  bool any = false;
+  for (const OpId op : profile.spans.op) {
+    if (index_of(op) < ran.size()) any = ran[index_of(op)] = true;
+  }
+  if (!any) ran.assign(ran.size(), true);
+  return ran;
+}
+
+std::string_view no_label(Grouping grouping) {
+  switch (grouping) {
+    case Grouping::kind: return "(no kind)";
+    case Grouping::node: return "(no node)";
+    case Grouping::layer: return "(no layer)";
+    case Grouping::memory: return "(no memory)";
+    case Grouping::rule: return "(no rule)";
+    case Grouping::core:
+    case Grouping::device:
+    case Grouping::unit: return "(no unit)";
+    case Grouping::label:
+    case Grouping::name: break;
+  }
+  return "(no op)";
+}
+
+}  // namespace
+
+OpKeys::OpKeys(const Profile& profile, const OpOptions& options)
+    : profile_(profile),
+      spans_(profile.spans),
+      grouping_(options.grouping),
+      of_units_(is_of_units(options.grouping)) {
+  if (of_units_) {
+    group_units(profile, options.grouping);
+  } else {
+    group_ops(profile, options);
+  }
+  for (OpRow& row : rows_) row.has_name = row.label != StringId::empty || !row.name.empty();
+}
+
+std::string_view OpKeys::name(std::uint32_t group) const {
+  const OpRow& row = rows_[group];
+  if (!row.name.empty()) return row.name;
+  return row.has_name ? profile_.text(row.label) : no_label(grouping_);
+}
+
+std::uint32_t OpKeys::row_for(StringId label) {
+  const auto [place, is_new] = row_of_label_.try_emplace(index_of(label), rows_.size());
+  if (is_new) rows_.emplace_back().label = label;
+  return place->second;
+}
+
+std::uint32_t OpKeys::row_named(std::string_view name) {
+  if (name.empty()) return row_for(StringId::empty);
+  const auto [place, is_new] = row_of_name_.try_emplace(name, rows_.size());
+  if (is_new) rows_.emplace_back().name = name;
+  return place->second;
+}
+
+std::uint32_t OpKeys::folded_row() {
+  if (folded_ == none) {
+    folded_ = std::uint32_t(rows_.size());
+    OpRow& row = rows_.emplace_back();
+    row.name = "(bookkeeping)";
+    row.folded = true;
+  }
+  return folded_;
+}
+
+void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
+  const bool by_rule = options.grouping == Grouping::rule && options.rules != nullptr;
+  std::vector<std::uint32_t> rules, folded;
+  if (by_rule) rules = options.rules->of(profile);
+  if (options.folded != nullptr) folded = options.folded->of(profile);
+  const std::vector<bool> ran = ops_that_ran(profile);
+  std::unordered_set<std::uint64_t> kinds;
+  of_op_.reserve(profile.ops.size());
+  for (std::size_t i = 0; i < profile.ops.size(); ++i) {
+    const Op& op = profile.ops[i];
+    std::uint32_t at = none;
+    if (!folded.empty() && folded[i] < options.folded->size()) {
+      at = folded_row();
+    } else if (by_rule) {
+      at = row_named(rules[i] < options.rules->size() ? options.rules->name(rules[i])
+                                                      : std::string_view{});
+    } else if (options.grouping == Grouping::layer) {
+      at = row_named(stage_of(profile.text(label_of(op, options.grouping))));
+    } else {
+      at = row_for(label_of(op, options.grouping));
+    }
+    OpRow& row = rows_[at];
+    row.ops += 1;
+    of_op_.push_back(at);
+    if (!ran[i] || op.kind == StringId::empty) continue;
+    if (row.kind == StringId::empty) row.kind = op.kind;
+    row.kinds += kinds.insert(std::uint64_t{at} << 32 | index_of(op.kind)).second;
+  }
+  without_ = row_for(StringId::empty);
+}
+
+void OpKeys::group_units(const Profile& profile, Grouping grouping) {
+  const CoreNumbers cores(profile);
+  std::map<std::uint32_t, std::uint32_t> row_of;
+  for (std::uint32_t i = 0; i < profile.units.size(); ++i) {
+    const Unit& unit = profile.units[i];
+    const std::uint32_t key = grouping == Grouping::unit   ? i
+                              : grouping == Grouping::core ? cores.of(UnitId{i})
+                                                           : unit.device;
+    const auto [place, is_new] = row_of.try_emplace(key, rows_.size());
+    if (is_new) {
+      rows_.emplace_back().name = grouping == Grouping::unit   ? path_of(profile, UnitId{i})
+                                  : grouping == Grouping::core ? cores.name(key)
+                                                               : fmt::format("device {}", key);
+    }
+    of_unit_.push_back(place->second);
+  }
+  without_ = std::uint32_t(rows_.size());
+  rows_.emplace_back();
+}
+
+namespace {
+
+bool is_of_core(Engine engine) {
+  return engine == Engine::core || engine == Engine::hvx || engine == Engine::hmx ||
+         engine == Engine::dma_issue || engine == Engine::dma;
+}
+
+}  // namespace
+
+CoreNumbers::CoreNumbers(const Profile& profile) : profile_(profile) {
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint32_t> number_of;
+  for (std::uint32_t i = 0; i < profile.units.size(); ++i) {
+    const Unit& unit = profile.units[i];
+    one_device_ = one_device_ && unit.device == profile.units[0].device;
+    const bool of_core = is_of_core(unit.engine);
+    const std::uint64_t core = std::uint64_t{unit.device} << 32 | unit.core;
+    const auto [place, is_new] =
+        number_of.try_emplace({of_core ? core : 0, of_core ? 0 : i + 1}, first_unit_.size());
+    if (is_new) first_unit_.push_back(UnitId{i});
+    of_unit_.push_back(place->second);
+  }
+  of_unit_.push_back(std::uint32_t(first_unit_.size()));
+  first_unit_.push_back(UnitId::none);
+}
+
+bool CoreNumbers::is_of_npu(std::uint32_t core) const {
+  const std::size_t unit = index_of(first_unit_[core]);
+  return unit < profile_.units.size() && is_of_core(profile_.units[unit].engine);
+}
+
+std::string CoreNumbers::name(std::uint32_t core) const {
+  const UnitId id = first_unit_[core];
+  if (!is_of_npu(core)) return path_of(profile_, id);
+  const Unit& unit = profile_.units[index_of(id)];
+  return one_device_ ? fmt::format("core {}", unit.core)
+                     : fmt::format("device {} > core {}", unit.device, unit.core);
+}
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,222 @@
+#include "analysis/ops/op_runs.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "npuscope/analysis/timeline.hpp"
+#include "npuscope/base/parallel.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+bool is_run(SpanKind kind) { return role_of(kind) == Role::work || kind == SpanKind::async; }
+
+// The spans that are runs or parts of one, by their op (a counting sort); last those without.
+struct RowsByOp {
+  explicit RowsByOp(const Profile& profile) {
+    const Spans& spans = profile.spans;
+    const std::size_t ops = profile.ops.size();
+    const auto place = [&](std::size_t row) {
+      return std::min<std::size_t>(index_of(spans.op[row]), ops);
+    };
+    first.assign(ops + 2, 0);
+    for (std::size_t row = 0; row < spans.size(); ++row) {
+      if (is_run(spans.kind[row])) first[place(row) + 1] += 1;
+    }
+    for (std::size_t op = 0; op <= ops; ++op) first[op + 1] += first[op];
+    rows.resize(first.back());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (std::size_t row = 0; row < spans.size(); ++row) {
+      if (is_run(spans.kind[row])) rows[next[place(row)]++] = std::uint32_t(row);
+    }
+  }
+
+  std::span<const std::uint32_t> of(std::size_t op) const {
+    return std::span(rows).subspan(first[op], first[op + 1] - first[op]);
+  }
+
+  std::vector<std::uint32_t> first, rows;
+};
+
+// How much of a set lies before a moment.
+class Covered {
+ public:
+  explicit Covered(std::vector<Interval> intervals) : set_(union_of(std::move(intervals))) {
+    std::int64_t sum = 0;
+    for (const Interval& interval : set_) {
+      before_.push_back(sum);
+      sum = saturating_add(sum, length_of(interval));
+    }
+  }
+
+  std::int64_t within(Interval window) const {
+    return saturating_subtract(until(window.end), until(window.begin));
+  }
+
+ private:
+  std::int64_t until(std::int64_t moment) const {
+    const auto after =
+        std::upper_bound(set_.begin(), set_.end(), moment,
+                         [](std::int64_t at, const Interval& each) { return at < each.begin; });
+    if (after == set_.begin()) return 0;
+    const auto last = std::size_t(after - set_.begin()) - 1;
+    return saturating_add(before_[last],
+                          length_of({set_[last].begin, std::min(moment, set_[last].end)}));
+  }
+
+  IntervalSet set_;
+  std::vector<std::int64_t> before_;
+};
+
+}  // namespace
+
+namespace {
+
+// A span of a run that may have others on other threads.
+struct Piece {
+  std::uint32_t inference;
+  std::uint32_t unit;
+  Interval interval;
+  bool operator<(const Piece& other) const {
+    if (inference != other.inference) return inference < other.inference;
+    if (unit != other.unit) return unit < other.unit;
+    return interval.begin < other.interval.begin;
+  }
+};
+
+void extend(Interval& run, Interval by) {
+  run.begin = std::min(run.begin, by.begin);
+  run.end = std::max(run.end, by.end);
+}
+
+// The n-th piece on every unit is of the n-th run of the inference.
+void join_pieces(std::span<const Piece> pieces, std::vector<Interval>& runs) {
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    place = i > 0 && pieces[i].unit == pieces[i - 1].unit ? place + 1 : 0;
+    if (place == runs.size()) {
+      runs.push_back(pieces[i].interval);
+    } else {
+      extend(runs[place], pieces[i].interval);
+    }
+  }
+}
+
+// A transfer is of the last run that began before it.
+void join_transfers(std::span<const Piece> transfers, std::vector<Interval>& runs) {
+  for (const Piece& transfer : transfers) {
+    const auto after =
+        std::upper_bound(runs.begin(), runs.end(), transfer.interval.begin,
+                         [](std::int64_t at, const Interval& run) { return at < run.begin; });
+    extend(after == runs.begin() ? runs.front() : after[-1], transfer.interval);
+  }
+}
+
+// The pieces of the inference that the first one is of; takes them from the front.
+std::span<const Piece> next_inference(std::span<const Piece>& pieces, std::uint32_t inference) {
+  std::size_t count = 0;
+  while (count < pieces.size() && pieces[count].inference == inference) ++count;
+  const auto these = pieces.first(count);
+  pieces = pieces.subspan(count);
+  return these;
+}
+
+}  // namespace
+
+std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_t> rows,
+                            std::vector<std::int64_t>& lengths) {
+  const Spans& spans = profile.spans;
+  const std::size_t before = lengths.size();
+  const bool has_instance = spans.instance.size() == spans.size();
+  std::vector<Piece> kernels, transfers;
+  for (const std::uint32_t row : rows) {
+    const Interval interval = interval_of(spans, row);
+    const Piece piece{has_instance ? spans.instance[row] : 0, index_of(spans.unit[row]), interval};
+    if (spans.kind[row] == SpanKind::op) {
+      kernels.push_back(piece);
+    } else if (spans.kind[row] == SpanKind::transfer) {
+      transfers.push_back(piece);
+    } else {
+      lengths.push_back(length_of(interval));
+    }
+  }
+  // A transfer is the rest of its op's run, and a run itself where the issue is not in the trace.
+  if (kernels.empty()) kernels.swap(transfers);
+  for (auto* pieces : {&kernels, &transfers}) {
+    if (!std::is_sorted(pieces->begin(), pieces->end())) {
+      std::stable_sort(pieces->begin(), pieces->end());
+    }
+  }
+  std::vector<Interval> runs;
+  std::span<const Piece> kernels_left(kernels), transfers_left(transfers);
+  while (!kernels_left.empty()) {
+    const std::uint32_t inference = kernels_left.front().inference;
+    runs.clear();
+    join_pieces(next_inference(kernels_left, inference), runs);
+    while (!transfers_left.empty() && transfers_left.front().inference < inference) {
+      transfers_left = transfers_left.subspan(1);
+    }
+    join_transfers(next_inference(transfers_left, inference), runs);
+    for (const Interval& run : runs) lengths.push_back(length_of(run));
+  }
+  return lengths.size() - before;
+}
+
+OpRuns::OpRuns(const Profile& profile, const std::vector<std::int64_t>& own, bool keep_lengths)
+    : profile_(profile) {
+  const RowsByOp by_op(profile);
+  const std::size_t ops = profile.ops.size();
+  runs_.assign(ops + 1, 0);
+  runs_[ops] = by_op.of(ops).size();
+  const auto& kinds = profile.spans.kind;
+  if (std::find(kinds.begin(), kinds.end(), SpanKind::transfer) != kinds.end()) {
+    beside_.assign(profile.spans.size(), 0);
+  }
+  // Runs are no more than spans, so those of an op have room where its spans are.
+  if (keep_lengths) {
+    first_ = by_op.first;
+    lengths_.assign(by_op.rows.size(), 0);
+    for (std::size_t i = first_[ops]; i < first_[ops + 1]; ++i) {
+      lengths_[i] = length_of(interval_of(profile.spans, by_op.rows[i]));
+    }
+  }
+  std::vector<std::uint8_t> found(ops, false);
+  parallel_for(ops, [&](std::size_t op) {
+    thread_local std::vector<std::int64_t> lengths;
+    lengths.clear();
+    runs_[op] = add_run_lengths(profile, by_op.of(op), lengths);
+    if (keep_lengths) std::copy(lengths.begin(), lengths.end(), lengths_.begin() + first_[op]);
+    if (!beside_.empty()) found[op] = find_beside(by_op.of(op), own);
+  });
+  if (std::find(found.begin(), found.end(), true) == found.end()) beside_.clear();
+}
+
+std::span<const std::int64_t> OpRuns::lengths(OpId op) const {
+  if (first_.empty()) return {};
+  const std::size_t place = std::min<std::size_t>(index_of(op), runs_.size() - 1);
+  return std::span(lengths_).subspan(first_[place], runs_[place]);
+}
+
+std::uint64_t OpRuns::of(OpId op) const {
+  return runs_[std::min<std::size_t>(index_of(op), runs_.size() - 1)];
+}
+
+bool OpRuns::find_beside(std::span<const std::uint32_t> rows,
+                         const std::vector<std::int64_t>& own) {
+  const Spans& spans = profile_.spans;
+  std::vector<Interval> transfers;
+  for (const std::uint32_t row : rows) {
+    if (spans.kind[row] == SpanKind::transfer) transfers.push_back(interval_of(spans, row));
+  }
+  if (transfers.empty()) return false;
+  const Covered covered(std::move(transfers));
+  bool any = false;
+  for (const std::uint32_t row : rows) {
+    if (spans.kind[row] != SpanKind::op) continue;
+    beside_[row] = std::min(own[row], covered.within(interval_of(spans, row)));
+    any = any || beside_[row] > 0;
+  }
+  return any;
+}
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,126 @@
+#include "npuscope/analysis/op_times.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "analysis/ops/op_runs.hpp"
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr std::int64_t earliest = std::numeric_limits<std::int64_t>::min();
+
+struct Inference {
+  std::uint32_t number = 0;
+  std::int64_t begin = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end = earliest;
+};
+
+class Times {
+ public:
+  explicit Times(const Profile& profile)
+      : profile_(profile), spans_(profile.spans), by_unit_(profile) {}
+
+  OpTimes find() {
+    const std::size_t ops = profile_.ops.size();
+    times_.begin.assign(ops, 0);
+    times_.end.assign(ops, 0);
+    times_.free_since.assign(ops, earliest);
+    times_.work.assign(ops, -1);
+    times_.unit.assign(ops, UnitId::none);
+    times_.seen.assign(ops, 0);
+    for (const OpId op : spans_.op) {
+      if (index_of(op) < ops) times_.seen[index_of(op)] = 1;
+    }
+    choose();
+    const std::vector<std::int64_t> own = own_durations(profile_, by_unit_);
+    const OpRuns runs(profile_, own);
+    for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) {
+      walk(UnitId(unit), own, runs);
+    }
+    walk(UnitId::none, own, runs);
+    return std::move(times_);
+  }
+
+ private:
+  bool counts(std::size_t row) const {
+    return role_of(spans_.kind[row]) == Role::work &&
+           (!chosen_ || spans_.instance[row] == *chosen_);
+  }
+
+  // Spans of one inference lie together, so the last one seen is nearly always the one needed.
+  void choose() {
+    if (spans_.instance.empty()) return;
+    std::vector<std::uint32_t> numbers;
+    for (const std::uint32_t number : spans_.instance) {
+      if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
+    }
+    std::sort(numbers.begin(), numbers.end());
+    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+    std::vector<Inference> inferences(numbers.size());
+    std::size_t place = 0;
+    for (std::size_t row = 0; row < spans_.size(); ++row) {
+      if (role_of(spans_.kind[row]) != Role::work) continue;
+      if (numbers[place] != spans_.instance[row]) {
+        place = std::size_t(std::lower_bound(numbers.begin(), numbers.end(), spans_.instance[row]) -
+                            numbers.begin());
+      }
+      const Interval span = interval_of(spans_, row);
+      Inference& inference = inferences[place];
+      inference.number = numbers[place];
+      inference.begin = std::min(inference.begin, span.begin);
+      inference.end = std::max(inference.end, span.end);
+    }
+    std::erase_if(inferences, [](const Inference& i) { return i.end < i.begin; });
+    times_.inferences = std::uint32_t(inferences.size());
+    if (inferences.empty()) return;
+    if (inferences.size() > 1) inferences.erase(inferences.begin());
+    const auto middle = inferences.begin() + std::ptrdiff_t((inferences.size() - 1) / 2);
+    std::nth_element(inferences.begin(), middle, inferences.end(),
+                     [](const Inference& a, const Inference& b) {
+                       const auto length = [](const Inference& i) {
+                         return saturating_subtract(i.end, i.begin);
+                       };
+                       return std::pair(length(a), a.number) < std::pair(length(b), b.number);
+                     });
+    chosen_ = times_.inference = middle->number;
+  }
+
+  // The rows of a unit come by their start.
+  void walk(UnitId unit, const std::vector<std::int64_t>& own, const OpRuns& runs) {
+    std::int64_t busy_until = earliest;
+    for (const std::uint32_t row : by_unit_.of(unit)) {
+      if (!counts(row)) continue;
+      const Interval span = interval_of(spans_, row);
+      const std::uint32_t op = index_of(spans_.op[row]);
+      const std::int64_t work = std::max<std::int64_t>(own[row] - runs.beside(row), 0);
+      times_.total_work = saturating_add(times_.total_work, work);
+      if (op < profile_.ops.size()) {
+        const bool first = times_.work[op] < 0;
+        if (first || span.begin < times_.begin[op]) {
+          times_.begin[op] = span.begin;
+          times_.free_since[op] = unit == UnitId::none ? span.begin : busy_until;
+          times_.unit[op] = unit;
+        }
+        times_.end[op] = first ? span.end : std::max(times_.end[op], span.end);
+        times_.work[op] = saturating_add(std::max<std::int64_t>(times_.work[op], 0), work);
+        times_.known = true;
+      }
+      busy_until = std::max(busy_until, span.end);
+    }
+  }
+
+  const Profile& profile_;
+  const Spans& spans_;
+  SpansByUnit by_unit_;
+  std::optional<std::uint32_t> chosen_;
+  OpTimes times_;
+};
+
+}  // namespace
+
+OpTimes op_times(const Profile& profile) { return Times(profile).find(); }
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,181 @@
+#include "npuscope/analysis/path.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "analysis/path/path_graph.hpp"
+#include "analysis/path/path_schedule.hpp"
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+
+const char* name_of(Reason reason) {
+  constexpr const char* names[reason_count] = {"start",   "data", "memory reuse", "transfer",
+                                               "order",   "flow", "issue",        "DMA wait",
+                                               "barrier", "unit"};
+  return names[std::size_t(reason)];
+}
+
+const char* name_of(GapPart part) {
+  constexpr const char* names[gap_part_count] = {"DMA", "semaphore", "barrier", "unrecorded"};
+  return names[std::size_t(part)];
+}
+
+namespace {
+
+constexpr std::int64_t unbounded = std::int64_t{1} << 60;  // beyond all times, far from overflow
+
+// The waits of a unit, each moment as one of them.
+class Waits {
+ public:
+  Waits(const PathGraph& graph, std::size_t unit) {
+    const Spans& spans = graph.profile->spans;
+    std::vector<Interval> found[recorded];
+    for (auto i = graph.first_of_unit[unit]; i < graph.first_of_unit[unit + 1]; ++i) {
+      const std::uint32_t row = graph.rows_of_unit[i];
+      if (const auto part = part_of(spans.kind[row])) {
+        found[*part].push_back(interval_of(spans, row));
+      }
+    }
+    IntervalSet taken;
+    for (std::size_t part = 0; part < recorded; ++part) {
+      const IntervalSet all = union_of(std::move(found[part]));
+      sets_[part] = difference_of(all, taken);
+      taken = union_of(taken, all);
+    }
+  }
+
+  // Fills in the parts of a gap that begins no earlier than the one before.
+  void fill(Interval gap, std::int64_t (&parts)[gap_part_count]) {
+    std::int64_t left = length_of(gap);
+    for (std::size_t part = 0; part < recorded; ++part) {
+      parts[part] = covered(part, gap);
+      left -= parts[part];
+    }
+    parts[std::size_t(GapPart::unrecorded)] = left;
+  }
+
+ private:
+  static constexpr std::size_t recorded = gap_part_count - 1;
+
+  static std::optional<std::size_t> part_of(SpanKind kind) {
+    if (kind == SpanKind::dma_wait) return std::size_t(GapPart::dma);
+    if (kind == SpanKind::sync) return std::size_t(GapPart::sync);
+    if (kind == SpanKind::barrier) return std::size_t(GapPart::barrier);
+    return std::nullopt;
+  }
+
+  std::int64_t covered(std::size_t part, Interval gap) {
+    const IntervalSet& set = sets_[part];
+    std::size_t& next = next_[part];
+    while (next < set.size() && set[next].end <= gap.begin) ++next;
+    std::int64_t length = 0;
+    for (std::size_t i = next; i < set.size() && set[i].begin < gap.end; ++i) {
+      length += length_of({std::max(set[i].begin, gap.begin), std::min(set[i].end, gap.end)});
+    }
+    return length;
+  }
+
+  IntervalSet sets_[recorded];
+  std::size_t next_[recorded] = {};
+};
+
+void fill_gap_parts(const PathGraph& graph, std::vector<PathStep>& steps) {
+  const std::size_t units = graph.profile->units.size();
+  std::vector<std::pair<std::size_t, std::size_t>> by_unit;  // unit and step
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (steps[i].gap <= 0) continue;
+    by_unit.push_back({std::min<std::size_t>(index_of(steps[i].unit), units), i});
+  }
+  std::sort(by_unit.begin(), by_unit.end());
+  std::optional<Waits> waits;
+  for (std::size_t i = 0; i < by_unit.size(); ++i) {
+    const auto [unit, place] = by_unit[i];
+    if (i == 0 || unit != by_unit[i - 1].first) waits.emplace(graph, unit);
+    PathStep& step = steps[place];
+    waits->fill({step.start - step.gap + step.in_flight, step.start}, step.gap_parts);
+    step.gap_parts[std::size_t(GapPart::dma)] += step.in_flight;
+  }
+}
+
+}  // namespace
+
+Result<PathAnalysis> PathAnalysis::create(const Profile& profile,
+                                          std::optional<std::uint32_t> instance) {
+  auto graph = make_path_graph(profile, instance);
+  if (!graph) return tl::unexpected(graph.error());
+  return PathAnalysis(std::move(*graph));
+}
+
+const PathBasis& PathAnalysis::basis() const { return graph_->basis; }
+
+CriticalPath PathAnalysis::observed() const {
+  const PathGraph& graph = *graph_;
+  const NodeScale scale(graph);
+  const Schedule schedule = schedule_of(graph, scale);
+  CriticalPath path;
+  path.begin = graph.timeline.begin;
+  path.wall = length_of(graph.timeline);
+  path.steps = steps_of(graph, schedule, path_through(graph, scale, schedule));
+  fill_gap_parts(graph, path.steps);
+  for (const PathStep& step : path.steps) {
+    path.work += step.duration;
+    path.gaps += step.gap;
+    for (std::size_t part = 0; part < gap_part_count; ++part) {
+      path.gap_parts[part] += step.gap_parts[part];
+    }
+  }
+  path.lead = path.steps.front().gap;
+  path.gaps -= path.lead;
+  path.tail = path.wall - path.lead - path.work - path.gaps;
+  PathStep after = path.steps.back();  // as if something began with the end of the timeline
+  after.start = graph.timeline.end;
+  after.gap = path.tail;
+  after.in_flight = 0;
+  std::vector<PathStep> rest{after};
+  fill_gap_parts(graph, rest);
+  for (std::size_t part = 0; part < gap_part_count; ++part) {
+    path.gap_parts[part] += rest[0].gap_parts[part];
+    path.tail_parts[part] = rest[0].gap_parts[part];
+  }
+  return path;
+}
+
+ExecutionTimes PathAnalysis::executions() const {
+  const PathGraph& graph = *graph_;
+  // The latest end of each that delays nothing.
+  std::vector<std::int64_t> latest(graph.size(), graph.last_end);
+  for (std::size_t node = 0; node < graph.size(); ++node) {
+    // A wait that nothing follows delays nothing.
+    if (graph.kind[node] != NodeKind::execution) latest[node] = unbounded;
+  }
+  for (auto at = graph.order.rbegin(); at != graph.order.rend(); ++at) {
+    const std::uint32_t node = *at;
+    const std::int64_t release =
+        latest[node] - (graph.end[node] - graph.start[node]) - graph.delay[node];
+    if (const std::uint32_t before = graph.unit_before[node]; before != PathGraph::none) {
+      latest[before] = std::min(latest[before], release - graph.unit_latency[node]);
+    }
+    for (auto i = graph.first_link[node]; i < graph.first_link[node + 1]; ++i) {
+      const PathLink& link = graph.links[i];
+      if (link.from == PathGraph::none) continue;
+      const std::int64_t latency = graph.released_by(link, node) - graph.end[link.from];
+      latest[link.from] = std::min(latest[link.from], release - latency);
+    }
+  }
+  ExecutionTimes times;
+  times.slack.assign(graph.profile->spans.size(), -1);
+  times.work.assign(graph.profile->spans.size(), -1);
+  for (std::size_t node = 0; node < graph.size(); ++node) {
+    if (graph.kind[node] != NodeKind::execution) continue;
+    const std::uint32_t row = graph.row[node];
+    std::int64_t& slack = times.slack[row];
+    const std::int64_t own = latest[node] - graph.end[node];
+    slack = slack < 0 ? own : std::min(slack, own);
+    times.work[row] =
+        std::max<std::int64_t>(times.work[row], 0) + graph.end[node] - graph.start[node];
+  }
+  return times;
+}
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,70 @@
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/path/path_schedule.hpp"
+#include "npuscope/analysis/path.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr int most_rounds = 64;
+
+bool makes_faster(const Scaling& scaling) {
+  const auto below_one = [](double factor) { return factor < 1; };
+  return std::any_of(scaling.of_op.begin(), scaling.of_op.end(), below_one) ||
+         std::any_of(scaling.of_unit.begin(), scaling.of_unit.end(), below_one);
+}
+
+// The wall is the longest of all paths, each a straight line in the factor of what is made faster.
+// From above, the line of the path that is longest at a factor meets the limit at a smaller one;
+// there the next is taken, until none rises above the limit.
+std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling, double limit) {
+  double factor = 1;
+  for (int round = 0; round < most_rounds; ++round) {
+    const NodeScale scale(graph, scaling, factor), faster(graph, scaling, 0);
+    const Schedule schedule = schedule_of(graph, scale);
+    const double above = schedule.last_end - limit;
+    const std::vector<PathNode> path = path_through(graph, scale, schedule);
+    if (above <= 1e-3 * double(path.size())) return 1 / factor;
+    double slope = 0;
+    for (const PathNode& each : path) {
+      if (faster.of(each.node) > 0) continue;
+      slope += (each.released_next - schedule.start[each.node]) / factor;
+    }
+    if (!(slope > 0)) return std::nullopt;
+    factor -= above / slope;
+    if (!(factor > 1e-6)) return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+double PathAnalysis::wall_if(const Scaling& scaling) const {
+  return schedule_of(*graph_, NodeScale(*graph_, scaling)).last_end +
+         double(length_of(graph_->timeline) - graph_->last_end);
+}
+
+WhatIf PathAnalysis::what_if(const Scaling& scaling) const {
+  const PathGraph& graph = *graph_;
+  const NodeScale as_it_was(graph), scale(graph, scaling);
+  const Schedule before = schedule_of(graph, as_it_was), after = schedule_of(graph, scale);
+  const double wall = double(length_of(graph.timeline)), tail = wall - before.last_end;
+  WhatIf result;
+  result.before = wall;
+  result.after = after.last_end + tail;
+  for (const PathNode& each : path_through(graph, as_it_was, before)) {
+    result.off_the_path +=
+        (each.released_next - before.start[each.node]) * (1 - scale.of(each.node));
+  }
+  result.limit = result.after;
+  if (makes_faster(scaling)) {
+    const double limit = schedule_of(graph, NodeScale(graph, scaling, 0)).last_end;
+    result.limit = limit + tail;
+    result.limit_speedup = speedup_to(graph, scaling, limit);
+  }
+  result.steps = steps_of(graph, after, path_through(graph, scale, after));
+  return result;
+}
+
+}  // namespace npuscope::analysis

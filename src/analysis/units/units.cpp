@@ -1,0 +1,274 @@
+#include "npuscope/analysis/units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/inference_times.hpp"
+#include "analysis/ops/op_keys.hpp"
+#include "analysis/units/unit_busy.hpp"
+#include "analysis/units/units_that_tell.hpp"
+#include "npuscope/base/parallel.hpp"
+
+namespace npuscope::analysis {
+
+bool Traffic::known() const {
+  return std::any_of(&bytes[0][0], &bytes[0][0] + 4, [](const auto& value) { return bool(value); });
+}
+
+// "DDR read bytes", "dram_read", "VTCM write (bytes)": vendors agree on the words, not on the form.
+// A word more ("ddr read bytes, constants") makes it a part of what is counted already.
+std::optional<TrafficName> traffic_named(std::string_view name) {
+  constexpr std::size_t longest = 60;
+  if (name.size() > longest) return std::nullopt;
+  bool ddr = false, vtcm = false, read = false, write = false;
+  std::string word;
+  const auto take_word = [&] {
+    ddr = ddr || word == "ddr" || word == "dram";
+    vtcm = vtcm || word == "vtcm" || word == "tcm";
+    read = read || word == "read" || word == "reads";
+    write = write || word == "write" || word == "writes" || word == "written";
+    const bool known = word.empty() || word == "bytes" || word == "byte" || word == "total" ||
+                       word == "mem" || word == "ddr" || word == "dram" || word == "vtcm" ||
+                       word == "tcm" || word.starts_with("read") || word.starts_with("writ");
+    word.clear();
+    return known;
+  };
+  for (const char c : name) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper || (c >= 'a' && c <= 'z')) {
+      word += upper ? char(c - 'A' + 'a') : c;
+    } else if (c == ' ' || c == '_' || c == '(' || c == ')') {
+      if (!take_word()) return std::nullopt;
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (!take_word() || ddr == vtcm || read == write) return std::nullopt;
+  return TrafficName{ddr ? Memory::ddr : Memory::vtcm, read ? Direction::read : Direction::write};
+}
+
+namespace {
+
+void add(std::optional<double>& sum, double value) { sum = sum.value_or(0) + value; }
+
+class Table {
+ public:
+  Table(const Profile& profile, const SpansByUnit& by_unit, const std::vector<std::int64_t>& own)
+      : profile_(profile), by_unit_(by_unit), own_(own) {}
+
+  UnitTable finish();
+
+ private:
+  void add_engine(const UnitBusy& unit, const UnitBusy::OfEngine& of);
+  void add_measures();
+  void add_measures_of(Measure::Subject subject, const char* source);
+
+  const Profile& profile_;
+  const SpansByUnit& by_unit_;
+  const std::vector<std::int64_t>& own_;
+  UnitTable table_;
+  EngineRow engines_[engine_count];
+  std::vector<Interval> active_[engine_count];
+};
+
+void Table::add_engine(const UnitBusy& unit, const UnitBusy::OfEngine& of) {
+  EngineRow& row = engines_[std::size_t(of.engine)];
+  const IntervalSet& busy = unit.busy_of(of);
+  auto& active = active_[std::size_t(of.engine)];
+  active.insert(active.end(), busy.begin(), busy.end());
+  row.units += 1;
+  row.work = saturating_add(row.work, of.work);
+  const std::int64_t length = length_of(busy);
+  if (row.busiest != UnitId::none && length <= row.domain) return;
+  row.domain = length;
+  row.busiest = unit.unit;
+}
+
+// A moment in which several wait counts for the one that is named first.
+void divide_waits(const UnitBusy& unit, UnitRow& row) {
+  IntervalSet seen = unit.busy;
+  const auto part = [&](const IntervalSet& waits) {
+    if (waits.empty()) return std::int64_t{0};
+    const IntervalSet alone = difference_of(waits, seen);
+    seen = union_of(seen, alone);
+    return length_of(alone);
+  };
+  row.waiting_for_dma = part(unit.dma_waits);
+  row.at_syncs = part(unit.syncs);
+  row.at_barriers = part(unit.barriers);
+  row.waiting = saturating_add(row.waiting_for_dma, saturating_add(row.at_syncs, row.at_barriers));
+}
+
+void Table::add_measures() {
+  const Spans& spans = profile_.spans;
+  std::vector<UnitRow*> row_of(profile_.units.size() + 1, nullptr);
+  for (UnitRow& row : table_.units) {
+    row_of[std::min<std::size_t>(index_of(row.unit), profile_.units.size())] = &row;
+  }
+  const auto add_to_rows = [&](const MeasureColumn& measure, auto place_in) {
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      if (measure.values[i] == MeasureColumn::missing) continue;
+      const auto value = double(measure.values[i]);
+      place_in(table_, value);
+      UnitRow* row = row_of[std::min<std::size_t>(index_of(spans.unit[i]), profile_.units.size())];
+      if (row != nullptr) place_in(*row, value);
+    }
+  };
+  const MeasureColumn* path = nullptr;
+  for (const MeasureColumn& measure : spans.measures) {
+    if (measure.values.size() != spans.size()) continue;
+    if (measure.kind == MeasureKind::dominant_path &&
+        (path == nullptr || path->origin == Origin::derived)) {
+      path = &measure;
+    }
+    if (measure.kind != MeasureKind::count) continue;
+    const auto traffic = traffic_named(profile_.text(measure.what));
+    if (!traffic) continue;
+    add_to_rows(measure, [&](auto& row, double value) {
+      add(row.traffic.of(traffic->memory, traffic->direction), value);
+    });
+    table_.traffic_source = "spans";
+  }
+  if (path != nullptr) {
+    add_to_rows(*path, [](auto& row, double value) { add(row.dominant_path, value); });
+  }
+  // The same bytes may be told at several levels: the finest one that has any counts.
+  add_measures_of(Measure::Subject::unit, "units");
+  add_measures_of(Measure::Subject::op, "ops");
+  add_measures_of(Measure::Subject::profile, "the whole run");
+}
+
+void Table::add_measures_of(Measure::Subject subject, const char* source) {
+  if (table_.traffic.known()) return;
+  const bool of_units = subject == Measure::Subject::unit;
+  const UnitsThatTell tell(profile_, of_units);
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != subject || measure.kind != MeasureKind::count) continue;
+    const auto traffic = traffic_named(profile_.text(measure.what));
+    if (!traffic) continue;
+    if (!of_units || !tell.include(UnitId(measure.subject_id), *traffic)) {
+      add(table_.traffic.of(traffic->memory, traffic->direction), measure.value);
+    }
+    table_.traffic_source = source;
+    if (!of_units) continue;
+    const auto row = std::find_if(table_.units.begin(), table_.units.end(), [&](const auto& unit) {
+      return index_of(unit.unit) == measure.subject_id;
+    });
+    if (row != table_.units.end()) {
+      add(row->traffic.of(traffic->memory, traffic->direction), measure.value);
+    }
+  }
+}
+
+UnitTable Table::finish() {
+  table_.wall = length_of(timeline_of(profile_));
+  for (std::size_t i = 0; i < engine_count; ++i) engines_[i].engine = Engine(i);
+  const std::vector<UnitBusy> units = busy_of_units(profile_, by_unit_, own_);
+  for (const UnitBusy& unit : units) {
+    UnitRow& row = table_.units.emplace_back();
+    row.unit = unit.unit;
+    row.spans = unit.spans;
+    row.work = unit.work;
+    row.busy = length_of(unit.busy);
+    for (const UnitBusy::OfEngine& of : unit.engines) add_engine(unit, of);
+  }
+  parallel_for(units.size(), [&](std::size_t i) { divide_waits(units[i], table_.units[i]); });
+  parallel_for(engine_count, [&](std::size_t i) {
+    engines_[i].active = length_of(union_of(std::move(active_[i])));
+  });
+  for (std::size_t i = 0; i < engine_count; ++i) {
+    if (engines_[i].units > 0) table_.engines.push_back(engines_[i]);
+  }
+  add_measures();
+  return std::move(table_);
+}
+
+}  // namespace
+
+UnitTable analyse_units(const Profile& profile, const SpansByUnit& by_unit,
+                        const std::vector<std::int64_t>& own) {
+  return Table(profile, by_unit, own).finish();
+}
+
+std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile, const SpansByUnit& by_unit,
+                                              const std::vector<std::int64_t>& own,
+                                              UnitGrouping grouping) {
+  const CoreNumbers cores(profile);
+  const std::vector<UnitBusy> units = busy_of_units(profile, by_unit, own);
+  std::map<std::uint32_t, std::vector<const UnitBusy*>> members;
+  for (const UnitBusy& unit : units) {
+    if (index_of(unit.unit) >= profile.units.size()) continue;
+    const bool by_core = grouping == UnitGrouping::core;
+    const std::uint32_t device = profile.units[index_of(unit.unit)].device;
+    members[by_core ? cores.of(unit.unit) : device].push_back(&unit);
+  }
+  std::vector<UnitGroupRow> rows;
+  for (const auto& [key, group] : members) {
+    UnitGroupRow& row = rows.emplace_back();
+    row.name = grouping == UnitGrouping::core ? cores.name(key) : fmt::format("device {}", key);
+    std::vector<Interval> busy, waits;
+    for (const UnitBusy* unit : group) {
+      row.units += 1;
+      row.spans += unit->spans;
+      row.work = saturating_add(row.work, unit->work);
+      busy.insert(busy.end(), unit->busy.begin(), unit->busy.end());
+      for (const auto* set : {&unit->syncs, &unit->barriers, &unit->dma_waits}) {
+        waits.insert(waits.end(), set->begin(), set->end());
+      }
+    }
+    const IntervalSet active = union_of(std::move(busy));
+    row.active = length_of(active);
+    row.waiting = length_of(difference_of(union_of(std::move(waits)), active));
+  }
+  return rows;
+}
+
+std::vector<SteadyUse> analyse_steady_use(const Profile& profile, const SpansByUnit& by_unit,
+                                          const std::vector<std::int64_t>& own) {
+  constexpr std::size_t most_inferences = 65'536;
+  const Inferences inferences(profile, every_instance, most_inferences);
+  std::vector<SteadyUse> all;
+  if (inferences.count() < 2) return all;
+  const auto times = inference_times(profile, inferences, by_unit, own);
+  for (std::size_t engine = 0; engine < analysis::engine_count; ++engine) {
+    std::vector<double> shares;
+    bool any = false;
+    for (const InferenceTimes& each : times) {
+      const std::int64_t wall = length_of(each.extent);
+      any = any || each.engines[engine].busiest > 0;
+      if (wall > 0) shares.push_back(double(each.engines[engine].busiest) / double(wall));
+    }
+    if (any && !shares.empty()) all.push_back({Engine(engine), spread_of(shares)});
+  }
+  return all;
+}
+
+namespace {
+
+// Threads of one kind often share a name: "HVX" of lane 2 is "HVX 2".
+std::string name_of_unit(const Profile& profile, const Unit& unit) {
+  const std::string name(profile.text(unit.name));
+  if (name.empty()) return fmt::format("{} {}", name_of(unit.engine), unit.lane);
+  const bool is_lane = unit.parent != UnitId::none && (domain_of(unit.engine) == Domain::compute ||
+                                                       domain_of(unit.engine) == Domain::movement);
+  const bool numbered = name.find_first_of("0123456789") != std::string::npos;
+  return is_lane && !numbered ? fmt::format("{} {}", name, unit.lane) : name;
+}
+
+}  // namespace
+
+std::string path_of(const Profile& profile, UnitId unit) {
+  constexpr int deepest = 16;  // parents may form a ring in a forged profile
+  std::string path;
+  for (int depth = 0; depth < deepest && index_of(unit) < profile.units.size(); ++depth) {
+    const Unit& here = profile.units[index_of(unit)];
+    const std::string name = name_of_unit(profile, here);
+    path = path.empty() ? name : name + " > " + path;
+    unit = here.parent;
+  }
+  return path.empty() ? "(no unit)" : path;
+}
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,214 @@
+#include "npuscope/analysis/memory.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <random>
+#include <set>
+
+#include "analysis/memory/memory_builder.hpp"
+#include "npuscope/analysis/vtcm_peak.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using npuscope::testing::MemoryBuilder;
+
+MemoryTable table_of(const Profile& profile, const MemoryOptions& options = {}) {
+  return analyse_memory(profile, OpTraffic(profile), options);
+}
+
+const MemoryRow* row_of(const MemoryTable& table, std::string_view label) {
+  for (const MemoryRow& row : table.rows) {
+    if (row.label == label) return &row;
+  }
+  return nullptr;
+}
+
+TEST(Memory, ARowIsAnOperatorWithItsTilesAndWhatIsLoadedForIt) {
+  MemoryBuilder made("UTIMER", ClockKind::timer, 1e9);
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  made.span(dma, "weight_7", 0, 10, SpanKind::op, "aiccopytovtcm");
+  made.span(dma, "weight_7", 10, 14, SpanKind::op, "aicmulticastvtcm");
+  made.span(hmx, "/layer/MatMul/__0", 5, 20, SpanKind::op, "aicconvolutiond32");
+  made.span(hmx, "/layer/MatMul/__1", 30, 40, SpanKind::op, "aicconvolutiond32");
+  made.bytes("ddr read bytes", {64, 0, 0, 0});
+  made.profile.edges = {{OpId{0}, OpId{1}, EdgeKind::data},
+                        {OpId{1}, OpId{3}, EdgeKind::data},
+                        {OpId{1}, OpId{2}, EdgeKind::data}};
+  const MemoryTable table = table_of(made.profile);
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].label, "/layer/MatMul");
+  EXPECT_EQ(at(table.rows[0].bytes, Route::ddr_read), 64);
+  EXPECT_EQ(table.rows[0].active, 30);  // 0 to 20 and 30 to 40
+  EXPECT_EQ(table.rows[0].ops, 4u);
+  EXPECT_EQ(table.wall, 40);
+}
+
+TEST(Memory, ByKindTransfersStayWhatTheyAre) {
+  MemoryBuilder made;
+  made.span(made.unit("DMA", Engine::dma), "w", 0, 10, SpanKind::op, "aiccopytovtcm");
+  made.span(made.unit("HMX", Engine::hmx), "m", 10, 20, SpanKind::op, "aicconvolutiond32");
+  made.profile.edges = {{OpId{0}, OpId{1}, EdgeKind::data}};
+  MemoryOptions options;
+  options.grouping = MemoryGrouping::kind;
+  EXPECT_EQ(table_of(made.profile, options).rows.size(), 2u);
+  EXPECT_EQ(table_of(made.profile).rows.size(), 1u);
+}
+
+TEST(Memory, WaitsForDmaAreTimeOfTheOpButSyncsAreNot) {
+  MemoryBuilder made;
+  const UnitId lane = made.unit("main", Engine::hmx);
+  made.span(lane, "a", 0, 10, SpanKind::dma_wait);
+  made.span(lane, "a", 10, 15);
+  made.span(lane, "a", 15, 40, SpanKind::sync);
+  made.bytes("ddr read bytes", {0, 5, 0});
+  EXPECT_EQ(row_of(table_of(made.profile), "a")->active, 15);
+}
+
+TEST(Memory, SeveralInferencesGiveTheMedianAfterTheFirst) {
+  MemoryBuilder made;
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  const std::int64_t lengths[] = {500, 10, 30, 20};
+  std::vector<std::int64_t> bytes;
+  std::int64_t start = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    made.span(dma, "a", start, start + lengths[i]);
+    made.profile.spans.instance.push_back(i + 5);
+    bytes.push_back(1000 + i);
+    start += 1000;
+  }
+  made.bytes("ddr read bytes", bytes);
+  const MemoryTable table = table_of(made.profile);
+  EXPECT_TRUE(table.first_apart);
+  ASSERT_EQ(table.inferences.size(), 4u);
+  EXPECT_EQ(table.inferences[0].instance, 5u);
+  EXPECT_EQ(table.wall, 20);
+  EXPECT_EQ(table.walls.first, 500);
+  EXPECT_EQ(at(table.bytes, Route::ddr_read), 1002);
+  EXPECT_EQ(table.rows[0].active, 20);
+  EXPECT_EQ(at(table.rows[0].bytes, Route::ddr_read), 1002);
+}
+
+// Of 0, 0, 40, 60: an op that ran in two of the four inferences after the first.
+TEST(Memory, AnInferenceWithoutTheOpCountsAsNothingOfIt) {
+  MemoryBuilder made;
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    made.span(dma, "always", 1000 * i, 1000 * i + 10);
+    made.profile.spans.instance.push_back(i);
+  }
+  for (const std::uint32_t i : {2u, 4u}) {
+    made.span(dma, "sometimes", 1000 * i + 20, 1000 * i + 40 + 10 * i);
+    made.profile.spans.instance.push_back(i);
+  }
+  made.bytes("ddr read bytes", {1, 1, 1, 1, 1, 40, 60});
+  const MemoryTable table = table_of(made.profile);
+  EXPECT_EQ(row_of(table, "sometimes")->active, 20);  // between 0 and 40
+  EXPECT_EQ(at(row_of(table, "sometimes")->bytes, Route::ddr_read), 20);
+  EXPECT_EQ(row_of(table, "always")->active, 10);
+}
+
+TEST(Memory, MacsOfTheModelAreMatchedByNameWhateverItsSigns) {
+  MemoryBuilder made("cycles", ClockKind::unit_cycles, 1e9);
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  made.span(hmx, "_encoder_layer_0_MatMul", 0, 100);
+  made.span(hmx, "other", 100, 101);
+  made.bytes("ddr read bytes", {1000, 0});
+  MemoryOptions options;
+  options.peaks.ddr_bytes_per_s = 100e9;
+  options.peaks.macs_per_cycle[std::size_t(Precision::fp16)] = 100;
+  options.model = {{"/encoder/layer.0/MatMul", 9000}, {"/gone", 1000}, {"/reshape", 0}};
+  const MemoryTable table = table_of(made.profile, options);
+  EXPECT_EQ(table.model_nodes, 2u);
+  EXPECT_EQ(table.model_nodes_matched, 1u);
+  EXPECT_EQ(table.model_macs_matched, 9000);
+  const MemoryRow* row = row_of(table, "_encoder_layer_0_MatMul");
+  ASSERT_NE(row, nullptr);
+  EXPECT_TRUE(row->macs_of_model);
+  EXPECT_DOUBLE_EQ(*row->placement.of(Resource::macs), 0.9);
+  EXPECT_DOUBLE_EQ(*row->placement.of(Resource::ddr), 0.1);
+  EXPECT_EQ(row->placement.verdict, Verdict::compute);
+  EXPECT_DOUBLE_EQ(*row->placement.intensity, 9);
+}
+
+// Sums over rows are those of the spans, and active times those of ticks counted one by one.
+TEST(Memory, EqualsASlowTwin) {
+  std::mt19937_64 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    MemoryBuilder made;
+    const UnitId units[] = {made.unit("HVX 0", Engine::hvx), made.unit("HVX 1", Engine::hvx),
+                            made.unit("DMA", Engine::dma)};
+    const char* names[] = {"a", "b", "c/__0", "c/__1", ""};
+    std::vector<std::int64_t> bytes;
+    std::map<std::string, std::set<std::int64_t>> ticks;
+    std::map<std::string, std::int64_t> sums;
+    const int spans = 1 + int(random() % 12);
+    for (int i = 0; i < spans; ++i) {
+      const std::string name = names[random() % 5];
+      const auto start = std::int64_t(random() % 30), length = std::int64_t(random() % 12);
+      const SpanKind kind = random() % 5 == 0 ? SpanKind::sync : SpanKind::op;
+      made.span(units[random() % 3], name, start, start + length, kind);
+      bytes.push_back(std::int64_t(random() % 1000));
+      const std::string label = name.substr(0, 1);
+      if (kind == SpanKind::sync) bytes.back() = 0;
+      sums[label] += bytes.back();
+      for (std::int64_t tick = start; kind == SpanKind::op && tick < start + length; ++tick) {
+        ticks[label].insert(tick);
+      }
+    }
+    made.bytes("ddr write bytes", bytes);
+    const MemoryTable table = table_of(made.profile);
+    std::int64_t all = 0;
+    for (const MemoryRow& row : table.rows) {
+      ASSERT_EQ(row.active, double(ticks[row.label].size())) << row.label;
+      ASSERT_EQ(at(row.bytes, Route::ddr_write), sums[row.label]);
+      all += sums[row.label];
+    }
+    ASSERT_EQ(at(table.bytes, Route::ddr_write), all);
+    std::int64_t of_engines = 0;
+    for (const EngineTraffic& row : table.engines) {
+      of_engines += at(row.bytes, Route::ddr_write).value_or(0);
+    }
+    ASSERT_EQ(of_engines, all);
+  }
+}
+
+TEST(Memory, NothingAndNonsenseAreAnswered) {
+  EXPECT_TRUE(table_of(Profile()).rows.empty());
+  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  MemoryBuilder made;
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  for (int i = 0; i < 4; ++i) made.span(dma, "a", 0, 10);
+  made.bytes("ddr read bytes", {most, most, -1, 3});
+  Spans& spans = made.profile.spans;
+  spans.start = {-most, most, 0, most};
+  spans.duration = {most, most, -7, 1};
+  spans.op = {OpId{77}, OpId::none, OpId{0}, OpId{0}};
+  spans.unit = {UnitId{99}, UnitId::none, dma, dma};
+  spans.instance = {4'000'000'000u, 0, 7, 7};
+  made.profile.edges = {{OpId{0}, OpId{0}, EdgeKind::data}, {OpId{5}, OpId{0}, EdgeKind::data}};
+  const MemoryTable table = table_of(made.profile);
+  EXPECT_EQ(table.inferences.size(), 3u);
+  for (const MemoryRow& row : table.rows) EXPECT_GE(row.active, 0);
+}
+
+TEST(VtcmPeak, OfCountersAndNumbersTheFullest) {
+  MemoryBuilder made;
+  made.profile.counters.series.resize(2);
+  made.profile.counters.series[0].name = made.text("VTCM alloc");
+  made.profile.counters.series[1].name = made.text("VTCM read bytes in flight");
+  made.profile.counters.of = {0, 1, 0, 0};
+  made.profile.counters.time = {0, 1, 2, 3};
+  made.profile.counters.value = {10, 9999, 500, 20};
+  made.measure(Measure::Subject::profile, 0, "peak VTCM bytes", 510);
+  const auto peaks = vtcm_peaks(made.profile);
+  ASSERT_EQ(peaks.size(), 2u);
+  EXPECT_EQ(peaks[0].bytes, 500);
+  EXPECT_EQ(peaks[0].origin, Origin::counter);
+  EXPECT_EQ(peaks[1].bytes, 510);
+}
+
+}  // namespace
+}  // namespace npuscope::analysis

@@ -1,0 +1,116 @@
+#include "analysis/ops/op_runs.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <set>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/ops.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using npuscope::testing::ProfileBuilder;
+
+OpRuns runs_of(const Profile& profile) {
+  return {profile, own_durations(profile, SpansByUnit(profile))};
+}
+
+TEST(OpRuns, ThreadsThatShareAnOpAreOneRunOfItInEachInference) {
+  ProfileBuilder made;
+  for (const char* name : {"HVX 0", "HVX 1", "HVX 2"}) {
+    const UnitId thread = made.unit(name, Engine::hvx);
+    made.span(thread, "add", 0, 10);
+    made.span(thread, "add", 100, 110);
+  }
+  made.profile.spans.instance = {0, 1, 0, 1, 0, 1};
+  EXPECT_EQ(runs_of(made.profile).of(OpId{0}), 2u);
+  made.profile.spans.instance = {0, 0, 0, 0, 0, 0};
+  EXPECT_EQ(runs_of(made.profile).of(OpId{0}), 2u);
+}
+
+TEST(OpRuns, AnIssueAndItsTransferAreOneRunAndTheIssueIsBesideIt) {
+  ProfileBuilder made;
+  const UnitId thread = made.unit("DMAIssue", Engine::dma_issue);
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  made.span(thread, "copy", 0, 3);
+  made.span(dma, "copy", 1, 20, SpanKind::transfer);
+  made.span(thread, "blocked", 20, 30);
+  made.span(dma, "blocked", 22, 25, SpanKind::transfer);
+  made.span(dma, "unseen issue", 40, 50, SpanKind::transfer);
+  const OpRuns runs = runs_of(made.profile);
+  for (std::uint32_t op = 0; op < 3; ++op) EXPECT_EQ(runs.of(OpId{op}), 1u);
+  EXPECT_EQ(runs.beside(0), 2);
+  EXPECT_EQ(runs.beside(2), 3);
+  EXPECT_EQ(runs.beside(1) + runs.beside(3) + runs.beside(4), 0);
+}
+
+TEST(OpRuns, SlicesAreARunEachAndWaitsAreNone) {
+  ProfileBuilder made;
+  const UnitId first = made.unit("t1", Engine::thread), second = made.unit("t2", Engine::thread);
+  made.span(first, "step", 0, 10, SpanKind::slice);
+  made.span(second, "step", 0, 10, SpanKind::slice);
+  made.span(second, "step", 10, 20, SpanKind::sync);
+  made.span(second, "step", 0, 40, SpanKind::async);
+  made.span(second, "", 0, 10, SpanKind::slice);
+  const OpRuns runs = runs_of(made.profile);
+  EXPECT_EQ(runs.of(OpId{0}), 3u);
+  EXPECT_EQ(runs.of(OpId::none), 1u);
+}
+
+// The obvious way: each moment of each span of the thread is looked for in every transfer.
+TEST(OpRuns, BesideIsEveryMomentInWhichATransferOfTheSameOpRuns) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 200; ++round) {
+    ProfileBuilder made;
+    const UnitId thread = made.unit("DMAIssue", Engine::dma_issue);
+    const UnitId dma = made.unit("DMA", Engine::dma);
+    std::int64_t free = 0;  // one thread issues one after another
+    for (int i = 0; i < 8; ++i) {
+      const char* op = random() % 2 ? "a" : "b";
+      const std::int64_t begin = free + random() % 5;
+      free = begin + random() % 6;
+      made.span(thread, op, begin, free);
+      const std::int64_t transfer = random() % 40;
+      made.span(dma, op, transfer, transfer + random() % 9, SpanKind::transfer);
+    }
+    const Spans& spans = made.profile.spans;
+    const OpRuns runs = runs_of(made.profile);
+    for (std::size_t row = 0; row < spans.size(); ++row) {
+      std::set<std::int64_t> moments;
+      for (std::size_t other = 0; other < spans.size() && spans.kind[row] == SpanKind::op;
+           ++other) {
+        if (spans.kind[other] != SpanKind::transfer || spans.op[other] != spans.op[row]) continue;
+        for (std::int64_t t = spans.start[row]; t < spans.start[row] + spans.duration[row]; ++t) {
+          const bool runs_then =
+              spans.start[other] <= t && t < spans.start[other] + spans.duration[other];
+          if (runs_then) moments.insert(t);
+        }
+      }
+      ASSERT_EQ(runs.beside(row), std::int64_t(moments.size())) << "in round " << round;
+    }
+  }
+}
+
+TEST(OpTable, WorkOfATransferIsItsOwnTimeAndTheIssueStandsBesideIt) {
+  ProfileBuilder made;
+  const UnitId thread = made.unit("DMAIssue", Engine::dma_issue);
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  made.span(thread, "copy", 0, 3);
+  made.span(dma, "copy", 0, 20, SpanKind::transfer);
+  made.span(thread, "flush", 5, 9);
+  const SpansByUnit by_unit(made.profile);
+  const auto own = own_durations(made.profile, by_unit);
+  const OpTable table = analyse_ops(made.profile, by_unit, own, {Grouping::label, 10});
+  const OpRow& copy = table.rows[0];
+  EXPECT_EQ(copy.runs, 1u);
+  EXPECT_EQ(copy.instances, 2u);
+  EXPECT_EQ(copy.values[*table.place_of("work")], 20);
+  EXPECT_EQ(copy.values[*table.place_of("issue")], 3);
+  EXPECT_EQ(table.rows[1].values[*table.place_of("work")], 4);
+  EXPECT_EQ(table.rows[1].values[*table.place_of("issue")], std::nullopt);
+}
+
+}  // namespace
+}  // namespace npuscope::analysis

@@ -1,0 +1,287 @@
+// The op table beyond what a page shows: groups, details, medians over inferences; against slow
+// twins over random profiles.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include "analysis/ops/op_runs.hpp"
+#include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/statistics.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using npuscope::testing::ProfileBuilder;
+using ::testing::ElementsAre;
+
+OpTable table_of(const Profile& profile, OpOptions options) {
+  const SpansByUnit by_unit(profile);
+  options.details = true;
+  return analyse_ops(profile, by_unit, own_durations(profile, by_unit), options);
+}
+
+std::vector<std::string> names_of(const OpTable& table) {
+  std::vector<std::string> names;
+  for (const OpRow& row : table.rows) names.push_back(row.name);
+  return names;
+}
+
+// Two cores with two HVX threads each and a DMA engine.
+struct TwoCores : ProfileBuilder {
+  std::vector<UnitId> units;
+  TwoCores() {
+    for (const std::uint32_t core : {0, 1}) {
+      for (const char* name : {"HVX 0", "HVX 1", "DMA"}) {
+        units.push_back(unit(name, name[0] == 'H' ? Engine::hvx : Engine::dma));
+        profile.units.back().core = core;
+      }
+    }
+  }
+};
+
+TEST(OpTable, GroupsByTheCoreDeviceAndUnitOfEachSpan) {
+  TwoCores made;
+  made.span(made.units[0], "a", 0, 10);
+  made.span(made.units[1], "a", 0, 20);
+  made.span(made.units[3], "a", 0, 5);
+  made.span(made.units[3], "b", 5, 6);
+  const OpTable cores = table_of(made.profile, {.grouping = Grouping::core});
+  EXPECT_THAT(names_of(cores), ElementsAre("core 0", "core 1"));
+  EXPECT_EQ(cores.rows[0].values[*cores.place_of("work")], 30);
+  EXPECT_EQ(cores.rows[0].runs, 1u);
+  EXPECT_EQ(cores.rows[1].runs, 2u);
+  EXPECT_EQ(cores.cores, 2u);
+  EXPECT_THAT(names_of(table_of(made.profile, {.grouping = Grouping::unit})),
+              ElementsAre("HVX 1", "HVX 0", "HVX 0"));
+  EXPECT_THAT(names_of(table_of(made.profile, {.grouping = Grouping::device})),
+              ElementsAre("device 0"));
+}
+
+TEST(OpTable, GroupsByRulesInTheirOrderAndKeepsTheRest) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  made.span(unit, "/l.0/q_proj/MatMul", 0, 10);
+  made.span(unit, "/l.1/q_proj/Norm", 10, 30);
+  made.span(unit, "/l.1/other", 30, 35);
+  const auto rules = Rules::parse(
+      "[[rule]]\nname = 'norm'\nany = 'Norm'\n[[rule]]\nname = 'q'\nnode = 'q_proj'\n", "r");
+  ASSERT_TRUE(rules) << rules.error().message;
+  const OpTable table = table_of(made.profile, {.grouping = Grouping::rule, .rules = &*rules});
+  EXPECT_THAT(names_of(table), ElementsAre("norm", "q", "(no rule)"));
+}
+
+TEST(OpTable, FoldsBookkeepingIntoOneRow) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  made.span(unit, "x", 0, 10, SpanKind::op, "conv");
+  made.span(unit, "y", 10, 12, SpanKind::op, "q::Reshape");
+  made.span(unit, "z", 12, 15, SpanKind::sync, "SyncOp");
+  const auto rules = Rules::builtin("bookkeeping");
+  ASSERT_TRUE(rules) << rules.error().message;
+  const OpTable table = table_of(made.profile, {.folded = &*rules});
+  EXPECT_THAT(names_of(table), ElementsAre("x", "(bookkeeping)"));
+  EXPECT_TRUE(table.rows[1].folded);
+  EXPECT_EQ(table.rows[1].ops, 2u);
+}
+
+TEST(OpTable, SaysHowWorkIsSpreadOverCores) {
+  TwoCores made;
+  made.span(made.units[0], "a", 0, 10);
+  made.span(made.units[1], "a", 0, 20);
+  made.span(made.units[3], "a", 0, 6);
+  const OpTable table = table_of(made.profile, {});
+  const CoreSpread& spread = table.rows[0].details.spread;
+  EXPECT_EQ(spread.cores, 2u);
+  EXPECT_EQ(spread.least, 6);
+  EXPECT_EQ(spread.median, 18);
+  EXPECT_EQ(spread.most, 30);
+  EXPECT_EQ(spread.most_loaded, made.units[0]);
+}
+
+TEST(OpTable, WeighsCyclesPerPacketByPacketsAndLeavesOutDataMovement) {
+  TwoCores made;
+  made.span(made.units[0], "a", 0, 10);
+  made.span(made.units[0], "a", 10, 40);
+  made.span(made.units[2], "a", 0, 1'000);
+  made.span(made.units[0], "a", 40, 50);
+  constexpr auto missing = MeasureColumn::missing;
+  made.profile.spans.measures.push_back(
+      {made.text("packets"), MeasureKind::count, Origin::derived, ClockId{}, {5, 5, 5, missing}});
+  EXPECT_EQ(table_of(made.profile, {}).rows[0].details.cycles_per_packet, 4);
+}
+
+TEST(OpTable, OfSeveralInferencesHoldsMediansOfAllButTheFirst) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  const std::int64_t lengths[] = {100, 10, 30, 20};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    made.span(unit, "a", i * 1'000, i * 1'000 + lengths[i]);
+    made.profile.spans.instance.push_back(i);
+  }
+  made.span(unit, "once", 500, 600);
+  made.profile.spans.instance.push_back(0);
+  const OpTable table = table_of(made.profile, {.per_inference = true});
+  EXPECT_EQ(table.inferences, 4u);
+  EXPECT_EQ(table.wall, 20);
+  const std::size_t work = *table.place_of("work");
+  EXPECT_THAT(names_of(table), ElementsAre("a", "once"));
+  EXPECT_EQ(table.rows[0].values[work], 20);
+  EXPECT_EQ(table.rows[0].spreads[work].first, 100);
+  EXPECT_EQ(table.rows[0].spreads[work].low, 15);
+  EXPECT_EQ(table.rows[0].spreads[work].high, 25);
+  EXPECT_EQ(table.rows[1].values[work], 0);  // it does not run when warm
+  EXPECT_EQ(table.rows[1].spreads[work].first, 100);
+}
+
+TEST(OpTable, SortsByAnyColumnAndKeepsTheShareAskedFor) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  made.span(unit, "long", 0, 90);
+  made.span(unit, "short", 90, 95);
+  made.span(unit, "short", 95, 100);
+  EXPECT_THAT(names_of(table_of(made.profile, {.sort = "runs"})), ElementsAre("short", "long"));
+  EXPECT_THAT(names_of(table_of(made.profile, {.sort = "name"})), ElementsAre("long", "short"));
+  EXPECT_THAT(names_of(table_of(made.profile, {.sort = "p95"})), ElementsAre("long", "short"));
+  EXPECT_THAT(names_of(table_of(made.profile, {.least_share = 0.2})), ElementsAre("long"));
+  EXPECT_FALSE(table_of(made.profile, {.sort = "luck"}).sort_is_known);
+}
+
+// One op, one to three runs an inference, each on some of the threads, perhaps with a transfer.
+TEST(RunLengths, AreFromTheFirstStartToTheLastEndOfWhatWasRunTogether) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 2'000; ++round) {
+    TwoCores made;
+    std::vector<std::int64_t> expected;
+    std::int64_t now = 0;
+    for (std::uint32_t inference = 0; inference < 1 + random() % 3; ++inference) {
+      for (std::size_t run = 0; run < 1 + random() % 3; ++run) {
+        std::int64_t begin = now + 1'000, end = now;
+        for (const std::size_t unit : {0, 1, 3}) {
+          const std::int64_t start = now + std::int64_t(random() % 10);
+          const std::int64_t stop = start + 1 + std::int64_t(random() % 20);
+          made.span(made.units[unit], "a", start, stop);
+          made.profile.spans.instance.push_back(inference);
+          begin = std::min(begin, start);
+          end = std::max(end, stop);
+        }
+        if (random() % 2 == 0) {
+          const std::int64_t start = begin + std::int64_t(random() % 10);
+          const std::int64_t stop = start + std::int64_t(random() % 30);
+          made.span(made.units[2], "a", start, stop, SpanKind::transfer);
+          made.profile.spans.instance.push_back(inference);
+          end = std::max(end, stop);
+        }
+        expected.push_back(end - begin);
+        now += 100;
+      }
+    }
+    const SpansByUnit by_unit(made.profile);
+    const OpRuns runs(made.profile, own_durations(made.profile, by_unit), true);
+    const auto lengths = runs.lengths(OpId{0});
+    ASSERT_EQ(std::vector<std::int64_t>(lengths.begin(), lengths.end()), expected)
+        << "in round " << round;
+    ASSERT_EQ(runs.of(OpId{0}), expected.size());
+  }
+}
+
+// Everything that an op table says of spans, counted moment by moment and span by span.
+TEST(OpTable, IsThatOfTheObviousWay) {
+  std::mt19937 random(6);
+  for (int round = 0; round < 1'000; ++round) {
+    TwoCores made;
+    const std::uint32_t inferences = 1 + random() % 4;
+    for (std::size_t i = 0; i < 1 + random() % 30; ++i) {
+      const std::int64_t begin = random() % 60;
+      const std::string op = "op" + std::to_string(random() % 4);
+      made.span(made.units[random() % made.units.size()], op, begin, begin + random() % 15,
+                random() % 4 == 0 ? SpanKind::sync : SpanKind::op);
+      made.profile.spans.instance.push_back(random() % inferences);
+    }
+    const Spans& spans = made.profile.spans;
+    const SpansByUnit by_unit(made.profile);
+    const auto own = own_durations(made.profile, by_unit);
+    const OpTable table = table_of(made.profile, {.per_inference = true});
+    const std::set<std::uint32_t> all(spans.instance.begin(), spans.instance.end());
+    for (const OpRow& row : table.rows) {
+      std::map<std::uint32_t, double> work, active;
+      std::map<std::uint32_t, std::set<std::int64_t>> moments;
+      for (std::size_t i = 0; i < spans.size(); ++i) {
+        const Op& op = made.profile.ops[index_of(spans.op[i])];
+        if (op.name != row.label || spans.kind[i] != SpanKind::op) continue;
+        work[spans.instance[i]] += double(own[i]);
+        for (std::int64_t t = spans.start[i]; t < spans.start[i] + spans.duration[i]; ++t) {
+          moments[spans.instance[i]].insert(t);
+        }
+      }
+      for (const auto& [instance, each] : moments) active[instance] = double(each.size());
+      const auto expect = [&](const char* name, const std::map<std::uint32_t, double>& sums) {
+        std::vector<double> samples;
+        for (const std::uint32_t instance : all) {
+          if (all.size() > 1 && instance == *all.begin()) continue;
+          samples.push_back(sums.contains(instance) ? sums.at(instance) : 0);
+        }
+        const auto place = table.place_of(name);
+        if (!place) return;
+        ASSERT_EQ(row.values[*place].value_or(0), median_of(samples))
+            << name << ", round " << round;
+        if (all.size() == 1) return;
+        ASSERT_EQ(row.spreads[*place].low, percentile_of(samples, 25));
+        ASSERT_EQ(row.spreads[*place].high, percentile_of(samples, 75));
+      };
+      expect("work", work);
+      expect("active", active);
+    }
+  }
+}
+
+TEST(Rules, SayWhereTheyAreWrong) {
+  const auto error = [](const char* text) { return Rules::parse(text, "r.toml").error().message; };
+  EXPECT_EQ(error("x = 1\n"), "r.toml:1: 'x' is no rule; begin each with [[rule]]");
+  EXPECT_EQ(error(""), "r.toml: there is no rule; begin each with [[rule]]");
+  EXPECT_EQ(error("[[rule]]\nname = 'a'\n"),
+            "r.toml:1: rule 'a' has no pattern; give it node, op, kind or any");
+  EXPECT_EQ(error("[[rule]]\nany = 'a'\n"), "r.toml:1: the rule has no name; give it one");
+  EXPECT_EQ(error("[[rule]]\nname = 'a'\nanny = 'a'\n"),
+            "r.toml:3: 'anny' is not known; a rule has name, node, op, kind and any");
+  EXPECT_EQ(error("[[rule]]\nname = 3\n"), "r.toml:2: 'name' must be a text");
+  EXPECT_TRUE(error("[[rule]]\nname = 'a'\nany = '('\n").starts_with("r.toml:3 '(': "));
+  EXPECT_TRUE(error("[[rule\n").starts_with("r.toml:1: "));
+}
+
+TEST(Rules, OfTransformersKnowTheNamesOfExporters) {
+  const auto rules = Rules::builtin("transformer");
+  ASSERT_TRUE(rules) << rules.error().message;
+  const std::pair<const char*, const char*> names[] = {
+      {"/model/layers.3/self_attn/q_proj/MatMul", "q projection"},
+      {"/model/layers.3/self_attn/k_proj/MatMul", "k projection"},
+      {"/model/layers.3/self_attn/v_proj/MatMul", "v projection"},
+      {"/model/layers.3/self_attn/o_proj/MatMul", "o projection"},
+      {"/model/layers.3/mlp/gate_proj/MatMul", "gate projection"},
+      {"/model/layers.3/mlp/up_proj/MatMul", "up projection"},
+      {"/model/layers.3/mlp/down_proj/MatMul", "down projection"},
+      {"/model/layers.3/self_attn/Softmax", "attention: softmax"},
+      {"/model/layers.3/self_attn/MatMul", "attention: scores (q x k)"},
+      {"/model/layers.3/self_attn/MatMul_1", "attention: values (softmax x v)"},
+      {"/model/layers.3/input_layernorm/Pow", "norm"},
+      {"/model/layers.3/mlp/experts.7/down_proj/MatMul", "experts"},
+      {"/model/embed_tokens/Gather", "embedding"},
+      {"/lm_head/MatMul", "lm head"},
+      {"past_key.0", "KV cache"},
+      {"SystemService_ChunkPreload_1269", "bookkeeping"},
+      {"/encoder/layer.0/attention/self/query/MatMul", "q projection"},
+      {"/encoder/layer.0/attention/output/dense/MatMul", "o projection"}};
+  ProfileBuilder made;
+  for (const auto& [name, rule] : names) made.op(name);
+  const auto found = rules->of(made.profile);
+  for (std::size_t i = 0; i < std::size(names); ++i) {
+    ASSERT_LT(found[i], rules->size()) << names[i].first;
+    EXPECT_EQ(rules->name(found[i]), names[i].second) << names[i].first;
+  }
+}
+
+}  // namespace
+}  // namespace npuscope::analysis
