@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "formats/qaic/random_buffer.hpp"
+#include "formats/qaic/stats/random_buffer.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"

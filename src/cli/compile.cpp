@@ -8,8 +8,8 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/npu/compile/build.hpp"
-#include "report/compile_report.hpp"
-#include "report/json_text.hpp"
+#include "report/document/json_text.hpp"
+#include "report/jobs/compile_report.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/command.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/npu/simulate/runner.hpp"
-#include "report/run_report.hpp"
+#include "report/jobs/run_report.hpp"
 
 namespace npuscope::cli {
 namespace {

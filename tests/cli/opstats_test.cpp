@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "cli/program.hpp"
-#include "formats/qaic/trace_checker.hpp"
+#include "formats/qaic/opstats/trace_checker.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include <fstream>
 #include <thread>
 
-#include "formats/qaic/random_buffer.hpp"
+#include "formats/qaic/stats/random_buffer.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 #include "npuscope/formats/qaic/qpc.hpp"

@@ -1,6 +1,6 @@
 #include "cli/model/request.hpp"
 #include "npuscope/base/text.hpp"
-#include "report/json_text.hpp"
+#include "report/document/json_text.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "formats/qaic/program_check.hpp"
+#include "formats/qaic/qpc/program_check.hpp"
 #include "npu/simulate/host.hpp"
 #include "npu/simulate/machine.hpp"
 #include "npu/simulate/session.hpp"

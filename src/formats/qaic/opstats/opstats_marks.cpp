@@ -1,0 +1,153 @@
+// Counters, instants and asynchronous events of an operator trace, mostly of the host.
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "formats/qaic/opstats/opstats_arguments.hpp"
+#include "formats/qaic/opstats/opstats_reader.hpp"
+
+namespace npuscope::qaic {
+namespace {
+
+class MarkReader {
+ public:
+  MarkReader(const chrome::Marks& marks, const std::vector<chrome::Thread>& threads,
+             const OpstatsTracks& tracks, std::int64_t origin, Profile& profile)
+      : marks_(marks), threads_(threads), tracks_(tracks), origin_(origin), profile_(profile) {}
+
+  void run() {
+    for (std::uint32_t mark = 0; mark < marks_.size(); ++mark) {
+      switch (marks_.phase[mark]) {
+        case 's':
+        case 't':
+        case 'f': break;  // flows
+        case 'C': add_counter(mark); break;
+        case 'i':
+        case 'I':
+        case 'R': add_span(mark, SpanKind::instant, 0); break;
+        case 'n': add_span(mark, SpanKind::instant, 0); break;
+        case 'b':
+        case 'S': open_[key_of(mark)].push_back(mark); break;
+        case 'e':
+        case 'F': close(mark); break;
+        default: left_out_ += 1;
+      }
+    }
+    for (const auto& [key, marks] : open_) unpaired_ += marks.size();
+    note(left_out_, "events of kinds that operator traces do not have; left out");
+    note(unpaired_, "asynchronous events without a begin or end; left out");
+  }
+
+ private:
+  using AsyncKey = std::tuple<StringId, StringId, StringId>;
+
+  void note(std::uint64_t count, std::string message) {
+    if (count > 0) {
+      profile_.notes.push_back({Severity::warning, "", 0, std::move(message), count});
+    }
+  }
+  AsyncKey key_of(std::uint32_t mark) const {
+    return {threads_[marks_.thread[mark]].process_id, marks_.category[mark], marks_.id[mark]};
+  }
+  std::int64_t time_of(std::uint32_t mark) const { return origin_ + ticks_of(marks_.time[mark]); }
+
+  void close(std::uint32_t mark) {
+    const auto found = open_.find(key_of(mark));
+    if (found == open_.end() || found->second.empty()) {
+      unpaired_ += 1;
+      return;
+    }
+    const std::uint32_t begin = found->second.back();
+    found->second.pop_back();
+    add_span(begin, SpanKind::async, std::max<std::int64_t>(time_of(mark) - time_of(begin), 0));
+  }
+
+  OpId op_of(std::uint32_t mark) {
+    const auto [found, is_new] =
+        ops_.try_emplace({marks_.name[mark], marks_.category[mark]}, OpId::none);
+    if (is_new) {
+      Op op;
+      op.name = marks_.name[mark];
+      op.kind = marks_.category[mark];
+      found->second = OpId(profile_.ops.size());
+      profile_.ops.push_back(op);
+    }
+    return found->second;
+  }
+
+  void add_span(std::uint32_t mark, SpanKind kind, std::int64_t duration) {
+    Spans& spans = profile_.spans;
+    spans.unit.push_back(tracks_.of_thread[marks_.thread[mark]].unit);
+    spans.op.push_back(op_of(mark));
+    spans.kind.push_back(kind);
+    spans.start.push_back(time_of(mark));
+    spans.duration.push_back(duration);
+    spans.processor_cycles.push_back(-1);
+    if (!spans.instance.empty()) spans.instance.push_back(0);
+    add_arguments(mark);
+  }
+
+  void add_arguments(std::uint32_t mark) {
+    Arguments& kept = profile_.spans.arguments;
+    const std::size_t count = marks_.arguments.count(mark);
+    const std::size_t rows = profile_.spans.size();
+    if (count == 0 && kept.empty()) return;
+    kept.shape.resize(rows - 1, 0);
+    kept.first.resize(rows - 1, 0);
+    kept.first.push_back(std::uint32_t(kept.values.size()));
+    if (count == 0) {
+      kept.shape.push_back(0);
+      return;
+    }
+    const std::uint32_t shape = marks_.arguments.shape[mark];
+    const auto [found, is_new] = shapes_.try_emplace(shape, std::uint32_t(kept.shapes.size()));
+    if (is_new) kept.shapes.push_back(marks_.arguments.shapes[shape]);
+    kept.shape.push_back(found->second);
+    for (std::size_t place = 0; place < count; ++place) {
+      kept.values.push_back(marks_.arguments.at(mark, place).bits);
+    }
+  }
+
+  // Each argument is a series.
+  void add_counter(std::uint32_t mark) {
+    const ArgumentValues values(marks_.arguments, profile_.strings);
+    const OpstatsTrack& track = tracks_.of_thread[marks_.thread[mark]];
+    const UnitId unit = track.core != UnitId::none ? track.core : track.unit;
+    for (std::uint32_t place = 0; place < marks_.arguments.count(mark); ++place) {
+      const auto value = values.number(mark, place);
+      if (!value || !std::isfinite(*value)) {
+        left_out_ += 1;
+        continue;
+      }
+      const StringId part = marks_.arguments.at(mark, place).key.name;
+      const auto [found, is_new] = series_.try_emplace(
+          {unit, marks_.name[mark], part}, std::uint32_t(profile_.counters.series.size()));
+      if (is_new) profile_.counters.series.push_back({unit, marks_.name[mark], part, {}});
+      profile_.counters.of.push_back(found->second);
+      profile_.counters.time.push_back(time_of(mark));
+      profile_.counters.value.push_back(*value);
+    }
+  }
+
+  const chrome::Marks& marks_;
+  const std::vector<chrome::Thread>& threads_;
+  const OpstatsTracks& tracks_;
+  std::int64_t origin_;
+  Profile& profile_;
+  std::map<AsyncKey, std::vector<std::uint32_t>> open_;
+  std::map<std::pair<StringId, StringId>, OpId> ops_;
+  std::map<std::uint32_t, std::uint32_t> shapes_;
+  std::map<std::tuple<UnitId, StringId, StringId>, std::uint32_t> series_;
+  std::uint64_t left_out_ = 0;
+  std::uint64_t unpaired_ = 0;
+};
+
+}  // namespace
+
+void add_opstats_marks(const chrome::Marks& marks, const std::vector<chrome::Thread>& threads,
+                       const OpstatsTracks& tracks, std::int64_t origin, Profile& profile) {
+  MarkReader(marks, threads, tracks, origin, profile).run();
+}
+
+}  // namespace npuscope::qaic

@@ -1,0 +1,264 @@
+#include "npuscope/formats/qaic/opstats_trace.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "formats/qaic/opstats/opstats_trace_layout.hpp"
+#include "formats/qaic/opstats/opstats_trace_render.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/base/parallel.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/formats/qaic/opstats_host_trace.hpp"
+#include "npuscope/formats/qaic/stats_decoder.hpp"
+
+namespace npuscope::qaic {
+namespace {
+
+constexpr std::size_t events_per_chunk = 1024;  // some 500 KB of text
+constexpr std::size_t chunks_at_once = 16;      // bounds the text held in memory
+
+// Lines of events; the comma of the last one is left out.
+class EventLines {
+ public:
+  explicit EventLines(AtomicFile& file) : file_(file) {}
+
+  void begin(std::string_view head) { put(head); }
+  void add(std::string_view lines) {
+    if (lines.empty()) return;
+    if (any_) put(",\n");
+    any_ = true;
+    report_.events += std::uint64_t(std::count(lines.begin(), lines.end(), '\n'));
+    put(lines.substr(0, lines.size() - 2));
+  }
+  TraceReport finish() {
+    put(any_ ? "\n]}\n" : "]}\n");
+    return report_;
+  }
+
+ private:
+  void put(std::string_view text) {
+    file_.write(text);
+    report_.bytes += text.size();
+  }
+
+  AtomicFile& file_;
+  TraceReport report_;
+  bool any_ = false;
+};
+
+struct Chunk {
+  const TraceTrack* track;
+  std::size_t begin;
+  std::size_t end;
+};
+
+std::vector<Chunk> chunks_of(const TraceLayout& layout) {
+  std::vector<Chunk> chunks;
+  for (const TraceTrack& track : layout.tracks()) {
+    for (std::size_t begin = 0; begin < track.events.size(); begin += events_per_chunk) {
+      chunks.push_back({&track, begin, std::min(begin + events_per_chunk, track.events.size())});
+    }
+  }
+  return chunks;
+}
+
+void write_events(const TraceLayout& layout, const TraceRenderer& renderer, EventLines& lines) {
+  const std::vector<Chunk> chunks = chunks_of(layout);
+  std::vector<std::string> texts(std::min(chunks_at_once, chunks.size()));
+  for (std::size_t first = 0; first < chunks.size(); first += texts.size()) {
+    const std::size_t count = std::min(texts.size(), chunks.size() - first);
+    parallel_for(count, [&](std::size_t i) {
+      const Chunk& chunk = chunks[first + i];
+      texts[i].clear();
+      renderer.events(texts[i], *chunk.track, chunk.begin, chunk.end);
+    });
+    for (std::size_t i = 0; i < count; ++i) lines.add(texts[i]);
+  }
+}
+
+std::int64_t begin_of(const Profile& profile) {
+  for (std::size_t i = 0; i < profile.spans.size(); ++i) {
+    const Unit& unit = profile.units[index_of(profile.spans.unit[i])];
+    if (unit.engine == Engine::device && profile.spans.kind[i] == SpanKind::inference) {
+      return profile.spans.start[i];
+    }
+  }
+  return 0;
+}
+
+// Inferences of one core follow one another on its tracks.
+std::vector<const Profile*> in_order_of_time(std::span<const Profile* const> profiles) {
+  std::vector<std::pair<std::int64_t, const Profile*>> timed;
+  for (const Profile* profile : profiles) timed.emplace_back(begin_of(*profile), profile);
+  std::stable_sort(timed.begin(), timed.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<const Profile*> ordered;
+  for (const auto& [begin, profile] : timed) ordered.push_back(profile);
+  return ordered;
+}
+
+class TraceWriter {
+ public:
+  TraceWriter(std::span<const Profile* const> profiles, const TraceOptions& options,
+              AtomicFile& file)
+      : profiles_(in_order_of_time(profiles)),
+        options_(options),
+        layout_(profiles, options),
+        lines_(file) {}
+
+  TraceReport run() {
+    const double host_offset = align();
+    lines_.begin(head());
+    for (const Profile* profile : profiles_) write(*profile);
+    if (options_.host_trace != nullptr) write_host(host_offset);
+    TraceReport report = lines_.finish();
+    report.flows_not_drawn = layout_.flows_not_drawn();
+    return report;
+  }
+
+ private:
+  std::string head() const {
+    return fmt::format(R"({{"displayTimeUnit": "ns", "otherData": {{"producer": "npuscope", )"
+                       R"("utimer_ticks_at_zero": "{}"}}, "traceEvents": [)"
+                       "\n",
+                       layout_.origin_ticks());
+  }
+
+  double align();
+  void write(const Profile& profile);
+  void write_host(double offset_microseconds);
+
+  std::vector<const Profile*> profiles_;
+  const TraceOptions& options_;
+  TraceLayout layout_;
+  EventLines lines_;
+  std::set<std::uint32_t> named_processes_;
+  std::size_t named_tracks_ = 0;
+};
+
+// Shifts the device's events and returns what to add to the host's (microseconds, whole, so that
+// the host's digits stay as they are), such that both fit and neither begins before 0.
+double TraceWriter::align() {
+  if (options_.host_trace == nullptr) return 0;
+  const HostTrace& host = *options_.host_trace;
+  layout_.first_flow_id(host.largest_flow_id + 1);
+  if (!host.utimer_ticks_at_zero) return -std::floor(host.first_microseconds);
+  // Device nanoseconds at host time 0, before any shift.
+  const double zero =
+      double(*host.utimer_ticks_at_zero - layout_.origin_ticks()) * layout_.tick_nanoseconds();
+  const double first_host = zero + host.first_microseconds * 1e3;
+  const double before = std::max(0.0, -first_host);
+  const double offset = std::ceil((zero + before) / 1e3);
+  layout_.shift(std::int64_t(offset * 1e3 - zero + 0.5));
+  return offset;
+}
+
+void TraceWriter::write(const Profile& profile) {
+  layout_.lay_out(profile);
+  const TraceRenderer renderer(profile, layout_, profiles_.size() > 1);
+  std::string names;
+  const std::vector<TraceTrack>& tracks = layout_.tracks();
+  for (; named_tracks_ < tracks.size(); ++named_tracks_) {
+    const TraceTrack& track = tracks[named_tracks_];
+    if (named_processes_.insert(track.process).second) {
+      renderer.metadata(names, layout_.processes()[track.process]);
+    }
+    renderer.metadata(names, track);
+  }
+  lines_.add(names);
+  for (const TraceProcess& process : layout_.processes()) {
+    std::string counters;
+    renderer.counters(counters, process);
+    lines_.add(counters);
+  }
+  write_events(layout_, renderer, lines_);
+}
+
+// Host processes whose number a device process has get a number that nobody has.
+void TraceWriter::write_host(double offset_microseconds) {
+  std::set<std::int64_t> device_pids, taken;
+  for (const TraceProcess& process : layout_.processes()) device_pids.insert(process.pid);
+  taken = device_pids;
+  for (const HostEvent& event : options_.host_trace->events) {
+    if (event.pid_length > 0) taken.insert(event.pid);
+  }
+  std::map<std::int64_t, std::int64_t> renumbered;
+  std::int64_t next = 1;
+  std::string line;
+  for (const HostEvent& event : options_.host_trace->events) {
+    std::int64_t pid = event.pid;
+    if (device_pids.contains(pid)) {
+      const auto [found, is_new] = renumbered.try_emplace(pid, 0);
+      if (is_new) {
+        while (taken.contains(next)) ++next;
+        taken.insert(next);
+        found->second = next;
+      }
+      pid = found->second;
+    }
+    line.clear();
+    append_host_event(line, event, offset_microseconds, pid);
+    lines_.add(line);
+  }
+}
+
+Status check_selection(std::span<const Profile* const> profiles, const TraceOptions& options) {
+  for (const Profile* profile : profiles) {
+    for (const Unit& unit : profile->units) {
+      const auto in = [](const std::vector<std::uint32_t>& list, std::uint32_t number) {
+        return list.empty() || std::find(list.begin(), list.end(), number) != list.end();
+      };
+      if (unit.engine == Engine::core && in(options.devices, unit.device) &&
+          in(options.cores, unit.core)) {
+        return {};
+      }
+    }
+  }
+  return usage_error(
+      "no core of {} is left to trace: cores {} of devices {} are selected; choose "
+      "others with --select-cores and --select-devices",
+      profiles.size() == 1 ? "the network" : "the networks",
+      options.cores.empty() ? "all" : fmt::format("{}", fmt::join(options.cores, ",")),
+      options.devices.empty() ? "all" : fmt::format("{}", fmt::join(options.devices, ",")));
+}
+
+// One scale serves all, and the host's time must lie where doubles still tell nanoseconds apart.
+Status check_times(std::span<const Profile* const> profiles, const TraceOptions& options) {
+  constexpr std::int64_t most_seconds_apart = 1'000'000'000;  // 31 years
+  const std::int64_t kilohertz = timer_kilohertz(*profiles.front());
+  for (const Profile* profile : profiles) {
+    if (timer_kilohertz(*profile) == kilohertz) continue;
+    return input_error(
+        "timers of {} and {} kHz cannot share a trace; write one for each device "
+        "(--merge-mq-traces=false)",
+        kilohertz, timer_kilohertz(*profile));
+  }
+  if (options.host_trace == nullptr || !options.host_trace->utimer_ticks_at_zero) return {};
+  const std::int64_t origin = TraceLayout(profiles, options).origin_ticks();
+  const std::int64_t zero = *options.host_trace->utimer_ticks_at_zero;
+  if (std::abs(zero - origin) / (kilohertz * 1000) < most_seconds_apart) return {};
+  return input_error(
+      "the host trace's utimer_ticks_at_zero is tick {} but the device begins at tick {}, over 31 "
+      "years apart; leave it out to align by the first event",
+      zero, origin);
+}
+
+}  // namespace
+
+Result<TraceReport> write_opstats_trace(std::span<const Profile* const> profiles,
+                                        const TraceOptions& options,
+                                        const std::filesystem::path& path) {
+  if (auto selected = check_selection(profiles, options); !selected) {
+    return tl::unexpected(selected.error());
+  }
+  if (auto times = check_times(profiles, options); !times) return tl::unexpected(times.error());
+  auto file = AtomicFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  const TraceReport report = TraceWriter(profiles, options, *file).run();
+  if (auto committed = file->commit(); !committed) return tl::unexpected(committed.error());
+  return report;
+}
+
+}  // namespace npuscope::qaic

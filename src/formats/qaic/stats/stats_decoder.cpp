@@ -1,0 +1,101 @@
+#include "npuscope/formats/qaic/stats_decoder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "formats/qaic/stats/stats_decoder_npustats.hpp"
+
+namespace npuscope::qaic {
+
+namespace measure {
+std::string port_wait(std::uint32_t port) { return fmt::format("port {} wait", port); }
+std::string port_doorbell(std::uint32_t port) {
+  return fmt::format("port {} doorbell after begin", port);
+}
+std::string pmu(std::uint32_t event) { return fmt::format("pmu 0x{:x}", event); }
+
+namespace {
+std::optional<std::uint32_t> number_between(std::string_view text, std::string_view before,
+                                            std::string_view after, int base) {
+  if (!text.starts_with(before) || !text.ends_with(after)) return std::nullopt;
+  const char* const digits = text.data() + before.size();
+  const char* const digits_end = text.data() + text.size() - after.size();
+  std::uint32_t number = 0;
+  if (digits >= digits_end) return std::nullopt;
+  const auto [end, error] = std::from_chars(digits, digits_end, number, base);
+  return error == std::errc{} && end == digits_end ? std::optional(number) : std::nullopt;
+}
+}  // namespace
+
+std::optional<std::uint32_t> port_of_wait(std::string_view what) {
+  return number_between(what, "port ", " wait", 10);
+}
+std::optional<std::uint32_t> event_of_pmu(std::string_view what) {
+  return number_between(what, "pmu 0x", "", 16);
+}
+}  // namespace measure
+
+std::span<const StatsBufferDecoder* const> stats_buffer_decoders() {
+  static const NpuStatsDecoder npustats;
+  static const std::array<const StatsBufferDecoder*, 1> decoders{&npustats};
+  return decoders;
+}
+
+Result<const StatsBufferDecoder*> find_stats_buffer_decoder(ByteSpan bytes,
+                                                            const std::string& file) {
+  for (const StatsBufferDecoder* decoder : stats_buffer_decoders()) {
+    if (decoder->recognises(bytes)) return decoder;
+  }
+  if (bytes.empty()) {
+    return input_error("{}: empty; the run or the copy that made it failed, collect it again",
+                       file);
+  }
+  if (std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; })) {
+    return input_error(
+        "{}: all zero: the device never wrote it; let the inference finish before "
+        "the buffer is saved, and collect it again",
+        file);
+  }
+  return input_error(
+      "{}: not a statistics buffer that npuscope knows (it begins with neither of "
+      "its layouts); the vendor's raw layout is not public, collect buffers with "
+      "npuscope run --aic-profiling-type=raw_device_stats",
+      file);
+}
+
+Result<Profile> decode_stats_buffer(ByteSpan bytes, const std::string& file,
+                                    const StatsNetwork& network) {
+  const auto decoder = find_stats_buffer_decoder(bytes, file);
+  if (!decoder) return tl::unexpected(decoder.error());
+  Profile profile = network.profile();
+  if (auto decoded = (*decoder)->decode(bytes, file, network, profile); !decoded) {
+    return tl::unexpected(decoded.error());
+  }
+  return profile;
+}
+
+std::optional<double> profile_measure(const Profile& profile, std::string_view what) {
+  for (const Measure& row : profile.measures) {
+    if (row.subject == Measure::Subject::profile && profile.text(row.what) == what) {
+      return row.value;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_partial(const Profile& profile) {
+  return std::any_of(profile.notes.begin(), profile.notes.end(),
+                     [](const Note& note) { return note.severity == Severity::error; });
+}
+
+Status check_trace_level(const Profile& profile, const std::string& file) {
+  const double level = profile_measure(profile, measure::stats_level).value_or(0);
+  if (level >= 50) return {};
+  return input_error(
+      "{}: compiled with -stats-level={:.0f}, which records no operators; compile "
+      "with -stats-level=70 or more for a trace",
+      file, level);
+}
+
+}  // namespace npuscope::qaic

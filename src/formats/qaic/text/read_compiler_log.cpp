@@ -1,0 +1,316 @@
+// The compiler's log (-aic-perf-metrics), of both generations: plain bytes, or thousands separators
+// and KB. Traffic is per inference unless it says first-inf.
+#include <array>
+#include <map>
+
+#include "formats/qaic/opstats/profile_rows.hpp"
+#include "formats/qaic/text/read_text_parts.hpp"
+#include "formats/qaic/text/text_scanner.hpp"
+#include "npuscope/base/text.hpp"
+
+namespace npuscope::qaic {
+namespace {
+
+constexpr std::uint64_t kilobyte = 1024;
+constexpr std::uint32_t most_cores = 1024;  // far beyond any device
+
+// "VTCMMaxSize: 8323072 B": what precedes the number and what the number is.
+struct Figure {
+  std::string_view label;
+  std::string_view what;
+};
+constexpr Figure sizes[] = {
+    {"preD32 constants size", "constants before d32 conversion bytes"},
+    {"d32 constants size", "constants in d32 form bytes"},
+    {"final constants size", "final constants bytes"},
+    {"final combined specializations constants size", "constants of all specializations bytes"},
+    {"VTCMMaxSize", "vtcm bytes of the fullest core"},
+    {"StaticSharedDDRSize", "static shared ddr bytes"},
+    {"DynamicSharedDDRSize", "dynamic shared ddr bytes"},
+    {"StaticConstantsSize", "static constants bytes"},
+    {"DynamicConstantsSize", "dynamic constants bytes"},
+    {"Constants size", "constants bytes"},
+    {"constants.bin QPC section size", "constants.bin bytes"},
+    {"ELF sections size", "elf sections bytes"},
+    {"MulticastStaticVASizeMax", "multicast address space bytes"},
+};
+constexpr Figure counts[] = {
+    {"Original MAC estimate", "macs of the model"},
+    {"AIC HMX MAC estimate", "macs on HMX"},
+    {"AIC non-HMX MAC estimate", "macs beside HMX"},
+    {"MulticastTableSize", "multicast table entries"},
+    {"Number of specialized kernels", "specialized kernels"},
+    {"Number of shared specialized kernels", "shared specialized kernels"},
+};
+// Lines that say what is said elsewhere, or nothing about the program.
+constexpr std::string_view idle_lines[] = {
+    "Compile started", "Compiler estimated memory traffic:", "Port info:", " port", "output elts",
+    "Using VTCM alg",  "Original Graph operation",
+};
+constexpr std::string_view told_lines[] = {"Reading ONNX Model from ", "Compiling model with ",
+                                           "Generated binary is present at "};
+
+struct Traffic {
+  std::string unit;       // host, port01, c00, total
+  std::string direction;  // "ddr read bytes"
+};
+
+class CompilerLog {
+ public:
+  explicit CompilerLog(const std::string& name) : name_(name), rows_(profile_) {
+    profile_.base_clock = rows_.clock("none", ClockKind::wall, Hertz{0});
+    profile_.provenance.device = "Cloud AI 100";
+    device_ = rows_.unit("device", Engine::device, UnitId::none);
+  }
+
+  Result<std::vector<Profile>> run(std::string_view text) {
+    TextLines lines(text);
+    while (const auto line = lines.next()) take(*line);
+    if (profile_.measures.empty()) {
+      return input_error(
+          "{}: has no figures of the compiler; compile with -aic-perf-metrics and keep its output",
+          name_);
+    }
+    if (unknown_ > 0) {
+      rows_.note(Severity::info, name_, first_unknown_,
+                 fmt::format("{} lines say nothing known and were left out", unknown_), unknown_);
+    }
+    add_checks();
+    std::vector<Profile> profiles;
+    profiles.push_back(std::move(profile_));
+    return profiles;
+  }
+
+ private:
+  void take(const TextLine& line);
+  bool take_size(std::string_view line);
+  bool take_count(std::string_view line);
+  bool take_vtcm(std::string_view line);
+  bool take_histogram(std::string_view line);
+  bool take_traffic(std::string_view line);
+  bool take_constant_traffic(std::string_view line);
+  bool take_barriers(std::string_view line);
+  bool take_told(const TextLine& line);
+  bool add_traffic(TextScanner& scanner, const std::string& what);
+  void add_checks();
+  void check_sum(const std::string& what);
+  std::optional<UnitId> unit_of(std::string_view name);
+  void estimate(std::string_view what, double value) {
+    rows_.of_profile(what, MeasureKind::count, Origin::estimated, profile_.base_clock, value);
+  }
+
+  const std::string& name_;
+  Profile profile_;
+  ProfileRows rows_;
+  UnitId device_{};
+  std::map<std::string, UnitId, std::less<>> units_;
+  std::map<std::string, std::map<std::string, std::uint64_t>> kilobytes_;  // by what, then by unit
+  Traffic latest_;  // what a line "constant only:" without a unit is about
+  std::uint64_t histogram_so_far_ = 0;
+  std::uint64_t unknown_ = 0;
+  std::uint64_t first_unknown_ = 0;
+};
+
+void CompilerLog::take(const TextLine& line) {
+  const std::string_view text = without_blanks(line.text);
+  if (text.empty()) return;
+  for (const std::string_view idle : idle_lines) {
+    if (text.starts_with(without_blanks(idle)) && text.find("traffic ") == text.npos) return;
+  }
+  if (take_told(line) || take_size(text) || take_count(text) || take_vtcm(text) ||
+      take_histogram(text) || take_traffic(text) || take_constant_traffic(text) ||
+      take_barriers(text)) {
+    return;
+  }
+  const bool is_name = text.find_first_of(" \t:") == text.npos;
+  if (is_name && profile_.provenance.graph.empty()) {
+    profile_.provenance.graph = std::string(text);
+    return;
+  }
+  if (unknown_++ == 0) first_unknown_ = line.offset;
+}
+
+// What the compiler says in words, for the reader of the profile.
+bool CompilerLog::take_told(const TextLine& line) {
+  const bool warns = line.text.find("WARNING") != line.text.npos;
+  bool told = warns;
+  for (const std::string_view begin : told_lines) told = told || line.text.starts_with(begin);
+  if (!told) return false;
+  rows_.note(warns ? Severity::warning : Severity::info, name_, line.offset,
+             fmt::format("the compiler says: {}", line.text.substr(0, 400)));
+  return true;
+}
+
+// "12,852 MB", "8162 KB", "886016 B", "215076864 (bytes)"
+std::optional<std::uint64_t> bytes_of(std::string_view text) {
+  std::uint64_t value = 0;
+  TextScanner scanner(text);
+  if (!scanner.blanks().count(value).blanks().ok()) return std::nullopt;
+  const std::string_view unit = scanner.rest();
+  std::uint64_t scale = 0;
+  if (unit == "B" || unit == "(bytes)") scale = 1;
+  if (unit == "KB") scale = kilobyte;
+  if (unit == "MB") scale = kilobyte * kilobyte;
+  if (unit == "GB") scale = kilobyte * kilobyte * kilobyte;
+  if (scale == 0 || value > UINT64_MAX / scale) return std::nullopt;
+  return value * scale;
+}
+
+bool CompilerLog::take_size(std::string_view line) {
+  for (const Figure& figure : sizes) {
+    TextScanner scanner(line);
+    if (!scanner.text(figure.label).text(":").ok()) continue;
+    const auto bytes = bytes_of(scanner.rest());
+    if (bytes) estimate(figure.what, double(*bytes));
+    return bytes.has_value();
+  }
+  return false;
+}
+
+bool CompilerLog::take_count(std::string_view line) {
+  for (const Figure& figure : counts) {
+    std::uint64_t value = 0;
+    TextScanner scanner(line);
+    if (!scanner.text(figure.label).text(":").ok()) continue;
+    if (!scanner.blanks().count(value).done()) return false;
+    if (value > UINT64_MAX / 2) {  // seen of SDK 1.10: a negative sum printed as unsigned
+      rows_.note(Severity::warning, name_, 0,
+                 fmt::format("the compiler's {} overflowed ({}); left out", figure.label, value));
+    } else {
+      estimate(figure.what, double(value));
+    }
+    return true;
+  }
+  return false;
+}
+
+bool CompilerLog::take_vtcm(std::string_view line) {
+  std::uint64_t core = 0;
+  TextScanner scanner(line);
+  if (!scanner.text("VTCM").count(core).text("Size:").ok() || core >= most_cores) return false;
+  const auto bytes = bytes_of(scanner.rest());
+  const auto unit = unit_of(fmt::format("c{:02}", core));
+  if (!bytes || !unit) return false;
+  rows_.of_unit(*unit, "vtcm bytes", MeasureKind::count, Origin::estimated, profile_.base_clock,
+                double(*bytes));
+  return true;
+}
+
+// "     output elts      op count (cumulative)": counts add up from line to line.
+bool CompilerLog::take_histogram(std::string_view line) {
+  std::uint64_t elements = 0, so_far = 0, percent = 0;
+  TextScanner scanner(line);
+  scanner.count(elements).blanks().count(so_far).blanks().count(percent).text("%");
+  if (!scanner.done()) return false;
+  const std::uint64_t before = so_far < histogram_so_far_ ? 0 : histogram_so_far_;
+  estimate(fmt::format("operators of {} output elements", thousands(elements)),
+           double(so_far - before));
+  histogram_so_far_ = so_far;
+  return true;
+}
+
+std::optional<UnitId> CompilerLog::unit_of(std::string_view name) {
+  if (const auto found = units_.find(name); found != units_.end()) return found->second;
+  std::uint64_t number = 0;
+  UnitId unit = device_;
+  if (name == "host") {
+    unit = rows_.unit("host", Engine::host, UnitId::none);
+  } else if (TextScanner(name).text("c").count(number).done() && number < most_cores) {
+    unit = rows_.unit(fmt::format("core {}", number), Engine::core, device_, std::uint32_t(number));
+  } else if (TextScanner(name).text("port").count(number).done() &&
+             units_.size() < 2 * most_cores) {
+    unit = rows_.unit(fmt::format("port {}", number), Engine::other, *unit_of("host"));
+  } else if (name != "total") {
+    return std::nullopt;
+  }
+  units_.emplace(std::string(name), unit);
+  return unit;
+}
+
+// "read:  83957 KB (first-inf 83957 KB)"
+bool CompilerLog::add_traffic(TextScanner& scanner, const std::string& what) {
+  const auto unit = unit_of(latest_.unit);
+  std::uint64_t value = 0, first = 0;
+  if (!unit || !scanner.blanks().count(value).text(" KB").ok()) return false;
+  const auto add = [&](const std::string& name, std::uint64_t kilobytes) {
+    rows_.of_unit(*unit, name, MeasureKind::count, Origin::estimated, profile_.base_clock,
+                  double(kilobytes) * kilobyte);
+    kilobytes_[name][latest_.unit] = kilobytes;
+  };
+  add(what, value);
+  if (TextScanner(scanner).text(" (first-inf").blanks().count(first).text(" KB)").done()) {
+    add(what + ", first inference", first);
+    return true;
+  }
+  return scanner.done();
+}
+
+// "   c00: DDR traffic  read:      83957 KB (first-inf      83957 KB)"
+bool CompilerLog::take_traffic(std::string_view line) {
+  const auto colon = line.find(": ");
+  if (colon == line.npos) return false;
+  const std::array<Figure, 2> kinds{{{"DDR", "ddr"}, {"MC ", "multicast"}}};
+  for (const Figure& kind : kinds) {
+    for (const std::string_view direction : {"read", "write"}) {
+      TextScanner scanner(line.substr(colon + 2));
+      scanner.text(kind.label).text(" traffic").blanks().text(direction).text(":");
+      if (!scanner.ok()) continue;
+      latest_ = {std::string(line.substr(0, colon)),
+                 fmt::format("{} {} bytes", kind.what, direction)};
+      return add_traffic(scanner, latest_.direction);
+    }
+  }
+  return false;
+}
+
+// "constant only: 83957 KB (first-inf …)" below a core's line, or "c00: constant only: 0 KB".
+bool CompilerLog::take_constant_traffic(std::string_view line) {
+  const auto at = line.find("constant only:");
+  if (at == line.npos || latest_.unit.empty()) return false;
+  TextScanner scanner(line.substr(at));
+  scanner.text("constant only:");
+  return add_traffic(scanner, latest_.direction + ", constants");
+}
+
+bool CompilerLog::take_barriers(std::string_view line) {
+  const auto blank = line.find(' ');
+  if (blank == line.npos) return false;
+  std::uint64_t value = 0;
+  TextScanner scanner(line.substr(blank));
+  if (!scanner.text(" barriers:").blanks().count(value).done()) return false;
+  const auto unit = unit_of(line.substr(0, blank));
+  if (!unit) return false;
+  rows_.of_unit(*unit, "barriers", MeasureKind::count, Origin::estimated, profile_.base_clock,
+                double(value));
+  return true;
+}
+
+// Totals are of host and cores; ports are parts of the host. Each figure was cut to whole KB.
+void CompilerLog::check_sum(const std::string& what) {
+  const auto& by_unit = kilobytes_.at(what);
+  const auto total = by_unit.find("total");
+  if (total == by_unit.end()) return;
+  std::uint64_t sum = 0, parts = 0;
+  for (const auto& [unit, kilobytes] : by_unit) {
+    if (unit != "host" && unit[0] != 'c') continue;
+    sum += kilobytes;
+    parts += 1;
+  }
+  const bool fits = sum <= total->second && total->second - sum <= parts;
+  profile_.checks.push_back({fmt::format("{}: host + cores = total", what),
+                             fits ? Check::Outcome::passed : Check::Outcome::failed,
+                             fmt::format("{} KB of {} parts, total {} KB", thousands(sum), parts,
+                                         thousands(total->second))});
+}
+
+void CompilerLog::add_checks() {
+  for (const auto& [what, by_unit] : kilobytes_) check_sum(what);
+}
+
+}  // namespace
+
+Result<std::vector<Profile>> read_compiler_log(std::string_view text, const std::string& name) {
+  return CompilerLog(name).run(text);
+}
+
+}  // namespace npuscope::qaic

@@ -1,0 +1,130 @@
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "npuscope/base/text.hpp"
+#include "npuscope/report/diff_document.hpp"
+#include "report/compare/diff_text.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using namespace analysis;
+
+// Names are data: characters that Markdown, HTML or GitHub (mentions, links, issues, emoji) read
+// become character references, which stand for themselves only.
+std::string escaped(std::string_view text) {
+  constexpr std::string_view special = "&<>|`*_[]\\~@#$";
+  std::string out;
+  const std::string shown = printable(text);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const char c = shown[i];
+    const bool ends_word = i + 1 == shown.size() || shown[i + 1] == ' ';
+    const bool begins_link =
+        (c == ':' && !ends_word) || (c == '.' && i >= 3 && shown.compare(i - 3, 3, "www") == 0);
+    if (special.find(c) != special.npos || begins_link) {
+      out += fmt::format("&#{};", int(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+std::string plain(MeasuredIn unit, double value) {  // the unit stands in the table's head
+  return unit == MeasuredIn::seconds || unit == MeasuredIn::bytes
+             ? amount_text(unit, value)
+             : amount_text(MeasuredIn::count, value);
+}
+
+std::string change_cell(const Estimate& estimate) {
+  const auto relative = estimate.relative();
+  std::string cell = relative ? change_text(*relative) : "from zero";
+  if (estimate.contrast.relative) {
+    cell += " (" + interval_text(estimate.contrast.relative) + ")";
+  }
+  return cell;
+}
+
+void add_gates(const Diff& diff, std::string& out) {
+  if (diff.gates.empty()) return;
+  out += "\n| gate | outcome | measured |\n|---|---|---|\n";
+  for (const JudgedGate& judged : diff.gates) {
+    const bool failed = judged.result.outcome == GateOutcome::failed;
+    out += fmt::format(
+        "| {} | {}{}{} | {} |\n", escaped(judged.gate.text), failed ? "**" : "",
+        name_of(judged.result.outcome), failed ? "**" : "",
+        escaped(estimate_text(judged.result.metric.unit, judged.result.metric.estimate)));
+  }
+}
+
+void add_numbers(const Diff& diff, std::string& out) {
+  constexpr std::size_t most = 20;
+  std::size_t shown = 0, changed = 0;
+  for (const MetricChange& metric : diff.comparison.metrics) {
+    if (metric.estimate.verdict == Verdict::same) continue;
+    if (++changed > most) continue;
+    if (shown++ == 0) {
+      out += "\n| number | A | B | change | |\n|---|--:|--:|--:|---|\n";
+    }
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", escaped(metric.name),
+                       amount_text(metric.unit, metric.estimate.a),
+                       amount_text(metric.unit, metric.estimate.b), change_cell(metric.estimate),
+                       name_of(metric.estimate.verdict));
+  }
+  if (changed == 0) out += "\nNo number changed.\n";
+  if (changed > most) out += fmt::format("\n{} more numbers changed.\n", changed - most);
+}
+
+void add_ops(const Diff& diff, std::string& out) {
+  const OpComparison& ops = diff.comparison.ops;
+  std::uint64_t changed = 0, shown = 0;
+  for (const OpChange change :
+       {OpChange::slower, OpChange::faster, OpChange::added, OpChange::removed}) {
+    changed += ops.counts[std::size_t(change)];
+  }
+  std::string rows;
+  for (const OpDifference& row : ops.rows) {
+    if (row.change == OpChange::same || row.change == OpChange::unclear) continue;
+    ++shown;
+    const bool only_b = row.change == OpChange::added;
+    const std::string_view name = only_b ? row.name_b : row.name_a;
+    rows += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", name_of(row.change),
+                        escaped(name.empty() ? "(no op)" : name),
+                        escaped(only_b ? row.kind_b : row.kind_a),
+                        ops.known ? plain(ops.unit, row.estimate.a) : "",
+                        ops.known ? plain(ops.unit, row.estimate.b) : "",
+                        ops.known ? change_cell(row.estimate) : "", escaped(explanation(row)));
+  }
+  if (changed == 0) return;
+  out += fmt::format(
+      "\n<details><summary>{} of {} changed ops{}</summary>\n\n"
+      "| change | op | kernel | A | B | change | note |\n|---|---|---|--:|--:|--:|---|\n{}\n"
+      "</details>\n",
+      thousands(shown), thousands(changed),
+      ops.known ? fmt::format(", by {} in {}", escaped(ops.column), name_of(ops.unit)) : "", rows);
+}
+
+}  // namespace
+
+std::string diff_markdown(const Diff& diff) {
+  const bool failed = any_gate_failed(diff);
+  std::string out = fmt::format("**{}**: {}\n",
+                                failed               ? "Failed"
+                                : diff.gates.empty() ? "Compared"
+                                                     : "Passed",
+                                escaped(verdict_text(diff)));
+  out +=
+      fmt::format("\nA: {}  \nB: {}\n", escaped(side_text(diff, 0)), escaped(side_text(diff, 1)));
+  if (!diff.selection.empty()) out += fmt::format("Selection: {}\n", escaped(diff.selection));
+  add_gates(diff, out);
+  add_numbers(diff, out);
+  add_ops(diff, out);
+  const std::vector<std::string> warnings = cautions(diff);
+  if (!warnings.empty()) out += "\n";
+  for (const std::string& warning : warnings) out += fmt::format("- {}\n", escaped(warning));
+  return out;
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,269 @@
+#include "report/compare/diff_text.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "npuscope/base/text.hpp"
+#include "report/document/provenance.hpp"
+#include "report/document/quantity.hpp"
+
+namespace npuscope::report {
+
+using namespace analysis;
+
+const char* name_of(MeasuredIn unit) {
+  constexpr const char* names[] = {"cycles", "ticks", "seconds", "bytes", "count"};
+  return names[std::size_t(unit)];
+}
+
+const char* name_of(Verdict verdict) {
+  constexpr const char* names[] = {"same", "within noise", "less", "more"};
+  return names[std::size_t(verdict)];
+}
+
+const char* name_of(OpChange change) {
+  constexpr const char* names[] = {"slower", "faster", "added", "removed", "within noise", "same"};
+  return names[std::size_t(change)];
+}
+
+const char* name_of(MatchedBy by) {
+  constexpr const char* names[] = {"name", "node, another kernel", "name but for ordinals",
+                                   "neighbours", "structure"};
+  return names[std::size_t(by)];
+}
+
+const char* name_of(GateOutcome outcome) {
+  constexpr const char* names[] = {"passed", "failed", "passed, within noise"};
+  return names[std::size_t(outcome)];
+}
+
+std::string amount_text(MeasuredIn unit, double value) {
+  switch (unit) {
+    case MeasuredIn::seconds: return seconds_text(value);
+    case MeasuredIn::bytes: return bytes_text(value);
+    case MeasuredIn::cycles: return number_text(value) + " cycles";
+    case MeasuredIn::ticks: return number_text(value) + " ticks";
+    case MeasuredIn::count: break;
+  }
+  return number_text(value);
+}
+
+std::string change_text(double relative) {
+  if (std::isinf(relative)) return "up from zero";
+  return relative == 0 ? "0 %" : fmt::format("{:+.1f} %", 100 * relative);
+}
+
+std::string interval_text(const std::optional<Range>& relative) {
+  if (!relative) return {};
+  return fmt::format("{:+.1f} … {:+.1f} %", 100 * relative->low, 100 * relative->high);
+}
+
+namespace {
+
+std::string noise_text(const std::optional<Range>& interval, std::optional<double> p,
+                       const Estimate& estimate) {
+  if (!estimate.has_noise_rule()) {
+    return estimate.samples_a.size() == 1 && estimate.samples_b.size() == 1
+               ? "one sample a side"
+               : fmt::format("{} and {} samples", estimate.samples_a.size(),
+                             estimate.samples_b.size());
+  }
+  std::string text;
+  if (interval) {
+    text = fmt::format("95 % interval {}", interval_text(interval));
+  }
+  if (p) text += fmt::format("{}p = {:.2g}", text.empty() ? "" : ", ", *p);
+  return text;
+}
+
+std::string from_to(MeasuredIn unit, const Estimate& estimate) {
+  return fmt::format("{} -> {}", amount_text(unit, estimate.a), amount_text(unit, estimate.b));
+}
+
+}  // namespace
+
+std::string estimate_text(MeasuredIn unit, const Estimate& estimate) {
+  const auto relative = estimate.relative();
+  const std::string noise = noise_text(estimate.contrast.relative, estimate.p, estimate);
+  return fmt::format("{}, {}{}", from_to(unit, estimate),
+                     relative ? change_text(*relative) : "up from zero",
+                     noise.empty() ? "" : " (" + noise + ")");
+}
+
+std::string gate_sentence(const JudgedGate& judged) {
+  const GateResult& result = judged.result;
+  return fmt::format("gate '{}' {}: {}", judged.gate.text, name_of(result.outcome),
+                     estimate_text(result.metric.unit, result.metric.estimate));
+}
+
+bool any_gate_failed(const Diff& diff) {
+  for (const JudgedGate& judged : diff.gates) {
+    if (judged.result.outcome == GateOutcome::failed) return true;
+  }
+  return false;
+}
+
+std::string verdict_text(const Diff& diff) {
+  std::string text;
+  if (!diff.gates.empty()) {
+    std::size_t failed = 0;
+    for (const JudgedGate& judged : diff.gates) {
+      failed += judged.result.outcome == GateOutcome::failed;
+    }
+    text = failed == 0
+               ? fmt::format("{} passed; ", diff.gates.size() == 1
+                                                ? "the gate"
+                                                : fmt::format("{} gates", diff.gates.size()))
+               : fmt::format("{} of {} gate{} failed; ", failed, diff.gates.size(),
+                             diff.gates.size() == 1 ? "" : "s");
+  }
+  for (const MetricChange& metric : diff.comparison.metrics) {
+    if (metric.name != "wall") continue;
+    const Verdict verdict = metric.estimate.verdict;
+    const char* word = verdict == Verdict::more      ? "slower"
+                       : verdict == Verdict::less    ? "faster"
+                       : verdict == Verdict::unclear ? "no change beyond noise"
+                                                     : "the same";
+    return text + fmt::format("wall is {}: {}", word, estimate_text(metric.unit, metric.estimate));
+  }
+  return text + "no timeline on both sides, so no wall to compare";
+}
+
+namespace {
+
+std::string caution_text(const Difference& difference) {
+  using What = Difference::What;
+  const auto both = [&](const char* what, const char* so) {
+    return fmt::format("{} differs (A: {}; B: {}){}", what, difference.a, difference.b, so);
+  };
+  switch (difference.what) {
+    case What::graph: return both("The graph", ": is it the same model?");
+    case What::device: return both("The device", ": what changed may be the hardware.");
+    case What::format: return both("The format", ": the two need not count alike.");
+    case What::version: return both("The version of format or tool", ".");
+    case What::instrumentation:
+      return both("The instrumentation",
+                  ": recording costs time, so part of the change is its own.");
+    case What::temperature:
+      return both("Cold or warm", ": a cold inference is slower for reasons of its own.");
+    case What::compile:
+      return "The ops do not match one to one: another compile. Wall, active time and bytes "
+             "compare; counts of ops and spans, and counters of single ops, do not.";
+    case What::runs_of_a:
+      return "The runs of A are not of one compile: ops that its first run has not are left out.";
+    case What::runs_of_b:
+      return "The runs of B are not of one compile: ops that its first run has not are left out.";
+    case What::fewer_numbers:
+      return fmt::format("{} numbers of a side are left out: there are too many.", difference.a);
+    case What::fewer_samples:
+      return "There are so many ops and inferences that ops are judged by every n-th inference.";
+  }
+  return {};
+}
+
+std::string refusal_text(RefusedMetric::Why why) {
+  using Why = RefusedMetric::Why;
+  switch (why) {
+    case Why::kinds: return "not the same kind of number";
+    case Why::clocks: return "clocks with no known relation";
+    case Why::whole_runs: return "of whole runs of different numbers of inferences";
+    case Why::only_in_a: return "only in A";
+    case Why::only_in_b: return "only in B";
+  }
+  return {};
+}
+
+void add_refusals(const Diff& diff, std::vector<std::string>& out) {
+  using Why = RefusedMetric::Why;
+  for (const Why why : {Why::kinds, Why::clocks, Why::whole_runs, Why::only_in_a, Why::only_in_b}) {
+    std::string names;
+    std::size_t count = 0;
+    constexpr std::size_t most_named = 8;
+    for (const RefusedMetric& refused : diff.comparison.refused) {
+      if (refused.why != why) continue;
+      if (++count <= most_named) names += (names.empty() ? "" : ", ") + refused.name;
+    }
+    if (count > most_named) names += fmt::format(" and {} more", count - most_named);
+    if (count > 0) out.push_back(fmt::format("Not compared, {}: {}.", refusal_text(why), names));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> cautions(const Diff& diff) {
+  std::vector<std::string> out;
+  bool structure_only = false;
+  for (const auto* side : {&diff.a, &diff.b}) {
+    for (const Profile* profile : *side) {
+      structure_only = structure_only || is_structure_only(*profile);
+    }
+  }
+  if (structure_only) {
+    out.push_back(fmt::format("{}{}.", "Some runs are ", structure_only_caution));
+  }
+  for (const Difference& difference : diff.comparison.differences) {
+    out.push_back(caution_text(difference));
+  }
+  for (const int side : {0, 1}) {
+    if (diff.left_out[side] == 0) continue;
+    out.push_back(fmt::format("{} profile{} of {} in other formats or of other graphs {} left out.",
+                              diff.left_out[side], diff.left_out[side] == 1 ? "" : "s",
+                              side == 0 ? "A" : "B", diff.left_out[side] == 1 ? "is" : "are"));
+  }
+  const bool one_sample = diff.comparison.samples[0] < 2 || diff.comparison.samples[1] < 2;
+  if (one_sample) {
+    out.push_back("Less than two samples on a side: no noise rule, any difference counts as one.");
+  }
+  add_refusals(diff, out);
+  return out;
+}
+
+std::string side_text(const Diff& diff, int side) {
+  const auto& runs = side == 0 ? diff.a : diff.b;
+  const Comparison& comparison = diff.comparison;
+  const auto plural = [](std::uint64_t count, const char* what) {
+    return fmt::format("{} {}{}", thousands(count), what, count == 1 ? "" : "s");
+  };
+  Profile first;  // the first file of each run
+  for (const Profile* run : runs) {
+    const auto& files = run->provenance.files;
+    if (runs.size() == 1) first.provenance.files = files;
+    if (runs.size() > 1 && !files.empty()) first.provenance.files.push_back(files.front());
+  }
+  std::string text = files_text(first);
+  if (runs.size() > 1 && !first.provenance.files.empty() &&
+      text == first.provenance.files.front()) {
+    text += " …";
+  }
+  text += fmt::format(
+      " ({}, {}", plural(comparison.runs[side], "run"),
+      plural(comparison.samples[side], comparison.cold[side] ? "cold sample" : "sample"));
+  if (comparison.apart[side] > 0) {
+    text += fmt::format(", {} apart", plural(comparison.apart[side], "cold inference"));
+  }
+  return text + ")";
+}
+
+std::string explanation(const OpDifference& row) {
+  const std::string other(row.other);
+  if (row.change == OpChange::added || row.change == OpChange::removed) {
+    const bool added = row.change == OpChange::added;
+    switch (row.reason) {
+      case UnmatchedReason::absent: return "";
+      case UnmatchedReason::named_in:
+        return fmt::format("shares a name with {}: fused or split", other);
+      case UnmatchedReason::perhaps_part_of:
+        return fmt::format("perhaps {} {}", added ? "made of" : "part of", other);
+      case UnmatchedReason::bypassed:
+        return added ? fmt::format("inserted before {}", other)
+                     : fmt::format("folded or dropped: its inputs go to {}", other);
+    }
+  }
+  if (row.by == MatchedBy::kernel) return fmt::format("kernel now {}", row.kind_b);
+  if (row.by == MatchedBy::name) return "";
+  return row.name_a == row.name_b ? name_of(row.by)
+                                  : fmt::format("{} in B, by {}", row.name_b, name_of(row.by));
+}
+
+}  // namespace npuscope::report

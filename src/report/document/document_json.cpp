@@ -1,0 +1,92 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "npuscope/report/document.hpp"
+#include "report/document/json_text.hpp"
+#include "report/document/provenance.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Value& value) {
+  struct Make {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(const std::string& text) const { return text; }
+    Json operator()(const std::vector<std::string>& texts) const { return texts; }
+    Json operator()(bool truth) const { return truth; }
+    Json operator()(std::int64_t number) const { return number; }
+    Json operator()(double number) const {  // JSON has no infinity and no NaN
+      return std::isfinite(number) ? Json(number) : Json(nullptr);
+    }
+  };
+  return std::visit(Make{}, value.held());
+}
+
+void add_sections(Json& object, const std::vector<Section>& sections);
+
+Json json_of(const Section& section) {
+  Json object = Json::object();
+  for (const Fact& fact : section.facts) object[fact.field.key] = json_of(fact.value);
+  const Table& table = section.table;
+  if (!table.fields.empty()) {
+    object["row_count"] = std::max<std::uint64_t>(table.row_count, table.rows.size());
+    Json rows = Json::array();
+    for (const auto& values : table.rows) {
+      Json row = Json::object();
+      for (std::size_t i = 0; i < table.fields.size(); ++i) {
+        row[table.fields[i].key] = json_of(values[i]);
+      }
+      rows.push_back(std::move(row));
+    }
+    object["rows"] = std::move(rows);
+  }
+  if (!section.remarks.empty()) object["remarks"] = section.remarks;
+  add_sections(object, section.parts);
+  return object;
+}
+
+void add_sections(Json& object, const std::vector<Section>& sections) {
+  for (const Section& section : sections) {
+    if (!section.in_list) {
+      object[section.key] = json_of(section);
+    } else {
+      Json& list = object[section.key];
+      if (!list.is_array()) list = Json::array();
+      list.push_back(json_of(section));
+    }
+  }
+}
+
+Json json_of(const Document& document) {
+  Json object = Json::object();
+  if (document.profile != nullptr) {
+    object["files"] = document.profile->provenance.files;
+    object["format"] = document.profile->provenance.format;
+    object["clock"] = clock_json(*document.profile, document.profile->base_clock);
+    object["structure_only"] = is_structure_only(*document.profile);
+    object["selection"] = document.selection.empty() ? Json(nullptr) : Json(document.selection);
+  }
+  add_sections(object, document.sections);
+  if (document.profile != nullptr) object["notes"] = notes_json(document.profile->notes);
+  return object;
+}
+
+}  // namespace
+
+std::string documents_json(std::span<const Document> documents, std::span<const Note> notes) {
+  Json all = Json::object();
+  all["profiles"] = Json::array();
+  for (const Document& document : documents) all["profiles"].push_back(json_of(document));
+  all["notes"] = notes_json(notes);
+  return json_text(all);
+}
+
+std::string document_json(const Document& document, std::span<const Note> notes) {
+  Json object = json_of(document);
+  object["notes"] = notes_json(notes);
+  return json_text(object);
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,124 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "npuscope/base/text.hpp"
+#include "npuscope/report/document.hpp"
+#include "report/document/document_value.hpp"
+#include "report/document/provenance.hpp"
+#include "report/document/text_table.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using Align = TextColumn::Align;
+
+constexpr std::size_t narrowest = 60;
+constexpr std::size_t least_label_width = 12, most_label_width = 36;
+
+class DocumentText {
+ public:
+  DocumentText(const Document& document, std::size_t width)
+      : document_(document), width_(std::max(width, narrowest)) {}
+
+  std::string print() {
+    print_head();
+    for (const Section& section : document_.sections) print(section);
+    return std::move(out_);
+  }
+
+ private:
+  void print_head();
+  void print(const Section& section);
+  void print(const Table& table);
+  void line(std::string_view label, std::string_view text, std::size_t label_width);
+  std::string text_of(const Field& field, const Value& value) const {
+    return value_text(document_.profile, field, value);
+  }
+
+  const Document& document_;
+  std::size_t width_;
+  std::string out_;
+};
+
+void DocumentText::print_head() {
+  if (document_.profile == nullptr) return;
+  out_ += shortened(printable(files_text(*document_.profile)), width_) + "\n";
+  if (!document_.selection.empty()) line("selection", document_.selection, least_label_width);
+  if (is_structure_only(*document_.profile)) {
+    line("caution", structure_only_caution, least_label_width);
+  }
+  if (const std::string warnings = warnings_text(*document_.profile); !warnings.empty()) {
+    line("notes", warnings + "; npuscope show lists them", least_label_width);
+  }
+}
+
+// A label and what it says, over as many lines as it needs.
+void DocumentText::line(std::string_view label, std::string_view text, std::size_t label_width) {
+  std::string start = "  " + shortened(printable(label), label_width);
+  const std::size_t room = width_ - (label_width > 0 ? label_width + 3 : 2);
+  if (label_width > 0) start += std::string(label_width + 3 - columns_of(start), ' ');
+  const std::string rest_start(width_ - room, ' ');
+  for (const std::string& words : wrapped(printable(text), room)) {
+    out_ += start + words + "\n";
+    start = rest_start;
+  }
+}
+
+void DocumentText::print(const Section& section) {
+  std::vector<const Fact*> facts;
+  std::size_t label_width = least_label_width - 1;
+  for (const Fact& fact : section.facts) {
+    if (fact.field.label.empty() || !fact.value.known()) continue;
+    facts.push_back(&fact);
+    label_width = std::max(label_width, columns_of(fact.field.label));
+  }
+  label_width = std::min(label_width, most_label_width);
+  if (!section.title.empty()) {
+    const Table& table = section.table;
+    const auto shown = std::uint64_t(table.rows.size());
+    std::string title = "\n" + printable(section.title);
+    if (table.row_count > shown) {
+      title += fmt::format(" ({} of {})", thousands(shown), thousands(table.row_count));
+    }
+    out_ += title + "\n";
+  }
+  for (const Fact* fact : facts) {
+    line(fact->field.label, text_of(fact->field, fact->value), label_width);
+  }
+  print(section.table);
+  for (const std::string& drawn : section.drawing) out_ += drawn + "\n";
+  for (const std::string& remark : section.remarks) line("", remark, 0);
+  for (const Section& part : section.parts) print(part);
+}
+
+void DocumentText::print(const Table& table) {
+  std::vector<std::size_t> shown;
+  std::vector<TextColumn> columns;
+  for (std::size_t i = 0; i < table.fields.size(); ++i) {
+    const Field& field = table.fields[i];
+    if (field.label.empty()) continue;
+    const bool any = std::any_of(table.rows.begin(), table.rows.end(),
+                                 [&](const auto& row) { return row[i].known(); });
+    if (field.only_if_known && !any) continue;
+    shown.push_back(i);
+    const bool is_text = field.format == Format::name || field.format == Format::names;
+    columns.push_back({field.label, is_text ? Align::left : Align::right, field.needed});
+  }
+  if (table.rows.empty() || columns.empty()) return;
+  TextTable text(std::move(columns));
+  for (const auto& row : table.rows) {
+    std::vector<std::string> cells;
+    for (const std::size_t i : shown) cells.push_back(text_of(table.fields[i], row[i]));
+    text.add(std::move(cells));
+  }
+  out_ += text.print(width_);
+}
+
+}  // namespace
+
+std::string document_text(const Document& document, std::size_t width) {
+  return DocumentText(document, width).print();
+}
+
+}  // namespace npuscope::report

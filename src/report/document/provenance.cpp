@@ -1,0 +1,86 @@
+#include "report/document/provenance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "npuscope/base/text.hpp"
+#include "report/document/names.hpp"
+#include "report/document/quantity.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Whether all spans are of one inference, or do not say.
+bool is_one_inference(const Spans& spans) {
+  if (spans.instance.size() != spans.size()) return true;
+  return std::all_of(spans.instance.begin(), spans.instance.end(),
+                     [&](std::uint32_t instance) { return instance == spans.instance.front(); });
+}
+
+}  // namespace
+
+std::string files_text(const Profile& profile) {
+  const auto& files = profile.provenance.files;
+  if (files.empty()) return "(no file)";
+  const auto folder_of = [](const std::string& file) {
+    return std::filesystem::path(file).parent_path().string();
+  };
+  const std::string folder = folder_of(files.front());
+  const bool share = std::all_of(files.begin(), files.end(), [&](const std::string& file) {
+    return folder_of(file) == folder;
+  });
+  if (files.size() == 1 || !share || folder.empty()) return files.front();
+  return folder;
+}
+
+std::string warnings_text(const Profile& profile) {
+  std::uint64_t warnings = 0, errors = 0;
+  for (const Note& note : profile.notes) {
+    warnings += note.severity == Severity::warning;
+    errors += note.severity == Severity::error;
+  }
+  std::string text;
+  if (warnings > 0) text = fmt::format("{} warning{}", warnings, warnings == 1 ? "" : "s");
+  if (errors > 0) {
+    text += fmt::format("{}{} error{}", text.empty() ? "" : ", ", errors, errors == 1 ? "" : "s");
+  }
+  return text;
+}
+
+bool is_structure_only(const Profile& profile) {
+  using Temperature = Provenance::Temperature;
+  const Provenance& from = profile.provenance;
+  const bool begins_cold =
+      from.temperature == Temperature::cold || from.temperature == Temperature::cold_then_warm;
+  return begins_cold && !from.instrumentation.empty() && profile.spans.size() > 0 &&
+         is_one_inference(profile.spans);
+}
+
+Json clock_json(const Profile& profile, ClockId id) {
+  if (index_of(id) >= profile.clocks.size()) return nullptr;
+  const Clock& found = profile.clocks[index_of(id)];
+  return {{"name", profile.text(found.name)},
+          {"kind", stable_name(found.kind)},
+          {"unit", unit_of(profile, id)},
+          {"hertz", found.rate.value > 0 && std::isfinite(found.rate.value) ? Json(found.rate.value)
+                                                                            : Json(nullptr)}};
+}
+
+Json notes_json(std::span<const Note> notes) {
+  Json rows = Json::array();
+  for (const Note& note : notes) {
+    rows.push_back({{"severity", stable_name(note.severity)},
+                    {"file", note.file},
+                    {"offset", note.offset},
+                    {"count", note.count},
+                    {"message", note.message}});
+  }
+  return rows;
+}
+
+}  // namespace npuscope::report

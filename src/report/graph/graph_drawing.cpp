@@ -1,0 +1,187 @@
+#include "npuscope/report/graph_drawing.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "npuscope/base/text.hpp"
+#include "npuscope/profile/intervals.hpp"
+#include "report/document/names.hpp"
+#include "report/document/quantity.hpp"
+#include "report/graph/graph_style.hpp"
+#include "report/graph/graph_tables.hpp"
+
+namespace npuscope::report {
+namespace {
+
+constexpr std::uint32_t not_drawn = std::numeric_limits<std::uint32_t>::max();
+
+Engine engine_of_op(const GraphView& view, std::uint32_t op) {
+  const Engine said = view.profile.ops[op].engine;
+  if (said != Engine::none) return said;
+  const std::uint32_t unit = index_of(view.times.unit[op]);
+  return unit < view.profile.units.size() ? view.profile.units[unit].engine : Engine::none;
+}
+
+class Drawer {
+ public:
+  Drawer(const GraphView& view, const DrawOptions& options) : view_(view), options_(options) {}
+
+  Result<Drawing> draw() {
+    drawing_.profile = &view_.profile;
+    box_of_op_.assign(view_.graph.size(), not_drawn);
+    if (options_.only.empty()) {
+      for (std::uint32_t op = 0; op < view_.graph.size(); ++op) {
+        if (view_.facts.compiled[op]) put(op);
+      }
+    } else {
+      for (const OpId op : options_.only) put(index_of(op));
+    }
+    if (boxes_ > most_drawn) {
+      return usage_error(
+          "the drawing would have {} boxes, and no more than {} can be read; draw what is --around "
+          "an op, select ops with --op, or draw --by name, node or kind",
+          boxes_, most_drawn);
+    }
+    put_edges();
+    return std::move(drawing_);
+  }
+
+ private:
+  using Key = std::tuple<std::uint32_t, std::uint32_t>;
+
+  Key key_of(std::uint32_t op) const {
+    const Op& row = view_.profile.ops[op];
+    const StringId node = row.node != StringId::empty ? row.node : row.name;
+    switch (options_.by) {
+      case DrawBy::op: return {op, 0};
+      case DrawBy::name: return {std::uint32_t(row.name), std::uint32_t(row.kind)};
+      case DrawBy::kind: return {std::uint32_t(row.kind), 0};
+      case DrawBy::node: return {std::uint32_t(node), 0};
+    }
+    return {op, 0};
+  }
+
+  void put(std::uint32_t op) {
+    const auto [place, is_new] = box_of_key_.try_emplace(key_of(op), boxes_);
+    boxes_ += is_new;
+    box_of_op_[op] = place->second;
+    if (boxes_ > most_drawn) return;  // only the number of boxes is needed
+    if (is_new) add_box(op);
+    DrawnNode& box = drawing_.nodes[place->second];
+    ++box.ops;
+    if (view_.times.ran(OpId(op))) {
+      box.work = saturating_add(std::max<std::int64_t>(box.work, 0), view_.times.work[op]);
+    }
+  }
+
+  void add_box(std::uint32_t op) {
+    const Op& row = view_.profile.ops[op];
+    DrawnNode box;
+    const bool by_kind = options_.by == DrawBy::kind && row.kind != StringId::empty;
+    const bool by_node = options_.by == DrawBy::node && row.node != StringId::empty;
+    box.name = std::string(by_kind   ? view_.profile.text(row.kind)
+                           : by_node ? view_.profile.text(row.node)
+                                     : op_label(view_.profile, OpId(op)));
+    if (!by_kind && options_.by != DrawBy::node) box.kind = view_.profile.text(row.kind);
+    if (by_node) box.kind = view_.profile.text(row.node_kind);
+    box.engine = engine_of_op(view_, op);
+    drawing_.nodes.push_back(std::move(box));
+  }
+
+  void put_edges() {
+    struct Sum {
+      std::uint64_t bytes = 0;
+      std::uint32_t last = not_drawn;  // producer, whose bytes are counted once
+    };
+    std::map<std::tuple<std::uint32_t, std::uint32_t, EdgeKind>, Sum> sums;
+    for (const Edge& edge : view_.graph.edges()) {
+      const std::uint32_t from = box_of_op_[index_of(edge.from)];
+      const std::uint32_t to = box_of_op_[index_of(edge.to)];
+      if (from == not_drawn || to == not_drawn || from == to) continue;
+      if (!options_.edges.has(edge.kind)) continue;
+      Sum& sum = sums[{from, to, edge.kind}];
+      if (sum.last == index_of(edge.from)) continue;
+      sum.last = index_of(edge.from);
+      const std::int64_t bytes = view_.profile.ops[sum.last].output.value;
+      if (bytes > 0) sum.bytes += std::uint64_t(bytes);
+    }
+    for (const auto& [key, sum] : sums) {
+      drawing_.edges.push_back({std::get<0>(key), std::get<1>(key), std::get<2>(key), sum.bytes});
+    }
+  }
+
+  const GraphView& view_;
+  const DrawOptions& options_;
+  std::map<Key, std::uint32_t> box_of_key_;
+  std::vector<std::uint32_t> box_of_op_;
+  std::uint32_t boxes_ = 0;
+  Drawing drawing_;
+};
+
+// Inside the quotes of a DOT string. A backslash would begin an escape of DOT's own.
+std::string dot_escaped(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+const char* colour_of(Engine engine) {
+  switch (engine) {
+    case Engine::hmx: return "#f4b183";
+    case Engine::hvx: return "#9dc3e6";
+    case Engine::dma:
+    case Engine::dma_issue: return "#a9d18e";
+    case Engine::host: return "#d9c3e6";
+    default: return "#e7e6e6";
+  }
+}
+
+// From one to six, by the power of ten.
+int thickness_of(std::uint64_t bytes) {
+  int thickness = 1;
+  for (std::uint64_t at = 10'000; bytes >= at && thickness < 6; at *= 10) ++thickness;
+  return thickness;
+}
+
+std::string second_line(const Drawing& drawing, const DrawnNode& node) {
+  std::string line = node.kind;
+  const auto add = [&](const std::string& text) { line += (line.empty() ? "" : ", ") + text; };
+  if (node.ops > 1) add(thousands(node.ops) + " ops");
+  if (node.work >= 0) {
+    add(ticks_text(*drawing.profile, drawing.profile->base_clock, double(node.work)));
+  }
+  return line;
+}
+
+Result<Drawing> draw_graph(const GraphView& view, const DrawOptions& options) {
+  return Drawer(view, options).draw();
+}
+
+std::string dot_text(const Drawing& drawing) {
+  std::string out =
+      "digraph \"compiled graph\" {\n"
+      "  node [shape=box, style=filled, fontname=\"sans-serif\"];\n";
+  for (std::size_t i = 0; i < drawing.nodes.size(); ++i) {
+    const DrawnNode& node = drawing.nodes[i];
+    const std::string second = second_line(drawing, node);
+    out += fmt::format("  n{} [label=\"{}{}{}\", fillcolor=\"{}\"];\n", i, dot_escaped(node.name),
+                       second.empty() ? "" : "\\n", dot_escaped(second), colour_of(node.engine));
+  }
+  for (const DrawnEdge& edge : drawing.edges) {
+    const char* style = edge.kind == EdgeKind::reuse   ? ", style=dashed"
+                        : edge.kind == EdgeKind::order ? ", style=dotted"
+                                                       : "";
+    out += fmt::format("  n{} -> n{} [penwidth={}{}];\n", edge.from, edge.to,
+                       thickness_of(edge.bytes), style);
+  }
+  return out + "}\n";
+}
+
+}  // namespace npuscope::report

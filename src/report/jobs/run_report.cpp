@@ -1,0 +1,137 @@
+#include "report/jobs/run_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "report/document/json_text.hpp"
+
+namespace npuscope::report {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+double microseconds(Picoseconds time) { return double(time.value) * 1e-6; }
+
+RunMetric metric(const npu::ProgramRun& run, std::string name, std::uint32_t needs_level,
+                 std::uint64_t npu::SimulatedInference::*ticks) {
+  RunMetric result{std::move(name), needs_level, std::nullopt};
+  if (run.stats_level < needs_level) return result;
+  std::vector<double> values;
+  values.reserve(run.result.inferences.size());
+  for (const npu::SimulatedInference& inference : run.result.inferences) {
+    values.push_back(double(inference.*ticks) / run.timer.value * 1e6);
+  }
+  result.values = distribution_of(values);
+  return result;
+}
+
+ordered_json metric_json(const RunMetric& metric) {
+  ordered_json json{{"needs_stats_level", metric.needs_level}};
+  if (!metric.values) {
+    json["measured"] = false;
+    return json;
+  }
+  json["measured"] = true;
+  json["avg"] = metric.values->average;
+  json["min"] = metric.values->least;
+  json["max"] = metric.values->most;
+  json["std"] = metric.values->deviation;
+  return json;
+}
+
+}  // namespace
+
+std::optional<Distribution> distribution_of(std::span<const double> values) {
+  if (values.empty()) return std::nullopt;
+  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const double count = double(values.size());
+  // Measured from the least, so that equal values have exactly their own average.
+  double above_least = 0;
+  for (const double value : values) above_least += value - *least;
+  const double average = *least + above_least / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - average) * (value - average);
+  return Distribution{average, *least, *most, std::sqrt(squares / count)};
+}
+
+RunReport report_run(const npu::ProgramRun& run) {
+  using Inference = npu::SimulatedInference;
+  RunReport report;
+  report.program = run.number;
+  report.device = run.device;
+  report.network = run.network;
+  report.stats_level = run.stats_level;
+  report.activations = run.activations;
+  report.samples = run.samples;
+  report.inference_count = run.result.inferences.size();
+  report.total_duration_us = microseconds(run.result.total);
+  report.batch_size = run.batch_size;
+  if (report.total_duration_us > 0) {
+    report.inferences_per_second =
+        double(report.inference_count) * run.batch_size / report.total_duration_us * 1e6;
+  }
+  report.metrics = {
+      metric(run, "ExecTimeUs", 40, &Inference::device_ticks),
+      metric(run, "InputWaitTimeUs", 50, &Inference::input_wait_ticks),
+      metric(run, "OutputWaitTimeUs", 50, &Inference::output_wait_ticks),
+  };
+  return report;
+}
+
+std::string print_run_report(const RunReport& report) {
+  std::string text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, " ---- Stats ----\n");
+  fmt::format_to(out, "InferenceCnt {} TotalDuration {:.0f}us BatchSize {} Inf/Sec {:.3f}\n",
+                 report.inference_count, report.total_duration_us, report.batch_size,
+                 report.inferences_per_second);
+  const auto row = [&](std::string_view name, const std::string& average, const std::string& least,
+                       const std::string& most, const std::string& deviation) {
+    fmt::format_to(out, "{:<17}{:<15}{:<15}{:<15}{:<15}\n", fmt::format("{},", name), average + ",",
+                   least + ",", most + ",", deviation);
+  };
+  fmt::format_to(out, "Device Performance: \n");
+  row("Metric", "Avg", "Min", "Max", "Std");
+  for (const RunMetric& metric : report.metrics) {
+    const auto cell = [&](double Distribution::*value) {
+      return metric.values ? fmt::format("{:.3f}", (*metric.values).*value) : "N/A";
+    };
+    row(metric.name, cell(&Distribution::average), cell(&Distribution::least),
+        cell(&Distribution::most), cell(&Distribution::deviation));
+  }
+  text += '\n';
+  return text;
+}
+
+ordered_json run_report_json(const RunReport& report) {
+  ordered_json json{{"program", report.program},
+                    {"device", report.device},
+                    {"network", report.network},
+                    {"stats_level", report.stats_level},
+                    {"activations", report.activations},
+                    {"samples", report.samples},
+                    {"inference_count", report.inference_count},
+                    {"total_duration_us", report.total_duration_us},
+                    {"batch_size", report.batch_size},
+                    {"inferences_per_second", report.inferences_per_second}};
+  ordered_json metrics = ordered_json::object();
+  for (const RunMetric& metric : report.metrics) metrics[metric.name] = metric_json(metric);
+  json["device_performance"] = std::move(metrics);
+  return json;
+}
+
+std::string run_outcome_json(const npu::RunOutcome& outcome) {
+  ordered_json json;
+  json["programs"] = ordered_json::array();
+  for (const npu::ProgramRun& run : outcome.programs) {
+    json["programs"].push_back(run_report_json(report_run(run)));
+  }
+  json["files"] = ordered_json::array();
+  for (const auto& file : outcome.files) json["files"].push_back(file.string());
+  json["warnings"] = outcome.warnings;
+  return json_text(json);
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,42 @@
+#include "npuscope/report/memory_document.hpp"
+
+#include "report/memory/memory_sections.hpp"
+
+namespace npuscope::report {
+
+Result<Document> make_memory_document(const Profile& profile, const MemoryRequest& request) {
+  const auto found = find_peaks(profile, request.peaks);
+  if (!found) return tl::unexpected(found.error());
+  const analysis::OpTraffic traffic(profile);
+  analysis::MemoryOptions options;
+  options.peaks = found->peaks;
+  options.rate = found->clock;
+  options.model = request.model;
+  options.grouping = request.grouping;
+  const auto table = analysis::analyse_memory(profile, traffic, options);
+
+  Document document;
+  document.profile = &profile;
+  const auto put = [&](Section section) {
+    const bool empty = section.facts.empty() && section.table.rows.empty() &&
+                       section.remarks.empty() && section.drawing.empty();
+    if (!empty) document.sections.push_back(std::move(section));
+  };
+  const bool says_anything = traffic.any() || table.work.all_macs() > 0;
+  if (says_anything && table.wall > 0) put(roofline_section(profile, table, found->peaks));
+  put(traffic_section(profile, traffic, table));
+  put(constants_section(profile));
+  put(memory_inferences_section(table));
+  if (says_anything) put(memory_ops_section(profile, table, request.top));
+  if (traffic.any_of_ops()) {
+    put(over_time_section(analysis::analyse_bandwidth(profile, traffic, request.buckets), table,
+                          request.width));
+    put(transfers_section(analysis::analyse_transfers(profile, traffic), table));
+    put(engines_section(table));
+  }
+  put(spill_section(profile, analysis::analyse_spill(profile, traffic), request.top));
+  put(vtcm_section(profile, found->peaks));
+  return document;
+}
+
+}  // namespace npuscope::report

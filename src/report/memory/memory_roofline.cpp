@@ -1,0 +1,237 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "report/document/names.hpp"
+#include "report/document/provenance.hpp"
+#include "report/document/quantity.hpp"
+#include "report/memory/memory_sections.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using analysis::MemoryTable;
+using analysis::Resource;
+using analysis::Verdict;
+
+const char* meaning_of(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::compute: return "the arithmetic takes the time";
+    case Verdict::memory: return "moving the bytes takes the time";
+    case Verdict::dispatch: return "starting the kernels takes the time";
+    case Verdict::latency:
+      return "nothing is busy for 65 % of the time: it waits, or the work is spread badly";
+    case Verdict::unknown: break;
+  }
+  return "";
+}
+
+bool is_impossible(const analysis::Placement& placement) {
+  const auto resource = placement.largest;
+  return placement.verdict == Verdict::unknown && resource &&
+         placement.of(*resource).value_or(0) > analysis::impossible_share;
+}
+
+std::string verdict_text(const Profile& profile, const MemoryTable& table) {
+  const analysis::Placement& placement = table.placement;
+  if (is_impossible(placement)) {
+    return fmt::format("unknown: {} {} of the peak is not possible", name_of(*placement.largest),
+                       percent_text(*placement.of(*placement.largest), 1));
+  }
+  if (placement.verdict == Verdict::unknown || !placement.largest) return "unknown";
+  return fmt::format("{}{}: {} ({} {})", is_structure_only(profile) ? "structure only, " : "",
+                     name_of(placement.verdict), meaning_of(placement.verdict),
+                     name_of(*placement.largest),
+                     percent_text(*placement.of(*placement.largest), 1));
+}
+
+// What nobody knows, and how to give it.
+std::vector<std::string> what_is_missing(const MemoryTable& table, const analysis::Peaks& peaks) {
+  std::vector<std::string> missing;
+  const bool any_mac_peak = peaks.macs_per_s || peaks.macs_per_cycle[0] || peaks.macs_per_cycle[1];
+  std::vector<std::string> flags;
+  if (!peaks.ddr_bytes_per_s) flags.push_back("--ddr-peak 77GB/s");
+  if (!any_mac_peak) flags.push_back("--mac-peak 8.2TMAC/s");
+  if (!flags.empty()) {
+    missing.push_back(
+        fmt::format("No verdict without the hardware's peaks: give --target (a name such as "
+                    "htp-v75, or a .toml file), or {}.",
+                    fmt::join(flags, " and ")));
+  }
+  if (peaks.ddr_bytes_per_s && !table.rate && table.wall > 0) {
+    missing.push_back("The clock's rate is not known, so bytes a second are not: give --clock.");
+  }
+  if (!table.work.macs_known && table.wall > 0) {
+    missing.push_back(
+        "The MACs of the matrix work are not known: give --model with the ONNX file, or for Cloud "
+        "AI 100 compile with -aic-op-stats-verbosity=2.");
+  }
+  return missing;
+}
+
+std::string macs_source(const MemoryTable& table) {
+  if (table.model_nodes_matched > 0) return "the model, by name; else from shapes (derived)";
+  return table.macs_origin == Origin::derived ? "shapes of operands (derived)"
+                                              : stable_name(table.macs_origin);
+}
+
+}  // namespace
+
+Section roofline_section(const Profile& profile, const MemoryTable& table,
+                         const analysis::Peaks& peaks) {
+  Section section{.key = "roofline", .title = "ROOFLINE"};
+  const analysis::Placement& placement = table.placement;
+  const auto add = [&](Field field, Value value) {
+    if (value.known()) section.facts.push_back({std::move(field), std::move(value)});
+  };
+  if (table.wall > 0) {
+    add({"wall", table.first_apart ? "wall, median" : "wall", Format::ticks}, table.wall);
+    add({"seconds", "", Format::seconds},
+        table.rate ? Value(table.wall / table.rate->value) : Value());
+    add({"verdict_text", "verdict"}, verdict_text(profile, table));
+    add({"verdict"}, name_of(placement.verdict));
+    add({"bound_by"}, placement.largest ? Value(name_of(*placement.largest)) : Value());
+  }
+  const std::size_t base = index_of(profile.base_clock);
+  const bool is_timer =
+      base < profile.clocks.size() && profile.clocks[base].kind == ClockKind::timer;
+  if (table.rate) {  // of a timer it says nothing about the cores
+    add({"clock_hz", is_timer ? "timer" : "clock", Format::hertz}, table.rate->value);
+  }
+  add({"cores", "", Format::count}, table.roofs.cores);
+  if (!peaks.source.empty()) add({"peaks_from", "peaks from"}, peaks.source);
+  add({"ddr_bytes_per_s", "DDR", Format::bytes_per_second}, placement.ddr_bytes_per_s);
+  if (table.roofs.ddr_bytes_per_tick && table.roofs.seconds_per_tick > 0) {
+    add({"ddr_peak_bytes_per_s", "DDR peak", Format::bytes_per_second},
+        *table.roofs.ddr_bytes_per_tick / table.roofs.seconds_per_tick);
+  }
+  add({"ddr_share_of_peak", "DDR, of peak", Format::share}, placement.of(Resource::ddr));
+  add({"vtcm_bytes_per_s", "VTCM", Format::bytes_per_second}, placement.vtcm_bytes_per_s);
+  add({"vtcm_share_of_peak", "VTCM, of peak", Format::share}, placement.of(Resource::vtcm));
+  if (table.work.all_macs() > 0) {
+    add({"macs", "MACs", Format::number}, table.work.all_macs());
+    add({"macs_from", "MACs from"}, macs_source(table));
+    if (placement.macs_per_s) {
+      add({"macs_per_s", "", Format::number}, *placement.macs_per_s);
+      add({"tera_macs_per_s", "TMAC a second", Format::number}, *placement.macs_per_s / 1e12);
+    }
+    add({"macs_share_of_peak", "MACs, of peak", Format::share}, placement.of(Resource::macs));
+    add({"macs_per_byte", "MACs per byte", Format::number}, placement.intensity);
+    add({"ridge_macs_per_byte", "ridge point", Format::number}, placement.ridge);
+  }
+  add({"hmx_busy_share", "HMX busy", Format::share}, placement.of(Resource::hmx));
+  add({"hvx_busy_share", "HVX busy", Format::share}, placement.of(Resource::hvx));
+  section.remarks = what_is_missing(table, peaks);
+  if (table.matrix_ops_without_macs > 0 && table.work.macs_known &&
+      table.model_nodes_matched == 0) {
+    section.remarks.push_back(fmt::format("{} ops of the HMX have shapes that tell no MACs.",
+                                          table.matrix_ops_without_macs));
+  }
+  if (table.model_nodes > 0 && table.model_nodes_matched < table.model_nodes) {
+    section.remarks.push_back(fmt::format(
+        "{} of {} nodes of the model with MACs have a row of their name; {} of its MACs are "
+        "counted.",
+        table.model_nodes_matched, table.model_nodes,
+        percent_text(table.model_macs_matched, table.model_macs)));
+  }
+  return section;
+}
+
+Section memory_inferences_section(const MemoryTable& table) {
+  Section section{.key = "inferences", .title = "INFERENCES"};
+  if (!table.first_apart) return {};
+  section.facts = {
+      {{"first_wall", "first (cold)", Format::ticks}, table.walls.first},
+      {{"median_wall_of_rest", "median of the rest", Format::ticks}, table.walls.median_of_rest},
+      {{"least_wall", "least", Format::ticks}, table.walls.least},
+      {{"most_wall", "most", Format::ticks}, table.walls.most}};
+  section.table.fields = {{"inference", "inference", Format::count},
+                          {"wall", "wall", Format::ticks},
+                          {"ddr_read_bytes", "DDR read", Format::bytes, true, true},
+                          {"ddr_write_bytes", "DDR write", Format::bytes, true, true}};
+  constexpr std::size_t most_rows = 20;
+  for (const auto& inference : table.inferences) {
+    if (section.table.rows.size() == most_rows) break;
+    section.table.rows.push_back({inference.instance, inference.wall,
+                                  at(inference.bytes, analysis::Route::ddr_read),
+                                  at(inference.bytes, analysis::Route::ddr_write)});
+  }
+  section.table.row_count = table.inferences.size();
+  section.remarks = {"All other numbers are medians over the inferences after the first."};
+  return section;
+}
+
+Section memory_ops_section(const Profile& profile, const MemoryTable& table, std::size_t top) {
+  using analysis::Route;
+  Section section{.key = "ops", .title = "OPS, by DDR bytes"};
+  section.table.fields = {{"op", "op"},
+                          {"kind", "", Format::name},
+                          {"ops", "", Format::count},
+                          {"spans", "", Format::count},
+                          {"verdict", "verdict", Format::name, true, true},
+                          {"bound_by", "by", Format::name, false, true},
+                          {"ddr_read_bytes", "DDR read", Format::bytes, true, true},
+                          {"ddr_write_bytes", "DDR write", Format::bytes, true, true},
+                          {"active", "active", Format::ticks, true, true},
+                          {"ddr_bytes_per_s", "DDR", Format::bytes_per_second, true, true},
+                          {"ddr_share_of_peak", "of peak", Format::share, true, true},
+                          {"macs", "MACs", Format::number, true, true},
+                          {"macs_share_of_peak", "of peak", Format::share, true, true},
+                          {"macs_per_byte", "MAC/B", Format::number, false, true},
+                          {"hvx_busy_share", "HVX", Format::share, false, true},
+                          {"vtcm_read_bytes", "VTCM read", Format::bytes, false, true},
+                          {"vtcm_write_bytes", "VTCM write", Format::bytes, false, true},
+                          {"multicast_bytes", "multicast", Format::bytes, false, true},
+                          {"hmx_busy_share", "", Format::share},
+                          {"vtcm_share_of_peak", "", Format::share},
+                          {"dispatch_share", "", Format::share},
+                          {"macs_from", "", Format::name}};
+  for (const analysis::MemoryRow& row : table.rows) {
+    if (section.table.rows.size() == top) break;
+    const analysis::Placement& placement = row.placement;
+    const double macs = row.work.all_macs();
+    const bool judged = placement.verdict != Verdict::unknown;
+    section.table.rows.push_back(
+        {row.label.empty() ? "(no op)" : row.label,
+         profile.text(row.kind),
+         row.ops,
+         row.spans,
+         judged ? Value(name_of(placement.verdict)) : Value(),
+         judged && placement.largest ? Value(name_of(*placement.largest)) : Value(),
+         at(row.bytes, Route::ddr_read),
+         at(row.bytes, Route::ddr_write),
+         row.active > 0 ? Value(row.active) : Value(),
+         placement.ddr_bytes_per_s,
+         placement.of(Resource::ddr),
+         macs > 0 ? Value(macs) : Value(),
+         placement.of(Resource::macs),
+         placement.intensity,
+         placement.of(Resource::hvx),
+         at(row.bytes, Route::vtcm_read),
+         at(row.bytes, Route::vtcm_write),
+         at(row.bytes, Route::multicast),
+         placement.of(Resource::hmx),
+         placement.of(Resource::vtcm),
+         placement.of(Resource::dispatch),
+         macs > 0 ? Value(row.macs_of_model ? "model" : stable_name(table.macs_origin)) : Value()});
+  }
+  section.table.row_count = table.rows.size();
+  if (section.table.rows.empty()) return {};
+  const bool any_impossible =
+      std::any_of(table.rows.begin(), table.rows.end(),
+                  [](const analysis::MemoryRow& row) { return is_impossible(row.placement); });
+  if (table.wall > 0) {
+    section.remarks = {
+        "Shares of peak are of the row's active time, which is the union of its work and its waits "
+        "for DMA; rows overlap, so active times do not add up to the wall."};
+  }
+  if (any_impossible) {
+    section.remarks.push_back(
+        "Rows beyond 125 % of a peak have no verdict: their time does not hold all of their "
+        "transfers, or the peak is not this hardware's.");
+  }
+  return section;
+}
+
+}  // namespace npuscope::report

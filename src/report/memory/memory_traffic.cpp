@@ -1,0 +1,217 @@
+#include <fmt/format.h>
+
+#include "npuscope/analysis/timeline.hpp"
+#include "npuscope/analysis/units.hpp"
+#include "npuscope/analysis/vtcm_peak.hpp"
+#include "report/document/names.hpp"
+#include "report/document/quantity.hpp"
+#include "report/memory/memory_sections.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using analysis::MemoryTable;
+using analysis::Route;
+using analysis::TrafficLevel;
+
+// Where a vendor's tools put the bytes, for a profile that has none.
+std::string how_to_get(const Profile& profile) {
+  const std::string& format = profile.provenance.format;
+  const std::string& device = profile.provenance.device;
+  if (device == "HTP" || format.find("QNN") != format.npos) {
+    return "Profile with --profiling_option optrace, and let qnn-profile-viewer write the QHAS "
+           "summary (features qhas_json and qhas_schema) or the graph (htp_json, memory_info); "
+           "give those files together with the trace.";
+  }
+  if (device == "Cloud AI 100") {
+    return "Compile with -ddr-stats for counters of DDR traffic (-stats-level=40 or more), with "
+           "-stats-level=70 for the sizes of transfers, or read the compiler's estimate "
+           "(-aic-perf-metrics).";
+  }
+  return "A trace of this format names no bytes that npuscope understands; numbers called "
+         "\"ddr read bytes\", \"dram_write\", \"vtcm read\" and the like are.";
+}
+
+std::string source_text(const analysis::TrafficTotal& total) {
+  if (!total.of_ops) return "";
+  return fmt::format("{} ({})", name_of(total.level), stable_name(total.origin));
+}
+
+std::string told_text(const analysis::TrafficTotal& total) {
+  if (!total.told) return "";
+  return fmt::format("{} ({})", name_of(total.told_by), stable_name(total.told_origin));
+}
+
+bool has_in_flight_counters(const Profile& profile) {
+  for (const CounterSeries& series : profile.counters.series) {
+    if (profile.text(series.name).find("in flight") != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+// Bytes of spans and fills obey what DMA does: what it reads from DDR, it writes to VTCM.
+void add_difference_remarks(const analysis::OpTraffic& traffic, Section& section) {
+  for (std::size_t i = 0; i < analysis::route_count; ++i) {
+    const analysis::TrafficTotal& total = traffic.total(Route(i));
+    if (!total.told || !total.of_ops || *total.told == *total.of_ops) continue;
+    const std::int64_t difference = saturating_subtract(*total.told, *total.of_ops);
+    std::string why;
+    if (total.level == TrafficLevel::sizes && difference > 0) {
+      why =
+          "; the counters also see what is no transfer of an op: statistics, kernels that read "
+          "DDR themselves";
+    }
+    section.remarks.push_back(fmt::format("{}: {} and {} differ by {}{}.", name_of(Route(i)),
+                                          name_of(total.told_by), name_of(total.level),
+                                          bytes_text(std::abs(double(difference))), why));
+  }
+}
+
+}  // namespace
+
+Section traffic_section(const Profile& profile, const analysis::OpTraffic& traffic,
+                        const MemoryTable& table) {
+  Section section{.key = "traffic", .title = "TRAFFIC"};
+  section.table.fields = {{"route", "route"},
+                          {"bytes", "bytes", Format::bytes},
+                          {"bytes_per_s", "mean over wall", Format::bytes_per_second, true, true},
+                          {"source", "sum over ops from", Format::name, true, true},
+                          {"ops_bytes", "", Format::bytes},
+                          {"told_by", "told by", Format::name, true, true},
+                          {"told_bytes", "", Format::bytes},
+                          {"difference_bytes", "difference", Format::bytes, true, true}};
+  for (std::size_t i = 0; i < analysis::route_count; ++i) {
+    const analysis::TrafficTotal& total = traffic.total(Route(i));
+    const auto& bytes = table.bytes[i];
+    if (!bytes) continue;
+    Value rate, difference;
+    if (table.wall > 0 && table.rate) {
+      rate = double(*bytes) / table.wall * table.rate->value;
+    }
+    if (total.told && total.of_ops) {
+      difference = double(saturating_subtract(*total.told, *total.of_ops));
+    }
+    section.table.rows.push_back({name_of(Route(i)), *bytes, rate, source_text(total), total.of_ops,
+                                  told_text(total), total.told, difference});
+  }
+  if (!traffic.any()) {
+    section.remarks = {"This profile says nothing of bytes that were moved.", how_to_get(profile)};
+  } else {
+    add_difference_remarks(traffic, section);
+    if (!traffic.any_of_ops()) {
+      section.remarks.push_back("Nothing says which op moved how much. " + how_to_get(profile));
+    }
+  }
+  if (has_in_flight_counters(profile) && !traffic.any_of_ops()) {
+    section.remarks.push_back(
+        "Its counters \"in flight\" are bytes of the ops that run at a moment, not bytes a second: "
+        "adding them up over time would mean nothing.");
+  }
+  return section;
+}
+
+Section constants_section(const Profile& profile) {
+  const auto units = analysis::constant_traffic(profile);
+  if (units.empty()) return {};
+  Section section{.key = "constants", .title = "CONSTANTS"};
+  section.table.fields = {{"unit", "unit"},
+                          {"ddr_read_bytes", "DDR read", Format::bytes},
+                          {"constant_bytes", "constants", Format::bytes},
+                          {"beyond_constants_bytes", "beyond them", Format::bytes},
+                          {"ddr_write_bytes", "DDR write", Format::bytes},
+                          {"multicast_bytes", "multicast", Format::bytes}};
+  for (const analysis::ConstantTraffic& unit : units) {
+    section.table.rows.push_back({analysis::path_of(profile, unit.unit), unit.ddr_read,
+                                  unit.constants, unit.ddr_read - unit.constants, unit.ddr_write,
+                                  unit.multicast});
+  }
+  section.remarks = {
+      "Beyond constants: activations that did not fit the VTCM, retained state such as a KV cache, "
+      "inputs, and the statistics buffer of a program compiled with statistics. Not all of it is "
+      "spill."};
+  return section;
+}
+
+Section engines_section(const MemoryTable& table) {
+  Section section{.key = "engines", .title = "ENGINES"};
+  section.table.fields = {{"engine", "engine"},
+                          {"spans", "spans", Format::count},
+                          {"ddr_read_bytes", "DDR read", Format::bytes, true, true},
+                          {"ddr_write_bytes", "DDR write", Format::bytes, true, true},
+                          {"vtcm_read_bytes", "VTCM read", Format::bytes, true, true},
+                          {"vtcm_write_bytes", "VTCM write", Format::bytes, true, true},
+                          {"multicast_bytes", "multicast", Format::bytes, true, true}};
+  for (const analysis::EngineTraffic& row : table.engines) {
+    section.table.rows.push_back({analysis::name_of(row.engine), row.spans, row.bytes[0],
+                                  row.bytes[1], row.bytes[2], row.bytes[3], row.bytes[4]});
+  }
+  if (table.first_apart && !section.table.rows.empty()) {
+    section.remarks = {"Over all inferences."};
+  }
+  return section;
+}
+
+Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
+                          const MemoryTable& table) {
+  Section section{.key = "transfers", .title = "TRANSFERS of DDR by DMA"};
+  section.table.fields = {{"size", "size"},
+                          {"least_bytes", "", Format::bytes},
+                          {"below_bytes", "", Format::bytes},
+                          {"transfers", "transfers", Format::count},
+                          {"share_of_transfers", "of all", Format::share},
+                          {"bytes", "bytes", Format::bytes},
+                          {"work", "work", Format::ticks},
+                          {"bytes_per_s", "in flight", Format::bytes_per_second, true, true}};
+  double all = 0;
+  std::uint64_t small = 0;
+  bool above_peak = false;
+  for (const analysis::TransferSize& size : sizes) {
+    all += double(size.transfers);
+    if (size.below == analysis::small_transfer) small = size.transfers;
+  }
+  for (const analysis::TransferSize& size : sizes) {
+    std::string name = fmt::format("from {}", bytes_text(double(size.least)));
+    if (size.least <= 1) name = fmt::format("below {}", bytes_text(double(size.below)));
+    Value rate;
+    if (size.ticks > 0 && table.rate) {
+      const double per_tick = double(size.bytes) / double(size.ticks);
+      rate = per_tick * table.rate->value;
+      const auto& peak = table.roofs.ddr_bytes_per_tick;
+      above_peak = above_peak || (peak && per_tick > analysis::impossible_share * *peak);
+    }
+    section.table.rows.push_back({name, size.least, size.below > 0 ? Value(size.below) : Value(),
+                                  size.transfers, double(size.transfers) / all, size.bytes,
+                                  size.ticks, rate});
+  }
+  if (small > 0) {
+    section.remarks.push_back(fmt::format(
+        "{} of transfers are below 4 KiB, where the overhead of each takes longer than its bytes.",
+        percent_text(double(small), all)));
+  }
+  if (above_peak) {
+    section.remarks.push_back(issue_remark);
+  }
+  return section;
+}
+
+Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks) {
+  Section section{.key = "vtcm", .title = "VTCM"};
+  section.table.fields = {{"by", "most in use, by"},
+                          {"unit", "unit", Format::name, true, true},
+                          {"origin", "origin"},
+                          {"bytes", "bytes", Format::bytes},
+                          {"share_of_capacity", "of capacity", Format::share, true, true}};
+  for (const analysis::VtcmPeak& peak : analysis::vtcm_peaks(profile)) {
+    section.table.rows.push_back(
+        {peak.by,
+         peak.unit == UnitId::none ? Value() : Value(analysis::path_of(profile, peak.unit)),
+         stable_name(peak.origin), peak.bytes,
+         peaks.vtcm_bytes ? Value(peak.bytes / *peaks.vtcm_bytes) : Value()});
+  }
+  if (!section.table.rows.empty() && peaks.vtcm_bytes) {
+    section.facts = {{{"capacity_bytes", "capacity of a core", Format::bytes}, *peaks.vtcm_bytes}};
+  }
+  return section;
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,121 @@
+#include "report/path/path_rules.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "npuscope/analysis/units.hpp"
+#include "npuscope/base/pattern.hpp"
+
+namespace npuscope::report {
+namespace {
+
+constexpr double most = 1e6;  // times as fast or slow
+constexpr std::string_view of_units = "unit:";
+
+std::optional<double> number_of(std::string_view text) {
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole && std::isfinite(number) && number >= 0 ? std::optional(number) : std::nullopt;
+}
+
+// The part of its time that something takes: "2x", "50%", "0".
+std::optional<double> factor_of(std::string_view text, bool faster) {
+  if (text.ends_with('%')) {
+    const auto percent = number_of(text.substr(0, text.size() - 1));
+    return percent ? std::optional(*percent / 100) : std::nullopt;
+  }
+  if (text.ends_with('x')) {
+    const auto times = number_of(text.substr(0, text.size() - 1));
+    if (!times || *times == 0) return std::nullopt;
+    return faster ? 1 / *times : *times;
+  }
+  const auto number = number_of(text);
+  return number == 0.0 ? number : std::nullopt;
+}
+
+class Rules {
+ public:
+  explicit Rules(const Profile& profile) : profile_(profile) {}
+
+  Status add(std::string_view flag, const std::string& rule) {
+    const bool faster = flag == "--faster";
+    const std::size_t sign = rule.rfind('=');
+    if (sign == std::string::npos || sign == 0) {
+      return usage_error("{} {}: expected PATTERN=FACTOR, as in 'MatMul=2x'", flag, rule);
+    }
+    const auto factor = factor_of(std::string_view(rule).substr(sign + 1), faster);
+    if (!factor) {
+      return usage_error("{} {}: '{}' is no factor; write 2x, a part of the time such as 50%, or 0",
+                         flag, rule, rule.substr(sign + 1));
+    }
+    if (faster ? *factor > 1 : *factor < 1) {
+      return usage_error("{} {}: that would be {}; use {}", flag, rule,
+                         faster ? "slower" : "faster", faster ? "--slower" : "--faster");
+    }
+    if (*factor > most || (*factor > 0 && *factor < 1 / most)) {
+      return usage_error("{} {}: at most a million times", flag, rule);
+    }
+    return apply(flag, rule, std::string_view(rule).substr(0, sign), *factor);
+  }
+
+  analysis::Scaling take() { return std::move(scaling_); }
+
+ private:
+  Status apply(std::string_view flag, const std::string& rule, std::string_view text,
+               double factor) {
+    const bool of_unit = text.starts_with(of_units);
+    if (of_unit) text.remove_prefix(of_units.size());
+    const auto pattern = Pattern::compile(flag, text);
+    if (!pattern) return tl::unexpected(pattern.error());
+    std::vector<double>& factors = of_unit ? scaling_.of_unit : scaling_.of_op;
+    const std::size_t count = of_unit ? profile_.units.size() : profile_.ops.size();
+    if (factors.empty()) factors.assign(count + 1, 1);
+    bool any = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!(of_unit ? unit_matches(*pattern, i) : op_matches(*pattern, i))) continue;
+      any = true;
+      factors[i] = std::min(factors[i] * factor, most);
+    }
+    if (any) return {};
+    return usage_error("{} {}: no {} of the profile matches; npuscope show lists them", flag, rule,
+                       of_unit ? "unit" : "op");
+  }
+
+  bool op_matches(const Pattern& pattern, std::size_t i) const {
+    const Op& op = profile_.ops[i];
+    return pattern.found_in(profile_.text(op.name)) || pattern.found_in(profile_.text(op.kind)) ||
+           pattern.found_in(profile_.text(op.node));
+  }
+
+  bool unit_matches(const Pattern& pattern, std::size_t i) const {
+    return pattern.found_in(analysis::path_of(profile_, UnitId(std::uint32_t(i))));
+  }
+
+  const Profile& profile_;
+  analysis::Scaling scaling_;
+};
+
+}  // namespace
+
+Result<analysis::Scaling> scaling_of(const Profile& profile, const std::vector<std::string>& faster,
+                                     const std::vector<std::string>& slower) {
+  Rules rules(profile);
+  for (const std::string& rule : faster) {
+    if (const Status added = rules.add("--faster", rule); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  for (const std::string& rule : slower) {
+    if (const Status added = rules.add("--slower", rule); !added) {
+      return tl::unexpected(added.error());
+    }
+  }
+  return rules.take();
+}
+
+}  // namespace npuscope::report

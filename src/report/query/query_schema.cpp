@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "npuscope/query/schema.hpp"
+#include "npuscope/report/query_output.hpp"
+#include "report/document/document_value.hpp"
+#include "report/document/json_text.hpp"
+#include "report/document/text_table.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A line that begins with `head`, the meaning on as many lines as it needs beside it.
+void add_entry(std::string& out, const std::string& head, const std::string& meaning,
+               std::size_t width) {
+  constexpr std::size_t least = 20;
+  const std::size_t room = width > head.size() + least ? width - head.size() : least;
+  std::string first = head;
+  for (const std::string& line : wrapped(meaning, room)) {
+    out += first + line + "\n";
+    first.assign(head.size(), ' ');
+  }
+}
+
+}  // namespace
+
+std::string query_schema_text(std::size_t width) {
+  std::string out;
+  for (const query::TableInfo& table : query::schema()) {
+    out += table.name + (table.view_of.empty() ? ": " : " (view): ") + table.meaning + "\n";
+    std::size_t widest = 0;
+    for (const query::ColumnInfo& column : table.columns) {
+      widest = std::max(widest, column.name.size());
+    }
+    for (const query::ColumnInfo& column : table.columns) {
+      const std::string type = column.type.empty() ? "any" : column.type;
+      add_entry(out, fmt::format("  {:{}}  {:7}  ", column.name, widest, type), column.meaning,
+                width);
+    }
+    out += "\n";
+  }
+  out += "functions beside SQLite's own\n";
+  for (const query::FunctionInfo& function : query::functions()) {
+    add_entry(out, fmt::format("  {:20}  ", function.call), function.meaning, width);
+  }
+  return out;
+}
+
+std::string query_schema_json() {
+  Json tables = Json::array();
+  for (const query::TableInfo& table : query::schema()) {
+    Json columns = Json::array();
+    for (const query::ColumnInfo& column : table.columns) {
+      columns.push_back({{"name", column.name},
+                         {"type", column.type.empty() ? "any" : column.type},
+                         {"meaning", column.meaning}});
+    }
+    Json entry{{"name", table.name},
+               {"is_view", !table.view_of.empty()},
+               {"meaning", table.meaning},
+               {"columns", std::move(columns)}};
+    entry["select"] = table.view_of.empty() ? Json(nullptr) : Json(table.view_of);
+    tables.push_back(std::move(entry));
+  }
+  Json functions = Json::array();
+  for (const query::FunctionInfo& function : query::functions()) {
+    functions.push_back({{"call", function.call}, {"meaning", function.meaning}});
+  }
+  return json_text({{"tables", std::move(tables)}, {"functions", std::move(functions)}});
+}
+
+}  // namespace npuscope::report

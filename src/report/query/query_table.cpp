@@ -1,0 +1,101 @@
+#include <algorithm>
+
+#include "npuscope/base/text.hpp"
+#include "npuscope/report/query_output.hpp"
+#include "report/document/text_table.hpp"
+#include "report/query/query_cells.hpp"
+
+namespace npuscope::report {
+namespace {
+
+constexpr std::size_t gap = 2;
+// A column that gives way keeps so much of its texts and of its heading, whatever the width.
+constexpr std::size_t least_text = 16;
+constexpr std::size_t least_heading = 10;
+constexpr std::size_t most_kept = 1'000;  // bytes of a cell: more than any line shows
+
+// Of a cell that is kept only to be shown.
+std::string kept(std::string text) {
+  if (text.size() > most_kept) {
+    text = text.substr(0, most_kept / 2) + "..." + text.substr(text.size() - most_kept / 2);
+  }
+  return printable(text);
+}
+
+struct Width {
+  std::size_t wanted = 0;
+  std::size_t least = 0;  // numbers are never shortened
+};
+
+// The widest give way first, all down to the same width.
+std::vector<std::size_t> fitted(const std::vector<Width>& columns, std::size_t width) {
+  std::vector<std::size_t> widths;
+  for (const Width& column : columns) widths.push_back(column.wanted);
+  const auto sum = [&] {
+    std::size_t total = widths.empty() ? 0 : gap * (widths.size() - 1);
+    for (const std::size_t w : widths) total += w;
+    return total;
+  };
+  for (std::size_t most = widths.empty() ? 0 : *std::max_element(widths.begin(), widths.end());
+       most > 1 && sum() > width; --most) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      widths[i] = std::min(widths[i], std::max(columns[i].least, most - 1));
+    }
+  }
+  return widths;
+}
+
+}  // namespace
+
+bool QuerySink::takes_row() {
+  if (most_rows_ > 0 && rows_ == most_rows_) {
+    has_more_ = true;
+    return false;
+  }
+  ++rows_;
+  return true;
+}
+
+void QueryTable::columns(const std::vector<std::string>& names) {
+  for (const std::string& name : distinct_names(names)) names_.push_back(kept(name));
+  is_text_.assign(names_.size(), false);
+}
+
+bool QueryTable::row(std::span<const query::Cell> cells) {
+  if (!takes_row()) return false;
+  auto& row = rows_.emplace_back();
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    row.push_back(kept(cell_text(cells[i])));
+    is_text_[i] = is_text_[i] || std::holds_alternative<std::string_view>(cells[i]) ||
+                  std::holds_alternative<ByteSpan>(cells[i]);
+  }
+  return true;
+}
+
+std::string QueryTable::text() const {
+  std::vector<Width> columns;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    std::size_t widest = 1;
+    for (const auto& row : rows_) widest = std::max(widest, columns_of(row[i]));
+    const std::size_t wanted = std::max(widest, columns_of(names_[i]));
+    const std::size_t cells = is_text_[i] ? std::min(widest, least_text) : widest;
+    columns.push_back({wanted, std::max(cells, std::min(columns_of(names_[i]), least_heading))});
+  }
+  const std::vector<std::size_t> widths = fitted(columns, width_);
+  std::string out;
+  const auto add_line = [&](const std::vector<std::string>& cells) {
+    std::string line;
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const std::string cell = shortened(cells[i], widths[i]);
+      const std::string blanks(widths[i] - columns_of(cell), ' ');
+      line += (i > 0 ? std::string(gap, ' ') : "") + (is_text_[i] ? cell + blanks : blanks + cell);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + "\n";
+  };
+  add_line(names_);
+  for (const auto& row : rows_) add_line(row);
+  return out;
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,291 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "npuscope/report/show.hpp"
+#include "report/document/json_text.hpp"
+#include "report/document/names.hpp"
+#include "report/document/provenance.hpp"
+#include "report/document/quantity.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using namespace analysis;
+using Json = nlohmann::ordered_json;
+
+// JSON has no infinity and no NaN.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+Json number(const std::optional<double>& value) { return value ? number(*value) : Json(nullptr); }
+
+Json spread(const Spread& values) {
+  if (values.count == 0) return nullptr;
+  return {{"count", values.count},
+          {"first", number(values.first)},
+          {"median_of_rest", values.count > 1 ? number(values.median_of_rest) : Json(nullptr)},
+          {"median", number(values.median)},
+          {"least", number(values.least)},
+          {"most", number(values.most)}};
+}
+
+class PageJson {
+ public:
+  explicit PageJson(const Page& page) : page_(page), profile_(*page.profile) {}
+
+  Json make() const;
+
+ private:
+  Json text(StringId id) const { return std::string(profile_.text(id)); }
+  Json clock(ClockId id) const { return clock_json(profile_, id); }
+  Json provenance() const;
+  Json counts() const;
+  Json wall() const;
+  Json phases() const;
+  Json ops(const OpTable& table) const;
+  Json engines() const;
+  Json units() const;
+  Json traffic(const Traffic& traffic) const;
+  Json unit_numbers() const;
+  Json numbers() const;
+  Json counters() const;
+  Json checks() const;
+
+  const Page& page_;
+  const Profile& profile_;
+};
+
+Json PageJson::provenance() const {
+  const Provenance& from = profile_.provenance;
+  return {{"files", from.files},
+          {"format", from.format},
+          {"version", from.version},
+          {"device", from.device},
+          {"graph", from.graph},
+          {"instrumentation", from.instrumentation},
+          {"inferences", from.inferences > 0 ? Json(from.inferences) : Json(nullptr)},
+          {"temperature", stable_name(from.temperature)},
+          {"structure_only", page_.structure_only}};
+}
+
+Json PageJson::counts() const {
+  return {{"spans", profile_.spans.size()},
+          {"ops", profile_.ops.size()},
+          {"units", profile_.units.size()},
+          {"phases", profile_.phases.size()},
+          {"counter_samples", profile_.counters.size()},
+          {"flows", profile_.flows.size()},
+          {"edges", profile_.edges.size()},
+          {"tensors", profile_.tensors.size()},
+          {"measures", profile_.measures.size()}};
+}
+
+Json PageJson::wall() const {
+  const Coarse& coarse = page_.coarse;
+  if (coarse.wall == 0) return nullptr;
+  constexpr const char* names[part_count] = {
+      "compute_alone", "compute_and_movement", "movement_alone", "other_work",
+      "host_alone",    "waiting_for_dma",      "other_waiting",  "idle"};
+  Json parts = Json::object();
+  for (std::size_t i = 0; i < part_count && coarse.has_parts(); ++i)
+    parts[names[i]] = coarse.parts[i];
+  if (!coarse.has_parts()) parts = nullptr;
+  return {{"begin", coarse.timeline.begin},
+          {"end", coarse.timeline.end},
+          {"ticks", coarse.wall},
+          {"seconds", page_.rate ? number(double(coarse.wall) / page_.rate->value) : Json(nullptr)},
+          {"hertz", page_.rate ? number(page_.rate->value) : Json(nullptr)},
+          {"parts", parts},
+          {"active", coarse.active},
+          {"work", coarse.work},
+          {"compute_active", coarse.compute_active},
+          {"movement_active", coarse.movement_active},
+          {"host_active", coarse.host_active},
+          {"units_at_once", coarse.concurrency.time_at},
+          {"gaps", coarse.gaps},
+          {"longest_gap", coarse.longest_gap},
+          {"inferences", spread(coarse.inferences)},
+          {"inferences_per_second", number(coarse.inferences_per_second)}};
+}
+
+Json PageJson::phases() const {
+  Json rows = Json::array();
+  for (const PhaseRow& row : page_.phases) {
+    rows.push_back({{"name", text(row.name)},
+                    {"depth", row.depth},
+                    {"ticks", spread(row.ticks)},
+                    {"microseconds", spread(row.microseconds)},
+                    {"self_ticks", spread(row.self_ticks)},
+                    {"self_microseconds", spread(row.self_microseconds)},
+                    {"hertz", spread(row.hertz)}});
+  }
+  return rows;
+}
+
+Json PageJson::ops(const OpTable& table) const {
+  Json columns = Json::array();
+  for (const OpColumn& column : table.columns) {
+    columns.push_back(
+        {{"name", column.name},
+         {"kind", stable_name(column.kind)},
+         {"origin", stable_name(column.origin)},
+         {"clock", column.kind == MeasureKind::count ? Json(nullptr) : clock(column.clock)},
+         {"per_inference", column.per_inference},
+         {"total", number(column.total)},
+         {"whole", number(column.whole)}});
+  }
+  Json rows = Json::array();
+  for (const OpRow& row : table.rows) {
+    Json values = Json::array();
+    for (const auto& value : row.values) values.push_back(number(value));
+    Json engines = Json::array();
+    for (const Engine engine : row.engines) engines.push_back(stable_name(engine));
+    rows.push_back({{"name", text(row.label)},
+                    {"kind", text(row.kind)},
+                    {"kinds", row.kinds},
+                    {"ops", row.ops},
+                    {"instances", row.instances},
+                    {"runs", row.runs},
+                    {"units", row.units},
+                    {"engines", engines},
+                    {"values", values}});
+  }
+  return {{"columns", columns},
+          {"ranked_by",
+           table.columns.empty() ? Json(nullptr) : Json(table.columns[table.ranked_by].name)},
+          {"row_count", table.row_count},
+          {"rows", rows}};
+}
+
+Json PageJson::engines() const {
+  Json rows = Json::array();
+  for (const EngineRow& row : page_.units.engines) {
+    rows.push_back({{"engine", stable_name(row.engine)},
+                    {"units", row.units},
+                    {"domain", row.domain},
+                    {"busiest_unit", path_of(profile_, row.busiest)},
+                    {"active", row.active},
+                    {"work", row.work}});
+  }
+  return rows;
+}
+
+Json PageJson::traffic(const Traffic& traffic) const {
+  return {{"ddr_read_bytes", number(traffic.of(Memory::ddr, Direction::read))},
+          {"ddr_write_bytes", number(traffic.of(Memory::ddr, Direction::write))},
+          {"vtcm_read_bytes", number(traffic.of(Memory::vtcm, Direction::read))},
+          {"vtcm_write_bytes", number(traffic.of(Memory::vtcm, Direction::write))}};
+}
+
+Json PageJson::units() const {
+  Json rows = Json::array();
+  const auto wall = double(page_.units.wall);
+  for (const UnitRow& row : page_.units.units) {
+    const Unit* unit =
+        index_of(row.unit) < profile_.units.size() ? &profile_.units[index_of(row.unit)] : nullptr;
+    rows.push_back({{"name", path_of(profile_, row.unit)},
+                    {"engine", stable_name(unit != nullptr ? unit->engine : Engine::none)},
+                    {"device", unit != nullptr ? unit->device : 0},
+                    {"core", unit != nullptr ? unit->core : 0},
+                    {"lane", unit != nullptr ? unit->lane : 0},
+                    {"spans", row.spans},
+                    {"busy", row.busy},
+                    {"busy_share_of_wall", wall > 0 ? number(double(row.busy) / wall) : nullptr},
+                    {"waiting", row.waiting},
+                    {"work", row.work},
+                    {"dominant_path", number(row.dominant_path)},
+                    {"traffic", traffic(row.traffic)}});
+  }
+  return rows;
+}
+
+Json PageJson::unit_numbers() const {
+  const UnitNumbers& table = page_.unit_numbers;
+  Json columns = Json::array(), rows = Json::array();
+  for (const UnitNumberColumn& column : table.columns) {
+    columns.push_back(
+        {{"name", column.name},
+         {"kind", stable_name(column.kind)},
+         {"origin", stable_name(column.origin)},
+         {"clock", column.kind == MeasureKind::count ? Json(nullptr) : clock(column.clock)}});
+  }
+  for (std::size_t i = 0; i < table.row_count(); ++i) {
+    Json values(Json::array_t(table.columns.size(), nullptr));
+    for (const UnitNumber& each : table.row(i)) values[each.column] = number(each.value);
+    rows.push_back({{"name", path_of(profile_, table.row(i).front().unit)}, {"values", values}});
+  }
+  return {{"columns", columns}, {"columns_left", table.columns_left}, {"rows", rows}};
+}
+
+Json PageJson::numbers() const {
+  Json rows = Json::array();
+  for (const NumberRow& row : page_.numbers) {
+    rows.push_back({{"name", text(row.what)},
+                    {"subject", stable_name(row.subject)},
+                    {"kind", stable_name(row.kind)},
+                    {"origin", stable_name(row.origin)},
+                    {"clock", row.kind == MeasureKind::count ? Json(nullptr) : clock(row.clock)},
+                    {"values", spread(row.values)}});
+  }
+  return rows;
+}
+
+Json PageJson::counters() const {
+  Json rows = Json::array();
+  for (const CounterRow& row : page_.counters) {
+    const CounterSeries& series = profile_.counters.series[row.series];
+    rows.push_back({{"name", text(series.name)},
+                    {"part", text(series.part)},
+                    {"quantity", text(series.quantity)},
+                    {"unit", series.unit == UnitId::none ? Json(nullptr)
+                                                         : Json(path_of(profile_, series.unit))},
+                    {"samples", row.samples},
+                    {"least", number(row.least)},
+                    {"mean", number(row.mean)},
+                    {"most", number(row.most)},
+                    {"last", number(row.last)}});
+  }
+  return rows;
+}
+
+Json PageJson::checks() const {
+  Json rows = Json::array();
+  for (const Check& check : profile_.checks) {
+    rows.push_back(
+        {{"name", check.name}, {"outcome", stable_name(check.outcome)}, {"detail", check.detail}});
+  }
+  return rows;
+}
+
+Json PageJson::make() const {
+  Json json;
+  json["provenance"] = provenance();
+  json["selection"] = page_.selection.empty() ? Json(nullptr) : Json(page_.selection);
+  json["selection_leaves_out_rows"] = page_.leaves_out_rows;
+  json["base_clock"] = clock(profile_.base_clock);
+  json["counts"] = counts();
+  json["wall"] = wall();
+  json["phases"] = phases();
+  json["ops"] = ops(page_.ops);
+  json["kinds"] = ops(page_.kinds);
+  json["engines"] = engines();
+  json["units"] = units();
+  json["unit_numbers"] = unit_numbers();
+  json["traffic"] = traffic(page_.units.traffic);
+  json["traffic"]["source"] = page_.units.traffic_source;
+  json["numbers"] = numbers();
+  json["counters"] = counters();
+  json["checks"] = checks();
+  json["notes"] = notes_json(profile_.notes);
+  return json;
+}
+
+}  // namespace
+
+std::string pages_json(std::span<const Page> pages, std::span<const Note> notes) {
+  Json json;
+  json["profiles"] = Json::array();
+  for (const Page& page : pages) json["profiles"].push_back(PageJson(page).make());
+  json["notes"] = notes_json(notes);
+  return json_text(json);
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,117 @@
+#include "report/show/show_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "npuscope/base/text.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using namespace analysis;
+
+// On average while any is; work does not say it where spans of one unit overlap.
+double units_at_work(const Concurrency& concurrency) {
+  double any = 0, sum = 0;
+  for (std::size_t units = 1; units <= concurrency.most(); ++units) {
+    any += double(concurrency.time_at[units]);
+    sum += double(units) * double(concurrency.time_at[units]);
+  }
+  return any > 0 ? sum / any : 0;
+}
+
+const char* part_name(const Coarse& coarse, Part part, bool leaves_out_rows) {
+  if (part == Part::idle && leaves_out_rows) return "not selected or idle";
+  const bool only_wait = coarse.parts[std::size_t(Part::waiting_for_dma)] == 0;
+  return part == Part::other_waiting && only_wait ? "waiting alone" : name_of(part);
+}
+
+}  // namespace
+
+void PageText::print_wall() {
+  const Coarse& coarse = page_.coarse;
+  if (coarse.wall == 0) return;
+  const auto wall = double(coarse.wall);
+  std::string title = "WALL  " + base_with_unit(wall);
+  const bool in_time = shows_time(profile_, profile_.base_clock);
+  if (!in_time && page_.rate) {
+    title += fmt::format(" = {}", seconds_text(wall / page_.rate->value));
+  }
+  const bool has_parts = coarse.has_parts();
+  if (!has_parts) title += "  of inferences; what ran in them has no timeline here";
+  heading(title);
+  constexpr std::size_t bar_width = 30;
+  TextTable parts({{"part", Align::left},
+                   {in_time ? "time" : unit_of(profile_, profile_.base_clock)},
+                   {"share"},
+                   {"", Align::left, false}});
+  for (std::size_t i = 0; i < part_count; ++i) {
+    const auto part = double(coarse.parts[i]);
+    if (part <= 0) continue;
+    const auto bar = std::size_t(part / wall * double(bar_width) + 0.5);
+    parts.add({part_name(coarse, Part(i), page_.leaves_out_rows), base(part),
+               percent_text(part, wall), std::string(std::min(bar, bar_width), '#')});
+  }
+  if (has_parts) table(parts);
+  std::string side = fmt::format("work {}", base_with_unit(double(coarse.work)));
+  if (coarse.active > 0) {
+    side += fmt::format("; {:.2f} units at work on average while any is, {} at most",
+                        units_at_work(coarse.concurrency), coarse.concurrency.most());
+  }
+  if (coarse.gaps > 0) {
+    side += fmt::format("; {}, the longest {}", counted(coarse.gaps, "gap", "gaps"),
+                        base_with_unit(double(coarse.longest_gap)));
+  }
+  if (has_parts) line("overall", side);
+  const Spread& runs = coarse.inferences;
+  if (runs.count > 1) {
+    line("inference", fmt::format("first {}, median of the other {} {}, from {} to {}",
+                                  base_with_unit(runs.first), runs.count - 1,
+                                  base_with_unit(runs.median_of_rest), base_with_unit(runs.least),
+                                  base_with_unit(runs.most)));
+  }
+  if (coarse.inferences_per_second) {
+    line("rate", fmt::format("{} inferences per second, one after another (derived)",
+                             number_text(*coarse.inferences_per_second)));
+  }
+}
+
+void PageText::print_phases() {
+  if (page_.phases.empty()) return;
+  const bool in_time = shows_time(profile_, profile_.base_clock);
+  const bool any_timed = std::any_of(page_.phases.begin(), page_.phases.end(),
+                                     [](const PhaseRow& row) { return row.microseconds.count; });
+  const bool several = std::any_of(page_.phases.begin(), page_.phases.end(),
+                                   [](const PhaseRow& row) { return row.ticks.count > 1; });
+  const std::string unit = in_time ? "" : " " + unit_of(profile_, profile_.base_clock);
+  heading(fmt::format("PHASES ({})",
+                      more(std::min(page_.top, page_.phases.size()), page_.phases.size())));
+  TextTable rows({{"phase", Align::left},
+                  {"runs"},
+                  {"first" + unit},
+                  {any_timed && !in_time ? "first time" : ""},
+                  {several ? "median of rest" : "", Align::right, false},
+                  {"self, first", Align::right, false},
+                  {any_timed && !in_time ? "rate" : "", Align::right, false}});
+  for (std::size_t i = 0; i < std::min(page_.top, page_.phases.size()); ++i) {
+    const PhaseRow& row = page_.phases[i];
+    const bool timed = row.microseconds.count > 0;
+    const auto time = [](const Spread& spread, double value) {
+      return spread.count > 0 ? seconds_text(value * 1e-6) : std::string();
+    };
+    rows.add({std::string(2 * std::min<std::size_t>(row.depth, 8), ' ') +
+                  std::string(profile_.text(row.name)),
+              thousands(row.ticks.count), base(row.ticks.first),
+              in_time ? "" : time(row.microseconds, row.microseconds.first),
+              row.ticks.count < 2 ? ""
+              : in_time || !timed ? base(row.ticks.median_of_rest)
+                                  : time(row.microseconds, row.microseconds.median_of_rest),
+              in_time || !timed ? base(row.self_ticks.first)
+                                : time(row.self_microseconds, row.self_microseconds.first),
+              row.hertz.count > 0 && !in_time ? hertz_text(row.hertz.first) : ""});
+  }
+  table(rows);
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,196 @@
+#include "report/timeline/timeline_drawing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "npuscope/base/text.hpp"
+#include "report/document/quantity.hpp"
+#include "report/document/text_table.hpp"
+#include "report/timeline/timeline_axis.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using analysis::TimelineCell;
+using analysis::TimelineCells;
+using analysis::TimelineRows;
+
+constexpr std::string_view separator = " > ";
+constexpr std::size_t least_label_width = 4;
+constexpr std::size_t share_width = 8;  // " 100.0 %"
+constexpr std::size_t most_gap_marks = 9;
+
+std::size_t label_width(const std::vector<std::string>& labels, std::size_t width) {
+  std::size_t widest = least_label_width;
+  for (const std::string& label : labels) widest = std::max(widest, columns_of(label));
+  return std::min(widest, std::max<std::size_t>(12, width / 4));
+}
+
+// Indent, label, " |", the columns, "|", the share.
+std::size_t drawing_width(std::size_t width, std::size_t label) {
+  const std::size_t taken = 2 + label + 2 + 1 + share_width;
+  return width > taken + 10 ? width - taken : 10;
+}
+
+class Drawing {
+ public:
+  Drawing(const Profile& profile, const TimelineRows& rows, const TimelineCells& cells,
+          const TimelineView& view)
+      : profile_(profile),
+        rows_(rows),
+        cells_(cells),
+        view_(view),
+        labels_(row_labels(rows).rows),
+        label_width_(label_width(labels_, view.width)),
+        width_(drawing_width(view.width, label_width_)) {}
+
+  std::vector<std::string> draw();
+
+ private:
+  // The column of time that a character shows; there may be more characters than columns.
+  std::size_t column_at(std::size_t character) const {
+    return character * cells_.columns.count() / width_;
+  }
+  // The first character of a column; of the one after the last, the end.
+  std::size_t character_of(std::size_t column) const {
+    const std::size_t count = std::max<std::size_t>(1, cells_.columns.count());
+    return (column * width_ + count - 1) / count;
+  }
+  std::string character(const TimelineCell& cell, std::int64_t length) const;
+  void draw_axis();
+  void draw_row(std::size_t row);
+  void draw_gaps();
+  void line(const std::string& label, const std::string& characters, const std::string& share);
+
+  const Profile& profile_;
+  const TimelineRows& rows_;
+  const TimelineCells& cells_;
+  const TimelineView& view_;
+  std::vector<std::string> labels_;
+  std::size_t label_width_, width_;
+  std::vector<std::string> lines_;
+};
+
+std::string Drawing::character(const TimelineCell& cell, std::int64_t length) const {
+  if (cell.busy == 0 && cell.waiting == 0) return " ";
+  if (cell.waiting > cell.busy) return "-";
+  // How full, in eighths, at least that.
+  const double share = double(cell.busy) / double(std::max<std::int64_t>(1, length));
+  if (view_.fill && cell.most < cells_.fills.size()) {
+    const char letter = letter_of(cells_, cell.most);
+    return std::string(1, share >= 0.5 || letter < 'A' ? letter : char(letter - 'A' + 'a'));
+  }
+  if (view_.blocks) return share >= 7.0 / 8 ? "█" : share >= 0.5 ? "▓" : share >= 0.25 ? "▒" : "░";
+  return share >= 7.0 / 8 ? "#" : share >= 0.5 ? "+" : ".";
+}
+
+void Drawing::line(const std::string& label, const std::string& characters,
+                   const std::string& share) {
+  const std::string name = shortened(label, label_width_);
+  lines_.push_back(fmt::format("  {}{} |{}|{:>{}}", name,
+                               std::string(label_width_ - columns_of(name), ' '), characters, share,
+                               share_width));
+  std::string& last = lines_.back();
+  last.erase(last.find_last_not_of(' ') + 1);
+}
+
+void Drawing::draw_axis() {
+  constexpr std::size_t room_per_mark = 14;
+  const TimelineAxis axis = make_axis(profile_, rows_.window, view_.origin,
+                                      std::max<std::size_t>(2, width_ / room_per_mark));
+  const std::size_t indent = 2 + label_width_ + 2;
+  std::string texts(indent + width_, ' '), ticks = texts;
+  std::size_t free_from = 0;
+  for (const TimelineMark& mark : axis.marks) {
+    const std::size_t at =
+        indent + std::min(width_ - 1, character_of(cells_.columns.column_of(mark.time)));
+    ticks[at] = '|';
+    if (mark.text.size() > texts.size()) continue;
+    const std::size_t first = std::min(at, texts.size() - mark.text.size());
+    if (first < free_from) continue;
+    texts.replace(first, mark.text.size(), mark.text);
+    free_from = first + mark.text.size() + 1;
+  }
+  lines_.push_back(fmt::format("{} {:>{}}", texts, name_of_busy(rows_.by), share_width));
+  ticks.erase(ticks.find_last_not_of(' ') + 1);
+  lines_.push_back(ticks);
+}
+
+void Drawing::draw_row(std::size_t row) {
+  std::string characters;
+  const auto& cells = cells_.rows[row];
+  for (std::size_t i = 0; i < width_ && !cells.empty(); ++i) {
+    const std::size_t column = column_at(i);
+    characters += character(cells[column], cells_.columns.length_of(column));
+  }
+  line(labels_[row], characters, percent_text(double(rows_.rows[row].busy), double(rows_.wall)));
+}
+
+void Drawing::draw_gaps() {
+  if (rows_.gaps.empty() || cells_.columns.count() == 0) return;
+  std::string characters(width_, ' ');
+  for (std::size_t i = std::min(rows_.gaps.size(), most_gap_marks); i-- > 0;) {
+    const Interval gap = rows_.gaps[i].interval;
+    const std::size_t first = character_of(cells_.columns.column_of(gap.begin));
+    const std::size_t end = character_of(cells_.columns.column_of(gap.end - 1) + 1);
+    for (std::size_t at = first; at < end; ++at) characters[at] = char('1' + i);
+  }
+  line("gaps", characters, percent_text(double(rows_.idle), double(rows_.wall)));
+}
+
+std::vector<std::string> Drawing::draw() {
+  draw_axis();
+  for (std::size_t row = 0; row < rows_.rows.size(); ++row) draw_row(row);
+  draw_gaps();
+  return std::move(lines_);
+}
+
+}  // namespace
+
+RowLabels row_labels(const TimelineRows& rows) {
+  RowLabels labels;
+  for (const auto& row : rows.rows) labels.rows.push_back(printable(row.label));
+  if (rows.by != analysis::RowsBy::unit || labels.rows.size() < 2) return labels;
+  for (;;) {
+    const std::string& first = labels.rows.front();
+    const std::size_t end = first.find(separator);
+    if (end == first.npos) return labels;
+    const std::string part = first.substr(0, end + separator.size());
+    const bool all_have = std::all_of(
+        labels.rows.begin(), labels.rows.end(),
+        [&](const std::string& label) { return label.starts_with(part) && label != part; });
+    if (!all_have) return labels;
+    labels.common += part;
+    for (std::string& label : labels.rows) label.erase(0, part.size());
+  }
+}
+
+std::vector<std::string> draw_timeline(const Profile& profile, const TimelineRows& rows,
+                                       const TimelineCells& cells, const TimelineView& view) {
+  return Drawing(profile, rows, cells, view).draw();
+}
+
+std::string legend_of(const TimelineView& view, bool has_waits) {
+  std::string legend;
+  if (view.fill) {
+    legend = "A letter names what ran most of a column, small where that was less than half of it";
+  } else if (view.blocks) {
+    legend = "█ at work 7/8 of a column or more, ▓ half, ▒ a quarter, ░ less";
+  } else {
+    legend = "# at work 7/8 of a column or more, + half, . less";
+  }
+  if (has_waits) legend += "; - mostly waits";
+  return legend;
+}
+
+char letter_of(const TimelineCells& cells, std::size_t fill) {
+  const bool others = cells.fills_together > 0 && fill + 1 == cells.fills.size();
+  return others || fill >= 26 ? '*' : char('A' + fill);
+}
+
+std::size_t timeline_columns(const TimelineRows& rows, const TimelineView& view) {
+  return drawing_width(view.width, label_width(row_labels(rows).rows, view.width));
+}
+
+}  // namespace npuscope::report

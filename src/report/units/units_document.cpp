@@ -1,0 +1,395 @@
+#include "npuscope/report/units_document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "npuscope/analysis/imbalance.hpp"
+#include "npuscope/analysis/overlap.hpp"
+#include "npuscope/analysis/unit_numbers.hpp"
+#include "npuscope/analysis/units.hpp"
+#include "npuscope/base/parallel.hpp"
+#include "profile/names.hpp"
+#include "report/document/provenance.hpp"
+#include "report/document/quantity.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using namespace analysis;
+
+Value share(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
+
+class UnitsSections {
+ public:
+  UnitsSections(const Profile& profile, const UnitsRequest& request)
+      : profile_(profile),
+        request_(request),
+        by_unit_(profile),
+        own_(own_durations(profile, by_unit_)),
+        table_(analyse_units(profile, by_unit_, own_)) {}
+
+  Result<Document> make();
+
+ private:
+  std::string in_ticks(const std::string& title) const;
+  std::size_t most_rows() const { return request_.top == 0 ? ~std::size_t{0} : request_.top; }
+  void analyse();
+  Section wall() const;
+  Section engines() const;
+  Section units() const;
+  Section groups(UnitGrouping grouping) const;
+  Section stated() const;
+  Section overlap_section() const;
+  Section concurrency_section() const;
+  Section imbalance() const;
+  Section one_core() const;
+
+  const Profile& profile_;
+  const UnitsRequest& request_;
+  SpansByUnit by_unit_;
+  std::vector<std::int64_t> own_;
+  UnitTable table_;
+  Overlap overlap_;
+  std::vector<SteadyUse> steady_;
+  std::vector<ImbalanceRow> imbalance_;
+  std::vector<OneCoreOp> one_core_;
+};
+
+std::string UnitsSections::in_ticks(const std::string& title) const {
+  if (shows_time(profile_, profile_.base_clock)) return title;
+  return title + ", in " + unit_of(profile_, profile_.base_clock);
+}
+
+Section UnitsSections::wall() const {
+  Section section{.key = "wall"};
+  double work = 0;
+  for (const UnitRow& row : table_.units) work += double(row.work);
+  const auto& time_at = overlap_.concurrency.time_at;
+  double active = 0;
+  for (std::size_t k = 1; k < time_at.size(); ++k) active += double(time_at[k]);
+  section.facts = {{{"wall", "wall", Format::ticks}, table_.wall},
+                   {{"active", "active", Format::ticks}, active},
+                   {{"work", "work", Format::ticks}, work},
+                   {{"parallelism", "parallelism", Format::number}, share(work, active)}};
+  section.remarks = {
+      "wall is the first start to the last end, active the time in which any unit worked, work the "
+      "sum over units; parallelism is work by active."};
+  return section;
+}
+
+Section UnitsSections::engines() const {
+  Section section{.key = "engines", .title = in_ticks("HARDWARE")};
+  section.table.fields = {{"class", "class"},
+                          {"units", "units", Format::count},
+                          {"domain", "domain", Format::ticks},
+                          {"domain_share_of_wall", "of wall", Format::share},
+                          {"active", "active", Format::ticks},
+                          {"work", "work", Format::ticks, false},
+                          {"use", "use", Format::share, true, true},
+                          {"use_first", "cold", Format::share, false, true},
+                          {"use_inferences", "", Format::count},
+                          {"use_is", "use is", Format::name, false},
+                          {"busiest_unit", "busiest unit", Format::name, false}};
+  const auto& steady = steady_;
+  for (const EngineRow& row : table_.engines) {
+    const auto found = std::find_if(steady.begin(), steady.end(), [&](const SteadyUse& each) {
+      return each.engine == row.engine;
+    });
+    Value use, first, inferences;
+    std::string origin = is_structure_only(profile_) ? "structure only" : "one sample";
+    if (found != steady.end()) {
+      use = found->share.median_of_rest;
+      first = found->share.first;
+      inferences = found->share.count;
+      origin = "steady";
+    }
+    section.table.rows.push_back(
+        {name_of(row.engine), row.units, row.domain, share(double(row.domain), double(table_.wall)),
+         row.active, row.work, use, first, inferences, origin, path_of(profile_, row.busiest)});
+  }
+  section.remarks = {
+      "domain is the busiest unit of the class, which bounds it; active, the time in which any of "
+      "its units worked; work, their sum. An op counts for the class that it uses, not for the "
+      "lane "
+      "that it is drawn on."};
+  if (!steady.empty()) {
+    section.remarks.push_back(fmt::format(
+        "use is the domain's share of an inference's wall: the median of the {} after the first, "
+        "which stands apart (cold).",
+        steady.front().share.count - 1));
+  }
+  if (is_structure_only(profile_)) {
+    section.remarks.push_back(
+        "Shares of one cold, instrumented inference are no utilisation; run several inferences, or "
+        "read the counters of the device.");
+  }
+  return section;
+}
+
+Section UnitsSections::units() const {
+  Section section{.key = "units", .title = in_ticks("UNITS")};
+  section.table.fields = {{"unit", "unit"},
+                          {"spans", "spans", Format::count, false},
+                          {"busy", "busy", Format::ticks},
+                          {"busy_share_of_wall", "of wall", Format::share},
+                          {"waiting_for_dma", "DMA wait", Format::ticks},
+                          {"waiting_for_dma_share_of_wall", "of wall", Format::share, false},
+                          {"at_syncs", "sync", Format::ticks},
+                          {"at_syncs_share_of_wall", "of wall", Format::share, false},
+                          {"at_barriers", "barrier", Format::ticks},
+                          {"at_barriers_share_of_wall", "of wall", Format::share, false},
+                          {"idle", "idle", Format::ticks},
+                          {"idle_share_of_wall", "of wall", Format::share},
+                          {"work", "", Format::ticks}};
+  std::vector<const UnitRow*> rows;
+  for (const UnitRow& row : table_.units) rows.push_back(&row);
+  section.table.row_count = rows.size();
+  if (rows.size() > most_rows()) rows.resize(most_rows());
+  const auto wall = double(table_.wall);
+  for (const UnitRow* row : rows) {
+    const std::int64_t taken = saturating_add(row->busy, row->waiting);
+    const std::int64_t idle = std::max<std::int64_t>(0, saturating_subtract(table_.wall, taken));
+    const auto of_wall = [&](std::int64_t part) { return share(double(part), wall); };
+    section.table.rows.push_back(
+        {path_of(profile_, row->unit), row->spans, row->busy, of_wall(row->busy),
+         row->waiting_for_dma, of_wall(row->waiting_for_dma), row->at_syncs, of_wall(row->at_syncs),
+         row->at_barriers, of_wall(row->at_barriers), idle, of_wall(idle), row->work});
+  }
+  section.remarks = {
+      "busy, waits and idle add up to the wall. A wait counts where the unit does not work; where "
+      "several waits overlap, for DMA before sync before barrier. idle is what no span covers."};
+  return section;
+}
+
+Section UnitsSections::groups(UnitGrouping grouping) const {
+  const bool by_core = grouping == UnitGrouping::core;
+  Section section{.key = "units", .title = in_ticks(by_core ? "CORES" : "DEVICES")};
+  section.table.fields = {{by_core ? "core" : "device", by_core ? "core" : "device"},
+                          {"units", "units", Format::count},
+                          {"spans", "spans", Format::count, false},
+                          {"active", "active", Format::ticks},
+                          {"active_share_of_wall", "of wall", Format::share},
+                          {"waiting", "only waiting", Format::ticks},
+                          {"waiting_share_of_wall", "of wall", Format::share},
+                          {"idle", "idle", Format::ticks},
+                          {"idle_share_of_wall", "of wall", Format::share},
+                          {"work", "work", Format::ticks, false}};
+  const auto rows = analyse_unit_groups(profile_, by_unit_, own_, grouping);
+  section.table.row_count = rows.size();
+  for (const UnitGroupRow& row : rows) {
+    if (section.table.rows.size() == most_rows()) break;
+    const std::int64_t taken = saturating_add(row.active, row.waiting);
+    const std::int64_t idle = std::max<std::int64_t>(0, saturating_subtract(table_.wall, taken));
+    const auto of_wall = [&](std::int64_t part) {
+      return share(double(part), double(table_.wall));
+    };
+    section.table.rows.push_back({row.name, row.units, row.spans, row.active, of_wall(row.active),
+                                  row.waiting, of_wall(row.waiting), idle, of_wall(idle),
+                                  row.work});
+  }
+  section.remarks = {
+      "active is the time in which any unit of it worked, only waiting that in which some waited "
+      "and none worked; work is the sum over its units."};
+  return section;
+}
+
+// What the files themselves say of how busy units were: counters before all else.
+Section UnitsSections::stated() const {
+  Section section{.key = "stated", .title = "AS THE FILES STATE IT"};
+  section.table.fields = {{"unit", "unit"},
+                          {"number", "number"},
+                          {"value", "value", Format::number},
+                          {"clock", "in", Format::name, true, true},
+                          {"origin", "from"}};
+  constexpr const char* telling[] = {"utili", "active percent", "ActivePct", "busy", "wait"};
+  const UnitNumbers numbers = analyse_unit_numbers(profile_);
+  for (std::size_t row = 0; row < numbers.row_count(); ++row) {
+    for (const UnitNumber& number : numbers.row(row)) {
+      const UnitNumberColumn& column = numbers.columns[number.column];
+      const bool tells = std::any_of(std::begin(telling), std::end(telling), [&](const char* word) {
+        return column.name.find(word) != column.name.npos;
+      });
+      if (!tells) continue;
+      section.table.row_count += 1;
+      if (section.table.rows.size() >= most_rows()) continue;
+      const bool is_time =
+          column.kind != MeasureKind::count && column.name.find("percent") == column.name.npos;
+      section.table.rows.push_back({path_of(profile_, number.unit), column.name, number.value,
+                                    is_time ? Value(unit_of(profile_, column.clock)) : Value(),
+                                    stable_name(column.origin)});
+    }
+  }
+  if (section.table.rows.empty()) return {};
+  section.remarks = {
+      "Trust a counter of the device first, then steady use, then what a tool made of one trace."};
+  return section;
+}
+
+Section UnitsSections::overlap_section() const {
+  Section section{.key = "overlap", .title = in_ticks("OVERLAP")};
+  section.table.fields = {{"a", "class"},
+                          {"b", "with"},
+                          {"both", "both work", Format::ticks},
+                          {"share_of_smaller", "of the smaller", Format::share},
+                          {"share_of_wall", "of wall", Format::share},
+                          {"active_a", "class works", Format::ticks, false},
+                          {"active_b", "other works", Format::ticks, false}};
+  for (std::size_t i = 0; i < overlap_.engines.size(); ++i) {
+    for (std::size_t j = i + 1; j < overlap_.engines.size(); ++j) {
+      const Engine a = overlap_.engines[i], b = overlap_.engines[j];
+      const auto both = double(overlap_.of(a, b));
+      const auto smaller = double(std::min(overlap_.active(a), overlap_.active(b)));
+      section.table.rows.push_back({name_of(a), name_of(b), overlap_.of(a, b), share(both, smaller),
+                                    share(both, double(table_.wall)), overlap_.active(a),
+                                    overlap_.active(b)});
+    }
+  }
+  if (section.table.rows.empty()) return {};
+  section.facts = {{{"several_classes", "two classes or more", Format::ticks}, overlap_.several}};
+  if (overlap_.active(Engine::dma) > 0) {
+    section.facts.push_back(
+        {{"dma_hidden", "DMA behind HVX or HMX", Format::ticks}, overlap_.hidden_dma});
+    section.facts.push_back(
+        {{"dma_hidden_share_of_dma", "of all DMA", Format::share},
+         share(double(overlap_.hidden_dma), double(overlap_.active(Engine::dma)))});
+  }
+  section.remarks = {"of the smaller: both, by the shorter of the two times in which each worked."};
+  return section;
+}
+
+Section UnitsSections::concurrency_section() const {
+  Section section{.key = "concurrency", .title = in_ticks("UNITS AT WORK AT ONCE")};
+  section.table.fields = {{"units", "units", Format::count},
+                          {"time", "time", Format::ticks},
+                          {"share_of_wall", "of wall", Format::share}};
+  const auto& time_at = overlap_.concurrency.time_at;
+  double active = 0, weighted = 0;
+  // What lies before the first work and after the last of the wall has no unit at work either.
+  const std::int64_t inside = std::accumulate(time_at.begin(), time_at.end(), std::int64_t{0},
+                                              [](auto a, auto b) { return saturating_add(a, b); });
+  for (std::size_t k = 0; k < time_at.size(); ++k) {
+    std::int64_t time = time_at[k];
+    if (k == 0) time = saturating_add(time, saturating_subtract(table_.wall, inside));
+    if (k > 0) active += double(time);
+    weighted += double(k) * double(time);
+    if (time <= 0) continue;
+    section.table.rows.push_back({k, time, share(double(time), double(table_.wall))});
+  }
+  if (section.table.rows.empty()) return {};
+  section.facts = {
+      {{"mean_while_active", "mean while any works", Format::number}, share(weighted, active)},
+      {{"most", "most", Format::count}, overlap_.concurrency.most()}};
+  return section;
+}
+
+Section UnitsSections::imbalance() const {
+  Section section{.key = "imbalance", .title = "IMBALANCE"};
+  section.table.fields = {{"parts", "of"},
+                          {"members", "", Format::count},
+                          {"what", "in"},
+                          {"kind", ""},
+                          {"excess_of_mean", "most above mean", Format::change},
+                          {"mean", "mean", Format::number},
+                          {"least", "least", Format::number, false},
+                          {"most", "most", Format::number},
+                          {"most_loaded", "most loaded"},
+                          {"least_loaded", "least loaded", Format::name, false}};
+  const auto& rows = imbalance_;
+  for (const ImbalanceRow& row : rows) {
+    section.table.rows.push_back({fmt::format("{} {}", row.members, row.parts), row.members,
+                                  row.what, stable_name(row.kind), row.excess(), row.mean,
+                                  row.least, row.most, row.most_loaded, row.least_loaded});
+  }
+  if (rows.empty()) return {};
+  const std::string unit = unit_of(profile_, profile_.base_clock);
+  section.remarks = {fmt::format(
+      "work and waiting in {}, without the op that writes statistics; ops and output bytes as the "
+      "compiler assigned them, each op once on each core. most above mean is (most - mean) / mean.",
+      unit.empty() ? "ticks" : unit)};
+  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
+    const ImbalanceRow &work = rows[i], &waiting = rows[i + 1];
+    if (work.what != "work" || waiting.what != "waiting" || work.parts != waiting.parts) continue;
+    constexpr double notable = 0.02;
+    if (work.least_loaded != waiting.most_loaded || !(work.excess().value_or(0) > notable)) {
+      continue;
+    }
+    section.remarks.push_back(fmt::format(
+        "Of the {} {}, {} works least and waits most: it waits for slower ones, {} first.",
+        work.members, work.parts, work.least_loaded, work.most_loaded));
+  }
+  return section;
+}
+
+Section UnitsSections::one_core() const {
+  Section section{.key = "one_core_ops", .title = in_ticks("OPS ON ONE CORE ONLY")};
+  section.table.fields = {{"op", "op"},
+                          {"kind", "kind", Format::name, false, true},
+                          {"core", "core"},
+                          {"active", "active", Format::ticks},
+                          {"active_share_of_wall", "of wall", Format::share},
+                          {"work", "work", Format::ticks, false},
+                          {"kind_is_on_all_cores", "kind is on all", Format::truth}};
+  const auto& ops = one_core_;
+  section.table.row_count = ops.size();
+  for (const OneCoreOp& op : ops) {
+    if (section.table.rows.size() == most_rows()) break;
+    const Value kind = op.kind == StringId::empty ? Value() : Value(profile_.text(op.kind));
+    section.table.rows.push_back({op.name, kind, op.core, op.active,
+                                  share(op.active, double(table_.wall)), op.work,
+                                  op.kind_is_on_all});
+  }
+  if (ops.empty()) return {};
+  section.remarks = {
+      "Those whose kernel runs on every core elsewhere, and those of at least 0.5 % of the wall."};
+  return section;
+}
+
+// Questions that have nothing to do with each other.
+void UnitsSections::analyse() {
+  const std::function<void()> questions[] = {
+      [&] { one_core_ = one_core_ops(profile_, by_unit_, own_); },
+      [&] { steady_ = analyse_steady_use(profile_, by_unit_, own_); },
+      [&] { imbalance_ = analyse_imbalance(profile_, by_unit_, own_); },
+      [&] { overlap_ = analyse_overlap(profile_, by_unit_, own_); }};
+  parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
+}
+
+Result<Document> UnitsSections::make() {
+  Section said = stated();
+  if (table_.units.empty() && said.key.empty()) {
+    return input_error("{}: says nothing about units; npuscope show says what it holds",
+                       files_text(profile_));
+  }
+  Document document{.profile = &profile_};
+  const auto add = [&](Section section) {
+    if (!section.key.empty()) document.sections.push_back(std::move(section));
+  };
+  if (!table_.units.empty()) {
+    analyse();
+    add(wall());
+    switch (request_.by) {
+      case UnitsBy::unit: add(units()); break;
+      case UnitsBy::core: add(groups(UnitGrouping::core)); break;
+      case UnitsBy::device: add(groups(UnitGrouping::device)); break;
+      case UnitsBy::engine: break;
+    }
+    add(engines());
+    add(overlap_section());
+    add(concurrency_section());
+    add(imbalance());
+    add(one_core());
+  }
+  add(std::move(said));
+  return document;
+}
+
+}  // namespace
+
+Result<Document> units_document(const Profile& profile, const UnitsRequest& request) {
+  return UnitsSections(profile, request).make();
+}
+
+}  // namespace npuscope::report
