@@ -8,7 +8,7 @@
 
 #include "npu/compile/device_tensor.hpp"
 #include "npu/compile/htp_names.hpp"
-#include "npu/graph/quantization.hpp"
+#include "npu/graph/operators/quantization.hpp"
 
 namespace npuscope::npu {
 namespace {

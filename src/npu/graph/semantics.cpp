@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "npu/graph/operators.hpp"
-#include "npu/graph/products.hpp"
+#include "npu/graph/operators/products.hpp"
 
 namespace npuscope::npu {
 namespace {

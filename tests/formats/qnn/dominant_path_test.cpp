@@ -1,4 +1,4 @@
-#include "formats/qnn/dominant_path.hpp"
+#include "formats/qnn/assemble/dominant_path.hpp"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "formats/qnn/generated_run.hpp"
-#include "formats/qnn/json_text.hpp"
+#include "formats/qnn/read/json_text.hpp"
 #include "formats/qnn/scratch_files.hpp"
 
 namespace npuscope::qnn {

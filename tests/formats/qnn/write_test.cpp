@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "formats/qnn/write_dominant_path.hpp"
+#include "formats/qnn/write/write_dominant_path.hpp"
 #include "formats/qnn/write_fixture.hpp"
 
 namespace npuscope::qnn::optrace {

@@ -1,0 +1,263 @@
+#include "formats/qnn/assemble/assembly.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "npuscope/base/text.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::qnn {
+
+ClockId Assembly::add_clock(std::string_view name, ClockKind kind, double hertz) {
+  Clock clock;
+  clock.name = intern(name);
+  clock.kind = kind;
+  clock.rate = Hertz{hertz};
+  profile.clocks.push_back(clock);
+  return ClockId(std::uint32_t(profile.clocks.size() - 1));
+}
+
+ClockId Assembly::microseconds() {
+  if (!microsecond_clock) microsecond_clock = add_clock("microseconds", ClockKind::wall, 1e6);
+  return *microsecond_clock;
+}
+
+ClockId Assembly::timer() {
+  if (!timer_clock) timer_clock = add_clock("QTimer", ClockKind::timer, timer_megahertz * 1e6);
+  return *timer_clock;
+}
+
+UnitId Assembly::core_unit(std::uint32_t core) {
+  if (device == UnitId::none) {
+    Unit unit;
+    unit.engine = Engine::device;
+    unit.name = intern("HTP");
+    device = UnitId(std::uint32_t(profile.units.size()));
+    profile.units.push_back(unit);
+  }
+  if (cores.size() <= core) cores.resize(core + 1, UnitId::none);
+  if (cores[core] == UnitId::none) {
+    Unit unit;
+    unit.engine = Engine::core;
+    unit.core = core;
+    unit.name = intern(fmt::format("core {}", core));
+    unit.parent = device;
+    cores[core] = UnitId(std::uint32_t(profile.units.size()));
+    profile.units.push_back(unit);
+  }
+  return cores[core];
+}
+
+UnitId Assembly::lane_unit(std::uint32_t core, std::int64_t tid, std::string_view type,
+                           Engine engine) {
+  const UnitId parent = core_unit(core);
+  const auto [place, is_new] = lanes.try_emplace({core, tid}, UnitId::none);
+  if (!is_new) return place->second;
+  Unit unit;
+  unit.engine = engine;
+  unit.core = core;
+  unit.lane = std::uint32_t(tid);
+  unit.name = intern(fmt::format("{} {}", type.empty() ? "lane" : printable(type), tid));
+  unit.parent = parent;
+  place->second = UnitId(std::uint32_t(profile.units.size()));
+  profile.units.push_back(unit);
+  return place->second;
+}
+
+std::optional<OpId> Assembly::find_op(std::uint32_t core, std::uint64_t id) const {
+  if (core >= ops.size()) return std::nullopt;
+  const auto place = ops[core].find(id);
+  return place == ops[core].end() ? std::nullopt : std::optional(place->second);
+}
+
+std::optional<OpId> Assembly::find_op(std::uint64_t id) const {
+  for (std::uint32_t core = 0; core < ops.size(); ++core) {
+    if (const auto op = find_op(core, id)) return op;
+  }
+  return std::nullopt;
+}
+
+Tensor& Assembly::tensor(std::uint64_t id) {
+  const auto [place, is_new] = tensors.try_emplace(id, profile.tensors.size());
+  if (is_new) profile.tensors.emplace_back().id = id;
+  return profile.tensors[place->second];
+}
+
+void Assembly::add_use(std::uint64_t tensor_id, OpId consumer) {
+  tensor(tensor_id);
+  profile.tensor_uses.push_back({tensors.at(tensor_id), consumer});
+}
+
+void Assembly::add_measure(Measure::Subject subject, std::uint32_t id, std::string_view what,
+                           MeasureKind kind, Origin origin, ClockId clock, double value,
+                           std::uint32_t instance) {
+  Measure measure;
+  measure.subject = subject;
+  measure.subject_id = id;
+  measure.what = intern(what);
+  measure.kind = kind;
+  measure.origin = origin;
+  measure.clock = clock;
+  measure.value = value;
+  measure.instance = instance;
+  profile.measures.push_back(measure);
+}
+
+Bytes tensor_bytes(std::string_view shape, std::string_view type) {
+  constexpr std::int64_t most = std::int64_t{1} << 50;
+  const std::int64_t bits = bits_of_type(type);
+  if (bits == 0 || shape.size() < 2) return {0};
+  std::int64_t elements = 1;
+  shape = shape.substr(1, shape.size() - 2);
+  while (!shape.empty()) {
+    const std::size_t comma = std::min(shape.find(','), shape.size());
+    std::string_view extent_text = shape.substr(0, comma);
+    extent_text.remove_prefix(std::min(extent_text.find_first_not_of(' '), extent_text.size()));
+    std::int64_t extent = -1;
+    std::from_chars(extent_text.data(), extent_text.data() + extent_text.size(), extent);
+    if (extent < 0 || (extent > 0 && elements > most / extent)) return {0};
+    elements *= extent;
+    shape.remove_prefix(std::min(comma + 1, shape.size()));
+  }
+  return {(elements * bits + 7) / 8};
+}
+
+void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
+                std::vector<std::uint64_t> inputs) {
+  // An op may read several pieces of one tensor: its id is then there several times.
+  std::sort(inputs.begin(), inputs.end());
+  inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
+  for (const std::uint64_t id : inputs) {
+    assembly.add_use(id, consumer);
+    auto producer = assembly.find_op(core, id);
+    if (!producer) producer = assembly.find_op(id);
+    if (producer) assembly.profile.edges.push_back({*producer, consumer, EdgeKind::data});
+  }
+}
+
+void put_dominant_path(Assembly& assembly) {
+  Profile& profile = assembly.profile;
+  const Spans& spans = profile.spans;
+  MeasureColumn column;
+  column.what = assembly.intern("dominant path");
+  column.kind = MeasureKind::dominant_path;
+  column.origin = Origin::derived;
+  column.clock = assembly.cycles;
+  column.values.assign(spans.size(), 0);
+  std::vector<std::vector<std::uint32_t>> rows_of_core;
+  for (std::uint32_t row = 0; row < spans.size(); ++row) {
+    const std::uint32_t core = profile.units[index_of(spans.unit[row])].core;
+    if (rows_of_core.size() <= core) rows_of_core.resize(core + 1);
+    rows_of_core[core].push_back(row);
+  }
+  for (const auto& rows : rows_of_core) {
+    std::vector<OwnedSpan> owned;
+    owned.reserve(rows.size());
+    for (const std::uint32_t row : rows) {
+      const Engine engine = profile.ops[index_of(spans.op[row])].engine;
+      OwnedSpan& span = owned.emplace_back();
+      span.start = spans.start[row];
+      span.end = saturating_add(spans.start[row], spans.duration[row]);
+      span.tid = profile.units[index_of(spans.unit[row])].lane;
+      span.rank = engine == Engine::hmx ? 0 : engine == Engine::hvx ? 1 : 2;
+    }
+    for (const OwnedTime& time : owners_of(owned)) {
+      if (time.owner != OwnedTime::idle) column.values[rows[time.owner]] += time.end - time.start;
+    }
+  }
+  profile.spans.measures.push_back(std::move(column));
+}
+
+namespace {
+
+Provenance::Temperature temperature_of(const Provenance& provenance) {
+  if (provenance.inferences == 0) return Provenance::Temperature::unknown;
+  return provenance.inferences == 1 ? Provenance::Temperature::cold
+                                    : Provenance::Temperature::cold_then_warm;
+}
+
+void put_provenance(Assembly& assembly, const ArtifactSet& set) {
+  Provenance& provenance = assembly.profile.provenance;
+  const auto add_version = [&](std::string_view what, const std::string& version) {
+    if (version.empty()) return;
+    if (!provenance.version.empty()) provenance.version += ", ";
+    provenance.version += fmt::format("{} {}", what, printable(version));
+  };
+  for (const Artifact& artifact : set.artifacts) provenance.files.push_back(artifact.file());
+  const auto* trace = set.find<OpTrace>();
+  const auto* qhas = set.find<Qhas>();
+  const auto* run = set.find<RunTrace>();
+  const auto* graph = set.find<HtpGraph>();
+  const auto* viewer = set.find<ViewerOutput>();
+  if (trace != nullptr) add_version("OP_TRACE", trace->version);
+  if (run != nullptr) add_version("RUN_TRACE", run->version);
+  if (graph != nullptr) add_version("HTP_GRAPH", graph->version);
+  if (qhas != nullptr) add_version("QHAS", qhas->version);
+  if (viewer != nullptr) add_version("backend", viewer->version);
+  if (run != nullptr) provenance.graph = run->graph;
+  if (provenance.graph.empty() && qhas != nullptr) provenance.graph = qhas->model_id;
+  provenance.device = "HTP";
+  provenance.format = set.artifacts.size() == 1 ? std::string(name_of(set.artifacts.front().kind))
+                                                : std::string("QNN HTP optrace set");
+  if (trace != nullptr || qhas != nullptr || run != nullptr) provenance.instrumentation = "optrace";
+  if (trace != nullptr || qhas != nullptr) provenance.inferences = 1;
+  if (run != nullptr) provenance.inferences = run->inferences;
+  if (viewer != nullptr) provenance.inferences = std::max(provenance.inferences, viewer->executes);
+  provenance.temperature = temperature_of(provenance);
+}
+
+// Numbers of each inference are what a profile is read for: they come before those of the whole
+// run.
+void put_inferences_first(std::vector<Measure>& measures) {
+  std::stable_partition(measures.begin(), measures.end(), [](const Measure& measure) {
+    return measure.subject == Measure::Subject::profile && measure.instance != every_instance;
+  });
+}
+
+// The tables have grown row by row; what they grew beyond is given back.
+void release_room(Profile& profile) {
+  profile.ops.shrink_to_fit();
+  profile.measures.shrink_to_fit();
+  profile.edges.shrink_to_fit();
+  profile.flows.shrink_to_fit();
+  profile.tensors.shrink_to_fit();
+  profile.tensor_uses.shrink_to_fit();
+  profile.counters.of.shrink_to_fit();
+  profile.counters.time.shrink_to_fit();
+  profile.counters.value.shrink_to_fit();
+}
+
+}  // namespace
+
+Profile assemble(ArtifactSet&& set) {
+  Assembly assembly;
+  for (const Artifact& artifact : set.artifacts) {
+    // What is noted of the set is mostly of its trace.
+    if (artifact.kind == Kind::op_trace || assembly.losses.file().empty()) {
+      assembly.losses = Losses(artifact.file());
+    }
+  }
+  auto* trace = set.find<OpTrace>();
+  // The trace's strings become the profile's: they come before all others.
+  if (trace != nullptr) assembly.profile.strings = std::move(trace->events.strings);
+  assembly.cycles = assembly.add_clock("PCYCLE", ClockKind::unit_cycles, 0);
+  assembly.profile.base_clock = assembly.cycles;
+  if (trace != nullptr) put_op_trace(assembly, *trace);
+  if (const auto* qhas = set.find<Qhas>()) put_qhas(assembly, *qhas);
+  if (const auto* graph = set.find<HtpGraph>()) put_graph(assembly, *graph);
+  if (const auto* run = set.find<RunTrace>()) put_run_trace(assembly, *run);
+  if (const auto* viewer = set.find<ViewerOutput>()) put_viewer(assembly, *viewer);
+  put_inferences_first(assembly.profile.measures);
+  put_provenance(assembly, set);
+  for (const Artifact& artifact : set.artifacts) {
+    artifact.losses.append_to(assembly.profile.notes);
+  }
+  assembly.losses.append_to(assembly.profile.notes);
+  assembly.profile.checks = check_set(set, assembly.profile);
+  release_room(assembly.profile);
+  return std::move(assembly.profile);
+}
+
+}  // namespace npuscope::qnn

@@ -1,0 +1,77 @@
+// A set's profile while it is being made: the artifacts are put in one after the other, the op
+// trace (or the instances of QHAS) first, and find each other's ops by id.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "formats/qnn/assemble/dominant_path.hpp"
+#include "formats/qnn/read/artifact.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::qnn {
+
+struct Assembly {
+  Profile profile;
+  ClockId cycles{};  // PCYCLE
+  UnitId device = UnitId::none;
+  std::vector<UnitId> cores;  // by number; none where there is no such core
+  std::map<std::pair<std::uint32_t, std::int64_t>, UnitId> lanes;  // by core and tid
+  // Ops by core and id, tensors by id.
+  std::vector<std::unordered_map<std::uint64_t, OpId>> ops;
+  std::unordered_map<std::uint64_t, std::uint32_t> tensors;
+  Losses losses;  // of the set as a whole
+  std::optional<ClockId> microsecond_clock, timer_clock;
+
+  StringId intern(std::string_view text) { return profile.strings.intern(text); }
+  ClockId microseconds();  // clocks that come to be when they are needed
+  ClockId timer();
+  ClockId add_clock(std::string_view name, ClockKind kind, double hertz);
+  UnitId core_unit(std::uint32_t core);
+  UnitId lane_unit(std::uint32_t core, std::int64_t tid, std::string_view type, Engine engine);
+  std::optional<OpId> find_op(std::uint32_t core, std::uint64_t id) const;
+  // On whichever core.
+  std::optional<OpId> find_op(std::uint64_t id) const;
+  // The tensor of that id, made where it is new.
+  Tensor& tensor(std::uint64_t id);
+  void add_use(std::uint64_t tensor_id, OpId consumer);
+  void add_measure(Measure::Subject subject, std::uint32_t id, std::string_view what,
+                   MeasureKind kind, Origin origin, ClockId clock, double value,
+                   std::uint32_t instance = every_instance);
+};
+
+// Bytes of a tensor "[1,8,32,256]" of such elements; 0 where a part is unknown or absurd.
+Bytes tensor_bytes(std::string_view shape, std::string_view type);
+
+// Where an op puts its output: "VTCM", "DDR", or empty where it writes nothing.
+std::string_view written_memory(const Traffic& traffic);
+
+// `missing` where the cycles per packet are not known (0).
+std::int64_t packets_of(std::int64_t cycles, double cycles_per_packet);
+
+// Takes the trace's events apart. To come first, when the profile has the trace's strings.
+void put_op_trace(Assembly& assembly, OpTrace& trace);
+// Spans of its instances where no op trace has made any; what it says about spans that are there.
+void put_qhas(Assembly& assembly, const Qhas& qhas);
+void put_graph(Assembly& assembly, const HtpGraph& graph);
+void put_run_trace(Assembly& assembly, const RunTrace& trace);
+// To come last: where nothing else has a timeline, its phases make one.
+void put_viewer(Assembly& assembly, const ViewerOutput& output);
+
+// Edges and uses of what `inputs` names, each once; ids of ops become edges.
+void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
+                std::vector<std::uint64_t> inputs);
+
+// The column "dominant path", by the rule of dominant_path.hpp.
+void put_dominant_path(Assembly& assembly);
+
+Profile assemble(ArtifactSet&& set);
+
+// Tries the identities that a set must obey.
+std::vector<Check> check_set(const ArtifactSet& set, const Profile& profile);
+
+}  // namespace npuscope::qnn

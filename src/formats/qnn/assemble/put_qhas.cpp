@@ -1,0 +1,352 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "formats/qnn/assemble/assembly.hpp"
+
+namespace npuscope::qnn {
+namespace {
+
+constexpr std::int64_t most_cores = 64;
+
+class QhasPutter {
+ public:
+  QhasPutter(Assembly& assembly, const Qhas& qhas)
+      : assembly_(assembly), profile_(assembly.profile), qhas_(qhas) {}
+
+  void put() {
+    for (const QhasCore& core : qhas_.cores) put_core(core);
+    if (profile_.spans.size() == 0 && !qhas_.instances.empty()) put_instances();
+    if (profile_.spans.size() > 0) {
+      join_instances();
+      if (!instance_of_.empty()) put_columns();
+    } else {
+      put_sums();
+    }
+  }
+
+ private:
+  std::string_view text(StringId id) const { return qhas_.strings[id]; }
+  StringId copy(StringId id) { return assembly_.intern(text(id)); }
+  static std::uint32_t core_number(std::int64_t core) {
+    return std::uint32_t(std::clamp<std::int64_t>(core, 0, most_cores - 1));
+  }
+
+  // --- totals
+
+  void measure(Measure::Subject subject, std::uint32_t id, std::string_view what, MeasureKind kind,
+               ClockId clock, std::int64_t value) {
+    if (value == missing) return;
+    assembly_.add_measure(subject, id, what, kind, Origin::measured, clock, double(value));
+  }
+
+  void put_traffic(Measure::Subject subject, std::uint32_t id, const Traffic& traffic) {
+    for (std::size_t i = 0; i < Traffic::kinds; ++i) {
+      measure(subject, id, Traffic::measures[i], MeasureKind::count, {}, traffic.bytes[i]);
+    }
+  }
+
+  void put_core(const QhasCore& core) {
+    const UnitId unit = assembly_.core_unit(core_number(core.core));
+    const bool only = qhas_.cores.size() == 1;
+    const auto subject = only ? Measure::Subject::profile : Measure::Subject::unit;
+    const std::uint32_t id = only ? 0 : index_of(unit);
+    measure(subject, id, "graph wall", MeasureKind::wall, assembly_.cycles, core.timeline_cycles);
+    if (core.time_us != missing) {
+      measure(subject, id, "QNN DSP Execute, rounded down", MeasureKind::wall,
+              assembly_.microseconds(), core.time_us);
+    }
+    if (core.graph_execute_us != missing) {
+      measure(subject, id, "Graph Execute, rounded down", MeasureKind::wall,
+              assembly_.microseconds(), core.graph_execute_us);
+    }
+    put_busy(core, subject, id);
+    measure(subject, id, "peak VTCM bytes", MeasureKind::count, {}, core.peak_vtcm_alloc);
+    measure(subject, id, "unique QNN ops", MeasureKind::count, {}, core.unique_qnn_ops);
+    measure(subject, id, "QNN nodes", MeasureKind::count, {}, core.qnn_nodes);
+    measure(subject, id, "unique HTP ops", MeasureKind::count, {}, core.unique_htp_ops);
+    measure(subject, id, "HTP nodes", MeasureKind::count, {}, core.htp_nodes);
+    put_traffic(subject, id, core.traffic);
+    for (const QhasResource& resource : core.resources) put_resource(core, resource);
+  }
+
+  void put_busy(const QhasCore& core, Measure::Subject subject, std::uint32_t id) {
+    double work = 0;
+    std::int64_t domain = missing;
+    for (const QhasResource& resource : core.resources) {
+      if (resource.cycles_used == missing) continue;
+      work += double(resource.cycles_used);
+      domain = std::max(domain, resource.cycles_used);
+    }
+    if (domain == missing) return;
+    assembly_.add_measure(subject, id, "cycles of all lanes", MeasureKind::work, Origin::derived,
+                          assembly_.cycles, work);
+    assembly_.add_measure(subject, id, "busiest lane", MeasureKind::domain, Origin::derived,
+                          assembly_.cycles, double(domain));
+    if (core.timeline_cycles != missing && std::isfinite(core.percent_idle)) {
+      const double idle = std::round(core.percent_idle / 100 * double(core.timeline_cycles));
+      assembly_.add_measure(subject, id, "cycles with any lane busy", MeasureKind::active,
+                            Origin::derived, assembly_.cycles, double(core.timeline_cycles) - idle);
+    }
+  }
+
+  void put_resource(const QhasCore& core, const QhasResource& resource) {
+    if (resource.tid == missing) return;
+    const std::string_view type = text(resource.type);
+    const Engine engine = type == "HMX"   ? Engine::hmx
+                          : type == "HVX" ? Engine::hvx
+                          : type == "DMA" ? Engine::dma
+                                          : Engine::other;
+    const UnitId unit = assembly_.lane_unit(core_number(core.core), resource.tid, type, engine);
+    const auto subject = Measure::Subject::unit;
+    measure(subject, index_of(unit), "busy, waits included", MeasureKind::unit_busy,
+            assembly_.cycles, resource.cycles_used);
+    if (std::isfinite(resource.utilization)) {
+      assembly_.add_measure(subject, index_of(unit), "utilization percent, waits included",
+                            MeasureKind::count, Origin::measured, {}, resource.utilization);
+    }
+    measure(subject, index_of(unit), "first start to last end", MeasureKind::wall, assembly_.cycles,
+            resource.timeline_cycles);
+    put_traffic(subject, index_of(unit), resource.traffic);
+  }
+
+  // --- instances
+
+  // The timeline of a summary that comes without its trace: the same, but for arrows and counters.
+  void put_instances() {
+    Spans& spans = profile_.spans;
+    spans.reserve(qhas_.instances.size());
+    for (const QhasInstance& instance : qhas_.instances) {
+      const std::uint32_t core = core_number(instance.core);
+      const std::int64_t tid = instance.tid == missing ? 0 : instance.tid;
+      spans.unit.push_back(assembly_.lane_unit(core, tid, "", Engine::other));
+      spans.op.push_back(op_of(instance, core));
+      spans.kind.push_back(flags_of(instance).span_kind());
+      spans.start.push_back(instance.start_cycle);
+      spans.duration.push_back(instance.cycles);
+    }
+    for (const QhasInstance& instance : qhas_.instances) {
+      const std::uint32_t core = core_number(instance.core);
+      const auto op = assembly_.find_op(core, instance.id);
+      if (!op || linked_[index_of(*op)] || instance.inputs == 0) continue;
+      linked_[index_of(*op)] = true;
+      const auto first = qhas_.inputs.begin() + instance.first_input;
+      put_inputs(assembly_, *op, core, {first, first + instance.inputs});
+    }
+    put_dominant_path(assembly_);
+  }
+
+  static OpFlags flags_of(const QhasInstance& instance) {
+    OpFlags flags;
+    flags.hmx = instance.hmx;
+    flags.hvx = instance.hvx;
+    flags.dma = instance.dma;
+    flags.dma_set = instance.dma_set;
+    flags.dma_wait = instance.dma_wait;
+    flags.sync = instance.sync;
+    return flags;
+  }
+
+  OpId op_of(const QhasInstance& instance, std::uint32_t core) {
+    if (assembly_.ops.size() <= core) assembly_.ops.resize(core + 1);
+    const auto [place, is_new] =
+        assembly_.ops[core].try_emplace(instance.id, OpId(std::uint32_t(profile_.ops.size())));
+    // Without an id nothing says that two instances are slices of one op.
+    if (!is_new && instance.id != 0) return place->second;
+    Op op;
+    op.name = copy(instance.qnn_op != StringId::empty ? instance.qnn_op : instance.htp_op);
+    op.kind = copy(instance.htp_op);
+    op.node = copy(instance.qnn_op);
+    op.node_kind = copy(instance.qnn_op_type);
+    op.types = copy(instance.type);
+    op.shape = copy(instance.dims);
+    op.output = tensor_bytes(text(instance.dims), text(instance.type));
+    op.core = core;
+    op.position = std::uint32_t(profile_.ops.size());
+    op.id = instance.id;
+    op.engine = flags_of(instance).engine();
+    profile_.ops.push_back(op);
+    linked_.push_back(false);
+    const OpId id{std::uint32_t(profile_.ops.size() - 1)};
+    if (instance.id != 0 && instance.dims != StringId::empty) {
+      Tensor& tensor = assembly_.tensor(instance.id);
+      tensor.name = op.node;
+      tensor.shape = op.shape;
+      tensor.type = op.types;
+      tensor.size = op.output;
+      tensor.producer = id;
+    }
+    return id;
+  }
+
+  // An op's id does not tell its slices apart, lane and start do.
+  void join_instances() {
+    if (qhas_.instances.empty()) return;
+    struct Place {
+      std::uint32_t core;
+      std::int64_t tid;
+      std::int64_t start;
+      std::uint32_t index;
+      bool before(const Place& other) const {
+        return std::tie(core, tid, start) < std::tie(other.core, other.tid, other.start);
+      }
+      bool operator<(const Place& other) const {
+        return before(other) || (!other.before(*this) && index < other.index);
+      }
+    };
+    std::vector<Place> spans, instances;
+    for (std::uint32_t i = 0; i < profile_.spans.size(); ++i) {
+      const Unit& unit = profile_.units[index_of(profile_.spans.unit[i])];
+      spans.push_back({unit.core, unit.lane, profile_.spans.start[i], i});
+    }
+    for (std::uint32_t i = 0; i < qhas_.instances.size(); ++i) {
+      const QhasInstance& instance = qhas_.instances[i];
+      const std::int64_t tid = instance.tid == missing ? 0 : instance.tid;
+      instances.push_back({core_number(instance.core), tid, instance.start_cycle, i});
+    }
+    std::sort(spans.begin(), spans.end());
+    std::sort(instances.begin(), instances.end());
+    instance_of_.assign(profile_.spans.size(), nullptr);
+    std::size_t joined = 0;
+    for (std::size_t a = 0, b = 0; a < spans.size() && b < instances.size();) {
+      if (spans[a].before(instances[b])) {
+        ++a;
+      } else if (instances[b].before(spans[a])) {
+        ++b;
+      } else {
+        instance_of_[spans[a++].index] = &qhas_.instances[instances[b++].index];
+        ++joined;
+      }
+    }
+    if (joined < instances.size()) {
+      assembly_.losses.add(Severity::warning, 0,
+                           "instances of QHAS that the op trace does not have",
+                           instances.size() - joined);
+    }
+    if (joined < spans.size()) {
+      assembly_.losses.add(Severity::warning, 0, "ops of the trace that QHAS does not have",
+                           spans.size() - joined);
+    }
+  }
+
+  MeasureColumn& column(std::string_view what, MeasureKind kind, Origin origin, ClockId clock) {
+    const StringId name = assembly_.intern(what);
+    for (MeasureColumn& known : profile_.spans.measures) {
+      if (known.what == name) return known;
+    }
+    MeasureColumn added;
+    added.what = name;
+    added.kind = kind;
+    added.origin = origin;
+    added.clock = clock;
+    added.values.assign(profile_.spans.size(), missing);
+    profile_.spans.measures.push_back(std::move(added));
+    return profile_.spans.measures.back();
+  }
+
+  void put_columns() {
+    put_packets();
+    put_measured_path();
+    for (std::size_t kind = 0; kind < Traffic::kinds; ++kind) {
+      MeasureColumn& bytes =
+          column(Traffic::measures[kind], MeasureKind::count, Origin::measured, {});
+      for (std::size_t i = 0; i < instance_of_.size(); ++i) {
+        if (instance_of_[i]) bytes.values[i] = instance_of_[i]->traffic.bytes[kind];
+      }
+    }
+    put_memory();
+  }
+
+  void put_packets() {
+    MeasureColumn& packets = column("packets", MeasureKind::count, Origin::derived, {});
+    for (std::size_t i = 0; i < instance_of_.size(); ++i) {
+      if (!instance_of_[i]) continue;
+      packets.values[i] = packets_of(instance_of_[i]->cycles, instance_of_[i]->cycles_per_packet);
+    }
+  }
+
+  // The viewer's own share counts where it has one; it says the same as the rule, or the rule has
+  // changed.
+  void put_measured_path() {
+    MeasureColumn& path =
+        column("dominant path", MeasureKind::dominant_path, Origin::derived, assembly_.cycles);
+    std::uint64_t known = 0, different = 0;
+    for (std::size_t i = 0; i < instance_of_.size(); ++i) {
+      if (!instance_of_[i] || instance_of_[i]->dominant_path == missing) continue;
+      ++known;
+      if (path.values[i] == instance_of_[i]->dominant_path) continue;
+      ++different;
+      path.values[i] = instance_of_[i]->dominant_path;
+    }
+    if (known == instance_of_.size()) path.origin = Origin::measured;
+    if (different == 0) return;
+    assembly_.losses.add(Severity::warning, 0,
+                         "dominant path differs from what the ownership rule gives; QHAS is taken",
+                         different);
+  }
+
+  void put_memory() {
+    for (std::size_t i = 0; i < instance_of_.size(); ++i) {
+      if (!instance_of_[i]) continue;
+      Op& op = profile_.ops[index_of(profile_.spans.op[i])];
+      if (op.memory == StringId::empty) {
+        op.memory = assembly_.intern(written_memory(instance_of_[i]->traffic));
+      }
+    }
+  }
+
+  // --- sums, where there are no instances
+
+  // A summary without instances: its nodes are the ops, its types numbers of the profile. They
+  // count the same cycles, so only one of the tables can be.
+  void put_sums() {
+    for (const QhasSum& node : qhas_.qnn_nodes) {
+      Op op;
+      op.name = op.node = copy(node.op);
+      op.node_kind = copy(node.op_type);
+      op.position = std::uint32_t(profile_.ops.size());
+      const auto id = std::uint32_t(profile_.ops.size());
+      profile_.ops.push_back(op);
+      const auto subject = Measure::Subject::op;
+      measure(subject, id, "cycles", MeasureKind::work, assembly_.cycles, node.cycles);
+      for (const std::int64_t path : node.dominant_path) {
+        measure(subject, id, "dominant path", MeasureKind::dominant_path, assembly_.cycles, path);
+      }
+      measure(subject, id, "HTP ops", MeasureKind::count, {}, node.parts);
+      put_traffic(subject, id, node.traffic);
+    }
+    put_types("QNN op type", qhas_.qnn_types);
+    put_types("HTP op type", qhas_.htp_types);
+  }
+
+  void put_types(std::string_view table, const std::vector<QhasSum>& types) {
+    const auto subject = Measure::Subject::profile;
+    for (const QhasSum& type : types) {
+      const std::string prefix = fmt::format("{} {}: ", table, text(type.op));
+      measure(subject, 0, prefix + "cycles", MeasureKind::work, assembly_.cycles, type.cycles);
+      for (const std::int64_t path : type.dominant_path) {
+        measure(subject, 0, prefix + "dominant path", MeasureKind::dominant_path, assembly_.cycles,
+                path);
+      }
+    }
+  }
+
+  Assembly& assembly_;
+  Profile& profile_;
+  const Qhas& qhas_;
+  std::vector<const QhasInstance*> instance_of_;  // by span; null: none
+  std::vector<bool> linked_;                      // by op that this has made
+};
+
+}  // namespace
+
+std::string_view written_memory(const Traffic& traffic) {
+  const bool ddr = traffic.bytes[1] > 0, vtcm = traffic.bytes[3] > 0;
+  return ddr && vtcm ? "DDR, VTCM" : ddr ? "DDR" : vtcm ? "VTCM" : "";
+}
+
+void put_qhas(Assembly& assembly, const Qhas& qhas) { QhasPutter(assembly, qhas).put(); }
+
+}  // namespace npuscope::qnn

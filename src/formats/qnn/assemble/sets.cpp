@@ -1,0 +1,105 @@
+#include "npuscope/formats/qnn/sets.hpp"
+
+#include <fmt/format.h>
+
+#include "formats/qnn/assemble/assembly.hpp"
+#include "formats/qnn/assemble/evidence.hpp"
+
+namespace npuscope::qnn {
+namespace {
+
+class SetReader {
+ public:
+  explicit SetReader(const ReadOptions& options) : options_(options) {}
+
+  void read(const File& file) {
+    kind_ = file.kind;
+    const std::string name = file.path.string();
+    auto source = open_byte_source(file.path, options_.source);
+    if (!source) return refuse(name, source.error());
+    Losses losses(name);
+    switch (file.kind) {
+      case Kind::op_trace:
+      case Kind::run_trace: return read_trace(**source, std::move(losses));
+      case Kind::htp_graph: return keep(read_htp_graph(**source, losses), std::move(losses));
+      case Kind::qhas: return keep(read_qhas(**source, losses), std::move(losses));
+      case Kind::viewer_text: return keep(read_viewer_text(**source, losses), std::move(losses));
+      case Kind::viewer_csv: return keep(read_viewer_csv(**source, losses), std::move(losses));
+      case Kind::viewer_json: return keep(read_viewer_json(**source, losses), std::move(losses));
+      case Kind::none: break;
+    }
+    refuse(name, {ErrorKind::input,
+                  fmt::format("{}: is no QNN artifact; give what qnn-profile-viewer wrote", name)});
+  }
+
+  Result<Sets> finish() && {
+    if (artifacts_.empty()) {
+      if (unreadable_.empty()) return usage_error("no QNN file was given; name at least one");
+      return tl::unexpected(first_error_);
+    }
+    Sets sets;
+    for (ArtifactSet& set : link(std::move(artifacts_))) {
+      sets.profiles.push_back(assemble(std::move(set)));
+    }
+    sets.unreadable = std::move(unreadable_);
+    return sets;
+  }
+
+ private:
+  void read_trace(ByteSource& source, Losses losses) {
+    chrome::ReadOptions options;
+    options.progress = options_.progress;
+    auto events = chrome::read_events(source, options);
+    if (!events) return refuse(losses.file(), events.error());
+    for (const Note& note : events->notes) {
+      losses.add(note.severity, note.offset, note.message, note.count);
+    }
+    if (kind_ == Kind::op_trace) {
+      auto trace = read_op_trace(std::move(*events), losses);
+      return keep(std::move(trace), losses);
+    }
+    auto traces = read_run_traces(std::move(*events), losses);
+    if (traces.empty()) {
+      return refuse(
+          losses.file(),
+          {ErrorKind::input,
+           fmt::format("{}: is a RUN_TRACE without a phase; decode the log again", losses.file())});
+    }
+    for (RunTrace& trace : traces) {
+      keep(Result<RunTrace>(std::move(trace)), losses);
+      losses = Losses(losses.file());
+    }
+  }
+
+  template <class Content>
+  void keep(Result<Content>&& content, const Losses& losses) {
+    if (!content) return refuse(losses.file(), content.error());
+    const std::size_t order = artifacts_.size();
+    Artifact& artifact = artifacts_.emplace_back();
+    artifact.order = order;
+    artifact.kind = kind_;
+    artifact.losses = losses;
+    artifact.content = std::move(*content);
+  }
+
+  void refuse(const std::string& name, const Error& error) {
+    if (unreadable_.empty()) first_error_ = error;
+    unreadable_.push_back({Severity::error, name, 0, error.message, 1});
+  }
+
+  const ReadOptions& options_;
+  std::vector<Artifact> artifacts_;
+  std::vector<Note> unreadable_;
+  Error first_error_;
+  Kind kind_ = Kind::none;
+};
+
+}  // namespace
+
+Result<Sets> read_sets(std::span<const File> files, const ReadOptions& options) {
+  SetReader reader(options);
+  for (const File& file : files) reader.read(file);
+  return std::move(reader).finish();
+}
+
+}  // namespace npuscope::qnn

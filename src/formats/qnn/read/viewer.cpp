@@ -1,0 +1,140 @@
+#include "formats/qnn/read/viewer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include "npuscope/base/text.hpp"
+
+namespace npuscope::qnn {
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  return out;
+}
+
+struct NodeLabel {
+  std::string_view name;
+  std::uint32_t id = 0;
+};
+
+// "MatMul_0:OpId_18 (cycles)" and "Input OpId_2 (cycles)".
+std::optional<NodeLabel> parse_node(std::string_view label) {
+  constexpr std::string_view mark = "OpId_";
+  const std::size_t at = label.rfind(mark);
+  if (at == std::string_view::npos || at == 0) return std::nullopt;
+  NodeLabel node;
+  const char* digits = label.data() + at + mark.size();
+  const auto [end, error] = std::from_chars(digits, label.data() + label.size(), node.id);
+  if (error != std::errc{}) return std::nullopt;
+  std::string_view rest(end, std::size_t(label.data() + label.size() - end));
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  if (!rest.empty() && rest != "(cycles)") return std::nullopt;
+  node.name = label.substr(0, at);
+  const char separator = node.name.back();
+  if (separator != ':' && separator != ' ' && separator != '\t') return std::nullopt;
+  if (separator == ':') {
+    node.name.remove_suffix(1);
+  } else {
+    node.name = node.name.substr(0, node.name.find_last_not_of(" \t") + 1);
+  }
+  if (node.name.empty()) return std::nullopt;
+  return node;
+}
+
+// These two are printed in microseconds and are ticks of the 19.2 MHz timer: they equal the ticks
+// of RUN_TRACE, and as microseconds they would be longer than the execute that they are part of.
+bool is_ticks_in_truth(std::string_view label) {
+  return label == "Time for initial VTCM acquire" ||
+         label == "Time for HVX + HMX power on and acquire";
+}
+
+ViewerUnit unit_of(std::string_view label, std::string_view unit) {
+  const std::string name = lower(unit);
+  if (name == "us" || name == "microsec" || name == "microseconds") {
+    return is_ticks_in_truth(label) ? ViewerUnit::ticks : ViewerUnit::microseconds;
+  }
+  if (name == "cycles" || name == "cycle") return ViewerUnit::cycles;
+  if (name == "ticks") return ViewerUnit::ticks;
+  if (name == "count") return ViewerUnit::count;
+  if (name == "bytes") return ViewerUnit::bytes;
+  return ViewerUnit::other;
+}
+
+bool starts_execute(std::string_view label) {
+  return label == "Number of HVX threads used" || label.find("(execute") != std::string_view::npos;
+}
+
+}  // namespace
+
+void ViewerCollector::begin_execute() {
+  in_execute_ = true;
+  node_.reset();
+  ++output_.executes;
+}
+
+void ViewerCollector::begin_section(std::string_view section) {
+  section_ = output_.strings.intern(section);
+  in_execute_ = false;
+  node_.reset();
+}
+
+void ViewerCollector::claim_section(std::string_view section) {
+  begin_section(section);
+  auto& events = output_.events;
+  for (auto event = events.rbegin(); event != events.rend(); ++event) {
+    if (event->execute != ViewerEvent::outside || event->section != StringId::empty) return;
+    event->section = section_;
+  }
+}
+
+void ViewerCollector::add_delimited(std::string_view label, std::string_view value,
+                                    std::string_view unit, std::uint32_t level) {
+  const bool first = label == "Number of HVX threads used";
+  if (level == 0 && (first || (!in_execute_ && starts_execute(label)))) begin_execute();
+  add(label, value, unit, level);
+  if (label == "QNN (execute) time") end_execute();
+}
+
+void ViewerCollector::add(std::string_view label, std::string_view value, std::string_view unit,
+                          std::uint32_t level) {
+  if (output_.events.size() == most_events) {
+    return losses_.add(
+        Severity::error, 0,
+        fmt::format("numbers beyond the first {}; left out", thousands(most_events)));
+  }
+  ViewerEvent event;
+  event.label = output_.strings.intern(label);
+  event.level = level;
+  if (in_execute_) {
+    event.execute = output_.executes - 1;
+  } else {
+    event.section = section_;
+  }
+  if (const auto node = parse_node(label)) {
+    node_ = node->id;
+    node_name_ = output_.strings.intern(node->name);
+    event.label = node_name_;
+    event.level = std::max(level, 1u);
+  } else if (level < 2) {
+    node_.reset();
+  }
+  event.node = node_;
+  if (node_) event.node_name = node_name_;
+  event.unit = unit_of(label, unit);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error == std::errc{} && end == value.data() + value.size() && number >= 0) {
+    event.value = number;
+  } else {
+    event.value_text = output_.strings.intern(value);
+  }
+  output_.events.push_back(event);
+}
+
+}  // namespace npuscope::qnn
