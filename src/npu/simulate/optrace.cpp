@@ -158,6 +158,19 @@ class OptraceBuilder {
     return found != schematic_.scales.end() && found->op == op ? &*found : nullptr;
   }
 
+  // Ops whose semaphores the task waits for. A transfer is waited for otherwise: it goes on after
+  // its op, and the wait for it is an op of its own.
+  std::vector<std::uint32_t> waited_by(const Task& task) const {
+    std::vector<std::uint32_t> tasks;
+    for (std::uint32_t i = task.wait_begin; i < task.wait_begin + task.wait_count; ++i) {
+      const qaic::Wait& wait = program_.waits[i];
+      if (wait.count == 0) continue;
+      const std::uint32_t other = program_.queue_begin[wait.queue] + wait.count - 1;
+      if (group_of(other) != ThreadGroup::dma_issue) tasks.push_back(other);
+    }
+    return tasks;
+  }
+
   void add_op(std::uint32_t index) {
     const SchematicOp& from = schematic_.ops[index];
     HtpOp op;
@@ -180,6 +193,7 @@ class OptraceBuilder {
     if (index < program_.tasks.size()) {
       const Task& task = program_.tasks[index];
       op.traffic = {task.ddr_read, task.ddr_write, from.vtcm_read, from.vtcm_write};
+      op.after = waited_by(task);
     }
     const std::uint32_t owner_id = set_.graph_ops[op.owner].id;
     op.id = (first_op_number + index) << 32 | (is_shape ? hash_of(op.dims) : owner_id);

@@ -37,6 +37,7 @@ inline OptraceSet page_set() {
                 .step_size = 0.5F,
                 .dims = {1, 1, 2, 64},
                 .inputs = {0, 3},
+                .after = {4},
                 .traffic = {.vtcm_read = 128, .vtcm_write = 128}};
   set.ops[2] = {.id = 0x100200000012,
                 .type = 3,
@@ -46,6 +47,7 @@ inline OptraceSet page_set() {
                 .data_type = TensorType::float16,
                 .dims = {1, 1, 2, 64},
                 .inputs = {1},
+                .after = {1},
                 .traffic = {.vtcm_read = 128}};
   set.ops[3] = {.id = 0x100300000012,
                 .type = 2,

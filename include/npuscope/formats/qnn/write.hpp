@@ -99,6 +99,8 @@ struct HtpOp {
   std::int32_t zero_offset = 0;
   std::vector<std::int64_t> dims = {};     // empty: a scalar
   std::vector<std::uint32_t> inputs = {};  // in ops: who makes what it reads
+  // In ops: what the sequencer lets end first, of what may run on other lanes.
+  std::vector<std::uint32_t> after = {};
   Traffic traffic = {};                    // of all its slices
 };
 

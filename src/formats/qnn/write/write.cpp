@@ -23,6 +23,12 @@ Status check_ops(const OptraceSet& set) {
         return usage_error("optrace op {}: its input {} is not in the set", i, input);
       }
     }
+    for (const std::uint32_t before : op.after) {
+      if (before >= set.ops.size()) {
+        return usage_error("optrace op {}: op {}, which it comes after, is not in the set", i,
+                           before);
+      }
+    }
     ids.push_back(op.id);
   }
   std::sort(ids.begin(), ids.end());

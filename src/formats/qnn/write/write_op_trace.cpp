@@ -243,22 +243,23 @@ class TracePrinter {
     not_executed_shown_ = any;
   }
 
-  // Order between lanes: from each op to the first op on another lane that starts next, where no
-  // op of its own lane comes between.
+  // What the sequencer keeps in order between lanes. What was over long before is an arrow too.
   void print_sequencer_flows() {
     std::vector<std::uint32_t> ops;
     for (std::uint32_t op = 0; op < set_.ops.size(); ++op) {
-      if (first_[op] != ~0u) ops.push_back(op);
+      if (first_[op] != ~0u && !set_.ops[op].after.empty()) ops.push_back(op);
     }
     std::sort(ops.begin(), ops.end(), [&](std::uint32_t a, std::uint32_t b) {
       return std::tuple(places_[a].begin, places_[a].tid) <
              std::tuple(places_[b].begin, places_[b].tid);
     });
-    for (std::size_t i = 1; i < ops.size(); ++i) {
-      const Place& before = places_[ops[i - 1]];
-      const Place& after = places_[ops[i]];
-      if (before.tid == after.tid || before.end > after.begin) continue;
-      print_flow("sequencer", "SequencerFlowEvents", before, after);
+    for (const std::uint32_t op : ops) {
+      const Place& after = places_[op];
+      for (const std::uint32_t earlier : set_.ops[op].after) {
+        const Place& before = places_[earlier];
+        if (first_[earlier] == ~0u || before.tid == after.tid || before.end > after.begin) continue;
+        print_flow("sequencer", "SequencerFlowEvents", before, after);
+      }
     }
     if (not_executed_shown_) {
       print_thread_name(overview_pid, not_executed_tid, "Non Executed Tensors");
