@@ -92,7 +92,7 @@ class OpTraffic {
       return bytes > 0 ? bytes : 0;
     }
     if (source.by_run.empty() || !carries(row)) return 0;
-    return source.by_run[index_of(profile_.spans.op[row])];
+    return share_of(source.by_run[index_of(profile_.spans.op[row])], row);
   }
   // Of an op whose executions are not in the profile.
   std::int64_t of_op(Route route, OpId op) const {
@@ -110,15 +110,23 @@ class OpTraffic {
   };
   // The one span of an execution that its bytes belong to: the transfer where there is one.
   bool carries(std::size_t row) const;
+  std::int64_t share_of(std::int64_t bytes, std::size_t row) const;
   void take_columns();
   void take_op_measures();
   void take_sizes();
   void take_told();
+  void find_carriers();
   void sum_spans();
 
   const Profile& profile_;
   std::array<Source, route_count> sources_;
   std::vector<bool> has_transfer_;  // by op
+  // By op: the units that run it together, each its share; the first takes what is left over.
+  struct Team {
+    UnitId first = UnitId::none;
+    std::uint32_t units = 0;
+  };
+  std::vector<Team> teams_;
 };
 
 }  // namespace npuscope::analysis

@@ -89,9 +89,21 @@ class MemoryAnalysis {
   void sum_up();
   void rank();
   Work work_with_units(Work work) const;
-  bool counts(std::size_t row) const {
+  bool is_active(std::size_t row) const {
     return role_of(profile_.spans.kind[row]) == Role::work ||
            profile_.spans.kind[row] == SpanKind::dma_wait;
+  }
+  // What only waits may have moved something all the same, the op that ends a run for one.
+  bool counts(std::size_t row) const {
+    return is_active(row) || (role_of(profile_.spans.kind[row]) == Role::wait && moves(row));
+  }
+  bool moves(std::size_t row) const {
+    for (std::size_t route = 0; route < route_count; ++route) {
+      if (traffic_.of_spans_known(Route(route)) && traffic_.of_span(Route(route), row) > 0) {
+        return true;
+      }
+    }
+    return false;
   }
   std::uint32_t inference_of(std::size_t row) const {
     return has_instances_ ? profile_.spans.instance[row] : 0;
@@ -262,8 +274,8 @@ void MemoryAnalysis::add_span(Cell& cell, std::uint32_t row) const {
     if (!traffic_.of_spans_known(Route(route))) continue;
     cell.bytes[route] = saturating_add(cell.bytes[route], traffic_.of_span(Route(route), row));
   }
-  if (profile_.spans.kind[row] == SpanKind::transfer ||
-      profile_.spans.kind[row] == SpanKind::dma_wait)
+  if (role_of(profile_.spans.kind[row]) != Role::work ||
+      profile_.spans.kind[row] == SpanKind::transfer)
     return;
   const auto duration = double(length_of(interval_of(profile_.spans, row)));
   switch (engine_at(profile_, engine_of_op_, row)) {
@@ -301,8 +313,10 @@ std::vector<Cell> MemoryAnalysis::cells_of(std::size_t group) {
       cells.push_back({inference_of(*row)});
       covered = interval.begin;
     }
-    cells.back().active += double(length_of({std::max(covered, interval.begin), interval.end}));
-    covered = std::max(covered, interval.end);
+    if (is_active(*row)) {
+      cells.back().active += double(length_of({std::max(covered, interval.begin), interval.end}));
+      covered = std::max(covered, interval.end);
+    }
     add_span(cells.back(), *row);
   }
   if (table_.first_apart && !cells.empty() &&

@@ -224,19 +224,45 @@ void OpTraffic::take_told() {
   }
 }
 
+void OpTraffic::find_carriers() {
+  const std::size_t rows = profile_.spans.size();
+  has_transfer_.assign(profile_.ops.size(), false);
+  teams_.assign(profile_.ops.size(), {});
+  for (std::size_t row = 0; row < rows; ++row) {
+    const std::size_t op = index_of(profile_.spans.op[row]);
+    if (profile_.spans.kind[row] == SpanKind::transfer && op < has_transfer_.size()) {
+      has_transfer_[op] = true;
+    }
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> runs;  // op and unit
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (!carries(row)) continue;
+    const std::uint32_t op = index_of(profile_.spans.op[row]);
+    const bool moves = std::any_of(sources_.begin(), sources_.end(), [&](const Source& source) {
+      return !source.by_run.empty() && source.by_run[op] > 0;
+    });
+    if (moves) runs.emplace_back(op, index_of(profile_.spans.unit[row]));
+  }
+  std::sort(runs.begin(), runs.end());
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  for (const auto& [op, unit] : runs) {
+    if (teams_[op].units == 0) teams_[op].first = UnitId(unit);
+    teams_[op].units += 1;
+  }
+}
+
+std::int64_t OpTraffic::share_of(std::int64_t bytes, std::size_t row) const {
+  const Team& team = teams_[index_of(profile_.spans.op[row])];
+  if (team.units <= 1) return bytes;
+  const bool first = profile_.spans.unit[row] == team.first;
+  return bytes / team.units + (first ? bytes % team.units : 0);
+}
+
 void OpTraffic::sum_spans() {
   const std::size_t rows = profile_.spans.size();
   const bool sizes = std::any_of(sources_.begin(), sources_.end(),
                                  [](const Source& source) { return !source.by_run.empty(); });
-  if (sizes) {
-    has_transfer_.assign(profile_.ops.size(), false);
-    for (std::size_t row = 0; row < rows; ++row) {
-      const std::size_t op = index_of(profile_.spans.op[row]);
-      if (profile_.spans.kind[row] == SpanKind::transfer && op < has_transfer_.size()) {
-        has_transfer_[op] = true;
-      }
-    }
-  }
+  if (sizes) find_carriers();
   for (std::size_t route = 0; route < route_count; ++route) {
     if (!of_spans_known(Route(route))) continue;
     std::int64_t sum = 0;

@@ -285,7 +285,8 @@ void PathLinks::link_landings() {
   }
 }
 
-// Each long wait of these ops after the last of their executions that had ended when it began.
+// Each long wait of these ops after the last of their executions that had ended when it began, or
+// after the first of all if that ended while it lasted.
 void PathLinks::link_named(std::span<const std::uint32_t> ops) {
   std::vector<std::uint32_t> issues, waits;  // rows
   for (const std::uint32_t op : ops) {
@@ -305,8 +306,10 @@ void PathLinks::link_named(std::span<const std::uint32_t> ops) {
   std::size_t ended = 0;
   for (const std::uint32_t row : waits) {
     while (ended < issues.size() && end_of(issues[ended]) <= begin_of(row)) ++ended;
-    if (ended == 0) continue;
-    add(nodes_.last_node[issues[ended - 1]], nodes_.first_node[row], Reason::issue);
+    if (issues.empty()) continue;
+    const std::uint32_t issue = issues[ended == 0 ? 0 : ended - 1];
+    if (end_of(issue) > graph_.start[nodes_.first_node[row]]) continue;
+    add(nodes_.last_node[issue], nodes_.first_node[row], Reason::issue);
     add_landing(row);
   }
 }

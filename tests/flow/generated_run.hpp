@@ -1,0 +1,65 @@
+// Generated programs of several shapes by bytes alone: executed, written as a device or its tools
+// write it, read back. What the simulator knows of every task stays beside it.
+//
+//   const GeneratedRun run = device_run({.seed = 3, .cores = 2, .shape = Shape::chain});
+//   run.profiles[0]                       what the decoder makes of the first buffer
+//   run.simulated.inferences[0].truth     what really happened
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "npuscope/formats/qaic/program.hpp"
+#include "npuscope/formats/qaic/schematic.hpp"
+#include "npuscope/npu/simulate/simulate.hpp"
+#include "npuscope/npu/target/target.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope {
+
+enum class Shape : std::uint8_t { free, random, chain, fork_join };
+inline constexpr Shape all_shapes[] = {Shape::free, Shape::random, Shape::chain, Shape::fork_join};
+
+struct GeneratedOptions {
+  std::uint64_t seed = 1;
+  std::uint32_t cores = 1;
+  std::uint32_t tasks = 120;
+  Shape shape = Shape::random;
+  std::uint32_t inferences = 1;
+};
+
+struct GeneratedRun {
+  qaic::Program program;
+  npu::Target target;
+  npu::SimulationResult simulated;
+  std::vector<Profile> profiles;       // of the inferences, in their order
+  std::vector<std::uint32_t> task_of;  // by op of the profiles; no_task: none of the program's
+
+  static constexpr std::uint32_t no_task = ~0u;
+  std::uint32_t queue_of(std::uint32_t task) const;
+  std::uint32_t core_of(std::uint32_t task) const { return queue_of(task) / qaic::thread_groups; }
+  qaic::ThreadGroup group_of(std::uint32_t task) const {
+    return qaic::ThreadGroup(queue_of(task) % qaic::thread_groups);
+  }
+  std::uint32_t op_of(std::uint32_t task) const;
+  // A core's timer after `time`, up to a constant of the core.
+  std::int64_t ticks(Picoseconds time) const;
+};
+
+// Every DMA task moves one way, by the kernel that does so; a few HVX and HMX tasks read tables
+// from DDR. Dependencies are the waits and, between transfers of a core, data that was moved out
+// and is moved in again.
+qaic::Program generated_program(const GeneratedOptions& options);
+
+// No two numbers alike, no jitter, a timer and a clock of 1 GHz: a tick is a cycle.
+npu::Target exact_target();
+
+// Cloud AI 100: statistics buffers.
+GeneratedRun device_run(const GeneratedOptions& options, const npu::Target& target);
+GeneratedRun device_run(qaic::Program program, std::uint32_t inferences, const npu::Target& target);
+
+// HTP: a QNN optrace set, of which only the first inference has ops. One core.
+GeneratedRun optrace_run(const GeneratedOptions& options, const npu::Target& target);
+GeneratedRun optrace_run(qaic::Program program, const npu::Target& target);
+
+}  // namespace npuscope
