@@ -292,9 +292,14 @@ GeneratedRun optrace_run(const GeneratedOptions& options, const npu::Target& tar
 }
 
 GeneratedRun optrace_run(Program program, const npu::Target& target) {
+  qaic::Schematic schematic = schematic_of(program);
+  return optrace_run(std::move(program), std::move(schematic), target);
+}
+
+GeneratedRun optrace_run(Program program, qaic::Schematic schematic, const npu::Target& target) {
   GeneratedRun run{std::move(program), target, {}, {}, {}};
   run.simulated = simulated(run.program, target, 1, true);
-  const qaic::Schematic schematic = schematic_of(run.program);
+  schematic.program_fingerprint = qaic::fingerprint(run.program);
   EXPECT_TRUE(npu::check_optrace(run.program, &schematic, target));
   const auto set = npu::make_optrace(run.program, schematic, target, run.simulated);
   EXPECT_TRUE(set) << set.error().message;

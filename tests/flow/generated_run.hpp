@@ -61,5 +61,9 @@ GeneratedRun device_run(qaic::Program program, std::uint32_t inferences, const n
 // HTP: a QNN optrace set, of which only the first inference has ops. One core.
 GeneratedRun optrace_run(const GeneratedOptions& options, const npu::Target& target);
 GeneratedRun optrace_run(qaic::Program program, const npu::Target& target);
+// Of a compiled program with what its compiler knew of it, also where tasks' cycles differ from
+// then.
+GeneratedRun optrace_run(qaic::Program program, qaic::Schematic schematic,
+                         const npu::Target& target);
 
 }  // namespace npuscope

@@ -26,7 +26,7 @@
 //             the wait; after a wait for DMA that is more than twice as long as the shortest: the
 //             transfer, in flight since the op that the wait depends on, or of its name, ended
 //   barrier   all threads that run the op before it have ended
-// A constraint of a class (reason; on one core, device or neither; of a transfer or not; with a
+// A constraint of a class (reason; on one queue, core, device or none; of a transfer or not; with a
 // barrier or not; for `unit` the unit) also has a latency, the least that was seen of its class, if
 // one of the class was the last to end of what its target waited for, or if that explains a start
 // that nothing else does and is no longer than such a latency. What a start is later than all that

@@ -220,13 +220,26 @@ std::uint8_t PathLinks::latency_class(Reason reason, std::uint32_t from, std::ui
                                       const Run* run) const {
   const std::size_t units = profile_.units.size();
   const std::size_t a = graph_.unit_of(from), b = graph_.unit_of(to);
-  std::size_t distance = 2;  // another device, or not known
+  std::size_t distance = 3;  // another device, or not known
   if (a < units && b < units && profile_.units[a].device == profile_.units[b].device) {
-    distance = profile_.units[a].core == profile_.units[b].core ? 0 : 1;
+    distance = profile_.units[a].core == profile_.units[b].core ? 1 : 2;
+    if (a == b || (distance == 1 && are_of_one_queue(from, to))) distance = 0;
   }
   const bool transfer = run != nullptr ? run->transfers : nodes_.is_transfer(graph_.row[from]);
   const bool barrier = run != nullptr && run->has_barrier;
-  return std::uint8_t(std::size_t(reason) * 12 + distance * 4 + transfer * 2 + barrier);
+  return std::uint8_t(std::size_t(reason) * 16 + distance * 4 + transfer * 2 + barrier);
+}
+
+// The threads of an engine take their ops in one order, without semaphores; so do the thread that
+// issues transfers and the engine that serves them.
+bool PathLinks::are_of_one_queue(std::uint32_t from, std::uint32_t to) const {
+  const auto engine = [&](std::uint32_t node) {
+    const Engine used = engine_of(profile_, graph_.row[node]);
+    return used == Engine::dma ? Engine::dma_issue : used;
+  };
+  const Engine one = engine(from);
+  return (one == Engine::hvx || one == Engine::hmx || one == Engine::dma_issue) &&
+         one == engine(to);
 }
 
 void PathLinks::add(std::uint32_t from, std::uint32_t to, Reason reason, const Run* run) {

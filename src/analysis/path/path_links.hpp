@@ -56,6 +56,7 @@ class PathLinks {
   bool feeds_others(std::uint32_t row, std::size_t op) const;
   std::uint8_t latency_class(Reason reason, std::uint32_t from, std::uint32_t to,
                              const Run* run) const;
+  bool are_of_one_queue(std::uint32_t from, std::uint32_t to) const;
 
   const Profile& profile_;
   const PathNodes& nodes_;
@@ -67,6 +68,6 @@ class PathLinks {
   std::vector<LooseLink> links_;
 };
 
-inline constexpr std::size_t latency_classes = reason_count * 12;
+inline constexpr std::size_t latency_classes = reason_count * 16;
 
 }  // namespace npuscope::analysis
