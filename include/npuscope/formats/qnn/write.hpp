@@ -101,7 +101,7 @@ struct HtpOp {
   std::vector<std::uint32_t> inputs = {};  // in ops: who makes what it reads
   // In ops: what the sequencer lets end first, of what may run on other lanes.
   std::vector<std::uint32_t> after = {};
-  Traffic traffic = {};                    // of all its slices
+  Traffic traffic = {};  // of all its slices
 };
 
 struct Instance {         // one execution of an op, or of one of its slices, on one lane
