@@ -10,6 +10,7 @@
 #include "flow/generated_run.hpp"
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/analysis/path.hpp"
+#include "npuscope/analysis/path_likely.hpp"
 
 namespace npuscope {
 namespace {
@@ -275,6 +276,35 @@ TEST(CriticalPathOfOptraces, WhatIfOfAModelNeedsTheSequencersArrows) {
   EXPECT_LT(with.worst, 0.02);
   EXPECT_LT(with.mean(), 0.001);
   EXPECT_LT(with.mean(), off_without.mean() / 2);
+}
+
+// Where the arrows are missing, what is inferred for a step is what its task waited for.
+TEST(CriticalPathOfOptraces, InferredReasonsAreTheProgramsWaits) {
+  for (const char* name : {"light_squeezenet.onnx", "light_resnet50.onnx"}) {
+    const CompiledForHtp model = compiled_for_htp(name);
+    const GeneratedRun run =
+        optrace_run(model.program, model.schematic, *npu::builtin_target("htp-v75"));
+    Profile profile = run.profiles[0];
+    std::erase_if(profile.edges, [](const Edge& edge) { return edge.kind == EdgeKind::order; });
+    std::erase_if(profile.flows, [](const Flow& flow) { return flow.kind == EdgeKind::order; });
+    const PathAnalysis analysis = analysis_of(profile);
+    const CriticalPath path = analysis.observed();
+    const auto likely = likely_reasons(profile, path, analysis.basis().instance);
+    std::size_t right = 0;
+    for (const analysis::LikelyReason& each : likely.reasons) {
+      const std::uint32_t waiting = run.task_of[index_of(path.steps[each.step].op)];
+      const std::uint32_t inferred = run.task_of[index_of(profile.spans.op[each.row])];
+      if (waiting == GeneratedRun::no_task) continue;
+      const qaic::Task& task = model.program.tasks[waiting];
+      const auto waits = std::span(model.program.waits).subspan(task.wait_begin, task.wait_count);
+      right += std::any_of(waits.begin(), waits.end(), [&](const qaic::Wait& wait) {
+        return model.program.queue_begin[wait.queue] + wait.count - 1 == inferred;
+      });
+    }
+    EXPECT_GE(likely.reasons.size(), 4u) << name;
+    EXPECT_GE(right * 10, likely.reasons.size() * 9) << name << ": " << right;
+    EXPECT_LT(likely.by_chance, 0.2);
+  }
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/analysis/path_groups.hpp"
+#include "npuscope/analysis/path_likely.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/text.hpp"
 #include "report/path/path_rules.hpp"
@@ -30,6 +31,7 @@ class PathDocument {
         analysis_(analysis),
         options_(options),
         path_(analysis.observed()),
+        likely_(likely_reasons(profile, path_, analysis.basis().instance)),
         ops_(group_path_by_op(profile, options.grouping, path_.steps, analysis.executions())) {}
 
   Document make(const Scaling& scaling) {
@@ -50,6 +52,7 @@ class PathDocument {
   Section steps() const;
   Section what_if(const Scaling& scaling) const;
   Table moved_ops(const WhatIf& answer) const;
+  const LikelyReason* likely_reason_of(std::size_t step) const;
 
   double share(double ticks) const { return path_.wall > 0 ? ticks / double(path_.wall) : NAN; }
   std::string label_of(StringId label) const {
@@ -73,6 +76,7 @@ class PathDocument {
   const PathAnalysis& analysis_;
   const PathDocumentOptions& options_;
   CriticalPath path_;
+  LikelyReasons likely_;
   PathOps ops_;
 };
 
@@ -108,6 +112,11 @@ Section PathDocument::head() const {
     std::replace(key.begin(), key.end(), ' ', '_');
     section.facts.push_back({{key, "", Format::count}, basis.constraints[i]});
   }
+  section.facts.push_back({{"inferred_steps", "", Format::count}, likely_.reasons.size()});
+  section.facts.push_back({{"inferred_waiting", "", Format::ticks}, likely_.waiting});
+  section.facts.push_back({{"inferred_within", "", Format::ticks}, likely_.within});
+  section.facts.push_back({{"inferred_by_chance", "", Format::share},
+                           likely_.reasons.empty() ? Value() : Value(likely_.by_chance)});
   section.facts.push_back({{"stepwise_edges", "", Format::count}, basis.stepwise_edges});
   section.facts.push_back({{"unmet_edges", "", Format::count}, basis.unmet_edges});
   section.facts.push_back({{"unmet_flows", "", Format::count}, basis.unmet_flows});
@@ -166,12 +175,15 @@ Section PathDocument::parts() const {
   for (const PathEngineRow& row : group_path_by_engine(profile_, path_.steps)) {
     add(fmt::format("work, {}", name_of(row.engine)), row.on_path);
   }
-  for (std::size_t part = 0; part < gap_part_count; ++part) {
-    if (path_.gap_parts[part] == 0) continue;
-    const bool recorded = GapPart(part) != GapPart::unrecorded;
-    add(recorded ? fmt::format("waiting, {}", name_of(GapPart(part))) : "waiting, nothing recorded",
-        path_.gap_parts[part]);
+  const auto add_waiting = [&](const std::string& what, std::int64_t ticks) {
+    if (ticks > 0) add("waiting, " + what, ticks);
+  };
+  for (const GapPart part : {GapPart::dma, GapPart::sync, GapPart::barrier}) {
+    add_waiting(name_of(part), path_.gap_parts[std::size_t(part)]);
   }
+  const std::int64_t rest = path_.gap_parts[std::size_t(GapPart::unrecorded)];
+  add_waiting("reason inferred", likely_.waiting);
+  add_waiting("nothing recorded", rest - likely_.waiting);
   return section;
 }
 
@@ -261,6 +273,14 @@ Section PathDocument::reasons() const {
   return section;
 }
 
+const LikelyReason* PathDocument::likely_reason_of(std::size_t step) const {
+  const auto& reasons = likely_.reasons;
+  const auto found = std::lower_bound(
+      reasons.begin(), reasons.end(), step,
+      [](const LikelyReason& each, std::size_t place) { return each.step < place; });
+  return found != reasons.end() && found->step == step ? &*found : nullptr;
+}
+
 Section PathDocument::steps() const {
   Section section{.key = "steps", .title = "STEPS"};
   section.table.fields = {{"step", "step", Format::count},
@@ -273,6 +293,9 @@ Section PathDocument::steps() const {
                           {"reason", "reason"},
                           {"after", "after"},
                           {"after_unit", "", Format::name},
+                          {"likely_after", "likely after, inferred", Format::name, true, true},
+                          {"likely_after_unit", "", Format::name},
+                          {"likely_ended_before", "", Format::ticks},
                           {"dma", "", Format::ticks},
                           {"semaphore", "", Format::ticks},
                           {"barrier", "", Format::ticks},
@@ -294,19 +317,35 @@ Section PathDocument::steps() const {
   for (const std::size_t i : shown) {
     const PathStep& step = steps[i];
     const PathStep* const before = i > 0 ? &steps[i - 1] : nullptr;
-    std::optional<std::string> after, after_unit;
+    std::optional<std::string> after, after_unit, likely_after, likely_unit;
+    std::optional<std::int64_t> ended_before;
     if (before != nullptr) {
       after = op_name(before->row);
       after_unit = path_of(profile_, before->unit);
     }
+    if (const LikelyReason* likely = likely_reason_of(i)) {
+      likely_after = op_name(likely->row);
+      likely_unit = path_of(profile_, profile_.spans.unit[likely->row]);
+      ended_before = likely->ended_before;
+    }
     const auto part = [&](GapPart of) { return step.gap_parts[std::size_t(of)]; };
-    section.table.rows.push_back({i + 1, step.start - path_.begin, step.gap, step.duration,
-                                  op_name(step.row), op_kind(step.row),
-                                  path_of(profile_, step.unit), name_of(step.reason), after,
-                                  after_unit, part(GapPart::dma), part(GapPart::sync),
-                                  part(GapPart::barrier), part(GapPart::unrecorded), step.delay});
+    section.table.rows.push_back(
+        {i + 1, step.start - path_.begin, step.gap, step.duration, op_name(step.row),
+         op_kind(step.row), path_of(profile_, step.unit), name_of(step.reason), after, after_unit,
+         likely_after, likely_unit, ended_before, part(GapPart::dma), part(GapPart::sync),
+         part(GapPart::barrier), part(GapPart::unrecorded), step.delay});
   }
   section.table.row_count = steps.size();
+  if (!likely_.reasons.empty()) {
+    const std::size_t count = likely_.reasons.size();
+    section.remarks.push_back(fmt::format(
+        "Inferred: of {} {} nothing recorded says why {} waited; the op named ended on another "
+        "unit "
+        "at most {} ticks before. {:.1f} % of all moments lie so close behind some end. Slack and "
+        "what-if take no notice of it.",
+        thousands(count), count == 1 ? "step" : "steps", count == 1 ? "it" : "they",
+        thousands(std::uint64_t(likely_.within)), likely_.by_chance * 100));
+  }
   return section;
 }
 

@@ -139,5 +139,34 @@ TEST(PathDocument, OfAVendorsTraceAddsUpToItsTimeline) {
   EXPECT_EQ(page["steps"]["rows"][1]["dma"], 15'894 - 22 - 3'267);
 }
 
+// What is inferred stands apart from what is recorded, and is marked as a guess.
+TEST(PathDocument, InferredReasonsAreMarked) {
+  testing::ProfileBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx), hvx = made.unit("HVX", Engine::hvx);
+  made.span(hmx, "A", 0, 1'000);
+  made.span(hvx, "B", 0, 4'980);
+  made.span(hmx, "C", 5'000, 6'000);
+  const auto document = path_document(made.profile, {});
+  ASSERT_TRUE(document);
+  const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}));
+  const auto& profile = json["profiles"][0];
+  EXPECT_EQ(profile["path"]["inferred_steps"], 1);
+  EXPECT_EQ(profile["path"]["inferred_waiting"], 4'000);
+  EXPECT_EQ(profile["path"]["inferred_within"], 100);
+  const auto& step = profile["steps"]["rows"].back();
+  EXPECT_EQ(step["reason"], "unit");
+  EXPECT_EQ(step["after"], "A");
+  EXPECT_EQ(step["likely_after"], "B");
+  EXPECT_EQ(step["likely_after_unit"], "HVX");
+  EXPECT_EQ(step["likely_ended_before"], 20);
+  EXPECT_TRUE(profile["steps"]["rows"][0]["likely_after"].is_null());
+  const std::string text = document_text(*document, 110);
+  EXPECT_THAT(text, HasSubstr("waiting, reason inferred"));
+  EXPECT_THAT(text, HasSubstr("likely after, inferred"));
+  EXPECT_THAT(text, HasSubstr("Inferred: of 1 step nothing recorded says why it waited"));
+  EXPECT_THAT(document_text(*path_document(small_profile(), {}), 110),
+              ::testing::Not(HasSubstr("nferred")));
+}
+
 }  // namespace
 }  // namespace npuscope::report

@@ -1,0 +1,114 @@
+#include "npuscope/analysis/path_likely.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr std::int64_t most_cycles = 100;
+constexpr double most_seconds = 100e-9;
+constexpr std::size_t moments_tried = 1'000;
+
+std::int64_t ticks_within(const Profile& profile) {
+  const std::size_t base = index_of(profile.base_clock);
+  if (base >= profile.clocks.size()) return most_cycles;
+  const Clock& clock = profile.clocks[base];
+  if (clock.kind == ClockKind::unit_cycles || !(clock.rate.value > 0)) return most_cycles;
+  return std::llround(std::clamp(clock.rate.value * most_seconds, 1.0, 1e6));
+}
+
+std::int64_t unrecorded(const PathStep& step) {
+  return step.gap_parts[std::size_t(GapPart::unrecorded)];
+}
+
+// The wait beyond what the constraint that is known takes. That its unit was free explains none.
+std::int64_t unexplained(const PathStep& step) {
+  const bool free = step.reason == Reason::start || step.reason == Reason::unit;
+  return std::min(unrecorded(step), free ? step.gap : step.delay);
+}
+
+// Moments in order of time, and of each the span that ended last in the time before it.
+class Ends {
+ public:
+  Ends(std::vector<std::int64_t> moments, std::int64_t within)
+      : moments_(std::move(moments)), within_(within), last_(moments_.size()) {}
+
+  // `unit_of(place)` is the unit whose own spans do not count for a moment.
+  template <class UnitOf>
+  void take(std::uint32_t row, Interval span, UnitId unit, const UnitOf& unit_of) {
+    auto at = std::lower_bound(moments_.begin(), moments_.end(), span.end);
+    for (; at != moments_.end() && saturating_subtract(*at, span.end) <= within_; ++at) {
+      const auto place = std::size_t(at - moments_.begin());
+      if (unit_of(place) == unit) continue;
+      Last& last = last_[place];
+      const bool later = last.row == no_row || span.end > last.span.end ||
+                         (span.end == last.span.end && span.begin < last.span.begin);
+      if (later) last = {row, span};
+    }
+  }
+
+  struct Last {
+    std::uint32_t row = no_row;
+    Interval span;
+  };
+  const std::vector<Last>& last() const { return last_; }
+
+ private:
+  std::vector<std::int64_t> moments_;
+  std::int64_t within_;
+  std::vector<Last> last_;
+};
+
+std::vector<std::int64_t> evenly_spread(const CriticalPath& path) {
+  std::vector<std::int64_t> moments;
+  for (std::size_t i = 0; i < moments_tried; ++i) {
+    const double part = (double(i) + 0.5) / double(moments_tried);
+    moments.push_back(path.begin + std::int64_t(part * double(path.wall)));
+  }
+  return moments;
+}
+
+}  // namespace
+
+LikelyReasons likely_reasons(const Profile& profile, const CriticalPath& path,
+                             std::optional<std::uint32_t> instance) {
+  LikelyReasons likely;
+  likely.within = ticks_within(profile);
+  std::vector<std::size_t> steps;
+  std::vector<std::int64_t> starts;
+  for (std::size_t i = 0; i < path.steps.size(); ++i) {
+    if (unexplained(path.steps[i]) <= likely.within) continue;
+    steps.push_back(i);
+    starts.push_back(path.steps[i].start);
+  }
+  if (steps.empty()) return likely;
+  Ends before_steps(std::move(starts), likely.within);
+  Ends before_any(evenly_spread(path), likely.within);
+  const Spans& spans = profile.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (role_of(spans.kind[row]) != Role::work || spans.duration[row] <= 0) continue;
+    if (instance && spans.instance[row] != *instance) continue;
+    const Interval span = interval_of(spans, row);
+    before_steps.take(std::uint32_t(row), span, spans.unit[row],
+                      [&](std::size_t place) { return path.steps[steps[place]].unit; });
+    before_any.take(std::uint32_t(row), span, spans.unit[row],
+                    [](std::size_t) { return UnitId::none; });
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Ends::Last& last = before_steps.last()[i];
+    if (last.row == no_row) continue;
+    const PathStep& step = path.steps[steps[i]];
+    likely.reasons.push_back({steps[i], last.row, step.start - last.span.end});
+    likely.waiting += unrecorded(step);
+  }
+  const auto& tried = before_any.last();
+  const auto close = std::count_if(tried.begin(), tried.end(),
+                                   [](const auto& last) { return last.row != no_row; });
+  likely.by_chance = double(close) / double(tried.size());
+  return likely;
+}
+
+}  // namespace npuscope::analysis
