@@ -4,8 +4,8 @@ namespace npuscope {
 namespace {
 
 constexpr const char* clock_kinds[] = {"wall", "timer", "unit_cycles"};
-constexpr const char* engines[] = {"none", "device", "core",    "hvx",    "hmx",  "dma_issue",
-                                   "dma",  "host",   "process", "thread", "other"};
+constexpr const char* engines[] = {"none", "device", "core",    "hvx",    "hmx",     "dma_issue",
+                                   "dma",  "host",   "process", "thread", "compute", "other"};
 constexpr const char* span_kinds[] = {"op",        "sync",       "barrier", "transfer",
                                       "inference", "activation", "host",    "dma_wait",
                                       "slice",     "async",      "instant"};

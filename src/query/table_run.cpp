@@ -99,7 +99,8 @@ TableType units_table() {
               name_column<table, &Unit::name>("name", "as the file has it"),
               enum_column<[](const Source& s, Row r) { return s.profile.units[r].engine; }>(
                   "engine",
-                  "none, device, core, hvx, hmx, dma_issue, dma, host, process, thread, other"),
+                  "none, device, core, hvx, hmx, dma_issue, dma, host, process, thread, "
+                  "compute, other"),
               integer_column<[](const Source& s, Row r) {
                 return std::int64_t(s.profile.units[r].device);
               }>("device", "which device"),

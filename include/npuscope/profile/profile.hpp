@@ -60,6 +60,7 @@ enum class Engine : std::uint8_t {
   host,     // a processor outside the NPU
   process,  // of a trace that names processes and threads, not hardware
   thread,
+  compute,  // a unit of the NPU that computes, of a kind without a name of its own here
   other,
 };
 

@@ -26,7 +26,8 @@ Role role_of(SpanKind kind) {
 Domain domain_of(Engine engine) {
   switch (engine) {
     case Engine::hvx:
-    case Engine::hmx: return Domain::compute;
+    case Engine::hmx:
+    case Engine::compute: return Domain::compute;
     case Engine::dma_issue:
     case Engine::dma: return Domain::movement;
     case Engine::host: return Domain::host;
@@ -57,8 +58,8 @@ const char* name_of(Domain domain) {
 }
 
 const char* name_of(Engine engine) {
-  constexpr const char* names[] = {"unit", "device", "core",    "HVX",    "HMX",  "DMA issue",
-                                   "DMA",  "host",   "process", "thread", "other"};
+  constexpr const char* names[] = {"unit", "device", "core",    "HVX",    "HMX",     "DMA issue",
+                                   "DMA",  "host",   "process", "thread", "compute", "other"};
   return names[std::size_t(engine)];
 }
 

@@ -140,7 +140,7 @@ Overlap analyse_overlap(const Profile& profile, const SpansByUnit& by_unit,
   }
   all.with[0] = 0;
   const auto bit = [](Engine engine) { return std::size_t{1} << std::size_t(engine); };
-  const std::size_t compute = bit(Engine::hvx) | bit(Engine::hmx);
+  const std::size_t compute = bit(Engine::hvx) | bit(Engine::hmx) | bit(Engine::compute);
   for (std::size_t mask = 1; mask < all.with.size(); ++mask) {
     const std::int64_t time = all.with[mask];
     if (time == 0) continue;

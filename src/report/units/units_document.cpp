@@ -251,7 +251,7 @@ Section UnitsSections::overlap_section() const {
   section.facts = {{{"several_classes", "two classes or more", Format::ticks}, overlap_.several}};
   if (overlap_.active(Engine::dma) > 0) {
     section.facts.push_back(
-        {{"dma_hidden", "DMA behind HVX or HMX", Format::ticks}, overlap_.hidden_dma});
+        {{"dma_hidden", "DMA behind compute", Format::ticks}, overlap_.hidden_dma});
     section.facts.push_back(
         {{"dma_hidden_share_of_dma", "of all DMA", Format::share},
          share(double(overlap_.hidden_dma), double(overlap_.active(Engine::dma)))});
