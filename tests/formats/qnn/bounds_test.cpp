@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "formats/qnn/read/line_reader.hpp"
 #include "formats/qnn/read/qhas.hpp"
 #include "formats/qnn/read/viewer.hpp"
+#include "profile/line_reader.hpp"
 
 namespace npuscope::qnn {
 namespace {

@@ -2,8 +2,8 @@
 #include <array>
 #include <optional>
 
-#include "formats/qnn/read/line_reader.hpp"
 #include "formats/qnn/read/viewer.hpp"
+#include "profile/line_reader.hpp"
 
 namespace npuscope::qnn {
 namespace {

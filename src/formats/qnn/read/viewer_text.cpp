@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "formats/qnn/read/line_reader.hpp"
 #include "formats/qnn/read/viewer.hpp"
+#include "profile/line_reader.hpp"
 
 namespace npuscope::qnn {
 namespace {

@@ -12,16 +12,22 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/qnn/read/losses.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
+#include "profile/counted_notes.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope {
+
+struct LineLimits {
+  std::size_t longest_line = std::size_t{64} << 10;  // longer ones are cut
+  // What 20,000 executes of a large network print in QNN's viewer.
+  std::uint64_t most_bytes = std::uint64_t{256} << 20;  // the rest is left out
+};
 
 class LineReader {
  public:
   // `losses` takes note of lines that are too long and of a source that breaks off.
-  LineReader(ByteSource& source, Losses& losses);
+  LineReader(ByteSource& source, CountedNotes& losses, LineLimits limits = {});
 
   // The next line without its end; false at the end. It stays valid until the next call.
   bool next(std::string_view& line);
@@ -35,7 +41,8 @@ class LineReader {
   bool fill();
 
   ByteSource& source_;
-  Losses& losses_;
+  CountedNotes& losses_;
+  LineLimits limits_;
   std::vector<char> buffer_;
   std::size_t at_ = 0;   // in the buffer
   std::size_t end_ = 0;  // of what the buffer holds
@@ -46,4 +53,4 @@ class LineReader {
   std::optional<Error> error_;
 };
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope

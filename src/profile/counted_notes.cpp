@@ -1,11 +1,11 @@
-#include "formats/qnn/read/losses.hpp"
+#include "profile/counted_notes.hpp"
 
 #include <algorithm>
 
-namespace npuscope::qnn {
+namespace npuscope {
 
-void Losses::add(Severity severity, std::uint64_t offset, std::string_view message,
-                 std::uint64_t count) {
+void CountedNotes::add(Severity severity, std::uint64_t offset, std::string_view message,
+                       std::uint64_t count) {
   const auto known = std::find_if(notes_.begin(), notes_.end(), [&](const Note& note) {
     return note.severity == severity && note.message == message;
   });
@@ -24,8 +24,8 @@ void Losses::add(Severity severity, std::uint64_t offset, std::string_view messa
   notes_.push_back({severity, file_, offset, std::string(message), count});
 }
 
-void Losses::append_to(std::vector<Note>& notes) const {
+void CountedNotes::append_to(std::vector<Note>& notes) const {
   notes.insert(notes.end(), notes_.begin(), notes_.end());
 }
 
-}  // namespace npuscope::qnn
+}  // namespace npuscope
