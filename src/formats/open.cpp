@@ -14,6 +14,7 @@ namespace {
 constexpr std::array formats{
     Format{"Cloud AI 100 raw statistics", recognise_qaic_buffer, open_qaic_buffers},
     Format{"Perfetto trace", recognise_perfetto, open_perfetto},
+    Format{"Torq profile", recognise_torq, open_torq},
     Format{"QNN profile", recognise_qnn, open_qnn},
     Format{"Chrome trace", recognise_chrome, open_chrome},
     Format{"Cloud AI 100 text", recognise_qaic_text, open_qaic_texts},

@@ -78,6 +78,10 @@ void open_perfetto(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_qnn(const Candidate& candidate);
 void open_qnn(std::span<const Input> inputs, OpenRun& run);
 
+// Synaptics Torq's texts; debug information joins the runtime logs that it is named with.
+std::optional<FormatKind> recognise_torq(const Candidate& candidate);
+void open_torq(std::span<const Input> inputs, OpenRun& run);
+
 // Any other JSON: operator traces of Cloud AI 100, by their events, and traces of other tools.
 std::optional<FormatKind> recognise_chrome(const Candidate& candidate);
 void open_chrome(std::span<const Input> inputs, OpenRun& run);

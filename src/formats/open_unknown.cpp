@@ -4,6 +4,7 @@
 #include "npuscope/formats/qaic/opstats_files.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 #include "npuscope/formats/qnn/sets.hpp"
+#include "npuscope/formats/torq/debug_info.hpp"
 
 namespace npuscope {
 namespace {
@@ -41,6 +42,9 @@ Refusal explain_unknown(const Candidate& candidate) {
   if (qaic::parse_stats_buffer_name(name)) {
     const auto decoder = qaic::find_stats_buffer_decoder(as_byte_span(candidate.head), "");
     if (!decoder) return {decoder.error().message.substr(2), true};
+  }
+  if (torq::looks_like_mlir_bytecode(candidate.head)) {
+    return {torq::mlir_bytecode_advice(candidate.path.string()), true};
   }
   if (candidate.head.empty()) {
     return {"empty; the run or the copy that made it failed, make it again", false};

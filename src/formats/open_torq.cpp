@@ -1,0 +1,106 @@
+// Synaptics Torq: compile-time timelines, runtime logs, and debug information, which says what the
+// actions of the logs are.
+#include "formats/open_table.hpp"
+#include "npuscope/formats/torq/debug_folder.hpp"
+#include "npuscope/formats/torq/runtime_log.hpp"
+#include "npuscope/formats/torq/timeline.hpp"
+
+namespace npuscope {
+namespace {
+
+enum TorqKind : FormatKind { timeline, runtime_log, debug_info };
+
+void complete(Profile& profile, const std::string& file) {
+  for (Note& note : profile.notes) {
+    if (note.file.empty()) note.file = file;
+  }
+  if (profile.provenance.files.empty()) profile.provenance.files = {file};
+}
+
+void open_timeline(const Input& input, OpenRun& run) {
+  auto source = open_byte_source(input.path, run.options().source);
+  if (!source) return run.fail(input, source.error());
+  const auto read = torq::read_timeline(**source);
+  if (!read) return run.fail(input, read.error());
+  Profile profile = torq::make_profile(*read);
+  complete(profile, input.path.string());
+  run.add(input.order, std::move(profile));
+}
+
+void open_log(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
+  auto source = open_byte_source(input.path, run.options().source);
+  if (!source) return run.fail(input, source.error());
+  const auto log = torq::read_log(**source, run.options().progress);
+  if (!log) return run.fail(input, log.error());
+  Profile profile = torq::make_profile(*log, debug);
+  complete(profile, input.path.string());
+  if (debug != nullptr) {
+    auto& files = profile.provenance.files;
+    files.insert(files.end(), debug->files.begin(), debug->files.end());
+  }
+  run.add(input.order, std::move(profile));
+}
+
+const Input& input_of(std::span<const Input> inputs, const std::string& file) {
+  for (const Input& input : inputs) {
+    if (input.path.native() == file) return input;
+  }
+  return inputs.front();
+}
+
+// The files that hold no dispatch, as notes or as the error of what the user named.
+std::optional<torq::DebugInfo> load(std::span<const Input> inputs, OpenRun& run) {
+  std::vector<std::filesystem::path> files;
+  for (const Input& input : inputs) {
+    if (input.kind == debug_info) files.push_back(input.path);
+  }
+  if (files.empty()) return std::nullopt;
+  auto debug = torq::load_debug_info(files, {});
+  if (!debug) {
+    for (const Input& input : inputs) {
+      if (input.kind == debug_info) run.fail(input, debug.error());
+    }
+    return std::nullopt;
+  }
+  for (const Note& note : debug->notes) {
+    run.fail(input_of(inputs, note.file), Error{ErrorKind::input, note.message});
+  }
+  return std::move(*debug);
+}
+
+// Without a log that they belong to: the compiler's estimates.
+void open_estimates(std::span<const Input> inputs, const torq::DebugInfo& debug, OpenRun& run) {
+  for (const torq::DispatchInfo& dispatch : debug.dispatches) {
+    const Input& input = input_of(inputs, dispatch.file);
+    if (auto profile = torq::make_profile(dispatch)) {
+      run.add(input.order, std::move(*profile));
+    } else {
+      run.fail(input, Error{ErrorKind::input,
+                            "has no estimates; compile with --torq-enable-profiling, or open it "
+                            "together with a runtime log"});
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<FormatKind> recognise_torq(const Candidate& candidate) {
+  if (torq::recognise_timeline(candidate.head) != torq::TimelineVersion::none) return timeline;
+  if (torq::recognise_log(candidate.head) != torq::LogKind::none) return runtime_log;
+  if (torq::looks_like_mlir(candidate.head)) return debug_info;
+  return std::nullopt;
+}
+
+void open_torq(std::span<const Input> inputs, OpenRun& run) {
+  const auto debug = load(inputs, run);
+  bool logs = false;
+  for (const Input& input : inputs) {
+    if (input.kind == timeline) open_timeline(input, run);
+    if (input.kind != runtime_log) continue;
+    logs = true;
+    open_log(input, debug ? &*debug : nullptr, run);
+  }
+  if (debug && !logs) open_estimates(inputs, *debug, run);
+}
+
+}  // namespace npuscope

@@ -1,0 +1,178 @@
+#include "npuscope/formats/torq/debug_folder.hpp"
+
+#include <algorithm>
+#include <system_error>
+
+#include "formats/torq/fields.hpp"
+#include "npuscope/base/byte_source.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t largest_source = std::uint64_t{256} << 20;
+constexpr std::uint64_t largest_debug_info = std::uint64_t{4} << 30;
+
+Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
+  auto source = open_byte_source(path);
+  if (!source) return tl::unexpected(source.error());
+  return read_all(**source, limit);
+}
+
+// Behind "%0 =" or "(…) =".
+std::string_view without_results(std::string_view line) {
+  if (!line.starts_with('%') && !line.starts_with('(')) return line;
+  const auto equals = line.find('=');
+  return equals == line.npos ? line : trimmed(line.substr(equals + 1));
+}
+
+std::optional<std::string> operator_in(std::string_view line) {
+  line = without_results(trimmed(line));
+  constexpr std::string_view torch = "torch.operator \"";
+  if (line.starts_with(torch)) {
+    line.remove_prefix(torch.size());
+    return std::string(line.substr(0, line.find('"')));
+  }
+  if (line.starts_with("\"tosa.")) {
+    line.remove_prefix(1);
+    return std::string(line.substr(0, line.find('"')));
+  }
+  if (!line.starts_with("tosa.")) return std::nullopt;
+  return std::string(line.substr(0, line.find_first_of(" \t")));
+}
+
+bool is_regular(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+// "main_dispatch_0" of "debug/main_dispatch_0.mlir" and "…/main_dispatch_0.mlirb.mlir".
+std::string stem_of(const std::string& file) {
+  std::string name = fs::path(file).filename().string();
+  for (const std::string_view ending : {".gz", ".zst", ".mlir", ".mlirb", ".txt"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
+  return name;
+}
+
+}  // namespace
+
+SourceFiles::SourceFiles(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
+
+const SourceFiles::Source& SourceFiles::source(const std::string& file) {
+  const auto [place, is_new] = files_.try_emplace(file);
+  if (!is_new) return place->second;
+  std::vector<fs::path> candidates{fs::path(file)};
+  for (const fs::path& folder : folders_) {
+    candidates.push_back(folder / file);
+    candidates.push_back(folder / fs::path(file).filename());
+  }
+  for (const fs::path& path : candidates) {
+    if (!is_regular(path)) continue;
+    const auto text = read_file(path, largest_source);
+    if (!text) continue;
+    place->second.found = true;
+    std::string_view rest = *text;
+    while (rest.data() != nullptr) place->second.lines.emplace_back(take_first(rest, '\n'));
+    break;
+  }
+  return place->second;
+}
+
+std::optional<std::string> SourceFiles::operator_at(const FileLocation& at) {
+  const Source& from = source(at.file);
+  if (!from.found) return std::nullopt;
+  if (at.line == 0 || at.line > from.lines.size()) {
+    ++missing_lines_;
+    return std::nullopt;
+  }
+  return operator_in(from.lines[at.line - 1]);
+}
+
+std::uint64_t SourceFiles::missing_files() const {
+  return std::uint64_t(std::count_if(files_.begin(), files_.end(),
+                                     [](const auto& each) { return !each.second.found; }));
+}
+
+const DispatchInfo* DebugInfo::find(std::string_view name) const {
+  if (name.empty()) return dispatches.size() == 1 ? &dispatches.front() : nullptr;
+  for (const DispatchInfo& dispatch : dispatches) {
+    if (dispatch.name == name) return &dispatch;
+  }
+  for (const DispatchInfo& dispatch : dispatches) {
+    if (stem_of(dispatch.file) == name) return &dispatch;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> DebugInfo::operators_of(const DispatchInfo& dispatch,
+                                                 LocationId location) const {
+  std::vector<std::string> operators;
+  if (!sources) return operators;
+  for (const FileLocation& place : dispatch.locations.files(location)) {
+    if (const auto name = sources->operator_at(place)) {
+      operators.push_back(fmt::format("{}@L{}", *name, place.line));
+    }
+  }
+  return operators;
+}
+
+Result<DebugInfo> load_debug_info(const std::vector<fs::path>& files,
+                                  const std::vector<fs::path>& source_folders) {
+  DebugInfo debug;
+  std::vector<fs::path> folders;
+  std::optional<Error> first;
+  for (const fs::path& file : files) {
+    const std::string name = file.string();
+    const auto text = read_file(file, largest_debug_info);
+    auto dispatches = text ? read_debug_info(*text, name)
+                           : Result<std::vector<DispatchInfo>>(tl::unexpected(text.error()));
+    if (!dispatches) {
+      const std::string& message = dispatches.error().message;
+      const bool named = message.starts_with(name + ": ");
+      debug.notes.push_back(
+          {Severity::info, name, 0, named ? message.substr(name.size() + 2) : message, 1});
+      if (!first) first = dispatches.error();
+      continue;
+    }
+    debug.files.push_back(name);
+    const fs::path folder = file.parent_path();
+    for (const fs::path& place : {folder, folder / ".."}) {
+      if (std::find(folders.begin(), folders.end(), place) == folders.end()) {
+        folders.push_back(place);
+      }
+    }
+    for (DispatchInfo& dispatch : *dispatches) debug.dispatches.push_back(std::move(dispatch));
+  }
+  if (debug.dispatches.empty()) {
+    return tl::unexpected(first.value_or(Error{ErrorKind::input, "no debug information is named"}));
+  }
+  folders.insert(folders.end(), source_folders.begin(), source_folders.end());
+  debug.sources = std::make_shared<SourceFiles>(std::move(folders));
+  return debug;
+}
+
+Result<DebugInfo> load_debug_info(const fs::path& path,
+                                  const std::vector<fs::path>& source_folders) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return load_debug_info(std::vector<fs::path>{path}, source_folders);
+  }
+  std::vector<fs::path> files;
+  fs::directory_iterator entry(path, error), end;
+  for (; !error && entry != end; entry.increment(error)) {
+    if (!is_regular(entry->path())) continue;
+    const auto head = read_head(entry->path(), 4096);
+    if (head && (looks_like_mlir(*head) || looks_like_mlir_bytecode(*head))) {
+      files.push_back(entry->path());
+    }
+  }
+  if (files.empty()) {
+    return input_error("{}: holds no MLIR; name the folder of --torq-debug-info", path.string());
+  }
+  std::sort(files.begin(), files.end());
+  return load_debug_info(files, source_folders);
+}
+
+}  // namespace npuscope::torq
