@@ -87,6 +87,8 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
       ->transform(percent());
   command->add_flag("--fold-bookkeeping", request.fold_bookkeeping,
                     "ops that only route, describe or keep step as one row");
+  command->add_flag("--owners-as-written", request.owners_as_written,
+                    "leave HMX ops with the reshape that the files give them to");
   options->inference.add_option(*command);
   command->callback([options, by, &status] { status = ops(*options, by->count() > 0); });
 }

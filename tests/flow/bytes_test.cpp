@@ -2,9 +2,12 @@
 // shapes, several cores and inferences, as both emitters write them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "flow/generated_run.hpp"
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
+#include "npuscope/analysis/imbalance.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/analysis/units.hpp"
 
@@ -69,6 +72,29 @@ void expect_counters_of_cores(const GeneratedRun& run, const Profile& profile) {
     told[{profile.units[measure.subject_id].core, what}] += std::int64_t(measure.value);
   }
   EXPECT_EQ(told, asked);
+}
+
+TEST(Bytes, ImbalanceOfCoresIsThatOfTheProgram) {
+  const GeneratedRun run =
+      device_run({.seed = 5, .cores = 3, .tasks = 200}, npu::realistic_target());
+  std::vector<double> asked(run.program.cores, 0);
+  for (std::uint32_t i = 0; i < run.program.tasks.size(); ++i) {
+    const qaic::Task& task = run.program.tasks[i];
+    asked[run.core_of(i)] += double(task.ddr_read + task.ddr_write);
+  }
+  const Profile& profile = run.profiles.at(0);
+  const SpansByUnit by_unit(profile);
+  std::size_t seen = 0;
+  for (const auto& row :
+       analysis::analyse_imbalance(profile, by_unit, analysis::own_durations(profile, by_unit))) {
+    if (row.what != "DDR bytes" || row.parts != "cores") continue;
+    EXPECT_EQ(row.members, 3u);
+    EXPECT_EQ(row.most, *std::max_element(asked.begin(), asked.end()));
+    EXPECT_EQ(row.least, *std::min_element(asked.begin(), asked.end()));
+    EXPECT_DOUBLE_EQ(row.mean, (asked[0] + asked[1] + asked[2]) / 3);
+    seen += 1;
+  }
+  EXPECT_EQ(seen, 1u);
 }
 
 TEST(Bytes, OfOpsAndCoresAreTheProgramsInStatisticsBuffers) {

@@ -1,6 +1,7 @@
 // Whether like parts of the hardware carry like loads, told apart by what is compared:
 //
 //   static    ops and output bytes that the compiler assigned
+//   DDR       bytes read and written: as the cores counted them, else those of their ops
 //   work      what they cost when they ran, sum over the units of the part
 //   waiting   what the parts waited
 //
@@ -25,7 +26,7 @@ namespace npuscope::analysis {
 
 struct ImbalanceRow {
   std::string parts;  // "cores", "devices", "HVX"
-  std::string what;   // "work", "waiting", "ops", "output bytes"
+  std::string what;   // "work", "waiting", "ops", "output bytes", "DDR bytes"
   MeasureKind kind = MeasureKind::count;
   std::uint32_t members = 0;
   double mean = 0, least = 0, most = 0;

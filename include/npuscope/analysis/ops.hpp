@@ -50,6 +50,9 @@ struct OpOptions {
   const Rules* rules = nullptr;
   // Ops that obey a rule of these are one row, where ops are grouped by what they are.
   const Rules* folded = nullptr;
+  // Ops of the HMX that the files give to a reshape ("X_post_reshape") stay there, instead of
+  // counting for the operator before it.
+  bool owners_as_written = false;
   bool details = false;        // fill OpRow::details
   bool per_inference = false;  // of several inferences medians of all but the first, not sums
   std::string sort = {};       // a column's or detail's name; empty: what decides most
@@ -116,6 +119,7 @@ struct OpTable {
   bool sort_is_known = true;   // whether OpOptions::sort names anything
   std::vector<OpRow> rows;
   std::uint64_t row_count = 0;        // before the top were kept
+  std::uint64_t moved_owners = 0;     // ops that count for another operator than is written
   std::uint64_t columns_left = 0;     // beyond the most that a table takes (32)
   std::uint32_t inferences = 1;       // that values are medians of, the first included
   std::uint32_t first_inference = 0;  // its number

@@ -6,19 +6,20 @@
 #include <map>
 #include <unordered_set>
 
+#include "analysis/ops/op_owners.hpp"
 #include "npuscope/analysis/stages.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {
 namespace {
 
-StringId label_of(const Op& op, Grouping grouping) {
+StringId label_of(const Op& op, StringId node, Grouping grouping) {
   switch (grouping) {
     case Grouping::kind: return op.kind;
     case Grouping::name: return op.name;
-    case Grouping::node: return op.node;
+    case Grouping::node: return node;
     case Grouping::memory: return op.memory;
-    default: return op.node != StringId::empty ? op.node : op.name;
+    default: return node != StringId::empty ? node : op.name;
   }
 }
 
@@ -99,6 +100,10 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
   if (by_rule) rules = options.rules->of(profile);
   if (options.folded != nullptr) folded = options.folded->of(profile);
   const std::vector<bool> ran = ops_that_ran(profile);
+  const bool by_node = options.grouping == Grouping::label || options.grouping == Grouping::node ||
+                       options.grouping == Grouping::layer;
+  const OpOwners owners = owners_of(profile, options.owners_as_written || !by_node);
+  moved_owners_ = owners.moved;
   std::unordered_set<std::uint64_t> kinds;
   of_op_.reserve(profile.ops.size());
   for (std::size_t i = 0; i < profile.ops.size(); ++i) {
@@ -110,9 +115,9 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
       at = row_named(rules[i] < options.rules->size() ? options.rules->name(rules[i])
                                                       : std::string_view{});
     } else if (options.grouping == Grouping::layer) {
-      at = row_named(stage_of(profile.text(label_of(op, options.grouping))));
+      at = row_named(stage_of(profile.text(label_of(op, owners.nodes[i], options.grouping))));
     } else {
-      at = row_for(label_of(op, options.grouping));
+      at = row_for(label_of(op, owners.nodes[i], options.grouping));
     }
     OpRow& row = rows_[at];
     row.ops += 1;

@@ -35,6 +35,7 @@ class OpKeys {
   }
   std::string_view name(std::uint32_t group) const;
   bool of_units() const { return of_units_; }
+  std::uint64_t moved_owners() const { return moved_owners_; }
 
  private:
   std::uint32_t row_for(StringId label);
@@ -51,6 +52,7 @@ class OpKeys {
   std::vector<std::uint32_t> of_op_, of_unit_;
   std::uint32_t without_ = none;  // the row of spans without an op or unit
   std::uint32_t folded_ = none;
+  std::uint64_t moved_owners_ = 0;
   std::unordered_map<std::uint32_t, std::uint32_t> row_of_label_;
   std::unordered_map<std::string_view, std::uint32_t> row_of_name_;  // of texts that outlive this
 };

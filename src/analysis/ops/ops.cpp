@@ -406,6 +406,7 @@ bool Table::is_shown(std::uint32_t row) const {
 
 void Table::rank() {
   choose_ranking();
+  table_.moved_owners = keys_.moved_owners();
   std::vector<std::pair<double, std::uint32_t>> order;
   const OpColumn& by = table_.columns[table_.ranked_by];
   const double whole = by.whole.value_or(by.total);

@@ -7,6 +7,7 @@
 
 #include "analysis/ops/op_keys.hpp"
 #include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/traffic.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {
@@ -16,10 +17,12 @@ struct Load {
   std::int64_t work = 0, waiting = 0;
   std::uint64_t ops = 0;
   double output_bytes = 0;
+  std::int64_t ddr_bytes = 0;
 
   void add(const Load& other) {
     work = saturating_add(work, other.work);
     waiting = saturating_add(waiting, other.waiting);
+    ddr_bytes = saturating_add(ddr_bytes, other.ddr_bytes);
   }
 };
 
@@ -35,10 +38,11 @@ std::vector<bool> measuring_ops(const Profile& profile) {
 class Loads {
  public:
   Loads(const Profile& profile, const SpansByUnit& by_unit, const std::vector<std::int64_t>& own)
-      : profile_(profile), cores_(profile), measuring_(measuring_ops(profile)) {
+      : profile_(profile), cores_(profile), measuring_(measuring_ops(profile)), traffic_(profile) {
     units_.resize(profile.units.size());
     has_spans_.resize(profile.units.size(), false);
     for (std::uint32_t i = 0; i < profile.units.size(); ++i) add_unit(i, by_unit, own);
+    if (!take_counters()) add_ddr_of_spans();
     count_static(by_unit);
   }
 
@@ -47,6 +51,8 @@ class Loads {
  private:
   void add_unit(std::uint32_t unit, const SpansByUnit& by_unit,
                 const std::vector<std::int64_t>& own);
+  bool take_counters();
+  void add_ddr_of_spans();
   void count_static(const SpansByUnit& by_unit);
   void compare(const std::string& parts, const std::map<std::string, Load>& loads,
                bool with_static);
@@ -54,8 +60,10 @@ class Loads {
   const Profile& profile_;
   CoreNumbers cores_;
   std::vector<bool> measuring_;
+  OpTraffic traffic_;
   std::vector<Load> units_;
   std::vector<bool> has_spans_;
+  std::map<std::uint32_t, std::int64_t> of_cores_;  // DDR bytes that cores count
   std::map<std::uint32_t, Load> static_of_core_;
   std::vector<ImbalanceRow> rows_;
 };
@@ -71,6 +79,36 @@ void Loads::add_unit(std::uint32_t unit, const SpansByUnit& by_unit,
     if (op < measuring_.size() && measuring_[op]) continue;
     std::int64_t& sum = role == Role::work ? load.work : load.waiting;
     sum = saturating_add(sum, own[row]);
+  }
+}
+
+// What cores count themselves, where they do; of all that they moved.
+bool Loads::take_counters() {
+  bool any = false;
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::unit || measure.kind != MeasureKind::count) continue;
+    const auto counted = traffic_named(profile_.text(measure.what));
+    if (!counted || counted->memory != Memory::ddr || measure.subject_id >= units_.size()) continue;
+    if (profile_.units[measure.subject_id].engine != Engine::core) continue;
+    constexpr double most = 9e18;
+    if (!(measure.value > 0) || measure.value > most) continue;
+    std::int64_t& bytes = of_cores_[cores_.of(UnitId{measure.subject_id})];
+    bytes = saturating_add(bytes, std::int64_t(measure.value));
+    any = true;
+  }
+  return any;
+}
+
+void Loads::add_ddr_of_spans() {
+  const Spans& spans = profile_.spans;
+  for (const Route route : {Route::ddr_read, Route::ddr_write}) {
+    if (!traffic_.of_spans_known(route)) continue;
+    for (std::size_t row = 0; row < spans.size(); ++row) {
+      const std::size_t unit = index_of(spans.unit[row]), op = index_of(spans.op[row]);
+      if (unit >= units_.size() || (op < measuring_.size() && measuring_[op])) continue;
+      std::int64_t& bytes = units_[unit].ddr_bytes;
+      bytes = saturating_add(bytes, traffic_.of_span(route, row));
+    }
   }
 }
 
@@ -124,6 +162,7 @@ void Loads::compare(const std::string& parts, const std::map<std::string, Load>&
   if (!with_static) return;
   add("ops", MeasureKind::count, [](const Load& load) { return load.ops; });
   add("output bytes", MeasureKind::count, [](const Load& load) { return load.output_bytes; });
+  add("DDR bytes", MeasureKind::count, [](const Load& load) { return load.ddr_bytes; });
 }
 
 std::vector<ImbalanceRow> Loads::rows() {
@@ -144,6 +183,10 @@ std::vector<ImbalanceRow> Loads::rows() {
     for (Load* of : {&cores[cores_.name(core)], &devices[fmt::format("device {}", unit.device)]}) {
       of->ops += load.ops;
       of->output_bytes += load.output_bytes;
+      const auto counted = of_cores_.find(core);
+      if (counted != of_cores_.end()) {
+        of->ddr_bytes = saturating_add(of->ddr_bytes, counted->second);
+      }
     }
   }
   compare("devices", devices, true);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/base/text.hpp"
 #include "profile/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
@@ -91,6 +92,7 @@ Status OpsTable::analyse() {
   options.top = request_.top == 0 ? ~std::size_t{0} : request_.top;
   options.rules = request_.rules;
   options.details = true;
+  options.owners_as_written = request_.owners_as_written;
   options.per_inference = true;
   options.least_share = request_.least_share;
   Result<Rules> bookkeeping = Rules::builtin("bookkeeping");
@@ -324,9 +326,19 @@ std::vector<std::string> OpsTable::remarks() const {
         table_.inferences - 1));
   }
   if (table_.place_of("work")) {
-    remarks.push_back(
-        "work is a sum over units and instances and may exceed the wall; active counts each moment "
-        "once; p50 and p95 are of a run, from its first start to its last end.");
+    const bool of_runs = std::any_of(table_.rows.begin(), table_.rows.end(),
+                                     [](const OpRow& row) { return row.details.p50.has_value(); });
+    std::string work = "work is a sum over units and instances and may exceed the wall";
+    if (table_.place_of("active")) work += "; active counts each moment once";
+    if (of_runs) work += "; p50 and p95 are of a run, from its first start to its last end";
+    remarks.push_back(work + ".");
+  }
+  if (table_.moved_owners > 0) {
+    remarks.push_back(fmt::format(
+        "{} HMX ops that the files give to a reshape (X_post_reshape) count for the operator "
+        "before "
+        "it (X), whose product they are; --owners-as-written leaves them where they are.",
+        thousands(table_.moved_owners)));
   }
   const bool of_run = std::any_of(table_.columns.begin(), table_.columns.end(),
                                   [](const OpColumn& column) { return column.whole.has_value(); });
@@ -363,6 +375,7 @@ Result<Document> OpsTable::make() {
                    {{"sorted_by", ""}, table_.ranked_by_name},
                    {{"inferences", "", Format::count}, table_.inferences},
                    {{"cores", "", Format::count}, table_.cores},
+                   {{"moved_owners", "", Format::count}, table_.moved_owners},
                    {{"wall", "", Format::ticks, true, false, base}, table_.wall}};
   for (const OpColumn& column : table_.columns) {
     section.facts.push_back({{key_of(op_column_name(profile_, table_, column)) + "_total", "",

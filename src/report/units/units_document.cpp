@@ -309,6 +309,14 @@ Section UnitsSections::imbalance() const {
       "work and waiting in {}, without the op that writes statistics; ops and output bytes as the "
       "compiler assigned them, each op once on each core. most above mean is (most - mean) / mean.",
       unit.empty() ? "ticks" : unit)};
+  const bool of_ddr = std::any_of(rows.begin(), rows.end(),
+                                  [](const ImbalanceRow& row) { return row.what == "DDR bytes"; });
+  if (of_ddr) {
+    section.remarks.push_back(
+        "DDR bytes are read and written, as the cores counted them (the statistics too), else "
+        "those "
+        "of their ops.");
+  }
   for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
     const ImbalanceRow &work = rows[i], &waiting = rows[i + 1];
     if (work.what != "work" || waiting.what != "waiting" || work.parts != waiting.parts) continue;

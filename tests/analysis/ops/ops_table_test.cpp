@@ -74,6 +74,33 @@ TEST(OpTable, GroupsByRulesInTheirOrderAndKeepsTheRest) {
   EXPECT_THAT(names_of(table), ElementsAre("norm", "q", "(no rule)"));
 }
 
+// The HTP's tools give a product to the reshape behind it; what else a reshape does is its own.
+TEST(OpTable, ProductsGivenToAReshapeCountForTheOperatorBeforeIt) {
+  ProfileBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx), hvx = made.unit("HVX", Engine::hvx);
+  const auto run = [&](const char* op, const char* node, Engine engine, std::int64_t from,
+                       std::int64_t until) {
+    made.span(engine == Engine::hmx ? hmx : hvx, op, from, until);
+    made.profile.ops.back().node = made.text(node);
+    made.profile.ops.back().engine = engine;
+  };
+  run("weights", "MatMul_0", Engine::hvx, 0, 10);
+  run("product", "MatMul_0_post_reshape", Engine::hmx, 10, 110);
+  run("format", "MatMul_0_post_reshape", Engine::hvx, 110, 130);
+  run("alone", "Gemm_1_post_reshape", Engine::hmx, 130, 150);
+  const OpTable repaired = table_of(made.profile, {.grouping = Grouping::node});
+  EXPECT_EQ(repaired.moved_owners, 1u);
+  EXPECT_THAT(names_of(repaired),
+              ElementsAre("MatMul_0", "MatMul_0_post_reshape", "Gemm_1_post_reshape"));
+  EXPECT_EQ(repaired.rows[0].values[*repaired.place_of("work")], 110);
+  const OpTable written =
+      table_of(made.profile, {.grouping = Grouping::node, .owners_as_written = true});
+  EXPECT_EQ(written.moved_owners, 0u);
+  EXPECT_THAT(names_of(written),
+              ElementsAre("MatMul_0_post_reshape", "Gemm_1_post_reshape", "MatMul_0"));
+  EXPECT_EQ(table_of(made.profile, {.grouping = Grouping::name}).moved_owners, 0u);
+}
+
 TEST(OpTable, FoldsBookkeepingIntoOneRow) {
   ProfileBuilder made;
   const UnitId unit = made.unit("HVX", Engine::hvx);

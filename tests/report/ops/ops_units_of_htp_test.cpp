@@ -72,6 +72,59 @@ TEST_F(Chain8, TheSameTimeIsInEveryGrouping) {
   }
 }
 
+// Row by row what the published summary says, which the reader checks its own numbers against but
+// the table adds up from the spans.
+TEST_F(Chain8, DominantPathOfEveryRowIsThePublishedOne) {
+  std::ifstream in(folder / "chrometrace_qnn_htp_analysis_summary.json");
+  const json published = json::parse(in)["data"];
+  const auto compare = [&](analysis::Grouping grouping, const char* key, const char* section,
+                           const char* name) {
+    std::map<std::string, double> expected, found;
+    for (const json& row : published[section]["data"]) {
+      const double cycles = row["num_dominant_path_cycles_htp_0"].get<double>();
+      if (cycles > 0) expected[row[name].get<std::string>()] += cycles;
+    }
+    const json table = ops({.grouping = grouping});
+    for (const json& row : table["rows"]) {
+      const json& cycles = row["dominant_path"];
+      if (cycles.is_number() && cycles.get<double>() > 0) {
+        found[row[key].get<std::string>()] = cycles.get<double>();
+      }
+    }
+    EXPECT_EQ(found, expected) << section;
+    EXPECT_GE(expected.size(), 7u);
+  };
+  compare(analysis::Grouping::node, "node", "qnn_op_instances_nodes", "qnn_op");
+  compare(analysis::Grouping::kind, "kind", "htp_op_types", "op");
+}
+
+// Each row of the published path is a stretch of time that one op owns: added up over the op's rows
+// it is what the op's span has.
+TEST_F(Chain8, DominantPathOfEverySpanIsTheSumOfThePublishedSegments) {
+  std::ifstream in(folder / "chrometrace_qnn_htp_analysis_summary.json");
+  const json published = json::parse(in)["data"];
+  std::map<std::uint64_t, std::int64_t> expected, found;  // by the op's id
+  std::size_t segments = 0;
+  for (const json& row : published["dominant_path_htp_0"]["data"]) {
+    if (row["htp_op"] == "Accumulated Idle") continue;
+    expected[std::stoull(row["op_id"].get<std::string>(), nullptr, 16)] +=
+        row["dp_cycles"].get<std::int64_t>();
+    EXPECT_EQ(row["dp_cycles"].get<std::int64_t>(),
+              row["end_cycle"].get<std::int64_t>() - row["start_cycle"].get<std::int64_t>());
+    segments += 1;
+  }
+  EXPECT_EQ(segments, 45u);
+  for (const MeasureColumn& column : profile.spans.measures) {
+    if (column.kind != MeasureKind::dominant_path) continue;
+    for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+      if (column.values[row] <= 0) continue;
+      found[profile.ops[index_of(profile.spans.op[row])].id] += column.values[row];
+    }
+    break;
+  }
+  EXPECT_EQ(found, expected);
+}
+
 TEST_F(Chain8, ConvolutionsAreTwelveThousandCycles) {
   const json kinds = ops({.grouping = analysis::Grouping::kind});
   const auto conv = std::find_if(kinds["rows"].begin(), kinds["rows"].end(), [](const json& row) {
