@@ -57,6 +57,7 @@ void add_diff_command(CLI::App& program, ExitStatus& status);
 void add_ops_command(CLI::App& program, ExitStatus& status);
 void add_units_command(CLI::App& program, ExitStatus& status);
 void add_path_command(CLI::App& program, ExitStatus& status);
+void add_diagnose_command(CLI::App& program, ExitStatus& status);
 void add_query_command(CLI::App& program, ExitStatus& status);
 
 // Parses and runs; used by every program's main.

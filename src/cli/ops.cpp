@@ -75,7 +75,7 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
                                         "core, device, unit, memory, rule");
   by->check(CLI::IsMember(&groupings));
   command->add_option("--rules", options->rules,
-                      "group by rules: a .toml file, or transformer, bookkeeping");
+                      "group by rules: a .toml file, or transformer, kernels, bookkeeping");
   command->add_option("--sort", request.sort, "the column to sort by; default: what decides most");
   command->add_option("--columns", request.columns, "only these columns, a,b,c")->delimiter(',');
   command->add_option("--top", request.top, "rows; 0: all")

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "npuscope/analysis/coarse.hpp"
+#include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/numbers.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/phases.hpp"
@@ -44,7 +45,12 @@ struct Page {
   analysis::UnitNumbers unit_numbers;
   std::vector<analysis::NumberRow> numbers;
   std::vector<analysis::CounterRow> counters;
+  // None where they would take longer than the page: npuscope diagnose has them.
+  std::optional<analysis::Diagnosis> diagnosis;
 };
+
+// Spans up to which a page has findings.
+inline constexpr std::size_t most_spans_for_findings = 300'000;
 
 Page make_page(const Profile& profile, const PageOptions& options);
 

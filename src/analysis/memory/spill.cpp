@@ -97,6 +97,9 @@ class SpillAnalysis {
     if (!any) return std::move(spill_);
     find_dominant_path();
     find_executed();
+    for (std::size_t op = 0; op < sides_.size(); ++op) {
+      if (sides_[op] != Side::neither && executed_[op]) spill_.ops.push_back(OpId(op));
+    }
     add_spans();
     add_alone();
     pair();

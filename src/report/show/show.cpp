@@ -1,5 +1,6 @@
 #include "npuscope/report/show.hpp"
 
+#include "npuscope/report/peaks.hpp"
 #include "report/document/provenance.hpp"
 
 namespace npuscope::report {
@@ -32,6 +33,12 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   page.unit_numbers = analyse_unit_numbers(profile);
   page.numbers = analyse_numbers(profile);
   page.counters = analyse_counters(profile);
+  if (profile.spans.size() <= most_spans_for_findings) {
+    DiagnoseOptions asked;
+    if (const auto peaks = find_peaks(profile, {})) asked.peaks = peaks->peaks;
+    asked.known = {&by_unit, &own, &page.coarse, &page.units};
+    page.diagnosis = diagnose(profile, asked);
+  }
   return page;
 }
 

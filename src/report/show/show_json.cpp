@@ -48,6 +48,7 @@ class PageJson {
   Json numbers() const;
   Json counters() const;
   Json checks() const;
+  Json findings() const;
 
   const Page& page_;
   const Profile& profile_;
@@ -255,6 +256,19 @@ Json PageJson::checks() const {
   return rows;
 }
 
+Json PageJson::findings() const {
+  if (!page_.diagnosis) return nullptr;
+  Json rows = Json::array();
+  for (const Finding& finding : page_.diagnosis->findings) {
+    rows.push_back({{"rule", finding.rule},
+                    {"title", finding.title},
+                    {"weight", name_of(finding.weight)},
+                    {"gain_share", finding.gain ? number(finding.gain->share) : Json(nullptr)},
+                    {"gain_of", finding.gain ? Json(finding.gain->of) : Json(nullptr)}});
+  }
+  return rows;
+}
+
 Json PageJson::make() const {
   Json json;
   json["provenance"] = provenance();
@@ -274,6 +288,7 @@ Json PageJson::make() const {
   json["numbers"] = numbers();
   json["counters"] = counters();
   json["checks"] = checks();
+  json["findings"] = findings();
   json["notes"] = notes_json(profile_.notes);
   return json;
 }

@@ -70,6 +70,7 @@ std::string PageText::print() {
   print_counters();
   print_checks();
   print_notes();
+  print_findings();
   return std::move(out_);
 }
 

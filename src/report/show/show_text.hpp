@@ -49,6 +49,7 @@ class PageText {
   void print_counters();
   void print_checks();
   void print_notes();
+  void print_findings();
   std::string more(std::uint64_t shown, std::uint64_t all) const;
   std::string value_text(const analysis::OpColumn& column,
                          const std::optional<double>& value) const;

@@ -1,0 +1,115 @@
+// What costs a run time, and what in its numbers misleads: findings, each with its evidence, what
+// it could gain at most, and the advice.
+//
+//   const Diagnosis diagnosis = diagnose(profile, {.peaks = …});
+//   diagnosis.findings[0].rule        "boundary-tax"
+//   diagnosis.findings[0].gain        35,120 cycles, 54.2 % of the wall, by longest path
+//   diagnosis.findings[0].evidence    format conversion: active 29,862 cycles, 46.1 % of the wall;
+//   … diagnosis.untried[0].missing      "bytes of transfers"
+//
+// A rule says nothing where it does not apply, and what it would need where the profile does not
+// say enough. Gains are upper bounds, each of one finding alone: they overlap and must not be added
+// up. First come findings with a gain of the wall, the largest first, then those that gain time
+// outside of it, then those whose gain nobody can tell honestly, the severest first.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "npuscope/analysis/coarse.hpp"
+#include "npuscope/analysis/roofline.hpp"
+#include "npuscope/analysis/units.hpp"
+#include "npuscope/base/result.hpp"
+
+namespace npuscope::analysis {
+
+enum class Quantity : std::uint8_t {
+  ticks,    // of Evidence::clock
+  seconds,  //
+  hertz,    //
+  bytes,    //
+  share,    // 0.19 is 19 %; what of is said in Evidence::what
+  count,    // whole
+  number,
+};
+
+// One number that a finding rests on.
+struct Evidence {
+  std::string key;   // "hmx_domain_share_of_wall"
+  std::string what;  // "HMX, the busiest, of the wall"
+  double value = 0;
+  Quantity quantity = Quantity::number;
+  MeasureKind kind = MeasureKind::count;
+  std::string source;   // "units: hardware", the command that shows it, or what it is derived from
+  std::string of = {};  // which core, op or unit
+  ClockId clock = {};   // of ticks
+};
+
+struct Gain {
+  double ticks = 0;  // of the base clock; seconds where it is outside of the timeline
+  double share = 0;  // of what `of` says
+  bool of_wall = true;
+  std::string of;   // "the wall"
+  std::string how;  // how it was computed
+};
+
+enum class Weight : std::uint8_t { low, medium, high };
+const char* name_of(Weight weight);
+
+struct Finding {
+  std::string rule;   // its name
+  std::string title;  // one sentence
+  Weight weight = Weight::medium;
+  std::vector<Evidence> evidence;
+  std::optional<Gain> gain;
+  std::string no_gain;  // why there is none
+  std::string advice;
+};
+
+struct UntriedRule {
+  std::string rule;
+  std::string missing;
+};
+
+struct Diagnosis {
+  std::int64_t wall = 0;  // ticks of the timeline; 0: the profile has none
+  std::vector<Finding> findings;
+  std::vector<std::string> quiet;    // rules that were tried and do not apply
+  std::vector<UntriedRule> untried;  // in the order of finding_rules()
+};
+
+// What a rule does, in words.
+struct RuleText {
+  const char* name;       // "memory-bound"
+  const char* finds;      // what it finds, in a line
+  const char* computed;   // from which numbers
+  const char* threshold;  // from where on it speaks
+  const char* source;     // where the threshold is from
+  const char* blind;      // what it does not see
+};
+
+// All of them, in the order in which they are tried.
+const std::vector<RuleText>& finding_rules();
+// A usage error that lists the names.
+Result<RuleText> finding_rule(const std::string& name);
+
+// Results that the caller has already.
+struct KnownResults {
+  const SpansByUnit* by_unit = nullptr;
+  const std::vector<std::int64_t>* own = nullptr;  // own_durations()
+  const Coarse* coarse = nullptr;
+  const UnitTable* units = nullptr;
+};
+
+struct DiagnoseOptions {
+  Peaks peaks = {};
+  std::optional<Hertz> rate = {};  // of the base clock; none: as the profile has it
+  std::string only = {};           // the name of one rule; empty: all
+  KnownResults known = {};
+};
+
+Diagnosis diagnose(const Profile& profile, const DiagnoseOptions& options);
+
+}  // namespace npuscope::analysis

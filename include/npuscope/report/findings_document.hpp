@@ -1,0 +1,38 @@
+// The answer of `npuscope diagnose`: findings, the one that could gain most first.
+//
+//   1  Glue at the boundaries of ops costs more than a tenth: up to 54.2 % of the wall
+//     rule        boundary-tax
+//     gain        35,120 cycles; by longest path: this glue takes no time
+//     evidence               value  kind    from
+//     format conversion     29,862  active  ops: by kernel
+//     that, of the wall     46.1 %  active  ops: by kernel
+//     Keep tensors in one layout from op to op: …
+#pragma once
+
+#include <string>
+
+#include "npuscope/analysis/findings.hpp"
+#include "npuscope/report/document.hpp"
+#include "npuscope/report/peaks.hpp"
+
+namespace npuscope::report {
+
+struct FindingsRequest {
+  PeakText peaks = {};
+  std::string rule = {};   // one alone; empty: all
+  bool with_rest = false;  // also the rules that found nothing or could not be tried
+};
+
+// A usage error for a rule or a target that nobody knows; an input error for a profile that no rule
+// can be tried on, or not the one that is asked for.
+Result<Document> make_findings_document(const Profile& profile, const FindingsRequest& request);
+
+// All rules, a row each.
+Document rules_document();
+// How one is computed; a usage error that lists them where there is none of that name.
+Result<Document> rule_document(const std::string& name);
+
+// "up to 54.2 % of the wall"; empty where the gain is not known.
+std::string gain_text(const analysis::Finding& finding);
+
+}  // namespace npuscope::report

@@ -1,0 +1,136 @@
+// The analyses that rules look at, each computed when the first rule asks for it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/analysis/bandwidth.hpp"
+#include "npuscope/analysis/false_dependencies.hpp"
+#include "npuscope/analysis/findings.hpp"
+#include "npuscope/analysis/imbalance.hpp"
+#include "npuscope/analysis/memory.hpp"
+#include "npuscope/analysis/numbers.hpp"
+#include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/overlap.hpp"
+#include "npuscope/analysis/path.hpp"
+#include "npuscope/analysis/phases.hpp"
+#include "npuscope/analysis/spill.hpp"
+#include "npuscope/analysis/unit_numbers.hpp"
+
+namespace npuscope::analysis {
+
+// A value that is made when it is first asked for.
+template <class T>
+class Lazy {
+ public:
+  const T& get(const std::function<T()>& make) {
+    if (!value_) value_ = std::make_unique<T>(make());
+    return *value_;
+  }
+
+ private:
+  std::unique_ptr<T> value_;
+};
+
+// A sort of kernels, by rules/kernels.toml, or one kernel: what it took.
+struct KernelTime {
+  std::string name;
+  std::uint64_t runs = 0;
+  double time = 0;   // active of spans, else what the file tells of ops
+  double share = 0;  // of the wall, else of that of all ops
+  MeasureKind kind = MeasureKind::active;
+  ClockId clock{};
+};
+
+class FindingContext {
+ public:
+  FindingContext(const Profile& profile, const DiagnoseOptions& options)
+      : profile_(profile), options_(options) {}
+
+  const Profile& profile() const { return profile_; }
+  const Peaks& peaks() const { return options_.peaks; }
+
+  const SpansByUnit& by_unit();
+  const std::vector<std::int64_t>& own();
+  const Coarse& coarse();
+  const UnitTable& units();
+  const UnitNumbers& unit_numbers();
+  const Overlap& overlap();
+  const std::vector<PhaseRow>& phases();
+  const std::vector<NumberRow>& numbers();
+  const std::vector<ImbalanceRow>& imbalance();
+  const std::vector<OneCoreOp>& one_core();
+  const OpTraffic& traffic();
+  const MemoryTable& memory();
+  const Spill& spill();
+  const std::vector<TransferSize>& transfers();
+  const OpTable& kinds();    // by kernel, with details
+  const OpTable& kernels();  // by rules/kernels.toml
+  // By op, its rule of rules/kernels.toml as in kernel_rules().
+  const std::vector<std::uint32_t>& kernel_of();
+  const OpGraph& graph();
+  const OpTimes& op_times();
+
+  // Computes what most rules ask for, side by side; worth it on a large profile of which all rules
+  // are tried.
+  void prepare();
+
+  // Whether units of the NPU worked on a timeline.
+  bool has_timeline();
+  double wall() { return double(coarse().wall); }
+  // Busiest unit of a class; 0 where none worked.
+  double domain(Engine engine);
+  double domain_share(Engine engine) { return wall() > 0 ? domain(engine) / wall() : 0; }
+  double part(Part part) { return double(coarse().parts[std::size_t(part)]); }
+
+  // Ops of the rules of these names, as one table row each; empty where none ran.
+  std::vector<KernelTime> kernel_times(const std::vector<std::string_view>& names);
+  // Whether an op is of one of them.
+  std::vector<bool> ops_of(const std::vector<std::string_view>& names);
+
+  // What the wall of the inference nearest the median loses when these ops take `factor` of their
+  // time, by longest path; none where there is no such path. `how` completes "by longest path: …".
+  std::optional<Gain> gain_if(const std::vector<bool>& ops, double factor, const std::string& how);
+  // A part of the wall, or of `wall` where that is not the timeline's.
+  std::optional<Gain> gain_of_wall(double ticks, const std::string& how,
+                                   std::optional<double> wall = {});
+  // The same, but no more than what the busiest unit leaves: it must still do its work.
+  std::optional<Gain> gain_by_hiding(double ticks, const std::string& how);
+  // For a finding that gain_if() cannot tell.
+  std::string why_no_path();
+
+  // The model of the critical path; none where the profile has no work with times.
+  const PathAnalysis* path();
+
+ private:
+  const Profile& profile_;
+  const DiagnoseOptions& options_;
+  Lazy<SpansByUnit> by_unit_;
+  Lazy<std::vector<std::int64_t>> own_;
+  Lazy<Coarse> coarse_;
+  Lazy<UnitTable> units_;
+  Lazy<UnitNumbers> unit_numbers_;
+  Lazy<Overlap> overlap_;
+  Lazy<std::vector<PhaseRow>> phases_;
+  Lazy<std::vector<NumberRow>> numbers_;
+  Lazy<std::vector<ImbalanceRow>> imbalance_;
+  Lazy<std::vector<OneCoreOp>> one_core_;
+  Lazy<OpTraffic> traffic_;
+  Lazy<MemoryTable> memory_;
+  Lazy<Spill> spill_;
+  Lazy<std::vector<TransferSize>> transfers_;
+  Lazy<OpTable> kinds_, kernels_;
+  Lazy<std::vector<std::uint32_t>> kernel_of_;
+  Lazy<OpGraph> graph_;
+  Lazy<OpTimes> op_times_;
+  Lazy<std::optional<PathAnalysis>> path_;
+  std::optional<double> path_wall_;
+};
+
+// The rules of rules/kernels.toml.
+const Rules& kernel_rules();
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,87 @@
+#include "npuscope/analysis/findings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/findings/rules/rules.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+const auto& all_rules() {
+  static const std::array rules{&cold_inference_rule,  &memory_bound_rule,
+                                &exposed_dma_rule,     &no_unit_busy_rule,
+                                &serialised_rule,      &spill_rule,
+                                &boundary_tax_rule,    &transpose_rule,
+                                &softmax_rule,         &tiny_dma_rule,
+                                &one_core_rule,        &one_thread_rule,
+                                &imbalance_rule,       &false_dependency_rule,
+                                &dispatch_bound_rule,  &host_overhead_rule,
+                                &throttled_clock_rule, &dma_issue_rule,
+                                &uncounted_waits_rule, &aggregate_read_as_wall_rule,
+                                &all_zero_rule};
+  return rules;
+}
+
+// Gains of the wall, then gains outside of it, then none.
+int place_of(const Finding& finding) {
+  if (!finding.gain) return 2;
+  return finding.gain->of_wall ? 0 : 1;
+}
+
+bool comes_before(const Finding& a, const Finding& b) {
+  if (place_of(a) != place_of(b)) return place_of(a) < place_of(b);
+  if (a.gain && a.gain->share != b.gain->share) return a.gain->share > b.gain->share;
+  return a.weight > b.weight;
+}
+
+}  // namespace
+
+const char* name_of(Weight weight) {
+  constexpr const char* names[] = {"low", "medium", "high"};
+  return names[std::size_t(weight)];
+}
+
+const std::vector<RuleText>& finding_rules() {
+  static const std::vector<RuleText> texts = [] {
+    std::vector<RuleText> made;
+    for (const Rule* rule : all_rules()) made.push_back(rule->text);
+    return made;
+  }();
+  return texts;
+}
+
+Result<RuleText> finding_rule(const std::string& name) {
+  std::string names;
+  for (const RuleText& text : finding_rules()) {
+    if (text.name == name) return text;
+    names += (names.empty() ? "" : ", ") + std::string(text.name);
+  }
+  return usage_error("no rule is called '{}'; the rules are: {}", name, names);
+}
+
+Diagnosis diagnose(const Profile& profile, const DiagnoseOptions& options) {
+  FindingContext context(profile, options);
+  constexpr std::size_t many_spans = 100'000;
+  if (options.only.empty() && profile.spans.size() > many_spans) context.prepare();
+  Diagnosis diagnosis;
+  diagnosis.wall = context.has_timeline() ? context.coarse().wall : 0;
+  for (const Rule* rule : all_rules()) {
+    if (!options.only.empty() && options.only != rule->text.name) continue;
+    RuleOutcome outcome = rule->apply(context);
+    if (auto* finding = std::get_if<Finding>(&outcome)) {
+      finding->rule = rule->text.name;
+      diagnosis.findings.push_back(std::move(*finding));
+    } else if (auto* missing = std::get_if<Missing>(&outcome)) {
+      diagnosis.untried.push_back({rule->text.name, std::move(missing->what)});
+    } else {
+      diagnosis.quiet.push_back(rule->text.name);
+    }
+  }
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), comes_before);
+  return diagnosis;
+}
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,57 @@
+// What a rule is: its words, and a function that looks at the analyses.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "analysis/findings/context.hpp"
+
+namespace npuscope::analysis {
+
+struct DoesNotApply {};
+// What the profile does not say.
+struct Missing {
+  std::string what;
+};
+
+using RuleOutcome = std::variant<DoesNotApply, Missing, Finding>;
+
+struct Rule {
+  RuleText text;
+  RuleOutcome (*apply)(FindingContext& context);
+};
+
+// How evidence is put down; sources are the commands that show the same number.
+inline Evidence ticks_evidence(std::string key, std::string what, double ticks, MeasureKind kind,
+                               std::string source, std::string of = {}) {
+  return {std::move(key), std::move(what),   ticks,        Quantity::ticks,
+          kind,           std::move(source), std::move(of)};
+}
+inline Evidence share_evidence(std::string key, std::string what, double share, MeasureKind kind,
+                               std::string source, std::string of = {}) {
+  return {std::move(key), std::move(what),   share,        Quantity::share,
+          kind,           std::move(source), std::move(of)};
+}
+inline Evidence count_evidence(std::string key, std::string what, double count, std::string source,
+                               std::string of = {}) {
+  return {std::move(key),     std::move(what),   count,        Quantity::count,
+          MeasureKind::count, std::move(source), std::move(of)};
+}
+inline Evidence bytes_evidence(std::string key, std::string what, double bytes, std::string source,
+                               std::string of = {}) {
+  return {std::move(key),     std::move(what),   bytes,        Quantity::bytes,
+          MeasureKind::count, std::move(source), std::move(of)};
+}
+inline Evidence hertz_evidence(std::string key, std::string what, double hertz, std::string source,
+                               std::string of = {}) {
+  return {std::move(key),     std::move(what),   hertz,        Quantity::hertz,
+          MeasureKind::count, std::move(source), std::move(of)};
+}
+inline Evidence seconds_evidence(std::string key, std::string what, double seconds,
+                                 MeasureKind kind, std::string source, std::string of = {}) {
+  return {std::move(key), std::move(what),   seconds,      Quantity::seconds,
+          kind,           std::move(source), std::move(of)};
+}
+
+}  // namespace npuscope::analysis

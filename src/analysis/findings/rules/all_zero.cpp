@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "analysis/findings/rules/rules.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr std::uint64_t least_spans = 8;
+
+// Numbers that cannot be 0 for every unit of a device that ran.
+bool must_count(const std::string& name) {
+  return name.starts_with("utilization") || name == "processor cycles";
+}
+
+// Classes of hardware whose executions all took no time at all, while others did.
+void find_zero_times(FindingContext& context, Finding& finding) {
+  struct Counted {
+    std::uint64_t spans = 0;
+    bool any_time = false;
+  };
+  std::array<Counted, Overlap::classes> of_engine{};
+  const Profile& profile = context.profile();
+  bool any_time = false;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    if (role_of(profile.spans.kind[row]) != Role::work) continue;
+    Counted& counted = of_engine[std::size_t(engine_of(profile, row))];
+    counted.spans += 1;
+    counted.any_time = counted.any_time || profile.spans.duration[row] > 0;
+    any_time = any_time || counted.any_time;
+  }
+  for (std::size_t i = 0; i < of_engine.size(); ++i) {
+    const Domain domain = domain_of(Engine(i));
+    if (domain != Domain::compute && domain != Domain::movement) continue;
+    if (of_engine[i].spans < least_spans || of_engine[i].any_time || !any_time) continue;
+    finding.evidence.push_back(
+        count_evidence("spans_without_time", "executions, every one of 0 ticks",
+                       double(of_engine[i].spans), "query: spans", name_of(Engine(i))));
+  }
+}
+
+// Bytes that are 0 in every direction although transfers ran.
+void find_zero_bytes(FindingContext& context, Finding& finding) {
+  if (!context.has_timeline()) return;
+  std::uint64_t transfers = 0;
+  for (const UnitRow& row : context.units().units) {
+    const std::size_t unit = index_of(row.unit);
+    if (unit >= context.profile().units.size()) continue;
+    if (context.profile().units[unit].engine == Engine::dma) transfers += row.spans;
+  }
+  const auto read = context.traffic().total(Route::ddr_read).best();
+  const auto written = context.traffic().total(Route::ddr_write).best();
+  if (transfers < least_spans || !read || !written || *read != 0 || *written != 0) return;
+  finding.evidence.push_back(count_evidence("transfers_without_bytes",
+                                            "transfers, with 0 bytes of DDR in all",
+                                            double(transfers), "memory: TRAFFIC"));
+}
+
+// Columns of counters and utilisation that are 0 for every unit that has them.
+void find_zero_counters(FindingContext& context, Finding& finding) {
+  const UnitNumbers& numbers = context.unit_numbers();
+  std::map<std::uint32_t, std::pair<std::uint64_t, bool>> of_column;  // units, any above 0
+  for (const UnitNumber& number : numbers.numbers) {
+    auto& [units, any] = of_column[number.column];
+    units += 1;
+    any = any || number.value != 0;
+  }
+  for (const auto& [column, counted] : of_column) {
+    const std::string& name = numbers.columns[column].name;
+    if (!must_count(name) || counted.second || counted.first < 2) continue;
+    finding.evidence.push_back(count_evidence("units_at_zero", "units, every one at 0",
+                                              double(counted.first), "units: as the file states it",
+                                              name));
+  }
+}
+
+bool states_use(FindingContext& context) {
+  const auto& columns = context.unit_numbers().columns;
+  return std::any_of(columns.begin(), columns.end(),
+                     [](const UnitNumberColumn& column) { return must_count(column.name); });
+}
+
+RuleOutcome apply(FindingContext& context) {
+  if (!context.has_timeline() && !states_use(context)) {
+    return Missing{"times or counters of units"};
+  }
+  Finding finding;
+  find_zero_times(context, finding);
+  find_zero_bytes(context, finding);
+  find_zero_counters(context, finding);
+  if (finding.evidence.empty()) return DoesNotApply{};
+  finding.title = "A part of the profile is all zeros: it was not measured";
+  finding.weight = Weight::high;
+  finding.no_gain = "it is about the recording";
+  finding.advice =
+      "Read nothing from these zeros: they are no idle time and no missing traffic. Record again "
+      "with counters switched on for that unit, and check whether the driver and tool support it "
+      "on "
+      "this hardware.";
+  return finding;
+}
+
+}  // namespace
+
+const Rule all_zero_rule{{"all-zero", "a class of units whose numbers are all zero",
+                          "Executions of a class of hardware that all took 0 ticks while others "
+                          "took some; transfers with "
+                          "0 bytes in all; utilisation or cycles of 0 for every unit.",
+                          "8 executions or transfers; 2 units",
+                          "users of another vendor's NPU lost a month to a DMA section of zeros; "
+                          "counts are npuscope's own",
+                          "Zeros among numbers that are not zero."},
+                         apply};
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,53 @@
+#include "analysis/findings/rules/rules.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double least_share = 0.1;
+constexpr const char* glue[] = {"format conversion", "input and output slices",
+                                "concatenation and slices"};
+
+RuleOutcome apply(FindingContext& context) {
+  if (context.profile().ops.empty()) return Missing{"ops"};
+  const std::vector<std::string_view> names(std::begin(glue), std::end(glue));
+  const auto times = context.kernel_times(names);
+  double share = 0;
+  for (const KernelTime& each : times) share += each.share;
+  if (share < least_share) return DoesNotApply{};
+  const bool timed = context.has_timeline();
+  Finding finding;
+  finding.title = "Glue at the boundaries of ops costs more than a tenth";
+  finding.weight = share >= 0.25 ? Weight::high : Weight::medium;
+  for (const KernelTime& each : times) {
+    Evidence time = ticks_evidence("time", each.name, each.time, each.kind, "ops: by kernel");
+    time.clock = each.clock;
+    finding.evidence.push_back(std::move(time));
+    finding.evidence.push_back(share_evidence("share",
+                                              timed ? "that, of the wall" : "that, of all ops",
+                                              each.share, each.kind, "ops: by kernel", each.name));
+  }
+  if (timed) finding.gain = context.gain_if(context.ops_of(names), 0, "this glue takes no time");
+  if (!finding.gain) finding.no_gain = context.why_no_path();
+  finding.advice =
+      "Keep tensors in one layout from op to op: give inputs and outputs the layout and type that "
+      "the first and last ops work in, put ops that force another layout together, fuse what is "
+      "only reshaped between two matrix products, and avoid a custom op that wants flat tensors in "
+      "the middle of others.";
+  return finding;
+}
+
+}  // namespace
+
+const Rule boundary_tax_rule{
+    {"boundary-tax", "conversions of layout, slices and concatenations between ops",
+     "The active time of kernels that rules/kernels.toml names so: ForceFormat, flat_from_vtcm, "
+     "d32 conversions, InputSlice and OutputSlice, Concat and Slice. Of a table without timeline: "
+     "their part of all ops. Spill and fill are a rule of their own. Gain: the wall's longest path "
+     "with all of it taking no time.",
+     "10 % of the wall, or of the work of all ops where there is no timeline",
+     "10 %: what users of Cloud AI 100 tools count as acceptable overhead",
+     "Conversions inside other kernels. The sorts may overlap each other, so that their shares sum "
+     "to a little more than the time in which any runs."},
+    apply};
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include "analysis/findings/rules/rules.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double least_factor = 1.2;
+
+void compare(Finding& finding, const std::string& phase, const Spread& microseconds) {
+  const char* source = "show: PHASES";
+  finding.evidence.push_back(seconds_evidence(
+      "first_seconds", "the first", microseconds.first * 1e-6, MeasureKind::wall, source, phase));
+  finding.evidence.push_back(seconds_evidence("median_of_rest_seconds", "median of the others",
+                                              microseconds.median_of_rest * 1e-6, MeasureKind::wall,
+                                              source, phase));
+}
+
+bool is_cold(const Spread& spread) {
+  return spread.count > 1 && spread.median_of_rest > 0 &&
+         spread.first >= least_factor * spread.median_of_rest;
+}
+
+// The phase that has no other inside and is the longest when warm: the work itself.
+const PhaseRow* working_phase(const std::vector<PhaseRow>& phases) {
+  const PhaseRow* longest = nullptr;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const bool has_inner = i + 1 < phases.size() && phases[i + 1].depth > phases[i].depth;
+    const double warm = phases[i].microseconds.median_of_rest;
+    if (has_inner || !is_cold(phases[i].microseconds)) continue;
+    if (longest == nullptr || warm > longest->microseconds.median_of_rest) longest = &phases[i];
+  }
+  return longest;
+}
+
+void compare_phases(FindingContext& context, Finding& finding) {
+  const char* source = "show: PHASES";
+  for (const PhaseRow& row : context.phases()) {
+    if (!is_cold(row.microseconds)) continue;
+    compare(finding, std::string(context.profile().text(row.name)), row.microseconds);
+  }
+  const PhaseRow* work = working_phase(context.phases());
+  if (work == nullptr || !(work->hertz.first > 0)) return;
+  if (work->hertz.first * least_factor > work->hertz.median_of_rest) return;
+  const std::string name(context.profile().text(work->name));
+  finding.evidence.push_back(
+      hertz_evidence("first_hz", "clock, in the first", work->hertz.first, source, name));
+  finding.evidence.push_back(hertz_evidence("median_of_rest_hz", "clock, median of the others",
+                                            work->hertz.median_of_rest, source, name));
+}
+
+RuleOutcome apply(FindingContext& context) {
+  using Temperature = Provenance::Temperature;
+  const Profile& profile = context.profile();
+  const Temperature temperature = profile.provenance.temperature;
+  const bool ops_are_cold =
+      temperature == Temperature::cold || temperature == Temperature::cold_then_warm;
+  const Spread& walls = context.coarse().inferences;
+  Finding finding;
+  compare_phases(context, finding);
+  if (is_cold(walls)) {
+    finding.evidence.push_back(ticks_evidence("first_wall", "inference, the first", walls.first,
+                                              MeasureKind::wall, "show: WALL"));
+    finding.evidence.push_back(
+        ticks_evidence("median_wall_of_rest", "inference, median of the others",
+                       walls.median_of_rest, MeasureKind::wall, "show: WALL"));
+  }
+  if (finding.evidence.empty() && !(ops_are_cold && walls.count <= 1)) {
+    const bool compared = walls.count > 1 || !context.phases().empty();
+    if (compared || temperature == Temperature::warm) return DoesNotApply{};
+    return Missing{"a second inference to compare the first with"};
+  }
+  if (ops_are_cold && walls.count <= 1) {
+    finding.evidence.insert(
+        finding.evidence.begin(),
+        count_evidence("recorded_inferences", "inferences whose ops were recorded, all cold", 1,
+                       "show: what the reader knows"));
+  }
+  finding.title = ops_are_cold && walls.count <= 1
+                      ? "The ops are of a cold inference: times here are not those of steady state"
+                      : "The first inference is cold";
+  finding.weight = ops_are_cold ? Weight::high : Weight::low;
+  finding.no_gain = "it is gone after the first inference";
+  finding.advice =
+      "Compare warm runs: leave the first inference out, take the median of the others, and raise "
+      "the clock before measuring (a burst performance profile on the HTP). Where requests are "
+      "rare, the first one is what users feel: keep the session and its power vote alive.";
+  return finding;
+}
+
+}  // namespace
+
+const Rule cold_inference_rule{
+    {"cold-inference", "the first inference, or the only one with ops, is cold",
+     "Phases and walls of the first inference against the median of the others; what the reader "
+     "knows of the run (optrace records the ops of the first execution only).",
+     "the first takes 1.2 times the median of the others; or all ops are of a cold inference",
+     "Qualcomm HTP users: the cold inference includes load and warm-up, compare warm runs; 1.2 is "
+     "npuscope's own",
+     "A run whose warm-up was left out before recording looks warm, and one inference alone looks "
+     "like any other."},
+    apply};
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <map>
+
+#include "analysis/findings/rules/rules.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double least_share = 0.05;
+constexpr std::uint64_t least_steps = 8;
+
+// With several units at work and no dependencies, a start may wait for anything.
+bool knows_dependencies(FindingContext& context) {
+  const Profile& profile = context.profile();
+  return !profile.edges.empty() || !profile.flows.empty() || context.units().units.size() < 2;
+}
+
+RuleOutcome apply(FindingContext& context) {
+  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  if (!knows_dependencies(context)) return Missing{"dependencies between ops"};
+  const PathAnalysis* paths = context.path();
+  if (paths == nullptr) return Missing{"work on a critical path"};
+  const CriticalPath path = paths->observed();
+  double gaps = 0, work = 0;
+  std::uint64_t steps = 0;
+  std::map<std::uint32_t, double> gaps_of_op;
+  for (const PathStep& step : path.steps) {
+    if (step.reason == Reason::start) continue;
+    const auto gap = double(step.gap_parts[std::size_t(GapPart::unrecorded)]);
+    if (!(gap > double(step.duration))) continue;
+    steps += 1;
+    gaps += gap;
+    work += double(step.duration);
+    gaps_of_op[index_of(step.op)] += gap;
+  }
+  if (!(path.wall > 0) || steps < least_steps || gaps < least_share * double(path.wall))
+    return DoesNotApply{};
+  const auto worst = std::max_element(gaps_of_op.begin(), gaps_of_op.end(),
+                                      [](auto& a, auto& b) { return a.second < b.second; });
+  Finding finding;
+  finding.title = "Starting ops costs more than the ops themselves";
+  finding.weight = Weight::high;
+  const char* source = "path: STEPS";
+  finding.evidence = {
+      count_evidence("steps", "steps of the critical path that waited longer than they worked",
+                     double(steps), source),
+      ticks_evidence("gaps", "their waits that no sync, barrier or transfer explains", gaps,
+                     MeasureKind::wall, source),
+      ticks_evidence("work", "their own work", work, MeasureKind::wall, source)};
+  const Profile& profile = context.profile();
+  if (worst->first < profile.ops.size()) {
+    finding.evidence.push_back(ticks_evidence(
+        "longest_gaps", "the longest of these waits, of an op", worst->second, MeasureKind::wall,
+        source, std::string(profile.text(profile.ops[worst->first].name))));
+  }
+  finding.gain = context.gain_of_wall(gaps, "all of these waits", double(path.wall));
+  finding.advice =
+      "Fewer, larger ops: fuse chains of small ones into one kernel, batch what is done row by "
+      "row, "
+      "let the compiler fold constants. One custom op that computes more can beat hundreds of "
+      "small "
+      "ones.";
+  return finding;
+}
+
+}  // namespace
+
+const Rule dispatch_bound_rule{
+    {"dispatch-bound-ops", "ops whose start costs more than their work",
+     "Steps of the critical path (npuscope path) whose wait before them, as far as no recorded "
+     "sync, "
+     "barrier or transfer explains it, is longer than their own work. Gain: the sum of these "
+     "waits.",
+     "8 steps or more, 5 % of the wall of the inference",
+     "the case of 363 small ops against one custom op, found by Qualcomm HTP users; the share is "
+     "npuscope's own",
+     "Dispatch that the trace counts as part of a kernel. A wait that is not recorded may be "
+     "something else than dispatch."},
+    apply};
+
+}  // namespace npuscope::analysis

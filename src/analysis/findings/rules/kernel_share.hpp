@@ -1,0 +1,17 @@
+// What the rules on one sort of kernel share.
+#pragma once
+
+#include "analysis/findings/rules/rules.hpp"
+
+namespace npuscope::analysis {
+
+struct KernelShare {
+  const char* kernel;  // of rules/kernels.toml
+  const char* title;
+  const char* advice;
+};
+
+// A finding when it takes a tenth of the wall, or of all ops where there is no timeline.
+RuleOutcome kernel_share(FindingContext& context, const KernelShare& rule);
+
+}  // namespace npuscope::analysis

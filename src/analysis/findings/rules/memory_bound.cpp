@@ -1,0 +1,108 @@
+#include <algorithm>
+
+#include "analysis/findings/rules/stated_use.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double low_compute = 0.5;
+
+// What the whole inference needs of the DDR's peak; none where the peak or the bytes are not known.
+std::optional<double> share_of_ddr_peak(FindingContext& context) {
+  return context.memory().placement.of(Resource::ddr);
+}
+
+RuleOutcome of_timeline(FindingContext& context) {
+  const double hmx = context.domain_share(Engine::hmx), hvx = context.domain_share(Engine::hvx);
+  const double dma = context.domain_share(Engine::dma);
+  const auto ddr = share_of_ddr_peak(context);
+  if (hmx + hvx == 0) return DoesNotApply{};
+  if (dma == 0 && !ddr) return Missing{"transfers of DMA engines, or the DDR's peak (--target)"};
+  const bool ddr_busy = context.memory().placement.verdict == Verdict::memory;
+  const bool dma_busy = dma >= bound_share && std::max(hmx, hvx) < low_compute;
+  if (!ddr_busy && !dma_busy) return DoesNotApply{};
+  Finding finding;
+  finding.title = "Moving bytes takes the time, not arithmetic";
+  finding.weight = Weight::high;
+  const char* hardware = "units: HARDWARE";
+  if (dma > 0) {
+    finding.evidence.push_back(share_evidence("dma_domain_share_of_wall",
+                                              "DMA, the busiest engine, of the wall", dma,
+                                              MeasureKind::domain, hardware));
+  }
+  if (ddr) {
+    finding.evidence.push_back(share_evidence("ddr_share_of_peak", "DDR, of its peak", *ddr,
+                                              MeasureKind::count,
+                                              "memory: ROOFLINE, " + context.peaks().source));
+  }
+  finding.evidence.push_back(share_evidence("hmx_domain_share_of_wall",
+                                            "HMX, the busiest, of the wall", hmx,
+                                            MeasureKind::domain, hardware));
+  finding.evidence.push_back(share_evidence("hvx_domain_share_of_wall",
+                                            "HVX, the busiest thread, of the wall", hvx,
+                                            MeasureKind::domain, hardware));
+  const auto intensity = context.memory().placement.intensity;
+  if (intensity) {
+    finding.evidence.push_back({"macs_per_ddr_byte", "MACs for each byte of DDR", *intensity,
+                                Quantity::number, MeasureKind::count, "memory: ROOFLINE"});
+  }
+  finding.gain =
+      context.gain_of_wall(context.part(Part::movement_alone) + context.part(Part::waiting_for_dma),
+                           "the time in which data moves, or is waited for, and nothing computes");
+  finding.advice =
+      "Do more with each byte: a larger batch shares the weights among its members (decoding one "
+      "token reads all weights for one row), weights of fewer bits are fewer bytes, and tensors "
+      "that stay in VTCM are not read twice. Faster kernels gain nothing here.";
+  return finding;
+}
+
+// A summary without a timeline: what its threads and its table of ops say.
+RuleOutcome of_summary(FindingContext& context) {
+  const auto hmx = stated_use(context, Engine::hmx), hvx = stated_use(context, Engine::hvx);
+  if (!hmx || !hvx) return Missing{"a timeline of units, or their utilisation"};
+  const auto in_flight = transfers_of_cores_time(context);
+  if (!in_flight) return Missing{"times of transfers, or the length of an inference"};
+  if (std::max(hmx->share, hvx->share) >= low_compute || *in_flight < bound_share) {
+    return DoesNotApply{};
+  }
+  Finding finding;
+  finding.title = "Moving bytes takes the time, not arithmetic";
+  finding.weight = Weight::high;
+  finding.evidence = {
+      share_evidence("dma_work_share_of_cores_time",
+                     "transfers of DDR, issue to completion, of the wall of all cores", *in_flight,
+                     MeasureKind::work, "ops: ucycles of aiccopy…"),
+      share_evidence("hmx_stated_use", "HMX, the busiest, of its time", hmx->share,
+                     MeasureKind::unit_busy, "units: as the file states it", hmx->unit),
+      share_evidence("hvx_stated_use", "HVX, the busiest thread, of its time", hvx->share,
+                     MeasureKind::unit_busy, "units: as the file states it", hvx->unit)};
+  finding.no_gain = "a summary does not say what runs at the same time";
+  finding.advice =
+      "Do more with each byte: a larger batch shares the weights among its members, weights of "
+      "fewer bits are fewer bytes, and tensors that stay in VTCM are not read twice. The trace of "
+      "the same run (npuscope opstats --trace) tells what it could gain.";
+  return finding;
+}
+
+RuleOutcome apply(FindingContext& context) {
+  return context.has_timeline() ? of_timeline(context) : of_summary(context);
+}
+
+}  // namespace
+
+const Rule memory_bound_rule{
+    {"memory-bound", "low HMX and HVX beside busy DDR: bytes take the time",
+     "The DDR's share of its peak over the wall (the roofline of npuscope memory), or the busiest "
+     "DMA engine's share of the wall, against the busiest HMX and HVX thread. Of a summary without "
+     "a timeline: the ucycles of copies by the wall of all cores, against the utilisation that it "
+     "states. Gain: the time in which data moves or is waited for and nothing computes.",
+     "DDR at 65 % of its peak or more; or a DMA engine busy for 65 % of the wall while no HMX or "
+     "HVX thread is for 50 %",
+     "65 %: the bound that roofline tools of NPUs use (tt-perf-report); 50 %: users' rule for "
+     "compute bound on Cloud AI 100 (HMX above 50 %)",
+     "Bandwidth that another process or device takes. The peak is that of the target, not of this "
+     "board. On the HTP a lane shows the issue of a transfer, not its length, so without --target "
+     "the rule cannot be tried there."},
+    apply};
+
+}  // namespace npuscope::analysis

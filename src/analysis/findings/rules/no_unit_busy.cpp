@@ -1,0 +1,56 @@
+#include "analysis/findings/rules/rules.hpp"
+
+#include <algorithm>
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double busy = 0.5;
+
+RuleOutcome apply(FindingContext& context) {
+  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  double most = 0;
+  for (const EngineRow& row : context.units().engines) {
+    most = std::max(most, double(row.domain) / context.wall());
+  }
+  const auto ddr = context.memory().placement.of(Resource::ddr);
+  if (!(context.coarse().compute_active > 0)) return DoesNotApply{};
+  if (most >= busy || ddr.value_or(0) >= busy) return DoesNotApply{};
+  Finding finding;
+  finding.title = "No unit is busy for half of the wall: units wait for one another";
+  finding.weight = Weight::medium;
+  for (const EngineRow& row : context.units().engines) {
+    finding.evidence.push_back(share_evidence(
+        "domain_share_of_wall", std::string(name_of(row.engine)) + ", the busiest, of the wall",
+        double(row.domain) / context.wall(), MeasureKind::domain, "units: HARDWARE",
+        path_of(context.profile(), row.busiest)));
+  }
+  if (ddr) {
+    finding.evidence.push_back(share_evidence("ddr_share_of_peak", "DDR, of its peak", *ddr,
+                                              MeasureKind::count,
+                                              "memory: ROOFLINE, " + context.peaks().source));
+  }
+  finding.evidence.push_back(
+      share_evidence("idle_share_of_wall", "nothing is recorded, of the wall",
+                     context.part(Part::idle) / context.wall(), MeasureKind::wall, "show: WALL"));
+  finding.no_gain = "dependencies decide how much could overlap";
+  finding.advice =
+      "It is neither the arithmetic nor the bandwidth but the order: look at npuscope path for "
+      "what waits for what. A larger batch, or several inferences in flight, fills the gaps; "
+      "kernels that run one after another on different units overlap when they are tiled.";
+  return finding;
+}
+
+}  // namespace
+
+const Rule no_unit_busy_rule{
+    {"no-unit-busy", "neither compute nor memory is busy: latency decides",
+     "For each class of hardware the busiest unit's share of the wall (domain), and the DDR's "
+     "share of its peak where that is known.",
+     "no class of hardware busy for 50 % of the wall, DDR below 50 % of its peak",
+     "50 %: users' rule for compute bound on Cloud AI 100 (HMX above 50 %), applied to every unit",
+     "What the units wait for: npuscope path tells. Of one cold, instrumented inference the shares "
+     "are structure, not utilisation."},
+    apply};
+
+}  // namespace npuscope::analysis

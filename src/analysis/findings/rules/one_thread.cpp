@@ -1,0 +1,83 @@
+#include <algorithm>
+
+#include "analysis/findings/rules/rules.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double least_share = 0.05;
+
+// Vector threads of one core: as many as the file says were used, at least those in the trace.
+double threads_of_core(FindingContext& context) {
+  const Profile& profile = context.profile();
+  std::vector<std::uint64_t> cores;
+  std::size_t threads = 0;
+  for (const Unit& unit : profile.units) {
+    if (unit.engine != Engine::hvx) continue;
+    threads += 1;
+    cores.push_back(std::uint64_t(unit.device) << 32 | unit.core);
+  }
+  std::sort(cores.begin(), cores.end());
+  const auto distinct = std::unique(cores.begin(), cores.end()) - cores.begin();
+  double most = distinct > 0 ? double(threads) / double(distinct) : 0;
+  for (const NumberRow& row : context.numbers()) {
+    if (profile.text(row.what) == "Number of HVX threads used") {
+      most = std::max(most, row.values.first);
+    }
+  }
+  return most;
+}
+
+RuleOutcome apply(FindingContext& context) {
+  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  const double threads = threads_of_core(context);
+  const auto active = context.kinds().place_of("active");
+  if (threads < 2 || !active) return DoesNotApply{};
+  std::vector<const OpRow*> rows;
+  for (const OpRow& row : context.kinds().rows) {
+    const bool only_hvx = row.engines.size() == 1 && row.engines.front() == Engine::hvx;
+    if (!only_hvx || row.units != 1) continue;
+    if (row.values[*active].value_or(0) < least_share * context.wall()) continue;
+    rows.push_back(&row);
+  }
+  if (rows.empty()) return DoesNotApply{};
+  Finding finding;
+  finding.title = "Vector kernels run on one thread while the others are free";
+  finding.weight = Weight::medium;
+  finding.evidence = {count_evidence("hvx_threads", "HVX threads of a core", threads,
+                                     "units: UNITS, show: NUMBERS OF THE RUN")};
+  std::vector<bool> ops(context.profile().ops.size(), false);
+  for (const OpRow* row : rows) {
+    const double time = *row->values[*active];
+    finding.evidence.push_back(ticks_evidence("active", "active, on one thread", time,
+                                              MeasureKind::active, "ops --by kind", row->name));
+    finding.evidence.push_back(share_evidence("active_share_of_wall", "that, of the wall",
+                                              time / context.wall(), MeasureKind::active,
+                                              "ops --by kind", row->name));
+    for (std::size_t op = 0; op < ops.size(); ++op) {
+      if (context.profile().ops[op].kind == row->label) ops[op] = true;
+    }
+  }
+  finding.gain = context.gain_if(ops, 1 / threads, "they are spread evenly over these threads");
+  if (!finding.gain) finding.no_gain = context.why_no_path();
+  finding.advice =
+      "Compilers slice most vector kernels over the threads; one that is not sliced has a shape "
+      "too small or an order that it must keep. Give it a dimension to slice, or a custom op that "
+      "declares how it may be tiled.";
+  return finding;
+}
+
+}  // namespace
+
+const Rule one_thread_rule{
+    {"one-thread-op", "vector kernels that are not sliced over the HVX threads",
+     "Kinds of kernel that only HVX runs and of which all executions are on one thread, by their "
+     "active time. Gain: the wall's longest path with each taking its time divided by the threads.",
+     "5 % of the wall each; two threads or more in a core",
+     "the tiling check of Qualcomm HTP users (a tiled op shows as several instances); the share is "
+     "npuscope's own",
+     "Whether the kernel can be sliced. A kind whose executions are on different threads, one at a "
+     "time, is not seen."},
+    apply};
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,60 @@
+#include "analysis/findings/rules/rules.hpp"
+
+#include <algorithm>
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double least_active = 0.1;  // of the wall, each
+constexpr double most_overlap = 0.2;  // of the smaller
+
+RuleOutcome apply(FindingContext& context) {
+  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  const Overlap& overlap = context.overlap();
+  const auto hvx = double(overlap.active(Engine::hvx)), hmx = double(overlap.active(Engine::hmx));
+  const auto both = double(overlap.of(Engine::hvx, Engine::hmx));
+  const double smaller = std::min(hvx, hmx);
+  if (smaller < least_active * context.wall() || both >= most_overlap * smaller) {
+    return DoesNotApply{};
+  }
+  Finding finding;
+  finding.title = "HVX and HMX take turns instead of working side by side";
+  finding.weight = Weight::high;
+  const char* source = "units: OVERLAP";
+  finding.evidence = {
+      ticks_evidence("hvx_active", "any HVX thread works", hvx, MeasureKind::active, source),
+      share_evidence("hvx_active_share_of_wall", "that, of the wall", hvx / context.wall(),
+                     MeasureKind::active, source),
+      ticks_evidence("hmx_active", "any HMX works", hmx, MeasureKind::active, source),
+      share_evidence("hmx_active_share_of_wall", "that, of the wall", hmx / context.wall(),
+                     MeasureKind::active, source),
+      ticks_evidence("both", "both work", both, MeasureKind::active, source),
+      share_evidence("both_share_of_smaller", "that, of the shorter of the two", both / smaller,
+                     MeasureKind::active, source)};
+  finding.gain =
+      context.gain_by_hiding(smaller - both, "the shorter of the two wholly beside the longer");
+  finding.advice =
+      "Look at npuscope timeline: where one stage ends before the next begins, hand over in tiles "
+      "(heads, rows, channels) instead of whole tensors, so that HVX works on one tile while HMX "
+      "works on the next. A tensor handed over whole must also fit in VTCM, or it spills. "
+      "npuscope graph shows whether a shared buffer forces the order.";
+  return finding;
+}
+
+}  // namespace
+
+const Rule serialised_rule{
+    {"serialised-hvx-hmx", "HVX and HMX both busy, hardly ever at once",
+     "The time in which any HVX thread works, any HMX works, and both (npuscope units, OVERLAP); "
+     "an "
+     "op counts for the hardware that it uses, not for its lane. Gain: the shorter of the two "
+     "times "
+     "less the overlap, as if it ran wholly beside the longer, but no more than the busiest unit "
+     "leaves of the wall.",
+     "each active for 10 % of the wall or more, overlap below 20 % of the shorter",
+     "npuscope's own; the case is of a QNN custom op whose stages overlapped by 0 %",
+     "Whether dependencies allow any overlap within one inference. On several cores HVX of one "
+     "beside HMX of another counts as overlap."},
+    apply};
+
+}  // namespace npuscope::analysis

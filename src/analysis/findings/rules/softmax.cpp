@@ -1,0 +1,28 @@
+#include "analysis/findings/rules/kernel_share.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+RuleOutcome apply(FindingContext& context) {
+  return kernel_share(
+      context, {.kernel = "softmax",
+                .title = "Softmax takes more than a tenth",
+                .advice = "Softmax runs on the vector unit: keep its input in a narrow type, split "
+                          "it over all threads and cores by heads, fuse it into attention (one "
+                          "pass with the products on either side, no score matrix in DDR), and "
+                          "mask before it rather than in ops of their own."});
+}
+
+}  // namespace
+
+const Rule softmax_rule{
+    {"softmax", "softmax above a tenth",
+     "The active time of kernels that rules/kernels.toml names so, of the wall; of a table without "
+     "timeline their part of all ops. Gain: the wall's longest path with all of them taking no "
+     "time.",
+     "10 % of the wall, or of the work of all ops where there is no timeline",
+     "10 %: the same bound as for transposes; npuscope's own",
+     "Softmax inside a fused attention kernel."},
+    apply};
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,79 @@
+#include "analysis/findings/rules/rules.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double least_share_of_wall = 0.01;
+constexpr double least_share_of_reads = 0.25;
+
+double exposed_of(const SpillSide& side) { return double(side.exposed.value_or(side.alone)); }
+
+void add_side(Finding& finding, const char* name, const SpillSide& side, Route ddr) {
+  const std::string key(name);
+  const char* source = "memory: SPILL AND FILL";
+  finding.evidence.push_back(
+      count_evidence(key + "_instances", key + ", executions", double(side.instances), source));
+  if (const auto bytes = at(side.bytes, ddr)) {
+    finding.evidence.push_back(
+        bytes_evidence(key + "_ddr_bytes", key + ", DDR bytes", double(*bytes), source));
+  }
+  finding.evidence.push_back(
+      ticks_evidence(key + "_work", key + ", work", double(side.work), MeasureKind::work, source));
+  if (side.exposed) {
+    finding.evidence.push_back(ticks_evidence(key + "_exposed", key + ", on the dominant path",
+                                              double(*side.exposed), MeasureKind::dominant_path,
+                                              source));
+  }
+  finding.evidence.push_back(ticks_evidence(key + "_alone", key + ", while nothing else works",
+                                            double(side.alone), MeasureKind::active, source));
+}
+
+RuleOutcome apply(FindingContext& context) {
+  const Spill& spill = context.spill();
+  if (!spill.any()) {
+    if (context.profile().ops.empty()) return Missing{"ops"};
+    return DoesNotApply{};
+  }
+  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  const double exposed = exposed_of(spill.spill) + exposed_of(spill.fill);
+  const auto fills = at(spill.fill.bytes, Route::ddr_read);
+  const auto reads = context.traffic().total(Route::ddr_read).best();
+  const double share_of_reads = fills && reads && *reads > 0 ? double(*fills) / double(*reads) : 0;
+  if (exposed < least_share_of_wall * context.wall() && share_of_reads < least_share_of_reads) {
+    return DoesNotApply{};
+  }
+  Finding finding;
+  finding.title = "Tensors do not fit in VTCM: they are spilled to DDR and read back";
+  finding.weight = exposed >= 0.1 * context.wall() ? Weight::high : Weight::medium;
+  add_side(finding, "spill", spill.spill, Route::ddr_write);
+  add_side(finding, "fill", spill.fill, Route::ddr_read);
+  if (share_of_reads > 0) {
+    finding.evidence.push_back(share_evidence("fill_share_of_ddr_read", "fill, of all DDR reads",
+                                              share_of_reads, MeasureKind::count,
+                                              "memory: SPILL AND FILL, TRAFFIC"));
+  }
+  std::vector<bool> ops(context.profile().ops.size(), false);
+  for (const OpId op : spill.ops) ops[index_of(op)] = true;
+  finding.gain = context.gain_if(ops, 0, "spills and fills take no time");
+  if (!finding.gain) finding.no_gain = context.why_no_path();
+  finding.advice =
+      "Make the tensors between two ops smaller: tile along a dimension that both keep (heads, "
+      "rows), use narrower types, or a smaller batch. npuscope memory lists the spilled tensors "
+      "and how long each was away.";
+  return finding;
+}
+
+}  // namespace
+
+const Rule spill_rule{
+    {"spill", "tensors written to DDR for want of VTCM, and read back",
+     "The executions of spills and fills (npuscope memory says which ops are): their bytes, work, "
+     "share of the dominant path where the trace has one, and time in which nothing else works. "
+     "Gain: the wall's longest path with all of them taking no time.",
+     "exposed (dominant path, else alone) for 1 % of the wall; or fills 25 % of all DDR reads",
+     "25 %: AWS Neuron Explorer's advice on spill reload; 1 %: npuscope's own",
+     "Spills that other kernels do themselves. DDR bandwidth that spills take from other transfers "
+     "is not in the gain."},
+    apply};
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <map>
+
+#include "analysis/findings/rules/rules.hpp"
+#include "npuscope/analysis/statistics.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double least_loss = 0.05;
+constexpr std::size_t least_inferences = 6;  // two in each third
+
+struct Rates {
+  std::string name;
+  std::vector<double> hertz;  // of each inference but the first, in their order
+};
+
+// Of the phase that takes longest and was timed in most inferences.
+Rates rates_of_phases(const Profile& profile) {
+  std::map<StringId, std::map<std::uint32_t, std::pair<double, double>>> timed;  // ticks, seconds
+  for (const Phase& phase : profile.phases) {
+    if (!(phase.microseconds > 0) || phase.duration <= 0) continue;
+    auto& [ticks, seconds] = timed[phase.name][phase.instance];
+    ticks += double(phase.duration);
+    seconds += phase.microseconds * 1e-6;
+  }
+  Rates rates;
+  double longest = 0;
+  for (const auto& [name, inferences] : timed) {
+    // Its name tells the phase of the graph itself; the others wait for resources at any clock.
+    if (profile.text(name).find("Graph Execute") == std::string_view::npos) continue;
+    double sum = 0;
+    Rates found{std::string(profile.text(name)), {}};
+    for (const auto& [instance, each] : inferences) {
+      sum += each.second;
+      if (instance != inferences.begin()->first) found.hertz.push_back(each.first / each.second);
+    }
+    if (sum <= longest) continue;
+    longest = sum;
+    rates = std::move(found);
+  }
+  return rates;
+}
+
+struct Loss {
+  double share = 0;
+  std::vector<Evidence> evidence;
+};
+
+Loss falling(const Rates& rates) {
+  if (rates.hertz.size() < least_inferences) return {};
+  const auto third = std::ptrdiff_t(rates.hertz.size() / 3);
+  const double early = median_of({rates.hertz.begin(), rates.hertz.begin() + third});
+  const double late = median_of({rates.hertz.end() - third, rates.hertz.end()});
+  if (!(early > 0) || late > (1 - least_loss) * early) return {};
+  return {1 - late / early,
+          {hertz_evidence("early_hz", "clock, median of the first third after the first inference",
+                          early, "query: phases", rates.name),
+           hertz_evidence("late_hz", "clock, median of the last third", late, "query: phases",
+                          rates.name)}};
+}
+
+// The median of what the units' cycles and times make, or of the phases after the first.
+std::optional<std::pair<double, std::string>> effective_hz(FindingContext& context,
+                                                           const Rates& rates) {
+  const UnitNumbers& numbers = context.unit_numbers();
+  std::vector<double> hertz;
+  for (const UnitNumber& number : numbers.numbers) {
+    if (numbers.columns[number.column].name == "effective frequency (Hz)" && number.value > 0) {
+      hertz.push_back(number.value);
+    }
+  }
+  if (!hertz.empty()) return std::pair{median_of(std::move(hertz)), std::string("units, median")};
+  if (!rates.hertz.empty()) return std::pair{median_of(rates.hertz), rates.name};
+  return std::nullopt;
+}
+
+RuleOutcome apply(FindingContext& context) {
+  const Rates rates = rates_of_phases(context.profile());
+  Loss loss = falling(rates);
+  const auto nominal = context.peaks().core_hz;
+  const auto effective = effective_hz(context, rates);
+  if (!effective) return Missing{"cycles of the cores beside time"};
+  if (!nominal && rates.hertz.size() < least_inferences) {
+    return Missing{"the nominal clock (--target), or phases of seven inferences"};
+  }
+  if (nominal && effective->first < (1 - least_loss) * *nominal) {
+    loss.evidence.push_back(hertz_evidence("effective_hz", "effective clock of the cores",
+                                           effective->first, "show: UNITS, PHASES",
+                                           effective->second));
+    loss.evidence.push_back(
+        hertz_evidence("nominal_hz", "nominal clock", *nominal, context.peaks().source));
+    loss.evidence.push_back(share_evidence("share_of_nominal", "effective, of nominal",
+                                           effective->first / *nominal, MeasureKind::count,
+                                           "derived"));
+  }
+  if (loss.evidence.empty()) return DoesNotApply{};
+  Finding finding;
+  const bool falls = loss.share > 0;
+  finding.title =
+      falls ? "The clock falls over the inferences" : "The cores run below their nominal clock";
+  finding.weight = Weight::medium;
+  finding.evidence = std::move(loss.evidence);
+  if (falls) {
+    finding.gain = context.gain_of_wall(loss.share * context.wall(),
+                                        "the same cycles at the clock of the beginning; less "
+                                        "where memory is the bound");
+  }
+  if (!finding.gain) finding.no_gain = "nobody knows whether the power limit allows more";
+  finding.advice =
+      "Look at power and temperature limits, and at the performance profile that the run asked "
+      "for. Compare runs in cycles, not in time, when their clocks differ.";
+  return finding;
+}
+
+}  // namespace
+
+const Rule throttled_clock_rule{
+    {"throttled-clock", "an effective clock below nominal, or falling over the inferences",
+     "Cycles by time of the units' inferences (effective frequency), or of the phase Graph Execute "
+     "in the inferences after the first, against the target's nominal clock; and the medians of "
+     "the "
+     "first and the last third of these inferences. Gain: where the clock falls, the share that is "
+     "missing at the end.",
+     "5 % below nominal, or the last third 5 % below the first (from seven inferences on)",
+     "the idea is msprof's freq_analysis; the bounds are npuscope's own; nominal clocks: "
+     "targets/*.toml",
+     "A nominal clock that this board was never meant to have. The governor of Cloud AI 100 lowers "
+     "the clock under load of the HMX: there the loss is the price of the power limit."},
+    apply};
+
+}  // namespace npuscope::analysis

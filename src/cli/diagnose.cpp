@@ -1,0 +1,59 @@
+// npuscope diagnose: ranked findings with their evidence, gain and advice.
+#include <memory>
+
+#include "cli/documents.hpp"
+#include "npuscope/report/findings_document.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct DiagnoseCommandOptions : DocumentOptions {
+  report::FindingsRequest request;
+  bool rules = false;
+  std::string explain;
+};
+
+ExitStatus diagnose(const DiagnoseCommandOptions& options) {
+  if (options.rules) {
+    const report::Document document = report::rules_document();
+    return print_documents(options, {&document, 1}, {});
+  }
+  if (!options.explain.empty()) {
+    const auto document = report::rule_document(options.explain);
+    if (!document) return report(document.error());
+    return print_documents(options, {&*document, 1}, {});
+  }
+  if (options.files.empty()) {
+    return report(Error{ErrorKind::usage,
+                        "no file is named; name a profile, or ask for --rules or --explain RULE"});
+  }
+  return print_documents(options, [&](const Profile& profile) {
+    return report::make_findings_document(profile, options.request);
+  });
+}
+
+}  // namespace
+
+void add_diagnose_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand(
+      "diagnose", "Ranked findings: what costs time, what misleads, the evidence and the advice");
+  const auto options = std::make_shared<DiagnoseCommandOptions>();
+  add_document_options(*command, *options);
+  command->get_option("files")->required(false);  // --rules and --explain need none
+  report::FindingsRequest& request = options->request;
+  command->add_option("--rule", request.rule, "try this rule alone");
+  command->add_flag("--all", request.with_rest,
+                    "also list the rules that found nothing, and what others lack");
+  command->add_flag("--rules", options->rules, "list all rules and end");
+  command->add_option("--explain", options->explain, "say how a rule is computed and end");
+  report::PeakText& peaks = request.peaks;
+  command->add_option("--target", peaks.target,
+                      "whose peaks count: aic100, htp-v75, or a .toml file; default: by device");
+  command->add_option("--ddr-peak", peaks.ddr, "of the device: 137GB/s");
+  command->add_option("--mac-peak", peaks.macs, "of the device: 8.2TMAC/s, 16.4TOPS");
+  command->add_option("--clock", peaks.clock,
+                      "rate of a clock of cycles that the profile does not tell: 1.8GHz");
+  command->callback([options, &status] { status = diagnose(*options); });
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,222 @@
+#include "npuscope/report/findings_document.hpp"
+
+#include <fmt/format.h>
+
+#include "report/document/document_value.hpp"
+#include "report/document/names.hpp"
+#include "report/document/provenance.hpp"
+#include "report/document/quantity.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using analysis::Diagnosis;
+using analysis::Evidence;
+using analysis::Finding;
+using analysis::Quantity;
+
+Format format_of(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::ticks: return Format::ticks;
+    case Quantity::seconds: return Format::seconds;
+    case Quantity::hertz: return Format::hertz;
+    case Quantity::bytes: return Format::bytes;
+    case Quantity::share: return Format::share;
+    case Quantity::count: return Format::count;
+    case Quantity::number: break;
+  }
+  return Format::number;
+}
+
+std::string unit_name(const Profile& profile, const Evidence& evidence) {
+  switch (evidence.quantity) {
+    case Quantity::ticks: {
+      // In JSON a time is in ticks of its clock; the clock's unit says what these are.
+      const std::string unit = unit_of(profile, evidence.clock);
+      return unit.empty() ? "ticks" : unit;
+    }
+    case Quantity::seconds: return "seconds";
+    case Quantity::hertz: return "hertz";
+    case Quantity::bytes: return "bytes";
+    case Quantity::share: return "share";
+    case Quantity::count: return "count";
+    case Quantity::number: break;
+  }
+  return "number";
+}
+
+std::string text_of(const Profile& profile, const Evidence& evidence) {
+  Field field{"", "", format_of(evidence.quantity)};
+  field.clock = evidence.clock;
+  const std::string text = evidence.quantity == Quantity::count
+                               ? number_text(evidence.value)
+                               : value_text(&profile, field, evidence.value);
+  const bool plain = evidence.quantity == Quantity::ticks && !shows_time(profile, evidence.clock);
+  const std::string unit = plain ? unit_of(profile, evidence.clock) : "";
+  return unit.empty() ? text : text + " " + unit;
+}
+
+std::string gain_amount(const Profile& profile, const analysis::Gain& gain) {
+  if (!gain.of_wall) return seconds_text(gain.ticks);
+  const std::string text = ticks_text(profile, profile.base_clock, gain.ticks);
+  return shows_time(profile, profile.base_clock)
+             ? text
+             : text + " " + unit_of(profile, profile.base_clock);
+}
+
+Section ranking_section(const Diagnosis& diagnosis) {
+  Section section{.key = "ranking"};
+  section.table.fields = {{"rank", "", Format::count},       {"rule"},   {"title"}, {"weight"},
+                          {"gain_share", "", Format::share}, {"gain_of"}};
+  for (const Finding& finding : diagnosis.findings) {
+    section.table.rows.push_back({section.table.rows.size() + 1, finding.rule, finding.title,
+                                  name_of(finding.weight),
+                                  finding.gain ? Value(finding.gain->share) : Value(),
+                                  finding.gain ? Value(finding.gain->of) : Value()});
+  }
+  return section;
+}
+
+Section finding_section(const Profile& profile, const Finding& finding, std::size_t rank) {
+  Section section{.key = "findings", .in_list = true};
+  const std::string gain = gain_text(finding);
+  section.title = fmt::format("{}  {}{}{}", rank, finding.title, gain.empty() ? "" : ": ", gain);
+  section.facts = {{{"rank"}, rank},
+                   {{"rule", "rule"}, finding.rule},
+                   {{"title"}, finding.title},
+                   {{"weight", finding.gain ? "" : "weight"}, name_of(finding.weight)}};
+  if (finding.gain) {
+    const analysis::Gain& gained = *finding.gain;
+    section.facts.push_back(
+        {{"gain_text", "gain"},
+         fmt::format("up to {}: {}", gain_amount(profile, gained), gained.how)});
+    section.facts.push_back({{gained.of_wall ? "gain_ticks" : "gain_seconds"}, gained.ticks});
+    section.facts.push_back({{"gain_share"}, gained.share});
+    section.facts.push_back({{"gain_of"}, gained.of});
+    section.facts.push_back({{"gain_how"}, gained.how});
+  } else {
+    section.facts.push_back({{"no_gain", "gain"}, "not stated: " + finding.no_gain});
+  }
+  section.facts.push_back({{"advice"}, finding.advice});
+  section.table.fields = {{"rule"},
+                          {"key"},
+                          {"what", "evidence"},
+                          {"text", "value"},
+                          {"value", "", Format::number},
+                          {"unit"},
+                          {"of", "of", Format::name, false, true},
+                          {"kind", "kind", Format::name, false},
+                          {"source", "from", Format::name, false}};
+  for (const Evidence& each : finding.evidence) {
+    section.table.rows.push_back({finding.rule, each.key, each.what, text_of(profile, each),
+                                  each.value, unit_name(profile, each),
+                                  each.of.empty() ? Value() : Value(each.of),
+                                  stable_name(each.kind), each.source});
+  }
+  section.remarks = {finding.advice};
+  return section;
+}
+
+Section summary_section(const Diagnosis& diagnosis, bool with_rest) {
+  Section section{.key = "summary"};
+  const std::size_t tried = diagnosis.findings.size() + diagnosis.quiet.size();
+  std::string text = fmt::format("{} of {} rules that this profile can be tried on",
+                                 diagnosis.findings.size(), tried);
+  if (!diagnosis.untried.empty()) {
+    text += fmt::format("; {} more lack data{}", diagnosis.untried.size(),
+                        with_rest ? "" : " (--all lists them)");
+  }
+  section.facts = {
+      {{"", "findings"}, text},
+      {{"wall", "", Format::ticks}, diagnosis.wall > 0 ? Value(diagnosis.wall) : Value()},
+      {{"found"}, diagnosis.findings.size()},
+      {{"quiet"}, diagnosis.quiet.size()},
+      {{"untried"}, diagnosis.untried.size()}};
+  std::size_t gains = 0;
+  for (const Finding& finding : diagnosis.findings) gains += finding.gain.has_value();
+  if (gains > 0) {
+    section.remarks = {
+        "Each gain is an upper bound, of that finding alone; they overlap and do not add up."};
+  }
+  return section;
+}
+
+Section rest_section(const Diagnosis& diagnosis) {
+  Section section{.key = "other_rules", .title = "OTHER RULES"};
+  section.table.fields = {
+      {"rule", "rule"}, {"outcome", "outcome"}, {"missing", "the profile lacks"}};
+  for (const std::string& rule : diagnosis.quiet) {
+    section.table.rows.push_back({rule, "does not apply", Value()});
+  }
+  for (const analysis::UntriedRule& rule : diagnosis.untried) {
+    section.table.rows.push_back({rule.rule, "not tried", rule.missing});
+  }
+  return section;
+}
+
+}  // namespace
+
+std::string gain_text(const Finding& finding) {
+  if (!finding.gain) return "";
+  return fmt::format("up to {} of {}", percent_text(finding.gain->share, 1), finding.gain->of);
+}
+
+Result<Document> make_findings_document(const Profile& profile, const FindingsRequest& request) {
+  if (!request.rule.empty()) {
+    const auto known = analysis::finding_rule(request.rule);
+    if (!known) return tl::unexpected(known.error());
+  }
+  const auto peaks = find_peaks(profile, request.peaks);
+  if (!peaks) return tl::unexpected(peaks.error());
+  analysis::DiagnoseOptions options;
+  options.peaks = peaks->peaks;
+  options.rate = peaks->clock;
+  options.only = request.rule;
+  const Diagnosis diagnosis = analysis::diagnose(profile, options);
+  if (diagnosis.findings.empty() && diagnosis.quiet.empty()) {
+    if (!request.rule.empty()) {
+      return input_error("{}: {} cannot be tried: the profile lacks {}", files_text(profile),
+                         request.rule, diagnosis.untried.front().missing);
+    }
+    return input_error("{}: no rule can be tried on it; npuscope show says what it holds",
+                       files_text(profile));
+  }
+  Document document{.profile = &profile};
+  document.sections = {summary_section(diagnosis, request.with_rest), ranking_section(diagnosis)};
+  for (const Finding& finding : diagnosis.findings) {
+    document.sections.push_back(finding_section(profile, finding, document.sections.size() - 1));
+  }
+  if (request.with_rest) document.sections.push_back(rest_section(diagnosis));
+  return document;
+}
+
+Document rules_document() {
+  Document document;
+  Section section{.key = "rules"};
+  section.table.fields = {{"rule", "rule"}, {"finds", "finds"}, {"computed"},
+                          {"threshold"},    {"source"},         {"blind"}};
+  for (const analysis::RuleText& text : analysis::finding_rules()) {
+    section.table.rows.push_back(
+        {text.name, text.finds, text.computed, text.threshold, text.source, text.blind});
+  }
+  section.remarks = {"--explain RULE says how one is computed."};
+  document.sections.push_back(std::move(section));
+  return document;
+}
+
+Result<Document> rule_document(const std::string& name) {
+  const auto text = analysis::finding_rule(name);
+  if (!text) return tl::unexpected(text.error());
+  Document document;
+  Section section{.key = "rule"};
+  section.facts = {{{"rule", "rule"}, text->name},
+                   {{"finds", "finds"}, text->finds},
+                   {{"computed", "computed"}, text->computed},
+                   {{"threshold", "speaks"}, text->threshold},
+                   {{"source", "because"}, text->source},
+                   {{"blind", "blind to"}, text->blind}};
+  document.sections.push_back(std::move(section));
+  return document;
+}
+
+}  // namespace npuscope::report

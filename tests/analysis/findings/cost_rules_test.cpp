@@ -1,0 +1,258 @@
+// What ops cost: each rule where it applies, with its numbers, and where it nearly does.
+#include "analysis/findings/finding_tester.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using testing::CoreBuilder;
+using testing::MemoryBuilder;
+using testing::ProfileBuilder;
+using testing::Tried;
+
+// One kernel of this kind at the beginning of 1,000 ticks on one thread.
+CoreBuilder beginning_with(const char* kind, std::int64_t ticks) {
+  CoreBuilder made;
+  made.span(made.hvx, "first", 0, ticks, SpanKind::op, kind);
+  made.span(made.hvx, "rest", ticks, 1000, SpanKind::op, "q::mul");
+  return made;
+}
+
+TEST(Spill, ByItsTimeAloneAndByItsBytes) {
+  CoreBuilder made;
+  made.span(made.hvx, "a", 0, 500, SpanKind::op, "q::mul");
+  made.span(made.hvx, "s", 500, 506, SpanKind::op, "@Spill");
+  made.span(made.hvx, "f", 506, 510, SpanKind::op, "@Fill");
+  made.span(made.hvx, "b", 510, 1000, SpanKind::op, "q::mul");
+  made.bytes("ddr read bytes", {300, 0, 100, 0});
+  made.bytes("ddr write bytes", {0, 100, 0, 0});
+  const Tried tried("spill", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("spill_instances"), 1);
+  EXPECT_EQ(tried.value("spill_ddr_bytes"), 100);
+  EXPECT_EQ(tried.value("spill_work"), 6);
+  EXPECT_EQ(tried.value("fill_alone"), 4);
+  EXPECT_EQ(tried.value("fill_share_of_ddr_read"), 0.25);
+  EXPECT_EQ(tried.gain(), 10);
+}
+
+TEST(Spill, NotForAShortOne) {
+  EXPECT_TRUE(Tried("spill", beginning_with("@Spill", 9).profile).is_quiet());
+  EXPECT_TRUE(Tried("spill", beginning_with("@Spill", 10).profile).found());
+  EXPECT_TRUE(Tried("spill", beginning_with("q::add", 500).profile).is_quiet());
+}
+
+TEST(BoundaryTax, OfGlueOfSeveralSorts) {
+  CoreBuilder made;
+  made.span(made.hvx, "in", 0, 40, SpanKind::op, "q::*InputSlice");
+  made.span(made.hvx, "flat", 40, 100, SpanKind::op, "q::ForceFormat_Flat");
+  made.span(made.hvx, "rest", 100, 1000, SpanKind::op, "q::mul");
+  const Tried tried("boundary-tax", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("share", "input and output slices"), 0.04);
+  EXPECT_EQ(tried.value("share", "format conversion"), 0.06);
+  EXPECT_EQ(tried.gain(), 100);
+  EXPECT_EQ(tried.finding().gain->share, 0.1);
+  EXPECT_TRUE(
+      Tried("boundary-tax", beginning_with("q::ForceFormat_Crouton", 99).profile).is_quiet());
+}
+
+TEST(Kernels, TransposesAndSoftmaxFromATenthOn) {
+  for (const auto& [rule, kind] : {std::pair{"transpose", "q::Transpose_impl"},
+                                   {"transpose", "aictranspose"},
+                                   {"softmax", "q::Softmax"},
+                                   {"softmax", "SOFTMAX"}}) {
+    const Tried tried(rule, beginning_with(kind, 100).profile);
+    ASSERT_TRUE(tried.found()) << kind;
+    EXPECT_EQ(tried.value("time"), 100) << kind;
+    EXPECT_EQ(tried.value("share"), 0.1) << kind;
+    EXPECT_EQ(tried.value("runs"), 1) << kind;
+    EXPECT_EQ(tried.gain(), 100) << kind;
+    EXPECT_TRUE(Tried(rule, beginning_with(kind, 99).profile).is_quiet()) << kind;
+  }
+}
+
+TEST(Kernels, OfATableWithoutTimelineByTheirPartOfAllOps) {
+  MemoryBuilder made("UTIMER", ClockKind::timer, 19.2e6);
+  for (const auto& [kind, ticks] : {std::pair{"aicsoftmax", 118.0}, {"aicconvolutiond32", 882}}) {
+    made.measure(Measure::Subject::op, index_of(made.op(kind, kind)), "ucycles", ticks);
+    made.profile.measures.back().kind = MeasureKind::work;
+  }
+  const Tried tried("softmax", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("share"), 0.118);
+  EXPECT_EQ(tried.finding().evidence[0].kind, MeasureKind::work);
+  EXPECT_EQ(tried.finding().no_gain, "there is no timeline to try it on");
+}
+
+CoreBuilder transfers(int small) {
+  CoreBuilder made;
+  std::vector<std::int64_t> bytes;
+  std::int64_t at = 0;
+  for (int i = 0; i < 192; ++i) {
+    made.span(made.dma, "big" + std::to_string(i), at, at + 10, SpanKind::transfer);
+    at += 10;
+    bytes.push_back(4096);
+  }
+  for (int i = 0; i < small; ++i) {
+    made.span(made.dma, "small" + std::to_string(i), at, at + 5, SpanKind::transfer);
+    at += 5;
+    bytes.push_back(64);
+  }
+  made.bytes("ddr read bytes", bytes);
+  return made;
+}
+
+TEST(TinyDma, ManyTransfersBelow4KiB) {
+  const Tried tried("tiny-dma", transfers(64).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("small_transfers"), 64);
+  EXPECT_EQ(tried.value("small_share_of_transfers"), 0.25);
+  EXPECT_EQ(tried.value("small_bytes"), 4096);
+  EXPECT_EQ(tried.value("small_work"), 320);
+  EXPECT_EQ(tried.value("small_share_of_work"), 320.0 / 2240);
+  EXPECT_EQ(tried.gain(), 320);
+  EXPECT_TRUE(Tried("tiny-dma", transfers(63).profile).is_quiet());
+}
+
+TEST(TinyDma, NeedsBytes) {
+  CoreBuilder made;
+  made.transfer("t", 0, 5);
+  EXPECT_EQ(Tried("tiny-dma", made.profile).missing(), "bytes of transfers");
+}
+
+struct TwoCores : ProfileBuilder {
+  UnitId cores[2], hvx[2], dma[2];
+  TwoCores() {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      cores[i] = unit("core", Engine::core);
+      hvx[i] = unit("HVX", Engine::hvx, cores[i]);
+      dma[i] = unit("DMA", Engine::dma, cores[i]);
+      for (const UnitId each : {cores[i], hvx[i], dma[i]}) profile.units[index_of(each)].core = i;
+    }
+  }
+};
+
+TEST(OneCore, AnOpThatTheOthersCouldShare) {
+  TwoCores made;
+  made.span(made.hvx[0], "alone", 0, 40, SpanKind::op, "aicgather");
+  made.span(made.hvx[0], "both", 40, 1000, SpanKind::op, "elementadd");
+  made.span(made.hvx[1], "both", 40, 1000, SpanKind::op, "elementadd");
+  made.profile.edges = {{made.op("alone", "aicgather"), made.op("both", "elementadd")}};
+  const Tried tried("one-core-op", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("cores"), 2);
+  EXPECT_EQ(tried.value("one_core_ops"), 1);
+  EXPECT_EQ(tried.value("active", "alone"), 40);
+  EXPECT_EQ(tried.value("active_share_of_wall"), 0.04);
+  EXPECT_EQ(tried.gain(), 20);
+}
+
+TEST(OneCore, NotForWhatIsShortOrOnlyMoves) {
+  TwoCores shorter;
+  shorter.span(shorter.hvx[0], "alone", 0, 9, SpanKind::op, "aicgather");
+  shorter.span(shorter.hvx[0], "both", 9, 1000, SpanKind::op, "elementadd");
+  shorter.span(shorter.hvx[1], "both", 9, 1000, SpanKind::op, "elementadd");
+  EXPECT_TRUE(Tried("one-core-op", shorter.profile).is_quiet());
+  TwoCores moving;  // one core fetches, all get it
+  moving.span(moving.dma[0], "weights", 0, 500, SpanKind::transfer, "aiccopytovtcm");
+  moving.span(moving.hvx[0], "both", 500, 1000, SpanKind::op, "elementadd");
+  moving.span(moving.hvx[1], "both", 500, 1000, SpanKind::op, "elementadd");
+  EXPECT_TRUE(Tried("one-core-op", moving.profile).is_quiet());
+}
+
+TEST(OneThread, AKernelThatIsNotSliced) {
+  const auto made = [](std::int64_t alone) {
+    CoreBuilder core;
+    core.span(core.hvx, "first", 0, alone, SpanKind::op, "q::ForceFormat_Flat");
+    core.span(core.hvx, "rest", alone, 1000, SpanKind::op, "q::mul");
+    core.span(core.hvx1, "rest", alone, 1000, SpanKind::op, "q::mul");
+    core.profile.edges = {{core.op("first", "q::ForceFormat_Flat"), core.op("rest", "q::mul")}};
+    return core;
+  };
+  const Tried tried("one-thread-op", made(50).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("hvx_threads"), 2);
+  EXPECT_EQ(tried.value("active", "q::ForceFormat_Flat"), 50);
+  EXPECT_EQ(tried.value("active_share_of_wall"), 0.05);
+  EXPECT_EQ(tried.gain(), 25);
+  EXPECT_TRUE(Tried("one-thread-op", made(49).profile).is_quiet());
+}
+
+TEST(Imbalance, TheMostLoadedCoreDecides) {
+  const auto made = [](std::int64_t first, std::int64_t second) {
+    TwoCores cores;
+    cores.span(cores.hvx[0], "a", 0, first);
+    cores.span(cores.hvx[1], "b", 0, second);
+    return cores;
+  };
+  const Tried tried("imbalance", made(1200, 800).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_DOUBLE_EQ(tried.value("excess_of_mean", "core 0"), 0.2);
+  EXPECT_EQ(tried.value("most_work"), 1200);
+  EXPECT_EQ(tried.value("mean_work"), 1000);
+  EXPECT_EQ(tried.value("least_work", "core 1"), 800);
+  EXPECT_EQ(tried.gain(), 200);
+  EXPECT_TRUE(Tried("imbalance", made(1150, 850).profile).is_quiet());
+}
+
+// Two branches whose second ops use one scratch of this size.
+ProfileBuilder branches(std::int64_t bytes) {
+  ProfileBuilder made;
+  const UnitId a = made.unit("HVX 0", Engine::hvx), b = made.unit("HVX 1", Engine::hvx);
+  const char *diag = "GdnSolveDiag", *merge = "GdnMergeHmx";
+  made.span(a, "Diag_0", 0, 50, SpanKind::op, diag);
+  made.span(a, "Merge_0", 50, 200, SpanKind::op, merge);
+  made.span(b, "Diag_1", 0, 60, SpanKind::op, diag);
+  made.span(b, "Merge_1", 200, 300, SpanKind::op, merge);
+  made.profile.edges = {{made.op("Diag_0", diag), made.op("Merge_0", merge)},
+                        {made.op("Diag_1", diag), made.op("Merge_1", merge)}};
+  Tensor scratch;
+  scratch.name = made.text("$Const_17");
+  scratch.size = Bytes{bytes};
+  scratch.is_constant = true;
+  made.profile.tensors = {scratch};
+  made.profile.tensor_uses = {{0, made.op("Merge_0", merge)}, {0, made.op("Merge_1", merge)}};
+  return made;
+}
+
+TEST(FalseDependency, AScratchThatOrdersIndependentBranches) {
+  const Tried tried("false-dependency", branches(65'536).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("waited", "$Const_17"), 140);  // ready at 60, the first ends at 200
+  EXPECT_EQ(tried.value("tensor_bytes"), 65'536);
+  EXPECT_EQ(tried.gain(), 140);
+  EXPECT_TRUE(Tried("false-dependency", branches(8).profile).is_quiet());
+}
+
+// So many steps of 5 ticks, each after a gap, at the end of 1,000 ticks.
+CoreBuilder dispatched(int steps, std::int64_t gap) {
+  CoreBuilder made;
+  std::int64_t at = 1000 - steps * (gap + 5);
+  made.span(made.hvx, "big", 0, at);
+  for (int i = 0; i < steps; ++i) {
+    made.span(made.hvx, "tiny" + std::to_string(i), at + gap, at + gap + 5);
+    at += gap + 5;
+  }
+  return made;
+}
+
+TEST(DispatchBound, StepsThatWaitLongerThanTheyWork) {
+  const Tried tried("dispatch-bound-ops", dispatched(8, 15).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("steps"), 8);
+  EXPECT_EQ(tried.value("gaps"), 120);
+  EXPECT_EQ(tried.value("work"), 40);
+  EXPECT_EQ(tried.gain(), 120);
+  EXPECT_TRUE(Tried("dispatch-bound-ops", dispatched(7, 15).profile).is_quiet());
+  EXPECT_TRUE(Tried("dispatch-bound-ops", dispatched(20, 5).profile).is_quiet());
+  EXPECT_TRUE(Tried("dispatch-bound-ops", dispatched(8, 6).profile).is_quiet());  // 48 of 1,000
+}
+
+TEST(DispatchBound, NeedsToKnowWhatWaitsForWhat) {
+  CoreBuilder made = dispatched(8, 15);
+  made.span(made.hmx, "MatMul", 0, 5);
+  EXPECT_EQ(Tried("dispatch-bound-ops", made.profile).missing(), "dependencies between ops");
+}
+
+}  // namespace
+}  // namespace npuscope::analysis

@@ -1,0 +1,168 @@
+// The engine: ranking, what is left out, words of the rules, hostile profiles.
+#include "npuscope/analysis/findings.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <set>
+
+#include "analysis/findings/finding_tester.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+using testing::CoreBuilder;
+using ::testing::ElementsAre;
+
+std::vector<std::string> rules_of(const Diagnosis& diagnosis) {
+  std::vector<std::string> rules;
+  for (const Finding& finding : diagnosis.findings) rules.push_back(finding.rule);
+  return rules;
+}
+
+TEST(Diagnose, TheLargestGainFirstThenOthersByWeight) {
+  CoreBuilder made;
+  made.span(made.hvx, "flat", 0, 300, SpanKind::op, "q::ForceFormat_Flat");
+  made.span(made.hvx, "softmax", 300, 400, SpanKind::op, "q::Softmax");
+  made.span(made.hmx, "MatMul", 400, 700, SpanKind::op, "q::ConvLayer_s1.opt");
+  made.span(made.hvx, "rest", 700, 1000, SpanKind::op, "q::mul");
+  made.profile.provenance.temperature = Provenance::Temperature::cold;
+  const Diagnosis diagnosis = diagnose(made.profile, {});
+  EXPECT_EQ(diagnosis.wall, 1000);
+  EXPECT_EQ(diagnosis.findings.size() + diagnosis.quiet.size() + diagnosis.untried.size(),
+            finding_rules().size());
+  std::vector<double> shares;
+  for (const Finding& finding : diagnosis.findings) {
+    if (finding.gain) shares.push_back(finding.gain->share);
+  }
+  EXPECT_TRUE(std::is_sorted(shares.rbegin(), shares.rend()));
+  const auto rules = rules_of(diagnosis);
+  EXPECT_THAT(rules, ::testing::IsSupersetOf(
+                         {"boundary-tax", "softmax", "serialised-hvx-hmx", "cold-inference"}));
+  EXPECT_EQ(rules.back(), "cold-inference");  // the only one without a gain
+}
+
+TEST(Diagnose, OneRuleAlone) {
+  CoreBuilder made;
+  made.span(made.hvx, "s", 0, 100, SpanKind::op, "q::Softmax");
+  EXPECT_THAT(rules_of(diagnose(made.profile, {.only = "softmax"})), ElementsAre("softmax"));
+}
+
+TEST(Diagnose, AnEmptyProfileHasNothingToTry) {
+  const Diagnosis diagnosis = diagnose(Profile{}, {});
+  EXPECT_TRUE(diagnosis.findings.empty());
+  EXPECT_TRUE(diagnosis.quiet.empty());
+  EXPECT_EQ(diagnosis.untried.size(), finding_rules().size());
+  for (const UntriedRule& each : diagnosis.untried) EXPECT_NE(each.missing, "") << each.rule;
+}
+
+TEST(Diagnose, ResultsThatTheCallerHasAreTaken) {
+  CoreBuilder made;
+  made.span(made.hvx, "softmax", 0, 100, SpanKind::op, "q::Softmax");
+  made.span(made.hmx, "MatMul", 100, 200);
+  const SpansByUnit by_unit(made.profile);
+  const auto own = own_durations(made.profile, by_unit);
+  const Coarse coarse = analyse_coarse(made.profile, by_unit, own);
+  const UnitTable units = analyse_units(made.profile, by_unit, own);
+  const Diagnosis given = diagnose(made.profile, {.known = {&by_unit, &own, &coarse, &units}});
+  EXPECT_EQ(rules_of(given), rules_of(diagnose(made.profile, {})));
+}
+
+TEST(FindingRules, HaveNamesOfTheirOwnAndSayAllThatTheyShould) {
+  std::set<std::string> names;
+  for (const RuleText& text : finding_rules()) {
+    EXPECT_TRUE(names.insert(text.name).second) << text.name;
+    for (const char* words : {text.finds, text.computed, text.threshold, text.source, text.blind}) {
+      EXPECT_GT(std::string(words).size(), 10u) << text.name;
+    }
+    EXPECT_EQ(finding_rule(text.name)->name, text.name);
+  }
+  const auto unknown = finding_rule("luck");
+  ASSERT_FALSE(unknown);
+  EXPECT_THAT(unknown.error().message, ::testing::HasSubstr("no rule is called 'luck'"));
+}
+
+// Times, ids, kinds and numbers of every sort, right and wrong.
+Profile hostile_profile(std::mt19937& random) {
+  constexpr std::int64_t extremes[] = {0,
+                                       1,
+                                       -1,
+                                       std::numeric_limits<std::int64_t>::max(),
+                                       std::numeric_limits<std::int64_t>::min(),
+                                       1000};
+  constexpr double numbers[] = {0,
+                                -5,
+                                1e308,
+                                std::numeric_limits<double>::quiet_NaN(),
+                                std::numeric_limits<double>::infinity(),
+                                50};
+  constexpr const char* names[] = {"utilization percent",
+                                   "Accelerator (execute) time (cycles)",
+                                   "QNN (execute) time",
+                                   "Accelerator (execute) time",
+                                   "ddr read bytes",
+                                   "queue depth",
+                                   "ucycles"};
+  constexpr const char* kinds[] = {
+      "@Spill", "@Fill", "q::Softmax", "aiccopytovtcm", "q::ForceFormat_Flat", "GdnMerge"};
+  CoreBuilder made;
+  const auto pick = [&](const auto& from) { return from[random() % std::size(from)]; };
+  const int spans = int(random() % 40);
+  for (int i = 0; i < spans; ++i) {
+    const auto start = random() % 4 == 0 ? pick(extremes) : std::int64_t(random() % 500);
+    made.span(UnitId(std::uint32_t(random() % 8)), "op" + std::to_string(random() % 9), 0, 0,
+              SpanKind(random() % 11), pick(kinds));
+    made.profile.spans.start.back() = start;
+    made.profile.spans.duration.back() =
+        random() % 4 == 0 ? pick(extremes) : std::int64_t(random() % 50);
+  }
+  if (random() % 2 == 0) {
+    for (int i = 0; i < spans; ++i) made.profile.spans.instance.push_back(random() % 4);
+  }
+  made.bytes("ddr read bytes", {pick(extremes), 64, 128});
+  for (int i = 0; i < 12; ++i) {
+    Measure measure;
+    measure.subject = Measure::Subject(random() % 5);
+    measure.subject_id = std::uint32_t(random() % 12);
+    measure.what = made.text(pick(names));
+    measure.kind = MeasureKind(random() % 8);
+    measure.clock = ClockId(std::uint32_t(random() % 2));
+    measure.value = pick(numbers);
+    made.profile.measures.push_back(measure);
+  }
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    made.phase("Graph Execute", i, pick(extremes), 5000, pick(numbers));
+    made.profile.edges.push_back({OpId(std::uint32_t(random() % 12)),
+                                  OpId(std::uint32_t(random() % 12)), EdgeKind(random() % 5)});
+    made.profile.tensor_uses.push_back(
+        {std::uint32_t(random() % 3), OpId(std::uint32_t(random() % 12))});
+  }
+  Tensor tensor;
+  tensor.is_constant = true;
+  tensor.size = Bytes{pick(extremes)};
+  made.profile.tensors = {tensor};
+  return std::move(made.profile);
+}
+
+TEST(Diagnose, HostileProfilesEndInFindingsWhoseSharesAreShares) {
+  std::mt19937 random(7);
+  std::set<std::string> found;
+  for (int round = 0; round < 2'000; ++round) {
+    const Profile profile = hostile_profile(random);
+    DiagnoseOptions options;
+    options.peaks.ddr_bytes_per_s = 1e9;
+    options.peaks.core_hz = 1e9;
+    for (const Finding& finding : diagnose(profile, options).findings) {
+      found.insert(finding.rule);
+      EXPECT_FALSE(finding.evidence.empty()) << finding.rule;
+      EXPECT_EQ(finding.no_gain.empty(), finding.gain.has_value()) << finding.rule;
+      if (!finding.gain) continue;
+      EXPECT_GE(finding.gain->share, 0) << finding.rule << " in round " << round;
+      EXPECT_LE(finding.gain->share, 1 + 1e-9) << finding.rule << " in round " << round;
+    }
+  }
+  EXPECT_GT(found.size(), 8u);
+}
+
+}  // namespace
+}  // namespace npuscope::analysis

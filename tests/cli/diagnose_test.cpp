@@ -1,0 +1,64 @@
+// npuscope diagnose as a user runs it.
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+#include "cli/trace_folder.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+using testing::HasSubstr;
+
+using Diagnose = TraceFolder;
+
+std::string bert() {
+  return std::string(NPUSCOPE_TEST_DATA) + "/qaic/bert-base-cased_b8_2core.opstats.summary.txt";
+}
+
+TEST_F(Diagnose, OfASummary) {
+  const Outcome outcome = run_npuscope({"diagnose", "--json", bert()});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  const auto page = nlohmann::json::parse(outcome.output)["profiles"][0];
+  EXPECT_EQ(page["findings"][0]["rule"], "softmax");
+  EXPECT_EQ(page["ranking"]["rows"][0]["rule"], "softmax");
+  EXPECT_EQ(page["summary"]["found"], page["findings"].size());
+}
+
+TEST_F(Diagnose, SaysWhatCouldNotBeTried) {
+  const Outcome outcome = run_npuscope({"diagnose", "--all", path("trace.json")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, HasSubstr("a timeline of units"));
+  EXPECT_THAT(outcome.output, HasSubstr("0 of "));
+}
+
+TEST_F(Diagnose, RulesAndTheirExplanationsNeedNoFile) {
+  const Outcome rules = run_npuscope({"diagnose", "--rules"});
+  EXPECT_EQ(rules.status, 0) << rules.errors;
+  EXPECT_THAT(rules.output, HasSubstr("memory-bound"));
+  const Outcome one = run_npuscope({"diagnose", "--explain", "spill"});
+  EXPECT_EQ(one.status, 0) << one.errors;
+  EXPECT_THAT(one.output, HasSubstr("25 %"));
+}
+
+TEST_F(Diagnose, BadRequestsAreOneSentence) {
+  const std::vector<std::pair<std::vector<std::string>, int>> requests = {
+      {{"diagnose"}, 2},
+      {{"diagnose", bert(), "--rule", "luck"}, 2},
+      {{"diagnose", "--explain", "luck"}, 2},
+      {{"diagnose", bert(), "--target", "htp-v99"}, 2},
+      {{"diagnose", bert(), "--ddr-peak", "fast"}, 2},
+      {{"diagnose", bert(), "--rule", "tiny-dma"}, 3},
+      {{"diagnose", path("missing.json")}, 3}};
+  for (const auto& [request, status] : requests) {
+    const Outcome outcome = run_npuscope(request);
+    EXPECT_EQ(outcome.status, status) << request.back();
+    EXPECT_EQ(outcome.output, "") << request.back();
+    EXPECT_EQ(std::count(outcome.errors.begin(), outcome.errors.end(), '\n'), 1) << outcome.errors;
+  }
+}
+
+}  // namespace
+}  // namespace npuscope::cli
