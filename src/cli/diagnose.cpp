@@ -27,8 +27,10 @@ ExitStatus diagnose(const DiagnoseCommandOptions& options) {
     return report(Error{ErrorKind::usage,
                         "no file is named; name a profile, or ask for --rules or --explain RULE"});
   }
+  report::FindingsRequest request = options.request;
+  request.is_part = !options.selection.unit.empty() || !options.selection.op.empty();
   return print_documents(options, [&](const Profile& profile) {
-    return report::make_findings_document(profile, options.request);
+    return report::make_findings_document(profile, request);
   });
 }
 

@@ -3,14 +3,15 @@
 //
 //   const Diagnosis diagnosis = diagnose(profile, {.peaks = …});
 //   diagnosis.findings[0].rule        "boundary-tax"
-//   diagnosis.findings[0].gain        35,120 cycles, 54.2 % of the wall, by longest path
-//   diagnosis.findings[0].evidence    format conversion: active 29,862 cycles, 46.1 % of the wall;
-//   … diagnosis.untried[0].missing      "bytes of transfers"
+//   diagnosis.findings[0].gain        30,649 cycles, 47.3 % of the wall, by longest path
+//   diagnosis.findings[0].evidence    29,862 cycles active, kind active, "ops: by kernel"
+//   diagnosis.untried[0].missing      "bytes of transfers"
 //
-// A rule says nothing where it does not apply, and what it would need where the profile does not
-// say enough. Gains are upper bounds, each of one finding alone: they overlap and must not be added
-// up. First come findings with a gain of the wall, the largest first, then those that gain time
-// outside of it, then those whose gain nobody can tell honestly, the severest first.
+// A rule says nothing where it does not apply or could not gain half a percent of the wall, and
+// what it would need where the profile does not say enough. Gains are upper bounds, each of one
+// finding alone: they overlap and must not be added up. First come findings with a gain of the
+// wall, the largest first, then those that gain time outside of it, then those whose gain nobody
+// can tell honestly, the severest first.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The answer of `npuscope diagnose`: findings, the one that could gain most first.
 //
-//   1  Glue at the boundaries of ops costs more than a tenth: up to 54.2 % of the wall
+//   1  Glue between ops runs for a tenth of the time or more: up to 54.2 % of the wall
 //     rule        boundary-tax
 //     gain        35,120 cycles; by longest path: this glue takes no time
 //     evidence               value  kind    from
@@ -20,6 +20,7 @@ namespace npuscope::report {
 struct FindingsRequest {
   PeakText peaks = {};
   std::string rule = {};   // one alone; empty: all
+  bool is_part = false;    // units or ops were left out: a moment without work may be theirs
   bool with_rest = false;  // also the rules that found nothing or could not be tried
 };
 

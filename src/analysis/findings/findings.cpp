@@ -25,6 +25,13 @@ const auto& all_rules() {
   return rules;
 }
 
+// What nothing would come of is no finding: work that others hide costs nothing.
+constexpr double least_gain = 0.005;
+
+bool is_worth_telling(const Finding& finding) {
+  return !finding.gain || finding.gain->share >= least_gain;
+}
+
 // Gains of the wall, then gains outside of it, then none.
 int place_of(const Finding& finding) {
   if (!finding.gain) return 2;
@@ -71,7 +78,8 @@ Diagnosis diagnose(const Profile& profile, const DiagnoseOptions& options) {
   for (const Rule* rule : all_rules()) {
     if (!options.only.empty() && options.only != rule->text.name) continue;
     RuleOutcome outcome = rule->apply(context);
-    if (auto* finding = std::get_if<Finding>(&outcome)) {
+    auto* finding = std::get_if<Finding>(&outcome);
+    if (finding != nullptr && is_worth_telling(*finding)) {
       finding->rule = rule->text.name;
       diagnosis.findings.push_back(std::move(*finding));
     } else if (auto* missing = std::get_if<Missing>(&outcome)) {

@@ -117,14 +117,14 @@ Section finding_section(const Profile& profile, const Finding& finding, std::siz
   return section;
 }
 
-Section summary_section(const Diagnosis& diagnosis, bool with_rest) {
+Section summary_section(const Diagnosis& diagnosis, const FindingsRequest& request) {
   Section section{.key = "summary"};
   const std::size_t tried = diagnosis.findings.size() + diagnosis.quiet.size();
   std::string text = fmt::format("{} of {} rules that this profile can be tried on",
                                  diagnosis.findings.size(), tried);
   if (!diagnosis.untried.empty()) {
     text += fmt::format("; {} more lack data{}", diagnosis.untried.size(),
-                        with_rest ? "" : " (--all lists them)");
+                        request.with_rest ? "" : " (--all lists them)");
   }
   section.facts = {
       {{"", "findings"}, text},
@@ -137,6 +137,10 @@ Section summary_section(const Diagnosis& diagnosis, bool with_rest) {
   if (gains > 0) {
     section.remarks = {
         "Each gain is an upper bound, of that finding alone; they overlap and do not add up."};
+  }
+  if (request.is_part) {
+    section.remarks.push_back(
+        "Units or ops are left out: what looks idle, exposed or alone may be beside them.");
   }
   return section;
 }
@@ -182,7 +186,7 @@ Result<Document> make_findings_document(const Profile& profile, const FindingsRe
                        files_text(profile));
   }
   Document document{.profile = &profile};
-  document.sections = {summary_section(diagnosis, request.with_rest), ranking_section(diagnosis)};
+  document.sections = {summary_section(diagnosis, request), ranking_section(diagnosis)};
   for (const Finding& finding : diagnosis.findings) {
     document.sections.push_back(finding_section(profile, finding, document.sections.size() - 1));
   }

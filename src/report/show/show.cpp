@@ -33,7 +33,10 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   page.unit_numbers = analyse_unit_numbers(profile);
   page.numbers = analyse_numbers(profile);
   page.counters = analyse_counters(profile);
-  if (profile.spans.size() <= most_spans_for_findings) {
+  // Of some units or ops nobody can say what is idle or exposed.
+  if (options.leaves_out_rows) {
+    page.diagnosis.emplace();
+  } else if (profile.spans.size() <= most_spans_for_findings) {
     DiagnoseOptions asked;
     if (const auto peaks = find_peaks(profile, {})) asked.peaks = peaks->peaks;
     asked.known = {&by_unit, &own, &page.coarse, &page.units};

@@ -35,8 +35,9 @@ TEST(MemoryBound, NotWhereDmaIsALittleLessBusyOrComputeIsNotLow) {
 Tried of_bytes(std::int64_t bytes) {
   CoreBuilder made(0, "time", ClockKind::wall, 1e9);
   made.span(made.hmx, "MatMul", 0, 600);
-  made.span(made.hvx, "Add", 600, 1000);
-  made.bytes("ddr read bytes", {bytes, 0});
+  made.span(made.hvx, "Add", 600, 900);
+  made.span(made.hmx, "MatMul", 900, 1000, SpanKind::dma_wait);
+  made.bytes("ddr read bytes", {bytes, 0, 0});
   DiagnoseOptions options;
   options.peaks.source = "target toy";
   options.peaks.ddr_bytes_per_s = 1e9;
@@ -47,6 +48,7 @@ TEST(MemoryBound, ByTheBytesWhereThePeakIsKnown) {
   const Tried tried = of_bytes(650);
   ASSERT_TRUE(tried.found());
   EXPECT_EQ(tried.value("ddr_share_of_peak"), 0.65);
+  EXPECT_EQ(tried.gain(), 100);
   EXPECT_EQ(tried.finding().evidence[0].source, "memory: ROOFLINE, target toy");
   EXPECT_TRUE(of_bytes(640).is_quiet());
 }

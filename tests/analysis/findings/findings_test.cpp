@@ -42,6 +42,13 @@ TEST(Diagnose, TheLargestGainFirstThenOthersByWeight) {
   EXPECT_EQ(rules.back(), "cold-inference");  // the only one without a gain
 }
 
+TEST(Diagnose, WhatNothingWouldComeOfIsNoFinding) {
+  CoreBuilder made;  // beside the product, on another unit, and nothing waits for it
+  made.span(made.hvx, "flat", 0, 300, SpanKind::op, "q::ForceFormat_Flat");
+  made.span(made.hmx, "MatMul", 0, 1000, SpanKind::op, "q::ConvLayer_s1.opt");
+  EXPECT_THAT(diagnose(made.profile, {.only = "boundary-tax"}).quiet, ElementsAre("boundary-tax"));
+}
+
 TEST(Diagnose, OneRuleAlone) {
   CoreBuilder made;
   made.span(made.hvx, "s", 0, 100, SpanKind::op, "q::Softmax");

@@ -16,7 +16,7 @@ RuleOutcome apply(FindingContext& context) {
   if (share < least_share) return DoesNotApply{};
   const bool timed = context.has_timeline();
   Finding finding;
-  finding.title = "Glue at the boundaries of ops costs more than a tenth";
+  finding.title = "Glue between ops runs for a tenth of the time or more";
   finding.weight = share >= 0.25 ? Weight::high : Weight::medium;
   for (const KernelTime& each : times) {
     Evidence time = ticks_evidence("time", each.name, each.time, each.kind, "ops: by kernel");
