@@ -75,6 +75,17 @@ struct Dependency {
   std::uint32_t kind = 0;  // 0 true (data), 1 false (memory reuse)
 };
 
+// One side of a transfer between the devices of a multi-device program: the sender's DMA task and
+// the HVX task of the receiver that waits for the data name the same pair of devices and number.
+struct PeerTransfer {
+  std::uint32_t task = 0;      // index in Program::tasks
+  std::uint32_t peer = 0;      // slice of the other device
+  std::uint64_t bytes = 0;     // of data
+  std::uint32_t number = 0;    // unique among the transfers from one device to another
+  std::uint32_t incoming = 0;  // 0 the sending side, 1 the receiving side
+};
+static_assert(sizeof(PeerTransfer) == 24);
+
 struct Program {
   std::string network_name;  // "QAicGraph"
   std::uint32_t cores = 0;
@@ -83,6 +94,11 @@ struct Program {
   std::uint64_t input_bytes = 0;     // host to device per inference
   std::uint64_t output_bytes = 0;    // device to host per inference, statistics excluded
   std::uint64_t retained_bytes = 0;  // state that stays on the device between inferences
+
+  // Of a multi-device program this is the part of device `slice` of `slices`.
+  std::uint32_t slice = 0;
+  std::uint32_t slices = 1;
+  std::vector<PeerTransfer> peer_transfers;  // by task
 
   // Instrumentation
   std::uint32_t stats_level = 40;

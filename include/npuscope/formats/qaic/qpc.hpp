@@ -24,6 +24,7 @@ inline constexpr std::string_view segment_network_elf = "network.elf";
 inline constexpr std::string_view segment_network_descriptor = "networkdesc.bin";
 inline constexpr std::string_view segment_constants = "constants.bin";
 inline constexpr std::string_view segment_constants_descriptor = "constantsdesc.bin";
+inline constexpr std::string_view segment_partition = "mdp_meta_info";  // of several devices
 // npuscope's own:
 inline constexpr std::string_view segment_program = "npuscope.program.bin";
 inline constexpr std::string_view segment_target = "npuscope.target.toml";

@@ -22,6 +22,14 @@ enum ProgramSection : std::uint32_t {
   section_tasks = 7,         // Task
   section_waits = 8,         // Wait
   section_dependencies = 9,  // Dependency
+  // Only of a multi-device program
+  section_slice = 10,           // 1 Slice
+  section_peer_transfers = 11,  // PeerTransfer
+};
+
+struct Slice {
+  std::uint32_t slice = 0;
+  std::uint32_t slices = 0;
 };
 
 struct Identity {
@@ -64,6 +72,10 @@ void for_each_section(const Program& program, Visit visit) {
   visit(section_tasks, std::span<const Task>(program.tasks));
   visit(section_waits, std::span<const Wait>(program.waits));
   visit(section_dependencies, std::span<const Dependency>(program.dependencies));
+  if (program.slices == 1) return;
+  const Slice slice{program.slice, program.slices};
+  visit(section_slice, std::span<const Slice>(&slice, 1));
+  visit(section_peer_transfers, std::span<const PeerTransfer>(program.peer_transfers));
 }
 
 template <class Record>
@@ -105,6 +117,19 @@ Status read_identity(const SectionReader& sections, std::string_view name, Progr
   program.output_bytes = identity.output_bytes;
   program.retained_bytes = identity.retained_bytes;
   return {};
+}
+
+Status read_slice(const SectionReader& sections, std::string_view name, Program& program) {
+  if (sections.find(section_slice) == nullptr) return {};
+  std::vector<Slice> records;
+  if (auto read = read_section(sections, section_slice, name, records); !read) return read;
+  if (records.size() != 1) {
+    return input_error("{}: section kind {} of the program makes no sense; write the file again",
+                       name, std::uint32_t(section_slice));
+  }
+  program.slice = records[0].slice;
+  program.slices = records[0].slices;
+  return read_section(sections, section_peer_transfers, name, program.peer_transfers);
 }
 
 Status read_kernels(const SectionReader& sections, std::string_view name, Program& program) {
@@ -166,6 +191,7 @@ Result<Program> read_program(ByteSpan bytes, std::string name) {
   table(section_tasks, program.tasks);
   table(section_waits, program.waits);
   table(section_dependencies, program.dependencies);
+  then([&] { return read_slice(*sections, name, program); });
   then([&] { return check_program(program, name); });
   if (!read) return tl::unexpected(read.error());
   return program;

@@ -1,6 +1,7 @@
 #include "formats/qaic/qpc/program_check.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <queue>
 
 #include "npuscope/base/text.hpp"
@@ -11,6 +12,7 @@ namespace {
 
 constexpr std::uint32_t max_cores = 64;
 constexpr std::uint32_t max_hvx_threads = 16;
+constexpr std::uint32_t max_slices = 64;
 constexpr std::uint64_t max_tasks = std::uint64_t{1} << 28;
 // Longest network name: it becomes part of file names, which end at 255 bytes.
 constexpr std::size_t max_name_bytes = 160;
@@ -171,6 +173,42 @@ Status check_waits(const Program& program, std::string_view name) {
   return {};
 }
 
+bool is_side_of_transfer(const Program& program, const PeerTransfer& transfer) {
+  const auto after =
+      std::upper_bound(program.queue_begin.begin(), program.queue_begin.end(), transfer.task);
+  const auto queue = std::size_t(after - program.queue_begin.begin()) - 1;
+  const auto group = ThreadGroup(queue % thread_groups);
+  const Task& task = program.tasks[transfer.task];
+  if (transfer.incoming != 0) return group != ThreadGroup::dma_issue;
+  return group == ThreadGroup::dma_issue && task.ddr_read + task.ddr_write + task.multicast == 0 &&
+         (task.flags & task_end_stats) == 0;
+}
+
+Status check_peer_transfers(const Program& program, std::string_view name) {
+  if (program.slices < 1 || program.slices > max_slices || program.slice >= program.slices) {
+    return input_error("{}: program of device {} of {}; 1 to {} devices are possible", name,
+                       program.slice, program.slices, max_slices);
+  }
+  std::uint64_t bytes = 0;
+  std::optional<std::uint32_t> last;
+  for (std::size_t i = 0; i < program.peer_transfers.size(); ++i) {
+    const PeerTransfer& transfer = program.peer_transfers[i];
+    const bool sound = transfer.task < program.tasks.size() && (!last || *last < transfer.task) &&
+                       transfer.peer < program.slices && transfer.peer != program.slice &&
+                       transfer.incoming <= 1 && transfer.bytes <= 0xFFFF'FFFFu &&
+                       is_side_of_transfer(program, transfer) &&
+                       add_within(bytes, transfer.bytes, max_total_bytes);
+    if (!sound) {
+      return input_error(
+          "{}: transfer {} between devices (task {}, device {}, {} bytes) makes no sense; the "
+          "program is damaged",
+          name, i, transfer.task, transfer.peer, transfer.bytes);
+    }
+    last = transfer.task;
+  }
+  return {};
+}
+
 // Executes the queues without time: only which task can follow which. Every wait is looked at once
 // and every task finishes once, so the cost is linear (but for a heap of at most `queues` entries).
 class DryRun {
@@ -273,9 +311,14 @@ class DryRun {
 }  // namespace
 
 Status check_program(const Program& program, std::string_view name) {
-  for (const auto check : {check_identity, check_queues, check_tasks, check_waits}) {
+  for (const auto check :
+       {check_identity, check_queues, check_tasks, check_waits, check_peer_transfers}) {
     if (auto checked = check(program, name); !checked) return checked;
   }
+  return check_that_it_ends(program, name);
+}
+
+Status check_that_it_ends(const Program& program, std::string_view name) {
   return DryRun(program, name).run();
 }
 
