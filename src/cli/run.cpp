@@ -1,4 +1,6 @@
 // npuscope run: execute programs on the reference NPU and collect profiling files.
+#include <fmt/ranges.h>
+
 #include <cstdio>
 #include <memory>
 
@@ -81,8 +83,9 @@ Status take_arguments(RunArguments& arguments) {
 void print_text(const npu::RunOutcome& outcome, bool verbose) {
   for (const npu::ProgramRun& run : outcome.programs) {
     if (verbose || outcome.programs.size() > 1) {
-      print(stdout, "Program {}: {} on device {}\n", run.number, printable(run.network),
-            run.device);
+      const std::string devices = fmt::format("{}", fmt::join(run.devices, ", "));
+      print(stdout, "Program {}: {} on device{} {}\n", run.number, printable(run.network),
+            run.devices.size() > 1 ? "s" : "", devices);
     }
     print(stdout, "{}", report::print_run_report(report::report_run(run)));
   }

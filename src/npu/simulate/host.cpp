@@ -135,7 +135,7 @@ std::uint32_t Host::poll_ticks(std::uint32_t activation, std::uint64_t number, s
       (longest_poll_ticks + 1));
 }
 
-void Host::record_ports(std::uint32_t index, Recorder& recorder) const {
+void Host::record_ports(std::uint32_t index, DeviceRecorders& recorder) const {
   const qaic::Program& program = context_.program;
   if (program.stats_level < 50) return;
   const Activation& activation = activations_[index];

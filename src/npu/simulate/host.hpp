@@ -12,8 +12,8 @@
 #include <deque>
 #include <vector>
 
+#include "npu/simulate/device_recorders.hpp"
 #include "npu/simulate/events.hpp"
-#include "npu/simulate/recorder.hpp"
 
 namespace npuscope::npu {
 
@@ -30,7 +30,7 @@ class Host {
 
   // The device begins and ends the oldest inference it has not.
   SimulatedInference& begin_on_device(std::uint32_t activation, Picoseconds now);
-  void record_ports(std::uint32_t activation, Recorder& recorder) const;
+  void record_ports(std::uint32_t activation, DeviceRecorders& recorder) const;
   SimulatedInference& end_on_device(std::uint32_t activation, Picoseconds end, std::uint64_t ticks);
 
   bool all_complete() const;

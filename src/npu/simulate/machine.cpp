@@ -55,7 +55,9 @@ Machine::Machine(const RecordingContext& context, EventQueue& events)
       program_(context.program),
       target_(context.target),
       events_(events),
-      ddr_(target_.ddr_bytes_per_s * target_.ddr_efficiency, target_.ddr_bytes_per_s_per_core),
+      cores_per_device_(program_.cores / program_.slices),
+      memories_(program_.slices, SharedBandwidth(target_.ddr_bytes_per_s * target_.ddr_efficiency,
+                                                 target_.ddr_bytes_per_s_per_core)),
       clocks_(make_clocks(target_, context.options, context.options.activations * program_.cores)) {
   const double hertz = context.options.core_hz > 0 ? context.options.core_hz : target_.core_hz;
   const auto at_nominal_clock = [&](double cycles) { return from_seconds(cycles / hertz); };
@@ -71,7 +73,16 @@ Machine::Machine(const RecordingContext& context, EventQueue& events)
                                     (level >= 50 ? ports * target_.record_cycles_port : 0));
   ddr_latency_ = from_seconds(target_.ddr_latency_s);
   multicast_latency_ = from_seconds(target_.multicast_latency_s);
+  peer_latency_ = from_seconds(target_.peer_latency_s);
   dma_depth_ = std::clamp(target_.dma_depth, 1u, 4096u);
+  if (program_.slices > 1) {
+    peer_links_.assign(program_.slices,
+                       SharedBandwidth(target_.peer_bytes_per_s, target_.peer_bytes_per_s));
+    peer_bytes_.resize(program_.tasks.size());
+  }
+  for (const qaic::PeerTransfer& transfer : program_.peer_transfers) {
+    if (transfer.incoming == 0) peer_bytes_[transfer.task] = transfer.bytes;
+  }
 
   queues_.resize(std::size_t{context.options.activations} * program_.queues());
   engines_.resize(queues_.size());
@@ -118,7 +129,7 @@ void Machine::reset(Queue& queue, std::uint64_t inference, Picoseconds now) {
 }
 
 void Machine::record_begin(std::uint32_t activation, Picoseconds now) {
-  Recorder& recorder = *activations_[activation].recorder;
+  DeviceRecorders& recorder = *activations_[activation].recorder;
   const std::uint32_t threads = program_.threads_per_core();
   for (std::uint32_t core = 0; core < program_.cores; ++core) {
     const std::uint32_t physical = activation * program_.cores + core;
@@ -135,7 +146,7 @@ void Machine::record_begin(std::uint32_t activation, Picoseconds now) {
 }
 
 void Machine::begin(std::uint32_t activation, std::uint64_t inference, Picoseconds now,
-                    Recorder* recorder) {
+                    DeviceRecorders* recorder) {
   now_ = now;
   Activation& state = activations_[activation];
   state.recorder = recorder;
@@ -277,7 +288,7 @@ void Machine::start(std::uint32_t index) {
   queue.running = true;
   queue.transfer_end = {};
   queue.transferring = moves_data;
-  if (queue.transferring) ddr_.add(now_, index, ddr_bytes(task));
+  if (queue.transferring) memories_[device_of(index)].add(now_, index, ddr_bytes(task));
   progress(index);
 }
 
@@ -401,15 +412,18 @@ void Machine::serve_dma(std::uint32_t index) {
 void Machine::begin_dma_transfer(std::uint32_t index, Picoseconds now) {
   DmaEngine& engine = engines_[index];
   engine.streaming_begin = now;
-  const std::uint64_t bytes = ddr_bytes(program_.tasks[queues_[index].first_task + engine.served]);
+  const std::uint32_t task = queues_[index].first_task + engine.served;
+  const std::uint64_t bytes = ddr_bytes(program_.tasks[task]);
   if (bytes > 0) {
-    ddr_.add(now, index, bytes);
+    memories_[device_of(index)].add(now, index, bytes);
+  } else if (peer_bytes(task) > 0) {
+    peer_links_[device_of(index)].add(now, index, peer_bytes(task));
   } else {
     end_dma_transfer(index, now);
   }
 }
 
-// The DDR part of the transfer that the engine serves is over.
+// The part of the transfer that the engine serves in DDR, or on the link to a peer, is over.
 void Machine::end_dma_transfer(std::uint32_t index, Picoseconds now) {
   const Queue& queue = queues_[index];
   DmaEngine& engine = engines_[index];
@@ -418,14 +432,16 @@ void Machine::end_dma_transfer(std::uint32_t index, Picoseconds now) {
   const Picoseconds multicast =
       from_seconds(double(task.multicast) / target_.multicast_bytes_per_s_per_core);
   const Picoseconds streaming_end = std::max(now, engine.streaming_begin + multicast);
-  const Picoseconds latency = std::max(ddr_bytes(task) > 0 ? ddr_latency_ : Picoseconds{},
-                                       task.multicast > 0 ? multicast_latency_ : Picoseconds{});
+  const std::uint64_t to_peer = peer_bytes(queue.first_task + position);
+  const Picoseconds latency = std::max({ddr_bytes(task) > 0 ? ddr_latency_ : Picoseconds{},
+                                        task.multicast > 0 ? multicast_latency_ : Picoseconds{},
+                                        to_peer > 0 ? peer_latency_ : Picoseconds{}});
   engine.free = streaming_end;
   engine.busy = false;
   engine.last_completion = std::max(engine.last_completion, streaming_end + latency);
   out_of_time_ = out_of_time_ || engine.last_completion > time_limit;
-  Recorder* recorder = recorder_of(queue);
-  if (recorder != nullptr && ddr_bytes(task) + task.multicast > 0) {
+  DeviceRecorders* recorder = recorder_of(queue);
+  if (recorder != nullptr && ddr_bytes(task) + task.multicast + to_peer > 0) {
     const CoreClock& clock = clocks_[queue.clock];
     const double cycles = clock.cycles_at(now) - clock.cycles_at(engine.streaming_begin) +
                           to_seconds(streaming_end - now) * clock.hertz();
@@ -435,9 +451,21 @@ void Machine::end_dma_transfer(std::uint32_t index, Picoseconds now) {
   serve_dma(index);
 }
 
+Picoseconds Machine::next_transfer_end() const {
+  Picoseconds next = memories_.front().next_end();
+  for (std::size_t i = 1; i < memories_.size(); ++i) next = std::min(next, memories_[i].next_end());
+  for (const SharedBandwidth& link : peer_links_) next = std::min(next, link.next_end());
+  return next;
+}
+
 void Machine::end_transfer() {
-  now_ = ddr_.next_end();
-  const std::uint32_t index = ddr_.take();
+  now_ = next_transfer_end();
+  const auto ends_now = [&](const SharedBandwidth& link) { return link.next_end() == now_; };
+  auto ended = std::find_if(memories_.begin(), memories_.end(), ends_now);
+  if (ended == memories_.end()) {
+    ended = std::find_if(peer_links_.begin(), peer_links_.end(), ends_now);
+  }
+  const std::uint32_t index = ended->take();
   Queue& queue = queues_[index];
   if (!queue.transferring) return end_dma_transfer(index, now_);
   queue.transferring = false;
@@ -479,7 +507,7 @@ void Machine::next_window() {
   for (std::uint32_t i = 0; i < queues_.size(); ++i) {
     if (queues_[i].running) progress(i);
   }
-  const Picoseconds next_event = std::min(events_.next_time(), ddr_.next_end());
+  const Picoseconds next_event = std::min(events_.next_time(), next_transfer_end());
   quiet_ = crossing_ == 0 && next_event >= window_end();
   // Two quiet windows are alike, and so are those that follow: one long window stands for them.
   if (!was_quiet || !quiet_ || next_event == never) return;

@@ -16,6 +16,9 @@
 //                      overlaps with the next transfer. At most dma_depth transfers are in flight.
 //                      The task that ends the statistics waits for all transfers and is
 //                      synchronous.
+//   between devices    a transfer to another device leaves over the sender's link, which all its
+//                      cores share; the link of the receiver is no limit of its own. The task that
+//                      receives is an HVX task that waits for it.
 //
 // Semaphore latency, barrier and recording take their cycles at the nominal clock.
 //
@@ -28,8 +31,8 @@
 #include <vector>
 
 #include "npu/simulate/core_clock.hpp"
+#include "npu/simulate/device_recorders.hpp"
 #include "npu/simulate/events.hpp"
-#include "npu/simulate/recorder.hpp"
 #include "npu/simulate/shared_bandwidth.hpp"
 
 namespace npuscope::npu {
@@ -42,7 +45,7 @@ class Machine {
 
   // Starts all threads of an activation; `recorder` (may be null) takes down the inference.
   void begin(std::uint32_t activation, std::uint64_t inference, Picoseconds now,
-             Recorder* recorder);
+             DeviceRecorders* recorder);
   // When the inference that ended last on the activation did.
   Picoseconds end_of(std::uint32_t activation) const { return activations_[activation].end; }
   // First begin to last end of its threads, each by the timer of its core.
@@ -66,7 +69,7 @@ class Machine {
 
   // What the event queue does not hold: the end of the next DDR transfer, and of the clocks' window
   // (never, when no governor is at work).
-  Picoseconds next_transfer_end() const { return ddr_.next_end(); }
+  Picoseconds next_transfer_end() const;
   void end_transfer();
   Picoseconds window_end() const { return clocks_.front().window_end(); }
   void next_window();
@@ -123,7 +126,7 @@ class Machine {
   };
 
   struct Activation {
-    Recorder* recorder = nullptr;
+    DeviceRecorders* recorder = nullptr;
     std::uint32_t threads_left = 0;
     Picoseconds end{};                     // latest of the threads that have ended
     std::uint64_t begin_ticks = 0;         // earliest of its cores' timers
@@ -134,7 +137,9 @@ class Machine {
   const qaic::Task& task_of(const Queue& queue) const {
     return program_.tasks[queue.first_task + queue.next];
   }
-  Recorder* recorder_of(const Queue& queue) { return activations_[queue.activation].recorder; }
+  DeviceRecorders* recorder_of(const Queue& queue) {
+    return activations_[queue.activation].recorder;
+  }
   bool is_asynchronous(const Queue& queue, const qaic::Task& task) const;
   bool moves_data_itself(const Queue& queue, const qaic::Task& task) const;
   void reset(Queue& queue, std::uint64_t inference, Picoseconds now);
@@ -154,6 +159,12 @@ class Machine {
   void end_threads(std::uint32_t index);
   bool end_thread(std::uint32_t index, std::uint32_t thread);
 
+  std::uint32_t device_of(std::uint32_t index) const {
+    return queues_[index].core / cores_per_device_;
+  }
+  std::uint64_t peer_bytes(std::uint32_t task) const {
+    return peer_bytes_.empty() ? 0 : peer_bytes_[task];
+  }
   void serve_dma(std::uint32_t index);
   void begin_dma_transfer(std::uint32_t index, Picoseconds now);
   void end_dma_transfer(std::uint32_t index, Picoseconds now);
@@ -163,10 +174,13 @@ class Machine {
   const qaic::Program& program_;
   const Target& target_;
   EventQueue& events_;
-  SharedBandwidth ddr_;
-  std::vector<CoreClock> clocks_;   // by physical core
-  std::vector<Queue> queues_;       // by activation * queues + queue of the program
-  std::vector<DmaEngine> engines_;  // as queues_
+  std::uint32_t cores_per_device_;
+  std::vector<SharedBandwidth> memories_;    // DDR, by device
+  std::vector<SharedBandwidth> peer_links_;  // to other devices, by device; empty: it is alone
+  std::vector<std::uint64_t> peer_bytes_;    // sent to another device, by task; empty: none are
+  std::vector<CoreClock> clocks_;            // by physical core
+  std::vector<Queue> queues_;                // by activation * queues + queue of the program
+  std::vector<DmaEngine> engines_;           // as queues_
   std::vector<Activation> activations_;
 
   Picoseconds sync_;
@@ -176,6 +190,7 @@ class Machine {
   Picoseconds record_thread_;
   Picoseconds ddr_latency_;
   Picoseconds multicast_latency_;
+  Picoseconds peer_latency_;
   std::uint32_t dma_depth_;
 
   std::uint32_t crossing_ = 0;

@@ -73,7 +73,8 @@ void for_each_thread(const Program& program, Body body) {  // body(queue, core, 
 }  // namespace
 
 RecordingContext::RecordingContext(const Program& its_program, const Target& its_target,
-                                   const SimulationOptions& its_options)
+                                   const SimulationOptions& its_options, std::uint32_t first_device,
+                                   std::uint32_t devices)
     : program(its_program),
       target(its_target),
       options(its_options),
@@ -81,8 +82,13 @@ RecordingContext::RecordingContext(const Program& its_program, const Target& its
       record_positions(positions_among_recorded(its_program)) {
   const auto kilohertz = std::uint32_t(std::lround(target.timer_hz / 1000));
   const std::uint64_t start = timer_at_start(options.seed, kilohertz);
-  for (std::uint32_t core = 0; core < options.activations * program.cores; ++core) {
-    // Real ones differ by up to 5 ticks (first ticks of the cores in the BERT summary).
+  const std::uint32_t cores = program.cores / devices;
+  for (std::uint32_t i = 0; i < options.activations * program.cores; ++i) {
+    constexpr std::uint32_t most_cores = 64;
+    const std::uint32_t device = first_device + i % program.cores / cores;
+    const std::uint32_t core = i / program.cores * cores + i % cores + device * most_cores;
+    // Real ones differ by up to 5 ticks (first ticks of the cores in the BERT summary); the
+    // firmware of each device syncs its timer with the time of day.
     constexpr std::uint64_t skews = 5;
     timers.emplace_back(kilohertz,
                         start + key_of(options.seed, RandomUse::core_timer, core) % skews);

@@ -64,13 +64,16 @@ struct RecordingContext {
   const Target& target;
   const SimulationOptions& options;
   std::uint64_t program_fingerprint = 0;
-  std::vector<CoreTimer> timers;             // by physical core
+  std::vector<CoreTimer> timers;             // by physical core of an activation's devices
   std::vector<std::uint64_t> counter_bases;  // cycle counter at the start, by physical core
   // Place among the recorded tasks of its queue, by task; only at levels that record some of them.
   std::vector<std::uint32_t> record_positions;
 
+  // Of the devices [first_device, first_device + devices) of a multi-device program; `program` is
+  // then theirs together.
   RecordingContext(const qaic::Program& program, const Target& target,
-                   const SimulationOptions& options);
+                   const SimulationOptions& options, std::uint32_t first_device = 0,
+                   std::uint32_t devices = 1);
 };
 
 class Recorder {

@@ -20,12 +20,20 @@ std::string inference_name(std::uint32_t program, const SimulatedInference& infe
                      inference.number);
 }
 
+const std::vector<std::byte>& buffer_of(const SimulatedInference& inference, std::size_t part) {
+  return part == 0 ? inference.stats_buffer : inference.more_stats_buffers[part - 1];
+}
+
 }  // namespace
+
+std::string RunFiles::part_name(std::size_t part) const {
+  return run_.is_multi_device() ? "-" + run_.parts[part]->program.network_name : "";
+}
 
 RunFiles::RunFiles(const RunRequest& request, const PlannedRun& run, RunOutcome& outcome)
     : request_(request), run_(run), outcome_(outcome) {
   latency_.program_id = run.number;
-  latency_.program_name = run.loaded->label;
+  latency_.program_name = run.label();
   latency_.requested = request.simulation.samples * request.simulation.activations;
 }
 
@@ -56,34 +64,50 @@ Status RunFiles::add(const SimulatedInference& inference) {
 }
 
 Status RunFiles::add_output(const SimulatedInference& inference) {
-  const std::string name = fmt::format("aiccyclecounts-activation-{}-inf-{}.bin",
-                                       inference.activation, inference.number);
-  return write(request_.write_output_folder / name, inference.stats_buffer);
+  for (std::size_t part = 0; part < run_.parts.size(); ++part) {
+    const std::string name = fmt::format("aiccyclecounts{}-activation-{}-inf-{}.bin",
+                                         part_name(part), inference.activation, inference.number);
+    const auto file = request_.write_output_folder / name;
+    if (auto done = write(file, buffer_of(inference, part)); !done) return done;
+  }
+  return {};
 }
 
 Status RunFiles::add_buffer(const SimulatedInference& inference) {
   if (!request_.types.raw_device_stats) return {};
-  const std::string name =
-      fmt::format("{}-{}-aiccyclecounts.bin", inference_name(run_.number, inference),
-                  run_.loaded->program.network_name);
-  return write(request_.output_folder / name, inference.stats_buffer);
+  for (std::size_t part = 0; part < run_.parts.size(); ++part) {
+    const std::string name =
+        fmt::format("{}-{}-aiccyclecounts.bin", inference_name(run_.number, inference),
+                    run_.parts[part]->program.network_name);
+    const auto file = request_.output_folder / name;
+    if (auto done = write(file, buffer_of(inference, part)); !done) return done;
+  }
+  return {};
 }
 
-Status RunFiles::decode_against_network() {
-  if (network_) return {};
-  qaic::StatsNetworkOptions options;
-  options.label = run_.loaded->label;
-  auto network =
-      qaic::StatsNetwork::create(run_.loaded->descriptor, &run_.loaded->program, options);
-  if (!network) return tl::unexpected(network.error());
-  network_ = std::make_unique<qaic::StatsNetwork>(std::move(*network));
+Status RunFiles::decode_against_networks() {
+  if (!networks_.empty()) return {};
+  for (const auto& part : run_.parts) {
+    qaic::StatsNetworkOptions options;
+    options.label = part->label;
+    auto network = qaic::StatsNetwork::create(part->descriptor, &part->program, options);
+    if (!network) return tl::unexpected(network.error());
+    networks_.push_back(std::move(*network));
+  }
   return {};
 }
 
 Status RunFiles::add_decoded(const SimulatedInference& inference) {
-  if (auto ready = decode_against_network(); !ready) return ready;
-  const std::string name = inference_name(run_.number, inference);
-  auto profile = qaic::decode_stats_buffer(inference.stats_buffer, name, *network_);
+  if (auto ready = decode_against_networks(); !ready) return ready;
+  for (std::size_t part = 0; part < run_.parts.size(); ++part) {
+    if (auto done = add_decoded(part, inference); !done) return done;
+  }
+  return {};
+}
+
+Status RunFiles::add_decoded(std::size_t part, const SimulatedInference& inference) {
+  const std::string name = inference_name(run_.number, inference) + part_name(part);
+  auto profile = qaic::decode_stats_buffer(buffer_of(inference, part), name, networks_[part]);
   if (!profile) return tl::unexpected(profile.error());
   if (request_.types.stats) {
     const std::string text = qaic::print_summary(qaic::summarise(*profile));
@@ -95,9 +119,9 @@ Status RunFiles::add_decoded(const SimulatedInference& inference) {
 }
 
 qaic::LatencySample RunFiles::latency_of(const SimulatedInference& inference) const {
-  const qaic::Program& program = run_.loaded->program;
-  const double timer_hz = run_.loaded->target.timer_hz;
-  const Picoseconds submit{std::llrint(run_.loaded->target.host_submit_s * 1e12)};
+  const qaic::Program& program = run_.first().program;
+  const double timer_hz = run_.first().target.timer_hz;
+  const Picoseconds submit{std::llrint(run_.first().target.host_submit_s * 1e12)};
   qaic::LatencySample sample;
   sample.sample = inference.number;
   if (program.stats_level >= 40) {
@@ -140,11 +164,11 @@ Status RunFiles::finish() {
 }
 
 void RunFiles::add_op_trace(const SimulatedInference& inference) {
-  node_cycles_.push_back(node_cycles_of(run_.loaded->program, *run_.loaded->schematic, inference));
+  node_cycles_.push_back(node_cycles_of(run_.first().program, *run_.first().schematic, inference));
 }
 
 Status RunFiles::add_optrace(SimulationResult& result) {
-  const LoadedProgram& loaded = *run_.loaded;
+  const LoadedProgram& loaded = run_.first();
   auto set = make_optrace(loaded.program, *loaded.schematic, loaded.target, result,
                           std::move(node_cycles_));
   if (!set) return tl::unexpected(set.error());

@@ -33,15 +33,18 @@ class RunFiles {
   Status add_buffer(const SimulatedInference& inference);
   Status add_decoded(const SimulatedInference& inference);
   qaic::LatencySample latency_of(const SimulatedInference& inference) const;
-  Status decode_against_network();
+  Status decode_against_networks();
+  Status add_decoded(std::size_t part, const SimulatedInference& inference);
+  // "-QAicGraph_slice01" of a multi-device program's parts, which share all other names.
+  std::string part_name(std::size_t part) const;
   void announce(const std::filesystem::path& file);
   Status write(const std::filesystem::path& file, ByteSpan bytes);
 
   const RunRequest& request_;
   const PlannedRun& run_;
   RunOutcome& outcome_;
-  std::unique_ptr<qaic::StatsNetwork> network_;
-  std::vector<Profile> profiles_;  // for the trace
+  std::vector<qaic::StatsNetwork> networks_;  // by part
+  std::vector<Profile> profiles_;             // for the trace
   qaic::LatencyReport latency_;
   NodeCycles node_cycles_;
 };

@@ -4,14 +4,13 @@
 #include <charconv>
 #include <optional>
 
+#include "npuscope/formats/qaic/opstats_files.hpp"
 #include "npuscope/formats/qaic/qpc.hpp"
 #include "npuscope/npu/simulate/optrace.hpp"
 
 namespace npuscope::npu {
 
 namespace {
-
-constexpr std::string_view slice_mark = "_slice";
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
@@ -24,10 +23,7 @@ std::optional<std::uint32_t> number_in(std::string_view text) {
 
 // NN of QAicGraph_sliceNN: which device of a multi-device program this is.
 std::optional<std::uint32_t> slice_of(const std::string& path) {
-  const std::string name = last_name(path);
-  const std::size_t mark = name.rfind(slice_mark);
-  if (mark == std::string::npos) return std::nullopt;
-  return number_in(std::string_view(name).substr(mark + slice_mark.size()));
+  return qaic::slice_number(last_name(path));
 }
 
 std::uint32_t device_of_slice(const std::vector<std::uint32_t>& devices, std::uint32_t slice) {
@@ -139,8 +135,12 @@ Result<std::vector<Selection>> select(const std::vector<qaic::QpcProgram>& found
     auto loaded = load(found[place], file);
     if (!loaded) return tl::unexpected(loaded.error());
     names += fmt::format("{}{} {}", names.empty() ? "" : ", ", place, loaded->label);
-    if (!request.program.empty() && !by_place && request.program != loaded->program.network_name &&
-        request.program != loaded->path && request.program != loaded->label) {
+    // All parts of a multi-device program go by its name.
+    const bool whole =
+        loaded->program.slices > 1 && request.program == qaic::without_slice(loaded->label);
+    if (!request.program.empty() && !by_place && !whole &&
+        request.program != loaded->program.network_name && request.program != loaded->path &&
+        request.program != loaded->label) {
       continue;
     }
     selected.push_back({place, std::make_shared<const LoadedProgram>(std::move(*loaded))});
@@ -156,17 +156,51 @@ Result<std::vector<Selection>> select(const std::vector<qaic::QpcProgram>& found
 }
 
 Status check_run(const RunRequest& request, const PlannedRun& run, const std::string& file) {
-  if (auto usable = check_level(request, *run.loaded, file); !usable) return usable;
+  if (auto usable = check_level(request, run.first(), file); !usable) return usable;
   if (!request.qnn_folder.empty()) {
-    const auto& schematic = run.loaded->schematic;
+    const auto& schematic = run.first().schematic;
     auto usable =
-        check_optrace(run.loaded->program, schematic ? &*schematic : nullptr, run.loaded->target);
+        check_optrace(run.first().program, schematic ? &*schematic : nullptr, run.first().target);
     if (!usable) return input_error("{}: {}", file, usable.error().message);
   }
-  return check_simulation(run.loaded->program, run.loaded->target, request.simulation);
+  return check_simulation(run.programs(), run.first().target, request.simulation);
+}
+
+// The parts of one multi-device program, which the selection from `first` on begins with.
+Result<PlannedRun> gather_parts(const std::vector<Selection>& selected, std::size_t first,
+                                const RunRequest& request, const std::string& file) {
+  const qaic::Program& program = selected[first].loaded->program;
+  PlannedRun run;
+  run.number = std::uint32_t(selected[first].place);
+  for (std::uint32_t slice = 0; slice < program.slices; ++slice) {
+    const std::size_t at = first + slice;
+    if (at >= selected.size() || selected[at].loaded->program.slice != slice ||
+        selected[at].loaded->program.slices != program.slices) {
+      return input_error(
+          "{}: {} is a part of a program for {} devices, but the part of device {} is not there "
+          "beside it; all parts run together",
+          file, program.network_name, program.slices, slice);
+    }
+    run.parts.push_back(selected[at].loaded);
+    run.devices.push_back(device_of_slice(request.devices, slice));
+  }
+  return run;
+}
+
+Status check_devices(const PlannedRun& run) {
+  std::vector<std::uint32_t> devices = run.devices;
+  std::sort(devices.begin(), devices.end());
+  const auto twice = std::adjacent_find(devices.begin(), devices.end());
+  if (twice == devices.end()) return {};
+  return usage_error("device {} is given twice for the {} parts of {}; name a device for each (-D)",
+                     *twice, devices.size(), run.label());
 }
 
 }  // namespace
+
+std::string PlannedRun::label() const {
+  return is_multi_device() ? std::string(qaic::without_slice(first().label)) : first().label;
+}
 
 Result<std::vector<PlannedRun>> plan_run(const RunRequest& request) {
   if (request.devices.empty()) return usage_error("no device is named; name at least one (-d 0)");
@@ -182,14 +216,23 @@ Result<std::vector<PlannedRun>> plan_run(const RunRequest& request) {
 
   std::vector<PlannedRun> runs;
   const std::size_t devices = request.devices.size();
-  for (const Selection& it : *selected) {
+  for (std::size_t place = 0; place < selected->size(); ++place) {
+    const Selection& it = (*selected)[place];
+    if (it.loaded->program.slices > 1) {
+      auto run = gather_parts(*selected, place, request, file);
+      if (!run) return tl::unexpected(run.error());
+      if (auto usable = check_devices(*run); !usable) return tl::unexpected(usable.error());
+      place += run->parts.size() - 1;
+      runs.push_back(std::move(*run));
+      continue;
+    }
     if (const auto slice = slice_of(it.loaded->path)) {
       runs.push_back(
-          {std::uint32_t(it.place), device_of_slice(request.devices, *slice), it.loaded});
+          {std::uint32_t(it.place), {device_of_slice(request.devices, *slice)}, {it.loaded}});
       continue;
     }
     for (std::size_t i = 0; i < devices; ++i) {
-      runs.push_back({std::uint32_t(it.place * devices + i), request.devices[i], it.loaded});
+      runs.push_back({std::uint32_t(it.place * devices + i), {request.devices[i]}, {it.loaded}});
     }
   }
   for (const PlannedRun& run : runs) {

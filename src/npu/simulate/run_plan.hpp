@@ -24,8 +24,18 @@ struct LoadedProgram {
 
 struct PlannedRun {
   std::uint32_t number = 0;  // <P>: place in the QPC, times the devices each program runs on
-  std::uint32_t device = 0;
-  std::shared_ptr<const LoadedProgram> loaded;
+  std::vector<std::uint32_t> devices;
+  // One; of a multi-device program one per device, in order of their slices.
+  std::vector<std::shared_ptr<const LoadedProgram>> parts;
+
+  const LoadedProgram& first() const { return *parts.front(); }
+  bool is_multi_device() const { return parts.size() > 1; }
+  std::vector<const qaic::Program*> programs() const {
+    std::vector<const qaic::Program*> all;
+    for (const auto& part : parts) all.push_back(&part->program);
+    return all;
+  }
+  std::string label() const;  // of the whole program
 };
 
 // Refuses what can be refused without running: folders that cannot be written, programs that do

@@ -9,11 +9,11 @@ namespace {
 
 Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& planned,
                                RunOutcome& outcome) {
-  const qaic::Program& program = planned.loaded->program;
+  const LoadedProgram& loaded = planned.first();
   RunFiles files(request, planned, outcome);
   SimulationOptions options = request.simulation;
   options.program_number = planned.number;
-  options.device = planned.device;
+  options.device = planned.devices.front();
   if (!request.types.any()) options.samples = 0;
   options.outputs = request.write_output_folder.empty() ? 0 : request.outputs;
   options.op_trace = !request.qnn_folder.empty();
@@ -23,7 +23,7 @@ Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& plan
     };
   }
   options.on_sample = [&](const SimulatedInference& inference) { return files.add(inference); };
-  auto result = simulate(program, planned.loaded->target, options);
+  auto result = simulate(planned.programs(), planned.devices, loaded.target, options);
   if (!result) return tl::unexpected(result.error());
   if (auto done = files.finish(); !done) return tl::unexpected(done.error());
   if (options.op_trace) {
@@ -32,13 +32,14 @@ Result<ProgramRun> run_program(const RunRequest& request, const PlannedRun& plan
 
   ProgramRun run;
   run.number = planned.number;
-  run.device = planned.device;
-  run.network = planned.loaded->label;
-  run.batch_size = program.batch_size;
-  run.stats_level = program.stats_level;
+  run.device = planned.devices.front();
+  run.devices = planned.devices;
+  run.network = planned.label();
+  run.batch_size = loaded.program.batch_size;
+  run.stats_level = loaded.program.stats_level;
   run.activations = options.activations;
   run.samples = files.samples();
-  run.timer = Hertz{planned.loaded->target.timer_hz};
+  run.timer = Hertz{loaded.target.timer_hz};
   run.result = std::move(*result);
   return run;
 }
@@ -63,7 +64,7 @@ void judge_samples(const RunRequest& request, const ProgramRun& run, RunOutcome&
 }
 
 void note_what_is_not_measured(const PlannedRun& planned, RunOutcome& outcome) {
-  const std::uint32_t level = planned.loaded->program.stats_level;
+  const std::uint32_t level = planned.first().program.stats_level;
   if (level >= 50) return;
   outcome.warnings.push_back(fmt::format(
       "program {}: {} measured, shown as N/A: it was compiled with -stats-level={}, it needs {}",

@@ -7,6 +7,7 @@
 #include "npu/simulate/host.hpp"
 #include "npu/simulate/machine.hpp"
 #include "npu/simulate/session.hpp"
+#include "npuscope/formats/qaic/program_slices.hpp"
 
 namespace npuscope::npu {
 
@@ -73,15 +74,33 @@ Status check_target(const Target& target) {
   return {};
 }
 
+// What the device that has most sends to the host: each has a link of its own.
+std::uint64_t most_output_bytes(std::span<const qaic::Program* const> slices) {
+  std::uint64_t bytes = 0;
+  for (const qaic::Program* slice : slices) {
+    bytes = std::max(bytes, slice->output_bytes + stats_bytes(*slice));
+  }
+  return bytes;
+}
+
 class Simulation {
  public:
-  Simulation(const qaic::Program& program, const Target& target, const SimulationOptions& options)
-      : context_(program, target, options),
+  // `program` is the slices' together.
+  Simulation(const qaic::Program& program, std::span<const qaic::Program* const> slices,
+             std::span<const std::uint32_t> devices, const Target& target,
+             const SimulationOptions& options)
+      : context_(program, target, options, 0, program.slices),
         options_(options),
         machine_(context_, events_),
-        host_(context_, program.output_bytes + stats_bytes(program), events_),
+        host_(context_, most_output_bytes(slices), events_),
         recorders_(options.activations),
         samples_left_(options.activations, options.samples) {
+    device_options_.resize(slices.size(), options);
+    for (std::uint32_t i = 0; i < slices.size(); ++i) {
+      device_options_[i].device = devices[i];
+      device_contexts_.push_back(
+          std::make_unique<RecordingContext>(*slices[i], target, device_options_[i], i));
+    }
     if (!target.session) return;
     for (std::uint32_t i = 0; i < options.activations; ++i) {
       sessions_.emplace_back(context_, machine_, i);
@@ -138,7 +157,8 @@ class Simulation {
     if (inference.sampled) --samples_left_[activation];
     const bool traced = options_.op_trace && (inference.number == 0 || is_handed_on(inference));
     if (inference.sampled || inference.is_output || traced) {
-      recorders_[activation] = std::make_unique<Recorder>(context_, activation, inference.number);
+      recorders_[activation] =
+          std::make_unique<DeviceRecorders>(device_contexts_, activation, inference.number);
       host_.record_ports(activation, *recorders_[activation]);
     }
     if (sessions_.empty()) {
@@ -183,11 +203,16 @@ class Simulation {
   void keep_records(SimulatedInference& inference) {
     const std::uint32_t activation = inference.activation;
     if (!recorders_[activation]) return;
-    Recorder& recorder = *recorders_[activation];
+    DeviceRecorders& recorders = *recorders_[activation];
     const bool wanted = inference.sampled || inference.is_output;
-    if (wanted && context_.program.stats_level >= 40) inference.stats_buffer = recorder.buffer();
-    if (wanted) inference.truth = recorder.take_truth();
-    inference.op_trace = recorder.take_op_trace();
+    const bool recorded = wanted && context_.program.stats_level >= 40;
+    if (recorded) inference.stats_buffer = recorders.device(0).buffer();
+    if (wanted) inference.truth = recorders.device(0).take_truth();
+    for (std::uint32_t i = 1; i < recorders.devices(); ++i) {
+      if (recorded) inference.more_stats_buffers.push_back(recorders.device(i).buffer());
+      if (wanted) inference.more_truth.push_back(recorders.device(i).take_truth());
+    }
+    inference.op_trace = recorders.device(0).take_op_trace();
     if (is_handed_on(inference)) options_.on_op_trace(inference);
     if (inference.number != 0) inference.op_trace = {};
     recorders_[activation].reset();
@@ -200,6 +225,8 @@ class Simulation {
       if (auto taken = options_.on_sample(inference); !taken) return taken;
       inference.stats_buffer = {};
       inference.truth = {};
+      inference.more_stats_buffers = {};
+      inference.more_truth = {};
     }
     if (result_.inferences.size() >= most_inferences) {
       return usage_error(
@@ -234,9 +261,11 @@ class Simulation {
   EventQueue events_;
   Machine machine_;
   Host host_;
-  std::vector<DeviceSession> sessions_;               // by activation; empty: the target has none
-  std::vector<std::unique_ptr<Recorder>> recorders_;  // by activation; null: not sampled
-  std::vector<std::uint64_t> samples_left_;           // by activation
+  std::vector<DeviceSession> sessions_;  // by activation; empty: the target has none
+  std::vector<SimulationOptions> device_options_;
+  std::vector<std::unique_ptr<RecordingContext>> device_contexts_;
+  std::vector<std::unique_ptr<DeviceRecorders>> recorders_;  // by activation; null: not sampled
+  std::vector<std::uint64_t> samples_left_;                  // by activation
   SimulationResult result_;
 };
 
@@ -245,8 +274,27 @@ class Simulation {
 Status check_simulation(const qaic::Program& program, const Target& target,
                         const SimulationOptions& options) {
   if (auto usable = qaic::check_program(program, program.network_name); !usable) return usable;
+  if (program.slices > 1) {
+    return input_error("network {}: is the part of device {} of {}; all parts run together",
+                       program.network_name, program.slice, program.slices);
+  }
   if (auto usable = check_target(target); !usable) return usable;
   return check_options(program, target, options);
+}
+
+Status check_simulation(std::span<const qaic::Program* const> slices, const Target& target,
+                        const SimulationOptions& options) {
+  if (slices.size() == 1) return check_simulation(*slices[0], target, options);
+  for (const qaic::Program* slice : slices) {
+    if (auto usable = qaic::check_program(*slice, slice->network_name); !usable) return usable;
+  }
+  if (slices.empty()) return usage_error("there is no program to run");
+  if (!(target.peer_bytes_per_s >= 1)) {
+    return usage_error("target {} has no link between devices ([peer]); run one device's program",
+                       target.name);
+  }
+  if (auto usable = check_target(target); !usable) return usable;
+  return check_options(*slices[0], target, options);
 }
 
 Result<SimulationResult> simulate(const qaic::Program& program, const Target& target,
@@ -254,7 +302,25 @@ Result<SimulationResult> simulate(const qaic::Program& program, const Target& ta
   if (auto usable = check_simulation(program, target, options); !usable) {
     return tl::unexpected(usable.error());
   }
-  return Simulation(program, target, options).run();
+  const qaic::Program* only = &program;
+  return Simulation(program, std::span(&only, 1), std::span(&options.device, 1), target, options)
+      .run();
+}
+
+Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
+                                  std::span<const std::uint32_t> devices, const Target& target,
+                                  const SimulationOptions& options) {
+  if (auto usable = check_simulation(slices, target, options); !usable) {
+    return tl::unexpected(usable.error());
+  }
+  if (devices.size() != slices.size()) {
+    return usage_error("{} devices are named for a program of {}; name one for each",
+                       devices.size(), slices.size());
+  }
+  if (slices.size() == 1) return simulate(*slices[0], target, options);
+  const auto joined = qaic::join_slices(slices, slices[0]->network_name);
+  if (!joined) return tl::unexpected(joined.error());
+  return Simulation(*joined, slices, devices, target, options).run();
 }
 
 }  // namespace npuscope::npu

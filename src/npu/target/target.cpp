@@ -148,6 +148,13 @@ void read_memory_and_host(FieldReader& in, Target& target) {
   in.integer("dma.depth", target.dma_depth, 1, 1 << 16);
   in.number("dma.multicast_bytes_per_s_per_core", target.multicast_bytes_per_s_per_core, 1e6, 1e15);
   in.number("dma.multicast_latency_s", target.multicast_latency_s, 0, 1);
+  if (in.root().at_path("ddr.capacity_bytes")) {
+    in.integer("ddr.capacity_bytes", target.ddr_capacity_bytes, 1 << 20, 1ll << 50);
+  }
+  if (in.root().at_path("peer").as_table() != nullptr) {
+    in.number("peer.bytes_per_s", target.peer_bytes_per_s, 1e6, 1e15);
+    in.number("peer.latency_s", target.peer_latency_s, 0, 1);
+  }
   in.number("host.link_bytes_per_s", target.host_link_bytes_per_s, 1e6, 1e15);
   in.number("host.latency_s", target.host_latency_s, 0, 1);
   in.number("host.submit_s", target.host_submit_s, 0, 1);

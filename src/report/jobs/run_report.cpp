@@ -61,6 +61,7 @@ RunReport report_run(const npu::ProgramRun& run) {
   RunReport report;
   report.program = run.number;
   report.device = run.device;
+  report.devices = run.devices;
   report.network = run.network;
   report.stats_level = run.stats_level;
   report.activations = run.activations;
@@ -108,6 +109,7 @@ std::string print_run_report(const RunReport& report) {
 ordered_json run_report_json(const RunReport& report) {
   ordered_json json{{"program", report.program},
                     {"device", report.device},
+                    {"devices", report.devices},
                     {"network", report.network},
                     {"stats_level", report.stats_level},
                     {"activations", report.activations},

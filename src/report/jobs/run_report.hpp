@@ -44,6 +44,7 @@ struct RunMetric {
 struct RunReport {
   std::uint32_t program = 0;
   std::uint32_t device = 0;
+  std::vector<std::uint32_t> devices;  // of a multi-device program all
   std::string network;
   std::uint32_t stats_level = 0;
   std::uint32_t activations = 1;

@@ -47,10 +47,11 @@ struct RunRequest {
   std::function<void(std::string_view)> tell;  // takes "Writing file:…"; may be empty
 };
 
-// One program on one device.
+// One program on one device, or a multi-device program on all of its.
 struct ProgramRun {
   std::uint32_t number = 0;  // <P>
-  std::uint32_t device = 0;
+  std::uint32_t device = 0;  // the first of them
+  std::vector<std::uint32_t> devices;
   std::string network;
   std::uint32_t batch_size = 1;
   std::uint32_t stats_level = 0;

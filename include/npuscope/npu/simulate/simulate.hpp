@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -113,6 +114,9 @@ struct SimulatedInference {
   std::uint64_t output_wait_ticks = 0;
   std::vector<std::byte> stats_buffer;  // empty unless sampled; always below -stats-level=40
   std::vector<TaskTruth> truth;         // empty unless asked for and sampled
+  // The same of the other devices of a multi-device program, in order of their slices.
+  std::vector<std::vector<std::byte>> more_stats_buffers;
+  std::vector<std::vector<TaskTruth>> more_truth;
   std::vector<OpTraceRecord> op_trace;  // empty unless op_trace is asked for; of the first only
   std::vector<SessionPhase> phases;     // the outer one first; empty unless op_trace is asked for
 };
@@ -127,6 +131,15 @@ struct SimulationResult {
 // Input errors: the program cannot run, or a figure of the target makes no sense.
 Status check_simulation(const qaic::Program& program, const Target& target,
                         const SimulationOptions& options);
+
+// The same of a multi-device program, whose parts (in order of their slices) execute together, part
+// i on devices[i]: one inference is one of all of them. A usage error when the target has no link
+// between devices; an input error when the parts are not those of one program.
+Status check_simulation(std::span<const qaic::Program* const> slices, const Target& target,
+                        const SimulationOptions& options);
+Result<SimulationResult> simulate(std::span<const qaic::Program* const> slices,
+                                  std::span<const std::uint32_t> devices, const Target& target,
+                                  const SimulationOptions& options);
 
 // What check_simulation refuses, and an input error when the target's figures make the run take
 // more than 11 days of the device's time.

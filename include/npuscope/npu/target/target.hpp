@@ -93,14 +93,20 @@ struct Target {
   double hvx_macs_per_cycle_fp16 = 0;
   double hvx_macs_per_cycle_fp32 = 0;  // float32 products run here: the HMX has no float32
 
-  double ddr_bytes_per_s = 0;           // peak
-  double ddr_efficiency = 1;            // sustained share of it
-  double ddr_bytes_per_s_per_core = 0;  // what one core's DMA can draw
-  double ddr_latency_s = 0;             // per transfer
+  double ddr_bytes_per_s = 0;            // peak
+  double ddr_efficiency = 1;             // sustained share of it
+  double ddr_bytes_per_s_per_core = 0;   // what one core's DMA can draw
+  double ddr_latency_s = 0;              // per transfer
+  std::uint64_t ddr_capacity_bytes = 0;  // of a device; 0: not known, nothing is refused
   double multicast_bytes_per_s_per_core = 0;
   double multicast_latency_s = 0;
   double dma_issue_cycles = 0;  // of the DMAIssue thread per descriptor
   std::uint32_t dma_depth = 0;  // transfers in flight per core
+
+  // To other devices of a multi-device program, all cores of the sender together; 0: it has no such
+  // link.
+  double peer_bytes_per_s = 0;
+  double peer_latency_s = 0;  // until the receiver sees the last byte
 
   double host_link_bytes_per_s = 0;  // PCIe
   double host_latency_s = 0;         // per direction and inference
