@@ -10,6 +10,7 @@
 #include "npuscope/npu/compile/build.hpp"
 #include "report/document/json_text.hpp"
 #include "report/jobs/compile_report.hpp"
+#include "report/jobs/devices_report.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -23,6 +24,8 @@ struct CompileArguments {
   std::vector<std::string> symbols;
   std::vector<std::string> profiling_types;
   std::string pmu_events;
+  std::string load_partition;
+  std::string dump_partition;
   bool perf_metrics = false;
   bool perf_warnings = false;
   bool json = false;
@@ -69,6 +72,21 @@ Status take_profiling_types(CompileArguments& arguments, bool level_given) {
   return {};
 }
 
+Status take_partition(CompileArguments& arguments) {
+  if (arguments.load_partition.empty()) return {};
+  auto file = MappedFile::open(arguments.load_partition);
+  if (!file) return tl::unexpected(file.error());
+  auto config = npu::read_partition_config(file->bytes(), arguments.load_partition);
+  if (!config) return tl::unexpected(config.error());
+  const std::uint32_t cores = arguments.request.options.cores;
+  if (cores != 0 && cores != config->cores) {
+    return usage_error("-aic-num-cores={} but {} gives each device {} cores; give one of them",
+                       cores, arguments.load_partition, config->cores);
+  }
+  arguments.request.partition = std::move(*config);
+  return {};
+}
+
 void print_text(const CompileArguments& arguments, const npu::BuildResult& result) {
   for (const std::string& warning : result.warnings) {
     print(stderr, "npuscope: warning: {}\n", printable(warning));
@@ -86,6 +104,7 @@ Status compile(CompileArguments& arguments, bool level_given) {
   if (auto ok = take_symbols(arguments); !ok) return ok;
   if (auto ok = take_pmu_events(arguments); !ok) return ok;
   if (auto ok = take_profiling_types(arguments, level_given); !ok) return ok;
+  if (auto ok = take_partition(arguments); !ok) return ok;
   std::error_code failure;
   std::filesystem::create_directories(arguments.binary_dir, failure);
   std::error_code unknown;
@@ -105,6 +124,11 @@ Status compile(CompileArguments& arguments, bool level_given) {
   if (!result) return tl::unexpected(result.error());
   const auto path = std::filesystem::path(arguments.binary_dir) / "programqpc.bin";
   if (auto ok = write_file_atomically(path, result->qpc); !ok) return ok;
+  if (!arguments.dump_partition.empty()) {
+    const std::string config = npu::write_partition_config(result->partition);
+    const auto dumped = write_file_atomically(arguments.dump_partition, as_byte_span(config));
+    if (!dumped) return dumped;
+  }
   if (arguments.json) {
     nlohmann::ordered_json json;
     json["program"] = path.string();
@@ -112,10 +136,12 @@ Status compile(CompileArguments& arguments, bool level_given) {
     for (const auto& network : result->networks) {
       json["networks"].push_back(report::compile_metrics_json(network));
     }
+    if (result->partition.is_multi_device()) json["devices"] = report::devices_json(*result);
     print(stdout, "{}", report::json_text(json));
     return {};
   }
   print_text(arguments, *result);
+  print(stdout, "{}", report::devices_text(*result));
   print(stdout, "Generated binary is present at {}\n", printable(arguments.binary_dir));
   return {};
 }
@@ -126,7 +152,7 @@ void add_vendor_flags(CLI::App& command, CompileArguments& arguments) {
     command.add_flag(flag, arguments.ignored_flag, "accepted for the vendor's scripts, no effect")
         ->group("Accepted without effect");
   }
-  for (const char* option : {"--aic-hw-version", "--custom-IO-list-file"}) {
+  for (const char* option : {"--aic-hw-version", "--custom-IO-list-file", "--mdts-mos"}) {
     command
         .add_option(option, arguments.ignored_value, "accepted for the vendor's scripts, no effect")
         ->group("Accepted without effect");
@@ -186,6 +212,10 @@ void add_compile_command(CLI::App& program, ExitStatus& status) {
       ->required();
   command.add_option("--aic-num-cores", request.options.cores, "cores to use; default all")
       ->check(whole_number(1));
+  command.add_option("--mdp-load-partition-config", arguments->load_partition,
+                     "JSON file that names the devices that share the model");
+  command.add_option("--mdp-dump-partition-config", arguments->dump_partition,
+                     "write the devices of this compilation as such a file");
   command.add_option("--target", request.target, "a built-in target or a .toml file")
       ->capture_default_str();
   command.add_flag("--convert-to-fp16", request.options.convert_to_fp16,

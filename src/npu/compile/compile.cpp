@@ -30,6 +30,10 @@ Status check_options(const CompileOptions& options, const Target& target) {
     return usage_error("{} PMU events asked for; the hardware counts at most 8 at once",
                        options.pmu_events.size());
   }
+  if (options.slices > 1 && target.peer_bytes_per_s == 0) {
+    return usage_error("{} devices: {} has no link between devices ([peer] of its description)",
+                       options.slices, target.name);
+  }
   return {};
 }
 
@@ -59,6 +63,18 @@ HostTraffic host_traffic(const Graph& graph, bool retained_state, bool convert_t
     if (!state) traffic.input += bytes;
   }
   return traffic;
+}
+
+// Which tasks exchange data with other devices.
+void add_peer_transfers(const LoweredNetwork& network, const std::vector<TaskIndex>& origin,
+                        CompiledNetwork& compiled) {
+  for (std::uint32_t at = 0; at < origin.size(); ++at) {
+    const TaskSpec& spec = network.tasks.tasks()[origin[at]];
+    if (spec.peer_bytes == 0) continue;
+    compiled.program.peer_transfers.push_back(
+        {at, spec.peer, spec.peer_bytes, spec.peer_number, spec.incoming ? 1u : 0u});
+    if (!spec.incoming) compiled.metrics.cores[spec.core].peer_bytes += spec.peer_bytes;
+  }
 }
 
 std::uint32_t batch_of(const Graph& graph) {
@@ -93,6 +109,8 @@ Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target
     program.input_bytes = traffic.input;
     program.output_bytes = traffic.output;
     program.retained_bytes = traffic.retained;
+    program.slice = options.slice;
+    program.slices = options.slices;
 
     Lowering lowering(graph, target, options);
     const bool draws = target.session.has_value() && options.cores == 1;
@@ -107,6 +125,7 @@ Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target
     }
     compiled.metrics = std::move(network.metrics);
     complete_metrics(graph, lowering.plans(), network, program, compiled.metrics);
+    add_peer_transfers(network, origin, compiled);
     return compiled;
   } catch (const LoweringFailure& failure) {
     return input_error("{}", failure.message);

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <limits>
 
+#include "npu/compile/devices/shard.hpp"
 #include "npu/compile/operand_text.hpp"
 
 namespace npuscope::npu {
 
 Lowering::Lowering(const Graph& graph, const Target& target, const CompileOptions& options)
-    : MatrixLowering(graph, target, options) {}
+    : CollectiveLowering(graph, target, options) {}
 
 LoweredNetwork Lowering::run() {
+  if (options_.slices > 1) reserve_landing_places();
   place_inputs();
   bool inputs_released = false;
   for (position_ = 0; position_ < graph_.nodes.size(); ++position_) {
@@ -53,7 +55,9 @@ void Lowering::lower_operator(const Node& node, const NodePlan& plan) {
   begin_node(node);
   check_operands(node);
   const OpClass op_class = plan.op_class;
-  if (plan.compound) {
+  if (node.domain == collective_domain) {
+    lower_collective(node);
+  } else if (plan.compound) {
     lower_compound(node);
   } else if (op_class == OpClass::matmul || op_class == OpClass::convolution) {
     lower_matrix(node, plan);

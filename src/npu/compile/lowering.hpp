@@ -1,14 +1,15 @@
-// From nodes to tasks. Four layers, each using those before it:
+// From nodes to tasks. Five layers, each using those before it:
 //
-//   TaskWriter       writes tasks of the node at hand
-//   Residency        where tensors are, and moves them
-//   VectorLowering   operators on HVX
-//   MatrixLowering   products on the HMX
+//   TaskWriter           writes tasks of the node at hand
+//   Residency            where tensors are, and moves them
+//   VectorLowering       operators on HVX
+//   MatrixLowering       products on the HMX
+//   CollectiveLowering   exchanges between devices
 //
 // Lowering walks the model's nodes and hands each to the layer that knows it.
 #pragma once
 
-#include "npu/compile/matrix_lowering.hpp"
+#include "npu/compile/devices/collective_lowering.hpp"
 
 namespace npuscope::npu {
 
@@ -18,7 +19,7 @@ struct LoweredNetwork {
   CompileMetrics metrics;
 };
 
-class Lowering : private MatrixLowering {
+class Lowering : private CollectiveLowering {
  public:
   Lowering(const Graph& graph, const Target& target, const CompileOptions& options);
   LoweredNetwork run();

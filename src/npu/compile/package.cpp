@@ -39,7 +39,7 @@ std::vector<qaic::QpcSegmentSource> segments_of(const CompiledNetwork& network,
 }  // namespace
 
 Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& networks,
-                                           const Target& target) {
+                                           const Target& target, std::string_view partition) {
   if (networks.empty()) return usage_error("there is no network to package");
   if (networks.size() == 1) return qaic::write_qpc(segments_of(networks[0], target));
   std::vector<qaic::QpcSegmentSource> outer;
@@ -47,6 +47,9 @@ Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& n
     auto inner = qaic::write_qpc(segments_of(network, target));
     if (!inner) return inner;
     outer.push_back({network.program.network_name, std::move(*inner), 0});
+  }
+  if (!partition.empty()) {
+    outer.push_back({std::string(qaic::segment_partition), copy_of(partition), 0});
   }
   return qaic::write_qpc(outer);
 }

@@ -20,6 +20,9 @@ std::int64_t estimated_duration(const TaskSpec& task, const Target& target, std:
     seconds +=
         target.multicast_latency_s + double(task.multicast) / target.multicast_bytes_per_s_per_core;
   }
+  if (task.peer_bytes > 0 && !task.incoming) {
+    seconds += target.peer_latency_s + double(task.peer_bytes) / (target.peer_bytes_per_s / cores);
+  }
   return std::llround(seconds * 1e12);
 }
 

@@ -41,6 +41,11 @@ struct TaskSpec {
   std::uint8_t flags = 0;
   std::uint8_t thread_imbalance = 0;
   std::uint16_t port = 0;
+  // Of one side of a transfer between devices
+  std::uint64_t peer_bytes = 0;  // 0: it is none
+  std::uint32_t peer = 0;
+  std::uint32_t peer_number = 0;
+  bool incoming = false;
   // For the descriptor
   std::uint64_t output_bytes = 0;
   StringId name{}, kernel{}, types{}, memory{}, shape{}, operands{}, attributes{};

@@ -78,6 +78,54 @@ TEST_F(Specializations, ThatLeaveASymbolOpenAreRefusedByItsName) {
   EXPECT_NE(built.error().message.find("ctx_len"), std::string::npos) << built.error().message;
 }
 
+TEST_F(Specializations, OnSeveralDevicesHaveANetworkForEach) {
+  write_list(R"({"specializations": [
+      {"batch_size": "1", "seq_len": "32", "ctx_len": "128"},
+      {"batch_size": "1", "seq_len": "1", "ctx_len": "128"}]})");
+  request_.partition.devices = {0, 1};
+  request_.partition.cores = 2;
+  const auto built = build_from_onnx(folder_ / "model.onnx", request_);
+  ASSERT_TRUE(built) << built.error().message;
+  std::vector<std::string> names;
+  for (const CompiledNetwork& network : built->networks) {
+    names.push_back(network.program.network_name);
+    EXPECT_EQ(network.program.cores, 2u);
+  }
+  EXPECT_EQ(names,
+            (std::vector<std::string>{"QAicGraph_spec0_slice00", "QAicGraph_spec0_slice01",
+                                      "QAicGraph_spec1_slice00", "QAicGraph_spec1_slice01"}));
+  const auto qpc = qaic::read_qpc(built->qpc, "built");
+  ASSERT_TRUE(qpc);
+  const qaic::QpcSegment* partition = qpc->find(qaic::segment_partition);
+  ASSERT_NE(partition, nullptr);
+  EXPECT_EQ(read_partition_config(partition->bytes, "mdp_meta_info")->devices,
+            request_.partition.devices);
+  EXPECT_EQ(qaic::find_programs(built->qpc, "built")->size(), 4u);
+}
+
+// Amber 7B in float32 is 25 GiB of constants: too much for one card, and for two whose share
+// is 12.6 GiB and the whole table of embeddings, not.
+TEST(DeviceMemory, IsNotOverfilled) {
+  const auto model = generate_onnx(*make_architecture("amber-7b", {}), {1, 1, 128}, {});
+  ASSERT_TRUE(model);
+  const auto path = std::filesystem::temp_directory_path() /
+                    fmt::format("npuscope-memory-test-{}.onnx", ::getpid());
+  ASSERT_TRUE(write_file_atomically(path, as_byte_span(model->bytes)));
+  BuildRequest request;
+  request.options.cores = 16;
+  request.options.stats_level = 40;
+  const auto one = build_from_onnx(path, request);
+  ASSERT_FALSE(one);
+  EXPECT_NE(one.error().message.find("device 0 of 1 needs 25."), std::string::npos)
+      << one.error().message;
+  EXPECT_NE(one.error().message.find("aic100 has 16.00 GiB"), std::string::npos)
+      << one.error().message;
+  request.partition.devices = {0, 1};
+  const auto two = build_from_onnx(path, request);
+  EXPECT_TRUE(two) << two.error().message;
+  std::filesystem::remove(path);
+}
+
 TEST(PmuRecipes, AreThoseOfTheTarget) {
   BuildRequest request;
   request.pmu_recipe = "Nothing";

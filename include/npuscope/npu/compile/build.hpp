@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "npuscope/npu/compile/compile.hpp"
+#include "npuscope/npu/compile/partition_config.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu {
@@ -26,14 +27,20 @@ struct BuildRequest {
   std::string specializations;  // path of the JSON file, or empty
   bool allow_unknown = false;
   std::string pmu_recipe;  // by name, or empty
+  // Which devices share the model; its cores, where it names some, instead of options.cores.
+  PartitionConfig partition;
 };
 
 struct BuildResult {
-  std::vector<CompiledNetwork> networks;  // one, or one per specialisation
+  // One, or one per specialisation; of a multi-device program as many as devices of each, in order
+  // of their slices.
+  std::vector<CompiledNetwork> networks;
+  PartitionConfig partition;  // as it was compiled
   std::vector<std::string> warnings;
   std::vector<std::byte> qpc;
 };
 
+// Input errors also where a device's part does not fit its DDR, with the numbers.
 Result<BuildResult> build_from_onnx(const std::filesystem::path& model, BuildRequest request);
 
 // "seq_len,32"

@@ -39,6 +39,9 @@ struct CompileOptions {
   bool ddr_stats = false;
   std::vector<std::uint32_t> pmu_events;
   std::uint32_t op_stats_verbosity = 1;  // 2: operands and attributes in the descriptor
+  // The graph is the part of device `slice` of `slices` (device_graph of npu/compile/devices).
+  std::uint32_t slice = 0;
+  std::uint32_t slices = 1;
 };
 
 struct CoreMetrics {
@@ -47,6 +50,7 @@ struct CoreMetrics {
   std::uint64_t ddr_read_constant_bytes = 0;  // of those, weights and other constants
   std::uint64_t ddr_write_bytes = 0;
   std::uint64_t multicast_bytes = 0;  // sent
+  std::uint64_t peer_bytes = 0;       // sent to other devices
   std::uint64_t tasks = 0;
   std::uint64_t barriers = 0;  // tasks that other queues wait on
 };
@@ -75,9 +79,10 @@ struct CompiledNetwork {
 Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target,
                                         const CompileOptions& options);
 
-// programqpc.bin. One network lies in the container itself; several (one per specialisation) each
-// in a nested container under their name.
+// programqpc.bin. One network lies in the container itself; several (one per specialisation and
+// device) each in a nested container under their name. `partition`, of a multi-device program, is
+// the segment mdp_meta_info.
 Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& networks,
-                                           const Target& target);
+                                           const Target& target, std::string_view partition = {});
 
 }  // namespace npuscope::npu
