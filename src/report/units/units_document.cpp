@@ -8,6 +8,7 @@
 
 #include "npuscope/analysis/imbalance.hpp"
 #include "npuscope/analysis/overlap.hpp"
+#include "npuscope/analysis/peers.hpp"
 #include "npuscope/analysis/unit_numbers.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/parallel.hpp"
@@ -46,6 +47,7 @@ class UnitsSections {
   Section concurrency_section() const;
   Section imbalance() const;
   Section one_core() const;
+  Section peers() const;
 
   const Profile& profile_;
   const UnitsRequest& request_;
@@ -355,6 +357,41 @@ Section UnitsSections::one_core() const {
   return section;
 }
 
+Section UnitsSections::peers() const {
+  const Peers peers = analyse_peers(profile_);
+  if (peers.rows.empty()) return {};
+  Section section{.key = "peers", .title = in_ticks("BETWEEN DEVICES")};
+  section.table.fields = {{"from", "from"},
+                          {"to", "to"},
+                          {"sent_transfers", "sent", Format::count},
+                          {"sent_bytes", "bytes sent", Format::bytes},
+                          {"sent_time", "sending, work", Format::ticks},
+                          {"received_transfers", "received", Format::count},
+                          {"received_bytes", "bytes received", Format::bytes},
+                          {"received_wait", "waited for, work", Format::ticks},
+                          {"paired", "paired", Format::count}};
+  std::int64_t sent = 0, received = 0;
+  for (const PeerRow& row : peers.rows) {
+    section.table.rows.push_back({row.from, row.to, row.sent.transfers, row.sent.bytes,
+                                  row.sent.time, row.received.transfers, row.received.bytes,
+                                  row.received.time, row.paired});
+    sent = saturating_add(sent, row.sent.bytes);
+    received = saturating_add(received, row.received.bytes);
+  }
+  section.facts = {{{"sent_bytes", "bytes sent", Format::bytes}, sent},
+                   {{"received_bytes", "bytes received", Format::bytes}, received},
+                   {{"unpaired", "sides without the other", Format::count}, peers.unpaired}};
+  section.remarks = {
+      "Devices by their slices. sending is the sum over transfers, from issue to arrival; waited "
+      "for, the sum over transfers of what their receiver waited for them after it had begun to "
+      "send its own share. Transfers overlap, so neither is time of the wall."};
+  if (peers.unpaired > 0) {
+    section.remarks.push_back(
+        "Where a side lacks the other, the file is without that device or those operators.");
+  }
+  return section;
+}
+
 // Questions that have nothing to do with each other.
 void UnitsSections::analyse() {
   const std::function<void()> questions[] = {
@@ -388,6 +425,7 @@ Result<Document> UnitsSections::make() {
     add(overlap_section());
     add(concurrency_section());
     add(imbalance());
+    add(peers());
     add(one_core());
   }
   add(std::move(said));

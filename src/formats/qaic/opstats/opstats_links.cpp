@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 #include <span>
 #include <tuple>
 
@@ -231,6 +232,16 @@ std::optional<Port> parse_port(std::string_view description) {
   return std::nullopt;
 }
 
+// Traces of few details name the ports only beside the op's attributes.
+void tell_port(const PortSpan& side, OpId op, Profile& profile) {
+  if (op == OpId::none) return;
+  StringId& attributes = profile.ops[index_of(op)].attributes;
+  if (profile.strings[attributes].find("PortDescription: ") != std::string_view::npos) return;
+  attributes = profile.strings.intern(fmt::format(
+      "{}{{PortType: P2P, PortDescription: {}, TransactionId: {}}}", profile.strings[attributes],
+      profile.strings[side.description], profile.strings[side.transaction]));
+}
+
 }  // namespace
 
 void add_opstats_flows(const chrome::Marks& marks, const Column<std::uint32_t>& thread_of_row,
@@ -277,7 +288,14 @@ void add_port_edges(const std::vector<PortSpan>& ports, Profile& profile) {
   };
   std::map<std::tuple<std::string_view, std::string_view, StringId>, Sides> transfers;
   std::uint64_t unpaired = 0;
+  std::set<std::pair<OpId, std::uint32_t>> seen;
   for (const PortSpan& side : ports) {
+    // The issue of a transfer, the transfer itself and the threads of an op are one side of it.
+    const OpId op = profile.spans.op[side.row];
+    const std::uint32_t inference =
+        profile.spans.instance.empty() ? 0 : profile.spans.instance[side.row];
+    if (op != OpId::none && !seen.insert({op, inference}).second) continue;
+    tell_port(side, op, profile);
     const auto port = parse_port(profile.strings[side.description]);
     if (!port) {
       unpaired += 1;

@@ -1,0 +1,169 @@
+#include "npuscope/analysis/peers.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr std::int64_t most_ticks = std::numeric_limits<std::int64_t>::max();
+
+std::string_view attribute(std::string_view attributes, std::string_view key) {
+  const auto at = attributes.find(key);
+  if (at == attributes.npos) return {};
+  std::string_view value = attributes.substr(at + key.size());
+  if (!value.starts_with(": ")) return {};
+  value.remove_prefix(2);
+  return value.substr(0, value.find_first_of(",}"));
+}
+
+// One execution of a sending or receiving op in one inference, on however many threads.
+struct PeerRun {
+  std::int64_t transfer = 0;  // the longest
+  std::int64_t work = 0;      // of the op itself, on the thread where it took longest
+  std::int64_t start = most_ticks;
+  std::int64_t wait_begin = most_ticks;
+  std::int64_t wait_end = -most_ticks;
+};
+
+struct Sides {
+  std::uint64_t sent = 0;
+  std::uint64_t received = 0;
+};
+
+class PeerAnalysis {
+ public:
+  explicit PeerAnalysis(const Profile& profile) : profile_(profile) {}
+
+  Peers run() {
+    find_ports();
+    if (any_) collect_runs();
+    for (const auto& [key, run] : runs_) note_sending(key.first, key.second, run);
+    for (const auto& [key, run] : runs_) add(key.first, key.second, run);
+    return finish();
+  }
+
+ private:
+  using RunKey = std::pair<std::uint32_t, std::uint32_t>;  // op, inference
+  using Transfer = std::tuple<std::string_view, std::string_view, std::string_view, std::uint32_t>;
+
+  void find_ports() {
+    ports_.resize(profile_.ops.size());
+    for (std::size_t i = 0; i < profile_.ops.size(); ++i) {
+      ports_[i] = peer_port(profile_.strings[profile_.ops[i].attributes]);
+      any_ = any_ || ports_[i].has_value();
+    }
+  }
+
+  void collect_runs() {
+    const Spans& spans = profile_.spans;
+    for (std::size_t row = 0; row < spans.size(); ++row) {
+      const OpId op = spans.op[row];
+      if (op == OpId::none || !ports_[index_of(op)]) continue;
+      const std::uint32_t inference = spans.instance.empty() ? 0 : spans.instance[row];
+      const std::int64_t duration = std::max<std::int64_t>(0, spans.duration[row]);
+      PeerRun& run = runs_[{index_of(op), inference}];
+      const std::int64_t start = spans.start[row];
+      switch (spans.kind[row]) {
+        case SpanKind::op:
+          run.work = std::max(run.work, duration);
+          run.start = std::min(run.start, start);
+          break;
+        case SpanKind::transfer: run.transfer = std::max(run.transfer, duration); break;
+        case SpanKind::sync:
+          run.wait_begin = std::min(run.wait_begin, start);
+          run.wait_end = std::max(run.wait_end, saturating_add(start, duration));
+          break;
+        default: break;
+      }
+    }
+  }
+
+  // When a device began to send its own share of an exchange.
+  void note_sending(std::uint32_t op, std::uint32_t inference, const PeerRun& run) {
+    const PeerPort& port = *ports_[op];
+    if (!port.is_sender) return;
+    auto& start =
+        sending_.try_emplace({port.from, port.transaction, inference}, most_ticks).first->second;
+    start = std::min(start, run.start);
+  }
+
+  // What a receiver waited once it had begun to send its own share: before, it waits for itself.
+  std::int64_t wait_of(const PeerPort& port, std::uint32_t inference, const PeerRun& run) const {
+    if (run.wait_end <= run.wait_begin) return 0;
+    const auto own = sending_.find({port.to, port.transaction, inference});
+    const bool known = own != sending_.end() && own->second != most_ticks;
+    const std::int64_t begin = known ? std::max(run.wait_begin, own->second) : run.wait_begin;
+    return std::max<std::int64_t>(0, saturating_subtract(run.wait_end, begin));
+  }
+
+  void add(std::uint32_t op, std::uint32_t inference, const PeerRun& run) {
+    const PeerPort& port = *ports_[op];
+    PeerRow& row = rows_[{port.from, port.to}];
+    PeerSide& side = port.is_sender ? row.sent : row.received;
+    side.transfers += 1;
+    side.bytes =
+        saturating_add(side.bytes, std::max<std::int64_t>(0, profile_.ops[op].output.value));
+    const std::int64_t sending = run.transfer > 0 ? run.transfer : run.work;
+    const std::int64_t time = port.is_sender ? sending : wait_of(port, inference, run);
+    side.time = saturating_add(side.time, time);
+    Sides& sides = transfers_[{port.from, port.to, port.transaction, inference}];
+    (port.is_sender ? sides.sent : sides.received) += 1;
+  }
+
+  Peers finish() {
+    Peers peers;
+    for (const auto& [transfer, sides] : transfers_) {
+      const std::uint64_t pairs = std::min(sides.sent, sides.received);
+      rows_[{std::get<0>(transfer), std::get<1>(transfer)}].paired += pairs;
+      peers.unpaired += sides.sent + sides.received - 2 * pairs;
+    }
+    for (auto& [ports, row] : rows_) {
+      row.from = ports.first;
+      row.to = ports.second;
+      peers.rows.push_back(std::move(row));
+    }
+    // "10" after "9".
+    std::stable_sort(peers.rows.begin(), peers.rows.end(), [](const PeerRow& a, const PeerRow& b) {
+      return std::tuple(a.from.size(), a.from, a.to.size(), a.to) <
+             std::tuple(b.from.size(), b.from, b.to.size(), b.to);
+    });
+    return peers;
+  }
+
+  const Profile& profile_;
+  std::vector<std::optional<PeerPort>> ports_;  // by op
+  bool any_ = false;
+  std::map<RunKey, PeerRun> runs_;
+  std::map<Transfer, Sides> transfers_;
+  std::map<std::tuple<std::string_view, std::string_view, std::uint32_t>, std::int64_t> sending_;
+  std::map<std::pair<std::string_view, std::string_view>, PeerRow> rows_;
+};
+
+}  // namespace
+
+std::optional<PeerPort> peer_port(std::string_view attributes) {
+  const std::string_view ports = attribute(attributes, "PortDescription");
+  PeerPort port;
+  port.transaction = attribute(attributes, "TransactionId");
+  const auto out = ports.find("->");
+  const auto in = ports.find("<-");
+  if (out != ports.npos) {
+    port.from = ports.substr(0, out);
+    port.to = ports.substr(out + 2);
+    port.is_sender = true;
+    return port;
+  }
+  if (in == ports.npos) return std::nullopt;
+  port.from = ports.substr(in + 2);
+  port.to = ports.substr(0, in);
+  return port;
+}
+
+Peers analyse_peers(const Profile& profile) { return PeerAnalysis(profile).run(); }
+
+}  // namespace npuscope::analysis
