@@ -15,4 +15,5 @@ find_package(re2 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(zstd REQUIRED)
 find_package(SQLite3 REQUIRED)
+find_package(xlsxwriter REQUIRED)
 find_path(PROTOZERO_INCLUDE_DIR protozero/pbf_reader.hpp REQUIRED)  # headers only

@@ -14,7 +14,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/npuscopeConfigVersion.cma
   COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/npuscopeConfig.cmake
         ${PROJECT_BINARY_DIR}/npuscopeConfigVersion.cmake cmake/FindxxHash.cmake
-        cmake/Findre2.cmake
+        cmake/Findre2.cmake cmake/Findxlsxwriter.cmake
         DESTINATION ${package_folder})
 
 install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace npuscope::torq {
 
@@ -57,6 +58,15 @@ inline std::string unquoted(std::string_view field) {
   for (std::size_t i = 1; i + 1 < field.size(); ++i) {
     text += field[i];
     if (field[i] == '"' && field[i + 1] == '"' && i + 2 < field.size()) ++i;
+  }
+  return text;
+}
+
+inline std::string joined(const std::vector<std::string>& words, std::string_view by) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += by;
+    text += words[i];
   }
   return text;
 }

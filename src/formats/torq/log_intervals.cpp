@@ -33,11 +33,12 @@ struct Begun {
 
 }  // namespace
 
-std::vector<LogInterval> pair_events(const RuntimeLog& log, CountedNotes& notes) {
+std::vector<LogInterval> pair_events(const RuntimeLog& log, CountedNotes& notes, LogPart part) {
   std::vector<Begun> begun;
   std::unordered_map<Key, std::uint32_t, KeyHash> open;
   std::uint64_t without_begin = 0;
   for (const LogEvent& event : log.events) {
+    if (part == LogPart::hal && !log.strings[event.dispatch].starts_with("__HAL")) continue;
     const Key key{event.invocation, event.action, event.dispatch, event.type};
     if (event.edge == LogEdge::begin) {
       const auto index = std::uint32_t(begun.size());

@@ -16,6 +16,8 @@ struct LogInterval {
 
 // In the order of their begins. Within an invocation, an end belongs to the last open begin of its
 // action and type; what has no partner, and what ends before it begins, is counted in the notes.
-std::vector<LogInterval> pair_events(const RuntimeLog& log, CountedNotes& notes);
+enum class LogPart : std::uint8_t { all, hal };
+std::vector<LogInterval> pair_events(const RuntimeLog& log, CountedNotes& notes,
+                                     LogPart part = LogPart::all);
 
 }  // namespace npuscope::torq

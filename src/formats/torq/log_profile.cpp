@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "formats/torq/fields.hpp"
 #include "formats/torq/log_intervals.hpp"
 #include "formats/torq/rows.hpp"
 #include "npuscope/formats/torq/debug_folder.hpp"
@@ -107,7 +108,7 @@ class LogProfile {
   void add_program_end(const LogInterval& wait, std::deque<Started>& started, UnitId unit);
   OpId op_of(const LogInterval& each, bool is_program);
   void describe_op(Op& op, const LogInterval& each, bool is_program);
-  void describe_program(Op& op, const DispatchInfo& dispatch, const ProgramRun& program);
+  void describe_program(Op& op, const ProgramRun& program);
   void add(UnitId unit, OpId op, SpanKind kind, const LogInterval& each, std::int64_t end_us) {
     add_span(profile_, unit, op, kind, each.begin_us, saturating_subtract(end_us, each.begin_us));
     profile_.spans.instance.push_back(inferences_.of(each));
@@ -241,13 +242,6 @@ std::string LogProfile::brief(StringId location) {
   return id ? locations_.brief(*id) : std::string(log_.strings[location]);
 }
 
-std::string joined(const std::vector<std::string>& words, std::string_view by) {
-  std::string text;
-  for (const std::string& word : words)
-    text += (text.empty() ? std::string_view() : by), text += word;
-  return text;
-}
-
 void LogProfile::describe_op(Op& op, const LogInterval& each, bool is_program) {
   const std::string_view dispatch_name = log_.strings[each.dispatch];
   const std::string_view type = log_.strings[each.type];
@@ -276,13 +270,13 @@ void LogProfile::describe_op(Op& op, const LogInterval& each, bool is_program) {
                                  : fmt::format("{} {}", what, each.action);
   op.name = profile_.strings.intern(fmt::format("{}{} {}", in, detail, place));
   if (is_program && action->program != no_program) {
-    describe_program(op, *dispatch, dispatch->programs[action->program]);
+    describe_program(op, dispatch->programs[action->program]);
   }
 }
 
 // Of a program that only moves data, or only computes, the hardware is known; of others it is not
 // known when they did which.
-void LogProfile::describe_program(Op& op, const DispatchInfo&, const ProgramRun& program) {
+void LogProfile::describe_program(Op& op, const ProgramRun& program) {
   std::vector<std::string> used;
   bool moves = false, computes = false;
   for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {

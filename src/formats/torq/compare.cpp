@@ -1,0 +1,59 @@
+#include "npuscope/formats/torq/compare.hpp"
+
+#include <algorithm>
+
+#include "formats/torq/fields.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+double median_of(std::vector<std::int64_t> values) {
+  const std::size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + std::ptrdiff_t(middle), values.end());
+  const auto upper = double(values[middle]);
+  if (values.size() % 2 == 1) return upper;
+  return (upper +
+          double(*std::max_element(values.begin(), values.begin() + std::ptrdiff_t(middle)))) /
+         2;
+}
+
+}  // namespace
+
+std::vector<ProgramComparison> compare_programs(const Annotation& annotation) {
+  // By dispatch and program, in the order of the invocations.
+  std::vector<std::vector<std::vector<std::int64_t>>> measured;
+  for (const DispatchInfo& dispatch : annotation.debug->dispatches) {
+    measured.emplace_back(dispatch.programs.size());
+  }
+  for (const AnnotatedInvocation& invocation : annotation.invocations) {
+    const auto& programs = annotation.debug->dispatches[invocation.dispatch].programs;
+    for (std::size_t i = 0; i < programs.size(); ++i) {
+      if (!programs[i].cycles || programs[i].executor != Executor::nss) continue;
+      if (const auto time = time_of(annotation, invocation, programs[i])) {
+        measured[invocation.dispatch][i].push_back(length_of(*time));
+      }
+    }
+  }
+  std::vector<ProgramComparison> rows;
+  for (std::size_t d = 0; d < measured.size(); ++d) {
+    const DispatchInfo& dispatch = annotation.debug->dispatches[d];
+    for (std::size_t i = 0; i < measured[d].size(); ++i) {
+      auto& times = measured[d][i];
+      if (times.empty()) continue;
+      const ProgramRun& program = dispatch.programs[i];
+      ProgramComparison row{.dispatch = dispatch.name, .program = program.name};
+      row.location = dispatch.locations.brief(program.location);
+      row.operators = joined(annotation.debug->operators_of(dispatch, program.location), " ");
+      row.kernels = joined(program.kernels, ",");
+      row.runs = times.size();
+      row.first_us = double(times.front());
+      if (times.size() > 1) times.erase(times.begin());
+      row.measured_us = median_of(std::move(times));
+      row.estimated_cycles = length_of(*program.cycles);
+      rows.push_back(std::move(row));
+    }
+  }
+  return rows;
+}
+
+}  // namespace npuscope::torq

@@ -1,0 +1,317 @@
+#include "npuscope/formats/torq/overview.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+
+#include "formats/torq/fields.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+using Metric = OverviewMetric;
+
+constexpr const char* meanings[overview_metric_count] = {
+    "any of DMA In, DMA Out and CDMA in use",
+    "DMA In or DMA Out in use",
+    "DMA In in use",
+    "DMA Out in use",
+    "DMA or CDMA in use, no slice and no CSS",
+    "CDMA in use",
+    "a slice or the CSS in use",
+    "a slice or the CSS in use, no DMA and no CDMA",
+    "slice 0 or slice 1 in use",
+    "slice 0 in use",
+    "slice 1 in use",
+    "the CSS in use",
+    "DMA or CDMA in use, and a slice or the CSS",
+    "in the hardware abstraction layer, which the rest happens in",
+    "programs on the host",
+    "copies by the host",
+    "a program of the NSS running; which units it uses is not known",
+    "OVERALL without DMA, CDMA, slices, CSS, HAL, host copies and host programs",
+    "first start to last end without the HAL, less host work that nothing hides",
+    "first start to last end",
+};
+
+std::int64_t to_nanoseconds(std::int64_t microseconds) {
+  constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 1000;
+  return std::clamp(microseconds, -limit, limit) * 1000;
+}
+
+Interval to_nanoseconds(Interval us) { return {to_nanoseconds(us.begin), to_nanoseconds(us.end)}; }
+
+// First begin to last end; none without intervals.
+std::optional<Interval> extent_of(std::span<const std::vector<Interval>* const> lists) {
+  std::optional<Interval> extent;
+  for (const auto* list : lists) {
+    for (const Interval& each : *list) {
+      if (!extent) extent = each;
+      extent->begin = std::min(extent->begin, each.begin);
+      extent->end = std::max(extent->end, each.end);
+    }
+  }
+  return extent;
+}
+
+std::int64_t length(const std::optional<Interval>& interval) {
+  return interval ? length_of(*interval) : 0;
+}
+
+IntervalSet merged(std::initializer_list<const IntervalSet*> sets) {
+  IntervalSet all;
+  for (const IntervalSet* set : sets) all = union_of(all, *set);
+  return all;
+}
+
+struct LabelledMetric {
+  const char* label;
+  Metric metric;
+};
+
+constexpr LabelledMetric documented[] = {
+    {"Dma", Metric::dma_union},   {"Dma Only", Metric::dma_only},
+    {"Dma Total", Metric::dma},   {"Cdma", Metric::cdma},
+    {"Compute", Metric::compute}, {"Compute Only", Metric::compute_only},
+    {"Slice", Metric::slice},     {"Slice 0", Metric::slice_0},
+    {"Slice 1", Metric::slice_1}, {"Css", Metric::css},
+    {"Overlap", Metric::overlap}, {"Nss Programs", Metric::programs},
+    {"Idle", Metric::idle},       {"Hal", Metric::hal},
+    {"Host", Metric::host},       {"Host Copy", Metric::host_copy},
+};
+constexpr LabelledMetric metrics[] = {
+    {"TOTAL NPU OPERATIONS", Metric::npu_operations},
+    {"Dma", Metric::dma},
+    {"Dma Only", Metric::dma_only},
+    {"Dma Total", Metric::dma_union},
+    {"Cdma", Metric::cdma},
+    {"Dma In", Metric::dma_in},
+    {"Dma Out", Metric::dma_out},
+    {"Compute", Metric::compute},
+    {"Compute Only", Metric::compute_only},
+    {"Slice", Metric::slice},
+    {"Slice 0", Metric::slice_0},
+    {"Slice 1", Metric::slice_1},
+    {"Css", Metric::css},
+    {"Overlap", Metric::overlap},
+    {"Idle", Metric::idle},
+    {"Hal", Metric::hal},
+    {"Host", Metric::host},
+    {"Host Copy", Metric::host_copy},
+};
+constexpr LabelledMetric scrape[] = {
+    {"Dma", Metric::dma_union},       {"Dma Only", Metric::dma_only},
+    {"Dma Total", Metric::dma},       {"Cdma", Metric::cdma},
+    {"Compute", Metric::compute},     {"Compute Only", Metric::compute_only},
+    {"Slice", Metric::slice},         {"Overlap", Metric::overlap},
+    {"Idle", Metric::idle},           {"Host", Metric::host},
+    {"Host Copy", Metric::host_copy},
+};
+
+std::span<const LabelledMetric> labels_of(OverviewStyle style) {
+  switch (style) {
+    case OverviewStyle::documented: return documented;
+    case OverviewStyle::metrics: return metrics;
+    case OverviewStyle::scrape: return scrape;
+  }
+  return {};
+}
+
+// The seconds of wall_time.txt; a text that is no number as it is.
+std::string wall_time_text(std::string_view text) {
+  text = trimmed(text.substr(0, text.find('\n')));
+  double seconds = 0;
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (result.ec != std::errc{} || result.ptr != text.data() + text.size()) {
+    return std::string(text);
+  }
+  return seconds >= 1 ? fmt::format("{:.3f}s", seconds) : fmt::format("{:.3f}ms", seconds * 1e3);
+}
+
+// As wide as `width` characters, not bytes.
+std::string to_right(std::string_view text, std::size_t width) {
+  const auto characters = std::size_t(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  return std::string(width - std::min(width, characters), ' ') + std::string(text);
+}
+
+std::string rule(std::size_t width) {
+  std::string text = "  ";
+  for (std::size_t i = 0; i < width; ++i) text += "─";
+  return text + "\n";
+}
+
+}  // namespace
+
+const char* meaning_of(OverviewMetric metric) { return meanings[std::size_t(metric)]; }
+
+RunIntervals run_intervals(const Annotation& annotation) {
+  RunIntervals run;
+  for (const AnnotatedInvocation& invocation : annotation.invocations) {
+    const DispatchInfo& dispatch = annotation.debug->dispatches[invocation.dispatch];
+    for (const ProgramRun& program : dispatch.programs) {
+      const auto time = time_of(annotation, invocation, program);
+      if (!time) continue;
+      const Interval at = to_nanoseconds(*time);
+      if (program.executor == Executor::host) run.host.push_back(at);
+      if (program.executor != Executor::nss) continue;
+      run.programs.push_back(at);
+      for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
+        if (program.uses[unit]) run.used[unit].push_back(at);
+      }
+    }
+    for (std::size_t i = 0; i < dispatch.actions.size(); ++i) {
+      if (dispatch.actions[i].kind != ActionKind::host_copy) continue;
+      if (const auto time = time_of(annotation, invocation, i)) {
+        run.host_copy.push_back(to_nanoseconds(*time));
+      }
+    }
+  }
+  for (const HalCall& call : annotation.hal) {
+    run.hal.push_back(to_nanoseconds(Interval{call.begin_us, call.end_us}));
+  }
+  return run;
+}
+
+RunIntervals run_intervals(const Profile& profile) {
+  RunIntervals run;
+  run.use_known = false;
+  const Spans& spans = profile.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t op = index_of(spans.op[row]);
+    if (op >= profile.ops.size()) continue;
+    const std::string_view unit = profile.text(profile.units[index_of(spans.unit[row])].name);
+    const Interval at = to_nanoseconds(
+        Interval{spans.start[row], saturating_add(spans.start[row], spans.duration[row])});
+    if (unit == "NSS") run.programs.push_back(at);
+    if (unit == "host programs") run.host.push_back(at);
+    if (unit != "host") continue;
+    const std::string_view kind = profile.text(profile.ops[op].kind);
+    if (kind == "HOST_COPY") run.host_copy.push_back(at);
+    if (kind == "HOST_PROGRAM") run.host.push_back(at);
+  }
+  for (const Phase& phase : profile.phases) {
+    if (!profile.text(phase.name).starts_with("HAL_")) continue;
+    run.hal.push_back(
+        to_nanoseconds(Interval{phase.start, saturating_add(phase.start, phase.duration)}));
+  }
+  return run;
+}
+
+Overview make_overview(const RunIntervals& run) {
+  Overview overview;
+  const auto set = [&](Metric metric, std::int64_t value) {
+    overview.nanoseconds[std::size_t(metric)] = value;
+  };
+  const auto used = [&](NpuUnit unit) { return union_of(run.used[std::size_t(unit)]); };
+  const IntervalSet in = used(NpuUnit::dma_in), out = used(NpuUnit::dma_out),
+                    cdma = used(NpuUnit::cdma), css = used(NpuUnit::css),
+                    slice_0 = used(NpuUnit::slice_0), slice_1 = used(NpuUnit::slice_1);
+  const IntervalSet dma = union_of(in, out), moves = union_of(dma, cdma);
+  const IntervalSet slice = union_of(slice_0, slice_1), compute = union_of(slice, css);
+  const IntervalSet hal = union_of(run.hal), host = union_of(run.host),
+                    copy = union_of(run.host_copy), programs = union_of(run.programs);
+  if (run.use_known) {
+    set(Metric::dma_union, length_of(moves));
+    set(Metric::dma, length_of(dma));
+    set(Metric::dma_in, length_of(in));
+    set(Metric::dma_out, length_of(out));
+    set(Metric::dma_only, length_of(difference_of(moves, compute)));
+    set(Metric::cdma, length_of(cdma));
+    set(Metric::compute, length_of(compute));
+    set(Metric::compute_only, length_of(difference_of(compute, moves)));
+    set(Metric::slice, length_of(slice));
+    set(Metric::slice_0, length_of(slice_0));
+    set(Metric::slice_1, length_of(slice_1));
+    set(Metric::css, length_of(css));
+    set(Metric::overlap, length_of(intersection_of(moves, compute)));
+  } else {
+    set(Metric::programs, length_of(programs));
+  }
+  if (!run.hal.empty()) set(Metric::hal, length_of(hal));
+  set(Metric::host, length_of(host));
+  set(Metric::host_copy, length_of(copy));
+  const std::vector<Interval>* all[] = {&run.programs, &run.host, &run.host_copy, &run.hal};
+  const std::int64_t overall = length(extent_of(all));
+  const IntervalSet& npu = programs;
+  const IntervalSet busy = run.use_known ? merged({&moves, &compute, &hal, &copy, &host})
+                                         : merged({&npu, &hal, &copy, &host});
+  set(Metric::idle, std::max<std::int64_t>(0, saturating_subtract(overall, length_of(busy))));
+  const std::int64_t without_hal = length(extent_of(std::span(all).first(3)));
+  const IntervalSet bare = difference_of(union_of(copy, host), union_of(npu, hal));
+  set(Metric::npu_operations,
+      std::max<std::int64_t>(0, saturating_subtract(without_hal, length_of(bare))));
+  set(Metric::overall, overall);
+  return overview;
+}
+
+std::string model_name(const std::string& file) {
+  std::string name = std::filesystem::path(file).filename().string();
+  const auto open = name.find('['), close = name.rfind(']');
+  if (open != name.npos && close != name.npos && close > open) {
+    return name.substr(open + 1, close - open - 1);
+  }
+  for (const std::string_view ending : {".gz", ".zst", ".pb", ".csv"}) {
+    if (name.size() > ending.size() && name.ends_with(ending)) {
+      name.resize(name.size() - ending.size());
+    }
+  }
+  return name;
+}
+
+std::vector<OverviewRow> rows_of(const Overview& overview, OverviewStyle style) {
+  std::vector<OverviewRow> rows;
+  for (const LabelledMetric& each : labels_of(style)) {
+    if (overview.of(each.metric)) rows.push_back({each.label, each.metric});
+  }
+  return rows;
+}
+
+std::string duration_text(std::int64_t nanoseconds) {
+  const auto value = double(nanoseconds);
+  if (nanoseconds >= 1'000'000'000) return fmt::format("{:.3f}s", value / 1e9);
+  if (nanoseconds >= 1'000'000) return fmt::format("{:.3f}ms", value / 1e6);
+  if (nanoseconds >= 1'000) return fmt::format("{:.3f}µs", value / 1e3);
+  return fmt::format("{}ns", nanoseconds);
+}
+
+double percent_of_overall(const Overview& overview, OverviewMetric metric) {
+  const std::int64_t overall = overview.of(Metric::overall).value_or(0);
+  if (overall == 0) return 0;
+  return double(overview.of(metric).value_or(0)) / double(overall) * 100;
+}
+
+std::string print_overview(std::span<const Overview> overviews, OverviewStyle style) {
+  constexpr std::size_t label_width = 26, value_width = 14;
+  const bool is_documented = style == OverviewStyle::documented;
+  std::string text;
+  if (is_documented) {
+    text += "====================== Host Profile Overview =======================\n";
+  }
+  const auto line = [&](std::string_view label, const std::string& value) {
+    text += fmt::format("  {:<{}} {}", label, label_width, to_right(value, value_width));
+  };
+  for (std::size_t i = 0; i < overviews.size(); ++i) {
+    const Overview& overview = overviews[i];
+    if (is_documented && i > 0) text += '\n';
+    text += fmt::format("  Model: {}\n", overview.model) + rule(is_documented ? 56 : 52);
+    if (overview.wall_time) {
+      line("WALL_TIME", wall_time_text(*overview.wall_time));
+      text += '\n';
+    }
+    line("OVERALL", duration_text(overview.of(Metric::overall).value_or(0)));
+    text += '\n';
+    for (const OverviewRow& row : rows_of(overview, style)) {
+      line(row.label, duration_text(*overview.of(row.metric)));
+      if (row.metric != Metric::npu_operations) {
+        text += fmt::format("  ({:.2f}%)", percent_of_overall(overview, row.metric));
+      }
+      text += '\n';
+    }
+    if (!is_documented) text += '\n';
+  }
+  return text;
+}
+
+}  // namespace npuscope::torq

@@ -1,0 +1,254 @@
+#include "npuscope/formats/torq/annotate.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <set>
+
+#include "formats/torq/files.hpp"
+#include "npuscope/formats/perfetto/read.hpp"
+#include "npuscope/formats/torq/compare.hpp"
+#include "npuscope/formats/torq/overview.hpp"
+#include "npuscope/formats/torq/trace.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+constexpr std::string_view header = "dispatch_name,invocation_id,action_id,timestamp_us,event\n";
+
+class Annotate : public ::testing::Test {
+ protected:
+  Annotate() {
+    folder_ = fs::path(::testing::TempDir()) / ("torq_annotate_" + std::to_string(::getpid()));
+    fs::create_directories(folder_);
+  }
+  ~Annotate() override { fs::remove_all(folder_); }
+
+  Result<Annotation> run(std::string_view log_text, const std::string& debug_path) {
+    const auto source = source_of(log_text);
+    auto log = read_log(*source);
+    if (!log) return tl::unexpected(log.error());
+    auto debug = load_debug_info(fs::path(debug_path));
+    if (!debug) return tl::unexpected(debug.error());
+    debug_ = std::move(*debug);
+    return annotate(*log, debug_);
+  }
+  Result<Annotation> run(std::string_view log_text) { return run(log_text, data("debug_info")); }
+
+  std::string csv(const Annotation& annotation) {
+    const fs::path path = folder_ / "out.csv";
+    const auto written = write_annotated_csv(annotation, path);
+    EXPECT_TRUE(written) << written.error().message;
+    return contents(path.string());
+  }
+
+  fs::path folder_;
+  DebugInfo debug_;
+};
+
+TEST_F(Annotate, WritesTheExpectedTable) {
+  const auto annotation = run(contents(data("runtime.csv")));
+  ASSERT_TRUE(annotation) << annotation.error().message;
+  EXPECT_EQ(lines_of(annotation->notes), "");
+  EXPECT_EQ(csv(*annotation), contents(data("annotated.csv")));
+}
+
+TEST_F(Annotate, TheSampleByteForByte) {
+  if (!have_samples()) GTEST_SKIP();
+  const auto annotation = run(contents(sample("runtime_new.csv")), sample("debug_info"));
+  ASSERT_TRUE(annotation) << annotation.error().message;
+  EXPECT_EQ(csv(*annotation), contents(sample("annotated_new.csv")));
+}
+
+// What the older logs say of the same run, the table says too, but for INIT and HAL.
+TEST_F(Annotate, TheOlderSamples) {
+  if (!have_samples()) GTEST_SKIP();
+  const std::string all = contents(sample("annotated_new.csv"));
+  const std::string of_dispatch = all.substr(all.find("\n0;;torq_hl.host_copy;;;25.0") + 1);
+  const std::string rows = of_dispatch.substr(0, of_dispatch.find("-1;;"));
+  for (const char* name : {"runtime_old_host_quoted.csv", "runtime_old_host_unquoted.csv"}) {
+    const auto annotation = run(contents(sample(name)), sample("debug_info"));
+    ASSERT_TRUE(annotation) << annotation.error().message;
+    EXPECT_EQ(csv(*annotation), all.substr(0, all.find('\n') + 1) + rows) << name;
+  }
+  const auto jobs = run(contents(sample("runtime_old_nss.csv")), sample("debug_info"));
+  ASSERT_TRUE(jobs) << jobs.error().message;
+  EXPECT_THAT(csv(*jobs), HasSubstr("4;1.0;torq_hl.wait_program;add_0;tosa.add@L3 tosa.clamp@L4;"
+                                    "39.0;True;False;True;True;False;False;1061.0;1100.0;"));
+}
+
+// Each kind of input that makes the vendor's tools raise, or print nonsense.
+TEST_F(Annotate, OddLogsAreCountedOrRefused) {
+  const auto notes = [&](const std::string& rows) {
+    const auto annotation = run(std::string(header) + rows);
+    return annotation ? lines_of(annotation->notes) : annotation.error().message;
+  };
+  EXPECT_EQ(notes("main_dispatch_0,1,99,5,ALLOC_BEGIN\n"),
+            "events of actions that the debug information does not have; left out\n");
+  EXPECT_EQ(notes("main_dispatch_0,1,0,5,HOST_COPY_BEGIN\n"),
+            "actions that only begin or only end; without a total\n");
+  EXPECT_EQ(notes("main_dispatch_0,1,0,9,HOST_COPY_BEGIN\nmain_dispatch_0,1,0,5,HOST_COPY_END\n"),
+            "actions that end before they begin; without a total, and in no sum\n");
+  EXPECT_EQ(notes("main_dispatch_0,1,0,5,MADE_UP_BEGIN\nmain_dispatch_0,1,0,6,MADE_UP_END\n"),
+            "events of another type than their actions are; is the debug information of the same "
+            "build?, 2 times\n");
+  EXPECT_THAT(notes("other,1,0,5,HOST_COPY_BEGIN\n"),
+              HasSubstr("there is no debug information of dispatch other"));
+  EXPECT_EQ(notes("other,1,0,5,HOST_COPY_BEGIN\nmain_dispatch_0,2,-1,5,DISPATCH_BEGIN\n"),
+            "no debug information of dispatch other; its rows are left out\n");
+  EXPECT_EQ(notes(""), "");
+}
+
+TEST_F(Annotate, NoTimesGoBackwards) {
+  const auto annotation = run(
+      std::string(header) +
+      "main_dispatch_0,1,0,9,HOST_COPY_BEGIN\nmain_dispatch_0,1,0,5,HOST_COPY_END\n"
+      "__HAL_QUEUE_EXECUTE__,2,-1,9,HAL_CALL_BEGIN\n__HAL_QUEUE_EXECUTE__,2,-1,5,HAL_CALL_END\n");
+  ASSERT_TRUE(annotation);
+  EXPECT_EQ(make_overview(run_intervals(*annotation)).of(OverviewMetric::overall), 0);
+  EXPECT_THAT(csv(*annotation), HasSubstr("0;;torq_hl.host_copy;;;;;;;;;;9.0;5.0;loc(unknown)\n"));
+}
+
+TEST_F(Annotate, NamesAreNoFormulasAndNoFields) {
+  fs::create_directories(folder_ / "debug");
+  std::ofstream(folder_ / "debug" / "d.mlir")
+      << "module {\n  func.func @d() {\n"
+         "    torq_hl.host_copy %a {\"torq-action-id\" = 0 : i32} loc(\"=cmd|x\")\n"
+         "    torq_hl.host_copy %a {\"torq-action-id\" = 1 : i32} loc(\"a;b\\\"c\")\n  }\n}\n";
+  const auto annotation =
+      run(std::string(header) + "d,1,-1,5,DISPATCH_BEGIN\n", (folder_ / "debug").string());
+  ASSERT_TRUE(annotation) << annotation.error().message;
+  EXPECT_THAT(csv(*annotation), HasSubstr("0;;torq_hl.host_copy;;;;;;;;;;;;\"'=cmd|x\"\n"
+                                          "1;;torq_hl.host_copy;;;;;;;;;;;;\"a;b\"\"c\"\n"));
+}
+
+TEST_F(Annotate, JobsAreWholeNumbersWhereEveryRowHasOne) {
+  fs::create_directories(folder_ / "debug");
+  std::ofstream(folder_ / "debug" / "d.mlir")
+      << "module {\n  func.func @d() {\n"
+         "    %1 = torq_hl.descriptor \"p\" on 0 program %0 : <nss> {\"torq-job-id\" = 7 : i32}\n"
+         "    torq_hl.start_program %1 : !torq_hl.invocation<nss> {\"torq-action-id\" = 0 : i32}\n"
+         "    torq_hl.wait_program %1 : !torq_hl.invocation<nss> {\"torq-action-id\" = 1 : i32}\n"
+         "  }\n}\n";
+  const auto annotation =
+      run(std::string(header) + "d,1,0,5,NSS_START_BEGIN\n", (folder_ / "debug").string());
+  ASSERT_TRUE(annotation) << annotation.error().message;
+  EXPECT_THAT(csv(*annotation), HasSubstr("\n0;7;torq_hl.start_program;"));
+}
+
+TEST_F(Annotate, ASpreadsheetIsAlwaysTheSame) {
+  const auto annotation = run(contents(data("runtime.csv")));
+  ASSERT_TRUE(annotation);
+  std::string bytes[2];
+  for (std::string& each : bytes) {
+    const auto written = write_annotated_xlsx(*annotation, folder_ / "out.xlsx");
+    ASSERT_TRUE(written) << written.error().message;
+    each = contents((folder_ / "out.xlsx").string());
+  }
+  EXPECT_EQ(bytes[0].substr(0, 4), "PK\x03\x04");
+  EXPECT_EQ(bytes[0], bytes[1]);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);  // nothing left beside it
+  EXPECT_FALSE(write_annotated_xlsx(*annotation, "/dev/null"));
+}
+
+// --- traces ---
+
+std::set<std::string> tracks_of(const Profile& profile) {
+  std::set<std::string> tracks;
+  for (const Unit& unit : profile.units) {
+    std::string name(profile.text(unit.name));
+    if (unit.parent != UnitId::none) {
+      name = fmt::format("{} > {}", profile.text(profile.units[index_of(unit.parent)].name), name);
+    }
+    tracks.insert(name);
+  }
+  return tracks;
+}
+
+Profile read_trace(const fs::path& path) {
+  const auto source = open_byte_source(path);
+  EXPECT_TRUE(source);
+  auto profile = perfetto::read_profile(**source);
+  EXPECT_TRUE(profile);
+  return profile ? std::move(*profile) : Profile{};
+}
+
+TEST_F(Annotate, ATraceHasTheVendorsTracksEachOnce) {
+  if (!have_samples()) GTEST_SKIP();
+  const auto annotation = run(contents(sample("runtime_new.csv")), sample("debug_info"));
+  ASSERT_TRUE(annotation);
+  ASSERT_TRUE(write_annotated_trace(*annotation, folder_ / "out.pb"));
+  const Profile ours = read_trace(folder_ / "out.pb");
+  const Profile theirs = read_trace(sample("annotated_new.pb"));
+  const auto our_tracks = tracks_of(ours);
+  for (const std::string& track : tracks_of(theirs)) {
+    EXPECT_TRUE(our_tracks.contains(track)) << track;
+  }
+  int roots = 0;
+  for (const Unit& unit : ours.units) roots += ours.text(unit.name) == "NPU Task Breakdown";
+  EXPECT_EQ(roots, 1);
+  EXPECT_EQ(ours.flows.size(), 4u);
+}
+
+// "track: name begin+length", in nanoseconds.
+std::multiset<std::string> slices_on(const Profile& profile, std::string_view track) {
+  std::multiset<std::string> slices;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    const std::string_view name =
+        profile.text(profile.units[index_of(profile.spans.unit[row])].name);
+    if (name != track) continue;
+    std::string slice(profile.text(profile.ops[index_of(profile.spans.op[row])].name));
+    // The vendor's has no blank before one of its bars.
+    if (const auto at = slice.find("| Torq"); at != slice.npos && slice[at - 1] != ' ') {
+      slice.insert(at, " ");
+    }
+    slices.insert(
+        fmt::format("{} {}+{}", slice, profile.spans.start[row], profile.spans.duration[row]));
+  }
+  return slices;
+}
+
+TEST_F(Annotate, MeasuredTracksHoldWhatTheVendorsHold) {
+  if (!have_samples()) GTEST_SKIP();
+  const auto annotation = run(contents(sample("runtime_new.csv")), sample("debug_info"));
+  ASSERT_TRUE(annotation);
+  ASSERT_TRUE(write_annotated_trace(*annotation, folder_ / "out.pb"));
+  const Profile ours = read_trace(folder_ / "out.pb");
+  const Profile theirs = read_trace(sample("annotated_new.pb"));
+  for (const char* track :
+       {"NSS Programs", "Host Programs", "Host Copy", "DMA In Used", "DMA Out Used", "CDMA Used",
+        "Slice 0 Used", "Slice 1 Used", "CSS Used", "00 OVERVIEW DMA COMBINED",
+        "08 OVERVIEW DMA ONLY", "10 OVERVIEW DMA COMPUTE OVERLAP", "11 OVERVIEW HAL",
+        "13 OVERVIEW HOST COPY", "14 OVERVIEW IDLE", "15 OVERALL"}) {
+    EXPECT_EQ(slices_on(ours, track), slices_on(theirs, track)) << track;
+  }
+}
+
+TEST_F(Annotate, EstimatesBeginWithTheirProgramAtTheClockThatIsNamed) {
+  const auto annotation = run(contents(data("runtime.csv")));
+  ASSERT_TRUE(annotation);
+  const Profile trace = make_trace(*annotation, 100);
+  EXPECT_EQ(slices_on(trace, "Slice 0 (Compile)"),
+            (std::multiset<std::string>{"Slice Program | conv2d_0 2030400+1000",
+                                        "Slice Program | conv2d_0 3015400+1000"}));
+  // Slice 1 is waited for by the second program, and was started 99 cycles before it.
+  EXPECT_TRUE(slices_on(trace, "Slice 1 (Compile)").contains("Slice Program | add_1 2059010+1090"));
+  EXPECT_TRUE(slices_on(trace, "Slice 1 (Compile)").contains("WAITING 2059310+790"));
+}
+
+TEST_F(Annotate, ComparesEstimatesWithWhatWasMeasured) {
+  const auto annotation = run(contents(data("runtime.csv")));
+  ASSERT_TRUE(annotation);
+  const auto programs = compare_programs(*annotation);
+  ASSERT_EQ(programs.size(), 2u);
+  EXPECT_EQ(programs[0].estimated_cycles, 140);
+  EXPECT_EQ(programs[0].first_us, 30);
+  EXPECT_EQ(programs[0].measured_us, 25);  // the second run
+  EXPECT_EQ(programs[1].operators, "tosa.conv2d@L3 tosa.add@L4");
+}
+
+}  // namespace
+}  // namespace npuscope::torq
