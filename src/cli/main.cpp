@@ -21,5 +21,6 @@ int main(int argc, char** argv) {
   add_units_command(program, status);
   add_diagnose_command(program, status);
   add_qpc_command(program, status);
+  add_torq_command(program, status);
   return run_program(program, argc, argv, status);
 }

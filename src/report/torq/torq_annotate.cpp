@@ -1,0 +1,53 @@
+#include "npuscope/base/byte_source.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/report/torq_job.hpp"
+
+namespace npuscope::report {
+
+Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request,
+                                              const ProgressReport& progress) {
+  const std::filesystem::path output = request.output;
+  const std::string ending = output.extension().string();
+  if (ending != ".csv" && ending != ".xlsx" && ending != ".pb") {
+    return usage_error("{}: an annotated run is written as .csv, .xlsx or .pb; name such a file",
+                       request.output);
+  }
+  const std::string inputs[] = {request.runtime, request.debug};
+  if (const auto status = check_output_is_no_input(inputs, output); !status) {
+    return tl::unexpected(status.error());
+  }
+  std::vector<std::filesystem::path> sources(request.sources.begin(), request.sources.end());
+  const std::filesystem::path runtime = request.runtime;
+  sources.push_back(runtime.parent_path());
+  const auto debug = torq::load_debug_info(std::filesystem::path(request.debug), sources);
+  if (!debug) return tl::unexpected(debug.error());
+  const auto source = open_byte_source(runtime);
+  if (!source) return tl::unexpected(source.error());
+  const auto log = torq::read_log(**source, progress);
+  if (!log) return tl::unexpected(log.error());
+  const auto annotation = torq::annotate(*log, *debug);
+  if (!annotation) return tl::unexpected(annotation.error());
+  const Status written = ending == ".csv" ? torq::write_annotated_csv(*annotation, output)
+                         : ending == ".xlsx"
+                             ? torq::write_annotated_xlsx(*annotation, output)
+                             : torq::write_annotated_trace(*annotation, output, request.mhz);
+  if (!written) return tl::unexpected(written.error());
+  TorqAnnotateOutcome outcome;
+  outcome.rows = annotation->begin_us.size() + annotation->hal.size();
+  outcome.notes = annotation->notes;
+  outcome.notes.insert(outcome.notes.end(), debug->notes.begin(), debug->notes.end());
+  if (debug->sources->missing_files() > 0) {
+    outcome.notes.push_back({Severity::warning, request.debug, 0,
+                             "source files that locations name and that are not there, so that "
+                             "operators are missing; --source names more folders",
+                             debug->sources->missing_files()});
+  }
+  if (debug->sources->missing_lines() > 0) {
+    outcome.notes.push_back({Severity::warning, request.debug, 0,
+                             "locations beyond the end of their source file; was it changed?",
+                             debug->sources->missing_lines()});
+  }
+  return outcome;
+}
+
+}  // namespace npuscope::report

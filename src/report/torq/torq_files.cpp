@@ -1,0 +1,60 @@
+#include <algorithm>
+
+#include "formats/open_inputs.hpp"
+#include "npuscope/base/byte_source.hpp"
+#include "npuscope/formats/perfetto/read.hpp"
+#include "npuscope/formats/torq/runtime_log.hpp"
+#include "npuscope/formats/torq/timeline.hpp"
+#include "npuscope/report/torq_job.hpp"
+
+namespace npuscope::report {
+
+Result<TorqFiles> sort_torq_files(const std::vector<std::string>& paths) {
+  std::vector<std::filesystem::path> names(paths.begin(), paths.end());
+  FoundFiles found = find_files(names, ByteSourceOptions{}.decompressed_limit);
+  TorqFiles files;
+  files.notes = std::move(found.notes);
+  std::vector<std::filesystem::path> debug;
+  for (const FoundFile& file : found.files) {
+    constexpr std::size_t head_bytes = std::size_t{64} << 10;
+    const auto head = read_head(file.path, head_bytes);
+    if (!head) {
+      files.notes.push_back({Severity::error, file.path.string(), 0, head.error().message, 1});
+    } else if (torq::recognise_timeline(*head) != torq::TimelineVersion::none) {
+      files.timelines.push_back(file.path);
+    } else if (torq::recognise_log(*head) != torq::LogKind::none) {
+      files.logs.push_back(file.path);
+    } else if (torq::looks_like_mlir(*head) || torq::looks_like_mlir_bytecode(*head)) {
+      debug.push_back(file.path);
+    } else if (torq::looks_like_annotated_csv(*head)) {
+      files.tables.push_back(file.path);
+    } else if (perfetto::looks_like(*head)) {
+      files.traces.push_back(file.path);
+    } else {
+      files.notes.push_back({file.named ? Severity::error : Severity::info, file.path.string(), 0,
+                             "is no timeline, runtime log, debug information, annotated table or "
+                             "trace of Torq; left out",
+                             1});
+    }
+  }
+  if (!debug.empty()) {
+    auto loaded = torq::load_debug_info(debug, {});
+    if (loaded) {
+      files.debug = std::move(*loaded);
+      files.notes.insert(files.notes.end(), files.debug->notes.begin(), files.debug->notes.end());
+    } else if (debug.size() == found.files.size()) {
+      return tl::unexpected(loaded.error());
+    } else {
+      files.notes.push_back({Severity::warning, "", 0, loaded.error().message, 1});
+    }
+  }
+  const std::size_t known = files.logs.size() + files.timelines.size() + files.tables.size() +
+                            files.traces.size() + (files.debug ? 1 : 0);
+  if (known > 0) return files;
+  for (const Note& note : files.notes) {
+    if (note.severity == Severity::error) return input_error("{}: {}", note.file, note.message);
+  }
+  return input_error("no file of Torq among those named; name a runtime log or a timeline");
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,124 @@
+#include "npuscope/base/byte_source.hpp"
+#include "npuscope/formats/perfetto/read.hpp"
+#include "npuscope/report/torq_job.hpp"
+
+namespace npuscope::report {
+namespace {
+
+Result<torq::Overview> overview_of_log(const std::filesystem::path& path,
+                                       const std::optional<torq::DebugInfo>& debug) {
+  const auto source = open_byte_source(path);
+  if (!source) return tl::unexpected(source.error());
+  const auto log = torq::read_log(**source);
+  if (!log) return tl::unexpected(log.error());
+  torq::Overview overview;
+  if (debug) {
+    const auto annotation = torq::annotate(*log, *debug);
+    if (!annotation) return tl::unexpected(annotation.error());
+    overview = torq::make_overview(torq::run_intervals(*annotation));
+    overview.notes = annotation->notes;
+  } else {
+    const Profile profile = torq::make_profile(*log);
+    overview = torq::make_overview(torq::run_intervals(profile));
+    overview.notes = profile.notes;
+    overview.notes.push_back({Severity::info, path.string(), 0,
+                              "which units a program used, its debug information says: name that "
+                              "too for Dma, Slice, Css and Overlap",
+                              1});
+  }
+  overview.model = torq::model_name(path.string());
+  return overview;
+}
+
+Result<torq::Overview> overview_of_table(const std::filesystem::path& path) {
+  const auto source = open_byte_source(path);
+  if (!source) return tl::unexpected(source.error());
+  return torq::read_annotated_overview(**source);
+}
+
+Result<torq::Overview> overview_of_trace(const std::filesystem::path& path) {
+  const auto source = open_byte_source(path);
+  if (!source) return tl::unexpected(source.error());
+  auto trace = perfetto::read_profile(**source);
+  if (!trace) return tl::unexpected(trace.error());
+  trace->provenance.files = {path.string()};
+  auto overview = torq::read_trace_overview(*trace);
+  if (overview) overview->model = torq::model_name(path.string());
+  return overview;
+}
+
+}  // namespace
+
+Result<TorqOverviews> torq_overviews(const TorqFiles& files,
+                                     const std::optional<std::string>& wall_time) {
+  TorqOverviews all;
+  all.notes = files.notes;
+  std::optional<std::string> wall;
+  if (wall_time) {
+    const auto source = open_byte_source(std::filesystem::path(*wall_time));
+    if (!source) return tl::unexpected(source.error());
+    constexpr std::uint64_t most_bytes = 4096;
+    auto text = read_all(**source, most_bytes);
+    if (!text) return tl::unexpected(text.error());
+    wall = std::move(*text);
+  }
+  std::optional<Error> first;
+  const auto take = [&](Result<torq::Overview> overview) {
+    if (!overview) {
+      all.notes.push_back({Severity::error, "", 0, overview.error().message, 1});
+      if (!first) first = overview.error();
+      return;
+    }
+    overview->wall_time = wall;
+    all.notes.insert(all.notes.end(), overview->notes.begin(), overview->notes.end());
+    all.overviews.push_back(std::move(*overview));
+  };
+  for (const auto& path : files.logs) take(overview_of_log(path, files.debug));
+  for (const auto& path : files.tables) take(overview_of_table(path));
+  for (const auto& path : files.traces) take(overview_of_trace(path));
+  if (!all.overviews.empty()) return all;
+  if (first) return tl::unexpected(*first);
+  return input_error("no runtime log, annotated table or trace among the files; name one");
+}
+
+Document overview_document(const TorqOverviews& overviews, torq::OverviewStyle style) {
+  Document document;
+  for (const torq::Overview& overview : overviews.overviews) {
+    Section section{.key = "models", .title = overview.model};
+    section.in_list = true;
+    section.facts = {
+        {{"model", "model", Format::name}, overview.model},
+        {{"wall_time_text", "WALL_TIME", Format::name}, Value(overview.wall_time)},
+        {{"overall_ns", "OVERALL", Format::count}, overview.of(torq::OverviewMetric::overall)}};
+    section.table.fields = {{"row", "row", Format::name},
+                            {"nanoseconds", "ns", Format::count},
+                            {"share_of_overall", "of OVERALL", Format::share},
+                            {"meaning", "meaning", Format::name}};
+    for (const torq::OverviewRow& row : torq::rows_of(overview, style)) {
+      section.table.rows.push_back({row.label, overview.of(row.metric),
+                                    torq::percent_of_overall(overview, row.metric) / 100,
+                                    torq::meaning_of(row.metric)});
+    }
+    document.sections.push_back(std::move(section));
+  }
+  return document;
+}
+
+std::string overview_meanings(const TorqOverviews& overviews, torq::OverviewStyle style) {
+  std::string text = "\n  OVERALL       " +
+                     std::string(torq::meaning_of(torq::OverviewMetric::overall)) +
+                     " of programs, host work and HAL calls\n";
+  std::vector<std::string> said;
+  for (const torq::Overview& overview : overviews.overviews) {
+    for (const torq::OverviewRow& row : torq::rows_of(overview, style)) {
+      if (std::find(said.begin(), said.end(), row.label) != said.end()) continue;
+      said.push_back(row.label);
+      text += fmt::format("  {:<13} {}\n", row.label, torq::meaning_of(row.metric));
+    }
+  }
+  return text +
+         "  A program counts as a whole for each unit that it uses: rows of units are upper "
+         "bounds.\n";
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,145 @@
+// npuscope torq as a user runs it, and the general commands on Torq's files.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/program.hpp"
+#include "cli/trace_folder.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string data = NPUSCOPE_TEST_DATA "/torq/";
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class Torq : public TraceFolder {
+ protected:
+  std::string put(const std::string& name, const std::string& text) const {
+    write(name, text);
+    return path(name);
+  }
+};
+
+TEST_F(Torq, AnnotatesIntoEachForm) {
+  for (const char* name : {"out.csv", "out.xlsx", "out.pb"}) {
+    const Outcome outcome =
+        run_npuscope({"torq", "annotate", data + "debug_info", data + "runtime.csv", path(name)});
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(outcome.errors, "");
+    EXPECT_THAT(outcome.output, HasSubstr("(23 rows)"));
+    EXPECT_TRUE(fs::exists(path(name)));
+  }
+  EXPECT_EQ(contents(path("out.csv")), contents(data + "annotated.csv"));
+}
+
+TEST_F(Torq, AnnotateRefusesWhatMakesNoSense) {
+  const auto annotate = [&](const std::string& debug, const std::string& runtime,
+                            const std::string& out) {
+    return run_npuscope({"torq", "annotate", debug, runtime, out});
+  };
+  const Outcome ending = annotate(data + "debug_info", data + "runtime.csv", path("out.txt"));
+  EXPECT_EQ(ending.status, 2);
+  EXPECT_THAT(ending.errors, HasSubstr(".csv, .xlsx or .pb"));
+  const std::string log = put("log.csv", contents(data + "runtime.csv"));
+  EXPECT_EQ(annotate(data + "debug_info", log, log).status, 2);
+  EXPECT_EQ(contents(log), contents(data + "runtime.csv"));
+  EXPECT_EQ(annotate(path("none"), log, path("out.csv")).status, 3);
+  EXPECT_EQ(annotate(data + "debug_info", path("none"), path("out.csv")).status, 3);
+  EXPECT_EQ(annotate(data + "debug_info", log, path("no/out.csv")).status, 4);
+  const Outcome bytecode = annotate(put("d.mlirb", "ML\xefR\x06"), log, path("out.csv"));
+  EXPECT_EQ(bytecode.status, 3);
+  EXPECT_THAT(bytecode.errors, HasSubstr("iree-opt --mlir-print-debuginfo"));
+  EXPECT_FALSE(fs::exists(path("out.csv")));
+}
+
+TEST_F(Torq, OverviewOfLogsTablesAndTraces) {
+  const std::string expected = contents(data + "overview.txt");
+  const Outcome log = run_npuscope({"torq", "overview", data + "runtime.csv", data + "debug_info"});
+  EXPECT_EQ(log.status, 0) << log.errors;
+  EXPECT_EQ(log.output, expected);
+  for (const std::string& name : {path("runtime.csv"), path("runtime.pb")}) {
+    EXPECT_EQ(
+        run_npuscope({"torq", "annotate", data + "debug_info", data + "runtime.csv", name}).status,
+        0);
+    const Outcome outcome = run_npuscope({"torq", "overview", name});
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    EXPECT_EQ(outcome.output, expected) << name;
+  }
+}
+
+// The vendor's documentation has the overview of such a run.
+TEST_F(Torq, TheExampleOfTheGuideIsTheDocumentedOne) {
+  const fs::path sample = NPUSCOPE_SHARED_DIR "/data/torq/doc_sample_host_profile_overview.txt";
+  if (!fs::exists(sample)) GTEST_SKIP();
+  const std::string example = NPUSCOPE_SOURCE_DIR "/examples/torq/";
+  const Outcome outcome =
+      run_npuscope({"torq", "overview", example + "conv2d_f4_s4_64x64x16_i16.csv",
+                    example + "debug_info", "--wall-time", example + "wall_time.txt"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_EQ(outcome.output, contents(sample));
+}
+
+TEST_F(Torq, OverviewInOtherForms) {
+  const std::string wall = put("wall_time.txt", "0.207");
+  const Outcome text = run_npuscope({"torq", "overview", data + "runtime.csv", data + "debug_info",
+                                     "--wall-time", wall, "--explain"});
+  EXPECT_THAT(text.output, HasSubstr("WALL_TIME                       207.000ms\n"));
+  EXPECT_THAT(text.output, HasSubstr("Dma           any of DMA In, DMA Out and CDMA in use\n"));
+  const Outcome upstream =
+      run_npuscope({"torq", "overview", data + "runtime.csv", data + "debug_info", "--upstream"});
+  EXPECT_EQ(upstream.status, 0) << upstream.errors;
+  EXPECT_THAT(upstream.output, StartsWith("  Model: runtime\n"));
+  EXPECT_THAT(upstream.output, HasSubstr("TOTAL NPU OPERATIONS"));
+  const Outcome json =
+      run_npuscope({"torq", "overview", data + "runtime.csv", data + "debug_info", "--json"});
+  ASSERT_EQ(json.status, 0) << json.errors;
+  const auto document = nlohmann::json::parse(json.output);
+  EXPECT_EQ(document["models"][0]["overall_ns"], 1062000);
+  EXPECT_EQ(document["models"][0]["rows"][0]["nanoseconds"], 79000);
+}
+
+TEST_F(Torq, TimelineComparesAndDraws) {
+  const Outcome outcome =
+      run_npuscope({"torq", "timeline", data + "runtime.csv", data + "debug_info", "--mhz", "100",
+                    "--to", "perfetto", "-o", path("both.pftrace"), "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.errors;
+  const auto programs = nlohmann::json::parse(outcome.output)["programs"][0];
+  EXPECT_EQ(programs["programs"], 2);
+  EXPECT_EQ(programs["rows"][0]["program"], "nss_program_0");
+  EXPECT_NEAR(programs["rows"][0]["measured_by_estimated"].get<double>(), 25 / 1.4, 1e-9);
+  const Outcome shown = run_npuscope({"show", path("both.pftrace"), "--top", "60"});
+  EXPECT_EQ(shown.status, 0) << shown.errors;
+  EXPECT_THAT(shown.output, HasSubstr("NPU Task Breakdown"));
+  EXPECT_EQ(run_npuscope({"torq", "timeline", data + "runtime.csv", "--to", "perfetto"}).status, 2);
+  EXPECT_EQ(run_npuscope({"torq", "timeline", data + "model.mlir"}).status, 3);
+}
+
+TEST_F(Torq, GeneralCommandsWork) {
+  for (const std::string command :
+       {"show", "ops", "units", "timeline", "path", "memory", "diff", "query"}) {
+    std::vector<std::string> arguments{command, data + "runtime.csv", data + "debug_info"};
+    if (command == "diff") arguments = {command, data + "runtime.csv", data + "runtime.csv"};
+    if (command == "query") arguments.insert(arguments.end(), {"--sql", "select 1"});
+    const Outcome outcome = run_npuscope(arguments);
+    EXPECT_EQ(outcome.status, 0) << command << outcome.errors;
+  }
+  const Outcome ops =
+      run_npuscope({"ops", data + "runtime.csv", data + "debug_info", "--by", "node"});
+  EXPECT_THAT(ops.output, HasSubstr("tosa.conv2d@L3"));
+}
+
+}  // namespace
+}  // namespace npuscope::cli
