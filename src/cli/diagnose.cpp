@@ -47,7 +47,8 @@ void add_diagnose_command(CLI::App& program, ExitStatus& status) {
   command->add_flag("--all", request.with_rest,
                     "also list the rules that found nothing, and what others lack");
   command->add_flag("--rules", options->rules, "list all rules and end");
-  command->add_option("--explain", options->explain, "say how a rule is computed and end");
+  command->add_option("--explain", options->explain, "say how a rule is computed and end")
+      ->excludes("--csv");
   report::PeakText& peaks = request.peaks;
   command->add_option("--target", peaks.target,
                       "whose peaks count: aic100, htp-v75, or a .toml file; default: by device");

@@ -48,6 +48,7 @@ TEST_F(Diagnose, BadRequestsAreOneSentence) {
       {{"diagnose"}, 2},
       {{"diagnose", bert(), "--rule", "luck"}, 2},
       {{"diagnose", "--explain", "luck"}, 2},
+      {{"diagnose", "--explain", "spill", "--csv"}, 2},
       {{"diagnose", bert(), "--target", "htp-v99"}, 2},
       {{"diagnose", bert(), "--ddr-peak", "fast"}, 2},
       {{"diagnose", bert(), "--rule", "tiny-dma"}, 3},

@@ -195,7 +195,7 @@ std::optional<Gain> FindingContext::gain_if(const std::vector<bool>& ops, double
   Gain gain;
   gain.ticks = gained;
   gain.share = gained / *path_wall_;
-  gain.of = paths->basis().instances > 1 ? "the wall of the median inference" : "the wall";
+  gain.of = paths->basis().instances > 1 ? "a median inference" : "the wall";
   gain.how = "by longest path: " + how;
   return gain;
 }

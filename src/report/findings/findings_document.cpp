@@ -80,10 +80,10 @@ Section ranking_section(const Diagnosis& diagnosis) {
 Section finding_section(const Profile& profile, const Finding& finding, std::size_t rank) {
   Section section{.key = "findings", .in_list = true};
   const std::string gain = gain_text(finding);
-  section.title = fmt::format("{}  {}{}{}", rank, finding.title, gain.empty() ? "" : ": ", gain);
+  section.title = fmt::format("{}  {}{}{}", rank, finding.rule, gain.empty() ? "" : ": ", gain);
   section.facts = {{{"rank"}, rank},
-                   {{"rule", "rule"}, finding.rule},
-                   {{"title"}, finding.title},
+                   {{"rule"}, finding.rule},
+                   {{"title", "finding"}, finding.title},
                    {{"weight", finding.gain ? "" : "weight"}, name_of(finding.weight)}};
   if (finding.gain) {
     const analysis::Gain& gained = *finding.gain;

@@ -53,6 +53,16 @@ TEST(MemoryBound, ByTheBytesWhereThePeakIsKnown) {
   EXPECT_TRUE(of_bytes(640).is_quiet());
 }
 
+TEST(MemoryBound, OfUnitsThatComputeAndHaveNoNameOfTheirOwn) {
+  CoreBuilder made;
+  made.transfer("weights", 0, 90);
+  made.span(made.unit("slice", Engine::compute, made.core), "Conv", 60, 100);
+  const Tried tried("memory-bound", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("compute_domain_share_of_wall"), 0.4);
+  EXPECT_EQ(tried.gain(), 60);
+}
+
 TEST(MemoryBound, NeedsTransfersOrAPeak) {
   CoreBuilder made;
   made.span(made.hmx, "MatMul", 0, 600);

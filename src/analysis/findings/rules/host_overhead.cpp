@@ -84,7 +84,7 @@ RuleOutcome of_executions(const HostTimes& times) {
   gain.ticks = beyond;
   gain.share = beyond / times.host;
   gain.of_wall = false;
-  gain.of = "an execution as the host sees it";
+  gain.of = "an execution";
   gain.how = "all that the device does not take";
   finding.gain = std::move(gain);
   finding.advice = advice();
@@ -93,7 +93,8 @@ RuleOutcome of_executions(const HostTimes& times) {
 
 RuleOutcome apply(FindingContext& context) {
   if (const auto times = host_times(context)) return of_executions(*times);
-  if (!context.has_timeline() || context.coarse().host_active == 0) {
+  const Coarse& coarse = context.coarse();
+  if (coarse.host_active == 0 || coarse.active <= coarse.host_active) {
     return Missing{"times of the host around single inferences"};
   }
   const double alone = context.part(Part::host_alone);

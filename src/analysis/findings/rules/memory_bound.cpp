@@ -1,11 +1,13 @@
 #include <algorithm>
 
 #include "analysis/findings/rules/stated_use.hpp"
+#include "profile/names.hpp"
 
 namespace npuscope::analysis {
 namespace {
 
 constexpr double low_compute = 0.5;
+constexpr Engine compute_engines[] = {Engine::hmx, Engine::hvx, Engine::compute};
 
 // What the whole inference needs of the DDR's peak; none where the peak or the bytes are not known.
 std::optional<double> share_of_ddr_peak(FindingContext& context) {
@@ -13,13 +15,16 @@ std::optional<double> share_of_ddr_peak(FindingContext& context) {
 }
 
 RuleOutcome of_timeline(FindingContext& context) {
-  const double hmx = context.domain_share(Engine::hmx), hvx = context.domain_share(Engine::hvx);
+  double compute = 0;
+  for (const Engine engine : compute_engines) {
+    compute = std::max(compute, context.domain_share(engine));
+  }
   const double dma = context.domain_share(Engine::dma);
   const auto ddr = share_of_ddr_peak(context);
-  if (hmx + hvx == 0) return DoesNotApply{};
+  if (compute == 0) return DoesNotApply{};
   if (dma == 0 && !ddr) return Missing{"transfers of DMA engines, or the DDR's peak (--target)"};
   const bool ddr_busy = context.memory().placement.verdict == Verdict::memory;
-  const bool dma_busy = dma >= bound_share && std::max(hmx, hvx) < low_compute;
+  const bool dma_busy = dma >= bound_share && compute < low_compute;
   if (!ddr_busy && !dma_busy) return DoesNotApply{};
   Finding finding;
   finding.title = "Moving bytes takes the time, not arithmetic";
@@ -35,12 +40,14 @@ RuleOutcome of_timeline(FindingContext& context) {
                                               MeasureKind::count,
                                               "memory: ROOFLINE, " + context.peaks().source));
   }
-  finding.evidence.push_back(share_evidence("hmx_domain_share_of_wall",
-                                            "HMX, the busiest, of the wall", hmx,
-                                            MeasureKind::domain, hardware));
-  finding.evidence.push_back(share_evidence("hvx_domain_share_of_wall",
-                                            "HVX, the busiest thread, of the wall", hvx,
-                                            MeasureKind::domain, hardware));
+  for (const Engine engine : compute_engines) {
+    const double share = context.domain_share(engine);
+    if (share == 0) continue;
+    finding.evidence.push_back(
+        share_evidence(std::string(stable_name(engine)) + "_domain_share_of_wall",
+                       std::string(name_of(engine)) + ", the busiest, of the wall", share,
+                       MeasureKind::domain, hardware));
+  }
   const auto intensity = context.memory().placement.intensity;
   if (intensity) {
     finding.evidence.push_back({"macs_per_ddr_byte", "MACs for each byte of DDR", *intensity,
@@ -93,11 +100,11 @@ RuleOutcome apply(FindingContext& context) {
 const Rule memory_bound_rule{
     {"memory-bound", "low HMX and HVX beside busy DDR: bytes take the time",
      "The DDR's share of its peak over the wall (the roofline of npuscope memory), or the busiest "
-     "DMA engine's share of the wall, against the busiest HMX and HVX thread. Of a summary without "
+     "DMA engine's share of the wall, against the busiest unit that computes. Of a summary without "
      "a timeline: the ucycles of copies by the wall of all cores, against the utilisation that it "
      "states. Gain: the time in which data moves or is waited for and nothing computes.",
-     "DDR at 65 % of its peak or more; or a DMA engine busy for 65 % of the wall while no HMX or "
-     "HVX thread is for 50 %",
+     "DDR at 65 % of its peak or more; or a DMA engine busy for 65 % of the wall while no unit "
+     "that computes is for 50 %",
      "65 %: the bound that roofline tools of NPUs use (tt-perf-report); 50 %: users' rule for "
      "compute bound on Cloud AI 100 (HMX above 50 %)",
      "Bandwidth that another process or device takes. The peak is that of the target, not of this "
