@@ -1,6 +1,7 @@
 // Synaptics Torq: compile-time timelines, runtime logs, and debug information, which says what the
 // actions of the logs are.
 #include "formats/open_table.hpp"
+#include "npuscope/formats/torq/annotate.hpp"
 #include "npuscope/formats/torq/debug_folder.hpp"
 #include "npuscope/formats/torq/runtime_log.hpp"
 #include "npuscope/formats/torq/timeline.hpp"
@@ -8,7 +9,7 @@
 namespace npuscope {
 namespace {
 
-enum TorqKind : FormatKind { timeline, runtime_log, debug_info };
+enum TorqKind : FormatKind { timeline, runtime_log, debug_info, annotated_table };
 
 void complete(Profile& profile, const std::string& file) {
   for (Note& note : profile.notes) {
@@ -25,6 +26,15 @@ void open_timeline(const Input& input, OpenRun& run) {
   Profile profile = torq::make_profile(*read);
   complete(profile, input.path.string());
   run.add(input.order, std::move(profile));
+}
+
+void open_table(const Input& input, OpenRun& run) {
+  auto source = open_byte_source(input.path, run.options().source);
+  if (!source) return run.fail(input, source.error());
+  auto profile = torq::read_annotated_profile(**source);
+  if (!profile) return run.fail(input, profile.error());
+  complete(*profile, input.path.string());
+  run.add(input.order, std::move(*profile));
 }
 
 void open_log(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
@@ -88,6 +98,7 @@ std::optional<FormatKind> recognise_torq(const Candidate& candidate) {
   if (torq::recognise_timeline(candidate.head) != torq::TimelineVersion::none) return timeline;
   if (torq::recognise_log(candidate.head) != torq::LogKind::none) return runtime_log;
   if (torq::looks_like_mlir(candidate.head)) return debug_info;
+  if (torq::looks_like_annotated_csv(candidate.head)) return annotated_table;
   return std::nullopt;
 }
 
@@ -96,6 +107,7 @@ void open_torq(std::span<const Input> inputs, OpenRun& run) {
   bool logs = false;
   for (const Input& input : inputs) {
     if (input.kind == timeline) open_timeline(input, run);
+    if (input.kind == annotated_table) open_table(input, run);
     if (input.kind != runtime_log) continue;
     logs = true;
     open_log(input, debug ? &*debug : nullptr, run);

@@ -1,6 +1,6 @@
 // A runtime log as a profile, with what debug information says of its actions.
 #include <algorithm>
-#include <deque>
+#include <list>
 #include <map>
 #include <set>
 
@@ -105,7 +105,7 @@ class LogProfile {
   void describe();
   void add(const LogInterval& each);
   void add_phase(const LogInterval& each, std::string_view type);
-  void add_program_end(const LogInterval& wait, std::deque<Started>& started, UnitId unit);
+  void add_program_end(const LogInterval& wait, std::list<Started>& started, UnitId unit);
   OpId op_of(const LogInterval& each, bool is_program);
   void describe_op(Op& op, const LogInterval& each, bool is_program);
   void describe_program(Op& op, const ProgramRun& program);
@@ -124,7 +124,7 @@ class LogProfile {
   Locations locations_;
   UnitId host_{}, nss_{}, programs_ = UnitId::none;
   std::map<OpKey, OpId> ops_;
-  std::map<std::pair<std::int64_t, StringId>, std::deque<Started>> nss_started_, host_started_;
+  std::map<std::pair<std::int64_t, StringId>, std::list<Started>> nss_started_, host_started_;
   std::set<std::string_view> without_debug_;
 };
 
@@ -192,7 +192,7 @@ void LogProfile::add(const LogInterval& each) {
 
 // From the begin of the start to the end of the wait; programs end in the order of their starts
 // where debug information does not say which wait is whose.
-void LogProfile::add_program_end(const LogInterval& wait, std::deque<Started>& started,
+void LogProfile::add_program_end(const LogInterval& wait, std::list<Started>& started,
                                  UnitId unit) {
   if (started.empty()) {
     return notes_.add(Severity::warning, 0, "waits for programs that were not started");

@@ -139,6 +139,27 @@ TEST_F(Annotate, JobsAreWholeNumbersWhereEveryRowHasOne) {
   EXPECT_THAT(csv(*annotation), HasSubstr("\n0;7;torq_hl.start_program;"));
 }
 
+TEST_F(Annotate, ATableIsAProfileAgain) {
+  const auto source = open_byte_source(fs::path(data("annotated.csv")));
+  ASSERT_TRUE(source);
+  const auto profile = read_annotated_profile(**source);
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(lines_of(profile->notes), "");
+  EXPECT_EQ(profile->phases.size(), 2u);
+  std::string programs;
+  for (std::size_t i = 0; i < profile->spans.size(); ++i) {
+    const Op& op = profile->ops[index_of(profile->spans.op[i])];
+    if (profile->text(profile->units[index_of(profile->spans.unit[i])].name) != "NSS") continue;
+    programs += fmt::format("{} {} {}+{}\n", profile->text(op.kind), profile->text(op.node),
+                            profile->spans.start[i], profile->spans.duration[i]);
+  }
+  EXPECT_EQ(programs,
+            "conv2d_0,add_1 tosa.conv2d@L3 2030000+30000\n"
+            "add_1 tosa.conv2d@L3 tosa.add@L4 2060000+15000\n"
+            "conv2d_0,add_1 tosa.conv2d@L3 3015000+25000\n"
+            "add_1 tosa.conv2d@L3 tosa.add@L4 3041000+9000\n");
+}
+
 TEST_F(Annotate, ASpreadsheetIsAlwaysTheSame) {
   const auto annotation = run(contents(data("runtime.csv")));
   ASSERT_TRUE(annotation);

@@ -243,6 +243,29 @@ TEST(LogProfile, OfALogWithoutEventsIsEmpty) {
   EXPECT_EQ(make_profile(*log).spans.size(), 0u);
 }
 
+// Lines cut, changed and repeated, in each of the three forms.
+TEST(LogProfile, SurvivesAnyText) {
+  const auto debug = load_debug_info(std::filesystem::path(data("debug_info")));
+  ASSERT_TRUE(debug);
+  const std::string forms[] = {
+      contents(data("runtime.csv")),
+      std::string(host_header) +
+          "0,0,50,HOST_COPY_START,\"loc(\"\"a\"\":1:2)\"\n"
+          "0,9,59,HOST_COPY_END,loc(unknown)\n1,9,59,NSS_START,\n",
+      "id;time_since_open;time_since_start;location\n0;1060;18;loc(unknown)\n"};
+  std::mt19937 random(23);
+  for (int i = 0; i < 600; ++i) {
+    std::string text = forms[random() % 3];
+    text = text.substr(0, random() % (text.size() + 1));
+    for (int k = 0; k < 8 && !text.empty(); ++k) {
+      text[random() % text.size()] = char("0,-9;\n\"_BEGINDS"[random() % 15]);
+    }
+    const auto log = log_of(text);
+    if (!log) continue;
+    EXPECT_LE(make_profile(*log, &*debug).spans.size(), 2 * log->events.size() + 2);
+  }
+}
+
 TEST(LogProfile, SurvivesTimesAtTheEnds) {
   const auto log = log_of(std::string(header) +
                           "d,1,0,-9223372036854775808,NSS_START_BEGIN\n"

@@ -75,6 +75,11 @@ std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInv
 std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInvocation& invocation,
                                 std::size_t action);
 
+// A table that an annotation has written, read back: programs, host copies and programs as spans,
+// HAL calls as phases. An input error where a column is missing.
+bool looks_like_annotated_csv(std::string_view head);
+Result<Profile> read_annotated_profile(ByteSource& source);
+
 Status write_annotated_csv(const Annotation& annotation, const std::filesystem::path& path);
 // An output error beyond the 1,048,575 rows that a sheet holds.
 Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem::path& path);

@@ -79,7 +79,6 @@ RunIntervals run_intervals(const Profile& log_profile);
 Overview make_overview(const RunIntervals& run);
 
 // From the text of an annotated table; rows that are none are counted in the notes.
-bool looks_like_annotated_csv(std::string_view head);
 Result<Overview> read_annotated_overview(ByteSource& source);
 // From the slices of a trace's overview tracks, the vendor's or npuscope's.
 Result<Overview> read_trace_overview(const Profile& trace);
