@@ -24,7 +24,7 @@ struct OpsRequest {
   std::string sort = {};   // key of a column; empty: what decides most
   std::vector<std::string> columns = {};  // keys; empty: those that fit, JSON and CSV: all
   bool fold_bookkeeping = false;
-  bool owners_as_written = false;  // HMX ops of X_post_reshape do not count for X
+  bool owners_as_written = false;          // HMX ops of X_post_reshape do not count for X
   const analysis::Rules* rules = nullptr;  // for Grouping::rule
 };
 
