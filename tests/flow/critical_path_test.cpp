@@ -228,32 +228,11 @@ TEST(CriticalPathOfOptraces, WhatIfIsOffByLittle) {
   }
 }
 
-struct CompiledForHtp {
-  qaic::Program program;
-  qaic::Schematic schematic;
-};
-
-CompiledForHtp compiled_for_htp(const std::string& model) {
-  npu::BuildRequest request = request_for(1, 70);
-  request.target = "htp-v75";
-  const auto built = npu::build_from_onnx(repository_model(model), request);
-  must(built);
-  const auto programs = qaic::find_programs(built->qpc, "programqpc.bin");
-  must(programs);
-  const qaic::Qpc& qpc = programs->at(0).qpc;
-  const auto program = qaic::read_program(qpc.find(qaic::segment_program)->bytes, "program");
-  const auto schematic =
-      qaic::read_schematic(qpc.find(qaic::segment_schematic)->bytes, "schematic");
-  must(program);
-  must(schematic);
-  return {*program, *schematic};
-}
-
 // A model in a VTCM that its tensors share: what waits only for room waits by the sequencer's
 // arrows, without which the path takes the wrong ops for the reason.
 TEST(CriticalPathOfOptraces, WhatIfOfAModelNeedsTheSequencersArrows) {
   const npu::Target target = exact_htp(true);
-  const CompiledForHtp model = compiled_for_htp("light_squeezenet.onnx");
+  const CompiledForHtp model = compiled_for_htp(repository_model("light_squeezenet.onnx"));
   const GeneratedRun run = optrace_run(model.program, model.schematic, target);
   Profile without = run.profiles[0];
   std::erase_if(without.edges, [](const Edge& edge) { return edge.kind == EdgeKind::order; });
@@ -281,7 +260,7 @@ TEST(CriticalPathOfOptraces, WhatIfOfAModelNeedsTheSequencersArrows) {
 // Where the arrows are missing, what is inferred for a step is what its task waited for.
 TEST(CriticalPathOfOptraces, InferredReasonsAreTheProgramsWaits) {
   for (const char* name : {"light_squeezenet.onnx", "light_resnet50.onnx"}) {
-    const CompiledForHtp model = compiled_for_htp(name);
+    const CompiledForHtp model = compiled_for_htp(repository_model(name));
     const GeneratedRun run =
         optrace_run(model.program, model.schematic, *npu::builtin_target("htp-v75"));
     Profile profile = run.profiles[0];

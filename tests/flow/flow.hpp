@@ -9,6 +9,7 @@
 
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/qpc.hpp"
+#include "npuscope/formats/qaic/schematic.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 #include "npuscope/npu/compile/build.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
@@ -71,6 +72,28 @@ inline ModelFlow run_flow(const std::filesystem::path& model, const npu::BuildRe
     flow.profiles.push_back(std::move(*profile));
   }
   return flow;
+}
+
+struct CompiledForHtp {
+  qaic::Program program;
+  qaic::Schematic schematic;
+  std::uint64_t spill_bytes = 0;  // as the compiler estimates
+};
+
+inline CompiledForHtp compiled_for_htp(const std::filesystem::path& model) {
+  npu::BuildRequest request = request_for(1, 70);
+  request.target = "htp-v75";
+  const auto built = npu::build_from_onnx(model, request);
+  must(built);
+  const auto programs = qaic::find_programs(built->qpc, "programqpc.bin");
+  must(programs);
+  const qaic::Qpc& qpc = programs->at(0).qpc;
+  const auto program = qaic::read_program(qpc.find(qaic::segment_program)->bytes, "program");
+  const auto schematic =
+      qaic::read_schematic(qpc.find(qaic::segment_schematic)->bytes, "schematic");
+  must(program);
+  must(schematic);
+  return {*program, *schematic, built->networks.at(0).metrics.spill_bytes};
 }
 
 inline std::filesystem::path repository_model(const std::string& name) {

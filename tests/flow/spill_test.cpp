@@ -3,10 +3,12 @@
 #include "npuscope/analysis/spill.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
 
+#include "flow/flow.hpp"
 #include "flow/generated_run.hpp"
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/analysis/timeline.hpp"
@@ -142,6 +144,43 @@ TEST(SpillAgainstTheSimulator, IsWhatTheSpillOpsMoveInOptraces) {
     }
   }
   EXPECT_GT(tensors, 30u);
+}
+
+// A BERT whose activations do not fit: what its spills write is what the compiler had to evict and
+// what it streams tile by tile, all that is written but the result and the statistics.
+TEST(SpillAgainstTheCompiler, OfABertThatDoesNotFit) {
+  const auto model = npu::generate_onnx(*npu::make_architecture("bert-base", {}), {8, 128, 0}, {});
+  must(model);
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / fmt::format("npuscope-bert-{}.onnx", ::getpid());
+  ASSERT_TRUE(write_file_atomically(path, as_byte_span(model->bytes)));
+  const CompiledForHtp compiled = compiled_for_htp(path);
+  std::filesystem::remove(path);
+  const GeneratedRun run =
+      optrace_run(compiled.program, compiled.schematic, *npu::builtin_target("htp-v75"));
+  std::int64_t written = 0, read = 0, others = 0;
+  std::uint32_t spills = 0, fills = 0;
+  for (std::size_t i = 0; i < compiled.program.tasks.size(); ++i) {
+    const qaic::Task& task = compiled.program.tasks[i];
+    const std::string& type = compiled.schematic.texts[compiled.schematic.ops[i].type];
+    spills += type == "@Spill";
+    fills += type == "@Fill";
+    (type == "@Spill" ? written : others) += std::int64_t(task.ddr_write);
+    if (type == "@Fill") read += std::int64_t(task.ddr_read);
+  }
+  const Profile& profile = run.profiles.at(0);
+  const Spill spill = analysis::analyse_spill(profile, OpTraffic(profile));
+  EXPECT_EQ(at(spill.spill.bytes, Route::ddr_write), written);
+  EXPECT_EQ(at(spill.fill.bytes, Route::ddr_read), read);
+  EXPECT_EQ(spill.spill.ops, spills);
+  EXPECT_EQ(spill.fill.ops, fills);
+  EXPECT_EQ(spill.unpaired_fills + spill.unpaired_spills, 0u);
+  EXPECT_GT(compiled.spill_bytes, 10'000'000u);
+  EXPECT_GE(std::uint64_t(written), compiled.spill_bytes);
+  EXPECT_LT(others, written / 100);  // 1.5 MiB of result, the statistics
+  std::int64_t of_tensors = 0;
+  for (const analysis::SpilledTensor& tensor : spill.tensors) of_tensors += tensor.written;
+  EXPECT_EQ(of_tensors, written);
 }
 
 }  // namespace

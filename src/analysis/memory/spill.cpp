@@ -101,6 +101,7 @@ class SpillAnalysis {
       if (sides_[op] != Side::neither && executed_[op]) spill_.ops.push_back(OpId(op));
     }
     add_spans();
+    if (profile_.spans.size() == 0) add_ops();
     add_alone();
     pair();
     return std::move(spill_);
@@ -175,6 +176,20 @@ class SpillAnalysis {
       if (!extent) extent = interval;
       extent->begin = std::min(extent->begin, interval.begin);
       extent->end = std::max(extent->end, interval.end);
+    }
+  }
+
+  // Without a timeline, what the compiled graph or a summary says of each op.
+  void add_ops() {
+    for (std::size_t op = 0; op < sides_.size(); ++op) {
+      if (sides_[op] == Side::neither) continue;
+      SpillSide& side = sides_[op] == Side::spill ? spill_.spill : spill_.fill;
+      const Route mine = sides_[op] == Side::spill ? Route::ddr_write : Route::ddr_read;
+      for (std::size_t route = 0; route < route_count; ++route) {
+        if (!traffic_.of_ops_known(Route(route))) continue;
+        add(side.bytes[route], traffic_.of_op(Route(route), OpId(std::uint32_t(op))));
+      }
+      bytes_[op] = traffic_.of_op(mine, OpId(std::uint32_t(op)));
     }
   }
 

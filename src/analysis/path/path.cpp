@@ -132,6 +132,7 @@ CriticalPath PathAnalysis::observed() const {
   after.start = graph.timeline.end;
   after.gap = path.tail;
   after.in_flight = 0;
+  std::fill(std::begin(after.gap_parts), std::end(after.gap_parts), 0);
   std::vector<PathStep> rest{after};
   fill_gap_parts(graph, rest);
   for (std::size_t part = 0; part < gap_part_count; ++part) {

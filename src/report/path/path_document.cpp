@@ -138,8 +138,8 @@ std::vector<std::string> PathDocument::remarks() const {
   }
   if (basis.stepwise_edges > 0) {
     remarks.push_back(fmt::format(
-        "{} edges join ops that overlap or repeat: each execution counts as waiting for the last "
-        "one of the producer that had ended; {} of them hold nothing back.",
+        "Edges between ops that overlap or repeat: {}. Each execution counts as waiting for the "
+        "last one of the producer that had ended; {} of them hold nothing back.",
         thousands(basis.stepwise_edges), thousands(basis.unmet_edges)));
   }
   if (basis.unmet_flows > 0) {
@@ -148,7 +148,7 @@ std::vector<std::string> PathDocument::remarks() const {
   }
   if (basis.cyclic_ops > 0) {
     remarks.push_back(
-        fmt::format("The edges lead in circles: {} ops are on one or between two. Only those that "
+        fmt::format("The edges lead in circles: {} ops are on one or between two. Only edges that "
                     "the times bear out count.",
                     thousands(basis.cyclic_ops)));
   }

@@ -139,6 +139,21 @@ TEST(PathDocument, OfAVendorsTraceAddsUpToItsTimeline) {
   EXPECT_EQ(page["steps"]["rows"][1]["dma"], 15'894 - 22 - 3'267);
 }
 
+// The last step ends with the timeline: what it waited before is not waited again after it.
+TEST(PathDocument, PartsAddUpToTheWallThatEndsWithThePath) {
+  testing::ProfileBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  made.span(hmx, "A", 0, 100);
+  made.span(hmx, "B", 120, 200);
+  const auto document = path_document(made.profile, {});
+  ASSERT_TRUE(document);
+  const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}))["profiles"][0];
+  std::int64_t sum = 0;
+  for (const auto& row : json["parts"]["rows"]) sum += row["time"].get<std::int64_t>();
+  EXPECT_EQ(sum, 200);
+  EXPECT_EQ(json["path"]["wall"], 200);
+}
+
 // What is inferred stands apart from what is recorded, and is marked as a guess.
 TEST(PathDocument, InferredReasonsAreMarked) {
   testing::ProfileBuilder made;
