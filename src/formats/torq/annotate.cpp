@@ -56,6 +56,7 @@ class Annotator {
   Annotation out_;
   std::unordered_map<std::int64_t, std::uint32_t> invocations_;
   std::unordered_map<StringId, std::uint32_t> dispatches_;
+  std::uint32_t missing_ = 0;  // dispatches without information
   Current current_;
   bool has_current_ = false;
 };
@@ -126,9 +127,12 @@ std::uint32_t Annotator::dispatch_of(StringId name) {
     if (const DispatchInfo* found = debug_.find(log_.strings[name])) {
       place->second = std::uint32_t(found - debug_.dispatches.data());
     } else {
+      constexpr std::uint32_t most_named = 20;
+      const bool named = missing_++ < most_named;
       notes_.add(Severity::warning, 0,
-                 fmt::format("no debug information of dispatch {}; its rows are left out",
-                             printable(log_.strings[name])));
+                 named ? fmt::format("no debug information of dispatch {}; its rows are left out",
+                                     printable(log_.strings[name]))
+                       : "no debug information of more dispatches; their rows are left out");
     }
   }
   return place->second;

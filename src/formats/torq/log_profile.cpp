@@ -147,9 +147,16 @@ Profile LogProfile::run() {
       profile_.spans.instance.push_back(i);
     }
   }
+  std::size_t named = 0;
+  constexpr std::size_t most_named = 20;
   for (const std::string_view name : without_debug_) {
+    if (named++ == most_named) break;
     notes_.add(Severity::warning, 0,
                fmt::format("no debug information of dispatch {}", std::string(name)));
+  }
+  if (without_debug_.size() > most_named) {
+    notes_.add(Severity::warning, 0, "no debug information of more dispatches",
+               without_debug_.size() - most_named);
   }
   profile_.checks = log_.checks;
   profile_.notes = log_.notes;
