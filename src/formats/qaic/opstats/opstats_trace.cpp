@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
@@ -138,21 +139,21 @@ class TraceWriter {
   std::size_t named_tracks_ = 0;
 };
 
-// Shifts the device's events and returns what to add to the host's (microseconds, whole, so that
-// the host's digits stay as they are), such that both fit and neither begins before 0.
+// Puts nanosecond 0 where both fit and neither begins before it, and returns what to add to the
+// host's times: whole microseconds, so that the host's digits stay as they are, and so many that
+// nanosecond 0 is a whole tick too, which the head of the file names.
 double TraceWriter::align() {
   if (options_.host_trace == nullptr) return 0;
   const HostTrace& host = *options_.host_trace;
   layout_.first_flow_id(host.largest_flow_id + 1);
   if (!host.utimer_ticks_at_zero) return -std::floor(host.first_microseconds);
-  // Device nanoseconds at host time 0, before any shift.
-  const double zero =
-      double(*host.utimer_ticks_at_zero - layout_.origin_ticks()) * layout_.tick_nanoseconds();
-  const double first_host = zero + host.first_microseconds * 1e3;
-  const double before = std::max(0.0, -first_host);
-  const double offset = std::ceil((zero + before) / 1e3);
-  layout_.shift(std::int64_t(offset * 1e3 - zero + 0.5));
-  return offset;
+  const std::int64_t step = 1000 / std::gcd<std::int64_t>(1000, layout_.kilohertz());
+  const double device_leads = double(*host.utimer_ticks_at_zero - layout_.origin_ticks()) /
+                              double(layout_.kilohertz()) * 1000;
+  const double least = std::max(-host.first_microseconds, device_leads);
+  const std::int64_t steps = std::int64_t(std::ceil(least / double(step)));
+  layout_.begin_at(*host.utimer_ticks_at_zero - steps * (step * layout_.kilohertz() / 1000));
+  return double(steps * step);
 }
 
 void TraceWriter::write(const Profile& profile) {

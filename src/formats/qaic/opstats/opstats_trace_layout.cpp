@@ -99,7 +99,7 @@ TraceLayout::TraceLayout(std::span<const Profile* const> profiles, const TraceOp
 std::int64_t TraceLayout::nanoseconds(std::int64_t ticks) const {
   const std::int64_t relative = ticks - origin_;
   const std::int64_t whole = relative / kilohertz_;
-  return whole * 1'000'000 + relative % kilohertz_ * 1'000'000 / kilohertz_ + shift_;
+  return whole * 1'000'000 + relative % kilohertz_ * 1'000'000 / kilohertz_;
 }
 
 bool TraceLayout::is_selected(const Profile& profile, std::uint32_t core) const {
@@ -128,11 +128,15 @@ std::uint32_t TraceLayout::track(std::uint32_t process, std::string name, const 
 
 void TraceLayout::lay_out(const Profile& profile) {
   for (TraceTrack& track : tracks_) track.events.clear();
-  for (TraceProcess& process : processes_) process.counters.clear();
+  for (TraceProcess& process : processes_) {
+    process.counters.clear();
+    process.series.clear();
+  }
   add_execution(profile);
   const std::vector<Queue> queues = collect(profile);
   for (const Queue& queue : queues) place(queue);
   add_counters(queues);
+  add_series(profile);
   flows_.clear();
   flows_out_ = {};
   flows_in_ = {};

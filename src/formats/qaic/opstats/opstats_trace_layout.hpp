@@ -36,6 +36,13 @@ struct TraceCounter {
   double megahertz = 0;
 };
 
+// A hardware counter of a core: running totals.
+struct TraceSeries {
+  std::string name;                                      // "pmu 0x200", "ddr read bytes"
+  std::string part;                                      // "count", "bytes"
+  std::vector<std::pair<std::int64_t, double>> samples;  // nanoseconds, value
+};
+
 struct TraceTrack {
   std::uint32_t process = 0;
   std::uint32_t tid = 0;
@@ -53,6 +60,7 @@ struct TraceProcess {
   std::uint32_t pid = 0;
   std::string name;
   std::vector<TraceCounter> counters;  // of the profile laid out last
+  std::vector<TraceSeries> series;     // as counters
 };
 
 // An edge that is drawn: from inside the producer's slice to just inside the consumer's.
@@ -87,7 +95,8 @@ class TraceLayout {
 
   // Replaces the events of all tracks by those of `profile`, later than those laid out before.
   void lay_out(const Profile& profile);
-  void shift(std::int64_t nanoseconds) { shift_ = nanoseconds; }
+  // Makes an earlier tick nanosecond 0 than the first of the profiles.
+  void begin_at(std::int64_t ticks) { origin_ = ticks; }
   void first_flow_id(std::uint64_t id) { next_flow_id_ = id; }
 
   bool is_selected(const Profile& profile, std::uint32_t core) const;
@@ -97,7 +106,8 @@ class TraceLayout {
   const FlowsOfOps& flows_out() const { return flows_out_; }
   const FlowsOfOps& flows_in() const { return flows_in_; }
   std::uint64_t flows_not_drawn() const { return flows_not_drawn_; }
-  std::int64_t origin_ticks() const { return origin_; }
+  std::int64_t origin_ticks() const { return origin_; }  // at nanosecond 0
+  std::int64_t kilohertz() const { return kilohertz_; }
   double tick_nanoseconds() const { return 1e6 / double(kilohertz_); }
 
  private:
@@ -133,6 +143,7 @@ class TraceLayout {
   TraceEvent& add(std::uint32_t track, TraceEvent::Type type, const Record& record,
                   std::int64_t from, std::int64_t ticks);
   void add_counters(const std::vector<Queue>& queues);
+  void add_series(const Profile& profile);
   void mark_anchors(const Profile& profile);
   void add_flows(const Profile& profile);
 
@@ -147,7 +158,6 @@ class TraceLayout {
   FlowsOfOps flows_in_;
   std::int64_t origin_ = 0;
   std::int64_t kilohertz_ = 19200;
-  std::int64_t shift_ = 0;
   std::uint64_t next_flow_id_ = 1;
   std::uint64_t flows_not_drawn_ = 0;
 };

@@ -154,6 +154,15 @@ void TraceRenderer::counters(std::string& out, const TraceProcess& process) cons
     append_fixed6(out, counter.megahertz);
     out += "}},\n";
   }
+  for (const TraceSeries& series : process.series) {
+    for (const auto& [time, value] : series.samples) {
+      out +=
+          fmt::format(R"({{"name": "{}", "ph": "C", "pid": {}, "ts": )", series.name, process.pid);
+      append_time(out, time);
+      out += fmt::format(R"(, "args": {{"{}": {:.0f}}}}},)", series.part, value);
+      out += '\n';
+    }
+  }
 }
 
 void TraceRenderer::events(std::string& out, const TraceTrack& track, std::size_t begin,
