@@ -86,7 +86,7 @@ TEST_F(Run, TakesTheFlagsOfTheVendorsDocument) {
                          "activation-0-inf-1.txt\n" + prefix +
                          "activation-0-inf-2-QAicGraph-aiccyclecounts.bin\n" + prefix +
                          "activation-0-inf-2.txt\n" + prefix + "latency.txt\n" + prefix +
-                         "trace.json\n ---- Stats ----\n"));
+                         "trace.json\n" + prefix + "host-trace.json\n ---- Stats ----\n"));
 }
 
 TEST_F(Run, TakesAFileAfterFlagsThatMayBeRepeated) {

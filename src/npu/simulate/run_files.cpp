@@ -1,6 +1,7 @@
 #include "npu/simulate/run_files.hpp"
 
 #include <cmath>
+#include <limits>
 
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
@@ -20,6 +21,21 @@ std::string inference_name(std::uint32_t program, const SimulatedInference& infe
                      inference.number);
 }
 
+Picoseconds submit_time(const Target& target) {
+  return Picoseconds{std::llrint(target.host_submit_s * 1e12)};
+}
+
+// When its device began: the earliest of its units.
+std::int64_t begin_tick(const Profile& profile) {
+  std::int64_t begin = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < profile.spans.size(); ++i) {
+    if (profile.spans.kind[i] == SpanKind::inference) {
+      begin = std::min(begin, profile.spans.start[i]);
+    }
+  }
+  return begin;
+}
+
 const std::vector<std::byte>& buffer_of(const SimulatedInference& inference, std::size_t part) {
   return part == 0 ? inference.stats_buffer : inference.more_stats_buffers[part - 1];
 }
@@ -31,7 +47,10 @@ std::string RunFiles::part_name(std::size_t part) const {
 }
 
 RunFiles::RunFiles(const RunRequest& request, const PlannedRun& run, RunOutcome& outcome)
-    : request_(request), run_(run), outcome_(outcome) {
+    : request_(request),
+      run_(run),
+      outcome_(outcome),
+      host_phases_(request.simulation.set_size, submit_time(run.first().target)) {
   latency_.program_id = run.number;
   latency_.program_name = run.label();
   latency_.requested = request.simulation.samples * request.simulation.activations;
@@ -114,14 +133,18 @@ Status RunFiles::add_decoded(std::size_t part, const SimulatedInference& inferen
     const auto file = request_.output_folder / (name + ".txt");
     if (auto done = write(file, as_byte_span(text)); !done) return done;
   }
-  if (request_.types.trace) profiles_.push_back(std::move(*profile));
+  if (!request_.types.trace) return {};
+  if (part == 0) {
+    host_phases_.add(inference, begin_tick(*profile), run_.first().target.timer_hz / 1000);
+  }
+  profiles_.push_back(std::move(*profile));
   return {};
 }
 
 qaic::LatencySample RunFiles::latency_of(const SimulatedInference& inference) const {
   const qaic::Program& program = run_.first().program;
   const double timer_hz = run_.first().target.timer_hz;
-  const Picoseconds submit{std::llrint(run_.first().target.host_submit_s * 1e12)};
+  const Picoseconds submit = submit_time(run_.first().target);
   qaic::LatencySample sample;
   sample.sample = inference.number;
   if (program.stats_level >= 40) {
@@ -160,7 +183,9 @@ Status RunFiles::finish() {
   for (const Profile& profile : profiles_) profiles.push_back(&profile);
   auto written = qaic::write_opstats_trace(profiles, {}, file);
   if (!written) return tl::unexpected(written.error());
-  return {};
+  const auto host =
+      request_.output_folder / fmt::format("aic-profiling-program-{}-host-trace.json", run_.number);
+  return write(host, as_byte_span(host_phases_.trace()));
 }
 
 void RunFiles::add_op_trace(const SimulatedInference& inference) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "npu/simulate/host_phases.hpp"
 #include "npu/simulate/run_plan.hpp"
 #include "npuscope/formats/qaic/latency.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
@@ -45,6 +46,7 @@ class RunFiles {
   RunOutcome& outcome_;
   std::vector<qaic::StatsNetwork> networks_;  // by part
   std::vector<Profile> profiles_;             // for the trace
+  HostPhases host_phases_;
   qaic::LatencyReport latency_;
   NodeCycles node_cycles_;
 };

@@ -126,8 +126,9 @@ TEST_F(RunQpc, WritesEveryKindOfFileUnderItsName) {
                   "aic-profiling-program-0-activation-0-inf-5.txt",
                   "aic-profiling-program-0-activation-1-inf-5-QAicGraph-aiccyclecounts.bin",
                   "aic-profiling-program-0-activation-1-inf-5.txt",
-                  "aic-profiling-program-0-latency.txt", "aic-profiling-program-0-trace.json"));
-  EXPECT_EQ(outcome->files.size(), 6u);
+                  "aic-profiling-program-0-host-trace.json", "aic-profiling-program-0-latency.txt",
+                  "aic-profiling-program-0-trace.json"));
+  EXPECT_EQ(outcome->files.size(), 7u);
   EXPECT_THAT(text_of("aic-profiling-program-0-activation-0-inf-5.txt"),
               HasSubstr("[QAicGraph] Device instance inf/s:"));
   EXPECT_THAT(text_of("aic-profiling-program-0-latency.txt"),

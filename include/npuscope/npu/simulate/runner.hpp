@@ -23,7 +23,7 @@ namespace npuscope::npu {
 
 struct ProfilingTypes {
   bool stats = false;             // aic-profiling-program-P-activation-A-inf-I.txt
-  bool trace = false;             // aic-profiling-program-P-trace.json
+  bool trace = false;             // aic-profiling-program-P-trace.json, and -host-trace.json
   bool raw_device_stats = false;  // …-activation-A-inf-I-NETWORK-aiccyclecounts.bin
   bool latency = false;           // aic-profiling-program-P-latency.txt
 

@@ -1,0 +1,63 @@
+// What the host saw lies where the device was at work, on one clock, and its phases follow one
+// another without gaps.
+#include "npu/simulate/host_phases.hpp"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "flow/flow.hpp"
+#include "npuscope/formats/qaic/opstats_host_trace.hpp"
+#include "npuscope/formats/qaic/opstats_trace.hpp"
+
+namespace npuscope {
+namespace {
+
+std::int64_t begin_tick(const Profile& profile) {
+  std::int64_t begin = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < profile.spans.size(); ++i) {
+    if (profile.spans.kind[i] != SpanKind::inference) continue;
+    begin = std::min(begin, profile.spans.start[i]);
+  }
+  return begin;
+}
+
+TEST(HostPhases, MergeWithTheDeviceOnOneClock) {
+  const ModelFlow flow = run_flow(
+      std::string(NPUSCOPE_SOURCE_DIR) + "/models/light_squeezenet.onnx", request_for(2, 70));
+  ASSERT_EQ(flow.profiles.size(), 1u);
+  const npu::SimulatedInference& inference = flow.simulated.inferences.at(0);
+  npu::HostPhases phases(10, Picoseconds{8'000'000});
+  phases.add(inference, begin_tick(flow.profiles[0]), 19200);
+  const auto host = qaic::parse_host_trace(as_byte_span(phases.trace()), "host");
+  must(host);
+  const auto path = std::filesystem::path(testing::TempDir()) /
+                    fmt::format("npuscope-host-phases-{}.json", ::getpid());
+  const Profile* profiles[] = {&flow.profiles[0]};
+  must(qaic::write_opstats_trace(profiles, {.host_trace = &*host}, path));
+  const auto mapped = MappedFile::open(path);
+  must(mapped);
+  const auto trace = nlohmann::json::parse(as_text(mapped->bytes()));
+  double expected_start = -1, device_start = -1, core_start = -1, total = 0;
+  std::vector<std::string> names;
+  for (const auto& event : trace["traceEvents"]) {
+    if (event["name"] == "Core-0-Execution") core_start = event["ts"];
+    if (event.value("cat", "") != "host") continue;
+    names.push_back(event["name"]);
+    const double start = event["ts"], duration = event["dur"];
+    if (expected_start >= 0) {
+      EXPECT_NEAR(start, expected_start, 1e-3);
+    }
+    expected_start = start + duration;
+    total += duration;
+    if (event["name"] == "device") device_start = start;
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"queue", "submit", "send", "device", "complete"}));
+  EXPECT_NEAR(total, double((inference.completed - inference.queued).value) * 1e-6, 1e-3);
+  // Timers of cores differ by up to 5 ticks.
+  EXPECT_NEAR(device_start, core_start, 6 / 19.2);
+  std::filesystem::remove(path);
+}
+
+}  // namespace
+}  // namespace npuscope
