@@ -56,6 +56,7 @@ void add_convert_command(CLI::App& program, ExitStatus& status);
 void add_diff_command(CLI::App& program, ExitStatus& status);
 void add_ops_command(CLI::App& program, ExitStatus& status);
 void add_units_command(CLI::App& program, ExitStatus& status);
+void add_latency_command(CLI::App& program, ExitStatus& status);
 void add_path_command(CLI::App& program, ExitStatus& status);
 void add_diagnose_command(CLI::App& program, ExitStatus& status);
 void add_query_command(CLI::App& program, ExitStatus& status);

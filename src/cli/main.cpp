@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
   add_query_command(program, status);
   add_ops_command(program, status);
   add_units_command(program, status);
+  add_latency_command(program, status);
   add_diagnose_command(program, status);
   add_qpc_command(program, status);
   add_torq_command(program, status);

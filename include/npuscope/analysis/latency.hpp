@@ -1,0 +1,61 @@
+// What inferences took on the host and on the device, step by step, as percentiles; and whether the
+// host keeps the device at work.
+//
+//   const Latency latency = analyse_latency(profile);   // of a runner's latency file
+//   latency.rows[0]                 // "device execution": mean, least, median … 99 %, most
+//   latency.throughput->gap_share   // 0.21: the device could do 21 % more
+//   latency.throughput->cause       // input_wait
+//
+// Percentiles lie between samples linearly (percentile_of of statistics.hpp), as in the vendor's
+// own table. A profile of that table has no samples: its percentiles are taken as they are.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::analysis {
+
+inline constexpr std::array<double, 5> latency_percentiles{50, 75, 90, 95, 99};
+
+struct LatencyRow {
+  std::string name;  // "device execution", "enqueue", "total round trip"
+  MeasureKind kind = MeasureKind::wall;
+  std::uint64_t samples = 0;  // 0: of a table that does not say
+  // Ticks of the base clock
+  std::optional<double> mean, least, most;
+  std::array<std::optional<double>, latency_percentiles.size()> percentiles;
+};
+
+enum class ThroughputGap : std::uint8_t {
+  none,         // the host keeps up: the gap is below 5 %
+  input_wait,   // the device waits for inputs
+  output_wait,  // it waits for outputs to leave
+  other,        // neither; between its inferences
+};
+
+// Batches per second.
+struct Throughput {
+  double device = 0;       // if it executed without a break: 1 / mean execution
+  double system = 0;       // inferences under way by mean round trip (Little's law)
+  double gap_share = 0;    // 1 - system / device, not below 0
+  double queue_depth = 0;  // mean of what was under way when one was queued
+  double batch = 0;        // inferences per batch; 0: not known
+  ThroughputGap cause = ThroughputGap::none;
+  // Mean ticks between the ends of two batches, and what of them is which.
+  double period = 0, execution = 0, input_wait = 0, output_wait = 0;
+};
+
+struct Latency {
+  std::vector<LatencyRow> rows;
+  std::optional<Throughput> throughput;  // none: the device's share was not measured
+};
+
+// No rows where the profile is of no latency file.
+Latency analyse_latency(const Profile& profile);
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,175 @@
+#include "npuscope/analysis/latency.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <numeric>
+
+#include "npuscope/analysis/statistics.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr double notable_gap = 0.05;
+constexpr std::string_view total_round_trip = "total round trip";
+
+double mean_of(const std::vector<double>& samples) {
+  return std::accumulate(samples.begin(), samples.end(), 0.0) / double(samples.size());
+}
+
+LatencyRow row_of(std::string name, MeasureKind kind, const std::vector<double>& samples) {
+  LatencyRow row{std::move(name), kind, samples.size(), {}, {}, {}, {}};
+  if (samples.empty()) return row;
+  const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
+  row.mean = mean_of(samples);
+  row.least = *least;
+  row.most = *most;
+  for (std::size_t i = 0; i < latency_percentiles.size(); ++i) {
+    row.percentiles[i] = percentile_of(samples, latency_percentiles[i]);
+  }
+  return row;
+}
+
+std::vector<double> known_values(const MeasureColumn& column) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < column.values.size(); ++i) {
+    if (column.values[i] != MeasureColumn::missing) values.push_back(double(column.values[i]));
+  }
+  return values;
+}
+
+class SampledLatency {
+ public:
+  explicit SampledLatency(const Profile& profile) : profile_(profile) {}
+
+  Latency run() {
+    Latency latency;
+    for (const MeasureColumn& column : profile_.spans.measures) {
+      if (column.kind == MeasureKind::count) continue;
+      latency.rows.push_back(
+          row_of(std::string(profile_.text(column.what)), column.kind, known_values(column)));
+    }
+    add_steps(latency);
+    std::vector<double> totals;
+    for (std::size_t i = 0; i < profile_.spans.size(); ++i) {
+      totals.push_back(double(profile_.spans.duration[i]));
+    }
+    latency.rows.push_back(row_of(std::string(total_round_trip), MeasureKind::wall, totals));
+    latency.throughput = throughput(mean_of(totals));
+    return latency;
+  }
+
+ private:
+  void add_steps(Latency& latency) const {
+    std::vector<std::pair<StringId, std::vector<double>>> steps;
+    for (const Phase& phase : profile_.phases) {
+      auto found = std::find_if(steps.begin(), steps.end(),
+                                [&](const auto& step) { return step.first == phase.name; });
+      if (found == steps.end()) found = steps.insert(steps.end(), {phase.name, {}});
+      found->second.push_back(double(phase.duration));
+    }
+    for (const auto& [name, durations] : steps) {
+      latency.rows.push_back(
+          row_of(std::string(profile_.text(name)), MeasureKind::span, durations));
+    }
+  }
+
+  std::optional<double> mean_column(std::string_view what) const {
+    for (const MeasureColumn& column : profile_.spans.measures) {
+      if (profile_.text(column.what) != what) continue;
+      const std::vector<double> values = known_values(column);
+      if (!values.empty()) return mean_of(values);
+    }
+    return std::nullopt;
+  }
+
+  double batch(double execution_seconds) const {
+    std::vector<double> rates;
+    for (const Measure& measure : profile_.measures) {
+      const bool rate = measure.subject == Measure::Subject::span &&
+                        profile_.text(measure.what) == "device inferences per second";
+      if (rate) rates.push_back(measure.value);
+    }
+    return rates.empty() ? 0 : median_of(std::move(rates)) * execution_seconds;
+  }
+
+  std::optional<Throughput> throughput(double round_trip) const {
+    const auto execution = mean_column("device execution");
+    const auto input_wait = mean_column("device input wait");
+    const auto output_wait = mean_column("device output wait");
+    const auto in_queue = mean_column("inferences in queue");
+    const double hertz = profile_.clocks[std::uint32_t(profile_.base_clock)].rate.value;
+    if (!execution || !(*execution > 0) || !in_queue || !(*in_queue > 0) || !(round_trip > 0)) {
+      return std::nullopt;
+    }
+    Throughput result;
+    result.queue_depth = *in_queue;
+    result.period = round_trip / *in_queue;
+    result.execution = *execution;
+    result.input_wait = input_wait.value_or(0);
+    result.output_wait = output_wait.value_or(0);
+    result.device = hertz / *execution;
+    result.system = hertz / result.period;
+    result.gap_share = std::max(0.0, 1 - result.system / result.device);
+    result.batch = batch(*execution / hertz);
+    if (result.gap_share < notable_gap) return result;
+    const double rest = result.period - *execution - result.input_wait - result.output_wait;
+    result.cause = ThroughputGap::other;
+    double most = rest;
+    if (result.input_wait > most) {
+      most = result.input_wait;
+      result.cause = ThroughputGap::input_wait;
+    }
+    if (result.output_wait > most) result.cause = ThroughputGap::output_wait;
+    return result;
+  }
+
+  const Profile& profile_;
+};
+
+// "device execution, 99%"
+bool take_statistic(const Profile& profile, const Measure& measure, std::vector<LatencyRow>& rows) {
+  const std::string_view what = profile.text(measure.what);
+  const auto comma = what.rfind(", ");
+  if (comma == what.npos || measure.kind == MeasureKind::count) return false;
+  const std::string_view name = what.substr(0, comma), column = what.substr(comma + 2);
+  auto row = std::find_if(rows.begin(), rows.end(),
+                          [&](const LatencyRow& each) { return each.name == name; });
+  if (row == rows.end()) {
+    row = rows.insert(rows.end(), {std::string(name), measure.kind, 0, {}, {}, {}, {}});
+  }
+  if (column == "mean") row->mean = measure.value;
+  if (column == "min") row->least = measure.value;
+  if (column == "max") row->most = measure.value;
+  double percent = 0;
+  const auto parsed = std::from_chars(column.data(), column.data() + column.size(), percent);
+  if (parsed.ec != std::errc{} || parsed.ptr != column.data() + column.size() - 1) return true;
+  for (std::size_t i = 0; i < latency_percentiles.size(); ++i) {
+    if (latency_percentiles[i] == percent) row->percentiles[i] = measure.value;
+  }
+  return true;
+}
+
+bool has_samples(const Profile& profile) {
+  const auto& columns = profile.spans.measures;
+  return profile.spans.size() > 0 &&
+         std::any_of(columns.begin(), columns.end(), [&](const MeasureColumn& column) {
+           return profile.text(column.what) == "host round trip";
+         });
+}
+
+}  // namespace
+
+Latency analyse_latency(const Profile& profile) {
+  if (has_samples(profile)) return SampledLatency(profile).run();
+  Latency latency;
+  bool of_a_table = false;
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::profile) continue;
+    const bool taken = take_statistic(profile, measure, latency.rows);
+    of_a_table = of_a_table || (taken && latency.rows.back().name == "host round trip");
+  }
+  if (!of_a_table) latency.rows.clear();
+  return latency;
+}
+
+}  // namespace npuscope::analysis

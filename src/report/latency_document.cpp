@@ -1,0 +1,110 @@
+#include "npuscope/report/latency_document.hpp"
+
+#include <fmt/format.h>
+
+#include "npuscope/analysis/latency.hpp"
+#include "profile/names.hpp"
+#include "report/document/provenance.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using analysis::Latency;
+using analysis::Throughput;
+using analysis::ThroughputGap;
+
+Section steps_section(const Latency& latency) {
+  Section section{.key = "latency", .title = "LATENCY"};
+  section.table.fields = {{"step", "step"},
+                          {"kind", "kind"},
+                          {"samples", "", Format::count},
+                          {"mean", "mean", Format::ticks},
+                          {"least", "least", Format::ticks}};
+  for (const double percent : analysis::latency_percentiles) {
+    section.table.fields.push_back({fmt::format("percentile_{:.0f}", percent),
+                                    fmt::format("{:.0f} %", percent), Format::ticks});
+  }
+  section.table.fields.push_back({"most", "most", Format::ticks});
+  for (const analysis::LatencyRow& row : latency.rows) {
+    std::vector<Value> values{row.name, stable_name(row.kind),
+                              row.samples > 0 ? Value(row.samples) : Value(), row.mean, row.least};
+    for (const auto& percentile : row.percentiles) values.emplace_back(percentile);
+    values.emplace_back(row.most);
+    section.table.rows.push_back(std::move(values));
+  }
+  if (!latency.rows.empty() && latency.rows.front().samples > 0) {
+    section.remarks.push_back(fmt::format(
+        "Of {} samples; percentiles lie between samples linearly.", latency.rows.front().samples));
+  }
+  return section;
+}
+
+const char* stable_name(ThroughputGap cause) {
+  switch (cause) {
+    case ThroughputGap::none: return "none";
+    case ThroughputGap::input_wait: return "input_wait";
+    case ThroughputGap::output_wait: return "output_wait";
+    case ThroughputGap::other: return "other";
+  }
+  return "";
+}
+
+std::string explanation(const Throughput& throughput) {
+  switch (throughput.cause) {
+    case ThroughputGap::none: return "The host keeps the device at work.";
+    case ThroughputGap::input_wait:
+      return throughput.queue_depth < 1.5
+                 ? "The device waits for inputs, because only one inference is under way: the next "
+                   "is sent when it is done. Keep more queued (-S)."
+                 : "The device waits for inputs although others are queued: the host, or its link, "
+                   "delivers them too slowly. Look at submit and at what is sent per inference.";
+    case ThroughputGap::output_wait:
+      return "The device waits for outputs to leave: the link to the host is slower than it. Send "
+             "less, or keep state on the device (-retained-state).";
+    case ThroughputGap::other:
+      return "The device is idle between inferences for reasons that its own waits do not show: "
+             "look at enqueue and submit of the host.";
+  }
+  return {};
+}
+
+Section throughput_section(const Throughput& throughput) {
+  Section section{.key = "throughput", .title = "THROUGHPUT"};
+  const double batch = throughput.batch;
+  section.facts = {
+      {{"device_batches_per_second", "device, batches/s", Format::number}, throughput.device},
+      {{"system_batches_per_second", "system, batches/s", Format::number}, throughput.system},
+      {{"gap_share_of_device", "gap, of the device's", Format::share}, throughput.gap_share},
+      {{"cause", "cause"}, stable_name(throughput.cause)},
+      {{"under_way", "inferences under way", Format::number}, throughput.queue_depth},
+      {{"period", "between batches", Format::ticks}, throughput.period},
+      {{"execution", "execution", Format::ticks}, throughput.execution},
+      {{"input_wait", "waiting for inputs", Format::ticks}, throughput.input_wait},
+      {{"output_wait", "waiting for outputs", Format::ticks}, throughput.output_wait}};
+  if (batch > 0) {
+    section.facts.push_back(
+        {{"inferences_per_batch", "inferences per batch", Format::number}, batch});
+  }
+  section.remarks = {
+      "device: batches that it would do without a break, 1 / mean execution. system: inferences "
+      "under way / mean round trip (Little's law), so of the sampled time only.",
+      explanation(throughput)};
+  return section;
+}
+
+}  // namespace
+
+Result<Document> latency_document(const Profile& profile) {
+  const Latency latency = analysis::analyse_latency(profile);
+  if (latency.rows.empty()) {
+    return input_error(
+        "{}: is no latency file; make one with npuscope run --aic-profiling-type=latency",
+        files_text(profile));
+  }
+  Document document{.profile = &profile};
+  document.sections.push_back(steps_section(latency));
+  if (latency.throughput) document.sections.push_back(throughput_section(*latency.throughput));
+  return document;
+}
+
+}  // namespace npuscope::report

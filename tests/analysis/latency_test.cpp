@@ -1,0 +1,116 @@
+// Percentiles against an obvious second way, and throughput by hand.
+#include "npuscope/analysis/latency.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+namespace npuscope::analysis {
+namespace {
+
+struct Sample {
+  std::int64_t round_trip = 0, enqueue = 0, execution = 0, input_wait = 0;
+  std::int64_t in_queue = 1;
+};
+
+// As the reader of latency files makes it, in nanoseconds.
+Profile profile_of(const std::vector<Sample>& samples) {
+  Profile profile;
+  profile.clocks.push_back({profile.strings.intern("ns"), ClockKind::wall, Hertz{1e9}, true, 0});
+  profile.units.push_back({});
+  profile.ops.push_back({});
+  const auto column = [&](const char* what, MeasureKind kind, std::int64_t Sample::*field) {
+    MeasureColumn added{profile.strings.intern(what), kind, Origin::measured, ClockId{0}, {}};
+    for (const Sample& sample : samples) added.values.push_back(sample.*field);
+    profile.spans.measures.push_back(std::move(added));
+  };
+  for (const Sample& sample : samples) {
+    profile.spans.unit.push_back(UnitId{0});
+    profile.spans.op.push_back(OpId{0});
+    profile.spans.kind.push_back(SpanKind::host);
+    profile.spans.start.push_back(0);
+    profile.spans.duration.push_back(sample.round_trip);
+    Phase phase;
+    phase.name = profile.strings.intern("enqueue");
+    phase.duration = sample.enqueue;
+    profile.phases.push_back(phase);
+  }
+  column("device execution", MeasureKind::wall, &Sample::execution);
+  column("device input wait", MeasureKind::active, &Sample::input_wait);
+  column("host round trip", MeasureKind::wall, &Sample::round_trip);
+  column("inferences in queue", MeasureKind::count, &Sample::in_queue);
+  return profile;
+}
+
+// Sorted, then walked along: the value at the place percent / 100 of the way from first to last.
+double slow_percentile(std::vector<double> values, double percent) {
+  std::sort(values.begin(), values.end());
+  double place = percent / 100 * double(values.size() - 1);
+  std::size_t below = 0;
+  while (place >= 1 && below + 1 < values.size()) {
+    place -= 1;
+    ++below;
+  }
+  const double above = below + 1 < values.size() ? values[below + 1] : values[below];
+  return values[below] + (above - values[below]) * place;
+}
+
+const LatencyRow* row_named(const Latency& latency, const std::string& name) {
+  for (const LatencyRow& row : latency.rows) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+TEST(Latency, PercentilesAreThoseOfASlowTwin) {
+  std::mt19937 random(5);
+  for (int round = 0; round < 100; ++round) {
+    std::vector<Sample> samples(1 + random() % 60);
+    std::vector<double> enqueues, trips;
+    for (Sample& sample : samples) {
+      sample.round_trip = 1 + random() % 100000;
+      sample.enqueue = random() % 3 == 0 ? 7 : random() % 1000;
+      sample.execution = 1 + random() % 5000;
+      enqueues.push_back(double(sample.enqueue));
+      trips.push_back(double(sample.round_trip));
+    }
+    const Latency latency = analyse_latency(profile_of(samples));
+    for (const auto& [name, values] :
+         {std::pair{"enqueue", enqueues}, std::pair{"total round trip", trips}}) {
+      const LatencyRow* row = row_named(latency, name);
+      ASSERT_NE(row, nullptr) << name;
+      EXPECT_EQ(row->samples, samples.size());
+      EXPECT_EQ(*row->least, *std::min_element(values.begin(), values.end()));
+      EXPECT_EQ(*row->most, *std::max_element(values.begin(), values.end()));
+      for (std::size_t i = 0; i < latency_percentiles.size(); ++i) {
+        EXPECT_NEAR(*row->percentiles[i], slow_percentile(values, latency_percentiles[i]), 1e-6);
+      }
+    }
+  }
+}
+
+// Two under way, 1000 ns each: one every 500 ns. The device takes 400 and waits 90 for inputs.
+TEST(Latency, GapIsBlamedOnTheLargestWait) {
+  const std::vector<Sample> samples(3, {1000, 0, 400, 90, 2});
+  const Latency latency = analyse_latency(profile_of(samples));
+  ASSERT_TRUE(latency.throughput);
+  EXPECT_DOUBLE_EQ(latency.throughput->device, 1e9 / 400);
+  EXPECT_DOUBLE_EQ(latency.throughput->system, 1e9 / 500);
+  EXPECT_NEAR(latency.throughput->gap_share, 0.2, 1e-12);
+  EXPECT_EQ(latency.throughput->cause, ThroughputGap::input_wait);
+  EXPECT_EQ(analyse_latency(profile_of({{1000, 0, 490, 5, 2}})).throughput->cause,
+            ThroughputGap::none);
+  EXPECT_EQ(analyse_latency(profile_of({{1000, 0, 400, 5, 2}})).throughput->cause,
+            ThroughputGap::other);
+}
+
+TEST(Latency, HostileNumbersGiveNoThroughput) {
+  EXPECT_TRUE(analyse_latency(Profile{}).rows.empty());
+  EXPECT_FALSE(analyse_latency(profile_of({{1000, 0, 0, 0, 2}})).throughput);
+  EXPECT_FALSE(analyse_latency(profile_of({{0, 0, 100, 0, 2}})).throughput);
+  EXPECT_FALSE(analyse_latency(profile_of({{1000, 0, 100, 0, 0}})).throughput);
+}
+
+}  // namespace
+}  // namespace npuscope::analysis
