@@ -82,8 +82,8 @@ struct BadRequests : TraceFolder {
   }
 };
 
-constexpr const char* commands[] = {"show", "timeline", "path", "memory", "graph",
-                                    "ops",  "units",    "diff", "query",  "convert"};
+constexpr const char* commands[] = {"show",  "timeline", "path",  "memory",  "graph",   "ops",
+                                    "units", "diff",     "query", "convert", "diagnose"};
 
 TEST_F(BadRequests, OfAPartOfTheProfileAreRefusedByEveryCommand) {
   for (const char* name : commands) {
@@ -106,7 +106,7 @@ TEST_F(BadRequests, OfOneCommandAreRefusedByIt) {
       {"ops", {{"--inference", "7"}, "--inference 7: "}},
       {"ops", {{"--sort", "nothing"}, "no column 'nothing' to sort by; it has op, runs"}},
       {"ops", {{"--columns", "nothing"}, "nothing"}},
-      {"ops", {{"--rules", "nothing"}, "use one of: bookkeeping, transformer"}},
+      {"ops", {{"--rules", "nothing"}, "are not built in; use one of: bookkeeping"}},
       {"ops", {{"--by", "nothing"}, "--by: nothing"}},
       {"graph", {{"--path", "no such op", "Conv_0"}, "matches 'no such op'; the nearest names"}},
       {"timeline", {{"--width", "-3"}, "--width: -3 is not a whole number from 60 to 1000"}},
