@@ -23,5 +23,6 @@ int main(int argc, char** argv) {
   add_diagnose_command(program, status);
   add_qpc_command(program, status);
   add_torq_command(program, status);
+  add_ipu_command(program, status);
   return run_program(program, argc, argv, status);
 }

@@ -10,13 +10,14 @@ namespace npuscope {
 namespace {
 
 // In the order in which files are tried and opened: texts come last, because a summary joins the
-// profile of the same inference.
+// profile of the same inference, and so do models.
 constexpr std::array formats{
     Format{"Cloud AI 100 raw statistics", recognise_qaic_buffer, open_qaic_buffers},
     Format{"Perfetto trace", recognise_perfetto, open_perfetto},
     Format{"Torq profile", recognise_torq, open_torq},
     Format{"QNN profile", recognise_qnn, open_qnn},
     Format{"Chrome trace", recognise_chrome, open_chrome},
+    Format{"SigmaStar model", recognise_sigmastar_model, open_sigmastar_models},
     Format{"Cloud AI 100 text", recognise_qaic_text, open_qaic_texts},
 };
 

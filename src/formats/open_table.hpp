@@ -82,9 +82,14 @@ void open_qnn(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_torq(const Candidate& candidate);
 void open_torq(std::span<const Input> inputs, OpenRun& run);
 
-// Any other JSON: operator traces of Cloud AI 100, by their events, and traces of other tools.
+// Any other JSON: operator traces of Cloud AI 100 and IPU timelines of SigmaStar, by their events,
+// and traces of other tools.
 std::optional<FormatKind> recognise_chrome(const Candidate& candidate);
 void open_chrome(std::span<const Input> inputs, OpenRun& run);
+
+// SigmaStar's models, which join the IPU timelines among the inputs.
+std::optional<FormatKind> recognise_sigmastar_model(const Candidate& candidate);
+void open_sigmastar_models(std::span<const Input> inputs, OpenRun& run);
 
 // Why a file that no row recognises cannot be opened, and what to do.
 struct Refusal {

@@ -5,6 +5,7 @@
 #include "npuscope/formats/perfetto/read.hpp"
 #include "npuscope/formats/qaic/opstats_profile.hpp"
 #include "npuscope/formats/qnn/sets.hpp"
+#include "npuscope/formats/sigmastar/profile.hpp"
 
 namespace npuscope {
 namespace {
@@ -22,6 +23,17 @@ qnn::Kind late_qnn_kind(const chrome::Events& events) {
 // What `npuscope convert` writes keeps a vendor's arguments but not its conventions.
 bool is_export(const chrome::Events& events) {
   return events.field("otherData").starts_with(R"({"writer":"npuscope")");
+}
+
+Profile profile_of(chrome::Events&& events) {
+  const bool as_it_stands = is_export(events);
+  if (!as_it_stands && qaic::is_opstats_trace(events)) {
+    return qaic::make_opstats_profile(std::move(events));
+  }
+  if (!as_it_stands && sigmastar::is_ipu_timeline(events)) {
+    return sigmastar::make_ipu_profile(std::move(events));
+  }
+  return chrome::make_profile(std::move(events));
 }
 
 void complete_notes(Profile& profile, const std::string& file) {
@@ -45,9 +57,7 @@ void open_chrome_file(const Input& input, OpenRun& run) {
     late.kind = FormatKind(kind);
     return open_qnn(std::span(&late, 1), run);
   }
-  const bool opstats = !is_export(*events) && qaic::is_opstats_trace(*events);
-  Profile profile = opstats ? qaic::make_opstats_profile(std::move(*events))
-                            : chrome::make_profile(std::move(*events));
+  Profile profile = profile_of(std::move(*events));
   complete_notes(profile, input.path.string());
   run.add(input.order, std::move(profile));
 }

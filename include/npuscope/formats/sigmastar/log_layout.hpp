@@ -1,0 +1,58 @@
+// How the records of an IPU log lie: SigmaStar's layout is not public, so npuscope reads logs
+// through a description, a small TOML file. It ships the one that its reference NPU writes.
+//
+//   auto layout = layout_of_chip("ipu-muffin");
+//   layout->time      32 bits at bit 0 of each record of 16 bytes; wraps
+//   layout_of_chip("muffin")   an error that names the routes that work
+//
+// docs/formats/sigmastar.md documents the file.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+
+namespace npuscope::sigmastar {
+
+// What a record is about. `layer` and `run` frame the work of the engines.
+enum class LogEngine : std::uint8_t { layer, conv, vector, dma_load, dma_store, scalar, run };
+inline constexpr std::size_t log_engine_count = 7;
+const char* name_of(LogEngine engine);  // "dma load", as tracks of timelines are called
+
+struct BitField {
+  std::uint32_t bit = 0;   // of the record; 0 is the lowest of its first byte
+  std::uint32_t bits = 0;  // with the bit's place in its byte at most 64
+};
+
+struct LogLayout {
+  std::string name;
+  std::string description;
+  std::vector<std::string> chips;  // what -v may say
+  std::uint32_t record_bytes = 0;
+  std::uint64_t header_bytes = 0;  // before the first record
+  BitField time, layer, engine, mark;
+  std::optional<BitField> sequence;  // of records, from any number on
+  std::int64_t cycles_per_tick = 1;
+  bool cores_share_clock = false;
+  std::vector<std::uint64_t> begin_marks, end_marks;
+  std::array<std::vector<std::uint64_t>, log_engine_count> engine_values;  // by LogEngine
+};
+
+// `name` begins the error: a file's name.
+Result<LogLayout> parse_layout(std::string_view toml, const std::string& name);
+
+// The layout that names the chip. A usage error says for a known chip without a public layout, and
+// for an unknown name, what works.
+Result<LogLayout> layout_of_chip(std::string_view chip);
+
+// Chips that SigmaStar's documents name.
+bool is_known_chip(std::string_view chip);
+// The alignment of an image input's width that is known of the chip.
+std::optional<std::uint32_t> alignment_of_chip(std::string_view chip);
+
+}  // namespace npuscope::sigmastar

@@ -1,0 +1,282 @@
+// npuscope ipu: the steps of SigmaStar's IPU tools.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "cli/documents.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/formats/sigmastar/write_log.hpp"
+#include "npuscope/report/ipu_image.hpp"
+#include "npuscope/report/ipu_op_cost.hpp"
+#include "npuscope/report/ipu_timeline.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// ---- op-cost
+
+struct OpCostOptions {
+  std::string model, log, mode = "total", output, table;
+  bool json = false, csv = false;
+};
+
+// new_<name>.json beside the timeline, as the vendor's script does.
+fs::path renumbered_path(const OpCostOptions& options) {
+  if (!options.output.empty()) return options.output;
+  const fs::path log(options.log);
+  fs::path name = log.filename();
+  if (name.extension() == ".gz" || name.extension() == ".zst") name = name.stem();
+  return log.parent_path() / ("new_" + name.string());
+}
+
+ExitStatus print_costs(const OpCostOptions& options, const sigmastar::Model& model,
+                       const sigmastar::OperatorCosts& costs, std::vector<Note> notes) {
+  const report::Document document = report::make_op_cost_document(model, costs);
+  if (options.json) {
+    print(stdout, "{}", report::document_json(document, notes));
+    return ExitStatus::done;
+  }
+  if (options.csv) {
+    const std::string table = !options.table.empty()   ? options.table
+                              : options.mode == "each" ? "operators"
+                                                       : "types";
+    const auto csv = report::documents_csv(std::span(&document, 1), table);
+    if (!csv) return report(csv.error());
+    print(stdout, "{}", *csv);
+  } else if (options.mode == "each") {
+    print(stdout, "{}", report::op_cost_each_text(model, costs));
+  } else {
+    print(stdout, "{}", report::op_cost_totals_text(costs));
+  }
+  for (const std::string& remark : costs.remarks) {
+    notes.push_back({Severity::warning, options.log, 0, remark, 1});
+  }
+  print_notes(notes);
+  return ExitStatus::done;
+}
+
+ExitStatus op_cost(const OpCostOptions& options) {
+  const auto file = MappedFile::open(options.model);
+  if (!file) return report(file.error());
+  const auto model = sigmastar::read_model(file->bytes(), options.model);
+  if (!model) return report(model.error());
+  const auto source = open_byte_source(options.log);
+  if (!source) return report(source.error());
+  const auto timeline = sigmastar::read_layer_timeline(**source);
+  if (!timeline) return report(timeline.error());
+  const auto costs = sigmastar::charge_operators(*model, timeline->layers, options.log);
+  if (!costs) return report(costs.error());
+  const fs::path output = renumbered_path(options);
+  const std::string inputs[] = {options.model, options.log};
+  if (auto usable = check_output_is_no_input(inputs, output); !usable) {
+    return report(usable.error());
+  }
+  const std::string text = sigmastar::renumbered(*timeline, costs->operator_of);
+  if (auto written = write_file_atomically(output, as_byte_span(text)); !written) {
+    return report(written.error());
+  }
+  return print_costs(options, *model, *costs, timeline->notes);
+}
+
+void add_op_cost(CLI::App& ipu, ExitStatus& status) {
+  CLI::App* command = ipu.add_subcommand(
+      "op-cost", "What each operator of a fixed model costs; writes new_<timeline>.json too");
+  const auto options = std::make_shared<OpCostOptions>();
+  command->add_option("-m,--model", options->model, "the fixed model, fixed.sim")->required();
+  command
+      ->add_option("--ipu-log-file,--ipu_log_file", options->log,
+                   "the timeline, the JSON of performance_timeline.py or of npuscope ipu timeline")
+      ->required();
+  command->add_option("--mode", options->mode, "total: by type; each: every operator")
+      ->check(CLI::IsMember({"total", "each"}))
+      ->capture_default_str();
+  command->add_option("-o,--output", options->output,
+                      "the timeline with the model's indices; default: new_<name> beside it");
+  CLI::Option* json = command->add_flag("--json", options->json, "print JSON");
+  CLI::Option* csv = command->add_flag("--csv", options->csv, "print a table as CSV");
+  csv->excludes(json);
+  command->add_option("--table", options->table, "operators or types; default: by --mode")
+      ->needs(csv);
+  command->callback([options, &status] { status = op_cost(*options); });
+}
+
+// ---- info
+
+struct InfoOptions {
+  std::string model, chip;
+  bool json = false;
+};
+
+ExitStatus info(const InfoOptions& options) {
+  const auto file = MappedFile::open(options.model);
+  if (!file) return report(file.error());
+  const auto image = sigmastar::read_image(file->bytes(), options.model);
+  if (!image) return report(image.error());
+  const report::Document document = report::make_image_document(*image, options.chip);
+  std::vector<Note> notes;
+  for (const std::string& problem : image->problems) {
+    notes.push_back({Severity::error, options.model, 0, problem, 1});
+  }
+  if (!options.chip.empty() && !sigmastar::is_known_chip(options.chip)) {
+    notes.push_back({Severity::warning, "", 0,
+                     fmt::format("--soc_version {}: no chip that npuscope knows; nothing was "
+                                 "derived from it",
+                                 options.chip),
+                     1});
+  }
+  print(stdout, "{}",
+        options.json ? report::document_json(document, notes)
+                     : report::document_text(document, terminal_width()));
+  if (!options.json) print_notes(notes);
+  return image->problems.empty() ? ExitStatus::done : ExitStatus::input;
+}
+
+void add_info(CLI::App& ipu, ExitStatus& status) {
+  CLI::App* command = ipu.add_subcommand("info", "What an offline model (.img) says about itself");
+  const auto options = std::make_shared<InfoOptions>();
+  command->add_option("-m,--model", options->model, "the offline model, sgsimg.img")->required();
+  command->add_option("--soc_version,--soc-version", options->chip,
+                      "the chip, which tells the alignment of some");
+  command->add_flag("--json", options->json, "print JSON");
+  command->callback([options, &status] { status = info(*options); });
+}
+
+// ---- timeline
+
+struct TimelineOptions {
+  std::vector<std::pair<std::uint32_t, std::string>> cores;  // -c0 F, as the vendor writes it
+  std::string core0, core1, control, chip, layout, output = "log_ctrl0.json";
+  double megahertz = 800;
+  std::uint64_t log_bytes = sigmastar::default_log_bytes;
+  bool layers_only = false, json = false;
+};
+
+Result<sigmastar::LogLayout> layout_of(const TimelineOptions& options) {
+  if (options.layout.empty() && options.chip.empty()) {
+    return usage_error("-v is missing: name the chip whose log it is, or its --layout");
+  }
+  if (options.layout.empty()) return sigmastar::layout_of_chip(options.chip);
+  const auto source = open_byte_source(options.layout);
+  if (!source) return tl::unexpected(source.error());
+  constexpr std::uint64_t most_bytes = 1 << 20;
+  const auto text = read_all(**source, most_bytes);
+  if (!text) return tl::unexpected(text.error());
+  return sigmastar::parse_layout(*text, options.layout);
+}
+
+// Core and file of each log, as asked for in any way.
+Result<std::vector<std::pair<std::uint32_t, std::string>>> core_files(
+    const TimelineOptions& options) {
+  auto files = options.cores;
+  if (!options.core0.empty()) files.emplace_back(0, options.core0);
+  if (!options.core1.empty()) files.emplace_back(1, options.core1);
+  std::sort(files.begin(), files.end());
+  if (files.empty()) return usage_error("-c0 is missing: name the log of core 0");
+  for (std::size_t i = 0; i + 1 < files.size(); ++i) {
+    if (files[i].first != files[i + 1].first) continue;
+    return usage_error("-c{0}: core {0} has two logs; name one", files[i].first);
+  }
+  return files;
+}
+
+// What is missing in the log becomes notes.
+Result<sigmastar::CoreLog> read_log(const std::string& path, const sigmastar::LogLayout& layout,
+                                    const TimelineOptions& options, std::vector<Note>& notes) {
+  const auto file = MappedFile::open(path);
+  if (!file) return tl::unexpected(file.error());
+  auto log = sigmastar::decode_log(file->bytes(), layout, path);
+  if (!log) return log;
+  for (const std::string& problem :
+       sigmastar::problems_of(*log, file->bytes().size(), options.log_bytes)) {
+    notes.push_back({Severity::warning, path, 0, problem, 1});
+  }
+  return log;
+}
+
+Result<sigmastar::IpuTimeline> read_logs(const TimelineOptions& options, std::vector<Note>& notes) {
+  const auto layout = layout_of(options);
+  if (!layout) return tl::unexpected(layout.error());
+  const auto files = core_files(options);
+  if (!files) return tl::unexpected(files.error());
+  std::vector<std::string> inputs;
+  for (const auto& [core, path] : *files) inputs.push_back(path);
+  if (!options.control.empty()) inputs.push_back(options.control);
+  if (auto usable = check_output_is_no_input(inputs, options.output); !usable) {
+    return tl::unexpected(usable.error());
+  }
+  std::vector<sigmastar::CoreLog> cores;
+  std::vector<std::uint32_t> numbers;
+  for (const auto& [core, path] : *files) {
+    auto log = read_log(path, *layout, options, notes);
+    if (!log) return tl::unexpected(log.error());
+    cores.push_back(std::move(*log));
+    numbers.push_back(core);
+  }
+  std::optional<sigmastar::CoreLog> control;
+  if (!options.control.empty()) {
+    auto log = read_log(options.control, *layout, options, notes);
+    if (!log) return tl::unexpected(log.error());
+    control = std::move(*log);
+  }
+  constexpr double hertz_a_megahertz = 1e6;
+  return sigmastar::join_logs(std::move(cores), std::move(numbers), std::move(control), *layout,
+                              options.megahertz * hertz_a_megahertz);
+}
+
+ExitStatus timeline(const TimelineOptions& options) {
+  std::vector<Note> notes;
+  const auto logs = read_logs(options, notes);
+  if (!logs) return report(logs.error());
+  auto file = AtomicFile::create(options.output);
+  if (!file) return report(file.error());
+  sigmastar::write_timeline(*logs, {options.chip, options.layers_only},
+                            [&](std::string_view text) { file->write(text); });
+  if (auto written = file->commit(); !written) return report(written.error());
+  const report::Document document = report::make_ipu_timeline_document(*logs, options.output);
+  std::FILE* stream = options.output == "/dev/stdout" ? stderr : stdout;
+  print(stream, "{}",
+        options.json ? report::document_json(document, notes)
+                     : report::document_text(document, terminal_width()));
+  if (!options.json) print_notes(notes);
+  return ExitStatus::done;
+}
+
+void add_timeline(CLI::App& ipu, ExitStatus& status) {
+  CLI::App* command = ipu.add_subcommand("timeline", "IPU logs to a timeline for chrome://tracing");
+  const auto options = std::make_shared<TimelineOptions>();
+  command->add_option("--core0", options->core0, "the log of core 0");
+  command->add_option("--core1", options->core1, "the log of core 1");
+  // CLI11 reads -c0 F as -c with the values 0 and F.
+  command->add_option("-c", options->cores, "-c0 FILE, -c1 FILE: the same as --core0, --core1")
+      ->type_name("");
+  command->add_option("--cc,--corectrl", options->control, "the log of the core control");
+  command->add_option("-f,--frequency", options->megahertz, "of the IPU's clock, in MHz")
+      ->check(real_number(1, 100'000))
+      ->capture_default_str();
+  command->add_option("-v,--ipu_version,--ipu-version", options->chip, "the chip, e.g. ipu-muffin");
+  command->add_option("--layout", options->layout, "a description of the log's records (.toml)");
+  command
+      ->add_option("--ipu_log_size,--ipu-log-size", options->log_bytes,
+                   "bytes of the buffer that was logged into: a log as long may be incomplete")
+      ->check(whole_number(1))
+      ->capture_default_str();
+  command->add_flag("--layers-only", options->layers_only, "without the tracks of the engines");
+  command->add_option("-o,--output", options->output, "the timeline")->capture_default_str();
+  command->add_flag("--json", options->json, "print as JSON what was read");
+  command->callback([options, &status] { status = timeline(*options); });
+}
+
+}  // namespace
+
+void add_ipu_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* ipu =
+      program.add_subcommand("ipu", "SigmaStar IPU: operator cost, offline models, logs");
+  ipu->require_subcommand(1);
+  add_op_cost(*ipu, status);
+  add_info(*ipu, status);
+  add_timeline(*ipu, status);
+}
+
+}  // namespace npuscope::cli

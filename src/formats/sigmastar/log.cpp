@@ -1,0 +1,239 @@
+#include "npuscope/formats/sigmastar/log.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "formats/sigmastar/bit_fields.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::sigmastar {
+namespace {
+
+constexpr std::size_t word_bytes = 8;  // that a field reads
+constexpr std::size_t most_open = 64;  // begins of one engine without an end so far
+constexpr std::int64_t not_ended = std::numeric_limits<std::int64_t>::min();
+constexpr std::uint8_t no_engine = 0xff;
+
+enum class Mark : std::uint8_t { begin, end, unknown };
+
+// What each value of a small field means.
+template <class Meaning>
+std::vector<Meaning> table_of(const BitField& field, Meaning nothing) {
+  return std::vector<Meaning>(std::size_t{1} << field.bits, nothing);
+}
+
+class LogDecoder {
+ public:
+  LogDecoder(ByteSpan bytes, const LogLayout& layout)
+      : bytes_(bytes),
+        layout_(layout),
+        time_(layout.time),
+        layer_(layout.layer),
+        engine_(layout.engine),
+        mark_(layout.mark),
+        sequence_(layout.sequence.value_or(BitField{0, 1})),
+        engines_(table_of<std::uint8_t>(layout.engine, no_engine)),
+        marks_(table_of<Mark>(layout.mark, Mark::unknown)) {
+    for (std::size_t i = 0; i < log_engine_count; ++i) {
+      for (const std::uint64_t value : layout.engine_values[i]) engines_[value] = std::uint8_t(i);
+    }
+    for (const std::uint64_t value : layout.begin_marks) marks_[value] = Mark::begin;
+    for (const std::uint64_t value : layout.end_marks) marks_[value] = Mark::end;
+  }
+
+  CoreLog decode() {
+    const std::size_t size = layout_.record_bytes;
+    const std::size_t from = std::min<std::size_t>(bytes_.size(), layout_.header_bytes);
+    const std::size_t records = (bytes_.size() - from) / size;
+    log_.records = records;
+    log_.partial_bytes = std::uint32_t((bytes_.size() - from) % size);
+    // A field at a record's end reads beyond it: the last records are read from a padded copy.
+    const std::size_t behind = (word_bytes + size - 1) / size;
+    const std::size_t in_place = records > behind ? records - behind : 0;
+    const std::byte* first = bytes_.data() + from;
+    log_.intervals.reserve(records / 2 + 1);
+    for (std::size_t i = 0; i < in_place; ++i) take(first + i * size);
+    std::vector<std::byte> last(size + word_bytes);
+    for (std::size_t i = in_place; i < records; ++i) {
+      std::memcpy(last.data(), first + i * size, size);
+      take(last.data());
+    }
+    finish();
+    return std::move(log_);
+  }
+
+ private:
+  void take(const std::byte* record) {
+    const std::uint8_t engine = engines_[engine_.read(record)];
+    const Mark mark = marks_[mark_.read(record)];
+    if (engine == no_engine || mark == Mark::unknown) {
+      ++log_.invalid;
+      return;
+    }
+    const std::int64_t now = follow(time_.read(record));
+    if (layout_.sequence) count_lost(sequence_.read(record));
+    const auto layer = std::uint32_t(layer_.read(record));
+    if (mark == Mark::begin) {
+      begin(engine, layer, now);
+    } else {
+      end(engine, layer, now);
+    }
+  }
+
+  // Cycles since the first record: the clock's difference, as the shorter way around.
+  std::int64_t follow(std::uint64_t ticks) {
+    if (!started_) {
+      started_ = true;
+      log_.first_ticks = last_ticks_ = ticks;
+    }
+    const std::uint64_t ahead = (ticks - last_ticks_) & time_.mask;
+    const std::uint64_t half = time_.mask / 2;
+    const bool back = ahead > half;
+    const auto step =
+        back ? -std::int64_t((last_ticks_ - ticks) & time_.mask) : std::int64_t(ahead);
+    log_.backwards += back;
+    last_ticks_ = ticks;
+    ticks_ = saturating_add(ticks_, step);
+    constexpr std::int64_t most = std::int64_t{1} << 56;
+    ticks_ = std::clamp(ticks_, -most, most);
+    return std::clamp(ticks_, -most / layout_.cycles_per_tick, most / layout_.cycles_per_tick) *
+           layout_.cycles_per_tick;
+  }
+
+  void count_lost(std::uint64_t number) {
+    if (counted_) {
+      const std::uint64_t skipped = (number - next_number_) & sequence_.mask;
+      if (skipped <= sequence_.mask / 2) log_.lost += skipped;
+    }
+    counted_ = true;
+    next_number_ = (number + 1) & sequence_.mask;
+  }
+
+  void begin(std::uint8_t engine, std::uint32_t layer, std::int64_t now) {
+    auto& open = open_[engine];
+    if (open.size() == most_open) open.erase(open.begin());  // stays without an end
+    open.push_back(log_.intervals.size());
+    log_.intervals.push_back({now, not_ended, layer, LogEngine(engine)});
+  }
+
+  void end(std::uint8_t engine, std::uint32_t layer, std::int64_t now) {
+    auto& open = open_[engine];
+    for (std::size_t i = open.size(); i-- > 0;) {
+      LogInterval& interval = log_.intervals[open[i]];
+      if (interval.layer != layer) continue;
+      interval.end = now;
+      open.erase(open.begin() + std::ptrdiff_t(i));
+      return;
+    }
+    ++log_.unopened;
+  }
+
+  void finish() {
+    auto& intervals = log_.intervals;
+    const std::size_t before = intervals.size();
+    std::erase_if(intervals, [](const LogInterval& each) { return each.end == not_ended; });
+    log_.unclosed = before - intervals.size();
+    const auto by_begin = [](const LogInterval& a, const LogInterval& b) {
+      return a.begin < b.begin;
+    };
+    for (LogInterval& each : intervals) each.end = std::max(each.begin, each.end);
+    if (!std::is_sorted(intervals.begin(), intervals.end(), by_begin)) {
+      std::stable_sort(intervals.begin(), intervals.end(), by_begin);
+    }
+    add_layers();
+  }
+
+  // An engine's work counts for the first run of its layer that ends after the work begins; of a
+  // layer that runs once that is the layer, also for work ahead of it.
+  void add_layers() {
+    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> runs;  // by layer
+    for (const LogInterval& each : log_.intervals) {
+      if (each.engine != LogEngine::layer) continue;
+      runs[each.layer].push_back(std::uint32_t(log_.layers.size()));
+      log_.layers.push_back({each.layer, each.begin, each.end, {}});
+    }
+    std::vector<std::array<std::int64_t, log_engine_count>> busy_until(log_.layers.size());
+    for (auto& until : busy_until) until.fill(std::numeric_limits<std::int64_t>::min());
+    std::uint32_t last_layer = 0;
+    const std::vector<std::uint32_t>* last = nullptr;
+    for (const LogInterval& each : log_.intervals) {
+      if (each.engine == LogEngine::layer || each.engine == LogEngine::run) continue;
+      if (last == nullptr || each.layer != last_layer) {
+        const auto found = runs.find(each.layer);
+        last = found == runs.end() ? nullptr : &found->second;
+        last_layer = each.layer;
+        if (last == nullptr) continue;
+      }
+      const auto run = std::partition_point(last->begin(), last->end(), [&](std::uint32_t at) {
+        return log_.layers[at].end <= each.begin;
+      });
+      const std::uint32_t at = run == last->end() ? last->back() : *run;
+      const auto engine = std::size_t(each.engine);
+      std::int64_t& until = busy_until[at][engine];
+      log_.layers[at].busy[engine] += length_of({std::max(until, each.begin), each.end});
+      until = std::max(until, each.end);
+    }
+  }
+
+  ByteSpan bytes_;
+  const LogLayout& layout_;
+  PlacedField time_, layer_, engine_, mark_, sequence_;
+  std::vector<std::uint8_t> engines_;
+  std::vector<Mark> marks_;
+  CoreLog log_;
+  bool started_ = false, counted_ = false;
+  std::uint64_t last_ticks_ = 0, next_number_ = 0;
+  std::int64_t ticks_ = 0;
+  std::array<std::vector<std::size_t>, log_engine_count> open_;  // in log_.intervals
+};
+
+}  // namespace
+
+Result<CoreLog> decode_log(ByteSpan bytes, const LogLayout& layout, const std::string& name) {
+  if (bytes.size() < layout.header_bytes + layout.record_bytes) {
+    return input_error(
+        "{}: has {} bytes, not even one record of {}; the run that logged it failed, run it again",
+        name, bytes.size(), layout.record_bytes);
+  }
+  CoreLog log = LogDecoder(bytes, layout).decode();
+  if (log.invalid * 2 > log.records) {
+    return input_error(
+        "{}: {} of {} records are none of the layout '{}'; name the chip that wrote the log (-v), "
+        "or its layout (--layout)",
+        name, log.invalid, log.records, layout.name);
+  }
+  log.name = name;
+  return log;
+}
+
+std::vector<std::string> problems_of(const CoreLog& log, std::uint64_t file_bytes,
+                                     std::uint64_t buffer_bytes) {
+  std::vector<std::string> problems;
+  const auto say = [&](std::string text) { problems.push_back(std::move(text)); };
+  const bool is_full = file_bytes + 32 > buffer_bytes;
+  if (log.unclosed > 0) {
+    say(fmt::format("incomplete: {} intervals that began have no end, left out; {}", log.unclosed,
+                    is_full ? "the buffer was too small, log again with a larger --ipu_log_size"
+                            : "was the buffer too small, or the file cut?"));
+  } else if (is_full) {
+    say(
+        fmt::format("as long as its buffer ({} bytes): perhaps incomplete; log again with a larger "
+                    "--ipu_log_size",
+                    buffer_bytes));
+  }
+  if (log.partial_bytes > 0) {
+    say(fmt::format("ends {} bytes into a record: the file is cut, copy it again",
+                    log.partial_bytes));
+  }
+  if (log.unopened > 0) {
+    say(fmt::format("{} ends without a begin, left out", log.unopened));
+  }
+  if (log.lost > 0) say(fmt::format("{} records are missing by their numbers", log.lost));
+  if (log.invalid > 0) say(fmt::format("{} records that the layout does not know", log.invalid));
+  if (log.backwards > 0) {
+    say(fmt::format("{} records lie before the one that precedes them", log.backwards));
+  }
+  return problems;
+}
+
+}  // namespace npuscope::sigmastar

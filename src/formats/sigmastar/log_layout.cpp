@@ -1,0 +1,144 @@
+#include "npuscope/formats/sigmastar/log_layout.hpp"
+
+#include <toml++/toml.h>
+
+namespace npuscope::sigmastar {
+namespace {
+
+constexpr std::int64_t most_record_bytes = 4096;
+constexpr std::uint32_t most_code_bits = 12;  // of engine and mark: looked up in a table
+
+// As entries of the file.
+constexpr std::array<const char*, log_engine_count> engine_keys{
+    "layer", "conv", "vector", "dma_load", "dma_store", "scalar", "run"};
+
+// Reads entries and keeps the first error.
+class LayoutReader {
+ public:
+  LayoutReader(const toml::table& root, const std::string& name) : root_(root), name_(name) {}
+
+  LogLayout read() {
+    LogLayout layout;
+    text("name", layout.name);
+    layout.description = root_["description"].value_or(std::string());
+    texts("chips", layout.chips);
+    layout.record_bytes = std::uint32_t(whole("record.bytes", 1, most_record_bytes));
+    if (root_.at_path("record.header_bytes")) {
+      layout.header_bytes = std::uint64_t(whole("record.header_bytes", 0, 1 << 30));
+    }
+    layout.time = field("fields.time", layout, 64);
+    layout.layer = field("fields.layer", layout, 32);
+    layout.engine = field("fields.engine", layout, most_code_bits);
+    layout.mark = field("fields.mark", layout, most_code_bits);
+    if (root_.at_path("fields.sequence")) {
+      layout.sequence = field("fields.sequence", layout, 64);
+    }
+    layout.cycles_per_tick = whole("time.cycles_per_tick", 1, 1 << 20);
+    const auto shared = root_.at_path("time.cores_share_clock").value<bool>();
+    if (!shared) fail("time.cores_share_clock", "true or false");
+    layout.cores_share_clock = shared.value_or(false);
+    layout.begin_marks = values("marks.begin", layout.mark);
+    layout.end_marks = values("marks.end", layout.mark);
+    for (std::size_t i = 0; i < engine_keys.size(); ++i) {
+      const std::string path = std::string("engines.") + engine_keys[i];
+      const bool needed = LogEngine(i) == LogEngine::layer;
+      if (needed || root_.at_path(path)) layout.engine_values[i] = values(path, layout.engine);
+    }
+    return layout;
+  }
+  const std::string& error() const { return error_; }
+
+ private:
+  void fail(const std::string& path, std::string_view expected) {
+    if (!error_.empty()) return;
+    const toml::node* node = root_.at_path(path).node();
+    error_ =
+        node != nullptr
+            ? fmt::format("{}:{}: {} must be {}", name_, node->source().begin.line, path, expected)
+            : fmt::format("{}: {} is missing; it must be {}", name_, path, expected);
+  }
+
+  void text(const std::string& path, std::string& out) {
+    const auto value = root_.at_path(path).value<std::string>();
+    if (!value || value->empty()) return fail(path, "a text");
+    out = *value;
+  }
+
+  void texts(const std::string& path, std::vector<std::string>& out) {
+    const auto* array = root_.at_path(path).as_array();
+    if (array == nullptr) return fail(path, "a list of texts");
+    for (const auto& element : *array) {
+      const auto value = element.value<std::string>();
+      if (!value) return fail(path, "a list of texts");
+      out.push_back(*value);
+    }
+  }
+
+  std::int64_t whole(const std::string& path, std::int64_t least, std::int64_t most) {
+    const auto* value = root_.at_path(path).as_integer();
+    if (value == nullptr || value->get() < least || value->get() > most) {
+      fail(path, fmt::format("a whole number from {} to {}", least, most));
+      return least;
+    }
+    return value->get();
+  }
+
+  BitField field(const std::string& path, const LogLayout& layout, std::uint32_t most_bits) {
+    BitField field;
+    const std::int64_t record_bits = std::int64_t{layout.record_bytes} * 8;
+    field.bit = std::uint32_t(whole(path + ".bit", 0, record_bits - 1));
+    field.bits = std::uint32_t(whole(path + ".bits", 1, most_bits));
+    if (std::int64_t{field.bit} + field.bits > record_bits) {
+      fail(path, "within the record");
+    } else if (field.bit % 8 + field.bits > 64) {
+      fail(path, "within eight bytes");
+    }
+    return field;
+  }
+
+  // One value or a list of them.
+  std::vector<std::uint64_t> values(const std::string& path, const BitField& field) {
+    std::vector<std::uint64_t> out;
+    const std::int64_t most = (std::int64_t{1} << field.bits) - 1;
+    const std::string expected = fmt::format("a number from 0 to {}, or a list of them", most);
+    const auto take = [&](const toml::node* node) {
+      const auto* value = node != nullptr ? node->as_integer() : nullptr;
+      if (value == nullptr || value->get() < 0 || value->get() > most) return fail(path, expected);
+      out.push_back(std::uint64_t(value->get()));
+    };
+    const auto entry = root_.at_path(path);
+    if (const auto* array = entry.as_array()) {
+      for (const auto& element : *array) take(&element);
+    } else {
+      take(entry.node());
+    }
+    return out;
+  }
+
+  const toml::table& root_;
+  const std::string& name_;
+  std::string error_;
+};
+
+}  // namespace
+
+const char* name_of(LogEngine engine) {
+  constexpr const char* names[] = {"layers",    "conv",   "vector", "dma load",
+                                   "dma store", "scalar", "run"};
+  return names[std::size_t(engine)];
+}
+
+Result<LogLayout> parse_layout(std::string_view text, const std::string& name) {
+  toml::table root;
+  try {
+    root = toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    return input_error("{}:{}: {}", name, error.source().begin.line, error.description());
+  }
+  LayoutReader reader(root, name);
+  LogLayout layout = reader.read();
+  if (!reader.error().empty()) return input_error("{}", reader.error());
+  return layout;
+}
+
+}  // namespace npuscope::sigmastar

@@ -1,0 +1,135 @@
+#include "npuscope/formats/sigmastar/model.hpp"
+
+#include <algorithm>
+
+#include "formats/sigmastar/flatbuffer.hpp"
+#include "formats/sigmastar/model_slots.hpp"
+#include "formats/sigmastar/tflite_names.hpp"
+#include "npuscope/base/text.hpp"
+
+namespace npuscope::sigmastar {
+namespace {
+
+struct OperatorType {
+  std::string name;
+  bool is_custom = false;
+};
+
+OperatorType type_of(const FlatTable& code) {
+  const std::int32_t builtin =
+      std::max<std::int32_t>(code.scalar<std::int8_t>(slot::code_deprecated).value_or(0),
+                             code.scalar<std::int32_t>(slot::code_builtin).value_or(0));
+  if (builtin != custom_operator) return {builtin_operator_name(builtin), false};
+  const std::string_view custom = code.text(slot::code_custom);
+  return {custom.empty() ? "CUSTOM" : std::string(custom), true};
+}
+
+ModelTensor tensor_of(const FlatTable& table) {
+  ModelTensor tensor;
+  tensor.name = table.text(slot::tensor_name);
+  tensor.type = table.scalar<std::int8_t>(slot::tensor_type).value_or(0);
+  tensor.shape = table.scalars<std::int32_t>(slot::tensor_shape);
+  tensor.buffer = table.scalar<std::uint32_t>(slot::tensor_buffer).value_or(0);
+  return tensor;
+}
+
+// The mark of a member in the middle of a group is not public: it is whatever stands between first
+// and last.
+void mark_groups(std::vector<ModelOperator>& operators) {
+  bool in_group = false;
+  for (ModelOperator& each : operators) {
+    if (each.mark == mark_first) {
+      each.fusion = Fusion::first;
+      in_group = true;
+    } else if (in_group && each.mark != mark_alone) {
+      each.fusion = Fusion::member;
+      in_group = each.mark != mark_last;
+    } else {
+      each.fusion = Fusion::alone;
+      in_group = false;
+    }
+  }
+}
+
+std::string label_of(const ModelOperator& of, const std::vector<ModelTensor>& tensors) {
+  for (const std::int32_t output : of.outputs) {
+    if (output >= 0 && std::size_t(output) < tensors.size()) {
+      return tensors[std::size_t(output)].name;
+    }
+  }
+  return {};
+}
+
+Status read_graph(const FlatTable& graph, const std::vector<OperatorType>& types, Model& model,
+                  const std::string& name) {
+  for (const FlatTable& table : graph.tables(slot::graph_tensors)) {
+    model.tensors.push_back(tensor_of(table));
+  }
+  model.inputs = graph.scalars<std::int32_t>(slot::graph_inputs);
+  model.outputs = graph.scalars<std::int32_t>(slot::graph_outputs);
+  for (const FlatTable& table : graph.tables(slot::graph_operators)) {
+    ModelOperator each;
+    const std::uint32_t code = table.scalar<std::uint32_t>(slot::operator_code).value_or(0);
+    if (code >= types.size()) {
+      return input_error(
+          "{}: operator {} is of type {} but the model has {} types; the file is broken, copy it "
+          "again",
+          name, model.operators.size(), code, types.size());
+    }
+    each.type = types[code].name;
+    each.is_custom = types[code].is_custom;
+    each.mark = table.scalar<std::uint32_t>(slot::operator_fusion).value_or(0);
+    each.inputs = table.scalars<std::int32_t>(slot::operator_inputs);
+    each.outputs = table.scalars<std::int32_t>(slot::operator_outputs);
+    each.label = label_of(each, model.tensors);
+    model.operators.push_back(std::move(each));
+  }
+  mark_groups(model.operators);
+  return {};
+}
+
+tl::unexpected<Error> broken(const Flatbuffer& buffer, const std::string& name) {
+  if (buffer.exhausted()) {
+    return input_error(
+        "{}: its lists add up to more than four times the file (at byte {}); the file is broken, "
+        "copy it again",
+        name, *buffer.problem());
+  }
+  return input_error(
+      "{}: what stands at byte {} leads outside the file; the file is cut or broken, copy it "
+      "again",
+      name, *buffer.problem());
+}
+
+}  // namespace
+
+bool looks_like_model(std::string_view head) {
+  constexpr std::size_t at = 4;
+  return head.size() >= 2 * at && (head.substr(at, 4) == "SIM2" || head.substr(at, 4) == "TFL3");
+}
+
+Result<Model> read_model(ByteSpan bytes, const std::string& name) {
+  if (!looks_like_model(as_text(bytes.first(std::min<std::size_t>(bytes.size(), 8))))) {
+    return input_error(
+        "{}: no fixed model (its identifier at byte 4 is '{}', not SIM2 or TFL3); name the file "
+        "that ends in fixed.sim",
+        name, printable(Flatbuffer(bytes).identifier()));
+  }
+  Flatbuffer buffer(bytes);
+  Model model;
+  model.identifier = buffer.identifier();
+  const FlatTable root = buffer.root();
+  model.description = root.text(slot::model_description);
+  model.metadata_buffer = root.scalars<std::int32_t>(slot::model_metadata_buffer);
+  std::vector<OperatorType> types;
+  for (const FlatTable& code : root.tables(slot::model_codes)) types.push_back(type_of(code));
+  const auto graphs = root.tables(slot::model_subgraphs);
+  model.subgraphs = std::uint32_t(graphs.size());
+  Status read;
+  if (!graphs.empty()) read = read_graph(graphs.front(), types, model, name);
+  if (buffer.problem()) return broken(buffer, name);
+  if (!read) return tl::unexpected(read.error());
+  return model;
+}
+
+}  // namespace npuscope::sigmastar

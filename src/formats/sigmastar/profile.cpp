@@ -1,0 +1,279 @@
+#include "npuscope/formats/sigmastar/profile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+
+#include "formats/sigmastar/layer_keys.hpp"
+#include "formats/sigmastar/layer_rows.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::sigmastar {
+namespace {
+
+constexpr std::array engine_words{"conv", "vector", "DMA load", "DMA store"};  // as percent_keys
+constexpr double nanoseconds_a_second = 1e9;
+constexpr double most_hertz = 1e11;
+constexpr double most_time = 4e18;  // cycles
+
+// What a track of npuscope's own timelines is called.
+std::optional<Engine> engine_named(std::string_view name) {
+  if (name == "conv" || name == "vector" || name == "scalar") return Engine::other;
+  if (name == "dma load" || name == "dma store") return Engine::dma;
+  return std::nullopt;
+}
+
+// A rate at which every layer lasts total_cycle, to the nanosecond that the text resolves.
+class RateFinder {
+ public:
+  void add(std::int64_t nanoseconds, double cycles) {
+    rows_.push_back({nanoseconds, cycles});
+    nanoseconds_ += double(nanoseconds);
+    cycles_ += cycles;
+  }
+  std::uint64_t rows() const { return rows_.size(); }
+
+  // Whole megahertz before what the sums say: that is what the tools take.
+  std::optional<double> find() {
+    if (nanoseconds_ <= 0 || cycles_ <= 0) return std::nullopt;
+    const double sums = cycles_ / nanoseconds_ * nanoseconds_a_second;
+    const double whole = std::round(sums / 1e6) * 1e6;
+    for (const double rate : {whole, sums}) {
+      agreeing_ = 0;
+      if (rate < 1 || rate > most_hertz) continue;
+      for (const Row& row : rows_) agreeing_ += agrees(row, rate);
+      if (agreeing_ == rows_.size()) return rate;
+    }
+    return std::nullopt;
+  }
+  std::uint64_t agreeing() const { return agreeing_; }
+
+ private:
+  struct Row {
+    std::int64_t nanoseconds;
+    double cycles;
+  };
+  // Writers round to a nanosecond or cut at one; a double of microseconds has 15 digits.
+  static bool agrees(const Row& row, double rate) {
+    const double expected = row.cycles / rate * nanoseconds_a_second;
+    return std::abs(double(row.nanoseconds) - expected) <= 1.5 + expected * 1e-9;
+  }
+
+  std::vector<Row> rows_;
+  double nanoseconds_ = 0, cycles_ = 0;
+  std::uint64_t agreeing_ = 0;
+};
+
+class IpuProfile {
+ public:
+  explicit IpuProfile(chrome::Events&& events)
+      : profile_(chrome::make_profile(std::move(events))), rows_(profile_) {}
+
+  Profile run();
+
+ private:
+  void name_units();
+  void set_kinds();
+  void set_clock();
+  void count_in_cycles(double rate);
+  void keep_cycles_apart();
+  void add_measures();
+  void add_unit_measures(std::size_t engine);
+  void say_what_overlaps();
+
+  Profile profile_;
+  LayerRows rows_;
+  ClockId cycles_{};
+  bool has_engine_tracks_ = false;
+  std::array<std::vector<double>, percent_keys.size()> of_unit_;  // cycles, by unit
+  std::vector<double> layers_of_unit_;
+};
+
+Profile IpuProfile::run() {
+  profile_.provenance.format = timeline_format;
+  profile_.provenance.device = "SigmaStar IPU";
+  profile_.provenance.instrumentation = "IPU log";
+  name_units();
+  set_kinds();
+  set_clock();
+  add_measures();
+  say_what_overlaps();
+  return std::move(profile_);
+}
+
+void IpuProfile::name_units() {
+  for (const LayerRow& layer : rows_.layers()) {
+    Unit& unit = profile_.units[index_of(profile_.spans.unit[layer.row])];
+    unit.engine = Engine::core;
+    unit.core = layer.core;
+  }
+  for (Unit& unit : profile_.units) {
+    const auto engine = engine_named(profile_.text(unit.name));
+    if (!engine || unit.engine != Engine::thread || unit.parent == UnitId::none) continue;
+    const auto core = core_in(profile_.text(profile_.units[index_of(unit.parent)].name));
+    if (!core) continue;
+    unit.engine = *engine;
+    unit.core = *core;
+  }
+}
+
+void IpuProfile::set_kinds() {
+  Spans& spans = profile_.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (spans.kind[row] != SpanKind::slice) continue;
+    const Unit& unit = profile_.units[index_of(spans.unit[row])];
+    const bool is_engine = unit.engine == Engine::other || unit.engine == Engine::dma;
+    if (!is_engine) continue;
+    spans.kind[row] = unit.engine == Engine::dma ? SpanKind::transfer : SpanKind::op;
+    has_engine_tracks_ = true;
+  }
+  const SpanKind kind = has_engine_tracks_ ? SpanKind::async : SpanKind::op;
+  for (const LayerRow& layer : rows_.layers()) spans.kind[layer.row] = kind;
+}
+
+void IpuProfile::set_clock() {
+  RateFinder finder;
+  for (const LayerRow& layer : rows_.layers()) {
+    if (layer.cycles >= 0) finder.add(profile_.spans.duration[layer.row], layer.cycles);
+  }
+  if (finder.rows() == 0) return keep_cycles_apart();
+  const auto rate = finder.find();
+  profile_.checks.push_back(
+      {"wall duration = total_cycle / frequency",
+       rate ? Check::Outcome::passed : Check::Outcome::failed,
+       rate ? fmt::format("{} layers at {:.6g} MHz", finder.rows(), *rate / 1e6)
+            : fmt::format("{} of {} layers agree on a frequency; times are "
+                          "nanoseconds, cycles stand apart",
+                          finder.agreeing(), finder.rows())});
+  rate ? count_in_cycles(*rate) : keep_cycles_apart();
+}
+
+// A layer begins no earlier than the one before it on its core has ended: only rounding says so.
+void IpuProfile::count_in_cycles(double rate) {
+  Clock& clock = profile_.clocks[index_of(profile_.base_clock)];
+  clock.name = profile_.strings.intern("IPU cycles");
+  clock.kind = ClockKind::unit_cycles;
+  clock.rate = Hertz{rate};
+  cycles_ = profile_.base_clock;
+  const auto cycles_of = [&](std::int64_t nanoseconds) {
+    const double exact = double(nanoseconds) * (rate / nanoseconds_a_second);
+    return std::int64_t(std::llround(std::clamp(exact, -most_time, most_time)));
+  };
+  Spans& spans = profile_.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::int64_t end = cycles_of(saturating_add(spans.start[row], spans.duration[row]));
+    spans.start[row] = cycles_of(spans.start[row]);
+    spans.duration[row] = saturating_subtract(end, spans.start[row]);
+  }
+  for (const LayerRow& layer : rows_.layers()) {
+    if (layer.cycles < 0) continue;
+    const std::int64_t told = std::llround(layer.cycles);
+    const std::int64_t longer = told - spans.duration[layer.row];
+    constexpr std::int64_t rounding = 3;  // cycles of a nanosecond at most
+    if (longer > 0 && longer <= rounding) spans.start[layer.row] -= longer;
+    spans.duration[layer.row] = told;
+  }
+  for (std::int64_t& time : profile_.counters.time) time = cycles_of(time);
+  for (Phase& phase : profile_.phases) {
+    phase.start = cycles_of(phase.start);
+    phase.duration = cycles_of(phase.duration);
+  }
+}
+
+void IpuProfile::keep_cycles_apart() {
+  Clock clock;
+  clock.name = profile_.strings.intern("IPU cycles");
+  clock.kind = ClockKind::unit_cycles;
+  cycles_ = ClockId(profile_.clocks.size());
+  profile_.clocks.push_back(clock);
+  if (rows_.layers().empty()) return;
+  profile_.spans.processor_cycles.assign(profile_.spans.size(), -1);
+  for (const LayerRow& layer : rows_.layers()) {
+    if (layer.cycles >= 0) {
+      profile_.spans.processor_cycles[layer.row] = std::llround(layer.cycles);
+    }
+  }
+}
+
+void IpuProfile::add_measures() {
+  layers_of_unit_.assign(profile_.units.size(), 0);
+  for (const LayerRow& layer : rows_.layers()) {
+    if (layer.cycles < 0) continue;
+    layers_of_unit_[index_of(profile_.spans.unit[layer.row])] += layer.cycles;
+  }
+  for (std::size_t engine = 0; engine < percent_keys.size(); ++engine) {
+    MeasureColumn column;
+    column.what = profile_.strings.intern(fmt::format("{} work", engine_words[engine]));
+    column.kind = MeasureKind::work;
+    column.origin = Origin::derived;
+    column.clock = cycles_;
+    column.values.assign(profile_.spans.size(), MeasureColumn::missing);
+    of_unit_[engine].assign(profile_.units.size(), -1);
+    bool any = false;
+    for (const LayerRow& layer : rows_.layers()) {
+      if (layer.cycles < 0 || layer.percent[engine] < 0) continue;
+      const double busy = layer.percent[engine] / 100 * layer.cycles;
+      column.values[layer.row] = std::llround(busy);
+      double& sum = of_unit_[engine][index_of(profile_.spans.unit[layer.row])];
+      sum = std::max(sum, 0.0) + busy;
+      any = true;
+    }
+    if (!any) continue;
+    profile_.spans.measures.push_back(std::move(column));
+    add_unit_measures(engine);
+  }
+}
+
+void IpuProfile::add_unit_measures(std::size_t engine) {
+  const auto add = [&](std::size_t unit, std::string what, MeasureKind kind, double value) {
+    Measure measure;
+    measure.subject = Measure::Subject::unit;
+    measure.subject_id = std::uint32_t(unit);
+    measure.what = profile_.strings.intern(what);
+    measure.kind = kind;
+    measure.origin = Origin::derived;
+    measure.clock = cycles_;
+    measure.value = value;
+    profile_.measures.push_back(measure);
+  };
+  const std::string word = engine_words[engine];
+  for (std::size_t unit = 0; unit < profile_.units.size(); ++unit) {
+    const double busy = of_unit_[engine][unit];
+    if (busy < 0 || layers_of_unit_[unit] <= 0) continue;
+    add(unit, word + " work", MeasureKind::work, busy);
+    add(unit, word + " percent of layers", MeasureKind::count, 100 * busy / layers_of_unit_[unit]);
+  }
+}
+
+void IpuProfile::say_what_overlaps() {
+  const auto& files = profile_.provenance.files;
+  const std::string file = files.empty() ? "" : files.front();
+  if (!profile_.spans.measures.empty()) {
+    profile_.notes.push_back({Severity::info, file, 0,
+                              "conv, vector, DMA load and DMA store run side by side: their "
+                              "percentages of a layer overlap and need not add up to 100",
+                              rows_.layers().size()});
+  }
+  if (rows_.unreadable() > 0) {
+    profile_.notes.push_back({Severity::warning, file, 0,
+                              "cycles or percentages that are no number or out of range, left out",
+                              rows_.unreadable()});
+  }
+}
+
+}  // namespace
+
+bool is_ipu_timeline(const chrome::Events& events) {
+  for (const ArgumentShape& shape : events.slices.arguments.shapes) {
+    for (const ArgumentKey& key : shape) {
+      const LayerKey role = layer_key_named(events.strings[key.name]);
+      if (tells_layer(role) && role != LayerKey::total_cycle) return true;
+    }
+  }
+  return false;
+}
+
+Profile make_ipu_profile(chrome::Events&& events) { return IpuProfile(std::move(events)).run(); }
+
+}  // namespace npuscope::sigmastar

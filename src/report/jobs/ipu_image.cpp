@@ -1,0 +1,139 @@
+#include "npuscope/report/ipu_image.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "npuscope/formats/sigmastar/log_layout.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using sigmastar::Image;
+using sigmastar::ImageTensor;
+
+constexpr const char* unknown = "unknown";
+
+Fact unknown_fact(std::string key, std::string label) {
+  return {{std::move(key), std::move(label)}, unknown};
+}
+
+Section model_section(const Image& image) {
+  Section section{.key = "offline_model", .title = "OFFLINE MODEL"};
+  const bool is_s3 = image.header == sigmastar::ImageHeader::s3;
+  section.facts = {{{"version", "Offline IMG Version"}, image.version},
+                   {{"bytes", "Offline Model Size", Format::count}, image.stated_bytes},
+                   unknown_fact("max_batch_number", "Offline Model Max Batch Number"),
+                   unknown_fact("suggested_batch", "Offline Model Suggested Batch"),
+                   unknown_fact("supported_batch", "Offline Model Supported Batch"),
+                   {{"variable_buffer_bytes", "Offline Model Variable Buffer Size", Format::count},
+                    image.variable_buffer_bytes},
+                   {{"header", "header"}, is_s3 ? "S3.x" : "S1.0.x"},
+                   {{"file_bytes", "size of the file", Format::count}, image.file_bytes}};
+  section.remarks = {
+      "Sizes are bytes. The variable buffer is the first; where a file says a second, or its "
+      "batches, is not public."};
+  return section;
+}
+
+std::string shape_text(const std::vector<std::uint32_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+std::string format_text(const ImageTensor& tensor) {
+  const std::string name = sigmastar::element_format_name(tensor.element_format);
+  return name.empty() ? fmt::format("{} ({})", unknown, tensor.element_format) : name;
+}
+
+std::vector<Fact> common_facts(const ImageTensor& tensor, std::size_t index) {
+  return {{{"name", "name"}, tensor.name},
+          {{"index", "index", Format::count}, index},
+          {{"dtype", "dtype"}, sigmastar::tensor_type_name(tensor.type)},
+          {{"shape", "shape"}, shape_text(tensor.shape)}};
+}
+
+void add_placement(const ImageTensor& tensor, std::vector<Fact>& facts) {
+  facts.push_back({{"bytes", "size", Format::count}, tensor.bytes});
+  facts.push_back(
+      {{"padded_width", "innermost dimension in memory", Format::count}, tensor.padded_width});
+  facts.push_back(
+      {{"inner_stride_bytes", "innermost stride", Format::count}, tensor.inner_stride_bytes});
+  facts.push_back({{"zero_point", "zero point", Format::count}, tensor.zero_point});
+  facts.push_back({{"scale", "scale", Format::number}, double(tensor.scale)});
+  facts.push_back(unknown_fact("batch", "batch"));
+  facts.push_back(unknown_fact("batch_mode", "batch_mode"));
+}
+
+Section input_section(const ImageTensor& tensor, std::size_t index, const std::string& chip) {
+  Section section{.key = "inputs", .title = fmt::format("INPUT {}", index)};
+  section.in_list = true;
+  section.facts = common_facts(tensor, index);
+  auto& facts = section.facts;
+  facts.insert(facts.begin() + 3, unknown_fact("layouts", "layouts"));
+  facts.push_back(unknown_fact("training_input_formats", "training_input_formats"));
+  facts.push_back({{"input_formats", "input_formats"}, format_text(tensor)});
+  const auto alignment = sigmastar::alignment_of_chip(chip);
+  if (alignment && tensor.is_image) {
+    facts.push_back({{"input_width_alignment", "input_width_alignment"},
+                     fmt::format("{} (of {})", *alignment, chip)});
+  } else {
+    facts.push_back(unknown_fact("input_width_alignment", "input_width_alignment"));
+  }
+  facts.push_back(unknown_fact("input_height_alignment", "input_height_alignment"));
+  add_placement(tensor, facts);
+  facts.push_back({{"is_image", "image", Format::truth}, tensor.is_image});
+  return section;
+}
+
+Section output_section(const ImageTensor& tensor, std::size_t index) {
+  Section section{.key = "outputs", .title = fmt::format("OUTPUT {}", index)};
+  section.in_list = true;
+  section.facts = common_facts(tensor, index);
+  section.facts.push_back({{"format", "format"}, format_text(tensor)});
+  add_placement(tensor, section.facts);
+  return section;
+}
+
+Section operators_section(const Image& image) {
+  Section section{.key = "operators", .title = "OPERATORS"};
+  if (!image.model) {
+    section.remarks = {"The model in the file cannot be read."};
+    return section;
+  }
+  const auto& operators = image.model->operators;
+  const auto groups = std::count_if(operators.begin(), operators.end(), [](const auto& each) {
+    return each.fusion == sigmastar::Fusion::first;
+  });
+  section.facts = {{{"count", "operators", Format::count}, operators.size()},
+                   {{"fused_groups", "fused groups", Format::count}, groups},
+                   {{"identifier", "identifier"}, image.model->identifier},
+                   {{"description", "description"}, image.model->description}};
+  if (image.is_stripped()) {
+    section.remarks = {"The operators have been stripped from this file; the rest is whole."};
+    return section;
+  }
+  std::map<std::string, std::uint64_t> types;
+  for (const auto& each : operators) ++types[each.type];
+  std::vector<std::pair<std::string, std::uint64_t>> rows(types.begin(), types.end());
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  section.table.fields = {{"type", "type"}, {"operators", "operators", Format::count}};
+  for (const auto& [type, count] : rows) section.table.rows.push_back({type, count});
+  return section;
+}
+
+}  // namespace
+
+Document make_image_document(const Image& image, const std::string& chip) {
+  Document document;
+  document.sections.push_back(model_section(image));
+  for (std::size_t i = 0; i < image.inputs.size(); ++i) {
+    document.sections.push_back(input_section(image.inputs[i], i, chip));
+  }
+  for (std::size_t i = 0; i < image.outputs.size(); ++i) {
+    document.sections.push_back(output_section(image.outputs[i], i));
+  }
+  document.sections.push_back(operators_section(image));
+  return document;
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,142 @@
+#include "npuscope/formats/sigmastar/write_timeline.hpp"
+
+#include <gmock/gmock.h>
+
+#include "formats/sigmastar/samples.hpp"
+#include "npuscope/formats/sigmastar/profile.hpp"
+#include "npuscope/formats/sigmastar/write_log.hpp"
+
+namespace npuscope::sigmastar {
+namespace {
+
+using ::testing::ElementsAre;
+
+constexpr double hertz = 800e6;
+
+CoreLog log_of(const std::vector<std::array<std::uint64_t, 4>>& rows) {
+  const LogLayout layout = *layout_of_chip("ipu-muffin");
+  LogWriter log(layout, default_log_bytes);
+  for (const auto& [engine, mark, layer, cycles] : rows) {
+    log.write(LogEngine(engine), LogMark(mark), std::uint32_t(layer), cycles);
+  }
+  return *decode_log(as_byte_span(log.bytes()), layout, "log");
+}
+
+// Two cores whose clock wraps between their first records, and the control.
+IpuTimeline sample() {
+  const LogLayout layout = *layout_of_chip("ipu-muffin");
+  constexpr std::uint64_t t = 0xfffffff0;
+  std::vector<CoreLog> cores{
+      log_of({{0, 0, 0, t},
+              {1, 0, 0, t + 8},
+              {1, 1, 0, t + 40},
+              {0, 1, 0, t + 80},
+              {0, 0, 1, t + 80},
+              {4, 0, 1, t + 80},
+              {4, 1, 1, t + 100},
+              {0, 1, 1, t + 120}}),
+      log_of({{0, 0, 0, t + 32}, {3, 0, 0, t + 32}, {3, 1, 0, t + 48}, {0, 1, 0, t + 64}})};
+  return join_logs(std::move(cores), {0, 1}, log_of({{6, 0, 0, t - 8}, {6, 1, 0, t + 152}}), layout,
+                   hertz);
+}
+
+std::string text_of(const IpuTimeline& timeline, bool layers_only) {
+  std::string text;
+  write_timeline(timeline, {"ipu-muffin", layers_only},
+                 [&](std::string_view piece) { text += piece; });
+  return text;
+}
+
+TEST(WriteIpuTimeline, LayersWithTheirPercentages) {
+  EXPECT_EQ(text_of(sample(), true),
+            R"({"otherData":{"writer":"ipu timeline","chip":"ipu-muffin","mhz":800},"traceEvents":[
+{"ph":"M","name":"process_name","pid":0,"tid":0,"args":{"name":"core 0"}},
+{"ph":"M","name":"thread_name","pid":0,"tid":0,"args":{"name":"layers"}},
+{"ph":"X","name":"layer 0","pid":0,"tid":0,"ts":0.010,"dur":0.100,"args":{"index":0,"total_cycle":80,"conv_cycle_percent":40.000,"vector_cycle_percent":0.000,"dma_load_cycle_percent":0.000,"dma_store_cycle_percent":0.000}},
+{"ph":"X","name":"layer 1","pid":0,"tid":0,"ts":0.110,"dur":0.050,"args":{"index":1,"total_cycle":40,"conv_cycle_percent":0.000,"vector_cycle_percent":0.000,"dma_load_cycle_percent":0.000,"dma_store_cycle_percent":50.000}},
+{"ph":"M","name":"process_name","pid":1,"tid":0,"args":{"name":"core 1"}},
+{"ph":"M","name":"thread_name","pid":1,"tid":0,"args":{"name":"layers"}},
+{"ph":"X","name":"layer 0","pid":1,"tid":0,"ts":0.050,"dur":0.040,"args":{"index":0,"total_cycle":32,"conv_cycle_percent":0.000,"vector_cycle_percent":0.000,"dma_load_cycle_percent":50.000,"dma_store_cycle_percent":0.000}},
+{"ph":"M","name":"process_name","pid":1000,"tid":0,"args":{"name":"corectrl"}},
+{"ph":"M","name":"thread_name","pid":1000,"tid":6,"args":{"name":"run"}},
+{"ph":"X","name":"inference 0","pid":1000,"tid":6,"ts":0.000,"dur":0.200}
+]}
+)");
+}
+
+TEST(WriteIpuTimeline, OpCostReadsItBack) {
+  const LayerTimeline timeline = testing::read_text(text_of(sample(), false));
+  ASSERT_EQ(timeline.layers.size(), 3u);
+  EXPECT_EQ(timeline.cores, 2u);
+  EXPECT_EQ(timeline.layers[2].core, 1u);
+  EXPECT_EQ(timeline.layers[2].cycles, 32);
+}
+
+Profile profile_of(const std::string& text) {
+  const auto source = open_byte_source(text, "log_ctrl0.json");
+  auto events = chrome::read_events(**source);
+  EXPECT_TRUE(is_ipu_timeline(*events));
+  return make_ipu_profile(std::move(*events));
+}
+
+TEST(IpuProfile, LayersOfTwoCoresInCycles) {
+  const Profile profile = profile_of(text_of(sample(), true));
+  EXPECT_EQ(profile.provenance.format, timeline_format);
+  const Clock& clock = profile.clocks[index_of(profile.base_clock)];
+  EXPECT_EQ(clock.kind, ClockKind::unit_cycles);
+  EXPECT_EQ(clock.rate.value, hertz);
+  ASSERT_EQ(profile.checks.size(), 1u);
+  EXPECT_EQ(profile.checks[0].outcome, Check::Outcome::passed);
+  const Spans& spans = profile.spans;
+  ASSERT_EQ(spans.size(), 4u);
+  EXPECT_EQ(spans.start[0], 8);
+  EXPECT_EQ(spans.duration[0], 80);
+  EXPECT_EQ(spans.start[1], 88);
+  EXPECT_EQ(spans.kind[1], SpanKind::op);
+  const Unit& core = profile.units[index_of(spans.unit[2])];
+  EXPECT_EQ(core.engine, Engine::core);
+  EXPECT_EQ(core.core, 1u);
+  const MeasureColumn* conv = spans.measure(*profile.strings.find("conv work"));
+  ASSERT_NE(conv, nullptr);
+  EXPECT_EQ(conv->kind, MeasureKind::work);
+  EXPECT_THAT(conv->values, ElementsAre(32, 0, 0, MeasureColumn::missing));
+}
+
+TEST(IpuProfile, EnginesWhereTheTimelineHasThem) {
+  const Profile profile = profile_of(text_of(sample(), false));
+  std::vector<std::string> work;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    const SpanKind kind = profile.spans.kind[row];
+    if (kind != SpanKind::op && kind != SpanKind::transfer) continue;
+    work.emplace_back(profile.text(profile.units[index_of(profile.spans.unit[row])].name));
+  }
+  EXPECT_THAT(work, ElementsAre("conv", "dma store", "dma load"));
+}
+
+TEST(IpuProfile, CyclesStandApartWhereDurationsDisagree) {
+  const Profile profile = profile_of("[" + testing::layer_event("layer_0", 0, 0, 10) + R"(,
+      {"ph":"X","name":"layer_1","pid":"core0","tid":0,"ts":10,"dur":9,"args":{"total_cycle":"77","conv_cycle_percent":"x"}}])");
+  EXPECT_EQ(profile.clocks[index_of(profile.base_clock)].kind, ClockKind::wall);
+  EXPECT_EQ(profile.checks[0].outcome, Check::Outcome::failed);
+  EXPECT_THAT(profile.spans.processor_cycles, ElementsAre(10, 77));
+  EXPECT_EQ(profile.spans.duration[1], 9'000);
+}
+
+TEST(IpuProfile, TheModelNamesItsLayers) {
+  Profile profile = profile_of("[" + testing::layer_event("layer_7", 0, 0, 10) + "," +
+                               testing::layer_event("layer_8", 0, 10, 20) + "]");
+  Model model = testing::make_model({{"CONV_2D", 2}, {"ADD", 3}, {"SOFTMAX", 1}});
+  model.operators[1].fusion = Fusion::member;
+  for (std::size_t i = 0; i < 3; ++i) model.operators[i].label = "out" + std::to_string(i);
+  ASSERT_TRUE(add_model(profile, model, "fixed.sim"));
+  const Op& last = profile.ops[index_of(profile.spans.op[1])];
+  EXPECT_EQ(profile.text(last.kind), "SOFTMAX");
+  EXPECT_EQ(profile.text(last.node), "2 out2");
+  EXPECT_EQ(profile.text(last.name), "layer_8");
+  const auto wrong = add_model(profile, testing::make_model({}), "other.sim");
+  EXPECT_TRUE(wrong);  // by the layers' own indices, which are no operator's
+  EXPECT_THAT(profile.notes.back().message, ::testing::HasSubstr("is it the model"));
+}
+
+}  // namespace
+}  // namespace npuscope::sigmastar
