@@ -16,6 +16,7 @@ struct OtherKind {
   std::string_view message;
 };
 constexpr OtherKind other_kinds[] = {
+    {"SGSI"sv, "a SigmaStar offline model; npuscope ipu info -m shows what it holds"},
     {"PK\x03\x04"sv, "a zip archive; unpack it and name what was in it"},
     {"SQLite format 3\0"sv, "a SQLite database; open it with sqlite3"},
     {"\x7f"
@@ -38,6 +39,13 @@ Refusal explain_unknown(const Candidate& candidate) {
   const std::string name = candidate.path.filename().string();
   if (const auto advice = qnn::vendor_binary_advice(candidate.path, candidate.head)) {
     return {advice->substr(candidate.path.string().size() + 2), true};
+  }
+  if (name.find("log_core") != name.npos && name.ends_with(".bin")) {
+    return {
+        "by its name a SigmaStar IPU log, which has no mark of its own; npuscope ipu timeline "
+        "makes a "
+        "timeline of it",
+        true};
   }
   if (qaic::parse_stats_buffer_name(name)) {
     const auto decoder = qaic::find_stats_buffer_decoder(as_byte_span(candidate.head), "");

@@ -6,6 +6,8 @@
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 #include "formats/sigmastar/samples.hpp"
+#include "npuscope/formats/sigmastar/write_image.hpp"
+#include "npuscope/formats/sigmastar/write_log.hpp"
 #include "npuscope/formats/sigmastar/write_model.hpp"
 
 namespace npuscope::cli {
@@ -77,6 +79,88 @@ TEST_F(Ipu, OpCostErrors) {
   EXPECT_EQ(run_npuscope({"ipu", "op-cost", "-m", path("fixed.sim")}).status, 2);
   write("fixed.sim", "SGSI");
   EXPECT_EQ(op_cost({}).status, 3);
+}
+
+// A log of one layer, with a conv that has no end where `whole` is false.
+std::string core_log(bool whole) {
+  using namespace sigmastar;
+  LogWriter log(*layout_of_chip("ipu-muffin"), default_log_bytes);
+  log.write(LogEngine::layer, LogMark::begin, 0, 100);
+  log.write(LogEngine::conv, LogMark::begin, 0, 100);
+  if (whole) log.write(LogEngine::conv, LogMark::end, 0, 500);
+  log.write(LogEngine::layer, LogMark::end, 0, 900);
+  return log.bytes();
+}
+
+TEST_F(Ipu, TimelineTakesTheVendorsFlags) {
+  write("core0.bin", core_log(true));
+  write("core1.bin", core_log(true));
+  const Outcome outcome =
+      run_npuscope({"ipu", "timeline", "-c0", path("core0.bin"), "-c1", path("core1.bin"), "-f",
+                    "900", "-v", "ipu-muffin", "-o", path("log_ctrl0.json")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_EQ(outcome.errors, "");
+  EXPECT_THAT(outcome.output, HasSubstr("core 1        4       1            800"));
+  const auto events = nlohmann::json::parse(read("log_ctrl0.json"))["traceEvents"];
+  EXPECT_EQ(events[2]["args"]["total_cycle"], 800);
+  EXPECT_EQ(events[2]["args"]["conv_cycle_percent"], 50.0);
+  const Outcome shown = run_npuscope({"ops", path("log_ctrl0.json")});
+  EXPECT_EQ(shown.status, 0) << shown.errors;
+  EXPECT_THAT(shown.output, HasSubstr("layer 0"));
+}
+
+TEST_F(Ipu, TimelineSaysWhatIsMissing) {
+  write("core0.bin", core_log(false) + "cut");
+  const Outcome outcome = run_npuscope(
+      {"ipu", "timeline", "--core0", path("core0.bin"), "-v", "ipu-muffin", "-o", path("t.json")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.errors, HasSubstr("1 intervals that began have no end"));
+  EXPECT_THAT(outcome.errors, HasSubstr("ends 3 bytes into a record"));
+}
+
+TEST_F(Ipu, TimelineErrors) {
+  write("core0.bin", core_log(true));
+  const auto status = [&](std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"ipu", "timeline"});
+    const Outcome outcome = run_npuscope(flags);
+    EXPECT_NE(outcome.errors, "");
+    return outcome.status;
+  };
+  const std::string log = path("core0.bin"), out = path("t.json");
+  EXPECT_EQ(status({"-c0", log, "-o", out}), 2);
+  EXPECT_EQ(status({"-c0", log, "-v", "muffin", "-o", out}), 2);
+  EXPECT_EQ(status({"-v", "ipu-muffin", "-o", out}), 2);
+  EXPECT_EQ(status({"-c0", log, "--core0", log, "-v", "ipu-muffin", "-o", out}), 2);
+  EXPECT_EQ(status({"-c0", log, "-v", "ipu-muffin", "-f", "0", "-o", out}), 2);
+  EXPECT_EQ(status({"-c0", log, "-v", "ipu-muffin", "-o", log}), 2);
+  EXPECT_EQ(status({"-c0", path("none.bin"), "-v", "ipu-muffin", "-o", out}), 3);
+  EXPECT_EQ(status({"-c0", log, "--layout", path("log.json"), "-o", out}), 3);
+  EXPECT_EQ(status({"-c0", log, "-v", "ipu-muffin", "-o", path("none/t.json")}), 4);
+}
+
+TEST_F(Ipu, InfoOfAnImageAndOfHalfOfIt) {
+  sigmastar::Image image;
+  image.version = "S3.1.2";
+  image.inputs.push_back({.name = "images", .type = 3, .shape = {1, 8, 8, 3}, .is_image = true});
+  image.model = make_model({{"CONV_2D", 1}});
+  const std::string bytes = sigmastar::write_image(image);
+  write("a.img", bytes);
+  write("half.img", bytes.substr(0, bytes.size() / 2));
+  const Outcome whole =
+      run_npuscope({"ipu", "info", "-m", path("a.img"), "--soc_version", "opera"});
+  EXPECT_EQ(whole.status, 0) << whole.errors;
+  EXPECT_THAT(whole.output, HasSubstr("Offline IMG Version                S3.1.2\n"));
+  EXPECT_THAT(whole.output, HasSubstr("Offline Model Max Batch Number     unknown\n"));
+  EXPECT_THAT(whole.output, HasSubstr("input_width_alignment         32 (of opera)\n"));
+  const Outcome half = run_npuscope({"ipu", "info", "-m", path("half.img"), "--json"});
+  EXPECT_EQ(half.status, 3);
+  const auto page = nlohmann::json::parse(half.output);
+  EXPECT_EQ(page["offline_model"]["version"], "S3.1.2");
+  EXPECT_NE(page["notes"].size(), 0u);
+  write("encrypted.img", "\x9a\x03\x7f");
+  const Outcome encrypted = run_npuscope({"ipu", "info", "-m", path("encrypted.img")});
+  EXPECT_EQ(encrypted.status, 3);
+  EXPECT_THAT(encrypted.errors, HasSubstr("may be encrypted"));
 }
 
 }  // namespace

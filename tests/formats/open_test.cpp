@@ -14,10 +14,12 @@
 #include <thread>
 
 #include "formats/qaic/stats/random_buffer.hpp"
+#include "formats/sigmastar/samples.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 #include "npuscope/formats/qaic/qpc.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "npuscope/formats/sigmastar/write_model.hpp"
 
 namespace npuscope {
 namespace {
@@ -441,6 +443,42 @@ TEST_F(OpenProfiles, CountsManyUnknownFilesInsteadOfNamingAll) {
   const Opened opened = open({folder_ / "run"});
   EXPECT_EQ(opened.notes.size(), 101u);
   EXPECT_EQ(opened.notes.back().message, "50 more files are no profiles of a known format");
+}
+
+// --- SigmaStar ---
+
+constexpr std::string_view ipu_timeline =
+    R"([{"ph":"X","name":"layer_7","pid":"core0","tid":0,"ts":0,"dur":10,"args":{"total_cycle":10,"conv_cycle_percent":"50%"}},
+{"ph":"X","name":"layer_8","pid":"core0","tid":0,"ts":10,"dur":30,"args":{"total_cycle":30,"conv_cycle_percent":"0%"}}])";
+
+std::string two_operators() {
+  return sigmastar::write_model(sigmastar::testing::make_model({{"CONV_2D", 1}, {"SOFTMAX", 1}}));
+}
+
+TEST_F(OpenProfiles, AnIpuTimelineAloneAndWithItsModel) {
+  const fs::path timeline = put("ipu/log_ctrl0.json", ipu_timeline);
+  const Opened alone = open({timeline});
+  ASSERT_EQ(alone.profiles.size(), 1u);
+  EXPECT_EQ(alone.profiles[0].provenance.format, "SigmaStar IPU timeline");
+  EXPECT_EQ(alone.profiles[0].spans.duration[1], 30);
+  put("ipu/fixed.sim", two_operators());
+  const Opened both = open({folder_ / "ipu"});
+  ASSERT_EQ(both.profiles.size(), 1u);
+  const Profile& profile = both.profiles[0];
+  EXPECT_EQ(profile.text(profile.ops[1].kind), "SOFTMAX");
+  EXPECT_EQ(profile.provenance.files.size(), 2u);
+  EXPECT_THAT(both.notes, IsEmpty());
+}
+
+TEST_F(OpenProfiles, SigmaStarFilesThatAreNoProfilesSayWhatToDo) {
+  const auto error = [&](const fs::path& path) {
+    const auto opened = open_profiles(std::vector<fs::path>{path});
+    return opened ? "" : opened.error().message;
+  };
+  EXPECT_THAT(error(put("fixed.sim", two_operators())), HasSubstr("name its IPU timeline"));
+  EXPECT_THAT(error(put("a.img", "SGSI and more")), HasSubstr("npuscope ipu info -m"));
+  EXPECT_THAT(error(put("m_log_core0.bin", std::string(64, '\1'))),
+              HasSubstr("npuscope ipu timeline"));
 }
 
 // --- damage ---

@@ -33,6 +33,16 @@ std::vector<std::vector<LayerKey>> roles_of(const Profile& profile) {
 
 }  // namespace
 
+std::optional<std::uint32_t> core_of(const Profile& profile, UnitId unit) {
+  constexpr int deepest = 4;  // lane, thread, process
+  const UnitId leaf = unit;
+  for (int depth = 0; depth < deepest && unit != UnitId::none; ++depth) {
+    if (const auto core = core_in(profile.text(profile.units[index_of(unit)].name))) return core;
+    unit = profile.units[index_of(unit)].parent;
+  }
+  return core_in(profile.text(profile.units[index_of(leaf)].process_id));
+}
+
 LayerRows::LayerRows(const Profile& profile) {
   const Arguments& arguments = profile.spans.arguments;
   if (arguments.empty()) return;
@@ -80,12 +90,7 @@ void LayerRows::number_cores(const Profile& profile) {
     const std::uint32_t id = index_of(profile.spans.unit[layer.row]);
     const auto [found, is_new] = of_unit.try_emplace(id, 0);
     if (is_new) {
-      const Unit& unit = profile.units[id];
-      auto core = core_in(profile.text(unit.name));
-      if (!core && unit.parent != UnitId::none) {
-        core = core_in(profile.text(profile.units[index_of(unit.parent)].name));
-      }
-      if (!core) core = core_in(profile.text(unit.process_id));
+      const auto core = core_of(profile, UnitId(id));
       found->second = core ? *core : unnamed++;
     }
     layer.core = found->second;

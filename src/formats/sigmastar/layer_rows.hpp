@@ -19,6 +19,9 @@ struct LayerRow {
   std::optional<std::uint64_t> index;
 };
 
+// By the names of the unit and of what it is part of (a thread, its process), or its process id.
+std::optional<std::uint32_t> core_of(const Profile& profile, UnitId unit);
+
 class LayerRows {
  public:
   explicit LayerRows(const Profile& profile);

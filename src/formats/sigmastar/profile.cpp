@@ -17,8 +17,9 @@ constexpr double nanoseconds_a_second = 1e9;
 constexpr double most_hertz = 1e11;
 constexpr double most_time = 4e18;  // cycles
 
-// What a track of npuscope's own timelines is called.
+// What a track of npuscope's own timelines is called; work that overlaps has lanes beside it.
 std::optional<Engine> engine_named(std::string_view name) {
+  name = name.substr(0, name.find(" (lane "));
   if (name == "conv" || name == "vector" || name == "scalar") return Engine::other;
   if (name == "dma load" || name == "dma store") return Engine::dma;
   return std::nullopt;
@@ -65,10 +66,27 @@ class RateFinder {
   std::uint64_t agreeing_ = 0;
 };
 
+// What npuscope's own timelines say about themselves; nothing else of it is left to tell.
+std::string take_chip(chrome::Events& events) {
+  const std::string_view about = events.field("otherData");
+  if (!about.starts_with(R"({"writer":"ipu timeline")")) return {};
+  constexpr std::string_view key = R"("chip":")";
+  const auto at = about.find(key);
+  std::string chip;
+  if (at != about.npos) {
+    const std::string_view rest = about.substr(at + key.size());
+    chip = rest.substr(0, rest.find('"'));
+  }
+  std::erase_if(events.fields, [](const auto& field) { return field.first == "otherData"; });
+  return chip;
+}
+
 class IpuProfile {
  public:
   explicit IpuProfile(chrome::Events&& events)
-      : profile_(chrome::make_profile(std::move(events))), rows_(profile_) {}
+      : chip_(take_chip(events)),
+        profile_(chrome::make_profile(std::move(events))),
+        rows_(profile_) {}
 
   Profile run();
 
@@ -82,6 +100,7 @@ class IpuProfile {
   void add_unit_measures(std::size_t engine);
   void say_what_overlaps();
 
+  std::string chip_;
   Profile profile_;
   LayerRows rows_;
   ClockId cycles_{};
@@ -92,7 +111,7 @@ class IpuProfile {
 
 Profile IpuProfile::run() {
   profile_.provenance.format = timeline_format;
-  profile_.provenance.device = "SigmaStar IPU";
+  profile_.provenance.device = "SigmaStar IPU" + (chip_.empty() ? "" : " (" + chip_ + ")");
   profile_.provenance.instrumentation = "IPU log";
   name_units();
   set_kinds();
@@ -108,13 +127,19 @@ void IpuProfile::name_units() {
     unit.engine = Engine::core;
     unit.core = layer.core;
   }
-  for (Unit& unit : profile_.units) {
+  for (std::size_t i = 0; i < profile_.units.size(); ++i) {
+    Unit& unit = profile_.units[i];
     const auto engine = engine_named(profile_.text(unit.name));
-    if (!engine || unit.engine != Engine::thread || unit.parent == UnitId::none) continue;
-    const auto core = core_in(profile_.text(profile_.units[index_of(unit.parent)].name));
-    if (!core) continue;
+    const auto core = core_of(profile_, UnitId(i));
+    if (!engine || unit.engine != Engine::thread || !core) continue;
     unit.engine = *engine;
     unit.core = *core;
+  }
+  for (Unit& unit : profile_.units) {
+    const bool has_parent = unit.engine == Engine::thread && unit.parent != UnitId::none;
+    if (!has_parent || profile_.text(unit.name) != "run") continue;
+    const Unit& parent = profile_.units[index_of(unit.parent)];
+    if (profile_.text(parent.name) == "corectrl") unit.engine = Engine::device;
   }
 }
 
@@ -123,9 +148,9 @@ void IpuProfile::set_kinds() {
   for (std::size_t row = 0; row < spans.size(); ++row) {
     if (spans.kind[row] != SpanKind::slice) continue;
     const Unit& unit = profile_.units[index_of(spans.unit[row])];
-    const bool is_engine = unit.engine == Engine::other || unit.engine == Engine::dma;
-    if (!is_engine) continue;
-    spans.kind[row] = unit.engine == Engine::dma ? SpanKind::transfer : SpanKind::op;
+    if (unit.engine == Engine::device) spans.kind[row] = SpanKind::inference;
+    if (unit.engine != Engine::other && unit.engine != Engine::dma) continue;
+    spans.kind[row] = SpanKind::op;
     has_engine_tracks_ = true;
   }
   const SpanKind kind = has_engine_tracks_ ? SpanKind::async : SpanKind::op;
@@ -204,7 +229,7 @@ void IpuProfile::add_measures() {
   }
   for (std::size_t engine = 0; engine < percent_keys.size(); ++engine) {
     MeasureColumn column;
-    column.what = profile_.strings.intern(fmt::format("{} work", engine_words[engine]));
+    column.what = profile_.strings.intern(fmt::format("{} busy", engine_words[engine]));
     column.kind = MeasureKind::work;
     column.origin = Origin::derived;
     column.clock = cycles_;
@@ -241,14 +266,19 @@ void IpuProfile::add_unit_measures(std::size_t engine) {
   for (std::size_t unit = 0; unit < profile_.units.size(); ++unit) {
     const double busy = of_unit_[engine][unit];
     if (busy < 0 || layers_of_unit_[unit] <= 0) continue;
-    add(unit, word + " work", MeasureKind::work, busy);
-    add(unit, word + " percent of layers", MeasureKind::count, 100 * busy / layers_of_unit_[unit]);
+    add(unit, word + " busy", MeasureKind::work, busy);
+    add(unit, word + " busy percent of layers", MeasureKind::count,
+        100 * busy / layers_of_unit_[unit]);
   }
 }
 
 void IpuProfile::say_what_overlaps() {
   const auto& files = profile_.provenance.files;
   const std::string file = files.empty() ? "" : files.front();
+  profile_.notes.push_back({Severity::info, file, 0,
+                            "made from an IPU log: writing it costs time; take performance figures "
+                            "from a run without it",
+                            1});
   if (!profile_.spans.measures.empty()) {
     profile_.notes.push_back({Severity::info, file, 0,
                               "conv, vector, DMA load and DMA store run side by side: their "

@@ -96,7 +96,7 @@ TEST(IpuProfile, LayersOfTwoCoresInCycles) {
   const Unit& core = profile.units[index_of(spans.unit[2])];
   EXPECT_EQ(core.engine, Engine::core);
   EXPECT_EQ(core.core, 1u);
-  const MeasureColumn* conv = spans.measure(*profile.strings.find("conv work"));
+  const MeasureColumn* conv = spans.measure(*profile.strings.find("conv busy"));
   ASSERT_NE(conv, nullptr);
   EXPECT_EQ(conv->kind, MeasureKind::work);
   EXPECT_THAT(conv->values, ElementsAre(32, 0, 0, MeasureColumn::missing));
@@ -107,10 +107,37 @@ TEST(IpuProfile, EnginesWhereTheTimelineHasThem) {
   std::vector<std::string> work;
   for (std::size_t row = 0; row < profile.spans.size(); ++row) {
     const SpanKind kind = profile.spans.kind[row];
-    if (kind != SpanKind::op && kind != SpanKind::transfer) continue;
+    if (kind != SpanKind::op) continue;
     work.emplace_back(profile.text(profile.units[index_of(profile.spans.unit[row])].name));
   }
   EXPECT_THAT(work, ElementsAre("conv", "dma store", "dma load"));
+  EXPECT_EQ(std::count(profile.spans.kind.begin(), profile.spans.kind.end(), SpanKind::async), 3);
+  EXPECT_EQ(profile.spans.kind[profile.spans.size() - 1], SpanKind::inference);
+  EXPECT_EQ(profile.provenance.device, "SigmaStar IPU (ipu-muffin)");
+}
+
+// Layers that overlap, and engines that work for two layers at once, lie on lanes of the same core.
+TEST(IpuProfile, LanesBelongToTheirCore) {
+  const LogLayout layout = *layout_of_chip("ipu-muffin");
+  std::vector<CoreLog> cores{log_of({{0, 0, 0, 0},
+                                     {1, 0, 0, 10},
+                                     {0, 0, 1, 50},
+                                     {1, 0, 1, 60},
+                                     {1, 1, 0, 70},
+                                     {0, 1, 0, 80},
+                                     {1, 1, 1, 90},
+                                     {0, 1, 1, 95}})};
+  const Profile profile =
+      profile_of(text_of(join_logs(std::move(cores), {1}, std::nullopt, layout, hertz), false));
+  ASSERT_EQ(profile.spans.size(), 4u);
+  std::size_t lanes = 0;
+  for (const UnitId unit : profile.spans.unit) {
+    const Unit& found = profile.units[index_of(unit)];
+    EXPECT_EQ(found.core, 1u);
+    EXPECT_NE(found.engine, Engine::thread);
+    lanes += found.lane > 0;
+  }
+  EXPECT_EQ(lanes, 2u);
 }
 
 TEST(IpuProfile, CyclesStandApartWhereDurationsDisagree) {

@@ -9,7 +9,7 @@
 //   tracks conv, vector, scalar, dma load, dma store (npuscope's own timelines)
 //                            units of that core with the spans of these engines; a layer is then an
 //                            asynchronous slice around them
-//   conv_cycle_percent …     measures of each layer, "conv work" in cycles; of each core, the sums
+//   conv_cycle_percent …     measures of each layer, "conv busy" in cycles; of each core, the sums
 //                            and their percentages of the sum of its layers
 //
 // The base clock counts cycles where total_cycle and dur agree on its rate for every layer, else
