@@ -10,6 +10,13 @@
 namespace npuscope::sigmastar {
 namespace {
 
+// Real models have hundreds of operators with names of some fifty characters; lists in a forged
+// file may name one thing many times.
+constexpr std::size_t most_rows = std::size_t{1} << 18;
+constexpr std::size_t longest_name = 256;
+
+std::string name_in(std::string_view text) { return std::string(text.substr(0, longest_name)); }
+
 struct OperatorType {
   std::string name;
   bool is_custom = false;
@@ -21,12 +28,12 @@ OperatorType type_of(const FlatTable& code) {
                              code.scalar<std::int32_t>(slot::code_builtin).value_or(0));
   if (builtin != custom_operator) return {builtin_operator_name(builtin), false};
   const std::string_view custom = code.text(slot::code_custom);
-  return {custom.empty() ? "CUSTOM" : std::string(custom), true};
+  return {custom.empty() ? "CUSTOM" : name_in(custom), true};
 }
 
 ModelTensor tensor_of(const FlatTable& table) {
   ModelTensor tensor;
-  tensor.name = table.text(slot::tensor_name);
+  tensor.name = name_in(table.text(slot::tensor_name));
   tensor.type = table.scalar<std::int8_t>(slot::tensor_type).value_or(0);
   tensor.shape = table.scalars<std::int32_t>(slot::tensor_shape);
   tensor.buffer = table.scalar<std::uint32_t>(slot::tensor_buffer).value_or(0);
@@ -62,12 +69,19 @@ std::string label_of(const ModelOperator& of, const std::vector<ModelTensor>& te
 
 Status read_graph(const FlatTable& graph, const std::vector<OperatorType>& types, Model& model,
                   const std::string& name) {
-  for (const FlatTable& table : graph.tables(slot::graph_tensors)) {
+  const auto tensors = graph.tables(slot::graph_tensors);
+  const auto operators = graph.tables(slot::graph_operators);
+  if (tensors.size() > most_rows || operators.size() > most_rows) {
+    return input_error(
+        "{}: has {} tensors and {} operators, more than any model; the file is broken", name,
+        tensors.size(), operators.size());
+  }
+  for (const FlatTable& table : tensors) {
     model.tensors.push_back(tensor_of(table));
   }
   model.inputs = graph.scalars<std::int32_t>(slot::graph_inputs);
   model.outputs = graph.scalars<std::int32_t>(slot::graph_outputs);
-  for (const FlatTable& table : graph.tables(slot::graph_operators)) {
+  for (const FlatTable& table : operators) {
     ModelOperator each;
     const std::uint32_t code = table.scalar<std::uint32_t>(slot::operator_code).value_or(0);
     if (code >= types.size()) {

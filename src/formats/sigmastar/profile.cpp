@@ -20,7 +20,7 @@ constexpr double most_time = 4e18;  // cycles
 // What a track of npuscope's own timelines is called; work that overlaps has lanes beside it.
 std::optional<Engine> engine_named(std::string_view name) {
   name = name.substr(0, name.find(" (lane "));
-  if (name == "conv" || name == "vector" || name == "scalar") return Engine::other;
+  if (name == "conv" || name == "vector" || name == "scalar") return Engine::compute;
   if (name == "dma load" || name == "dma store") return Engine::dma;
   return std::nullopt;
 }
@@ -95,6 +95,7 @@ class IpuProfile {
   void set_kinds();
   void set_clock();
   void count_in_cycles(double rate);
+  void take_told_cycles(std::int64_t rounding);
   void keep_cycles_apart();
   void add_measures();
   void add_unit_measures(std::size_t engine);
@@ -149,7 +150,7 @@ void IpuProfile::set_kinds() {
     if (spans.kind[row] != SpanKind::slice) continue;
     const Unit& unit = profile_.units[index_of(spans.unit[row])];
     if (unit.engine == Engine::device) spans.kind[row] = SpanKind::inference;
-    if (unit.engine != Engine::other && unit.engine != Engine::dma) continue;
+    if (unit.engine != Engine::compute && unit.engine != Engine::dma) continue;
     spans.kind[row] = SpanKind::op;
     has_engine_tracks_ = true;
   }
@@ -174,7 +175,27 @@ void IpuProfile::set_clock() {
   rate ? count_in_cycles(*rate) : keep_cycles_apart();
 }
 
-// A layer begins no earlier than the one before it on its core has ended: only rounding says so.
+// A layer lasts total_cycle. Where rounding alone makes it begin before the one before it on its
+// unit has ended, it begins at that end.
+void IpuProfile::take_told_cycles(std::int64_t rounding) {
+  Spans& spans = profile_.spans;
+  std::vector<std::size_t> order;
+  for (const LayerRow& layer : rows_.layers()) {
+    order.push_back(layer.row);
+    if (layer.cycles >= 0) spans.duration[layer.row] = std::llround(layer.cycles);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(spans.unit[a], spans.start[a]) < std::pair(spans.unit[b], spans.start[b]);
+  });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    const std::size_t before = order[i - 1], row = order[i];
+    if (spans.unit[before] != spans.unit[row]) continue;
+    const std::int64_t end = saturating_add(spans.start[before], spans.duration[before]);
+    const std::int64_t over = saturating_subtract(end, spans.start[row]);
+    if (over > 0 && over <= rounding) spans.start[row] = end;
+  }
+}
+
 void IpuProfile::count_in_cycles(double rate) {
   Clock& clock = profile_.clocks[index_of(profile_.base_clock)];
   clock.name = profile_.strings.intern("IPU cycles");
@@ -191,14 +212,7 @@ void IpuProfile::count_in_cycles(double rate) {
     spans.start[row] = cycles_of(spans.start[row]);
     spans.duration[row] = saturating_subtract(end, spans.start[row]);
   }
-  for (const LayerRow& layer : rows_.layers()) {
-    if (layer.cycles < 0) continue;
-    const std::int64_t told = std::llround(layer.cycles);
-    const std::int64_t longer = told - spans.duration[layer.row];
-    constexpr std::int64_t rounding = 3;  // cycles of a nanosecond at most
-    if (longer > 0 && longer <= rounding) spans.start[layer.row] -= longer;
-    spans.duration[layer.row] = told;
-  }
+  take_told_cycles(2 + std::int64_t(2 * rate / nanoseconds_a_second));
   for (std::int64_t& time : profile_.counters.time) time = cycles_of(time);
   for (Phase& phase : profile_.phases) {
     phase.start = cycles_of(phase.start);

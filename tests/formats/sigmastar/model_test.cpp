@@ -108,6 +108,22 @@ TEST(FixedModel, WildOffsetsAndLengths) {
   EXPECT_GT(errors, 1'000u);
 }
 
+TEST(FixedModel, NamesAndListsHaveAnEnd) {
+  Model model = make_model({{"ADD", 1}});
+  model.operators[0].type = std::string(5'000'000, 'x');
+  model.operators[0].is_custom = true;
+  model.description = "long";
+  const auto read_back = read(write_model(model));
+  ASSERT_TRUE(read_back) << read_back.error().message;
+  EXPECT_EQ(read_back->operators[0].type.size(), 256u);
+  FlatObject graph = FlatObject::table();
+  graph.put(3, FlatObject::tables(std::vector<FlatObject>(300'000, FlatObject::table())));
+  FlatObject root = FlatObject::table();
+  root.put(2, FlatObject::tables({graph}));
+  EXPECT_THAT(read(write_flatbuffer(root, "SIM2")).error().message,
+              HasSubstr("300000 operators, more than any model"));
+}
+
 // Many tables that share one long vector would cost count x length.
 TEST(FixedModel, VectorsThatLieOverOneAnotherAreRefused) {
   FlatObject each = FlatObject::table();

@@ -116,6 +116,32 @@ TEST(IpuProfile, EnginesWhereTheTimelineHasThem) {
   EXPECT_EQ(profile.provenance.device, "SigmaStar IPU (ipu-muffin)");
 }
 
+// Every frequency gives back the cycles that were written, whatever nanoseconds round away.
+TEST(IpuProfile, CyclesSurviveTheText) {
+  for (const double rate : {400e6, 750e6, 800e6, 900e6, 1050e6, 2700e6}) {
+    std::vector<std::array<std::uint64_t, 4>> rows;
+    std::uint64_t now = 12345;
+    std::vector<std::int64_t> lengths;
+    for (std::uint64_t layer = 0; layer < 300; ++layer) {
+      const std::uint64_t length = 1 + layer * 7919 % 4001;
+      rows.push_back({0, 0, layer, now});
+      rows.push_back({0, 1, layer, now += length});
+      lengths.push_back(std::int64_t(length));
+    }
+    std::vector<CoreLog> cores{log_of(rows)};
+    const Profile profile = profile_of(text_of(
+        join_logs(std::move(cores), {0}, std::nullopt, *layout_of_chip("ipu-muffin"), rate), true));
+    EXPECT_EQ(profile.clocks[index_of(profile.base_clock)].rate.value, rate);
+    ASSERT_EQ(profile.spans.size(), lengths.size());
+    for (std::size_t row = 0; row < lengths.size(); ++row) {
+      EXPECT_EQ(profile.spans.duration[row], lengths[row]);
+      if (row == 0) continue;
+      EXPECT_GE(profile.spans.start[row],
+                profile.spans.start[row - 1] + profile.spans.duration[row - 1]);
+    }
+  }
+}
+
 // Layers that overlap, and engines that work for two layers at once, lie on lanes of the same core.
 TEST(IpuProfile, LanesBelongToTheirCore) {
   const LogLayout layout = *layout_of_chip("ipu-muffin");
