@@ -1,17 +1,15 @@
 #include "npuscope/profile/intervals.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "npuscope/base/parallel.hpp"
 
 namespace npuscope {
 namespace {
 
-constexpr auto smallest = std::numeric_limits<std::int64_t>::min();
-constexpr auto largest = std::numeric_limits<std::int64_t>::max();
-
-bool begins_earlier(const Interval& a, const Interval& b) { return a.begin < b.begin; }
+constexpr auto begins_earlier = [](const Interval& a, const Interval& b) {
+  return a.begin < b.begin;
+};
 
 // Appends an interval that begins no earlier than the last of `set`.
 void append(IntervalSet& set, Interval interval) {
@@ -24,22 +22,6 @@ void append(IntervalSet& set, Interval interval) {
 }
 
 }  // namespace
-
-std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
-  std::int64_t sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b > 0 ? largest : smallest;
-}
-
-std::int64_t saturating_subtract(std::int64_t a, std::int64_t b) {
-  std::int64_t difference = 0;
-  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
-  return b > 0 ? smallest : largest;
-}
-
-std::int64_t length_of(Interval interval) {
-  return interval.end <= interval.begin ? 0 : saturating_subtract(interval.end, interval.begin);
-}
 
 std::int64_t length_of(std::span<const Interval> set) {
   std::int64_t sum = 0;

@@ -24,11 +24,35 @@ enum class Role : std::uint8_t {
   frame,    // inference, activation: encloses work, is none itself
   overlay,  // async, instant: beside the unit's own work
 };
-Role role_of(SpanKind kind);
+inline Role role_of(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::op:
+    case SpanKind::transfer:
+    case SpanKind::host:
+    case SpanKind::slice: return Role::work;
+    case SpanKind::sync:
+    case SpanKind::barrier:
+    case SpanKind::dma_wait: return Role::wait;
+    case SpanKind::inference:
+    case SpanKind::activation: return Role::frame;
+    case SpanKind::async:
+    case SpanKind::instant: return Role::overlay;
+  }
+  return Role::overlay;
+}
 
 // The hardware a span uses: what its op says, else its unit. A DMA op on a lane that is no DMA
 // engine (on the HTP all of them) issues a transfer: its cycles are not those of the transfer.
-Engine engine_of(const Profile& profile, std::size_t row);
+inline Engine engine_of(const Profile& profile, std::size_t row) {
+  const std::size_t op = index_of(profile.spans.op[row]);
+  const std::size_t unit = index_of(profile.spans.unit[row]);
+  const Engine lane = unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
+  if (op >= profile.ops.size() || profile.ops[op].engine == Engine::none) return lane;
+  const Engine used = profile.ops[op].engine;
+  const bool is_issue = used == Engine::dma && lane != Engine::dma && lane != Engine::none &&
+                        profile.spans.kind[row] != SpanKind::transfer;
+  return is_issue ? Engine::dma_issue : used;
+}
 
 // What that hardware does. A span of kind transfer is data movement wherever it runs.
 enum class Domain : std::uint8_t { compute, movement, host, other };
@@ -36,8 +60,6 @@ Domain domain_of(Engine engine);
 Domain domain_of(const Profile& profile, std::size_t row);
 const char* name_of(Domain domain);
 const char* name_of(Engine engine);
-
-Interval interval_of(const Spans& spans, std::size_t row);
 
 // From the first start to the last end of work, waits and inferences (setting up before the first
 // inference is no part of it), of instants and asynchronous spans where there is nothing else.

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -27,11 +28,23 @@ struct Interval {
 using IntervalSet = std::vector<Interval>;
 
 // Never overflow: a sum or difference beyond 64 bits is the largest or smallest number.
-std::int64_t saturating_add(std::int64_t a, std::int64_t b);
-std::int64_t saturating_subtract(std::int64_t a, std::int64_t b);
+inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (!__builtin_add_overflow(a, b, &sum)) return sum;
+  using Limits = std::numeric_limits<std::int64_t>;
+  return b > 0 ? Limits::max() : Limits::min();
+}
+inline std::int64_t saturating_subtract(std::int64_t a, std::int64_t b) {
+  std::int64_t difference = 0;
+  if (!__builtin_sub_overflow(a, b, &difference)) return difference;
+  using Limits = std::numeric_limits<std::int64_t>;
+  return b > 0 ? Limits::min() : Limits::max();
+}
 
 // Zero for an empty or reversed interval.
-std::int64_t length_of(Interval interval);
+inline std::int64_t length_of(Interval interval) {
+  return interval.end <= interval.begin ? 0 : saturating_subtract(interval.end, interval.begin);
+}
 std::int64_t length_of(std::span<const Interval> set);
 
 // Empty and reversed intervals count as nothing.

@@ -2,28 +2,59 @@
 // in the profile's order where both agree.
 //
 //   const SpansByUnit by_unit(profile);
-//   for (const std::uint32_t row : by_unit.of(UnitId{3})) … profile.spans.start[row] …
+//   for (const std::uint32_t row : by_unit.of(UnitId{3})) … profile.spans.op[row] …
+//   for (const SpanOfUnit& span : by_unit.spans_of(UnitId{3})) … span.end …
 //
-// Spans without a unit, or of one that does not exist, are in of(UnitId::none).
+// The profile has the spans of one unit far apart; spans_of() has what every question about a unit
+// asks side by side, several times as fast to walk through. Spans without a unit, or of one that
+// does not exist, are those of UnitId::none.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope {
+
+// A span that ends before it starts counts as an empty one; ends saturate.
+inline Interval interval_of(const Spans& spans, std::size_t row) {
+  const std::int64_t start = spans.start[row];
+  return {start, saturating_add(start, std::max<std::int64_t>(0, spans.duration[row]))};
+}
+
+struct SpanOfUnit {  // without values at first, for the sake of Column
+  std::int64_t begin, end;
+  std::uint32_t row;  // in the profile
+  SpanKind kind;
+
+  Interval interval() const { return {begin, end}; }
+};
 
 class SpansByUnit {
  public:
   explicit SpansByUnit(const Profile& profile);
 
-  std::span<const std::uint32_t> of(UnitId unit) const;
+  std::span<const std::uint32_t> of(UnitId unit) const {
+    return std::span(rows_).subspan(first(unit), first(unit, 1) - first(unit));
+  }
+  std::span<const SpanOfUnit> spans_of(UnitId unit) const {
+    return std::span(spans_).subspan(first(unit), first(unit, 1) - first(unit));
+  }
 
  private:
-  std::vector<std::uint32_t> first_;  // of each unit in rows_; one more for those without a unit
-  std::vector<std::uint32_t> rows_;
+  std::uint32_t first(UnitId unit, std::size_t after = 0) const {
+    return first_[std::min<std::size_t>(index_of(unit), first_.size() - 2) + after];
+  }
+  void gather(const Profile& profile);
+  void sort(const Profile& profile);
+
+  std::vector<std::uint32_t> first_;  // of each unit; one more for those without a unit
+  Column<SpanOfUnit> spans_;
+  Column<std::uint32_t> rows_;
 };
 
 }  // namespace npuscope

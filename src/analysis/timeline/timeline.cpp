@@ -6,23 +6,6 @@
 
 namespace npuscope::analysis {
 
-Role role_of(SpanKind kind) {
-  switch (kind) {
-    case SpanKind::op:
-    case SpanKind::transfer:
-    case SpanKind::host:
-    case SpanKind::slice: return Role::work;
-    case SpanKind::sync:
-    case SpanKind::barrier:
-    case SpanKind::dma_wait: return Role::wait;
-    case SpanKind::inference:
-    case SpanKind::activation: return Role::frame;
-    case SpanKind::async:
-    case SpanKind::instant: return Role::overlay;
-  }
-  return Role::overlay;
-}
-
 Domain domain_of(Engine engine) {
   switch (engine) {
     case Engine::hvx:
@@ -33,17 +16,6 @@ Domain domain_of(Engine engine) {
     case Engine::host: return Domain::host;
     default: return Domain::other;
   }
-}
-
-Engine engine_of(const Profile& profile, std::size_t row) {
-  const std::size_t op = index_of(profile.spans.op[row]);
-  const std::size_t unit = index_of(profile.spans.unit[row]);
-  const Engine lane = unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
-  if (op >= profile.ops.size() || profile.ops[op].engine == Engine::none) return lane;
-  const Engine used = profile.ops[op].engine;
-  const bool is_issue = used == Engine::dma && lane != Engine::dma && lane != Engine::none &&
-                        profile.spans.kind[row] != SpanKind::transfer;
-  return is_issue ? Engine::dma_issue : used;
 }
 
 Domain domain_of(const Profile& profile, std::size_t row) {
@@ -61,11 +33,6 @@ const char* name_of(Engine engine) {
   constexpr const char* names[] = {"unit", "device", "core",    "HVX",    "HMX",     "DMA issue",
                                    "DMA",  "host",   "process", "thread", "compute", "other"};
   return names[std::size_t(engine)];
-}
-
-Interval interval_of(const Spans& spans, std::size_t row) {
-  const std::int64_t start = spans.start[row];
-  return {start, saturating_add(start, std::max<std::int64_t>(0, spans.duration[row]))};
 }
 
 Interval timeline_of(const Profile& profile) {
@@ -111,17 +78,15 @@ class Nesting {
 }  // namespace
 
 std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUnit& by_unit) {
-  const Spans& spans = profile.spans;
-  std::vector<std::int64_t> own(spans.size(), 0);
+  std::vector<std::int64_t> own(profile.spans.size(), 0);
   const auto of_unit = [&](std::size_t unit) {
     Nesting work, waits;
-    for (const std::uint32_t row : by_unit.of(UnitId(std::uint32_t(unit)))) {
-      const SpanKind kind = spans.kind[row];
-      if (role_of(kind) == Role::frame || kind == SpanKind::instant) continue;
-      const Interval interval = interval_of(spans, row);
-      own[row] = length_of(interval);
-      if (kind == SpanKind::async || kind == SpanKind::transfer || own[row] == 0) continue;
-      (role_of(kind) == Role::work ? work : waits).add(row, interval, own);
+    for (const SpanOfUnit& span : by_unit.spans_of(UnitId(std::uint32_t(unit)))) {
+      const Role role = role_of(span.kind);
+      if (role == Role::frame || span.kind == SpanKind::instant) continue;
+      const std::int64_t length = own[span.row] = length_of(span.interval());
+      if (role == Role::overlay || span.kind == SpanKind::transfer || length == 0) continue;
+      (role == Role::work ? work : waits).add(span.row, span.interval(), own);
     }
   };
   parallel_for(profile.units.size(), of_unit);

@@ -296,8 +296,8 @@ Section Maker::cells() const {
                                     after_origin(cells_.columns.begin_of(column)),
                                     cells_.columns.length_of(column), cell.busy, cell.waiting});
       if (!view_.fill) continue;
-      const bool known = cell.most < cells_.fills.size();
-      section.table.rows.back().push_back(known ? Value(cells_.fills[cell.most].label) : Value());
+      Value& most = section.table.rows.back().emplace_back();
+      if (cell.most < cells_.fills.size()) most = cells_.fills[cell.most].label;
     }
   }
   return section;

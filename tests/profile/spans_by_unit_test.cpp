@@ -1,0 +1,82 @@
+#include "npuscope/profile/spans_by_unit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace npuscope {
+namespace {
+
+Profile profile_of(std::size_t rows, std::uint32_t units, std::int64_t latest, unsigned seed) {
+  Profile profile;
+  profile.units.resize(units);
+  std::mt19937 random(seed);
+  for (std::size_t row = 0; row < rows; ++row) {
+    const bool without = random() % 10 == 0;
+    profile.spans.unit.push_back(without ? UnitId::none : UnitId(random() % (units + 1)));
+    profile.spans.op.push_back(OpId::none);
+    profile.spans.kind.push_back(SpanKind(random() % 11));
+    profile.spans.start.push_back(std::int64_t(random() % std::uint64_t(latest)));
+    profile.spans.duration.push_back(std::int64_t(random() % 5) - 1);
+  }
+  return profile;
+}
+
+// As the header says it: by start, the longer first, then as in the profile.
+std::vector<std::uint32_t> slow_rows_of(const Profile& profile, std::size_t unit) {
+  const Spans& spans = profile.spans;
+  std::vector<std::uint32_t> rows;
+  for (std::uint32_t row = 0; row < spans.size(); ++row) {
+    const std::size_t of = std::min<std::size_t>(index_of(spans.unit[row]), profile.units.size());
+    if (of == unit) rows.push_back(row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return spans.start[a] != spans.start[b] ? spans.start[a] < spans.start[b]
+                                            : spans.duration[a] > spans.duration[b];
+  });
+  return rows;
+}
+
+void expect_in_order(const Profile& profile) {
+  const SpansByUnit by_unit(profile);
+  for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
+    const UnitId id = unit < profile.units.size() ? UnitId(std::uint32_t(unit)) : UnitId::none;
+    const auto rows = by_unit.of(id);
+    ASSERT_EQ(std::vector(rows.begin(), rows.end()), slow_rows_of(profile, unit)) << unit;
+    ASSERT_EQ(by_unit.spans_of(id).size(), rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const SpanOfUnit& span = by_unit.spans_of(id)[i];
+      ASSERT_EQ(span.row, rows[i]);
+      ASSERT_EQ(span.kind, profile.spans.kind[rows[i]]);
+      ASSERT_EQ(span.interval(), interval_of(profile.spans, rows[i]));
+    }
+  }
+}
+
+TEST(SpansByUnit, AreInTheOrderOfASlowTwin) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    expect_in_order(profile_of(seed % 60, seed % 5, 1 + seed % 40, seed));
+  }
+}
+
+TEST(SpansByUnit, AreTheSameWhereSeveralThreadsGatherThem) {
+  expect_in_order(profile_of(300'000, 7, 1'000'000, 1));
+}
+
+TEST(SpansByUnit, OfAProfileWithoutSpansAreNone) {
+  const SpansByUnit by_unit(Profile{});
+  EXPECT_TRUE(by_unit.of(UnitId::none).empty());
+  EXPECT_TRUE(by_unit.spans_of(UnitId{3}).empty());
+}
+
+TEST(SpansByUnit, EndsSaturate) {
+  Profile profile = profile_of(1, 1, 1, 0);
+  profile.spans.start[0] = std::numeric_limits<std::int64_t>::max() - 3;
+  profile.spans.duration[0] = 10;
+  profile.spans.unit[0] = UnitId{0};
+  const SpansByUnit by_unit(profile);
+  EXPECT_EQ(by_unit.spans_of(UnitId{0})[0].end, std::numeric_limits<std::int64_t>::max());
+}
+
+}  // namespace
+}  // namespace npuscope
