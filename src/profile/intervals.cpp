@@ -3,22 +3,49 @@
 #include <algorithm>
 
 #include "npuscope/base/parallel.hpp"
+#include "profile/append_interval.hpp"
+#include "profile/sort_by_time.hpp"
 
 namespace npuscope {
 namespace {
 
-constexpr auto begins_earlier = [](const Interval& a, const Interval& b) {
-  return a.begin < b.begin;
-};
-
-// Appends an interval that begins no earlier than the last of `set`.
-void append(IntervalSet& set, Interval interval) {
-  if (interval.begin >= interval.end) return;
-  if (!set.empty() && interval.begin <= set.back().end) {
-    set.back().end = std::max(set.back().end, interval.end);
-  } else {
-    set.push_back(interval);
+// Where runs in the order of time begin, and the end; nothing when they are too short to be of use.
+std::vector<std::size_t> runs_of(const std::vector<Interval>& intervals) {
+  constexpr std::size_t least_mean_length = 16;
+  std::vector<std::size_t> first{0};
+  for (std::size_t i = 1; i < intervals.size(); ++i) {
+    if (intervals[i].begin >= intervals[i - 1].begin) continue;
+    first.push_back(i);
+    if (first.size() > 2 + intervals.size() / least_mean_length) return {};
   }
+  first.push_back(intervals.size());
+  return first;
+}
+
+// Makes one run of two, joined where they overlap: of units that are busy most of the time little
+// is left after a few rounds.
+void merge_pairs(std::vector<Interval>& intervals, std::vector<std::size_t>& first) {
+  std::vector<Interval> merged;
+  merged.reserve(intervals.size());
+  std::vector<std::size_t> first_merged;
+  for (std::size_t run = 0; run + 1 < first.size(); run += 2) {
+    const std::size_t begin = merged.size();
+    std::size_t i = first[run], j = first[run + 1];
+    const std::size_t end_i = j, end_j = run + 2 < first.size() ? first[run + 2] : j;
+    first_merged.push_back(begin);
+    while (i < end_i || j < end_j) {
+      const bool is_i = j == end_j || (i < end_i && intervals[i].begin <= intervals[j].begin);
+      const Interval next = intervals[is_i ? i++ : j++];
+      if (merged.size() > begin && next.begin <= merged.back().end) {
+        merged.back().end = std::max(merged.back().end, next.end);
+      } else if (next.begin < next.end) {
+        merged.push_back(next);
+      }
+    }
+  }
+  first_merged.push_back(merged.size());
+  first.swap(first_merged);
+  intervals.swap(merged);
 }
 
 }  // namespace
@@ -30,9 +57,11 @@ std::int64_t length_of(std::span<const Interval> set) {
 }
 
 IntervalSet union_of(std::vector<Interval> intervals) {
-  if (!std::is_sorted(intervals.begin(), intervals.end(), begins_earlier)) {
-    std::sort(intervals.begin(), intervals.end(), begins_earlier);
+  std::vector<std::size_t> runs = runs_of(intervals);
+  if (runs.empty()) {
+    sort_by_time(intervals, [](const Interval& interval) { return interval.begin; });
   }
+  while (runs.size() > 2) merge_pairs(intervals, runs);
   std::size_t kept = 0;  // the set grows in the front of the vector, behind what is still read
   for (const Interval interval : intervals) {
     if (interval.begin >= interval.end) continue;
@@ -90,32 +119,6 @@ IntervalSet gaps_in(const IntervalSet& set, Interval window) {
   return difference_of({window}, set);
 }
 
-namespace {
-
-// Sorts many times, whose spread is mostly far below 64 bits, by 11 bits at a time, the lowest
-// first: several times as fast as comparing them.
-void sort_times(std::vector<std::int64_t>& times) {
-  constexpr std::size_t worth_it = 4'096;
-  constexpr unsigned digit_bits = 11, digits = 1u << digit_bits;
-  if (std::is_sorted(times.begin(), times.end())) return;
-  if (times.size() < worth_it) return std::sort(times.begin(), times.end());
-  const auto [least, most] = std::minmax_element(times.begin(), times.end());
-  const auto base = std::uint64_t(*least), spread = std::uint64_t(*most) - base;
-  std::vector<std::int64_t> other(times.size());
-  for (unsigned shift = 0; shift < 64 && (spread >> shift) > 0; shift += digit_bits) {
-    const auto digit_of = [&](std::int64_t time) {
-      return ((std::uint64_t(time) - base) >> shift) & (digits - 1);
-    };
-    std::vector<std::size_t> next(digits + 1, 0);
-    for (const std::int64_t time : times) next[digit_of(time) + 1] += 1;
-    for (unsigned digit = 0; digit < digits; ++digit) next[digit + 1] += next[digit];
-    for (const std::int64_t time : times) other[next[digit_of(time)]++] = time;
-    times.swap(other);
-  }
-}
-
-}  // namespace
-
 Concurrency concurrency_of(std::span<const Interval> intervals) {
   std::vector<std::int64_t> begins, ends;
   begins.reserve(intervals.size());
@@ -125,7 +128,9 @@ Concurrency concurrency_of(std::span<const Interval> intervals) {
     begins.push_back(interval.begin);
     ends.push_back(interval.end);
   }
-  parallel_for(2, [&](std::size_t which) { sort_times(which == 0 ? begins : ends); });
+  parallel_for(2, [&](std::size_t which) {
+    sort_by_time(which == 0 ? begins : ends, [](std::int64_t time) { return time; });
+  });
   Concurrency concurrency;
   if (begins.empty()) return concurrency;
   std::size_t running = 0;

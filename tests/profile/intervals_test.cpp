@@ -137,5 +137,37 @@ TEST(Intervals, ManyAtOnceAgreeWithSortedEvents) {
   }
 }
 
+// As units give them: one after another, each in the order of time; and in no order at all.
+TEST(Intervals, UnionOfManyInRunsIsThatOfTheSortedOnes) {
+  std::mt19937_64 random(11);
+  for (const std::size_t runs : {1, 2, 3, 8, 97, 6'000}) {
+    for (const int bits : {4, 12, 20, 63}) {
+      std::vector<Interval> intervals;
+      for (std::size_t run = 0; run < runs; ++run) {
+        const std::size_t first = intervals.size();
+        for (std::size_t i = 0; i < 6'000 / runs; ++i) {
+          const auto begin = std::int64_t(random() >> (64 - bits)) - 1'000;
+          intervals.push_back({begin, saturating_add(begin, std::int64_t(random() % 300) - 5)});
+        }
+        std::sort(intervals.begin() + std::ptrdiff_t(first), intervals.end(),
+                  [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+      }
+      std::vector<Interval> sorted = intervals;
+      std::sort(sorted.begin(), sorted.end(),
+                [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+      IntervalSet expected;
+      for (const Interval& next : sorted) {
+        if (next.begin >= next.end) continue;
+        if (!expected.empty() && next.begin <= expected.back().end) {
+          expected.back().end = std::max(expected.back().end, next.end);
+        } else {
+          expected.push_back(next);
+        }
+      }
+      ASSERT_EQ(union_of(intervals), expected) << runs << " runs of " << bits << " bits";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace npuscope
