@@ -64,4 +64,46 @@ int guarded(Function&& function) noexcept {
   }
 }
 
+// How SQLite makes a table of a module and lets it go. A Table is an sqlite3_vtab with
+//   const std::vector<TableColumn>* bind(Tables& tables, std::string_view name);
+// which makes it the one of this name and gives its columns; null where there is none.
+template <class Table>
+struct Connecting {
+  static int connect(sqlite3* database, void* all, int argc, const char* const* argv,
+                     sqlite3_vtab** table, char** error) {
+    return guarded([&] {
+      auto& schemas = *static_cast<TablesBySchema*>(all);
+      const auto schema = argc > 2 ? schemas.find(std::string_view(argv[1])) : schemas.end();
+      auto made = std::make_unique<Table>();
+      const auto* columns =
+          schema != schemas.end() ? made->bind(*schema->second, argv[2]) : nullptr;
+      if (columns == nullptr) {
+        *error = sqlite3_mprintf("no such table");
+        return SQLITE_ERROR;
+      }
+      const int declared = declare(database, *columns);
+      if (declared == SQLITE_OK) *table = made.release();
+      return declared;
+    });
+  }
+
+  // Another function than connect(), so that the module is no table by itself.
+  static int create(sqlite3* database, void* all, int argc, const char* const* argv,
+                    sqlite3_vtab** table, char** error) {
+    return connect(database, all, argc, argv, table, error);
+  }
+
+  static int disconnect(sqlite3_vtab* table) {
+    delete static_cast<Table*>(table);
+    return SQLITE_OK;
+  }
+
+  static void add_to(sqlite3_module& module) {
+    module.xCreate = create;
+    module.xConnect = connect;
+    module.xDisconnect = disconnect;
+    module.xDestroy = disconnect;
+  }
+};
+
 }  // namespace npuscope::query

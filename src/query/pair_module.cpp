@@ -93,6 +93,14 @@ struct NumberPairs {
 
 struct PairTable : sqlite3_vtab {
   const Source* source = nullptr;
+
+  const std::vector<TableColumn>* bind(Tables& tables, std::string_view name) {
+    source = &tables.source;
+    for (const PairTableType& type : pair_tables()) {
+      if (type.name == name) return &type.columns;
+    }
+    return nullptr;
+  }
 };
 
 struct PairCursor : sqlite3_vtab_cursor {
@@ -192,37 +200,6 @@ int PairModule<Pairs>::column(sqlite3_vtab_cursor* base, sqlite3_context* contex
   });
 }
 
-int connect(sqlite3* database, void* all, int argc, const char* const* argv, sqlite3_vtab** table,
-            char** error) {
-  return guarded([&] {
-    auto& schemas = *static_cast<TablesBySchema*>(all);
-    const auto schema = argc > 2 ? schemas.find(std::string_view(argv[1])) : schemas.end();
-    for (const PairTableType& type : pair_tables()) {
-      if (schema == schemas.end() || std::string_view(type.name) != argv[2]) continue;
-      if (const int declared = declare(database, type.columns); declared != SQLITE_OK) {
-        return declared;
-      }
-      auto made = std::make_unique<PairTable>();
-      made->source = &schema->second->source;
-      *table = made.release();
-      return SQLITE_OK;
-    }
-    *error = sqlite3_mprintf("no such table");
-    return SQLITE_ERROR;
-  });
-}
-
-// Another function than connect(), so that the module is no table by itself.
-int create(sqlite3* database, void* all, int argc, const char* const* argv, sqlite3_vtab** table,
-           char** error) {
-  return connect(database, all, argc, argv, table, error);
-}
-
-int disconnect(sqlite3_vtab* table) {
-  delete static_cast<PairTable*>(table);
-  return SQLITE_OK;
-}
-
 int open(sqlite3_vtab* table, sqlite3_vtab_cursor** cursor) {
   return guarded([&] {
     auto made = std::make_unique<PairCursor>();
@@ -252,11 +229,8 @@ template <class Pairs>
 sqlite3_module PairModule<Pairs>::make() {
   sqlite3_module module{};
   module.iVersion = 1;
-  module.xCreate = create;
-  module.xConnect = connect;
+  Connecting<PairTable>::add_to(module);
   module.xBestIndex = best_index;
-  module.xDisconnect = disconnect;
-  module.xDestroy = disconnect;
   module.xOpen = open;
   module.xClose = close;
   module.xFilter = filter;

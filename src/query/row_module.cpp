@@ -14,6 +14,11 @@ constexpr std::size_t fetched_ahead = 24;  // rows: about as long as memory take
 
 struct RowTable : sqlite3_vtab {
   TableIndexes* indexes = nullptr;
+
+  const std::vector<TableColumn>* bind(Tables& tables, std::string_view name) {
+    indexes = tables.find(name);
+    return indexes != nullptr ? &indexes->type().columns : nullptr;
+  }
 };
 
 struct RowCursor : sqlite3_vtab_cursor {
@@ -192,37 +197,6 @@ void Scan::start(const std::vector<PlanStep>& steps, sqlite3_value** arguments) 
   if (!tests_.empty()) select();
 }
 
-int connect(sqlite3* database, void* all, int argc, const char* const* argv, sqlite3_vtab** table,
-            char** error) {
-  return guarded([&] {
-    auto& schemas = *static_cast<TablesBySchema*>(all);
-    const auto schema = argc > 2 ? schemas.find(std::string_view(argv[1])) : schemas.end();
-    TableIndexes* indexes = schema != schemas.end() ? schema->second->find(argv[2]) : nullptr;
-    if (indexes == nullptr) {
-      *error = sqlite3_mprintf("no such table");
-      return SQLITE_ERROR;
-    }
-    if (const int declared = declare(database, indexes->type().columns); declared != SQLITE_OK) {
-      return declared;
-    }
-    auto made = std::make_unique<RowTable>();
-    made->indexes = indexes;
-    *table = made.release();
-    return SQLITE_OK;
-  });
-}
-
-// Another function than connect(), so that the module is no table by itself.
-int create(sqlite3* database, void* all, int argc, const char* const* argv, sqlite3_vtab** table,
-           char** error) {
-  return connect(database, all, argc, argv, table, error);
-}
-
-int disconnect(sqlite3_vtab* table) {
-  delete static_cast<RowTable*>(table);
-  return SQLITE_OK;
-}
-
 int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
   return guarded([&] { return plan_rows(*static_cast<RowTable*>(table)->indexes, *info); });
 }
@@ -299,11 +273,8 @@ int rowid(sqlite3_vtab_cursor* cursor, sqlite3_int64* number) {
 sqlite3_module make_module() {
   sqlite3_module module{};
   module.iVersion = 1;
-  module.xCreate = create;
-  module.xConnect = connect;
+  Connecting<RowTable>::add_to(module);
   module.xBestIndex = best_index;
-  module.xDisconnect = disconnect;
-  module.xDestroy = disconnect;
   module.xOpen = open;
   module.xClose = close;
   module.xFilter = filter;
