@@ -1,5 +1,7 @@
 #include "npuscope/analysis/choose_runs.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -23,9 +25,17 @@ Worth worth_of(const Profile& profile) {
           profile.ops.size() + profile.edges.size()};
 }
 
-Lots lots_of(std::span<const Profile> profiles) {
+std::string names_of(const std::set<std::string>& graphs) {
+  std::string names;
+  for (const std::string& graph : graphs) names += (names.empty() ? "'" : ", '") + graph + "'";
+  return names;
+}
+
+// Of one graph, or of all where none is named.
+Lots lots_of(std::span<const Profile> profiles, std::string_view graph) {
   Lots lots;
   for (std::size_t i = 0; i < profiles.size(); ++i) {
+    if (!graph.empty() && profiles[i].provenance.graph != graph) continue;
     lots[{profiles[i].provenance.format, profiles[i].provenance.graph}].push_back(i);
   }
   return lots;
@@ -46,17 +56,36 @@ Result<Candidate> best_of(const std::vector<Candidate>& candidates) {
     if (each.worth.level == best->worth.level) graphs.insert(each.a.second);
   }
   if (graphs.size() < 2) return *best;
-  std::string names;
-  for (const std::string& graph : graphs) names += (names.empty() ? "'" : ", '") + graph + "'";
-  return usage_error("there are runs of {} graphs ({}); name the files of one", graphs.size(),
-                     names);
+  return usage_error(
+      "there are runs of {} graphs ({}); choose one with --graph NAME, or name the files of one",
+      graphs.size(), names_of(graphs));
+}
+
+// What there is where the graph that was asked for is not.
+Error unknown_graph(std::span<const Profile> profiles, const char* side, std::string_view graph) {
+  std::set<std::string> graphs;
+  for (const Profile& profile : profiles) {
+    if (!profile.provenance.graph.empty()) graphs.insert(profile.provenance.graph);
+  }
+  if (graphs.empty()) {
+    return Error{
+        ErrorKind::usage,
+        fmt::format("--graph {}: the files of {} do not say which graph they are of; leave "
+                    "out --graph and name the files",
+                    graph, side)};
+  }
+  return Error{ErrorKind::usage, fmt::format("--graph {}: {} has no run of it, but of {}", graph,
+                                             side, names_of(graphs))};
 }
 
 }  // namespace
 
-Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profile> b) {
+Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profile> b,
+                               std::string_view graph) {
   if (a.empty() || b.empty()) return usage_error("a comparison needs a profile on either side");
-  const Lots lots_a = lots_of(a), lots_b = lots_of(b);
+  const Lots lots_a = lots_of(a, graph), lots_b = lots_of(b, graph);
+  if (lots_a.empty()) return tl::unexpected(unknown_graph(a, "A", graph));
+  if (lots_b.empty()) return tl::unexpected(unknown_graph(b, "B", graph));
   const auto worth = [](std::span<const Profile> of, const Lots::value_type& lot) {
     return worth_of(of[lot.second.front()]);
   };

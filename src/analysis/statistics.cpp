@@ -115,8 +115,11 @@ Range middle_of(std::vector<double>& values) {
 Contrast contrast_of(std::vector<double> a, std::vector<double> b) {
   Contrast contrast;
   if (a.size() < 2 || b.size() < 2) return contrast;
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
+  for (auto* samples : {&a, &b}) {
+    if (!std::is_sorted(samples->begin(), samples->end())) {
+      std::sort(samples->begin(), samples->end());
+    }
+  }
   // Which set takes which stream is decided by the sets, not by their order: so swapping mirrors.
   const bool a_is_first = a.size() != b.size() ? a.size() < b.size() : a <= b;
   const Middles& of_a = kept_middles(std::uint32_t(a.size()), a_is_first ? 0 : 1);
@@ -160,9 +163,11 @@ Ranks ranks_of(const std::vector<double>& a, const std::vector<double>& b) {
   all.insert(all.end(), b.begin(), b.end());
   std::vector<std::size_t> order(all.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
-    return all[x] != all[y] ? all[x] < all[y] : x < y;
-  });
+  const auto less = [&](std::size_t x, std::size_t y) { return all[x] < all[y]; };
+  const auto of_b = order.begin() + std::ptrdiff_t(a.size());
+  if (!std::is_sorted(order.begin(), of_b, less)) std::stable_sort(order.begin(), of_b, less);
+  if (!std::is_sorted(of_b, order.end(), less)) std::stable_sort(of_b, order.end(), less);
+  std::inplace_merge(order.begin(), of_b, order.end(), less);
   Ranks ranks;
   ranks.doubled.resize(all.size());
   for (std::size_t i = 0; i < order.size();) {

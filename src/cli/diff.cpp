@@ -13,6 +13,7 @@ namespace {
 struct DiffOptions : DocumentOptions {
   std::vector<std::string> a, b;
   std::vector<std::string> gates;
+  std::string graph;
   std::size_t top = 20;
   bool top_given = false;
   bool markdown = false;
@@ -45,15 +46,11 @@ Result<Opened> open_side(const DiffOptions& options, const std::vector<std::stri
   return open_selected(side, true);
 }
 
-std::vector<analysis::RunSamples> samples_of(const std::vector<Profile>& profiles,
-                                             const std::vector<std::size_t>& chosen,
-                                             std::vector<const Profile*>& runs) {
-  std::vector<analysis::RunSamples> samples;
-  for (const std::size_t i : chosen) {
-    runs.push_back(&profiles[i]);
-    samples.emplace_back(profiles[i]);
-  }
-  return samples;
+std::vector<const Profile*> these(const std::vector<Profile>& profiles,
+                                  const std::vector<std::size_t>& chosen) {
+  std::vector<const Profile*> runs;
+  for (const std::size_t i : chosen) runs.push_back(&profiles[i]);
+  return runs;
 }
 
 ExitStatus print_diff(const DiffOptions& options, const report::Diff& diff,
@@ -91,12 +88,16 @@ ExitStatus diff(DiffOptions options) {
   if (!opened_a) return report(opened_a.error());
   auto opened_b = open_side(options, options.b);
   if (!opened_b) return report(opened_b.error());
-  const auto chosen = analysis::choose_runs(opened_a->profiles, opened_b->profiles);
+  const auto chosen = analysis::choose_runs(opened_a->profiles, opened_b->profiles, options.graph);
   if (!chosen) return report(chosen.error());
   report::Diff result;
-  const auto runs_a = samples_of(opened_a->profiles, chosen->a, result.a);
-  const auto runs_b = samples_of(opened_b->profiles, chosen->b, result.b);
-  const auto comparer = analysis::Comparer::make(runs_a, runs_b);
+  result.a = these(opened_a->profiles, chosen->a);
+  result.b = these(opened_b->profiles, chosen->b);
+  std::vector<const Profile*> all = result.a;
+  all.insert(all.end(), result.b.begin(), result.b.end());
+  const auto samples = analysis::samples_of(all);
+  const auto comparer = analysis::Comparer::make(std::span(samples).first(result.a.size()),
+                                                 std::span(samples).subspan(result.a.size()));
   if (!comparer) return report(comparer.error());
   for (analysis::Gate& gate : gates) {
     auto judged = analysis::judge(gate, *comparer);
@@ -124,6 +125,8 @@ void add_diff_command(CLI::App& program, ExitStatus& status) {
       "A and B: a file or folder each, of any format");
   command->add_option("--a", options->a, "the runs of A, each a file or folder");
   command->add_option("--b", options->b, "the runs of B");
+  command->add_option("--graph", options->graph,
+                      "compare runs of this graph, where the files are of several");
   command
       ->add_option("--fail-if", options->gates,
                    "end with status 1 if this holds: 'wall > +3%', \"op('MatMul').work > 5us\"")

@@ -5,10 +5,12 @@
 //   const auto chosen = choose_runs(opened_a, opened_b);
 //   chosen->a            // {0, 1, 2, 3}: the raw buffers, not the trace, not the latency file
 //   chosen->left_out[0]  // 2
+//   choose_runs(opened_a, opened_b, "resnet50")   // only those of this graph
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "npuscope/base/result.hpp"
@@ -23,7 +25,9 @@ struct ChosenRuns {
 
 // Those of the format and graph that both sides have and that says most (a timeline of ops before a
 // timeline, that before numbers); where they share none, of what says most on either side. A usage
-// error when several graphs would do.
-Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profile> b);
+// error when several graphs would do, or when a side has nothing of the graph that was asked for
+// (empty: any).
+Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profile> b,
+                               std::string_view graph = {});
 
 }  // namespace npuscope::analysis

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -89,5 +90,8 @@ class RunSamples {
   struct Held;
   std::unique_ptr<Held> held_;
 };
+
+// Of several profiles side by side, in their order; they must live as long.
+std::vector<RunSamples> samples_of(std::span<const Profile* const> profiles);
 
 }  // namespace npuscope::analysis

@@ -35,8 +35,10 @@ Verdict verdict_of(const Estimate& estimate) {
 
 Estimate estimate_of(std::vector<double> a, std::vector<double> b, Depth depth) {
   Estimate estimate;
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
+  if (depth == Depth::verdict) {
+    std::sort(a.begin(), a.end());
+    std::sort(b.begin(), b.end());
+  }
   estimate.a = median_of(a);
   estimate.b = median_of(b);
   const bool several = a.size() > 1 && b.size() > 1;

@@ -78,12 +78,15 @@ std::optional<OpComparer::Column> OpComparer::make_column(std::string_view name)
   column.name = name;
   std::vector<TimeBase> clocks;
   const OpSamples* first = nullptr;
-  for (const int side : {0, 1}) {
-    for (const RunSamples& run : sides_[side].runs->runs()) {
-      auto samples = run.op_samples(name);
-      if (!samples) return std::nullopt;
-      column.sides[side].runs.push_back(std::move(*samples));
-    }
+  const std::size_t runs_of_a = sides_[0].runs->runs().size();
+  std::vector<std::optional<OpSamples>> samples(runs_of_a + sides_[1].runs->runs().size());
+  parallel_for(samples.size(), [&](std::size_t i) {
+    const bool is_a = i < runs_of_a;
+    samples[i] = sides_[is_a ? 0 : 1].runs->runs()[is_a ? i : i - runs_of_a].op_samples(name);
+  });
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (!samples[i]) return std::nullopt;
+    column.sides[i < runs_of_a ? 0 : 1].runs.push_back(std::move(*samples[i]));
   }
   for (const auto& side : column.sides) {
     for (const OpSamples& run : side.runs) {
@@ -148,10 +151,12 @@ void OpComparer::thin(Column& column, int side) {
 void OpComparer::add_values(const Column::Side& column, std::size_t run, std::uint32_t group,
                             std::vector<double>& sums) const {
   const OpSamples& samples = column.runs[run];
+  auto inference = samples.inferences.begin();  // mostly the next one is the one needed
   for (std::uint32_t i = samples.first[group]; i < samples.first[group + 1]; ++i) {
     const Sample& entry = samples.entries[i];
-    const auto inference =
-        std::lower_bound(samples.inferences.begin(), samples.inferences.end(), entry.inference);
+    while (*inference != entry.inference) {
+      inference = std::lower_bound(inference + 1, samples.inferences.end(), entry.inference);
+    }
     const std::uint32_t place =
         column.places[run][std::size_t(inference - samples.inferences.begin())];
     if (place != none) sums[place] += entry.value * column.factors[run];

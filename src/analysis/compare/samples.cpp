@@ -8,11 +8,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/compare/gathering.hpp"
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_runs.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -329,103 +331,20 @@ void RunSamples::Held::find_columns() {
                    [](const auto& a, const auto& b) { return a.preference() < b.preference(); });
 }
 
-namespace {
-
-// Puts values of groups and inferences together: those of a group, then those of an inference. A
-// table of all of them where that is not much larger than the values, else only those that are.
-class Gathering {
- public:
-  struct Entry {
-    std::uint32_t group = 0;
-    std::uint32_t inference = 0;  // a number from 0 on
-    double value = 0;
-  };
-
-  Gathering(std::size_t groups, std::size_t inferences, std::size_t values)
-      : groups_(groups), inferences_(inferences) {
-    constexpr std::size_t always = 1 << 20;
-    if (groups * inferences > std::max(always, 2 * values)) return;
-    sums_.assign(groups * inferences, 0);
-    seen_.assign(groups * inferences, 0);
-  }
-
-  void add(Entry entry) {
-    if (sums_.empty()) {
-      entries_.push_back(entry);
-      return;
-    }
-    const std::size_t place = std::size_t{entry.group} * inferences_ + entry.inference;
-    sums_[place] += entry.value;
-    seen_[place] = 1;
-  }
-
-  void finish(const std::vector<std::uint32_t>& ids, OpSamples& out) {
-    if (sums_.empty()) {
-      std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
-        return a.group != b.group ? a.group < b.group : a.inference < b.inference;
-      });
-    }
-    any_.assign(inferences_, false);
-    out.first.assign(1, 0);
-    std::size_t next = 0;
-    for (std::uint32_t group = 0; group < groups_; ++group) {
-      if (sums_.empty()) {
-        while (next < entries_.size() && entries_[next].group == group) put_entries(next, ids, out);
-      } else {
-        put_row(group, ids, out);
-      }
-      out.first.push_back(std::uint32_t(out.entries.size()));
-    }
-    for (std::size_t i = 0; i < inferences_; ++i) {
-      if (any_[i]) out.inferences.push_back(ids[i]);
-    }
-  }
-
- private:
-  void put_row(std::uint32_t group, const std::vector<std::uint32_t>& ids, OpSamples& out) {
-    for (std::size_t i = 0; i < inferences_; ++i) {
-      const std::size_t place = group * inferences_ + i;
-      if (seen_[place] == 0) continue;
-      out.entries.push_back({ids[i], sums_[place]});
-      any_[i] = true;
-    }
-  }
-
-  // All entries of one inference, from `next` on.
-  void put_entries(std::size_t& next, const std::vector<std::uint32_t>& ids, OpSamples& out) {
-    const Entry& first = entries_[next];
-    double sum = 0;
-    while (next < entries_.size() && entries_[next].group == first.group &&
-           entries_[next].inference == first.inference) {
-      sum += entries_[next++].value;
-    }
-    out.entries.push_back({ids[first.inference], sum});
-    any_[first.inference] = true;
-  }
-
-  std::size_t groups_, inferences_;
-  std::vector<double> sums_;
-  std::vector<std::uint8_t> seen_;
-  std::vector<Entry> entries_;
-  std::vector<bool> any_;
-};
-
-}  // namespace
-
 OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
   OpSamples out;
   const Spans& all = profile.spans;
   Gathering gathering(groups.groups().size(), spans.count(), all.size());
   const bool is_work = source.from == ColumnSource::From::work;
-  std::optional<OpRuns> runs;  // a transfer's issue meanwhile is no work of its op
-  if (is_work) runs.emplace(profile, own);
+  std::optional<IssuesBeside> issues;  // a transfer's issue meanwhile is no work of its op
+  if (is_work) issues.emplace(profile, own);
   for (std::size_t row = 0; row < all.size(); ++row) {
     const std::uint32_t inference = spans.of(row);
     if (inference == Inferences::none) continue;
     double value = 0;
     if (is_work) {
       if (role_of(all.kind[row]) != Role::work) continue;
-      value = double(own[row] - runs->beside(row));
+      value = double(own[row] - issues->of(row));
     } else {
       const std::int64_t measured = all.measures[source.column].values[row];
       if (measured == MeasureColumn::missing) continue;
@@ -502,6 +421,14 @@ std::optional<OpSamples> RunSamples::op_samples(std::string_view column) const {
                    : time_base(held_->profile, source->clock);
   }
   return out;
+}
+
+std::vector<RunSamples> samples_of(std::span<const Profile* const> profiles) {
+  std::vector<std::optional<RunSamples>> made(profiles.size());
+  parallel_for(profiles.size(), [&](std::size_t i) { made[i].emplace(*profiles[i]); });
+  std::vector<RunSamples> samples;
+  for (std::optional<RunSamples>& each : made) samples.push_back(std::move(*each));
+  return samples;
 }
 
 }  // namespace npuscope::analysis

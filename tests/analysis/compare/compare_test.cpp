@@ -461,5 +461,35 @@ TEST(ChooseRuns, SeveralGraphsAreAQuestion) {
   EXPECT_FALSE(choose_runs({}, both));
 }
 
+TEST(ChooseRuns, TheGraphThatIsAskedFor) {
+  std::vector<Profile> both, one;
+  both.push_back(of_format("raw", "decode", true));
+  both.push_back(of_format("raw", "prefill", true));
+  one.push_back(of_format("raw", "decode", true));
+  one.push_back(of_format("latency", "", false));
+  const auto chosen = choose_runs(both, both, "prefill");
+  ASSERT_TRUE(chosen);
+  EXPECT_EQ(chosen->a, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(chosen->left_out[1], 1u);
+  EXPECT_EQ(choose_runs(both, one, "prefill").error().message,
+            "--graph prefill: B has no run of it, but of 'decode'");
+  one.erase(one.begin());
+  EXPECT_THAT(choose_runs(one, both, "decode").error().message,
+              HasSubstr("the files of A do not say which graph they are of"));
+}
+
+TEST(Samples, OfSeveralProfilesAreThoseOfEach) {
+  const Profile first = run_of({{5, 7}}), second = run_of({{1, 2, 3}});
+  const Profile* profiles[] = {&first, &second, &first};
+  const auto samples = samples_of(profiles);
+  ASSERT_EQ(samples.size(), 3u);
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const RunSamples alone(*profiles[i]);
+    EXPECT_EQ(&samples[i].profile(), profiles[i]);
+    EXPECT_EQ(samples[i].metric("wall")->samples, alone.metric("wall")->samples);
+    EXPECT_EQ(samples[i].op_samples("work")->entries, alone.op_samples("work")->entries);
+  }
+}
+
 }  // namespace
 }  // namespace npuscope::analysis
