@@ -1,6 +1,5 @@
 #include "analysis/timeline/span_groups.hpp"
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "npuscope/analysis/stages.hpp"
@@ -53,15 +52,6 @@ void SpanGroups::group_ops() {
   }
   of_op_.push_back(std::uint32_t(texts_.size()));
   count_ = texts_.size() + 1;
-}
-
-std::uint32_t SpanGroups::of(std::size_t row) const {
-  const Spans& spans = profile_.spans;
-  if (by_ == RowsBy::unit) {
-    return std::uint32_t(std::min<std::size_t>(index_of(spans.unit[row]), count_ - 1));
-  }
-  if (by_ == RowsBy::engine) return std::uint32_t(engine_of(profile_, row));
-  return of_op_[std::min<std::size_t>(index_of(spans.op[row]), of_op_.size() - 1)];
 }
 
 std::string SpanGroups::label(std::uint32_t group) const {

@@ -9,10 +9,12 @@
 // the ops; of() is a look-up.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/timeline_rows.hpp"
 
 namespace npuscope::analysis {
@@ -21,7 +23,14 @@ class SpanGroups {
  public:
   SpanGroups(const Profile& profile, RowsBy by);
 
-  std::uint32_t of(std::size_t row) const;
+  std::uint32_t of(std::size_t row) const {
+    const Spans& spans = profile_.spans;
+    if (by_ == RowsBy::unit) {
+      return std::uint32_t(std::min<std::size_t>(index_of(spans.unit[row]), count_ - 1));
+    }
+    if (by_ == RowsBy::engine) return std::uint32_t(engine_of(profile_, row));
+    return of_op_[std::min<std::size_t>(index_of(spans.op[row]), of_op_.size() - 1)];
+  }
   std::size_t count() const { return count_; }
   std::string label(std::uint32_t group) const;
 

@@ -100,7 +100,7 @@ void merge_pieces(std::vector<Piece>& pieces, std::size_t first) {
 
 // What runs on a unit at each moment: of the spans that are open, the last to begin.
 template <class Emit>
-void for_each_innermost(const Spans& spans, std::span<const std::uint32_t> rows, Emit emit) {
+void for_each_innermost(std::span<const SpanOfUnit> spans, Emit emit) {
   struct Open {
     std::uint32_t row;
     std::int64_t end;
@@ -119,13 +119,11 @@ void for_each_innermost(const Spans& spans, std::span<const std::uint32_t> rows,
       now = end;
     }
   };
-  for (const std::uint32_t row : rows) {
-    if (role_of(spans.kind[row]) != Role::work) continue;
-    const Interval interval = interval_of(spans, row);
-    if (length_of(interval) == 0) continue;
-    advance(interval.begin, false);
-    now = interval.begin;
-    open.push_back({row, interval.end});
+  for (const SpanOfUnit& span : spans) {
+    if (role_of(span.kind) != Role::work || length_of(span.interval()) == 0) continue;
+    advance(span.begin, false);
+    now = span.begin;
+    open.push_back({span.row, span.end});
   }
   advance(0, true);
 }
@@ -195,7 +193,7 @@ std::vector<Piece> Filling::pieces_of(UnitId unit) const {
       pieces.push_back({row, std::uint32_t(column), group, length});
     });
   };
-  for_each_innermost(profile_.spans, by_unit_.of(unit), add);
+  for_each_innermost(by_unit_.spans_of(unit), add);
   merge_pieces(pieces, merged);
   return pieces;
 }

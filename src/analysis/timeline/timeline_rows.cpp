@@ -1,38 +1,30 @@
 #include "npuscope/analysis/timeline_rows.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "analysis/timeline/span_groups.hpp"
 #include "npuscope/base/parallel.hpp"
+#include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {
 namespace {
-
-// Appends an interval that begins no earlier than the last one of the set.
-void append(IntervalSet& set, Interval interval) {
-  if (interval.begin >= interval.end) return;
-  if (set.empty() || interval.begin > set.back().end) {
-    set.push_back(interval);
-  } else {
-    set.back().end = std::max(set.back().end, interval.end);
-  }
-}
 
 // What one unit did.
 struct UnitActivity {
   IntervalSet work, occupied, compute, movement;
 };
 
-UnitActivity activity_of(const Profile& profile, std::span<const std::uint32_t> rows) {
+UnitActivity activity_of(const Profile& profile, std::span<const SpanOfUnit> spans) {
   UnitActivity activity;
-  for (const std::uint32_t row : rows) {
-    const Role role = role_of(profile.spans.kind[row]);
+  for (const SpanOfUnit& span : spans) {
+    const Role role = role_of(span.kind);
     if (role != Role::work && role != Role::wait) continue;
-    const Interval interval = interval_of(profile.spans, row);
+    const Interval interval = span.interval();
     append(activity.occupied, interval);
     if (role == Role::wait) continue;
     append(activity.work, interval);
-    const Domain domain = domain_of(profile, row);
+    const Domain domain = domain_of(profile, span.row);
     if (domain == Domain::compute) append(activity.compute, interval);
     if (domain == Domain::movement) append(activity.movement, interval);
   }
@@ -106,8 +98,8 @@ void Analysis::add_units() {
   std::vector<IntervalSet> work(units), occupied(units), compute(units), movement(units);
   parallel_for(units, [&](std::size_t unit) {
     const bool is_one = unit + 1 < units;
-    UnitActivity activity =
-        activity_of(profile_, by_unit_.of(is_one ? UnitId(std::uint32_t(unit)) : UnitId::none));
+    UnitActivity activity = activity_of(
+        profile_, by_unit_.spans_of(is_one ? UnitId(std::uint32_t(unit)) : UnitId::none));
     work[unit] = std::move(activity.work);
     occupied[unit] = std::move(activity.occupied);
     compute[unit] = std::move(activity.compute);
@@ -258,29 +250,64 @@ void Analysis::add_rows(const SpanGroups& groups) {
   });
 }
 
-// Spans at the edges of the gaps, the first of the profile where there are several.
-void find_neighbours(const Profile& profile, std::vector<TimelineGap>& gaps) {
-  const auto edges_of = [&](auto edge) {
-    std::vector<std::pair<std::int64_t, std::size_t>> edges;
+// Spans at the edges of gaps, the first of the profile where there are several.
+class Neighbours {
+ public:
+  explicit Neighbours(const std::vector<TimelineGap>& gaps)
+      : begins_(edges_of(gaps, [](const Interval& gap) { return gap.begin; })),
+        ends_(edges_of(gaps, [](const Interval& gap) { return gap.end; })) {}
+
+  // Fills in those among the rows from first to last.
+  void find(const Spans& spans, std::size_t first, std::size_t last,
+            std::vector<TimelineGap>& gaps) const {
+    for (std::size_t row = first; row < last; ++row) {
+      const Role role = role_of(spans.kind[row]);
+      if ((role != Role::work && role != Role::wait) || spans.duration[row] <= 0) continue;
+      const Interval interval = interval_of(spans, row);
+      if (const auto gap = gap_at(begins_, interval.end)) {
+        if (gaps[*gap].before == TimelineGap::none) gaps[*gap].before = std::uint32_t(row);
+      }
+      if (const auto gap = gap_at(ends_, interval.begin)) {
+        if (gaps[*gap].after == TimelineGap::none) gaps[*gap].after = std::uint32_t(row);
+      }
+    }
+  }
+
+ private:
+  using Edges = std::vector<std::pair<std::int64_t, std::size_t>>;  // time and gap, sorted
+
+  template <class Edge>
+  static Edges edges_of(const std::vector<TimelineGap>& gaps, const Edge& edge) {
+    Edges edges;
     for (std::size_t i = 0; i < gaps.size(); ++i) edges.push_back({edge(gaps[i].interval), i});
     std::sort(edges.begin(), edges.end());
     return edges;
-  };
-  const auto begins = edges_of([](const Interval& gap) { return gap.begin; });
-  const auto ends = edges_of([](const Interval& gap) { return gap.end; });
-  const auto gap_at = [&](const auto& edges, std::int64_t time) -> TimelineGap* {
+  }
+
+  static std::optional<std::size_t> gap_at(const Edges& edges, std::int64_t time) {
     const auto found = std::lower_bound(edges.begin(), edges.end(), std::pair{time, std::size_t{}});
-    return found == edges.end() || found->first != time ? nullptr : &gaps[found->second];
-  };
-  const Spans& spans = profile.spans;
-  for (std::size_t row = 0; row < spans.size() && !gaps.empty(); ++row) {
-    const Role role = role_of(spans.kind[row]);
-    if ((role != Role::work && role != Role::wait) || spans.duration[row] <= 0) continue;
-    const Interval interval = interval_of(spans, row);
-    TimelineGap* gap = gap_at(begins, interval.end);
-    if (gap != nullptr && gap->before == TimelineGap::none) gap->before = std::uint32_t(row);
-    gap = gap_at(ends, interval.begin);
-    if (gap != nullptr && gap->after == TimelineGap::none) gap->after = std::uint32_t(row);
+    if (found == edges.end() || found->first != time) return std::nullopt;
+    return found->second;
+  }
+
+  Edges begins_, ends_;
+};
+
+void find_neighbours(const Profile& profile, std::vector<TimelineGap>& gaps) {
+  if (gaps.empty()) return;
+  const Neighbours neighbours(gaps);
+  const std::size_t rows = profile.spans.size();
+  constexpr std::size_t rows_of_part = 262'144;
+  std::vector<std::vector<TimelineGap>> parts((rows + rows_of_part - 1) / rows_of_part, gaps);
+  parallel_for(parts.size(), [&](std::size_t part) {
+    const std::size_t first = part * rows_of_part;
+    neighbours.find(profile.spans, first, std::min(rows, first + rows_of_part), parts[part]);
+  });
+  for (const std::vector<TimelineGap>& part : parts) {
+    for (std::size_t i = 0; i < gaps.size(); ++i) {
+      if (gaps[i].before == TimelineGap::none) gaps[i].before = part[i].before;
+      if (gaps[i].after == TimelineGap::none) gaps[i].after = part[i].after;
+    }
   }
 }
 
@@ -288,9 +315,11 @@ TimelineRows Analysis::make() {
   found_.by = request_.by;
   set_window();
   const SpanGroups groups(profile_, request_.by);
-  sum_spans(groups);
-  add_units();
-  found_.inferences = inference_walls(profile_);
+  // These fill different members, so that they can be filled side by side.
+  const std::function<void()> questions[] = {
+      [&] { sum_spans(groups); }, [&] { add_units(); },
+      [&] { found_.inferences = inference_walls(profile_); }};
+  parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
   find_neighbours(profile_, found_.gaps);
   keep_top();
   add_rows(groups);

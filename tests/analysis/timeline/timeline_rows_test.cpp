@@ -87,6 +87,24 @@ TEST(TimelineRows, AGapSaysWhatRanBeforeAndAfter) {
   EXPECT_EQ(found.gaps[0].after, 4u);
 }
 
+// So many spans that several threads look for them: the first of the profile counts, and what runs
+// before the gap comes last.
+TEST(TimelineRows, AGapBetweenManySpansSaysWhatRanBeforeAndAfter) {
+  ProfileBuilder made;
+  const UnitId first = made.unit("HMX", Engine::hmx), second = made.unit("HVX", Engine::hvx);
+  for (std::int64_t i = 0; i < 300'000; ++i) {
+    made.span(i % 2 ? first : second, "", 2'000'000 + i, 2'000'001 + i);
+  }
+  made.span(second, "", 2'000'000, 2'000'002);
+  for (std::int64_t i = 0; i < 300'000; ++i) made.span(first, "", i, i + 1);
+  made.span(second, "", 299'990, 300'000);
+  const TimelineRows found = rows_of(made.profile);
+  ASSERT_EQ(found.gaps.size(), 1u);
+  EXPECT_EQ(found.gaps[0].interval, (Interval{300'000, 2'000'000}));
+  EXPECT_EQ(found.gaps[0].before, 600'000u);
+  EXPECT_EQ(found.gaps[0].after, 0u);
+}
+
 TEST(TimelineRows, AWindowIsDrawnWhereNothingRanToo) {
   const TimelineRows found = rows_of(two_units(), {.window = Interval{-20, 130}});
   EXPECT_EQ(found.wall, 150);
