@@ -1,10 +1,8 @@
-// npuscope ops and units on a profile of five million spans, beside the plain sum of a column.
-#include <benchmark/benchmark.h>
-
-#include <numeric>
-
+// npuscope ops, units and show on a profile of five million spans.
 #include "large_profile.hpp"
+#include "measured.hpp"
 #include "npuscope/report/ops_document.hpp"
+#include "npuscope/report/show.hpp"
 #include "npuscope/report/units_document.hpp"
 
 namespace npuscope {
@@ -17,45 +15,31 @@ const Profile& profile() {
   return large;
 }
 
-void rate(benchmark::State& state) {
-  state.SetItemsProcessed(std::int64_t(state.iterations()) * std::int64_t(profile().spans.size()));
-}
-
-void sum_of_durations(benchmark::State& state) {
-  const auto& durations = profile().spans.duration;
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(std::accumulate(durations.begin(), durations.end(), std::int64_t{0}));
-  }
-  rate(state);
-}
-
 // What both commands begin with.
 void own_durations_of_all(benchmark::State& state) {
-  for (auto _ : state) {
-    const SpansByUnit by_unit(profile());
-    benchmark::DoNotOptimize(analysis::own_durations(profile(), by_unit));
-  }
-  rate(state);
+  bench::measure(state, profile(),
+                 [] { return analysis::own_durations(profile(), SpansByUnit(profile())); });
 }
 
 void ops(benchmark::State& state, Grouping grouping) {
-  for (auto _ : state) {
-    benchmark::DoNotOptimize(report::ops_document(profile(), {.grouping = grouping}));
-  }
-  rate(state);
+  bench::measure(state, profile(),
+                 [&] { return report::ops_document(profile(), {.grouping = grouping}); });
 }
 
 void units(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(report::units_document(profile(), {}));
-  rate(state);
+  bench::measure(state, profile(), [] { return report::units_document(profile(), {}); });
 }
 
-BENCHMARK(sum_of_durations)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(own_durations_of_all)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK_CAPTURE(ops, by_op, Grouping::label)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK_CAPTURE(ops, by_kind, Grouping::kind)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK_CAPTURE(ops, by_core, Grouping::core)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(units)->Unit(benchmark::kMillisecond)->UseRealTime();
+void show(benchmark::State& state) {
+  bench::measure(state, profile(), [] { return report::make_page(profile(), {}); });
+}
+
+BENCHMARK(own_durations_of_all)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK_CAPTURE(ops, by_op, Grouping::label)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK_CAPTURE(ops, by_kind, Grouping::kind)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK_CAPTURE(ops, by_core, Grouping::core)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(units)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(show)->Unit(benchmark::kMillisecond)->UseManualTime();
 
 }  // namespace
 }  // namespace npuscope

@@ -1,9 +1,7 @@
-// The critical path of millions of spans, against what it cannot do without: grouping them by unit.
-#include <benchmark/benchmark.h>
-
+// The critical path of millions of spans, as inferences that follow one another and as one run.
 #include "large_profile.hpp"
+#include "measured.hpp"
 #include "npuscope/analysis/path.hpp"
-#include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope {
 namespace {
@@ -20,46 +18,33 @@ const Profile& one_run() {
   return profile;
 }
 
-void count(benchmark::State& state) {
-  state.SetItemsProcessed(std::int64_t(state.iterations()) * std::int64_t(spans));
+const Profile& inferences() {
+  static const Profile profile = bench::large_profile(spans);
+  return profile;
 }
 
-void BM_BaselineSpansByUnit(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(SpansByUnit(one_run()));
-  count(state);
-}
-BENCHMARK(BM_BaselineSpansByUnit)->Unit(benchmark::kMillisecond);
-
-void BM_PathOfOneInference(benchmark::State& state) {
-  const Profile profile = bench::large_profile(spans);
-  for (auto _ : state) {
+void path(benchmark::State& state, const Profile& profile) {
+  bench::measure(state, profile, [&] {
     const auto analysis = analysis::PathAnalysis::create(profile, std::nullopt);
     benchmark::DoNotOptimize(analysis->observed());
-    benchmark::DoNotOptimize(analysis->executions());
-  }
-  count(state);
+    return analysis->executions();
+  });
 }
-BENCHMARK(BM_PathOfOneInference)->Unit(benchmark::kMillisecond);
 
-void BM_PathOfAllSpans(benchmark::State& state) {
-  for (auto _ : state) {
-    const auto analysis = analysis::PathAnalysis::create(one_run(), std::nullopt);
-    benchmark::DoNotOptimize(analysis->observed());
-    benchmark::DoNotOptimize(analysis->executions());
-  }
-  count(state);
-}
-BENCHMARK(BM_PathOfAllSpans)->Unit(benchmark::kMillisecond);
+void path_of_one_inference(benchmark::State& state) { path(state, inferences()); }
+void path_of_all_spans(benchmark::State& state) { path(state, one_run()); }
 
-void BM_WhatIfOfAllSpans(benchmark::State& state) {
+void what_if_of_all_spans(benchmark::State& state) {
   const auto analysis = analysis::PathAnalysis::create(one_run(), std::nullopt);
   analysis::Scaling scaling;
   scaling.of_op.assign(one_run().ops.size() + 1, 1);
   for (std::size_t op = 0; op < one_run().ops.size(); op += 3) scaling.of_op[op] = 0.5;
-  for (auto _ : state) benchmark::DoNotOptimize(analysis->wall_if(scaling));
-  count(state);
+  bench::measure(state, one_run(), [&] { return analysis->wall_if(scaling); });
 }
-BENCHMARK(BM_WhatIfOfAllSpans)->Unit(benchmark::kMillisecond);
+
+BENCHMARK(path_of_one_inference)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(path_of_all_spans)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(what_if_of_all_spans)->Unit(benchmark::kMillisecond)->UseManualTime();
 
 }  // namespace
 }  // namespace npuscope

@@ -1,0 +1,61 @@
+// How a question about a large profile is timed: beside a plain pass over the columns of the spans
+// in the same run, so that whatever else the machine does falls on both.
+//
+//   void units(benchmark::State& state) {
+//     measure(state, profile(), [] { return report::units_document(profile(), {}); });
+//   }
+//   BENCHMARK(units)->Unit(benchmark::kMillisecond)->UseManualTime();
+//
+//   units/manual_time   734 ms ... cpu_s=1.31 plain_passes=58.2 items_per_second=6.8M/s
+//
+// The time is of the wall, cpu_s is processor time of all threads in seconds, plain_passes the same
+// in plain passes, and items are spans.
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <ctime>
+
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::bench {
+
+// Reads every column once.
+inline std::int64_t plain_pass(const Profile& profile) {
+  const Spans& spans = profile.spans;
+  std::uint64_t sum = 0;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    sum += index_of(spans.unit[row]) + index_of(spans.op[row]) + std::uint64_t(spans.kind[row]);
+    sum += std::uint64_t(spans.start[row]) + std::uint64_t(spans.duration[row]);
+  }
+  for (const std::uint32_t instance : spans.instance) sum += instance;
+  for (const MeasureColumn& measure : spans.measures) {
+    for (const std::int64_t value : measure.values) sum += std::uint64_t(value);
+  }
+  return std::int64_t(sum);
+}
+
+inline double processor_seconds() { return double(std::clock()) / CLOCKS_PER_SEC; }
+
+template <class Question>
+void measure(benchmark::State& state, const Profile& profile, const Question& question) {
+  using Clock = std::chrono::steady_clock;
+  double asked = 0, plain = 0;
+  for (auto _ : state) {
+    const double before = processor_seconds();
+    benchmark::DoNotOptimize(plain_pass(profile));
+    const double between = processor_seconds();
+    const auto begin = Clock::now();
+    benchmark::DoNotOptimize(question());
+    const std::chrono::duration<double> wall = Clock::now() - begin;
+    asked += processor_seconds() - between;
+    plain += between - before;
+    state.SetIterationTime(wall.count());
+  }
+  state.SetItemsProcessed(std::int64_t(state.iterations()) * std::int64_t(profile.spans.size()));
+  state.counters["cpu_s"] = asked / double(state.iterations());
+  state.counters["plain_passes"] = plain > 0 ? asked / plain : 0;
+}
+
+}  // namespace npuscope::bench
