@@ -42,14 +42,13 @@ Activity activity_of(const Profile& profile, const SpansByUnit& by_unit) {
   std::vector<Interval> busy;
   for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
     busy.clear();
-    for (const std::uint32_t row : by_unit.of(UnitId(std::uint32_t(unit)))) {
-      const Role role = role_of(profile.spans.kind[row]);
-      const Interval interval = interval_of(profile.spans, row);
+    for (const SpanOfUnit& span : by_unit.spans_of(UnitId(std::uint32_t(unit)))) {
+      const Role role = role_of(span.kind);
       if (role == Role::work) {
-        of_domain[std::size_t(domain_of(profile, row))].push_back(interval);
-        busy.push_back(interval);
+        of_domain[std::size_t(domain_of(profile, span.row))].push_back(span.interval());
+        busy.push_back(span.interval());
       } else if (role == Role::wait) {
-        (profile.spans.kind[row] == SpanKind::dma_wait ? dma_waits : waits).push_back(interval);
+        (span.kind == SpanKind::dma_wait ? dma_waits : waits).push_back(span.interval());
       }
     }
     const IntervalSet set = union_of(std::move(busy));

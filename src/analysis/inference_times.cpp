@@ -33,16 +33,6 @@ Inferences::Inferences(const Profile& profile, std::uint32_t only, std::size_t m
   }
 }
 
-std::uint32_t Inferences::place_of(std::uint32_t id) const {
-  if (id == every_instance) return none;
-  if (!place_.empty()) return place_[id];
-  return std::uint32_t(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
-}
-
-std::uint32_t Inferences::of(std::size_t row) const {
-  return one_ ? 0 : place_of(spans_.instance[row]);
-}
-
 namespace {
 
 constexpr std::size_t waits = engine_count;  // a further class: what waits
@@ -54,38 +44,60 @@ struct Stretch {
   Interval interval;
 };
 
+// What one unit did: its stretches, and how long it was busy with each key.
+struct OfUnit {
+  std::vector<Stretch> stretches;
+  std::vector<std::pair<std::uint32_t, std::int64_t>> busy;
+};
+
 // The union of each inference's and class's spans on one unit, as they come by their starts.
 class UnitSweep {
  public:
-  UnitSweep(std::size_t keys, std::vector<Stretch>& out) : open_(keys), out_(out) {}
+  UnitSweep(std::size_t keys, OfUnit& out) : open_(kept(keys)), out_(out) {}
 
   void add(std::uint32_t key, Interval interval) {
     if (interval.begin >= interval.end) return;
-    Interval& open = open_[key];
-    if (open.begin < open.end && interval.begin <= open.end) {
-      open.end = std::max(open.end, interval.end);
-      return;
-    }
-    if (open.begin < open.end) {
-      out_.push_back({key, open});
-    } else {
+    Open& open = open_[key];
+    if (open.interval.begin == open.interval.end) {
       touched_.push_back(key);
+    } else if (interval.begin <= open.interval.end) {
+      open.interval.end = std::max(open.interval.end, interval.end);
+      return;
+    } else {
+      close(key, open);
     }
-    open = interval;
+    open.interval = interval;
   }
 
   void finish() {
     for (const std::uint32_t key : touched_) {
-      out_.push_back({key, open_[key]});
+      close(key, open_[key]);
+      out_.busy.push_back({key, open_[key].busy});
       open_[key] = {};
     }
-    touched_.clear();
   }
 
  private:
-  std::vector<Interval> open_;
+  struct Open {
+    Interval interval;
+    std::int64_t busy = 0;  // before the interval
+  };
+
+  // Empty between two units; one for each thread, as there may be many keys.
+  static std::vector<Open>& kept(std::size_t keys) {
+    thread_local std::vector<Open> open;
+    if (open.size() < keys) open.resize(keys);
+    return open;
+  }
+
+  void close(std::uint32_t key, Open& open) {
+    out_.stretches.push_back({key, open.interval});
+    open.busy = saturating_add(open.busy, length_of(open.interval));
+  }
+
+  std::vector<Open>& open_;
   std::vector<std::uint32_t> touched_;
-  std::vector<Stretch>& out_;
+  OfUnit& out_;
 };
 
 class Sweep {
@@ -97,14 +109,14 @@ class Sweep {
         by_unit_(by_unit),
         own_(own),
         times_(inferences.count()),
-        has_extent_(inferences.count(), false) {}
+        units_(profile.units.size() + 1) {}
 
   std::vector<InferenceTimes> finish();
 
  private:
-  void sweep_units();
-  void take(std::size_t row);
-  void end_unit(std::size_t first);
+  void take_rows();
+  void sweep_unit(std::size_t unit);
+  void find_busiest();
   std::vector<IntervalSet> unions_of_keys();
 
   const Profile& profile_;
@@ -112,63 +124,48 @@ class Sweep {
   const SpansByUnit& by_unit_;
   const std::vector<std::int64_t>& own_;
   std::vector<InferenceTimes> times_;
-  std::vector<bool> has_extent_;
-  std::vector<Stretch> stretches_;
+  std::vector<OfUnit> units_;
 };
 
-// Time, inference and work of one span.
-void Sweep::take(std::size_t row) {
-  const std::uint32_t inference = inferences_.of(row);
-  const SpanKind kind = profile_.spans.kind[row];
-  if (inference == Inferences::none) return;
-  InferenceTimes& times = times_[inference];
-  if (role_of(kind) == Role::work) times.work = saturating_add(times.work, own_[row]);
-  if (kind == SpanKind::activation || role_of(kind) == Role::overlay) return;
-  const Interval interval = interval_of(profile_.spans, row);
-  if (!has_extent_[inference]) {
-    times.extent = interval;
-    has_extent_[inference] = true;
-  } else {
+// Extent and work of each inference.
+void Sweep::take_rows() {
+  const Spans& spans = profile_.spans;
+  std::vector<bool> has_extent(inferences_.count(), false);
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::uint32_t inference = inferences_.of(row);
+    const Role role = role_of(spans.kind[row]);
+    if (inference == Inferences::none) continue;
+    InferenceTimes& times = times_[inference];
+    if (role == Role::work) times.work = saturating_add(times.work, own_[row]);
+    if (spans.kind[row] == SpanKind::activation || role == Role::overlay) continue;
+    const Interval interval = interval_of(spans, row);
+    if (!has_extent[inference]) times.extent = interval;
+    has_extent[inference] = true;
     times.extent.begin = std::min(times.extent.begin, interval.begin);
     times.extent.end = std::max(times.extent.end, interval.end);
   }
 }
 
-// The busiest unit of each class, from the stretches of the unit that is done.
-void Sweep::end_unit(std::size_t first) {
-  std::vector<std::pair<std::uint32_t, std::int64_t>> lengths;
-  for (std::size_t i = first; i < stretches_.size(); ++i) {
-    const Stretch& stretch = stretches_[i];
-    if (lengths.empty() || lengths.back().first != stretch.key) lengths.push_back({stretch.key, 0});
-    lengths.back().second = saturating_add(lengths.back().second, length_of(stretch.interval));
+void Sweep::sweep_unit(std::size_t unit) {
+  UnitSweep sweep(inferences_.count() * classes, units_[unit]);
+  for (const SpanOfUnit& span : by_unit_.spans_of(UnitId(std::uint32_t(unit)))) {
+    const Role role = role_of(span.kind);
+    if (role != Role::work && role != Role::wait) continue;
+    const std::uint32_t inference = inferences_.of(span.row);
+    if (inference == Inferences::none) continue;
+    const std::size_t of = role == Role::wait ? waits : std::size_t(engine_of(profile_, span.row));
+    sweep.add(std::uint32_t(inference * classes + of), span.interval());
   }
-  std::sort(lengths.begin(), lengths.end());
-  for (std::size_t i = 0; i < lengths.size();) {
-    const std::uint32_t key = lengths[i].first;
-    std::int64_t busy = 0;
-    for (; i < lengths.size() && lengths[i].first == key; ++i) {
-      busy = saturating_add(busy, lengths[i].second);
-    }
-    if (key % classes == waits) continue;
-    std::int64_t& busiest = times_[key / classes].engines[key % classes].busiest;
-    busiest = std::max(busiest, busy);
-  }
+  sweep.finish();
 }
 
-void Sweep::sweep_units() {
-  UnitSweep unit_sweep(inferences_.count() * classes, stretches_);
-  for (std::size_t unit = 0; unit <= profile_.units.size(); ++unit) {
-    const std::size_t first = stretches_.size();
-    for (const std::uint32_t row : by_unit_.of(UnitId(std::uint32_t(unit)))) {
-      take(row);
-      const Role role = role_of(profile_.spans.kind[row]);
-      const std::uint32_t inference = inferences_.of(row);
-      if ((role != Role::work && role != Role::wait) || inference == Inferences::none) continue;
-      const std::size_t of = role == Role::wait ? waits : std::size_t(engine_of(profile_, row));
-      unit_sweep.add(std::uint32_t(inference * classes + of), interval_of(profile_.spans, row));
+void Sweep::find_busiest() {
+  for (const OfUnit& unit : units_) {
+    for (const auto& [key, busy] : unit.busy) {
+      if (key % classes == waits) continue;
+      std::int64_t& busiest = times_[key / classes].engines[key % classes].busiest;
+      busiest = std::max(busiest, busy);
     }
-    unit_sweep.finish();
-    end_unit(first);
   }
 }
 
@@ -176,17 +173,28 @@ void Sweep::sweep_units() {
 std::vector<IntervalSet> Sweep::unions_of_keys() {
   const std::size_t keys = inferences_.count() * classes;
   std::vector<std::uint32_t> count(keys, 0);
-  for (const Stretch& stretch : stretches_) count[stretch.key] += 1;
+  for (const OfUnit& unit : units_) {
+    for (const Stretch& stretch : unit.stretches) count[stretch.key] += 1;
+  }
   std::vector<IntervalSet> sets(keys);
   for (std::size_t key = 0; key < keys; ++key) sets[key].reserve(count[key]);
-  for (const Stretch& stretch : stretches_) sets[stretch.key].push_back(stretch.interval);
-  stretches_ = {};
+  for (OfUnit& unit : units_) {
+    for (const Stretch& stretch : unit.stretches) sets[stretch.key].push_back(stretch.interval);
+    unit.stretches = {};
+  }
   parallel_for(keys, [&](std::size_t key) { sets[key] = union_of(std::move(sets[key])); });
   return sets;
 }
 
 std::vector<InferenceTimes> Sweep::finish() {
-  sweep_units();
+  parallel_for(units_.size() + 1, [&](std::size_t i) {
+    if (i == 0) {
+      take_rows();
+    } else {
+      sweep_unit(i - 1);
+    }
+  });
+  find_busiest();
   std::vector<IntervalSet> sets = unions_of_keys();
   if (inferences_.count() == 1) times_[0].extent = timeline_of(profile_);
   parallel_for(times_.size(), [&](std::size_t inference) {

@@ -1,6 +1,8 @@
-// What the timeline of each inference was made of, in one pass over the spans of each unit.
+// What the timeline of each inference was made of, in one pass over the spans of each unit, all
+// units side by side.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,14 +24,19 @@ class Inferences {
   std::size_t count() const { return ids_.size(); }
   const std::vector<std::uint32_t>& ids() const { return ids_; }
   // none: a span that is of none, where others are.
-  std::uint32_t of(std::size_t row) const;
+  std::uint32_t of(std::size_t row) const { return one_ ? 0 : place_of(spans_.instance[row]); }
 
  private:
+  std::uint32_t place_of(std::uint32_t id) const {
+    if (id == every_instance) return none;
+    if (!place_.empty()) return place_[id];
+    return std::uint32_t(std::lower_bound(ids_.begin(), ids_.end(), id) - ids_.begin());
+  }
+
   const Spans& spans_;
   bool one_ = true;
   std::vector<std::uint32_t> ids_;    // sorted
   std::vector<std::uint32_t> place_;  // by id, where ids are small
-  std::uint32_t place_of(std::uint32_t id) const;
 };
 
 struct InferenceTimes {

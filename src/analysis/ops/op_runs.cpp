@@ -11,9 +11,11 @@ namespace {
 
 bool is_run(SpanKind kind) { return role_of(kind) == Role::work || kind == SpanKind::async; }
 
-// The spans that are runs or parts of one, by their op (a counting sort); last those without.
+// Some of the spans that are runs or parts of one, by their op (a counting sort); last those
+// without.
 struct RowsByOp {
-  explicit RowsByOp(const Profile& profile) {
+  template <class IsWanted>  // of an op's number
+  RowsByOp(const Profile& profile, const IsWanted& is_wanted) {
     const Spans& spans = profile.spans;
     const std::size_t ops = profile.ops.size();
     const auto place = [&](std::size_t row) {
@@ -21,13 +23,14 @@ struct RowsByOp {
     };
     first.assign(ops + 2, 0);
     for (std::size_t row = 0; row < spans.size(); ++row) {
-      if (is_run(spans.kind[row])) first[place(row) + 1] += 1;
+      if (is_run(spans.kind[row]) && is_wanted(place(row))) first[place(row) + 1] += 1;
     }
     for (std::size_t op = 0; op <= ops; ++op) first[op + 1] += first[op];
     rows.resize(first.back());
     std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
     for (std::size_t row = 0; row < spans.size(); ++row) {
-      if (is_run(spans.kind[row])) rows[next[place(row)]++] = std::uint32_t(row);
+      if (!is_run(spans.kind[row]) || !is_wanted(place(row))) continue;
+      rows[next[place(row)]++] = std::uint32_t(row);
     }
   }
 
@@ -162,16 +165,11 @@ std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_
   return lengths.size() - before;
 }
 
-OpRuns::OpRuns(const Profile& profile, const std::vector<std::int64_t>& own, bool keep_lengths)
-    : profile_(profile) {
-  const RowsByOp by_op(profile);
+OpRuns::OpRuns(const Profile& profile, bool keep_lengths) {
+  const RowsByOp by_op(profile, [](std::size_t) { return true; });
   const std::size_t ops = profile.ops.size();
   runs_.assign(ops + 1, 0);
   runs_[ops] = by_op.of(ops).size();
-  const auto& kinds = profile.spans.kind;
-  if (std::find(kinds.begin(), kinds.end(), SpanKind::transfer) != kinds.end()) {
-    beside_.assign(profile.spans.size(), 0);
-  }
   // Runs are no more than spans, so those of an op have room where its spans are.
   if (keep_lengths) {
     first_ = by_op.first;
@@ -180,15 +178,12 @@ OpRuns::OpRuns(const Profile& profile, const std::vector<std::int64_t>& own, boo
       lengths_[i] = length_of(interval_of(profile.spans, by_op.rows[i]));
     }
   }
-  std::vector<std::uint8_t> found(ops, false);
   parallel_for(ops, [&](std::size_t op) {
     thread_local std::vector<std::int64_t> lengths;
     lengths.clear();
     runs_[op] = add_run_lengths(profile, by_op.of(op), lengths);
     if (keep_lengths) std::copy(lengths.begin(), lengths.end(), lengths_.begin() + first_[op]);
-    if (!beside_.empty()) found[op] = find_beside(by_op.of(op), own);
   });
-  if (std::find(found.begin(), found.end(), true) == found.end()) beside_.clear();
 }
 
 std::span<const std::int64_t> OpRuns::lengths(OpId op) const {
@@ -201,22 +196,45 @@ std::uint64_t OpRuns::of(OpId op) const {
   return runs_[std::min<std::size_t>(index_of(op), runs_.size() - 1)];
 }
 
-bool OpRuns::find_beside(std::span<const std::uint32_t> rows,
-                         const std::vector<std::int64_t>& own) {
-  const Spans& spans = profile_.spans;
+namespace {
+
+// Of one op; whether any is.
+bool find_beside(const Spans& spans, std::span<const std::uint32_t> rows,
+                 const std::vector<std::int64_t>& own, std::vector<std::int64_t>& beside) {
   std::vector<Interval> transfers;
   for (const std::uint32_t row : rows) {
     if (spans.kind[row] == SpanKind::transfer) transfers.push_back(interval_of(spans, row));
   }
-  if (transfers.empty()) return false;
   const Covered covered(std::move(transfers));
   bool any = false;
   for (const std::uint32_t row : rows) {
     if (spans.kind[row] != SpanKind::op) continue;
-    beside_[row] = std::min(own[row], covered.within(interval_of(spans, row)));
-    any = any || beside_[row] > 0;
+    beside[row] = std::min(own[row], covered.within(interval_of(spans, row)));
+    any = any || beside[row] > 0;
   }
   return any;
+}
+
+}  // namespace
+
+IssuesBeside::IssuesBeside(const Profile& profile, const std::vector<std::int64_t>& own) {
+  const Spans& spans = profile.spans;
+  std::vector<std::uint8_t> transfers(profile.ops.size() + 1, false);
+  bool any = false;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t op = index_of(spans.op[row]);
+    if (spans.kind[row] != SpanKind::transfer || op >= profile.ops.size()) continue;
+    transfers[op] = true;
+    any = true;
+  }
+  if (!any) return;
+  const RowsByOp by_op(profile, [&](std::size_t op) { return transfers[op] != 0; });
+  beside_.assign(spans.size(), 0);
+  std::vector<std::uint8_t> found(profile.ops.size(), false);
+  parallel_for(found.size(), [&](std::size_t op) {
+    if (transfers[op] != 0) found[op] = find_beside(spans, by_op.of(op), own, beside_);
+  });
+  if (std::find(found.begin(), found.end(), true) == found.end()) beside_.clear();
 }
 
 }  // namespace npuscope::analysis

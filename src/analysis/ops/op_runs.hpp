@@ -1,8 +1,9 @@
 // How often each op ran, and how much of its time is the issue of a transfer that runs meanwhile:
 //
-//   const OpRuns runs(profile, own);
-//   runs.of(op)        // 1: four threads at once, or an issue and its transfer, are one run
-//   runs.beside(row)   // of a DMA op's 2 ticks on its thread, those in which its transfer ran: 2
+//   OpRuns(profile).of(op)               // 1: four threads at once, or an issue and its transfer,
+//                                        // are one run
+//   IssuesBeside(profile, own).of(row)   // of a DMA op's 2 ticks on its thread, those in which its
+//                                        // transfer ran: 2
 //
 // A run of a compiled op is one execution of it in one inference, as the vendor's summary counts:
 // as many as the unit with most of its spans has. Slices of other traces are a run each.
@@ -21,11 +22,23 @@ namespace npuscope::analysis {
 std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_t> rows,
                             std::vector<std::int64_t>& lengths);
 
-class OpRuns {
+// What of each span lies beside a transfer of its own op.
+class IssuesBeside {
  public:
   // `own` as of own_durations().
+  IssuesBeside(const Profile& profile, const std::vector<std::int64_t>& own);
+
+  std::int64_t of(std::size_t row) const { return beside_.empty() ? 0 : beside_[row]; }
+  bool any() const { return !beside_.empty(); }
+
+ private:
+  std::vector<std::int64_t> beside_;  // by span; empty when all are zero
+};
+
+class OpRuns {
+ public:
   // `keep_lengths`: so that lengths() has any.
-  OpRuns(const Profile& profile, const std::vector<std::int64_t>& own, bool keep_lengths = false);
+  explicit OpRuns(const Profile& profile, bool keep_lengths = false);
 
   // OpId::none (and any op that does not exist): spans without an op, each a run.
   std::uint64_t of(OpId op) const;
@@ -33,18 +46,10 @@ class OpRuns {
   // Of each run, from its first start to its last end on all units; as many as of(op).
   std::span<const std::int64_t> lengths(OpId op) const;
 
-  std::int64_t beside(std::size_t row) const { return beside_.empty() ? 0 : beside_[row]; }
-  bool any_beside() const { return !beside_.empty(); }
-
  private:
-  // Whether any of it is.
-  bool find_beside(std::span<const std::uint32_t> rows, const std::vector<std::int64_t>& own);
-
-  const Profile& profile_;
   std::vector<std::uint64_t> runs_;   // by op; one more for spans without
   std::vector<std::uint32_t> first_;  // of each op in lengths_
   std::vector<std::int64_t> lengths_;
-  std::vector<std::int64_t> beside_;  // by span; empty when all are zero
 };
 
 }  // namespace npuscope::analysis

@@ -30,11 +30,12 @@ double percentile_with(const std::vector<double>& sorted, std::size_t zeros, dou
 
 }  // namespace
 
-OpSums::OpSums(const Profile& profile, const std::vector<std::int64_t>& own, const OpRuns& runs,
-               const OpKeys& keys, const Inferences& inferences, bool per_inference)
+OpSums::OpSums(const Profile& profile, const std::vector<std::int64_t>& own,
+               const IssuesBeside& issues, const OpKeys& keys, const Inferences& inferences,
+               bool per_inference)
     : profile_(profile),
       own_(own),
-      runs_(runs),
+      issues_(issues),
       keys_(keys),
       inferences_(inferences),
       per_inference_(per_inference && inferences.count() > 1) {
@@ -82,7 +83,7 @@ void OpSums::find_columns() {
     if (any) add({name, kind, Origin::measured, profile_.base_clock, true}, {what});
   };
   add_time(any_work, "work", MeasureKind::work, What::work);
-  add_time(runs_.any_beside(), "issue", MeasureKind::work, What::issue);
+  add_time(issues_.any(), "issue", MeasureKind::work, What::issue);
   add_time(any_wait, "waiting", MeasureKind::work, What::waiting);
   add_time(any_async, "async", MeasureKind::work, What::async);
   add_time(any_work, "active", MeasureKind::active, What::active);
@@ -99,7 +100,7 @@ std::optional<std::size_t> OpSums::place_of(What what) const {
 void OpSums::add_row(std::uint32_t row, double* sums, std::vector<bool>& known) const {
   const SpanKind kind = profile_.spans.kind[row];
   const Role role = role_of(kind);
-  const std::int64_t beside = runs_.beside(row);
+  const std::int64_t beside = issues_.of(row);
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     const auto take = [&](bool does, std::int64_t value) {
       if (!does) return;

@@ -26,7 +26,7 @@ struct RowSums {
 
 class OpSums {
  public:
-  OpSums(const Profile& profile, const std::vector<std::int64_t>& own, const OpRuns& runs,
+  OpSums(const Profile& profile, const std::vector<std::int64_t>& own, const IssuesBeside& issues,
          const OpKeys& keys, const Inferences& inferences, bool per_inference);
 
   const std::vector<OpColumn>& columns() const { return columns_; }
@@ -58,7 +58,7 @@ class OpSums {
 
   const Profile& profile_;
   const std::vector<std::int64_t>& own_;
-  const OpRuns& runs_;
+  const IssuesBeside& issues_;
   const OpKeys& keys_;
   const Inferences& inferences_;
   bool per_inference_;

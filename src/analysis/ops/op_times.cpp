@@ -36,11 +36,11 @@ class Times {
     }
     choose();
     const std::vector<std::int64_t> own = own_durations(profile_, by_unit_);
-    const OpRuns runs(profile_, own);
+    const IssuesBeside issues(profile_, own);
     for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) {
-      walk(UnitId(unit), own, runs);
+      walk(UnitId(unit), own, issues);
     }
-    walk(UnitId::none, own, runs);
+    walk(UnitId::none, own, issues);
     return std::move(times_);
   }
 
@@ -89,13 +89,13 @@ class Times {
   }
 
   // The rows of a unit come by their start.
-  void walk(UnitId unit, const std::vector<std::int64_t>& own, const OpRuns& runs) {
+  void walk(UnitId unit, const std::vector<std::int64_t>& own, const IssuesBeside& issues) {
     std::int64_t busy_until = earliest;
-    for (const std::uint32_t row : by_unit_.of(unit)) {
+    for (const SpanOfUnit& span : by_unit_.spans_of(unit)) {
+      const std::uint32_t row = span.row;
       if (!counts(row)) continue;
-      const Interval span = interval_of(spans_, row);
       const std::uint32_t op = index_of(spans_.op[row]);
-      const std::int64_t work = std::max<std::int64_t>(own[row] - runs.beside(row), 0);
+      const std::int64_t work = std::max<std::int64_t>(own[row] - issues.of(row), 0);
       times_.total_work = saturating_add(times_.total_work, work);
       if (op < profile_.ops.size()) {
         const bool first = times_.work[op] < 0;

@@ -52,13 +52,13 @@ class Table {
       : profile_(profile),
         own_(own),
         options_(options),
-        runs_(profile, own, options.details && !is_of_units(options.grouping)),
+        issues_(profile, own),
         keys_(profile, options),
         cores_(profile),
         inferences_(profile, every_instance, most_inferences),
-        sums_(profile, own, runs_, keys_, inferences_, options.per_inference) {}
+        sums_(profile, own, issues_, keys_, inferences_, options.per_inference) {}
 
-  OpTable finish(const SpansByUnit& by_unit);
+  OpTable finish();
 
  private:
   std::vector<double>* add_column(OpColumn column);
@@ -68,7 +68,8 @@ class Table {
   void add_op_measures();
   void count_runs();
   std::uint64_t count_runs_of_units(std::uint32_t group, std::vector<std::int64_t>& lengths) const;
-  void count_instances(const SpansByUnit& by_unit);
+  void count_instances(std::uint32_t group);
+  void count_cores();
   std::optional<double> whole_of(const OpColumn& column) const;
   double wall() const;
   void choose_ranking();
@@ -79,7 +80,7 @@ class Table {
   const Profile& profile_;
   const std::vector<std::int64_t>& own_;
   const OpOptions& options_;
-  OpRuns runs_;
+  IssuesBeside issues_;
   OpKeys keys_;
   CoreNumbers cores_;
   Inferences inferences_;
@@ -115,6 +116,7 @@ void Table::add_span_columns() {
       values_[column][group] = sums_.value(row, column);
       known_[column][group] = row.known[column];
     }
+    count_instances(std::uint32_t(group));
     if (options_.details) add_details(std::uint32_t(group));
   });
 }
@@ -165,7 +167,7 @@ void Table::add_details(std::uint32_t group) {
       work_of[core] = 0;
       used.push_back(core);
     }
-    work_of[core] += double(own_[row] - runs_.beside(row));
+    work_of[core] += double(own_[row] - issues_.of(row));
   }
   OpDetails& details = keys_.rows()[group].details;
   details.cycles_per_packet = packets.cycles_per_packet();
@@ -271,14 +273,15 @@ void Table::count_runs() {
     });
     return;
   }
+  const OpRuns runs(profile_, options_.details);
   std::vector<std::vector<std::uint32_t>> ops(options_.details ? rows.size() : 0);
   const auto add = [&](std::uint32_t op) {
     OpRow& row = rows[keys_.of(OpId{op})];
-    row.runs += runs_.of(OpId{op});
+    row.runs += runs.of(OpId{op});
     if (!options_.details) return;
     ops[keys_.of(OpId{op})].push_back(op);
-    if (op >= profile_.ops.size() || runs_.of(OpId{op}) == 0) return;
-    const double output = double(profile_.ops[op].output.value) * double(runs_.of(OpId{op}));
+    if (op >= profile_.ops.size() || runs.of(OpId{op}) == 0) return;
+    const double output = double(profile_.ops[op].output.value) * double(runs.of(OpId{op}));
     if (output > 0) row.details.output_bytes = row.details.output_bytes.value_or(0) + output;
   };
   for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) add(op);
@@ -286,47 +289,51 @@ void Table::count_runs() {
   parallel_for(ops.size(), [&](std::size_t group) {
     std::vector<double> lengths;
     for (const std::uint32_t op : ops[group]) {
-      const auto of_op = runs_.lengths(OpId{op});
+      const auto of_op = runs.lengths(OpId{op});
       lengths.insert(lengths.end(), of_op.begin(), of_op.end());
     }
     add_lengths(std::uint32_t(group), std::move(lengths));
   });
 }
 
-void Table::count_instances(const SpansByUnit& by_unit) {
+// How many spans the group has, on which units, and the engines that it used.
+void Table::count_instances(std::uint32_t group) {
   const Spans& spans = profile_.spans;
-  count_runs();
-  constexpr std::size_t engines = std::size_t(Engine::other) + 1;
-  std::vector<std::uint32_t> last_unit(keys_.rows().size(), index_of(UnitId::none) - 1);
-  std::vector<std::int64_t> by_engine(keys_.rows().size() * engines, -1);  // work; -1: not used
-  std::vector<bool> core_ran(cores_.count(), false);
-  for (std::size_t unit = 0; unit <= profile_.units.size(); ++unit) {
-    for (const std::uint32_t row : by_unit.of(UnitId(std::uint32_t(unit)))) {
-      const bool is_async = spans.kind[row] == SpanKind::async;
-      if (role_of(spans.kind[row]) != Role::work && !is_async) continue;
-      const std::uint32_t group = keys_.of(row);
-      OpRow& table_row = keys_.rows()[group];
-      table_row.instances += 1;
-      core_ran[cores_.of(spans.unit[row])] = true;
-      auto& work = by_engine[group * engines + std::size_t(engine_of(profile_, row))];
-      work = saturating_add(std::max<std::int64_t>(work, 0), own_[row]);
-      if (last_unit[group] == unit) continue;
-      last_unit[group] = std::uint32_t(unit);
-      table_row.units += 1;
-    }
+  thread_local std::vector<std::uint8_t> is_used;  // by unit; false between calls
+  if (is_used.size() <= profile_.units.size()) is_used.resize(profile_.units.size() + 1, false);
+  std::vector<std::uint32_t> used;
+  std::int64_t work[engine_count];  // -1: not used
+  std::fill(std::begin(work), std::end(work), -1);
+  OpRow& row_of_table = keys_.rows()[group];
+  for (const std::uint32_t row : sums_.rows(group)) {
+    const SpanKind kind = spans.kind[row];
+    if (role_of(kind) != Role::work && kind != SpanKind::async) continue;
+    row_of_table.instances += 1;
+    std::int64_t& of_engine = work[std::size_t(engine_of(profile_, row))];
+    of_engine = saturating_add(std::max<std::int64_t>(of_engine, 0), own_[row]);
+    const auto unit = std::min(index_of(spans.unit[row]), std::uint32_t(profile_.units.size()));
+    if (is_used[unit]) continue;
+    is_used[unit] = true;
+    used.push_back(unit);
   }
-  for (std::uint32_t core = 0; core < core_ran.size(); ++core) {
-    table_.cores += core_ran[core] && cores_.is_of_npu(core);
+  row_of_table.units = std::uint32_t(used.size());
+  for (const std::uint32_t unit : used) is_used[unit] = false;
+  for (std::size_t engine = 0; engine < engine_count; ++engine) {
+    if (work[engine] >= 0) row_of_table.engines.push_back(Engine(engine));
   }
-  for (std::size_t group = 0; group < keys_.rows().size(); ++group) {
-    const std::int64_t* work = by_engine.data() + group * engines;
-    auto& used = keys_.rows()[group].engines;
-    for (std::size_t engine = 0; engine < engines; ++engine) {
-      if (work[engine] >= 0) used.push_back(Engine(engine));
-    }
-    std::stable_sort(used.begin(), used.end(), [&](Engine a, Engine b) {
-      return work[std::size_t(a)] > work[std::size_t(b)];
-    });
+  std::stable_sort(row_of_table.engines.begin(), row_of_table.engines.end(),
+                   [&](Engine a, Engine b) { return work[std::size_t(a)] > work[std::size_t(b)]; });
+}
+
+void Table::count_cores() {
+  const Spans& spans = profile_.spans;
+  std::vector<std::uint8_t> ran(cores_.count(), false);
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const SpanKind kind = spans.kind[row];
+    if (role_of(kind) == Role::work || kind == SpanKind::async) ran[cores_.of(spans.unit[row])] = 1;
+  }
+  for (std::uint32_t core = 0; core < ran.size(); ++core) {
+    table_.cores += ran[core] != 0 && cores_.is_of_npu(core);
   }
 }
 
@@ -471,14 +478,15 @@ double Table::wall() const {
   return median_of(std::move(walls));
 }
 
-OpTable Table::finish(const SpansByUnit& by_unit) {
+OpTable Table::finish() {
   // These fill different members of the rows, so that they can be filled side by side.
   parallel_for(2, [&](std::size_t which) {
     if (which == 0) {
       add_span_columns();
       add_op_measures();
     } else {
-      count_instances(by_unit);
+      count_runs();
+      count_cores();
     }
   });
   if (options_.per_inference) table_.inferences = std::uint32_t(inferences_.count());
@@ -490,9 +498,9 @@ OpTable Table::finish(const SpansByUnit& by_unit) {
 
 }  // namespace
 
-OpTable analyse_ops(const Profile& profile, const SpansByUnit& by_unit,
+OpTable analyse_ops(const Profile& profile, const SpansByUnit&,
                     const std::vector<std::int64_t>& own, const OpOptions& options) {
-  return Table(profile, own, options).finish(by_unit);
+  return Table(profile, own, options).finish();
 }
 
 }  // namespace npuscope::analysis

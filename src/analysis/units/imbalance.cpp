@@ -6,9 +6,10 @@
 #include <map>
 
 #include "analysis/ops/op_keys.hpp"
-#include "npuscope/analysis/ops.hpp"
+#include "analysis/ops/op_runs.hpp"
 #include "npuscope/analysis/traffic.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -38,22 +39,32 @@ std::vector<bool> measuring_ops(const Profile& profile) {
 class Loads {
  public:
   Loads(const Profile& profile, const SpansByUnit& by_unit, const std::vector<std::int64_t>& own)
-      : profile_(profile), cores_(profile), measuring_(measuring_ops(profile)), traffic_(profile) {
-    units_.resize(profile.units.size());
-    has_spans_.resize(profile.units.size(), false);
-    for (std::uint32_t i = 0; i < profile.units.size(); ++i) add_unit(i, by_unit, own);
+      : profile_(profile),
+        cores_(profile),
+        measuring_(measuring_ops(profile)),
+        traffic_(profile),
+        units_(profile.units.size()) {
+    parallel_for(units_.size(), [&](std::size_t unit) {
+      find_load(units_[unit], by_unit.spans_of(UnitId(std::uint32_t(unit))), own);
+    });
     if (!take_counters()) add_ddr_of_spans();
-    count_static(by_unit);
+    count_static();
   }
 
   std::vector<ImbalanceRow> rows();
 
  private:
-  void add_unit(std::uint32_t unit, const SpansByUnit& by_unit,
-                const std::vector<std::int64_t>& own);
+  struct OfUnit {
+    Load load;
+    bool has_spans = false;
+    std::vector<std::uint32_t> ops;  // that it worked on, each once
+  };
+
+  void find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
+                 const std::vector<std::int64_t>& own) const;
   bool take_counters();
   void add_ddr_of_spans();
-  void count_static(const SpansByUnit& by_unit);
+  void count_static();
   void compare(const std::string& parts, const std::map<std::string, Load>& loads,
                bool with_static);
 
@@ -61,25 +72,35 @@ class Loads {
   CoreNumbers cores_;
   std::vector<bool> measuring_;
   OpTraffic traffic_;
-  std::vector<Load> units_;
-  std::vector<bool> has_spans_;
   std::map<std::uint32_t, std::int64_t> of_cores_;  // DDR bytes that cores count
+  std::vector<OfUnit> units_;
   std::map<std::uint32_t, Load> static_of_core_;
   std::vector<ImbalanceRow> rows_;
 };
 
-void Loads::add_unit(std::uint32_t unit, const SpansByUnit& by_unit,
-                     const std::vector<std::int64_t>& own) {
-  Load& load = units_[unit];
-  for (const std::uint32_t row : by_unit.of(UnitId{unit})) {
-    const Role role = role_of(profile_.spans.kind[row]);
+void sort_and_unite(std::vector<std::uint32_t>& ops) {
+  std::sort(ops.begin(), ops.end());
+  ops.erase(std::unique(ops.begin(), ops.end()), ops.end());
+}
+
+void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
+                      const std::vector<std::int64_t>& own) const {
+  // Where a unit has few of very many ops, to note all of them would cost more than to sort.
+  std::vector<bool> seen(spans.size() > measuring_.size() / 64 ? measuring_.size() : 0, false);
+  for (const SpanOfUnit& span : spans) {
+    const Role role = role_of(span.kind);
     if (role != Role::work && role != Role::wait) continue;
-    has_spans_[unit] = true;
-    const std::size_t op = index_of(profile_.spans.op[row]);
-    if (op < measuring_.size() && measuring_[op]) continue;
-    std::int64_t& sum = role == Role::work ? load.work : load.waiting;
-    sum = saturating_add(sum, own[row]);
+    unit.has_spans = true;
+    const std::size_t op = index_of(profile_.spans.op[span.row]);
+    const bool is_op = op < measuring_.size();
+    if (is_op && measuring_[op]) continue;
+    std::int64_t& sum = role == Role::work ? unit.load.work : unit.load.waiting;
+    sum = saturating_add(sum, own[span.row]);
+    if (role != Role::work || !is_op || (!seen.empty() && seen[op])) continue;
+    if (!seen.empty()) seen[op] = true;
+    unit.ops.push_back(std::uint32_t(op));
   }
+  sort_and_unite(unit.ops);
 }
 
 // What cores count themselves, where they do; of all that they moved.
@@ -106,32 +127,26 @@ void Loads::add_ddr_of_spans() {
     for (std::size_t row = 0; row < spans.size(); ++row) {
       const std::size_t unit = index_of(spans.unit[row]), op = index_of(spans.op[row]);
       if (unit >= units_.size() || (op < measuring_.size() && measuring_[op])) continue;
-      std::int64_t& bytes = units_[unit].ddr_bytes;
+      std::int64_t& bytes = units_[unit].load.ddr_bytes;
       bytes = saturating_add(bytes, traffic_.of_span(route, row));
     }
   }
 }
 
 // Each op once on each core that it ran on.
-void Loads::count_static(const SpansByUnit& by_unit) {
-  std::map<std::uint32_t, std::vector<std::uint32_t>> units_of_core;
-  for (std::uint32_t i = 0; i < profile_.units.size(); ++i) {
+void Loads::count_static() {
+  std::map<std::uint32_t, std::vector<std::uint32_t>> ops_of_core;
+  for (std::uint32_t i = 0; i < units_.size(); ++i) {
     const std::uint32_t core = cores_.of(UnitId{i});
-    if (cores_.is_of_npu(core) && has_spans_[i]) units_of_core[core].push_back(i);
+    if (!cores_.is_of_npu(core) || !units_[i].has_spans) continue;
+    auto& ops = ops_of_core[core];
+    ops.insert(ops.end(), units_[i].ops.begin(), units_[i].ops.end());
   }
-  std::vector<std::uint32_t> seen_on(profile_.ops.size(), ~std::uint32_t{0});
-  for (const auto& [core, units] : units_of_core) {
+  for (auto& [core, ops] : ops_of_core) {
+    sort_and_unite(ops);
     Load& load = static_of_core_[core];
-    for (const std::uint32_t unit : units) {
-      for (const std::uint32_t row : by_unit.of(UnitId{unit})) {
-        const std::size_t op = index_of(profile_.spans.op[row]);
-        if (role_of(profile_.spans.kind[row]) != Role::work || op >= seen_on.size()) continue;
-        if (seen_on[op] == core || measuring_[op]) continue;
-        seen_on[op] = core;
-        load.ops += 1;
-        load.output_bytes += double(profile_.ops[op].output.value);
-      }
-    }
+    load.ops = ops.size();
+    for (const std::uint32_t op : ops) load.output_bytes += double(profile_.ops[op].output.value);
   }
 }
 
@@ -171,12 +186,12 @@ std::vector<ImbalanceRow> Loads::rows() {
   for (std::uint32_t i = 0; i < profile_.units.size(); ++i) {
     const std::uint32_t core = cores_.of(UnitId{i});
     const Unit& unit = profile_.units[i];
-    if (!has_spans_[i]) continue;
+    if (!units_[i].has_spans) continue;
     if (unit.engine == Engine::process || unit.engine == Engine::thread) continue;
-    engines[unit.engine][path_of(profile_, UnitId{i})].add(units_[i]);
+    engines[unit.engine][path_of(profile_, UnitId{i})].add(units_[i].load);
     if (!cores_.is_of_npu(core)) continue;
-    cores[cores_.name(core)].add(units_[i]);
-    devices[fmt::format("device {}", unit.device)].add(units_[i]);
+    cores[cores_.name(core)].add(units_[i].load);
+    devices[fmt::format("device {}", unit.device)].add(units_[i].load);
   }
   for (const auto& [core, load] : static_of_core_) {
     const Unit& unit = profile_.units[index_of(cores_.first_unit(core))];
@@ -234,31 +249,110 @@ std::vector<bool> kinds_on_all(const Profile& profile, const CoreNumbers& cores,
   return on_all;
 }
 
+// Groups of ops whose work ran on one core, and that work.
+class OneCoreWork {
+ public:
+  explicit OneCoreWork(const Profile& profile)
+      : profile_(profile), keys_(profile, {}), cores_(profile), core_of_(keys_.count(), none) {
+    find_cores();
+  }
+
+  const OpKeys& keys() const { return keys_; }
+  const CoreNumbers& cores() const { return cores_; }
+  std::uint32_t core_count() const { return core_count_; }
+
+  bool is_of_one(std::uint32_t group) const { return core_of_[group] < several; }
+  std::string core_name(std::uint32_t group) const { return cores_.name(core_of_[group]); }
+
+  // By group; zero for those on several cores.
+  struct Times {
+    std::vector<double> active, work;
+  };
+  Times times(const std::vector<std::int64_t>& own) const;
+
+ private:
+  static constexpr std::uint32_t none = ~std::uint32_t{0}, several = none - 1;
+
+  void find_cores();
+
+  const Profile& profile_;
+  OpKeys keys_;
+  CoreNumbers cores_;
+  std::vector<std::uint32_t> core_of_;
+  std::uint32_t core_count_ = 0;
+};
+
+// Of work on NPUs. A group that only other processors work on has none.
+void OneCoreWork::find_cores() {
+  const Spans& spans = profile_.spans;
+  std::vector<std::uint8_t> ran(cores_.count(), false);
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const bool is_work = role_of(spans.kind[row]) == Role::work;
+    if (!is_work && spans.kind[row] != SpanKind::async) continue;
+    const std::uint32_t core = cores_.of(spans.unit[row]);
+    ran[core] = true;
+    if (!is_work || !cores_.is_of_npu(core)) continue;
+    std::uint32_t& of_group = core_of_[keys_.of(row)];
+    of_group = of_group == none || of_group == core ? core : several;
+  }
+  for (std::uint32_t core = 0; core < ran.size(); ++core) {
+    core_count_ += ran[core] != 0 && cores_.is_of_npu(core);
+  }
+}
+
+OneCoreWork::Times OneCoreWork::times(const std::vector<std::int64_t>& own) const {
+  const Spans& spans = profile_.spans;
+  Times times{std::vector<double>(keys_.count(), 0), std::vector<double>(keys_.count(), 0)};
+  const auto for_work = [&](const auto& visit) {
+    for (std::size_t row = 0; row < spans.size(); ++row) {
+      const std::uint32_t group = keys_.of(row);
+      if (role_of(spans.kind[row]) == Role::work && is_of_one(group)) visit(row, group);
+    }
+  };
+  const IssuesBeside issues(profile_, own);
+  std::vector<std::size_t> count(keys_.count(), 0);
+  for_work([&](std::size_t row, std::uint32_t group) {
+    times.work[group] += double(own[row] - issues.of(row));
+    count[group] += 1;
+  });
+  std::vector<std::vector<Interval>> intervals(keys_.count());
+  for (std::size_t group = 0; group < count.size(); ++group) intervals[group].reserve(count[group]);
+  for_work([&](std::size_t row, std::uint32_t group) {
+    intervals[group].push_back(interval_of(spans, row));
+  });
+  parallel_for(intervals.size(), [&](std::size_t group) {
+    times.active[group] = double(length_of(union_of(std::move(intervals[group]))));
+  });
+  return times;
+}
+
 }  // namespace
 
-std::vector<OneCoreOp> one_core_ops(const Profile& profile, const SpansByUnit& by_unit,
+std::vector<OneCoreOp> one_core_ops(const Profile& profile, const SpansByUnit&,
                                     const std::vector<std::int64_t>& own, double least_share) {
-  OpOptions options;
-  options.top = ~std::size_t{0};
-  options.details = true;
-  options.sort = "active";
-  const OpTable table = analyse_ops(profile, by_unit, own, options);
-  const auto active = table.place_of("active"), work = table.place_of("work");
+  const OneCoreWork found(profile);
   std::vector<OneCoreOp> ops;
-  if (table.cores < 2 || !active || !work) return ops;
-  const CoreNumbers cores(profile);
-  const auto on_all = kinds_on_all(profile, cores, table.cores);
-  for (const OpRow& row : table.rows) {
-    const CoreSpread& spread = row.details.spread;
-    if (spread.cores != 1 || !row.values[*active] || !row.values[*work]) continue;
-    if (profile.text(row.kind).starts_with("aicendcyclestats")) continue;
-    OneCoreOp op{.name = row.name, .kind = row.kind, .core = {}};
-    op.active = *row.values[*active];
-    op.work = *row.values[*work];
+  if (found.core_count() < 2) return ops;
+  const OneCoreWork::Times times = found.times(own);
+  const double wall = double(length_of(timeline_of(profile)));
+  const auto on_all = kinds_on_all(profile, found.cores(), found.core_count());
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t group = 0; group < found.keys().count(); ++group) {
+    const OpRow& row = found.keys().rows()[group];
+    if (!found.is_of_one(group) || profile.text(row.kind).starts_with("aicendcyclestats")) continue;
+    const bool is_on_all = row.kinds == 1 && on_all[index_of(row.kind)];
+    if (is_on_all || times.active[group] >= least_share * wall) order.push_back(group);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return times.active[a] > times.active[b];
+  });
+  for (const std::uint32_t group : order) {
+    const OpRow& row = found.keys().rows()[group];
+    OneCoreOp& op = ops.emplace_back(
+        OneCoreOp{std::string(found.keys().name(group)), row.kind, found.core_name(group)});
+    op.active = times.active[group];
+    op.work = times.work[group];
     op.kind_is_on_all = row.kinds == 1 && on_all[index_of(row.kind)];
-    if (!op.kind_is_on_all && !(op.active >= least_share * table.wall)) continue;
-    op.core = cores.name(cores.of(spread.most_loaded));
-    ops.push_back(std::move(op));
   }
   return ops;
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/units/unit_busy.hpp"
 #include "npuscope/base/parallel.hpp"
+#include "profile/sort_by_time.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -62,8 +63,7 @@ std::vector<Event> events_in(const std::vector<Stream>& streams, Interval window
       events.push_back({std::min(at->end, window.end), stream.of, stream.is_unit, false});
     }
   }
-  std::sort(events.begin(), events.end(),
-            [](const Event& a, const Event& b) { return a.time < b.time; });
+  sort_by_time(events, [](const Event& event) { return event.time; });
   return events;
 }
 

@@ -1,5 +1,8 @@
 #include "npuscope/report/show.hpp"
 
+#include <functional>
+
+#include "npuscope/base/parallel.hpp"
 #include "npuscope/report/peaks.hpp"
 #include "report/document/provenance.hpp"
 
@@ -22,14 +25,21 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   page.leaves_out_rows = options.leaves_out_rows;
   const SpansByUnit by_unit(profile);
   const auto own = own_durations(profile, by_unit);
-  page.coarse = analyse_coarse(profile, by_unit, own);
+  // Questions that have nothing to do with each other.
+  const std::function<void()> questions[] = {
+      [&] { page.coarse = analyse_coarse(profile, by_unit, own); },
+      [&] {
+        page.ops = analyse_ops(profile, by_unit, own, {Grouping::label, options.top});
+      },
+      [&] {
+        page.kinds = analyse_ops(profile, by_unit, own, {Grouping::kind, options.top});
+      },
+      [&] { page.units = analyse_units(profile, by_unit, own); }};
+  parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
+  if (!kinds_differ(page.ops, page.kinds)) page.kinds = {};
   if (page.coarse.wall > 0) page.rate = rate_during(profile, page.coarse.timeline);
   page.structure_only = is_structure_only(profile);
   page.phases = analyse_phases(profile);
-  page.ops = analyse_ops(profile, by_unit, own, {Grouping::label, options.top});
-  page.kinds = analyse_ops(profile, by_unit, own, {Grouping::kind, options.top});
-  if (!kinds_differ(page.ops, page.kinds)) page.kinds = {};
-  page.units = analyse_units(profile, by_unit, own);
   page.unit_numbers = analyse_unit_numbers(profile);
   page.numbers = analyse_numbers(profile);
   page.counters = analyse_counters(profile);

@@ -13,7 +13,7 @@ namespace {
 
 using npuscope::testing::ProfileBuilder;
 
-OpRuns runs_of(const Profile& profile) {
+IssuesBeside issues_of(const Profile& profile) {
   return {profile, own_durations(profile, SpansByUnit(profile))};
 }
 
@@ -25,9 +25,9 @@ TEST(OpRuns, ThreadsThatShareAnOpAreOneRunOfItInEachInference) {
     made.span(thread, "add", 100, 110);
   }
   made.profile.spans.instance = {0, 1, 0, 1, 0, 1};
-  EXPECT_EQ(runs_of(made.profile).of(OpId{0}), 2u);
+  EXPECT_EQ(OpRuns(made.profile).of(OpId{0}), 2u);
   made.profile.spans.instance = {0, 0, 0, 0, 0, 0};
-  EXPECT_EQ(runs_of(made.profile).of(OpId{0}), 2u);
+  EXPECT_EQ(OpRuns(made.profile).of(OpId{0}), 2u);
 }
 
 TEST(OpRuns, AnIssueAndItsTransferAreOneRunAndTheIssueIsBesideIt) {
@@ -39,11 +39,12 @@ TEST(OpRuns, AnIssueAndItsTransferAreOneRunAndTheIssueIsBesideIt) {
   made.span(thread, "blocked", 20, 30);
   made.span(dma, "blocked", 22, 25, SpanKind::transfer);
   made.span(dma, "unseen issue", 40, 50, SpanKind::transfer);
-  const OpRuns runs = runs_of(made.profile);
+  const OpRuns runs(made.profile);
   for (std::uint32_t op = 0; op < 3; ++op) EXPECT_EQ(runs.of(OpId{op}), 1u);
-  EXPECT_EQ(runs.beside(0), 2);
-  EXPECT_EQ(runs.beside(2), 3);
-  EXPECT_EQ(runs.beside(1) + runs.beside(3) + runs.beside(4), 0);
+  const IssuesBeside issues = issues_of(made.profile);
+  EXPECT_EQ(issues.of(0), 2);
+  EXPECT_EQ(issues.of(2), 3);
+  EXPECT_EQ(issues.of(1) + issues.of(3) + issues.of(4), 0);
 }
 
 TEST(OpRuns, SlicesAreARunEachAndWaitsAreNone) {
@@ -54,7 +55,7 @@ TEST(OpRuns, SlicesAreARunEachAndWaitsAreNone) {
   made.span(second, "step", 10, 20, SpanKind::sync);
   made.span(second, "step", 0, 40, SpanKind::async);
   made.span(second, "", 0, 10, SpanKind::slice);
-  const OpRuns runs = runs_of(made.profile);
+  const OpRuns runs(made.profile);
   EXPECT_EQ(runs.of(OpId{0}), 3u);
   EXPECT_EQ(runs.of(OpId::none), 1u);
 }
@@ -76,7 +77,7 @@ TEST(OpRuns, BesideIsEveryMomentInWhichATransferOfTheSameOpRuns) {
       made.span(dma, op, transfer, transfer + random() % 9, SpanKind::transfer);
     }
     const Spans& spans = made.profile.spans;
-    const OpRuns runs = runs_of(made.profile);
+    const IssuesBeside issues = issues_of(made.profile);
     for (std::size_t row = 0; row < spans.size(); ++row) {
       std::set<std::int64_t> moments;
       for (std::size_t other = 0; other < spans.size() && spans.kind[row] == SpanKind::op;
@@ -88,7 +89,7 @@ TEST(OpRuns, BesideIsEveryMomentInWhichATransferOfTheSameOpRuns) {
           if (runs_then) moments.insert(t);
         }
       }
-      ASSERT_EQ(runs.beside(row), std::int64_t(moments.size())) << "in round " << round;
+      ASSERT_EQ(issues.of(row), std::int64_t(moments.size())) << "in round " << round;
     }
   }
 }

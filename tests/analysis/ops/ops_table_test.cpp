@@ -206,8 +206,7 @@ TEST(RunLengths, AreFromTheFirstStartToTheLastEndOfWhatWasRunTogether) {
         now += 100;
       }
     }
-    const SpansByUnit by_unit(made.profile);
-    const OpRuns runs(made.profile, own_durations(made.profile, by_unit), true);
+    const OpRuns runs(made.profile, true);
     const auto lengths = runs.lengths(OpId{0});
     ASSERT_EQ(std::vector<std::int64_t>(lengths.begin(), lengths.end()), expected)
         << "in round " << round;

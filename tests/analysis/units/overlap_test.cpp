@@ -5,10 +5,12 @@
 
 #include <limits>
 #include <random>
+#include <tuple>
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/imbalance.hpp"
+#include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {
@@ -197,6 +199,36 @@ TEST(OneCoreOps, AreThoseWhoseKernelRunsOnAllCoresAndTheLongOnes) {
   EXPECT_FALSE(ops[0].kind_is_on_all);
   EXPECT_EQ(ops[1].name, "short");
   EXPECT_TRUE(ops[1].kind_is_on_all);
+}
+
+// The table of all ops, with what each did on which cores.
+TEST(OneCoreOps, AreTheRowsOfTheOpTableThatOneCoreWorkedOn) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    Cores made(1 + random() % 4);
+    made.unit("DMA", Engine::dma);
+    made.unit("host", Engine::host);
+    const std::size_t units = made.profile.units.size();
+    for (std::size_t i = 0; i < random() % 40; ++i) {
+      const std::int64_t begin = random() % 90;
+      const SpanKind kinds[] = {SpanKind::op, SpanKind::transfer, SpanKind::sync, SpanKind::async};
+      made.span(UnitId(random() % (units + 1)), "op" + std::to_string(random() % 9), begin,
+                begin + random() % 20, kinds[random() % 4], random() % 2 ? "conv" : "topk");
+    }
+    const Analysed found(made.profile);
+    const OpTable table = analyse_ops(made.profile, found.by_unit, found.own,
+                                      {.top = ~std::size_t{0}, .details = true, .sort = "active"});
+    std::vector<std::tuple<std::string, double, double>> expected, actual;
+    for (const OpRow& row : table.rows) {
+      if (row.details.spread.cores != 1 || table.cores < 2) continue;
+      expected.emplace_back(row.name, row.values[*table.place_of("active")].value_or(-1),
+                            row.values[*table.place_of("work")].value_or(-1));
+    }
+    for (const OneCoreOp& op : one_core_ops(made.profile, found.by_unit, found.own, 0)) {
+      actual.emplace_back(op.name, op.active, op.work);
+    }
+    ASSERT_EQ(actual, expected) << "in round " << round;
+  }
 }
 
 }  // namespace
