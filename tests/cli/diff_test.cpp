@@ -56,6 +56,15 @@ TEST_F(Diff, AFailedGateIsStatus1AndSaysWhich) {
   EXPECT_THAT(outcome.output, HasSubstr("slower  matmul  kernel  100.0 us  150.0 us"));
 }
 
+TEST_F(Diff, AGraphThatTheFilesDoNotNameIsAUsageError) {
+  const Outcome outcome =
+      run_npuscope({"diff", path("trace.json"), path("trace.json"), "--graph", "resnet50"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.errors,
+            "npuscope: --graph resnet50: the files of A do not say which graph they are of; leave "
+            "out --graph and name the files\n");
+}
+
 TEST_F(Diff, SetsOfRuns) {
   std::vector<std::string> arguments{"diff", "--fail-if", "op('matmul') > +3%", "--json", "--a"};
   for (const int time : {100, 101, 102, 103}) arguments.push_back(trace_of(time));

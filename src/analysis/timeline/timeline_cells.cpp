@@ -162,6 +162,7 @@ class Filling {
  private:
   static constexpr std::uint32_t left_out = ~std::uint32_t{0};
 
+  Piece* piece_of(std::uint32_t group, std::vector<Piece>& pieces, std::size_t first) const;
   std::vector<Piece> pieces_of(UnitId unit) const;
   std::vector<Piece> collect() const;
   void rank(const std::vector<Piece>& pieces);
@@ -174,6 +175,18 @@ class Filling {
   std::vector<std::uint32_t> place_;  // of each group of rows among those kept
   std::vector<std::uint32_t> rank_;   // of each group of fills among cells_.fills
 };
+
+// A piece of the group among those from `first` on. None: the next to be pushed is taken to be one.
+Piece* Filling::piece_of(std::uint32_t group, std::vector<Piece>& pieces, std::size_t first) const {
+  thread_local std::vector<std::size_t> noted;  // by group; stale ones are told by what is there
+  if (noted.size() < fills_.count()) noted.resize(fills_.count(), 0);
+  std::size_t& place = noted[group];
+  if (place >= first && place < pieces.size() && pieces[place].group == group) {
+    return &pieces[place];
+  }
+  place = pieces.size();
+  return nullptr;
+}
 
 std::vector<Piece> Filling::pieces_of(UnitId unit) const {
   std::vector<Piece> pieces;
@@ -190,7 +203,12 @@ std::vector<Piece> Filling::pieces_of(UnitId unit) const {
         merged = pieces.size();
         last_column = std::uint32_t(column);
       }
-      pieces.push_back({row, std::uint32_t(column), group, length});
+      Piece* const known = piece_of(group, pieces, merged);
+      if (known != nullptr && known->row == row) {
+        known->length = saturating_add(known->length, length);
+      } else {
+        pieces.push_back({row, std::uint32_t(column), group, length});
+      }
     });
   };
   for_each_innermost(by_unit_.spans_of(unit), add);
