@@ -102,7 +102,7 @@ TEST(SpillAgainstTheSimulator, IsWhatComesBackInStatisticsBuffers) {
         const Spans& spans = run.profiles[0].spans;
         const std::size_t op = index_of(spans.op[row]);
         if (spans.kind[row] == SpanKind::transfer) {
-          times[run.task_of[op]] = analysis::interval_of(spans, row);
+          times[run.task_of[op]] = interval_of(spans, row);
         }
       }
       for (const npu::TaskTruth& task : run.simulated.inferences[0].truth) {
