@@ -16,7 +16,11 @@ LoweredNetwork Lowering::run() {
   place_inputs();
   bool inputs_released = false;
   for (position_ = 0; position_ < graph_.nodes.size(); ++position_) {
-    lower(position_);
+    if (const std::size_t nodes = lower_chain(); nodes > 0) {
+      position_ += nodes - 1;
+    } else {
+      lower(position_);
+    }
     if (inputs_released || !inputs_consumed()) continue;
     emit_input_semaphores();
     inputs_released = true;

@@ -33,13 +33,19 @@ class MatrixLowering : protected VectorLowering {
                                std::uint64_t groups, std::uint64_t* macs) const;
   BufferId load_weights(const MatrixJob& job, std::uint64_t chunk, std::uint64_t chunks);
   void load_bias(const MatrixJob& job, std::vector<Operand>& operands);
+  struct RowRange {
+    std::uint64_t first = 0, last = 0, all = 0;
+  };
   struct ProductTile {
     StringId name{};
     std::vector<BufferId> reads;
     BufferId writes = BufferId::none;
     std::uint64_t read_bytes = 0;  // from VTCM
     CoreBytes output_bytes;
-    CoreBytes rows, columns, groups;  // of each core
+    CoreBytes rows, columns, groups;                  // of each core
+    std::vector<RowRange> row_range;                  // of whole rows on each core; else empty
+    std::vector<std::vector<BufferPart>> read_parts;  // by core; empty: all is read
+    BufferPart written;                               // of a result that stays in VTCM
   };
   void emit_product(const MatrixJob& job, ProductTile& tile, const NodeResult& result);
   struct ProductTiling {
@@ -66,6 +72,9 @@ class MatrixLowering : protected VectorLowering {
   ProductTile product_tile(const MatrixJob& job, const CoreBytes& output_bytes,
                            std::uint64_t row_tile, std::uint64_t row_tiles, std::uint64_t chunk,
                            std::uint64_t chunks) const;
+  // The parts of the activation from which rows [first, last) of `rows` on each core are made.
+  std::vector<std::vector<BufferPart>> parts_of_rows(const Operand& activation,
+                                                     const std::vector<RowRange>& rows) const;
   std::int64_t column_unit(TensorId result) const;
 };
 

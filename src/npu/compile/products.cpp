@@ -140,7 +140,10 @@ void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
     spec.macs = job.on_hmx ? macs : 0;
     spec.output_bytes = tile.output_bytes[core];
     spec.vtcm_read = tile.read_bytes;
-    add_compute(spec, tile.reads, tile.writes);
+    Parts parts;
+    if (!tile.read_parts.empty()) parts.reads = tile.read_parts[core];
+    if (!result.streamed) parts.writes = tile.written;
+    add_compute(spec, tile.reads, tile.writes, parts);
   }
   if (!result.streamed) return;
   store_tile(result.storage, tile.writes, tile.output_bytes);
@@ -239,6 +242,9 @@ void MatrixLowering::run_product_tiles(const MatrixJob& job, std::vector<Operand
       operands, std::span(&result, 1));
   const ProductTiling tiling = plan_tiling(job, operands, result, finer);
   const std::uint64_t loads = tiling.chunks * tiling.depth_parts;
+  const bool whole_rows = tiling.chunks == 1 && job.plan->op_class == OpClass::matmul;
+  PieceWriter made(result.core_bytes, tiling.rows, tiling.chunks,
+                   whole_rows ? job.product.columns : 1);
   if (std::max({loads, tiling.rows, loads * tiling.rows}) > most_tasks) refuse_more_tasks();
   MatrixJob part_of_depth = job;
   part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
@@ -260,11 +266,13 @@ void MatrixLowering::run_product_tiles(const MatrixJob& job, std::vector<Operand
                                  : operand.buffer);
       }
       tile.read_bytes += bytes_in(own);
+      tile.written = made.piece(chunk * tiling.rows + row, tile.output_bytes);
       emit_product(part_of_depth, tile, result);
       for (BufferId buffer : own) release(buffer);
     }
     release(weights);
   }
+  if (cuts_resident_ && !result.streamed) storages_[result.storage].pieces = made.pieces();
 }
 
 // Batches (heads) that the operands share are dealt out to the cores; else rows.
@@ -361,6 +369,7 @@ MatrixLowering::ProductTile MatrixLowering::batch_tile(const MatrixJob& job,
     const std::uint64_t begin = grains * index / tiles * grain;
     const std::uint64_t end = grains * (index + 1) / tiles * grain;
     const std::uint64_t rows = cuts_rows ? 1 : (end - begin) / columns;
+    if (!streamed) tile.row_range.push_back({begin / columns, end / columns, mine});
     const bool whole = rows >= job.product.rows;
     tile.groups.push_back(whole ? divide_up(rows, job.product.rows) : 1);
     tile.rows.push_back(whole ? job.product.rows : rows);
@@ -369,6 +378,25 @@ MatrixLowering::ProductTile MatrixLowering::batch_tile(const MatrixJob& job,
   }
   tile.name = name_of_tile(index, tiles);
   return tile;
+}
+
+std::vector<std::vector<BufferPart>> MatrixLowering::parts_of_rows(
+    const Operand& activation, const std::vector<RowRange>& rows) const {
+  if (rows.empty() || activation.storage == no_storage || activation.streamed) return {};
+  const Storage& storage = storages_[activation.storage];
+  const bool in_order =
+      storage.pieces != nullptr && storage.buffer == activation.buffer &&
+      storage.pieces->row_elements % std::uint64_t(tensor(activation.tensor).shape.back()) == 0;
+  if (!in_order) return {};
+  std::vector<std::vector<BufferPart>> parts(cores_);
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    const RowRange& range = rows[core];
+    const std::uint64_t bytes = activation.core_bytes[core];
+    if (range.all == 0 || bytes % range.all != 0) return {};
+    parts[core] = {part_of_bytes(*storage.pieces, core, bytes / range.all * range.first,
+                                 bytes / range.all * range.last)};
+  }
+  return parts;
 }
 
 void MatrixLowering::lower_dynamic_product(MatrixJob& job) {
@@ -384,8 +412,11 @@ void MatrixLowering::lower_dynamic_product(MatrixJob& job) {
   NodeResult result = make_product_result(job, left);
   const std::uint64_t tiles = find_batch_room(job, operands, result);
   const bool streamed = result.streamed || operands[0].streamed || operands[1].streamed;
+  PieceWriter made(result.core_bytes, tiles, 1, streamed ? 1 : job.product.columns);
   for (std::uint64_t index = 0; index < tiles; ++index) {
     ProductTile tile = batch_tile(job, result.core_bytes, index, tiles, streamed);
+    tile.written = made.piece(index, tile.output_bytes);
+    tile.read_parts = parts_of_rows(operands[0], tile.row_range);
     tile.read_bytes = bytes_of_resident(operands, tiles);
     std::vector<BufferId> own;
     for (const Operand& operand : operands) {
@@ -396,6 +427,7 @@ void MatrixLowering::lower_dynamic_product(MatrixJob& job) {
     emit_product(job, tile, result);
     for (BufferId buffer : own) release(buffer);
   }
+  if (cuts_resident_ && !result.streamed) storages_[result.storage].pieces = made.pieces();
   for (Operand& operand : operands) finish(operand);
   keep_result(result);
 }

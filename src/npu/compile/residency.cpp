@@ -24,6 +24,7 @@ constexpr std::size_t most_resident = 512;
 
 Residency::Residency(const Graph& graph, const Target& target, const CompileOptions& options)
     : TaskWriter(graph, target, options),
+      cuts_resident_(!target.session),
       resident_limit_((target.vtcm_bytes - target.vtcm_reserved_bytes) * 2 / 5),
       vtcm_(target.vtcm_bytes - target.vtcm_reserved_bytes),
       storage_of_(graph.tensors.size(), no_storage),
@@ -143,6 +144,7 @@ void Residency::spill(StorageId id) {
   Storage& storage = storages_[id];
   release(storage.buffer);
   storage.buffer = BufferId::none;
+  storage.pieces.reset();
   std::erase(resident_, id);
 }
 
@@ -299,6 +301,7 @@ bool Residency::load(StorageId id, const Partition& needed) {
   Storage& storage = storages_[id];
   storage.partition = needed;
   storage.layout = storage.ddr_layout;
+  storage.pieces.reset();
   if (needed.axis < 0 && cores_ > 1 && storage.bytes > own_copy_bytes) {
     load_once_and_multicast(id, buffer);
   } else {
@@ -380,6 +383,7 @@ bool Residency::repartition(StorageId id, const Partition& needed) {
   release(storages_[id].buffer);
   storages_[id].buffer = buffer;
   storages_[id].partition = needed;
+  storages_[id].pieces.reset();
   return true;
 }
 
@@ -412,6 +416,7 @@ void Residency::convert_layout(StorageId id, Layout layout) {
   release(from);
   storages_[id].buffer = buffer;
   storages_[id].layout = layout;
+  storages_[id].pieces.reset();
 }
 
 void Residency::keep_result(const NodeResult& result) {

@@ -6,10 +6,12 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <span>
 #include <vector>
 
+#include "npu/compile/pieces.hpp"
 #include "npu/compile/task_writer.hpp"
 #include "npu/compile/vtcm.hpp"
 
@@ -30,9 +32,10 @@ struct Storage {
   Layout ddr_layout = Layout::flat;
   bool host_input = false;  // written there by the host
   bool constant = false;
-  TaskNeeds ddr_writers;         // of each queue the last, which implies those before it
-  std::int64_t uses = 0;         // consumers still to come, graph outputs included
-  std::int64_t output_uses = 0;  // graph outputs among them: a copy in DDR serves those
+  std::shared_ptr<const Pieces> pieces;  // of what is in the buffer; null: one
+  TaskNeeds ddr_writers;                 // of each queue the last, which implies those before it
+  std::int64_t uses = 0;                 // consumers still to come, graph outputs included
+  std::int64_t output_uses = 0;          // graph outputs among them: a copy in DDR serves those
   std::vector<TensorId> views;
 };
 
@@ -116,6 +119,9 @@ class Residency : protected TaskWriter {
   void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes);
   void keep_result(const NodeResult& result);
 
+  // Whether operators on tensors in VTCM are cut along the pieces of those. Schematics, which
+  // targets with sessions have, name operators, not tiles.
+  const bool cuts_resident_;
   const std::uint64_t resident_limit_;  // a larger slice stays in DDR
   VtcmAllocator vtcm_;
   std::vector<Storage> storages_;

@@ -5,6 +5,8 @@
 #include <map>
 #include <numeric>
 
+#include "npu/compile/interleave.hpp"
+
 namespace npuscope::npu {
 namespace {
 
@@ -34,7 +36,8 @@ Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
   std::vector<std::int64_t> end(count);
   const std::size_t queue_count = tasks.cores() * qaic::thread_groups;
   std::vector<std::int64_t> free_at(queue_count, 0);
-  for (TaskIndex i = 0; i < count; ++i) {
+  const std::vector<TaskIndex> order = interleave_tiles(tasks);
+  for (TaskIndex i : order) {
     const TaskSpec& task = tasks.tasks()[i];
     std::int64_t ready = 0;
     for (const TaskNeed& need : tasks.needs(i)) ready = std::max(ready, end[need.task]);
@@ -45,13 +48,11 @@ Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
     if (in_program_order) free_at[queue] = end[i];
   }
   Schedule schedule;
-  schedule.global.resize(count);
-  std::iota(schedule.global.begin(), schedule.global.end(), 0u);
-  // What a task needs begins no later than it and precedes it in program order, so sorting by
-  // (begin, program order) keeps every need before its task: the queues cannot deadlock.
-  std::sort(schedule.global.begin(), schedule.global.end(), [&](TaskIndex a, TaskIndex b) {
-    return begin[a] != begin[b] ? begin[a] < begin[b] : a < b;
-  });
+  schedule.global = order;
+  // What a task needs begins no later than it and precedes it in this order, so sorting by (begin,
+  // order) keeps every need before its task: the queues cannot deadlock.
+  std::stable_sort(schedule.global.begin(), schedule.global.end(),
+                   [&](TaskIndex a, TaskIndex b) { return begin[a] < begin[b]; });
   schedule.queues.resize(queue_count);
   for (TaskIndex task : schedule.global) schedule.queues[tasks.queue_of(task)].push_back(task);
   return schedule;

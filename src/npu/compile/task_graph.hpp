@@ -49,6 +49,10 @@ struct TaskSpec {
   // For the descriptor
   std::uint64_t output_bytes = 0;
   StringId name{}, kernel{}, types{}, memory{}, shape{}, operands{}, attributes{};
+  // One of several tiles of an operator whose operands and result stay in VTCM, and that could be
+  // computed each as soon as its part of the operands is there; tiles 1: not one of those.
+  std::uint32_t tile = 0;
+  std::uint32_t tiles = 1;
   // For the schematic
   std::uint32_t node = 0;            // in Graph::nodes; beyond them: of the outputs
   TensorId tensor = TensorId::none;  // that it makes or moves, or a part of
@@ -60,6 +64,22 @@ struct TaskSpec {
 struct TaskNeed {
   TaskIndex task = no_task;
   bool data = true;  // false: only its memory is reused
+};
+
+// Part of a buffer: the pieces [first, last) of `count`, as its maker cut it. Tasks on disjoint
+// parts need not wait for one another; which bytes a piece has is for those who cut it to know.
+struct BufferPart {
+  std::uint32_t first = 0;
+  std::uint32_t last = 1;
+  std::uint32_t count = 1;  // 1: the whole buffer
+  bool overlaps(const BufferPart& other) const {
+    return std::uint64_t{first} * other.count < std::uint64_t{other.last} * count &&
+           std::uint64_t{other.first} * count < std::uint64_t{last} * other.count;
+  }
+  bool contains(const BufferPart& other) const {
+    return std::uint64_t{first} * other.count <= std::uint64_t{other.first} * count &&
+           std::uint64_t{other.last} * count <= std::uint64_t{last} * other.count;
+  }
 };
 
 // What a task reads and writes, collected before it is added.
@@ -96,13 +116,17 @@ class TaskGraph {
   BufferId add_buffer(std::uint64_t bytes, VtcmAllocator::Allocation allocation);
   std::uint64_t buffer_bytes(BufferId id) const { return buffers_[std::uint32_t(id)].bytes; }
   std::uint64_t buffer_address(BufferId id) const { return buffers_[std::uint32_t(id)].address; }
-  void need_to_read(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
-  void need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
+  void need_to_read(BufferId id, std::uint32_t core, TaskNeeds& needs,
+                    const BufferPart& part = {}) const;
+  void need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs,
+                     const BufferPart& part = {}) const;
   // Overwriting in place needs whoever reads the old contents on that core.
-  void need_to_overwrite(BufferId id, std::uint32_t core, TaskNeeds& needs) const;
-  void reads(TaskIndex task, BufferId id, std::uint32_t core);  // of the task's own core
-  void writes(TaskIndex task, BufferId id, std::uint32_t core);
-  void overwrites(TaskIndex task, BufferId id, std::uint32_t core);
+  void need_to_overwrite(BufferId id, std::uint32_t core, TaskNeeds& needs,
+                         const BufferPart& part = {}) const;
+  // Of the task's own core.
+  void reads(TaskIndex task, BufferId id, std::uint32_t core, const BufferPart& part = {});
+  void writes(TaskIndex task, BufferId id, std::uint32_t core, const BufferPart& part = {});
+  void overwrites(TaskIndex task, BufferId id, std::uint32_t core, const BufferPart& part = {});
 
   // Every use of VTCM, for checks that no two tasks can collide there.
   struct Access {
@@ -110,6 +134,7 @@ class TaskGraph {
     BufferId buffer = BufferId::none;
     std::uint32_t core = 0;  // whose VTCM
     bool writes = false;
+    BufferPart part;
   };
   // Every use of a tensor in DDR, for checks that what is read there has been written.
   struct DdrAccess {
@@ -137,18 +162,28 @@ class TaskGraph {
   }
 
  private:
-  // Of each HVX and HMX queue the last task, of DMA queues all.
-  struct CoreUse {
-    std::vector<TaskIndex> readers;
-    std::vector<TaskIndex> writers;
+  struct Use {
+    TaskIndex task = no_task;
+    BufferPart part;
   };
-  void record(TaskIndex task, std::vector<TaskIndex>& users) const;
+  // Of each HVX and HMX queue the last task on each part, of DMA queues all.
+  struct CoreUse {
+    std::vector<Use> readers;
+    std::vector<Use> writers;
+  };
+  void record(const Use& use, std::vector<Use>& users) const;
   struct Buffer {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
     std::vector<std::uint32_t> predecessors;
     std::vector<CoreUse> cores;
   };
+  struct AddressRange {
+    std::uint64_t begin = 0, end = 0;
+  };
+  AddressRange range_of(BufferId id, const BufferPart& part) const;
+  void add_predecessors(const Buffer& buffer, const AddressRange& range,
+                        std::vector<std::uint32_t>& pending) const;
 
   std::uint32_t cores_;
   std::vector<TaskSpec> tasks_;

@@ -78,18 +78,22 @@ TaskIndex TaskWriter::add(const TaskSpec& spec, TaskNeeds needs) {
   return tasks_.add(complete, std::move(needs));
 }
 
-TaskIndex TaskWriter::add_compute(TaskSpec spec, std::span<const BufferId> reads, BufferId writes) {
+TaskIndex TaskWriter::add_compute(TaskSpec spec, std::span<const BufferId> reads, BufferId writes,
+                                  const Parts& parts) {
+  const auto part = [&](std::size_t i) {
+    return i < parts.reads.size() ? parts.reads[i] : BufferPart{};
+  };
   TaskNeeds needs;
   if (spec.vtcm_read == 0) spec.vtcm_read = bytes_in(reads);
-  for (BufferId read : reads) {
-    if (read != BufferId::none) tasks_.need_to_read(read, spec.core, needs);
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    if (reads[i] != BufferId::none) tasks_.need_to_read(reads[i], spec.core, needs, part(i));
   }
-  tasks_.need_to_write(writes, spec.core, needs);
+  tasks_.need_to_write(writes, spec.core, needs, parts.writes);
   const TaskIndex task = add(spec, std::move(needs));
-  for (BufferId read : reads) {
-    if (read != BufferId::none) tasks_.reads(task, read, spec.core);
+  for (std::size_t i = 0; i < reads.size(); ++i) {
+    if (reads[i] != BufferId::none) tasks_.reads(task, reads[i], spec.core, part(i));
   }
-  tasks_.writes(task, writes, spec.core);
+  tasks_.writes(task, writes, spec.core, parts.writes);
   return task;
 }
 

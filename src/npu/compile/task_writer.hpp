@@ -47,7 +47,13 @@ class TaskWriter {
   StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles) const;
   // A task on its own core's VTCM: reads the buffers (none are passed over), writes one.
   // Unless the spec says otherwise, all of each buffer is read.
-  TaskIndex add_compute(TaskSpec spec, std::span<const BufferId> reads, BufferId writes);
+  // `parts` are those of the buffers that are used; those beyond its end are used whole.
+  struct Parts {
+    std::vector<BufferPart> reads;
+    BufferPart writes;
+  };
+  TaskIndex add_compute(TaskSpec spec, std::span<const BufferId> reads, BufferId writes,
+                        const Parts& parts = {});
   std::uint64_t bytes_in(std::span<const BufferId> buffers) const;  // none are passed over
   TaskIndex add(const TaskSpec& spec, TaskNeeds needs);
   [[noreturn]] void refuse_more_tasks() const;

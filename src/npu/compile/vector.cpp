@@ -24,6 +24,16 @@ std::uint64_t largest(const std::vector<std::uint64_t>& values) {
   return *std::max_element(values.begin(), values.end());
 }
 
+// VectorKernel::row_elements
+std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_class) {
+  if (op_class == OpClass::elementwise) return 1;
+  if (op_class != OpClass::softmax || node.outputs.size() != 1) return 0;
+  const Shape& shape = graph[node.outputs[0]].shape;
+  const std::int64_t axis = node.int_attribute("axis", -1);
+  const bool last = axis == -1 || axis + 1 == std::int64_t(shape.size());
+  return last && !shape.empty() ? std::uint64_t(shape.back()) : 0;
+}
+
 }  // namespace
 
 Partition VectorLowering::choose_partition(const Node& node, OpClass op_class) const {
@@ -148,6 +158,7 @@ void VectorLowering::lower_vector(const Node& node, OpClass op_class, const Vect
   const Partition partition = choose_partition(node, op_class);
   VectorKernel placed = kernel;
   placed.in_place = op_class == OpClass::elementwise;
+  placed.row_elements = elements_at_once(graph_, node, op_class);
   Layout layout = Layout::flat;
   const StorageId first = storage_of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
   if (keeps_layout(op_class) && first != no_storage) layout = storages_[first].layout;
@@ -181,16 +192,26 @@ void VectorLowering::run_vector_tiles(const Node& node, const VectorKernel& kern
       operands, results);
   const std::uint64_t tiles = usual_tiles(operands, results) * finer;
   if (tiles > most_tasks) refuse_more_tasks();
-  for (std::uint64_t tile = 0; tile < tiles; ++tile) {
-    std::vector<BufferId> reads = halos;
+  const bool cut = tiles == 1 && follow_pieces(kernel, operands, halos, results);
+  for (std::uint64_t index = 0; index < tiles && !cut; ++index) {
+    VectorTile tile;
+    tile.index = index;
+    tile.tiles = tiles;
+    tile.reads = halos;
     std::vector<BufferId> own;
     for (const Operand& operand : operands) {
-      reads.push_back(operand.streamed ? own.emplace_back(load_tile(operand, tile, tiles))
-                                       : operand.buffer);
+      tile.reads.push_back(operand.streamed ? own.emplace_back(load_tile(operand, index, tiles))
+                                            : operand.buffer);
     }
-    const std::uint64_t read_bytes =
-        bytes_in(halos) + bytes_of_resident(operands, tiles) + bytes_in(own);
-    emit_vector_tile(kernel, tile, tiles, reads, read_bytes, results);
+    tile.read_bytes = bytes_in(halos) + bytes_of_resident(operands, tiles) + bytes_in(own);
+    for (const NodeResult& result : results) {
+      CoreBytes& bytes = tile.result_bytes.emplace_back(cores_);
+      for (std::uint32_t core = 0; core < cores_; ++core) {
+        const std::uint64_t all = result.core_bytes[core];
+        bytes[core] = all * (index + 1) / tiles - all * index / tiles;
+      }
+    }
+    emit_vector_tile(kernel, tile, results);
     for (BufferId buffer : own) release(buffer);
   }
   for (const NodeResult& result : results) keep_result(result);
@@ -248,34 +269,33 @@ BufferId VectorLowering::take_input_buffer(const std::vector<Operand>& operands,
   return BufferId::none;
 }
 
-void VectorLowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile,
-                                      std::uint64_t tiles, const std::vector<BufferId>& reads,
-                                      std::uint64_t read_bytes,
+void VectorLowering::emit_vector_tile(const VectorKernel& kernel, const VectorTile& tile,
                                       const std::vector<NodeResult>& results) {
   std::vector<BufferId> writes;
-  std::vector<CoreBytes> tile_bytes;
-  for (const NodeResult& result : results) {
-    CoreBytes bytes(cores_);
-    for (std::uint32_t core = 0; core < cores_; ++core) {
-      const std::uint64_t all = result.core_bytes[core];
-      bytes[core] = all * (tile + 1) / tiles - all * tile / tiles;
-    }
-    writes.push_back(result.streamed ? allocate(bytes, Lifetime::tile) : result.buffer);
-    tile_bytes.push_back(std::move(bytes));
-  }
   std::uint64_t all_bytes = 0;
-  for (const NodeResult& result : results) all_bytes += storages_[result.storage].bytes;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    writes.push_back(results[i].streamed ? allocate(tile.result_bytes[i], Lifetime::tile)
+                                         : results[i].buffer);
+    all_bytes += storages_[results[i].storage].bytes;
+  }
+  const auto part_read = [&](std::size_t i) {
+    return tile.read_parts.empty() ? BufferPart{} : tile.read_parts[i];
+  };
   for (std::uint32_t core = 0; core < cores_; ++core) {
     std::uint64_t bytes = 0;
-    for (const CoreBytes& of_result : tile_bytes) bytes += of_result[core];
+    for (const CoreBytes& of_result : tile.result_bytes) bytes += of_result[core];
     if (bytes == 0) continue;
-    TaskSpec spec =
-        vector_task(kernel.name, name_of_tile(tile, tiles), storages_[results[0].storage].type);
+    TaskSpec spec = vector_task(kernel.name, name_of_tile(tile.index, tile.tiles),
+                                storages_[results[0].storage].type);
     spec.core = core;
     spec.output_bytes = bytes;
     spec.types = node_types_;
-    spec.vtcm_read = read_bytes;
+    spec.vtcm_read = tile.read_bytes;
     spec.cycles = kernel.cycles(bytes);
+    if (tile.written.count > 1) {
+      spec.tile = std::uint32_t(tile.index);
+      spec.tiles = std::uint32_t(tile.tiles);
+    }
     if (kernel.hmx_macs > 0) {
       spec.group = qaic::ThreadGroup::hmx;
       spec.thread_imbalance = 0;
@@ -288,34 +308,92 @@ void VectorLowering::emit_vector_tile(const VectorKernel& kernel, std::uint64_t 
     }
     TaskNeeds needs;
     if (kernel.source != no_storage) needs = storages_[kernel.source].ddr_writers;
-    for (BufferId read : reads) {
-      if (read != BufferId::none) tasks_.need_to_read(read, core, needs);
+    for (std::size_t i = 0; i < tile.reads.size(); ++i) {
+      if (tile.reads[i] == BufferId::none) continue;
+      tasks_.need_to_read(tile.reads[i], core, needs, part_read(i));
     }
     for (std::size_t i = 0; i < writes.size(); ++i) {
       if (results[i].in_place) {
-        tasks_.need_to_overwrite(writes[i], core, needs);
+        tasks_.need_to_overwrite(writes[i], core, needs, tile.written);
       } else {
-        tasks_.need_to_write(writes[i], core, needs);
+        tasks_.need_to_write(writes[i], core, needs, tile.written);
       }
     }
     const TaskIndex task = add(spec, std::move(needs));
     if (kernel.source != no_storage) reads_ddr(task, kernel.source);
-    for (BufferId read : reads) {
-      if (read != BufferId::none) tasks_.reads(task, read, core);
+    for (std::size_t i = 0; i < tile.reads.size(); ++i) {
+      if (tile.reads[i] != BufferId::none) tasks_.reads(task, tile.reads[i], core, part_read(i));
     }
     for (std::size_t i = 0; i < writes.size(); ++i) {
       if (results[i].in_place) {
-        tasks_.overwrites(task, writes[i], core);
+        tasks_.overwrites(task, writes[i], core, tile.written);
       } else {
-        tasks_.writes(task, writes[i], core);
+        tasks_.writes(task, writes[i], core, results[i].streamed ? BufferPart{} : tile.written);
       }
     }
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].streamed) continue;
-    store_tile(results[i].storage, writes[i], tile_bytes[i]);
+    store_tile(results[i].storage, writes[i], tile.result_bytes[i]);
     release(writes[i]);
   }
+}
+
+std::shared_ptr<const Pieces> VectorLowering::pieces_to_follow(const VectorKernel& kernel,
+                                                               std::span<const Operand> operands,
+                                                               const NodeResult& result) const {
+  const Operand* newest = nullptr;
+  for (const Operand& operand : operands) {
+    if (operand.storage == no_storage || operand.temporary) continue;
+    if (storages_[operand.storage].pieces == nullptr) continue;
+    if (newest == nullptr || operand.storage > newest->storage) newest = &operand;
+  }
+  if (newest == nullptr) return nullptr;
+  const std::shared_ptr<const Pieces>& pieces = storages_[newest->storage].pieces;
+  const bool cuts_there = kernel.row_elements > 0 &&
+                          pieces->row_elements % kernel.row_elements == 0 &&
+                          newest->core_bytes == result.core_bytes;
+  return cuts_there ? pieces : nullptr;
+}
+
+std::uint64_t VectorLowering::tiles_along(const Pieces& pieces, const CoreBytes& core_bytes) const {
+  const std::uint64_t all = pieces.core_bytes.size();
+  std::uint64_t tiles = std::min(all, tiles_for(largest(core_bytes)));
+  if (tiles < 2) return 1;
+  while (all % tiles != 0) ++tiles;
+  return tiles;
+}
+
+bool VectorLowering::follow_pieces(const VectorKernel& kernel, std::span<const Operand> operands,
+                                   std::span<const BufferId> buffers,
+                                   const std::vector<NodeResult>& results) {
+  if (!cuts_resident_ || results.size() != 1 || results[0].streamed) return false;
+  if (std::any_of(buffers.begin(), buffers.end(), [](BufferId b) { return b != BufferId::none; })) {
+    return false;
+  }
+  const NodeResult& result = results[0];
+  const auto pieces = pieces_to_follow(kernel, operands, result);
+  if (pieces == nullptr) return false;
+  const std::uint64_t tiles = tiles_along(*pieces, result.core_bytes);
+  if (tiles < 2) return false;
+  const auto mine = std::make_shared<const Pieces>(joined(*pieces, tiles));
+  for (std::uint64_t index = 0; index < tiles; ++index) {
+    VectorTile tile;
+    tile.index = index;
+    tile.tiles = tiles;
+    tile.result_bytes = {mine->core_bytes[index]};
+    tile.written = {std::uint32_t(index), std::uint32_t(index) + 1, std::uint32_t(tiles)};
+    for (const Operand& operand : operands) {
+      tile.reads.push_back(operand.buffer);
+      const auto here = operand.storage == no_storage ? nullptr : storages_[operand.storage].pieces;
+      const bool same = here != nullptr && !operand.temporary && *here == *pieces;
+      tile.read_parts.push_back(same ? tile.written : BufferPart{});
+    }
+    tile.read_bytes = bytes_of_resident(operands, tiles);
+    emit_vector_tile(kernel, tile, results);
+  }
+  storages_[result.storage].pieces = mine;
+  return true;
 }
 
 // A reduction over the very axis that the cores share: each reduces its slice, the small partial

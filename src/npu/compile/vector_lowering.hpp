@@ -22,6 +22,17 @@ class VectorLowering : protected Residency {
     StorageId source = no_storage;  // else of this
     bool in_place = false;          // may write over an input of the same size
     std::uint64_t hmx_macs = 0;     // of the whole operator; then it runs on the HMX
+    // What must be computed at once: so many elements that follow one another; 0: everything.
+    std::uint64_t row_elements = 0;
+  };
+  // One tile of a kernel: its share of the results, and what it uses of the operands.
+  struct VectorTile {
+    std::uint64_t index = 0, tiles = 1;
+    std::vector<BufferId> reads;
+    std::vector<BufferPart> read_parts;  // as `reads`; empty: all of them
+    std::uint64_t read_bytes = 0;
+    std::vector<CoreBytes> result_bytes;  // by result
+    BufferPart written;                   // of results that stay in VTCM
   };
   VectorKernel kernel_named(const std::string& name) const;
   void lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel);
@@ -41,9 +52,35 @@ class VectorLowering : protected Residency {
   // Tiles of all that is streamed, so that the largest is as large as a tile may be.
   std::uint64_t usual_tiles(std::span<const Operand> operands,
                             std::span<const NodeResult> results) const;
-  void emit_vector_tile(const VectorKernel& kernel, std::uint64_t tile, std::uint64_t tiles,
-                        const std::vector<BufferId>& reads, std::uint64_t read_bytes,
+  void emit_vector_tile(const VectorKernel& kernel, const VectorTile& tile,
                         const std::vector<NodeResult>& results);
+  // Tile by tile along the pieces in which the newest operand came about. False when there are
+  // none, or when the kernel cannot be cut there.
+  bool follow_pieces(const VectorKernel& kernel, std::span<const Operand> operands,
+                     std::span<const BufferId> buffers, const std::vector<NodeResult>& results);
+  std::shared_ptr<const Pieces> pieces_to_follow(const VectorKernel& kernel,
+                                                 std::span<const Operand> operands,
+                                                 const NodeResult& result) const;
+  // Elementwise operators in a row on one tensor (the five of a GELU), tile by tile: what lies
+  // between them is never there whole, and the result takes the place of the tensor. The number of
+  // nodes lowered so, from the one at hand on; 0 when it begins no such row.
+  std::size_t lower_chain();
+  struct Chain;
+  Chain find_chain() const;
+  bool joins_chain(const Chain& chain, const Node& node, const NodePlan& plan) const;
+  struct ChainStep {
+    const Node* node = nullptr;
+    StringId name{};
+    std::vector<BufferId> reads;
+    BufferId writes = BufferId::none;
+    bool in_place = false;
+  };
+  void emit_chain_tile(const Chain& chain, std::size_t index, std::size_t tiles,
+                       const CoreBytes& core_bytes);
+  void emit_chain_step(const ChainStep& step, BufferId home, const BufferPart& part,
+                       const CoreBytes& core_bytes);
+  // Into how many tiles whole pieces make, none of them larger than a tile should be if it can be.
+  std::uint64_t tiles_along(const Pieces& pieces, const CoreBytes& core_bytes) const;
   bool lower_split_reduction(const Node& node, const std::string& kernel);
   void lower_gather(const Node& node);
   void lower_scatter(const Node& node);

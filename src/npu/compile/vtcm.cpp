@@ -19,14 +19,46 @@ std::optional<std::uint64_t> VtcmAllocator::find_gap(std::uint64_t bytes,
   return begin;
 }
 
-std::optional<std::uint64_t> VtcmAllocator::find_highest_gap(std::uint64_t bytes) const {
+std::uint64_t VtcmAllocator::last_use(std::uint64_t begin, std::uint64_t end) const {
+  std::uint64_t last = 0;
+  auto region = last_owner_.upper_bound(begin);
+  if (region != last_owner_.begin()) --region;
+  for (; region != last_owner_.end() && region->first < end; ++region) {
+    if (region->second.end > begin) last = std::max(last, region->second.used);
+  }
+  return last;
+}
+
+struct VtcmAllocator::Choice {
+  std::optional<std::uint64_t> begin;
+  std::uint64_t used = 0;
+};
+
+void VtcmAllocator::consider(std::uint64_t begin, std::uint64_t bytes, Choice& best) const {
+  const std::uint64_t used = last_use(begin, begin + bytes);
+  if (!best.begin || used < best.used) best = {begin, used};
+}
+
+std::optional<std::uint64_t> VtcmAllocator::choose(std::uint64_t bytes, Lifetime lifetime) const {
+  constexpr int most_gaps = 8;  // compared with one another
+  const bool large = lifetime == Lifetime::tensor && bytes >= capacity_ / 8;
+  Choice best;
+  if (lifetime == Lifetime::tile) {
+    if (const auto next = find_gap(bytes, next_)) consider(*next, bytes, best);
+  }
   std::uint64_t end = capacity_;
-  for (auto next = live_.rbegin(); next != live_.rend(); ++next) {
-    if (end - next->second >= bytes) break;
+  int gaps = 0;
+  for (auto next = live_.rbegin(); gaps < most_gaps; ++next) {
+    const std::uint64_t begin = next == live_.rend() ? 0 : next->second;
+    if (end >= begin + bytes) {
+      ++gaps;
+      if (large) consider((end - bytes) / alignment * alignment, bytes, best);
+      consider(begin, bytes, best);
+    }
+    if (next == live_.rend()) break;
     end = next->first;
   }
-  if (end < bytes) return std::nullopt;
-  return (end - bytes) / alignment * alignment;
+  return best.begin;
 }
 
 std::optional<VtcmAllocator::Allocation> VtcmAllocator::allocate(std::uint64_t bytes,
@@ -35,11 +67,9 @@ std::optional<VtcmAllocator::Allocation> VtcmAllocator::allocate(std::uint64_t b
   const std::uint64_t size =
       std::max<std::uint64_t>((bytes + alignment - 1) / alignment * alignment, alignment);
   if (size > capacity_) return std::nullopt;
-  std::optional<std::uint64_t> begin;
-  if (lifetime == Lifetime::tile) begin = find_gap(size, next_);
-  if (lifetime == Lifetime::tensor && size >= capacity_ / 8) begin = find_highest_gap(size);
-  if (!begin) begin = find_gap(size, 0);
+  const auto begin = choose(size, lifetime);
   if (!begin) return std::nullopt;
+  ++steps_;
   live_.emplace(*begin, *begin + size);
   live_bytes_ += size;
   if (lifetime == Lifetime::tile) next_ = *begin + size;
@@ -49,7 +79,13 @@ std::optional<VtcmAllocator::Allocation> VtcmAllocator::allocate(std::uint64_t b
 void VtcmAllocator::release(std::uint64_t address) {
   const auto found = live_.find(address);
   if (found == live_.end()) return;
-  live_bytes_ -= found->second - found->first;
+  ++steps_;
+  const std::uint64_t end = found->second;
+  for (auto region = last_owner_.lower_bound(address);
+       region != last_owner_.end() && region->first < end; ++region) {
+    region->second.used = steps_;
+  }
+  live_bytes_ -= end - address;
   live_.erase(found);
 }
 
@@ -78,10 +114,14 @@ std::vector<std::uint32_t> VtcmAllocator::take_over(std::uint64_t begin, std::ui
     }
     predecessors.push_back(region.owner);
     it = last_owner_.erase(it);
-    if (region_begin < begin) last_owner_.emplace(region_begin, Region{begin, region.owner});
-    if (region.end > end) it = last_owner_.emplace(end, Region{region.end, region.owner}).first;
+    if (region_begin < begin) {
+      last_owner_.emplace(region_begin, Region{begin, region.owner, region.used});
+    }
+    if (region.end > end) {
+      it = last_owner_.emplace(end, Region{region.end, region.owner, region.used}).first;
+    }
   }
-  last_owner_.emplace(begin, Region{end, owner});
+  last_owner_.emplace(begin, Region{end, owner, steps_});
   std::sort(predecessors.begin(), predecessors.end());
   predecessors.erase(std::unique(predecessors.begin(), predecessors.end()), predecessors.end());
   return predecessors;

@@ -38,13 +38,18 @@ class VtcmAllocator {
   struct Region {
     std::uint64_t end = 0;
     std::uint32_t owner = 0;
+    std::uint64_t used = 0;  // steps_ when its owner got or gave it up
   };
+  struct Choice;
+  void consider(std::uint64_t begin, std::uint64_t bytes, Choice& best) const;
+  std::optional<std::uint64_t> choose(std::uint64_t bytes, Lifetime lifetime) const;
+  std::uint64_t last_use(std::uint64_t begin, std::uint64_t end) const;
   std::optional<std::uint64_t> find_gap(std::uint64_t bytes, std::uint64_t from) const;
-  std::optional<std::uint64_t> find_highest_gap(std::uint64_t bytes) const;
   std::vector<std::uint32_t> take_over(std::uint64_t begin, std::uint64_t end, std::uint32_t owner);
 
   std::uint64_t capacity_;
   std::uint64_t next_ = 0;
+  std::uint64_t steps_ = 0;  // allocations and releases so far
   std::uint64_t live_bytes_ = 0;
   std::map<std::uint64_t, std::uint64_t> live_;  // begin -> end
   std::map<std::uint64_t, Region> last_owner_;   // begin -> who wrote here last

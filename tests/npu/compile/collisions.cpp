@@ -93,8 +93,10 @@ CollisionCheck check_collisions(const Graph& graph, const CompileOptions& option
       use.place = place[access.task];
       use.queue = network.tasks.queue_of(access.task);
       use.position = use.place - program.queue_begin[use.queue];
+      const std::uint64_t bytes = network.tasks.buffer_bytes(access.buffer);
       use.begin = network.tasks.buffer_address(access.buffer);
-      use.end = use.begin + network.tasks.buffer_bytes(access.buffer);
+      use.end = use.begin + bytes * access.part.last / access.part.count;
+      use.begin += bytes * access.part.first / access.part.count;
       use.writes = access.writes;
       uses.push_back(use);
     }

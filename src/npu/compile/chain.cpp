@@ -1,0 +1,168 @@
+// Elementwise operators in a row, tile by tile.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "npu/compile/vector_lowering.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+bool is_splat(const Tensor& tensor) { return tensor.constant && tensor.elements() == 1; }
+
+}  // namespace
+
+struct VectorLowering::Chain {
+  TensorId source = TensorId::none;
+  std::vector<std::size_t> nodes;  // positions; what is folded or fused between them is not named
+  std::size_t end = 0;             // position after the last
+  std::set<TensorId> made;         // by them
+  TensorId result = TensorId::none;
+  std::int64_t source_uses = 0;  // as inputs of them
+};
+
+// Its inputs are the source, what the chain has made, and known scalars; a tensor like the source
+// comes out.
+bool VectorLowering::joins_chain(const Chain& chain, const Node& node, const NodePlan& plan) const {
+  const bool elementwise = plan.fate == NodeFate::execute &&
+                           plan.op_class == OpClass::elementwise && !plan.compound &&
+                           node.outputs.size() == 1;
+  if (!elementwise || node.outputs[0] == TensorId::none) return false;
+  if (bytes_of(node.outputs[0]) != bytes_of(chain.source) ||
+      type_of(node.outputs[0]) != type_of(chain.source)) {
+    return false;
+  }
+  bool uses_chain = false;
+  for (TensorId id : node.inputs) {
+    if (id == TensorId::none) continue;
+    const bool of_chain = id == chain.source || chain.made.contains(id);
+    if (!of_chain && !is_splat(tensor(id))) return false;
+    uses_chain = uses_chain || of_chain;
+  }
+  return uses_chain;
+}
+
+// The longest such row after which nobody else needs the source or what was made on the way.
+VectorLowering::Chain VectorLowering::find_chain() const {
+  Chain chain, best;
+  for (TensorId id : graph_.nodes[position_].inputs) {
+    if (id != TensorId::none && storage_of(id) != no_storage) chain.source = id;
+  }
+  if (chain.source == TensorId::none) return best;
+  const Storage& source = storages_[storage_of(chain.source)];
+  if (source.buffer == BufferId::none || source.pieces == nullptr || source.output_uses > 0 ||
+      source.bytes != bytes_of(chain.source)) {
+    return best;
+  }
+  std::int64_t open = 0;  // uses of what was made that are still to come, the last result's not
+  for (std::size_t at = position_; at < graph_.nodes.size(); ++at) {
+    const Node& node = graph_.nodes[at];
+    const NodePlan& plan = plans_[at];
+    if (plan.fate == NodeFate::folded || plan.fate == NodeFate::fused) continue;
+    if (!joins_chain(chain, node, plan)) break;
+    for (TensorId id : node.inputs) {
+      if (id == chain.source) ++chain.source_uses;
+      if (id != TensorId::none && chain.made.contains(id)) --open;
+    }
+    chain.nodes.push_back(at);
+    chain.end = at + 1;
+    chain.result = node.outputs[0];
+    chain.made.insert(chain.result);
+    // Of the result any number of uses may follow, of everything else none.
+    if (chain.nodes.size() > 1 && open == 0 && chain.source_uses == source.uses) best = chain;
+    open += std::int64_t(tensor(chain.result).consumers.size()) +
+            outputs_of_[std::uint32_t(chain.result)];
+  }
+  return best;
+}
+
+std::size_t VectorLowering::lower_chain() {
+  if (!cuts_resident_ || plans_[position_].op_class != OpClass::elementwise) return 0;
+  const Chain chain = find_chain();
+  if (chain.nodes.empty()) return 0;
+  const StorageId source = storage_of(chain.source);
+  const Storage before = storages_[source];
+  const CoreBytes core_bytes = slice_bytes(before.partition, before.bytes, cores_);
+  const Pieces pieces = joined(*before.pieces, tiles_along(*before.pieces, core_bytes));
+  const std::size_t tiles = pieces.core_bytes.size();
+  if (tiles < 2) return 0;
+  const std::size_t first = position_;
+  pinned_ = {source};
+  for (std::size_t index = 0; index < tiles; ++index) {
+    emit_chain_tile(chain, index, tiles, pieces.core_bytes[index]);
+  }
+  position_ = chain.nodes.back();
+  storages_[source].buffer = BufferId::none;
+  std::erase(resident_, source);
+  const StorageId result = make_storage(chain.result, before.partition, before.layout);
+  storages_[result].pieces = std::make_shared<const Pieces>(pieces);
+  keep_result({result, core_bytes, false, before.buffer, true});
+  for (std::int64_t use = 0; use < chain.source_uses; ++use) use_done(chain.source);
+  position_ = first;
+  return chain.end - first;
+}
+
+// One tile through all operators. A result takes the place of an operand that nobody needs any
+// more, the source's if it can, else a tile of its own.
+void VectorLowering::emit_chain_tile(const Chain& chain, std::size_t index, std::size_t tiles,
+                                     const CoreBytes& core_bytes) {
+  const BufferId home = storages_[storage_of(chain.source)].buffer;
+  const BufferPart part{std::uint32_t(index), std::uint32_t(index) + 1, std::uint32_t(tiles)};
+  std::map<TensorId, BufferId> place{{chain.source, home}};
+  std::map<TensorId, std::int64_t> uses{{chain.source, chain.source_uses}};
+  for (std::size_t at : chain.nodes) {
+    position_ = at;
+    const Node& node = graph_.nodes[at];
+    begin_node(node);
+    std::vector<BufferId> reads, free;
+    for (const auto& [id, buffer] : place) {
+      const auto used = std::count(node.inputs.begin(), node.inputs.end(), id);
+      if (used == 0) continue;
+      reads.push_back(buffer);
+      if ((uses[id] -= used) == 0) free.push_back(buffer);
+    }
+    const bool at_home = std::find(free.begin(), free.end(), home) != free.end();
+    const bool in_place = !free.empty();
+    const BufferId writes = at_home    ? home
+                            : in_place ? free.front()
+                                       : allocate(core_bytes, Lifetime::tile);
+    ChainStep step{&node, name_of_tile(index, tiles), std::move(reads), writes, in_place};
+    emit_chain_step(step, home, part, core_bytes);
+    for (BufferId buffer : free) {
+      if (buffer != writes) release(buffer);
+    }
+    place[node.outputs[0]] = writes;
+    uses[node.outputs[0]] = std::int64_t(tensor(node.outputs[0]).consumers.size());
+  }
+}
+
+void VectorLowering::emit_chain_step(const ChainStep& step, BufferId home, const BufferPart& part,
+                                     const CoreBytes& core_bytes) {
+  const VectorKernel kernel = kernel_named(vector_kernel(graph_, *step.node, OpClass::elementwise));
+  const auto used = [&](BufferId buffer) { return buffer == home ? part : BufferPart{}; };
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (core_bytes[core] == 0) continue;
+    TaskSpec spec = vector_task(kernel.name, step.name, type_of(step.node->outputs[0]));
+    spec.core = core;
+    spec.output_bytes = core_bytes[core];
+    spec.types = node_types_;
+    spec.vtcm_read = core_bytes[core] * step.reads.size();
+    spec.cycles = kernel.cycles(core_bytes[core]);
+    TaskNeeds needs;
+    for (BufferId read : step.reads) tasks_.need_to_read(read, core, needs, used(read));
+    if (step.in_place) {
+      tasks_.need_to_overwrite(step.writes, core, needs, used(step.writes));
+    } else {
+      tasks_.need_to_write(step.writes, core, needs);
+    }
+    const TaskIndex task = add(spec, std::move(needs));
+    for (BufferId read : step.reads) tasks_.reads(task, read, core, used(read));
+    if (step.in_place) {
+      tasks_.overwrites(task, step.writes, core, used(step.writes));
+    } else {
+      tasks_.writes(task, step.writes, core);
+    }
+  }
+}
+
+}  // namespace npuscope::npu
