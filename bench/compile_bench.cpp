@@ -65,6 +65,27 @@ void CompileRunAndDecodeAmber(benchmark::State& state) {
   report(state, state.range(0));
 }
 
+// One inference at level 70 with its statistics; events are thread tasks. simulated_Mcycles/s is
+// what simulators that step cycles report: device time times its clock, by the time it took.
+void SimulateAmber(benchmark::State& state) {
+  const Target target = *builtin_target("aic100");
+  const CompiledNetwork network = compile_amber(amber(32), target);
+  SimulationOptions options;
+  options.inferences = 1;
+  std::uint64_t events = 0;
+  double cycles = 0;
+  for (auto _ : state) {
+    const auto result = simulate(network.program, target, options);
+    events += result->task_events;
+    const SimulatedInference& inference = result->inferences[0];
+    cycles += double(inference.device_ticks) / target.timer_hz * target.core_hz;
+  }
+  state.SetItemsProcessed(std::int64_t(events));
+  state.counters["simulated_Mcycles/s"] =
+      benchmark::Counter(cycles * 1e-6, benchmark::Counter::kIsRate);
+}
+BENCHMARK(SimulateAmber)->Unit(benchmark::kMillisecond);
+
 BENCHMARK(CompileAmber)->RangeMultiplier(2)->Range(8, 64)->Unit(benchmark::kMillisecond);
 BENCHMARK(CompileRunAndDecodeAmber)
     ->RangeMultiplier(2)

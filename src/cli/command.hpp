@@ -62,6 +62,7 @@ void add_diagnose_command(CLI::App& program, ExitStatus& status);
 void add_query_command(CLI::App& program, ExitStatus& status);
 void add_torq_command(CLI::App& program, ExitStatus& status);
 void add_ipu_command(CLI::App& program, ExitStatus& status);
+void add_validate_command(CLI::App& program, ExitStatus& status);
 
 // Parses and runs; used by every program's main.
 int run_program(CLI::App& program, int argc, char** argv, ExitStatus& status);

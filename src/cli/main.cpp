@@ -24,5 +24,6 @@ int main(int argc, char** argv) {
   add_qpc_command(program, status);
   add_torq_command(program, status);
   add_ipu_command(program, status);
+  add_validate_command(program, status);
   return run_program(program, argc, argv, status);
 }

@@ -119,7 +119,10 @@ int axis_by_class(const Graph& graph, const Node& node, OpClass op_class, std::s
       if (output_axis == normalized(given, output.size())) return incompatible;
       return index > 0 ? replicated : same_axis(input, output, output_axis);
     }
-    case OpClass::scatter: return index > 0 ? replicated : same_axis(input, output, output_axis);
+    case OpClass::scatter:
+      if (index == 0) return same_axis(input, output, output_axis);
+      // Updates that are whole along an axis are taken to be in its order, as exporters write them.
+      return index == 2 && same_axis(input, output, output_axis) >= 0 ? output_axis : replicated;
     default: return broadcast_axis(input, output, output_axis);
   }
 }

@@ -1,10 +1,9 @@
 #include "npuscope/npu/compile/compile.hpp"
 
-#include <algorithm>
-
 #include "npu/compile/instrument.hpp"
 #include "npu/compile/lowering.hpp"
 #include "npu/compile/metrics.hpp"
+#include "npu/compile/retained_state.hpp"
 #include "npu/compile/schedule.hpp"
 #include "npu/compile/schematic.hpp"
 
@@ -37,8 +36,6 @@ Status check_options(const CompileOptions& options, const Target& target) {
   return {};
 }
 
-constexpr std::string_view retained_suffix = "_RetainedState";
-
 struct HostTraffic {
   std::uint64_t input = 0, output = 0, retained = 0;
 };
@@ -47,20 +44,16 @@ struct HostTraffic {
 // link.
 HostTraffic host_traffic(const Graph& graph, bool retained_state, bool convert_to_fp16) {
   HostTraffic traffic;
-  std::vector<std::string> states;
+  const auto retained =
+      retained_state ? find_retained_state(graph) : std::vector<bool>(graph.tensors.size(), false);
+  const auto bytes = [&](TensorId id) {
+    return device_bytes(graph[id].elements(), device_type(graph[id].type, convert_to_fp16));
+  };
   for (TensorId id : graph.outputs) {
-    const Tensor& tensor = graph[id];
-    const bool state = retained_state && tensor.name.ends_with(retained_suffix);
-    if (state) states.push_back(tensor.name.substr(0, tensor.name.size() - retained_suffix.size()));
-    const auto bytes = device_bytes(tensor.elements(), device_type(tensor.type, convert_to_fp16));
-    (state ? traffic.retained : traffic.output) += bytes;
+    (retained[std::size_t(id)] ? traffic.retained : traffic.output) += bytes(id);
   }
-  std::sort(states.begin(), states.end());
   for (TensorId id : graph.inputs) {
-    const Tensor& tensor = graph[id];
-    const bool state = std::binary_search(states.begin(), states.end(), tensor.name);
-    const auto bytes = device_bytes(tensor.elements(), device_type(tensor.type, convert_to_fp16));
-    if (!state) traffic.input += bytes;
+    if (!retained[std::size_t(id)]) traffic.input += bytes(id);
   }
   return traffic;
 }
@@ -124,8 +117,8 @@ Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target
       compiled.schematic = make_schematic(graph, network, origin, program, options);
     }
     compiled.metrics = std::move(network.metrics);
-    complete_metrics(graph, lowering.plans(), network, program, compiled.metrics);
     add_peer_transfers(network, origin, compiled);
+    complete_metrics(graph, lowering.plans(), network, schedule, target, program, compiled.metrics);
     return compiled;
   } catch (const LoweringFailure& failure) {
     return input_error("{}", failure.message);

@@ -46,7 +46,7 @@ void VectorLowering::lower_gather(const Node& node) {
   std::vector<Operand> operands;
   VectorKernel kernel = kernel_named("aicgather");
   kernel.reads_ddr = from_ddr;
-  kernel.reads_constant = tensor(data).constant;
+  kernel.table = data;
   if (tensor(data).constant) {
     count_constant(data, bytes_of(data), bytes_of(data));
   } else {
@@ -62,52 +62,20 @@ void VectorLowering::lower_gather(const Node& node) {
   for (Operand& operand : operands) finish(operand);
 }
 
-// Into a tensor in DDR (a KV cache): only the updates are written, in place.
+// All of the data comes out again, as the vendor's compiler does it too (the log of Amber's prefill
+// writes a whole KV cache for 32 tokens of 128). Within VTCM only the updates are work.
 void VectorLowering::lower_scatter(const Node& node) {
-  const TensorId data = node.inputs.empty() ? TensorId::none : node.inputs[0];
-  const StorageId source = storage_of(data);
-  const bool in_place = source != no_storage && storages_[source].buffer == BufferId::none;
-  if (!in_place || !has_input(node, 2)) {
-    return lower_vector(node, OpClass::scatter, kernel_named("aicscatternd"));
+  VectorKernel kernel = kernel_named("aicscatternd");
+  const TensorId updates = has_input(node, 2) ? node.inputs[2] : TensorId::none;
+  if (updates != TensorId::none && has_input(node, 0)) {
+    const double share =
+        std::min(1.0, double(bytes_of(updates)) /
+                          double(std::max<std::uint64_t>(bytes_of(node.inputs[0]), 1)));
+    kernel.cycles = [this, share, name = kernel.name](std::uint64_t bytes) {
+      return vector_cycles(target_, name, std::uint64_t(double(bytes) * share));
+    };
   }
-  const TensorId updates = node.inputs[2];
-  Partition needed{tensor(updates).shape, replicated, 1};
-  if (storage_of(updates) != no_storage) {
-    const Partition held =
-        partition_in_view(storages_[storage_of(updates)].partition, tensor(updates).shape);
-    if (held.axis >= 0) needed = held;
-  }
-  Operand operand = prepare(updates, needed, Layout::flat);
-  std::vector<TaskIndex> written;
-  for (std::uint32_t core = 0; core < cores_; ++core) {
-    if (operand.core_bytes[core] == 0 || (needed.axis < 0 && core > 0)) continue;
-    TaskSpec spec = vector_task("aicscatternd", node_name_, storages_[source].type);
-    spec.memory = strings_.intern("DDR");
-    spec.core = core;
-    spec.ddr_write = spec.output_bytes = operand.core_bytes[core];
-    spec.cycles = vector_cycles(target_, "aicscatternd", operand.core_bytes[core]);
-    TaskNeeds needs = storages_[source].ddr_writers;
-    if (operand.buffer != BufferId::none) tasks_.need_to_read(operand.buffer, core, needs);
-    if (operand.streamed) {  // from DDR to DDR
-      spec.ddr_read = operand.core_bytes[core];
-      spec.reads_constant = operand.storage == no_storage;
-    }
-    const bool copies = operand.streamed && !spec.reads_constant;
-    if (copies) {
-      const TaskNeeds& writers = storages_[operand.storage].ddr_writers;
-      needs.insert(needs.end(), writers.begin(), writers.end());
-    }
-    const TaskIndex task = add(spec, std::move(needs));
-    if (copies) reads_ddr(task, operand.storage);
-    if (operand.buffer != BufferId::none) tasks_.reads(task, operand.buffer, core);
-    written.push_back(task);
-  }
-  for (TaskIndex task : written) writes_ddr(task, source);
-  const TensorId output = node.outputs[0];
-  add_view(source, output);
-  finish(operand);
-  use_done(data);
-  if (storage_of(node.inputs[1]) != no_storage) use_done(node.inputs[1]);
+  lower_vector(node, OpClass::scatter, kernel);
 }
 
 }  // namespace npuscope::npu

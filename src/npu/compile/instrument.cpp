@@ -106,6 +106,7 @@ void append_end_of_statistics(LoweredNetwork& network, Schedule& schedule, const
       spec.types = strings.intern("i8");
       spec.memory = strings.intern("DDR");
       const std::uint64_t own = program.stats_level >= 70 ? 1 : 0;  // this very task
+      spec.write_purpose = TrafficPurpose::statistics;
       spec.ddr_write = queue_record_bytes(std::uint64_t(records) + own, group, program);
       const TaskIndex task = tasks.add(spec, group == ThreadGroup::dma_issue ? needs : work_done);
       needs.push_back({task, true});

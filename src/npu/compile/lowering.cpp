@@ -27,7 +27,7 @@ LoweredNetwork Lowering::run() {
   }
   if (!inputs_released) emit_input_semaphores();
   lower_outputs();
-  return {std::move(tasks_), std::move(strings_), std::move(metrics_)};
+  return {std::move(tasks_), std::move(strings_), std::move(metrics_), std::move(log_)};
 }
 
 void Lowering::place_inputs() {
@@ -150,6 +150,8 @@ void Lowering::lower_outputs() {
         TaskSpec spec = dma_task("aiccopyfromvtcm", node_name_, storage.type, core_bytes[core]);
         spec.core = core;
         spec.ddr_write = core_bytes[core];
+        spec.write_purpose = purpose_of_writing(id);
+        spec.tensor = output;
         spec.movement = Movement::output;
         TaskNeeds needs;
         tasks_.need_to_read(storage.buffer, core, needs);

@@ -17,6 +17,7 @@ struct LoweredNetwork {
   TaskGraph tasks;
   StringPool strings;
   CompileMetrics metrics;
+  std::vector<SpillLog> spills;
 };
 
 class Lowering : private CollectiveLowering {

@@ -2,12 +2,17 @@
 #pragma once
 
 #include "npu/compile/lowering.hpp"
+#include "npu/compile/schedule.hpp"
 
 namespace npuscope::npu {
 
 // Adds to `metrics` what follows from the graph and the finished tasks.
 void complete_metrics(const Graph& graph, const std::vector<NodePlan>& plans,
-                      const LoweredNetwork& network, const qaic::Program& program,
-                      CompileMetrics& metrics);
+                      const LoweredNetwork& network, const Schedule& schedule, const Target& target,
+                      const qaic::Program& program, CompileMetrics& metrics);
+
+// What -aic-perf-warnings says: what costs time, by how much, and what would change it.
+std::vector<std::string> performance_warnings(const Graph& graph, const Target& target,
+                                              const CompileMetrics& metrics);
 
 }  // namespace npuscope::npu

@@ -51,7 +51,6 @@ BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
     TaskSpec copy = dma_task("aiccopytovtcm", name, type_of(id), bytes);
     copy.core = core;
     copy.ddr_read = bytes;
-    copy.reads_constant = true;
     copy.tensor = id;
     copy.movement = Movement::weights;
     TaskNeeds needs;
@@ -74,13 +73,14 @@ BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
 
 void MatrixLowering::load_bias(const MatrixJob& job, std::vector<Operand>& operands) {
   for (TensorId id : job.plan->fused_constants) {
-    if (!tensor(id).constant) continue;
     Partition needed{tensor(id).shape, replicated, 1};
     const bool along_columns =
         job.by_columns && job.partition.axis >= 0 && tensor(id).shape.size() == 1 &&
         tensor(id).shape[0] == job.partition.shape[std::size_t(job.partition.axis)];
     if (along_columns) needed = {tensor(id).shape, 0, job.partition.unit};
-    operands.push_back(prepare_constant(id, needed, Layout::flat, Movement::bias));
+    operands.push_back(tensor(id).constant
+                           ? prepare_constant(id, needed, Layout::flat, Movement::bias)
+                           : prepare(id, needed, Layout::flat));
   }
 }
 

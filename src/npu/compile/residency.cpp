@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "npu/compile/residency.hpp"
+#include "npu/compile/retained_state.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -29,7 +30,9 @@ Residency::Residency(const Graph& graph, const Target& target, const CompileOpti
       vtcm_(target.vtcm_bytes - target.vtcm_reserved_bytes),
       storage_of_(graph.tensors.size(), no_storage),
       outputs_of_(graph.tensors.size(), 0),
-      last_input_read_(cores_, no_task) {
+      last_input_read_(cores_, no_task),
+      retained_(options.retained_state ? find_retained_state(graph)
+                                       : std::vector<bool>(graph.tensors.size(), false)) {
   for (TensorId output : graph.outputs) ++outputs_of_[std::uint32_t(output)];
 }
 
@@ -89,6 +92,7 @@ BufferId Residency::try_allocate(const CoreBytes& core_bytes, Lifetime lifetime)
       }
       return tasks_.add_buffer(bytes, std::move(*allocation));
     }
+    wanted_bytes_ = bytes;
   } while (evict_one());
   return BufferId::none;
 }
@@ -107,6 +111,8 @@ BufferId Residency::allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
 void Residency::place_result(NodeResult& result, bool resident) {
   if (resident) result.buffer = try_allocate(result.core_bytes, Lifetime::tensor);
   result.streamed = result.buffer == BufferId::none;
+  if (!result.streamed) return;
+  begins_spill(result.storage, resident ? Spill::Cause::no_room : Spill::Cause::too_large);
 }
 
 void Residency::release(BufferId buffer) {
@@ -126,21 +132,21 @@ bool Residency::evict_one() {
     }
   }
   if (victim == no_storage) return false;
-  spill(victim);
+  spill(victim, Spill::Cause::pushed_out);
   return true;
 }
 
-void Residency::write_back(StorageId id) {
+void Residency::write_back(StorageId id, Spill::Cause cause) {
   Storage& storage = storages_[id];
   if (storage.in_ddr) return;
+  begins_spill(id, cause);
   store_tile(id, storage.buffer, slice_bytes(storage.partition, storage.bytes, cores_));
-  metrics_.spill_bytes += storage.bytes;
   storage.in_ddr = true;
   storage.ddr_layout = storage.layout;
 }
 
-void Residency::spill(StorageId id) {
-  write_back(id);
+void Residency::spill(StorageId id, Spill::Cause cause) {
+  write_back(id, cause);
   Storage& storage = storages_[id];
   release(storage.buffer);
   storage.buffer = BufferId::none;
@@ -160,6 +166,7 @@ void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_
     TaskSpec spec = dma_task("aiccopyfromvtcm", name, storage.type, bytes);
     spec.core = core;
     spec.ddr_write = bytes;
+    spec.write_purpose = purpose_of_writing(id);
     spec.tensor = storage.views[0];
     spec.movement = storage.output_uses > 0 ? Movement::output : Movement::spill;
     TaskNeeds needs;
@@ -170,8 +177,46 @@ void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_
   }
 }
 
+bool Residency::is_retained(const Storage& storage) const {
+  return std::any_of(storage.views.begin(), storage.views.end(),
+                     [&](TensorId view) { return retained_[std::size_t(view)]; });
+}
+
+TrafficPurpose Residency::purpose_of_reading(StorageId id) const {
+  const Storage& storage = storages_[id];
+  if (!storage.host_input) return TrafficPurpose::spill;
+  return is_retained(storage) ? TrafficPurpose::retained_state : TrafficPurpose::network_input;
+}
+
+TrafficPurpose Residency::purpose_of_writing(StorageId id) const {
+  const Storage& storage = storages_[id];
+  if (storage.output_uses == 0) return TrafficPurpose::spill;
+  return is_retained(storage) ? TrafficPurpose::retained_state : TrafficPurpose::network_output;
+}
+
+void Residency::begins_spill(StorageId id, Spill::Cause cause) {
+  Storage& storage = storages_[id];
+  if (purpose_of_writing(id) != TrafficPurpose::spill) return;
+  storage.spill = log_.size();
+  SpillLog entry;
+  entry.spill.tensor = tensor(storage.views[0]).name;
+  entry.spill.bytes = storage.bytes;
+  entry.spill.bytes_of_core = largest(slice_bytes(storage.partition, storage.bytes, cores_));
+  entry.spill.cause = cause;
+  entry.spill.node = strings_[node_name_];
+  entry.spill.wanted_bytes = cause == Spill::Cause::pushed_out ? wanted_bytes_ : 0;
+  log_.push_back(std::move(entry));
+}
+
 void Residency::reads_ddr(TaskIndex task, StorageId id) {
   tasks_.uses_ddr({task, id, false});
+  if (storages_[id].spill != Storage::never_spilled) {
+    SpillLog& entry = log_[storages_[id].spill];
+    if (entry.back == no_task) {
+      entry.back = task;
+      entry.spill.back_node = strings_[node_name_];
+    }
+  }
   if (storages_[id].host_input) last_input_read_[tasks_.tasks()[task].core] = task;
 }
 
@@ -182,6 +227,10 @@ void Residency::reads_ddr(TaskIndex task, StorageId id) {
 // made its tile, and those tasks share a queue that is not reordered.
 void Residency::writes_ddr(TaskIndex task, StorageId id) {
   tasks_.uses_ddr({task, id, true});
+  if (storages_[id].spill != Storage::never_spilled) {
+    SpillLog& entry = log_[storages_[id].spill];
+    if (entry.out == no_task) entry.out = task;
+  }
   TaskNeeds& writers = storages_[id].ddr_writers;
   const auto same = std::find_if(writers.begin(), writers.end(), [&](const TaskNeed& writer) {
     return tasks_.queue_of(writer.task) == tasks_.queue_of(task);
@@ -227,7 +276,9 @@ Operand Residency::prepare(TensorId id, const Partition& needed, Layout layout) 
   if (storages_[storage_id].buffer != BufferId::none) {
     const Partition held = partition_in_view(storages_[storage_id].partition, tensor(id).shape);
     if (!satisfies(held, needed, cores_)) {
-      if (!fits(operand.core_bytes) || !repartition(storage_id, needed)) spill(storage_id);
+      if (!fits(operand.core_bytes) || !repartition(storage_id, needed)) {
+        spill(storage_id, Spill::Cause::rearranged);
+      }
     }
   }
   if (storages_[storage_id].layout != layout) convert_layout(storage_id, layout);
@@ -254,7 +305,7 @@ void Residency::prepare_beside(Operand& operand, const Partition& needed) {
     operand.temporary = operand.buffer != BufferId::none;
   }
   operand.streamed = operand.buffer == BufferId::none;
-  if (operand.streamed) write_back(operand.storage);
+  if (operand.streamed) write_back(operand.storage, Spill::Cause::rearranged);
 }
 
 Movement Residency::movement_to_vtcm(StorageId id) const {
@@ -284,7 +335,6 @@ Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout
                              operand.core_bytes[core]);
     spec.core = core;
     spec.ddr_read = operand.core_bytes[core];
-    spec.reads_constant = true;
     spec.tensor = id;
     spec.movement = movement;
     TaskNeeds needs;
@@ -310,6 +360,7 @@ bool Residency::load(StorageId id, const Partition& needed) {
       TaskSpec spec = dma_task("aiccopytovtcm", node_name_, storage.type, core_bytes[core]);
       spec.core = core;
       spec.ddr_read = core_bytes[core];
+      spec.read_purpose = purpose_of_reading(id);
       spec.tensor = storage.views[0];
       spec.movement = movement_to_vtcm(id);
       TaskNeeds needs = storage.ddr_writers;
@@ -334,6 +385,9 @@ void Residency::load_once_and_multicast(StorageId id, BufferId buffer) {
     TaskSpec copy = dma_task("aiccopytovtcm", node_name_, storage.type, bytes);
     copy.core = core;
     copy.ddr_read = bytes;
+    copy.read_purpose = purpose_of_reading(id);
+    copy.tensor = storage.views[0];
+    copy.movement = movement_to_vtcm(id);
     TaskNeeds needs = storage.ddr_writers;
     tasks_.need_to_write(buffer, core, needs);
     const TaskIndex loaded = add(copy, std::move(needs));
@@ -412,19 +466,27 @@ void Residency::convert_layout(StorageId id, Layout layout) {
   if (from == BufferId::none) return;  // each tile is converted after loading
   const CoreBytes core_bytes = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
   const BufferId buffer = convert(id, from, core_bytes, layout);
-  if (buffer == BufferId::none) return spill(id);  // converted tile by tile on the way back
+  if (buffer == BufferId::none) {
+    return spill(id, Spill::Cause::rearranged);  // converted tile by tile on the way back
+  }
   release(from);
   storages_[id].buffer = buffer;
   storages_[id].layout = layout;
   storages_[id].pieces.reset();
 }
 
+// An output of the graph goes to DDR as soon as it is there: waiting would only hold its place.
 void Residency::keep_result(const NodeResult& result) {
   Storage& storage = storages_[result.storage];
   storage.in_ddr = result.streamed;
   storage.ddr_layout = storage.layout;
   storage.buffer = result.buffer;
-  if (result.buffer != BufferId::none) resident_.push_back(result.storage);
+  if (result.buffer != BufferId::none) {
+    resident_.push_back(result.storage);
+    if (storage.output_uses > 0 && storage.layout == Layout::flat) {
+      write_back(result.storage, Spill::Cause::pushed_out);
+    }
+  }
   drop_if_unused(result.storage);
 }
 
@@ -442,7 +504,7 @@ BufferId Residency::load_tile(const Operand& operand, std::uint64_t tile, std::u
                              core_bytes[core]);
     spec.core = core;
     spec.ddr_read = core_bytes[core];
-    spec.reads_constant = constant;
+    if (!constant) spec.read_purpose = purpose_of_reading(operand.storage);
     spec.tensor = operand.tensor;
     spec.movement = constant ? Movement::constant : movement_to_vtcm(operand.storage);
     TaskNeeds needs = constant ? TaskNeeds{} : storages_[operand.storage].ddr_writers;

@@ -33,9 +33,11 @@ struct Storage {
   bool host_input = false;  // written there by the host
   bool constant = false;
   std::shared_ptr<const Pieces> pieces;  // of what is in the buffer; null: one
-  TaskNeeds ddr_writers;                 // of each queue the last, which implies those before it
-  std::int64_t uses = 0;                 // consumers still to come, graph outputs included
-  std::int64_t output_uses = 0;          // graph outputs among them: a copy in DDR serves those
+  static constexpr std::size_t never_spilled = ~std::size_t{0};
+  std::size_t spill = never_spilled;  // the latest entry of the log
+  TaskNeeds ddr_writers;              // of each queue the last, which implies those before it
+  std::int64_t uses = 0;              // consumers still to come, graph outputs included
+  std::int64_t output_uses = 0;       // graph outputs among them: a copy in DDR serves those
   std::vector<TensorId> views;
 };
 
@@ -59,6 +61,13 @@ struct NodeResult {  // one output of the node being lowered
   bool in_place = false;             // the buffer was an input's
 };
 
+// A spill while the program is made: its times are known when it is scheduled.
+struct SpillLog {
+  Spill spill;
+  TaskIndex out = no_task;   // the first store
+  TaskIndex back = no_task;  // the first load after it
+};
+
 class Residency : protected TaskWriter {
  protected:
   using Lifetime = VtcmAllocator::Lifetime;
@@ -78,7 +87,7 @@ class Residency : protected TaskWriter {
   BufferId try_allocate(const CoreBytes& core_bytes, Lifetime lifetime);
   void release(BufferId buffer);
   bool evict_one();
-  void spill(StorageId id);
+  void spill(StorageId id, Spill::Cause cause);
   void drop_if_unused(StorageId id);
   bool fits(const CoreBytes& core_bytes) const;
   Operand prepare(TensorId tensor, const Partition& needed, Layout layout);
@@ -90,7 +99,12 @@ class Residency : protected TaskWriter {
   void reads_ddr(TaskIndex task, StorageId id);
   void writes_ddr(TaskIndex task, StorageId id);
   void prepare_beside(Operand& operand, const Partition& needed);
-  void write_back(StorageId id);
+  // A copy to DDR, unless one is there already.
+  void write_back(StorageId id, Spill::Cause cause);
+  void begins_spill(StorageId id, Spill::Cause cause);
+  bool is_retained(const Storage& storage) const;
+  TrafficPurpose purpose_of_reading(StorageId id) const;
+  TrafficPurpose purpose_of_writing(StorageId id) const;
   // The storage's bytes from buffer `from`, elsewhere or in another layout; none without room.
   BufferId exchange(StorageId id, BufferId from, const Partition& needed);
   BufferId convert(StorageId id, BufferId from, const CoreBytes& core_bytes, Layout layout);
@@ -130,6 +144,9 @@ class Residency : protected TaskWriter {
   std::set<StorageId> pinned_;              // inputs and outputs of the node being lowered
   std::vector<std::int64_t> outputs_of_;    // by tensor: how often it is an output of the graph
   std::vector<TaskIndex> last_input_read_;  // by core: the last transfer from host inputs
+  const std::vector<bool> retained_;        // by tensor
+  std::uint64_t wanted_bytes_ = 0;          // for what there was no room last
+  std::vector<SpillLog> log_;
 };
 
 }  // namespace npuscope::npu

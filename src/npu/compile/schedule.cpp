@@ -53,6 +53,7 @@ Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
   // order) keeps every need before its task: the queues cannot deadlock.
   std::stable_sort(schedule.global.begin(), schedule.global.end(),
                    [&](TaskIndex a, TaskIndex b) { return begin[a] < begin[b]; });
+  schedule.begin = std::move(begin);
   schedule.queues.resize(queue_count);
   for (TaskIndex task : schedule.global) schedule.queues[tasks.queue_of(task)].push_back(task);
   return schedule;

@@ -16,6 +16,7 @@ namespace npuscope::npu {
 struct Schedule {
   std::vector<std::vector<TaskIndex>> queues;  // by core * thread_groups + group
   std::vector<TaskIndex> global;               // all tasks in an order in which they could run
+  std::vector<std::int64_t> begin;             // by task, in picoseconds, roughly
 };
 
 Schedule schedule_tasks(const TaskGraph& tasks, const Target& target);

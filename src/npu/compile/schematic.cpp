@@ -294,7 +294,8 @@ class SchematicBuilder {
       }
       default: break;
     }
-    if (task.reads_constant && task.node < graph_.nodes.size()) {  // a table that is gathered from
+    const bool of_constants = task.ddr_read > 0 && task.read_purpose == TrafficPurpose::constants;
+    if (of_constants && task.node < graph_.nodes.size()) {  // a table that is gathered from
       for (TensorId id : graph_.nodes[task.node].inputs) {
         if (id != TensorId::none && graph_[id].constant) {
           return add(model_constant(id, owner_of(task)));

@@ -10,6 +10,7 @@
 #include "npu/compile/vtcm.hpp"
 #include "npuscope/base/string_pool.hpp"
 #include "npuscope/formats/qaic/program.hpp"
+#include "npuscope/npu/compile/traffic.hpp"
 #include "npuscope/npu/graph/graph.hpp"
 
 namespace npuscope::npu {
@@ -37,7 +38,8 @@ struct TaskSpec {
   std::uint64_t ddr_write = 0;
   std::uint64_t multicast = 0;
   std::uint64_t macs = 0;
-  bool reads_constant = false;  // ddr_read is of constants
+  TrafficPurpose read_purpose = TrafficPurpose::constants;  // of ddr_read
+  TrafficPurpose write_purpose = TrafficPurpose::spill;     // of ddr_write
   std::uint8_t flags = 0;
   std::uint8_t thread_imbalance = 0;
   std::uint16_t port = 0;
@@ -54,8 +56,9 @@ struct TaskSpec {
   std::uint32_t tile = 0;
   std::uint32_t tiles = 1;
   // For the schematic
-  std::uint32_t node = 0;            // in Graph::nodes; beyond them: of the outputs
-  TensorId tensor = TensorId::none;  // that it makes or moves, or a part of
+  std::uint32_t node = 0;                 // in Graph::nodes; beyond them: of the outputs
+  TensorId tensor = TensorId::none;       // that it makes or moves, or a part of
+  TensorId read_tensor = TensorId::none;  // that ddr_read is of, if not of that
   Movement movement = Movement::none;
   std::uint64_t vtcm_read = 0;  // bytes
   std::uint64_t vtcm_write = 0;

@@ -89,6 +89,7 @@ bool Residency::stream_largest(std::span<Operand> operands, std::span<NodeResult
     release(result->buffer);
     result->buffer = BufferId::none;
     result->streamed = true;
+    begins_spill(result->storage, Spill::Cause::no_room);
     return true;
   }
   if (operand == nullptr) return false;
@@ -101,7 +102,8 @@ bool Residency::stream_largest(std::span<Operand> operands, std::span<NodeResult
 
 void Residency::stream(Operand& operand) {
   if (operand.storage != no_storage && storages_[operand.storage].buffer != BufferId::none) {
-    operand.temporary ? write_back(operand.storage) : spill(operand.storage);
+    operand.temporary ? write_back(operand.storage, Spill::Cause::no_room)
+                      : spill(operand.storage, Spill::Cause::no_room);
   }
   if (operand.temporary) release(operand.buffer);
   operand.buffer = BufferId::none;

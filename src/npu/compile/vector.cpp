@@ -157,7 +157,7 @@ void VectorLowering::lower_vector(const Node& node, OpClass op_class, const Vect
   if (op_class == OpClass::reduction && lower_split_reduction(node, kernel.name)) return;
   const Partition partition = choose_partition(node, op_class);
   VectorKernel placed = kernel;
-  placed.in_place = op_class == OpClass::elementwise;
+  placed.in_place = op_class == OpClass::elementwise || op_class == OpClass::scatter;
   placed.row_elements = elements_at_once(graph_, node, op_class);
   Layout layout = Layout::flat;
   const StorageId first = storage_of(node.inputs.empty() ? TensorId::none : node.inputs[0]);
@@ -304,7 +304,8 @@ void VectorLowering::emit_vector_tile(const VectorKernel& kernel, const VectorTi
     if (kernel.reads_ddr) {
       spec.memory = strings_.intern("DDR");
       spec.ddr_read = bytes;
-      spec.reads_constant = kernel.reads_constant;
+      spec.read_tensor = kernel.table;
+      if (kernel.source != no_storage) spec.read_purpose = purpose_of_reading(kernel.source);
     }
     TaskNeeds needs;
     if (kernel.source != no_storage) needs = storages_[kernel.source].ddr_writers;

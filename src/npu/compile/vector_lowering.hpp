@@ -17,11 +17,11 @@ class VectorLowering : protected Residency {
   struct VectorKernel {
     std::string name;
     std::function<std::uint64_t(std::uint64_t output_bytes)> cycles;
-    bool reads_ddr = false;         // as many bytes as it puts out, element by element
-    bool reads_constant = false;    // of a constant
-    StorageId source = no_storage;  // else of this
-    bool in_place = false;          // may write over an input of the same size
-    std::uint64_t hmx_macs = 0;     // of the whole operator; then it runs on the HMX
+    bool reads_ddr = false;           // as many bytes as it puts out, element by element
+    TensorId table = TensorId::none;  // of this
+    StorageId source = no_storage;    // which lies here; no storage: a constant
+    bool in_place = false;            // may write over an input of the same size
+    std::uint64_t hmx_macs = 0;       // of the whole operator; then it runs on the HMX
     // What must be computed at once: so many elements that follow one another; 0: everything.
     std::uint64_t row_elements = 0;
   };

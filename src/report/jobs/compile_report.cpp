@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "npuscope/base/text.hpp"
+#include "report/jobs/compile_traffic.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -29,6 +30,30 @@ std::uint64_t largest_vtcm(const npu::CompileMetrics& metrics) {
   std::uint64_t most = 0;
   for (const auto& core : metrics.cores) most = std::max(most, core.vtcm_bytes);
   return most;
+}
+
+std::uint64_t largest_multicast(const npu::CompileMetrics& metrics) {
+  std::uint64_t most = 0;
+  for (const auto& core : metrics.cores) most = std::max(most, core.multicast_bytes);
+  return most;
+}
+
+std::uint64_t multicasting_cores(const npu::CompileMetrics& metrics) {
+  return std::uint64_t(
+      std::count_if(metrics.cores.begin(), metrics.cores.end(),
+                    [](const npu::CoreMetrics& core) { return core.multicast_bytes > 0; }));
+}
+
+// What cores and host share in DDR: outputs, state, statistics and the places of what is spilled.
+std::uint64_t shared_ddr_bytes(const npu::CompiledNetwork& network) {
+  std::uint64_t bytes = network.program.output_bytes + network.program.retained_bytes +
+                        network.metrics.statistics_bytes;
+  for (const npu::Spill& spill : network.metrics.spills) bytes += spill.bytes;
+  return bytes;
+}
+
+std::string size_line(std::string_view label, std::uint64_t bytes) {
+  return fmt::format("{:<28} {:>12}\n", label, compiler_size(bytes));
 }
 
 }  // namespace
@@ -55,7 +80,17 @@ std::string compile_metrics_text(const npu::CompiledNetwork& network) {
     text += fmt::format("VTCM{}Size:\t{}\n", core, compiler_size(metrics.cores[core].vtcm_bytes));
   }
   text += fmt::format("VTCMMaxSize:\t{}\n", compiler_size(largest_vtcm(metrics)));
+  text += size_line("StaticSharedDDRSize:", shared_ddr_bytes(network));
+  text += size_line("DynamicSharedDDRSize:", 0);
+  text += size_line("StaticConstantsSize:", metrics.constant_bytes);
+  text += size_line("MulticastStaticVASizeMax:", largest_multicast(metrics));
   text += fmt::format("{}\n", network.program.network_name);
+  text += traffic_text(metrics);
+  text += size_line("DynamicConstantsSize:", 0);
+  text += size_line("Constants size:", metrics.constant_bytes);
+  text += fmt::format("constants.bin QPC section size: {}\n", constants);
+  text += fmt::format("ELF sections size: {}\n", compiler_size(metrics.program_bytes));
+  text += fmt::format("MulticastTableSize: {}\n", multicasting_cores(metrics));
   return text;
 }
 
@@ -85,6 +120,10 @@ nlohmann::ordered_json compile_metrics_json(const npu::CompiledNetwork& network)
                              {"tasks", core.tasks},
                              {"barriers", core.barriers}});
   }
+  json["statistics_bytes"] = metrics.statistics_bytes;
+  json["program_bytes"] = metrics.program_bytes;
+  json["shared_ddr_bytes"] = shared_ddr_bytes(network);
+  json["traffic"] = traffic_json(metrics);
   json["performance_warnings"] = metrics.performance_warnings;
   return json;
 }

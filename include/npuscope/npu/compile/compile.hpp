@@ -24,6 +24,7 @@
 #include "npuscope/formats/qaic/network_descriptor.hpp"
 #include "npuscope/formats/qaic/program.hpp"
 #include "npuscope/formats/qaic/schematic.hpp"
+#include "npuscope/npu/compile/traffic.hpp"
 #include "npuscope/npu/graph/graph.hpp"
 #include "npuscope/npu/target/target.hpp"
 
@@ -51,6 +52,9 @@ struct CoreMetrics {
   std::uint64_t ddr_write_bytes = 0;
   std::uint64_t multicast_bytes = 0;  // sent
   std::uint64_t peer_bytes = 0;       // sent to other devices
+  PurposeTraffic by_purpose;          // adds up to ddr_read_bytes and ddr_write_bytes
+  std::uint64_t hmx_cycles = 0;       // of all its tasks, one after the other
+  std::uint64_t hvx_cycles = 0;
   std::uint64_t tasks = 0;
   std::uint64_t barriers = 0;  // tasks that other queues wait on
 };
@@ -64,6 +68,14 @@ struct CompileMetrics {
   std::uint64_t d32_constant_bytes = 0;  // the same with matrices padded to d32
   std::uint64_t spill_bytes = 0;         // activations written to DDR because VTCM was full
   std::vector<CoreMetrics> cores;
+  // What the ports move: the host's inputs into DDR, and from it outputs and statistics. Retained
+  // state is copied in and out there too, as the vendor's compiler counts it, though its bytes stay
+  // on the device.
+  PurposeTraffic host;
+  std::vector<TensorTraffic> tensors;  // by purpose, then most bytes first
+  std::vector<Spill> spills;           // in the order of the program
+  std::uint64_t statistics_bytes = 0;  // of the buffer that one inference writes; 0: none
+  std::uint64_t program_bytes = 0;     // of the QPC's section with the tasks
   std::vector<std::string> performance_warnings;
 };
 

@@ -90,6 +90,7 @@ class CompilerLog {
   bool take_traffic(std::string_view line);
   bool take_constant_traffic(std::string_view line);
   bool take_barriers(std::string_view line);
+  bool take_purpose(std::string_view line);
   bool take_told(const TextLine& line);
   bool add_traffic(TextScanner& scanner, const std::string& what);
   void add_checks();
@@ -119,7 +120,7 @@ void CompilerLog::take(const TextLine& line) {
   }
   if (take_told(line) || take_size(text) || take_count(text) || take_vtcm(text) ||
       take_histogram(text) || take_traffic(text) || take_constant_traffic(text) ||
-      take_barriers(text)) {
+      take_barriers(text) || take_purpose(text)) {
     return;
   }
   const bool is_name = text.find_first_of(" \t:") == text.npos;
@@ -282,6 +283,28 @@ bool CompilerLog::take_barriers(std::string_view line) {
   if (!unit) return false;
   rows_.of_unit(*unit, "barriers", MeasureKind::count, Origin::estimated, profile_.base_clock,
                 double(value));
+  return true;
+}
+
+// npuscope's own: "purpose retained state:  read  131072 KB  write  131072 KB", cores and host.
+bool CompilerLog::take_purpose(std::string_view line) {
+  constexpr std::string_view start = "purpose ";
+  const auto colon = line.find(':');
+  if (!line.starts_with(start) || colon == line.npos || unit_of("total") == std::nullopt) {
+    return false;
+  }
+  const std::string_view purpose = line.substr(start.size(), colon - start.size());
+  std::uint64_t read = 0, written = 0;
+  TextScanner scanner(line.substr(colon + 1));
+  scanner.blanks().text("read").blanks().count(read).text(" KB").blanks().text("write").blanks();
+  if (!scanner.count(written).text(" KB").done()) return false;
+  const auto add = [&](std::string_view direction, std::uint64_t kilobytes) {
+    rows_.of_unit(*unit_of("total"), fmt::format("ddr {} bytes for {}", direction, purpose),
+                  MeasureKind::count, Origin::estimated, profile_.base_clock,
+                  double(kilobytes) * kilobyte);
+  };
+  add("read", read);
+  add("write", written);
   return true;
 }
 

@@ -1,0 +1,24 @@
+// The memory traffic of a compilation: the vendor's table (per host, port and core), and what the
+// vendor's does not say: the purpose of every byte.
+//
+//   Compiler estimated memory traffic:
+//   …
+//      host: DDR traffic  read:      65598 KB (first-inf      65598 KB)
+//                constant only:          0 KB (first-inf          0 KB)
+//    port02: DDR traffic  read:      65598 KB
+//       c00: DDR traffic  read:    1040940 KB (first-inf    1041965 KB)
+//   …
+//   purpose retained state:     read     131072 KB  write     131072 KB
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "npuscope/npu/compile/compile.hpp"
+
+namespace npuscope::report {
+
+std::string traffic_text(const npu::CompileMetrics& metrics);
+nlohmann::ordered_json traffic_json(const npu::CompileMetrics& metrics);
+
+}  // namespace npuscope::report

@@ -1,0 +1,131 @@
+// The runs: those of public notebooks with their figures, and those nobody calibrated for.
+#include "report/jobs/validation.hpp"
+
+namespace npuscope::report {
+namespace {
+
+// Files of quic/cloud-ai-sdk, tutorials/NLP: the notebooks Profiler-LLM (SDK 1.12) and
+// Profiler-Intermediate (SDK 1.10).
+constexpr const char* decode_log = "compiler log, decode, SDK 1.12";
+constexpr const char* decode_summary = "opstats of core 9, decode, SDK 1.12";
+constexpr const char* prefill_log = "compiler log, prefill, SDK 1.12";
+constexpr const char* bert_log = "compiler log, SDK 1.10";
+constexpr const char* bert_summary = "opstats of core 0, SDK 1.10";
+
+using Unit = ValidationFigure::Unit;
+
+double kilobytes(std::uint64_t bytes) { return double(bytes) / 1024; }
+
+npu::Traffic of_cores(const ValidationOutcome& outcome, npu::TrafficPurpose purpose) {
+  npu::Traffic sum;
+  for (const npu::CoreMetrics& core : outcome.compiled.cores) {
+    sum.read_bytes += core.by_purpose[purpose].read_bytes;
+    sum.write_bytes += core.by_purpose[purpose].write_bytes;
+  }
+  return sum;
+}
+
+}  // namespace
+
+ValidationCase amber_decode_case() { return {"Amber 7B decode", "amber-7b", {1, 1, 128}, 14}; }
+
+// Compiled as in the notebook: without statistics.
+ValidationCase amber_prefill_case() {
+  return {"Amber 7B prefill 32", "amber-7b", {1, 32, 128}, 14, 0};
+}
+
+ValidationCase bert_case() { return {"BERT-base batch 8", "bert-base", {8, 128, 0}, 2, 70, 20}; }
+
+std::vector<ValidationCase> predicted_cases() {
+  std::vector<ValidationCase> cases{
+      {"BERT-base batch 8, 1 core", "bert-base", {8, 128, 0}, 1, 70, 20},
+      {"BERT-base batch 8, 4 cores", "bert-base", {8, 128, 0}, 4, 70, 20},
+      {"Amber 7B prefill 32, context 128", "amber-7b", {1, 32, 128}, 14},
+      {"Amber 7B prefill 128, context 128", "amber-7b", {1, 128, 128}, 14},
+  };
+  for (const std::int64_t context : {128, 512, 1024, 2048}) {
+    cases.push_back(
+        {"Amber 7B decode, context " + std::to_string(context), "amber-7b", {1, 1, context}, 14});
+  }
+  for (const std::int64_t batch : {2, 4, 8, 16}) {
+    cases.push_back(
+        {"Amber 7B decode, batch " + std::to_string(batch), "amber-7b", {batch, 1, 128}, 14});
+  }
+  return cases;
+}
+
+std::vector<ValidationFigure> figures_of(const ValidationOutcome& decode,
+                                         const ValidationOutcome& prefill,
+                                         const ValidationOutcome& bert) {
+  const auto beyond = double(prefill.read_kilobytes() - prefill.constant_kilobytes());
+  const auto written = double(prefill.write_kilobytes());
+  return {
+      {decode.run.name, "device time", Unit::seconds, 0.125106, decode.device_s, 0.10,
+       decode_summary},
+      {decode.run.name, "HMX utilisation", Unit::share, 0.0385, decode.hmx_utilization, 0.02,
+       decode_summary},
+      {decode.run.name, "HVX utilisation", Unit::share, 0.0101, decode.hvx_utilization, 0.02,
+       decode_summary},
+      {decode.run.name, "DDR read, constant only", Unit::kilobytes, 12'889'560,
+       double(decode.constant_kilobytes()), 0.01, decode_log},
+      {prefill.run.name, "DDR read, constant only", Unit::kilobytes, 12'888'376,
+       double(prefill.constant_kilobytes()), 0.01, prefill_log},
+      {prefill.run.name, "DDR read beyond constants", Unit::kilobytes, 131'135, beyond, 0.01,
+       prefill_log},
+      {prefill.run.name, "DDR write", Unit::kilobytes, 131'135, written, 0.01, prefill_log},
+      {prefill.run.name, "read beyond constants = write", Unit::kilobytes, written, beyond, 0.01,
+       "both sides of npuscope's own"},
+      {bert.run.name, "device time", Unit::seconds, 0.0231603, bert.device_s, 0.15, bert_summary},
+      {bert.run.name, "HMX utilisation", Unit::share, 0.5477, bert.hmx_utilization, 0.08,
+       bert_summary},
+      {bert.run.name, "HVX utilisation", Unit::share, 0.6052, bert.hvx_utilization, 0.08,
+       bert_summary},
+      {bert.run.name, "convolution, share of cycles", Unit::share, 0.5467, bert.convolution_share,
+       0.08, bert_summary},
+      {bert.run.name, "softmax, share of cycles", Unit::share, 0.1587, bert.softmax_share, 0.08,
+       bert_summary},
+      {bert.run.name, "DDR read", Unit::kilobytes, 168'941, double(bert.read_kilobytes()), 0.03,
+       bert_log},
+  };
+}
+
+std::vector<TrafficLine> reconcile(const ValidationOutcome& decode,
+                                   const ValidationOutcome& prefill) {
+  using enum npu::TrafficPurpose;
+  const npu::PurposeTraffic& host = prefill.compiled.host;
+  const npu::Traffic state = of_cores(prefill, retained_state);
+  const npu::Traffic output = of_cores(prefill, network_output);
+  const std::string& run = prefill.run.name;
+  std::vector<TrafficLine> lines{
+      {run, "read by cores: state", 65'536, kilobytes(state.read_bytes),
+       "32 layers x key and value x 32 heads x 128 tokens x 128 x 2 bytes"},
+      {run, "read by cores: input", 0, kilobytes(of_cores(prefill, network_input).read_bytes),
+       "token numbers and positions; the card multicasts them"},
+      {run, "read by the host port: state", 65'536, kilobytes(host[retained_state].read_bytes),
+       "the updated state, copied out"},
+      {run, "read by the host port: output", 62, kilobytes(host[network_output].read_bytes),
+       "logits of one token: 32,000 x 2 bytes"},
+      {run, "written by the host port: state", 65'536, kilobytes(host[retained_state].write_bytes),
+       "the state, copied in"},
+      {run, "written by cores: state", 65'536, kilobytes(state.write_bytes),
+       "ScatterND puts out all of its state"},
+      {run, "written by cores: output", 62, kilobytes(output.write_bytes), "the logits"},
+      {run, "spill", 0, kilobytes(of_cores(prefill, spill).write_bytes),
+       "no activation leaves VTCM: what the notebook calls spill is the state"},
+  };
+  const std::string& other = decode.run.name;
+  const double buffer = kilobytes(decode.compiled.statistics_bytes);
+  lines.push_back({other, "statistics buffer, once", 27'784, buffer,
+                   "npuscope's buffer has a layout and a number of records of its own"});
+  lines.push_back({other, "statistics buffer, as counted", 388'976,
+                   kilobytes(of_cores(decode, npu::TrafficPurpose::statistics).write_bytes),
+                   "the vendor's table counts all of the buffer for each of 14 cores, npuscope "
+                   "what each core writes of it"});
+  lines.push_back({other, "state, read and written by cores", 131'072,
+                   kilobytes(of_cores(decode, retained_state).read_bytes +
+                             of_cores(decode, retained_state).write_bytes),
+                   "as in prefill"});
+  return lines;
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,154 @@
+#include "report/jobs/validation_document.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace npuscope::report {
+namespace {
+
+std::string amount(ValidationFigure::Unit unit, double value) {
+  switch (unit) {
+    case ValidationFigure::Unit::seconds: return fmt::format("{:.2f} ms", value * 1e3);
+    case ValidationFigure::Unit::share: return fmt::format("{:.2f} %", value * 100);
+    case ValidationFigure::Unit::kilobytes: return fmt::format("{:.0f} KB", value);
+  }
+  return {};
+}
+
+std::string difference_text(const ValidationFigure& figure) {
+  const bool points = figure.unit == ValidationFigure::Unit::share;
+  return fmt::format("{:+.2f} {}", figure.difference() * 100, points ? "points" : "%");
+}
+
+std::string tolerance_text(const ValidationFigure& figure) {
+  const bool points = figure.unit == ValidationFigure::Unit::share;
+  return fmt::format("{:g} {}", figure.tolerance * 100, points ? "points" : "%");
+}
+
+Section figures_section(const Validation& validation) {
+  Section section{.key = "figures", .title = "Real runs"};
+  section.table.fields = {{"run", "run"},
+                          {"figure", "figure"},
+                          {"real", ""},
+                          {"ours", ""},
+                          {"real_text", "real card"},
+                          {"ours_text", "npuscope"},
+                          {"difference", "difference"},
+                          {"tolerance", "tolerance"},
+                          {"met", "met", Format::truth},
+                          {"source", "source"}};
+  section.table.fields[2].format = section.table.fields[3].format = Format::number;
+  for (const ValidationFigure& figure : validation.figures) {
+    section.table.rows.push_back({figure.run, figure.what, figure.real, figure.ours,
+                                  amount(figure.unit, figure.real),
+                                  amount(figure.unit, figure.ours), difference_text(figure),
+                                  tolerance_text(figure), figure.met(), figure.source});
+  }
+  const auto missed = std::count_if(validation.figures.begin(), validation.figures.end(),
+                                    [](const ValidationFigure& figure) { return !figure.met(); });
+  section.remarks.push_back(
+      missed == 0
+          ? fmt::format("All {} figures are within their tolerance.", validation.figures.size())
+          : fmt::format("{} of {} figures are beyond their tolerance.", missed,
+                        validation.figures.size()));
+  section.remarks.push_back(
+      "One set of parameters for all runs; each has its source beside it in the target's file. "
+      "Those marked BERT or AMBER there were taken from these very runs, so agreement in device "
+      "time and utilisation shows that the parts add up, not that they were foreseen. Traffic "
+      "follows from the model and the tiling alone.");
+  return section;
+}
+
+Section traffic_section(const Validation& validation) {
+  Section section{.key = "traffic", .title = "Traffic line by line"};
+  section.remarks.push_back(
+      "The notebook calls `DDR traffic read` minus `constant only` an estimate of spill, and "
+      "advises "
+      "against compiling with statistics when traffic is looked at. With the purposes apart, "
+      "neither is needed:");
+  section.table.fields = {{"run", "run"},
+                          {"line", "line"},
+                          {"real_kilobytes", ""},
+                          {"our_kilobytes", ""},
+                          {"real_text", "real card, KB"},
+                          {"our_text", "npuscope, KB"},
+                          {"explanation", "what it is"}};
+  section.table.fields[2].format = section.table.fields[3].format = Format::number;
+  for (const TrafficLine& line : validation.traffic) {
+    section.table.rows.push_back({line.run, line.what, line.real_kilobytes, line.our_kilobytes,
+                                  fmt::format("{:.0f}", line.real_kilobytes),
+                                  fmt::format("{:.0f}", line.our_kilobytes), line.explanation});
+  }
+  return section;
+}
+
+Section rooflines_section(std::string key, std::string title,
+                          const std::vector<ValidationOutcome>& outcomes) {
+  Section section{.key = std::move(key), .title = std::move(title)};
+  section.table.fields = {{"run", "run"},
+                          {"cores", "cores", Format::count},
+                          {"ddr_s", "DDR at least", Format::seconds},
+                          {"hmx_s", "HMX at least", Format::seconds},
+                          {"hvx_s", "HVX at least", Format::seconds},
+                          {"bound", "bound by"},
+                          {"device_s", "npuscope", Format::seconds},
+                          {"of_floor", "of the longest"},
+                          {"hmx_utilization", "HMX", Format::share},
+                          {"hvx_utilization", "HVX", Format::share},
+                          {"spill_bytes", "spill", Format::bytes}};
+  for (const ValidationOutcome& outcome : outcomes) {
+    const Roofline& floor = outcome.by_hand;
+    const bool ran = outcome.device_s > 0;
+    section.table.rows.push_back(
+        {outcome.run.name, outcome.run.cores, floor.ddr_s, floor.hmx_s, floor.hvx_s, floor.bound(),
+         ran ? Value(outcome.device_s) : Value(),
+         ran ? Value(fmt::format("{:.2f} x", outcome.device_s / floor.longest())) : Value(),
+         ran ? Value(outcome.hmx_utilization) : Value(),
+         ran ? Value(outcome.hvx_utilization) : Value(), outcome.compiled.spill_bytes});
+  }
+  return section;
+}
+
+Section method_section(const npu::Target& target) {
+  Section section{.key = "method", .title = "How it is computed"};
+  section.remarks = {
+      fmt::format("Target {}. Every run goes the way of a user: generated model, compiler, "
+                  "reference NPU, statistics buffer, opstats summary. Times and utilisation are of "
+                  "one warm inference: the device clock of a cold one has not settled.",
+                  target.name),
+      fmt::format("The rooflines are closed forms of the models' sizes; neither compiler nor "
+                  "simulator has a part in them. DDR: weights once, state once in and once out, at "
+                  "{:.1f} GB/s sustained or {:.1f} GB/s for each core, whichever is less. HMX: "
+                  "multiply-accumulates with rows padded to {}, at the peak of {:.0f} a cycle and "
+                  "{:.2f} GHz. HVX: softmax with scaling and mask, and the activation function of "
+                  "the feed-forward layer, at the cost of their kernels in the target's file.",
+                  target.ddr_bytes_per_s * target.ddr_efficiency * 1e-9,
+                  target.ddr_bytes_per_s_per_core * 1e-9, target.hmx_alignment,
+                  target.hmx_macs_per_cycle_fp16, target.core_hz * 1e-9),
+      "A run that spills is far above its roofline: the VTCM of one core cannot hold what a layer "
+      "of "
+      "the encoder needs with batch 8, and this compiler does not tile across layers as the "
+      "vendor's does. Expect a card to be faster there.",
+      "What is not in the model: the runner's own time between inferences (the card's runner "
+      "waited 103 ms for each decode input while it made random ones and wrote files), refresh and "
+      "page conflicts of the DDR beyond its sustained rate, and contention on the way between "
+      "cores. State lies spread over the cores; the card kept all of it on core 0. Constants are "
+      "read again in every inference; the card keeps 22 MB of them in VTCM after the first."};
+  return section;
+}
+
+}  // namespace
+
+Document make_validation_document(const Validation& validation, const npu::Target& target) {
+  Document document;
+  document.sections = {
+      figures_section(validation), traffic_section(validation),
+      rooflines_section("rooflines", "Rooflines of the real runs", validation.real),
+      rooflines_section("predictions", "Predictions: runs that calibration did not use",
+                        validation.predicted),
+      method_section(target)};
+  return document;
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,132 @@
+// The reference NPU against the figures of real cards, with the tolerances of docs/validation.md.
+#include "report/jobs/validation.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "report/document/document_markdown.hpp"
+#include "report/jobs/validation_document.hpp"
+
+namespace npuscope::report {
+namespace {
+
+const npu::Target& aic100() {
+  static const npu::Target target = *npu::builtin_target("aic100");
+  return target;
+}
+
+const Validation& validation() {
+  static const Result<Validation> result = validate(aic100());
+  EXPECT_TRUE(result) << (result ? "" : result.error().message);
+  return *result;
+}
+
+const ValidationOutcome& predicted(std::string_view name) {
+  for (const ValidationOutcome& outcome : validation().predicted) {
+    if (outcome.run.name == name) return outcome;
+  }
+  ADD_FAILURE() << "no run " << name;
+  return validation().predicted.front();
+}
+
+TEST(Validation, EveryPublicFigureIsMetWithinItsTolerance) {
+  ASSERT_EQ(validation().figures.size(), 14u);
+  for (const ValidationFigure& figure : validation().figures) {
+    EXPECT_TRUE(figure.met()) << figure.run << ", " << figure.what << ": " << figure.ours
+                              << " where a card has " << figure.real;
+  }
+}
+
+TEST(Validation, TheStateIsCopiedInAndOutToTheByte) {
+  const auto& prefill = validation().real[1];
+  constexpr std::uint64_t state = 32ull * 2 * 32 * 128 * 128 * 2;
+  npu::Traffic cores;
+  for (const npu::CoreMetrics& core : prefill.compiled.cores) {
+    const npu::Traffic& own = core.by_purpose[npu::TrafficPurpose::retained_state];
+    cores.read_bytes += own.read_bytes;
+    cores.write_bytes += own.write_bytes;
+  }
+  EXPECT_EQ(cores.read_bytes, state);
+  EXPECT_EQ(cores.write_bytes, state);
+  EXPECT_EQ(prefill.compiled.host[npu::TrafficPurpose::retained_state].read_bytes, state);
+  EXPECT_EQ(prefill.compiled.spill_bytes, 0u);
+  EXPECT_TRUE(prefill.compiled.spills.empty());
+}
+
+TEST(Validation, NoRunIsFasterThanItsRoofline) {
+  for (const auto* outcomes : {&validation().real, &validation().predicted}) {
+    for (const ValidationOutcome& outcome : *outcomes) {
+      if (outcome.device_s == 0) continue;
+      EXPECT_GE(outcome.device_s, outcome.by_hand.longest()) << outcome.run.name;
+    }
+  }
+}
+
+TEST(Validation, DecodersStayNearTheMemorysRoofline) {
+  for (const ValidationOutcome& outcome : validation().predicted) {
+    if (outcome.run.preset != "amber-7b") continue;
+    EXPECT_EQ(outcome.by_hand.bound(), "memory") << outcome.run.name;
+    EXPECT_LT(outcome.device_s, 1.06 * outcome.by_hand.longest()) << outcome.run.name;
+  }
+}
+
+TEST(Validation, LongerContextsAndLargerBatchesTakeLonger) {
+  EXPECT_LT(predicted("Amber 7B decode, context 128").device_s,
+            predicted("Amber 7B decode, context 512").device_s);
+  EXPECT_LT(predicted("Amber 7B decode, context 1024").device_s,
+            predicted("Amber 7B decode, context 2048").device_s);
+  EXPECT_LT(predicted("Amber 7B decode, batch 2").device_s,
+            predicted("Amber 7B decode, batch 16").device_s);
+}
+
+TEST(Validation, TwiceTheCoresMakeAnEncoderNearlyTwiceAsFast) {
+  const double two = validation().real[2].device_s;
+  const double four = predicted("BERT-base batch 8, 4 cores").device_s;
+  EXPECT_NEAR(two / four, 2, 0.2);
+}
+
+// 12,319 MiB of weights without the embedding table, 128 MiB of state, at 112.34 GB/s.
+TEST(RooflineByHand, OfAmbersDecode) {
+  const Roofline roofline =
+      roofline_by_hand(amber_decode_case(), *npu::make_architecture("amber-7b", {}), aic100());
+  EXPECT_EQ(roofline.ddr_bytes, 2.0 * (6'738'415'616 - 32'000 * 4096) + 2.0 * (64 << 20));
+  EXPECT_NEAR(roofline.ddr_s, 0.1188, 0.0001);
+  EXPECT_NEAR(roofline.hmx_s, 212'500'217'856 / (14 * 4096 * 1.45e9), 1e-9);
+  EXPECT_EQ(roofline.bound(), "memory");
+}
+
+TEST(ValidationFigures, MeasureSharesInPointsAndTheRestRelatively) {
+  ValidationFigure figure;
+  figure.real = 0.5;
+  figure.ours = 0.6;
+  figure.tolerance = 0.15;
+  EXPECT_FALSE(figure.met());  // seconds: 20 %
+  figure.unit = ValidationFigure::Unit::share;
+  EXPECT_TRUE(figure.met());  // 10 points
+  figure.ours = std::nan("");
+  EXPECT_TRUE(std::isnan(figure.difference()));
+}
+
+// docs/validation.md is what the command prints.
+TEST(ValidationDocument, IsTheOneInTheDocumentation) {
+  std::ifstream file(std::string(NPUSCOPE_SOURCE_DIR) + "/docs/validation.md");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const Document document = make_validation_document(validation(), aic100());
+  EXPECT_EQ(text, document_markdown(document, "The reference NPU against real cards"))
+      << "print it anew: npuscope validate --markdown > docs/validation.md";
+}
+
+TEST(DocumentMarkdown, LetsNoNameBecomeMarkup) {
+  Document document;
+  document.sections = {Section{.key = "t", .title = "A <b> title"}};
+  document.sections[0].table.fields = {{"name", "name"}, {"n", "n", Format::count}};
+  document.sections[0].table.rows = {{"a|b [x](y) *z*", 3}};
+  EXPECT_EQ(
+      document_markdown(document, "T"),
+      "# T\n\n## A \\<b\\> title\n\n| name | n |\n|---|---:|\n| a\\|b \\[x\\](y) \\*z\\* | 3 |\n");
+}
+
+}  // namespace
+}  // namespace npuscope::report
