@@ -8,6 +8,9 @@
 namespace npuscope::npu {
 namespace {
 
+// Looked at from each node on: a bound keeps the cost of very long rows linear.
+constexpr std::size_t longest_chain = 64;
+
 bool is_splat(const Tensor& tensor) { return tensor.constant && tensor.elements() == 1; }
 
 }  // namespace
@@ -18,7 +21,7 @@ struct VectorLowering::Chain {
   std::size_t end = 0;             // position after the last
   std::set<TensorId> made;         // by them
   TensorId result = TensorId::none;
-  std::int64_t source_uses = 0;  // as inputs of them
+  std::int64_t source_uses = 0;  // how many of them take it
 };
 
 // Its inputs are the source, what the chain has made, and known scalars; a tensor like the source
@@ -54,15 +57,17 @@ VectorLowering::Chain VectorLowering::find_chain() const {
       source.bytes != bytes_of(chain.source)) {
     return best;
   }
+  const std::size_t end = std::min(graph_.nodes.size(), position_ + longest_chain);
   std::int64_t open = 0;  // uses of what was made that are still to come, the last result's not
-  for (std::size_t at = position_; at < graph_.nodes.size(); ++at) {
+  for (std::size_t at = position_; at < end; ++at) {
     const Node& node = graph_.nodes[at];
     const NodePlan& plan = plans_[at];
     if (plan.fate == NodeFate::folded || plan.fate == NodeFate::fused) continue;
     if (!joins_chain(chain, node, plan)) break;
-    for (TensorId id : node.inputs) {
+    // A node that takes a tensor twice is one consumer.
+    for (TensorId id : std::set<TensorId>(node.inputs.begin(), node.inputs.end())) {
       if (id == chain.source) ++chain.source_uses;
-      if (id != TensorId::none && chain.made.contains(id)) --open;
+      if (chain.made.contains(id)) --open;
     }
     chain.nodes.push_back(at);
     chain.end = at + 1;
@@ -116,10 +121,9 @@ void VectorLowering::emit_chain_tile(const Chain& chain, std::size_t index, std:
     begin_node(node);
     std::vector<BufferId> reads, free;
     for (const auto& [id, buffer] : place) {
-      const auto used = std::count(node.inputs.begin(), node.inputs.end(), id);
-      if (used == 0) continue;
+      if (std::find(node.inputs.begin(), node.inputs.end(), id) == node.inputs.end()) continue;
       reads.push_back(buffer);
-      if ((uses[id] -= used) == 0) free.push_back(buffer);
+      if (--uses[id] == 0) free.push_back(buffer);
     }
     const bool at_home = std::find(free.begin(), free.end(), home) != free.end();
     const bool in_place = !free.empty();
