@@ -124,7 +124,7 @@ void warn_of_imbalance(const CompileMetrics& metrics, std::vector<std::string>& 
     all += core.hmx_cycles;
   }
   const double even = double(all) / double(std::max<std::size_t>(metrics.cores.size(), 1));
-  if (metrics.cores.size() < 2 || double(most) < worth_saying * even) return;
+  if (metrics.cores.size() < 2 || all == 0 || double(most) < worth_saying * even) return;
   warnings.push_back(fmt::format(
       "the busiest core's HMX has {:.0f}% more work than an even share; a number of cores that "
       "divides the model's batch, heads or columns balances it",
