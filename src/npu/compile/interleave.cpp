@@ -52,7 +52,8 @@ class Group {
     late_.resize(begin - begin_, false);
     for (TaskIndex i = begin; i < end; ++i) {
       const bool on_hmx = tasks_.tasks()[i].group == qaic::ThreadGroup::hmx;
-      bool late = on_hmx && hmx_is_late_;
+      // What comes from another device may wait for what this one sends after its tiles.
+      bool late = (on_hmx && hmx_is_late_) || tasks_.tasks()[i].peer_bytes > 0;
       if (!is_tile(i) && tasks_.tasks()[i].group == qaic::ThreadGroup::hvx) return false;
       for (const TaskNeed& need : tasks_.needs(i)) {
         if (need.task < begin_) continue;
