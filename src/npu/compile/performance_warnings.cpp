@@ -131,16 +131,6 @@ void warn_of_imbalance(const CompileMetrics& metrics, std::vector<std::string>& 
       100 * (double(most) / even - 1)));
 }
 
-void warn_of_statistics(const CompileMetrics& metrics, std::vector<std::string>& warnings) {
-  std::uint64_t all = 0;
-  for (const CoreMetrics& core : metrics.cores) all += core.ddr_write_bytes;
-  if (metrics.statistics_bytes * 2 < all || metrics.statistics_bytes < 1 << 20) return;
-  warnings.push_back(fmt::format(
-      "{:.0f} KB of the DDR writes are the statistics buffer, {:.0f}% of all; it is counted apart, "
-      "so the model's own traffic can be read from the same compilation",
-      double(metrics.statistics_bytes) / kibibyte, share_of(metrics.statistics_bytes, all)));
-}
-
 }  // namespace
 
 std::vector<std::string> performance_warnings(const Graph& graph, const Target& target,
@@ -151,7 +141,6 @@ std::vector<std::string> performance_warnings(const Graph& graph, const Target& 
   warn_of_memory_bound(target, metrics, warnings);
   warn_of_padding(target, metrics, warnings);
   warn_of_imbalance(metrics, warnings);
-  warn_of_statistics(metrics, warnings);
   warn_of_unknown(graph, warnings);
   return warnings;
 }
