@@ -92,7 +92,7 @@ void warn_of_memory_bound(const Target& target, const CompileMetrics& metrics,
                           std::vector<std::string>& warnings) {
   constexpr double clearly = 2;
   const Floors floors = floors_of(target, metrics);
-  if (floors.hmx_s <= 0 || floors.ddr_s < clearly * floors.hmx_s) return;
+  if (metrics.hmx_macs == 0 || floors.ddr_s < clearly * floors.hmx_s) return;
   std::uint64_t constants = 0, all = 0;
   for (const CoreMetrics& core : metrics.cores) {
     constants += core.ddr_read_constant_bytes;
@@ -124,7 +124,8 @@ void warn_of_imbalance(const CompileMetrics& metrics, std::vector<std::string>& 
     all += core.hmx_cycles;
   }
   const double even = double(all) / double(std::max<std::size_t>(metrics.cores.size(), 1));
-  if (metrics.cores.size() < 2 || all == 0 || double(most) < worth_saying * even) return;
+  if (metrics.cores.size() < 2 || metrics.hmx_macs == 0 || double(most) < worth_saying * even)
+    return;
   warnings.push_back(fmt::format(
       "the busiest core's HMX has {:.0f}% more work than an even share; a number of cores that "
       "divides the model's batch, heads or columns balances it",

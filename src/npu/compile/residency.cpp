@@ -483,7 +483,9 @@ void Residency::keep_result(const NodeResult& result) {
   storage.buffer = result.buffer;
   if (result.buffer != BufferId::none) {
     resident_.push_back(result.storage);
-    if (storage.output_uses > 0 && storage.layout == Layout::flat) {
+    // Among several devices it would stand in the queue before what another device waits for.
+    const bool alone = options_.slices < 2;
+    if (alone && storage.output_uses > 0 && storage.layout == Layout::flat) {
       write_back(result.storage, Spill::Cause::pushed_out);
     }
   }

@@ -28,6 +28,30 @@ std::int64_t estimated_duration(const TaskSpec& task, const Target& target, std:
   return std::llround(seconds * 1e12);
 }
 
+bool is_outgoing(const TaskSpec& task) { return task.peer_bytes > 0 && !task.incoming; }
+bool is_incoming(const TaskSpec& task) { return task.peer_bytes > 0 && task.incoming; }
+
+// What all cores send to other devices in one exchange comes before what they receive in it.
+void send_before_receiving(const TaskGraph& tasks, std::vector<TaskIndex>& order) {
+  const auto& specs = tasks.tasks();
+  const auto needs_one_of = [&](TaskIndex task, auto begin, auto end) {
+    return std::any_of(begin, end, [&](TaskIndex other) {
+      const auto needs = tasks.needs(task);
+      return std::any_of(needs.begin(), needs.end(),
+                         [&](const TaskNeed& need) { return need.task == other; });
+    });
+  };
+  for (auto begin = order.begin(); begin != order.end();) {
+    auto end = begin;
+    while (end != order.end() && specs[*end].peer_bytes > 0) {
+      if (is_outgoing(specs[*end]) && needs_one_of(*end, begin, end)) break;
+      ++end;
+    }
+    std::stable_partition(begin, end, [&](TaskIndex task) { return is_outgoing(specs[task]); });
+    begin = end == begin ? end + 1 : end;
+  }
+}
+
 }  // namespace
 
 Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
@@ -36,16 +60,22 @@ Schedule schedule_tasks(const TaskGraph& tasks, const Target& target) {
   std::vector<std::int64_t> end(count);
   const std::size_t queue_count = tasks.cores() * qaic::thread_groups;
   std::vector<std::int64_t> free_at(queue_count, 0);
-  const std::vector<TaskIndex> order = interleave_tiles(tasks);
+  std::vector<TaskIndex> order = interleave_tiles(tasks);
+  send_before_receiving(tasks, order);
+  std::int64_t sent = 0;  // by all cores so far
   for (TaskIndex i : order) {
     const TaskSpec& task = tasks.tasks()[i];
     std::int64_t ready = 0;
     for (const TaskNeed& need : tasks.needs(i)) ready = std::max(ready, end[need.task]);
+    // Devices wait for one another: were anything that follows a transfer from another to stand in
+    // a queue before what this one sends in the same exchange, each could wait for the other.
+    if (is_incoming(task)) ready = std::max(ready, sent);
     const std::uint32_t queue = tasks.queue_of(i);
     const bool in_program_order = tasks.runs_in_program_order(i);
     begin[i] = in_program_order ? std::max(ready, free_at[queue]) : ready;
     end[i] = begin[i] + estimated_duration(task, target, tasks.cores());
     if (in_program_order) free_at[queue] = end[i];
+    if (is_outgoing(task)) sent = std::max(sent, end[i]);
   }
   Schedule schedule;
   schedule.global = order;
