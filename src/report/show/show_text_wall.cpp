@@ -9,26 +9,6 @@
 namespace npuscope::report {
 namespace {
 
-// What the cores ran at while they had the inference: a governor may slow them down.
-std::string core_clocks(const Page& page) {
-  const auto& columns = page.unit_numbers.columns;
-  const auto column = std::find_if(columns.begin(), columns.end(), [](const auto& each) {
-    return each.name == "effective frequency (Hz)";
-  });
-  if (column == columns.end() || page.units.units.empty()) return {};
-  double least = 0, most = 0;
-  for (const analysis::UnitNumber& number : page.unit_numbers.numbers) {
-    if (number.column != std::uint32_t(column - columns.begin())) continue;
-    least = least == 0 ? number.value : std::min(least, number.value);
-    most = std::max(most, number.value);
-  }
-  if (most == 0) return {};
-  const std::string range = hertz_text(least) == hertz_text(most)
-                                ? hertz_text(most)
-                                : hertz_text(least) + " to " + hertz_text(most);
-  return range + ", cycles by time of cores and threads (derived)";
-}
-
 using namespace analysis;
 
 // On average while any is; work does not say it where spans of one unit overlap.
@@ -95,7 +75,6 @@ void PageText::print_wall() {
     line("rate", fmt::format("{} inferences per second, one after another (derived)",
                              number_text(*coarse.inferences_per_second)));
   }
-  if (const std::string clocks = core_clocks(page_); !clocks.empty()) line("core clock", clocks);
 }
 
 void PageText::print_phases() {

@@ -57,7 +57,7 @@ TEST(CompileReport, HasAllLinesOfTheVendors) {
 
 TEST(CompileReport, IsReadBackAsACompilersLogWithoutARest) {
   const std::string text = compile_metrics_text(compile_for(squeezenet(), 3, 70));
-  const auto profiles = qaic::read_compiler_log(text, "log");
+  const auto profiles = qaic::read_text(qaic::TextKind::compiler_log, text, "log");
   ASSERT_TRUE(profiles) << profiles.error().message;
   for (const Note& note : profiles->at(0).notes) ADD_FAILURE() << note.message;
   EXPECT_GE(profiles->at(0).checks.size(), 4u);
