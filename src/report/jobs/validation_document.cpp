@@ -63,10 +63,9 @@ Section figures_section(const Validation& validation) {
 Section traffic_section(const Validation& validation) {
   Section section{.key = "traffic", .title = "Traffic line by line"};
   section.remarks.push_back(
-      "The notebook calls `DDR traffic read` minus `constant only` an estimate of spill, and "
-      "advises "
-      "against compiling with statistics when traffic is looked at. With the purposes apart, "
-      "neither is needed:");
+      "The notebook calls \"DDR traffic read\" minus \"constant only\" an estimate of spill, and "
+      "advises against compiling with statistics when traffic is looked at. With the purposes "
+      "apart, neither is needed.");
   section.table.fields = {{"run", "run"},
                           {"line", "line"},
                           {"real_kilobytes", ""},
