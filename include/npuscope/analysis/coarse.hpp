@@ -59,7 +59,7 @@ struct Coarse {
   std::int64_t longest_gap = 0;  // the longest of them
   Spread inferences;             // wall of each inference, where spans say of which they are
   // Whether anything has times: where only inferences have, nobody knows what ran in them.
-  bool has_parts() const { return active + waiting() > 0; }
+  bool has_parts() const { return active > 0 || waiting() > 0; }
   std::int64_t waiting() const {
     return parts[std::size_t(Part::waiting_for_dma)] + parts[std::size_t(Part::other_waiting)];
   }
