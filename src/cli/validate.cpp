@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/documents.hpp"
-#include "npuscope/npu/compile/build.hpp"
+#include "npuscope/npu/target/target.hpp"
 #include "report/document/document_markdown.hpp"
 #include "report/jobs/validation_document.hpp"
 

@@ -236,13 +236,6 @@ Result<std::vector<std::uint32_t>> parse_pmu_events(std::string_view list) {
   return codes;
 }
 
-Result<Target> find_target(const std::string& name_or_path) {
-  if (!name_or_path.ends_with(".toml")) return builtin_target(name_or_path);
-  auto file = MappedFile::open(name_or_path);
-  if (!file) return tl::unexpected(file.error());
-  return parse_target(as_text(file->bytes()), name_or_path);
-}
-
 Result<BuildResult> build_from_onnx(const std::filesystem::path& model, BuildRequest request) {
   return Builder(model, std::move(request)).run();
 }

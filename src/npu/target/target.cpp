@@ -1,71 +1,11 @@
 #include "npuscope/npu/target/target.hpp"
 
-#include <toml++/toml.h>
-
-#include <cmath>
 #include <set>
-#include <utility>
+
+#include "npu/target/field_reader.hpp"
 
 namespace npuscope::npu {
 namespace {
-
-// Reads fields from one TOML document and keeps the first error.
-class FieldReader {
- public:
-  FieldReader(const toml::table& root, std::string name) : root_(root), name_(std::move(name)) {}
-
-  void text(std::string_view path, std::string& out) {
-    const auto node = root_.at_path(path);
-    if (auto value = node.value<std::string>()) {
-      out = *value;
-    } else {
-      fail(path, "a text");
-    }
-  }
-
-  void boolean(std::string_view path, bool& out) {
-    if (auto value = root_.at_path(path).value<bool>()) {
-      out = *value;
-    } else {
-      fail(path, "true or false");
-    }
-  }
-
-  void number(std::string_view path, double& out, double least, double most) {
-    const auto node = root_.at_path(path);
-    const auto value = node.value<double>();
-    if (!value) return fail(path, "a number");
-    if (!std::isfinite(*value) || *value < least || *value > most) {
-      return fail(path, fmt::format("between {} and {}", least, most));
-    }
-    out = *value;
-  }
-
-  template <class Integer>
-  void integer(std::string_view path, Integer& out, double least, double most) {
-    double value = 0;
-    number(path, value, least, most);
-    if (value != std::floor(value)) return fail(path, "a whole number");
-    out = Integer(value);
-  }
-
-  void fail(std::string_view path, std::string_view expected) {
-    if (!error_.empty()) return;
-    const auto line = root_.at_path(path).node() != nullptr
-                          ? root_.at_path(path).node()->source().begin.line
-                          : toml::source_index{0};
-    error_ = line > 0 ? fmt::format("{}:{}: {} must be {}", name_, line, path, expected)
-                      : fmt::format("{}: {} is missing; it must be {}", name_, path, expected);
-  }
-
-  const toml::table& root() const { return root_; }
-  const std::string& error() const { return error_; }
-
- private:
-  const toml::table& root_;
-  std::string name_;
-  std::string error_;
-};
 
 constexpr double huge = 1e18;
 
@@ -225,15 +165,18 @@ void read_pmu(FieldReader& in, Target& target) {
 }  // namespace
 
 Result<Target> parse_target(std::string_view toml, std::string name) {
-  toml::table root;
-  try {
-    root = toml::parse(toml, name);
-  } catch (const toml::parse_error& error) {
-    return input_error("{}:{}: {}; see targets/aic100.toml for an example", name,
-                       error.source().begin.line, error.description());
+  auto root = read_toml(toml, name);
+  if (!root) return tl::unexpected(root.error());
+  auto architecture = architecture_of(*root, name);
+  if (!architecture) return tl::unexpected(architecture.error());
+  if (*architecture != TargetArchitecture::nsp) {
+    return input_error(
+        "{}: it describes a {}; this needs a target with HMX and HVX cores, such as "
+        "aic100 or htp-v75",
+        name, family_of(*architecture));
   }
   Target target;
-  FieldReader in(root, name);
+  FieldReader in(*root, name);
   read_cores_and_clock(in, target);
   read_session(in, target);
   read_engines(in, target);

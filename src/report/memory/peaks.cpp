@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "npuscope/npu/compile/build.hpp"
+#include "npuscope/npu/target/target.hpp"
 
 namespace npuscope::report {
 namespace {

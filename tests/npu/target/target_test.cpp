@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
+
+#include "npuscope/npu/target/target_file.hpp"
+
 namespace npuscope::npu {
 namespace {
 
@@ -91,6 +96,43 @@ TEST(BuiltinTarget, UnknownNameListsTheKnownOnes) {
   EXPECT_EQ(
       target.error().message,
       "target 'aic200' is not built in; use one of: aic100, htp-v75, or the path of a .toml file");
+}
+
+std::string with_architecture(std::string_view architecture) {
+  return fmt::format("architecture = \"{}\"\n{}", architecture, builtin_target("aic100")->toml);
+}
+
+TEST(ParseTarget, RefusesAnotherArchitecture) {
+  EXPECT_TRUE(parse_target(with_architecture("nsp"), "t.toml"));
+  EXPECT_EQ(message_of(with_architecture("ipu")),
+            "t.toml: it describes a SigmaStar IPU; this needs a target with HMX and HVX cores, "
+            "such as aic100 or htp-v75");
+  EXPECT_EQ(message_of(with_architecture("tpu")),
+            "t.toml:1: architecture must be one of nsp, torq, ipu");
+}
+
+TEST(FindTargetFile, KnowsTheArchitectureOfEveryBuiltInTarget) {
+  const auto file = find_target_file("htp-v75");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->architecture, TargetArchitecture::nsp);
+  EXPECT_EQ(file->name, "targets/htp-v75.toml");
+  EXPECT_EQ(builtin_target_names(TargetArchitecture::nsp), "aic100, htp-v75");
+}
+
+TEST(FindTargetFile, ReadsAFile) {
+  const std::string path = testing::TempDir() + "npuscope-find-target.toml";
+  std::ofstream(path) << "architecture = \"ipu\"\n";
+  const auto file = find_target_file(path);
+  const auto target = find_target(path);
+  std::remove(path.c_str());
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->architecture, TargetArchitecture::ipu);
+  ASSERT_FALSE(target);
+  EXPECT_EQ(target.error().kind, ErrorKind::usage);
+  EXPECT_EQ(target.error().message,
+            "target '" + path +
+                "' is a SigmaStar IPU; this needs one with HMX and HVX cores: aic100, htp-v75, or "
+                "the path of such a .toml file");
 }
 
 TEST(ParseTarget, NamesTheFieldThatIsMissing) {

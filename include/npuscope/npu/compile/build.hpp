@@ -48,7 +48,4 @@ Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view defin
 // "3F,70,200": 1 to 8 hexadecimal codes, with or without 0x.
 Result<std::vector<std::uint32_t>> parse_pmu_events(std::string_view list);
 
-// A built-in target's name or the path of a .toml file.
-Result<Target> find_target(const std::string& name_or_path);
-
 }  // namespace npuscope::npu

@@ -1,5 +1,6 @@
-// A hardware description, read from a TOML data file (targets/*.toml; aic100 and htp-v75 are built
-// in). Every figure in the file says where it comes from.
+// The description of an NPU whose cores have HMX and HVX (architecture nsp), read from a TOML data
+// file (targets/*.toml; aic100 and htp-v75 are built in). Every figure in the file says where it
+// comes from.
 //
 //   Result<Target> aic100 = builtin_target("aic100");
 //   aic100->cores   16
@@ -134,8 +135,10 @@ struct Target {
 // Reads a description; an input error names the missing or senseless field, and its line if known.
 Result<Target> parse_target(std::string_view toml, std::string name);
 
-// A description built into the program: "aic100", "htp-v75". An unknown name is a usage error that
-// lists them.
+// A built-in target's name ("aic100", "htp-v75") or the path of a .toml file. An unknown name is a
+// usage error that lists them; so is a target of another architecture (target_file.hpp).
+Result<Target> find_target(const std::string& name_or_path);
+// One that is certainly a name.
 Result<Target> builtin_target(std::string_view name);
 
 }  // namespace npuscope::npu

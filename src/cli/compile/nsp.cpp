@@ -1,10 +1,10 @@
-// npuscope compile: ONNX to an instrumented program.
+// npuscope compile for Cloud AI 100 and Hexagon: programqpc.bin.
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.hpp"
+#include "cli/compile/architecture.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/npu/compile/build.hpp"
@@ -15,38 +15,20 @@
 namespace npuscope::cli {
 namespace {
 
-constexpr std::uint64_t most_batch = 1 << 30;
-
-struct CompileArguments {
-  std::string model;
+struct NspArguments {
   std::string binary_dir;
   npu::BuildRequest request;
-  std::vector<std::string> symbols;
   std::vector<std::string> profiling_types;
   std::string pmu_events;
   std::string load_partition;
   std::string dump_partition;
   bool perf_metrics = false;
   bool perf_warnings = false;
-  bool json = false;
   bool ignored_flag = false;
   std::string ignored_value;
 };
 
-Status take_symbols(CompileArguments& arguments) {
-  for (const std::string& definition : arguments.symbols) {
-    auto symbol = npu::parse_symbol(definition);
-    if (!symbol) return tl::unexpected(symbol.error());
-    const auto [known, added] = arguments.request.symbols.insert(*symbol);
-    if (!added && known->second != symbol->second) {
-      return usage_error("-onnx-define-symbol gives '{}' the values {} and {}; give it one",
-                         symbol->first, known->second, symbol->second);
-    }
-  }
-  return {};
-}
-
-Status take_pmu_events(CompileArguments& arguments) {
+Status take_pmu_events(NspArguments& arguments) {
   if (arguments.pmu_events.empty()) return {};
   if (!arguments.request.pmu_recipe.empty()) {
     return usage_error("-aic-pmu-recipe and -aic-pmu-events exclude each other; give one of them");
@@ -59,7 +41,7 @@ Status take_pmu_events(CompileArguments& arguments) {
 
 // The seed notebooks compile with -aic-profiling-type=stats and =trace: that means operator
 // statistics.
-Status take_profiling_types(CompileArguments& arguments, bool level_given) {
+Status take_profiling_types(NspArguments& arguments, bool level_given) {
   for (const std::string& type : arguments.profiling_types) {
     if (type != "stats" && type != "trace" && type != "latency" && type != "raw_device_stats") {
       return usage_error("-aic-profiling-type={}: use stats, trace, latency or raw_device_stats",
@@ -72,7 +54,7 @@ Status take_profiling_types(CompileArguments& arguments, bool level_given) {
   return {};
 }
 
-Status take_partition(CompileArguments& arguments) {
+Status take_partition(NspArguments& arguments) {
   if (arguments.load_partition.empty()) return {};
   auto file = MappedFile::open(arguments.load_partition);
   if (!file) return tl::unexpected(file.error());
@@ -87,7 +69,18 @@ Status take_partition(CompileArguments& arguments) {
   return {};
 }
 
-void print_text(const CompileArguments& arguments, const npu::BuildResult& result) {
+void print_json(const std::filesystem::path& program, const npu::BuildResult& result) {
+  nlohmann::ordered_json json;
+  json["program"] = program.string();
+  json["warnings"] = result.warnings;
+  for (const auto& network : result.networks) {
+    json["networks"].push_back(report::compile_metrics_json(network));
+  }
+  if (result.partition.is_multi_device()) json["devices"] = report::devices_json(result);
+  print(stdout, "{}", report::json_text(json));
+}
+
+void print_text(const NspArguments& arguments, const npu::BuildResult& result) {
   for (const std::string& warning : result.warnings) {
     print(stderr, "npuscope: warning: {}\n", printable(warning));
   }
@@ -100,27 +93,25 @@ void print_text(const CompileArguments& arguments, const npu::BuildResult& resul
   }
 }
 
-Status compile(CompileArguments& arguments, bool level_given) {
-  if (auto ok = take_symbols(arguments); !ok) return ok;
-  if (auto ok = take_pmu_events(arguments); !ok) return ok;
-  if (auto ok = take_profiling_types(arguments, level_given); !ok) return ok;
-  if (auto ok = take_partition(arguments); !ok) return ok;
+Status make_folder(const std::string& folder) {
   std::error_code failure;
-  std::filesystem::create_directories(arguments.binary_dir, failure);
+  std::filesystem::create_directories(folder, failure);
   std::error_code unknown;
-  if (failure && !std::filesystem::exists(arguments.binary_dir, unknown)) {
-    return output_error("{}: cannot create the folder: {}; choose another", arguments.binary_dir,
+  if (failure && !std::filesystem::exists(folder, unknown)) {
+    return output_error("{}: cannot create the folder: {}; choose another", folder,
                         failure.message());
   }
-  if (auto ok = check_writable_folder(arguments.binary_dir); !ok) return ok;
-  if (!arguments.json) {
+  return check_writable_folder(folder);
+}
+
+Status build(const NspArguments& arguments, const std::string& model, bool json) {
+  if (!json) {
     print(stdout,
           "Reading ONNX Model from {}\nCompile started ............... \nCompiling model with {} "
           "precision.\n",
-          printable(arguments.model),
-          arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
+          printable(model), arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
   }
-  auto result = npu::build_from_onnx(arguments.model, arguments.request);
+  auto result = npu::build_from_onnx(model, arguments.request);
   if (!result) return tl::unexpected(result.error());
   const auto path = std::filesystem::path(arguments.binary_dir) / "programqpc.bin";
   if (auto ok = write_file_atomically(path, result->qpc); !ok) return ok;
@@ -129,15 +120,8 @@ Status compile(CompileArguments& arguments, bool level_given) {
     const auto dumped = write_file_atomically(arguments.dump_partition, as_byte_span(config));
     if (!dumped) return dumped;
   }
-  if (arguments.json) {
-    nlohmann::ordered_json json;
-    json["program"] = path.string();
-    json["warnings"] = result->warnings;
-    for (const auto& network : result->networks) {
-      json["networks"].push_back(report::compile_metrics_json(network));
-    }
-    if (result->partition.is_multi_device()) json["devices"] = report::devices_json(*result);
-    print(stdout, "{}", report::json_text(json));
+  if (json) {
+    print_json(path, *result);
     return {};
   }
   print_text(arguments, *result);
@@ -146,7 +130,7 @@ Status compile(CompileArguments& arguments, bool level_given) {
   return {};
 }
 
-void add_vendor_flags(CLI::App& command, CompileArguments& arguments) {
+void add_vendor_flags(CLI::App& command, NspArguments& arguments) {
   // Accepted so that scripts carry over; the reference NPU needs none of them.
   for (const char* flag : {"--aic-hw", "--compile-only", "-v,--verbose"}) {
     command.add_flag(flag, arguments.ignored_flag, "accepted for the vendor's scripts, no effect")
@@ -174,7 +158,7 @@ void add_refused_flags(CLI::App& command) {
       ->group("Refused");
 }
 
-void add_instrumentation_flags(CLI::App& command, CompileArguments& arguments) {
+void add_instrumentation_flags(CLI::App& command, NspArguments& arguments) {
   npu::CompileOptions& options = arguments.request.options;
   command
       .add_option("--stats-level,--aic-stats-level", options.stats_level,
@@ -200,49 +184,68 @@ void add_instrumentation_flags(CLI::App& command, CompileArguments& arguments) {
       ->take_all();
 }
 
-}  // namespace
-
-void add_compile_command(CLI::App& program, ExitStatus& status) {
-  auto arguments = std::make_shared<CompileArguments>();
-  npu::BuildRequest& request = arguments->request;
-  CLI::App& command = *program.add_subcommand(
-      "compile", "Compile an ONNX model into an instrumented program (programqpc.bin)");
-  command.add_option("-m,--model", arguments->model, "the ONNX file")->required();
-  command.add_option("--aic-binary-dir", arguments->binary_dir, "folder for programqpc.bin")
-      ->required();
+void add_program_flags(CLI::App& command, NspArguments& arguments) {
+  npu::BuildRequest& request = arguments.request;
+  command.add_option("--aic-binary-dir", arguments.binary_dir, "folder for programqpc.bin");
   command.add_option("--aic-num-cores", request.options.cores, "cores to use; default all")
       ->check(whole_number(1));
-  command.add_option("--mdp-load-partition-config", arguments->load_partition,
+  command.add_option("--mdp-load-partition-config", arguments.load_partition,
                      "JSON file that names the devices that share the model");
-  command.add_option("--mdp-dump-partition-config", arguments->dump_partition,
+  command.add_option("--mdp-dump-partition-config", arguments.dump_partition,
                      "write the devices of this compilation as such a file");
-  command.add_option("--target", request.target, "a built-in target or a .toml file")
-      ->capture_default_str();
   command.add_flag("--convert-to-fp16", request.options.convert_to_fp16,
                    "float32 tensors become float16");
   command.add_flag("--retained-state", request.options.retained_state,
                    "X and X_RetainedState stay on the device");
-  command
-      .add_option("--onnx-define-symbol", arguments->symbols,
-                  "value of a symbolic dimension: name,value (repeatable)")
-      ->take_all();
-  command.add_option("--batchsize", request.batch, "value of a symbolic batch dimension")
-      ->check(whole_number(1, most_batch));
   command.add_option("--network-specialization-config", request.specializations,
                      "JSON file with a list of specialisations; each becomes a network");
-  command.add_flag("--allow-unknown", request.allow_unknown,
-                   "cost operators nobody knows as elementwise instead of failing");
-  add_instrumentation_flags(command, *arguments);
-  command.add_flag("--aic-perf-metrics", arguments->perf_metrics,
+  command.add_flag("--aic-perf-metrics", arguments.perf_metrics,
                    "print what the compiler estimates");
-  command.add_flag("--aic-perf-warnings", arguments->perf_warnings, "print performance warnings");
-  command.add_flag("--json", arguments->json, "print the metrics as JSON");
-  add_vendor_flags(command, *arguments);
-  add_refused_flags(command);
-  command.callback([&command, &status, arguments] {
-    const bool level_given = command.count("--stats-level") > 0;
-    if (auto done = compile(*arguments, level_given); !done) status = report(done.error());
-  });
+  command.add_flag("--aic-perf-warnings", arguments.perf_warnings, "print performance warnings");
+}
+
+class NspCompilation : public CompileArchitecture {
+ public:
+  explicit NspCompilation(CLI::App& command) : command_(command) {
+    add_program_flags(command, arguments_);
+    add_instrumentation_flags(command, arguments_);
+    add_vendor_flags(command, arguments_);
+    add_refused_flags(command);
+  }
+
+  Status compile(const CompileArguments& common, const npu::TargetFile&) override {
+    if (!common.output.empty()) {
+      return usage_error(
+          "--output is for targets whose program is one file; give {} the folder "
+          "for programqpc.bin with --aic-binary-dir",
+          common.target);
+    }
+    if (arguments_.binary_dir.empty()) {
+      return usage_error("--aic-binary-dir is required; give the folder for programqpc.bin");
+    }
+    npu::BuildRequest& request = arguments_.request;
+    request.target = common.target;
+    request.symbols = common.import.symbols;
+    request.batch = common.import.batch;
+    request.allow_unknown = common.import.allow_unknown;
+    if (auto ok = take_pmu_events(arguments_); !ok) return ok;
+    if (auto ok = take_profiling_types(arguments_, command_.count("--stats-level") > 0); !ok) {
+      return ok;
+    }
+    if (auto ok = take_partition(arguments_); !ok) return ok;
+    if (auto ok = make_folder(arguments_.binary_dir); !ok) return ok;
+    return build(arguments_, common.model, common.json);
+  }
+
+ private:
+  const CLI::App& command_;
+  NspArguments arguments_;
+};
+
+}  // namespace
+
+std::unique_ptr<CompileArchitecture> add_nsp_compilation(CLI::App& command) {
+  return std::make_unique<NspCompilation>(command);
 }
 
 }  // namespace npuscope::cli

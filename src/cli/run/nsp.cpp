@@ -1,11 +1,12 @@
-// npuscope run: execute programs on the reference NPU and collect profiling files.
+// npuscope run for Cloud AI 100 and Hexagon: programs in a QPC.
 #include <fmt/ranges.h>
 
 #include <cstdio>
-#include <memory>
 
 #include "cli/command.hpp"
+#include "cli/run/architecture.hpp"
 #include "npuscope/base/text.hpp"
+#include "npuscope/formats/qaic/qpc.hpp"
 #include "npuscope/npu/simulate/runner.hpp"
 #include "report/jobs/run_report.hpp"
 
@@ -14,10 +15,9 @@ namespace {
 
 constexpr double most_seconds = 1e6;  // of the device's time, as the simulation's own limit
 
-struct RunArguments {
+struct NspArguments {
   npu::RunRequest request;
   std::string test_data;
-  std::string file;
   std::string output_folder = ".";
   std::string write_output_folder;
   std::vector<std::string> types;
@@ -27,8 +27,6 @@ struct RunArguments {
   double core_clock_mhz = 0;
   double seconds = 0;
   std::vector<std::string> inputs;
-  bool verbose = false;
-  bool json = false;
 };
 
 Status take_types(const std::vector<std::string>& names, npu::ProfilingTypes& types) {
@@ -49,7 +47,7 @@ Status take_types(const std::vector<std::string>& names, npu::ProfilingTypes& ty
   return {};
 }
 
-Status take_emitted(const RunArguments& arguments, npu::RunRequest& request) {
+Status take_emitted(const NspArguments& arguments, npu::RunRequest& request) {
   for (const std::string& name : arguments.emitted) {
     if (name != "qnn") return usage_error("--emit={}: use qnn", name);
     request.qnn_folder = arguments.emit_folder;
@@ -57,19 +55,20 @@ Status take_emitted(const RunArguments& arguments, npu::RunRequest& request) {
   return {};
 }
 
-Status take_arguments(RunArguments& arguments) {
+Status take_arguments(const RunArguments& common, NspArguments& arguments) {
   npu::RunRequest& request = arguments.request;
-  if (arguments.test_data.empty() && arguments.file.empty()) {
+  if (arguments.test_data.empty() && common.file.empty()) {
     return usage_error("nothing to run; give the folder of programqpc.bin (-t) or a QPC file");
   }
-  if (!arguments.test_data.empty() && !arguments.file.empty()) {
+  if (!arguments.test_data.empty() && !common.file.empty()) {
     return usage_error("both -t and a QPC file are given; give one of them");
   }
-  request.qpc = arguments.file.empty() ? arguments.test_data : arguments.file;
+  request.qpc = common.file.empty() ? arguments.test_data : common.file;
   request.output_folder = arguments.output_folder;
   request.write_output_folder = arguments.write_output_folder;
   request.simulation.first_sample_seconds = arguments.start_delay_ms / 1000;
   request.simulation.core_hz = arguments.core_clock_mhz * 1e6;
+  if (common.inferences) request.simulation.inferences = *common.inferences;
   if (arguments.seconds > 0) {
     request.simulation.inferences = 0;
     request.simulation.seconds = arguments.seconds;
@@ -91,9 +90,9 @@ void print_text(const npu::RunOutcome& outcome, bool verbose) {
   }
 }
 
-Status run(RunArguments& arguments) {
-  if (auto taken = take_arguments(arguments); !taken) return taken;
-  if (!arguments.json) {
+Status run_programs(const RunArguments& common, NspArguments& arguments) {
+  if (auto taken = take_arguments(common, arguments); !taken) return taken;
+  if (!common.json) {
     arguments.request.tell = [](std::string_view line) { print(stdout, "{}\n", printable(line)); };
   }
   Result<npu::RunOutcome> outcome;
@@ -105,10 +104,10 @@ Status run(RunArguments& arguments) {
     outcome = run_qpc(arguments.request);
   }
   if (!outcome) return tl::unexpected(outcome.error());
-  if (arguments.json) {
+  if (common.json) {
     print(stdout, "{}", report::run_outcome_json(*outcome));
   } else {
-    print_text(*outcome, arguments.verbose);
+    print_text(*outcome, common.verbose);
   }
   std::fflush(stdout);
   for (const std::string& warning : outcome->warnings) {
@@ -118,7 +117,7 @@ Status run(RunArguments& arguments) {
   return {};
 }
 
-void add_device_flags(CLI::App& command, RunArguments& arguments) {
+void add_device_flags(CLI::App& command, NspArguments& arguments) {
   npu::SimulationOptions& options = arguments.request.simulation;
   auto* devices = command.add_option("-d,--aic-device-id", arguments.request.devices,
                                      "device, or devices that each run the program, e.g. 0,1");
@@ -142,7 +141,7 @@ void add_device_flags(CLI::App& command, RunArguments& arguments) {
   seed->check(whole_number())->capture_default_str();
 }
 
-void add_profiling_flags(CLI::App& command, RunArguments& arguments) {
+void add_profiling_flags(CLI::App& command, NspArguments& arguments) {
   npu::SimulationOptions& options = arguments.request.simulation;
   auto* type = command.add_option("--aic-profiling-type", arguments.types,
                                   "stats, trace, raw_device_stats or latency; may be repeated");
@@ -161,7 +160,7 @@ void add_profiling_flags(CLI::App& command, RunArguments& arguments) {
   delay->check(real_number(0, most_seconds * 1000));
 }
 
-void add_emit_flags(CLI::App& command, RunArguments& arguments) {
+void add_emit_flags(CLI::App& command, NspArguments& arguments) {
   auto* emit = command.add_option("--emit", arguments.emitted,
                                   "qnn: the optrace set of an HTP (a program for -target=htp-v75)");
   emit->take_all()->expected(1);
@@ -170,7 +169,7 @@ void add_emit_flags(CLI::App& command, RunArguments& arguments) {
   folder->capture_default_str()->needs(emit);
 }
 
-void add_output_flags(CLI::App& command, RunArguments& arguments) {
+void add_output_flags(CLI::App& command, NspArguments& arguments) {
   npu::SimulationOptions& options = arguments.request.simulation;
   command.add_option("--write-output-dir", arguments.write_output_folder,
                      "existing folder for outputs: of those, statistics buffers are simulated");
@@ -182,39 +181,42 @@ void add_output_flags(CLI::App& command, RunArguments& arguments) {
   outputs->check(whole_number())->capture_default_str();
 }
 
-}  // namespace
-
-void add_run_command(CLI::App& program, ExitStatus& status) {
-  auto arguments = std::make_shared<RunArguments>();
-  CLI::App* command = program.add_subcommand(
-      "run",
-      "Execute a program on the reference NPU; statistics buffers, summaries, traces, latency");
-  command->add_option("qpc", arguments->file, "programqpc.bin");
-  command->add_option("-t,--test-data", arguments->test_data, "folder with programqpc.bin");
-  command->add_option("--program", arguments->request.program,
-                      "only this program of the QPC: its name, or its place from 0");
+// What to run, beside the file itself.
+void add_program_flags(CLI::App& command, NspArguments& arguments) {
+  command.add_option("-t,--test-data", arguments.test_data, "folder with programqpc.bin");
+  command.add_option("--program", arguments.request.program,
+                     "only this program of the QPC: its name, or its place from 0");
   command
-      ->add_option("-n,--num-iter", arguments->request.simulation.inferences,
-                   "inferences of each activation")
-      ->check(whole_number())
-      ->capture_default_str();
-  command
-      ->add_option("--time", arguments->seconds,
-                   "run for this many seconds of the device's time instead")
+      .add_option("--time", arguments.seconds,
+                  "run for this many seconds of the device's time instead")
       ->check(real_number(1e-9, most_seconds));
   command
-      ->add_option("-i,--input-file", arguments->inputs,
-                   "not read: what an inference costs does not depend on its data")
+      .add_option("-i,--input-file", arguments.inputs,
+                  "not read: what an inference costs does not depend on its data")
       ->allow_extra_args(false);
-  command->add_flag("-v,--verbose", arguments->verbose, "name each program before its results");
-  command->add_flag("--json", arguments->json, "print the results as JSON");
-  add_device_flags(*command, *arguments);
-  add_profiling_flags(*command, *arguments);
-  add_emit_flags(*command, *arguments);
-  add_output_flags(*command, *arguments);
-  command->callback([arguments, &status] {
-    if (auto done = run(*arguments); !done) status = report(done.error());
-  });
+}
+
+class NspRun : public RunArchitecture {
+ public:
+  explicit NspRun(CLI::App& command) {
+    add_program_flags(command, arguments_);
+    add_device_flags(command, arguments_);
+    add_profiling_flags(command, arguments_);
+    add_emit_flags(command, arguments_);
+    add_output_flags(command, arguments_);
+  }
+
+  bool recognises(ByteSpan program) const override { return qaic::looks_like_qpc(program); }
+  Status run(const RunArguments& arguments) override { return run_programs(arguments, arguments_); }
+
+ private:
+  NspArguments arguments_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunArchitecture> add_nsp_run(CLI::App& command) {
+  return std::make_unique<NspRun>(command);
 }
 
 }  // namespace npuscope::cli

@@ -1,0 +1,37 @@
+// How an architecture joins `npuscope compile`: a file of this folder adds the flags that only its
+// targets have, and compiles for them. command.cpp chooses by the target's architecture and refuses
+// the flags of the others by name.
+//
+//   command.cpp   flags of all architectures, the choice
+//   nsp.cpp       Cloud AI 100 and Hexagon: QPC
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "npuscope/base/result.hpp"
+#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npuscope/npu/target/target_file.hpp"
+
+namespace npuscope::cli {
+
+// What every architecture takes.
+struct CompileArguments {
+  std::string model;
+  std::string target = "aic100";
+  npu::ImportOptions import;
+  std::string output;  // of those whose program is one file; empty: not given
+  bool json = false;
+};
+
+class CompileArchitecture {
+ public:
+  virtual ~CompileArchitecture() = default;
+  virtual Status compile(const CompileArguments& arguments, const npu::TargetFile& target) = 0;
+};
+
+std::unique_ptr<CompileArchitecture> add_nsp_compilation(CLI::App& command);
+
+}  // namespace npuscope::cli

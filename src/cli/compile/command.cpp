@@ -1,0 +1,118 @@
+// npuscope compile: ONNX to an instrumented program.
+#include "cli/command.hpp"
+
+#include <algorithm>
+
+#include "cli/compile/architecture.hpp"
+#include "npuscope/npu/compile/build.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+constexpr std::uint64_t most_batch = 1 << 30;
+
+// An architecture and the flags that it added to the command.
+struct Joined {
+  npu::TargetArchitecture architecture;
+  std::unique_ptr<CompileArchitecture> compiler;
+  std::vector<const CLI::Option*> flags;
+};
+
+struct Compilation {
+  CompileArguments arguments;
+  std::vector<std::string> symbols;
+  std::vector<Joined> architectures;
+};
+
+using Join = std::unique_ptr<CompileArchitecture>(CLI::App&);
+
+// The help shows the flags of an architecture under `title`.
+void join(CLI::App& command, Compilation& compilation, npu::TargetArchitecture architecture,
+          const char* title, Join* add) {
+  const std::size_t before = command.get_options().size();
+  command.option_defaults()->group(title);
+  Joined joined{architecture, add(command), {}};
+  const auto options = std::as_const(command).get_options();
+  joined.flags.assign(options.begin() + std::ptrdiff_t(before), options.end());
+  compilation.architectures.push_back(std::move(joined));
+}
+
+Status take_symbols(Compilation& compilation) {
+  npu::Symbols& symbols = compilation.arguments.import.symbols;
+  for (const std::string& definition : compilation.symbols) {
+    auto symbol = npu::parse_symbol(definition);
+    if (!symbol) return tl::unexpected(symbol.error());
+    const auto [known, added] = symbols.insert(*symbol);
+    if (!added && known->second != symbol->second) {
+      return usage_error("-onnx-define-symbol gives '{}' the values {} and {}; give it one",
+                         symbol->first, known->second, symbol->second);
+    }
+  }
+  return {};
+}
+
+Status refuse_flags(const Joined& joined, const CompileArguments& arguments,
+                    npu::TargetArchitecture wanted) {
+  for (const CLI::Option* flag : joined.flags) {
+    if (flag->count() == 0) continue;
+    return usage_error("{} is for a {}; {} is a {}: leave it out, or choose another --target",
+                       flag->get_name(), npu::family_of(joined.architecture), arguments.target,
+                       npu::family_of(wanted));
+  }
+  return {};
+}
+
+Status compile(Compilation& compilation) {
+  const CompileArguments& arguments = compilation.arguments;
+  if (auto ok = take_symbols(compilation); !ok) return ok;
+  const auto target = npu::find_target_file(arguments.target);
+  if (!target) return tl::unexpected(target.error());
+  CompileArchitecture* chosen = nullptr;
+  for (const Joined& joined : compilation.architectures) {
+    if (joined.architecture == target->architecture) {
+      chosen = joined.compiler.get();
+    } else if (auto ok = refuse_flags(joined, arguments, target->architecture); !ok) {
+      return ok;
+    }
+  }
+  if (chosen == nullptr) {
+    return usage_error("{} describes a {}, for which this version cannot compile; use one of: {}",
+                       target->name, npu::family_of(target->architecture),
+                       npu::builtin_target_names(npu::TargetArchitecture::nsp));
+  }
+  return chosen->compile(arguments, *target);
+}
+
+void add_common_flags(CLI::App& command, Compilation& compilation) {
+  CompileArguments& arguments = compilation.arguments;
+  command.add_option("-m,--model", arguments.model, "the ONNX file")->required();
+  command.add_option("--target", arguments.target, "a built-in target or a .toml file")
+      ->capture_default_str();
+  command
+      .add_option("--onnx-define-symbol", compilation.symbols,
+                  "value of a symbolic dimension: name,value (repeatable)")
+      ->take_all();
+  command.add_option("--batchsize", arguments.import.batch, "value of a symbolic batch dimension")
+      ->check(whole_number(1, most_batch));
+  command.add_flag("--allow-unknown", arguments.import.allow_unknown,
+                   "cost operators nobody knows as elementwise instead of failing");
+  command.add_option("-o,--output", arguments.output,
+                     "the program, of targets whose program is one file");
+  command.add_flag("--json", arguments.json, "print what was compiled as JSON");
+}
+
+}  // namespace
+
+void add_compile_command(CLI::App& program, ExitStatus& status) {
+  auto compilation = std::make_shared<Compilation>();
+  CLI::App& command = *program.add_subcommand(
+      "compile", "Compile an ONNX model into an instrumented program for a target");
+  add_common_flags(command, *compilation);
+  join(command, *compilation, npu::TargetArchitecture::nsp, "Cloud AI 100 and Hexagon",
+       add_nsp_compilation);
+  command.callback([&status, compilation] {
+    if (auto done = compile(*compilation); !done) status = report(done.error());
+  });
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,88 @@
+// npuscope run: execute programs on the reference NPU and collect profiling files.
+#include "cli/command.hpp"
+
+#include <filesystem>
+
+#include "cli/run/architecture.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+// An architecture and the flags that it added to the command.
+struct Joined {
+  const char* title;  // of its flags in the help
+  std::unique_ptr<RunArchitecture> runner;
+  std::vector<const CLI::Option*> flags;
+};
+
+struct Execution {
+  RunArguments arguments;
+  std::vector<Joined> architectures;
+};
+
+using Join = std::unique_ptr<RunArchitecture>(CLI::App&);
+
+void join(CLI::App& command, Execution& execution, const char* title, Join* add) {
+  const std::size_t before = command.get_options().size();
+  command.option_defaults()->group(title);
+  Joined joined{title, add(command), {}};
+  const auto options = std::as_const(command).get_options();
+  joined.flags.assign(options.begin() + std::ptrdiff_t(before), options.end());
+  execution.architectures.push_back(std::move(joined));
+}
+
+// By the content of the file. The first architecture says what is wrong with a file that nobody
+// recognises, and takes folders.
+const Joined& architecture_of(const Execution& execution) {
+  const std::string& file = execution.arguments.file;
+  std::error_code unknown;
+  if (!file.empty() && std::filesystem::is_regular_file(file, unknown)) {
+    if (const auto mapped = MappedFile::open(file)) {
+      for (const Joined& joined : execution.architectures) {
+        if (joined.runner->recognises(mapped->bytes())) return joined;
+      }
+    }
+  }
+  return execution.architectures.front();
+}
+
+Status run(const Execution& execution) {
+  const Joined& chosen = architecture_of(execution);
+  for (const Joined& joined : execution.architectures) {
+    if (&joined == &chosen) continue;
+    for (const CLI::Option* flag : joined.flags) {
+      if (flag->count() == 0) continue;
+      return usage_error("{} is for programs of {}; {} is one of {}: leave the flag out",
+                         flag->get_name(), joined.title,
+                         execution.arguments.file.empty() ? "this" : execution.arguments.file,
+                         chosen.title);
+    }
+  }
+  return chosen.runner->run(execution.arguments);
+}
+
+void add_common_flags(CLI::App& command, RunArguments& arguments) {
+  command.add_option("program_file", arguments.file, "what `npuscope compile` wrote");
+  command
+      .add_option("-n,--num-iter", arguments.inferences,
+                  "inferences of each activation; default 40")
+      ->check(whole_number());
+  command.add_flag("-v,--verbose", arguments.verbose, "name each program before its results");
+  command.add_flag("--json", arguments.json, "print the results as JSON");
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& program, ExitStatus& status) {
+  auto execution = std::make_shared<Execution>();
+  CLI::App& command = *program.add_subcommand(
+      "run",
+      "Execute a program on the reference NPU; statistics buffers, summaries, traces, latency");
+  add_common_flags(command, execution->arguments);
+  join(command, *execution, "Cloud AI 100 and Hexagon", add_nsp_run);
+  command.callback([execution, &status] {
+    if (auto done = run(*execution); !done) status = report(done.error());
+  });
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,91 @@
+#include "npuscope/npu/target/target_file.hpp"
+
+#include <array>
+#include <optional>
+
+#include "npu/target/builtin_targets.hpp"
+#include "npu/target/field_reader.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/base/text.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+struct ArchitectureNames {
+  std::string_view name;
+  std::string_view family;
+};
+
+constexpr std::array<ArchitectureNames, 3> architectures{{
+    {"nsp", "Cloud AI 100 or Hexagon NPU"},
+    {"torq", "Synaptics Torq NPU"},
+    {"ipu", "SigmaStar IPU"},
+}};
+
+Result<TargetFile> target_file(std::string name, std::string_view toml) {
+  auto root = read_toml(toml, name);
+  if (!root) return tl::unexpected(root.error());
+  const auto architecture = architecture_of(*root, name);
+  if (!architecture) return tl::unexpected(architecture.error());
+  return TargetFile{std::move(name), *architecture, std::string(toml)};
+}
+
+// The names of the built-in targets, of one architecture or of all.
+std::string names_of(std::optional<TargetArchitecture> architecture) {
+  std::string names;
+  for (const auto& [name, toml] : builtin_target_files) {
+    if (architecture) {
+      const auto file = target_file(std::string(name), toml);
+      if (!file || file->architecture != *architecture) continue;
+    }
+    names += names.empty() ? name : fmt::format(", {}", name);
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string_view name_of(TargetArchitecture architecture) {
+  return architectures[std::size_t(architecture)].name;
+}
+
+std::string_view family_of(TargetArchitecture architecture) {
+  return architectures[std::size_t(architecture)].family;
+}
+
+Result<toml::table> read_toml(std::string_view toml, const std::string& name) {
+  try {
+    return toml::parse(toml, name);
+  } catch (const toml::parse_error& error) {
+    return input_error("{}:{}: {}; see targets/aic100.toml for an example", name,
+                       error.source().begin.line, error.description());
+  }
+}
+
+Result<TargetArchitecture> architecture_of(const toml::table& root, const std::string& name) {
+  const auto* node = root.get("architecture");
+  if (node == nullptr) return TargetArchitecture::nsp;
+  const auto value = node->value<std::string>();
+  for (std::size_t i = 0; value && i < architectures.size(); ++i) {
+    if (*value == architectures[i].name) return TargetArchitecture(i);
+  }
+  return input_error("{}:{}: architecture must be one of nsp, torq, ipu", name,
+                     node->source().begin.line);
+}
+
+std::string builtin_target_names(TargetArchitecture architecture) { return names_of(architecture); }
+
+Result<TargetFile> find_target_file(const std::string& name_or_path) {
+  if (name_or_path.ends_with(".toml")) {
+    auto file = MappedFile::open(name_or_path);
+    if (!file) return tl::unexpected(file.error());
+    return target_file(name_or_path, as_text(file->bytes()));
+  }
+  for (const auto& [known, toml] : builtin_target_files) {
+    if (known == name_or_path) return target_file(fmt::format("targets/{}.toml", known), toml);
+  }
+  return usage_error("target '{}' is not built in; use one of: {}, or the path of a .toml file",
+                     name_or_path, names_of(std::nullopt));
+}
+
+}  // namespace npuscope::npu
