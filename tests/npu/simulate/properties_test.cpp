@@ -26,10 +26,10 @@ struct Buffer {
 };
 
 Buffer read_buffer(const std::vector<std::byte>& bytes) {
-  const auto reader = qaic::SectionReader::open(bytes, qaic::stats_magic, 1, "buffer");
+  const auto reader = SectionReader::open(bytes, qaic::stats_magic, 1, "buffer");
   EXPECT_TRUE(reader) << reader.error().message;
   Buffer buffer;
-  for (const qaic::SectionEntry& entry : reader->entries()) {
+  for (const SectionEntry& entry : reader->entries()) {
     switch (entry.kind) {
       case qaic::stats_identity:
         buffer.identity = reader->records<qaic::StatsIdentity>(entry)->at(0);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/formats/qaic/sections.hpp"
+#include "npuscope/base/sections.hpp"
 
 namespace npuscope::qaic {
 

@@ -3,7 +3,7 @@
 #include <xxhash.h>
 
 #include "formats/qaic/qpc/program_check.hpp"
-#include "npuscope/formats/qaic/sections.hpp"
+#include "npuscope/base/sections.hpp"
 
 namespace npuscope::qaic {
 namespace {

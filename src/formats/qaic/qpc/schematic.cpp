@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "npuscope/formats/qaic/sections.hpp"
+#include "npuscope/base/sections.hpp"
 
 namespace npuscope::qaic {
 namespace {

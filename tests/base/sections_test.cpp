@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/sections.hpp"
+#include "npuscope/base/sections.hpp"
 
 #include <gmock/gmock.h>
 #include <xxhash.h>
@@ -8,7 +8,7 @@
 
 #include "formats/qaic/damage.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope {
 namespace {
 
 using testing::HasSubstr;
@@ -153,4 +153,4 @@ TEST(Sections, NeverReturnDamagedRecords) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope

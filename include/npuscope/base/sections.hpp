@@ -1,4 +1,4 @@
-// The frame that npuscope's own binary artifacts share (statistics buffer, program segment): a
+// The frame that npuscope's own binary artifacts share (statistics buffers, programs): a
 // header, a table of sections, and sections of fixed-size little-endian records, each section with
 // its own checksum. docs/formats/sections.md has the byte table.
 //
@@ -22,7 +22,7 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/result.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope {
 
 struct SectionEntry {
   std::uint32_t kind = 0;         // meaning defined by the artifact
@@ -101,4 +101,4 @@ class SectionReader {
   std::vector<SectionEntry> entries_;
 };
 
-}  // namespace npuscope::qaic
+}  // namespace npuscope

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/sections.hpp"
+#include "npuscope/base/sections.hpp"
 
 #include <xxhash.h>
 
@@ -6,7 +6,7 @@
 #include <bit>
 #include <numeric>
 
-namespace npuscope::qaic {
+namespace npuscope {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "records are copied as they lie");
@@ -218,4 +218,4 @@ Status SectionReader::check(const SectionEntry& entry, std::size_t record_size) 
   return {};
 }
 
-}  // namespace npuscope::qaic
+}  // namespace npuscope
