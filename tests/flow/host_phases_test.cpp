@@ -7,7 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "flow/flow.hpp"
+#include "npuscope/analysis/coarse.hpp"
+#include "npuscope/analysis/ops.hpp"
 #include "npuscope/formats/qaic/opstats_host_trace.hpp"
+#include "npuscope/formats/qaic/opstats_profile.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 
 namespace npuscope {
@@ -22,12 +25,50 @@ std::int64_t begin_tick(const Profile& profile) {
   return begin;
 }
 
+Profile read_trace(const std::filesystem::path& path) {
+  const auto mapped = MappedFile::open(path);
+  must(mapped);
+  const auto source = open_byte_source(as_text(mapped->bytes()), path.string());
+  must(source);
+  auto events = chrome::read_events(**source, {});
+  must(events);
+  return qaic::make_opstats_profile(std::move(*events));
+}
+
+// What the host saw is no work of the device: the trace with it says the same as the trace without.
+void expect_the_same_device(const Profile& device, const std::filesystem::path& merged) {
+  const std::filesystem::path alone = merged.string() + ".alone";
+  const Profile* profiles[] = {&device};
+  must(qaic::write_opstats_trace(profiles, {}, alone));
+  const Profile of[] = {read_trace(merged), read_trace(alone)};
+  std::filesystem::remove(alone);
+  analysis::Coarse coarse[2];
+  std::optional<double> work[2];
+  for (int i = 0; i < 2; ++i) {
+    const SpansByUnit by_unit(of[i]);
+    const auto own = analysis::own_durations(of[i], by_unit);
+    coarse[i] = analysis::analyse_coarse(of[i], by_unit, own);
+    for (const analysis::OpColumn& column :
+         analysis::analyse_ops(of[i], by_unit, own, {}).columns) {
+      if (column.name == "work") work[i] = column.total;
+    }
+  }
+  EXPECT_GT(coarse[1].wall, 0);
+  EXPECT_EQ(coarse[0].wall, coarse[1].wall);
+  EXPECT_EQ(coarse[0].work, coarse[1].work);
+  EXPECT_TRUE(std::equal(std::begin(coarse[0].parts), std::end(coarse[0].parts),
+                         std::begin(coarse[1].parts)));
+  EXPECT_EQ(coarse[0].inferences.most, coarse[1].inferences.most);
+  ASSERT_TRUE(work[0]);
+  EXPECT_EQ(work[0], work[1]);
+}
+
 TEST(HostPhases, MergeWithTheDeviceOnOneClock) {
   const ModelFlow flow = run_flow(
       std::string(NPUSCOPE_SOURCE_DIR) + "/models/light_squeezenet.onnx", request_for(2, 70));
   ASSERT_EQ(flow.profiles.size(), 1u);
   const npu::SimulatedInference& inference = flow.simulated.inferences.at(0);
-  npu::HostPhases phases(10, Picoseconds{8'000'000});
+  npu::HostPhases phases(10);
   phases.add(inference, begin_tick(flow.profiles[0]), 19200);
   const auto host = qaic::parse_host_trace(as_byte_span(phases.trace()), "host");
   must(host);
@@ -52,8 +93,10 @@ TEST(HostPhases, MergeWithTheDeviceOnOneClock) {
     total += duration;
     if (event["name"] == "device") device_start = start;
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"queue", "submit", "send", "device", "complete"}));
-  EXPECT_NEAR(total, double((inference.completed - inference.queued).value) * 1e-6, 1e-3);
+  EXPECT_EQ(names, (std::vector<std::string>{"queue", "prepare", "submit", "send", "device",
+                                             "complete", "post"}));
+  EXPECT_NEAR(total, double((inference.finished - inference.queued).value) * 1e-6, 1e-3);
+  expect_the_same_device(flow.profiles[0], path);
   // Timers of cores differ by up to 5 ticks.
   EXPECT_NEAR(device_start, core_start, 6 / 19.2);
   std::filesystem::remove(path);

@@ -31,7 +31,11 @@ Host::Host(const RecordingContext& context, std::uint64_t output_bytes, EventQue
   input_time_ = from_seconds(double(context.program.input_bytes) / rate);
   output_time_ = from_seconds(double(output_bytes) / rate);
   latency_ = from_seconds(target.host_latency_s);
+  enqueue_time_ = from_seconds(target.host_enqueue_s);
+  prepare_time_ = from_seconds(target.host_preprocess_s);
   submit_time_ = from_seconds(target.host_submit_s);
+  wake_time_ = from_seconds(target.host_wake_s);
+  postprocess_time_ = from_seconds(target.host_postprocess_s);
   for (std::uint32_t i = 0; i < activations_.size(); ++i) {
     activations_[i].idle_since = from_seconds(target.activation_s);
     submit_next(i, {});
@@ -51,18 +55,20 @@ void Host::submit_next(std::uint32_t index, Picoseconds now) {
   activation.submitting = true;
   activation.queued_at = now;
   const Picoseconds thread_free = host_thread_free_[index % host_thread_free_.size()];
-  events_.push(std::max(now, thread_free), EventKind::submit, index);
+  events_.push(std::max(now + enqueue_time_, thread_free), EventKind::submit, index);
 }
 
 void Host::submit(std::uint32_t index, Picoseconds now) {
   Activation& activation = activations_[index];
   Picoseconds& thread_free = host_thread_free_[index % host_thread_free_.size()];
   if (thread_free > now) return events_.push(thread_free, EventKind::submit, index);
-  thread_free = now + submit_time_;
+  thread_free = now + prepare_time_ + submit_time_;
   SimulatedInference inference;
   inference.activation = index;
   inference.number = activation.submitted++;
   inference.queued = activation.queued_at;
+  inference.taken = now;
+  inference.prepared = now + prepare_time_;
   inference.submitted = thread_free;
   inference.in_queue = std::uint32_t(activation.submitted - activation.completed);
   activation.in_flight.push_back(std::move(inference));
@@ -77,9 +83,9 @@ void Host::send_next(std::uint32_t index) {
   if (activation.sending || activation.sent == activation.submitted) return;
   if (activation.sent >= activation.ended + 2) return;
   activation.sending = true;
-  const Picoseconds submitted = in_flight(activation, activation.sent).submitted;
+  const Picoseconds handed_over = in_flight(activation, activation.sent).submitted + latency_;
   const Picoseconds buffer_free = activation.sent >= 2 ? activation.idle_since : Picoseconds{};
-  events_.push(std::max({submitted, buffer_free, input_free_}), EventKind::input, index);
+  events_.push(std::max({handed_over, buffer_free, input_free_}), EventKind::input, index);
 }
 
 void Host::send_input(std::uint32_t index, Picoseconds now) {
@@ -88,7 +94,7 @@ void Host::send_input(std::uint32_t index, Picoseconds now) {
   input_free_ = now + input_time_;
   SimulatedInference& inference = in_flight(activation, activation.sent++);
   inference.input_sent = now;
-  inference.input_ready = input_free_ + latency_;
+  inference.input_ready = input_free_;
   activation.sending = false;
   begin_next(index);
   send_next(index);
@@ -177,7 +183,9 @@ void Host::take_output(std::uint32_t index, Picoseconds now) {
   SimulatedInference& inference = in_flight(activation, activation.taken);
   activation.output_free[activation.taken++ % 2] = output_free_;
   inference.completed = output_free_ + latency_;
-  events_.push(inference.completed, EventKind::completed, index);
+  inference.awake = inference.completed + wake_time_;
+  inference.finished = inference.awake + postprocess_time_;
+  events_.push(inference.finished, EventKind::completed, index);
   if (activation.taken < activation.ended) events_.push(output_free_, EventKind::output, index);
   begin_next(index);
 }
@@ -187,7 +195,7 @@ SimulatedInference Host::complete(std::uint32_t index) {
   SimulatedInference inference = std::move(activation.in_flight.front());
   activation.in_flight.pop_front();
   ++activation.completed;
-  submit_next(index, inference.completed);
+  submit_next(index, inference.finished);
   return inference;
 }
 

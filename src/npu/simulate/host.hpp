@@ -1,8 +1,11 @@
 // The host and its link: it keeps set_size inferences of each activation queued, sends their
 // inputs, and takes their outputs.
 //
-//   queued -> submitted -> input on the link -> input ready    (doorbell)
-//                                   device idle -> begin -> end -> output on the link -> completed
+//   queued -> taken -> prepared -> submitted -> input on the link -> input ready    (doorbell)
+//     device idle -> begin -> end -> output on the link -> completed -> awake -> finished
+//
+// One host thread takes, prepares and submits; what follows completion holds no thread up, but the
+// inference keeps its place among the set_size until it is finished.
 //
 // Inputs and outputs have a buffer pair each: the input of the next inference arrives while the
 // device executes, and an inference begins only when the output before the last has left. Each
@@ -76,7 +79,11 @@ class Host {
   Picoseconds input_time_;
   Picoseconds output_time_;
   Picoseconds latency_;
+  Picoseconds enqueue_time_;
+  Picoseconds prepare_time_;
   Picoseconds submit_time_;
+  Picoseconds wake_time_;
+  Picoseconds postprocess_time_;
 };
 
 }  // namespace npuscope::npu

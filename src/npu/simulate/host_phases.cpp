@@ -26,12 +26,13 @@ void HostPhases::add(const SimulatedInference& inference, std::int64_t device_be
     ticks_at_zero_ = device_begin_tick -
                      std::llround(double(inference.device_begin.value) * timer_kilohertz * 1e-9);
   }
-  const Picoseconds submit = std::max(inference.queued, inference.submitted - submit_);
-  slice("queue", inference, inference.queued, submit);
-  slice("submit", inference, submit, inference.submitted);
+  slice("queue", inference, inference.queued, inference.taken);
+  slice("prepare", inference, inference.taken, inference.prepared);
+  slice("submit", inference, inference.prepared, inference.submitted);
   slice("send", inference, inference.submitted, inference.device_begin);
   slice("device", inference, inference.device_begin, inference.device_end);
-  slice("complete", inference, inference.device_end, inference.completed);
+  slice("complete", inference, inference.device_end, inference.awake);
+  slice("post", inference, inference.awake, inference.finished);
 }
 
 std::string HostPhases::trace() const {

@@ -3,10 +3,12 @@
 // side by side.
 //
 //   queue     the application has it ready, no host thread is free
-//   submit    the host thread hands it over
+//   prepare   the host thread makes of its inputs what the device takes
+//   submit    and hands it over
 //   send      until the device begins: its input moves, the inference before it ends
 //   device    the device executes it
-//   complete  its outputs move, and the host sees that it is done
+//   complete  its outputs move, and a host thread sees that it is done
+//   post      which makes of the outputs what the application takes
 #pragma once
 
 #include <optional>
@@ -18,8 +20,8 @@ namespace npuscope::npu {
 
 class HostPhases {
  public:
-  // A host that keeps `set_size` inferences of each activation queued and takes `submit` for one.
-  HostPhases(std::uint32_t set_size, Picoseconds submit) : set_size_(set_size), submit_(submit) {}
+  // A host that keeps `set_size` inferences of each activation queued.
+  explicit HostPhases(std::uint32_t set_size) : set_size_(set_size) {}
 
   // `device_begin_tick`: the tick at which the device began it.
   void add(const SimulatedInference& inference, std::int64_t device_begin_tick,
@@ -32,7 +34,6 @@ class HostPhases {
              Picoseconds end);
 
   std::uint32_t set_size_;
-  Picoseconds submit_;
   std::string events_;
   std::optional<std::int64_t> ticks_at_zero_;
 };

@@ -1,6 +1,5 @@
 #include "npu/simulate/run_files.hpp"
 
-#include <cmath>
 #include <limits>
 
 #include "npuscope/formats/qaic/opstats_summary.hpp"
@@ -19,10 +18,6 @@ double device_microseconds(std::uint64_t ticks, double timer_hz) {
 std::string inference_name(std::uint32_t program, const SimulatedInference& inference) {
   return fmt::format("aic-profiling-program-{}-activation-{}-inf-{}", program, inference.activation,
                      inference.number);
-}
-
-Picoseconds submit_time(const Target& target) {
-  return Picoseconds{std::llrint(target.host_submit_s * 1e12)};
 }
 
 // When its device began: the earliest of its units.
@@ -47,10 +42,7 @@ std::string RunFiles::part_name(std::size_t part) const {
 }
 
 RunFiles::RunFiles(const RunRequest& request, const PlannedRun& run, RunOutcome& outcome)
-    : request_(request),
-      run_(run),
-      outcome_(outcome),
-      host_phases_(request.simulation.set_size, submit_time(run.first().target)) {
+    : request_(request), run_(run), outcome_(outcome), host_phases_(request.simulation.set_size) {
   latency_.program_id = run.number;
   latency_.program_name = run.label();
   latency_.requested = request.simulation.samples * request.simulation.activations;
@@ -144,7 +136,6 @@ Status RunFiles::add_decoded(std::size_t part, const SimulatedInference& inferen
 qaic::LatencySample RunFiles::latency_of(const SimulatedInference& inference) const {
   const qaic::Program& program = run_.first().program;
   const double timer_hz = run_.first().target.timer_hz;
-  const Picoseconds submit = submit_time(run_.first().target);
   qaic::LatencySample sample;
   sample.sample = inference.number;
   if (program.stats_level >= 40) {
@@ -156,13 +147,15 @@ qaic::LatencySample RunFiles::latency_of(const SimulatedInference& inference) co
     sample.device_input_wait_us = device_microseconds(inference.input_wait_ticks, timer_hz);
     sample.device_output_wait_us = device_microseconds(inference.output_wait_ticks, timer_hz);
   }
-  sample.enqueue_us = microseconds(inference.submitted - inference.queued - submit);
-  sample.submit_us = microseconds(submit);
+  sample.enqueue_us = microseconds(inference.taken - inference.queued);
+  sample.pre_process_us = microseconds(inference.prepared - inference.taken);
+  sample.submit_us = microseconds(inference.submitted - inference.prepared);
   sample.exec_to_link_us = microseconds(inference.input_sent - inference.submitted);
   sample.exec_to_complete_us = microseconds(inference.completed - inference.input_sent);
-  sample.exec_total_us = microseconds(inference.completed - inference.submitted);
-  sample.host_round_trip_us = sample.exec_total_us;
-  sample.total_round_trip_us = microseconds(inference.completed - inference.queued);
+  sample.host_round_trip_us = microseconds(inference.completed - inference.submitted);
+  sample.exec_total_us = microseconds(inference.awake - inference.submitted);
+  sample.post_process_us = microseconds(inference.finished - inference.awake);
+  sample.total_round_trip_us = microseconds(inference.finished - inference.queued);
   sample.queue_depth = request_.simulation.set_size;
   sample.in_queue = inference.in_queue;
   return sample;

@@ -220,7 +220,7 @@ class Simulation {
 
   Status complete(std::uint32_t activation) {
     SimulatedInference inference = host_.complete(activation);
-    result_.total = std::max(result_.total, inference.completed);
+    result_.total = std::max(result_.total, inference.finished);
     if ((inference.sampled || inference.is_output) && options_.on_sample) {
       if (auto taken = options_.on_sample(inference); !taken) return taken;
       inference.stats_buffer = {};

@@ -98,6 +98,13 @@ void read_memory_and_host(FieldReader& in, Target& target) {
   in.number("host.link_bytes_per_s", target.host_link_bytes_per_s, 1e6, 1e15);
   in.number("host.latency_s", target.host_latency_s, 0, 1);
   in.number("host.submit_s", target.host_submit_s, 0, 1);
+  const auto optional = [&](std::string_view path, double& out) {
+    if (in.root().at_path(path)) in.number(path, out, 0, 1);
+  };
+  optional("host.enqueue_s", target.host_enqueue_s);
+  optional("host.preprocess_s", target.host_preprocess_s);
+  optional("host.wake_s", target.host_wake_s);
+  optional("host.postprocess_s", target.host_postprocess_s);
 }
 
 void read_overheads(FieldReader& in, Target& target) {

@@ -362,22 +362,27 @@ TEST(Host, StagesOfAnInferenceFollowOneAnother) {
     ASSERT_EQ(result->inferences.size(), 90u);
     std::map<std::uint32_t, std::uint64_t> next;
     std::map<std::uint32_t, Picoseconds> device_end;
-    Picoseconds completed{};
+    Picoseconds completed{}, finished{};
     for (const SimulatedInference& i : result->inferences) {
       EXPECT_EQ(i.number, next[i.activation]++);
-      EXPECT_LE(i.queued, i.submitted);
-      EXPECT_LE(i.submitted, i.input_sent);
+      EXPECT_LT(i.queued, i.taken);
+      EXPECT_LT(i.taken, i.prepared);
+      EXPECT_LT(i.prepared, i.submitted);
+      EXPECT_LT(i.submitted, i.input_sent);
       EXPECT_LT(i.input_sent, i.input_ready);
       EXPECT_LT(i.input_ready, i.device_begin);
       EXPECT_LT(device_end[i.activation], i.device_begin);
       EXPECT_LT(i.device_begin, i.device_end);
       EXPECT_LT(i.device_end, i.completed);
       EXPECT_LE(completed, i.completed);
+      EXPECT_LT(i.completed, i.awake);
+      EXPECT_LT(i.awake, i.finished);
       EXPECT_LE(i.in_queue, set_size);
       device_end[i.activation] = i.device_end;
       completed = i.completed;
+      finished = i.finished;
     }
-    EXPECT_EQ(result->total, completed);
+    EXPECT_EQ(result->total, finished);
   }
 }
 

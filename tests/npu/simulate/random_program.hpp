@@ -38,7 +38,11 @@ inline Target realistic_target() {
   target.multicast_bytes_per_s_per_core = 90e9;
   target.multicast_latency_s = 0.3e-6;
   target.host_latency_s = 5e-6;
+  target.host_enqueue_s = 3e-6;
+  target.host_preprocess_s = 4e-6;
   target.host_submit_s = 8e-6;
+  target.host_wake_s = 20e-6;
+  target.host_postprocess_s = 50e-6;
   target.sync_cycles = 60;
   target.cross_core_sync_cycles = 600;
   target.barrier_cycles = 15;

@@ -99,12 +99,16 @@ struct SimulatedInference {
   bool sampled = false;
   bool is_output = false;
   Picoseconds queued{};        // by the application
+  Picoseconds taken{};         // by a thread of the host, which prepares its inputs
+  Picoseconds prepared{};      // then it is handed over
   Picoseconds submitted{};     // by the host
   Picoseconds input_sent{};    // begins to move over the link
   Picoseconds input_ready{};   // in device memory
   Picoseconds device_begin{};  // after the ports' doorbells
   Picoseconds device_end{};
-  Picoseconds completed{};   // seen by the host
+  Picoseconds completed{};   // its outputs are in the host's memory
+  Picoseconds awake{};       // a thread of the host has seen it
+  Picoseconds finished{};    // and has made of the outputs what the application wants
   Picoseconds input_wait{};  // for the doorbell, before device_begin; longest over threads
   Picoseconds output_wait{};
   // The same by the device's own timers, which count whole ticks and differ a little from core to

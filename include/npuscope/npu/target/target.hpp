@@ -111,7 +111,13 @@ struct Target {
 
   double host_link_bytes_per_s = 0;  // PCIe
   double host_latency_s = 0;         // per direction and inference
-  double host_submit_s = 0;          // software per inference
+  // Software per inference: until a host thread takes it, what that does to its inputs and to hand
+  // it over; after the outputs are there, until a thread wakes, and what that does with them.
+  double host_enqueue_s = 0;
+  double host_preprocess_s = 0;
+  double host_submit_s = 0;
+  double host_wake_s = 0;
+  double host_postprocess_s = 0;
 
   double sync_cycles = 0;             // semaphore seen from the same core
   double cross_core_sync_cycles = 0;  // from another core

@@ -139,6 +139,8 @@ class OpstatsReader {
   std::set<std::uint32_t> inferences_;
   std::int64_t origin_ = 0;  // tick of the file's time 0
   bool is_npuscope_ = false;
+  bool has_device_ = false;
+  std::vector<std::uint32_t> host_rows_;
   Tally durations_, ratios_;
 };
 
@@ -148,6 +150,9 @@ Profile OpstatsReader::run() {
   ops_.emplace(profile_, plans_, arguments());
   kept_.emplace(arguments(), rows_);
   read_origin();
+  has_device_ =
+      std::any_of(tracks_.of_thread.begin(), tracks_.of_thread.end(),
+                  [](const OpstatsTrack& track) { return track.kind != OpstatsTrack::Kind::host; });
   read_slices();
   profile_.spans.arguments = kept_->finish();
   add_checks();
@@ -200,6 +205,9 @@ void OpstatsReader::read_slices() {
       read_slice(row, track);
     }
   }
+  if (!spans.instance.empty()) {
+    for (const std::uint32_t row : host_rows_) spans.instance[row] = every_instance;
+  }
   events_.slices.name = {};
   events_.slices.category = {};
 }
@@ -208,12 +216,13 @@ void OpstatsReader::read_host_slice(std::size_t row, const OpstatsTrack& track) 
   Spans& spans = profile_.spans;
   const StringId category =
       events_.slices.category.empty() ? StringId::empty : events_.slices.category[row];
-  spans.kind[row] = SpanKind::host;
+  // What the host saw of inferences overlaps them, and is no work of the device.
+  spans.kind[row] = has_device_ ? SpanKind::async : SpanKind::host;
   spans.op[row] = ops_->find_or_add({track.group, events_.slices.name[row], category});
   const std::int64_t start = ticks_of(spans.start[row]);
   spans.duration[row] = ticks_of(spans.start[row] + spans.duration[row]) - start;
   spans.start[row] = origin_ + start;
-  if (!spans.instance.empty()) spans.instance[row] = 0;
+  host_rows_.push_back(std::uint32_t(row));
   const std::size_t count = arguments().count(row);
   if (count == 0) return;
   keep_places_.clear();

@@ -103,7 +103,7 @@ constexpr std::string_view sdk_1_10 = R"json({"traceEvents": [
 TEST(OpstatsProfile, ReadsTheRuntimeTraceOfSdk110) {
   const Profile profile = read(std::string(sdk_1_10));
   EXPECT_THAT(spans_of(profile),
-              ElementsAre("HOST_PROC (pid 18)/thread 1 host infer 0+19200 #0",
+              ElementsAre("HOST_PROC (pid 18)/thread 1 async infer 0+19200 #4294967295",
                           "device/Core_0/HVX sync - 1918+2 #3",
                           "device/Core_0/HVX op Softmax_1404__2_tile_0 1920+2606 196841c #3",
                           "device/Core_0/HMX op MatMul_1 192+11 799c #3"));
