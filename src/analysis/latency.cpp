@@ -54,7 +54,13 @@ class SampledLatency {
       totals.push_back(double(profile_.spans.duration[i]));
     }
     latency.rows.push_back(row_of(std::string(total_round_trip), MeasureKind::wall, totals));
-    latency.throughput = throughput(mean_of(totals));
+    for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
+      steady_.push_back(!is_of_beginning(row));
+    }
+    latency.all_of_beginning = std::count(steady_.begin(), steady_.end(), true) == 0;
+    if (const auto round_trip = mean_of_steady(profile_.spans.duration)) {
+      latency.throughput = throughput(*round_trip);
+    }
     return latency;
   }
 
@@ -73,13 +79,34 @@ class SampledLatency {
     }
   }
 
-  std::optional<double> mean_column(std::string_view what) const {
+  const MeasureColumn* column_named(std::string_view what) const {
     for (const MeasureColumn& column : profile_.spans.measures) {
-      if (profile_.text(column.what) != what) continue;
-      const std::vector<double> values = known_values(column);
-      if (!values.empty()) return mean_of(values);
+      if (profile_.text(column.what) == what) return &column;
     }
-    return std::nullopt;
+    return nullptr;
+  }
+
+  // While the host fills its queue at the begin of a run, what is under way is still growing.
+  bool is_of_beginning(std::size_t row) const {
+    const MeasureColumn* depth = column_named("queue depth");
+    const MeasureColumn* in_queue = column_named("inferences in queue");
+    if (depth == nullptr || in_queue == nullptr || profile_.spans.instance.empty()) return false;
+    return std::int64_t{profile_.spans.instance[row]} + 1 < depth->values[row] &&
+           in_queue->values[row] < depth->values[row];
+  }
+
+  std::optional<double> mean_of_steady(const Column<std::int64_t>& all) const {
+    std::vector<double> values;
+    for (std::size_t row = 0; row < all.size(); ++row) {
+      if (all[row] != MeasureColumn::missing && steady_[row]) values.push_back(double(all[row]));
+    }
+    if (values.empty()) return std::nullopt;
+    return mean_of(values);
+  }
+
+  std::optional<double> mean_column(std::string_view what) const {
+    const MeasureColumn* column = column_named(what);
+    return column == nullptr ? std::nullopt : mean_of_steady(column->values);
   }
 
   double batch(double execution_seconds) const {
@@ -101,29 +128,16 @@ class SampledLatency {
     if (!execution || !(*execution > 0) || !in_queue || !(*in_queue > 0) || !(round_trip > 0)) {
       return std::nullopt;
     }
-    Throughput result;
-    result.queue_depth = *in_queue;
-    result.period = round_trip / *in_queue;
-    result.execution = *execution;
-    result.input_wait = input_wait.value_or(0);
-    result.output_wait = output_wait.value_or(0);
-    result.device = hertz / *execution;
-    result.system = hertz / result.period;
-    result.gap_share = std::max(0.0, 1 - result.system / result.device);
+    Throughput result =
+        judge_throughput({round_trip / *in_queue, *execution, input_wait.value_or(0),
+                          output_wait.value_or(0), *in_queue},
+                         hertz);
     result.batch = batch(*execution / hertz);
-    if (result.gap_share < notable_gap) return result;
-    const double rest = result.period - *execution - result.input_wait - result.output_wait;
-    result.cause = ThroughputGap::other;
-    double most = rest;
-    if (result.input_wait > most) {
-      most = result.input_wait;
-      result.cause = ThroughputGap::input_wait;
-    }
-    if (result.output_wait > most) result.cause = ThroughputGap::output_wait;
     return result;
   }
 
   const Profile& profile_;
+  std::vector<bool> steady_;  // by row
 };
 
 // "device execution, 99%"
@@ -158,6 +172,27 @@ bool has_samples(const Profile& profile) {
 }
 
 }  // namespace
+
+Throughput judge_throughput(const ThroughputTimes& times, double ticks_per_second) {
+  Throughput result;
+  result.queue_depth = times.queue_depth;
+  result.period = times.period;
+  result.execution = times.execution;
+  result.input_wait = times.input_wait;
+  result.output_wait = times.output_wait;
+  result.device = ticks_per_second / times.execution;
+  result.system = ticks_per_second / times.period;
+  result.gap_share = std::max(0.0, 1 - result.system / result.device);
+  if (result.gap_share < notable_gap) return result;
+  result.cause = ThroughputGap::other;
+  double most = times.period - times.execution - times.input_wait - times.output_wait;
+  if (times.input_wait > most) {
+    most = times.input_wait;
+    result.cause = ThroughputGap::input_wait;
+  }
+  if (times.output_wait > most) result.cause = ThroughputGap::output_wait;
+  return result;
+}
 
 Latency analyse_latency(const Profile& profile) {
   if (has_samples(profile)) return SampledLatency(profile).run();

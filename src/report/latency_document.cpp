@@ -5,13 +5,13 @@
 #include "npuscope/analysis/latency.hpp"
 #include "profile/names.hpp"
 #include "report/document/provenance.hpp"
+#include "report/throughput_text.hpp"
 
 namespace npuscope::report {
 namespace {
 
 using analysis::Latency;
 using analysis::Throughput;
-using analysis::ThroughputGap;
 
 Section steps_section(const Latency& latency) {
   Section section{.key = "latency", .title = "LATENCY"};
@@ -39,35 +39,6 @@ Section steps_section(const Latency& latency) {
   return section;
 }
 
-const char* stable_name(ThroughputGap cause) {
-  switch (cause) {
-    case ThroughputGap::none: return "none";
-    case ThroughputGap::input_wait: return "input_wait";
-    case ThroughputGap::output_wait: return "output_wait";
-    case ThroughputGap::other: return "other";
-  }
-  return "";
-}
-
-std::string explanation(const Throughput& throughput) {
-  switch (throughput.cause) {
-    case ThroughputGap::none: return "The host keeps the device at work.";
-    case ThroughputGap::input_wait:
-      return throughput.queue_depth < 1.5
-                 ? "The device waits for inputs, because only one inference is under way: the next "
-                   "is sent when it is done. Keep more queued (-S)."
-                 : "The device waits for inputs although others are queued: the host, or its link, "
-                   "delivers them too slowly. Look at submit and at what is sent per inference.";
-    case ThroughputGap::output_wait:
-      return "The device waits for outputs to leave: the link to the host is slower than it. Send "
-             "less, or keep state on the device (-retained-state).";
-    case ThroughputGap::other:
-      return "The device is idle between inferences for reasons that its own waits do not show: "
-             "look at enqueue and submit of the host.";
-  }
-  return {};
-}
-
 Section throughput_section(const Throughput& throughput) {
   Section section{.key = "throughput", .title = "THROUGHPUT"};
   const double batch = throughput.batch;
@@ -88,7 +59,7 @@ Section throughput_section(const Throughput& throughput) {
   section.remarks = {
       "device: batches that it would do without a break, 1 / mean execution. system: inferences "
       "under way / mean round trip (Little's law), so of the sampled time only.",
-      explanation(throughput)};
+      std::string(throughput_explanation(throughput))};
   return section;
 }
 
@@ -103,6 +74,11 @@ Result<Document> latency_document(const Profile& profile) {
   }
   Document document{.profile = &profile};
   document.sections.push_back(steps_section(latency));
+  if (latency.all_of_beginning) {
+    document.sections.back().remarks.push_back(
+        "No throughput: all samples are of the run's beginning, while its queue was being filled; "
+        "sample later (--aic-profiling-start-iter) or keep fewer queued (-S).");
+  }
   if (latency.throughput) document.sections.push_back(throughput_section(*latency.throughput));
   return document;
 }

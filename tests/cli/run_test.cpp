@@ -54,7 +54,9 @@ TEST_F(Run, PrintsTheVendorsBlock) {
                    "Metric,          Avg,           Min,           Max,           Std            \n"
                    "ExecTimeUs,      [0-9., ]+\n"
                    "InputWaitTimeUs, [0-9., ]+\n"
-                   "OutputWaitTimeUs,[0-9., ]+\n\n"));
+                   "OutputWaitTimeUs,[0-9., ]+\n\n"
+                   "Throughput of an activation: device [0-9.]+ Inf/Sec, system [0-9.]+ Inf/Sec, "
+                   "[0-9.]+ % less\\.\n[A-Z][^\n]+\\.\n\n"));
   EXPECT_EQ(outcome.errors, "");
 }
 

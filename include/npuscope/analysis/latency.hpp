@@ -50,9 +50,20 @@ struct Throughput {
   double period = 0, execution = 0, input_wait = 0, output_wait = 0;
 };
 
+// Mean ticks of one batch.
+struct ThroughputTimes {
+  double period = 0, execution = 0, input_wait = 0, output_wait = 0;
+  double queue_depth = 0;
+};
+// Of times above 0; batch is left open.
+Throughput judge_throughput(const ThroughputTimes& times, double ticks_per_second);
+
 struct Latency {
   std::vector<LatencyRow> rows;
-  std::optional<Throughput> throughput;  // none: the device's share was not measured
+  // Of the samples after the host had filled its queue; none: there are none, or the device's share
+  // was not measured.
+  std::optional<Throughput> throughput;
+  bool all_of_beginning = false;  // all samples are from before
 };
 
 // No rows where the profile is of no latency file.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 
 #include "report/document/json_text.hpp"
+#include "report/throughput_text.hpp"
 
 namespace npuscope::report {
 
@@ -25,6 +27,50 @@ RunMetric metric(const npu::ProgramRun& run, std::string name, std::uint32_t nee
   }
   result.values = distribution_of(values);
   return result;
+}
+
+// Of each activation from its second inference on: before the first the device waits for what no
+// other inference waits for.
+std::optional<analysis::Throughput> steady_throughput(const npu::ProgramRun& run) {
+  if (run.stats_level < 40) return std::nullopt;
+  std::map<std::uint32_t, Picoseconds> first_end, last_end;
+  analysis::ThroughputTimes sum;
+  std::uint64_t count = 0;
+  for (const npu::SimulatedInference& inference : run.result.inferences) {
+    last_end[inference.activation] = inference.device_end;
+    if (first_end.try_emplace(inference.activation, inference.device_end).second) continue;
+    ++count;
+    sum.execution += double(inference.device_ticks);
+    sum.input_wait += double(inference.input_wait_ticks);
+    sum.output_wait += double(inference.output_wait_ticks);
+    sum.queue_depth += double(inference.in_queue);
+  }
+  for (const auto& [activation, end] : last_end) {
+    sum.period += microseconds(end - first_end[activation]) * 1e-6 * run.timer.value;
+  }
+  if (!(sum.execution > 0) || !(sum.period > 0)) return std::nullopt;
+  const double each = 1 / double(count);
+  auto throughput =
+      analysis::judge_throughput({sum.period * each, sum.execution * each, sum.input_wait * each,
+                                  sum.output_wait * each, sum.queue_depth * each},
+                                 run.timer.value);
+  throughput.batch = run.batch_size;
+  return throughput;
+}
+
+std::string throughput_text(const analysis::Throughput& throughput) {
+  return fmt::format(
+      "Throughput of an activation: device {:.2f} Inf/Sec, system {:.2f} Inf/Sec, {:.1f} % "
+      "less.\n{}\n\n",
+      throughput.device * throughput.batch, throughput.system * throughput.batch,
+      throughput.gap_share * 100, throughput_explanation(throughput));
+}
+
+ordered_json throughput_json(const analysis::Throughput& throughput) {
+  return {{"device_inferences_per_second", throughput.device * throughput.batch},
+          {"system_inferences_per_second", throughput.system * throughput.batch},
+          {"gap_share_of_device", throughput.gap_share},
+          {"cause", stable_name(throughput.cause)}};
 }
 
 ordered_json metric_json(const RunMetric& metric) {
@@ -78,6 +124,7 @@ RunReport report_run(const npu::ProgramRun& run) {
       metric(run, "InputWaitTimeUs", 50, &Inference::input_wait_ticks),
       metric(run, "OutputWaitTimeUs", 50, &Inference::output_wait_ticks),
   };
+  report.throughput = steady_throughput(run);
   return report;
 }
 
@@ -103,6 +150,7 @@ std::string print_run_report(const RunReport& report) {
         cell(&Distribution::most), cell(&Distribution::deviation));
   }
   text += '\n';
+  if (report.throughput) text += throughput_text(*report.throughput);
   return text;
 }
 
@@ -121,6 +169,8 @@ ordered_json run_report_json(const RunReport& report) {
   ordered_json metrics = ordered_json::object();
   for (const RunMetric& metric : report.metrics) metrics[metric.name] = metric_json(metric);
   json["device_performance"] = std::move(metrics);
+  json["throughput"] =
+      report.throughput ? throughput_json(*report.throughput) : ordered_json(nullptr);
   return json;
 }
 

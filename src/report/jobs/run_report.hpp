@@ -11,6 +11,9 @@
 //   InputWaitTimeUs, 103266.866,    78898.594,     178349.688,    34244.603
 //   OutputWaitTimeUs,0.113,         0.104,         0.156,         0.019
 //
+//   Throughput of an activation: device 8.01 Inf/Sec, system 4.38 Inf/Sec, 45.3 % less.
+//   The device waits for inputs, because only one inference is under way: …
+//
 // A metric that the program was not compiled to measure is N/A: ExecTimeUs needs -stats-level=40,
 // the waits need 50.
 #pragma once
@@ -22,6 +25,7 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/latency.hpp"
 #include "npuscope/npu/simulate/runner.hpp"
 
 namespace npuscope::report {
@@ -54,6 +58,9 @@ struct RunReport {
   std::uint32_t batch_size = 1;
   double inferences_per_second = 0;
   std::vector<RunMetric> metrics;
+  // Of one activation, batches per second, from its second inference on; none: there is no second,
+  // or execution was not measured.
+  std::optional<analysis::Throughput> throughput;
 };
 
 RunReport report_run(const npu::ProgramRun& run);

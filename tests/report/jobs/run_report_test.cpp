@@ -45,6 +45,46 @@ TEST(PrintRunReport, ShowsWhatIsNotMeasuredAsNotAvailable) {
   EXPECT_EQ(json["device_performance"]["ExecTimeUs"]["avg"], 124826.111);
 }
 
+TEST(PrintRunReport, ComparesTheDevicesThroughputWithTheSystems) {
+  RunReport report = amber();
+  // The figures above: execution and waiting for inputs make up the time between two inferences.
+  report.throughput = analysis::judge_throughput(
+      {.period = 228093, .execution = 124826, .input_wait = 103267, .queue_depth = 1}, 1e6);
+  report.throughput->batch = 1;
+  EXPECT_TRUE(print_run_report(report).ends_with(
+      "\n\nThroughput of an activation: device 8.01 Inf/Sec, system 4.38 Inf/Sec, 45.3 % less.\n"
+      "The device waits for inputs, because only one inference is under way: the next is sent when "
+      "it is done. Keep more queued (-S).\n\n"));
+  EXPECT_EQ(run_report_json(report)["throughput"]["cause"], "input_wait");
+  EXPECT_TRUE(run_report_json(amber())["throughput"].is_null());
+}
+
+TEST(ReportRun, LeavesTheFirstInferenceOfEachActivationOutOfTheThroughput) {
+  npu::ProgramRun run;
+  run.stats_level = 50;
+  run.timer = Hertz{1e6};
+  for (const std::uint32_t activation : {0u, 1u}) {
+    for (std::int64_t number = 0; number < 3; ++number) {
+      npu::SimulatedInference inference;
+      inference.activation = activation;
+      inference.device_ticks = number == 0 ? 900 : 100;
+      inference.input_wait_ticks = number == 0 ? 5000 : 20;
+      inference.device_end = Picoseconds{(1000 + 125 * number) * 1'000'000};
+      inference.in_queue = 4;
+      run.result.inferences.push_back(inference);
+    }
+  }
+  const auto throughput = report_run(run).throughput;
+  ASSERT_TRUE(throughput);
+  EXPECT_DOUBLE_EQ(throughput->period, 125);
+  EXPECT_DOUBLE_EQ(throughput->execution, 100);
+  EXPECT_DOUBLE_EQ(throughput->device, 1e4);
+  EXPECT_DOUBLE_EQ(throughput->system, 8e3);
+  EXPECT_EQ(throughput->cause, analysis::ThroughputGap::input_wait);
+  run.result.inferences.resize(1);
+  EXPECT_FALSE(report_run(run).throughput);
+}
+
 TEST(Distribution, OfValues) {
   const auto some = distribution_of(std::vector<double>{2, 4, 4, 4, 5, 5, 7, 9});
   EXPECT_EQ(some->average, 5);

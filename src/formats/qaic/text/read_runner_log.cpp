@@ -2,6 +2,7 @@
 // measured over them.
 #include <array>
 #include <map>
+#include <utility>
 
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
@@ -91,6 +92,7 @@ class RunnerLog {
   std::vector<Profile> profiles_;
   Profile profile_;
   bool open_ = false;
+  bool in_throughput_ = false;
   ClockId cycles_{};
   std::map<std::uint32_t, UnitId> devices_;
   std::uint64_t unknown_ = 0;
@@ -107,6 +109,11 @@ void RunnerLog::take(const TextLine& line) {
       text == "Device Performance:" || text.starts_with("Metric,")) {
     return;
   }
+  if (text.starts_with("Throughput of an activation:")) {  // npuscope's own, and what it explains
+    in_throughput_ = true;
+    return;
+  }
+  if (std::exchange(in_throughput_, false)) return;
   if (open_ && (take_totals(text) || take_metric(text))) return;
   if (unknown_++ == 0) first_unknown_ = line.offset;
 }
