@@ -13,10 +13,12 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/clocks.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/numbers.hpp"
 #include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/peers.hpp"
 #include "npuscope/analysis/phases.hpp"
 #include "npuscope/analysis/unit_numbers.hpp"
 #include "npuscope/analysis/units.hpp"
@@ -43,6 +45,8 @@ struct Page {
   analysis::OpTable kinds;    // by kernel; empty when that would say the same
   analysis::UnitTable units;  // all of them
   analysis::UnitNumbers unit_numbers;
+  std::vector<analysis::InferenceClock> clocks;  // of the cores, by inference
+  analysis::Peers peers;                         // what devices send one another
   std::vector<analysis::NumberRow> numbers;
   std::vector<analysis::CounterRow> counters;
   // None where they would take longer than the page: npuscope diagnose has them.

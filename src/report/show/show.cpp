@@ -41,6 +41,8 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   page.structure_only = is_structure_only(profile);
   page.phases = analyse_phases(profile);
   page.unit_numbers = analyse_unit_numbers(profile);
+  page.clocks = analyse_clocks(profile);
+  page.peers = analyse_peers(profile);
   page.numbers = analyse_numbers(profile);
   page.counters = analyse_counters(profile);
   // Of some units or ops nobody can say what is idle or exposed.

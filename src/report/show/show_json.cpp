@@ -45,6 +45,8 @@ class PageJson {
   Json units() const;
   Json traffic(const Traffic& traffic) const;
   Json unit_numbers() const;
+  Json clocks() const;
+  Json peers() const;
   Json numbers() const;
   Json counters() const;
   Json checks() const;
@@ -216,6 +218,33 @@ Json PageJson::unit_numbers() const {
   return {{"columns", columns}, {"columns_left", table.columns_left}, {"rows", rows}};
 }
 
+Json PageJson::clocks() const {
+  Json rows = Json::array();
+  for (const InferenceClock& clock : page_.clocks) {
+    rows.push_back(
+        {{"inference", clock.inference == every_instance ? Json(nullptr) : Json(clock.inference)},
+         {"cores", clock.cores},
+         {"least_hertz", number(clock.least_hertz)},
+         {"most_hertz", number(clock.most_hertz)}});
+  }
+  return rows;
+}
+
+Json PageJson::peers() const {
+  Json rows = Json::array();
+  for (const PeerRow& row : page_.peers.rows) {
+    rows.push_back({{"from", row.from},
+                    {"to", row.to},
+                    {"sent_transfers", row.sent.transfers},
+                    {"sent_bytes", row.sent.bytes},
+                    {"received_transfers", row.received.transfers},
+                    {"received_bytes", row.received.bytes},
+                    {"received_wait", row.received.time},
+                    {"paired", row.paired}});
+  }
+  return {{"rows", rows}, {"unpaired", page_.peers.unpaired}};
+}
+
 Json PageJson::numbers() const {
   Json rows = Json::array();
   for (const NumberRow& row : page_.numbers) {
@@ -283,6 +312,8 @@ Json PageJson::make() const {
   json["engines"] = engines();
   json["units"] = units();
   json["unit_numbers"] = unit_numbers();
+  json["core_clocks"] = clocks();
+  json["peers"] = peers();
   json["traffic"] = traffic(page_.units.traffic);
   json["traffic"]["source"] = page_.units.traffic_source;
   json["numbers"] = numbers();

@@ -65,6 +65,7 @@ std::string PageText::print() {
   print_units();
   print_unit_numbers();
   print_traffic();
+  print_peers();
   print_numbers();
   print_numbers_of_parts();
   print_counters();

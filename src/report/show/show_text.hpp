@@ -44,6 +44,7 @@ class PageText {
   void print_unit_numbers();
   void print_origins(const analysis::UnitNumbers& table);
   void print_traffic();
+  void print_peers();
   void print_numbers();
   void print_numbers_of_parts();
   void print_counters();

@@ -171,4 +171,30 @@ void PageText::print_traffic() {
   table(rows);
 }
 
+// Both sides of each pair: where they differ, a device is missing.
+void PageText::print_peers() {
+  const Peers& peers = page_.peers;
+  if (peers.rows.empty()) return;
+  const std::size_t kept = std::min(page_.top, peers.rows.size());
+  heading(fmt::format("BETWEEN DEVICES ({} pairs)", more(kept, peers.rows.size())));
+  TextTable rows({{"from", Align::left},
+                  {"to", Align::left},
+                  {"transfers"},
+                  {"sent"},
+                  {"received"},
+                  {"waited for, work", Align::right, false}});
+  for (std::size_t i = 0; i < kept; ++i) {
+    const PeerRow& row = peers.rows[i];
+    rows.add({printable(row.from), printable(row.to), thousands(row.sent.transfers),
+              bytes_text(double(row.sent.bytes)), bytes_text(double(row.received.bytes)),
+              base(double(row.received.time))});
+  }
+  table(rows);
+  if (peers.unpaired > 0) {
+    line("unpaired",
+         counted(peers.unpaired, "transfer has", "transfers have") +
+             " one side only: the other device, or those operators, are not in the file");
+  }
+}
+
 }  // namespace npuscope::report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "npuscope/base/text.hpp"
 
@@ -10,6 +11,39 @@ namespace npuscope::report {
 namespace {
 
 using namespace analysis;
+
+// "1233.1 to 1244.0 MHz"
+std::string range_of(double least, double most) {
+  const std::string from = fmt::format("{:.1f}", least / 1e6),
+                    to = fmt::format("{:.1f}", most / 1e6);
+  return (from == to ? to : from + " to " + to) + " MHz";
+}
+
+// A line for each of a few inferences, else what the first had and the others.
+std::string clocks_text(const std::vector<InferenceClock>& clocks) {
+  constexpr std::size_t listed = 4;
+  const auto text_of = [](const InferenceClock& clock) {
+    return range_of(clock.least_hertz, clock.most_hertz);
+  };
+  std::string text;
+  if (clocks.size() == 1) {
+    text = text_of(clocks[0]);
+  } else if (clocks.size() <= listed) {
+    for (const InferenceClock& clock : clocks) {
+      text += fmt::format("{}{} in inference {}", text.empty() ? "" : "; ", text_of(clock),
+                          clock.inference);
+    }
+  } else {
+    double least = clocks[1].least_hertz, most = clocks[1].most_hertz;
+    for (const InferenceClock& clock : std::span(clocks).subspan(1)) {
+      least = std::min(least, clock.least_hertz);
+      most = std::max(most, clock.most_hertz);
+    }
+    text = fmt::format("{} in inference {}, {} in the other {}", text_of(clocks[0]),
+                       clocks[0].inference, range_of(least, most), clocks.size() - 1);
+  }
+  return text + (clocks[0].cores > 1 ? ", over the cores (derived)" : " (derived)");
+}
 
 // On average while any is; work does not say it where spans of one unit overlap.
 double units_at_work(const Concurrency& concurrency) {
@@ -75,6 +109,7 @@ void PageText::print_wall() {
     line("rate", fmt::format("{} inferences per second, one after another (derived)",
                              number_text(*coarse.inferences_per_second)));
   }
+  if (!page_.clocks.empty()) line("core clock", clocks_text(page_.clocks));
 }
 
 void PageText::print_phases() {

@@ -1,0 +1,60 @@
+#include "npuscope/analysis/clocks.hpp"
+
+#include <gtest/gtest.h>
+
+namespace npuscope::analysis {
+namespace {
+
+void frame(Profile& profile, UnitId unit, std::uint32_t inference, std::int64_t ticks,
+           std::int64_t cycles) {
+  Spans& spans = profile.spans;
+  spans.unit.push_back(unit);
+  spans.op.push_back(OpId::none);
+  spans.kind.push_back(SpanKind::inference);
+  spans.start.push_back(0);
+  spans.duration.push_back(ticks);
+  spans.processor_cycles.push_back(cycles);
+  spans.instance.push_back(inference);
+}
+
+Profile profile_of(ClockKind kind) {
+  Profile profile;
+  profile.clocks.push_back({profile.strings.intern("UTIMER"), kind, Hertz{19.2e6}});
+  for (const std::uint32_t core : {0u, 1u}) {
+    for (std::uint32_t lane = 0; lane < 2; ++lane)
+      profile.units.push_back({0, core, Engine::hvx, lane});
+  }
+  return profile;
+}
+
+// The figures of a real summary: of each core the thread with most counts.
+TEST(Clocks, AreThoseOfTheVendorsSummary) {
+  Profile profile = profile_of(ClockKind::timer);
+  frame(profile, UnitId{0}, 100, 444672, 28559104);
+  frame(profile, UnitId{1}, 100, 400000, 10);
+  frame(profile, UnitId{2}, 100, 444672, 28810390);
+  frame(profile, UnitId{0}, 101, 1000, 70000);
+  const auto clocks = analyse_clocks(profile);
+  ASSERT_EQ(clocks.size(), 2u);
+  EXPECT_EQ(clocks[0].inference, 100u);
+  EXPECT_EQ(clocks[0].cores, 2u);
+  EXPECT_NEAR(clocks[0].least_hertz, 1233.12e6, 0.01e6);
+  EXPECT_NEAR(clocks[0].most_hertz, 1243.97e6, 0.01e6);
+  EXPECT_DOUBLE_EQ(clocks[1].least_hertz, 1344e6);
+  EXPECT_EQ(clocks[1].least_hertz, clocks[1].most_hertz);
+}
+
+TEST(Clocks, AreNotKnownWhereTheProfileCountsCyclesOrNone) {
+  Profile cycles = profile_of(ClockKind::unit_cycles);
+  frame(cycles, UnitId{0}, 0, 10, 10);
+  EXPECT_TRUE(analyse_clocks(cycles).empty());
+  Profile unknown = profile_of(ClockKind::timer);
+  frame(unknown, UnitId{0}, 0, 10, -1);
+  frame(unknown, UnitId{7}, 0, 10, 10);
+  frame(unknown, UnitId{0}, 0, -10, 10);
+  EXPECT_TRUE(analyse_clocks(unknown).empty());
+  EXPECT_TRUE(analyse_clocks({}).empty());
+}
+
+}  // namespace
+}  // namespace npuscope::analysis
