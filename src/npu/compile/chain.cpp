@@ -45,6 +45,31 @@ bool VectorLowering::joins_chain(const Chain& chain, const Node& node, const Nod
   return uses_chain;
 }
 
+// Too large for VTCM, so it comes and goes tile by tile. What every core would need whole is for
+// others to split.
+bool VectorLowering::is_streamed(const Storage& storage) const {
+  return storage.buffer == BufferId::none && storage.in_ddr &&
+         (cores_ == 1 || storage.partition.axis >= 0) &&
+         !fits(slice_bytes(storage.partition, storage.bytes, cores_));
+}
+
+// Of one tile, in VTCM at once: the source and what is made of it, each until its last use.
+std::uint64_t VectorLowering::most_places(const Chain& chain) const {
+  std::map<TensorId, std::int64_t> uses{{chain.source, chain.source_uses}};
+  std::size_t most = 1;
+  for (std::size_t at : chain.nodes) {
+    const Node& node = graph_.nodes[at];
+    const std::size_t before = uses.size();
+    for (TensorId id : std::set<TensorId>(node.inputs.begin(), node.inputs.end())) {
+      const auto used = uses.find(id);
+      if (used != uses.end() && --used->second == 0) uses.erase(used);
+    }
+    uses[node.outputs[0]] = std::int64_t(tensor(node.outputs[0]).consumers.size());
+    most = std::max({most, before, uses.size()});
+  }
+  return most;
+}
+
 // The longest such row after which nobody else needs the source or what was made on the way.
 VectorLowering::Chain VectorLowering::find_chain() const {
   Chain chain, best;
@@ -53,10 +78,9 @@ VectorLowering::Chain VectorLowering::find_chain() const {
   }
   if (chain.source == TensorId::none) return best;
   const Storage& source = storages_[storage_of(chain.source)];
-  if (source.buffer == BufferId::none || source.pieces == nullptr || source.output_uses > 0 ||
-      source.bytes != bytes_of(chain.source)) {
-    return best;
-  }
+  const bool in_pieces = source.buffer != BufferId::none && source.pieces != nullptr;
+  if (!in_pieces && !is_streamed(source)) return best;
+  if (source.output_uses > 0 || source.bytes != bytes_of(chain.source)) return best;
   const std::size_t end = std::min(graph_.nodes.size(), position_ + longest_chain);
   std::int64_t open = 0;  // uses of what was made that are still to come, the last result's not
   for (std::size_t at = position_; at < end; ++at) {
@@ -86,6 +110,7 @@ std::size_t VectorLowering::lower_chain() {
   const Chain chain = find_chain();
   if (chain.nodes.empty()) return 0;
   const StorageId source = storage_of(chain.source);
+  if (is_streamed(storages_[source])) return stream_chain(chain);
   const Storage before = storages_[source];
   const CoreBytes core_bytes = slice_bytes(before.partition, before.bytes, cores_);
   const Pieces pieces = joined(*before.pieces, tiles_along(*before.pieces, core_bytes));
@@ -94,7 +119,8 @@ std::size_t VectorLowering::lower_chain() {
   const std::size_t first = position_;
   pinned_ = {source};
   for (std::size_t index = 0; index < tiles; ++index) {
-    emit_chain_tile(chain, index, tiles, pieces.core_bytes[index]);
+    const BufferPart part{std::uint32_t(index), std::uint32_t(index) + 1, std::uint32_t(tiles)};
+    emit_chain_tile(chain, {index, tiles, before.buffer, part, pieces.core_bytes[index]});
   }
   position_ = chain.nodes.back();
   storages_[source].buffer = BufferId::none;
@@ -107,12 +133,50 @@ std::size_t VectorLowering::lower_chain() {
   return chain.end - first;
 }
 
-// One tile through all operators. A result takes the place of an operand that nobody needs any
-// more, the source's if it can, else a tile of its own.
-void VectorLowering::emit_chain_tile(const Chain& chain, std::size_t index, std::size_t tiles,
-                                     const CoreBytes& core_bytes) {
-  const BufferId home = storages_[storage_of(chain.source)].buffer;
-  const BufferPart part{std::uint32_t(index), std::uint32_t(index) + 1, std::uint32_t(tiles)};
+// The same for a tensor in DDR: each tile is loaded once, and what comes of it stored once.
+std::size_t VectorLowering::stream_chain(const Chain& chain) {
+  const StorageId source = storage_of(chain.source);
+  const Storage before = storages_[source];
+  const std::size_t first = position_;
+  begin_node(graph_.nodes[first]);
+  pinned_ = {source};
+  Operand operand;
+  operand.tensor = chain.source;
+  operand.storage = source;
+  operand.streamed = true;
+  operand.layout = before.ddr_layout;
+  operand.core_bytes = slice_bytes(before.partition, before.bytes, cores_);
+  const StorageId result = make_storage(chain.result, before.partition, before.ddr_layout);
+  pinned_.insert(result);
+  begins_spill(result, Spill::Cause::too_large);
+  constexpr std::uint64_t usual_places = 4;  // of a tile of the usual size
+  const std::uint64_t bytes =
+      *std::max_element(operand.core_bytes.begin(), operand.core_bytes.end());
+  const std::uint64_t tiles = tiles_for(bytes * divide_up(most_places(chain), usual_places));
+  for (std::uint64_t index = 0; index < tiles; ++index) {
+    position_ = first;
+    begin_node(graph_.nodes[first]);
+    const BufferId home = load_tile(operand, index, tiles);
+    CoreBytes core_bytes(cores_);
+    for (std::uint32_t core = 0; core < cores_; ++core) {
+      const std::uint64_t all = operand.core_bytes[core];
+      core_bytes[core] = all * (index + 1) / tiles - all * index / tiles;
+    }
+    emit_chain_tile(chain, {std::size_t(index), std::size_t(tiles), home, {}, core_bytes});
+    store_tile(result, home, core_bytes);
+    release(home);
+  }
+  position_ = chain.nodes.back();
+  keep_result({result, operand.core_bytes, true, BufferId::none, false});
+  for (std::int64_t use = 0; use < chain.source_uses; ++use) use_done(chain.source);
+  position_ = first;
+  return chain.end - first;
+}
+
+// One tile through all operators, in the end at home. A result takes the place of an operand that
+// nobody needs any more, the source's if it can, else a tile of its own.
+void VectorLowering::emit_chain_tile(const Chain& chain, const ChainTile& tile) {
+  const BufferId home = tile.home;
   std::map<TensorId, BufferId> place{{chain.source, home}};
   std::map<TensorId, std::int64_t> uses{{chain.source, chain.source_uses}};
   for (std::size_t at : chain.nodes) {
@@ -129,9 +193,9 @@ void VectorLowering::emit_chain_tile(const Chain& chain, std::size_t index, std:
     const bool in_place = !free.empty();
     const BufferId writes = at_home    ? home
                             : in_place ? free.front()
-                                       : allocate(core_bytes, Lifetime::tile);
-    ChainStep step{&node, name_of_tile(index, tiles), std::move(reads), writes, in_place};
-    emit_chain_step(step, home, part, core_bytes);
+                                       : allocate(tile.core_bytes, Lifetime::tile);
+    ChainStep step{&node, name_of_tile(tile.index, tile.tiles), std::move(reads), writes, in_place};
+    emit_chain_step(step, tile);
     for (BufferId buffer : free) {
       if (buffer != writes) release(buffer);
     }
@@ -140,10 +204,10 @@ void VectorLowering::emit_chain_tile(const Chain& chain, std::size_t index, std:
   }
 }
 
-void VectorLowering::emit_chain_step(const ChainStep& step, BufferId home, const BufferPart& part,
-                                     const CoreBytes& core_bytes) {
+void VectorLowering::emit_chain_step(const ChainStep& step, const ChainTile& tile) {
+  const CoreBytes& core_bytes = tile.core_bytes;
   const VectorKernel kernel = kernel_named(vector_kernel(graph_, *step.node, OpClass::elementwise));
-  const auto used = [&](BufferId buffer) { return buffer == home ? part : BufferPart{}; };
+  const auto used = [&](BufferId buffer) { return buffer == tile.home ? tile.part : BufferPart{}; };
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
     TaskSpec spec = vector_task(kernel.name, step.name, type_of(step.node->outputs[0]));

@@ -102,7 +102,7 @@ void Lowering::lower_view(const Node& node) {
       tasks_.is_viewed(storages_[id].buffer, std::uint32_t(position_), output);
     }
   }
-  for (TensorId used : node.inputs) {
+  for (TensorId used : std::set<TensorId>(node.inputs.begin(), node.inputs.end())) {
     if (used != TensorId::none) use_done(used);
   }
 }

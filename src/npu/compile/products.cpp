@@ -168,7 +168,10 @@ MatrixLowering::ProductTiling MatrixLowering::plan_tiling(const MatrixJob& job,
   const std::uint64_t own_columns = divide_up(job.product.columns, split ? cores_ : 1);
   const std::uint64_t most_chunks =
       job.groups > 1 ? job.groups : divide_up(own_columns, target_.hmx_alignment);
-  const std::uint64_t chunk_bytes = divide_up(weight_chunk_bytes, finer);
+  // A streamed activation is read again for every chunk: those are then as large as may be held.
+  const bool reads_again = !operands.empty() && operands[0].streamed;
+  const std::uint64_t chunk_bytes = divide_up(
+      reads_again ? std::max(resident_limit_, weight_chunk_bytes) : weight_chunk_bytes, finer);
   tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
                                             std::max<std::uint64_t>(most_chunks, 1));
   // Very deep products: even one block of columns is too much at once, so the depth is cut and the

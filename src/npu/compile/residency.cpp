@@ -543,7 +543,11 @@ std::uint64_t Residency::bytes_of_resident(std::span<const Operand> operands,
 
 void Residency::finish(Operand& operand) {
   if (operand.temporary) release(operand.buffer);
-  if (operand.storage != no_storage) use_done(operand.tensor);
+  if (operand.storage == no_storage) return;
+  // A node that takes a tensor twice is one of its consumers.
+  if (finished_at_ != position_) finished_.clear();
+  finished_at_ = position_;
+  if (finished_.insert(operand.tensor).second) use_done(operand.tensor);
 }
 
 }  // namespace npuscope::npu

@@ -148,6 +148,8 @@ class Residency : protected TaskWriter {
   const std::vector<bool> retained_;        // by tensor
   std::uint64_t wanted_bytes_ = 0;          // for what there was no room last
   std::vector<SpillLog> log_;
+  std::set<TensorId> finished_;  // operands of the node at finished_at_
+  std::size_t finished_at_ = ~std::size_t{0};
 };
 
 }  // namespace npuscope::npu

@@ -169,7 +169,7 @@ void VectorLowering::lower_vector(const Node& node, OpClass op_class, const Vect
   run_vector_tiles(node, placed, partition, layout, operands, halos);
   for (Operand& operand : operands) finish(operand);
   for (BufferId halo : halos) release(halo);
-  for (TensorId id : node.inputs) {
+  for (TensorId id : std::set<TensorId>(node.inputs.begin(), node.inputs.end())) {
     // Parameters that are computed, not constant, were not prepared but are used up all the same.
     if (id != TensorId::none && is_parameter(tensor(id))) use_done(id);
   }

@@ -75,10 +75,17 @@ class VectorLowering : protected Residency {
     BufferId writes = BufferId::none;
     bool in_place = false;
   };
-  void emit_chain_tile(const Chain& chain, std::size_t index, std::size_t tiles,
-                       const CoreBytes& core_bytes);
-  void emit_chain_step(const ChainStep& step, BufferId home, const BufferPart& part,
-                       const CoreBytes& core_bytes);
+  struct ChainTile {
+    std::size_t index = 0, tiles = 1;
+    BufferId home = BufferId::none;  // where the tensor is, and in the end the result
+    BufferPart part;                 // of that
+    CoreBytes core_bytes;
+  };
+  bool is_streamed(const Storage& storage) const;
+  std::uint64_t most_places(const Chain& chain) const;
+  std::size_t stream_chain(const Chain& chain);
+  void emit_chain_tile(const Chain& chain, const ChainTile& tile);
+  void emit_chain_step(const ChainStep& step, const ChainTile& tile);
   // Into how many tiles whole pieces make, none of them larger than a tile should be if it can be.
   std::uint64_t tiles_along(const Pieces& pieces, const CoreBytes& core_bytes) const;
   bool lower_split_reduction(const Node& node, const std::string& kernel);

@@ -165,5 +165,50 @@ TEST(LargeTensors, AreStreamedThroughVtcmAndReadOnce) {
   EXPECT_GT(kernels(network)["elementsigmoid"], 10);
 }
 
+TEST(LargeTensors, GoThroughARowOfElementwiseOperatorsTileByTile) {
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      large (float[24,64,128,128] x) => (float[24,64,128,128] y) {
+        a = Sigmoid (x)
+        b = Mul (a, a)
+        c = Add (x, b)
+        y = Mul (x, c) })"),
+                                options_for(1));
+  const std::uint64_t bytes = 24ull * 64 * 128 * 128 * 2;
+  const CoreMetrics& core = network.metrics.cores[0];
+  EXPECT_EQ(core.ddr_read_bytes, bytes);
+  EXPECT_LT(core.ddr_write_bytes, bytes + 100'000);  // and the statistics
+  EXPECT_EQ(kernels(network)["elementmul"], 2 * kernels(network)["elementsigmoid"]);
+}
+
+// Each of the twenty is needed until the last: as many tiles lie in VTCM at once.
+TEST(LargeTensors, GoThroughARowThatKeepsManyTiles) {
+  std::string body, sum = "a0";
+  for (int i = 0; i < 20; ++i) body += fmt::format("a{} = Sigmoid (x)\n", i);
+  for (int i = 1; i < 20; ++i) {
+    body += fmt::format("s{} = Add ({}, a{})\n", i, sum, i);
+    sum = fmt::format("s{}", i);
+  }
+  const auto network =
+      compiled(parsed("<ir_version: 8, opset_import: [\"\" : 13]>\n"
+                      "large (float[24,64,128,128] x) => (float[24,64,128,128] y) {\n" +
+                      body + "y = Relu (" + sum + ") }"),
+               options_for(1));
+  EXPECT_EQ(network.metrics.cores[0].ddr_read_bytes, 24ull * 64 * 128 * 128 * 2);
+}
+
+TEST(Residency, CountsAnOperatorThatTakesATensorTwiceOnce) {
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      square (float[1,32,32,32] x) => (float[1,32,32,32] y) {
+        a = Relu (x)
+        b = Mul (a, a)
+        c = Softmax (b)
+        y = Add (a, c) })"),
+                                options_for(1));
+  EXPECT_EQ(network.metrics.cores[0].ddr_read_bytes, 32ull * 32 * 32 * 2);
+  EXPECT_EQ(network.metrics.spill_bytes, 0u);
+}
+
 }  // namespace
 }  // namespace npuscope::npu
