@@ -98,6 +98,25 @@ TEST_F(Compile, NamesOutOfModelsDoNotSteerTheTerminal) {
   EXPECT_THAT(outcome.errors + outcome.output, Not(HasSubstr("\x1b")));
 }
 
+TEST_F(Compile, SaysWhyCountersAreRefused) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> requests{
+      {{"-aic-pmu-events=3F,70,71,72,80,90,200,201,210"},
+       "9 events; the hardware counts at most 8 at once"},
+      {{"-aic-pmu-events=3F", "-aic-pmu-recipe=AxiRd"},
+       "-aic-pmu-recipe and -aic-pmu-events exclude each other; give one of them"},
+      {{"-aic-pmu-events=3F", "-stats-level=30"},
+       "PMU events need -stats-level=40 or more, not 30"},
+      {{"-aic-pmu-recipe=Luck"}, "aic100 has AxiRd, AxiRdWr, AxiWr, HmxMacs, KernelUtil"}};
+  for (const auto& [flags, sentence] : requests) {
+    std::vector<std::string> words{"compile", "-m", squeezenet(), "-aic-binary-dir", path("out")};
+    words.insert(words.end(), flags.begin(), flags.end());
+    const Outcome outcome = run_npuscope(words);
+    EXPECT_EQ(outcome.status, 2) << flags[0];
+    EXPECT_THAT(outcome.errors, HasSubstr(sentence));
+    EXPECT_FALSE(std::filesystem::exists(path("out/programqpc.bin")));
+  }
+}
+
 // A warning that could not be printed once ended the program early, with status 0.
 TEST_F(Compile, GoesOnWhenNobodyReadsItsWarnings) {
   for (const std::string closed : {"2>&-", "2>/dev/full"}) {

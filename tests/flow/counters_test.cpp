@@ -111,6 +111,51 @@ TEST(Counters, OfKernelUtilAreTheCyclesOfTheOps) {
   EXPECT_GT(dma, 0u);
 }
 
+// One core with the memory to itself at a fixed clock: what its DMA engine is busy with is bytes by
+// rate, of DDR or of the multicast network, whichever takes longer.
+TEST(Counters, OfTheDmaEngineAreItsBytesByItsRates) {
+  auto request = request_for(1, 100);
+  request.pmu_recipe = "KernelUtil";
+  npu::SimulationOptions options;
+  options.core_hz = 1e9;
+  options.inferences = 1;
+  options.samples = 1;
+  const ModelFlow run = run_flow(std::string(NPUSCOPE_SOURCE_DIR) + "/models/light_squeezenet.onnx",
+                                 request, options);
+  const npu::Target target = *npu::builtin_target("aic100");
+  const double ddr =
+      std::min(target.ddr_bytes_per_s_per_core, target.ddr_bytes_per_s * target.ddr_efficiency);
+  const std::uint32_t queue = std::uint32_t(ThreadGroup::dma_issue);
+  double cycles = 0, transfers = 0;
+  std::map<std::uint32_t, double> of_op;  // by position
+  for (auto i = run.program.queue_begin[queue]; i < run.program.queue_begin[queue + 1]; ++i) {
+    const Task& task = run.program.tasks[i];
+    if ((task.flags & qaic::task_end_stats) != 0) continue;  // the thread's own work
+    const double seconds = std::max(double(task.ddr_read + task.ddr_write) / ddr,
+                                    double(task.multicast) / target.multicast_bytes_per_s_per_core);
+    of_op[i - run.program.queue_begin[queue]] = seconds * options.core_hz;
+    cycles += seconds * options.core_hz;
+    transfers += 1;
+  }
+  ASSERT_GT(transfers, 20);
+  const Counts counts = counted(run.profiles[0]);
+  const std::uint32_t thread = run.program.first_thread(ThreadGroup::dma_issue);
+  EXPECT_NEAR(double(counts.at({0, thread, 0x72})), cycles, transfers);  // whole cycles of each
+  std::size_t ops = 0;
+  for (const Measure& measure : run.profiles[0].measures) {
+    if (measure.subject != Measure::Subject::span) continue;
+    if (qaic::measure::event_of_pmu(run.profiles[0].text(measure.what)) != 0x72u) continue;
+    const Spans& spans = run.profiles[0].spans;
+    const Unit& unit = run.profiles[0].units[index_of(spans.unit[measure.subject_id])];
+    const Op& op = run.profiles[0].ops[index_of(spans.op[measure.subject_id])];
+    const auto expected = of_op.find(op.position);
+    const bool moves = unit.engine == Engine::dma_issue && expected != of_op.end();
+    EXPECT_NEAR(measure.value, moves ? expected->second : 0, 1.001) << op.position;
+    ops += moves;
+  }
+  EXPECT_EQ(double(ops), transfers);
+}
+
 TEST(Counters, OfDdrAreTheBytesOfEachCore) {
   const ModelFlow run = flow("", 70);
   const qaic::OpstatsSummary summary = qaic::summarise(run.profiles[0]);

@@ -120,6 +120,18 @@ TEST(DeviceMemory, IsNotOverfilled) {
       << one.error().message;
   EXPECT_NE(one.error().message.find("aic100 has 16.00 GiB"), std::string::npos)
       << one.error().message;
+  EXPECT_EQ(one.error().kind, ErrorKind::input);
+  // What it is made of adds up to what it needs.
+  double needed = 0, constants = 0, state = 0, buffers = 0, spilled = 0;
+  const std::size_t numbers = one.error().message.find("needs ");
+  ASSERT_EQ(std::sscanf(one.error().message.c_str() + numbers,
+                        "needs %lf GiB of DDR (%lf of constants, %lf of retained state, %lf of "
+                        "input, output and statistics buffers, %lf spilled)",
+                        &needed, &constants, &state, &buffers, &spilled),
+            5)
+      << one.error().message;
+  EXPECT_NEAR(needed, constants + state + buffers + spilled, 0.03);
+  EXPECT_NEAR(constants, 6'738'415'616 * 4.0 / (1 << 30), 0.1);  // parameters of the model
   request.partition.devices = {0, 1};
   const auto two = build_from_onnx(path, request);
   EXPECT_TRUE(two) << two.error().message;

@@ -198,6 +198,31 @@ TEST(Records, CountTheMemoryTrafficOfTheProgram) {
   }
 }
 
+// Three seconds and more in one inference: the thread's 32-bit counters come round, those of its
+// operators do not.
+TEST(Records, CountModuloTheWidthOfTheCounters) {
+  qaic::Program program = random_program(2, 1, 12, 100);
+  for (qaic::Task& task : program.tasks) task.cycles = 2'000'000'000;
+  Target target = realistic_target();
+  target.jitter = 0;
+  SimulationOptions options;
+  options.inferences = 1;
+  options.core_hz = 1e9;
+  const auto result = simulate(program, target, options);
+  ASSERT_TRUE(result) << result.error().message;
+  const Buffer buffer = read_buffer(result->inferences[0].stats_buffer);
+  std::size_t wrapped = 0;
+  for (std::uint32_t key = 0; key < buffer.threads.size(); ++key) {
+    const qaic::StatsThread& thread = buffer.threads[key];
+    EXPECT_EQ(thread.pmu[0], std::uint32_t(thread.end_cycles - thread.begin_cycles));
+    std::uint64_t hvx = 0;
+    for (const auto& op : buffer.op_pmu.at(key)) hvx += op.counts[2];
+    EXPECT_EQ(thread.pmu[2], std::uint32_t(hvx));
+    wrapped += hvx >> 32 != 0;
+  }
+  EXPECT_EQ(wrapped, 4u);  // the HVX threads
+}
+
 TEST(Records, LeaveUnknownEventsAtZero) {
   qaic::Program program = random_program(1, 1, 30, 100);
   program.pmu_events = {0x700, 0x3f};

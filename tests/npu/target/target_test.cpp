@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <set>
 
 #include "npuscope/npu/target/target_file.hpp"
 
@@ -147,6 +148,37 @@ TEST(ParseTarget, NamesTheLineOfASenselessValue) {
   EXPECT_NE(message_of(with_change("efficiency = 0.82", "efficiency = nan")), "");
   EXPECT_NE(message_of(with_change("hvx_threads = 4 ", "hvx_threads = 4.5 ")), "");
   EXPECT_NE(message_of(with_change("counts = \"cycles\"", "counts = \"luck\"")), "");
+}
+
+// Every figure of the description, one at a time: missing, negative, infinite, no number, absurdly
+// large. What is optional may be missing, nothing else may pass.
+TEST(ParseTarget, RefusesEveryFigureThatMakesNoSense) {
+  const std::string text = builtin_target("aic100")->toml;
+  const std::set<std::string> may_be_missing{"capacity_bytes", "divisor", "enqueue_s",
+                                             "preprocess_s",   "wake_s",  "postprocess_s"};
+  std::size_t figures = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    const std::size_t equals = line.find(" = ");
+    const bool is_figure = !line.starts_with("#") && equals != line.npos &&
+                           line.find_first_of("\"[{", equals) > line.find('#', equals);
+    const std::string name = line.substr(0, std::min(line.find(' '), line.size()));
+    for (const char* value : {"", "-1", "-0.001", "inf", "nan", "1e300", "\"much\"", "[1]"}) {
+      if (!is_figure || (*value == 0 && may_be_missing.contains(name))) continue;
+      const std::string now = *value == 0 ? "" : name + " = " + value;
+      std::string changed = text;
+      changed.replace(begin, end - begin, now);
+      const auto target = parse_target(changed, "t.toml");
+      EXPECT_FALSE(target) << "'" << now << "' for '" << line << "'";
+      if (!target) {
+        EXPECT_TRUE(target.error().message.starts_with("t.toml:")) << target.error().message;
+      }
+    }
+    figures += is_figure;
+    begin = end + 1;
+  }
+  EXPECT_GT(figures, 40u);
 }
 
 // The buffers of such a device could be written, but no decoder takes them.

@@ -1,6 +1,7 @@
 #include "formats/qaic/stats/stats_decoder_npustats.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "npuscope/base/parallel.hpp"
 #include "npuscope/base/text.hpp"
@@ -11,6 +12,8 @@ namespace {
 // Below this a timer cannot be what the format says; conversions would overflow.
 constexpr std::uint32_t slowest_utimer_khz = 1000;
 constexpr std::uint32_t fastest_utimer_khz = 10'000'000;
+constexpr std::size_t no_counter = ~std::size_t{0};
+constexpr std::uint64_t counter_range = std::uint64_t{1} << 32;
 
 // Decodes one buffer; a member per kind of section.
 class Decoding {
@@ -36,6 +39,8 @@ class Decoding {
   void add_ports();
   void add_op_pmu();
   void add_op_pmu(const SectionEntry* entry, std::size_t key);
+  void unwrap_counters(std::size_t key, const std::array<std::uint64_t, max_pmu_counters>& of_ops);
+  void note_wrapped_counters();
   std::vector<const SectionEntry*> entries_per_thread(std::uint32_t kind) const;
 
   template <class Record>
@@ -75,7 +80,9 @@ class Decoding {
   std::vector<const SectionEntry*> op_entry_;  // by the same, null when missing
   std::vector<std::uint8_t> op_intact_;        // by the same, whether its checksum matches
   std::vector<OpSection> op_sections_;
-  std::vector<std::size_t> row_begin_;  // of each op section, and one past the last
+  std::vector<std::size_t> first_counter_;  // in Profile::measures, by thread; none: not read
+  std::uint64_t unwrapped_ = 0;             // counters of threads
+  std::vector<std::size_t> row_begin_;      // of each op section, and one past the last
 };
 
 Status Decoding::run() {
@@ -90,6 +97,7 @@ Status Decoding::run() {
   add_ddr();
   add_ports();
   add_op_pmu();
+  note_wrapped_counters();
   return {};
 }
 
@@ -319,6 +327,7 @@ void Decoding::add_span(UnitId unit, SpanKind kind, std::int64_t start, std::int
 }
 
 void Decoding::add_inferences() {
+  first_counter_.assign(threads_.size(), no_counter);
   for (std::size_t key = 0; key < threads_.size(); ++key) {
     const StatsThread& thread = threads_[key];
     if (thread.end_ticks == 0) continue;
@@ -330,6 +339,7 @@ void Decoding::add_inferences() {
              std::int64_t(thread.end_cycles - thread.begin_cycles));
     add_span(unit, SpanKind::activation, begin - activation, activation,
              std::int64_t(thread.activation_cycles));
+    first_counter_[key] = profile_.measures.size();
     for (std::size_t counter = 0; counter < pmu_counters(); ++counter) {
       measure_of(unit, measure::pmu(identity_.pmu_events[counter]), MeasureKind::count,
                  Origin::counter, thread.pmu[counter]);
@@ -434,6 +444,7 @@ void Decoding::add_op_pmu(const SectionEntry* entry, std::size_t key) {
     names.push_back(profile_.strings.intern(measure::pmu(identity_.pmu_events[counter])));
   }
   const ByteSpan bytes = reader_.bytes(*entry);
+  std::array<std::uint64_t, max_pmu_counters> of_ops{};
   for (std::size_t row = row_begin_[key]; row < row_begin_[key + 1]; ++row) {
     if (profile_.spans.kind[row] != SpanKind::op) continue;
     const std::size_t position = index_of(profile_.spans.op[row]) - index_of(section.first_op);
@@ -443,8 +454,39 @@ void Decoding::add_op_pmu(const SectionEntry* entry, std::size_t key) {
       profile_.measures.push_back({Measure::Subject::span, std::uint32_t(row), names[counter],
                                    MeasureKind::count, Origin::counter, profile_.base_clock,
                                    double(record.counts[counter])});
+      of_ops[counter] += record.counts[counter];
     }
   }
+  unwrap_counters(key, of_ops);
+}
+
+// A thread's counter has counted at least what its ops did, and is known but for whole rounds.
+void Decoding::unwrap_counters(std::size_t key,
+                               const std::array<std::uint64_t, max_pmu_counters>& of_ops) {
+  if (key >= first_counter_.size() || first_counter_[key] == no_counter) return;
+  for (std::size_t counter = 0; counter < pmu_counters(); ++counter) {
+    const std::uint64_t read = threads_[key].pmu[counter];
+    if (of_ops[counter] <= read) continue;
+    const std::uint64_t rounds = (of_ops[counter] - read + counter_range - 1) / counter_range;
+    profile_.measures[first_counter_[key] + counter].value = double(read + rounds * counter_range);
+    ++unwrapped_;
+  }
+}
+
+void Decoding::note_wrapped_counters() {
+  if (unwrapped_ > 0) {
+    note(Severity::info, 0, unwrapped_,
+         "32-bit counters of threads had wrapped; the counts of their operators say how often");
+  }
+  if (pmu_counters() == 0 || identity_.stats_level >= 100) return;
+  const auto too_long = [](const StatsThread& thread) {
+    return thread.end_ticks != 0 && thread.end_cycles - thread.begin_cycles >= counter_range;
+  };
+  const auto count = std::count_if(threads_.begin(), threads_.end(), too_long);
+  if (count == 0) return;
+  note(Severity::warning, 0, std::uint64_t(count),
+       "threads ran for more cycles than a 32-bit counter can count: their counters may have "
+       "wrapped; compile with -stats-level=100, which counts operator by operator");
 }
 
 }  // namespace

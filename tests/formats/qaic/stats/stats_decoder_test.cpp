@@ -196,6 +196,51 @@ TEST(StatsDecoder, LevelHundredCountsPerOperator) {
   EXPECT_EQ(counted, 2u * 6 * 11 * 3);
 }
 
+// A thread that counted beyond 32 bits: its operators' counts say how often the counter came round.
+TEST(StatsDecoder, CountersThatWrappedAreUnwrappedByTheOperators) {
+  auto random =
+      make_random_case({.cores = 1, .ops_per_group = 5, .stats_level = 100, .pmu_counters = 2});
+  const std::size_t thread = 4;  // HMX
+  auto& records = random.buffer.op_pmu[thread];
+  ASSERT_GE(records.size(), 5u);
+  std::uint64_t sum = 0;
+  for (auto& record : records) {
+    record.counts[0] = 3'000'000'000u;
+    sum += record.counts[0];
+    record.counts[1] = 7;
+  }
+  random.buffer.threads[thread].pmu[0] = std::uint32_t(sum + 1'000);  // it counts between them too
+  random.buffer.threads[thread].pmu[1] = 50;
+  const StatsNetwork network = network_of(random);
+  const auto profile = decode(random);
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(measure_value(*profile, network.thread_unit(0, thread), "pmu 0x3f"),
+            double(sum + 1000));
+  EXPECT_EQ(measure_value(*profile, network.thread_unit(0, thread), "pmu 0x40"), 50.0);
+  EXPECT_TRUE(std::any_of(profile->notes.begin(), profile->notes.end(), [](const Note& note) {
+    return note.message.starts_with("32-bit counters of threads had wrapped");
+  }));
+}
+
+TEST(StatsDecoder, WarnsOfCountersThatMayHaveWrapped) {
+  for (const std::uint32_t level : {70u, 100u}) {
+    for (const std::uint64_t cycles : {(1ull << 32) - 1, 1ull << 32}) {
+      auto random = make_random_case({.cores = 1, .stats_level = level, .pmu_counters = 1});
+      for (auto& thread : random.buffer.threads) {
+        thread.end_cycles = thread.begin_cycles + cycles;
+        thread.pmu[0] = ~0u;  // beyond what its operators counted
+      }
+      const auto profile = decode(random);
+      ASSERT_TRUE(profile) << profile.error().message;
+      const bool warned =
+          std::any_of(profile->notes.begin(), profile->notes.end(), [](const Note& note) {
+            return note.message.find("may have wrapped") != std::string::npos;
+          });
+      EXPECT_EQ(warned, level < 100 && cycles >> 32 != 0) << level << " " << cycles;
+    }
+  }
+}
+
 TEST(StatsDecoder, DependenciesOnRequest) {
   const auto random = make_random_case({.seed = 4});
   EXPECT_THAT(network_of(random).profile().edges, ::testing::IsEmpty());
