@@ -146,7 +146,7 @@ class RandomNetwork {
         ops.push_back(make_op(position, group == 2, now));
         pmu.emplace_back();
         for (std::uint32_t i = 0; i < options_.pmu_counters; ++i) {
-          pmu.back().counts[i] = std::uint32_t(number(0, 1u << 31));
+          pmu.back().counts[i] = std::uint32_t(number(0, 1u << 20));
         }
       }
       whole.end_ticks = now + number(0, 50);
@@ -154,7 +154,7 @@ class RandomNetwork {
       whole.activation_ticks = number(1000, 5000);
       whole.activation_cycles = whole.activation_ticks * 60;
       for (std::uint32_t i = 0; i < options_.pmu_counters; ++i) {
-        whole.pmu[i] = std::uint32_t(number(0, 0xffffffff));
+        whole.pmu[i] = std::uint32_t(number(1u << 30, 0xffffffff));  // more than its ops
       }
       case_.buffer.threads.push_back(whole);
       if (records_ops) case_.buffer.ops.push_back(std::move(ops));
