@@ -140,6 +140,7 @@ class Machine {
   DeviceRecorders* recorder_of(const Queue& queue) {
     return activations_[queue.activation].recorder;
   }
+  static std::uint64_t ddr_bytes(const qaic::Task& task) { return task.ddr_read + task.ddr_write; }
   bool is_asynchronous(const Queue& queue, const qaic::Task& task) const;
   bool moves_data_itself(const Queue& queue, const qaic::Task& task) const;
   void reset(Queue& queue, std::uint64_t inference, Picoseconds now);
