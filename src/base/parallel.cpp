@@ -1,5 +1,22 @@
 #include "npuscope/base/parallel.hpp"
 
+#include <algorithm>
+
+namespace npuscope {
+
+std::vector<RowRange> ranges_of(std::size_t rows, std::size_t least) {
+  constexpr std::size_t most = 16;
+  const std::size_t count =
+      std::clamp<std::size_t>(rows / std::max<std::size_t>(least, 1), 1, most);
+  std::vector<RowRange> ranges;
+  for (std::size_t i = 0; i < count; ++i) {
+    ranges.push_back({rows * i / count, rows * (i + 1) / count});
+  }
+  return ranges;
+}
+
+}  // namespace npuscope
+
 #ifndef __SANITIZE_THREAD__
 
 #include <tbb/parallel_for.h>
@@ -16,7 +33,6 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& bod
 
 // The thread sanitizer does not see how the uninstrumented oneTBB library orders its tasks and
 // would report every one of them; plain threads it understands.
-#include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>

@@ -1,49 +1,38 @@
 #include "npuscope/profile/spans_by_unit.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "npuscope/base/parallel.hpp"
 
 namespace npuscope {
-namespace {
-
-// Rows from first to last, of which each part is looked at by a thread of its own.
-struct Part {
-  std::size_t first, last;
-};
-
-// So many that several cores have something to do, and so few that counting their units is little
-// beside looking at their rows.
-std::vector<Part> parts_of(std::size_t rows, std::size_t units) {
-  constexpr std::size_t least_rows = 65'536, most_parts = 16;
-  const std::size_t count =
-      std::clamp<std::size_t>(rows / std::max(least_rows, 8 * units), 1, most_parts);
-  std::vector<Part> parts;
-  for (std::size_t i = 0; i < count; ++i) {
-    parts.push_back({rows * i / count, rows * (i + 1) / count});
-  }
-  return parts;
+SpansByUnit::SpansByUnit(const Profile& profile) {
+  gather(profile, profile.spans.size(), [](std::size_t place) { return place; });
+  sort(profile);
 }
 
-}  // namespace
-
-SpansByUnit::SpansByUnit(const Profile& profile) {
-  gather(profile);
+SpansByUnit::SpansByUnit(const Profile& profile, std::span<const std::uint32_t> rows) {
+  gather(profile, rows.size(), [&](std::size_t place) -> std::size_t { return rows[place]; });
   sort(profile);
 }
 
 // A counting sort: where each part's spans of each unit go follows from how many there are.
-void SpansByUnit::gather(const Profile& profile) {
+template <class RowAt>
+void SpansByUnit::gather(const Profile& profile, std::size_t count, const RowAt& row_at) {
   const Spans& spans = profile.spans;
   const std::size_t units = profile.units.size();
+  const bool tells_instances = spans.instance.size() == spans.size();
   const auto place_of = [&](std::size_t row) {
     return std::min<std::size_t>(index_of(spans.unit[row]), units);
   };
-  const std::vector<Part> parts = parts_of(spans.size(), units + 1);
+  // Counting units is little beside looking at a part's rows.
+  const std::vector<RowRange> parts = ranges_of(count, std::max<std::size_t>(65'536, 8 * units));
   std::vector<std::vector<std::uint32_t>> next(parts.size());
   parallel_for(parts.size(), [&](std::size_t i) {
     next[i].assign(units + 1, 0);
-    for (std::size_t row = parts[i].first; row < parts[i].last; ++row) next[i][place_of(row)] += 1;
+    for (std::size_t at = parts[i].first; at < parts[i].last; ++at) {
+      next[i][place_of(row_at(at))] += 1;
+    }
   });
   std::uint32_t place = 0;
   for (std::size_t unit = 0; unit <= units; ++unit) {
@@ -53,11 +42,14 @@ void SpansByUnit::gather(const Profile& profile) {
     }
   }
   first_.push_back(place);
-  spans_.resize(spans.size());
+  spans_.resize(count);
   parallel_for(parts.size(), [&](std::size_t i) {
-    for (std::size_t row = parts[i].first; row < parts[i].last; ++row) {
+    for (std::size_t at = parts[i].first; at < parts[i].last; ++at) {
+      const std::size_t row = row_at(at);
       const auto [begin, end] = interval_of(spans, row);
-      spans_[next[i][place_of(row)]++] = {begin, end, std::uint32_t(row), spans.kind[row]};
+      const std::uint32_t instance = tells_instances ? spans.instance[row] : every_instance;
+      spans_[next[i][place_of(row)]++] = {begin,         end,      std::uint32_t(row),
+                                          spans.op[row], instance, spans.kind[row]};
     }
   });
 }

@@ -29,5 +29,18 @@ TEST(ParallelFor, Nests) {
   EXPECT_EQ(calls, 600);
 }
 
+TEST(RangesOf, HaveEveryRowOnceAndTheLeastRowsEach) {
+  for (const std::size_t rows : {0u, 1u, 99u, 100u, 199u, 200u, 12'345u}) {
+    const std::vector<RowRange> ranges = ranges_of(rows, 100);
+    ASSERT_FALSE(ranges.empty());
+    EXPECT_EQ(ranges.front().first, 0u);
+    EXPECT_EQ(ranges.back().last, rows);
+    for (std::size_t i = 1; i < ranges.size(); ++i) {
+      EXPECT_EQ(ranges[i].first, ranges[i - 1].last);
+      EXPECT_GE(ranges[i].last - ranges[i].first, 100u);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace npuscope

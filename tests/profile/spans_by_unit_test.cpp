@@ -39,6 +39,8 @@ std::vector<std::uint32_t> slow_rows_of(const Profile& profile, std::size_t unit
 
 void expect_in_order(const Profile& profile) {
   const SpansByUnit by_unit(profile);
+  ASSERT_EQ(by_unit.groups(), profile.units.size() + 1);
+  ASSERT_EQ(by_unit.all().size(), profile.spans.size());
   for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
     const UnitId id = unit < profile.units.size() ? UnitId(std::uint32_t(unit)) : UnitId::none;
     const auto rows = by_unit.of(id);
@@ -49,6 +51,9 @@ void expect_in_order(const Profile& profile) {
       ASSERT_EQ(span.row, rows[i]);
       ASSERT_EQ(span.kind, profile.spans.kind[rows[i]]);
       ASSERT_EQ(span.interval(), interval_of(profile.spans, rows[i]));
+      ASSERT_EQ(span.op, profile.spans.op[rows[i]]);
+      ASSERT_EQ(span.instance, every_instance);
+      ASSERT_EQ(by_unit.all()[by_unit.place_of(unit) + i].row, rows[i]);
     }
   }
 }
@@ -61,6 +66,28 @@ TEST(SpansByUnit, AreInTheOrderOfASlowTwin) {
 
 TEST(SpansByUnit, AreTheSameWhereSeveralThreadsGatherThem) {
   expect_in_order(profile_of(300'000, 7, 1'000'000, 1));
+}
+
+TEST(SpansByUnit, OfSomeRowsAreThoseOfAllThatAreAmongThem) {
+  Profile profile = profile_of(1'000, 5, 40, 3);
+  std::vector<std::uint32_t> some;
+  for (std::uint32_t row = 0; row < profile.spans.size(); ++row) {
+    profile.spans.instance.push_back(row / 7);
+    if (row % 3 != 0) some.push_back(row);
+  }
+  const SpansByUnit all(profile), by_unit(profile, some);
+  EXPECT_EQ(by_unit.all().size(), some.size());
+  for (std::uint32_t unit = 0; unit <= profile.units.size(); ++unit) {
+    std::vector<std::uint32_t> expected;
+    for (const std::uint32_t row : all.of(UnitId{unit})) {
+      if (row % 3 != 0) expected.push_back(row);
+    }
+    const auto rows = by_unit.of(UnitId{unit});
+    EXPECT_EQ(std::vector(rows.begin(), rows.end()), expected);
+    for (const SpanOfUnit& span : by_unit.spans_of(UnitId{unit})) {
+      EXPECT_EQ(span.instance, span.row / 7);
+    }
+  }
 }
 
 TEST(SpansByUnit, OfAProfileWithoutSpansAreNone) {

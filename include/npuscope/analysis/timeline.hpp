@@ -43,15 +43,18 @@ inline Role role_of(SpanKind kind) {
 
 // The hardware a span uses: what its op says, else its unit. A DMA op on a lane that is no DMA
 // engine (on the HTP all of them) issues a transfer: its cycles are not those of the transfer.
-inline Engine engine_of(const Profile& profile, std::size_t row) {
-  const std::size_t op = index_of(profile.spans.op[row]);
-  const std::size_t unit = index_of(profile.spans.unit[row]);
+inline Engine engine_of(const Profile& profile, OpId op_id, UnitId unit_id, SpanKind kind) {
+  const std::size_t op = index_of(op_id), unit = index_of(unit_id);
   const Engine lane = unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
   if (op >= profile.ops.size() || profile.ops[op].engine == Engine::none) return lane;
   const Engine used = profile.ops[op].engine;
   const bool is_issue = used == Engine::dma && lane != Engine::dma && lane != Engine::none &&
-                        profile.spans.kind[row] != SpanKind::transfer;
+                        kind != SpanKind::transfer;
   return is_issue ? Engine::dma_issue : used;
+}
+inline Engine engine_of(const Profile& profile, std::size_t row) {
+  const Spans& spans = profile.spans;
+  return engine_of(profile, spans.op[row], spans.unit[row], spans.kind[row]);
 }
 
 // What that hardware does. A span of kind transfer is data movement wherever it runs.

@@ -4,9 +4,20 @@
 
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 namespace npuscope {
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
+
+// Rows from first to last, of which each part is looked at by a thread of its own.
+struct RowRange {
+  std::size_t first = 0, last = 0;
+};
+
+// All rows, in so many parts that several cores have something to do, each but the last of at least
+// `least` rows. They depend on the two numbers alone, so what is added up part by part is the same
+// on every machine.
+std::vector<RowRange> ranges_of(std::size_t rows, std::size_t least = 65'536);
 
 }  // namespace npuscope

@@ -29,6 +29,8 @@ inline Interval interval_of(const Spans& spans, std::size_t row) {
 struct SpanOfUnit {  // without values at first, for the sake of Column
   std::int64_t begin, end;
   std::uint32_t row;  // in the profile
+  OpId op;
+  std::uint32_t instance;  // every_instance where the profile does not tell them apart
   SpanKind kind;
 
   Interval interval() const { return {begin, end}; }
@@ -37,7 +39,15 @@ struct SpanOfUnit {  // without values at first, for the sake of Column
 class SpansByUnit {
  public:
   explicit SpansByUnit(const Profile& profile);
+  // Of these rows alone, each below the number of spans and none twice.
+  SpansByUnit(const Profile& profile, std::span<const std::uint32_t> rows);
 
+  // All, unit by unit; those without a unit last.
+  std::span<const SpanOfUnit> all() const { return spans_; }
+  // One for each unit of the profile, and the last for spans without one.
+  std::size_t groups() const { return first_.size() - 1; }
+  // The place in all() of the first span of a group.
+  std::size_t place_of(std::size_t group) const { return first_[group]; }
   std::span<const std::uint32_t> of(UnitId unit) const {
     return std::span(rows_).subspan(first(unit), first(unit, 1) - first(unit));
   }
@@ -49,7 +59,8 @@ class SpansByUnit {
   std::uint32_t first(UnitId unit, std::size_t after = 0) const {
     return first_[std::min<std::size_t>(index_of(unit), first_.size() - 2) + after];
   }
-  void gather(const Profile& profile);
+  template <class RowAt>
+  void gather(const Profile& profile, std::size_t count, const RowAt& row_at);
   void sort(const Profile& profile);
 
   std::vector<std::uint32_t> first_;  // of each unit; one more for those without a unit

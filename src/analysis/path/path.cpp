@@ -29,13 +29,9 @@ constexpr std::int64_t unbounded = std::int64_t{1} << 60;  // beyond all times, 
 class Waits {
  public:
   Waits(const PathGraph& graph, std::size_t unit) {
-    const Spans& spans = graph.profile->spans;
     std::vector<Interval> found[recorded];
-    for (auto i = graph.first_of_unit[unit]; i < graph.first_of_unit[unit + 1]; ++i) {
-      const std::uint32_t row = graph.rows_of_unit[i];
-      if (const auto part = part_of(spans.kind[row])) {
-        found[*part].push_back(interval_of(spans, row));
-      }
+    for (const SpanOfUnit& span : graph.by_unit->spans_of(UnitId(std::uint32_t(unit)))) {
+      if (const auto part = part_of(span.kind)) found[*part].push_back(span.interval());
     }
     IntervalSet taken;
     for (std::size_t part = 0; part < recorded; ++part) {
@@ -150,12 +146,11 @@ ExecutionTimes PathAnalysis::executions() const {
     // A wait that nothing follows delays nothing.
     if (graph.kind[node] != NodeKind::execution) latest[node] = unbounded;
   }
-  for (auto at = graph.order.rbegin(); at != graph.order.rend(); ++at) {
-    const std::uint32_t node = *at;
+  for (auto node = std::uint32_t(graph.size()); node-- > 0;) {
     const std::int64_t release =
         latest[node] - (graph.end[node] - graph.start[node]) - graph.delay[node];
     if (const std::uint32_t before = graph.unit_before[node]; before != PathGraph::none) {
-      latest[before] = std::min(latest[before], release - graph.unit_latency[node]);
+      latest[before] = std::min(latest[before], release - graph.unit_latency(node));
     }
     for (auto i = graph.first_link[node]; i < graph.first_link[node + 1]; ++i) {
       const PathLink& link = graph.links[i];

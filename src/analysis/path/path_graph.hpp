@@ -16,16 +16,18 @@
 #include <vector>
 
 #include "npuscope/analysis/path.hpp"
+#include "npuscope/profile/column.hpp"
+#include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::analysis {
 
 enum class NodeKind : std::uint8_t { execution, mark, landing, run_begin, run_end };
 
-struct PathLink {
-  std::uint32_t from = 0;  // node
-  Reason reason = Reason::start;
-  std::uint8_t latency = 0;  // class of it
-  bool joins = false;        // into a run_end, or from a run_begin: says nothing by itself
+struct PathLink {      // without values at first, for the sake of Column
+  std::uint32_t from;  // node; none: it would have closed a ring
+  Reason reason;
+  std::uint8_t latency;  // class of it
+  bool joins;            // into a run_end, or from a run_begin: says nothing by itself
 };
 
 struct PathGraph {
@@ -37,20 +39,19 @@ struct PathGraph {
 
   std::int64_t last_end = 0;  // of all executions
 
-  // By node.
-  std::vector<std::uint32_t> row;  // span; of run_begin and run_end one of the op's
-  std::vector<NodeKind> kind;
-  std::vector<std::int64_t> start, end;    // of run_begin: of the first of the executions
-  std::vector<std::uint32_t> unit_before;  // the node before it on its unit; none: none
-  std::vector<std::int64_t> unit_latency;  // of that constraint
-  std::vector<std::int64_t> delay;
-  std::vector<std::uint32_t> first_link;  // in links; one more
-  std::vector<PathLink> links;
-  std::vector<std::int64_t> latencies;  // by class
-  std::vector<std::uint32_t> order;     // sources first
+  // By node, each after those that hold it back.
+  Column<std::uint32_t> row;  // span; of run_begin and run_end one of the op's
+  Column<NodeKind> kind;
+  Column<std::int64_t> start, end;    // of run_begin: of the first of the executions
+  Column<std::uint32_t> unit_before;  // the node before it on its unit; none: none
+  Column<char> after_barrier;         // which stood between it and that node
+  Column<std::int64_t> delay;
+  Column<std::uint32_t> first_link;  // in links; one more
+  Column<PathLink> links;
+  std::vector<std::int64_t> latencies;       // by class
+  std::vector<std::int64_t> unit_latencies;  // by class of unit_before
 
-  // Work and waits of each unit (the last: those without one), in the order of SpansByUnit.
-  std::vector<std::uint32_t> first_of_unit, rows_of_unit;
+  std::shared_ptr<const SpansByUnit> by_unit;  // work and waits
 
   std::size_t size() const { return row.size(); }
   std::size_t unit_of(std::uint32_t node) const {
@@ -59,6 +60,10 @@ struct PathGraph {
   std::size_t op_of(std::uint32_t node) const {
     return std::min<std::size_t>(index_of(profile->spans.op[row[node]]), profile->ops.size());
   }
+  std::size_t unit_class(std::uint32_t node) const {
+    return unit_of(node) * 2 + std::size_t(after_barrier[node]);
+  }
+  std::int64_t unit_latency(std::uint32_t node) const { return unit_latencies[unit_class(node)]; }
   // When the link lets its target go, in the observation.
   std::int64_t released_by(const PathLink& link, std::uint32_t node) const {
     if (link.joins) return end[link.from];
@@ -69,9 +74,10 @@ struct PathGraph {
   std::int64_t part_of(std::uint32_t from, std::uint32_t node) const {
     return std::min(end[from], start[node]) - start[from];
   }
+  void add(std::uint32_t of_row, NodeKind of_kind, std::int64_t time);
 };
 
-// Nodes with their times, rows and units; then the constraints; then latencies, order and delays.
+// Nodes with their times, rows and units; then the constraints; then order, latencies and delays.
 Result<std::shared_ptr<const PathGraph>> make_path_graph(const Profile& profile,
                                                          std::optional<std::uint32_t> instance);
 

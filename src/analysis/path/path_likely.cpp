@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -42,17 +44,25 @@ class Ends {
     auto at = std::lower_bound(moments_.begin(), moments_.end(), span.end);
     for (; at != moments_.end() && saturating_subtract(*at, span.end) <= within_; ++at) {
       const auto place = std::size_t(at - moments_.begin());
-      if (unit_of(place) == unit) continue;
-      Last& last = last_[place];
-      const bool later = last.row == no_row || span.end > last.span.end ||
-                         (span.end == last.span.end && span.begin < last.span.begin);
-      if (later) last = {row, span};
+      if (unit_of(place) != unit) last_[place].take({row, span});
     }
+  }
+
+  // What others have found among later rows.
+  void take(const Ends& others) {
+    for (std::size_t i = 0; i < last_.size(); ++i) last_[i].take(others.last_[i]);
   }
 
   struct Last {
     std::uint32_t row = no_row;
     Interval span;
+
+    void take(const Last& other) {
+      if (other.row == no_row) return;
+      const bool later = row == no_row || other.span.end > span.end ||
+                         (other.span.end == span.end && other.span.begin < span.begin);
+      if (later) *this = other;
+    }
   };
   const std::vector<Last>& last() const { return last_; }
 
@@ -88,14 +98,23 @@ LikelyReasons likely_reasons(const Profile& profile, const CriticalPath& path,
   Ends before_steps(std::move(starts), likely.within);
   Ends before_any(evenly_spread(path), likely.within);
   const Spans& spans = profile.spans;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    if (role_of(spans.kind[row]) != Role::work || spans.duration[row] <= 0) continue;
-    if (instance && spans.instance[row] != *instance) continue;
-    const Interval span = interval_of(spans, row);
-    before_steps.take(std::uint32_t(row), span, spans.unit[row],
-                      [&](std::size_t place) { return path.steps[steps[place]].unit; });
-    before_any.take(std::uint32_t(row), span, spans.unit[row],
-                    [](std::size_t) { return UnitId::none; });
+  const auto parts = ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * steps.size()));
+  std::vector<std::pair<Ends, Ends>> of_parts(parts.size(), {before_steps, before_any});
+  parallel_for(parts.size(), [&](std::size_t part) {
+    auto& [of_steps, of_any] = of_parts[part];
+    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
+      if (role_of(spans.kind[row]) != Role::work || spans.duration[row] <= 0) continue;
+      if (instance && spans.instance[row] != *instance) continue;
+      const Interval span = interval_of(spans, row);
+      of_steps.take(std::uint32_t(row), span, spans.unit[row],
+                    [&](std::size_t place) { return path.steps[steps[place]].unit; });
+      of_any.take(std::uint32_t(row), span, spans.unit[row],
+                  [](std::size_t) { return UnitId::none; });
+    }
+  });
+  for (const auto& [of_steps, of_any] : of_parts) {
+    before_steps.take(of_steps);
+    before_any.take(of_any);
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Ends::Last& last = before_steps.last()[i];

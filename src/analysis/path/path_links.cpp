@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -20,9 +21,27 @@ Reason reason_of(EdgeKind kind) {
   return Reason::flow;
 }
 
+// Rows by some number below `groups`, each group in the order in which they were given.
+struct GroupedRows {
+  std::vector<std::uint32_t> first, rows;  // one more first than groups
+
+  template <class GroupOf>
+  void make(const std::vector<std::uint32_t>& given, std::size_t groups, const GroupOf& group_of) {
+    first.assign(groups + 1, 0);
+    for (const std::uint32_t row : given) first[group_of(row) + 1] += 1;
+    for (std::size_t group = 0; group < groups; ++group) first[group + 1] += first[group];
+    rows.resize(given.size());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (const std::uint32_t row : given) rows[next[group_of(row)]++] = row;
+  }
+  std::span<const std::uint32_t> of(std::size_t group) const {
+    return std::span(rows).subspan(first[group], first[group + 1] - first[group]);
+  }
+};
+
 }  // namespace
 
-std::vector<LooseLink> PathLinks::make() {
+LooseLinks PathLinks::make() {
   find_runs();
   find_barriers();
   find_cycles();
@@ -31,58 +50,51 @@ std::vector<LooseLink> PathLinks::make() {
   link_landings();
   link_flows();
   link_transfers();
-  return std::move(links_);
+  LooseLinks links;
+  links.reserve(segments_.size());
+  for (Segment& segment : segments_) links.push_back(std::move(segment.links));
+  return links;
 }
 
-// What of an op consumers wait for: its transfers where it has any, else its executions.
-bool PathLinks::feeds_others(std::uint32_t row, std::size_t op) const {
-  return nodes_.is_transfer(row) || !runs_[op].transfers;
+// Links come after those of the edges that are followed later.
+void PathLinks::push(const LooseLink& link) {
+  if (!segments_.back().stepwise.empty()) segments_.emplace_back();
+  segments_.back().links.push_back(link);
 }
 
 void PathLinks::find_runs() {
-  runs_.assign(profile_.ops.size(), {});
-  for (std::size_t op = 0; op < runs_.size(); ++op) {
-    Run& run = runs_[op];
-    const auto rows = nodes_.by_op.of(op);
-    bool issued = false;
-    for (const std::uint32_t row : rows) {
-      run.transfers = run.transfers || nodes_.is_transfer(row);
-      issued = issued || !nodes_.is_transfer(row);
-      run.spreads = run.spreads || profile_.spans.unit[row] != profile_.spans.unit[rows[0]];
-    }
-    for (const std::uint32_t row : rows) {
-      const std::int64_t end = graph_.end[nodes_.last_node[row]];
-      run.end = run.works ? std::max(run.end, end) : end;
-      run.works = true;
-    }
-    for (const std::uint32_t row : rows) {  // by start
-      if (issued && nodes_.is_transfer(row)) continue;
-      run.begin = graph_.start[nodes_.first_node[row]];
-      break;
-    }
+  runs_.resize(profile_.ops.size());
+  parallel_for(runs_.size(), [&](std::size_t op) { runs_[op] = run_of(op); });
+}
+
+PathLinks::Run PathLinks::run_of(std::size_t op) const {
+  Run run;
+  const auto executions = nodes_.of_op(op);
+  bool issued = false;
+  for (const Execution& each : executions) {
+    run.transfers = run.transfers || each.is_transfer();
+    issued = issued || !each.is_transfer();
+    run.spreads = run.spreads || each.unit != executions[0].unit;
+    run.end = run.works ? std::max(run.end, each.end) : each.end;
+    run.works = true;
   }
+  for (const Execution& each : executions) {  // by start
+    if (issued && each.is_transfer()) continue;
+    run.begin = each.begin;
+    break;
+  }
+  return run;
 }
 
 void PathLinks::find_barriers() {
-  const Spans& spans = profile_.spans;
-  after_barrier.assign(graph_.size(), false);
-  std::vector<std::uint32_t> joined;  // nodes that follow a barrier of several threads
-  for (std::size_t unit = 0; unit < nodes_.by_unit.groups(); ++unit) {
-    bool barrier = false;
-    for (const std::uint32_t row : nodes_.by_unit.of(unit)) {
-      const std::size_t op = index_of(spans.op[row]);
-      if (spans.kind[row] == SpanKind::barrier) {
-        barrier = true;
-        if (op < runs_.size()) runs_[op].has_barrier = true;
-      } else if (nodes_.is_work(row) && !nodes_.is_transfer(row)) {
-        const std::uint32_t node = nodes_.first_node[row];
-        after_barrier[node] = barrier;
-        if (barrier) joined.push_back(node);
-        barrier = false;
-      }
-    }
+  for (const std::uint32_t row : nodes_.barriers()) {
+    const std::size_t op = index_of(profile_.spans.op[row]);
+    if (op < runs_.size()) runs_[op].has_barrier = true;
   }
-  for (const std::uint32_t node : joined) {
+  if (nodes_.barriers().empty()) return;
+  const auto nodes = std::uint32_t(graph_.size());  // and those that are added here
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    if (!graph_.after_barrier[node]) continue;
     const std::uint32_t before = graph_.unit_before[node];
     if (before == PathGraph::none) continue;
     const std::size_t op = graph_.op_of(before);
@@ -133,21 +145,14 @@ void PathLinks::find_cycles() {
   graph_.basis.cyclic_ops = std::uint64_t(std::count(gone.begin(), gone.end(), false));
 }
 
-std::uint32_t PathLinks::add_node(std::uint32_t row, NodeKind kind, std::int64_t time) {
-  graph_.row.push_back(row);
-  graph_.kind.push_back(kind);
-  graph_.start.push_back(time);
-  graph_.end.push_back(time);
-  graph_.unit_before.push_back(PathGraph::none);
-  return std::uint32_t(graph_.row.size() - 1);
-}
-
 std::uint32_t PathLinks::run_end(std::size_t op) {
   Run& run = runs_[op];
   if (run.end_node != PathGraph::none) return run.end_node;
-  run.end_node = add_node(nodes_.by_op.of(op).front(), NodeKind::run_end, run.end);
-  for (const std::uint32_t row : nodes_.by_op.of(op)) {
-    links_.push_back({run.end_node, {nodes_.last_node[row], Reason::start, 0, true}});
+  const auto executions = nodes_.of_op(op);
+  run.end_node = std::uint32_t(graph_.size());
+  graph_.add(executions.front().row, NodeKind::run_end, run.end);
+  for (const Execution& each : executions) {
+    push({run.end_node, {each.last_node, Reason::start, 0, true}});
   }
   return run.end_node;
 }
@@ -155,13 +160,14 @@ std::uint32_t PathLinks::run_end(std::size_t op) {
 std::uint32_t PathLinks::run_begin(std::size_t op) {
   Run& run = runs_[op];
   if (run.begin_node != PathGraph::none) return run.begin_node;
-  run.begin_node = add_node(nodes_.by_op.of(op).front(), NodeKind::run_begin, run.begin);
-  const auto rows = nodes_.by_op.of(op);
-  const bool issued = std::any_of(rows.begin(), rows.end(),
-                                  [&](std::uint32_t row) { return !nodes_.is_transfer(row); });
-  for (const std::uint32_t row : rows) {
-    if (issued && nodes_.is_transfer(row)) continue;
-    links_.push_back({nodes_.first_node[row], {run.begin_node, Reason::start, 0, true}});
+  const auto executions = nodes_.of_op(op);
+  run.begin_node = std::uint32_t(graph_.size());
+  graph_.add(executions.front().row, NodeKind::run_begin, run.begin);
+  const bool issued = std::any_of(executions.begin(), executions.end(),
+                                  [](const Execution& each) { return !each.is_transfer(); });
+  for (const Execution& each : executions) {
+    if (issued && each.is_transfer()) continue;
+    push({each.first_node, {run.begin_node, Reason::start, 0, true}});
   }
   return run.begin_node;
 }
@@ -206,52 +212,51 @@ void PathLinks::pass_on(std::size_t op, std::span<const std::uint32_t> sources) 
     const std::size_t from = index_of(profile_.edges[i].from);
     if (!runs_[from].works && !runs_[from].passes) continue;
     const std::uint32_t source = run_end(from);
-    if (!run.passes) run.end_node = add_node(graph_.row[source], NodeKind::run_end, 0);
+    if (!run.passes) {
+      run.end_node = std::uint32_t(graph_.size());
+      graph_.add(graph_.row[source], NodeKind::run_end, 0);
+    }
     run.end = run.passes ? std::max(run.end, runs_[from].end) : runs_[from].end;
     run.transfers = run.transfers || runs_[from].transfers;
     run.has_barrier = run.has_barrier || runs_[from].has_barrier;
     run.passes = true;
-    links_.push_back({run.end_node, {source, Reason::start, 0, true}});
+    push({run.end_node, {source, Reason::start, 0, true}});
   }
   if (run.passes) graph_.start[run.end_node] = graph_.end[run.end_node] = run.end;
 }
 
-std::uint8_t PathLinks::latency_class(Reason reason, std::uint32_t from, std::uint32_t to,
-                                      const Run* run) const {
+std::uint8_t PathLinks::latency_class(Reason reason, Place from, Place to, bool transfer,
+                                      bool barrier) const {
   const std::size_t units = profile_.units.size();
-  const std::size_t a = graph_.unit_of(from), b = graph_.unit_of(to);
+  const std::size_t a = std::min<std::size_t>(index_of(from.unit), units);
+  const std::size_t b = std::min<std::size_t>(index_of(to.unit), units);
   std::size_t distance = 3;  // another device, or not known
   if (a < units && b < units && profile_.units[a].device == profile_.units[b].device) {
     distance = profile_.units[a].core == profile_.units[b].core ? 1 : 2;
-    if (a == b || (distance == 1 && are_of_one_queue(from, to))) distance = 0;
+    const bool one_queue = from.queue != Engine::none && from.queue == to.queue;
+    if (a == b || (distance == 1 && one_queue)) distance = 0;
   }
-  const bool transfer = run != nullptr ? run->transfers : nodes_.is_transfer(graph_.row[from]);
-  const bool barrier = run != nullptr && run->has_barrier;
   return std::uint8_t(std::size_t(reason) * 16 + distance * 4 + transfer * 2 + barrier);
 }
 
-// The threads of an engine take their ops in one order, without semaphores; so do the thread that
-// issues transfers and the engine that serves them.
-bool PathLinks::are_of_one_queue(std::uint32_t from, std::uint32_t to) const {
-  const auto engine = [&](std::uint32_t node) {
-    const Engine used = engine_of(profile_, graph_.row[node]);
-    return used == Engine::dma ? Engine::dma_issue : used;
-  };
-  const Engine one = engine(from);
-  return (one == Engine::hvx || one == Engine::hmx || one == Engine::dma_issue) &&
-         one == engine(to);
+PathLinks::Place PathLinks::place_of(std::uint32_t node) const {
+  const std::uint32_t row = graph_.row[node];
+  return {profile_.spans.unit[row], queue_of(engine_of(profile_, row))};
 }
 
 void PathLinks::add(std::uint32_t from, std::uint32_t to, Reason reason, const Run* run) {
-  links_.push_back({to, {from, reason, latency_class(reason, from, to, run), false}});
+  const bool transfer = run != nullptr ? run->transfers : nodes_.is_transfer(graph_.row[from]);
+  const bool barrier = run != nullptr && run->has_barrier;
+  const auto latency = latency_class(reason, place_of(from), place_of(to), transfer, barrier);
+  push({to, {from, reason, latency, false}});
 }
 
 void PathLinks::link_edges() {
   const std::size_t ops = runs_.size();
   has_edge_in_.assign(ops + 1, false);
-  producers_.resize(ops);
   stepwise_left_ = 16 * (std::uint64_t(graph_.size()) + profile_.edges.size()) + 1'000;
-  for (const Edge& edge : profile_.edges) {
+  for (std::uint32_t i = 0; i < profile_.edges.size(); ++i) {
+    const Edge& edge = profile_.edges[i];
     const std::size_t from = index_of(edge.from), to = index_of(edge.to);
     if (from >= ops || to >= ops || from == to) continue;
     if (!(runs_[from].works || runs_[from].passes) || !runs_[to].works) continue;
@@ -260,12 +265,15 @@ void PathLinks::link_edges() {
       const std::uint32_t source = run_end(from);
       add(source, run_begin(to), reason_of(edge.kind), &runs_[from]);
     } else if (runs_[from].works) {
-      link_stepwise(edge);
+      follow_stepwise(i);
     } else {
       graph_.basis.stepwise_edges += 1;
       graph_.basis.unmet_edges += 1;
     }
   }
+  find_producers();
+  parallel_for(segments_.size(), [&](std::size_t i) { link_stepwise(segments_[i]); });
+  for (const Segment& segment : segments_) graph_.basis.unmet_edges += segment.unmet;
 }
 
 // A long wait is for the transfer of the ops that it depends on, or else of the op of its name, as
@@ -274,10 +282,10 @@ void PathLinks::link_landings() {
   std::vector<std::uint32_t> unknown;  // ops
   for (std::uint32_t op = 0; op < runs_.size(); ++op) {
     bool waits = false;
-    for (const std::uint32_t row : nodes_.by_op.of(op)) {
-      if (!nodes_.is_long_wait(row)) continue;
+    for (const Execution& each : nodes_.of_op(op)) {
+      if (!nodes_.is_long_wait(each.kind, profile_.spans.duration[each.row])) continue;
       waits = true;
-      if (has_edge_in_[op]) add_landing(row);
+      if (has_edge_in_[op]) add_landing(each.row);
     }
     if (waits && !has_edge_in_[op]) unknown.push_back(op);
   }
@@ -303,12 +311,13 @@ void PathLinks::link_landings() {
 void PathLinks::link_named(std::span<const std::uint32_t> ops) {
   std::vector<std::uint32_t> issues, waits;  // rows
   for (const std::uint32_t op : ops) {
-    for (const std::uint32_t row : nodes_.by_op.of(op)) {
-      if (nodes_.is_work(row)) issues.push_back(row);
-      if (nodes_.is_long_wait(row) && !has_edge_in_[op]) waits.push_back(row);
+    for (const Execution& each : nodes_.of_op(op)) {
+      if (!each.is_dma_wait()) issues.push_back(each.row);
+      const bool is_long = nodes_.is_long_wait(each.kind, profile_.spans.duration[each.row]);
+      if (is_long && !has_edge_in_[op]) waits.push_back(each.row);
     }
   }
-  const auto end_of = [&](std::uint32_t row) { return graph_.end[nodes_.last_node[row]]; };
+  const auto end_of = [&](std::uint32_t row) { return graph_.end[nodes_.of_row(row).last]; };
   const auto begin_of = [&](std::uint32_t row) {
     return profile_.spans.start[row] - graph_.timeline.begin;
   };
@@ -321,58 +330,94 @@ void PathLinks::link_named(std::span<const std::uint32_t> ops) {
     while (ended < issues.size() && end_of(issues[ended]) <= begin_of(row)) ++ended;
     if (issues.empty()) continue;
     const std::uint32_t issue = issues[ended == 0 ? 0 : ended - 1];
-    if (end_of(issue) > graph_.start[nodes_.first_node[row]]) continue;
-    add(nodes_.last_node[issue], nodes_.first_node[row], Reason::issue);
+    if (end_of(issue) > graph_.start[nodes_.of_row(row).first]) continue;
+    add(nodes_.of_row(issue).last, nodes_.of_row(row).first, Reason::issue);
     add_landing(row);
   }
 }
 
 void PathLinks::add_landing(std::uint32_t row) {
-  links_.push_back({nodes_.last_node[row], {nodes_.first_node[row], Reason::dma_wait, 0, true}});
+  const auto [landing, wait] = nodes_.of_row(row);
+  push({wait, {landing, Reason::dma_wait, 0, true}});
 }
 
-// Each execution of the consumer after the last one of the producer that had ended.
-void PathLinks::link_stepwise(const Edge& edge) {
-  const std::size_t from = index_of(edge.from), to = index_of(edge.to);
-  const auto consumers = nodes_.by_op.of(to);
-  const std::uint64_t cost = consumers.size() + nodes_.by_op.of(from).size();
+// Each execution of the consumer after the last one of the producer that had ended: left to do
+// until all such edges are known, each segment beside the others.
+void PathLinks::follow_stepwise(std::uint32_t edge) {
+  constexpr std::uint64_t enough = 1 << 18;
+  const std::size_t from = index_of(profile_.edges[edge].from);
+  const std::size_t to = index_of(profile_.edges[edge].to);
+  const std::uint64_t cost = nodes_.of_op(from).size() + nodes_.of_op(to).size();
   graph_.basis.stepwise_edges += 1;
   if (cost > stepwise_left_) {
     graph_.basis.edges_beyond_limit += 1;
     return;
   }
   stepwise_left_ -= cost;
-  std::vector<std::uint32_t>& producers = producers_[from];
-  const auto end_of = [&](std::uint32_t row) { return graph_.end[nodes_.last_node[row]]; };
-  if (producers.empty()) {
-    for (const std::uint32_t row : nodes_.by_op.of(from)) {
-      if (feeds_others(row, from)) producers.push_back(row);
+  const Segment& last = segments_.back();
+  const bool is_free = last.stepwise.empty() ? last.links.empty() : last.cost < enough;
+  if (!is_free) segments_.emplace_back();
+  segments_.back().stepwise.push_back(edge);
+  segments_.back().cost += cost;
+}
+
+// What of an op consumers wait for: its transfers where it has any, else its executions.
+void PathLinks::find_producers() {
+  std::vector<char> is_followed(runs_.size(), false);
+  for (const Segment& segment : segments_) {
+    for (const std::uint32_t edge : segment.stepwise) {
+      is_followed[index_of(profile_.edges[edge].from)] = true;
     }
-    const auto before = [&](std::uint32_t a, std::uint32_t b) { return end_of(a) < end_of(b); };
+  }
+  producers_.resize(runs_.size());
+  parallel_for(runs_.size(), [&](std::size_t op) {
+    if (!is_followed[op]) return;
+    const auto executions = nodes_.of_op(op);
+    std::vector<std::uint32_t>& producers = producers_[op];
+    for (std::uint32_t i = 0; i < executions.size(); ++i) {
+      if (executions[i].is_transfer() || !runs_[op].transfers) producers.push_back(i);
+    }
+    const auto before = [&](std::uint32_t a, std::uint32_t b) {
+      return executions[a].end < executions[b].end;
+    };
     if (!std::is_sorted(producers.begin(), producers.end(), before)) {
       std::stable_sort(producers.begin(), producers.end(), before);
     }
+  });
+}
+
+void PathLinks::link_stepwise(Segment& segment) const {
+  segment.links.reserve(segment.cost / 2);
+  for (const std::uint32_t edge : segment.stepwise) {
+    segment.unmet += link_stepwise(profile_.edges[edge], segment.links) ? 0 : 1;
   }
+}
+
+// Whether any execution of the consumer began after one of the producer.
+bool PathLinks::link_stepwise(const Edge& edge, std::vector<LooseLink>& links) const {
+  const std::size_t from = index_of(edge.from), to = index_of(edge.to);
+  const auto sources = nodes_.of_op(from);
+  const std::vector<std::uint32_t>& producers = producers_[from];
+  const Reason reason = reason_of(edge.kind);
   std::size_t ended = 0;
-  bool met = false;
-  for (const std::uint32_t row : consumers) {
-    if (runs_[to].transfers && nodes_.is_transfer(row) && nodes_.issue_of[row] != PathGraph::none) {
-      continue;
-    }
-    const std::uint32_t node = nodes_.first_node[row];
-    while (ended < producers.size() && end_of(producers[ended]) <= graph_.start[node]) ++ended;
+  for (const Execution& consumer : nodes_.of_op(to)) {
+    if (consumer.is_transfer() && nodes_.issue_of(consumer.row) != PathGraph::none) continue;
+    while (ended < producers.size() && sources[producers[ended]].end <= consumer.begin) ++ended;
     if (ended == 0) continue;
-    met = true;
-    add(nodes_.last_node[producers[ended - 1]], node, reason_of(edge.kind), &runs_[from]);
+    const Execution& producer = sources[producers[ended - 1]];
+    const auto latency =
+        latency_class(reason, {producer.unit, producer.queue}, {consumer.unit, consumer.queue},
+                      runs_[from].transfers, runs_[from].has_barrier);
+    links.push_back({consumer.first_node, {producer.last_node, reason, latency, false}});
   }
-  graph_.basis.unmet_edges += met ? 0 : 1;
+  return ended > 0;
 }
 
 // What ran on the span's unit at a time within it: the last piece, its own or nested, that had
 // started.
 std::uint32_t PathLinks::node_at(std::uint32_t row, std::int64_t time) const {
-  const auto begin = graph_.start.begin() + nodes_.first_node[row];
-  const auto end = graph_.start.begin() + nodes_.last_node[row] + 1;
+  const auto begin = graph_.start.begin() + nodes_.of_row(row).first;
+  const auto end = graph_.start.begin() + nodes_.of_row(row).last + 1;
   const auto after = std::upper_bound(begin, end, time);
   const auto node = std::uint32_t((after == begin ? after : after - 1) - graph_.start.begin());
   return node;
@@ -382,10 +427,10 @@ void PathLinks::link_flows() {
   const auto works = [&](std::size_t row) { return nodes_.is_work(std::uint32_t(row)); };
   for (const Flow& flow : profile_.flows) {
     const std::size_t from = index_of(flow.from), to = index_of(flow.to);
-    const std::size_t rows = nodes_.first_node.size();
+    const std::size_t rows = profile_.spans.size();
     if (from >= rows || to >= rows || from == to || !works(from) || !works(to)) continue;
-    const std::uint32_t target = nodes_.first_node[to];
-    if (target == PathGraph::none || nodes_.first_node[from] == PathGraph::none) continue;
+    const std::uint32_t target = nodes_.of_row(to).first;
+    if (target == PathGraph::none || nodes_.of_row(from).first == PathGraph::none) continue;
     const std::uint32_t source = node_at(std::uint32_t(from), graph_.start[target]);
     if (source == target || graph_.start[source] > graph_.start[target]) {
       graph_.basis.unmet_flows += 1;
@@ -397,11 +442,12 @@ void PathLinks::link_flows() {
 }
 
 void PathLinks::link_transfers() {
-  const auto& transfers = nodes_.transfers;
+  const auto& transfers = nodes_.transfers();
   for (std::size_t first = 0; first < transfers.size();) {
     std::size_t last = first;
-    const std::size_t unit = graph_.unit_of(nodes_.first_node[transfers[first]]);
-    while (last < transfers.size() && graph_.unit_of(nodes_.first_node[transfers[last]]) == unit) {
+    const std::size_t unit = graph_.unit_of(nodes_.of_row(transfers[first]).first);
+    while (last < transfers.size() &&
+           graph_.unit_of(nodes_.of_row(transfers[last]).first) == unit) {
       ++last;
     }
     link_engine(std::span(transfers).subspan(first, last - first));
@@ -411,7 +457,7 @@ void PathLinks::link_transfers() {
 
 // `transfers` of one engine, by end.
 void PathLinks::link_engine(std::span<const std::uint32_t> transfers) {
-  const auto end_of = [&](std::uint32_t row) { return graph_.end[nodes_.last_node[row]]; };
+  const auto end_of = [&](std::uint32_t row) { return graph_.end[nodes_.of_row(row).last]; };
   struct Issue {
     std::uint32_t node;
     std::int64_t start;
@@ -419,12 +465,12 @@ void PathLinks::link_engine(std::span<const std::uint32_t> transfers) {
   std::vector<Issue> issues;
   UnitId issuer = UnitId::none;
   for (const std::uint32_t row : transfers) {
-    const std::uint32_t issue = nodes_.issue_of[row];
+    const std::uint32_t issue = nodes_.issue_of(row);
     if (issue == PathGraph::none) continue;
     issuer = profile_.spans.unit[issue];
-    const std::uint32_t last = nodes_.last_node[issue], node = nodes_.first_node[row];
+    const std::uint32_t last = nodes_.of_row(issue).last, node = nodes_.of_row(row).first;
     if (graph_.end[last] <= graph_.start[node]) add(last, node, Reason::issue);
-    issues.push_back({nodes_.first_node[issue], graph_.start[nodes_.first_node[issue]]});
+    issues.push_back({nodes_.of_row(issue).first, graph_.start[nodes_.of_row(issue).first]});
   }
   std::stable_sort(issues.begin(), issues.end(),
                    [](const Issue& a, const Issue& b) { return a.start < b.start; });
@@ -437,7 +483,7 @@ void PathLinks::link_engine(std::span<const std::uint32_t> transfers) {
   }
   const std::size_t depth = most + 1;
   for (std::size_t i = depth; i < issues.size(); ++i) {
-    const std::uint32_t oldest = nodes_.last_node[transfers[i - depth]];
+    const std::uint32_t oldest = nodes_.of_row(transfers[i - depth]).last;
     if (graph_.end[oldest] <= issues[i].start && graph_.row[oldest] != graph_.row[issues[i].node]) {
       add(oldest, issues[i].node, Reason::dma_wait);
     }
@@ -448,28 +494,30 @@ void PathLinks::link_engine(std::span<const std::uint32_t> transfers) {
 // Work of the issuing unit that moves nothing itself, depends on no op, and was waited before.
 void PathLinks::link_drains(UnitId issuer, std::span<const std::uint32_t> transfers) {
   const std::size_t unit = std::min<std::size_t>(index_of(issuer), profile_.units.size());
-  std::optional<std::int64_t> waiting_since;
-  for (const std::uint32_t row : nodes_.by_unit.of(unit)) {
+  constexpr std::int64_t not_waiting = std::numeric_limits<std::int64_t>::max();
+  std::int64_t waiting_since = not_waiting;
+  for (const SpanOfUnit& span : nodes_.by_unit().spans_of(UnitId(std::uint32_t(unit)))) {
+    const std::uint32_t row = span.row;
     if (!nodes_.is_work(row)) {
       const bool waits = profile_.spans.kind[row] != SpanKind::barrier;
       if (waits) waiting_since = profile_.spans.start[row] - graph_.timeline.begin;
       continue;
     }
     if (nodes_.is_transfer(row)) continue;
-    const std::uint32_t node = nodes_.first_node[row];
+    const std::uint32_t node = nodes_.of_row(row).first;
     const std::size_t op = graph_.op_of(node);
     const bool alone = op >= runs_.size() || (!runs_[op].transfers && !has_edge_in_[op]);
-    if (waiting_since && alone) {
+    if (alone) {
       const auto after = std::upper_bound(transfers.begin(), transfers.end(), graph_.start[node],
                                           [&](std::int64_t time, std::uint32_t each) {
-                                            return time < graph_.end[nodes_.last_node[each]];
+                                            return time < graph_.end[nodes_.of_row(each).last];
                                           });
       if (after != transfers.begin() &&
-          graph_.end[nodes_.last_node[*(after - 1)]] > *waiting_since) {
-        add(nodes_.last_node[*(after - 1)], node, Reason::dma_wait);
+          graph_.end[nodes_.of_row(*(after - 1)).last] > waiting_since) {
+        add(nodes_.of_row(*(after - 1)).last, node, Reason::dma_wait);
       }
     }
-    waiting_since.reset();
+    waiting_since = not_waiting;
   }
 }
 

@@ -8,21 +8,19 @@
 namespace npuscope::analysis {
 
 struct LooseLink {
-  std::uint32_t to = 0;
+  std::uint32_t to;
   PathLink link;
 };
+using LooseLinks = std::vector<std::vector<LooseLink>>;  // one after the other
 
 // Adds run_begin and run_end nodes to the graph, counts what it finds in the graph's basis, and
-// gives the links beyond those of the units.
+// gives the links beyond those of the units, in the order in which they count for a node.
 class PathLinks {
  public:
   PathLinks(const Profile& profile, const PathNodes& nodes, PathGraph& graph)
       : profile_(profile), nodes_(nodes), graph_(graph) {}
 
-  std::vector<LooseLink> make();
-
-  // By node: the node before it on its unit was followed by a barrier.
-  std::vector<bool> after_barrier;
+  LooseLinks make();
 
  private:
   // The executions of an op: where it begins, when its results are there.
@@ -33,13 +31,25 @@ class PathLinks {
     bool passes = false;  // executes nothing, but hands on what it depends on
   };
 
+  // Links that follow from one another, or from edges that are followed execution by execution and
+  // that can be looked at beside other such edges.
+  struct Segment {
+    std::vector<LooseLink> links;
+    std::vector<std::uint32_t> stepwise;  // edges
+    std::uint64_t cost = 0, unmet = 0;
+  };
+
   void find_runs();
+  Run run_of(std::size_t op) const;
   void find_barriers();
   void find_cycles();
   void find_passes();
   void pass_on(std::size_t op, std::span<const std::uint32_t> sources);
   void link_edges();
-  void link_stepwise(const Edge& edge);
+  void follow_stepwise(std::uint32_t edge);
+  void find_producers();
+  void link_stepwise(Segment& segment) const;
+  bool link_stepwise(const Edge& edge, std::vector<LooseLink>& links) const;
   void link_landings();
   void link_named(std::span<const std::uint32_t> ops);
   void add_landing(std::uint32_t row);
@@ -52,20 +62,25 @@ class PathLinks {
   void add(std::uint32_t from, std::uint32_t to, Reason reason, const Run* run = nullptr);
   std::uint32_t run_begin(std::size_t op);
   std::uint32_t run_end(std::size_t op);
-  std::uint32_t add_node(std::uint32_t row, NodeKind kind, std::int64_t time);
-  bool feeds_others(std::uint32_t row, std::size_t op) const;
-  std::uint8_t latency_class(Reason reason, std::uint32_t from, std::uint32_t to,
-                             const Run* run) const;
-  bool are_of_one_queue(std::uint32_t from, std::uint32_t to) const;
+  void push(const LooseLink& link);
+  // An end of a link: where it runs, and on the queue of which engine.
+  struct Place {
+    UnitId unit;
+    Engine queue;
+  };
+  Place place_of(std::uint32_t node) const;
+  std::uint8_t latency_class(Reason reason, Place from, Place to, bool transfer,
+                             bool barrier) const;
 
   const Profile& profile_;
   const PathNodes& nodes_;
   PathGraph& graph_;
   std::vector<Run> runs_;  // by op
   std::vector<bool> has_edge_in_;
-  std::vector<std::vector<std::uint32_t>> producers_;  // by op, by end; made when needed
+  // By op, by end, places in PathNodes::of_op(); only of those that edges are followed from.
+  std::vector<std::vector<std::uint32_t>> producers_;
   std::uint64_t stepwise_left_ = 0;
-  std::vector<LooseLink> links_;
+  std::vector<Segment> segments_{1};
 };
 
 inline constexpr std::size_t latency_classes = reason_count * 16;

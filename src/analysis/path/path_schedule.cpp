@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
 
 namespace npuscope::analysis {
 namespace {
@@ -37,7 +38,7 @@ Binding binding_of(const PathGraph& graph, const NodeScale& scale, const Schedul
     binding = {link.from, link.reason, time};
   }
   if (const std::uint32_t before = graph.unit_before[node]; before != none) {
-    const double time = schedule.end[before] + double(graph.unit_latency[node]);
+    const double time = schedule.end[before] + double(graph.unit_latency(node));
     if (binding.from == none || time > binding.time) binding = {before, Reason::unit, time};
   }
   return binding;
@@ -49,19 +50,21 @@ Schedule schedule_of(const PathGraph& graph, const NodeScale& scale) {
   Schedule schedule;
   schedule.start.resize(graph.size());
   schedule.end.resize(graph.size());
-  for (const std::uint32_t node : graph.order) {
+  for (std::uint32_t node = 0; node < graph.size(); ++node) {
     const Binding binding = binding_of(graph, scale, schedule, node);
     const double released = binding.from == none ? double(graph.start[node]) : binding.time;
     const double duration = double(graph.end[node] - graph.start[node]);
     schedule.start[node] = released + double(graph.delay[node]);
     schedule.end[node] = schedule.start[node] + (duration > 0 ? duration * scale.of(node) : 0);
-    const auto later = [&](std::uint32_t other) {  // of those that end at once the longest
+    // Of those that end at once the longest, of such the one whose unit and row come first.
+    const auto later = [&](std::uint32_t other) {
       if (schedule.end[node] != schedule.end[other])
         return schedule.end[node] > schedule.end[other];
       if (schedule.start[node] != schedule.start[other]) {
         return schedule.start[node] < schedule.start[other];
       }
-      return node < other;
+      return std::tuple(graph.unit_of(node), graph.row[node], node) <
+             std::tuple(graph.unit_of(other), graph.row[other], other);
     };
     const bool ends_last = schedule.last == none || later(schedule.last);
     if (graph.kind[node] == NodeKind::execution && ends_last) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string>
 
@@ -11,6 +12,7 @@
 #include "npuscope/analysis/path_groups.hpp"
 #include "npuscope/analysis/path_likely.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/base/parallel.hpp"
 #include "npuscope/base/text.hpp"
 #include "report/path/path_rules.hpp"
 
@@ -20,19 +22,23 @@ namespace {
 using namespace analysis;
 
 // Trying every op of the table for free costs a pass over the graph each.
-constexpr std::uint64_t most_nodes_tried = 20'000'000;
+constexpr std::uint64_t most_nodes_tried = 10'000'000;
 constexpr std::size_t most_rows_tried = 100;
 
 class PathDocument {
  public:
   PathDocument(const Profile& profile, const PathAnalysis& analysis,
                const PathDocumentOptions& options)
-      : profile_(profile),
-        analysis_(analysis),
-        options_(options),
-        path_(analysis.observed()),
-        likely_(likely_reasons(profile, path_, analysis.basis().instance)),
-        ops_(group_path_by_op(profile, options.grouping, path_.steps, analysis.executions())) {}
+      : profile_(profile), analysis_(analysis), options_(options) {
+    const std::function<void()> parts[] = {[&] {
+                                             path_ = analysis.observed();
+                                             likely_ = likely_reasons(profile, path_,
+                                                                      analysis.basis().instance);
+                                           },
+                                           [&] { executions_ = analysis.executions(); }};
+    parallel_for(std::size(parts), [&](std::size_t i) { parts[i](); });
+    ops_ = group_path_by_op(profile, options.grouping, path_.steps, executions_);
+  }
 
   Document make(const Scaling& scaling) {
     Document document{.profile = &profile_};
@@ -77,6 +83,7 @@ class PathDocument {
   const PathDocumentOptions& options_;
   CriticalPath path_;
   LikelyReasons likely_;
+  ExecutionTimes executions_;
   PathOps ops_;
 };
 
@@ -191,18 +198,19 @@ Section PathDocument::parts() const {
 std::vector<std::optional<double>> PathDocument::gains(std::size_t rows) const {
   std::vector<std::optional<double>> gains(rows);
   const std::uint64_t cost = std::max<std::uint64_t>(analysis_.basis().executions, 1);
-  std::uint64_t tries = most_nodes_tried / cost;
+  std::vector<std::size_t> tried;
   for (std::size_t row = 0; row < rows; ++row) {
     if (ops_.rows[row].on_path == 0) {
       gains[row] = 0;  // what is not on the longest path does not make it shorter
-      continue;
+    } else if (tried.size() < most_nodes_tried / cost && row < most_rows_tried) {
+      tried.push_back(row);
     }
-    if (tries == 0 || row >= most_rows_tried) continue;
-    --tries;
-    Scaling scaling;
-    for (const std::uint32_t of : ops_.of_op) scaling.of_op.push_back(of == row ? 0 : 1);
-    gains[row] = double(path_.wall) - analysis_.wall_if(scaling);
   }
+  parallel_for(tried.size(), [&](std::size_t i) {
+    Scaling scaling;
+    for (const std::uint32_t of : ops_.of_op) scaling.of_op.push_back(of == tried[i] ? 0 : 1);
+    gains[tried[i]] = double(path_.wall) - analysis_.wall_if(scaling);
+  });
   return gains;
 }
 
@@ -350,8 +358,7 @@ Section PathDocument::steps() const {
 }
 
 Table PathDocument::moved_ops(const WhatIf& answer) const {
-  const PathOps after =
-      group_path_by_op(profile_, options_.grouping, answer.steps, analysis_.executions());
+  const PathOps after = group_path_by_op(profile_, options_.grouping, answer.steps, executions_);
   Table table;
   table.fields = {{"op", "op"},
                   {"on_path_before", "on the path before", Format::ticks},

@@ -1,0 +1,209 @@
+#include "analysis/path/path_latencies.hpp"
+
+#include <algorithm>
+
+#include "analysis/path/path_links.hpp"
+#include "npuscope/base/parallel.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr std::uint32_t none = PathGraph::none;
+
+class Latencies {
+ public:
+  explicit Latencies(PathGraph& graph)
+      : graph_(graph),
+        unit_classes_((graph.profile->units.size() + 1) * 2),
+        parts_(ranges_of(graph.size(), std::max<std::size_t>(65'536, 8 * unit_classes_))),
+        least_(unit_classes_ + latency_classes) {
+    for (std::uint32_t node = 0; node < graph.size(); ++node) {
+      if (is_run(node)) runs_.push_back(node);
+    }
+    graph.delay.resize(graph.size());
+  }
+
+  void run() {
+    find_least();
+    write();
+    const std::vector<Interval> observed = times_of_runs();
+    find_delays();
+    set_times_of_runs(observed);
+    join(graph_.delay);
+    find_explained();
+    write();
+    find_delays();
+  }
+
+ private:
+  static constexpr std::int64_t never = -1;
+  struct Least {
+    std::int64_t gap = std::numeric_limits<std::int64_t>::max();
+    bool binds = false;
+    std::int64_t latency() const { return binds ? gap : 0; }
+  };
+
+  bool is_run(std::uint32_t node) const {
+    return graph_.kind[node] == NodeKind::run_begin || graph_.kind[node] == NodeKind::run_end;
+  }
+
+  template <class Visit>
+  void for_parts(const Visit& visit) const {
+    parallel_for(parts_.size(), [&](std::size_t part) {
+      for (std::size_t node = parts_[part].first; node < parts_[part].last; ++node) {
+        visit(std::uint32_t(node), part);
+      }
+    });
+  }
+
+  template <class Visit>
+  void for_links(std::uint32_t node, const Visit& visit) const {
+    for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
+      if (graph_.links[i].from != none) visit(graph_.links[i]);
+    }
+  }
+
+  // visit(end of the source, its class); a flow out of its source's midst has none.
+  template <class Visit>
+  void for_constraints(std::uint32_t node, const Visit& visit) const {
+    if (const std::uint32_t before = graph_.unit_before[node]; before != none) {
+      visit(graph_.end[before], graph_.unit_class(node));
+    }
+    for_links(node, [&](const PathLink& link) {
+      if (link.joins || graph_.end[link.from] > graph_.start[node]) return;
+      visit(graph_.end[link.from], unit_classes_ + link.latency);
+    });
+  }
+
+  // The least gaps, and which classes were the last to end of what some start waited for.
+  void find_least() {
+    Column<std::int64_t> latest;
+    latest.resize(graph_.size());
+    for_parts([&](std::uint32_t node, std::size_t) { latest[node] = latest_link(node); });
+    join(latest);
+    std::vector<std::vector<Least>> of_parts(parts_.size(), least_);
+    for_parts([&](std::uint32_t node, std::size_t part) {
+      for_constraints(node, [&](std::int64_t end, std::size_t of_class) {
+        Least& least = of_parts[part][of_class];
+        least.gap = std::min(least.gap, graph_.start[node] - end);
+        least.binds = least.binds || end == latest[node];
+      });
+    });
+    for (const std::vector<Least>& of_part : of_parts) {
+      for (std::size_t i = 0; i < least_.size(); ++i) {
+        least_[i].gap = std::min(least_[i].gap, of_part[i].gap);
+        least_[i].binds = least_[i].binds || of_part[i].binds;
+      }
+    }
+  }
+
+  // The classes whose least gap explains a start that nothing else does.
+  void find_explained() {
+    std::int64_t longest = 0;
+    for (const Least& least : least_) longest = std::max(longest, least.latency());
+    std::vector<std::vector<char>> of_parts(parts_.size(), std::vector<char>(least_.size(), false));
+    for_parts([&](std::uint32_t node, std::size_t part) {
+      if (graph_.delay[node] <= 0) return;
+      for_constraints(node, [&](std::int64_t end, std::size_t of_class) {
+        const std::int64_t gap = least_[of_class].gap;
+        if (graph_.start[node] - end == gap && gap <= longest) of_parts[part][of_class] = true;
+      });
+    });
+    for (const std::vector<char>& of_part : of_parts) {
+      for (std::size_t i = 0; i < least_.size(); ++i) {
+        least_[i].binds = least_[i].binds || of_part[i];
+      }
+    }
+  }
+
+  std::int64_t latest_link(std::uint32_t node) const {
+    std::int64_t latest = never;
+    if (graph_.unit_before[node] != none) latest = graph_.end[graph_.unit_before[node]];
+    for_links(node, [&](const PathLink& link) {
+      if (!link.joins) latest = std::max(latest, graph_.end[link.from]);
+    });
+    return latest;
+  }
+
+  // The larger value of an op's run_begin and of the executions that begin first.
+  void join(Column<std::int64_t>& values) const {
+    if (runs_.empty()) return;
+    const auto for_joins = [&](std::uint32_t node, const auto& visit) {
+      for_links(node, [&](const PathLink& link) {
+        if (link.joins && graph_.kind[link.from] == NodeKind::run_begin) visit(link.from);
+      });
+    };
+    Column<std::int64_t> of_runs(values);
+    for (std::uint32_t node = 0; node < graph_.size(); ++node) {
+      for_joins(node, [&](std::uint32_t run) {
+        if (graph_.start[node] == graph_.start[run]) {
+          of_runs[run] = std::max(of_runs[run], values[node]);
+        }
+      });
+    }
+    for_parts([&](std::uint32_t node, std::size_t) {
+      for_joins(node,
+                [&](std::uint32_t run) { values[node] = std::max(values[node], values[run]); });
+    });
+    for (const std::uint32_t run : runs_) {
+      if (graph_.kind[run] == NodeKind::run_begin) values[run] = of_runs[run];
+    }
+  }
+
+  void write() {
+    graph_.unit_latencies.clear();
+    graph_.latencies.clear();
+    for (std::size_t i = 0; i < least_.size(); ++i) {
+      auto& latencies = i < unit_classes_ ? graph_.unit_latencies : graph_.latencies;
+      latencies.push_back(least_[i].latency());
+    }
+  }
+
+  std::vector<Interval> times_of_runs() const {
+    std::vector<Interval> times;
+    for (const std::uint32_t node : runs_) times.push_back({graph_.start[node], graph_.end[node]});
+    return times;
+  }
+
+  void set_times_of_runs(const std::vector<Interval>& times) {
+    for (std::size_t i = 0; i < runs_.size(); ++i) {
+      graph_.start[runs_[i]] = times[i].begin;
+      graph_.end[runs_[i]] = times[i].end;
+    }
+  }
+
+  // When the constraints and their latencies let the node go.
+  std::optional<std::int64_t> released(std::uint32_t node) const {
+    std::optional<std::int64_t> last;
+    const auto take = [&](std::int64_t time) { last = std::max(last.value_or(time), time); };
+    if (const std::uint32_t before = graph_.unit_before[node]; before != none) {
+      take(graph_.end[before] + graph_.unit_latency(node));
+    }
+    for_links(node, [&](const PathLink& link) { take(graph_.released_by(link, node)); });
+    return last;
+  }
+
+  // What the constraints and their latencies leave of each start. Times of runs follow from one
+  // another and from what was observed, delays from both.
+  void find_delays() {
+    for (const std::uint32_t node : runs_) {
+      graph_.start[node] = graph_.end[node] = released(node).value_or(graph_.start[node]);
+    }
+    for_parts([&](std::uint32_t node, std::size_t) {
+      const auto last = is_run(node) ? std::nullopt : released(node);
+      graph_.delay[node] = last ? graph_.start[node] - *last : 0;
+    });
+  }
+
+  PathGraph& graph_;
+  std::size_t unit_classes_;
+  std::vector<RowRange> parts_;
+  std::vector<Least> least_;  // of units, then of links
+  std::vector<std::uint32_t> runs_;
+};
+
+}  // namespace
+
+void find_latencies(PathGraph& graph) { Latencies(graph).run(); }
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,196 @@
+#include "analysis/path/path_order.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "npuscope/base/parallel.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+constexpr std::uint32_t none = PathGraph::none;
+
+// A counting sort by the node that each leads to, a range of nodes beside the others.
+void sort_links(const LooseLinks& loose, PathGraph& graph) {
+  constexpr std::size_t ranges = 4;  // each looks at all links
+  const std::size_t nodes = graph.size();
+  std::vector<std::uint32_t> next(nodes + 1, 0);
+  const auto for_range = [&](std::size_t range, const auto& visit) {
+    const std::size_t first = nodes * range / ranges, last = nodes * (range + 1) / ranges;
+    for (const auto& segment : loose) {
+      for (const LooseLink& each : segment) {
+        if (each.to >= first && each.to < last) visit(each);
+      }
+    }
+  };
+  parallel_for(ranges, [&](std::size_t range) {
+    for_range(range, [&](const LooseLink& each) { next[each.to] += 1; });
+  });
+  graph.first_link.resize(nodes + 1);
+  std::uint32_t count = 0;
+  for (std::size_t node = 0; node <= nodes; ++node) {
+    graph.first_link[node] = count;
+    count += std::exchange(next[node], count);
+  }
+  graph.links.resize(count);
+  parallel_for(ranges, [&](std::size_t range) {
+    for_range(range, [&](const LooseLink& each) { graph.links[next[each.to]++] = each.link; });
+  });
+}
+
+// Nearly by their start, those of a unit as they were, so that what follows finds what it looks at
+// side by side.
+Column<std::uint32_t> nearly_by_start(const PathGraph& graph) {
+  constexpr int most_bits = 16;
+  const std::int64_t last = *std::max_element(graph.start.begin(), graph.start.end());
+  const int shift =
+      std::max(0, int(std::bit_width(std::uint64_t(std::max<std::int64_t>(last, 0)))) - most_bits);
+  const auto bucket_of = [&](std::size_t node) {
+    return std::size_t(std::max<std::int64_t>(graph.start[node], 0)) >> shift;
+  };
+  std::vector<std::uint32_t> next((std::size_t(std::max<std::int64_t>(last, 0)) >> shift) + 1, 0);
+  for (std::size_t node = 0; node < graph.size(); ++node) next[bucket_of(node)] += 1;
+  std::uint32_t place = 0;
+  for (std::uint32_t& each : next) place += std::exchange(each, place);
+  Column<std::uint32_t> nodes;
+  nodes.resize(graph.size());
+  for (std::uint32_t node = 0; node < graph.size(); ++node) nodes[next[bucket_of(node)]++] = node;
+  return nodes;
+}
+
+class Sorting {
+ public:
+  explicit Sorting(PathGraph& graph) : graph_(graph), states_(graph.size(), State::new_one) {}
+
+  Column<std::uint32_t> run() {
+    order_.reserve(graph_.size());
+    for (const std::uint32_t node : nearly_by_start(graph_)) {
+      if (states_[node] == State::new_one) visit(node);
+    }
+    return std::move(order_);
+  }
+
+ private:
+  enum class State : std::uint8_t { new_one, open, done };
+  struct Open {
+    std::uint32_t node;
+    std::uint32_t next;  // of its links
+  };
+
+  void enter(std::uint32_t node) {
+    states_[node] = State::open;
+    open_.push_back({node, graph_.first_link[node]});
+    std::uint32_t& before = graph_.unit_before[node];
+    if (before != none) go_to(before);
+  }
+
+  void go_to(std::uint32_t& from) {
+    if (states_[from] == State::new_one) {
+      entering_ = from;
+    } else if (states_[from] == State::open) {
+      graph_.basis.cyclic_constraints += 1;
+      from = none;
+    }
+  }
+
+  void visit(std::uint32_t first) {
+    entering_ = first;
+    do {
+      while (entering_ != none) enter(std::exchange(entering_, none));
+      Open& top = open_.back();
+      if (top.next < graph_.first_link[top.node + 1]) {
+        go_to(graph_.links[top.next++].from);
+        continue;
+      }
+      states_[top.node] = State::done;
+      order_.push_back(top.node);
+      open_.pop_back();
+    } while (!open_.empty());
+  }
+
+  PathGraph& graph_;
+  std::vector<State> states_;
+  std::vector<Open> open_;
+  Column<std::uint32_t> order_;
+  std::uint32_t entering_ = none;
+};
+
+// Gives nodes their place in the order as their number.
+class Renumbering {
+ public:
+  Renumbering(PathGraph& graph, const Column<std::uint32_t>& order)
+      : graph_(graph), order_(order), parts_(ranges_of(order.size())) {
+    place_of_.resize(order.size());
+    for_parts([&](std::uint32_t place) { place_of_[order_[place]] = place; });
+  }
+
+  void run() {
+    move(graph_.row);
+    move(graph_.kind);
+    move(graph_.start);
+    move(graph_.end);
+    move(graph_.after_barrier);
+    move(graph_.unit_before);
+    for_parts([&](std::uint32_t node) { renumber(graph_.unit_before[node]); });
+    move_links();
+  }
+
+ private:
+  template <class Body>
+  void for_parts(const Body& body) const {
+    parallel_for(parts_.size(), [&](std::size_t part) {
+      for (std::size_t i = parts_[part].first; i < parts_[part].last; ++i) body(std::uint32_t(i));
+    });
+  }
+
+  void renumber(std::uint32_t& node) const {
+    if (node != none) node = place_of_[node];
+  }
+
+  template <class T>
+  void move(Column<T>& column) const {
+    Column<T> moved;
+    moved.resize(column.size());
+    for_parts([&](std::uint32_t place) { moved[place] = column[order_[place]]; });
+    column = std::move(moved);
+  }
+
+  void move_links() {
+    Column<std::uint32_t> first;
+    first.resize(order_.size() + 1);
+    std::uint32_t count = 0;
+    for (std::size_t place = 0; place < order_.size(); ++place) {
+      first[place] = count;
+      count += graph_.first_link[order_[place] + 1] - graph_.first_link[order_[place]];
+    }
+    first[order_.size()] = count;
+    Column<PathLink> links;
+    links.resize(count);
+    for_parts([&](std::uint32_t place) {
+      std::uint32_t from = graph_.first_link[order_[place]];
+      for (std::uint32_t i = first[place]; i < first[place + 1]; ++i) {
+        links[i] = graph_.links[from++];
+        renumber(links[i].from);
+      }
+    });
+    graph_.first_link = std::move(first);
+    graph_.links = std::move(links);
+  }
+
+  PathGraph& graph_;
+  const Column<std::uint32_t>& order_;
+  std::vector<RowRange> parts_;
+  Column<std::uint32_t> place_of_;
+};
+
+}  // namespace
+
+void put_in_order(PathGraph& graph, LooseLinks loose) {
+  sort_links(loose, graph);
+  loose = {};
+  const Column<std::uint32_t> order = Sorting(graph).run();
+  Renumbering(graph, order).run();
+}
+
+}  // namespace npuscope::analysis
