@@ -1,5 +1,8 @@
 #include "npuscope/npu/compile/compile.hpp"
 
+#include <algorithm>
+#include <memory>
+
 #include "npu/compile/instrument.hpp"
 #include "npu/compile/lowering.hpp"
 #include "npu/compile/metrics.hpp"
@@ -70,6 +73,54 @@ void add_peer_transfers(const LoweredNetwork& network, const std::vector<TaskInd
   }
 }
 
+std::uint64_t hoisted_room(const Target& target) {
+  return std::uint64_t(double(target.vtcm_bytes - target.vtcm_reserved_bytes) *
+                       target.hoisted_share);
+}
+
+void add_hoisted_bytes(const CompileMetrics& metrics, qaic::Program& program) {
+  const auto keeps = [](const CoreMetrics& core) { return core.hoisted_bytes > 0; };
+  if (!std::any_of(metrics.cores.begin(), metrics.cores.end(), keeps)) return;
+  for (const CoreMetrics& core : metrics.cores) program.hoisted_bytes.push_back(core.hoisted_bytes);
+}
+
+// Only of such programs is it known that a card keeps constants (targets/aic100.toml).
+bool has_retained_state(const Graph& graph, const CompileOptions& options) {
+  if (!options.retained_state) return false;
+  const std::vector<bool> retained = find_retained_state(graph);
+  return std::find(retained.begin(), retained.end(), true) != retained.end();
+}
+
+struct Lowered {
+  std::vector<NodePlan> plans;
+  LoweredNetwork network;
+};
+
+// Twice where that leaves room for constants to stay in VTCM: how much room there is shows only
+// when everything has found its place.
+Lowered lower(const Graph& graph, const Target& target, const CompileOptions& options,
+              bool log_accesses) {
+  const auto lowered = [&](std::uint64_t hoisted, bool& leaves_room) {
+    auto lowering = std::make_unique<Lowering>(graph, target, options);
+    if (log_accesses) lowering->log_accesses();
+    if (hoisted > 0) lowering->hoist_into(hoisted);
+    LoweredNetwork network = lowering->run();
+    leaves_room = lowering->leaves_room_for(hoisted_room(target));
+    return Lowered{lowering->plans(), std::move(network)};
+  };
+  bool leaves_room = false;
+  Lowered first = lowered(0, leaves_room);
+  if (hoisted_room(target) == 0 || !leaves_room || !has_retained_state(graph, options))
+    return first;
+  try {
+    Lowered second = lowered(hoisted_room(target), leaves_room);
+    if (second.network.spills.empty()) return second;
+  } catch (const LoweringFailure&) {
+    // Whatever found no room there did without.
+  }
+  return first;
+}
+
 std::uint32_t batch_of(const Graph& graph) {
   for (TensorId id : graph.inputs) {
     const Shape& shape = graph[id].shape;
@@ -105,10 +156,8 @@ Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target
     program.slice = options.slice;
     program.slices = options.slices;
 
-    Lowering lowering(graph, target, options);
     const bool draws = target.session.has_value() && options.cores == 1;
-    if (draws) lowering.log_accesses();
-    LoweredNetwork network = lowering.run();
+    auto [plans, network] = lower(graph, target, options, draws);
     Schedule schedule = schedule_tasks(network.tasks, target);
     append_end_of_statistics(network, schedule, target, program);
     const auto origin = emit_program(network.tasks, schedule, network.strings, program);
@@ -117,8 +166,9 @@ Result<CompiledNetwork> compile_network(const Graph& graph, const Target& target
       compiled.schematic = make_schematic(graph, network, origin, program, options);
     }
     compiled.metrics = std::move(network.metrics);
+    add_hoisted_bytes(compiled.metrics, program);
     add_peer_transfers(network, origin, compiled);
-    complete_metrics(graph, lowering.plans(), network, schedule, target, program, compiled.metrics);
+    complete_metrics(graph, plans, network, schedule, target, program, compiled.metrics);
     return compiled;
   } catch (const LoweringFailure& failure) {
     return input_error("{}", failure.message);

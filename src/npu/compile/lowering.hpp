@@ -24,6 +24,8 @@ class Lowering : private CollectiveLowering {
  public:
   Lowering(const Graph& graph, const Target& target, const CompileOptions& options);
   LoweredNetwork run();
+  using CollectiveLowering::hoist_into;
+  using CollectiveLowering::leaves_room_for;
   void log_accesses() { tasks_.log_accesses(); }
   const std::vector<NodePlan>& plans() const { return plans_; }
 

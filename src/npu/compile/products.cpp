@@ -43,8 +43,11 @@ BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
   }
   CoreBytes here(cores_);
   for (std::uint32_t core = 0; core < cores_; ++core) here[core] = part(own[core], chunk, chunks);
-  const BufferId buffer = allocate(here, Lifetime::tile);
   const bool shared = !job.by_columns && cores_ > 1;
+  if (!shared) {
+    if (const BufferId kept = hoist(id, chunk, chunks, here); kept != BufferId::none) return kept;
+  }
+  const BufferId buffer = allocate(here, Lifetime::tile);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     const std::uint64_t bytes = shared ? part(here[core], core, cores_) : here[core];
     if (bytes == 0) continue;

@@ -6,9 +6,11 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "npu/compile/pieces.hpp"
@@ -48,6 +50,7 @@ struct Operand {
   BufferId buffer = BufferId::none;       // resident in VTCM
   bool streamed = false;                  // loaded from DDR tile by tile
   bool temporary = false;                 // the buffer is this node's own
+  bool hoisted = false;                   // a constant that is there from the first inference on
   Layout layout = Layout::flat;           // wanted; a streamed tile is converted after loading
   std::vector<std::uint64_t> core_bytes;  // that each core needs
   bool splat() const { return buffer == BufferId::none && !streamed; }  // a known scalar
@@ -74,6 +77,11 @@ class Residency : protected TaskWriter {
 
   Residency(const Graph& graph, const Target& target, const CompileOptions& options);
 
+  // Sets aside so much of every core's VTCM for constants that stay there; before anything else.
+  void hoist_into(std::uint64_t bytes);
+  // Whether a program like the one that has just been made would find its room beside that.
+  bool leaves_room_for(std::uint64_t hoisted) const;
+
   StorageId make_storage(TensorId tensor, Partition partition, Layout layout);
   StorageId storage_of(TensorId tensor) const {
     return tensor == TensorId::none ? no_storage : storage_of_[std::uint32_t(tensor)];
@@ -93,6 +101,9 @@ class Residency : protected TaskWriter {
   Operand prepare(TensorId tensor, const Partition& needed, Layout layout);
   Operand prepare_constant(TensorId tensor, const Partition& needed, Layout layout,
                            Movement movement = Movement::constant);
+  // A buffer that keeps part `part` of `parts` of a constant from the first inference on; none
+  // where there is no room for more.
+  BufferId hoist(TensorId id, std::uint64_t part, std::uint64_t parts, const CoreBytes& core_bytes);
   Movement movement_to_vtcm(StorageId id) const;
   bool load(StorageId id, const Partition& needed);
   void load_once_and_multicast(StorageId id, BufferId buffer);
@@ -139,6 +150,13 @@ class Residency : protected TaskWriter {
   const bool cuts_resident_;
   const std::uint64_t resident_limit_;  // a larger slice stays in DDR
   VtcmAllocator vtcm_;
+  std::uint64_t hoist_at_ = 0;    // the next constant's address; behind all that vtcm_ has
+  std::uint64_t hoist_left_ = 0;  // bytes
+  struct Hoisted {
+    CoreBytes core_bytes;
+    BufferId buffer = BufferId::none;
+  };
+  std::map<std::tuple<TensorId, std::uint64_t, std::uint64_t>, Hoisted> hoisted_;
   std::vector<Storage> storages_;
   std::vector<StorageId> storage_of_;       // by tensor
   std::vector<StorageId> resident_;         // storages with a buffer, oldest first

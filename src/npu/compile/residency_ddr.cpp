@@ -129,6 +129,9 @@ Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout
     operand.streamed = true;
     return operand;
   }
+  operand.buffer = hoist(id, 0, 1, operand.core_bytes);
+  operand.hoisted = operand.buffer != BufferId::none;
+  if (operand.hoisted) return operand;
   operand.buffer = try_allocate(operand.core_bytes, Lifetime::tile);
   operand.streamed = operand.buffer == BufferId::none;
   if (operand.streamed) return operand;

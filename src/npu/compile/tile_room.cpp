@@ -71,7 +71,7 @@ bool Residency::stream_largest(std::span<Operand> operands, std::span<NodeResult
   for (Operand& each : operands) {
     const bool taken_over = each.storage != no_storage && !each.temporary &&
                             storages_[each.storage].buffer != each.buffer;
-    if (each.buffer == BufferId::none || taken_over) continue;
+    if (each.buffer == BufferId::none || taken_over || each.hoisted) continue;
     if (operand != nullptr && tasks_.buffer_bytes(each.buffer) <= most) continue;
     operand = &each;
     most = tasks_.buffer_bytes(each.buffer);

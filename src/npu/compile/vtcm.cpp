@@ -72,6 +72,7 @@ std::optional<VtcmAllocator::Allocation> VtcmAllocator::allocate(std::uint64_t b
   ++steps_;
   live_.emplace(*begin, *begin + size);
   live_bytes_ += size;
+  most_live_bytes_ = std::max(most_live_bytes_, live_bytes_);
   if (lifetime == Lifetime::tile) next_ = *begin + size;
   return Allocation{*begin, take_over(*begin, *begin + size, owner)};
 }

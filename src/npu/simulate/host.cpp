@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "npu/simulate/random.hpp"
+#include "npu/simulate/set_up.hpp"
 
 namespace npuscope::npu {
 
@@ -37,7 +38,7 @@ Host::Host(const RecordingContext& context, std::uint64_t output_bytes, EventQue
   wake_time_ = from_seconds(target.host_wake_s);
   postprocess_time_ = from_seconds(target.host_postprocess_s);
   for (std::uint32_t i = 0; i < activations_.size(); ++i) {
-    activations_[i].idle_since = from_seconds(target.activation_s);
+    activations_[i].idle_since = set_up_time(context.program, target);
     submit_next(i, {});
   }
 }

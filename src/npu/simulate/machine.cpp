@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "npu/simulate/random.hpp"
+#include "npu/simulate/set_up.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -109,6 +110,7 @@ void Machine::reset(Queue& queue, std::uint64_t inference, Picoseconds now) {
 void Machine::record_begin(std::uint32_t activation, Picoseconds now) {
   DeviceRecorders& recorder = *activations_[activation].recorder;
   const std::uint32_t threads = program_.threads_per_core();
+  const double hoisting = seconds_of_hoisting(program_, target_);
   for (std::uint32_t core = 0; core < program_.cores; ++core) {
     const std::uint32_t physical = activation * program_.cores + core;
     for (std::uint32_t thread = 0; thread < threads; ++thread) {
@@ -117,7 +119,7 @@ void Machine::record_begin(std::uint32_t activation, Picoseconds now) {
       const std::uint64_t random =
           key_of(context_.options.seed, RandomUse::activation, physical, thread);
       const double part = thread + 1 == threads ? 0.35 : 1 - double(random % 1000) * 7e-5;
-      const double seconds = target_.activation_s * part;
+      const double seconds = target_.activation_s * part + hoisting;
       recorder.activation(core, thread, from_seconds(seconds), seconds * target_.core_hz);
     }
   }

@@ -17,6 +17,9 @@ void read_cores_and_clock(FieldReader& in, Target& target) {
   in.integer("cores.vtcm_bytes", target.vtcm_bytes, 1 << 18, 1ll << 32);
   in.integer("cores.vtcm_reserved_bytes", target.vtcm_reserved_bytes, 0, 1ll << 32);
   in.integer("cores.l2_bytes", target.l2_bytes, 0, 1ll << 32);
+  if (in.root().at_path("cores.hoisted_share")) {
+    in.number("cores.hoisted_share", target.hoisted_share, 0, 0.5);
+  }
   if (target.vtcm_reserved_bytes + (1 << 18) > target.vtcm_bytes) {
     in.fail("cores.vtcm_reserved_bytes", "at least 256 KiB less than vtcm_bytes");
   }

@@ -95,6 +95,10 @@ std::uint64_t ValidationOutcome::write_kilobytes() const {
          1024;
 }
 
+std::uint64_t ValidationOutcome::hoisted_kilobytes() const {
+  return sum_of_cores(compiled, &npu::CoreMetrics::hoisted_bytes) / 1024;
+}
+
 double ValidationFigure::difference() const {
   if (unit == Unit::share) return ours - real;
   return real == 0 ? 0 : (ours - real) / real;
@@ -136,7 +140,7 @@ Result<Validation> validate(const npu::Target& target) {
     result.predicted.push_back(std::move(*outcome));
   }
   result.figures = figures_of(result.real[0], result.real[1], result.real[2]);
-  result.traffic = reconcile(result.real[0], result.real[1]);
+  result.traffic = reconcile(result.real[0], result.real[1], result.real[2]);
   return result;
 }
 

@@ -54,6 +54,7 @@ struct ValidationOutcome {
   std::uint64_t read_kilobytes() const;  // cores and host
   std::uint64_t constant_kilobytes() const;
   std::uint64_t write_kilobytes() const;
+  std::uint64_t hoisted_kilobytes() const;  // constants that only the first inference reads
 };
 Result<ValidationOutcome> run_validation_case(const ValidationCase& run, const npu::Target& target);
 
@@ -101,6 +102,7 @@ std::vector<ValidationFigure> figures_of(const ValidationOutcome& decode,
                                          const ValidationOutcome& prefill,
                                          const ValidationOutcome& bert);
 std::vector<TrafficLine> reconcile(const ValidationOutcome& decode,
-                                   const ValidationOutcome& prefill);
+                                   const ValidationOutcome& prefill,
+                                   const ValidationOutcome& bert);
 
 }  // namespace npuscope::report

@@ -90,7 +90,8 @@ std::vector<ValidationFigure> figures_of(const ValidationOutcome& decode,
 }
 
 std::vector<TrafficLine> reconcile(const ValidationOutcome& decode,
-                                   const ValidationOutcome& prefill) {
+                                   const ValidationOutcome& prefill,
+                                   const ValidationOutcome& bert) {
   using enum npu::TrafficPurpose;
   const npu::PurposeTraffic& host = prefill.compiled.host;
   const npu::Traffic state = of_cores(prefill, retained_state);
@@ -125,6 +126,13 @@ std::vector<TrafficLine> reconcile(const ValidationOutcome& decode,
                    kilobytes(of_cores(decode, retained_state).read_bytes +
                              of_cores(decode, retained_state).write_bytes),
                    "as in prefill"});
+  constexpr const char* first_only = "constants, first inference only";
+  lines.push_back(
+      {other, first_only, 21'214, double(decode.hoisted_kilobytes()), "what then stays in VTCM"});
+  lines.push_back({run, first_only, 22'445, double(prefill.hoisted_kilobytes()),
+                   "the same; how much of VTCM they may have is taken from decode"});
+  lines.push_back({bert.run.name, first_only, 0, double(bert.hoisted_kilobytes()),
+                   "activations leave no room for any"});
   return lines;
 }
 

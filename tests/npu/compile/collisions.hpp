@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "npuscope/npu/compile/compile.hpp"
 
@@ -17,6 +18,8 @@ struct CollisionCheck {
   std::size_t early_ddr_reads = 0;  // pairs of a write and a later read that need not wait for it
 };
 
-CollisionCheck check_collisions(const Graph& graph, const CompileOptions& options);
+// `hoisted`: bytes of every core's VTCM that constants keep.
+CollisionCheck check_collisions(const Graph& graph, const CompileOptions& options,
+                                std::uint64_t hoisted = 0);
 
 }  // namespace npuscope::npu

@@ -94,6 +94,9 @@ struct Program {
   std::uint64_t input_bytes = 0;     // host to device per inference
   std::uint64_t output_bytes = 0;    // device to host per inference, statistics excluded
   std::uint64_t retained_bytes = 0;  // state that stays on the device between inferences
+  // Constants that are read from DDR once, before the first inference, and then stay in VTCM: by
+  // core; empty: none.
+  std::vector<std::uint64_t> hoisted_bytes;
 
   // Of a multi-device program this is the part of device `slice` of `slices`.
   std::uint32_t slice = 0;

@@ -49,6 +49,7 @@ struct CoreMetrics {
   std::uint64_t vtcm_bytes = 0;  // up to the highest address in use, prefetch included
   std::uint64_t ddr_read_bytes = 0;
   std::uint64_t ddr_read_constant_bytes = 0;  // of those, weights and other constants
+  std::uint64_t hoisted_bytes = 0;  // read once more, before the first inference; constants too
   std::uint64_t ddr_write_bytes = 0;
   std::uint64_t multicast_bytes = 0;  // sent
   std::uint64_t peer_bytes = 0;       // sent to other devices

@@ -74,6 +74,8 @@ struct Target {
   std::uint64_t vtcm_bytes = 0;   // per core
   std::uint64_t vtcm_reserved_bytes = 0;
   std::uint64_t l2_bytes = 0;
+  // Most of a core's VTCM that constants may keep between inferences; 0: all are read each time.
+  double hoisted_share = 0;
 
   // One thread of a core issues transfers and runs the HMX, one after the other.
   bool shared_main_thread = false;

@@ -22,6 +22,8 @@ enum ProgramSection : std::uint32_t {
   section_tasks = 7,         // Task
   section_waits = 8,         // Wait
   section_dependencies = 9,  // Dependency
+  // Only where constants stay in VTCM
+  section_hoisted_bytes = 12,  // u64
   // Only of a multi-device program
   section_slice = 10,           // 1 Slice
   section_peer_transfers = 11,  // PeerTransfer
@@ -72,6 +74,9 @@ void for_each_section(const Program& program, Visit visit) {
   visit(section_tasks, std::span<const Task>(program.tasks));
   visit(section_waits, std::span<const Wait>(program.waits));
   visit(section_dependencies, std::span<const Dependency>(program.dependencies));
+  if (!program.hoisted_bytes.empty()) {
+    visit(section_hoisted_bytes, std::span<const std::uint64_t>(program.hoisted_bytes));
+  }
   if (program.slices == 1) return;
   const Slice slice{program.slice, program.slices};
   visit(section_slice, std::span<const Slice>(&slice, 1));
@@ -191,6 +196,9 @@ Result<Program> read_program(ByteSpan bytes, std::string name) {
   table(section_tasks, program.tasks);
   table(section_waits, program.waits);
   table(section_dependencies, program.dependencies);
+  if (sections->find(section_hoisted_bytes) != nullptr) {
+    table(section_hoisted_bytes, program.hoisted_bytes);
+  }
   then([&] { return read_slice(*sections, name, program); });
   then([&] { return check_program(program, name); });
   if (!read) return tl::unexpected(read.error());

@@ -52,6 +52,18 @@ Status check_identity(const Program& program, std::string_view name) {
     return input_error("{}: program counts {} PMU events; the device has {} counters", name,
                        program.pmu_events.size(), max_pmu_counters);
   }
+  for (const std::uint64_t bytes : program.hoisted_bytes) {
+    if (bytes > max_total_bytes / max_cores) {
+      return input_error(
+          "{}: program keeps {} bytes of constants in one core's VTCM, more than any has; it is "
+          "damaged",
+          name, bytes);
+    }
+  }
+  if (!program.hoisted_bytes.empty() && program.hoisted_bytes.size() != program.cores) {
+    return input_error("{}: program of {} cores says of {} what they keep in VTCM", name,
+                       program.cores, program.hoisted_bytes.size());
+  }
   for (const std::uint64_t bytes :
        {program.input_bytes, program.output_bytes, program.retained_bytes}) {
     if (bytes > max_total_bytes) {

@@ -90,6 +90,11 @@ class Joiner {
                                     .second;
       joined_.peer_transfers.push_back(transfer);
     }
+    // Of a slice without any, those before and after it may have some.
+    joined_.hoisted_bytes.resize(joined_.queue_begin.size() / thread_groups - slice.cores);
+    joined_.hoisted_bytes.insert(joined_.hoisted_bytes.end(), slice.hoisted_bytes.begin(),
+                                 slice.hoisted_bytes.end());
+    joined_.hoisted_bytes.resize(joined_.queue_begin.size() / thread_groups);
     joined_.input_bytes = std::max(joined_.input_bytes, slice.input_bytes);
     joined_.output_bytes = std::max(joined_.output_bytes, slice.output_bytes);
     joined_.retained_bytes = std::max(joined_.retained_bytes, slice.retained_bytes);

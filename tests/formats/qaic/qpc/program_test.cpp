@@ -59,6 +59,8 @@ TEST(Program, FingerprintDependsOnEveryField) {
       [](Program& p) { p.input_bytes = 1; },
       [](Program& p) { p.output_bytes = 1; },
       [](Program& p) { p.retained_bytes = 1; },
+      [](Program& p) { p.hoisted_bytes = {1}; },
+      [](Program& p) { p.hoisted_bytes = {2}; },
       [](Program& p) { p.stats_level = 100; },
       [](Program& p) { p.stats_batch_size = 2; },
       [](Program& p) { p.ddr_stats = false; },
