@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -68,6 +71,88 @@ std::vector<std::string> includes_of(const fs::path& file) {
   return includes;
 }
 
+// What has to be linked where a header is included; by how the header's name begins.
+const std::map<std::string, std::string> library_of{
+    {"CLI/", "CLI11::CLI11"},
+    {"nlohmann/", "nlohmann_json::nlohmann_json"},
+    {"onnx/", "onnx_proto"},
+    {"re2/", "re2::re2"},
+    {"simdjson.h", "simdjson::simdjson"},
+    {"sqlite3.h", "SQLite::SQLite3"},
+    {"toml++/", "tomlplusplus::tomlplusplus"},
+    {"xlsxwriter.h", "xlsxwriter::xlsxwriter"},
+    {"xxhash.h", "xxHash::xxhash"},
+    {"zlib.h", "ZLIB::ZLIB"},
+    {"zstd", "zstd::libzstd_shared"},
+};
+// Every layer links the first three; protozero is headers only; the others are of the system.
+const std::set<std::string> needs_no_link{"fmt/",     "tbb/",    "tl/",       "protozero/", "sys/",
+                                          "unistd.h", "fcntl.h", "fnmatch.h", "emmintrin.h"};
+
+// Those of other libraries that `file` includes with angles.
+std::vector<std::string> foreign_includes_of(const fs::path& file) {
+  static const std::string start = "#include <";
+  std::vector<std::string> includes;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(start)) continue;
+    const std::string name = line.substr(start.size(), line.rfind('>') - start.size());
+    if (name.find_first_of("./") != std::string::npos) includes.push_back(name);
+  }
+  return includes;
+}
+
+// The libraries that CMakeLists.txt links with each layer; the programs' are in cmake/layers.cmake.
+std::map<std::string, std::set<std::string>> links_of(const std::string& cmake) {
+  static const std::string start = "npuscope_layer(";
+  std::map<std::string, std::set<std::string>> links{
+      {"cli", {"CLI11::CLI11", "nlohmann_json::nlohmann_json"}}};
+  for (auto at = cmake.find(start); at != std::string::npos; at = cmake.find(start, at + 1)) {
+    const auto first = at + start.size();
+    std::istringstream words(cmake.substr(first, cmake.find(')', first) - first));
+    std::string layer, word;
+    words >> layer;
+    bool is_link = false;
+    for (auto& linked = links[layer]; words >> word;) {
+      if (is_link) linked.insert(word);
+      is_link = is_link || word == "LINKS";
+    }
+  }
+  return links;
+}
+
+// One line per library that a layer includes and does not link. Two files that were compiled with
+// and without a library's flags may have different ideas of its classes.
+std::vector<std::string> missing_links(const fs::path& root, const std::string& cmake) {
+  const auto links = links_of(cmake);
+  std::set<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string path = entry.path().lexically_relative(root).string();
+    const auto layer = layer_of(path);
+    if (!layer) continue;
+    for (const std::string& include : foreign_includes_of(entry.path())) {
+      const auto begins = [&](const std::string& start) { return include.starts_with(start); };
+      if (std::any_of(needs_no_link.begin(), needs_no_link.end(), begins)) continue;
+      const auto library =
+          std::find_if(library_of.begin(), library_of.end(),
+                       [&](const auto& each) { return include.starts_with(each.first); });
+      if (library == library_of.end()) {
+        found.insert(path + ": the library of <" + include + "> is not in this test's table");
+      } else if (!links.contains(*layer) || !links.at(*layer).contains(library->second)) {
+        found.insert(path + " includes <" + include + ">, but " + *layer + " does not link " +
+                     library->second);
+      }
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
 // One line per include that the picture does not allow.
 std::vector<std::string> trespasses(const fs::path& root, int& files) {
   std::vector<std::string> found;
@@ -100,6 +185,31 @@ TEST(Layers, ATrespassIsSeen) {
   const auto found = trespasses(root, files);
   fs::remove_all(root);
   EXPECT_THAT(found, testing::ElementsAre("base/wrong.hpp includes npu/graph/graph.hpp"));
+}
+
+TEST(Layers, AMissingLinkIsSeen) {
+  const fs::path root = fs::path(testing::TempDir()) / "npuscope-links-test";
+  fs::create_directories(root / "npu" / "compile");
+  std::ofstream(root / "npu" / "compile" / "one.cpp") << "#include <vector>\n#include <zlib.h>\n"
+                                                         "#include <simdjson.h>\n#include "
+                                                         "<fmt/format.h>\n#include <new.h>\n";
+  const auto found = missing_links(root,
+                                   "npuscope_layer(base LINKS simdjson::simdjson)\n"
+                                   "npuscope_layer(npu/compile ROOMS devices\n"
+                                   "               LINKS ZLIB::ZLIB)\n");
+  fs::remove_all(root);
+  EXPECT_THAT(found,
+              testing::ElementsAre(
+                  "npu/compile/one.cpp includes <simdjson.h>, but npu/compile does not link "
+                  "simdjson::simdjson",
+                  "npu/compile/one.cpp: the library of <new.h> is not in this test's table"));
+}
+
+TEST(Layers, LinkTheLibrariesThatTheyInclude) {
+  const std::string cmake = text_of(NPUSCOPE_SOURCE_DIR "/CMakeLists.txt");
+  EXPECT_GT(links_of(cmake).size(), 10u);
+  EXPECT_THAT(missing_links(NPUSCOPE_SOURCE_DIR "/src", cmake), testing::IsEmpty());
+  EXPECT_THAT(missing_links(NPUSCOPE_SOURCE_DIR "/include/npuscope", cmake), testing::IsEmpty());
 }
 
 TEST(Layers, UseOnlyThoseAboveThem) {
