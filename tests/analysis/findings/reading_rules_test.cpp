@@ -155,8 +155,25 @@ TEST(ThrottledClock, BelowTheNominalOne) {
   ASSERT_TRUE(tried.found());
   EXPECT_DOUBLE_EQ(tried.value("effective_hz"), 1.899e9);
   EXPECT_DOUBLE_EQ(tried.value("nominal_hz"), 2e9);
-  EXPECT_FALSE(tried.finding().gain);
+  EXPECT_FALSE(tried.finding().gain);  // without a timeline
   EXPECT_TRUE(Tried("throttled-clock", clocked(1900, 1900, 3).profile, options).is_quiet());
+}
+
+TEST(ThrottledClock, GainsNoMoreThanWhatComputesWouldAtTheNominalOne) {
+  DiagnoseOptions options;
+  options.peaks.core_hz = 2e9;
+  CoreBuilder made;
+  made.span(made.hmx, "MatMul", 0, 400);
+  made.span(made.dma, "load", 400, 1000);
+  const StringId hertz = made.profile.strings.intern("effective frequency (Hz)");
+  made.profile.measures.push_back({Measure::Subject::unit, index_of(made.hmx), hertz,
+                                   MeasureKind::count, Origin::measured, ClockId{}, 1.5e9});
+  const Tried tried("throttled-clock", made.profile, options);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.finding().weight, Weight::low);
+  ASSERT_TRUE(tried.finding().gain);
+  EXPECT_DOUBLE_EQ(tried.finding().gain->ticks, 100);  // a quarter of 400
+  EXPECT_DOUBLE_EQ(tried.finding().gain->share, 0.1);
 }
 
 ProfileBuilder called(double host, double device) {

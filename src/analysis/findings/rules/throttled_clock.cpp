@@ -99,17 +99,23 @@ RuleOutcome apply(FindingContext& context) {
   const bool falls = loss.share > 0;
   finding.title =
       falls ? "The clock falls over the inferences" : "The cores run below their nominal clock";
-  finding.weight = Weight::medium;
+  finding.weight = falls ? Weight::medium : Weight::low;
   finding.evidence = std::move(loss.evidence);
-  if (falls) {
-    finding.gain = context.gain_of_wall(loss.share * context.wall(),
-                                        "the same cycles at the clock of the beginning; less "
-                                        "where memory is the bound");
+  if (context.has_timeline()) {
+    // Transfers and waits do not follow the clock of the cores.
+    const double lost = falls ? loss.share : 1 - effective->first / *nominal;
+    finding.gain = context.gain_of_wall(
+        lost * double(context.coarse().compute_active),
+        falls ? "the time in which something computes, at the clock of the beginning"
+              : "the time in which something computes, at the nominal clock; nothing where the "
+                "power limit allows no more");
   }
-  if (!finding.gain) finding.no_gain = "nobody knows whether the power limit allows more";
+  if (!finding.gain) finding.no_gain = "no timeline tells how long the cores compute";
   finding.advice =
-      "Look at power and temperature limits, and at the performance profile that the run asked "
-      "for. Compare runs in cycles, not in time, when their clocks differ.";
+      falls ? "Look at power and temperature limits, and at the performance profile that the run "
+              "asked for. Compare runs in cycles, not in time, when their clocks differ."
+            : "Compare runs in cycles, not in time, when their clocks differ. A higher power limit "
+              "of the board, or fewer cores at a time, lets the clock rise; other kernels do not.";
   return finding;
 }
 
@@ -120,8 +126,9 @@ const Rule throttled_clock_rule{
      "Cycles by time of the units' inferences (effective frequency), or of the phase Graph Execute "
      "in the inferences after the first, against the target's nominal clock; and the medians of "
      "the "
-     "first and the last third of these inferences. Gain: where the clock falls, the share that is "
-     "missing at the end.",
+     "first and the last third of these inferences. Gain: the share of the clock that is missing, "
+     "of "
+     "the time in which something computes; an upper bound.",
      "5 % below nominal, or the last third 5 % below the first (from seven inferences on)",
      "the idea is msprof's freq_analysis; the bounds are npuscope's own; nominal clocks: "
      "targets/*.toml",
