@@ -6,6 +6,7 @@
 
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/text.hpp"
+#include "report/document/levels_at_once.hpp"
 #include "report/document/quantity.hpp"
 #include "report/timeline/timeline_axis.hpp"
 #include "report/timeline/timeline_drawing.hpp"
@@ -188,17 +189,9 @@ Section Maker::wall() const {
 // "none 18.3 %, 1 74.1 %, 2 7.1 %, 3 to 4 0.5 %".
 std::string times_text(const std::vector<std::int64_t>& time_at, std::int64_t wall) {
   std::string text;
-  for (std::size_t first = 0, last = 0; first < time_at.size(); first = last + 1) {
-    constexpr std::size_t single = 4;  // beyond, twice as many together each time
-    last = std::min(first < single ? first : 2 * first - 1, time_at.size() - 1);
-    std::int64_t time = 0;
-    for (std::size_t k = first; k <= last; ++k) time = saturating_add(time, time_at[k]);
-    if (time == 0) continue;
-    const std::string units = first == 0      ? "none"
-                              : first == last ? fmt::format("{}", first)
-                                              : fmt::format("{} to {}", first, last);
-    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", units,
-                        percent_text(double(time), double(wall)));
+  for (const LevelsAtOnce& levels : levels_at_once(time_at)) {
+    text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", levels.label,
+                        percent_text(double(levels.time), double(wall)));
   }
   return text;
 }

@@ -13,6 +13,7 @@
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "profile/names.hpp"
+#include "report/document/levels_at_once.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
 
@@ -267,20 +268,33 @@ Section UnitsSections::concurrency_section() const {
   section.table.fields = {{"units", "units", Format::count},
                           {"time", "time", Format::ticks},
                           {"share_of_wall", "of wall", Format::share}};
-  const auto& time_at = overlap_.concurrency.time_at;
+  std::vector<std::int64_t> time_at = overlap_.concurrency.time_at;
   double active = 0, weighted = 0;
   // What lies before the first work and after the last of the wall has no unit at work either.
   const std::int64_t inside = std::accumulate(time_at.begin(), time_at.end(), std::int64_t{0},
                                               [](auto a, auto b) { return saturating_add(a, b); });
+  if (!time_at.empty()) {
+    time_at[0] = saturating_add(time_at[0], saturating_subtract(table_.wall, inside));
+  }
   for (std::size_t k = 0; k < time_at.size(); ++k) {
-    std::int64_t time = time_at[k];
-    if (k == 0) time = saturating_add(time, saturating_subtract(table_.wall, inside));
+    const std::int64_t time = time_at[k];
     if (k > 0) active += double(time);
     weighted += double(k) * double(time);
     if (time <= 0) continue;
     section.table.rows.push_back({k, time, share(double(time), double(table_.wall))});
   }
   if (section.table.rows.empty()) return {};
+  constexpr std::size_t readable = 8;
+  if (section.table.rows.size() > readable) {  // in JSON each, in text several together
+    for (Field& field : section.table.fields) field.label.clear();
+    section.drawing.push_back(fmt::format("  {:<10} {:>12}  of wall", "units", "time"));
+    for (const LevelsAtOnce& levels : levels_at_once(time_at)) {
+      section.drawing.push_back(
+          fmt::format("  {:<10} {:>12}  {:>7}", levels.label,
+                      ticks_text(profile_, profile_.base_clock, double(levels.time)),
+                      percent_text(double(levels.time), double(table_.wall))));
+    }
+  }
   section.facts = {
       {{"mean_while_active", "mean while any works", Format::number}, share(weighted, active)},
       {{"most", "most", Format::count}, overlap_.concurrency.most()}};
