@@ -4,6 +4,8 @@
 #include <map>
 
 #include "npuscope/analysis/statistics.hpp"
+#include "npuscope/base/parallel.hpp"
+#include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {
 
@@ -36,31 +38,52 @@ struct Activity {
   std::vector<Interval> units;  // the busy intervals of every unit, one after another
 };
 
-Activity activity_of(const Profile& profile, const SpansByUnit& by_unit) {
-  std::vector<Interval> of_domain[4], dma_waits, waits;
-  Activity activity;
-  std::vector<Interval> busy;
-  for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
-    busy.clear();
-    for (const SpanOfUnit& span : by_unit.spans_of(UnitId(std::uint32_t(unit)))) {
-      const Role role = role_of(span.kind);
-      if (role == Role::work) {
-        of_domain[std::size_t(domain_of(profile, span.row))].push_back(span.interval());
-        busy.push_back(span.interval());
-      } else if (role == Role::wait) {
-        (span.kind == SpanKind::dma_wait ? dma_waits : waits).push_back(span.interval());
-      }
+// Of all units together, and first of each alone.
+struct ActivityOfUnit {
+  IntervalSet of_domain[4], busy, dma_waits, waits;
+};
+
+ActivityOfUnit activity_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans) {
+  ActivityOfUnit activity;
+  for (const SpanOfUnit& span : spans) {
+    const Role role = role_of(span.kind);
+    if (role == Role::work) {
+      append(activity.of_domain[std::size_t(domain_of(profile, unit, span))], span.interval());
+      append(activity.busy, span.interval());
+    } else if (role == Role::wait) {
+      append(span.kind == SpanKind::dma_wait ? activity.dma_waits : activity.waits,
+             span.interval());
     }
-    const IntervalSet set = union_of(std::move(busy));
-    activity.units.insert(activity.units.end(), set.begin(), set.end());
-    busy = {};
   }
-  activity.compute = union_of(std::move(of_domain[std::size_t(Domain::compute)]));
-  activity.movement = union_of(std::move(of_domain[std::size_t(Domain::movement)]));
-  activity.host = union_of(std::move(of_domain[std::size_t(Domain::host)]));
-  activity.other = union_of(std::move(of_domain[std::size_t(Domain::other)]));
-  activity.dma_waits = union_of(std::move(dma_waits));
-  activity.waits = union_of(std::move(waits));
+  return activity;
+}
+
+Activity activity_of(const Profile& profile, const SpansByUnit& by_unit) {
+  std::vector<ActivityOfUnit> units(by_unit.groups());
+  parallel_for(units.size(), [&](std::size_t unit) {
+    const auto id = UnitId(std::uint32_t(unit));
+    units[unit] = activity_of(profile, id, by_unit.spans_of(id));
+  });
+  const auto of_all = [&](const auto& set_of) {
+    std::vector<IntervalSet> sets;
+    for (ActivityOfUnit& unit : units) sets.push_back(std::move(set_of(unit)));
+    return union_of_sets(std::move(sets));
+  };
+  const auto of_domain = [&](Domain domain) {
+    return of_all([domain](ActivityOfUnit& unit) -> IntervalSet& {
+      return unit.of_domain[std::size_t(domain)];
+    });
+  };
+  Activity activity;
+  activity.compute = of_domain(Domain::compute);
+  activity.movement = of_domain(Domain::movement);
+  activity.host = of_domain(Domain::host);
+  activity.other = of_domain(Domain::other);
+  activity.dma_waits = of_all([](ActivityOfUnit& unit) -> IntervalSet& { return unit.dma_waits; });
+  activity.waits = of_all([](ActivityOfUnit& unit) -> IntervalSet& { return unit.waits; });
+  for (const ActivityOfUnit& unit : units) {
+    activity.units.insert(activity.units.end(), unit.busy.begin(), unit.busy.end());
+  }
   return activity;
 }
 

@@ -148,12 +148,13 @@ void Sweep::take_rows() {
 
 void Sweep::sweep_unit(std::size_t unit) {
   UnitSweep sweep(inferences_.count() * classes, units_[unit]);
-  for (const SpanOfUnit& span : by_unit_.spans_of(UnitId(std::uint32_t(unit)))) {
+  const auto id = UnitId(std::uint32_t(unit));
+  for (const SpanOfUnit& span : by_unit_.spans_of(id)) {
     const Role role = role_of(span.kind);
     if (role != Role::work && role != Role::wait) continue;
-    const std::uint32_t inference = inferences_.of(span.row);
+    const std::uint32_t inference = inferences_.of(span);
     if (inference == Inferences::none) continue;
-    const std::size_t of = role == Role::wait ? waits : std::size_t(engine_of(profile_, span.row));
+    const std::size_t of = role == Role::wait ? waits : std::size_t(engine_of(profile_, id, span));
     sweep.add(std::uint32_t(inference * classes + of), span.interval());
   }
   sweep.finish();

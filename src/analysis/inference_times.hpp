@@ -25,6 +25,7 @@ class Inferences {
   const std::vector<std::uint32_t>& ids() const { return ids_; }
   // none: a span that is of none, where others are.
   std::uint32_t of(std::size_t row) const { return one_ ? 0 : place_of(spans_.instance[row]); }
+  std::uint32_t of(const SpanOfUnit& span) const { return one_ ? 0 : place_of(span.instance); }
 
  private:
   std::uint32_t place_of(std::uint32_t id) const {

@@ -85,6 +85,21 @@ IntervalSet union_of(const IntervalSet& a, const IntervalSet& b) {
   return sum;
 }
 
+IntervalSet union_of_sets(std::vector<IntervalSet> sets) {
+  if (sets.empty()) return {};
+  for (std::size_t step = 1; step < sets.size(); step *= 2) {
+    const std::size_t pairs = (sets.size() - step + 2 * step - 1) / (2 * step);
+    parallel_for(pairs, [&](std::size_t pair) {
+      IntervalSet& first = sets[pair * 2 * step];
+      IntervalSet& second = sets[pair * 2 * step + step];
+      if (second.empty()) return;
+      first = first.empty() ? std::move(second) : union_of(first, second);
+      second = {};
+    });
+  }
+  return std::move(sets.front());
+}
+
 IntervalSet intersection_of(const IntervalSet& a, const IntervalSet& b) {
   IntervalSet common;
   for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {

@@ -56,11 +56,15 @@ inline Engine engine_of(const Profile& profile, std::size_t row) {
   const Spans& spans = profile.spans;
   return engine_of(profile, spans.op[row], spans.unit[row], spans.kind[row]);
 }
+inline Engine engine_of(const Profile& profile, UnitId unit, const SpanOfUnit& span) {
+  return engine_of(profile, span.op, unit, span.kind);
+}
 
 // What that hardware does. A span of kind transfer is data movement wherever it runs.
 enum class Domain : std::uint8_t { compute, movement, host, other };
 Domain domain_of(Engine engine);
 Domain domain_of(const Profile& profile, std::size_t row);
+Domain domain_of(const Profile& profile, UnitId unit, const SpanOfUnit& span);
 const char* name_of(Domain domain);
 const char* name_of(Engine engine);
 

@@ -26,9 +26,13 @@ const Coarse& FindingContext::coarse() {
   return coarse_.get([&] { return analyse_coarse(profile_, by_unit(), own()); });
 }
 
+const std::vector<UnitBusy>& FindingContext::unit_busy() {
+  return unit_busy_.get([&] { return busy_of_units(profile_, by_unit(), own()); });
+}
+
 const UnitTable& FindingContext::units() {
   if (options_.known.units != nullptr) return *options_.known.units;
-  return units_.get([&] { return analyse_units(profile_, by_unit(), own()); });
+  return units_.get([&] { return analyse_units(profile_, unit_busy()); });
 }
 
 const UnitNumbers& FindingContext::unit_numbers() {
@@ -36,7 +40,7 @@ const UnitNumbers& FindingContext::unit_numbers() {
 }
 
 const Overlap& FindingContext::overlap() {
-  return overlap_.get([&] { return analyse_overlap(profile_, by_unit(), own()); });
+  return overlap_.get([&] { return analyse_overlap(unit_busy()); });
 }
 
 const std::vector<PhaseRow>& FindingContext::phases() {
@@ -110,7 +114,11 @@ const OpTimes& FindingContext::op_times() {
 
 void FindingContext::prepare() {
   own();  // and by_unit(), which the others share
-  const std::function<void()> basis[] = {[&] { coarse(); }, [&] { units(); }};
+  const std::function<void()> basis[] = {[&] { coarse(); },
+                                         [&] {
+                                           unit_busy();  // which overlap() looks at too
+                                           units();
+                                         }};
   parallel_for(std::size(basis), [&](std::size_t i) { basis[i](); });
   if (!has_timeline()) return;
   const std::function<void()> questions[] = {[&] { path(); },

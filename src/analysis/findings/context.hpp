@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/false_dependencies.hpp"
 #include "npuscope/analysis/findings.hpp"
@@ -56,6 +57,7 @@ class FindingContext {
   const SpansByUnit& by_unit();
   const std::vector<std::int64_t>& own();
   const Coarse& coarse();
+  const std::vector<UnitBusy>& unit_busy();
   const UnitTable& units();
   const UnitNumbers& unit_numbers();
   const Overlap& overlap();
@@ -111,6 +113,7 @@ class FindingContext {
   Lazy<SpansByUnit> by_unit_;
   Lazy<std::vector<std::int64_t>> own_;
   Lazy<Coarse> coarse_;
+  Lazy<std::vector<UnitBusy>> unit_busy_;
   Lazy<UnitTable> units_;
   Lazy<UnitNumbers> unit_numbers_;
   Lazy<Overlap> overlap_;

@@ -5,6 +5,7 @@
 #include <limits>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "analysis/memory/memory_groups.hpp"
 #include "npuscope/analysis/timeline.hpp"
@@ -21,6 +22,15 @@ struct Cell {
   double hvx = 0, hmx = 0;  // ticks of kernels
   std::uint64_t hvx_spans = 0, hmx_spans = 0, dma_spans = 0;
   std::array<double, precision_count> macs{};
+};
+
+// What is asked of a span that counts, side by side.
+struct Counted {  // without values at first, for the sake of Column
+  std::int64_t begin, end;
+  std::uint32_t row, inference;
+  OpId op;
+  SpanKind kind;
+  Engine engine;
 };
 
 // Sums that saturated stay the largest number.
@@ -82,7 +92,7 @@ class MemoryAnalysis {
   void make_roofs_of_profile();
   void sort_rows();
   std::vector<Cell> cells_of(std::size_t group);
-  void add_span(Cell& cell, std::uint32_t row) const;
+  void add_span(Cell& cell, const Counted& span) const;
   void fill(MemoryRow& row, const std::vector<Cell>& cells) const;
   void fill_without_timeline();
   void take_model();
@@ -119,7 +129,8 @@ class MemoryAnalysis {
   std::vector<Engine> engine_of_op_;
   std::vector<Precision> precision_of_op_;
   std::uint32_t hvx_units_ = 0, hmx_units_ = 0, dma_units_ = 0;
-  std::vector<std::uint32_t> first_, sorted_;  // rows of spans by group
+  std::vector<std::uint32_t> first_;  // of each group
+  Column<Counted> sorted_;            // by group
 };
 
 Engine engine_at(const Profile& profile, const std::vector<Engine>& engine_of_op, std::size_t row) {
@@ -255,30 +266,48 @@ void MemoryAnalysis::make_roofs_of_profile() {
                             std::uint32_t(std::max<std::size_t>(1, cores.size())));
 }
 
+// A counting sort by group.
 void MemoryAnalysis::sort_rows() {
   const Spans& spans = profile_.spans;
-  first_.assign(groups_.rows.size() + 1, 0);
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    if (counts(row)) first_[groups_.of(spans.op[row]) + 1] += 1;
+  const std::size_t groups = groups_.rows.size();
+  const auto parts = ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * groups));
+  std::vector<std::vector<std::uint32_t>> next(parts.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    next[part].assign(groups, 0);
+    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
+      if (counts(row)) next[part][groups_.of(spans.op[row])] += 1;
+    }
+  });
+  std::uint32_t place = 0;
+  for (std::size_t group = 0; group < groups; ++group) {
+    first_.push_back(place);
+    for (auto& of_part : next) place += std::exchange(of_part[group], place);
   }
-  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-  sorted_.resize(first_.back());
-  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    if (counts(row)) sorted_[next[groups_.of(spans.op[row])]++] = std::uint32_t(row);
-  }
+  first_.push_back(place);
+  sorted_.resize(place);
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
+      if (!counts(row)) continue;
+      const auto [begin, end] = interval_of(spans, row);
+      sorted_[next[part][groups_.of(spans.op[row])]++] = {begin,
+                                                          end,
+                                                          std::uint32_t(row),
+                                                          inference_of(row),
+                                                          spans.op[row],
+                                                          spans.kind[row],
+                                                          engine_at(profile_, engine_of_op_, row)};
+    }
+  });
 }
 
-void MemoryAnalysis::add_span(Cell& cell, std::uint32_t row) const {
+void MemoryAnalysis::add_span(Cell& cell, const Counted& span) const {
   for (std::size_t route = 0; route < route_count; ++route) {
     if (!traffic_.of_spans_known(Route(route))) continue;
-    cell.bytes[route] = saturating_add(cell.bytes[route], traffic_.of_span(Route(route), row));
+    cell.bytes[route] = saturating_add(cell.bytes[route], traffic_.of_span(Route(route), span.row));
   }
-  if (role_of(profile_.spans.kind[row]) != Role::work ||
-      profile_.spans.kind[row] == SpanKind::transfer)
-    return;
-  const auto duration = double(length_of(interval_of(profile_.spans, row)));
-  switch (engine_at(profile_, engine_of_op_, row)) {
+  if (role_of(span.kind) != Role::work || span.kind == SpanKind::transfer) return;
+  const auto duration = double(length_of({span.begin, span.end}));
+  switch (span.engine) {
     case Engine::hvx:
       cell.hvx += duration;
       cell.hvx_spans += 1;
@@ -291,33 +320,41 @@ void MemoryAnalysis::add_span(Cell& cell, std::uint32_t row) const {
     case Engine::dma_issue: cell.dma_spans += 1; break;
     default: break;
   }
-  const OpId op = profile_.spans.op[row];
-  if (const auto macs = macs_.of(op)) {
-    cell.macs[std::size_t(precision_of_op_[index_of(op)])] += *macs;
+  if (const auto macs = macs_.of(span.op)) {
+    cell.macs[std::size_t(precision_of_op_[index_of(span.op)])] += *macs;
   }
 }
 
 std::vector<Cell> MemoryAnalysis::cells_of(std::size_t group) {
-  const Spans& spans = profile_.spans;
   std::vector<Cell> cells;
   const auto begin = sorted_.begin() + first_[group], end = sorted_.begin() + first_[group + 1];
-  std::sort(begin, end, [&](std::uint32_t a, std::uint32_t b) {
-    const std::uint32_t of_a = inference_of(a), of_b = inference_of(b);
-    if (of_a != of_b) return of_a < of_b;
-    return spans.start[a] != spans.start[b] ? spans.start[a] < spans.start[b] : a < b;
-  });
+  const auto before = [](const Counted& a, const Counted& b) {
+    if (a.inference != b.inference) return a.inference < b.inference;
+    return a.begin != b.begin ? a.begin < b.begin : a.row < b.row;
+  };
+  if (!std::is_sorted(begin, end, before)) {
+    const auto earlier = [](const Counted& a, const Counted& b) {
+      return a.inference < b.inference;
+    };
+    if (!std::is_sorted(begin, end, earlier)) std::stable_sort(begin, end, earlier);
+    for (auto first = begin; first != end;) {  // each inference alone, which is less to sort
+      const auto last = std::find_if(
+          first, end, [&](const Counted& each) { return each.inference != first->inference; });
+      std::sort(first, last, before);
+      first = last;
+    }
+  }
   std::int64_t covered = 0;
-  for (auto row = begin; row != end; ++row) {
-    const Interval interval = interval_of(spans, *row);
-    if (cells.empty() || cells.back().inference != inference_of(*row)) {
-      cells.push_back({inference_of(*row)});
-      covered = interval.begin;
+  for (auto span = begin; span != end; ++span) {
+    if (cells.empty() || cells.back().inference != span->inference) {
+      cells.push_back({span->inference});
+      covered = span->begin;
     }
-    if (is_active(*row)) {
-      cells.back().active += double(length_of({std::max(covered, interval.begin), interval.end}));
-      covered = std::max(covered, interval.end);
+    if (role_of(span->kind) == Role::work || span->kind == SpanKind::dma_wait) {
+      cells.back().active += double(length_of({std::max(covered, span->begin), span->end}));
+      covered = std::max(covered, span->end);
     }
-    add_span(cells.back(), *row);
+    add_span(cells.back(), *span);
   }
   if (table_.first_apart && !cells.empty() &&
       cells.front().inference == table_.inferences.front().instance) {
@@ -466,7 +503,7 @@ MemoryTable MemoryAnalysis::finish() {
   parallel_for(groups_.rows.size(), [&](std::size_t group) {
     MemoryRow& row = groups_.rows[group];
     for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i) {
-      row.spans += role_of(profile_.spans.kind[sorted_[i]]) == Role::work;
+      row.spans += role_of(sorted_[i].kind) == Role::work;
     }
     if (!table_.inferences.empty()) fill(row, cells_of(group));
   });

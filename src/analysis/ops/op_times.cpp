@@ -94,7 +94,7 @@ class Times {
     for (const SpanOfUnit& span : by_unit_.spans_of(unit)) {
       const std::uint32_t row = span.row;
       if (!counts(row)) continue;
-      const std::uint32_t op = index_of(spans_.op[row]);
+      const std::uint32_t op = index_of(span.op);
       const std::int64_t work = std::max<std::int64_t>(own[row] - issues.of(row), 0);
       times_.total_work = saturating_add(times_.total_work, work);
       if (op < profile_.ops.size()) {

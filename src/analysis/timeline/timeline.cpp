@@ -24,6 +24,12 @@ Domain domain_of(const Profile& profile, std::size_t row) {
   return domain_of(engine_of(profile, row));
 }
 
+Domain domain_of(const Profile& profile, UnitId unit, const SpanOfUnit& span) {
+  if (span.kind == SpanKind::transfer) return Domain::movement;
+  if (span.kind == SpanKind::host) return Domain::host;
+  return domain_of(engine_of(profile, unit, span));
+}
+
 const char* name_of(Domain domain) {
   constexpr const char* names[] = {"compute", "data movement", "host", "other"};
   return names[std::size_t(domain)];

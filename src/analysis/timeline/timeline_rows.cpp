@@ -15,7 +15,7 @@ struct UnitActivity {
   IntervalSet work, occupied, compute, movement;
 };
 
-UnitActivity activity_of(const Profile& profile, std::span<const SpanOfUnit> spans) {
+UnitActivity activity_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans) {
   UnitActivity activity;
   for (const SpanOfUnit& span : spans) {
     const Role role = role_of(span.kind);
@@ -24,27 +24,11 @@ UnitActivity activity_of(const Profile& profile, std::span<const SpanOfUnit> spa
     append(activity.occupied, interval);
     if (role == Role::wait) continue;
     append(activity.work, interval);
-    const Domain domain = domain_of(profile, span.row);
+    const Domain domain = domain_of(profile, unit, span);
     if (domain == Domain::compute) append(activity.compute, interval);
     if (domain == Domain::movement) append(activity.movement, interval);
   }
   return activity;
-}
-
-// The union of many sets, two by two.
-IntervalSet union_of_all(std::vector<IntervalSet> sets) {
-  if (sets.empty()) return {};
-  for (std::size_t step = 1; step < sets.size(); step *= 2) {
-    const std::size_t pairs = (sets.size() - step + 2 * step - 1) / (2 * step);
-    parallel_for(pairs, [&](std::size_t pair) {
-      IntervalSet& first = sets[pair * 2 * step];
-      IntervalSet& second = sets[pair * 2 * step + step];
-      if (second.empty()) return;
-      first = first.empty() ? std::move(second) : union_of(first, second);
-      second = {};
-    });
-  }
-  return std::move(sets.front());
 }
 
 class Analysis {
@@ -97,20 +81,19 @@ void Analysis::add_units() {
   const std::size_t units = profile_.units.size() + 1;
   std::vector<IntervalSet> work(units), occupied(units), compute(units), movement(units);
   parallel_for(units, [&](std::size_t unit) {
-    const bool is_one = unit + 1 < units;
-    UnitActivity activity = activity_of(
-        profile_, by_unit_.spans_of(is_one ? UnitId(std::uint32_t(unit)) : UnitId::none));
+    const UnitId id = unit + 1 < units ? UnitId(std::uint32_t(unit)) : UnitId::none;
+    UnitActivity activity = activity_of(profile_, id, by_unit_.spans_of(id));
     work[unit] = std::move(activity.work);
     occupied[unit] = std::move(activity.occupied);
     compute[unit] = std::move(activity.compute);
     movement[unit] = std::move(activity.movement);
   });
-  const IntervalSet all_occupied = union_of_all(std::move(occupied));
+  const IntervalSet all_occupied = union_of_sets(std::move(occupied));
   found_.occupied.length = length_of(all_occupied);
   found_.idle = saturating_subtract(found_.wall, found_.occupied.length);
   add_gaps(all_occupied);
-  const IntervalSet all_compute = union_of_all(std::move(compute));
-  const IntervalSet all_movement = union_of_all(std::move(movement));
+  const IntervalSet all_compute = union_of_sets(std::move(compute));
+  const IntervalSet all_movement = union_of_sets(std::move(movement));
   found_.compute = length_of(all_compute);
   found_.movement = length_of(all_movement);
   found_.compute_and_movement = length_of(intersection_of(all_compute, all_movement));

@@ -91,7 +91,7 @@ void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
     const Role role = role_of(span.kind);
     if (role != Role::work && role != Role::wait) continue;
     unit.has_spans = true;
-    const std::size_t op = index_of(profile_.spans.op[span.row]);
+    const std::size_t op = index_of(span.op);
     const bool is_op = op < measuring_.size();
     if (is_op && measuring_[op]) continue;
     std::int64_t& sum = role == Role::work ? unit.load.work : unit.load.waiting;

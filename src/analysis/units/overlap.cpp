@@ -110,7 +110,10 @@ std::vector<Interval> windows_of(Interval extent, std::size_t count) {
 
 Overlap analyse_overlap(const Profile& profile, const SpansByUnit& by_unit,
                         const std::vector<std::int64_t>& own) {
-  const std::vector<UnitBusy> units = busy_of_units(profile, by_unit, own);
+  return analyse_overlap(busy_of_units(profile, by_unit, own));
+}
+
+Overlap analyse_overlap(const std::vector<UnitBusy>& units) {
   const std::vector<Stream> streams = streams_of(units);
   Overlap overlap;
   Interval extent{std::numeric_limits<std::int64_t>::max(),

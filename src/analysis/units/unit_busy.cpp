@@ -8,16 +8,17 @@ namespace {
 
 constexpr std::size_t engine_count = std::size_t(Engine::other) + 1;
 
-UnitBusy busy_of(const Profile& profile, std::span<const SpanOfUnit> spans,
+UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans,
                  const std::vector<std::int64_t>& own) {
   UnitBusy of;
+  of.unit = unit;
   IntervalSet engines[engine_count];
   std::int64_t work[engine_count] = {};
   bool works[engine_count] = {};
   for (const SpanOfUnit& span : spans) {
     switch (role_of(span.kind)) {
       case Role::work: {
-        const auto engine = std::size_t(engine_of(profile, span.row));
+        const auto engine = std::size_t(engine_of(profile, unit, span));
         append(engines[engine], span.interval());
         work[engine] = saturating_add(work[engine], own[span.row]);
         works[engine] = true;
@@ -56,8 +57,7 @@ std::vector<UnitBusy> busy_of_units(const Profile& profile, const SpansByUnit& b
   std::vector<UnitBusy> all(profile.units.size() + 1);
   const auto find = [&](std::size_t i) {
     const UnitId unit = i < profile.units.size() ? UnitId(std::uint32_t(i)) : UnitId::none;
-    all[i] = busy_of(profile, by_unit.spans_of(unit), own);
-    all[i].unit = unit;
+    all[i] = busy_of(profile, unit, by_unit.spans_of(unit), own);
   };
   parallel_for(all.size(), find);
   std::erase_if(all, [](const UnitBusy& each) {

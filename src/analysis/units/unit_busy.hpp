@@ -5,7 +5,9 @@
 #include <utility>
 #include <vector>
 
+#include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {
 
@@ -31,5 +33,9 @@ struct UnitBusy {
 // Of units that work or wait, in the profile's order; last what has no unit.
 std::vector<UnitBusy> busy_of_units(const Profile& profile, const SpansByUnit& by_unit,
                                     const std::vector<std::int64_t>& own);
+
+// The analyses of npuscope/analysis/units.hpp and overlap.hpp for who has that already.
+UnitTable analyse_units(const Profile& profile, const std::vector<UnitBusy>& units);
+Overlap analyse_overlap(const std::vector<UnitBusy>& units);
 
 }  // namespace npuscope::analysis

@@ -55,8 +55,8 @@ void add(std::optional<double>& sum, double value) { sum = sum.value_or(0) + val
 
 class Table {
  public:
-  Table(const Profile& profile, const SpansByUnit& by_unit, const std::vector<std::int64_t>& own)
-      : profile_(profile), by_unit_(by_unit), own_(own) {}
+  Table(const Profile& profile, const std::vector<UnitBusy>& units)
+      : profile_(profile), units_(units) {}
 
   UnitTable finish();
 
@@ -66,8 +66,7 @@ class Table {
   void add_measures_of(Measure::Subject subject, const char* source);
 
   const Profile& profile_;
-  const SpansByUnit& by_unit_;
-  const std::vector<std::int64_t>& own_;
+  const std::vector<UnitBusy>& units_;
   UnitTable table_;
   EngineRow engines_[engine_count];
   std::vector<Interval> active_[engine_count];
@@ -165,8 +164,7 @@ void Table::add_measures_of(Measure::Subject subject, const char* source) {
 UnitTable Table::finish() {
   table_.wall = length_of(timeline_of(profile_));
   for (std::size_t i = 0; i < engine_count; ++i) engines_[i].engine = Engine(i);
-  const std::vector<UnitBusy> units = busy_of_units(profile_, by_unit_, own_);
-  for (const UnitBusy& unit : units) {
+  for (const UnitBusy& unit : units_) {
     UnitRow& row = table_.units.emplace_back();
     row.unit = unit.unit;
     row.spans = unit.spans;
@@ -174,7 +172,7 @@ UnitTable Table::finish() {
     row.busy = length_of(unit.busy);
     for (const UnitBusy::OfEngine& of : unit.engines) add_engine(unit, of);
   }
-  parallel_for(units.size(), [&](std::size_t i) { divide_waits(units[i], table_.units[i]); });
+  parallel_for(units_.size(), [&](std::size_t i) { divide_waits(units_[i], table_.units[i]); });
   parallel_for(engine_count, [&](std::size_t i) {
     engines_[i].active = length_of(union_of(std::move(active_[i])));
   });
@@ -189,7 +187,11 @@ UnitTable Table::finish() {
 
 UnitTable analyse_units(const Profile& profile, const SpansByUnit& by_unit,
                         const std::vector<std::int64_t>& own) {
-  return Table(profile, by_unit, own).finish();
+  return analyse_units(profile, busy_of_units(profile, by_unit, own));
+}
+
+UnitTable analyse_units(const Profile& profile, const std::vector<UnitBusy>& units) {
+  return Table(profile, units).finish();
 }
 
 std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile, const SpansByUnit& by_unit,
