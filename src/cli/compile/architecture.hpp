@@ -4,6 +4,7 @@
 //
 //   command.cpp   flags of all architectures, the choice
 //   nsp.cpp       Cloud AI 100 and Hexagon: QPC
+//   ipu.cpp       SigmaStar IPU: fixed model and offline image
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -33,5 +34,6 @@ class CompileArchitecture {
 };
 
 std::unique_ptr<CompileArchitecture> add_nsp_compilation(CLI::App& command);
+std::unique_ptr<CompileArchitecture> add_ipu_compilation(CLI::App& command);
 
 }  // namespace npuscope::cli

@@ -110,6 +110,7 @@ void add_compile_command(CLI::App& program, ExitStatus& status) {
   add_common_flags(command, *compilation);
   join(command, *compilation, npu::TargetArchitecture::nsp, "Cloud AI 100 and Hexagon",
        add_nsp_compilation);
+  join(command, *compilation, npu::TargetArchitecture::ipu, "SigmaStar IPU", add_ipu_compilation);
   command.callback([&status, compilation] {
     if (auto done = compile(*compilation); !done) status = report(done.error());
   });

@@ -4,6 +4,7 @@
 //
 //   command.cpp   flags of all architectures, the choice
 //   nsp.cpp       Cloud AI 100 and Hexagon: QPC
+//   ipu.cpp       SigmaStar IPU: offline images
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -34,5 +35,6 @@ class RunArchitecture {
 };
 
 std::unique_ptr<RunArchitecture> add_nsp_run(CLI::App& command);
+std::unique_ptr<RunArchitecture> add_ipu_run(CLI::App& command);
 
 }  // namespace npuscope::cli

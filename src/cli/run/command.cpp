@@ -80,6 +80,7 @@ void add_run_command(CLI::App& program, ExitStatus& status) {
       "Execute a program on the reference NPU; statistics buffers, summaries, traces, latency");
   add_common_flags(command, execution->arguments);
   join(command, *execution, "Cloud AI 100 and Hexagon", add_nsp_run);
+  join(command, *execution, "SigmaStar IPU", add_ipu_run);
   command.callback([execution, &status] {
     if (auto done = run(*execution); !done) status = report(done.error());
   });

@@ -34,6 +34,7 @@ class ImageReader {
   void read_tensors(std::uint32_t field, const char* what, std::vector<ImageTensor>& tensors);
   std::optional<ImageTensor> read_tensor(std::uint64_t at);
   void read_model_within();
+  void read_own();
   template <class... Args>
   void problem(fmt::format_string<Args...> text, Args&&... args) {
     image_.problems.push_back(fmt::format(text, std::forward<Args>(args)...));
@@ -98,6 +99,7 @@ Result<Image> ImageReader::read() {
   read_tensors(fields.inputs, "input", image_.inputs);
   read_tensors(fields.outputs, "output", image_.outputs);
   read_model_within();
+  read_own();
   return std::move(image_);
 }
 
@@ -162,6 +164,21 @@ void ImageReader::read_model_within() {
   if (!told.empty() && !agrees) {
     problem("the header's eight counters are not those of its model: parts of two files?");
   }
+}
+
+void ImageReader::read_own() {
+  if (!holds(own_field, model_offset - own_field) ||
+      as_text(bytes_).substr(own_field, own_mark.size()) != own_mark) {
+    return;
+  }
+  const std::uint32_t offset = number(own_field + 8), size = number(own_field + 12);
+  if (!holds(offset, size)) {
+    return problem("npuscope's section of {} bytes at {} reaches beyond the file: left out", size,
+                   offset);
+  }
+  auto own = read_own_section(bytes_.subspan(offset, size), name_);
+  if (!own) return problem("{}", own.error().message);
+  image_.own = std::move(*own);
 }
 
 }  // namespace

@@ -23,6 +23,11 @@ inline constexpr std::uint32_t section_field = 0x0c, variable_buffer_field = 0x1
 inline constexpr std::uint32_t header_end = 0x1bc;
 inline constexpr std::uint32_t longest_version = 0x80;
 
+// npuscope's own section: a mark at the end of the header's page, where the vendor's files hold
+// zeros, then offset and size.
+inline constexpr std::string_view own_mark = "npuscope";
+inline constexpr std::uint32_t own_field = model_offset - 16;
+
 // A tensor descriptor: 22 words of four bytes.
 inline constexpr std::uint32_t descriptor_words = 22, descriptor_bytes = 88, descriptor_rank = 10;
 namespace word {

@@ -2,6 +2,8 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
+
 namespace npuscope::sigmastar {
 namespace {
 
@@ -9,7 +11,7 @@ constexpr std::int64_t most_record_bytes = 4096;
 constexpr std::uint32_t most_code_bits = 12;  // of engine and mark: looked up in a table
 
 // As entries of the file.
-constexpr std::array<const char*, log_engine_count> engine_keys{
+constexpr std::array<std::string_view, log_engine_count> engine_keys{
     "layer", "conv", "vector", "dma_load", "dma_store", "scalar", "run"};
 
 // Reads entries and keeps the first error.
@@ -33,6 +35,7 @@ class LayoutReader {
     if (root_.at_path("fields.sequence")) {
       layout.sequence = field("fields.sequence", layout, 64);
     }
+    if (root_.at_path("fields.tile")) layout.tile = field("fields.tile", layout, 16);
     layout.cycles_per_tick = whole("time.cycles_per_tick", 1, 1 << 20);
     const auto shared = root_.at_path("time.cores_share_clock").value<bool>();
     if (!shared) fail("time.cores_share_clock", "true or false");
@@ -40,10 +43,11 @@ class LayoutReader {
     layout.begin_marks = values("marks.begin", layout.mark);
     layout.end_marks = values("marks.end", layout.mark);
     for (std::size_t i = 0; i < engine_keys.size(); ++i) {
-      const std::string path = std::string("engines.") + engine_keys[i];
+      const std::string path = fmt::format("engines.{}", engine_keys[i]);
       const bool needed = LogEngine(i) == LogEngine::layer;
       if (needed || root_.at_path(path)) layout.engine_values[i] = values(path, layout.engine);
     }
+    if (root_.at_path("tiles")) read_tiles(layout);
     return layout;
   }
   const std::string& error() const { return error_; }
@@ -113,6 +117,23 @@ class LayoutReader {
       take(entry.node());
     }
     return out;
+  }
+
+  void read_tiles(LogLayout& layout) {
+    if (!layout.tile) fail("fields.tile", "the field of what [tiles] is about");
+    layout.tile_buffers = std::uint32_t(whole("tiles.buffers", 1, 1 << 10));
+    std::vector<std::string> names;
+    texts("tiles.order", names);
+    for (const std::string& name : names) {
+      const auto* key = std::find(engine_keys.begin() + 1, engine_keys.end() - 1, name);
+      const bool is_engine = key != engine_keys.end() - 1;
+      const auto engine = LogEngine(key - engine_keys.begin());
+      if (!is_engine || std::find(layout.tile_order.begin(), layout.tile_order.end(), engine) !=
+                            layout.tile_order.end()) {
+        return fail("tiles.order", "a list of engines, each once: conv, vector, dma_load …");
+      }
+      layout.tile_order.push_back(engine);
+    }
   }
 
   const toml::table& root_;

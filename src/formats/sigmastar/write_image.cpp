@@ -68,6 +68,13 @@ std::string write_image(const Image& image) {
   bytes += within;
   add_tensors(bytes, fields.inputs, image.inputs);
   add_tensors(bytes, fields.outputs, image.outputs);
+  if (image.own) {
+    const std::string own = write_own_section(*image.own);
+    bytes.replace(own_field, own_mark.size(), own_mark);
+    put(bytes, own_field + 8, std::uint32_t(bytes.size()));
+    put(bytes, own_field + 12, std::uint32_t(own.size()));
+    bytes += own;
+  }
   put(bytes, fields.file_bytes, std::uint32_t(bytes.size()));
   return bytes;
 }

@@ -23,7 +23,8 @@ std::optional<std::uint64_t> common_value(const std::vector<std::uint64_t>& a,
 LogWriter::LogWriter(LogLayout layout, std::uint64_t buffer_bytes)
     : layout_(std::move(layout)), buffer_bytes_(buffer_bytes), bytes_(layout_.header_bytes, '\0') {}
 
-void LogWriter::write(LogEngine engine, LogMark mark, std::uint32_t layer, std::uint64_t cycles) {
+void LogWriter::write(LogEngine engine, LogMark mark, std::uint32_t layer, std::uint64_t cycles,
+                      std::uint16_t tile) {
   const std::uint64_t number = number_++;
   const auto& values = layout_.engine_values[std::size_t(engine)];
   const auto& marks = mark == LogMark::begin ? layout_.begin_marks : layout_.end_marks;
@@ -41,6 +42,7 @@ void LogWriter::write(LogEngine engine, LogMark mark, std::uint32_t layer, std::
   PlacedField(layout_.layer).write(record, layer);
   PlacedField(layout_.engine).write(record, both ? *both : values.front());
   PlacedField(layout_.mark).write(record, both ? *both : marks.front());
+  if (layout_.tile) PlacedField(*layout_.tile).write(record, tile);
   if (layout_.sequence) PlacedField(*layout_.sequence).write(record, number);
   bytes_.resize(at + layout_.record_bytes);
 }

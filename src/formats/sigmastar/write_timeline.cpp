@@ -52,6 +52,7 @@ class TimelineWriter {
         timeline_.hertz / 1e6);
     for (std::size_t i = 0; i < timeline_.cores.size(); ++i) write_core(i);
     if (timeline_.control) write_control(*timeline_.control);
+    if (!options_.layers_only) write_arrows();
     put("\n]}}\n");
     sink_({out_.data(), out_.size()});
   }
@@ -136,6 +137,25 @@ class TimelineWriter {
     write_engines(control_process, log);
   }
 
+  void put_arrow_end(char phase, std::size_t id, LogPlace place, EdgeRule rule) {
+    const LogInterval& interval = timeline_.cores[place.log].intervals[place.interval];
+    const std::int64_t begin = nanoseconds(interval.begin), end = nanoseconds(interval.end);
+    // Within the slice, at its end: what ends there may be followed by another at once.
+    const std::int64_t at = phase == 's' ? std::max(begin, end - 1) : begin;
+    begin_event();
+    put(R"({{"ph":"{}",{}"id":{},"name":"{}","cat":"waits","pid":{},"tid":{},"ts":{}.{:03}}})",
+        phase, phase == 'f' ? R"("bp":"e",)" : "", id, name_of(rule),
+        timeline_.core_numbers[place.log], int(interval.engine), at / 1000, at % 1000);
+  }
+
+  void write_arrows() {
+    const auto& edges = timeline_.waits.edges;
+    for (std::size_t i = 0; i < edges.size(); ++i) {
+      put_arrow_end('s', i, edges[i].from, edges[i].rule);
+      put_arrow_end('f', i, edges[i].to, edges[i].rule);
+    }
+  }
+
   const IpuTimeline& timeline_;
   const TimelineWriting& options_;
   const std::function<void(std::string_view)>& sink_;
@@ -147,8 +167,9 @@ class TimelineWriter {
 
 IpuTimeline join_logs(std::vector<CoreLog> cores, std::vector<std::uint32_t> core_numbers,
                       std::optional<CoreLog> control, const LogLayout& layout, double hertz) {
-  IpuTimeline timeline{std::move(cores), std::move(core_numbers), std::move(control), hertz,
-                       layout.cores_share_clock};
+  IpuTimeline timeline{std::move(cores),         std::move(core_numbers),
+                       std::move(control),       hertz,
+                       layout.cores_share_clock, {}};
   std::vector<CoreLog*> logs;
   for (CoreLog& log : timeline.cores) logs.push_back(&log);
   if (timeline.control) logs.push_back(&*timeline.control);
@@ -160,6 +181,7 @@ IpuTimeline join_logs(std::vector<CoreLog> cores, std::vector<std::uint32_t> cor
     earliest = std::min(earliest, later.back());
   }
   for (std::size_t i = 0; i < logs.size(); ++i) shift(*logs[i], later[i] - earliest);
+  timeline.waits = find_tile_edges(timeline.cores, layout);
   return timeline;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "npuscope/base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::report {
@@ -45,6 +46,10 @@ Document make_ipu_timeline_document(const sigmastar::IpuTimeline& timeline,
   Section section{.key = "logs", .title = "LOGS, in cycles"};
   section.facts = {{{"output", "wrote"}, output},
                    {{"hertz", "frequency", Format::hertz}, timeline.hertz}};
+  const auto& waits = timeline.waits;
+  if (!waits.edges.empty()) {
+    section.facts.push_back({{"waits", "arrows", Format::count}, waits.edges.size()});
+  }
   section.table.fields = {{"log", "log"},
                           {"records", "records", Format::count},
                           {"layers", "layers", Format::count},
@@ -64,6 +69,15 @@ Document make_ipu_timeline_document(const sigmastar::IpuTimeline& timeline,
     section.table.rows.push_back(row_of(*timeline.control, "corectrl", timeline.hertz));
   }
   section.remarks = {"Engines run side by side: their busy times overlap."};
+  if (waits.too_many) {
+    section.remarks.push_back("What waits for what is left out: too many arrows for a trace.");
+  }
+  if (waits.contradictory > 0) {
+    section.remarks.push_back(
+        fmt::format("{} waits that follow from the layout's [tiles] did not happen so and are left "
+                    "out: the log is not complete, or its layout another.",
+                    thousands(waits.contradictory)));
+  }
   if (!timeline.related) {
     section.remarks.push_back(
         "The layout does not relate the clocks of the logs: each begins at 0, and what lies beside "

@@ -19,6 +19,7 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/formats/sigmastar/model.hpp"
+#include "npuscope/formats/sigmastar/program.hpp"
 
 namespace npuscope::sigmastar {
 
@@ -51,6 +52,7 @@ struct Image {
   std::array<std::uint32_t, 8> counters{};  // equal to the model's metadata_buffer
   std::vector<ImageTensor> inputs, outputs;
   std::optional<Model> model;         // none: it could not be read, and `problems` says why
+  std::optional<OwnSection> own;      // what `npuscope compile` adds; none in the vendor's
   std::vector<std::string> problems;  // sentences: what is cut, or does not fit together
 
   // Product files may hold the model without its operators.

@@ -25,6 +25,7 @@ struct LogInterval {
   std::int64_t end = 0;
   std::uint32_t layer = 0;
   LogEngine engine = LogEngine::layer;
+  std::uint16_t tile = 0;  // 0 too where the layout has none
 };
 
 struct LogLayer {

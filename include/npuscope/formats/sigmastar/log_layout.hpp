@@ -37,10 +37,15 @@ struct LogLayout {
   std::uint64_t header_bytes = 0;  // before the first record
   BitField time, layer, engine, mark;
   std::optional<BitField> sequence;  // of records, from any number on
+  std::optional<BitField> tile;      // of its layer; 0: what is loaded ahead of the layer
   std::int64_t cycles_per_tick = 1;
   bool cores_share_clock = false;
   std::vector<std::uint64_t> begin_marks, end_marks;
   std::array<std::vector<std::uint64_t>, log_engine_count> engine_values;  // by LogEngine
+  // In which order the engines work on a tile, and for how many tiles there is room between one and
+  // the next: from that follows what waits for what. Empty: not said.
+  std::vector<LogEngine> tile_order;
+  std::uint32_t tile_buffers = 0;
 };
 
 // `name` begins the error: a file's name.

@@ -23,11 +23,14 @@ class LogWriter {
   LogWriter(LogLayout layout, std::uint64_t buffer_bytes);
 
   // `cycles` on the log's clock; what exceeds the field's bits wraps.
-  void write(LogEngine engine, LogMark mark, std::uint32_t layer, std::uint64_t cycles);
+  void write(LogEngine engine, LogMark mark, std::uint32_t layer, std::uint64_t cycles,
+             std::uint16_t tile = 0);
 
   const std::string& bytes() const { return bytes_; }
   bool overflowed() const { return lost_ > 0; }
   std::uint64_t lost() const { return lost_; }
+  // As if so many more had been written after the buffer was full.
+  void lose(std::uint64_t records) { lost_ += records; }
 
  private:
   LogLayout layout_;

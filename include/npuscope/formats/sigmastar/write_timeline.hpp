@@ -6,6 +6,7 @@
 //
 //   process "core 0"   track "layers": an X event a layer, with index, total_cycle and the four
 //                      *_cycle_percent; tracks "conv", "vector", "dma load", … : what they did
+//                      and, where the log has tiles, arrows from what an engine waited for
 //   process "corectrl" the inferences
 //
 // ts and dur are cycles / frequency, in microseconds to the nanosecond.
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "npuscope/formats/sigmastar/log.hpp"
+#include "npuscope/formats/sigmastar/tile_edges.hpp"
 
 namespace npuscope::sigmastar {
 
@@ -27,6 +29,7 @@ struct IpuTimeline {
   std::optional<CoreLog> control;
   double hertz = 0;
   bool related = true;  // false: each log begins at 0, because their clocks have no known relation
+  TileEdges waits;      // among the cores' intervals; none where their clocks are not related
 };
 
 // `core_numbers` are those of `cores`.

@@ -1,0 +1,58 @@
+// `npuscope run` of an offline image that npuscope's compiler made: executes its program on the
+// reference IPU and writes the logs that were asked for.
+//
+//   IpuRunRequest request;
+//   request.image = "resnet50_fixed.sim_sgsimg.img";
+//   request.log_folder = "logs";
+//   auto outcome = run_ipu(request);
+//
+//   logs/resnet50_fixed.sim_sgsimg.img_log_core0.bin, …core1.bin, …corectrl0.bin
+//
+// A log holds what fits its buffer; the records after that are lost and counted. Writing a log
+// costs the engines time, so the times of such a run are not those of the model.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+#include "npuscope/formats/sigmastar/image.hpp"
+#include "npuscope/formats/sigmastar/write_log.hpp"
+#include "npuscope/npu/ipu/simulate.hpp"
+
+namespace npuscope::npu {
+
+struct IpuRunRequest {
+  std::filesystem::path image;
+  std::uint64_t inferences = 1;
+  std::filesystem::path log_folder;                        // empty: no logs
+  std::uint64_t log_bytes = sigmastar::default_log_bytes;  // of each buffer
+};
+
+struct IpuLogFile {
+  std::string log;  // core0, core1, corectrl0
+  std::filesystem::path path;
+  std::uint64_t bytes = 0;
+  std::uint64_t needed_bytes = 0;  // for all records
+  std::uint64_t lost_records = 0;
+};
+
+struct IpuRunOutcome {
+  sigmastar::Image image;
+  std::uint64_t inferences = 0;
+  IpuInference inference;  // each of them
+  double clock_hz = 0;
+  double ipu_s = 0;     // of one inference, hardware
+  double invoke_s = 0;  // with the driver and the outputs' synchronisation
+  bool is_logged = false;
+  std::vector<IpuLogFile> logs;
+  std::vector<std::string> warnings;
+};
+
+// Input errors: no image, an image without npuscope's program, a broken one. Output errors as they
+// apply; what can be refused is refused before the run.
+Result<IpuRunOutcome> run_ipu(const IpuRunRequest& request);
+
+}  // namespace npuscope::npu

@@ -1,0 +1,113 @@
+// npuscope compile for SigmaStar IPUs: the fixed model and the offline image.
+#include <filesystem>
+
+#include "cli/command.hpp"
+#include "cli/compile/architecture.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/formats/sigmastar/write_image.hpp"
+#include "npuscope/formats/sigmastar/write_model.hpp"
+#include "npuscope/npu/ipu/compile.hpp"
+#include "npuscope/report/ipu_compile.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view image_suffix = "_sgsimg.img";
+
+class IpuCompilation : public CompileArchitecture {
+ public:
+  explicit IpuCompilation(CLI::App& command) {
+    command.add_option("--batch", options_.batch, "images that the offline model computes at once")
+        ->check(whole_number(1, 1024))
+        ->capture_default_str();
+    command
+        .add_option("--batch_mode,--batch-mode", batch_mode_,
+                    "n_buf: a buffer for each image; one_buf: one for all, of this batch only")
+        ->check(CLI::IsMember({"n_buf", "one_buf"}))
+        ->capture_default_str();
+    command.add_option("--ipu-cores", options_.cores, "cores to use; default all")
+        ->check(whole_number(1, 2));
+  }
+
+  Status compile(const CompileArguments& arguments, const npu::TargetFile& file) override {
+    auto target = npu::parse_ipu_target(file.toml, file.name);
+    if (!target) return tl::unexpected(target.error());
+    npu::ImportOptions import = arguments.import;
+    if (import.batch == 0) import.batch = 1;  // --batch repeats what the model computes
+    const auto graph = npu::import_onnx_file(arguments.model, import);
+    if (!graph) return tl::unexpected(graph.error());
+    options_.model_name = arguments.model;
+    options_.batch_mode =
+        batch_mode_ == "one_buf" ? npu::BatchMode::one_buf : npu::BatchMode::n_buf;
+    const auto compiled = npu::compile_ipu(*graph, *target, options_);
+    if (!compiled) return tl::unexpected(compiled.error());
+    const report::IpuCompileFiles files = files_of(arguments, graph->warnings);
+    if (auto written = write(*compiled, arguments, files); !written) return written;
+    print_outcome(*compiled, arguments, files);
+    return {};
+  }
+
+ private:
+  // resnet50.onnx: resnet50_fixed.sim and resnet50_fixed.sim_sgsimg.img, as the vendor calls them.
+  static report::IpuCompileFiles files_of(const CompileArguments& arguments,
+                                          std::vector<std::string> warnings) {
+    if (arguments.output.empty()) {
+      const std::string model = fs::path(arguments.model).stem().string() + "_fixed.sim";
+      return {model, model + std::string(image_suffix), std::move(warnings)};
+    }
+    std::string model = arguments.output;
+    if (model.ends_with(image_suffix) && model.size() > image_suffix.size()) {
+      model.resize(model.size() - image_suffix.size());
+    } else {
+      model = fs::path(model).replace_extension(".sim").string();
+    }
+    return {std::move(model), arguments.output, std::move(warnings)};
+  }
+
+  static Status write(const npu::CompiledIpu& compiled, const CompileArguments& arguments,
+                      const report::IpuCompileFiles& files) {
+    if (files.model == files.image) {
+      return usage_error("-o {}: the offline model needs another name than the fixed model (.sim)",
+                         files.image);
+    }
+    const std::string inputs[] = {arguments.model};
+    for (const std::string& path : {files.model, files.image}) {
+      if (auto usable = check_output_is_no_input(inputs, path); !usable) return usable;
+    }
+    const std::string model = sigmastar::write_model(compiled.model);
+    if (auto done = write_file_atomically(files.model, as_byte_span(model)); !done) return done;
+    const std::string image = sigmastar::write_image(compiled.image);
+    return write_file_atomically(files.image, as_byte_span(image));
+  }
+
+  static void print_outcome(const npu::CompiledIpu& compiled, const CompileArguments& arguments,
+                            const report::IpuCompileFiles& files) {
+    const report::Document document = report::make_ipu_compile_document(compiled, files);
+    if (arguments.json) {
+      std::vector<Note> notes;
+      for (const std::string& warning : files.warnings) {
+        notes.push_back({Severity::warning, arguments.model, 0, warning, 1});
+      }
+      print(stdout, "{}", report::document_json(document, notes));
+      return;
+    }
+    for (const std::string& warning : files.warnings) {
+      print(stderr, "npuscope: warning: {}\n", printable(warning));
+    }
+    print(stdout, "{}", report::document_text(document, terminal_width()));
+  }
+
+  npu::IpuCompileOptions options_;
+  std::string batch_mode_ = "n_buf";
+};
+
+}  // namespace
+
+std::unique_ptr<CompileArchitecture> add_ipu_compilation(CLI::App& command) {
+  return std::make_unique<IpuCompilation>(command);
+}
+
+}  // namespace npuscope::cli

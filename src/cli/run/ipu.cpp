@@ -1,0 +1,71 @@
+// npuscope run for SigmaStar IPUs: offline images.
+#include <cstdio>
+
+#include "cli/command.hpp"
+#include "cli/run/architecture.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/npu/ipu/run.hpp"
+#include "npuscope/report/ipu_run.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+constexpr std::uint64_t most_inferences = 1'000'000;
+constexpr std::uint64_t least_log_bytes = 16, most_log_bytes = 1 << 30;
+
+class IpuExecution : public RunArchitecture {
+ public:
+  explicit IpuExecution(CLI::App& command) {
+    command.add_option("--ipu_log,--ipu-log", log_folder_, "existing folder for the IPU logs");
+    command
+        .add_option("--ipu_log_size,--ipu-log-size", request_.log_bytes,
+                    "bytes of each log's buffer: what does not fit is lost")
+        ->check(whole_number(least_log_bytes, most_log_bytes))
+        ->capture_default_str();
+  }
+
+  bool recognises(ByteSpan program) const override {
+    return sigmastar::looks_like_image(as_text(program));
+  }
+
+  Status run(const RunArguments& arguments) override {
+    request_.image = arguments.file;
+    request_.log_folder = log_folder_;
+    request_.inferences = arguments.inferences.value_or(1);
+    if (request_.inferences < 1 || request_.inferences > most_inferences) {
+      return usage_error("--num-iter={}: from 1 to {}", request_.inferences, most_inferences);
+    }
+    const auto outcome = npu::run_ipu(request_);
+    if (!outcome) return tl::unexpected(outcome.error());
+    const std::string remark = report::ipu_logging_remark(*outcome);
+    if (arguments.json) {
+      std::vector<Note> notes;
+      if (!remark.empty()) notes.push_back({Severity::warning, arguments.file, 0, remark, 1});
+      for (const std::string& warning : outcome->warnings) {
+        notes.push_back({Severity::error, arguments.file, 0, warning, 1});
+      }
+      const report::Document document = report::make_ipu_run_document(*outcome, arguments.file);
+      print(stdout, "{}", report::document_json(document, notes));
+      return {};
+    }
+    print(stdout, "{}", report::ipu_run_text(*outcome, arguments.file));
+    std::fflush(stdout);
+    if (!remark.empty()) print(stderr, "npuscope: warning: {}\n", remark);
+    for (const std::string& warning : outcome->warnings) {
+      print(stderr, "npuscope: warning: {}\n", printable(warning));
+    }
+    return {};
+  }
+
+ private:
+  npu::IpuRunRequest request_;
+  std::string log_folder_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunArchitecture> add_ipu_run(CLI::App& command) {
+  return std::make_unique<IpuExecution>(command);
+}
+
+}  // namespace npuscope::cli

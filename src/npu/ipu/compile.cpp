@@ -1,0 +1,187 @@
+#include "npuscope/npu/ipu/compile.hpp"
+
+#include <algorithm>
+
+#include "npu/ipu/fusion.hpp"
+#include "npu/ipu/image_tensors.hpp"
+#include "npu/ipu/plan.hpp"
+
+namespace npuscope::npu {
+
+namespace {
+
+using ipu::Lowered;
+using ipu::Operator;
+using ipu::OperatorGroup;
+
+constexpr std::size_t most_tensors = 60;     // inputs, and outputs, that the vendor's driver takes
+constexpr std::size_t most_layers = 0xffff;  // that a log can tell apart
+constexpr std::uint32_t most_batch = 1024;
+
+// As the model's operators are marked.
+constexpr std::uint32_t mark_alone = 1, mark_first = 2, mark_last = 3, mark_middle = 0;
+
+class Compiler {
+ public:
+  Compiler(const IpuTarget& target, const IpuCompileOptions& options)
+      : target_(target), options_(options) {}
+
+  Result<CompiledIpu> run(const Graph& graph) {
+    if (auto ok = check(graph); !ok) return tl::unexpected(ok.error());
+    auto lowered = ipu::lower(graph, options_.model_name);
+    if (!lowered) return tl::unexpected(lowered.error());
+    lowered_ = std::move(*lowered);
+    const auto groups = ipu::group_operators(lowered_, options_.batch, target_);
+    if (groups.size() > most_layers) {
+      return usage_error("{}: has {} layers, more than a log can tell apart ({})",
+                         options_.model_name, groups.size(), most_layers);
+    }
+    own_.program.cores = target_.cores;
+    own_.program.target = target_.toml;
+    for (const OperatorGroup& group : groups) {
+      if (auto added = add_layer(group); !added) return tl::unexpected(added.error());
+    }
+    compiled_.model = ipu::make_model(lowered_, marks_of(groups), options_.model_name);
+    compiled_.model.metadata_buffer.assign(8, 0);
+    make_image();
+    return std::move(compiled_);
+  }
+
+ private:
+  Status check(const Graph& graph) {
+    if (options_.batch < 1 || options_.batch > most_batch) {
+      return usage_error("--batch={}: from 1 to {}", options_.batch, most_batch);
+    }
+    if (options_.cores > target_.cores) {
+      return usage_error("--ipu-cores={}: {} has {}", options_.cores, target_.name, target_.cores);
+    }
+    if (options_.cores > 0) target_.cores = options_.cores;
+    if (std::max(graph.inputs.size(), graph.outputs.size()) > most_tensors) {
+      return input_error("{}: has {} inputs and {} outputs; the IPU's driver takes {} of each",
+                         options_.model_name, graph.inputs.size(), graph.outputs.size(),
+                         most_tensors);
+    }
+    return {};
+  }
+
+  Status add_layer(const OperatorGroup& group) {
+    const Operator& first = lowered_.operators[group.first];
+    const Operator& last = lowered_.operators[group.first + group.count - 1];
+    auto plan = ipu::plan_layer(group.work, target_);
+    if (!plan) {
+      return usage_error("{}: operator {} ({}) {}", options_.model_name, group.first, first.type,
+                         plan.error().message);
+    }
+    sigmastar::ProgramLayer layer;
+    layer.first_operator = std::uint32_t(group.first);
+    layer.operators = std::uint32_t(group.count);
+    layer.multiply_accumulates = group.work.multiply_accumulates;
+    layer.weight_bytes = group.work.constant_bytes();
+    layer.input_bytes = group.work.input_bytes();
+    layer.output_bytes = group.work.output_bytes;
+    layer.cores = std::move(plan->cores);
+
+    IpuLayerMetrics metrics;
+    metrics.type = first.type;
+    metrics.output = last.outputs.empty() ? "" : lowered_.graph[last.outputs[0]].name;
+    metrics.first_operator = layer.first_operator;
+    metrics.operators = layer.operators;
+    metrics.multiply_accumulates = layer.multiply_accumulates;
+    for (const auto& tiles : layer.cores) {
+      metrics.tiles += tiles.empty() ? 0 : tiles.size() - 1;
+    }
+    metrics.load_bytes = plan->load_bytes;
+    metrics.weight_bytes = layer.weight_bytes;
+    metrics.input_bytes = layer.input_bytes;
+    metrics.refetch_bytes = plan->load_bytes - layer.weight_bytes - layer.input_bytes;
+    metrics.store_bytes = plan->store_bytes;
+    compiled_.layers.push_back(std::move(metrics));
+    own_.program.layers.push_back(std::move(layer));
+    return {};
+  }
+
+  std::vector<std::uint32_t> marks_of(const std::vector<OperatorGroup>& groups) const {
+    std::vector<std::uint32_t> marks(lowered_.operators.size(), mark_alone);
+    for (const OperatorGroup& group : groups) {
+      if (group.count == 1) continue;
+      std::fill_n(marks.begin() + std::ptrdiff_t(group.first), group.count, mark_middle);
+      marks[group.first] = mark_first;
+      marks[group.first + group.count - 1] = mark_last;
+    }
+    return marks;
+  }
+
+  // The most bytes of results that layers hand to one another at any time.
+  std::uint64_t variable_buffer_bytes() const {
+    const auto& operators = lowered_.operators;
+    const auto& graph = lowered_.graph;
+    std::vector<std::size_t> last_use(graph.tensors.size(), 0);
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      for (const TensorId id : operators[i].inputs) {
+        if (id != TensorId::none) last_use[std::uint32_t(id)] = i;
+      }
+    }
+    for (std::size_t i = operators.size(); i-- > 0;) {  // an alias keeps what it is a view of
+      if (!operators[i].is_alias()) continue;
+      auto& source = last_use[std::uint32_t(operators[i].inputs[0])];
+      source = std::max(source, last_use[std::uint32_t(operators[i].outputs[0])]);
+    }
+    std::vector<std::uint64_t> free_after(operators.size() + 1);
+    std::uint64_t now = 0, most = 0;
+    const auto bytes = [&](TensorId id) {
+      return graph[id].elements() * options_.batch *
+             ipu::bytes_of_type(lowered_.tensor_types[std::uint32_t(id)]);
+    };
+    for (std::size_t i = 0; i < operators.size(); ++i) {
+      for (const TensorId id : operators[i].outputs) {
+        const bool is_output =
+            std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+        if (is_output || operators[i].is_alias()) continue;
+        now += bytes(id);
+        free_after[std::max(i, last_use[std::uint32_t(id)])] += bytes(id);
+      }
+      most = std::max(most, now);
+      now -= free_after[i];
+    }
+    return most;
+  }
+
+  void make_image() {
+    const bool is_one_buffer = options_.batch_mode == BatchMode::one_buf;
+    const std::uint32_t images = is_one_buffer ? options_.batch : 1;
+    sigmastar::Image& image = compiled_.image;
+    image.header = sigmastar::ImageHeader::s3;
+    image.version = target_.image_version;
+    image.variable_buffer_bytes =
+        std::uint32_t(std::min<std::uint64_t>(variable_buffer_bytes(), 0xffffffff));
+    image.model = compiled_.model;
+    for (const TensorId id : lowered_.graph.inputs) {
+      image.inputs.push_back(ipu::image_tensor(lowered_, id, true, images, target_));
+      own_.inputs.push_back(ipu::input_format(lowered_, id, target_));
+    }
+    for (const TensorId id : lowered_.graph.outputs) {
+      image.outputs.push_back(ipu::image_tensor(lowered_, id, false, images, target_));
+    }
+    own_.batch.most = own_.batch.suggested = options_.batch;
+    if (is_one_buffer) own_.batch.supported = {options_.batch};
+    own_.batch.mode = name_of(options_.batch_mode);
+    image.own = std::move(own_);
+  }
+
+  IpuTarget target_;
+  const IpuCompileOptions& options_;
+  Lowered lowered_;
+  sigmastar::OwnSection own_;
+  CompiledIpu compiled_;
+};
+
+}  // namespace
+
+std::string_view name_of(BatchMode mode) { return mode == BatchMode::n_buf ? "n_buf" : "one_buf"; }
+
+Result<CompiledIpu> compile_ipu(const Graph& graph, const IpuTarget& target,
+                                const IpuCompileOptions& options) {
+  return Compiler(target, options).run(graph);
+}
+
+}  // namespace npuscope::npu

@@ -1,0 +1,206 @@
+#include "npu/ipu/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace npuscope::npu::ipu {
+namespace {
+
+using sigmastar::ProgramTile;
+
+// Enough that loads, conv, vector and stores of a layer run side by side.
+constexpr std::uint64_t tiles_wanted = 4;
+constexpr std::uint64_t most_tiles = 0xffff;
+constexpr double most_tile_cycles = 1 << 30;
+constexpr std::uint64_t most_tile_bytes = 1 << 28;
+
+std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
+
+// The i-th of n parts, as even as whole numbers allow.
+Range part_of(Range whole, std::uint64_t i, std::uint64_t n) {
+  return {whole.begin + share_of(whole.size(), i, n),
+          whole.begin + share_of(whole.size(), i + 1, n)};
+}
+
+// A share of a total that is spread over rows and columns: all shares add up to it.
+std::uint64_t share_of_grid(std::uint64_t total, Range rows, std::uint64_t all_rows, Range columns,
+                            std::uint64_t all_columns) {
+  const auto until = [&](std::uint64_t row) {
+    return share_of(share_of(total, row, all_rows), columns, all_columns);
+  };
+  return until(rows.end) - until(rows.begin);
+}
+
+// What one tile does, before it is cut to what fits.
+struct Amounts {
+  std::uint64_t load = 0, store = 0, on_chip = 0;
+  double conv_cycles = 0, vector_cycles = 0;
+};
+
+class LayerPlanner {
+ public:
+  LayerPlanner(const Work& work, const IpuTarget& target) : work_(work), target_(target) {}
+
+  Result<LayerPlan> run() {
+    const bool by_rows = work_.rows >= target_.cores;
+    const bool by_columns = !by_rows && work_.columns >= target_.cores;
+    for (std::uint32_t core = 0; core < target_.cores; ++core) {
+      Range rows{0, work_.rows}, columns{0, work_.columns};
+      if (by_rows) rows = part_of(rows, core, target_.cores);
+      if (by_columns) columns = part_of(columns, core, target_.cores);
+      tiles_.clear();
+      if (by_rows || by_columns || core == 0) plan_core(rows, columns);
+      if (!problem_.empty()) return usage_error("{}", problem_);
+      plan_.cores.push_back(tiles_);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  std::uint64_t kept_bytes(Range columns) const {
+    return share_of(work_.weight_bytes, columns, work_.columns) +
+           share_of(work_.resident_bytes, columns, work_.columns);
+  }
+
+  void plan_core(Range rows, Range columns) {
+    const std::uint64_t kept = kept_bytes(columns);
+    const std::uint64_t chunks = std::clamp<std::uint64_t>(
+        ceil_divide(kept, weight_room(target_)), 1, std::max<std::uint64_t>(1, columns.size()));
+    room_ = tile_room(target_, std::min(weight_room(target_), ceil_divide(kept, chunks)));
+    const std::uint64_t tiles = count_tiles(rows);
+    if (tiles * chunks > most_tiles) return fail(tiles * chunks);
+    std::uint64_t input = 0;
+    for (const Stream& stream : work_.streams) input += stream.needed(rows, work_.rows);
+    const bool weights_outside = (chunks - 1) * input <= (tiles - 1) * kept;
+    const Range first_columns = part_of(columns, 0, chunks);
+    tiles_.push_back({std::uint32_t(ahead_bytes(first_columns)), 0, 0, 0});
+    plan_.load_bytes += tiles_[0].load_bytes;
+    const std::uint64_t outer = weights_outside ? chunks : tiles;
+    const std::uint64_t inner = weights_outside ? tiles : chunks;
+    for (std::uint64_t i = 0; i < outer; ++i) {
+      for (std::uint64_t j = 0; j < inner; ++j) {
+        const std::uint64_t chunk = weights_outside ? i : j, tile = weights_outside ? j : i;
+        const bool loads_kept = weights_outside ? j == 0 : chunks > 1 || i == 0;
+        const bool loads_input = weights_outside ? tiles > 1 || i == 0 : j == 0;
+        add_tile(part_of(rows, tile, tiles), part_of(columns, chunk, chunks), loads_kept,
+                 loads_input, i + j == 0);
+      }
+    }
+  }
+
+  // Constants can be loaded before the layers ahead are done; results cannot.
+  std::uint64_t ahead_bytes(Range columns) const {
+    const std::uint64_t bytes = share_of(work_.weight_bytes, columns, work_.columns);
+    return std::min(bytes, weight_room(target_));
+  }
+
+  std::uint64_t count_tiles(Range rows) const {
+    const std::uint64_t most = std::min(rows.size(), most_tiles + 1);
+    if (most == 0) return 1;
+    std::uint64_t tiles =
+        std::clamp<std::uint64_t>(ceil_divide(tile_bytes(work_, rows), room_), 1, most);
+    tiles = std::min(most, std::max(tiles, tiles_wanted));
+    while (tiles < most && largest_tile(rows, tiles) > room_) {
+      tiles = std::min(most, tiles + std::max<std::uint64_t>(1, tiles / 8));
+    }
+    return tiles;
+  }
+
+  std::uint64_t largest_tile(Range rows, std::uint64_t tiles) const {
+    std::uint64_t most = 0;
+    for (std::uint64_t i = 0; i < tiles; ++i) {
+      most = std::max(most, tile_bytes(work_, part_of(rows, i, tiles)));
+    }
+    return most;
+  }
+
+  void add_tile(Range rows, Range columns, bool loads_kept, bool loads_input, bool is_first) {
+    Amounts tile;
+    if (loads_kept) {
+      tile.load += kept_bytes(columns) - (is_first ? ahead_bytes(columns) : 0);
+    }
+    if (loads_input) {
+      for (const Stream& stream : work_.streams) tile.load += stream.needed(rows, work_.rows);
+    }
+    tile.store = share_of_grid(work_.output_bytes, rows, work_.rows, columns, work_.columns);
+    tile.on_chip = tile_bytes(work_, rows);
+    for (const ConvWork& conv : work_.convs) {
+      const std::uint64_t pixels = share_of(conv.pixels, rows, work_.rows);
+      const std::uint64_t width = work_.columns > 1 ? columns.size() : conv.columns;
+      tile.conv_cycles += double(pixels) * double(conv.passes) *
+                          double(ceil_divide(width, target_.conv_output_lanes));
+    }
+    for (const VectorWork& vector : work_.vectors) {
+      const std::uint64_t elements =
+          share_of_grid(vector.elements, rows, work_.rows, columns, work_.columns);
+      tile.vector_cycles += std::ceil(double(elements) * vector.passes / target_.vector_lanes);
+    }
+    append(tile);
+  }
+
+  // A tile of one row that is still too large passes through the chip in pieces.
+  void append(const Amounts& tile) {
+    if (!problem_.empty()) return;
+    const std::uint64_t pieces = std::max<std::uint64_t>(
+        {1, ceil_divide(tile.on_chip, room_), ceil_divide(tile.load, target_.memory_bytes)});
+    const double longest = std::max(tile.conv_cycles, tile.vector_cycles) / double(pieces);
+    if (tiles_.size() + pieces > most_tiles || longest > most_tile_cycles / 2 ||
+        std::max(tile.load, tile.store) / pieces > most_tile_bytes / 2) {
+      return fail(tiles_.size() + pieces);
+    }
+    for (std::uint64_t i = 0; i < pieces; ++i) {
+      const Range piece{i, i + 1};
+      ProgramTile cut;
+      cut.load_bytes = std::uint32_t(share_of(tile.load, piece, pieces));
+      cut.store_bytes = std::uint32_t(share_of(tile.store, piece, pieces));
+      cut.conv_cycles = cycles(share_of(std::uint64_t(tile.conv_cycles), piece, pieces),
+                               target_.conv_overhead_cycles, work_.convs.size());
+      cut.vector_cycles = cycles(share_of(std::uint64_t(tile.vector_cycles), piece, pieces),
+                                 target_.vector_overhead_cycles, work_.vectors.size());
+      if (cut == ProgramTile{}) continue;
+      plan_.load_bytes += cut.load_bytes;
+      plan_.store_bytes += cut.store_bytes;
+      tiles_.push_back(cut);
+    }
+  }
+
+  static std::uint32_t cycles(std::uint64_t work, std::uint32_t overhead, std::size_t steps) {
+    return work == 0 ? 0 : std::uint32_t(work + overhead * steps);
+  }
+
+  void fail(std::uint64_t tiles) {
+    if (problem_.empty()) {
+      problem_ = fmt::format(
+          "needs {} tiles of {} bytes a core, or tiles that take too long: more "
+          "than a log can tell; give it smaller sizes or a smaller batch",
+          tiles, target_.memory_bytes);
+    }
+  }
+
+  const Work& work_;
+  const IpuTarget& target_;
+  std::uint64_t room_ = 1;
+  std::vector<ProgramTile> tiles_;  // of the core that is planned
+  LayerPlan plan_;
+  std::string problem_;
+};
+
+}  // namespace
+
+std::uint64_t weight_room(const IpuTarget& target) { return target.memory_bytes / 4; }
+
+std::uint64_t tile_room(const IpuTarget& target, std::uint64_t weight_bytes) {
+  return std::max<std::uint64_t>(1, target.memory_bytes / 2 - weight_bytes);
+}
+
+std::uint64_t tile_bytes(const Work& work, Range rows) {
+  std::uint64_t bytes = share_of(work.output_bytes + work.between_bytes, rows, work.rows);
+  for (const Stream& stream : work.streams) bytes += stream.needed(rows, work.rows);
+  return bytes;
+}
+
+Result<LayerPlan> plan_layer(const Work& work, const IpuTarget& target) {
+  return LayerPlanner(work, target).run();
+}
+
+}  // namespace npuscope::npu::ipu

@@ -1,0 +1,35 @@
+// How a layer of the hardware is divided: its rows among the cores (columns where it has fewer rows
+// than cores), and on each core into tiles that fit the on-chip memory twice, so that the next one
+// is loaded while one is computed and the one before it stored.
+//
+//   1 MiB a core: a quarter for weights (this layer's and the next one's, or two parts of these),
+//   the rest for inputs and results
+//
+// Weights beyond a quarter are divided by columns; then either the inputs or the weights are loaded
+// several times, whichever is less.
+#pragma once
+
+#include <vector>
+
+#include "npu/ipu/work.hpp"
+#include "npuscope/formats/sigmastar/program.hpp"
+
+namespace npuscope::npu::ipu {
+
+struct LayerPlan {
+  std::vector<std::vector<sigmastar::ProgramTile>> cores;
+  std::uint64_t load_bytes = 0;  // of all tiles
+  std::uint64_t store_bytes = 0;
+};
+
+// Bytes that weights may take of a core's memory, and what is left for two tiles of the rest.
+std::uint64_t weight_room(const IpuTarget& target);
+std::uint64_t tile_room(const IpuTarget& target, std::uint64_t weight_bytes);
+
+// On chip while these rows are computed, without weights.
+std::uint64_t tile_bytes(const Work& work, Range rows);
+
+// A usage error where a tile takes longer, or the layer has more tiles, than a log can tell.
+Result<LayerPlan> plan_layer(const Work& work, const IpuTarget& target);
+
+}  // namespace npuscope::npu::ipu
