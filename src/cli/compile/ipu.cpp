@@ -3,6 +3,7 @@
 
 #include "cli/command.hpp"
 #include "cli/compile/architecture.hpp"
+#include "cli/documents.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/formats/sigmastar/write_image.hpp"

@@ -33,6 +33,7 @@ class LogDecoder {
         mark_(layout.mark),
         sequence_(layout.sequence.value_or(BitField{0, 1})),
         tile_(layout.tile.value_or(BitField{0, 1})),
+        bytes_of_(layout.bytes.value_or(BitField{0, 1})),
         engines_(table_of<std::uint8_t>(layout.engine, no_engine)),
         marks_(table_of<Mark>(layout.mark, Mark::unknown)) {
     for (std::size_t i = 0; i < log_engine_count; ++i) {
@@ -75,8 +76,10 @@ class LogDecoder {
     if (layout_.sequence) count_lost(sequence_.read(record));
     const auto layer = std::uint32_t(layer_.read(record));
     if (mark == Mark::begin) {
-      const auto tile = layout_.tile ? std::uint16_t(tile_.read(record)) : std::uint16_t{0};
-      begin(engine, layer, tile, now);
+      LogInterval interval{now, not_ended, layer, LogEngine(engine)};
+      if (layout_.tile) interval.tile = std::uint16_t(tile_.read(record));
+      if (layout_.bytes) interval.bytes = std::uint32_t(bytes_of_.read(record));
+      begin(interval);
     } else {
       end(engine, layer, now);
     }
@@ -111,11 +114,11 @@ class LogDecoder {
     next_number_ = (number + 1) & sequence_.mask;
   }
 
-  void begin(std::uint8_t engine, std::uint32_t layer, std::uint16_t tile, std::int64_t now) {
-    auto& open = open_[engine];
+  void begin(const LogInterval& interval) {
+    auto& open = open_[std::size_t(interval.engine)];
     if (open.size() == most_open) open.erase(open.begin());  // stays without an end
     open.push_back(log_.intervals.size());
-    log_.intervals.push_back({now, not_ended, layer, LogEngine(engine), tile});
+    log_.intervals.push_back(interval);
   }
 
   void end(std::uint8_t engine, std::uint32_t layer, std::int64_t now) {
@@ -179,7 +182,7 @@ class LogDecoder {
 
   ByteSpan bytes_;
   const LogLayout& layout_;
-  PlacedField time_, layer_, engine_, mark_, sequence_, tile_;
+  PlacedField time_, layer_, engine_, mark_, sequence_, tile_, bytes_of_;
   std::vector<std::uint8_t> engines_;
   std::vector<Mark> marks_;
   CoreLog log_;

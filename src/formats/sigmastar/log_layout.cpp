@@ -35,6 +35,7 @@ class LayoutReader {
     if (root_.at_path("fields.sequence")) {
       layout.sequence = field("fields.sequence", layout, 64);
     }
+    if (root_.at_path("fields.bytes")) layout.bytes = field("fields.bytes", layout, 32);
     if (root_.at_path("fields.tile")) layout.tile = field("fields.tile", layout, 16);
     layout.cycles_per_tick = whole("time.cycles_per_tick", 1, 1 << 20);
     const auto shared = root_.at_path("time.cores_share_clock").value<bool>();

@@ -15,7 +15,8 @@ namespace {
 constexpr std::array engine_words{"conv", "vector", "DMA load", "DMA store"};  // as percent_keys
 constexpr double nanoseconds_a_second = 1e9;
 constexpr double most_hertz = 1e11;
-constexpr double most_time = 4e18;  // cycles
+constexpr double most_time = 4e18;   // cycles
+constexpr double most_bytes = 1e15;  // of a transfer
 
 // What a track of npuscope's own timelines is called; work that overlaps has lanes beside it.
 std::optional<Engine> engine_named(std::string_view name) {
@@ -99,6 +100,7 @@ class IpuProfile {
   void keep_cycles_apart();
   void add_measures();
   void add_unit_measures(std::size_t engine);
+  void add_bytes();
   void say_what_overlaps();
 
   std::string chip_;
@@ -119,6 +121,7 @@ Profile IpuProfile::run() {
   set_clock();
   add_measures();
   say_what_overlaps();
+  add_bytes();
   return std::move(profile_);
 }
 
@@ -283,6 +286,41 @@ void IpuProfile::add_unit_measures(std::size_t engine) {
     add(unit, word + " busy", MeasureKind::work, busy);
     add(unit, word + " busy percent of layers", MeasureKind::count,
         100 * busy / layers_of_unit_[unit]);
+  }
+}
+
+// What each transfer moved, where the log says it: between the chip and DDR.
+void IpuProfile::add_bytes() {
+  const Arguments& arguments = profile_.spans.arguments;
+  if (arguments.empty()) return;
+  std::vector<std::size_t> place_of_bytes;  // by shape
+  for (const ArgumentShape& shape : arguments.shapes) {
+    const auto found = std::find_if(shape.begin(), shape.end(), [&](const ArgumentKey& key) {
+      return profile_.text(key.name) == "bytes";
+    });
+    place_of_bytes.push_back(std::size_t(found - shape.begin()));
+  }
+  for (const std::string_view direction : {"load", "store"}) {
+    MeasureColumn column;
+    column.what =
+        profile_.strings.intern(direction == "load" ? "ddr read bytes" : "ddr write bytes");
+    column.kind = MeasureKind::count;
+    column.origin = Origin::measured;
+    column.values.assign(profile_.spans.size(), MeasureColumn::missing);
+    bool any = false;
+    for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
+      const Unit& unit = profile_.units[index_of(profile_.spans.unit[row])];
+      const std::uint32_t shape = arguments.shape[row];
+      if (unit.engine != Engine::dma || place_of_bytes[shape] == arguments.shapes[shape].size() ||
+          profile_.text(unit.name).find(direction) == std::string_view::npos) {
+        continue;
+      }
+      const auto bytes = arguments.at(row, place_of_bytes[shape]).as_number();
+      if (!bytes || !(*bytes >= 0) || *bytes > most_bytes) continue;
+      column.values[row] = std::llround(*bytes);
+      any = true;
+    }
+    if (any) profile_.spans.measures.push_back(std::move(column));
   }
 }
 

@@ -111,19 +111,30 @@ class EdgeFinder {
     for (std::size_t i = 0; i < tiles.size(); ++i) {
       const Tile& tile = tiles[i];
       if (tile.number == ahead_tile) continue;
-      const auto place = [&](const Tile& of, std::size_t stage) {
-        return LogPlace{core, of.stages[stage]};
-      };
       for (std::size_t stage = present(tile, 0); stage < stages_;) {
         const std::size_t next = present(tile, stage + 1);
-        if (next < stages_) link(place(tile, stage), place(tile, next), EdgeRule::tile);
+        if (next < stages_) {
+          link({core, tile.stages[stage]}, {core, tile.stages[next]}, EdgeRule::tile);
+        }
         stage = next;
       }
-      if (tile.number == 1 && i > 0 && is_same_layer(tiles[i - 1], tile)) {
-        const std::size_t taker = present(tile, tile.stages[0] == nowhere ? 0 : 1);
-        if (taker < stages_) link(place(tiles[i - 1], 0), place(tile, taker), EdgeRule::ahead);
-      }
       link_buffers(core, i);
+    }
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      if (tiles[i].number == ahead_tile) link_ahead(core, i);
+    }
+  }
+
+  // What was loaded ahead releases each engine's first tile that waits for no other engine but the
+  // loading one.
+  void link_ahead(std::uint32_t core, std::size_t at) {
+    const auto& tiles = tiles_[core];
+    std::array<bool, log_engine_count> linked{};
+    for (std::size_t i = at + 1; i < tiles.size() && is_same_layer(tiles[at], tiles[i]); ++i) {
+      const std::size_t taker = present(tiles[i], tiles[i].stages[0] == nowhere ? 0 : 1);
+      if (taker >= stages_ || linked[taker]) continue;
+      linked[taker] = true;
+      link({core, tiles[at].stages[0]}, {core, tiles[i].stages[taker]}, EdgeRule::ahead);
     }
   }
 

@@ -23,11 +23,10 @@ std::optional<std::uint64_t> common_value(const std::vector<std::uint64_t>& a,
 LogWriter::LogWriter(LogLayout layout, std::uint64_t buffer_bytes)
     : layout_(std::move(layout)), buffer_bytes_(buffer_bytes), bytes_(layout_.header_bytes, '\0') {}
 
-void LogWriter::write(LogEngine engine, LogMark mark, std::uint32_t layer, std::uint64_t cycles,
-                      std::uint16_t tile) {
+void LogWriter::write(const LogRecord& of) {
   const std::uint64_t number = number_++;
-  const auto& values = layout_.engine_values[std::size_t(engine)];
-  const auto& marks = mark == LogMark::begin ? layout_.begin_marks : layout_.end_marks;
+  const auto& values = layout_.engine_values[std::size_t(of.engine)];
+  const auto& marks = of.mark == LogMark::begin ? layout_.begin_marks : layout_.end_marks;
   const bool is_one_field = same(layout_.engine, layout_.mark);
   const auto both = is_one_field ? common_value(values, marks) : std::nullopt;
   const bool has_code = is_one_field ? both.has_value() : !values.empty() && !marks.empty();
@@ -38,11 +37,12 @@ void LogWriter::write(LogEngine engine, LogMark mark, std::uint32_t layer, std::
   const std::size_t at = bytes_.size();
   bytes_.resize(at + layout_.record_bytes + sizeof(std::uint64_t), '\0');  // a field writes 8 bytes
   auto* record = reinterpret_cast<std::byte*>(bytes_.data() + at);
-  PlacedField(layout_.time).write(record, cycles / std::uint64_t(layout_.cycles_per_tick));
-  PlacedField(layout_.layer).write(record, layer);
+  PlacedField(layout_.time).write(record, of.cycles / std::uint64_t(layout_.cycles_per_tick));
+  PlacedField(layout_.layer).write(record, of.layer);
   PlacedField(layout_.engine).write(record, both ? *both : values.front());
   PlacedField(layout_.mark).write(record, both ? *both : marks.front());
-  if (layout_.tile) PlacedField(*layout_.tile).write(record, tile);
+  if (layout_.tile) PlacedField(*layout_.tile).write(record, of.tile);
+  if (layout_.bytes) PlacedField(*layout_.bytes).write(record, of.bytes);
   if (layout_.sequence) PlacedField(*layout_.sequence).write(record, number);
   bytes_.resize(at + layout_.record_bytes);
 }

@@ -128,6 +128,7 @@ class TimelineWriter {
       put(R"({{"ph":"X","name":"{} {}","pid":{},"tid":{},)",
           each.engine == LogEngine::run ? "inference" : "layer", each.layer, process, engine);
       put_times(each.begin, each.end);
+      if (each.bytes > 0) put(R"(,"args":{{"bytes":{}}})", each.bytes);
       put("}}");
     }
   }

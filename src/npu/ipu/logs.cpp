@@ -60,8 +60,9 @@ IpuLogs write_ipu_logs(const IpuInference& inference, const IpuRepetition& repet
     LogWriter& log = logs.cores.emplace_back(layout, buffer_bytes);
     repeat(log, repetition, records.size(), [&](std::uint64_t, std::int64_t start) {
       for (const Record& each : records) {
-        log.write(each.of->engine, each.mark, each.of->layer, std::uint64_t(start + each.cycles),
-                  each.of->tile);
+        const LogInterval& of = *each.of;
+        log.write({of.engine, each.mark, of.layer, std::uint64_t(start + each.cycles), of.tile,
+                   of.bytes});
       }
     });
   }

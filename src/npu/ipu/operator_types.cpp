@@ -87,7 +87,6 @@ constexpr std::array type_rows{
     TypeRow{"Split", "SPLIT_V"},
     TypeRow{"Sqrt", "SQRT"},
     TypeRow{"Sub", "SUB"},
-    TypeRow{"Sum", "ADD_N"},
     TypeRow{"Tanh", "TANH"},
     TypeRow{"Tile", "TILE"},
     TypeRow{"TopK", "TOPK_V2"},
@@ -122,6 +121,7 @@ std::optional<OperatorType> operator_type_of(const Graph& graph, const Node& nod
   if (op == "MatMul" || op == "Gemm" || op == "MatMulInteger" || op == "QLinearMatMul") {
     return OperatorType{has_constant_right_side(graph, node) ? "FULLY_CONNECTED" : "BATCH_MATMUL"};
   }
+  if (op == "Sum") return OperatorType{node.inputs.size() == 2 ? "ADD" : "ADD_N"};
   if (op == "Resize" || op == "Upsample") {
     const bool is_nearest = node.string_attribute("mode", "nearest") == "nearest";
     return OperatorType{is_nearest ? "RESIZE_NEAREST_NEIGHBOR" : "RESIZE_BILINEAR"};

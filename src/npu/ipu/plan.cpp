@@ -41,15 +41,15 @@ class LayerPlanner {
  public:
   LayerPlanner(const Work& work, const IpuTarget& target) : work_(work), target_(target) {}
 
-  Result<LayerPlan> run() {
-    const bool by_rows = work_.rows >= target_.cores;
-    const bool by_columns = !by_rows && work_.columns >= target_.cores;
+  // `by_columns`: cores divide the columns, not the rows.
+  Result<LayerPlan> run(bool by_columns) {
+    const std::uint64_t parts = by_columns ? work_.columns : work_.rows;
     for (std::uint32_t core = 0; core < target_.cores; ++core) {
       Range rows{0, work_.rows}, columns{0, work_.columns};
-      if (by_rows) rows = part_of(rows, core, target_.cores);
-      if (by_columns) columns = part_of(columns, core, target_.cores);
+      Range& divided = by_columns ? columns : rows;
+      if (parts >= target_.cores) divided = part_of(divided, core, target_.cores);
       tiles_.clear();
-      if (by_rows || by_columns || core == 0) plan_core(rows, columns);
+      if (parts >= target_.cores || core == 0) plan_core(rows, columns);
       if (!problem_.empty()) return usage_error("{}", problem_);
       plan_.cores.push_back(tiles_);
     }
@@ -200,7 +200,13 @@ std::uint64_t tile_bytes(const Work& work, Range rows) {
 }
 
 Result<LayerPlan> plan_layer(const Work& work, const IpuTarget& target) {
-  return LayerPlanner(work, target).run();
+  const bool has_rows = work.rows >= target.cores, has_columns = work.columns >= target.cores;
+  if (!has_columns) return LayerPlanner(work, target).run(false);
+  auto by_columns = LayerPlanner(work, target).run(true);
+  if (!has_rows) return by_columns;
+  auto by_rows = LayerPlanner(work, target).run(false);
+  if (!by_rows || !by_columns) return by_rows ? std::move(by_rows) : std::move(by_columns);
+  return by_columns->load_bytes < by_rows->load_bytes ? std::move(by_columns) : std::move(by_rows);
 }
 
 }  // namespace npuscope::npu::ipu

@@ -1,6 +1,7 @@
-// How a layer of the hardware is divided: its rows among the cores (columns where it has fewer rows
-// than cores), and on each core into tiles that fit the on-chip memory twice, so that the next one
-// is loaded while one is computed and the one before it stored.
+// How a layer of the hardware is divided: its rows among the cores, or its columns where less is
+// loaded then (weights once, inputs twice) or there are fewer rows than cores; and on each core
+// into tiles that fit the on-chip memory twice, so that the next one is loaded while one is
+// computed and the one before it stored.
 //
 //   1 MiB a core: a quarter for weights (this layer's and the next one's, or two parts of these),
 //   the rest for inputs and results

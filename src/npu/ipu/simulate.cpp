@@ -74,7 +74,7 @@ class Machine {
   }
 
   IpuInference run() {
-    now_ = target_.start_cycles;
+    now_ = last_end_ = target_.start_cycles;
     skip_done_layers();
     for (Core& core : cores_) skip_absent(core);
     while (true) {
@@ -204,8 +204,9 @@ class Machine {
   void end_work(Core& core, std::size_t stage) {
     EngineState& engine = core.engines[stage];
     Step& step = core.steps[engine.step];
-    core.run.intervals.push_back(
-        {engine.begin, now_, step.layer, engine_of_stage[stage], std::uint16_t(step.tile)});
+    core.run.intervals.push_back({engine.begin, now_, step.layer, engine_of_stage[stage],
+                                  std::uint16_t(step.tile),
+                                  moves_data(stage) ? step.amount[stage] : 0});
     step.done[stage] = true;
     --left_[step.layer];
     last_end_ = std::max(last_end_, now_);
@@ -225,7 +226,7 @@ class Machine {
       if (each.tile == 0) continue;
       auto& layers = core.run.layers;
       if (layers.empty() || layers.back().layer != each.layer) {
-        layers.push_back({each.begin, each.end, each.layer, LogEngine::layer, 0});
+        layers.push_back({each.begin, each.end, each.layer, LogEngine::layer, 0, 0});
       }
       layers.back().end = std::max(layers.back().end, each.end);
     }

@@ -25,7 +25,8 @@ struct LogInterval {
   std::int64_t end = 0;
   std::uint32_t layer = 0;
   LogEngine engine = LogEngine::layer;
-  std::uint16_t tile = 0;  // 0 too where the layout has none
+  std::uint16_t tile = 0;   // 0 too where the layout has none
+  std::uint32_t bytes = 0;  // that a transfer moved; 0: none, or not said
 };
 
 struct LogLayer {

@@ -38,6 +38,7 @@ struct LogLayout {
   BitField time, layer, engine, mark;
   std::optional<BitField> sequence;  // of records, from any number on
   std::optional<BitField> tile;      // of its layer; 0: what is loaded ahead of the layer
+  std::optional<BitField> bytes;     // of a transfer, in its begin
   std::int64_t cycles_per_tick = 1;
   bool cores_share_clock = false;
   std::vector<std::uint64_t> begin_marks, end_marks;

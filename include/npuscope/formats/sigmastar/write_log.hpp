@@ -18,13 +18,23 @@ inline constexpr std::uint64_t default_log_bytes = 0x800000;  // --ipu_log_size
 
 enum class LogMark : std::uint8_t { begin, end };
 
+struct LogRecord {
+  LogEngine engine = LogEngine::layer;
+  LogMark mark = LogMark::begin;
+  std::uint32_t layer = 0;
+  std::uint64_t cycles = 0;  // on the log's clock; what exceeds the field's bits wraps
+  std::uint16_t tile = 0;
+  std::uint32_t bytes = 0;
+};
+
 class LogWriter {
  public:
   LogWriter(LogLayout layout, std::uint64_t buffer_bytes);
 
-  // `cycles` on the log's clock; what exceeds the field's bits wraps.
-  void write(LogEngine engine, LogMark mark, std::uint32_t layer, std::uint64_t cycles,
-             std::uint16_t tile = 0);
+  void write(const LogRecord& record);
+  void write(LogEngine engine, LogMark mark, std::uint32_t layer, std::uint64_t cycles) {
+    write({engine, mark, layer, cycles});
+  }
 
   const std::string& bytes() const { return bytes_; }
   bool overflowed() const { return lost_ > 0; }

@@ -8,9 +8,9 @@
 //   compiled->layers[0].refetch_bytes   what is loaded more than once
 //
 // How: operators with TFLite's names; fused groups of two or three; each layer's rows divided among
-// the cores (whole images where the batch is even, else halves of the height; columns where there
-// are no rows) and into tiles that fit the on-chip memory twice. docs/cli/compile.md has the rules.
-// Same graph, target and options: same bytes.
+// the cores (whole images where the batch is even, else halves of the height; output channels where
+// less is loaded that way) and into tiles that fit the on-chip memory twice. docs/cli/compile.md
+// has the rules. Same graph, target and options: same bytes.
 #pragma once
 
 #include <cstdint>
