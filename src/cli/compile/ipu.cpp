@@ -41,6 +41,7 @@ class IpuCompilation : public CompileArchitecture {
     const auto graph = npu::import_onnx_file(arguments.model, import);
     if (!graph) return tl::unexpected(graph.error());
     options_.model_name = arguments.model;
+    options_.description = fs::path(arguments.model).stem().string();
     options_.batch_mode =
         batch_mode_ == "one_buf" ? npu::BatchMode::one_buf : npu::BatchMode::n_buf;
     const auto compiled = npu::compile_ipu(*graph, *target, options_);

@@ -41,7 +41,7 @@ class Compiler {
     for (const OperatorGroup& group : groups) {
       if (auto added = add_layer(group); !added) return tl::unexpected(added.error());
     }
-    compiled_.model = ipu::make_model(lowered_, marks_of(groups), options_.model_name);
+    compiled_.model = ipu::make_model(lowered_, marks_of(groups), options_.description);
     compiled_.model.metadata_buffer.assign(8, 0);
     make_image();
     return std::move(compiled_);

@@ -13,6 +13,9 @@ using sigmastar::Image;
 using sigmastar::LogWriter;
 
 constexpr const char* layout_name = "ipu-muffin";
+// A log that ends closer than that to its buffer's end may have lost records, for all a reader
+// knows.
+constexpr std::uint64_t beyond_suspicion = 32;
 
 Result<Image> open_image(const std::filesystem::path& path) {
   const auto file = MappedFile::open(path);
@@ -102,10 +105,11 @@ class Runner {
     file.needed_bytes = file.bytes + file.lost_records * layout.record_bytes;
     if (auto done = write_file_atomically(file.path, as_byte_span(log.bytes())); !done) return done;
     if (log.overflowed()) {
-      outcome_.warnings.push_back(fmt::format(
-          "{}: the log's buffer of {} bytes is full: {} records are lost and the log "
-          "is incomplete; run again with --ipu_log_size={} or more",
-          file.path.string(), request_.log_bytes, thousands(file.lost_records), file.needed_bytes));
+      outcome_.warnings.push_back(
+          fmt::format("{}: the log's buffer of {} bytes is full: {} records are lost and the log "
+                      "is incomplete; run again with --ipu_log_size={} or more",
+                      file.path.string(), request_.log_bytes, thousands(file.lost_records),
+                      file.needed_bytes + beyond_suspicion));
     }
     file.log = std::move(name);
     outcome_.logs.push_back(std::move(file));

@@ -28,7 +28,7 @@ Fact own_fact(std::string key, std::string label, bool known, const Value& value
 }
 
 std::string supported_batches(const sigmastar::ImageBatch& batch) {
-  if (batch.supported.empty()) return fmt::format("1 to {}", batch.most);
+  if (batch.supported.empty()) return batch.most == 1 ? "1" : fmt::format("1 to {}", batch.most);
   return fmt::format("{}", fmt::join(batch.supported, ", "));
 }
 

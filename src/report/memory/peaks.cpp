@@ -4,7 +4,9 @@
 #include <cmath>
 #include <span>
 
+#include "npuscope/npu/ipu/ipu_target.hpp"
 #include "npuscope/npu/target/target.hpp"
+#include "npuscope/npu/target/target_file.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -62,9 +64,34 @@ analysis::Peaks peaks_of(const npu::Target& target) {
   return peaks;
 }
 
+// An IPU's array has one width; timelines do not say what operands are made of.
+analysis::Peaks peaks_of(const npu::IpuTarget& target) {
+  analysis::Peaks peaks;
+  peaks.source = "target " + target.name;
+  peaks.ddr_bytes_per_s = target.ddr_bytes_per_s;
+  const double macs = double(target.conv_input_lanes) * double(target.conv_output_lanes);
+  peaks.macs_per_cycle = {macs, macs, std::nullopt};
+  peaks.core_hz = target.clock_hz;
+  return peaks;
+}
+
+Result<analysis::Peaks> peaks_of(const std::string& target_name) {
+  const auto file = npu::find_target_file(target_name);
+  if (!file) return tl::unexpected(file.error());
+  if (file->architecture == npu::TargetArchitecture::ipu) {
+    const auto target = npu::parse_ipu_target(file->toml, file->name);
+    if (!target) return tl::unexpected(target.error());
+    return peaks_of(*target);
+  }
+  const auto target = npu::find_target(target_name);
+  if (!target) return tl::unexpected(target.error());
+  return peaks_of(*target);
+}
+
 // Of those whose name is the hardware's: an HTP may be any version of it.
 std::string target_of(const Profile& profile) {
   const std::string& device = profile.provenance.device;
+  if (device == "SigmaStar IPU (ipu-muffin)") return "ipu-muffin";
   return device == "Cloud AI 100" ? "aic100" : "";
 }
 
@@ -74,9 +101,9 @@ Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
   FoundPeaks found;
   const std::string name = text.target.empty() ? target_of(profile) : text.target;
   if (!name.empty()) {
-    const auto target = npu::find_target(name);
-    if (!target) return tl::unexpected(target.error());
-    found.peaks = peaks_of(*target);
+    const auto peaks = peaks_of(name);
+    if (!peaks) return tl::unexpected(peaks.error());
+    found.peaks = *peaks;
   }
   const auto take = [&](const char* flag, const std::string& given, std::span<const Unit> units,
                         const char* example, std::optional<double>& into) -> Status {

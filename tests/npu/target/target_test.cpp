@@ -94,9 +94,9 @@ TEST(HtpV75, RefusesAGovernorBesideItsSessions) {
 TEST(BuiltinTarget, UnknownNameListsTheKnownOnes) {
   const auto target = builtin_target("aic200");
   ASSERT_FALSE(target);
-  EXPECT_EQ(
-      target.error().message,
-      "target 'aic200' is not built in; use one of: aic100, htp-v75, or the path of a .toml file");
+  EXPECT_TRUE(target.error().message.starts_with(
+      "target 'aic200' is not built in; use one of: aic100, htp-v75, ipu-muffin"))
+      << target.error().message;
 }
 
 std::string with_architecture(std::string_view architecture) {

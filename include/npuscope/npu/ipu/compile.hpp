@@ -29,8 +29,9 @@ enum class BatchMode : std::uint8_t { n_buf, one_buf };
 std::string_view name_of(BatchMode mode);
 
 struct IpuCompileOptions {
-  std::string model_name;   // for messages and the model's description
-  std::uint32_t batch = 1;  // images at once
+  std::string model_name;        // for messages
+  std::string description = {};  // of the fixed model
+  std::uint32_t batch = 1;       // images at once
   BatchMode batch_mode = BatchMode::n_buf;
   std::uint32_t cores = 0;  // 0: all of the target's
 };
