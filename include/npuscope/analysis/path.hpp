@@ -24,7 +24,9 @@
 //   dma wait  of an issue: with as many transfers in flight as were ever seen, the oldest is
 //             complete; of work that moves nothing, after a wait: the transfer that ended during
 //             the wait; after a wait for DMA that is more than twice as long as the shortest: the
-//             transfer, in flight since the op that the wait depends on, or of its name, ended
+//             transfer, in flight since the op that the wait depends on, or of its name, ended;
+//             where the thread that waited goes on with an op, so do the threads of its core that
+//             begin that op within 100 ticks after the wait
 //   barrier   all threads that run the op before it have ended
 // A constraint of a class (reason; on one queue, core, device or none; of a transfer or not; with a
 // barrier or not; for `unit` the unit) also has a latency, the least that was seen of its class, if

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -92,6 +93,7 @@ class MemoryAnalysis {
   void make_roofs_of_profile();
   void sort_rows();
   std::vector<Cell> cells_of(std::size_t group);
+  static double active_of(std::span<Counted> spans);
   void add_span(Cell& cell, const Counted& span) const;
   void fill(MemoryRow& row, const std::vector<Cell>& cells) const;
   void fill_without_timeline();
@@ -328,39 +330,41 @@ void MemoryAnalysis::add_span(Cell& cell, const Counted& span) const {
 std::vector<Cell> MemoryAnalysis::cells_of(std::size_t group) {
   std::vector<Cell> cells;
   const auto begin = sorted_.begin() + first_[group], end = sorted_.begin() + first_[group + 1];
-  const auto before = [](const Counted& a, const Counted& b) {
-    if (a.inference != b.inference) return a.inference < b.inference;
-    return a.begin != b.begin ? a.begin < b.begin : a.row < b.row;
+  const auto of_earlier = [](const Counted& a, const Counted& b) {
+    return a.inference < b.inference;
   };
-  if (!std::is_sorted(begin, end, before)) {
-    const auto earlier = [](const Counted& a, const Counted& b) {
-      return a.inference < b.inference;
-    };
-    if (!std::is_sorted(begin, end, earlier)) std::stable_sort(begin, end, earlier);
-    for (auto first = begin; first != end;) {  // each inference alone, which is less to sort
-      const auto last = std::find_if(
-          first, end, [&](const Counted& each) { return each.inference != first->inference; });
-      std::sort(first, last, before);
-      first = last;
-    }
-  }
-  std::int64_t covered = 0;
-  for (auto span = begin; span != end; ++span) {
-    if (cells.empty() || cells.back().inference != span->inference) {
-      cells.push_back({span->inference});
-      covered = span->begin;
-    }
-    if (role_of(span->kind) == Role::work || span->kind == SpanKind::dma_wait) {
-      cells.back().active += double(length_of({std::max(covered, span->begin), span->end}));
-      covered = std::max(covered, span->end);
-    }
-    add_span(cells.back(), *span);
+  if (!std::is_sorted(begin, end, of_earlier)) std::stable_sort(begin, end, of_earlier);
+  for (auto first = begin; first != end;) {
+    const auto last = std::upper_bound(first, end, *first, of_earlier);
+    Cell& cell = cells.emplace_back(Cell{first->inference});
+    // In the order of rows, in which what was moved lies.
+    for (auto span = first; span != last; ++span) add_span(cell, *span);
+    cell.active = active_of({first, last});
+    first = last;
   }
   if (table_.first_apart && !cells.empty() &&
       cells.front().inference == table_.inferences.front().instance) {
     cells.erase(cells.begin());
   }
   return cells;
+}
+
+// Sorts them by their start.
+double MemoryAnalysis::active_of(std::span<Counted> spans) {
+  const auto before = [](const Counted& a, const Counted& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.row < b.row;
+  };
+  if (!std::is_sorted(spans.begin(), spans.end(), before)) {
+    std::sort(spans.begin(), spans.end(), before);
+  }
+  double active = 0;
+  std::int64_t covered = spans.front().begin;
+  for (const Counted& span : spans) {
+    if (role_of(span.kind) != Role::work && span.kind != SpanKind::dma_wait) continue;
+    active += double(length_of({std::max(covered, span.begin), span.end}));
+    covered = std::max(covered, span.end);
+  }
+  return active;
 }
 
 Work MemoryAnalysis::work_with_units(Work work) const {

@@ -48,6 +48,7 @@ LooseLinks PathLinks::make() {
   find_passes();
   link_edges();
   link_landings();
+  link_peers();
   link_flows();
   link_transfers();
   LooseLinks links;
@@ -339,6 +340,53 @@ void PathLinks::link_named(std::span<const std::uint32_t> ops) {
 void PathLinks::add_landing(std::uint32_t row) {
   const auto [landing, wait] = nodes_.of_row(row);
   push({wait, {landing, Reason::dma_wait, 0, true}});
+  landed_.push_back(row);
+}
+
+// Of the threads that share the work of an op one alone records the wait for its data; the others
+// begin when it does.
+void PathLinks::link_peers() {
+  std::sort(landed_.begin(), landed_.end());
+  std::vector<bool> waits(profile_.units.size(), false);
+  for (const std::uint32_t row : landed_) {
+    const std::size_t unit = index_of(profile_.spans.unit[row]);
+    if (unit < waits.size()) waits[unit] = true;
+  }
+  for (std::uint32_t unit = 0; unit < waits.size(); ++unit) {
+    if (!waits[unit]) continue;
+    std::uint32_t wait = PathGraph::none;
+    for (const SpanOfUnit& span : nodes_.by_unit().spans_of(UnitId(unit))) {
+      if (span.kind == SpanKind::dma_wait) {
+        const bool landed = std::binary_search(landed_.begin(), landed_.end(), span.row);
+        wait = landed ? span.row : PathGraph::none;
+      } else if (nodes_.is_work(span.row) && !nodes_.is_transfer(span.row)) {
+        if (wait != PathGraph::none) link_peers_of(wait, span, UnitId(unit));
+        wait = PathGraph::none;
+      }
+    }
+  }
+}
+
+void PathLinks::link_peers_of(std::uint32_t wait, const SpanOfUnit& next, UnitId unit) {
+  constexpr std::int64_t at_once = 100;  // ticks: threads wake one after the other
+  const std::uint32_t landing = nodes_.of_row(wait).first;
+  const std::int64_t over = graph_.end[landing];
+  const std::int64_t begin = next.begin - graph_.timeline.begin;
+  if (index_of(next.op) >= runs_.size() || begin < over || begin - over > at_once) return;
+  const auto executions = nodes_.of_op(index_of(next.op));
+  auto peer =
+      std::lower_bound(executions.begin(), executions.end(), over,
+                       [](const Execution& each, std::int64_t time) { return each.begin < time; });
+  const Unit& here = profile_.units[index_of(unit)];
+  for (; peer != executions.end() && peer->begin - over <= at_once; ++peer) {
+    const std::size_t other = index_of(peer->unit);
+    if (peer->unit == unit || peer->is_transfer() || peer->is_dma_wait()) continue;
+    if (other >= profile_.units.size() || profile_.units[other].core != here.core ||
+        profile_.units[other].device != here.device) {
+      continue;
+    }
+    add(landing, peer->first_node, Reason::dma_wait);
+  }
 }
 
 // Each execution of the consumer after the last one of the producer that had ended: left to do

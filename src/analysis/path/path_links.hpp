@@ -53,6 +53,8 @@ class PathLinks {
   void link_landings();
   void link_named(std::span<const std::uint32_t> ops);
   void add_landing(std::uint32_t row);
+  void link_peers();
+  void link_peers_of(std::uint32_t wait, const SpanOfUnit& next, UnitId unit);
   void link_flows();
   void link_transfers();
   void link_engine(std::span<const std::uint32_t> transfers);
@@ -77,6 +79,7 @@ class PathLinks {
   PathGraph& graph_;
   std::vector<Run> runs_;  // by op
   std::vector<bool> has_edge_in_;
+  std::vector<std::uint32_t> landed_;  // rows of waits with a landing
   // By op, by end, places in PathNodes::of_op(); only of those that edges are followed from.
   std::vector<std::vector<std::uint32_t>> producers_;
   std::uint64_t stepwise_left_ = 0;

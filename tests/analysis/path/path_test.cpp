@@ -154,6 +154,22 @@ TEST(Path, WaitsSayWhatGapsAreMadeOf) {
   EXPECT_EQ(path.wall, path.lead + path.work + path.gaps + path.tail);
 }
 
+TEST(Path, ThreadsThatBeginWithTheOneThatWaitedWaitedForTheSame) {
+  const auto lines = [](std::int64_t begin) {
+    Made made;
+    const UnitId second = made.unit("HVX 1", Engine::hvx);
+    made.span(made.issuer, "Fill", 0, 5);
+    made.span(made.hvx, "Fill", 2, 100, SpanKind::dma_wait);
+    made.span(made.hvx, "Mul", 100, 120);
+    made.span(made.hvx, "Fill", 120, 125, SpanKind::dma_wait);  // the shortest
+    made.span(second, "Add", 0, 20);
+    made.span(second, "Mul", begin, 300);
+    return path_lines(made.profile);
+  };
+  EXPECT_THAT(lines(101), ElementsAre("start Fill 0+5", "DMA wait Mul 101+199"));
+  EXPECT_THAT(lines(201), ElementsAre("start Add 0+20", "unit Mul 201+99"));
+}
+
 TEST(Path, ATransferFollowsItsIssueAndFeedsItsConsumer) {
   Made made;
   made.span(made.issuer, "Load", 0, 5);
