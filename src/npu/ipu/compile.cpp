@@ -17,6 +17,7 @@ using ipu::OperatorGroup;
 constexpr std::size_t most_tensors = 60;     // inputs, and outputs, that the vendor's driver takes
 constexpr std::size_t most_layers = 0xffff;  // that a log can tell apart
 constexpr std::uint32_t most_batch = 1024;
+constexpr std::uint64_t most_program_tiles = std::uint64_t{1} << 22;  // 64 MiB of the image
 
 // As the model's operators are marked.
 constexpr std::uint32_t mark_alone = 1, mark_first = 2, mark_last = 3, mark_middle = 0;
@@ -89,6 +90,13 @@ class Compiler {
     metrics.multiply_accumulates = layer.multiply_accumulates;
     for (const auto& tiles : layer.cores) {
       metrics.tiles += tiles.empty() ? 0 : tiles.size() - 1;
+    }
+    tiles_ += metrics.tiles;
+    if (tiles_ > most_program_tiles) {
+      return usage_error(
+          "{}: needs more than {} tiles of {} bytes a core; give it smaller sizes, or "
+          "a target with more memory",
+          options_.model_name, most_program_tiles, target_.memory_bytes);
     }
     metrics.load_bytes = plan->load_bytes;
     metrics.weight_bytes = layer.weight_bytes;
@@ -173,6 +181,7 @@ class Compiler {
   Lowered lowered_;
   sigmastar::OwnSection own_;
   CompiledIpu compiled_;
+  std::uint64_t tiles_ = 0;
 };
 
 }  // namespace

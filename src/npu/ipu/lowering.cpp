@@ -127,6 +127,7 @@ class Lowering {
   TensorId add_tensor(const std::string& name, TensorId like) {
     Tensor tensor = graph()[like];
     tensor.name = name;
+    tensor.constant = false;
     graph().tensors.push_back(std::move(tensor));
     same_as_.push_back(TensorId(graph().tensors.size() - 1));
     is_output_.push_back(false);
@@ -153,8 +154,10 @@ class Lowering {
   }
 
   void add_outputs() {
-    for (const TensorId id : graph().outputs) {
+    for (TensorId& output : graph().outputs) {
+      const TensorId id = output;
       const TensorId from = resolved(id);
+      const bool is_made = graph()[id].producer != NodeId::none;
       if (!is_float(graph()[id].type)) {
         if (from != id) {
           lowered_.operators.push_back(
@@ -163,7 +166,9 @@ class Lowering {
         continue;
       }
       TensorId fixed = from;
-      if (from == id) {
+      if (!is_made) {  // an input or a constant that is an output too
+        output = add_tensor(graph()[id].name + "_float", id);
+      } else if (from == id) {
         fixed = add_tensor(graph()[id].name + "_fix", id);
         for (Operator& op : lowered_.operators) {
           std::replace(op.inputs.begin(), op.inputs.end(), id, fixed);
@@ -171,7 +176,7 @@ class Lowering {
         }
       }
       lowered_.operators.push_back(
-          {"Fix2Float", true, {fixed}, {id}, NodeId::none, OpClass::elementwise});
+          {"Fix2Float", true, {fixed}, {output}, NodeId::none, OpClass::elementwise});
     }
   }
 

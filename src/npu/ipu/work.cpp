@@ -51,6 +51,7 @@ class WorkMaker {
     } else {
       describe_plain();
     }
+    work_.rows = std::max<std::uint64_t>(1, work_.rows);  // also of tensors without elements
     return std::move(work_);
   }
 
@@ -184,7 +185,7 @@ class WorkMaker {
       const std::uint64_t each = bytes_of_type(lowered_.tensor_types[std::uint32_t(id)]);
       if (picks) {
         if (is_data) add_even_stream(id, std::min(bytes_of(id), made * each));
-      } else if (tensor(id).constant && elements(id) < made) {
+      } else if (tensor(id).constant && elements(id) < made && op_.type != "CONCATENATION") {
         work_.weight_bytes += bytes_of(id);
       } else {
         add_even_stream(id, bytes_of(id));
@@ -221,7 +222,7 @@ class WorkMaker {
 
 std::uint64_t Stream::needed(Range of, std::uint64_t rows) const {
   if (of.begin >= of.end) return 0;
-  if (in_rows == 0) return share_of(bytes, of, rows);
+  if (in_rows == 0 || out_rows == 0) return share_of(bytes, of, rows);
   const std::uint64_t row_bytes = bytes / std::max<std::uint64_t>(1, images * in_rows);
   std::uint64_t sum = 0;
   for (std::uint64_t image = of.begin / out_rows; image * out_rows < of.end; ++image) {

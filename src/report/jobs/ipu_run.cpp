@@ -22,7 +22,9 @@ std::uint64_t ddr_bytes(const IpuRunOutcome& outcome) {
   return outcome.inference.load_bytes + outcome.inference.store_bytes;
 }
 
-std::string type_of(const ImageTensor& tensor) {
+// An image's colours, else what its elements are.
+std::string type_of(const ImageTensor& tensor, const sigmastar::InputFormat* known) {
+  if (tensor.is_image && known != nullptr) return known->chip;
   const std::string format = sigmastar::element_format_name(tensor.element_format);
   return format.empty() ? sigmastar::tensor_type_name(tensor.type) : format;
 }
@@ -31,23 +33,34 @@ std::string shape_of(const ImageTensor& tensor) {
   return fmt::format("[{}]", fmt::join(tensor.shape, ", "));
 }
 
-void append_tensors(std::string& text, const char* what, const std::vector<ImageTensor>& tensors) {
+using Formats = std::vector<sigmastar::InputFormat>;
+
+const sigmastar::InputFormat* format_at(const Formats& formats, std::size_t i) {
+  return i < formats.size() ? &formats[i] : nullptr;
+}
+
+void append_tensors(std::string& text, const char* what, const std::vector<ImageTensor>& tensors,
+                    const Formats& formats) {
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const ImageTensor& tensor = tensors[i];
     fmt::format_to(
         std::back_inserter(text),
         "{}({}):\n    name:       {}\n    dtype:      {}\n    shape:      {}\n    size:  "
         "     {}\n",
-        what, i, printable(tensor.name), type_of(tensor), shape_of(tensor), tensor.bytes);
+        what, i, printable(tensor.name), printable(type_of(tensor, format_at(formats, i))),
+        shape_of(tensor), tensor.bytes);
   }
 }
 
-Section tensors_section(const char* key, const std::vector<ImageTensor>& tensors) {
+Section tensors_section(const char* key, const std::vector<ImageTensor>& tensors,
+                        const Formats& formats) {
   Section section{.key = key};
   section.table.fields = {
       {"name", "name"}, {"dtype", "dtype"}, {"shape", "shape"}, {"bytes", "size", Format::count}};
-  for (const ImageTensor& tensor : tensors) {
-    section.table.rows.push_back({tensor.name, type_of(tensor), shape_of(tensor), tensor.bytes});
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const ImageTensor& tensor = tensors[i];
+    section.table.rows.push_back(
+        {tensor.name, type_of(tensor, format_at(formats, i)), shape_of(tensor), tensor.bytes});
   }
   return section;
 }
@@ -75,8 +88,8 @@ std::string ipu_run_text(const IpuRunOutcome& outcome, const std::string& image)
   fmt::format_to(out, "work_mode: {}\n", work_mode(outcome));
   fmt::format_to(out, "Batch mode: {}\nSetting batch: {}\nSuggest batch: {}\n",
                  printable(batch.mode), batch.most, batch.suggested);
-  append_tensors(text, "Input", outcome.image.inputs);
-  append_tensors(text, "Output", outcome.image.outputs);
+  append_tensors(text, "Input", outcome.image.inputs, outcome.image.own->inputs);
+  append_tensors(text, "Output", outcome.image.outputs, {});
   for (const npu::IpuLogFile& log : outcome.logs) {
     fmt::format_to(out, "IPU log: {} ({} bytes)\n", printable(log.path.string()), log.bytes);
   }
@@ -116,8 +129,9 @@ Document make_ipu_run_document(const IpuRunOutcome& outcome, const std::string& 
         {log.log, log.path.string(), log.bytes, log.needed_bytes, log.lost_records});
   }
   Document document;
-  document.sections = {run, tensors_section("inputs", outcome.image.inputs),
-                       tensors_section("outputs", outcome.image.outputs), logs};
+  document.sections = {run,
+                       tensors_section("inputs", outcome.image.inputs, outcome.image.own->inputs),
+                       tensors_section("outputs", outcome.image.outputs, {}), logs};
   return document;
 }
 

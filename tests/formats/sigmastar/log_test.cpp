@@ -223,5 +223,24 @@ TEST(LogLayout, ErrorsNameTheEntry) {
   EXPECT_THAT(error("name = ", "= "), HasSubstr("odd.toml:2:"));
 }
 
+TEST(LogLayout, TilesNeedAFieldAnOrderAndRoom) {
+  const auto error = [](const std::string& field, const std::string& tiles) {
+    std::string text = odd_layout;
+    text.replace(text.find("[time]"), 0, field);
+    const auto layout = parse_layout(text + tiles, "odd.toml");
+    return layout ? "" : layout.error().message;
+  };
+  const std::string field = "tile = { bit = 36, bits = 4 }\n";
+  const std::string tiles = "[tiles]\norder = [\"conv\"]\nbuffers = 1\n";
+  EXPECT_EQ(error(field, tiles), "");
+  EXPECT_THAT(error("", tiles), HasSubstr("fields.tile is missing"));
+  EXPECT_THAT(error(field, "[tiles]\norder = [\"conv\"]\n"), HasSubstr("tiles.buffers"));
+  EXPECT_THAT(error(field, "[tiles]\norder = [\"layer\"]\nbuffers = 1\n"),
+              HasSubstr("tiles.order must be a list of engines"));
+  EXPECT_THAT(error(field, "[tiles]\norder = [\"conv\", \"conv\"]\nbuffers = 1\n"),
+              HasSubstr("each once"));
+  EXPECT_THAT(error("tile = { bit = 20, bits = 17 }\n", tiles), HasSubstr("from 1 to 16"));
+}
+
 }  // namespace
 }  // namespace npuscope::sigmastar

@@ -91,6 +91,22 @@ TEST(IpuCompile, NamesEveryOperatorThatTheIpuDoesNotHave) {
       "the model before it, or replace it");
 }
 
+TEST(IpuCompile, TakesTensorsWithoutElementsAndInputsThatAreOutputs) {
+  test::GraphText nothing;
+  nothing.input("x", {0, 8, 16, 16})
+      .weight("w", {8, 8, 3, 3})
+      .node({"Conv", {"x", "w"}, {"y"}})
+      .node({"MaxPool", {"y"}, {"z"}, {{"kernel_shape", std::vector<std::int64_t>{2, 2}}}})
+      .output("z");
+  EXPECT_EQ(compiled_ipu(imported(nothing)).layers.size(), 3u);
+  test::GraphText through;
+  through.input("x", {4, 4}).node({"Relu", {"x"}, {"y"}}).output("x").output("y");
+  const auto model = compiled_ipu(imported(through)).model;
+  EXPECT_THAT(types_of(model), ElementsAre(std::pair("Fix2Float", 2), std::pair("RELU", 1)));
+  EXPECT_EQ(model.tensors[std::size_t(model.outputs[0])].name, "x_float");
+  EXPECT_EQ(model.tensors[std::size_t(model.outputs[1])].name, "y");
+}
+
 TEST(IpuCompile, RefusesSenselessOptionsInASentence) {
   const Graph graph = repository_graph("light_squeezenet.onnx");
   EXPECT_EQ(error_of(graph, {.model_name = "m", .batch = 0}), "--batch=0: from 1 to 1024");

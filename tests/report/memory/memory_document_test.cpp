@@ -145,6 +145,9 @@ TEST(Peaks, OfADeviceThatIsKnownByName) {
   profile.provenance.device = "Cloud AI 100";
   EXPECT_EQ(find_peaks(profile, {})->peaks.ddr_bytes_per_s, 137e9);
   EXPECT_EQ(find_peaks(profile, {.ddr = "1GB/s"})->peaks.source, "target aic100, --ddr-peak");
+  profile.provenance.device = "SigmaStar IPU (ipu-muffin)";
+  EXPECT_DOUBLE_EQ(*find_peaks(profile, {})->peaks.ddr_bytes_per_s, 14.9e9 * 0.7);
+  EXPECT_EQ(find_peaks(profile, {.target = "ipu-muffin"})->peaks.macs_per_cycle[0], 1024);
   profile.provenance.device = "HTP";  // of which version?
   EXPECT_FALSE(find_peaks(profile, {})->peaks.ddr_bytes_per_s);
 }
