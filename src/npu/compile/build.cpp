@@ -155,21 +155,34 @@ class Builder {
                       sharded.whole_products.size() > 3 ? " …" : ""));
     }
     options.slices = devices;
+    options.cuts_slices = true;
+    if (build_parts(sharded, options)) return {};
+    options.cuts_slices = false;
+    return build_parts(sharded, options);
+  }
+
+  // Leaves what was built before alone when the parts do not go together.
+  Status build_parts(const ShardedGraph& sharded, CompileOptions options) {
     const std::string name = options.network_name;
     const std::size_t first = result_.networks.size();
-    for (options.slice = 0; options.slice < devices; ++options.slice) {
+    Status built;
+    for (options.slice = 0; built && options.slice < options.slices; ++options.slice) {
       options.network_name = fmt::format("{}_slice{:02}", name, options.slice);
-      if (auto built = build_network(device_graph(sharded, options.slice), options); !built) {
-        return built;
-      }
+      built = build_network(device_graph(sharded, options.slice), options);
     }
     std::vector<const qaic::Program*> programs;
     for (std::size_t i = first; i < result_.networks.size(); ++i) {
       programs.push_back(&result_.networks[i].program);
     }
-    const auto joined = qaic::join_slices(programs, name);
-    if (!joined) return tl::unexpected(joined.error());
-    return {};
+    if (built) {
+      if (const auto joined = qaic::join_slices(programs, name); !joined) {
+        built = tl::unexpected(joined.error());
+      }
+    }
+    if (!built)
+      result_.networks.erase(result_.networks.begin() + std::ptrdiff_t(first),
+                             result_.networks.end());
+    return built;
   }
 
   Status check_memory() const {

@@ -20,7 +20,7 @@ constexpr std::size_t most_resident = 512;
 
 Residency::Residency(const Graph& graph, const Target& target, const CompileOptions& options)
     : TaskWriter(graph, target, options),
-      cuts_resident_(!target.session && options.slices < 2),
+      cuts_resident_(!target.session && (options.slices < 2 || options.cuts_slices)),
       resident_limit_((target.vtcm_bytes - target.vtcm_reserved_bytes) * 2 / 5),
       vtcm_(target.vtcm_bytes - target.vtcm_reserved_bytes),
       storage_of_(graph.tensors.size(), no_storage),

@@ -145,8 +145,8 @@ class Residency : protected TaskWriter {
   void keep_result(const NodeResult& result);
 
   // Whether operators on tensors in VTCM are cut along the pieces of those. Schematics, which
-  // targets with sessions have, name operators, not tiles. Programs for several devices are not
-  // cut: what one device makes first, another may need last.
+  // targets with sessions have, name operators, not tiles. Programs for several devices only
+  // where that is asked for.
   const bool cuts_resident_;
   const std::uint64_t resident_limit_;  // a larger slice stays in DDR
   VtcmAllocator vtcm_;

@@ -24,6 +24,10 @@ std::uint64_t largest(const std::vector<std::uint64_t>& values) {
   return *std::max_element(values.begin(), values.end());
 }
 
+// A Concat of more takes one after the other: were all in VTCM at once, each would look for its
+// place among all others.
+constexpr std::size_t most_parts_at_once = 64;
+
 // VectorKernel::row_elements
 std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_class) {
   if (op_class == OpClass::elementwise) return 1;
@@ -120,27 +124,31 @@ BufferId VectorLowering::exchange_halo(const Node& node, Operand& operand,
   return halo;
 }
 
+Partition VectorLowering::partition_of_input(const Node& node, OpClass op_class, std::size_t index,
+                                             const Partition& output) const {
+  Partition needed{tensor(node.inputs[index]).shape, replicated, 1};
+  if (output.axis >= 0) {
+    const int axis = input_axis(graph_, node, op_class, index, output.axis);
+    // Of an empty part of a Concat there is nothing to split.
+    if (axis >= 0 && needed.shape[std::size_t(axis)] > 0) needed.axis = axis;
+  }
+  if (needed.axis < 0) return needed;
+  const std::int64_t extent = needed.shape[std::size_t(needed.axis)];
+  const std::int64_t output_extent = output.shape[std::size_t(output.axis)];
+  const std::int64_t times = std::max<std::int64_t>(output_extent / extent, 1);
+  needed.unit = extent == output_extent    ? output.unit
+                : output.unit % times == 0 ? std::max<std::int64_t>(output.unit / times, 1)
+                                           : 1;
+  return needed;
+}
+
 std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op_class,
                                                     const Partition& output, Layout layout) {
   std::vector<Operand> operands;
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     const TensorId id = node.inputs[i];
     if (id == TensorId::none || is_parameter(tensor(id))) continue;
-    Partition needed{tensor(id).shape, replicated, 1};
-    if (output.axis >= 0) {
-      const int axis = input_axis(graph_, node, op_class, i, output.axis);
-      // Of an empty part of a Concat there is nothing to split.
-      if (axis >= 0 && needed.shape[std::size_t(axis)] > 0) needed.axis = axis;
-    }
-    if (needed.axis >= 0) {
-      const std::int64_t extent = needed.shape[std::size_t(needed.axis)];
-      const std::int64_t output_extent = output.shape[std::size_t(output.axis)];
-      needed.unit = extent == output_extent ? output.unit
-                    : output.unit % std::max<std::int64_t>(output_extent / extent, 1) == 0
-                        ? std::max<std::int64_t>(
-                              output.unit / std::max<std::int64_t>(output_extent / extent, 1), 1)
-                        : 1;
-    }
+    const Partition needed = partition_of_input(node, op_class, i, output);
     const StorageId storage = storage_of(id);
     const bool broadcast = tensor(id).elements() != tensor(node.outputs[0]).elements();
     const bool own_layout = storage != no_storage && keeps_layout(op_class) && broadcast && i > 0;
@@ -155,6 +163,9 @@ VectorLowering::VectorKernel VectorLowering::kernel_named(const std::string& nam
 
 void VectorLowering::lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel) {
   if (op_class == OpClass::reduction && lower_split_reduction(node, kernel.name)) return;
+  if (node.op == "Concat" && node.inputs.size() > most_parts_at_once) {
+    return lower_concat_by_parts(node, op_class, kernel);
+  }
   const Partition partition = choose_partition(node, op_class);
   VectorKernel placed = kernel;
   placed.in_place = op_class == OpClass::elementwise || op_class == OpClass::scatter;

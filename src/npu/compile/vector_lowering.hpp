@@ -39,6 +39,12 @@ class VectorLowering : protected Residency {
   Partition choose_partition(const Node& node, OpClass op_class) const;
   // Streams the operand instead when there is no room.
   BufferId exchange_halo(const Node& node, Operand& operand, const Partition& partition);
+  // What input `index` must be for the output to have the partition.
+  Partition partition_of_input(const Node& node, OpClass op_class, std::size_t index,
+                               const Partition& output) const;
+  void lower_concat_by_parts(const Node& node, OpClass op_class, const VectorKernel& kernel);
+  void copy_part(const VectorKernel& kernel, const Operand& operand, std::size_t index,
+                 std::size_t parts, const std::vector<NodeResult>& results);
   std::vector<Operand> prepare_inputs(const Node& node, OpClass op_class, const Partition& output,
                                       Layout layout);
   // Takes over the buffer of an input that has its last use here; none when there is no such input.

@@ -102,7 +102,6 @@ std::vector<ValidationFigure> figures_of(const ValidationOutcome& decode,
                                          const ValidationOutcome& prefill,
                                          const ValidationOutcome& bert);
 std::vector<TrafficLine> reconcile(const ValidationOutcome& decode,
-                                   const ValidationOutcome& prefill,
-                                   const ValidationOutcome& bert);
+                                   const ValidationOutcome& prefill, const ValidationOutcome& bert);
 
 }  // namespace npuscope::report

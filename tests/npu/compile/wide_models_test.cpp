@@ -49,6 +49,32 @@ TEST(WideModels, JoinMorePartsThanTilesUsuallyLieInVtcmAtOnce) {
   EXPECT_LT(network.program.tasks.size(), 100u * count);
 }
 
+// Thousands of parts, of a result that fits VTCM or not; every fifth is one that has been before.
+TEST(WideModels, JoinVeryManyPartsOneAfterTheOther) {
+  for (const int rows : {1, 64}) {
+    constexpr int count = 2000;
+    std::string names = "large";
+    std::string text = fmt::format(
+        "shape = Constant <value_ints = [{}, 64]> ()\nlarge = Expand (x, shape)\n", rows);
+    for (int i = 1; i < count; ++i) {
+      if (i % 5 != 0) text += fmt::format("t{0} = Relu (large)\n", i);
+      names += fmt::format(", t{}", i % 5 != 0 ? i : i - 1);
+    }
+    text += "y = Concat <axis = 0> (" + names + ")\n";
+    const Graph graph = parsed(text, fmt::format("float[{},64] y", count * rows));
+    const auto network = compiled(graph, options_for(2));
+    EXPECT_LT(network.program.tasks.size(), 20u * count) << rows;
+    const CollisionCheck check = check_collisions(graph, options_for(2));
+    EXPECT_EQ(check.collisions, 0u) << rows;
+    EXPECT_EQ(check.early_ddr_reads, 0u) << rows;
+    std::uint64_t written = 0;
+    for (const CoreMetrics& core : network.metrics.cores) {
+      written += core.by_purpose[TrafficPurpose::network_output].write_bytes;
+    }
+    EXPECT_EQ(written, 2ull * 64 * rows * count) << rows;
+  }
+}
+
 TEST(WideModels, RefuseAnOperatorWhoseOperandsNoTaskCouldHold) {
   const std::string all = [] {
     std::string names = "t0";

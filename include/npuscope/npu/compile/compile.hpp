@@ -43,6 +43,10 @@ struct CompileOptions {
   // The graph is the part of device `slice` of `slices` (device_graph of npu/compile/devices).
   std::uint32_t slice = 0;
   std::uint32_t slices = 1;
+  // Whether HVX works on pieces of what the HMX makes in such a part, too: then what one device
+  // makes first another may need last, so that they wait for one another for ever. join_slices
+  // finds that.
+  bool cuts_slices = false;
 };
 
 struct CoreMetrics {

@@ -43,6 +43,7 @@ class Joiner {
     joined_.tasks.clear();
     joined_.waits.clear();
     joined_.dependencies.clear();
+    joined_.hoisted_bytes.clear();
     joined_.queue_begin = {0};
     joined_.cores = first.cores * std::uint32_t(slices_.size());
     for (const Program* slice : slices_) append(*slice);
