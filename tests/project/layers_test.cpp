@@ -39,15 +39,16 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"npu/simulate",
      {"base", "formats/qaic", "formats/qnn", "formats/torq", "formats/sigmastar", "npu/target"}},
     {"npu/ipu", {"base", "profile", "formats/sigmastar", "npu/graph", "npu/target"}},
+    {"npu/torq", {"base", "profile", "formats/torq", "npu/graph", "npu/target"}},
     {"npu/models", {"base", "npu/graph"}},
     {"report",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
       "formats/torq", "formats/sigmastar", "formats", "analysis", "npu/graph", "npu/target",
-      "npu/compile", "npu/simulate", "npu/ipu", "npu/models", "query"}},
+      "npu/compile", "npu/simulate", "npu/ipu", "npu/torq", "npu/models", "query"}},
     {"cli",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
       "formats/torq", "formats/sigmastar", "formats", "analysis", "npu/graph", "npu/target",
-      "npu/compile", "npu/simulate", "npu/ipu", "npu/models", "query", "report"}},
+      "npu/compile", "npu/simulate", "npu/ipu", "npu/torq", "npu/models", "query", "report"}},
 };
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.

@@ -5,6 +5,7 @@
 //   command.cpp   flags of all architectures, the choice
 //   nsp.cpp       Cloud AI 100 and Hexagon: QPC
 //   ipu.cpp       SigmaStar IPU: fixed model and offline image
+//   torq.cpp      Synaptics Torq: a program of its own, timeline, debug information
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -35,5 +36,6 @@ class CompileArchitecture {
 
 std::unique_ptr<CompileArchitecture> add_nsp_compilation(CLI::App& command);
 std::unique_ptr<CompileArchitecture> add_ipu_compilation(CLI::App& command);
+std::unique_ptr<CompileArchitecture> add_torq_compilation(CLI::App& command);
 
 }  // namespace npuscope::cli

@@ -111,6 +111,8 @@ void add_compile_command(CLI::App& program, ExitStatus& status) {
   join(command, *compilation, npu::TargetArchitecture::nsp, "Cloud AI 100 and Hexagon",
        add_nsp_compilation);
   join(command, *compilation, npu::TargetArchitecture::ipu, "SigmaStar IPU", add_ipu_compilation);
+  join(command, *compilation, npu::TargetArchitecture::torq, "Synaptics Torq",
+       add_torq_compilation);
   command.callback([&status, compilation] {
     if (auto done = compile(*compilation); !done) status = report(done.error());
   });

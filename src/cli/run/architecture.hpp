@@ -5,6 +5,7 @@
 //   command.cpp   flags of all architectures, the choice
 //   nsp.cpp       Cloud AI 100 and Hexagon: QPC
 //   ipu.cpp       SigmaStar IPU: offline images
+//   torq.cpp      Synaptics Torq
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -36,5 +37,6 @@ class RunArchitecture {
 
 std::unique_ptr<RunArchitecture> add_nsp_run(CLI::App& command);
 std::unique_ptr<RunArchitecture> add_ipu_run(CLI::App& command);
+std::unique_ptr<RunArchitecture> add_torq_run(CLI::App& command);
 
 }  // namespace npuscope::cli

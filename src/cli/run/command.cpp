@@ -81,6 +81,7 @@ void add_run_command(CLI::App& program, ExitStatus& status) {
   add_common_flags(command, execution->arguments);
   join(command, *execution, "Cloud AI 100 and Hexagon", add_nsp_run);
   join(command, *execution, "SigmaStar IPU", add_ipu_run);
+  join(command, *execution, "Synaptics Torq", add_torq_run);
   command.callback([execution, &status] {
     if (auto done = run(*execution); !done) status = report(done.error());
   });

@@ -42,6 +42,10 @@ std::optional<std::string> operator_in(std::string_view line) {
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
 
+bool holds_operators(std::string_view text) {
+  return text.find("torch.operator \"") != text.npos || text.find("tosa.") != text.npos;
+}
+
 bool is_regular(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
@@ -129,11 +133,12 @@ Result<DebugInfo> load_debug_info(const std::vector<fs::path>& files,
     auto dispatches = text ? read_debug_info(*text, name)
                            : Result<std::vector<DispatchInfo>>(tl::unexpected(text.error()));
     if (!dispatches) {
+      if (!first) first = dispatches.error();
+      if (text && holds_operators(*text)) continue;  // the model itself: a source of names
       const std::string& message = dispatches.error().message;
       const bool named = message.starts_with(name + ": ");
       debug.notes.push_back(
           {Severity::info, name, 0, named ? message.substr(name.size() + 2) : message, 1});
-      if (!first) first = dispatches.error();
       continue;
     }
     debug.files.push_back(name);

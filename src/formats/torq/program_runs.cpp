@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 namespace npuscope::torq {
 namespace {
@@ -32,25 +33,51 @@ class ProgramValues {
 
   // The value of the function that start_program passed; the value itself where it is no argument.
   std::string_view origin_of(std::string_view value,
-                             const std::vector<std::string_view>& arguments) const {
-    for (std::size_t step = 0; step <= program_.blocks.size(); ++step) {
-      const auto found = argument_.find(value);
-      if (found == argument_.end()) return value;
-      const auto [block, place] = found->second;
-      if (block == 0) return place < arguments.size() ? arguments[place] : std::string_view();
-      const auto before = before_.find(program_.blocks[block].label);
-      if (before == before_.end()) return {};
-      const auto& passes = program_.blocks[before->second].passes;
-      if (place >= passes.size()) return {};
-      value = passes[place];
-    }
-    return {};  // blocks that follow each other in a circle
+                             const std::vector<std::string_view>& arguments) {
+    const Origin& origin = follow(value);
+    if (!origin.is_argument) return origin.value;
+    return origin.place < arguments.size() ? arguments[origin.place] : std::string_view();
   }
 
  private:
+  // An argument of the first block, or a value; empty where nothing passes it.
+  struct Origin {
+    bool is_argument = false;
+    std::size_t place = 0;
+    std::string_view value{};
+  };
+
+  // Back from block to block, and remembered for every value on the way: programs have thousands.
+  const Origin& follow(std::string_view value) {
+    std::vector<std::string_view> way;
+    Origin origin;  // of blocks that follow each other in a circle: empty
+    while (way.size() <= program_.blocks.size()) {
+      if (const auto known = origins_.find(value); known != origins_.end()) {
+        origin = known->second;
+        break;
+      }
+      way.push_back(value);
+      const auto found = argument_.find(value);
+      if (found == argument_.end() || found->second.first == 0) {
+        const bool is_argument = found != argument_.end();
+        origin = {is_argument, is_argument ? found->second.second : 0, value};
+        break;
+      }
+      const auto [block, place] = found->second;
+      const auto before = before_.find(program_.blocks[block].label);
+      if (before == before_.end()) break;
+      const auto& passes = program_.blocks[before->second].passes;
+      if (place >= passes.size()) break;
+      value = passes[place];
+    }
+    for (const std::string_view each : way) origins_[each] = origin;
+    return origins_.try_emplace(value, origin).first->second;
+  }
+
   const DispatchText::Program& program_;
   std::map<std::string_view, std::pair<std::size_t, std::size_t>> argument_;
   std::map<std::string_view, std::size_t> before_;
+  std::unordered_map<std::string_view, Origin> origins_;
 };
 
 class Follower {
@@ -79,7 +106,7 @@ class Follower {
              std::string_view kernel, ProgramRun& run);
   void end(const DispatchText::Step& step, const NssTask& task, ProgramRun& run);
   std::optional<NpuUnit> unit_of(const DispatchText::Step& step);
-  const ProgramValues& values_of(std::size_t program);
+  ProgramValues& values_of(std::size_t program);
   void note(std::string_view what) { notes_.add(Severity::warning, 0, what); }
 
   const DispatchText& text_;
@@ -132,7 +159,7 @@ void Follower::wait(const DispatchText::Control& control) {
   open_.erase(open);
 }
 
-const ProgramValues& Follower::values_of(std::size_t program) {
+ProgramValues& Follower::values_of(std::size_t program) {
   return values_.try_emplace(program, text_.programs[program]).first->second;
 }
 
@@ -144,7 +171,7 @@ void Follower::follow(const DispatchText::Program& program, const DispatchText::
   if (dispatch_.tasks.size() + program.tasks.size() > most_tasks) {
     return note("programs beyond the first four million tasks; their tasks are left out");
   }
-  const ProgramValues& values = values_of(std::size_t(&program - text_.programs.data()));
+  ProgramValues& values = values_of(std::size_t(&program - text_.programs.data()));
   run.first_task = std::uint32_t(dispatch_.tasks.size());
   run.task_count = std::uint32_t(program.tasks.size());
   for (const DispatchText::Task& task : program.tasks) {

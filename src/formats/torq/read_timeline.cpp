@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <array>
 
 #include "formats/torq/fields.hpp"
-#include "npuscope/formats/torq/timeline.hpp"
+#include "formats/torq/timeline_events.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::torq {
@@ -11,26 +10,6 @@ namespace {
 constexpr LineLimits limits{.longest_line = std::size_t{1} << 20,
                             .most_bytes = std::uint64_t{64} << 30};
 constexpr std::int32_t most_slices = 1024;
-
-// What the versions call each event; an id is a prefix and numbers.
-struct EventNames {
-  TimelineEvent event;
-  std::string_view id_prefix;
-  std::string_view type;   // beside ids
-  std::string_view label;  // with a header
-};
-constexpr std::array event_names{
-    EventNames{TimelineEvent::dma_in, "DI", "DMA_IN", "DMA In"},
-    EventNames{TimelineEvent::dma_out, "DO", "DMA_OUT", "DMA Out"},
-    EventNames{TimelineEvent::cdma_lram_to_dtcm, "CDMA_L2D", "CDMA_LRAM_TO_DTCM",
-               "CDMA LRAM to DTCM"},
-    EventNames{TimelineEvent::cdma_lram_to_itcm, "CDMA_L2I", "CDMA_LRAM_TO_ITCM",
-               "CDMA LRAM to ITCM"},
-    EventNames{TimelineEvent::cdma_dtcm_to_lram, "CDMA_D2L", "CDMA_DTCM_TO_LRAM",
-               "CDMA DTCM to LRAM"},
-    EventNames{TimelineEvent::css, "CSS", "CSS", "CSS"},
-    EventNames{TimelineEvent::slice, "S", "", "Slice"},
-};
 
 // "S12_1": event slice, number 12, of slice 1.
 struct RowId {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,10 @@ struct DebugInfo;
 // An input error when the file is none of the three or lacks a column. A log without rows is one
 // without events.
 Result<RuntimeLog> read_log(ByteSource& source, const ProgressReport& progress = {});
+
+// In the current form, dispatches; events in their order. Names must not hold commas or ends of
+// lines: the form has no quotes.
+Status write_log(const RuntimeLog& log, const std::filesystem::path& path);
 
 // Host actions and NSS programs as spans in microseconds; INIT, DISPATCH and HAL scopes as phases.
 // An inference is a call of the HAL's queue that runs dispatches, else the n-th call of a dispatch.

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,9 @@ struct CompileTimeline {
 
 // An input error when there is no row.
 Result<CompileTimeline> read_timeline(ByteSource& source);
+
+// In the current form, task_id; rows in their order.
+Status write_timeline(const CompileTimeline& timeline, const std::filesystem::path& path);
 
 // Units DMA In, DMA Out, CDMA, slices and CSS; an op per location and kind of work; spans in
 // cycles without a known rate.

@@ -1,0 +1,68 @@
+// A graph compiled for a Torq NPU: the program that the reference NPU runs, the compiler's
+// estimates, and what profiling tools want to know about it, in the forms of Torq's own compiler.
+//
+//   auto compiled = compile_torq(*graph, *torq);
+//   write_file_atomically("model.torq", write_torq_program(compiled->program));
+//   torq_timeline(*compiled)          rows for torq::write_timeline
+//   torq_debug_info(*compiled, 0)     MLIR text for DIR/main_dispatch_0_conv2d.mlir
+//
+// Locations point into the model as text (source_file, source_text), a line per operator, from
+// which Torq's tools take the names of operators: onnx.Conv@L12.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "npuscope/formats/torq/timeline.hpp"
+#include "npuscope/npu/graph/graph.hpp"
+#include "npuscope/npu/torq/cost.hpp"
+
+namespace npuscope::npu {
+
+struct TorqSourcePlace {
+  std::uint32_t line = 0;  // from 1, as columns
+  std::uint32_t column = 0;
+};
+
+// What one or several operators became.
+struct TorqCompiledOperation {
+  std::string kernel;                   // "conv2d"
+  std::string executor;                 // "slices", "CSS", "host program", "host copy"
+  std::vector<TorqSourcePlace> places;  // of its operators, in source_text
+  std::vector<std::string> nodes;       // their names
+  std::uint64_t tiles = 0;              // of slices and CSS
+  std::uint64_t lram_bytes = 0;         // that its tiles and what is resident may take
+};
+
+// Where the parts of a dispatch begin in the tables of a program.
+struct TorqDispatchPlace {
+  std::size_t action = 0, nss_program = 0, host_program = 0, task = 0, step = 0, kernel = 0;
+};
+
+struct TorqCompilation {
+  TorqProgram program;
+  TorqEstimate estimate;
+  std::vector<TorqCompiledOperation> operations;
+  std::vector<std::uint32_t> action_operations;  // of each action, in operations
+  std::vector<std::uint32_t> kernel_operations;  // of each kernel
+  std::vector<TorqDispatchPlace> places;         // of each dispatch, and one behind the last
+  std::string source_file;                       // "source/model.mlir", below the debug information
+  std::string source_text;
+  std::vector<std::string> warnings;
+};
+
+// Input errors: what lower and tile cannot do, tensors that XRAM cannot hold, more tasks than a
+// program may have. `name` is the model's, for the program and the source file.
+Result<TorqCompilation> compile_torq(const Graph& graph, const TorqTarget& target,
+                                     const std::string& name);
+
+// All dispatches one behind the other on one clock; the vendor's compiler writes the file anew for
+// each, so that it holds the last.
+torq::CompileTimeline torq_timeline(const TorqCompilation& compilation);
+
+// Of one dispatch, as text; with estimates if `profiling`.
+std::string torq_debug_info(const TorqCompilation& compilation, std::size_t dispatch,
+                            bool profiling);
+
+}  // namespace npuscope::npu

@@ -1,0 +1,129 @@
+// npuscope compile for Synaptics Torq: a program file, estimates, debug information.
+#include <cstdio>
+#include <filesystem>
+
+#include "cli/compile/architecture.hpp"
+#include "cli/profiles.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/npu/torq/compile.hpp"
+#include "npuscope/report/torq_reference.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TorqArguments {
+  bool profiling = false;
+  std::string timeline;
+  std::string debug_folder;
+  std::size_t top = 20;
+};
+
+Status make_folder(const fs::path& folder) {
+  std::error_code failure, unknown;
+  fs::create_directories(folder, failure);
+  if (failure && !fs::is_directory(folder, unknown)) {
+    return output_error("{}: cannot create the folder: {}; choose another", folder.string(),
+                        failure.message());
+  }
+  return check_writable_folder(folder);
+}
+
+class TorqCompiler : public CompileArchitecture {
+ public:
+  explicit TorqCompiler(CLI::App& command) {
+    command.add_flag("--torq-enable-profiling", arguments_.profiling,
+                     "estimate cycles; debug information has them");
+    command.add_option("--torq-dump-profiling", arguments_.timeline,
+                       "write the estimated timeline (.csv)");
+    command.add_option("--torq-debug-info", arguments_.debug_folder,
+                       "folder for debug information, a text a dispatch");
+    command.add_option("--top", arguments_.top, "dispatches to print")->capture_default_str();
+  }
+
+  Status compile(const CompileArguments& common, const npu::TargetFile& file) override {
+    if (auto ok = check(common); !ok) return ok;
+    const auto target = npu::read_torq_target(file);
+    if (!target) return tl::unexpected(target.error());
+    const auto graph = npu::import_onnx_file(common.model, common.import);
+    if (!graph) return tl::unexpected(graph.error());
+    const auto compiled =
+        npu::compile_torq(*graph, *target, fs::path(common.model).stem().string());
+    if (!compiled) {
+      return tl::unexpected(
+          Error{compiled.error().kind, common.model + ": " + compiled.error().message});
+    }
+    if (auto ok = write(common, *compiled); !ok) return ok;
+    print_result(common, *graph, *compiled, *target);
+    return {};
+  }
+
+ private:
+  Status check(const CompileArguments& common) const {
+    if (common.output.empty())
+      return usage_error("--output is required; name the program to write");
+    if (!arguments_.timeline.empty() && !arguments_.profiling) {
+      return usage_error("--torq-dump-profiling writes estimates; add --torq-enable-profiling");
+    }
+    for (const std::string& output : {common.output, arguments_.timeline}) {
+      if (output.empty()) continue;
+      const std::vector<std::string> inputs{common.model, common.target};
+      if (auto ok = check_output_is_no_input(inputs, output); !ok) return ok;
+    }
+    return {};
+  }
+
+  Status write(const CompileArguments& common, const npu::TorqCompilation& compiled) const {
+    if (!arguments_.debug_folder.empty()) {
+      if (auto ok = write_debug_info(compiled); !ok) return ok;
+    }
+    if (!arguments_.timeline.empty()) {
+      if (auto ok = torq::write_timeline(torq_timeline(compiled), arguments_.timeline); !ok) {
+        return ok;
+      }
+    }
+    return write_file_atomically(common.output, npu::write_torq_program(compiled.program));
+  }
+
+  Status write_debug_info(const npu::TorqCompilation& compiled) const {
+    const fs::path folder = arguments_.debug_folder;
+    const fs::path source = folder / compiled.source_file;
+    if (auto ok = make_folder(source.parent_path()); !ok) return ok;
+    if (auto ok = write_file_atomically(source, as_byte_span(compiled.source_text)); !ok) return ok;
+    for (std::size_t i = 0; i < compiled.program.dispatches.size(); ++i) {
+      const fs::path path = folder / (compiled.program.dispatches[i].name + ".mlir");
+      const std::string text = npu::torq_debug_info(compiled, i, arguments_.profiling);
+      if (auto ok = write_file_atomically(path, as_byte_span(text)); !ok) return ok;
+    }
+    return {};
+  }
+
+  void print_result(const CompileArguments& common, const npu::Graph& graph,
+                    const npu::TorqCompilation& compiled, const npu::TorqTarget& target) const {
+    for (const auto& warnings : {graph.warnings, compiled.warnings}) {
+      for (const std::string& warning : warnings) {
+        print(stderr, "npuscope: warning: {}\n", printable(warning));
+      }
+    }
+    const std::size_t rows = common.json ? compiled.program.dispatches.size() : arguments_.top;
+    const auto document = report::torq_compilation_document(compiled, target, rows);
+    if (common.json) {
+      print(stdout, "{}", report::document_json(document, {}));
+    } else {
+      print(stdout, "{}\nwrote {}\n", report::document_text(document, terminal_width()),
+            printable(common.output));
+    }
+  }
+
+  TorqArguments arguments_;
+};
+
+}  // namespace
+
+std::unique_ptr<CompileArchitecture> add_torq_compilation(CLI::App& command) {
+  return std::make_unique<TorqCompiler>(command);
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,66 @@
+// npuscope run for Synaptics Torq: programs of `compile --target torq-sl2610`.
+#include <cstdio>
+
+#include "cli/profiles.hpp"
+#include "cli/run/architecture.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/npu/torq/run.hpp"
+#include "npuscope/report/torq_reference.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+class TorqRunner : public RunArchitecture {
+ public:
+  explicit TorqRunner(CLI::App& command) {
+    command.add_option("--torq_profile_host", log_, "write the runtime log (.csv)");
+    command
+        .add_option("--input", inputs_,
+                    "not read: what an inference costs does not depend on its data")
+        ->allow_extra_args(false);
+  }
+
+  bool recognises(ByteSpan program) const override { return npu::looks_like_torq_program(program); }
+
+  Status run(const RunArguments& arguments) override {
+    const auto file = MappedFile::open(arguments.file);
+    if (!file) return tl::unexpected(file.error());
+    const auto program = npu::read_torq_program(file->bytes(), arguments.file);
+    if (!program) return tl::unexpected(program.error());
+    const auto target =
+        npu::parse_torq_target(program->target_toml, arguments.file + ", its target");
+    if (!target) return tl::unexpected(Error{ErrorKind::input, target.error().message});
+    const std::vector<std::string> inputs{arguments.file};
+    if (auto ok = check_output_is_no_input(inputs, log_); !log_.empty() && !ok) return ok;
+    npu::TorqRunOptions options;
+    options.inferences = arguments.inferences.value_or(1);
+    options.log = !log_.empty();
+    const auto run = npu::run_torq(*program, *target, options);
+    if (!run) return tl::unexpected(run.error());
+    if (!log_.empty()) {
+      if (auto ok = torq::write_log(run->log, log_); !ok) return ok;
+    }
+    const auto document = report::torq_run_document(*program, *target, *run);
+    if (arguments.json) {
+      print(stdout, "{}", report::document_json(document, {}));
+      return {};
+    }
+    print(stdout, "{}", report::document_text(document, terminal_width()));
+    if (!log_.empty()) {
+      print(stdout, "\nwrote {} ({} rows)\n", printable(log_), thousands(run->log.events.size()));
+    }
+    return {};
+  }
+
+ private:
+  std::string log_;
+  std::vector<std::string> inputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<RunArchitecture> add_torq_run(CLI::App& command) {
+  return std::make_unique<TorqRunner>(command);
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,146 @@
+#include "npuscope/npu/torq/target.hpp"
+
+#include "npu/target/field_reader.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+constexpr double most_cycles = 1e9;
+
+void read_npu(FieldReader& in, TorqTarget& target) {
+  in.text("name", target.name);
+  in.text("description", target.description);
+  in.number("npu.clock_hz", target.clock_hz, 1e6, 1e11);
+  in.integer("npu.xram_bytes", target.xram_bytes, 1 << 20, 1ll << 40);
+  in.integer("lram.bytes", target.lram_bytes, 1 << 15, 1ll << 32);
+  in.integer("lram.reserved_bytes", target.lram_reserved_bytes, 0, 1ll << 32);
+  if (target.lram_reserved_bytes + (1 << 14) > target.lram_bytes) {
+    in.fail("lram.reserved_bytes", "at least 16 KiB less than lram.bytes");
+  }
+}
+
+void read_slices(FieldReader& in, TorqTarget::Slices& slices) {
+  in.integer("slices.count", slices.count, 1, 2);  // the vendor's files know slices 0 and 1
+  in.integer("slices.alu_width", slices.alu_width, 4, 1 << 20);
+  in.integer("slices.group_width", slices.group_width, 4, 1 << 20);
+  in.integer("slices.act_width", slices.act_width, 4, 1 << 20);
+  in.integer("slices.table_lookups", slices.table_lookups, 1, 1 << 20);
+  in.integer("slices.moved_elements", slices.moved_elements, 1, 1 << 20);
+  in.integer("slices.gathered_elements", slices.gathered_elements, 1, 1 << 20);
+  in.integer("slices.code_bytes", slices.code_bytes, 1, 1 << 20);
+  if (slices.group_width > slices.alu_width || slices.alu_width % slices.group_width != 0) {
+    in.fail("slices.group_width", "a divisor of alu_width");
+  }
+}
+
+void read_cost_model(FieldReader& in, TorqTarget& target) {
+  in.integer("nss.block_bytes", target.nss.block_bytes, 64, 1 << 20);
+  in.integer("nss.configure_bytes", target.nss.configure_bytes, 1, 1 << 20);
+  in.integer("nss.step_bytes", target.nss.step_bytes, 1, 1 << 20);
+  in.number("dma.bytes_per_cycle", target.dma.bytes_per_cycle, 0.01, 1e6);
+  in.number("dma.factor", target.dma.factor, 0.01, 1);
+  in.integer("dma.mtu_in", target.dma.mtu_in, 0, 16);
+  in.integer("dma.mtu_out", target.dma.mtu_out, 0, 16);
+  in.number("dma.mtu_overhead_beats", target.dma.mtu_overhead_beats, 0, 1e6);
+  in.number("cdma.bytes_per_cycle", target.cdma.bytes_per_cycle, 0.01, 1e6);
+  in.number("cdma.factor", target.cdma.factor, 0.01, 1);
+  in.integer("css.estimated_cycles", target.css.estimated_cycles, 0, most_cycles);
+  in.integer("css.data_bytes", target.css.data_bytes, 1024, 1ll << 32);
+  in.integer("css.code_bytes", target.css.code_bytes, 1, 1ll << 32);
+  const auto* table = in.root().at_path("css.cycles_per_element").as_table();
+  if (table == nullptr || !table->contains("default")) {
+    return in.fail("css.cycles_per_element", "a table with an entry `default`");
+  }
+  for (const auto& [key, node] : *table) {
+    const std::string name(key.str());
+    in.number("css.cycles_per_element." + name, target.css.cycles_per_element[name], 0, 1e6);
+  }
+}
+
+// Slower than this, and the time of a large program is beyond what 64 bits hold.
+void check_rates(FieldReader& in, const TorqTarget& target) {
+  constexpr double least = 0.01;
+  if (!in.error().empty()) return;
+  for (const TorqDirection direction : {TorqDirection::in, TorqDirection::out}) {
+    if (target.dma_rate(direction) < least) {
+      in.fail("dma.factor", fmt::format("larger: transfers must have {} bytes a cycle", least));
+    }
+  }
+  if (target.cdma_rate() < least) {
+    in.fail("cdma.factor", fmt::format("larger: transfers must have {} bytes a cycle", least));
+  }
+}
+
+void read_device(FieldReader& in, TorqTarget::Device& device) {
+  in.integer("device.dma_latency_cycles", device.dma_latency_cycles, 0, most_cycles);
+  in.integer("device.cdma_latency_cycles", device.cdma_latency_cycles, 0, most_cycles);
+  in.number("device.xram_bytes_per_cycle", device.xram_bytes_per_cycle, 0.01, 1e6);
+  in.integer("device.configure_cycles", device.configure_cycles, 0, most_cycles);
+  in.integer("device.step_cycles", device.step_cycles, 0, most_cycles);
+  in.integer("device.block_cycles", device.block_cycles, 0, most_cycles);
+  in.integer("device.slice_start_cycles", device.slice_start_cycles, 0, most_cycles);
+  in.integer("device.css_start_cycles", device.css_start_cycles, 0, most_cycles);
+  in.number("device.slice_stall", device.slice_stall, 0, 100);
+}
+
+void read_host(FieldReader& in, TorqTarget& target) {
+  TorqTarget::Host& host = target.host;
+  in.number("host.start_s", host.start_s, 0, 10);
+  in.number("host.wait_s", host.wait_s, 0, 10);
+  in.number("host.copy_call_s", host.copy_call_s, 0, 10);
+  in.number("host.copy_bytes_per_s", host.copy_bytes_per_s, 1e3, 1e15);
+  in.number("host.copy_run_s", host.copy_run_s, 0, 1);
+  in.number("host.program_call_s", host.program_call_s, 0, 10);
+  in.number("host.program_elements_per_s", host.program_elements_per_s, 1e3, 1e15);
+  in.number("host.program_macs_per_s", host.program_macs_per_s, 1e3, 1e15);
+  TorqTarget::Runtime& runtime = target.runtime;
+  in.number("runtime.queue_s", runtime.queue_s, 0, 10);
+  in.number("runtime.dispatch_s", runtime.dispatch_s, 0, 10);
+  in.number("runtime.resources_s", runtime.resources_s, 0, 10);
+  in.number("runtime.bindings_s", runtime.bindings_s, 0, 10);
+  in.number("runtime.open_s", runtime.open_s, 0, 10);
+  in.number("runtime.load_s", runtime.load_s, 0, 10);
+}
+
+}  // namespace
+
+double TorqTarget::dma_rate(TorqDirection direction) const {
+  const double beats = double(1u << (direction == TorqDirection::in ? dma.mtu_in : dma.mtu_out));
+  return dma.bytes_per_cycle * dma.factor * (beats / (beats + dma.mtu_overhead_beats));
+}
+
+double TorqTarget::css_cycles_per_element(std::string_view kernel) const {
+  const auto found = css.cycles_per_element.find(kernel);
+  return found != css.cycles_per_element.end() ? found->second
+                                               : css.cycles_per_element.find("default")->second;
+}
+
+Result<TorqTarget> parse_torq_target(std::string_view toml, const std::string& name) {
+  const auto root = read_toml(toml, name);
+  if (!root) return tl::unexpected(root.error());
+  const auto architecture = architecture_of(*root, name);
+  if (!architecture) return tl::unexpected(architecture.error());
+  if (*architecture != TargetArchitecture::torq) {
+    return usage_error(
+        "{}: it describes a {}; this needs a {}: {}, or the path of such a .toml file", name,
+        family_of(*architecture), family_of(TargetArchitecture::torq),
+        builtin_target_names(TargetArchitecture::torq));
+  }
+  TorqTarget target;
+  FieldReader in(*root, name);
+  read_npu(in, target);
+  read_slices(in, target.slices);
+  read_cost_model(in, target);
+  read_device(in, target.device);
+  read_host(in, target);
+  check_rates(in, target);
+  if (!in.error().empty()) return input_error("{}", in.error());
+  target.toml = toml;
+  return target;
+}
+
+Result<TorqTarget> read_torq_target(const TargetFile& file) {
+  return parse_torq_target(file.toml, file.name);
+}
+
+}  // namespace npuscope::npu
