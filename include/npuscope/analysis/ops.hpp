@@ -54,6 +54,7 @@ struct OpOptions {
   // counting for the operator before it.
   bool owners_as_written = false;
   bool details = false;        // fill OpRow::details
+  bool count_runs = true;      // fill OpRow::runs, which takes as long as much of the rest
   bool per_inference = false;  // of several inferences medians of all but the first, not sums
   std::string sort = {};       // a column's or detail's name; empty: what decides most
   double least_share = 0;      // rows with less of the whole of that column are not kept

@@ -86,6 +86,7 @@ const OpTable& FindingContext::kinds() {
     OpOptions options;
     options.grouping = Grouping::kind;
     options.top = ~std::size_t{0};
+    options.count_runs = false;
     return analyse_ops(profile_, by_unit(), own(), options);
   });
 }

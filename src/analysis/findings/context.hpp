@@ -69,7 +69,7 @@ class FindingContext {
   const MemoryTable& memory();
   const Spill& spill();
   const std::vector<TransferSize>& transfers();
-  const OpTable& kinds();    // by kernel, with details
+  const OpTable& kinds();    // by kernel, without runs
   const OpTable& kernels();  // by rules/kernels.toml
   // By op, its rule of rules/kernels.toml as in kernel_rules().
   const std::vector<std::uint32_t>& kernel_of();

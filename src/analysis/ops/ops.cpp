@@ -485,7 +485,7 @@ OpTable Table::finish() {
       add_span_columns();
       add_op_measures();
     } else {
-      count_runs();
+      if (options_.count_runs || options_.details) count_runs();
       count_cores();
     }
   });

@@ -170,6 +170,22 @@ TEST(Path, ThreadsThatBeginWithTheOneThatWaitedWaitedForTheSame) {
   EXPECT_THAT(lines(201), ElementsAre("start Add 0+20", "unit Mul 201+99"));
 }
 
+TEST(Path, LooksAtNoMoreThreadsThanACoreHas) {
+  Made made;
+  constexpr std::uint32_t threads = 1'000;
+  made.span(made.issuer, "Fill", 0, 5);
+  made.span(made.issuer, "Fill", 5, 7, SpanKind::dma_wait);
+  for (std::uint32_t i = 0; i < threads; ++i) {
+    const UnitId thread = made.unit("HVX " + std::to_string(i), Engine::hvx);
+    made.span(thread, "Fill", 2, 100, SpanKind::dma_wait);
+    made.span(thread, "Mul", 100, 120);
+  }
+  const PathAnalysis paths = analysis_of(made.profile);
+  const std::uint64_t waits = paths.basis().constraints[std::size_t(Reason::dma_wait)];
+  EXPECT_GE(waits, threads - 1);
+  EXPECT_LE(waits, 64u * threads);
+}
+
 TEST(Path, ATransferFollowsItsIssueAndFeedsItsConsumer) {
   Made made;
   made.span(made.issuer, "Load", 0, 5);
