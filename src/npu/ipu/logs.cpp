@@ -39,7 +39,7 @@ void repeat(LogWriter& log, const IpuRepetition& repetition, std::size_t records
             const WriteOne& write_one) {
   for (std::uint64_t i = 0; i < repetition.count; ++i) {
     if (log.overflowed()) return log.lose((repetition.count - i) * records);
-    write_one(i, std::int64_t(i) * repetition.period);
+    write_one(i, i * std::uint64_t(repetition.period));  // a log's clock wraps too
   }
 }
 
@@ -48,20 +48,19 @@ void repeat(LogWriter& log, const IpuRepetition& repetition, std::size_t records
 IpuLogs write_ipu_logs(const IpuInference& inference, const IpuRepetition& repetition,
                        const sigmastar::LogLayout& layout, std::uint64_t buffer_bytes) {
   IpuLogs logs{{}, LogWriter(layout, buffer_bytes)};
-  repeat(logs.control, repetition, 2, [&](std::uint64_t number, std::int64_t start) {
+  repeat(logs.control, repetition, 2, [&](std::uint64_t number, std::uint64_t start) {
     const auto inference_number = std::uint32_t(number);
-    logs.control.write(sigmastar::LogEngine::run, LogMark::begin, inference_number,
-                       std::uint64_t(start));
+    logs.control.write(sigmastar::LogEngine::run, LogMark::begin, inference_number, start);
     logs.control.write(sigmastar::LogEngine::run, LogMark::end, inference_number,
-                       std::uint64_t(start + inference.cycles));
+                       start + std::uint64_t(inference.cycles));
   });
   for (const IpuCoreRun& run : inference.cores) {
     const auto records = records_of(run);
     LogWriter& log = logs.cores.emplace_back(layout, buffer_bytes);
-    repeat(log, repetition, records.size(), [&](std::uint64_t, std::int64_t start) {
+    repeat(log, repetition, records.size(), [&](std::uint64_t, std::uint64_t start) {
       for (const Record& each : records) {
         const LogInterval& of = *each.of;
-        log.write({of.engine, each.mark, of.layer, std::uint64_t(start + each.cycles), of.tile,
+        log.write({of.engine, each.mark, of.layer, start + std::uint64_t(each.cycles), of.tile,
                    of.bytes});
       }
     });

@@ -200,6 +200,11 @@ std::uint64_t tile_bytes(const Work& work, Range rows) {
 }
 
 Result<LayerPlan> plan_layer(const Work& work, const IpuTarget& target) {
+  constexpr std::uint64_t most_rows = 0xffffffff;  // of share_of
+  if (std::max(work.rows, work.columns) > most_rows) {
+    return usage_error("has {} rows and {} columns; give it smaller sizes or a smaller batch",
+                       work.rows, work.columns);
+  }
   const bool has_rows = work.rows >= target.cores, has_columns = work.columns >= target.cores;
   if (!has_columns) return LayerPlanner(work, target).run(false);
   auto by_columns = LayerPlanner(work, target).run(true);
