@@ -1,39 +1,65 @@
 // SigmaStar's models (fixed.sim, offline images): no profiles, but what names the layers of one.
 #include "formats/open_table.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/formats/sigmastar/image.hpp"
 #include "npuscope/formats/sigmastar/profile.hpp"
 
 namespace npuscope {
+namespace {
+
+// The model within an offline image.
+Result<sigmastar::Model> model_of_image(ByteSpan bytes, const std::string& name) {
+  auto image = sigmastar::read_image(bytes, name);
+  if (image && image->model && !image->is_stripped()) return std::move(*image->model);
+  return input_error("{}; npuscope ipu info -m shows what it holds",
+                     !image         ? image.error().message
+                     : image->model ? name + ": its operators have been stripped"
+                                    : name + ": " + image->problems.back());
+}
+
+void name_layers(const Input& input, const Result<sigmastar::Model>& model, OpenRun& run) {
+  if (!model) return run.fail(input, model.error());
+  bool has_timeline = false;
+  for (OpenRun::OpenedProfile& opened : run.profiles()) {
+    if (opened.profile.provenance.format != sigmastar::timeline_format) continue;
+    has_timeline = true;
+    const auto added = sigmastar::add_model(opened.profile, *model, input.path.string());
+    if (!added) run.fail(input, added.error());
+  }
+  if (has_timeline) return;
+  run.fail(input, Error{ErrorKind::input,
+                        "a SigmaStar model, which has no times by itself; name its IPU "
+                        "timeline (log_ctrl0.json) beside it"});
+}
+
+}  // namespace
 
 std::optional<FormatKind> recognise_sigmastar_model(const Candidate& candidate) {
-  if (!sigmastar::looks_like_model(candidate.head)) return std::nullopt;
+  if (!sigmastar::looks_like_model(candidate.head) &&
+      !sigmastar::looks_like_image(candidate.head)) {
+    return std::nullopt;
+  }
   return FormatKind{0};
 }
 
+// A folder may have both: the image holds the same model as the fixed model beside it.
 void open_sigmastar_models(std::span<const Input> inputs, OpenRun& run) {
-  for (const Input& input : inputs) {
-    const std::string name = input.path.string();
-    const auto file = MappedFile::open(input.path);
-    if (!file) {
-      run.fail(input, file.error());
-      continue;
-    }
-    const auto model = sigmastar::read_model(file->bytes(), name);
-    if (!model) {
-      run.fail(input, model.error());
-      continue;
-    }
-    bool has_timeline = false;
-    for (OpenRun::OpenedProfile& opened : run.profiles()) {
-      if (opened.profile.provenance.format != sigmastar::timeline_format) continue;
-      has_timeline = true;
-      const auto added = sigmastar::add_model(opened.profile, *model, name);
-      if (!added) run.fail(input, added.error());
-    }
-    if (!has_timeline) {
-      run.fail(input, Error{ErrorKind::input,
-                            "a SigmaStar model, which has no times by itself; name its IPU "
-                            "timeline (log_ctrl0.json) beside it"});
+  bool has_model = false;
+  for (const bool are_images : {false, true}) {
+    for (const Input& input : inputs) {
+      const std::string name = input.path.string();
+      const auto file = MappedFile::open(input.path);
+      if (!file) {
+        if (!are_images) run.fail(input, file.error());
+        continue;
+      }
+      const bool is_image = sigmastar::looks_like_image(as_text(file->bytes()));
+      if (is_image != are_images || (is_image && has_model)) continue;
+      has_model = has_model || !is_image;
+      name_layers(input,
+                  is_image ? model_of_image(file->bytes(), name)
+                           : sigmastar::read_model(file->bytes(), name),
+                  run);
     }
   }
 }

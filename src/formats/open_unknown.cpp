@@ -16,7 +16,6 @@ struct OtherKind {
   std::string_view message;
 };
 constexpr OtherKind other_kinds[] = {
-    {"SGSI"sv, "a SigmaStar offline model; npuscope ipu info -m shows what it holds"},
     {"PK\x03\x04"sv, "a zip archive; unpack it and name what was in it"},
     {"SQLite format 3\0"sv, "a SQLite database; open it with sqlite3"},
     {"\x7f"
