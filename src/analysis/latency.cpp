@@ -90,14 +90,18 @@ class SampledLatency {
   bool is_of_beginning(std::size_t row) const {
     const MeasureColumn* depth = column_named("queue depth");
     const MeasureColumn* in_queue = column_named("inferences in queue");
-    if (depth == nullptr || in_queue == nullptr || profile_.spans.instance.empty()) return false;
+    if (depth == nullptr || in_queue == nullptr) return false;
+    for (const std::size_t rows :
+         {depth->values.size(), in_queue->values.size(), profile_.spans.instance.size()}) {
+      if (row >= rows) return false;
+    }
     return std::int64_t{profile_.spans.instance[row]} + 1 < depth->values[row] &&
            in_queue->values[row] < depth->values[row];
   }
 
   std::optional<double> mean_of_steady(const Column<std::int64_t>& all) const {
     std::vector<double> values;
-    for (std::size_t row = 0; row < all.size(); ++row) {
+    for (std::size_t row = 0; row < std::min(all.size(), steady_.size()); ++row) {
       if (all[row] != MeasureColumn::missing && steady_[row]) values.push_back(double(all[row]));
     }
     if (values.empty()) return std::nullopt;

@@ -12,6 +12,7 @@ namespace {
 struct Sample {
   std::int64_t round_trip = 0, enqueue = 0, execution = 0, input_wait = 0;
   std::int64_t in_queue = 1;
+  std::int64_t queue_depth = 1;
 };
 
 // As the reader of latency files makes it, in nanoseconds.
@@ -31,6 +32,7 @@ Profile profile_of(const std::vector<Sample>& samples) {
     profile.spans.kind.push_back(SpanKind::host);
     profile.spans.start.push_back(0);
     profile.spans.duration.push_back(sample.round_trip);
+    profile.spans.instance.push_back(std::uint32_t(profile.spans.instance.size()));
     Phase phase;
     phase.name = profile.strings.intern("enqueue");
     phase.duration = sample.enqueue;
@@ -40,6 +42,7 @@ Profile profile_of(const std::vector<Sample>& samples) {
   column("device input wait", MeasureKind::active, &Sample::input_wait);
   column("host round trip", MeasureKind::wall, &Sample::round_trip);
   column("inferences in queue", MeasureKind::count, &Sample::in_queue);
+  column("queue depth", MeasureKind::count, &Sample::queue_depth);
   return profile;
 }
 
@@ -61,6 +64,28 @@ const LatencyRow* row_named(const Latency& latency, const std::string& name) {
     if (row.name == name) return &row;
   }
   return nullptr;
+}
+
+// Four are kept queued: while the first three come in, fewer are under way.
+TEST(Throughput, LeavesOutWhatWasSampledWhileTheQueueFilled) {
+  std::vector<Sample> samples;
+  for (std::int64_t number = 0; number < 6; ++number) {
+    const std::int64_t in_queue = std::min<std::int64_t>(number + 1, 4);
+    samples.push_back({1000 * in_queue, 0, 1000, 0, in_queue, 4});
+  }
+  const auto steady = analyse_latency(profile_of(samples));
+  ASSERT_TRUE(steady.throughput);
+  EXPECT_FALSE(steady.all_of_beginning);
+  EXPECT_DOUBLE_EQ(steady.throughput->queue_depth, 4);
+  EXPECT_DOUBLE_EQ(steady.throughput->period, 1000);
+  EXPECT_EQ(row_named(steady, "total round trip")->samples, 6u);
+  samples.resize(3);
+  const auto beginning = analyse_latency(profile_of(samples));
+  EXPECT_FALSE(beginning.throughput);
+  EXPECT_TRUE(beginning.all_of_beginning);
+  Profile forged = profile_of(samples);
+  for (MeasureColumn& column : forged.spans.measures) column.values.resize(1);
+  analyse_latency(forged);
 }
 
 TEST(Latency, PercentilesAreThoseOfASlowTwin) {

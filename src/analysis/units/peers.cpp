@@ -63,8 +63,8 @@ class PeerAnalysis {
     const Spans& spans = profile_.spans;
     for (std::size_t row = 0; row < spans.size(); ++row) {
       const OpId op = spans.op[row];
-      if (op == OpId::none || !ports_[index_of(op)]) continue;
-      const std::uint32_t inference = spans.instance.empty() ? 0 : spans.instance[row];
+      if (index_of(op) >= ports_.size() || !ports_[index_of(op)]) continue;
+      const std::uint32_t inference = row < spans.instance.size() ? spans.instance[row] : 0;
       const std::int64_t duration = std::max<std::int64_t>(0, spans.duration[row]);
       PeerRun& run = runs_[{index_of(op), inference}];
       const std::int64_t start = spans.start[row];

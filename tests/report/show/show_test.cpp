@@ -180,6 +180,32 @@ TEST(Show, CountersAlone) {
 TEST(Show, AnEmptyProfileSaysSo) { expect_page("empty", Profile{}); }
 
 // A name is data: it neither steers the terminal nor breaks the table, however long.
+TEST(Show, WhatDevicesSendOneAnotherByBothSides) {
+  ProfileBuilder made("UTIMER", ClockKind::timer, 19.2e6);
+  const UnitId dma = made.unit("DMA", Engine::dma), hvx = made.unit("HVX 0", Engine::hvx);
+  made.span(dma, "send", 0, 192, SpanKind::transfer, "aicmulticastvtcm_out");
+  made.span(hvx, "receive", 200, 300, SpanKind::op, "aicmulticastvtcm_in");
+  made.span(dma, "lost", 300, 400, SpanKind::transfer, "aicmulticastvtcm_out");
+  const auto port = [&](std::size_t op, const char* description, int number) {
+    made.profile.ops[op].output = Bytes{2048};
+    made.profile.ops[op].attributes = made.profile.strings.intern(fmt::format(
+        "{{PortType: P2P, PortDescription: {}, TransactionId: {}}}", description, number));
+  };
+  port(0, "0->1", 1);
+  port(1, "1<-0", 1);
+  port(2, "1->0", 2);
+  const Page page = make_page(made.profile, {});
+  const std::string text = page_text(page, 100);
+  EXPECT_THAT(text, HasSubstr("BETWEEN DEVICES (2 pairs)\n"
+                              "  from  to  transfers       sent   received  waited for, work\n"
+                              "  0     1           1  2.000 KiB  2.000 KiB                 0\n"
+                              "  1     0           1  2.000 KiB        0 B                 0\n"));
+  EXPECT_THAT(text, HasSubstr("1 transfer has one side only"));
+  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
+  EXPECT_EQ(json["profiles"][0]["peers"]["unpaired"], 1);
+  EXPECT_EQ(json["profiles"][0]["peers"]["rows"][0]["sent_bytes"], 2048);
+}
+
 TEST(Show, HostileNamesStayInTheirColumns) {
   ProfileBuilder made("trace time", ClockKind::wall, 1e9);
   made.profile.provenance.files = {"evil\x1b]0;title\x07.json"};

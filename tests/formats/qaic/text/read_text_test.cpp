@@ -175,6 +175,14 @@ TEST(ReadRunnerLog, SaysWhatWasNotMeasured) {
               ElementsAre("input wait was not measured; compile with a higher -stats-level"));
 }
 
+TEST(ReadRunnerLog, PassesOverWhatNpuscopesRunnerAdds) {
+  const Profile profile = read(
+      " ---- Stats ----\nInferenceCnt 1 TotalDuration 5us BatchSize 1 Inf/Sec 2.000\n\n"
+      "Throughput of an activation: device 2.10 Inf/Sec, system 2.00 Inf/Sec, 4.8 % less.\n"
+      "The host keeps the device at work.\n\n");
+  EXPECT_THAT(notes_of(profile), IsEmpty());
+}
+
 TEST(ReadRunnerLog, MakesAProfileOfEachRun) {
   const std::string run =
       " ---- Stats ----\nInferenceCnt 1 TotalDuration 5us BatchSize 1 Inf/Sec 2.000\n";
