@@ -20,8 +20,9 @@ std::string_view throughput_explanation(const analysis::Throughput& throughput) 
       return throughput.queue_depth < 1.5
                  ? "The device waits for inputs, because only one inference is under way: the next "
                    "is sent when it is done. Keep more queued (-S)."
-                 : "The device waits for inputs although others are queued: the host, or its link, "
-                   "delivers them too slowly. Look at submit and at what is sent per inference.";
+                 : "The device waits for inputs although others are queued: too few to cover what "
+                   "the host does with each, or the host or its link delivers them too slowly. "
+                   "Keep more queued (-S); else look at submit and at what is sent per inference.";
     case ThroughputGap::output_wait:
       return "The device waits for outputs to leave: the link to the host is slower than it. Send "
              "less, or keep state on the device (-retained-state).";

@@ -97,6 +97,18 @@ TEST(Program, WithSenselessIdentityIsRefused) {
               HasSubstr("host link"));
 }
 
+TEST(Program, KeepsConstantsOfEveryCoreOrNone) {
+  Program program = sample_program();
+  program.hoisted_bytes.assign(program.cores, 1000);
+  const auto read = read_program(write_program(program), "p.bin");
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->hoisted_bytes, program.hoisted_bytes);
+  EXPECT_THAT(verdict_after([](Program& p) { p.hoisted_bytes.assign(p.cores + 1, 1); }),
+              HasSubstr("what they keep in VTCM"));
+  EXPECT_THAT(verdict_after([](Program& p) { p.hoisted_bytes.assign(p.cores, ~0ull); }),
+              HasSubstr("more than any has"));
+}
+
 TEST(Program, NameCannotLeadOutOfTheOutputFolder) {
   EXPECT_THAT(verdict_after([](Program& p) { p.network_name = "../../etc/x"; }),
               HasSubstr("cannot be part of a file name"));
