@@ -108,7 +108,7 @@ const PathBasis& PathAnalysis::basis() const { return graph_->basis; }
 CriticalPath PathAnalysis::observed() const {
   const PathGraph& graph = *graph_;
   const NodeScale scale(graph);
-  const Schedule schedule = schedule_of(graph, scale);
+  const Schedule schedule = observed_schedule(graph);
   CriticalPath path;
   path.begin = graph.timeline.begin;
   path.wall = length_of(graph.timeline);

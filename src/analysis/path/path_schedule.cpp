@@ -5,6 +5,8 @@
 #include <optional>
 #include <tuple>
 
+#include "npuscope/base/parallel.hpp"
+
 namespace npuscope::analysis {
 namespace {
 
@@ -44,34 +46,56 @@ Binding binding_of(const PathGraph& graph, const NodeScale& scale, const Schedul
   return binding;
 }
 
-}  // namespace
-
-Schedule schedule_of(const PathGraph& graph, const NodeScale& scale) {
+Schedule schedule_for(const PathGraph& graph) {
   Schedule schedule;
   schedule.start.resize(graph.size());
   schedule.end.resize(graph.size());
+  return schedule;
+}
+
+// Of those that end at once the longest, of such the one whose unit and row come first.
+bool is_later(const PathGraph& graph, const Schedule& schedule, std::uint32_t node,
+              std::uint32_t other) {
+  if (schedule.end[node] != schedule.end[other]) return schedule.end[node] > schedule.end[other];
+  if (schedule.start[node] != schedule.start[other]) {
+    return schedule.start[node] < schedule.start[other];
+  }
+  return std::tuple(graph.unit_of(node), graph.row[node], node) <
+         std::tuple(graph.unit_of(other), graph.row[other], other);
+}
+
+void take_if_last(const PathGraph& graph, std::uint32_t node, Schedule& schedule) {
+  if (graph.kind[node] != NodeKind::execution) return;
+  if (schedule.last != none && !is_later(graph, schedule, node, schedule.last)) return;
+  schedule.last = node;
+  schedule.last_end = schedule.end[node];
+}
+
+}  // namespace
+
+Schedule schedule_of(const PathGraph& graph, const NodeScale& scale) {
+  Schedule schedule = schedule_for(graph);
   for (std::uint32_t node = 0; node < graph.size(); ++node) {
     const Binding binding = binding_of(graph, scale, schedule, node);
     const double released = binding.from == none ? double(graph.start[node]) : binding.time;
     const double duration = double(graph.end[node] - graph.start[node]);
     schedule.start[node] = released + double(graph.delay[node]);
     schedule.end[node] = schedule.start[node] + (duration > 0 ? duration * scale.of(node) : 0);
-    // Of those that end at once the longest, of such the one whose unit and row come first.
-    const auto later = [&](std::uint32_t other) {
-      if (schedule.end[node] != schedule.end[other])
-        return schedule.end[node] > schedule.end[other];
-      if (schedule.start[node] != schedule.start[other]) {
-        return schedule.start[node] < schedule.start[other];
-      }
-      return std::tuple(graph.unit_of(node), graph.row[node], node) <
-             std::tuple(graph.unit_of(other), graph.row[other], other);
-    };
-    const bool ends_last = schedule.last == none || later(schedule.last);
-    if (graph.kind[node] == NodeKind::execution && ends_last) {
-      schedule.last = node;
-      schedule.last_end = schedule.end[node];
-    }
+    take_if_last(graph, node, schedule);
   }
+  return schedule;
+}
+
+Schedule observed_schedule(const PathGraph& graph) {
+  Schedule schedule = schedule_for(graph);
+  const std::vector<RowRange> parts = ranges_of(graph.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (std::size_t node = parts[part].first; node < parts[part].last; ++node) {
+      schedule.start[node] = double(graph.start[node]);
+      schedule.end[node] = double(graph.end[node]);
+    }
+  });
+  for (std::uint32_t node = 0; node < graph.size(); ++node) take_if_last(graph, node, schedule);
   return schedule;
 }
 

@@ -11,7 +11,7 @@ namespace npuscope::analysis {
 
 // By node, ticks since the timeline's begin. Whole numbers for the observed durations.
 struct Schedule {
-  std::vector<double> start, end;
+  Column<double> start, end;
   double last_end = 0;
   std::uint32_t last = PathGraph::none;  // the node that ends then
 };
@@ -43,6 +43,8 @@ class NodeScale {
 };
 
 Schedule schedule_of(const PathGraph& graph, const NodeScale& scale);
+// That of the observed durations, which by the delays of the graph is what was observed.
+Schedule observed_schedule(const PathGraph& graph);
 
 // A node on the path and how it was let go.
 struct PathNode {

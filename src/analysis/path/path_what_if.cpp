@@ -48,7 +48,7 @@ double PathAnalysis::wall_if(const Scaling& scaling) const {
 WhatIf PathAnalysis::what_if(const Scaling& scaling) const {
   const PathGraph& graph = *graph_;
   const NodeScale as_it_was(graph), scale(graph, scaling);
-  const Schedule before = schedule_of(graph, as_it_was), after = schedule_of(graph, scale);
+  const Schedule before = observed_schedule(graph), after = schedule_of(graph, scale);
   const double wall = double(length_of(graph.timeline)), tail = wall - before.last_end;
   WhatIf result;
   result.before = wall;
