@@ -8,6 +8,7 @@
 #include "formats/sigmastar/layer_keys.hpp"
 #include "formats/sigmastar/layer_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::sigmastar {
 namespace {
@@ -95,6 +96,7 @@ class IpuProfile {
   void name_units();
   void set_kinds();
   void set_clock();
+  void number_inferences();
   void count_in_cycles(double rate);
   void take_told_cycles(std::int64_t rounding);
   void keep_cycles_apart();
@@ -119,6 +121,7 @@ Profile IpuProfile::run() {
   name_units();
   set_kinds();
   set_clock();
+  number_inferences();
   add_measures();
   say_what_overlaps();
   add_bytes();
@@ -236,6 +239,29 @@ void IpuProfile::keep_cycles_apart() {
       profile_.spans.processor_cycles[layer.row] = std::llround(layer.cycles);
     }
   }
+}
+
+// Of a log of several inferences, where the core control says when each began and ended and all
+// work is in one of them.
+void IpuProfile::number_inferences() {
+  Spans& spans = profile_.spans;
+  std::vector<Interval> inferences;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (spans.kind[row] == SpanKind::inference) inferences.push_back(interval_of(spans, row));
+  }
+  if (inferences.size() < 2) return;
+  std::sort(inferences.begin(), inferences.end(),
+            [](const Interval& a, const Interval& b) { return a.begin < b.begin; });
+  Column<std::uint32_t> instance;
+  instance.reserve(spans.size());
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const auto next =
+        std::partition_point(inferences.begin(), inferences.end(),
+                             [&](const Interval& each) { return each.begin <= spans.start[row]; });
+    if (next == inferences.begin() || (next - 1)->end < interval_of(spans, row).end) return;
+    instance.push_back(std::uint32_t(next - inferences.begin() - 1));
+  }
+  spans.instance = std::move(instance);
 }
 
 void IpuProfile::add_measures() {

@@ -124,11 +124,14 @@ class TimelineWriter {
         named[std::size_t(engine)] = true;
         put_name("thread_name", process, engine, name_of(each.engine));
       }
+      const bool is_inference = each.engine == LogEngine::run;
+      const std::string name =
+          is_inference ? std::string("inference") : fmt::format("layer {}", each.layer);
       begin_event();
-      put(R"({{"ph":"X","name":"{} {}","pid":{},"tid":{},)",
-          each.engine == LogEngine::run ? "inference" : "layer", each.layer, process, engine);
+      put(R"({{"ph":"X","name":"{}","pid":{},"tid":{},)", name, process, engine);
       put_times(each.begin, each.end);
       if (each.bytes > 0) put(R"(,"args":{{"bytes":{}}})", each.bytes);
+      if (is_inference) put(R"(,"args":{{"inference":{}}})", each.layer);
       put("}}");
     }
   }

@@ -139,6 +139,37 @@ TEST(TileEdges, BecomeFlowsAndBytesOfTheProfile) {
   EXPECT_THAT(layers, Not(HasSubstr("waits")));
 }
 
+// What is recorded of a run of two inferences, with `last_end` of the second one's work.
+Profile two_inferences(std::uint64_t last_end) {
+  LogWriter core(layout(), default_log_bytes), control(layout(), default_log_bytes);
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const std::uint64_t start = 1000 * i;
+    control.write({LogEngine::run, LogMark::begin, i, start});
+    core.write({LogEngine::layer, LogMark::begin, 0, start + 100});
+    core.write({conv, LogMark::begin, 0, start + 100, 1});
+    core.write({conv, LogMark::end, 0, i == 0 ? 600 : last_end, 1});
+    core.write({LogEngine::layer, LogMark::end, 0, i == 0 ? 600 : last_end});
+    control.write({LogEngine::run, LogMark::end, i, start + 700});
+  }
+  const auto log = [](const LogWriter& from) {
+    return *decode_log(as_byte_span(from.bytes()), layout(), "log");
+  };
+  std::string text;
+  write_timeline(join_logs({log(core)}, {0}, log(control), layout(), 900e6), {"ipu-muffin"},
+                 [&](std::string_view piece) { text += piece; });
+  const auto source = open_byte_source(text, "log_ctrl0.json");
+  return make_ipu_profile(*chrome::read_events(**source));
+}
+
+TEST(IpuInferences, AreNumberedWhereTheCoreControlTellsThemApart) {
+  const Profile profile = two_inferences(1600);
+  ASSERT_EQ(profile.spans.instance.size(), profile.spans.size());
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    EXPECT_EQ(profile.spans.instance[row], profile.spans.start[row] < 900 ? 0u : 1u);
+  }
+  EXPECT_EQ(two_inferences(1800).spans.instance.size(), 0u);  // work after the interrupt
+}
+
 // Whatever stands in a log, its arrows lead from an end to a begin that is not before it.
 TEST(TileEdges, OfAnyBytesLeadForward) {
   std::mt19937 random(5);

@@ -59,7 +59,7 @@ TEST(WriteIpuTimeline, LayersWithTheirPercentages) {
 {"ph":"X","name":"layer 0","pid":1,"tid":0,"ts":0.050,"dur":0.040,"args":{"index":0,"total_cycle":32,"conv_cycle_percent":0.000,"vector_cycle_percent":0.000,"dma_load_cycle_percent":50.000,"dma_store_cycle_percent":0.000}},
 {"ph":"M","name":"process_name","pid":1000,"tid":0,"args":{"name":"corectrl"}},
 {"ph":"M","name":"thread_name","pid":1000,"tid":6,"args":{"name":"run"}},
-{"ph":"X","name":"inference 0","pid":1000,"tid":6,"ts":0.000,"dur":0.200}
+{"ph":"X","name":"inference","pid":1000,"tid":6,"ts":0.000,"dur":0.200,"args":{"inference":0}}
 ]}
 )");
 }
