@@ -162,6 +162,20 @@ TEST(Devices, TakeRandomModels) {
   }
 }
 
+// HVX works on what the HMX has finished there, too; the exchanges stay what they were.
+TEST(Devices, AreCutAlongPiecesWhenAskedTo) {
+  const Graph graph = generated_model("bert-base", {8, 128, 0}, 2);
+  CompileOptions options = options_for(4);
+  const auto whole = compiled_for(graph, 2, options);
+  options.cuts_slices = true;
+  const auto cut = compiled_for(graph, 2, options);
+  const auto joined = qaic::join_slices(programs_of(cut), "cut");
+  EXPECT_TRUE(joined) << joined.error().message;
+  EXPECT_GT(cut[0].program.tasks.size(), whole[0].program.tasks.size());
+  EXPECT_EQ(hmx_macs(cut), hmx_macs(whole));
+  EXPECT_EQ(matrices(cut), matrices(whole));
+}
+
 TEST(Devices, NeedALinkBetweenThem) {
   Target target = aic100();
   target.peer_bytes_per_s = 0;
