@@ -163,7 +163,7 @@ std::size_t VectorLowering::stream_chain(const Chain& chain) {
       core_bytes[core] = all * (index + 1) / tiles - all * index / tiles;
     }
     emit_chain_tile(chain, {std::size_t(index), std::size_t(tiles), home, {}, core_bytes});
-    store_tile(result, home, core_bytes);
+    store_result_tile(result, home, core_bytes);
     release(home);
   }
   position_ = chain.nodes.back();

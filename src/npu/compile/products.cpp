@@ -149,7 +149,7 @@ void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
     add_compute(spec, tile.reads, tile.writes, parts);
   }
   if (!result.streamed) return;
-  store_tile(result.storage, tile.writes, tile.output_bytes);
+  store_result_tile(result.storage, tile.writes, tile.output_bytes);
   release(tile.writes);
 }
 
@@ -203,7 +203,8 @@ std::vector<std::uint64_t> MatrixLowering::product_sizes(const MatrixJob& job,
                                         tiling.chunks - 1, tiling.chunks);
   const std::uint64_t block =
       device_bytes(largest(last.rows) * target_.hmx_alignment, type_of(job.plan->result));
-  sizes.push_back(std::min(largest(last.output_bytes) + block, largest(result.core_bytes)));
+  sizes.insert(sizes.end(), tiles_at_once(result),
+               std::min(largest(last.output_bytes) + block, largest(result.core_bytes)));
   return sizes;
 }
 
@@ -347,7 +348,7 @@ std::uint64_t MatrixLowering::find_batch_room(const MatrixJob& job, std::vector<
         auto sizes = streamed_sizes(operands, cuts);
         if (result.streamed) {
           const ProductTile last = batch_tile(job, result.core_bytes, cuts - 1, cuts, true);
-          sizes.push_back(largest(last.output_bytes));
+          sizes.insert(sizes.end(), tiles_at_once(result), largest(last.output_bytes));
         }
         return sizes;
       },

@@ -189,7 +189,7 @@ Operand Residency::prepare(TensorId id, const Partition& needed, Layout layout) 
 void Residency::keep_result(const NodeResult& result) {
   Storage& storage = storages_[result.storage];
   storage.in_ddr = result.streamed;
-  storage.ddr_layout = storage.layout;
+  storage.ddr_layout = leaves_flat(result.storage) ? Layout::flat : storage.layout;
   storage.buffer = result.buffer;
   if (result.buffer != BufferId::none) {
     resident_.push_back(result.storage);

@@ -142,6 +142,15 @@ class Residency : protected TaskWriter {
   // What one of `tiles` tiles reads of the operands that lie in VTCM.
   std::uint64_t bytes_of_resident(std::span<const Operand> operands, std::uint64_t tiles) const;
   void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes);
+  // The same of a result that is stored tile by tile: the host takes outputs flat.
+  void store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes);
+  bool leaves_flat(StorageId id) const {
+    return storages_[id].output_uses > 0 && storages_[id].layout == Layout::d32;
+  }
+  // How many tiles of a streamed result lie in VTCM at once.
+  std::size_t tiles_at_once(const NodeResult& result) const {
+    return leaves_flat(result.storage) ? 2 : 1;
+  }
   void keep_result(const NodeResult& result);
 
   // Whether operators on tensors in VTCM are cut along the pieces of those. Schematics, which

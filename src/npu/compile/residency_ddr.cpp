@@ -47,6 +47,23 @@ void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_
   }
 }
 
+void Residency::store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes) {
+  if (!leaves_flat(id)) return store_tile(id, buffer, core_bytes);
+  const std::string kernel = "aicconvertfromd32";
+  const BufferId flat = allocate(core_bytes, Lifetime::tile);
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    if (core_bytes[core] == 0) continue;
+    TaskSpec spec = vector_task(kernel, node_name_, storages_[id].type);
+    spec.core = core;
+    spec.output_bytes = core_bytes[core];
+    spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
+    spec.tensor = storages_[id].views[0];
+    add_compute(spec, std::span(&buffer, 1), flat);
+  }
+  store_tile(id, flat, core_bytes);
+  release(flat);
+}
+
 bool Residency::is_retained(const Storage& storage) const {
   return std::any_of(storage.views.begin(), storage.views.end(),
                      [&](TensorId view) { return retained_[std::size_t(view)]; });

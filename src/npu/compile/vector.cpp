@@ -196,7 +196,9 @@ void VectorLowering::run_vector_tiles(const Node& node, const VectorKernel& kern
         const std::uint64_t cuts = usual_tiles(operands, results) * times;
         auto sizes = streamed_sizes(operands, cuts);
         for (const NodeResult& result : results) {
-          if (result.streamed) sizes.push_back(divide_up(largest(result.core_bytes), cuts));
+          if (!result.streamed) continue;
+          sizes.insert(sizes.end(), tiles_at_once(result),
+                       divide_up(largest(result.core_bytes), cuts));
         }
         return sizes;
       },
@@ -346,7 +348,7 @@ void VectorLowering::emit_vector_tile(const VectorKernel& kernel, const VectorTi
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].streamed) continue;
-    store_tile(results[i].storage, writes[i], tile.result_bytes[i]);
+    store_result_tile(results[i].storage, writes[i], tile.result_bytes[i]);
     release(writes[i]);
   }
 }

@@ -197,6 +197,26 @@ TEST(LargeTensors, GoThroughARowThatKeepsManyTiles) {
   EXPECT_EQ(network.metrics.cores[0].ddr_read_bytes, 24ull * 64 * 128 * 128 * 2);
 }
 
+// The HMX writes d32, the host takes flat tensors, however large they are.
+TEST(LargeTensors, LeaveFlat) {
+  for (const char* rows : {"128", "65536"}) {
+    const auto network = compiled(parsed(fmt::format(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      product (float[{0},512] a, float[512,512] b) => (float[{0},512] y) {{ y = MatMul (a, b) }})",
+                                                     rows)),
+                                  options_for(2));
+    std::uint64_t converted = 0;
+    for (const auto& core : network.descriptor.stats.ops) {
+      for (const auto& group : core) {
+        for (const qaic::OpNameKind& op : group) {
+          converted += op.kind == "aicconvertfromd32" ? op.output_size : 0;
+        }
+      }
+    }
+    EXPECT_EQ(converted, std::stoull(rows) * 512 * 2);
+  }
+}
+
 TEST(Residency, CountsAnOperatorThatTakesATensorTwiceOnce) {
   const auto network = compiled(parsed(R"(
       <ir_version: 8, opset_import: ["" : 13]>
