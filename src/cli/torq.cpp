@@ -47,10 +47,20 @@ void add_annotate(CLI::App& torq, ExitStatus& status) {
   command->add_option("--source", request->sources, "folder to look for the model's source in")
       ->allow_extra_args(false)
       ->type_name("DIR");
+  const auto form = std::make_shared<std::string>("current");
+  command
+      ->add_option("--format", *form,
+                   "columns of a .csv: current, old-host (of 2026-01), nss (of 2025-10)")
+      ->check(CLI::IsMember({"current", "old-host", "nss"}))
+      ->capture_default_str();
   command->add_option("--mhz", request->mhz, "clock of the estimates in a .pb")
       ->check(real_number(least_mhz, most_mhz))
       ->capture_default_str();
-  command->callback([request, &status] { status = annotate(*request); });
+  command->callback([request, form, &status] {
+    if (*form == "old-host") request->older = torq::OlderForm::host;
+    if (*form == "nss") request->older = torq::OlderForm::nss;
+    status = annotate(*request);
+  });
 }
 
 // --- overview ---

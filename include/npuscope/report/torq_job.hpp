@@ -30,8 +30,9 @@ Result<TorqFiles> sort_torq_files(const std::vector<std::string>& paths);
 struct TorqAnnotateRequest {
   std::string debug;  // a folder or file
   std::string runtime;
-  std::string output;                // .csv, .xlsx or .pb decides the form
-  std::vector<std::string> sources;  // more folders to look for the model's source in
+  std::string output;                    // .csv, .xlsx or .pb decides the form
+  std::optional<torq::OlderForm> older;  // of a .csv
+  std::vector<std::string> sources;      // more folders to look for the model's source in
   double mhz = torq::compile_clock_mhz;
 };
 

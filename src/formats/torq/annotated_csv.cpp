@@ -16,18 +16,6 @@ constexpr std::string_view header =
     "dma_out_used_in_program;cdma_used_in_program;css_used_in_program;timestamp_start;"
     "timestamp_end;location\n";
 
-// A spreadsheet takes what begins with = + or - for a formula; names from files are none.
-std::string field(std::string_view text) {
-  const bool is_formula = !text.empty() && std::string_view("=+-\t\r").find(text[0]) != text.npos;
-  if (!is_formula && text.find_first_of(";\"\r\n") == text.npos) return std::string(text);
-  std::string quoted = is_formula ? "\"'" : "\"";
-  for (const char c : text) {
-    if (c == '"') quoted += '"';
-    quoted += c;
-  }
-  return quoted + '"';
-}
-
 // A row's texts before the total, between it and the times, and behind them.
 struct RowText {
   std::string before, between, behind;
@@ -38,14 +26,15 @@ RowText text_of(const ActionRow& row, bool fractional_jobs) {
   const std::string job = !row.job          ? ""
                           : fractional_jobs ? fmt::format("{}.0", *row.job)
                                             : fmt::format("{}", *row.job);
-  text.before = fmt::format("{};{};{};{};{};", row.action, job, field(row.operation),
-                            field(joined(row.kernels, ",")), field(joined(row.operators, " ")));
+  text.before =
+      fmt::format("{};{};{};{};{};", row.action, job, table_field(row.operation),
+                  table_field(joined(row.kernels, ",")), table_field(joined(row.operators, " ")));
   text.between = ";";
   for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
     if (row.uses) text.between += (*row.uses)[unit] ? "True" : "False";
     text.between += ';';
   }
-  text.behind = fmt::format(";{}\n", field(row.location));
+  text.behind = fmt::format(";{}\n", table_field(row.location));
   return text;
 }
 
@@ -72,7 +61,8 @@ class Writer {
     for (const HalCall& call : annotation_.hal) {
       const RowText text{fmt::format("-1;;{}.{};;;", annotation_.strings[call.dispatch],
                                      annotation_.strings[call.type]),
-                         ";;;;;;;", fmt::format(";{}\n", field(location_of(annotation_, call)))};
+                         ";;;;;;;",
+                         fmt::format(";{}\n", table_field(location_of(annotation_, call)))};
       add(text, call.begin_us, call.end_us);
     }
     file_.write(line_);

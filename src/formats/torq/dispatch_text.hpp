@@ -33,7 +33,7 @@ struct DispatchText {
   struct Task {
     std::uint32_t block = 0;  // in Program::blocks
     NssTask task;
-    std::vector<Step> starts{}, waits{};
+    std::vector<Step> configures{}, starts{}, waits{};
     std::array<Transfer, work_kind_count> transfer{};
   };
   struct Block {

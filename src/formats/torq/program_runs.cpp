@@ -102,6 +102,8 @@ class Follower {
   void wait(const DispatchText::Control& control);
   void follow(const DispatchText::Program& program, const DispatchText::Control& control,
               ProgramRun& run);
+  void list(const DispatchText::Task& task, const std::vector<std::string>& kernels,
+            ProgramRun& run);
   void begin(const DispatchText::Step& step, const DispatchText::Task& task,
              std::string_view kernel, ProgramRun& run);
   void end(const DispatchText::Step& step, const NssTask& task, ProgramRun& run);
@@ -115,6 +117,7 @@ class Follower {
   std::map<std::string_view, std::uint32_t> open_;  // programs by invocation
   std::array<std::vector<UnitWork>, npu_unit_count> pending_;
   std::map<std::size_t, ProgramValues> values_;
+  std::map<std::int64_t, std::string> last_kernels_;  // of slices
 };
 
 void add_kernel(ProgramRun& run, const std::string& kernel) {
@@ -174,9 +177,11 @@ void Follower::follow(const DispatchText::Program& program, const DispatchText::
   ProgramValues& values = values_of(std::size_t(&program - text_.programs.data()));
   run.first_task = std::uint32_t(dispatch_.tasks.size());
   run.task_count = std::uint32_t(program.tasks.size());
+  run.first_operation = std::uint32_t(dispatch_.operations.size());
   for (const DispatchText::Task& task : program.tasks) {
     dispatch_.tasks.push_back(task.task);
     widen(run.cycles, task.task.cycles);
+    std::vector<std::string> kernels;  // of the task's starts of slices
     // By kind, not by place: the vendor's tools take the slices first.
     for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
       for (const DispatchText::Step& step : task.starts) {
@@ -190,6 +195,7 @@ void Follower::follow(const DispatchText::Program& program, const DispatchText::
           } else {
             note("slices whose program nothing describes");
           }
+          kernels.push_back(kernel);
         }
         begin(step, task, kernel, run);
       }
@@ -201,6 +207,42 @@ void Follower::follow(const DispatchText::Program& program, const DispatchText::
         }
       }
     }
+    list(task, kernels, run);
+  }
+}
+
+// In the order of the vendor's older tables: DMA in, slices, DMA out, CSS, CDMA.
+void Follower::list(const DispatchText::Task& task, const std::vector<std::string>& kernels,
+                    ProgramRun& run) {
+  struct Names {
+    WorkKind kind;
+    std::string_view configure, start, wait;
+  };
+  constexpr Names order[] = {
+      {WorkKind::dma_in, "torq_hw.dma_in_cfg", "torq_hw.dma_in_start", "torq_hw.dma_in_wait"},
+      {WorkKind::slice, "", "torq_hw.slice_start", "torq_hw.slice_wait"},
+      {WorkKind::dma_out, "torq_hw.dma_out_cfg", "torq_hw.dma_out_start", "torq_hw.dma_out_wait"},
+      {WorkKind::css, "", "torq_hw.css_start", "torq_hw.css_wait"},
+      {WorkKind::cdma, "", "torq_hw.cdma_start", "torq_hw.cdma_wait"}};
+  std::size_t started = 0;
+  const auto add = [&](const Names& names, std::string_view name,
+                       const std::vector<DispatchText::Step>& steps, bool starts) {
+    for (const DispatchText::Step& step : steps) {
+      if (step.kind != names.kind) continue;
+      TaskOperation operation{.name = name};
+      if (step.kind == WorkKind::slice) {
+        operation.slice = std::int32_t(step.slice == 1);
+        if (starts) last_kernels_[step.slice] = kernels[started++];
+        operation.kernel = last_kernels_[step.slice];
+      }
+      dispatch_.operations.push_back(std::move(operation));
+      ++run.operation_count;
+    }
+  };
+  for (const Names& names : order) {
+    add(names, names.configure, task.configures, false);
+    add(names, names.start, task.starts, true);
+    add(names, names.wait, task.waits, false);
   }
 }
 

@@ -218,6 +218,7 @@ void DispatchReader::take_task_op(std::uint32_t index, DispatchText::Task& task)
     added.slice = integer_attribute(each.head, "id").value_or(0);
     added.location = location(index);
     const auto values = values_in(each.head);
+    if (step == "_cfg") task.configures.push_back(added);
     if (step == "_cfg" && values.size() >= 2) {
       task.transfer[std::size_t(known.kind)] = {values[0], values[1]};
     } else if (step == "_start") {

@@ -7,6 +7,7 @@
 #include "npuscope/npu/ipu/ipu_target.hpp"
 #include "npuscope/npu/target/target.hpp"
 #include "npuscope/npu/target/target_file.hpp"
+#include "npuscope/npu/torq/target.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -75,11 +76,27 @@ analysis::Peaks peaks_of(const npu::IpuTarget& target) {
   return peaks;
 }
 
+// Both directions of a Torq's DMA share XRAM; 2-byte elements take twice the ALU.
+analysis::Peaks peaks_of(const npu::TorqTarget& target) {
+  analysis::Peaks peaks;
+  peaks.source = "target " + target.name;
+  peaks.ddr_bytes_per_s = target.device.xram_bytes_per_cycle * target.clock_hz;
+  const double macs = double(target.slices.count) * double(target.slices.alu_width);
+  peaks.macs_per_cycle = {macs, macs / 2, std::nullopt};
+  peaks.core_hz = target.clock_hz;
+  return peaks;
+}
+
 Result<analysis::Peaks> peaks_of(const std::string& target_name) {
   const auto file = npu::find_target_file(target_name);
   if (!file) return tl::unexpected(file.error());
   if (file->architecture == npu::TargetArchitecture::ipu) {
     const auto target = npu::parse_ipu_target(file->toml, file->name);
+    if (!target) return tl::unexpected(target.error());
+    return peaks_of(*target);
+  }
+  if (file->architecture == npu::TargetArchitecture::torq) {
+    const auto target = npu::read_torq_target(*file);
     if (!target) return tl::unexpected(target.error());
     return peaks_of(*target);
   }

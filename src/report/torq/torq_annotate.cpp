@@ -12,6 +12,10 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
     return usage_error("{}: an annotated run is written as .csv, .xlsx or .pb; name such a file",
                        request.output);
   }
+  if (request.older && ending != ".csv") {
+    return usage_error("{}: the older forms are tables; name a .csv file, or leave out --format",
+                       request.output);
+  }
   const std::string inputs[] = {request.runtime, request.debug};
   if (const auto status = check_output_is_no_input(inputs, output); !status) {
     return tl::unexpected(status.error());
@@ -27,13 +31,19 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
   if (!log) return tl::unexpected(log.error());
   const auto annotation = torq::annotate(*log, *debug);
   if (!annotation) return tl::unexpected(annotation.error());
-  const Status written = ending == ".csv" ? torq::write_annotated_csv(*annotation, output)
+  TorqAnnotateOutcome outcome;
+  outcome.rows = annotation->begin_us.size() + annotation->hal.size();
+  if (request.older) {
+    const auto rows = torq::write_older_csv(*annotation, *log, *request.older, output);
+    if (!rows) return tl::unexpected(rows.error());
+    outcome.rows = *rows;
+  }
+  const Status written = request.older      ? Status{}
+                         : ending == ".csv" ? torq::write_annotated_csv(*annotation, output)
                          : ending == ".xlsx"
                              ? torq::write_annotated_xlsx(*annotation, output)
                              : torq::write_annotated_trace(*annotation, output, request.mhz);
   if (!written) return tl::unexpected(written.error());
-  TorqAnnotateOutcome outcome;
-  outcome.rows = annotation->begin_us.size() + annotation->hal.size();
   outcome.notes = annotation->notes;
   outcome.notes.insert(outcome.notes.end(), debug->notes.begin(), debug->notes.end());
   if (debug->sources->missing_files() > 0) {

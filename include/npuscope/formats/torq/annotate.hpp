@@ -81,6 +81,12 @@ bool looks_like_annotated_csv(std::string_view head);
 Result<Profile> read_annotated_profile(ByteSource& source);
 
 Status write_annotated_csv(const Annotation& annotation, const std::filesystem::path& path);
+// The tables of older tools, a row per operation of the hardware: `host` as of 2026-01 (16
+// columns), `nss` as of 2025-10 (11 columns, NSS programs only). Invocations without times are left
+// out. Returns how many rows it wrote. `log` is what the annotation was made of.
+enum class OlderForm : std::uint8_t { host, nss };
+Result<std::uint64_t> write_older_csv(const Annotation& annotation, const RuntimeLog& log,
+                                      OlderForm form, const std::filesystem::path& path);
 // An output error beyond the 1,048,575 rows that a sheet holds.
 Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem::path& path);
 

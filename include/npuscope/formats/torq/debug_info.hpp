@@ -50,6 +50,13 @@ struct NssTask {
   std::optional<Interval> cycles{};
 };
 
+// What a task tells a unit to do: torq_hw.dma_in_cfg, torq_hw.slice_start …
+struct TaskOperation {
+  std::string_view name{};  // of static storage
+  std::int32_t slice = -1;  // of slices
+  std::string kernel{};     // that a slice starts, or that it ran last
+};
+
 inline constexpr std::uint32_t no_program = ~std::uint32_t{0};
 
 enum class Executor : std::uint8_t { nss, host, other };
@@ -65,6 +72,9 @@ struct ProgramRun {
   UnitUse uses{};
   std::vector<std::string> kernels{};  // of the slices, each once, in their order
   std::uint32_t first_task = 0, task_count = 0;
+  // In DispatchInfo::operations: those of its tasks, within a task in the order of the older
+  // tables.
+  std::uint32_t first_operation = 0, operation_count = 0;
   std::vector<std::uint32_t> work{};  // in DispatchInfo::work: what ended in this program
   std::optional<Interval> cycles{};   // estimated
 };
@@ -87,6 +97,7 @@ struct DispatchInfo {
   std::vector<ProgramRun> programs{};
   std::vector<NssTask> tasks{};
   std::vector<UnitWork> work{};
+  std::vector<TaskOperation> operations{};
   std::vector<Note> notes{};
 
   const Action* action(std::int64_t id) const;

@@ -1,0 +1,170 @@
+// npuscope compile and run for a Torq NPU, as a user runs them, and every Torq command on what they
+// write.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "cli/program.hpp"
+#include "cli/trace_folder.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+const std::string model = NPUSCOPE_SOURCE_DIR "/models/light_squeezenet.onnx";
+
+std::string contents(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class TorqReference : public TraceFolder {
+ protected:
+  Outcome compile(std::vector<std::string> more = {}) const {
+    std::vector<std::string> all{"compile", "-m", model, "--target", "torq-sl2610"};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_npuscope(all);
+  }
+  // Program, timeline, debug information and log.
+  void make() const {
+    const Outcome compiled = compile({"-o", path("p.torq"), "--torq-enable-profiling",
+                                      "--torq-dump-profiling=" + path("timeline.csv"),
+                                      "--torq-debug-info=" + path("debug")});
+    ASSERT_EQ(compiled.status, 0) << compiled.errors;
+    ASSERT_EQ(compiled.errors, "");
+    const Outcome ran = run_npuscope(
+        {"run", path("p.torq"), "--torq_profile_host=" + path("runtime.csv"), "-n", "3"});
+    ASSERT_EQ(ran.status, 0) << ran.errors;
+    EXPECT_THAT(ran.output, HasSubstr("inference time"));
+    EXPECT_THAT(ran.output, HasSubstr("inferences     3"));
+  }
+};
+
+TEST_F(TorqReference, MakesWhatEveryCommandReads) {
+  make();
+  const std::string log = path("runtime.csv"), debug = path("debug");
+  const std::vector<std::pair<std::vector<std::string>, std::string>> commands{
+      {{"torq", "annotate", debug, log, path("out.csv")}, "wrote"},
+      {{"torq", "annotate", debug, log, path("out.pb")}, "wrote"},
+      {{"torq", "annotate", debug, log, path("host.csv"), "--format=old-host"}, "wrote"},
+      {{"torq", "annotate", debug, log, path("nss.csv"), "--format", "nss"}, "wrote"},
+      {{"torq", "overview", log, debug}, "Host Copy"},
+      {{"torq", "timeline", log, debug}, "measured by estimated"},
+      {{"torq", "timeline", path("timeline.csv")}, "ESTIMATES"},
+      {{"show", log, debug}, "onnx.Conv@L"},
+      {{"ops", log, debug}, "onnx.Conv@L"},
+      {{"units", path("timeline.csv")}, "Slice 1"},
+      {{"path", path("timeline.csv")}, "CRITICAL PATH"},
+      {{"memory", path("timeline.csv")}, "DDR read"}};
+  for (const auto& [command, expected] : commands) {
+    const Outcome outcome = run_npuscope(command);
+    EXPECT_EQ(outcome.status, 0) << command[0] << " " << command[1] << ": " << outcome.errors;
+    EXPECT_EQ(outcome.errors, "") << command[0] << " " << command[1];
+    EXPECT_THAT(outcome.output, HasSubstr(expected));
+  }
+  EXPECT_THAT(contents(path("host.csv")),
+              StartsWith("action_id;job_id;operation;invocation_name;"));
+  EXPECT_THAT(contents(path("nss.csv")), StartsWith("nss_program_index;operation;slice_id;"));
+  EXPECT_THAT(contents(log), StartsWith("dispatch_name,invocation_id,action_id,timestamp_us,event\n"
+                                        "main_dispatch_0_conv2d,0,-1,1000000,INIT_BEGIN\n"));
+}
+
+TEST_F(TorqReference, TheSameModelMakesTheSameBytes) {
+  make();
+  const std::string log = contents(path("runtime.csv")), program = contents(path("p.torq"));
+  const std::string timeline = contents(path("timeline.csv"));
+  make();
+  EXPECT_EQ(contents(path("runtime.csv")), log);
+  EXPECT_EQ(contents(path("p.torq")), program);
+  EXPECT_EQ(contents(path("timeline.csv")), timeline);
+}
+
+TEST_F(TorqReference, PrintsJson) {
+  const Outcome compiled = compile({"-o", path("p.torq"), "--json"});
+  ASSERT_EQ(compiled.status, 0) << compiled.errors;
+  const auto json = nlohmann::json::parse(compiled.output);
+  EXPECT_EQ(json["compilation"]["target"], "torq-sl2610");
+  EXPECT_EQ(json["dispatches"]["rows"].size(), json["compilation"]["dispatches"]);
+  const Outcome ran = run_npuscope({"run", path("p.torq"), "--json"});
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  const auto run = nlohmann::json::parse(ran.output);
+  EXPECT_GT(run["run"]["inference_seconds"], run["run"]["nss_seconds"]);
+  EXPECT_EQ(run["units"]["rows"].size(), 6u);
+}
+
+TEST_F(TorqReference, RefusesWhatMakesNoSense) {
+  struct Case {
+    std::vector<std::string> more;
+    const char* error;
+  };
+  const std::vector<Case> cases{
+      {{}, "npuscope: --output is required; name the program to write\n"},
+      {{"-o", path("p"), "--torq-dump-profiling", path("t")},
+       "npuscope: --torq-dump-profiling writes estimates; add --torq-enable-profiling\n"},
+      {{"-o", path("p"), "-stats-level=70"},
+       "npuscope: --stats-level is for a Cloud AI 100 or Hexagon NPU; torq-sl2610 is a Synaptics "
+       "Torq NPU: leave it out, or choose another --target\n"},
+      {{"-o", model}, "npuscope: "}};
+  for (const Case& each : cases) {
+    const Outcome outcome = compile(each.more);
+    EXPECT_EQ(outcome.status, 2);
+    EXPECT_THAT(outcome.errors, StartsWith(each.error));
+    EXPECT_FALSE(fs::exists(path("p")));
+  }
+  EXPECT_EQ(compile({"-o", path("no/p")}).status, 4);
+  EXPECT_EQ(compile({"-o", path("p"), "--torq-debug-info=/dev/null/x"}).status, 4);
+  const Outcome other = run_npuscope(
+      {"compile", "-m", model, "-aic-binary-dir=" + path("bin"), "--torq-enable-profiling"});
+  EXPECT_EQ(other.status, 2);
+  EXPECT_THAT(other.errors,
+              StartsWith("npuscope: --torq-enable-profiling is for a Synaptics Torq"));
+}
+
+TEST_F(TorqReference, RunRefusesOtherFilesAndFlags) {
+  ASSERT_EQ(compile({"-o", path("p.torq")}).status, 0);
+  const auto run = [](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "run");
+    return run_npuscope(arguments);
+  };
+  const Outcome flag = run({path("p.torq"), "--aic-profiling-type=trace"});
+  EXPECT_EQ(flag.status, 2);
+  EXPECT_THAT(flag.errors, HasSubstr("--aic-profiling-type is for programs of Cloud AI 100"));
+  EXPECT_EQ(run({path("p.torq"), "-n", "0"}).status, 2);
+  EXPECT_EQ(run({path("p.torq"), "--torq_profile_host=" + path("p.torq")}).status, 2);
+  EXPECT_EQ(run({path("p.torq"), "--torq_profile_host=" + path("no/log")}).status, 4);
+  const std::string program = contents(path("p.torq"));
+  write("cut.torq", program.substr(0, program.size() / 2));
+  const Outcome cut = run({path("cut.torq")});
+  EXPECT_EQ(cut.status, 3);
+  EXPECT_THAT(cut.errors, HasSubstr("copy the file again"));
+}
+
+TEST_F(TorqReference, OlderTablesAreCsv) {
+  make();
+  const Outcome outcome = run_npuscope(
+      {"torq", "annotate", path("debug"), path("runtime.csv"), path("out.xlsx"), "--format=nss"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("name a .csv file, or leave out --format"));
+}
+
+TEST_F(TorqReference, MemoryKnowsThePeaksAndValidateRefusesTheTarget) {
+  make();
+  const Outcome memory = run_npuscope({"memory", path("timeline.csv"), "--target", "torq-sl2610"});
+  EXPECT_EQ(memory.status, 0) << memory.errors;
+  EXPECT_THAT(memory.output, HasSubstr("target torq-sl2610"));
+  const Outcome validate = run_npuscope({"validate", "--target", "torq-sl2610"});
+  EXPECT_EQ(validate.status, 2);
+  EXPECT_THAT(validate.errors,
+              HasSubstr("'torq-sl2610' is a Synaptics Torq NPU; this needs one with"));
+}
+
+}  // namespace
+}  // namespace npuscope::cli
