@@ -137,6 +137,12 @@ TEST_F(TorqReference, RunRefusesOtherFilesAndFlags) {
   const Outcome flag = run({path("p.torq"), "--aic-profiling-type=trace"});
   EXPECT_EQ(flag.status, 2);
   EXPECT_THAT(flag.errors, HasSubstr("--aic-profiling-type is for programs of Cloud AI 100"));
+  const Outcome nothing = run({"--torq_profile_host=" + path("log")});
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.errors, HasSubstr("name such a file, or leave the flag out"));
+  const Outcome missing = run({path("none.torq"), "--torq_profile_host=" + path("log")});
+  EXPECT_EQ(missing.status, 3);
+  EXPECT_THAT(missing.errors, HasSubstr("none.torq: "));
   EXPECT_EQ(run({path("p.torq"), "-n", "0"}).status, 2);
   EXPECT_EQ(run({path("p.torq"), "--torq_profile_host=" + path("p.torq")}).status, 2);
   EXPECT_EQ(run({path("p.torq"), "--torq_profile_host=" + path("no/log")}).status, 4);

@@ -47,15 +47,22 @@ const Joined& architecture_of(const Execution& execution) {
 }
 
 Status run(const Execution& execution) {
+  const std::string& file = execution.arguments.file;
+  std::error_code unknown;
+  if (!file.empty() && !std::filesystem::is_directory(file, unknown)) {
+    if (const auto opened = MappedFile::open(file); !opened) return tl::unexpected(opened.error());
+  }
   const Joined& chosen = architecture_of(execution);
   for (const Joined& joined : execution.architectures) {
     if (&joined == &chosen) continue;
     for (const CLI::Option* flag : joined.flags) {
       if (flag->count() == 0) continue;
+      if (file.empty()) {
+        return usage_error("{} is for programs of {}: name such a file, or leave the flag out",
+                           flag->get_name(), joined.title);
+      }
       return usage_error("{} is for programs of {}; {} is one of {}: leave the flag out",
-                         flag->get_name(), joined.title,
-                         execution.arguments.file.empty() ? "this" : execution.arguments.file,
-                         chosen.title);
+                         flag->get_name(), joined.title, file, chosen.title);
     }
   }
   return chosen.runner->run(execution.arguments);
@@ -65,7 +72,7 @@ void add_common_flags(CLI::App& command, RunArguments& arguments) {
   command.add_option("-m,--model,program_file", arguments.file, "what `npuscope compile` wrote");
   command
       .add_option("-n,--num-iter", arguments.inferences,
-                  "inferences of each activation; default 40")
+                  "inferences (of each activation); default 40, of a Torq 1")
       ->check(whole_number());
   command.add_flag("-v,--verbose", arguments.verbose, "name each program before its results");
   command.add_flag("--json", arguments.json, "print the results as JSON");

@@ -64,11 +64,11 @@ Status Lowering::check_tensors() const {
     const bool fits = bytes <= target_.xram_bytes;
     constants += tensor.constant && fits ? bytes : 0;
     if (!fits || constants > target_.xram_bytes) {
-      return input_error("{} {} bytes, and {} addresses {} bytes of XRAM; use a smaller model",
-                         fits ? "the model's constants have"
-                              : fmt::format("tensor {} has", printable(tensor.name)),
-                         thousands(fits ? constants : bytes), target_.name,
-                         thousands(target_.xram_bytes));
+      const std::string what = fits ? "the model's constants have more"
+                                    : fmt::format("tensor {} has {} bytes, more",
+                                                  printable(tensor.name), thousands(bytes));
+      return input_error("{} than the {} bytes of XRAM that {} addresses; use a smaller model",
+                         what, thousands(target_.xram_bytes), target_.name);
     }
   }
   return {};

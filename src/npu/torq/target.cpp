@@ -28,6 +28,7 @@ void read_slices(FieldReader& in, TorqTarget::Slices& slices) {
   in.integer("slices.moved_elements", slices.moved_elements, 1, 1 << 20);
   in.integer("slices.gathered_elements", slices.gathered_elements, 1, 1 << 20);
   in.integer("slices.code_bytes", slices.code_bytes, 1, 1 << 20);
+  if (!in.error().empty()) return;
   if (slices.group_width > slices.alu_width || slices.alu_width % slices.group_width != 0) {
     in.fail("slices.group_width", "a divisor of alu_width");
   }

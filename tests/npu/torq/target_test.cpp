@@ -50,6 +50,25 @@ TEST(ParseTorqTarget, RefusesValuesThatMakeNoSense) {
               HasSubstr("host.start_s must be between"));
 }
 
+// Whatever line is missing, the answer is a sentence about it.
+TEST(ParseTorqTarget, NamesWhateverIsMissing) {
+  const std::string& whole = sl2610().toml;
+  int refused = 0;
+  for (std::size_t at = 0; at < whole.size(); at = whole.find('\n', at) + 1) {
+    std::string text = whole;
+    text.erase(at, text.find('\n', at) + 1 - at);
+    const auto target = parse_torq_target(text, "t.toml");
+    const bool is_field = whole.substr(at, whole.find('\n', at) - at).find(" = ") != whole.npos;
+    if (!target) {
+      ++refused;
+      EXPECT_TRUE(target.error().message.find("t.toml") == 0) << target.error().message;
+    }
+    EXPECT_TRUE(target || is_field || whole[at] == '[') << target.error().message;
+  }
+  EXPECT_GT(refused, 50);
+  EXPECT_FALSE(parse_torq_target("architecture = \"torq\"\n", "t.toml"));
+}
+
 TEST(ParseTorqTarget, RefusesAnotherArchitecture) {
   const auto target = read_torq_target(*find_target_file("aic100"));
   ASSERT_FALSE(target);
