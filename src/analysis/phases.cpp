@@ -84,6 +84,8 @@ std::vector<Nested> nest(const std::vector<Phase>& phases, std::vector<std::uint
 
 struct Samples {
   std::uint32_t depth = 0;
+  bool repeats = false;
+  std::uint32_t last = no_phase;
   std::vector<double> ticks, microseconds, self_ticks, self_microseconds, hertz;
 };
 
@@ -105,8 +107,13 @@ std::vector<PhaseRow> analyse_phases(const Profile& profile) {
   std::vector<std::pair<StringId, Samples>> rows;
   for (const std::uint32_t i : order) {
     const auto [found, is_new] = place.try_emplace(phases[i].name, rows.size());
-    if (is_new) rows.push_back({phases[i].name, {nested[i].depth, {}, {}, {}, {}, {}}});
+    if (is_new) rows.emplace_back(phases[i].name, Samples{}).second.depth = nested[i].depth;
     Samples& samples = rows[found->second].second;
+    if (samples.last != no_phase) {
+      const Phase& last = phases[samples.last];
+      samples.repeats |= last.instance == phases[i].instance && last.unit == phases[i].unit;
+    }
+    samples.last = i;
     samples.ticks.push_back(double(phases[i].duration));
     samples.self_ticks.push_back(nested[i].self_ticks);
     if (phases[i].microseconds >= 0) samples.microseconds.push_back(phases[i].microseconds);
@@ -119,9 +126,9 @@ std::vector<PhaseRow> analyse_phases(const Profile& profile) {
   }
   std::vector<PhaseRow> table;
   for (const auto& [name, samples] : rows) {
-    table.push_back({name, samples.depth, spread_of(samples.ticks), spread_of(samples.microseconds),
-                     spread_of(samples.self_ticks), spread_of(samples.self_microseconds),
-                     spread_of(samples.hertz)});
+    table.push_back({name, samples.depth, samples.repeats, spread_of(samples.ticks),
+                     spread_of(samples.microseconds), spread_of(samples.self_ticks),
+                     spread_of(samples.self_microseconds), spread_of(samples.hertz)});
   }
   return table;
 }

@@ -19,6 +19,7 @@ namespace npuscope::analysis {
 struct PhaseRow {
   StringId name{};
   std::uint32_t depth = 0;  // 0: in no other phase
+  bool repeats = false;     // several of one unit in one inference: the first is no first inference
   Spread ticks;
   Spread microseconds;       // count 0: never timed
   Spread self_ticks;         // less the phases inside

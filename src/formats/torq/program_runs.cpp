@@ -284,6 +284,7 @@ void Follower::end(const DispatchText::Step& step, const NssTask& task, ProgramR
   if (pending.empty()) note("waits for a unit that nothing started");
   for (UnitWork& work : pending) {
     add_kernel(run, work.kernel);
+    work.waiting_task = std::uint32_t(dispatch_.tasks.size() - 1);
     const auto& begun = dispatch_.tasks[work.task].cycles;
     if (begun && task.cycles && task.cycles->end >= begun->begin) {
       work.cycles = Interval{begun->begin, task.cycles->end};

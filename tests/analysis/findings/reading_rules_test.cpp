@@ -99,6 +99,16 @@ TEST(ColdInference, ByThePhasesOfEachInference) {
   EXPECT_TRUE(Tried("cold-inference", made(11.9).profile).is_quiet());
 }
 
+// A log of one inference has a phase for each of its dispatches: the first is another dispatch, no
+// other inference.
+TEST(ColdInference, IsNotSeenInPhasesThatRepeatWithinAnInference) {
+  ProfileBuilder run("PCYCLE");
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    run.phase("DISPATCH", 0, 50'000 * i, 50'000 * i + 20'000, i == 0 ? 500 : 10);
+  }
+  EXPECT_FALSE(Tried("cold-inference", run.profile).found());
+}
+
 TEST(ColdInference, ByTheWallsOfInferences) {
   const auto made = [](std::int64_t first) {
     CoreBuilder runs;

@@ -213,6 +213,50 @@ TEST(DebugInfo, EstimatesAreAProfileInCycles) {
   EXPECT_EQ(profile->phases.size(), 2u);
 }
 
+// Two transfers under way at once, a slice after both, a transfer out after the slice.
+TEST(DebugInfo, EstimatesSayWhatTheNssHadWaitedFor) {
+  const std::string text = R"(module {
+  func.func @d() {
+    %0 = torq_hl.program "p" : !torq_hl.program<nss> {
+    ^bb0(%a: x):
+      torq_hw.nss_task {"torq-task-id" = 0 : i64, "torq-start-time-cycles" = 0 : i64, "torq-end-time-cycles" = 0 : i64}() {
+        torq_hw.dma_in_start {"torq-async-duration-cycles" = 5 : i64}
+        torq_hw.dma_in_start {"torq-async-duration-cycles" = 9 : i64}
+      }
+      torq_hw.nss_task {"torq-task-id" = 1 : i64, "torq-start-time-cycles" = 0 : i64, "torq-end-time-cycles" = 9 : i64}() {
+        torq_hw.dma_in_wait
+      }
+      torq_hw.nss_task {"torq-task-id" = 2 : i64, "torq-start-time-cycles" = 9 : i64, "torq-end-time-cycles" = 29 : i64}() {
+        "torq_hw.slice_start"(%a) <{id = 0 : index}> {"torq-async-duration-cycles" = 20 : i64} : () -> ()
+        "torq_hw.slice_wait"() <{id = 0 : index}> : () -> ()
+      }
+      torq_hw.nss_task {"torq-task-id" = 3 : i64, "torq-start-time-cycles" = 29 : i64, "torq-end-time-cycles" = 36 : i64}() {
+        torq_hw.dma_out_start {"torq-async-duration-cycles" = 7 : i64}
+        torq_hw.dma_out_wait
+      }
+    }
+    %1 = torq_hl.descriptor "p" on 0 program %0 : <nss>
+    torq_hl.start_program %1 : !torq_hl.invocation<nss> args(%1 : x) {"torq-action-id" = 0 : i32}
+  }
+})";
+  const auto dispatches = read_debug_info(text, "d.mlir");
+  ASSERT_TRUE(dispatches) << dispatches.error().message;
+  const auto profile = make_profile(dispatches->front());
+  ASSERT_TRUE(profile);
+  std::string arrows;
+  for (const Flow& flow : profile->flows) {
+    const auto at = [&](SpanId span) {
+      const UnitId unit = profile->spans.unit[index_of(span)];
+      return fmt::format("{} {}", profile->text(profile->units[index_of(unit)].name),
+                         profile->spans.duration[index_of(span)]);
+    };
+    arrows += fmt::format("{} -> {}\n", at(flow.from), at(flow.to));
+  }
+  EXPECT_EQ(arrows,
+            "DMA In 5 -> Slice 0 20\nDMA In 9 -> Slice 0 20\nSlice 0 20 -> DMA Out 7\n"
+            "DMA In 5 -> DMA Out 7\nDMA In 9 -> DMA Out 7\n");
+}
+
 // --- sources ---
 
 TEST(DebugFolder, FindsTheOperatorsOfTheModel) {

@@ -38,6 +38,7 @@ struct UnitWork {
   LocationId location{};
   std::string kernel{};                           // of slices, "add_0"
   std::uint32_t task = 0;                         // in DispatchInfo::tasks, that starts it
+  std::uint32_t waiting_task = 0;                 // the one that waits for it
   std::optional<Interval> cycles{};               // estimated; none where nothing waits for it
   std::optional<std::int64_t> duration_cycles{};  // estimated, of the operation alone
   std::optional<std::int64_t> program_address{};  // of slices
@@ -113,7 +114,7 @@ std::string mlir_bytecode_advice(std::string_view file);
 Result<std::vector<DispatchInfo>> read_debug_info(std::string_view text, const std::string& file);
 
 // The estimates as a profile in cycles without a known rate; none where the dispatch was compiled
-// without --torq-enable-profiling.
+// without --torq-enable-profiling. Flows say what the NSS had waited for when it started something.
 std::optional<Profile> make_profile(const DispatchInfo& dispatch);
 
 }  // namespace npuscope::torq

@@ -27,7 +27,7 @@ const PhaseRow* working_phase(const std::vector<PhaseRow>& phases) {
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const bool has_inner = i + 1 < phases.size() && phases[i + 1].depth > phases[i].depth;
     const double warm = phases[i].microseconds.median_of_rest;
-    if (has_inner || !is_cold(phases[i].microseconds)) continue;
+    if (has_inner || phases[i].repeats || !is_cold(phases[i].microseconds)) continue;
     if (longest == nullptr || warm > longest->microseconds.median_of_rest) longest = &phases[i];
   }
   return longest;
@@ -36,7 +36,7 @@ const PhaseRow* working_phase(const std::vector<PhaseRow>& phases) {
 void compare_phases(FindingContext& context, Finding& finding) {
   const char* source = "show: PHASES";
   for (const PhaseRow& row : context.phases()) {
-    if (!is_cold(row.microseconds)) continue;
+    if (row.repeats || !is_cold(row.microseconds)) continue;
     compare(finding, std::string(context.profile().text(row.name)), row.microseconds);
   }
   const PhaseRow* work = working_phase(context.phases());
