@@ -94,7 +94,8 @@ const Rule cold_inference_rule{
     {"cold-inference", "the first inference, or the only one with ops, is cold",
      "Phases and walls of the first inference against the median of the others; what the reader "
      "knows of the run (optrace records the ops of the first execution only).",
-     "the first takes 1.2 times the median of the others; or all ops are of a cold inference",
+     "the first takes 1.2 times the median of the others (phases that come once an inference); or "
+     "all ops are of a cold inference",
      "Qualcomm HTP users: the cold inference includes load and warm-up, compare warm runs; 1.2 is "
      "npuscope's own",
      "A run whose warm-up was left out before recording looks warm, and one inference alone looks "
