@@ -87,7 +87,9 @@ void Loads::find_load(OfUnit& unit, std::span<const SpanOfUnit> spans,
                       const std::vector<std::int64_t>& own) const {
   // Where a unit has few of very many ops, to note all of them would cost more than to sort.
   std::vector<bool> seen(spans.size() > measuring_.size() / 64 ? measuring_.size() : 0, false);
-  for (const SpanOfUnit& span : spans) {
+  for (std::size_t place = 0; place < spans.size(); ++place) {
+    const SpanOfUnit& span = spans[place];
+    ask_ahead(own, spans, place);
     const Role role = role_of(span.kind);
     if (role != Role::work && role != Role::wait) continue;
     unit.has_spans = true;

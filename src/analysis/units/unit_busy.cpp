@@ -15,7 +15,9 @@ UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit
   IntervalSet engines[engine_count];
   std::int64_t work[engine_count] = {};
   bool works[engine_count] = {};
-  for (const SpanOfUnit& span : spans) {
+  for (std::size_t place = 0; place < spans.size(); ++place) {
+    const SpanOfUnit& span = spans[place];
+    ask_ahead(own, spans, place);
     switch (role_of(span.kind)) {
       case Role::work: {
         const auto engine = std::size_t(engine_of(profile, unit, span));
