@@ -1,0 +1,194 @@
+// The executions of each op as one run: where it begins and ends, what hands on without executing,
+// what goes round in a circle.
+#include <algorithm>
+
+#include "analysis/path/path_links.hpp"
+#include "npuscope/base/parallel.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+// Rows by some number below `groups`, each group in the order in which they were given.
+struct GroupedRows {
+  std::vector<std::uint32_t> first, rows;  // one more first than groups
+
+  template <class GroupOf>
+  void make(const std::vector<std::uint32_t>& given, std::size_t groups, const GroupOf& group_of) {
+    first.assign(groups + 1, 0);
+    for (const std::uint32_t row : given) first[group_of(row) + 1] += 1;
+    for (std::size_t group = 0; group < groups; ++group) first[group + 1] += first[group];
+    rows.resize(given.size());
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (const std::uint32_t row : given) rows[next[group_of(row)]++] = row;
+  }
+  std::span<const std::uint32_t> of(std::size_t group) const {
+    return std::span(rows).subspan(first[group], first[group + 1] - first[group]);
+  }
+};
+
+}  // namespace
+
+void PathLinks::find_runs() {
+  runs_.resize(profile_.ops.size());
+  parallel_for(runs_.size(), [&](std::size_t op) { runs_[op] = run_of(op); });
+}
+
+PathLinks::Run PathLinks::run_of(std::size_t op) const {
+  Run run;
+  const auto executions = nodes_.of_op(op);
+  bool issued = false;
+  for (const Execution& each : executions) {
+    run.transfers = run.transfers || each.is_transfer();
+    issued = issued || !each.is_transfer();
+    run.spreads = run.spreads || each.unit != executions[0].unit;
+    run.end = run.works ? std::max(run.end, each.end) : each.end;
+    run.works = true;
+  }
+  for (const Execution& each : executions) {  // by start
+    if (issued && each.is_transfer()) continue;
+    run.begin = each.begin;
+    break;
+  }
+  return run;
+}
+
+void PathLinks::find_barriers() {
+  for (const std::uint32_t row : nodes_.barriers()) {
+    const std::size_t op = index_of(profile_.spans.op[row]);
+    if (op < runs_.size()) runs_[op].has_barrier = true;
+  }
+  if (nodes_.barriers().empty()) return;
+  const auto nodes = std::uint32_t(graph_.size());  // and those that are added here
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    if (!graph_.after_barrier[node]) continue;
+    const std::uint32_t before = graph_.unit_before[node];
+    if (before == PathGraph::none) continue;
+    const std::size_t op = graph_.op_of(before);
+    if (op >= runs_.size() || op == graph_.op_of(node)) continue;
+    const Run& run = runs_[op];
+    if (run.spreads && !run.transfers && run.end <= graph_.start[node]) {
+      add(run_end(op), node, Reason::barrier, &runs_[op]);
+    }
+  }
+}
+
+// Ops from which nothing leads out, and those to which nothing leads, are on no cycle; nor are
+// those that become such when they are taken away.
+void PathLinks::find_cycles() {
+  const std::size_t ops = runs_.size();
+  std::vector<bool> gone(ops, false);
+  const auto real = [&](const Edge& edge) {
+    return index_of(edge.from) < ops && index_of(edge.to) < ops;
+  };
+  for (const bool forward : {true, false}) {
+    const auto source = [&](const Edge& edge) { return index_of(forward ? edge.from : edge.to); };
+    const auto target = [&](const Edge& edge) { return index_of(forward ? edge.to : edge.from); };
+    std::vector<std::uint32_t> first(ops + 1, 0), targets, open(ops, 0), ready;
+    for (const Edge& edge : profile_.edges) {
+      if (!real(edge) || gone[source(edge)] || gone[target(edge)]) continue;
+      first[source(edge) + 1] += 1;
+      open[target(edge)] += 1;
+    }
+    for (std::size_t op = 0; op < ops; ++op) first[op + 1] += first[op];
+    targets.resize(first[ops]);
+    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+    for (const Edge& edge : profile_.edges) {
+      if (!real(edge) || gone[source(edge)] || gone[target(edge)]) continue;
+      targets[next[source(edge)]++] = target(edge);
+    }
+    for (std::uint32_t op = 0; op < ops; ++op) {
+      if (!gone[op] && open[op] == 0) ready.push_back(op);
+    }
+    while (!ready.empty()) {
+      const std::uint32_t op = ready.back();
+      ready.pop_back();
+      gone[op] = true;
+      for (std::uint32_t i = first[op]; i < first[op + 1]; ++i) {
+        if (--open[targets[i]] == 0) ready.push_back(targets[i]);
+      }
+    }
+  }
+  graph_.basis.cyclic_ops = std::uint64_t(std::count(gone.begin(), gone.end(), false));
+}
+
+std::uint32_t PathLinks::run_end(std::size_t op) {
+  Run& run = runs_[op];
+  if (run.end_node != PathGraph::none) return run.end_node;
+  const auto executions = nodes_.of_op(op);
+  run.end_node = std::uint32_t(graph_.size());
+  graph_.add(executions.front().row, NodeKind::run_end, run.end);
+  for (const Execution& each : executions) {
+    push({run.end_node, {each.last_node, Reason::start, 0, true}});
+  }
+  return run.end_node;
+}
+
+std::uint32_t PathLinks::run_begin(std::size_t op) {
+  Run& run = runs_[op];
+  if (run.begin_node != PathGraph::none) return run.begin_node;
+  const auto executions = nodes_.of_op(op);
+  run.begin_node = std::uint32_t(graph_.size());
+  graph_.add(executions.front().row, NodeKind::run_begin, run.begin);
+  const bool issued = std::any_of(executions.begin(), executions.end(),
+                                  [](const Execution& each) { return !each.is_transfer(); });
+  for (const Execution& each : executions) {
+    if (issued && each.is_transfer()) continue;
+    push({each.first_node, {run.begin_node, Reason::start, 0, true}});
+  }
+  return run.begin_node;
+}
+
+// A compiled graph has ops that execute nothing, reshapes for one. What depends on them depends on
+// what they depend on. In an order in which each comes after those that it needs; those on a circle
+// hand on nothing.
+void PathLinks::find_passes() {
+  const std::size_t ops = runs_.size();
+  const auto into_idle = [&](const Edge& edge) {
+    return index_of(edge.from) < ops && index_of(edge.to) < ops && edge.from != edge.to &&
+           !runs_[index_of(edge.to)].works;
+  };
+  GroupedRows in, out;  // edges by op
+  std::vector<std::uint32_t> edges, waiting(ops, 0), ready;
+  for (std::size_t i = 0; i < profile_.edges.size(); ++i) {
+    if (into_idle(profile_.edges[i])) edges.push_back(std::uint32_t(i));
+  }
+  in.make(edges, ops, [&](std::uint32_t i) { return index_of(profile_.edges[i].to); });
+  out.make(edges, ops, [&](std::uint32_t i) { return index_of(profile_.edges[i].from); });
+  for (const std::uint32_t i : edges) {
+    const Edge& edge = profile_.edges[i];
+    if (!runs_[index_of(edge.from)].works) waiting[index_of(edge.to)] += 1;
+  }
+  for (std::uint32_t op = 0; op < ops; ++op) {
+    if (!runs_[op].works && waiting[op] == 0) ready.push_back(op);
+  }
+  while (!ready.empty()) {
+    const std::uint32_t op = ready.back();
+    ready.pop_back();
+    pass_on(op, in.of(op));
+    for (const std::uint32_t i : out.of(op)) {
+      const std::uint32_t next = index_of(profile_.edges[i].to);
+      if (--waiting[next] == 0) ready.push_back(next);
+    }
+  }
+}
+
+void PathLinks::pass_on(std::size_t op, std::span<const std::uint32_t> sources) {
+  Run& run = runs_[op];
+  for (const std::uint32_t i : sources) {
+    const std::size_t from = index_of(profile_.edges[i].from);
+    if (!runs_[from].works && !runs_[from].passes) continue;
+    const std::uint32_t source = run_end(from);
+    if (!run.passes) {
+      run.end_node = std::uint32_t(graph_.size());
+      graph_.add(graph_.row[source], NodeKind::run_end, 0);
+    }
+    run.end = run.passes ? std::max(run.end, runs_[from].end) : runs_[from].end;
+    run.transfers = run.transfers || runs_[from].transfers;
+    run.has_barrier = run.has_barrier || runs_[from].has_barrier;
+    run.passes = true;
+    push({run.end_node, {source, Reason::start, 0, true}});
+  }
+  if (run.passes) graph_.start[run.end_node] = graph_.end[run.end_node] = run.end;
+}
+
+}  // namespace npuscope::analysis
