@@ -3,9 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
@@ -18,13 +16,6 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 const std::string model = NPUSCOPE_SOURCE_DIR "/models/light_squeezenet.onnx";
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 class TorqReference : public TraceFolder {
  protected:
@@ -70,21 +61,20 @@ TEST_F(TorqReference, MakesWhatEveryCommandReads) {
     EXPECT_EQ(outcome.errors, "") << command[0] << " " << command[1];
     EXPECT_THAT(outcome.output, HasSubstr(expected));
   }
-  EXPECT_THAT(contents(path("host.csv")),
-              StartsWith("action_id;job_id;operation;invocation_name;"));
-  EXPECT_THAT(contents(path("nss.csv")), StartsWith("nss_program_index;operation;slice_id;"));
-  EXPECT_THAT(contents(log), StartsWith("dispatch_name,invocation_id,action_id,timestamp_us,event\n"
-                                        "main_dispatch_0_conv2d,0,-1,1000000,INIT_BEGIN\n"));
+  EXPECT_THAT(read("host.csv"), StartsWith("action_id;job_id;operation;invocation_name;"));
+  EXPECT_THAT(read("nss.csv"), StartsWith("nss_program_index;operation;slice_id;"));
+  EXPECT_THAT(read(log), StartsWith("dispatch_name,invocation_id,action_id,timestamp_us,event\n"
+                                    "main_dispatch_0_conv2d,0,-1,1000000,INIT_BEGIN\n"));
 }
 
 TEST_F(TorqReference, TheSameModelMakesTheSameBytes) {
   make();
-  const std::string log = contents(path("runtime.csv")), program = contents(path("p.torq"));
-  const std::string timeline = contents(path("timeline.csv"));
+  const std::string log = read("runtime.csv"), program = read("p.torq");
+  const std::string timeline = read("timeline.csv");
   make();
-  EXPECT_EQ(contents(path("runtime.csv")), log);
-  EXPECT_EQ(contents(path("p.torq")), program);
-  EXPECT_EQ(contents(path("timeline.csv")), timeline);
+  EXPECT_EQ(read("runtime.csv"), log);
+  EXPECT_EQ(read("p.torq"), program);
+  EXPECT_EQ(read("timeline.csv"), timeline);
 }
 
 TEST_F(TorqReference, PrintsJson) {
@@ -146,7 +136,7 @@ TEST_F(TorqReference, RunRefusesOtherFilesAndFlags) {
   EXPECT_EQ(run({path("p.torq"), "-n", "0"}).status, 2);
   EXPECT_EQ(run({path("p.torq"), "--torq_profile_host=" + path("p.torq")}).status, 2);
   EXPECT_EQ(run({path("p.torq"), "--torq_profile_host=" + path("no/log")}).status, 4);
-  const std::string program = contents(path("p.torq"));
+  const std::string program = read("p.torq");
   write("cut.torq", program.substr(0, program.size() / 2));
   const Outcome cut = run({path("cut.torq")});
   EXPECT_EQ(cut.status, 3);

@@ -2,9 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
@@ -17,13 +15,6 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 const std::string data = NPUSCOPE_TEST_DATA "/torq/";
-
-std::string contents(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
 
 class Torq : public TraceFolder {
  protected:
@@ -42,7 +33,7 @@ TEST_F(Torq, AnnotatesIntoEachForm) {
     EXPECT_THAT(outcome.output, HasSubstr("(23 rows)"));
     EXPECT_TRUE(fs::exists(path(name)));
   }
-  EXPECT_EQ(contents(path("out.csv")), contents(data + "annotated.csv"));
+  EXPECT_EQ(read("out.csv"), read(data + "annotated.csv"));
 }
 
 TEST_F(Torq, AnnotateRefusesWhatMakesNoSense) {
@@ -53,9 +44,9 @@ TEST_F(Torq, AnnotateRefusesWhatMakesNoSense) {
   const Outcome ending = annotate(data + "debug_info", data + "runtime.csv", path("out.txt"));
   EXPECT_EQ(ending.status, 2);
   EXPECT_THAT(ending.errors, HasSubstr(".csv, .xlsx or .pb"));
-  const std::string log = put("log.csv", contents(data + "runtime.csv"));
+  const std::string log = put("log.csv", read(data + "runtime.csv"));
   EXPECT_EQ(annotate(data + "debug_info", log, log).status, 2);
-  EXPECT_EQ(contents(log), contents(data + "runtime.csv"));
+  EXPECT_EQ(read(log), read(data + "runtime.csv"));
   EXPECT_EQ(annotate(path("none"), log, path("out.csv")).status, 3);
   EXPECT_EQ(annotate(data + "debug_info", path("none"), path("out.csv")).status, 3);
   EXPECT_EQ(annotate(data + "debug_info", log, path("no/out.csv")).status, 4);
@@ -66,7 +57,7 @@ TEST_F(Torq, AnnotateRefusesWhatMakesNoSense) {
 }
 
 TEST_F(Torq, OverviewOfLogsTablesAndTraces) {
-  const std::string expected = contents(data + "overview.txt");
+  const std::string expected = read(data + "overview.txt");
   const Outcome log = run_npuscope({"torq", "overview", data + "runtime.csv", data + "debug_info"});
   EXPECT_EQ(log.status, 0) << log.errors;
   EXPECT_EQ(log.output, expected);
@@ -89,7 +80,7 @@ TEST_F(Torq, TheExampleOfTheGuideIsTheDocumentedOne) {
       run_npuscope({"torq", "overview", example + "conv2d_f4_s4_64x64x16_i16.csv",
                     example + "debug_info", "--wall-time", example + "wall_time.txt"});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
-  EXPECT_EQ(outcome.output, contents(sample));
+  EXPECT_EQ(outcome.output, read(sample));
 }
 
 TEST_F(Torq, OverviewInOtherForms) {

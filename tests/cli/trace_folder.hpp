@@ -32,6 +32,7 @@ class TraceFolder : public testing::Test {
     std::ofstream(folder_ / name, std::ios::binary) << text;
   }
 
+  // Of the folder, or of elsewhere by its whole path.
   std::string read(const std::string& name) const {
     std::stringstream text;
     text << std::ifstream(folder_ / name, std::ios::binary).rdbuf();
