@@ -57,7 +57,8 @@ std::vector<std::string> executors_of(const npu::TorqCompilation& compilation,
   return executors;
 }
 
-Section dispatches_of(const npu::TorqCompilation& compilation, std::size_t top) {
+Section dispatches_of(const npu::TorqCompilation& compilation, const npu::TorqTarget& target,
+                      std::size_t top) {
   const auto& cycles = compilation.estimate.dispatches;
   const std::int64_t sum = std::accumulate(cycles.begin(), cycles.end(), std::int64_t{0});
   std::vector<std::size_t> order(cycles.size());
@@ -79,8 +80,9 @@ Section dispatches_of(const npu::TorqCompilation& compilation, std::size_t top) 
                                   cycles[i], share_of(cycles[i], sum), nodes_of(compilation, i)});
   }
   section.table.row_count = order.size();
-  section.remarks.push_back(
-      "cycles are the vendor's cost model: what the host does takes none, the CSS 8000 a program.");
+  section.remarks.push_back(fmt::format(
+      "cycles are the vendor's cost model: what the host does takes none, the CSS {} a program.",
+      target.css.estimated_cycles));
   return section;
 }
 
@@ -136,7 +138,7 @@ Document torq_compilation_document(const npu::TorqCompilation& compilation,
       {{"estimated_seconds", "estimated", Format::seconds}, double(sum) / target.clock_hz},
   };
   Document document;
-  document.sections = {std::move(section), dispatches_of(compilation, top)};
+  document.sections = {std::move(section), dispatches_of(compilation, target, top)};
   return document;
 }
 
@@ -163,8 +165,7 @@ Document torq_run_document(const npu::TorqProgram& program, const npu::TorqTarge
   };
   section.remarks.push_back(
       "Times are of one inference, the middle one; NSS programs from the host's start to the end "
-      "of "
-      "its wait, as the log has them.");
+      "of its wait, as the log has them.");
   Document document;
   document.sections = {std::move(section), units_of(target, run)};
   return document;

@@ -127,8 +127,7 @@ const Rule throttled_clock_rule{
      "in the inferences after the first, against the target's nominal clock; and the medians of "
      "the "
      "first and the last third of these inferences. Gain: the share of the clock that is missing, "
-     "of "
-     "the time in which something computes; an upper bound.",
+     "of the time in which something computes; an upper bound.",
      "5 % below nominal, or the last third 5 % below the first (from seven inferences on)",
      "the idea is msprof's freq_analysis; the bounds are npuscope's own; nominal clocks: "
      "targets/*.toml",
