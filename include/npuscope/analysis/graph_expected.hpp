@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -114,6 +115,9 @@ struct GraphMatch {
   bool edges_known = false;          // without edges neither can be told
 };
 
-GraphMatch match_graph(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected);
+// `compiled` is by op, 0 for one that only bears a name (GraphFacts): lists of the model's
+// operators say nothing of what became of them. Empty: all ops are of the compiled graph.
+GraphMatch match_graph(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected,
+                       std::span<const std::uint8_t> compiled = {});
 
 }  // namespace npuscope::analysis

@@ -20,10 +20,12 @@ EdgeKinds kinds_of_data() {
 
 class Matcher {
  public:
-  Matcher(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected)
+  Matcher(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected,
+          std::span<const std::uint8_t> compiled)
       : profile_(profile),
         graph_(graph),
         expected_(expected),
+        compiled_(compiled),
         order_(order_of(graph, EdgeKinds::all())) {
     match_.nodes.resize(expected.nodes.size());
     match_.node_of_op.assign(graph.size(), no_node);
@@ -75,6 +77,7 @@ class Matcher {
     const NodeNames names(expected_);
     std::unordered_map<std::uint32_t, NodeNames::Found> known;  // by string
     for (std::uint32_t op = 0; op < graph_.size(); ++op) {
+      if (op < compiled_.size() && !compiled_[op]) continue;
       const StringId label = label_of(op);
       const auto [place, is_new] = known.try_emplace(std::uint32_t(label));
       if (is_new) place->second = names.find(profile_.text(label));
@@ -153,6 +156,7 @@ class Matcher {
   const Profile& profile_;
   const OpGraph& graph_;
   const ExpectedGraph& expected_;
+  std::span<const std::uint8_t> compiled_;
   GraphOrder order_;
   GraphMatch match_;
   std::vector<std::uint32_t> joined_;  // by node: the one whose op also bears its name
@@ -462,9 +466,9 @@ void Matcher::compare_dependencies() {
 
 }  // namespace
 
-GraphMatch match_graph(const Profile& profile, const OpGraph& graph,
-                       const ExpectedGraph& expected) {
-  return Matcher(profile, graph, expected).match();
+GraphMatch match_graph(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected,
+                       std::span<const std::uint8_t> compiled) {
+  return Matcher(profile, graph, expected, compiled).match();
 }
 
 }  // namespace npuscope::analysis

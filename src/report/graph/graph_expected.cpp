@@ -20,13 +20,19 @@ constexpr std::array<const char*, inserted_kinds> inserted_words{
     "",     "format conversion", "load", "store", "multicast", "spill", "fill", "slice",
     "copy", "reshape",           "sync", "wait",  "statistics"};
 
+// Where nothing but names is known, they are all that there is to go by.
+std::span<const std::uint8_t> compiled_ops(const GraphFacts& facts) {
+  return facts.ops > 0 ? std::span<const std::uint8_t>(facts.compiled)
+                       : std::span<const std::uint8_t>();
+}
+
 class Comparison {
  public:
   Comparison(const GraphView& view, const ExpectedGraph& expected, std::size_t top)
       : view_(view),
         expected_(expected),
         top_(top),
-        match_(match_graph(view.profile, view.graph, expected)) {}
+        match_(match_graph(view.profile, view.graph, expected, compiled_ops(view.facts))) {}
 
   Section make() {
     Section section{.key = "expected", .title = "AGAINST THE MODEL"};

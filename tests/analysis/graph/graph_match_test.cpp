@@ -107,6 +107,31 @@ TEST(GraphMatch, AReuseEdgeIsNoDependencyOfData) {
   EXPECT_TRUE(match.unexpected.empty());
 }
 
+// qnn-profile-viewer lists every operator of the model, those too that were fused or folded.
+TEST(GraphMatch, ANameInAListOfTheModelsOperatorsIsNoOpOfTheCompiledGraph) {
+  Model model;
+  const auto weights = model.node("weights", "ConstantOfShape", {}, ExpectedRole::folded);
+  const auto conv = model.node("conv", "Conv", {0, weights});
+  const auto relu = model.node("relu", "Relu", {conv});
+  const auto pool = model.node("pool", "MaxPool", {relu});
+  model.graph.outputs = {pool};
+  ProfileBuilder made;
+  made.op("conv", "q::ConvLayer");
+  made.op("pool", "q::PoolMax2d");
+  for (const char* name : {"weights", "conv", "relu", "pool"}) made.op(name);
+  made.profile.edges = {{OpId(0), OpId(1), EdgeKind::data}};
+  const std::vector<std::uint8_t> compiled{1, 1, 0, 0, 0, 0};
+  const auto match =
+      match_graph(made.profile, OpGraph(6, made.profile.edges), model.graph, compiled);
+  EXPECT_EQ(fate(match, 0), NodeFate::vanished);
+  EXPECT_EQ(fate(match, 1), NodeFate::kept);
+  EXPECT_EQ(fate(match, 2), NodeFate::fused);
+  EXPECT_EQ(match.nodes[2].into, 1u);
+  EXPECT_EQ(fate(match, 3), NodeFate::kept);
+  EXPECT_TRUE(match.missing.empty());
+  EXPECT_EQ(match.dependencies, 1u);
+}
+
 TEST(GraphMatch, NamesAsConvertersChangeThem) {
   Model model;
   const auto a = model.node("/layer.0/attn/MatMul", "MatMul", {0});
