@@ -3,6 +3,7 @@
 #include <map>
 #include <tuple>
 
+#include "formats/torq/program_flows.hpp"
 #include "formats/torq/read_annotated.hpp"
 #include "formats/torq/rows.hpp"
 #include "npuscope/formats/torq/annotate.hpp"
@@ -24,14 +25,14 @@ class TableProfile {
     const auto read =
         read_annotated(source, profile_.notes, [&](const AnnotatedRow& row) { take(row); });
     if (!read) return tl::unexpected(read.error());
+    add_program_flows(profile_, host_, waited_for_);
     return std::move(profile_);
   }
 
  private:
   void take(const AnnotatedRow& row) {
-    if (row.operation.starts_with("torq_hl.start_program")) {
-      started_[std::string(row.job)] = row.begin_ns;
-    }
+    const bool starts = row.operation.starts_with("torq_hl.start_program");
+    if (starts) started_[std::string(row.job)] = {row.begin_ns};
     if (!row.begin_ns || !row.end_ns) return;
     if (row.operation.starts_with("__HAL")) {
       const std::int64_t length = saturating_subtract(*row.end_ns, *row.begin_ns);
@@ -42,17 +43,20 @@ class TableProfile {
     const bool waits = ends_program(row);
     if (row.operation.starts_with("torq_hw.") && row.action == last_action_) return;
     last_action_ = row.action;
-    add(host_, op_of(row, row.operation), waits ? SpanKind::sync : SpanKind::host, *row.begin_ns,
-        *row.end_ns);
+    const SpanId span = add(host_, op_of(row, row.operation),
+                            waits ? SpanKind::sync : SpanKind::host, *row.begin_ns, *row.end_ns);
+    if (starts) started_[std::string(row.job)].span = span;
     if (!waits || !row.uses) return;
     const auto found = started_.find(std::string(row.job));
-    const bool known = found != started_.end() && found->second && *found->second <= *row.end_ns;
-    add(nss_, op_of(row, "NSS program"), SpanKind::op, known ? *found->second : *row.begin_ns,
-        *row.end_ns);
+    const bool known =
+        found != started_.end() && found->second.begin && *found->second.begin <= *row.end_ns;
+    const SpanId program = add(nss_, op_of(row, "NSS program"), SpanKind::op,
+                               known ? *found->second.begin : *row.begin_ns, *row.end_ns);
+    waited_for_.push_back({known ? found->second.span : SpanId::none, program, span});
   }
 
-  void add(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end) {
-    add_span(profile_, unit, op, kind, begin, saturating_subtract(end, begin));
+  SpanId add(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end) {
+    return add_span(profile_, unit, op, kind, begin, saturating_subtract(end, begin));
   }
 
   OpId op_of(const AnnotatedRow& row, std::string_view what) {
@@ -72,7 +76,12 @@ class TableProfile {
   Profile profile_;
   UnitId host_{}, nss_{};
   std::string last_action_;
-  std::map<std::string, std::optional<std::int64_t>> started_;  // by job
+  struct Started {
+    std::optional<std::int64_t> begin;
+    SpanId span = SpanId::none;
+  };
+  std::map<std::string, Started> started_;  // by job
+  std::vector<StartedProgram> waited_for_;
   std::map<std::tuple<std::string, std::string, std::string, std::string>, OpId> ops_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "formats/torq/fields.hpp"
 #include "formats/torq/log_intervals.hpp"
+#include "formats/torq/program_flows.hpp"
 #include "formats/torq/rows.hpp"
 #include "npuscope/formats/torq/debug_folder.hpp"
 #include "npuscope/formats/torq/runtime_log.hpp"
@@ -99,19 +100,22 @@ class LogProfile {
   struct Started {
     const LogInterval* start = nullptr;
     OpId op{};
+    SpanId span = SpanId::none;
   };
   using OpKey = std::tuple<StringId, std::int32_t, StringId, StringId>;
 
   void describe();
   void add(const LogInterval& each);
   void add_phase(const LogInterval& each, std::string_view type);
-  void add_program_end(const LogInterval& wait, std::list<Started>& started, UnitId unit);
+  void add_program_end(const LogInterval& wait, SpanId waited, std::list<Started>& started,
+                       UnitId unit);
   OpId op_of(const LogInterval& each, bool is_program);
   void describe_op(Op& op, const LogInterval& each, bool is_program);
   void describe_program(Op& op, const ProgramRun& program);
-  void add(UnitId unit, OpId op, SpanKind kind, const LogInterval& each, std::int64_t end_us) {
-    add_span(profile_, unit, op, kind, each.begin_us, saturating_subtract(end_us, each.begin_us));
+  SpanId add(UnitId unit, OpId op, SpanKind kind, const LogInterval& each, std::int64_t end_us) {
     profile_.spans.instance.push_back(inferences_.of(each));
+    return add_span(profile_, unit, op, kind, each.begin_us,
+                    saturating_subtract(end_us, each.begin_us));
   }
   std::string brief(StringId location);
 
@@ -125,6 +129,7 @@ class LogProfile {
   UnitId host_{}, nss_{}, programs_ = UnitId::none;
   std::map<OpKey, OpId> ops_;
   std::map<std::pair<std::int64_t, StringId>, std::list<Started>> nss_started_, host_started_;
+  std::vector<StartedProgram> waited_for_;
   std::set<std::string_view> without_debug_;
 };
 
@@ -134,6 +139,7 @@ Profile LogProfile::run() {
   const UnitId npu = add_unit(profile_, "NPU", Engine::device, UnitId::none);
   nss_ = add_unit(profile_, "NSS", Engine::core, npu);
   for (const LogInterval& each : intervals_) add(each);
+  add_program_flows(profile_, host_, waited_for_);
   for (const auto& [invocation, started] : nss_started_) {
     if (!started.empty()) {
       notes_.add(Severity::warning, 0, "NSS programs that were started and never waited for",
@@ -183,24 +189,28 @@ void LogProfile::add(const LogInterval& each) {
   const std::string_view type = log_.strings[each.type];
   const std::pair key{each.invocation, each.dispatch};
   if (each.action == no_action) return add_phase(each, type);
-  if (type == "NSS_JOB") return add(nss_, op_of(each, true), SpanKind::op, each, each.end_us);
+  if (type == "NSS_JOB") {
+    add(nss_, op_of(each, true), SpanKind::op, each, each.end_us);
+    return;
+  }
   const OpId op = op_of(each, false);
-  add(host_, op, type == "NSS_WAIT" ? SpanKind::sync : SpanKind::host, each, each.end_us);
-  if (type == "NSS_START") nss_started_[key].push_back({&each, op_of(each, true)});
-  if (type == "NSS_WAIT") add_program_end(each, nss_started_[key], nss_);
-  if (type == "HOST_START") host_started_[key].push_back({&each, op_of(each, true)});
+  const bool waits = type == "NSS_WAIT" || type == "HOST_WAIT";
+  const SpanId span = add(host_, op, waits ? SpanKind::sync : SpanKind::host, each, each.end_us);
+  if (type == "NSS_START") nss_started_[key].push_back({&each, op_of(each, true), span});
+  if (type == "NSS_WAIT") add_program_end(each, span, nss_started_[key], nss_);
+  if (type == "HOST_START") host_started_[key].push_back({&each, op_of(each, true), span});
   if (type == "HOST_WAIT") {
     if (programs_ == UnitId::none) {
       programs_ = add_unit(profile_, "host programs", Engine::host, UnitId::none);
     }
-    add_program_end(each, host_started_[key], programs_);
+    add_program_end(each, span, host_started_[key], programs_);
   }
 }
 
 // From the begin of the start to the end of the wait; programs end in the order of their starts
 // where debug information does not say which wait is whose.
-void LogProfile::add_program_end(const LogInterval& wait, std::list<Started>& started,
-                                 UnitId unit) {
+void LogProfile::add_program_end(const LogInterval& wait, SpanId waited,
+                                 std::list<Started>& started, UnitId unit) {
   if (started.empty()) {
     return notes_.add(Severity::warning, 0, "waits for programs that were not started");
   }
@@ -216,8 +226,10 @@ void LogProfile::add_program_end(const LogInterval& wait, std::list<Started>& st
     if (known != started.end()) chosen = known;
   }
   const Engine engine = profile_.ops[index_of(chosen->op)].engine;
-  add(unit, chosen->op, engine == Engine::dma ? SpanKind::transfer : SpanKind::op, *chosen->start,
-      std::max(wait.end_us, chosen->start->begin_us));
+  const SpanKind kind = engine == Engine::dma ? SpanKind::transfer : SpanKind::op;
+  const SpanId program =
+      add(unit, chosen->op, kind, *chosen->start, std::max(wait.end_us, chosen->start->begin_us));
+  waited_for_.push_back({chosen->span, program, waited});
   started.erase(chosen);
 }
 

@@ -158,6 +158,14 @@ TEST_F(Annotate, ATableIsAProfileAgain) {
             "add_1 tosa.conv2d@L3 tosa.add@L4 2060000+15000\n"
             "conv2d_0,add_1 tosa.conv2d@L3 3015000+25000\n"
             "add_1 tosa.conv2d@L3 tosa.add@L4 3041000+9000\n");
+  std::string arrows;
+  for (const Flow& flow : profile->flows) {
+    const auto [from, to] = std::pair(index_of(flow.from), index_of(flow.to));
+    arrows += fmt::format("{} -> {}\n", profile->spans.start[from], profile->spans.start[to]);
+  }
+  EXPECT_EQ(arrows,
+            "2030000 -> 2030000\n2030000 -> 2060000\n2060000 -> 2060000\n2060000 -> 2075000\n"
+            "3015000 -> 3015000\n3015000 -> 3041000\n3041000 -> 3041000\n3041000 -> 3050000\n");
 }
 
 TEST_F(Annotate, ASpreadsheetIsAlwaysTheSame) {

@@ -199,6 +199,29 @@ TEST(LogProfile, ShowsHostActionsAndPrograms) {
   EXPECT_EQ(profile.phases.size(), 7u);
 }
 
+// Without these arrows the host's copies had slack and were on no path, although all waits for
+// them.
+TEST(LogProfile, ProgramsWaitForTheirStartsAndTheHostForPrograms) {
+  const auto log = log_of(contents(data("runtime.csv")));
+  ASSERT_TRUE(log);
+  const Profile profile = make_profile(*log);
+  const auto name = [&](SpanId span) {
+    return std::string(profile.text(profile.ops[index_of(profile.spans.op[index_of(span)])].name));
+  };
+  std::string arrows;
+  for (const Flow& flow : profile.flows) {
+    if (profile.spans.instance[index_of(flow.from)] != 1) continue;
+    arrows += fmt::format("{} -> {}\n", name(flow.from), name(flow.to));
+  }
+  EXPECT_EQ(arrows,
+            "main_dispatch_0 > NSS_START 1 -> main_dispatch_0 > NSS program 1\n"
+            "main_dispatch_0 > NSS program 1 -> main_dispatch_0 > NSS_START 3\n"
+            "main_dispatch_0 > NSS_START 3 -> main_dispatch_0 > NSS program 3\n"
+            "main_dispatch_0 > NSS program 3 -> main_dispatch_0 > HOST_START 5\n"
+            "main_dispatch_0 > HOST_START 5 -> main_dispatch_0 > host program 5\n");
+  EXPECT_THAT(print(profile), HasSubstr("host 3051+7 sync main_dispatch_0 > HOST_WAIT 6\n"));
+}
+
 TEST(LogProfile, DebugInformationNamesPrograms) {
   const auto log = log_of(contents(data("runtime.csv")));
   const auto debug = load_debug_info(std::filesystem::path(data("debug_info")));
