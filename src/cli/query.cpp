@@ -1,9 +1,11 @@
 // npuscope query: SQL over profiles.
+#include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <iostream>
 #include <memory>
 
+#include "cli/hard_stop.hpp"
 #include "cli/profiles.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/query/database.hpp"
@@ -47,6 +49,12 @@ Result<std::chrono::milliseconds> read_timeout(const std::string& text) {
                        text);
   }
   return std::chrono::milliseconds(std::max<std::int64_t>(1, std::int64_t(number * milliseconds)));
+}
+
+// SQLite ends a query in time wherever it looks at the clock; elsewhere it gets as long again.
+std::chrono::milliseconds last_moment(std::chrono::milliseconds time) {
+  using std::chrono::milliseconds;
+  return time + std::clamp(time, milliseconds(500), milliseconds(5'000));
 }
 
 Result<std::string> read_sql(const QueryOptions& options) {
@@ -142,7 +150,12 @@ void print_rest(const report::QuerySink& sink) {
 }
 
 Status print_rows(const QueryOptions& options, query::Database& database, std::string_view sql,
-                  const std::vector<Named>& profiles) {
+                  const std::vector<Named>& profiles, HardStop& stop) {
+  const auto write_rows = [&stop](std::string_view text) {
+    stop.set_writing(true);
+    write(text);
+    stop.set_writing(false);
+  };
   report::QueryOptions print_options{options.width > 0 ? options.width : terminal_width(),
                                      options.most_rows};
   if (options.json || options.csv) {
@@ -152,14 +165,14 @@ Status print_rows(const QueryOptions& options, query::Database& database, std::s
       print_rest(sink);
       return {};
     };
-    return options.json ? stream(report::QueryJson(write, print_options))
-                        : stream(report::QueryCsv(write, print_options));
+    return options.json ? stream(report::QueryJson(write_rows, print_options))
+                        : stream(report::QueryCsv(write_rows, print_options));
   }
   if (print_options.most_rows == 0) print_options.most_rows = most_rows_of_text;
   report::QueryTable table(print_options);
   if (const Status done = database.run(sql, table); !done) return tl::unexpected(done.error());
   print_names(profiles);
-  write(table.text());
+  write_rows(table.text());
   print_rest(table);
   return {};
 }
@@ -180,9 +193,11 @@ Status answer(const QueryOptions& options) {
   }
   std::vector<query::NamedProfile> views;
   for (const Named& named : *profiles) views.push_back({named.name, &named.profile});
-  auto database = query::Database::open(views, {*time, options.memory_mebibytes << 20});
+  const query::Limits limits{*time, options.memory_mebibytes << 20};
+  auto database = query::Database::open(views, limits);
   if (!database) return tl::unexpected(database.error());
-  const Status done = print_rows(options, *database, *sql, *profiles);
+  HardStop stop(last_moment(*time), query::out_of_time(limits));
+  const Status done = print_rows(options, *database, *sql, *profiles, stop);
   print_notes(notes);
   return done;
 }

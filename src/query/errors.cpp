@@ -83,14 +83,17 @@ Error only_reads() {
           "changes nothing; to work on a copy, write one: npuscope convert FILE -o copy.db"};
 }
 
+Error out_of_time(const Limits& limits) {
+  return {ErrorKind::usage,
+          fmt::format("SQL: stopped after {:g} s; ask for less, or allow more with --timeout",
+                      double(limits.time.count()) / 1e3)};
+}
+
 Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits) {
   const std::string message = sqlite3_errmsg(database);
   switch (sqlite3_errcode(database)) {
     case SQLITE_AUTH: return only_reads();
-    case SQLITE_INTERRUPT:
-      return {ErrorKind::usage,
-              fmt::format("SQL: stopped after {:g} s; ask for less, or allow more with --timeout",
-                          double(limits.time.count()) / 1e3)};
+    case SQLITE_INTERRUPT: return out_of_time(limits);
     case SQLITE_NOMEM:
       return {ErrorKind::usage,
               fmt::format("SQL: the query needs more than the {} MiB that it may take; ask for "

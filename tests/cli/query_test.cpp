@@ -31,6 +31,17 @@ matmul   50000      1
 )");
 }
 
+// SQLite asks for no time within a function: this search alone would take hours.
+TEST_F(Query, AFunctionThatTakesForeverEndsSoonAfterTheTimeout) {
+  const Outcome outcome =
+      ask("SELECT instr(replace(hex(zeroblob(30000000)), '00', 'a'), "
+          "replace(hex(zeroblob(1000000)), '00', 'a') || 'b')",
+          {"--timeout", "100ms"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.errors,
+            "npuscope: SQL: stopped after 0.1 s; ask for less, or allow more with --timeout\n");
+}
+
 TEST_F(Query, PrintsCsvAndJson) {
   EXPECT_EQ(ask("SELECT op, work FROM op_times ORDER BY op", {"--csv"}).output,
             "op,work\nmatmul,50000\nstep,100000\n");

@@ -41,6 +41,10 @@ struct Limits {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;
 };
 
+// What run() says when its time is over. It sees that between the steps of a query, neither while
+// SQLite sorts nor within one function of SQL: who must not wait for these watches from outside.
+Error out_of_time(const Limits& limits);
+
 // NULL, integer, real, text (perhaps not UTF-8), blob. Views are valid until row() returns.
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string_view, ByteSpan>;
 
