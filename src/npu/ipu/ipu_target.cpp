@@ -21,16 +21,9 @@ void read_engines(FieldReader& in, IpuTarget& target) {
 }
 
 void read_passes(FieldReader& in, IpuTarget& target) {
-  const auto* passes = in.root().at_path("vector.passes").as_table();
-  if (passes == nullptr) return in.fail("vector.passes", "a table with an entry `default`");
-  for (const auto& [key, node] : *passes) {
-    in.number(fmt::format("vector.passes.{}", key.str()), target.passes[std::string(key.str())], 0,
-              1e4);
-  }
-  for (const char* needed : {"default", "requantize"}) {
-    if (!target.passes.contains(needed)) {
-      in.fail(fmt::format("vector.passes.{}", needed), "a number");
-    }
+  in.numbers("vector.passes", target.passes, 0, 1e4);
+  for (const char* needed : {"vector.passes.default", "vector.passes.requantize"}) {
+    if (!in.has(needed)) in.fail(needed, "a number");
   }
 }
 
@@ -58,6 +51,13 @@ void read_image(FieldReader& in, IpuTarget& target) {
   in.integer("image.height_alignment", target.height_alignment, 1, 4096);
 }
 
+void read_target(FieldReader& in, IpuTarget& target) {
+  read_engines(in, target);
+  read_passes(in, target);
+  read_memory(in, target);
+  read_image(in, target);
+}
+
 }  // namespace
 
 double IpuTarget::passes_of(std::string_view type) const {
@@ -66,27 +66,10 @@ double IpuTarget::passes_of(std::string_view type) const {
 }
 
 Result<IpuTarget> parse_ipu_target(std::string_view toml, const std::string& name) {
-  const auto root = read_toml(toml, name);
-  if (!root) return tl::unexpected(root.error());
-  const auto architecture = architecture_of(*root, name);
-  if (!architecture) return tl::unexpected(architecture.error());
-  if (*architecture != TargetArchitecture::ipu) {
-    return input_error(
-        "{}: it describes a {}; this needs a target whose architecture is ipu, such "
-        "as ipu-muffin",
-        name, family_of(*architecture));
-  }
-  IpuTarget target;
-  FieldReader in(*root, name);
-  in.text("name", target.name);
-  in.text("description", target.description);
-  read_engines(in, target);
-  read_passes(in, target);
-  read_memory(in, target);
-  read_image(in, target);
-  if (!in.error().empty()) return input_error("{}", in.error());
-  target.toml = toml;
-  return target;
+  return read_fields<IpuTarget>(toml, name,
+                                {TargetArchitecture::ipu, ErrorKind::input,
+                                 "a target whose architecture is ipu, such as ipu-muffin"},
+                                read_target);
 }
 
 }  // namespace npuscope::npu

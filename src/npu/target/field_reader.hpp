@@ -1,15 +1,21 @@
-// How target files are read: every field with its bounds, whatever the architecture.
+// How target files are read: every field with its bounds, whatever the architecture. Each
+// architecture names its fields, the rest is here.
 //
-//   auto root = read_toml(text, "targets/aic100.toml");
-//   FieldReader in(*root, "targets/aic100.toml");
-//   in.number("clock.core_hz", target.core_hz, 1e6, 1e11);
-//   if (!in.error().empty()) return input_error("{}", in.error());
-//     targets/aic100.toml:20: clock.core_hz must be between 1000000 and 100000000000
+//   Result<IpuTarget> parse_ipu_target(std::string_view toml, const std::string& name) {
+//     return read_fields<IpuTarget>(toml, name, {TargetArchitecture::ipu, …}, read_ipu);
+//   }
+//   void read_ipu(FieldReader& in, IpuTarget& target) {
+//     in.number("clock.hz", target.clock_hz, 1e6, 1e10);
+//     in.integer("cores.count", target.cores, 1, 2);
+//   }
+//
+//   targets/ipu-muffin.toml:20: clock.hz must be between 1000000 and 10000000000
 #pragma once
 
 #include <toml++/toml.h>
 
 #include <cmath>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,32 +35,12 @@ class FieldReader {
  public:
   FieldReader(const toml::table& root, std::string name) : root_(root), name_(std::move(name)) {}
 
-  void text(std::string_view path, std::string& out) {
-    const auto node = root_.at_path(path);
-    if (auto value = node.value<std::string>()) {
-      out = *value;
-    } else {
-      fail(path, "a text");
-    }
-  }
+  bool has(std::string_view path) const { return bool(root_.at_path(path)); }
+  bool has_table(std::string_view path) const { return root_.at_path(path).is_table(); }
 
-  void boolean(std::string_view path, bool& out) {
-    if (auto value = root_.at_path(path).value<bool>()) {
-      out = *value;
-    } else {
-      fail(path, "true or false");
-    }
-  }
-
-  void number(std::string_view path, double& out, double least, double most) {
-    const auto node = root_.at_path(path);
-    const auto value = node.value<double>();
-    if (!value) return fail(path, "a number");
-    if (!std::isfinite(*value) || *value < least || *value > most) {
-      return fail(path, fmt::format("between {} and {}", least, most));
-    }
-    out = *value;
-  }
+  void text(std::string_view path, std::string& out);
+  void boolean(std::string_view path, bool& out);
+  void number(std::string_view path, double& out, double least, double most);
 
   template <class Integer>
   void integer(std::string_view path, Integer& out, double least, double most) {
@@ -64,14 +50,11 @@ class FieldReader {
     out = Integer(value);
   }
 
-  void fail(std::string_view path, std::string_view expected) {
-    if (!error_.empty()) return;
-    const auto line = root_.at_path(path).node() != nullptr
-                          ? root_.at_path(path).node()->source().begin.line
-                          : toml::source_index{0};
-    error_ = line > 0 ? fmt::format("{}:{}: {} must be {}", name_, line, path, expected)
-                      : fmt::format("{}: {} is missing; it must be {}", name_, path, expected);
-  }
+  // A table of numbers by name.
+  void numbers(std::string_view path, std::map<std::string, double, std::less<>>& out, double least,
+               double most);
+
+  void fail(std::string_view path, std::string_view expected);
 
   const toml::table& root() const { return root_; }
   const std::string& error() const { return error_; }
@@ -81,5 +64,32 @@ class FieldReader {
   std::string name_;
   std::string error_;
 };
+
+// What a file has to describe for its reader. A file of another architecture is an error of the
+// kind `error`: "x.toml: it describes a SigmaStar IPU; this needs `needed`".
+struct WantedTarget {
+  TargetArchitecture architecture = TargetArchitecture::nsp;
+  ErrorKind error = ErrorKind::input;
+  std::string needed;
+};
+
+Result<toml::table> read_toml_of(const WantedTarget& wanted, std::string_view toml,
+                                 const std::string& name);
+
+// All targets have a name and a description, and keep the text that they were read from.
+template <class Target>
+Result<Target> read_fields(std::string_view toml, const std::string& name,
+                           const WantedTarget& wanted, void (*read)(FieldReader&, Target&)) {
+  const auto root = read_toml_of(wanted, toml, name);
+  if (!root) return tl::unexpected(root.error());
+  Target target;
+  FieldReader in(*root, name);
+  in.text("name", target.name);
+  in.text("description", target.description);
+  read(in, target);
+  if (!in.error().empty()) return input_error("{}", in.error());
+  target.toml = toml;
+  return target;
+}
 
 }  // namespace npuscope::npu

@@ -10,14 +10,12 @@ namespace {
 constexpr double huge = 1e18;
 
 void read_cores_and_clock(FieldReader& in, Target& target) {
-  in.text("name", target.name);
-  in.text("description", target.description);
   in.integer("cores.count", target.cores, 1, 64);
   in.integer("cores.hvx_threads", target.hvx_threads, 1, 16);
   in.integer("cores.vtcm_bytes", target.vtcm_bytes, 1 << 18, 1ll << 32);
   in.integer("cores.vtcm_reserved_bytes", target.vtcm_reserved_bytes, 0, 1ll << 32);
   in.integer("cores.l2_bytes", target.l2_bytes, 0, 1ll << 32);
-  if (in.root().at_path("cores.hoisted_share")) {
+  if (in.has("cores.hoisted_share")) {
     in.number("cores.hoisted_share", target.hoisted_share, 0, 0.5);
   }
   if (target.vtcm_reserved_bytes + (1 << 18) > target.vtcm_bytes) {
@@ -44,7 +42,7 @@ void read_session_state(FieldReader& in, const std::string& path, SessionState& 
 
 // Older descriptions have none.
 void read_session_call(FieldReader& in, const std::string& path, std::optional<SessionCall>& call) {
-  if (in.root().at_path(path).as_table() == nullptr) return;
+  if (!in.has_table(path)) return;
   call.emplace();
   in.number(path + ".qnn_s", call->qnn_s, 0, 1e3);
   in.number(path + ".rpc_s", call->rpc_s, 0, call->qnn_s);
@@ -53,10 +51,10 @@ void read_session_call(FieldReader& in, const std::string& path, std::optional<S
 }
 
 void read_session(FieldReader& in, Target& target) {
-  if (in.root().at_path("cores.shared_main_thread")) {
+  if (in.has("cores.shared_main_thread")) {
     in.boolean("cores.shared_main_thread", target.shared_main_thread);
   }
-  if (in.root()["session"].as_table() == nullptr) return;
+  if (!in.has_table("session")) return;
   Session& session = target.session.emplace();
   in.number("session.cold_after_s", session.cold_after_s, 0, 1e6);
   in.number("session.cycles_per_packet", session.cycles_per_packet, 1, 1e6);
@@ -91,10 +89,10 @@ void read_memory_and_host(FieldReader& in, Target& target) {
   in.integer("dma.depth", target.dma_depth, 1, 1 << 16);
   in.number("dma.multicast_bytes_per_s_per_core", target.multicast_bytes_per_s_per_core, 1e6, 1e15);
   in.number("dma.multicast_latency_s", target.multicast_latency_s, 0, 1);
-  if (in.root().at_path("ddr.capacity_bytes")) {
+  if (in.has("ddr.capacity_bytes")) {
     in.integer("ddr.capacity_bytes", target.ddr_capacity_bytes, 1 << 20, 1ll << 50);
   }
-  if (in.root().at_path("peer").as_table() != nullptr) {
+  if (in.has_table("peer")) {
     in.number("peer.bytes_per_s", target.peer_bytes_per_s, 1e6, 1e15);
     in.number("peer.latency_s", target.peer_latency_s, 0, 1);
   }
@@ -102,7 +100,7 @@ void read_memory_and_host(FieldReader& in, Target& target) {
   in.number("host.latency_s", target.host_latency_s, 0, 1);
   in.number("host.submit_s", target.host_submit_s, 0, 1);
   const auto optional = [&](std::string_view path, double& out) {
-    if (in.root().at_path(path)) in.number(path, out, 0, 1);
+    if (in.has(path)) in.number(path, out, 0, 1);
   };
   optional("host.enqueue_s", target.host_enqueue_s);
   optional("host.preprocess_s", target.host_preprocess_s);
@@ -150,7 +148,7 @@ void read_pmu(FieldReader& in, Target& target) {
       if (!countable.contains(event.counts)) {
         in.fail(path + ".counts", fmt::format("one of {}", fmt::join(countable, ", ")));
       }
-      if (in.root().at_path(path + ".divisor")) {
+      if (in.has(path + ".divisor")) {
         in.integer(path + ".divisor", event.divisor, 1, 1 << 30);
       }
       target.pmu_events.push_back(event);
@@ -172,21 +170,7 @@ void read_pmu(FieldReader& in, Target& target) {
   }
 }
 
-}  // namespace
-
-Result<Target> parse_target(std::string_view toml, std::string name) {
-  auto root = read_toml(toml, name);
-  if (!root) return tl::unexpected(root.error());
-  auto architecture = architecture_of(*root, name);
-  if (!architecture) return tl::unexpected(architecture.error());
-  if (*architecture != TargetArchitecture::nsp) {
-    return input_error(
-        "{}: it describes a {}; this needs a target with HMX and HVX cores, such as "
-        "aic100 or htp-v75",
-        name, family_of(*architecture));
-  }
-  Target target;
-  FieldReader in(*root, name);
+void read_nsp(FieldReader& in, Target& target) {
   read_cores_and_clock(in, target);
   read_session(in, target);
   read_engines(in, target);
@@ -194,9 +178,15 @@ Result<Target> parse_target(std::string_view toml, std::string name) {
   read_overheads(in, target);
   read_kernels(in, target);
   read_pmu(in, target);
-  if (!in.error().empty()) return input_error("{}", in.error());
-  target.toml = toml;
-  return target;
+}
+
+}  // namespace
+
+Result<Target> parse_target(std::string_view toml, const std::string& name) {
+  return read_fields<Target>(toml, name,
+                             {TargetArchitecture::nsp, ErrorKind::input,
+                              "a target with HMX and HVX cores, such as aic100 or htp-v75"},
+                             read_nsp);
 }
 
 }  // namespace npuscope::npu

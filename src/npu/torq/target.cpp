@@ -8,8 +8,6 @@ namespace {
 constexpr double most_cycles = 1e9;
 
 void read_npu(FieldReader& in, TorqTarget& target) {
-  in.text("name", target.name);
-  in.text("description", target.description);
   in.number("npu.clock_hz", target.clock_hz, 1e6, 1e11);
   in.integer("npu.xram_bytes", target.xram_bytes, 1 << 20, 1ll << 40);
   in.integer("lram.bytes", target.lram_bytes, 1 << 15, 1ll << 32);
@@ -48,14 +46,10 @@ void read_cost_model(FieldReader& in, TorqTarget& target) {
   in.integer("css.estimated_cycles", target.css.estimated_cycles, 0, most_cycles);
   in.integer("css.data_bytes", target.css.data_bytes, 1024, 1ll << 32);
   in.integer("css.code_bytes", target.css.code_bytes, 1, 1ll << 32);
-  const auto* table = in.root().at_path("css.cycles_per_element").as_table();
-  if (table == nullptr || !table->contains("default")) {
-    return in.fail("css.cycles_per_element", "a table with an entry `default`");
+  if (!in.has("css.cycles_per_element.default")) {
+    in.fail("css.cycles_per_element", "a table with an entry `default`");
   }
-  for (const auto& [key, node] : *table) {
-    const std::string name(key.str());
-    in.number("css.cycles_per_element." + name, target.css.cycles_per_element[name], 0, 1e6);
-  }
+  in.numbers("css.cycles_per_element", target.css.cycles_per_element, 0, 1e6);
 }
 
 // Slower than this, and the time of a large program is beyond what 64 bits hold.
@@ -103,6 +97,15 @@ void read_host(FieldReader& in, TorqTarget& target) {
   in.number("runtime.load_s", runtime.load_s, 0, 10);
 }
 
+void read_target(FieldReader& in, TorqTarget& target) {
+  read_npu(in, target);
+  read_slices(in, target.slices);
+  read_cost_model(in, target);
+  read_device(in, target.device);
+  read_host(in, target);
+  check_rates(in, target);
+}
+
 }  // namespace
 
 double TorqTarget::dma_rate(TorqDirection direction) const {
@@ -117,27 +120,12 @@ double TorqTarget::css_cycles_per_element(std::string_view kernel) const {
 }
 
 Result<TorqTarget> parse_torq_target(std::string_view toml, const std::string& name) {
-  const auto root = read_toml(toml, name);
-  if (!root) return tl::unexpected(root.error());
-  const auto architecture = architecture_of(*root, name);
-  if (!architecture) return tl::unexpected(architecture.error());
-  if (*architecture != TargetArchitecture::torq) {
-    return usage_error(
-        "{}: it describes a {}; this needs a {}: {}, or the path of such a .toml file", name,
-        family_of(*architecture), family_of(TargetArchitecture::torq),
-        builtin_target_names(TargetArchitecture::torq));
-  }
-  TorqTarget target;
-  FieldReader in(*root, name);
-  read_npu(in, target);
-  read_slices(in, target.slices);
-  read_cost_model(in, target);
-  read_device(in, target.device);
-  read_host(in, target);
-  check_rates(in, target);
-  if (!in.error().empty()) return input_error("{}", in.error());
-  target.toml = toml;
-  return target;
+  constexpr auto torq = TargetArchitecture::torq;
+  return read_fields<TorqTarget>(toml, name,
+                                 {torq, ErrorKind::usage,
+                                  fmt::format("a {}: {}, or the path of such a .toml file",
+                                              family_of(torq), builtin_target_names(torq))},
+                                 read_target);
 }
 
 Result<TorqTarget> read_torq_target(const TargetFile& file) {

@@ -141,7 +141,7 @@ struct Target {
 };
 
 // Reads a description; an input error names the missing or senseless field, and its line if known.
-Result<Target> parse_target(std::string_view toml, std::string name);
+Result<Target> parse_target(std::string_view toml, const std::string& name);
 
 // A built-in target's name ("aic100", "htp-v75") or the path of a .toml file. An unknown name is a
 // usage error that lists them; so is a target of another architecture (target_file.hpp).
