@@ -1,8 +1,6 @@
 // The decoder of npuscope's own raw buffer layout (stats_buffer.hpp).
 #pragma once
 
-#include <array>
-
 #include "npuscope/formats/qaic/stats_buffer.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
@@ -16,51 +14,5 @@ class NpuStatsDecoder final : public StatsBufferDecoder {
   Status decode(ByteSpan bytes, const std::string& file, const StatsNetwork& network,
                 Profile& profile) const override;
 };
-
-// Ticks and cycles past this come from damage; below it no sum overflows. Times are bound further
-// by the timer's rate (most_seconds), so that they fit 64 bits in nanoseconds.
-inline constexpr std::uint64_t most_ticks = std::uint64_t{1} << 56;
-inline constexpr std::uint64_t most_seconds = 2'000'000'000;  // 63 years
-
-// What the records of a thread must stay within.
-struct TickRange {
-  std::int64_t begin = 0;
-  std::int64_t end = std::int64_t(most_ticks);
-};
-
-// The op records of one thread, and where they go.
-struct OpSection {
-  ByteSpan records;          // StatsOp each
-  std::uint64_t offset = 0;  // of the first, in the file
-  TickRange range;
-  std::uint32_t listed = 0;  // ops of the thread's group in the descriptor
-  OpId first_op{};
-  UnitId unit{};
-  UnitId transfer_unit = UnitId::none;
-
-  std::size_t size() const { return records.size() / sizeof(StatsOp); }
-};
-
-// Why a record cannot be used.
-enum class RecordFault : std::uint8_t { none, unwritten, position, past_end, out_of_order };
-inline constexpr std::size_t record_faults = 5;
-
-struct OpSectionCount {
-  std::size_t ops = 0;
-  std::size_t syncs = 0;
-  std::size_t barriers = 0;
-  std::size_t transfers = 0;
-  std::array<std::uint64_t, record_faults> faults{};       // by RecordFault
-  std::array<std::uint64_t, record_faults> first_fault{};  // index of its first record
-
-  std::size_t rows() const { return ops + syncs + barriers + transfers; }
-  bool faultless(std::size_t records) const { return ops == records; }
-};
-
-OpSectionCount count_rows(const OpSection& section);
-
-// Writes the rows that `count` announced from `first_row` on; the spans are already that large.
-void write_rows(const OpSection& section, const OpSectionCount& count, std::uint32_t instance,
-                Spans& spans, std::size_t first_row);
 
 }  // namespace npuscope::qaic

@@ -3,7 +3,7 @@
 // threads are decoded in parallel.
 #include <cstring>
 
-#include "formats/qaic/stats/stats_decoder_npustats.hpp"
+#include "formats/qaic/stats/stats_op_rows.hpp"
 
 namespace npuscope::qaic {
 namespace {
