@@ -6,13 +6,12 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include <csignal>
 #include <fstream>
 #include <thread>
 
+#include "base/compressed.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
 #include "formats/sigmastar/samples.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
@@ -27,6 +26,8 @@ namespace {
 namespace fs = std::filesystem;
 using qaic::testing::make_random_case;
 using qaic::testing::RandomCase;
+using test::gzip;
+using test::zstd;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -119,26 +120,6 @@ class OpenProfiles : public ::testing::Test {
 
   fs::path folder_;
 };
-
-std::string gzip(std::string_view text) {
-  std::string out(text.size() + 1000, '\0');
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = uInt(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = uInt(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
-
-std::string zstd(std::string_view text) {
-  std::string out(ZSTD_compressBound(text.size()), '\0');
-  out.resize(ZSTD_compress(out.data(), out.size(), text.data(), text.size(), 3));
-  return out;
-}
 
 // convert keeps the vendors' arguments; its times are microseconds all the same.
 TEST_F(OpenProfiles, TakesAnExportOfAnOptraceForATraceInMicroseconds) {

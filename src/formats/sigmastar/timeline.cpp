@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "formats/chrome/trace_document.hpp"
 #include "formats/sigmastar/layer_keys.hpp"
 
 namespace npuscope::sigmastar {
@@ -40,7 +41,7 @@ std::string_view inside_of(std::string_view token) {
 
 class TimelineReader {
  public:
-  TimelineReader(LayerTimeline& timeline, const simdjson::padded_string& text)
+  TimelineReader(LayerTimeline& timeline, simdjson::padded_string_view text)
       : timeline_(timeline), text_(text) {}
 
   // Where and why the text is no JSON.
@@ -50,10 +51,9 @@ class TimelineReader {
   void finish();
 
  private:
-  simdjson::error_code read_document(ondemand::document& document);
-  simdjson::error_code read_events(ondemand::array events);
-  simdjson::error_code read_event(ondemand::object object, Event& event);
-  simdjson::error_code read_arguments(ondemand::object object, Event& event);
+  simdjson::error_code read_event(ondemand::value value);
+  simdjson::error_code read_member(std::string_view key, ondemand::value value, Event& event);
+  simdjson::error_code read_argument(std::string_view key, ondemand::value value, Event& event);
   void take(const Event& event);
   void take_layer(const Event& event, std::uint32_t track);
   std::uint32_t track_of(const Event& event);
@@ -63,7 +63,7 @@ class TimelineReader {
   }
 
   LayerTimeline& timeline_;
-  const simdjson::padded_string& text_;
+  simdjson::padded_string_view text_;
   bool has_events_ = false;
   std::uint64_t offset_ = 0, untimed_ = 0;
   std::vector<Track> tracks_;
@@ -75,7 +75,9 @@ simdjson::error_code TimelineReader::read() {
   ondemand::parser parser;
   ondemand::document document;
   if (const auto error = parser.iterate(text_).get(document)) return error;
-  const auto error = read_document(document);
+  const auto error = chrome::walk_trace(
+      document, has_events_, [&](ondemand::value value) { return read_event(value); },
+      [](std::string_view, ondemand::value) { return simdjson::SUCCESS; });
   const char* where = nullptr;
   if (error && !document.current_location().get(where)) {
     offset_ = std::uint64_t(where - text_.data());
@@ -83,93 +85,59 @@ simdjson::error_code TimelineReader::read() {
   return error;
 }
 
-simdjson::error_code TimelineReader::read_document(ondemand::document& document) {
+simdjson::error_code TimelineReader::read_event(ondemand::value value) {
   ondemand::json_type type;
-  if (const auto error = document.type().get(type)) return error;
-  if (type == ondemand::json_type::array) {
-    ondemand::array events;
-    if (const auto error = document.get_array().get(events)) return error;
-    return read_events(events);
-  }
-  ondemand::object object;
-  if (const auto error = document.get_object().get(object)) return error;
-  for (auto each : object) {
-    ondemand::field field;
-    if (const auto error = std::move(each).get(field)) return error;
-    std::string_view key;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    if (key != "traceEvents") continue;
-    ondemand::array events;
-    if (const auto error = field.value().get_array().get(events)) return error;
-    if (const auto error = read_events(events)) return error;
-  }
+  if (const auto error = value.type().get(type)) return error;
+  if (type != ondemand::json_type::object) return simdjson::SUCCESS;
+  Event event;
+  const auto error =
+      chrome::walk_members(value.get_object(), [&](std::string_view key, ondemand::value member) {
+        return read_member(key, member, event);
+      });
+  if (error) return error;
+  take(event);
   return simdjson::SUCCESS;
 }
 
-simdjson::error_code TimelineReader::read_events(ondemand::array events) {
-  has_events_ = true;
-  for (auto each : events) {
-    ondemand::value value;
-    if (const auto error = std::move(each).get(value)) return error;
-    ondemand::json_type type;
-    if (const auto error = value.type().get(type)) return error;
-    if (type != ondemand::json_type::object) continue;
-    ondemand::object object;
-    if (const auto error = value.get_object().get(object)) return error;
-    Event event;
-    if (const auto error = read_event(object, event)) return error;
-    take(event);
+simdjson::error_code TimelineReader::read_member(std::string_view key, ondemand::value value,
+                                                 Event& event) {
+  ondemand::json_type type;
+  if (const auto error = value.type().get(type)) return error;
+  if (key == "args" && type == ondemand::json_type::object) {
+    return chrome::walk_members(value.get_object(),
+                                [&](std::string_view name, ondemand::value argument) {
+                                  return read_argument(name, argument, event);
+                                });
   }
+  if (type == ondemand::json_type::object || type == ondemand::json_type::array) {
+    return simdjson::SUCCESS;
+  }
+  const std::string_view token = value.raw_json_token();
+  if (key == "name") event.name = inside_of(token);
+  if (key == "ph" && inside_of(token).size() == 1) event.phase = inside_of(token).front();
+  if (key == "pid") event.process = inside_of(token);
+  if (key == "tid") event.thread = inside_of(token);
+  if (key == "ts") event.start = number_in(token);
+  if (key == "dur") event.duration = number_in(token);
   return simdjson::SUCCESS;
 }
 
-simdjson::error_code TimelineReader::read_event(ondemand::object object, Event& event) {
-  for (auto each : object) {
-    ondemand::field field;
-    if (const auto error = std::move(each).get(field)) return error;
-    std::string_view key;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    ondemand::value value = field.value();
-    ondemand::json_type type;
-    if (const auto error = value.type().get(type)) return error;
-    if (key == "args" && type == ondemand::json_type::object) {
-      ondemand::object arguments;
-      if (const auto error = value.get_object().get(arguments)) return error;
-      if (const auto error = read_arguments(arguments, event)) return error;
-      continue;
-    }
-    if (type == ondemand::json_type::object || type == ondemand::json_type::array) continue;
-    const std::string_view token = value.raw_json_token();
-    if (key == "name") event.name = inside_of(token);
-    if (key == "ph" && inside_of(token).size() == 1) event.phase = inside_of(token).front();
-    if (key == "pid") event.process = inside_of(token);
-    if (key == "tid") event.thread = inside_of(token);
-    if (key == "ts") event.start = number_in(token);
-    if (key == "dur") event.duration = number_in(token);
+simdjson::error_code TimelineReader::read_argument(std::string_view key, ondemand::value value,
+                                                   Event& event) {
+  ondemand::json_type type;
+  if (const auto error = value.type().get(type)) return error;
+  if (type == ondemand::json_type::object || type == ondemand::json_type::array) {
+    return simdjson::SUCCESS;
   }
-  return simdjson::SUCCESS;
-}
-
-simdjson::error_code TimelineReader::read_arguments(ondemand::object object, Event& event) {
-  for (auto each : object) {
-    ondemand::field field;
-    if (const auto error = std::move(each).get(field)) return error;
-    std::string_view key;
-    if (const auto error = field.unescaped_key().get(key)) return error;
-    ondemand::value value = field.value();
-    ondemand::json_type type;
-    if (const auto error = value.type().get(type)) return error;
-    if (type == ondemand::json_type::object || type == ondemand::json_type::array) continue;
-    const std::string_view token = value.raw_json_token();
-    if (key == "name") event.title = inside_of(token);
-    const LayerKey role = layer_key_named(key);
-    event.is_layer = event.is_layer || tells_layer(role);
-    if (role == LayerKey::total_cycle) event.cycles = number_in(token);
-    if (role == LayerKey::index && !event.index) {
-      event.index = whole_number_in(token);
-      const std::string_view digits = inside_of(token);
-      if (event.index) event.index_place = place_of(digits);
-    }
+  const std::string_view token = value.raw_json_token();
+  if (key == "name") event.title = inside_of(token);
+  const LayerKey role = layer_key_named(key);
+  event.is_layer = event.is_layer || tells_layer(role);
+  if (role == LayerKey::total_cycle) event.cycles = number_in(token);
+  if (role == LayerKey::index && !event.index) {
+    event.index = whole_number_in(token);
+    const std::string_view digits = inside_of(token);
+    if (event.index) event.index_place = place_of(digits);
   }
   return simdjson::SUCCESS;
 }
@@ -247,30 +215,15 @@ void TimelineReader::finish() {
                              "layers without a usable time (ts, dur), left out", untimed_});
 }
 
-// The array form may end without its bracket: Chrome takes it, and writers that were stopped leave
-// it so.
-void close_array(std::string& text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  const auto last = text.find_last_not_of(" \t\r\n");
-  if (first == text.npos || text[first] != '[' || text[last] != '}') {
-    if (first == text.npos || text[first] != '[' || text[last] != ',') return;
-    text.erase(last);
-  }
-  text += "]\n";
-}
-
 }  // namespace
 
 Result<LayerTimeline> read_layer_timeline(ByteSource& source, const TimelineLimits& limits) {
-  auto text = read_all(source, limits.text_bytes);
+  auto text = chrome::read_trace_text(source, limits.text_bytes);
   if (!text) return tl::unexpected(text.error());
   LayerTimeline timeline;
   timeline.file = source.name();
   timeline.text = std::move(*text);
-  if (timeline.text.starts_with("\xEF\xBB\xBF")) timeline.text.erase(0, 3);
-  close_array(timeline.text);
-  const simdjson::padded_string padded(timeline.text);
-  TimelineReader reader(timeline, padded);
+  TimelineReader reader(timeline, chrome::padded(timeline.text));
   if (const auto error = reader.read()) {
     return input_error(
         "{}: no sound JSON near byte {} ({}); half a timeline gives wrong shares, so write or copy "

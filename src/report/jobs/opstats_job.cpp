@@ -90,6 +90,12 @@ Status OpstatsJob::prepare() {
     auto host = qaic::read_host_trace(*request_.host_trace);
     if (!host) return tl::unexpected(host.error());
     host_trace_ = std::move(*host);
+    if (!host_trace_->utimer_ticks_at_zero) {
+      tell(Kind::note,
+           fmt::format("{}: has no otherData.utimer_ticks_at_zero, so its earliest event is put at "
+                       "the device's earliest; what lies between host and device says nothing",
+                       request_.host_trace->string()));
+    }
     trace_options_.host_trace = &*host_trace_;
   }
   auto files = qaic::find_stats_buffers(request_.input_folder);

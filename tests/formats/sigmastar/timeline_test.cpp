@@ -95,7 +95,7 @@ TEST(LayerTimeline, Errors) {
   EXPECT_THAT(error_of(""), HasSubstr("log.json: no sound JSON"));
   EXPECT_THAT(error_of("[]"), HasSubstr("no event has total_cycle"));
   EXPECT_THAT(error_of("{}"), HasSubstr("has no traceEvents"));
-  EXPECT_THAT(error_of("{\"traceEvents\":7}"), HasSubstr("no sound JSON"));
+  EXPECT_THAT(error_of("{\"traceEvents\":7}"), HasSubstr("has no traceEvents"));
   const std::string whole = "{\"traceEvents\":[" + layer_event("0", 0, 1, 2) + "]}";
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_NE(error_of(whole.substr(0, length)), "") << length;

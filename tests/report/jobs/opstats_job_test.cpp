@@ -333,6 +333,24 @@ TEST_F(OpstatsJob, AQpcOfTheVendorsCompilerIsExplained) {
   EXPECT_THAT(told(Kind::problem), ElementsAre(HasSubstr("not a statistics buffer")));
 }
 
+TEST_F(OpstatsJob, AHostTraceOfAnUnknownClockIsToldApart) {
+  const auto random = make_random_case({});
+  put_qpc(segments_of(random));
+  put_buffer(first + ending, random.bytes());
+  request_.summary = false;
+  request_.trace = true;
+  request_.host_trace = folder_ / "host.json";
+  std::ofstream(*request_.host_trace) << R"([{"name":"h","ph":"X","ts":7,"dur":1,"pid":1}])";
+  ASSERT_TRUE(run());
+  EXPECT_THAT(told(Kind::note),
+              ElementsAre(HasSubstr("host.json: has no otherData.utimer_ticks_at_zero, so its "
+                                    "earliest event is put at the device's earliest")));
+  std::ofstream(*request_.host_trace)
+      << R"({"otherData":{"utimer_ticks_at_zero":"0"},"traceEvents":[]})";
+  ASSERT_TRUE(run());
+  EXPECT_THAT(told(Kind::note), IsEmpty());
+}
+
 TEST_F(OpstatsJob, ErrorsBeforeAnythingIsDecoded) {
   const auto random = make_random_case({});
   put_qpc(segments_of(random));

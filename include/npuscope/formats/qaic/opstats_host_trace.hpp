@@ -4,8 +4,9 @@
 //   options.host_trace = &*host;
 //
 // The vendor's schema and alignment are not public; this is npuscope's own definition. The file is
-// {"traceEvents": [...]} or a bare array. Events are kept as they are, except ts and, where they
-// collide with a device process, pid. Alignment: when the file has
+// {"traceEvents": [...]} or a bare array, whose closing bracket may be missing. Events are kept as
+// they are, except ts and, where they collide with a device process, pid. Alignment: when the file
+// has
 //   "otherData": {"utimer_ticks_at_zero": "9803252376071"}
 // host time 0 µs is that UTIMER tick; without it, the earliest host event is put at the earliest
 // device event. Either way the merged trace begins at about 0.
@@ -41,7 +42,7 @@ struct HostTrace {
   std::uint64_t largest_flow_id = 0;  // so that device flows take others
 };
 
-// Input errors name the file and the byte.
+// Input errors name the file and, where it is known, the byte. Either may be compressed.
 Result<HostTrace> parse_host_trace(ByteSpan bytes, const std::string& name);
 Result<HostTrace> read_host_trace(const std::filesystem::path& path);
 

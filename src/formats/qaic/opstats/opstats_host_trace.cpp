@@ -8,6 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "formats/chrome/trace_document.hpp"
+
 namespace npuscope::qaic {
 namespace {
 
@@ -42,15 +44,18 @@ class HostTraceParser {
  public:
   explicit HostTraceParser(const std::string& name) : name_(name) {}
 
-  Result<HostTrace> run(ByteSpan bytes) {
-    const simdjson::padded_string text(as_text(bytes));
-    // Once through for validity: what is copied into the device trace must be sound JSON.
-    simdjson::dom::parser validator;
-    if (const auto error = validator.parse(text).error()) return broken(error);
+  Result<HostTrace> run(simdjson::padded_string_view text) {
     ondemand::parser parser;
     ondemand::document document;
     if (const auto error = parser.iterate(text).get(document)) return broken(error);
-    if (const auto error = read_document(document)) return broken(error);
+    if (const auto error = read_document(document)) {
+      const char* place = nullptr;
+      if (document.current_location().get(place)) return broken(error);
+      return broken(error, fmt::format(" near byte {}", place - text.data()));
+    }
+    // Once more for validity: what is copied into the device trace must be sound JSON.
+    simdjson::dom::parser validator;
+    if (const auto error = validator.parse(text).error()) return broken(error);
     if (!has_events_) {
       return input_error(
           "{}: has no traceEvents; give a Chrome trace, {{\"traceEvents\": [...]}} "
@@ -63,88 +68,57 @@ class HostTraceParser {
   }
 
  private:
-  tl::unexpected<Error> broken(simdjson::error_code error) const {
-    return input_error("{}: not a JSON trace: {}; write it again", name_,
+  tl::unexpected<Error> broken(simdjson::error_code error, const std::string& place = "") const {
+    return input_error("{}: not a JSON trace{}: {}; write it again", name_, place,
                        simdjson::error_message(error));
   }
 
   simdjson::error_code read_document(ondemand::document& document) {
-    ondemand::json_type type;
-    if (const auto error = document.type().get(type)) return error;
-    if (type == ondemand::json_type::array) {
-      ondemand::array events;
-      if (const auto error = document.get_array().get(events)) return error;
-      return read_events(events);
-    }
-    if (type != ondemand::json_type::object) return simdjson::SUCCESS;
-    ondemand::object object;
-    if (const auto error = document.get_object().get(object)) return error;
-    for (auto item : object) {
-      ondemand::field field;
-      if (const auto error = std::move(item).get(field)) return error;
-      std::string_view key;
-      if (const auto error = field.unescaped_key().get(key)) return error;
-      ondemand::array events;
-      ondemand::object other;
-      if (key == "traceEvents" && field.value().get_array().get(events) == simdjson::SUCCESS) {
-        if (const auto error = read_events(events)) return error;
-      } else if (key == "otherData" && field.value().get_object().get(other) == simdjson::SUCCESS) {
-        if (const auto error = read_other_data(other)) return error;
-      }
-    }
-    return simdjson::SUCCESS;
+    return chrome::walk_trace(
+        document, has_events_, [&](ondemand::value event) { return read_event(event); },
+        [&](std::string_view key, ondemand::value value) {
+          ondemand::object other;
+          if (key != "otherData" || value.get_object().get(other)) return simdjson::SUCCESS;
+          return chrome::walk_members(std::move(other),
+                                      [&](std::string_view name, ondemand::value number) {
+                                        if (name == "utimer_ticks_at_zero")
+                                          read_zero(number.raw_json_token());
+                                        return simdjson::SUCCESS;
+                                      });
+        });
   }
 
-  simdjson::error_code read_other_data(ondemand::object object) {
-    for (auto item : object) {
-      ondemand::field field;
-      if (const auto error = std::move(item).get(field)) return error;
-      std::string_view key;
-      if (const auto error = field.unescaped_key().get(key)) return error;
-      if (key != "utimer_ticks_at_zero") continue;
-      const auto ticks = number_in<std::int64_t>(field.value().raw_json_token());
-      if (!ticks || ticks->value < 0 || ticks->value > std::int64_t{1} << 56) {
-        problem_ =
-            "otherData.utimer_ticks_at_zero is not a count of timer ticks; leave it out to "
-            "align by the first event";
-        return simdjson::SUCCESS;
-      }
+  void read_zero(std::string_view token) {
+    const auto ticks = number_in<std::int64_t>(token);
+    if (ticks && ticks->value >= 0 && ticks->value <= std::int64_t{1} << 56) {
       trace_.utimer_ticks_at_zero = ticks->value;
+    } else {
+      problem_ =
+          "otherData.utimer_ticks_at_zero is not a count of timer ticks; leave it out to align by "
+          "the first event";
     }
-    return simdjson::SUCCESS;
   }
 
-  simdjson::error_code read_events(ondemand::array events) {
-    has_events_ = true;
-    for (auto item : events) {
-      ondemand::value value;
-      if (const auto error = std::move(item).get(value)) return error;
-      ondemand::object object;
-      if (value.get_object().get(object) != simdjson::SUCCESS) {
-        problem_ =
-            fmt::format("event {} is not an object; write the trace again", trace_.events.size());
-        return simdjson::SUCCESS;
-      }
-      if (const auto error = read_event(object)) return error;
+  simdjson::error_code read_event(ondemand::value value) {
+    ondemand::object object;
+    if (value.get_object().get(object) != simdjson::SUCCESS) {
+      problem_ =
+          fmt::format("event {} is not an object; write the trace again", trace_.events.size());
+      return simdjson::SUCCESS;
     }
-    return simdjson::SUCCESS;
-  }
-
-  simdjson::error_code read_event(ondemand::object object) {
     std::string_view raw;
     if (const auto error = object.raw_json().get(raw)) return error;
     if (const auto error = object.reset().error()) return error;
     HostEvent event;
-    for (auto item : object) {
-      ondemand::field field;
-      if (const auto error = std::move(item).get(field)) return error;
-      std::string_view key;
-      if (const auto error = field.unescaped_key().get(key)) return error;
-      const std::string_view token = field.value().raw_json_token();
-      if (key == "ts") read_time(token, raw, event);
-      if (key == "pid") read_pid(token, raw, event);
-      if (key == "id") read_flow_id(token);
-    }
+    const auto error =
+        chrome::walk_members(std::move(object), [&](std::string_view key, ondemand::value member) {
+          const std::string_view token = member.raw_json_token();
+          if (key == "ts") read_time(token, raw, event);
+          if (key == "pid") read_pid(token, raw, event);
+          if (key == "id") read_flow_id(token);
+          return simdjson::SUCCESS;
+        });
+    if (error) return error;
     event.text = std::string(raw.substr(0, raw.find_last_of('}') + 1));
     std::replace_if(
         event.text.begin(), event.text.end(),
@@ -194,16 +168,25 @@ class HostTraceParser {
   double first_ = std::numeric_limits<double>::max();
 };
 
+Result<HostTrace> read_events_of(ByteSource& source) {
+  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
+  const auto text = chrome::read_trace_text(source, most_bytes);
+  if (!text) return tl::unexpected(text.error());
+  return HostTraceParser(source.name()).run(chrome::padded(*text));
+}
+
 }  // namespace
 
 Result<HostTrace> parse_host_trace(ByteSpan bytes, const std::string& name) {
-  return HostTraceParser(name).run(bytes);
+  const auto source = open_byte_source(as_text(bytes), name);
+  if (!source) return tl::unexpected(source.error());
+  return read_events_of(**source);
 }
 
 Result<HostTrace> read_host_trace(const std::filesystem::path& path) {
-  const auto file = MappedFile::open(path);
-  if (!file) return tl::unexpected(file.error());
-  return parse_host_trace(file->bytes(), path.string());
+  const auto source = open_byte_source(path);
+  if (!source) return tl::unexpected(source.error());
+  return read_events_of(**source);
 }
 
 void append_host_event(std::string& out, const HostEvent& event, double offset_microseconds,

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <fstream>
 
+#include "base/compressed.hpp"
 #include "formats/qaic/opstats/trace_checker.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
 #include "npuscope/formats/qaic/opstats_host_trace.hpp"
@@ -419,6 +421,23 @@ TEST_F(OpstatsTrace, HostEventsJoinWithoutTakingDeviceProcesses) {
 {"name":"other","ph":"X","ts":7.5,"dur":1,"pid":77,"tid":9,"args":{}}
 ]}
 )"));
+}
+
+// Real traces of hosts come as .json.gz, with a byte order mark, or from a writer that was stopped.
+TEST_F(OpstatsTrace, HostTracesMayBeCompressedOrOpenAtTheEnd) {
+  const std::string event = R"({"name":"h","ph":"X","ts":10,"dur":1,"pid":1,"tid":1})";
+  const std::string array = "[" + event + "]";
+  for (const std::string& json : {array, "\xEF\xBB\xBF" + array, "[" + event, "[" + event + ",\n",
+                                  npuscope::test::gzip(array), npuscope::test::zstd(array)}) {
+    const HostTrace host = host_of(json);
+    ASSERT_EQ(host.events.size(), 1u);
+    EXPECT_EQ(host.events[0].text, event);
+    EXPECT_EQ(host.first_microseconds, 10);
+  }
+  std::ofstream(path(), std::ios::binary) << npuscope::test::gzip(array);
+  const auto from_file = read_host_trace(path());
+  ASSERT_TRUE(from_file) << from_file.error().message;
+  EXPECT_EQ(from_file->events.size(), 1u);
 }
 
 TEST_F(OpstatsTrace, HostTimesWithAKnownTickAreAligned) {
