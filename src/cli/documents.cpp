@@ -1,5 +1,7 @@
 #include "cli/documents.hpp"
 
+#include "npuscope/report/ascii_marks.hpp"
+
 namespace npuscope::cli {
 
 void add_document_options(CLI::App& command, DocumentOptions& options) {
@@ -11,6 +13,19 @@ void add_document_options(CLI::App& command, DocumentOptions& options) {
   command.add_option("--table", options.table, "which table; default: the first")->needs(csv);
   command.add_option("--width", options.width, "columns of the text; default: the terminal's")
       ->check(whole_number(60, 1'000));
+}
+
+void TopRows::add_option(CLI::App& command, std::size_t rows, const std::string& help) {
+  rows_ = rows;
+  command
+      .add_option("--top", asked_, fmt::format("{} ({}); 0: all, as in JSON and CSV", help, rows))
+      ->check(whole_number());
+}
+
+std::size_t TopRows::of(const DocumentOptions& options) const {
+  const bool for_machines = options.json || options.csv;
+  const std::size_t rows = asked_.value_or(for_machines ? 0 : rows_);
+  return rows == 0 ? std::numeric_limits<std::size_t>::max() : rows;
 }
 
 ExitStatus print_documents(const DocumentOptions& options,
@@ -27,7 +42,9 @@ ExitStatus print_documents(const DocumentOptions& options,
   } else {
     const std::size_t width = options.width > 0 ? options.width : terminal_width();
     for (std::size_t i = 0; i < documents.size(); ++i) {
-      print(stdout, "{}{}", i > 0 ? "\n\n" : "", report::document_text(documents[i], width));
+      const std::string text = report::document_text(documents[i], width);
+      print(stdout, "{}{}", i > 0 ? "\n\n" : "",
+            shows_ascii_only() ? report::ascii_marks(text) : text);
     }
   }
   print_notes(notes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 
 #include "cli/profiles.hpp"
 #include "npuscope/report/document.hpp"
@@ -17,6 +18,17 @@ struct DocumentOptions : ProfileOptions {
 
 // Those of profiles, the end of the window, and --json, --csv, --table, --width.
 void add_document_options(CLI::App& command, DocumentOptions& options);
+
+// --top: rows of tables. Machines get all of them, unless they say how many; 0 is all.
+class TopRows {
+ public:
+  void add_option(CLI::App& command, std::size_t rows, const std::string& help);
+  std::size_t of(const DocumentOptions& options) const;
+
+ private:
+  std::optional<std::size_t> asked_;
+  std::size_t rows_ = 0;
+};
 
 using MakeDocument = std::function<Result<report::Document>(const Profile&)>;
 

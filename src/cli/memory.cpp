@@ -1,7 +1,7 @@
 // npuscope memory: traffic between DDR and VTCM, bandwidth, roofline, spill.
 #include <memory>
 
-#include "cli/documents.hpp"
+#include "cli/one_inference.hpp"
 #include "npuscope/report/memory_document.hpp"
 
 namespace npuscope::cli {
@@ -9,16 +9,19 @@ namespace {
 
 struct MemoryCommandOptions : DocumentOptions {
   report::MemoryRequest request;
+  OneInference inference;
+  TopRows top;
   std::string by = "node";
   std::string model;
   std::vector<std::string> symbols;
   std::size_t buckets = 0;  // 0: as many as fit the width
 };
 
-ExitStatus memory(const MemoryCommandOptions& options) {
+ExitStatus memory(MemoryCommandOptions options) {
   report::MemoryRequest request = options.request;
   request.width = options.width > 0 ? options.width : terminal_width();
   request.buckets = options.buckets > 0 ? options.buckets : report::buckets_that_fit(request.width);
+  request.top = options.top.of(options);
   request.grouping =
       options.by == "kind" ? analysis::MemoryGrouping::kind : analysis::MemoryGrouping::node;
   if (!options.model.empty()) {
@@ -26,7 +29,7 @@ ExitStatus memory(const MemoryCommandOptions& options) {
     if (!model) return report(model.error());
     request.model = std::move(*model);
   }
-  return print_documents(options, [&](const Profile& profile) {
+  return options.inference.print(options, [&](const Profile& profile) {
     return report::make_memory_document(profile, request);
   });
 }
@@ -39,8 +42,10 @@ void add_memory_command(CLI::App& program, ExitStatus& status) {
   const auto options = std::make_shared<MemoryCommandOptions>();
   add_document_options(*command, *options);
   report::PeakText& peaks = options->request.peaks;
-  command->add_option("--target", peaks.target,
-                      "whose peaks count: aic100, htp-v75, or a .toml file; default: by device");
+  command->add_option(
+      "--target", peaks.target,
+      "whose peaks count: aic100, htp-v75, torq-sl2610, ipu-muffin, or a .toml file; "
+      "default: by device");
   command->add_option("--ddr-peak", peaks.ddr, "of the device: 137GB/s");
   command->add_option("--vtcm-peak", peaks.vtcm, "of one core: 1TB/s");
   command->add_option("--mac-peak", peaks.macs, "of the device: 8.2TMAC/s, 16.4TOPS");
@@ -56,11 +61,10 @@ void add_memory_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--by", options->by, "a row is a node of the model, or a kind of kernel")
       ->check(CLI::IsMember({"node", "kind"}))
       ->capture_default_str();
-  command->add_option("--top", options->request.top, "rows of each table")
-      ->check(whole_number(1, 1'000'000))
-      ->capture_default_str();
+  options->top.add_option(*command, options->request.top, "rows of each table");
   command->add_option("--buckets", options->buckets, "of time; default: as many as fit the width")
       ->check(whole_number(1, 100'000));
+  options->inference.add_option(*command);
   command->callback([options, &status] { status = memory(*options); });
 }
 

@@ -14,6 +14,7 @@ using analysis::Grouping;
 struct OpsOptions : DocumentOptions {
   report::OpsRequest request;
   OneInference inference;
+  TopRows top;
   std::string by = "op";
   std::string rules;
   double least_percent = 0;
@@ -36,6 +37,7 @@ Result<analysis::Rules> read_rules(const std::string& name) {
 ExitStatus ops(OpsOptions options, bool by_given) {
   report::OpsRequest& request = options.request;
   request.grouping = groupings.at(options.by);
+  request.top = options.top.of(options);
   request.least_share = options.least_percent / 100;
   if (!options.rules.empty() && !by_given) request.grouping = Grouping::rule;
   if (options.rules.empty() && request.grouping == Grouping::rule) options.rules = "transformer";
@@ -78,9 +80,7 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
                       "group by rules: a .toml file, or transformer, kernels, bookkeeping");
   command->add_option("--sort", request.sort, "the column to sort by; default: what decides most");
   command->add_option("--columns", request.columns, "only these columns, a,b,c")->delimiter(',');
-  command->add_option("--top", request.top, "rows; 0: all")
-      ->check(whole_number())
-      ->capture_default_str();
+  options->top.add_option(*command, request.top, "rows");
   command
       ->add_option("--min-share", options->least_percent,
                    "only rows with at least this share of the column sorted by, 0.5%")

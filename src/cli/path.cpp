@@ -11,12 +11,14 @@ constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
 struct PathOptions : DocumentOptions {
   report::PathDocumentOptions path;
+  TopRows top;
   std::uint32_t inference = 0;
   std::string by = "op";
   std::string steps;  // empty: 20 in text, all for machines
 };
 
 ExitStatus path(PathOptions options) {
+  options.path.top = options.top.of(options);
   options.path.grouping =
       options.by == "kind" ? analysis::Grouping::kind : analysis::Grouping::label;
   if (options.steps == "all" || (options.steps.empty() && (options.json || options.csv))) {
@@ -50,9 +52,7 @@ void add_path_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--by", options->by, "group ops by: op, kind")
       ->check(CLI::IsMember({"op", "kind"}))
       ->capture_default_str();
-  command->add_option("--top", options->path.top, "rows of ops and units")
-      ->check(whole_number(1, 1'000'000))
-      ->capture_default_str();
+  options->top.add_option(*command, options->path.top, "rows of ops and units");
   command->add_option("--steps", options->steps, "steps to print: a number, or all; default: 20")
       ->check(whole_number_or_all());
   command

@@ -10,6 +10,22 @@
 #include "npuscope/report/show.hpp"
 
 namespace npuscope::cli {
+namespace {
+
+bool locale_is_unicode() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
+    const char* value = std::getenv(name);
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale = value;
+    for (const char* charset : {"UTF-8", "UTF8", "utf-8", "utf8"}) {
+      if (locale.find(charset) != locale.npos) return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+}  // namespace
 
 void add_profile_options(CLI::App& command, ProfileOptions& options) {
   command
@@ -63,19 +79,9 @@ std::size_t terminal_width() {
   return std::min<std::size_t>(size.ws_col, most);
 }
 
-bool shows_unicode() {
-  if (::isatty(STDOUT_FILENO) == 0) return false;
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {  // the first that is set decides
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') continue;
-    const std::string_view locale = value;
-    for (const char* charset : {"UTF-8", "UTF8", "utf-8", "utf8"}) {
-      if (locale.find(charset) != locale.npos) return true;
-    }
-    return false;
-  }
-  return false;
-}
+bool shows_unicode() { return ::isatty(STDOUT_FILENO) != 0 && locale_is_unicode(); }
+
+bool shows_ascii_only() { return ::isatty(STDOUT_FILENO) != 0 && !locale_is_unicode(); }
 
 void print_notes(const std::vector<Note>& notes) {
   std::fflush(stdout);

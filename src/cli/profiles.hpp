@@ -26,6 +26,8 @@ std::size_t terminal_width();
 
 // Whether standard output is a terminal whose locale says UTF-8.
 bool shows_unicode();
+// Whether it is a terminal whose locale says anything else.
+bool shows_ascii_only();
 
 // Notes about files that are no profile, on standard error.
 void print_notes(const std::vector<Note>& notes);

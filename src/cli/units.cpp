@@ -13,6 +13,7 @@ using report::UnitsBy;
 struct UnitsOptions : DocumentOptions {
   report::UnitsRequest request;
   OneInference inference;
+  TopRows top;
   std::string by = "unit";
 };
 
@@ -22,6 +23,7 @@ const std::map<std::string, UnitsBy> groupings{{"unit", UnitsBy::unit},
                                                {"device", UnitsBy::device}};
 
 ExitStatus units(UnitsOptions options) {
+  options.request.top = options.top.of(options);
   options.request.by = groupings.at(options.by);
   return options.inference.print(options, [&](const Profile& profile) {
     return report::units_document(profile, options.request);
@@ -38,9 +40,7 @@ void add_units_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--by", options->by, "rows of units: unit, core, engine, device")
       ->check(CLI::IsMember(&groupings))
       ->capture_default_str();
-  command->add_option("--top", options->request.top, "rows of each table; 0: all")
-      ->check(whole_number())
-      ->capture_default_str();
+  options->top.add_option(*command, options->request.top, "rows of each table");
   options->inference.add_option(*command);
   command->callback([options, &status] { status = units(*options); });
 }

@@ -25,19 +25,20 @@
 namespace npuscope::analysis {
 
 struct ImbalanceRow {
-  std::string parts;  // "cores", "devices", "HVX"
+  std::string parts;  // "cores", "devices", "HVX"; where a class has several kinds, "dma load"
   std::string what;   // "work", "waiting", "ops", "output bytes", "DDR bytes"
   MeasureKind kind = MeasureKind::count;
   std::uint32_t members = 0;
   double mean = 0, least = 0, most = 0;
-  std::string most_loaded = {}, least_loaded = {};
+  std::string most_loaded = {}, least_loaded = {};  // empty where all carry the same
 
   std::optional<double> excess() const {
     return mean > 0 ? std::optional(most / mean - 1) : std::nullopt;
   }
 };
 
-// Of cores and devices, and of the units of each class, where there are two or more.
+// Of cores and devices, and of the units of each class that are named alike but for their number,
+// where there are two or more.
 std::vector<ImbalanceRow> analyse_imbalance(const Profile& profile, const SpansByUnit& by_unit,
                                             const std::vector<std::int64_t>& own);
 

@@ -48,6 +48,7 @@ struct Peaks {
   std::optional<double> macs_per_s;  // of the device, given outright: counts before those
   std::optional<double> core_hz;     // nominal, where the profile's clock is no core's
   std::optional<double> vtcm_bytes;  // capacity of one core
+  std::uint32_t hvx_threads = 0;     // of one core; 0: not known
   // Cycles before a kernel works: on HVX, HMX and DMA.
   std::optional<double> hvx_dispatch_cycles, hmx_dispatch_cycles, dma_dispatch_cycles;
 };

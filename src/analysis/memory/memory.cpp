@@ -87,6 +87,7 @@ class MemoryAnalysis {
 
  private:
   void find_engines();
+  void find_threads();
   void find_inferences();
   void take_told_wall();
   void sum_inferences();
@@ -155,7 +156,7 @@ void MemoryAnalysis::find_engines() {
   std::array<EngineTraffic, engines> of_engine{};
   for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
     if (role_of(profile_.spans.kind[row]) != Role::work) continue;
-    const Engine engine = engine_at(profile_, engine_of_op_, row);
+    const Engine engine = engine_of(profile_, row);
     const std::size_t unit = index_of(profile_.spans.unit[row]);
     if (unit < used.size()) used[unit][std::size_t(engine)] = true;
     of_engine[std::size_t(engine)].spans += 1;
@@ -172,6 +173,20 @@ void MemoryAnalysis::find_engines() {
   for (std::size_t i = 0; i < of_engine.size(); ++i) {
     of_engine[i].engine = Engine(i);
     if (of_engine[i].spans > 0) table_.engines.push_back(of_engine[i]);
+  }
+}
+
+// A program may leave threads without work: they count as there, where the target or the files
+// tell.
+void MemoryAnalysis::find_threads() {
+  if (hvx_units_ == 0) return;
+  constexpr double most = 4'096;  // for a forged number
+  const double of_target = double(options_.peaks.hvx_threads) * table_.roofs.cores;
+  hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(of_target, most)));
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::profile || !(measure.value > 0)) continue;
+    if (profile_.text(measure.what) != "Number of HVX threads used") continue;
+    hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(measure.value, most)));
   }
 }
 
@@ -503,6 +518,7 @@ MemoryTable MemoryAnalysis::finish() {
   take_told_wall();
   sum_inferences();
   make_roofs_of_profile();
+  find_threads();
   sort_rows();
   parallel_for(groups_.rows.size(), [&](std::size_t group) {
     MemoryRow& row = groups_.rows[group];

@@ -31,7 +31,8 @@ Counts counts_of(const PathGraph& graph, RowRange nodes) {
     }
     for (auto i = graph.first_link[node]; i < graph.first_link[node + 1]; ++i) {
       const PathLink& link = graph.links[i];
-      const bool is_one = !link.joins && link.from != PathGraph::none;
+      const bool holds_back = !link.joins || link.reason != Reason::start;
+      const bool is_one = holds_back && link.from != PathGraph::none;
       if (is_one) counts.constraints[std::size_t(link.reason)] += 1;
     }
   }

@@ -172,6 +172,10 @@ Result<Interval> PathNodes::whole_timeline() const {
   Extent all;
   for (const Extent& extent : extents) all.take(extent);
   if (all.works) return all.interval;
+  return no_executions();
+}
+
+tl::unexpected<Error> PathNodes::no_executions() const {
   const auto& files = profile_.provenance.files;
   return input_error(
       "{}: has no executions with times, so there is no path; give a profile with a timeline",
@@ -187,9 +191,7 @@ Result<Interval> PathNodes::choose_timeline(std::optional<std::uint32_t> instanc
     return whole_timeline();
   }
   const std::vector<Inference> inferences = inferences_of(spans);
-  if (inferences.empty()) {
-    return usage_error("no inference of the profile has executions with times, so no path");
-  }
+  if (inferences.empty()) return no_executions();
   auto chosen = inferences.begin() + std::ptrdiff_t(steady_of(inferences));
   if (instance) {
     chosen = std::find_if(inferences.begin(), inferences.end(),

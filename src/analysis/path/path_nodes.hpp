@@ -89,6 +89,7 @@ class PathNodes {
   std::size_t steady_of(const std::vector<Inference>& inferences);
   Result<Interval> choose_timeline(std::optional<std::uint32_t> instance);
   Result<Interval> whole_timeline() const;
+  tl::unexpected<Error> no_executions() const;
   Column<std::uint32_t> selected_rows() const;
   bool is_selected(std::size_t row) const;
   void note_waits(std::span<const std::uint32_t> rows);

@@ -36,6 +36,13 @@ std::vector<bool> measuring_ops(const Profile& profile) {
   return measuring;
 }
 
+// "Slice" of "Slice 1": units of a class that are not named alike do other things, as the engines
+// that load and that store.
+std::string kind_of_unit(std::string_view name) {
+  const auto last = name.find_last_not_of("0123456789 _");
+  return std::string(name.substr(0, last == name.npos ? 0 : last + 1));
+}
+
 class Loads {
  public:
   Loads(const Profile& profile, const SpansByUnit& by_unit, const std::vector<std::int64_t>& own)
@@ -172,6 +179,7 @@ void Loads::compare(const std::string& parts, const std::map<std::string, Load>&
       }
     }
     row.mean = sum / double(loads.size());
+    if (row.most == row.least) row.most_loaded = row.least_loaded = "";
     if (sum > 0) rows_.push_back(std::move(row));
   };
   add("work", MeasureKind::work, [](const Load& load) { return load.work; });
@@ -184,13 +192,14 @@ void Loads::compare(const std::string& parts, const std::map<std::string, Load>&
 
 std::vector<ImbalanceRow> Loads::rows() {
   std::map<std::string, Load> devices, cores;
-  std::map<Engine, std::map<std::string, Load>> engines;
+  std::map<Engine, std::map<std::string, std::map<std::string, Load>>> engines;  // by kind of unit
   for (std::uint32_t i = 0; i < profile_.units.size(); ++i) {
     const std::uint32_t core = cores_.of(UnitId{i});
     const Unit& unit = profile_.units[i];
     if (!units_[i].has_spans) continue;
     if (unit.engine == Engine::process || unit.engine == Engine::thread) continue;
-    engines[unit.engine][path_of(profile_, UnitId{i})].add(units_[i].load);
+    engines[unit.engine][kind_of_unit(profile_.text(unit.name))][path_of(profile_, UnitId{i})].add(
+        units_[i].load);
     if (!cores_.is_of_npu(core)) continue;
     cores[cores_.name(core)].add(units_[i].load);
     devices[fmt::format("device {}", unit.device)].add(units_[i].load);
@@ -208,9 +217,11 @@ std::vector<ImbalanceRow> Loads::rows() {
   }
   compare("devices", devices, true);
   compare("cores", cores, true);
-  for (const auto& [engine, units] : engines) {
+  for (const auto& [engine, kinds] : engines) {
     if (engine == Engine::core || engine == Engine::device) continue;
-    compare(name_of(engine), units, false);
+    for (const auto& [kind, units] : kinds) {
+      compare(kinds.size() == 1 ? name_of(engine) : kind, units, false);
+    }
   }
   return std::move(rows_);
 }

@@ -1,5 +1,8 @@
 #include "npuscope/report/memory_document.hpp"
 
+#include <algorithm>
+
+#include "report/document/provenance.hpp"
 #include "report/memory/memory_sections.hpp"
 
 namespace npuscope::report {
@@ -34,8 +37,17 @@ Result<Document> make_memory_document(const Profile& profile, const MemoryReques
     put(transfers_section(analysis::analyse_transfers(profile, traffic), table));
     put(engines_section(table));
   }
-  put(spill_section(profile, analysis::analyse_spill(profile, traffic), request.top));
+  put(spill_section(profile, analysis::analyse_spill(profile, traffic), table, request.top));
   put(vtcm_section(profile, found->peaks));
+  const bool answers =
+      says_anything ||
+      std::any_of(document.sections.begin(), document.sections.end(), [](const Section& section) {
+        return section.key != "traffic" && section.key != "inferences";
+      });
+  if (!answers) {
+    return input_error("{}: says nothing of bytes that were moved; {}", files_text(profile),
+                       how_to_get_bytes(profile));
+  }
   return document;
 }
 

@@ -79,7 +79,9 @@ Section over_time_section(const analysis::BandwidthSeries& series,
   }
   section.remarks = {
       "A span's bytes are spread evenly over its duration; each row has its own scale."};
-  if (above_peak) section.remarks.push_back(issue_remark);
+  const bool may_be_above = above_peak || !table.roofs.ddr_bytes_per_tick;
+  const std::string remark = transfer_time_remark(table, above_peak);
+  if (may_be_above && !remark.empty()) section.remarks.push_back(remark);
   return section;
 }
 

@@ -158,7 +158,8 @@ Section memory_inferences_section(const MemoryTable& table) {
                                   at(inference.bytes, analysis::Route::ddr_write)});
   }
   section.table.row_count = table.inferences.size();
-  section.remarks = {"All other numbers are medians over the inferences after the first."};
+  section.remarks = {
+      "The numbers of roofline, traffic and ops are medians over the inferences after the first."};
   return section;
 }
 

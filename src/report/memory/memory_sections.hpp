@@ -8,10 +8,13 @@
 
 namespace npuscope::report {
 
-inline constexpr const char* issue_remark =
-    "More than the DDR's peak: on this device a span is the issue of a transfer, which goes on "
-    "after "
-    "it.";
+inline constexpr const char* over_all_inferences = "Over all inferences.";
+
+// Where a vendor's tools put the bytes, for a profile that has none: "compile with -ddr-stats".
+std::string how_to_get_bytes(const Profile& profile);
+
+// What to say of bytes by the time of transfers; empty where that is a bandwidth.
+std::string transfer_time_remark(const analysis::MemoryTable& table, bool above_peak);
 
 Section roofline_section(const Profile& profile, const analysis::MemoryTable& table,
                          const analysis::Peaks& peaks);
@@ -25,7 +28,8 @@ Section constants_section(const Profile& profile);
 Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
                           const analysis::MemoryTable& table);
 Section engines_section(const analysis::MemoryTable& table);
-Section spill_section(const Profile& profile, const analysis::Spill& spill, std::size_t top);
+Section spill_section(const Profile& profile, const analysis::Spill& spill,
+                      const analysis::MemoryTable& table, std::size_t top);
 Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks);
 Section memory_inferences_section(const analysis::MemoryTable& table);
 

@@ -36,7 +36,8 @@ Section tensors_section(const Profile& profile, const analysis::Spill& spill, st
 
 }  // namespace
 
-Section spill_section(const Profile& profile, const analysis::Spill& spill, std::size_t top) {
+Section spill_section(const Profile& profile, const analysis::Spill& spill,
+                      const analysis::MemoryTable& table, std::size_t top) {
   Section section{.key = "spill", .title = "SPILL AND FILL"};
   if (!spill.any()) return {};
   section.table.fields = {{"side", "side"},
@@ -61,6 +62,7 @@ Section spill_section(const Profile& profile, const analysis::Spill& spill, std:
       has_path ? "Exposed is the dominant path's share, hidden the rest of the work; alone is time "
                  "in which nothing else works."
                : "Alone is time in which nothing else works: exposed at least.");
+  if (table.first_apart) section.remarks.emplace_back(over_all_inferences);
   if (spill.has_edges && spill.unpaired_spills + spill.unpaired_fills > 0) {
     section.remarks.push_back(
         fmt::format("{} spills and {} fills have no partner in the graph's edges.",

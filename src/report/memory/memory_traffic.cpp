@@ -14,24 +14,6 @@ using analysis::MemoryTable;
 using analysis::Route;
 using analysis::TrafficLevel;
 
-// Where a vendor's tools put the bytes, for a profile that has none.
-std::string how_to_get(const Profile& profile) {
-  const std::string& format = profile.provenance.format;
-  const std::string& device = profile.provenance.device;
-  if (device == "HTP" || format.find("QNN") != format.npos) {
-    return "Profile with --profiling_option optrace, and let qnn-profile-viewer write the QHAS "
-           "summary (features qhas_json and qhas_schema) or the graph (htp_json, memory_info); "
-           "give those files together with the trace.";
-  }
-  if (device == "Cloud AI 100") {
-    return "Compile with -ddr-stats for counters of DDR traffic (-stats-level=40 or more), with "
-           "-stats-level=70 for the sizes of transfers, or read the compiler's estimate "
-           "(-aic-perf-metrics).";
-  }
-  return "A trace of this format names no bytes that npuscope understands; numbers called "
-         "\"ddr read bytes\", \"dram_write\", \"vtcm read\" and the like are.";
-}
-
 std::string source_text(const analysis::TrafficTotal& total) {
   if (!total.of_ops) return "";
   return fmt::format("{} ({})", name_of(total.level), stable_name(total.origin));
@@ -69,6 +51,36 @@ void add_difference_remarks(const analysis::OpTraffic& traffic, Section& section
 
 }  // namespace
 
+std::string how_to_get_bytes(const Profile& profile) {
+  const std::string& format = profile.provenance.format;
+  const std::string& device = profile.provenance.device;
+  if (device == "HTP" || format.find("QNN") != format.npos) {
+    return "profile with --profiling_option optrace, and let qnn-profile-viewer write the QHAS "
+           "summary (features qhas_json and qhas_schema) or the graph (htp_json, memory_info); "
+           "give those files together with the trace";
+  }
+  if (device == "Cloud AI 100") {
+    return "compile with -ddr-stats for counters of DDR traffic (-stats-level=40 or more), with "
+           "-stats-level=70 for the sizes of transfers, or read the compiler's estimate "
+           "(-aic-perf-metrics)";
+  }
+  return "a trace of this format names no bytes that npuscope understands; numbers called "
+         "\"ddr read bytes\", \"dram_write\", \"vtcm read\" and the like are";
+}
+
+std::string transfer_time_remark(const MemoryTable& table, bool above_peak) {
+  for (const analysis::EngineTraffic& row : table.engines) {
+    if (row.engine != Engine::dma_issue || analysis::ddr_bytes(row.bytes).value_or(0) == 0) {
+      continue;
+    }
+    return "A span here is the issue of a transfer, which goes on after it: bytes by its time are "
+           "no "
+           "bandwidth and may be above the DDR's peak.";
+  }
+  if (!above_peak) return "";
+  return "More than the DDR's peak: the peak is not that of this hardware.";
+}
+
 Section traffic_section(const Profile& profile, const analysis::OpTraffic& traffic,
                         const MemoryTable& table) {
   Section section{.key = "traffic", .title = "TRAFFIC"};
@@ -95,11 +107,13 @@ Section traffic_section(const Profile& profile, const analysis::OpTraffic& traff
                                   told_text(total), total.told, difference});
   }
   if (!traffic.any()) {
-    section.remarks = {"This profile says nothing of bytes that were moved.", how_to_get(profile)};
+    section.remarks = {fmt::format("This profile says nothing of bytes that were moved; {}.",
+                                   how_to_get_bytes(profile))};
   } else {
     add_difference_remarks(traffic, section);
     if (!traffic.any_of_ops()) {
-      section.remarks.push_back("Nothing says which op moved how much. " + how_to_get(profile));
+      section.remarks.push_back(
+          fmt::format("Nothing says which op moved how much; {}.", how_to_get_bytes(profile)));
     }
   }
   if (has_in_flight_counters(profile) && !traffic.any_of_ops()) {
@@ -146,7 +160,7 @@ Section engines_section(const MemoryTable& table) {
                                   row.bytes[1], row.bytes[2], row.bytes[3], row.bytes[4]});
   }
   if (table.first_apart && !section.table.rows.empty()) {
-    section.remarks = {"Over all inferences."};
+    section.remarks = {over_all_inferences};
   }
   return section;
 }
@@ -188,8 +202,11 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
         "{} of transfers are below 4 KiB, where the overhead of each takes longer than its bytes.",
         percent_text(double(small), all)));
   }
-  if (above_peak) {
-    section.remarks.push_back(issue_remark);
+  if (const std::string remark = transfer_time_remark(table, above_peak); !remark.empty()) {
+    section.remarks.push_back(remark);
+  }
+  if (table.first_apart && !section.table.rows.empty()) {
+    section.remarks.push_back(over_all_inferences);
   }
   return section;
 }

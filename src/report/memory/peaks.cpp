@@ -59,6 +59,7 @@ analysis::Peaks peaks_of(const npu::Target& target) {
                           known(target.hvx_macs_per_cycle_fp32)};
   peaks.core_hz = known(target.core_hz);
   peaks.vtcm_bytes = known(double(target.vtcm_bytes));
+  peaks.hvx_threads = target.hvx_threads;
   peaks.hvx_dispatch_cycles = known(target.default_kernel.overhead_cycles);
   peaks.hmx_dispatch_cycles = known(target.hmx_overhead_cycles);
   peaks.dma_dispatch_cycles = known(target.dma_issue_cycles);

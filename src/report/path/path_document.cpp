@@ -116,7 +116,7 @@ Section PathDocument::head() const {
   }
   for (std::size_t i = 1; i < reason_count; ++i) {
     std::string key = fmt::format("constraints_{}", name_of(Reason(i)));
-    std::replace(key.begin(), key.end(), ' ', '_');
+    for (char& c : key) c = c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
     section.facts.push_back({{key, "", Format::count}, basis.constraints[i]});
   }
   section.facts.push_back({{"inferred_steps", "", Format::count}, likely_.reasons.size()});

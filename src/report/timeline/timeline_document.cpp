@@ -95,6 +95,11 @@ std::vector<std::string> Maker::remarks() const {
   return remarks;
 }
 
+// The sum over units by the time in which any did it.
+Value quotient_of(const analysis::TimelineTotal& times) {
+  return times.length > 0 ? Value(double(times.sum) / double(times.length)) : Value();
+}
+
 Section Maker::drawing() const {
   Section section{.key = "timeline", .title = title()};
   section.facts = {{{"by", ""}, name_of(rows_.by)},
@@ -103,16 +108,14 @@ Section Maker::drawing() const {
                    {{"wall", "", Format::ticks}, rows_.wall},
                    {{"origin", "", Format::ticks}, view_.origin},
                    {{"columns", "", Format::count}, cells_.columns.count()},
-                   {{"parallelism", "", Format::number}, Value()},
+                   {{"parallelism", "", Format::number}, quotient_of(rows_.busy)},
+                   {{"parallelism_with_waits", "", Format::number}, quotient_of(rows_.occupied)},
                    {{"spans_not_drawn", "", Format::count}, rows_.not_drawn},
                    {{"inferences", "", Format::count}, rows_.inferences.count}};
   if (const auto& walls = rows_.inferences; walls.count > 0) {
     section.facts.push_back({{"first_inference_wall", "", Format::ticks}, walls.first});
     section.facts.push_back(
         {{"median_wall_of_other_inferences", "", Format::ticks}, walls.median_of_rest});
-  }
-  if (rows_.occupied.length > 0) {
-    section.facts[6].value = double(rows_.occupied.sum) / double(rows_.occupied.length);
   }
   section.drawing = draw_timeline(profile_, rows_, cells_, view_);
   section.remarks = remarks();

@@ -93,6 +93,8 @@ Section UnitsSections::engines() const {
                           {"work", "work", Format::ticks, false},
                           {"use", "use", Format::share, true, true},
                           {"use_first", "cold", Format::share, false, true},
+                          {"use_least", "least", Format::share, false, true},
+                          {"use_most", "most", Format::share, false, true},
                           {"use_inferences", "", Format::count},
                           {"use_is", "use is", Format::name, false},
                           {"busiest_unit", "busiest unit", Format::name, false}};
@@ -101,17 +103,20 @@ Section UnitsSections::engines() const {
     const auto found = std::find_if(steady.begin(), steady.end(), [&](const SteadyUse& each) {
       return each.engine == row.engine;
     });
-    Value use, first, inferences;
+    Value use, first, least, most, inferences;
     std::string origin = is_structure_only(profile_) ? "structure only" : "one sample";
     if (found != steady.end()) {
       use = found->share.median_of_rest;
       first = found->share.first;
+      least = found->share.least;
+      most = found->share.most;
       inferences = found->share.count;
       origin = "steady";
     }
-    section.table.rows.push_back(
-        {name_of(row.engine), row.units, row.domain, share(double(row.domain), double(table_.wall)),
-         row.active, row.work, use, first, inferences, origin, path_of(profile_, row.busiest)});
+    section.table.rows.push_back({name_of(row.engine), row.units, row.domain,
+                                  share(double(row.domain), double(table_.wall)), row.active,
+                                  row.work, use, first, least, most, inferences, origin,
+                                  path_of(profile_, row.busiest)});
   }
   section.remarks = {
       "domain is the busiest unit of the class, which bounds it; active, the time in which any of "
@@ -121,7 +126,7 @@ Section UnitsSections::engines() const {
   if (!steady.empty()) {
     section.remarks.push_back(fmt::format(
         "use is the domain's share of an inference's wall: the median of the {} after the first, "
-        "which stands apart (cold).",
+        "which stands apart (cold); least and most are of all.",
         steady.front().share.count - 1));
   }
   if (is_structure_only(profile_)) {
@@ -306,6 +311,7 @@ Section UnitsSections::imbalance() const {
   section.table.fields = {{"parts", "of"},
                           {"members", "", Format::count},
                           {"what", "in"},
+                          {"unit", "unit"},
                           {"kind", ""},
                           {"excess_of_mean", "most above mean", Format::change},
                           {"mean", "mean", Format::number},
@@ -314,17 +320,23 @@ Section UnitsSections::imbalance() const {
                           {"most_loaded", "most loaded"},
                           {"least_loaded", "least loaded", Format::name, false}};
   const auto& rows = imbalance_;
+  const std::string unit = unit_of(profile_, profile_.base_clock);
+  const auto unit_of_row = [&](const ImbalanceRow& row) {
+    if (row.kind == MeasureKind::count) return row.what.ends_with("bytes") ? "bytes" : "";
+    return unit.empty() ? "ticks" : unit.c_str();
+  };
+  const auto name = [](const std::string& part) { return part.empty() ? Value() : Value(part); };
   for (const ImbalanceRow& row : rows) {
     section.table.rows.push_back({fmt::format("{} {}", row.members, row.parts), row.members,
-                                  row.what, stable_name(row.kind), row.excess(), row.mean,
-                                  row.least, row.most, row.most_loaded, row.least_loaded});
+                                  row.what, unit_of_row(row), stable_name(row.kind), row.excess(),
+                                  row.mean, row.least, row.most, name(row.most_loaded),
+                                  name(row.least_loaded)});
   }
   if (rows.empty()) return {};
-  const std::string unit = unit_of(profile_, profile_.base_clock);
-  section.remarks = {fmt::format(
-      "work and waiting in {}, without the op that writes statistics; ops and output bytes as the "
-      "compiler assigned them, each op once on each core. most above mean is (most - mean) / mean.",
-      unit.empty() ? "ticks" : unit)};
+  section.remarks = {
+      "work and waiting are without the op that writes statistics; ops and output bytes as the "
+      "compiler assigned them, each op once on each core. most above mean is (most - mean) / "
+      "mean."};
   const bool of_ddr = std::any_of(rows.begin(), rows.end(),
                                   [](const ImbalanceRow& row) { return row.what == "DDR bytes"; });
   if (of_ddr) {

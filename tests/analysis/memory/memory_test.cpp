@@ -67,6 +67,24 @@ TEST(Memory, WaitsForDmaAreTimeOfTheOpButSyncsAreNot) {
   EXPECT_EQ(row_of(table_of(made.profile), "a")->active, 15);
 }
 
+// Two threads of four looked twice as busy as they were, because the others had no span.
+TEST(Memory, ThreadsWithoutWorkCountAsThreadsThereAre) {
+  MemoryBuilder made;
+  const UnitId hvx = made.unit("HVX 0", Engine::hvx);
+  made.span(hvx, "a", 0, 100);
+  made.bytes("ddr read bytes", {64});
+  EXPECT_EQ(table_of(made.profile).work.hvx_units, 1u);
+  MemoryOptions options;
+  options.peaks.hvx_threads = 4;
+  const OpTraffic traffic(made.profile);
+  EXPECT_EQ(analyse_memory(made.profile, traffic, options).work.hvx_units, 4u);
+  made.profile.measures.push_back(
+      {.what = made.profile.strings.intern("Number of HVX threads used"), .value = 6});
+  EXPECT_EQ(table_of(made.profile).work.hvx_units, 6u);
+  made.profile.measures.back().value = 1e300;
+  EXPECT_EQ(table_of(made.profile).work.hvx_units, 4'096u);
+}
+
 TEST(Memory, SeveralInferencesGiveTheMedianAfterTheFirst) {
   MemoryBuilder made;
   const UnitId dma = made.unit("DMA", Engine::dma);

@@ -184,6 +184,32 @@ TEST(Imbalance, TellsWorkWaitingAndStaticLoadApart) {
   EXPECT_EQ(row("output bytes").mean, 150);
 }
 
+// The load engine of a core was called overloaded beside its store engine.
+TEST(Imbalance, ComparesEnginesOfAClassOnlyWithTheirLike) {
+  Cores made(0);
+  const UnitId load = made.unit("dma load 0", Engine::dma);
+  const UnitId store = made.unit("dma store 0", Engine::dma);
+  const UnitId other_load = made.unit("dma load 1", Engine::dma);
+  made.span(load, "a", 0, 30);
+  made.span(other_load, "a", 0, 10);
+  made.span(store, "a", 0, 1'000);
+  const Analysed found(made.profile);
+  const auto rows = analyse_imbalance(made.profile, found.by_unit, found.own);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].parts, "dma load");
+  EXPECT_EQ(rows[0].members, 2u);
+  EXPECT_DOUBLE_EQ(*rows[0].excess(), 0.5);
+}
+
+TEST(Imbalance, OfEqualLoadsNoneIsTheMostLoaded) {
+  Cores made(2);
+  for (const UnitId unit : made.units) made.span(unit, "a", 0, 10);
+  const Analysed found(made.profile);
+  for (const auto& row : analyse_imbalance(made.profile, found.by_unit, found.own)) {
+    EXPECT_EQ(row.most_loaded + row.least_loaded, "") << row.parts << " " << row.what;
+  }
+}
+
 TEST(OneCoreOps, AreThoseWhoseKernelRunsOnAllCoresAndTheLongOnes) {
   Cores made(2);
   made.span(made.units[0], "both", 0, 10, SpanKind::op, "conv");

@@ -90,14 +90,41 @@ TEST(MemoryDocument, WithoutBytesSaysHowToGetThem) {
   MemoryBuilder made;
   made.profile.provenance.device = "Cloud AI 100";
   made.span(made.unit("HVX", Engine::hvx), "a", 0, 5);
-  EXPECT_EQ(text_of(made.profile, {}, 100), R"((no file)
+  const auto of_aic = make_memory_document(made.profile, {});
+  ASSERT_FALSE(of_aic);
+  EXPECT_EQ(of_aic.error().kind, ErrorKind::input);
+  EXPECT_EQ(of_aic.error().message,
+            "(no file): says nothing of bytes that were moved; compile with -ddr-stats for "
+            "counters of DDR traffic (-stats-level=40 or more), with -stats-level=70 for the sizes "
+            "of transfers, or read the compiler's estimate (-aic-perf-metrics)");
+  const auto of_nothing = make_memory_document(Profile(), {});
+  ASSERT_FALSE(of_nothing);
+  EXPECT_THAT(of_nothing.error().message, HasSubstr("names no bytes that npuscope understands"));
+}
 
-TRAFFIC
-  This profile says nothing of bytes that were moved.
-  Compile with -ddr-stats for counters of DDR traffic (-stats-level=40 or more), with
-  -stats-level=70 for the sizes of transfers, or read the compiler's estimate (-aic-perf-metrics).
-)");
-  EXPECT_THAT(text_of(Profile(), {}, 100), HasSubstr("names no bytes that npuscope understands"));
+// Bytes by the time of their issue looked like a bandwidth of 1,464 GB/s.
+TEST(MemoryDocument, SaysThatSpansAreTheIssueOfTransfersWithoutPeaksToo) {
+  const std::string text = text_of(small_run(), {}, 100);
+  EXPECT_THAT(text, HasSubstr("DMA issue"));
+  EXPECT_THAT(text, HasSubstr("A span here is the issue of a transfer"));
+}
+
+// Medians over inferences and sums over all of them stood side by side as if they were alike.
+TEST(MemoryDocument, SaysWhatIsOverAllInferences) {
+  Profile profile = small_run();
+  Spans& spans = profile.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    spans.instance.push_back(std::uint32_t(row % 2));
+  }
+  const auto document = make_memory_document(profile, request_with_peaks());
+  ASSERT_TRUE(document);
+  for (const Section& section : document->sections) {
+    const bool sums =
+        section.key == "transfers" || section.key == "engines" || section.key == "spill";
+    const auto& remarks = section.remarks;
+    EXPECT_EQ(std::count(remarks.begin(), remarks.end(), "Over all inferences."), sums)
+        << section.key;
+  }
 }
 
 TEST(MemoryDocument, AColdRecordedSampleIsLabelledInItsVerdict) {

@@ -78,7 +78,8 @@ TEST(TimelineDocument, JsonHasTheCellsAndTheyAddUp) {
   const Document document = document_of(profile, timeline, {.width = 90, .origin = 1000});
   const auto json = nlohmann::json::parse(documents_json({&document, 1}, {}))["profiles"][0];
   EXPECT_EQ(json["timeline"]["wall"], 1000);
-  EXPECT_DOUBLE_EQ(json["timeline"]["parallelism"], 1200.0 / 900);
+  EXPECT_DOUBLE_EQ(json["timeline"]["parallelism"], 1100.0 / 900);
+  EXPECT_DOUBLE_EQ(json["timeline"]["parallelism_with_waits"], 1200.0 / 900);
   EXPECT_EQ(json["at_once"]["most_units"], 2);
   std::int64_t busy = 0, waiting = 0;
   for (const auto& cell : json["cells"]["rows"]) {
