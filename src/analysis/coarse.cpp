@@ -1,7 +1,6 @@
 #include "npuscope/analysis/coarse.hpp"
 
 #include <algorithm>
-#include <map>
 
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/base/parallel.hpp"
@@ -131,7 +130,7 @@ std::optional<double> inferences_per_second(const Profile& profile, const Spread
 
 }  // namespace
 
-Spread inference_walls(const Profile& profile) {
+std::map<std::uint32_t, Interval> inference_extents(const Profile& profile) {
   const Spans& spans = profile.spans;
   if (spans.instance.size() != spans.size()) return {};
   std::map<std::uint32_t, Interval> extents;
@@ -147,9 +146,14 @@ Spread inference_walls(const Profile& profile) {
     last->second.begin = std::min(last->second.begin, interval.begin);
     last->second.end = std::max(last->second.end, interval.end);
   }
+  extents.erase(every_instance);
+  return extents;
+}
+
+Spread inference_walls(const Profile& profile) {
   std::vector<double> walls;
-  for (const auto& [instance, extent] : extents) {
-    if (instance != every_instance) walls.push_back(double(length_of(extent)));
+  for (const auto& [instance, extent] : inference_extents(profile)) {
+    walls.push_back(double(length_of(extent)));
   }
   return spread_of(walls);
 }

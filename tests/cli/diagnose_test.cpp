@@ -22,8 +22,9 @@ TEST_F(Diagnose, OfASummary) {
   const Outcome outcome = run_npuscope({"diagnose", "--json", bert()});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   const auto page = nlohmann::json::parse(outcome.output)["profiles"][0];
-  EXPECT_EQ(page["findings"][0]["rule"], "softmax");
-  EXPECT_EQ(page["ranking"]["rows"][0]["rule"], "softmax");
+  EXPECT_EQ(page["findings"][0]["rule"], "vector-bound");
+  EXPECT_EQ(page["ranking"]["rows"][0]["rule"], "vector-bound");
+  EXPECT_EQ(page["findings"][1]["rule"], "softmax");
   EXPECT_EQ(page["summary"]["found"], page["findings"].size());
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +43,8 @@ struct Spread {
 // In the order of the samples; all zero without any.
 Spread spread_of(const std::vector<double>& samples);
 
-// First start to last end of each inference, where spans say of which they are.
+// First start to last end of each inference, where spans say of which they are; by its number.
+std::map<std::uint32_t, Interval> inference_extents(const Profile& profile);
 Spread inference_walls(const Profile& profile);
 
 struct Coarse {

@@ -15,8 +15,11 @@ RunSide::RunSide(std::span<const RunSamples> runs) : runs_(runs) {
 }
 
 bool RunSide::is_cold(std::size_t run, std::uint32_t inference) const {
-  if (inference == every_instance) return false;
   const RunSamples& of = runs_[run];
+  if (inference == every_instance) {  // of a run of one inference they are of that one
+    if (of.inferences().size() != 1 || of.profile().provenance.inferences > 1) return false;
+    inference = of.inferences().front();
+  }
   const Temperature temperature = of.profile().provenance.temperature;
   if (temperature == Temperature::warm) return false;
   if (temperature == Temperature::cold) return true;

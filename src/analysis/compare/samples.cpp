@@ -35,6 +35,12 @@ Quantity quantity_of(MeasureKind kind, std::string_view name) {
   return counts_bytes(name) ? Quantity::bytes : Quantity::count;
 }
 
+// What a raw buffer's name says: which run it is of, nothing about it.
+bool says_which_run(const Measure& measure, std::string_view name) {
+  return measure.kind == MeasureKind::count &&
+         (name == "program" || name == "activation" || name == "inference");
+}
+
 // The inference that a file of one inference is of, where it says so.
 std::uint32_t only_inference(const Profile& profile) {
   const auto name = profile.strings.find("inference");
@@ -259,6 +265,7 @@ void RunSamples::Held::add_numbers() {
   std::vector<std::pair<Key, std::map<std::uint32_t, std::vector<double>>>> rows;
   for (const Measure& measure : profile.measures) {
     if (measure.subject != Measure::Subject::profile || !std::isfinite(measure.value)) continue;
+    if (says_which_run(measure, profile.text(measure.what))) continue;
     const ClockId clock = measure.kind == MeasureKind::count ? ClockId{} : measure.clock;
     const Key key{measure.what, measure.kind, clock};
     const auto [found, is_new] = place.try_emplace(key, rows.size());

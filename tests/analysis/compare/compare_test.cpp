@@ -275,6 +275,36 @@ TEST(Compare, AnotherKindOfNumberIsRefused) {
   EXPECT_THAT(pair.comparer()->metric("time").error().message, HasSubstr("not the same kind"));
 }
 
+TEST(Compare, NumbersOfAColdFileAreApartLikeItsTimes) {
+  std::vector<Profile> files;
+  for (const int i : {0, 1, 2}) {
+    files.push_back(run_of({{10}}));
+    add_number(files.back(), "inference", MeasureKind::count, i);
+    add_number(files.back(), "ddr read bytes", MeasureKind::count, i == 0 ? 9000 : 100 + i);
+  }
+  for (Profile& file : files) file.spans.instance.clear();
+  std::vector<RunSamples> runs;
+  for (const Profile& file : files) runs.emplace_back(file);
+  const Comparison comparison = Comparer::make(runs, runs)->compare({});
+  EXPECT_EQ(metric(comparison, "ddr_read_bytes").estimate.samples_a,
+            (std::vector<double>{101, 102}));
+}
+
+TEST(Compare, WhichInferenceABufferIsOfIsNoNumberOfIt) {
+  Profile a = run_of({{5}}), b = run_of({{5}});
+  for (const char* name : {"program", "activation", "inference"}) {
+    add_number(a, name, MeasureKind::count, 2);
+    add_number(b, name, MeasureKind::count, 3);
+  }
+  const Pair pair(std::move(a), std::move(b));
+  for (const MetricChange& each : pair.compare().metrics) {
+    EXPECT_NE(each.name, "program");
+    EXPECT_NE(each.name, "activation");
+    EXPECT_NE(each.name, "inference");
+  }
+  EXPECT_FALSE(pair.comparer()->metric("inference").has_value());
+}
+
 TEST(Compare, NumbersOfRunsOfDifferentLengthAreRefused) {
   Profile a = run_of({{5}, {5}}), b = run_of({{5}, {5}, {5}});
   add_number(a, "ddr read bytes", MeasureKind::count, 100);

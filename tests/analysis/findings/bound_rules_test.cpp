@@ -197,5 +197,63 @@ TEST(Serialised, NotWhereOneOfThemHardlyWorks) {
   EXPECT_TRUE(Tried("serialised-hvx-hmx", made.profile).is_quiet());
 }
 
+// Three inferences of 100 with pauses between.
+CoreBuilder paused(std::int64_t pause, std::vector<std::uint32_t> numbers = {0, 1, 2}) {
+  CoreBuilder made;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    const std::int64_t start = std::int64_t(i) * (100 + pause);
+    made.span(made.hmx, "MatMul", start, start + 100);
+    made.profile.spans.instance.push_back(numbers[i]);
+  }
+  return made;
+}
+
+TEST(IdleBetweenInferences, IsThePauseFromOneToTheNext) {
+  const Tried tried("idle-between-inferences", paused(50).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("between_inferences"), 100);
+  EXPECT_EQ(tried.value("between_inferences_share_of_wall"), 0.25);
+  EXPECT_EQ(tried.value("gaps_between"), 2);
+  EXPECT_EQ(tried.value("longest_between"), 50);
+  EXPECT_EQ(tried.gain(), 100);
+  EXPECT_TRUE(Tried("idle-between-inferences", paused(16).profile).is_quiet());
+}
+
+TEST(IdleBetweenInferences, NotWhereOthersMayHaveRunThatNobodyRecorded) {
+  const Tried tried("idle-between-inferences", paused(500, {3, 5, 9}).profile);
+  EXPECT_EQ(tried.missing(), "two inferences that follow one another");
+}
+
+TEST(IdleBetweenInferences, NotWhereAnotherIsInFlight) {
+  CoreBuilder made;
+  made.span(made.hmx, "MatMul", 0, 1000);
+  made.span(made.hvx, "Add", 100, 200);
+  made.span(made.hvx, "Add", 600, 700);
+  made.profile.spans.instance = {0, 1, 2};
+  EXPECT_TRUE(Tried("idle-between-inferences", made.profile).is_quiet());
+}
+
+CoreBuilder vectors(std::int64_t matrix, std::int64_t vector) {
+  CoreBuilder made;
+  made.span(made.hmx, "MatMul", 0, matrix, SpanKind::op, "conv");
+  made.span(made.hvx, "Softmax", 100 - vector, 100, SpanKind::op, "softmax");
+  return made;
+}
+
+TEST(VectorBound, WhereHvxIsBusierThanHmx) {
+  const Tried tried("vector-bound", vectors(20, 80).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("hvx_domain_share_of_wall"), 0.8);
+  EXPECT_EQ(tried.value("hmx_domain_share_of_wall"), 0.2);
+  EXPECT_EQ(tried.value("active_share_of_wall", "softmax"), 0.8);
+  EXPECT_EQ(tried.gain(), 40);  // half of 80 is left
+}
+
+TEST(VectorBound, NotBelowHalfOfTheWallNorBelowHmxNorWithoutIt) {
+  EXPECT_TRUE(Tried("vector-bound", vectors(20, 49).profile).is_quiet());
+  EXPECT_TRUE(Tried("vector-bound", vectors(60, 60).profile).is_quiet());
+  EXPECT_TRUE(Tried("vector-bound", vectors(0, 80).profile).is_quiet());
+}
+
 }  // namespace
 }  // namespace npuscope::analysis

@@ -1,4 +1,6 @@
 // What misleads in a run's numbers: each rule where it applies, and where it nearly does.
+#include <gmock/gmock.h>
+
 #include "analysis/findings/finding_tester.hpp"
 
 namespace npuscope::analysis {
@@ -109,6 +111,20 @@ TEST(ColdInference, IsNotSeenInPhasesThatRepeatWithinAnInference) {
   EXPECT_FALSE(Tried("cold-inference", run.profile).found());
 }
 
+// A runtime log in microseconds: one of its calls took two in the first inference, one later.
+TEST(ColdInference, IsNotSeenInACallThatIsNothingBesideTheInference) {
+  const auto made = [](double call) {
+    ProfileBuilder log("monotonic", ClockKind::wall, 1e6);
+    for (std::uint32_t i = 0; i < 3; ++i) {
+      log.phase("EXECUTE", i, 50'000 * i, 50'000 * i + 40'000, 40'000);
+      log.phase("SIGNAL", i, 50'000 * i + 40'000, 50'000 * i + 40'002, i == 0 ? call : 1);
+    }
+    return log;
+  };
+  EXPECT_TRUE(Tried("cold-inference", made(2).profile).is_quiet());
+  EXPECT_TRUE(Tried("cold-inference", made(2001).profile).found());
+}
+
 TEST(ColdInference, ByTheWallsOfInferences) {
   const auto made = [](std::int64_t first) {
     CoreBuilder runs;
@@ -211,6 +227,20 @@ TEST(HostOverhead, NotOfInferencesThatQueue) {
   ProfileBuilder made = called(2e6, 0.5e6);
   add(made, "queue depth", MeasureKind::count, ClockId{}, 2);
   EXPECT_NE(Tried("host-overhead", made.profile).missing(), "");
+}
+
+TEST(HostOverhead, NamesWhatTheHostDoesAndAdvisesForCopies) {
+  CoreBuilder made;
+  const UnitId host = made.unit("host", Engine::host);
+  made.span(host, "start 1", 0, 5, SpanKind::host, "NSS_START");
+  made.span(made.hmx, "MatMul", 5, 40);
+  made.span(host, "copy 2", 40, 100, SpanKind::host, "HOST_COPY");
+  const Tried tried("host-overhead", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("host_alone"), 65);
+  EXPECT_EQ(tried.value("host_kind_active", "HOST_COPY"), 60);
+  EXPECT_EQ(tried.value("host_kind_active", "NSS_START"), 5);
+  EXPECT_THAT(tried.finding().advice, ::testing::HasSubstr("layout that its reader wants"));
 }
 
 TEST(HostOverhead, OfATimelineTheHostAlone) {

@@ -137,7 +137,7 @@ TEST(FindingsOfSamples, BertSummary) {
   const Profile profile =
       open_one(NPUSCOPE_TEST_DATA "/qaic/bert-base-cased_b8_2core.opstats.summary.txt");
   EXPECT_THAT(rules_in(document_of(profile)),
-              ElementsAre("softmax", "throttled-clock", "dma-issue-utilisation"));
+              ElementsAre("vector-bound", "softmax", "throttled-clock", "dma-issue-utilisation"));
 }
 
 // Decoding one token reads all weights for one row of activations.

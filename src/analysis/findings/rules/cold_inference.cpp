@@ -6,6 +6,7 @@ namespace npuscope::analysis {
 namespace {
 
 constexpr double least_factor = 1.2;
+constexpr double least_share = 0.05;  // of the longest phase
 
 void compare(Finding& finding, const std::string& phase, const Spread& microseconds) {
   const char* source = "show: PHASES";
@@ -21,13 +22,27 @@ bool is_cold(const Spread& spread) {
          spread.first >= least_factor * spread.median_of_rest;
 }
 
+double longest_when_warm(const std::vector<PhaseRow>& phases) {
+  double longest = 0;
+  for (const PhaseRow& row : phases) {
+    if (!row.repeats) longest = std::max(longest, row.microseconds.median_of_rest);
+  }
+  return longest;
+}
+
+// Of a call that takes a microsecond, a second one says nothing of the inference.
+bool is_cold(const PhaseRow& row, double longest) {
+  const double more = row.microseconds.first - row.microseconds.median_of_rest;
+  return !row.repeats && is_cold(row.microseconds) && more >= least_share * longest;
+}
+
 // The phase that has no other inside and is the longest when warm: the work itself.
-const PhaseRow* working_phase(const std::vector<PhaseRow>& phases) {
+const PhaseRow* working_phase(const std::vector<PhaseRow>& phases, double longest_phase) {
   const PhaseRow* longest = nullptr;
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const bool has_inner = i + 1 < phases.size() && phases[i + 1].depth > phases[i].depth;
     const double warm = phases[i].microseconds.median_of_rest;
-    if (has_inner || phases[i].repeats || !is_cold(phases[i].microseconds)) continue;
+    if (has_inner || !is_cold(phases[i], longest_phase)) continue;
     if (longest == nullptr || warm > longest->microseconds.median_of_rest) longest = &phases[i];
   }
   return longest;
@@ -35,11 +50,12 @@ const PhaseRow* working_phase(const std::vector<PhaseRow>& phases) {
 
 void compare_phases(FindingContext& context, Finding& finding) {
   const char* source = "show: PHASES";
+  const double longest = longest_when_warm(context.phases());
   for (const PhaseRow& row : context.phases()) {
-    if (row.repeats || !is_cold(row.microseconds)) continue;
+    if (!is_cold(row, longest)) continue;
     compare(finding, std::string(context.profile().text(row.name)), row.microseconds);
   }
-  const PhaseRow* work = working_phase(context.phases());
+  const PhaseRow* work = working_phase(context.phases(), longest);
   if (work == nullptr || !(work->hertz.first > 0)) return;
   if (work->hertz.first * least_factor > work->hertz.median_of_rest) return;
   const std::string name(context.profile().text(work->name));
@@ -94,10 +110,11 @@ const Rule cold_inference_rule{
     {"cold-inference", "the first inference, or the only one with ops, is cold",
      "Phases and walls of the first inference against the median of the others; what the reader "
      "knows of the run (optrace records the ops of the first execution only).",
-     "the first takes 1.2 times the median of the others (phases that come once an inference); or "
-     "all ops are of a cold inference",
-     "Qualcomm HTP users: the cold inference includes load and warm-up, compare warm runs; 1.2 is "
-     "npuscope's own",
+     "the first takes 1.2 times the median of the others (phases that come once an inference, by 5 "
+     "% "
+     "of the longest of them or more); or all ops are of a cold inference",
+     "Qualcomm HTP users: the cold inference includes load and warm-up, compare warm runs; 1.2 and "
+     "5 % are npuscope's own",
      "A run whose warm-up was left out before recording looks warm, and one inference alone looks "
      "like any other."},
     apply};

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
@@ -61,6 +63,31 @@ const char* advice() {
          "vote between executions.";
 }
 
+const char* copies_advice() {
+  return "The host copies what the device wrote: have the compiler write each result in the layout "
+         "that its reader wants, so that the copy goes or becomes one of whole blocks; let a DMA "
+         "engine join tensors, or the op before write into its part of the joined one; share "
+         "buffers with the device instead of copying.";
+}
+
+// What the host does, the longest first.
+std::vector<const OpRow*> kinds_on_host(FindingContext& context, std::size_t active) {
+  std::vector<const OpRow*> rows;
+  for (const OpRow& row : context.kinds().rows) {
+    const bool on_host = !row.engines.empty() && row.engines.front() == Engine::host;
+    if (on_host && row.has_name && row.values[active].value_or(0) > 0) rows.push_back(&row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](const OpRow* a, const OpRow* b) {
+    return *a->values[active] > *b->values[active];
+  });
+  return rows;
+}
+
+bool is_copy(const OpRow& row) {
+  return row.name.find("COPY") != row.name.npos || row.name.find("copy") != row.name.npos ||
+         row.name.find("Copy") != row.name.npos;
+}
+
 RuleOutcome of_executions(const HostTimes& times) {
   const double beyond = times.host - times.device;
   if (beyond < least_share * times.host) return DoesNotApply{};
@@ -108,6 +135,16 @@ RuleOutcome apply(FindingContext& context) {
                      MeasureKind::wall, "show: WALL")};
   finding.gain = context.gain_of_wall(alone, "all of that time hidden behind the device");
   finding.advice = advice();
+  const auto active = context.kinds().place_of("active");
+  if (!active) return finding;
+  const auto rows = kinds_on_host(context, *active);
+  constexpr std::size_t kinds_named = 3;
+  for (std::size_t i = 0; i < std::min(rows.size(), kinds_named); ++i) {
+    finding.evidence.push_back(ticks_evidence("host_kind_active", "active, on the host",
+                                              *rows[i]->values[*active], MeasureKind::active,
+                                              "ops --by kind", rows[i]->name));
+  }
+  if (!rows.empty() && is_copy(*rows.front())) finding.advice = copies_advice();
   return finding;
 }
 
@@ -116,7 +153,8 @@ RuleOutcome apply(FindingContext& context) {
 const Rule host_overhead_rule{
     {"host-overhead", "host time around the device's",
      "An execution as the host saw it less the device's part of it, medians after the first where "
-     "there are several; or of a timeline the host alone at work. Gain: all of it; of an execution "
+     "there are several; or of a timeline the host alone at work, and what it does. Gain: all of "
+     "it; of an execution "
      "it is outside of the device's wall.",
      "10 % of the execution, or of the wall",
      "10 %: users of Cloud AI 100 expect system throughput slightly below the device's; the "

@@ -14,6 +14,7 @@ extern const Rule dma_issue_rule;
 extern const Rule exposed_dma_rule;
 extern const Rule false_dependency_rule;
 extern const Rule host_overhead_rule;
+extern const Rule idle_between_rule;
 extern const Rule imbalance_rule;
 extern const Rule memory_bound_rule;
 extern const Rule no_unit_busy_rule;
@@ -26,5 +27,6 @@ extern const Rule throttled_clock_rule;
 extern const Rule tiny_dma_rule;
 extern const Rule transpose_rule;
 extern const Rule uncounted_waits_rule;
+extern const Rule vector_bound_rule;
 
 }  // namespace npuscope::analysis
