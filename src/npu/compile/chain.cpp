@@ -15,15 +15,6 @@ bool is_splat(const Tensor& tensor) { return tensor.constant && tensor.elements(
 
 }  // namespace
 
-struct VectorLowering::Chain {
-  TensorId source = TensorId::none;
-  std::vector<std::size_t> nodes;  // positions; what is folded or fused between them is not named
-  std::size_t end = 0;             // position after the last
-  std::set<TensorId> made;         // by them
-  TensorId result = TensorId::none;
-  std::int64_t source_uses = 0;  // how many of them take it
-};
-
 // Its inputs are the source, what the chain has made, and known scalars; a tensor like the source
 // comes out.
 bool VectorLowering::joins_chain(const Chain& chain, const Node& node, const NodePlan& plan) const {
@@ -70,20 +61,35 @@ std::uint64_t VectorLowering::most_places(const Chain& chain) const {
   return most;
 }
 
-// The longest such row after which nobody else needs the source or what was made on the way.
 VectorLowering::Chain VectorLowering::find_chain() const {
-  Chain chain, best;
+  TensorId from = TensorId::none;
   for (TensorId id : graph_.nodes[position_].inputs) {
-    if (id != TensorId::none && storage_of(id) != no_storage) chain.source = id;
+    if (id != TensorId::none && storage_of(id) != no_storage) from = id;
   }
-  if (chain.source == TensorId::none) return best;
-  const Storage& source = storages_[storage_of(chain.source)];
+  if (from == TensorId::none) return {};
+  const Storage& source = storages_[storage_of(from)];
   const bool in_pieces = source.buffer != BufferId::none && source.pieces != nullptr;
-  if (!in_pieces && !is_streamed(source)) return best;
-  if (source.output_uses > 0 || source.bytes != bytes_of(chain.source)) return best;
-  const std::size_t end = std::min(graph_.nodes.size(), position_ + longest_chain);
+  if (!in_pieces && !is_streamed(source)) return {};
+  if (source.output_uses > 0 || source.bytes != bytes_of(from)) return {};
+  return chain_of(from, source.uses, position_, 2);
+}
+
+VectorLowering::Chain VectorLowering::chain_behind(TensorId made,
+                                                   const Partition& partition) const {
+  const bool splits = cores_ == 1 || partition.axis >= 0;
+  if (!cuts_resident_ || !splits || outputs_of_[std::uint32_t(made)] > 0) return {};
+  if (fits(slice_bytes(partition, bytes_of(made), cores_))) return {};
+  return chain_of(made, std::int64_t(tensor(made).consumers.size()), position_ + 1, 1);
+}
+
+// The longest such row.
+VectorLowering::Chain VectorLowering::chain_of(TensorId source, std::int64_t uses,
+                                               std::size_t begin, std::size_t fewest) const {
+  Chain chain, best;
+  chain.source = source;
+  const std::size_t end = std::min(graph_.nodes.size(), begin + longest_chain);
   std::int64_t open = 0;  // uses of what was made that are still to come, the last result's not
-  for (std::size_t at = position_; at < end; ++at) {
+  for (std::size_t at = begin; at < end; ++at) {
     const Node& node = graph_.nodes[at];
     const NodePlan& plan = plans_[at];
     if (plan.fate == NodeFate::folded || plan.fate == NodeFate::fused) continue;
@@ -98,7 +104,7 @@ VectorLowering::Chain VectorLowering::find_chain() const {
     chain.result = node.outputs[0];
     chain.made.insert(chain.result);
     // Of the result any number of uses may follow, of everything else none.
-    if (chain.nodes.size() > 1 && open == 0 && chain.source_uses == source.uses) best = chain;
+    if (chain.nodes.size() >= fewest && open == 0 && chain.source_uses == uses) best = chain;
     open += std::int64_t(tensor(chain.result).consumers.size()) +
             outputs_of_[std::uint32_t(chain.result)];
   }

@@ -20,6 +20,7 @@ class MatrixLowering : protected VectorLowering {
     Partition partition;      // of the result
     bool by_columns = false;  // each core has columns (and their weights) of its own
     bool on_hmx = true;
+    Chain chain;  // that its tiles go through before they are stored in DDR
   };
   void lower_matrix(const Node& node, const NodePlan& plan);
   void lower_depthwise(const Node& node, const NodePlan& plan);
@@ -46,6 +47,8 @@ class MatrixLowering : protected VectorLowering {
     std::vector<RowRange> row_range;                  // of whole rows on each core; else empty
     std::vector<std::vector<BufferPart>> read_parts;  // by core; empty: all is read
     BufferPart written;                               // of a result that stays in VTCM
+    std::uint64_t index = 0, tiles = 1;
+    bool whole_depth = true;  // not one of several sums that are still to be added up
   };
   void emit_product(const MatrixJob& job, ProductTile& tile, const NodeResult& result);
   struct ProductTiling {
@@ -59,6 +62,7 @@ class MatrixLowering : protected VectorLowering {
                                            const NodeResult& result,
                                            const ProductTiling& tiling) const;
   std::uint64_t own_weight_bytes(const MatrixJob& job) const;
+  void store_product(const MatrixJob& job, const ProductTile& tile, const NodeResult& result);
   NodeResult make_product_result(const MatrixJob& job, Layout layout);
   void run_product_tiles(const MatrixJob& job, std::vector<Operand>& operands, BufferId halo,
                          NodeResult& result);

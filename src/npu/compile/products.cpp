@@ -148,9 +148,22 @@ void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
     if (!result.streamed) parts.writes = tile.written;
     add_compute(spec, tile.reads, tile.writes, parts);
   }
-  if (!result.streamed) return;
+  if (result.streamed) store_product(job, tile, result);
+}
+
+// A tile that does not stay: through the operators that follow, and to DDR.
+void MatrixLowering::store_product(const MatrixJob& job, const ProductTile& tile,
+                                   const NodeResult& result) {
+  const std::size_t product = position_;
+  const bool goes_on = !job.chain.nodes.empty() && tile.whole_depth;
+  if (goes_on) {
+    emit_chain_tile(job.chain, {tile.index, tile.tiles, tile.writes, {}, tile.output_bytes});
+  }
   store_result_tile(result.storage, tile.writes, tile.output_bytes);
   release(tile.writes);
+  if (!goes_on) return;
+  position_ = product;
+  begin_node(*job.node);
 }
 
 MatrixLowering::ProductTiling MatrixLowering::plan_tiling(const MatrixJob& job,
@@ -177,6 +190,10 @@ MatrixLowering::ProductTiling MatrixLowering::plan_tiling(const MatrixJob& job,
       reads_again ? std::max(resident_limit_, weight_chunk_bytes) : weight_chunk_bytes, finer);
   tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
                                             std::max<std::uint64_t>(most_chunks, 1));
+  // Of a result alone each chunk of columns is a part already.
+  const bool only_result = std::none_of(operands.begin(), operands.end(),
+                                        [](const Operand& operand) { return operand.streamed; });
+  if (only_result) tiling.rows = divide_up(tiling.rows, tiling.chunks);
   // Very deep products: even one block of columns is too much at once, so the depth is cut and the
   // parts' products are added up in place.
   tiling.depth_parts =
@@ -203,7 +220,8 @@ std::vector<std::uint64_t> MatrixLowering::product_sizes(const MatrixJob& job,
                                         tiling.chunks - 1, tiling.chunks);
   const std::uint64_t block =
       device_bytes(largest(last.rows) * target_.hmx_alignment, type_of(job.plan->result));
-  sizes.insert(sizes.end(), tiles_at_once(result),
+  const std::size_t at_once = std::max(tiles_at_once(result), most_places(job.chain));
+  sizes.insert(sizes.end(), at_once,
                std::min(largest(last.output_bytes) + block, largest(result.core_bytes)));
   return sizes;
 }
@@ -224,16 +242,19 @@ void MatrixLowering::lower_constant_product(MatrixJob& job) {
   std::vector<Operand> operands{prepare(plan.activation, needed, layout)};
   const BufferId halo = exchange_halo(*job.node, operands[0], job.partition);
   load_bias(job, operands);
+  job.chain = chain_behind(plan.result, job.partition);
   NodeResult result = make_product_result(job, layout);
   run_product_tiles(job, operands, halo, result);
   for (Operand& operand : operands) finish(operand);
   release(halo);
+  if (!job.chain.nodes.empty()) position_ = job.chain.end - 1;
   keep_result(result);
 }
 
 NodeResult MatrixLowering::make_product_result(const MatrixJob& job, Layout layout) {
   NodeResult result;
-  result.storage = make_storage(job.plan->result, job.partition, layout);
+  const TensorId made = job.chain.nodes.empty() ? job.plan->result : job.chain.result;
+  result.storage = make_storage(made, job.partition, layout);
   pinned_.insert(result.storage);
   result.core_bytes = slice_bytes(job.partition, storages_[result.storage].bytes, cores_);
   place_result(result, fits(result.core_bytes));
@@ -261,7 +282,10 @@ void MatrixLowering::run_product_tiles(const MatrixJob& job, std::vector<Operand
     for (std::uint64_t row = 0; row < tiling.rows; ++row) {
       ProductTile tile =
           product_tile(job, result.core_bytes, row, tiling.rows, chunk, tiling.chunks);
-      tile.name = name_of_tile(load * tiling.rows + row, loads * tiling.rows);
+      tile.index = load * tiling.rows + row;
+      tile.tiles = loads * tiling.rows;
+      tile.whole_depth = (load + 1) % tiling.depth_parts == 0;
+      tile.name = name_of_tile(tile.index, tile.tiles);
       tile.reads = {weights, halo};
       tile.read_bytes = bytes_in(tile.reads) +
                         bytes_of_resident(std::span(operands).first(1), tiling.rows) +

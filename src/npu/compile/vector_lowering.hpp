@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,8 +72,20 @@ class VectorLowering : protected Residency {
   // between them is never there whole, and the result takes the place of the tensor. The number of
   // nodes lowered so, from the one at hand on; 0 when it begins no such row.
   std::size_t lower_chain();
-  struct Chain;
+  struct Chain {
+    TensorId source = TensorId::none;
+    std::vector<std::size_t> nodes;  // positions; what is folded or fused between them is not named
+    std::size_t end = 0;             // position after the last
+    std::set<TensorId> made;         // by them
+    TensorId result = TensorId::none;
+    std::int64_t source_uses = 0;  // how many of them take it
+  };
   Chain find_chain() const;
+  // Of at least so many nodes from `begin` on, after which nobody needs the source, which has so
+  // many uses.
+  Chain chain_of(TensorId source, std::int64_t uses, std::size_t begin, std::size_t fewest) const;
+  // The row behind the node at hand, for tiles of its result that are on their way to DDR.
+  Chain chain_behind(TensorId made, const Partition& partition) const;
   bool joins_chain(const Chain& chain, const Node& node, const NodePlan& plan) const;
   struct ChainStep {
     const Node* node = nullptr;

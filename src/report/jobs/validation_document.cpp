@@ -126,9 +126,10 @@ Section method_section(const npu::Target& target) {
                   target.ddr_bytes_per_s_per_core * 1e-9, target.hmx_alignment,
                   target.hmx_macs_per_cycle_fp16, target.core_hz * 1e-9),
       "A run that spills is further above its roofline: the VTCM of one core cannot hold what a "
-      "layer of the encoder needs with batch 8. Rows of elementwise operators go through DDR once, "
-      "but this compiler does not tile a product together with what follows it, as the vendor's "
-      "does. Expect a card to be faster there.",
+      "layer of the encoder needs with batch 8. Tiles of a product go through the elementwise "
+      "operators behind it before they leave for DDR, but two products are not tiled together: the "
+      "second reads what the first has made back from there, once for each part of its weights "
+      "that VTCM can hold. Expect a card to be faster there.",
       "What is not in the model: the runner's own time between inferences (the card's runner "
       "waited 103 ms for each decode input while it made random ones and wrote files), refresh and "
       "page conflicts of the DDR beyond its sustained rate, and contention on the way between "

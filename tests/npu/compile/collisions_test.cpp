@@ -28,6 +28,7 @@ TEST(VtcmCollisions, NoneInTransformers) {
 
 TEST(VtcmCollisions, NoneWhenTensorsAreSpilledAndStreamed) {
   EXPECT_EQ(collisions(generated_model("bert-base", {8, 128, 0}, 1), options_for(2)), 0u);
+  EXPECT_EQ(collisions(generated_model("bert-base", {8, 128, 0}, 1), options_for(1)), 0u);
   EXPECT_EQ(collisions(generated_model("bert-base", {16, 128, 0}, 1), options_for(1)), 0u);
 }
 

@@ -197,23 +197,83 @@ TEST(LargeTensors, GoThroughARowThatKeepsManyTiles) {
   EXPECT_EQ(network.metrics.cores[0].ddr_read_bytes, 24ull * 64 * 128 * 128 * 2);
 }
 
+std::uint64_t bytes_put_out(const CompiledNetwork& network, std::string_view kind) {
+  std::uint64_t bytes = 0;
+  for (const auto& core : network.descriptor.stats.ops) {
+    for (const auto& group : core) {
+      for (const qaic::OpNameKind& op : group) bytes += op.kind == kind ? op.output_size : 0;
+    }
+  }
+  return bytes;
+}
+
+// It went to DDR, came back for the row, and went there again.
+TEST(LargeTensors, GoFromAProductThroughTheRowBehindItBeforeTheyLeave) {
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      product (float[2048,512] x) => (float[2048,4096] y) {
+        ws = Constant <value_ints = [512,4096]> ()
+        w = ConstantOfShape (ws)
+        m = MatMul (x, w)
+        a = Sigmoid (m)
+        y = Mul (m, a) })"),
+                                options_for(1));
+  const std::uint64_t result = 2048ull * 4096 * 2;
+  const CoreMetrics& core = network.metrics.cores[0];
+  EXPECT_EQ(core.ddr_read_bytes, (2048ull * 512 + 512 * 4096) * 2);
+  EXPECT_GE(core.ddr_write_bytes, result);
+  EXPECT_LT(core.ddr_write_bytes, result + 100'000);  // and the statistics
+  for (const char* kind : {"aicconvolutiond32", "elementsigmoid", "elementmul"}) {
+    EXPECT_EQ(bytes_put_out(network, kind), result) << kind;
+  }
+  EXPECT_EQ(kernels(network)["elementsigmoid"], kernels(network)["aicconvolutiond32"]);
+  EXPECT_GT(kernels(network)["elementsigmoid"], 10);
+}
+
+// Somebody else needs what the product makes, so it has to be there whole.
+TEST(LargeTensors, StayWholeForOthersBehindAProduct) {
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      product (float[2048,512] x) => (float[2048,4096] y) {
+        ws = Constant <value_ints = [512,4096]> ()
+        w = ConstantOfShape (ws)
+        m = MatMul (x, w)
+        a = Sigmoid (m)
+        s = Softmax (a)
+        y = Add (m, s) })"),
+                                options_for(1));
+  const std::uint64_t result = 2048ull * 4096 * 2;
+  EXPECT_GE(network.metrics.cores[0].ddr_read_bytes, (2048ull * 512 + 512 * 4096) * 2 + 2 * result);
+  EXPECT_EQ(bytes_put_out(network, "elementsigmoid"), result);
+}
+
+// The depth is cut: the row takes what has been added up, not each of the sums.
+TEST(LargeTensors, GoThroughTheRowBehindAVeryDeepProductOnce) {
+  const auto network = compiled(parsed(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      product (float[32,40960] x) => (float[32,65536] y) {
+        ws = Constant <value_ints = [40960,65536]> ()
+        w = ConstantOfShape (ws)
+        m = MatMul (x, w)
+        a = Sigmoid (m)
+        y = Mul (m, a) })"),
+                                options_for(1));
+  const std::uint64_t result = 32ull * 65536 * 2;
+  EXPECT_GT(bytes_put_out(network, "aicconvolutiond32"), result);
+  EXPECT_EQ(bytes_put_out(network, "elementsigmoid"), result);
+}
+
 // The HMX writes d32, the host takes flat tensors, however large they are.
 TEST(LargeTensors, LeaveFlat) {
   for (const char* rows : {"128", "65536"}) {
-    const auto network = compiled(parsed(fmt::format(R"(
+    for (const char* body : {"y = MatMul (a, b)", "m = MatMul (a, b)\n y = Sigmoid (m)"}) {
+      const auto network = compiled(parsed(fmt::format(R"(
       <ir_version: 8, opset_import: ["" : 13]>
-      product (float[{0},512] a, float[512,512] b) => (float[{0},512] y) {{ y = MatMul (a, b) }})",
-                                                     rows)),
-                                  options_for(2));
-    std::uint64_t converted = 0;
-    for (const auto& core : network.descriptor.stats.ops) {
-      for (const auto& group : core) {
-        for (const qaic::OpNameKind& op : group) {
-          converted += op.kind == "aicconvertfromd32" ? op.output_size : 0;
-        }
-      }
+      product (float[{0},512] a, float[512,512] b) => (float[{0},512] y) {{ {1} }})",
+                                                       rows, body)),
+                                    options_for(2));
+      EXPECT_EQ(bytes_put_out(network, "aicconvertfromd32"), std::stoull(rows) * 512 * 2);
     }
-    EXPECT_EQ(converted, std::stoull(rows) * 512 * 2);
   }
 }
 
