@@ -73,7 +73,8 @@ struct OpColumn {
   std::optional<double> whole{};
 };
 
-// Work of a row by the cores that did it.
+// Work of a row by the cores that did it; of several inferences (per_inference) the median of those
+// after the first, of each core.
 struct CoreSpread {
   std::uint32_t cores = 0;  // that ran any of it
   double least = 0;
@@ -82,11 +83,12 @@ struct CoreSpread {
   UnitId most_loaded = UnitId::none;  // a unit of that core
 };
 
+// Of several inferences (per_inference) without the first.
 struct OpDetails {
   // Of a run, from its first start to its last end on the units of the row.
   std::optional<double> p50, p95;
   std::optional<double> cycles_per_packet;  // all cycles of its kernels by all their packets
-  std::optional<double> output_bytes;       // of all runs
+  std::optional<double> output_bytes;       // of all these runs
   CoreSpread spread;
 };
 
@@ -101,9 +103,10 @@ struct OpRow {
   std::string name;       // the same as text, always
   bool has_name = false;  // false: "(no op)" and the like
   bool folded = false;
-  StringId kind{};                            // of the first op that ran and has one
-  std::uint32_t kinds = 0;                    // distinct ones that ran, an unknown one not counted
-  std::uint32_t ops = 0;                      // that are grouped here; 0 where units are
+  StringId kind{};          // of the first op that ran and has one
+  std::uint32_t kinds = 0;  // distinct ones that ran, an unknown one not counted
+  std::uint32_t ops = 0;    // that are grouped here; 0 where units are
+  // Of several inferences (per_inference) these two are of all after the first together.
   std::uint64_t instances = 0;                // spans of work
   std::uint64_t runs = 0;                     // executions, on however many units each
   std::uint32_t units = 0;                    // that ran it

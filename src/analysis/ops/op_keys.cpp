@@ -153,7 +153,7 @@ namespace {
 
 bool is_of_core(Engine engine) {
   return engine == Engine::core || engine == Engine::hvx || engine == Engine::hmx ||
-         engine == Engine::dma_issue || engine == Engine::dma;
+         engine == Engine::dma_issue || engine == Engine::dma || engine == Engine::compute;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ bool is_run(SpanKind kind) { return role_of(kind) == Role::work || kind == SpanK
 // Some of the spans that are runs or parts of one, by their op (a counting sort); last those
 // without.
 struct RowsByOp {
-  template <class IsWanted>  // of an op's number
+  template <class IsWanted>  // of an op's number and a row
   RowsByOp(const Profile& profile, const IsWanted& is_wanted) {
     const Spans& spans = profile.spans;
     const std::size_t ops = profile.ops.size();
@@ -23,13 +23,13 @@ struct RowsByOp {
     };
     first.assign(ops + 2, 0);
     for (std::size_t row = 0; row < spans.size(); ++row) {
-      if (is_run(spans.kind[row]) && is_wanted(place(row))) first[place(row) + 1] += 1;
+      if (is_run(spans.kind[row]) && is_wanted(place(row), row)) first[place(row) + 1] += 1;
     }
     for (std::size_t op = 0; op <= ops; ++op) first[op + 1] += first[op];
     rows.resize(first.back());
     std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
     for (std::size_t row = 0; row < spans.size(); ++row) {
-      if (!is_run(spans.kind[row]) || !is_wanted(place(row))) continue;
+      if (!is_run(spans.kind[row]) || !is_wanted(place(row), row)) continue;
       rows[next[place(row)]++] = std::uint32_t(row);
     }
   }
@@ -132,7 +132,10 @@ std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_
   const std::size_t before = lengths.size();
   const bool has_instance = spans.instance.size() == spans.size();
   std::vector<Piece> kernels, transfers;
+  const bool compiled = std::any_of(
+      rows.begin(), rows.end(), [&](std::uint32_t row) { return is_compiled(spans.kind[row]); });
   for (const std::uint32_t row : rows) {
+    if (compiled && spans.kind[row] == SpanKind::async) continue;
     const Interval interval = interval_of(spans, row);
     const Piece piece{has_instance ? spans.instance[row] : 0, index_of(spans.unit[row]), interval};
     if (spans.kind[row] == SpanKind::op) {
@@ -165,8 +168,9 @@ std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_
   return lengths.size() - before;
 }
 
-OpRuns::OpRuns(const Profile& profile, bool keep_lengths) {
-  const RowsByOp by_op(profile, [](std::size_t) { return true; });
+OpRuns::OpRuns(const Profile& profile, bool keep_lengths, const Counts& counts) {
+  const RowsByOp by_op(
+      profile, [&](std::size_t, std::size_t row) { return !counts || counts(std::uint32_t(row)); });
   const std::size_t ops = profile.ops.size();
   runs_.assign(ops + 1, 0);
   runs_[ops] = by_op.of(ops).size();
@@ -228,7 +232,7 @@ IssuesBeside::IssuesBeside(const Profile& profile, const std::vector<std::int64_
     any = true;
   }
   if (!any) return;
-  const RowsByOp by_op(profile, [&](std::size_t op) { return transfers[op] != 0; });
+  const RowsByOp by_op(profile, [&](std::size_t op, std::size_t) { return transfers[op] != 0; });
   beside_.assign(spans.size(), 0);
   std::vector<std::uint8_t> found(profile.ops.size(), false);
   parallel_for(found.size(), [&](std::size_t op) {

@@ -6,16 +6,23 @@
 //                                        // transfer ran: 2
 //
 // A run of a compiled op is one execution of it in one inference, as the vendor's summary counts:
-// as many as the unit with most of its spans has. Slices of other traces are a run each.
+// as many as the unit with most of its spans has. Slices of other traces are a run each, and
+// asynchronous ones too, unless the op is compiled: beside its work they only say it once more.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::analysis {
+
+// Whether it is a piece of a compiled op's execution.
+inline bool is_compiled(SpanKind kind) {
+  return kind == SpanKind::op || kind == SpanKind::transfer;
+}
 
 // Appends the length of each run among these spans of one op to `lengths`; those that are no part
 // of a run (waits) must not be among them. How many there are.
@@ -37,8 +44,10 @@ class IssuesBeside {
 
 class OpRuns {
  public:
-  // `keep_lengths`: so that lengths() has any.
-  explicit OpRuns(const Profile& profile, bool keep_lengths = false);
+  using Counts = std::function<bool(std::uint32_t row)>;
+
+  // `keep_lengths`: so that lengths() has any. Spans that do not count are left out; none: all do.
+  explicit OpRuns(const Profile& profile, bool keep_lengths = false, const Counts& counts = {});
 
   // OpId::none (and any op that does not exist): spans without an op, each a run.
   std::uint64_t of(OpId op) const;

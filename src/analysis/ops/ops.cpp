@@ -61,6 +61,14 @@ class Table {
   OpTable finish();
 
  private:
+  bool is_steady() const { return options_.per_inference && inferences_.count() > 1; }
+  // Of several inferences the first stands apart.
+  bool counts(std::uint32_t row) const {
+    if (!is_steady()) return true;
+    const std::uint32_t inference = inferences_.of(row);
+    return inference > 0 && inference < inferences_.count();
+  }
+  double typical_of(std::vector<std::pair<std::uint32_t, double>> work) const;
   std::vector<double>* add_column(OpColumn column);
   void add_span_columns();
   void add_details(std::uint32_t group);
@@ -152,28 +160,52 @@ class Packets {
   double packet_count_ = 0, cycles_ = 0;
 };
 
+// The sum of all, or the median of the sums of each inference after the first.
+double Table::typical_of(std::vector<std::pair<std::uint32_t, double>> work) const {
+  std::sort(work.begin(), work.end());
+  std::vector<double> sums;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    const bool is_new = i == 0 || (is_steady() && work[i].first != work[i - 1].first);
+    if (is_new) sums.push_back(0);
+    sums.back() += work[i].second;
+  }
+  if (!is_steady()) return sums.empty() ? 0 : sums.front();
+  // In the others it did nothing: as many zeros.
+  const std::size_t inferences = inferences_.count() - 1;
+  if (2 * sums.size() < inferences) return 0;
+  sums.resize(std::max(sums.size(), inferences), 0);
+  return median_of(std::move(sums));
+}
+
 void Table::add_details(std::uint32_t group) {
   const Spans& spans = profile_.spans;
-  thread_local std::vector<double> work_of;  // by core; -1 where none, and between calls
-  if (work_of.size() < cores_.count()) work_of.resize(cores_.count(), -1);
+  // By core, work and the inference that it was of; empty between calls.
+  thread_local std::vector<std::vector<std::pair<std::uint32_t, double>>> work_of;
+  if (work_of.size() < cores_.count()) work_of.resize(cores_.count());
   std::vector<std::uint32_t> used;
   Packets packets(profile_);
   for (const std::uint32_t row : sums_.rows(group)) {
+    if (!counts(row)) continue;
     packets.add(row);
     if (role_of(spans.kind[row]) != Role::work) continue;
     const std::uint32_t core = cores_.of(spans.unit[row]);
     if (!cores_.is_of_npu(core)) continue;
-    if (work_of[core] < 0) {
-      work_of[core] = 0;
-      used.push_back(core);
+    if (work_of[core].empty()) used.push_back(core);
+    const std::uint32_t inference = is_steady() ? inferences_.of(row) : 0;
+    const double work = double(own_[row] - issues_.of(row));
+    if (!work_of[core].empty() && work_of[core].back().first == inference) {
+      work_of[core].back().second += work;
+    } else {
+      work_of[core].push_back({inference, work});
     }
-    work_of[core] += double(own_[row] - issues_.of(row));
   }
   OpDetails& details = keys_.rows()[group].details;
   details.cycles_per_packet = packets.cycles_per_packet();
   std::sort(used.begin(), used.end());
   std::vector<double> work;
-  for (const std::uint32_t core : used) work.push_back(std::exchange(work_of[core], -1));
+  for (const std::uint32_t core : used) {
+    work.push_back(typical_of(std::exchange(work_of[core], {})));
+  }
   if (work.empty()) return;
   CoreSpread& spread = details.spread;
   const auto most = std::max_element(work.begin(), work.end());
@@ -242,7 +274,8 @@ std::uint64_t Table::count_runs_of_units(std::uint32_t group,
   std::vector<std::uint32_t> rows;
   for (const std::uint32_t row : sums_.rows(group)) {
     const SpanKind kind = spans.kind[row];
-    if (role_of(kind) == Role::work || kind == SpanKind::async) rows.push_back(row);
+    const bool is_run = role_of(kind) == Role::work || kind == SpanKind::async;
+    if (is_run && counts(row)) rows.push_back(row);
   }
   std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
     return index_of(spans.op[a]) < index_of(spans.op[b]);
@@ -273,7 +306,9 @@ void Table::count_runs() {
     });
     return;
   }
-  const OpRuns runs(profile_, options_.details);
+  const auto does_count = [this](std::uint32_t row) { return counts(row); };
+  const OpRuns runs(profile_, options_.details,
+                    is_steady() ? OpRuns::Counts(does_count) : OpRuns::Counts());
   std::vector<std::vector<std::uint32_t>> ops(options_.details ? rows.size() : 0);
   const auto add = [&](std::uint32_t op) {
     OpRow& row = rows[keys_.of(OpId{op})];
@@ -305,10 +340,14 @@ void Table::count_instances(std::uint32_t group) {
   std::int64_t work[engine_count];  // -1: not used
   std::fill(std::begin(work), std::end(work), -1);
   OpRow& row_of_table = keys_.rows()[group];
-  for (const std::uint32_t row : sums_.rows(group)) {
+  const auto of_group = sums_.rows(group);
+  const bool compiled = std::any_of(of_group.begin(), of_group.end(), [&](std::uint32_t row) {
+    return is_compiled(spans.kind[row]);
+  });
+  for (const std::uint32_t row : of_group) {
     const SpanKind kind = spans.kind[row];
-    if (role_of(kind) != Role::work && kind != SpanKind::async) continue;
-    row_of_table.instances += 1;
+    if (role_of(kind) != Role::work && (compiled || kind != SpanKind::async)) continue;
+    row_of_table.instances += counts(row) ? 1 : 0;
     std::int64_t& of_engine = work[std::size_t(engine_of(profile_, row))];
     of_engine = saturating_add(std::max<std::int64_t>(of_engine, 0), own_[row]);
     const auto unit = std::min(index_of(spans.unit[row]), std::uint32_t(profile_.units.size()));

@@ -69,6 +69,10 @@ class OpsTable {
   std::vector<std::string> remarks() const;
   std::string known_columns(bool to_sort) const;
   bool is_ranked(std::size_t place) const { return place == table_.ranked_by; }
+  // The mean, of what is counted over all inferences after the first.
+  Value of_an_inference(double sum) const {
+    return table_.inferences > 1 ? sum / double(table_.inferences - 1) : sum;
+  }
 
   const Profile& profile_;
   const OpsRequest& request_;
@@ -141,10 +145,10 @@ void OpsTable::add_names() {
                                   [](const OpRow& row) { return row.runs > 0; });
   add(
       {"runs", counts ? "runs" : "", Format::count},
-      [](const OpRow& row) { return Value(row.runs); }, "runs");
+      [&](const OpRow& row) { return of_an_inference(double(row.runs)); }, "runs");
   add(
-      {"instances", "", Format::count}, [](const OpRow& row) { return Value(row.instances); },
-      "instances");
+      {"instances", "", Format::count},
+      [&](const OpRow& row) { return of_an_inference(double(row.instances)); }, "instances");
   add({"ops", "", Format::count}, [](const OpRow& row) { return Value(row.ops); });
   add({"units", "", Format::count}, [](const OpRow& row) { return Value(row.units); });
 }
@@ -235,7 +239,11 @@ void OpsTable::add_details() {
       [](const OpRow& row) { return Value(row.details.cycles_per_packet); }, "cycles per packet");
   add(
       {"output_bytes", "", Format::bytes, false, true},
-      [](const OpRow& row) { return Value(row.details.output_bytes); }, "output bytes");
+      [&](const OpRow& row) {
+        const auto& bytes = row.details.output_bytes;
+        return bytes ? of_an_inference(*bytes) : Value();
+      },
+      "output bytes");
   if (table_.cores == 0) return;
   const bool several = table_.cores > 1 && request_.grouping != Grouping::core &&
                        request_.grouping != Grouping::unit;
@@ -260,7 +268,9 @@ void OpsTable::add_details() {
   of_core("core_work_most", "most", [](const CoreSpread& spread) { return spread.most; });
   add({"most_loaded_core", several ? "most loaded" : "", Format::name, false, true},
       [&](const OpRow& row) {
-        const UnitId unit = row.details.spread.most_loaded;
+        const CoreSpread& spread = row.details.spread;
+        if (spread.cores > 1 && spread.least == spread.most) return Value();
+        const UnitId unit = spread.most_loaded;
         if (index_of(unit) >= profile_.units.size()) return Value();
         const Unit& of = profile_.units[index_of(unit)];
         return Value(fmt::format("device {} core {}", of.device, of.core));
@@ -321,7 +331,8 @@ std::vector<std::string> OpsTable::remarks() const {
   if (table_.inferences > 1) {
     remarks.push_back(fmt::format(
         "Values are medians of the {} inferences after the first, which stands apart as cold "
-        "(first); 25 % and 75 % are quartiles. Runs, p50 and p95 are of all inferences. "
+        "(first); 25 % and 75 % are quartiles, runs the mean; p50 and p95 are of all runs in "
+        "these. "
         "--inference N shows one.",
         table_.inferences - 1));
   }

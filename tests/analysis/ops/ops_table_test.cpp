@@ -141,6 +141,53 @@ TEST(OpTable, WeighsCyclesPerPacketByPacketsAndLeavesOutDataMovement) {
   EXPECT_EQ(table_of(made.profile, {}).rows[0].details.cycles_per_packet, 4);
 }
 
+// A layer that the trace draws over the work of its engines was another run of it, on another unit.
+TEST(OpTable, TakesAsynchronousSlicesBesideWorkForNoRuns) {
+  ProfileBuilder made;
+  const UnitId conv = made.unit("conv", Engine::compute),
+               layers = made.unit("layers", Engine::core);
+  made.span(layers, "a", 0, 100, SpanKind::async);
+  made.span(conv, "a", 10, 30);
+  made.span(conv, "a", 40, 60);
+  made.span(layers, "b", 100, 150, SpanKind::async);
+  const OpTable table = table_of(made.profile, {.details = true, .sort = "name"});
+  EXPECT_EQ(table.rows.at(0).runs, 2u);
+  EXPECT_EQ(table.rows.at(0).instances, 2u);
+  EXPECT_EQ(table.rows.at(0).details.p95, 20);
+  EXPECT_EQ(table.rows.at(0).engines, std::vector{Engine::compute});
+  EXPECT_EQ(table.rows.at(0).details.spread.most, 40);
+  EXPECT_EQ(table.rows.at(1).runs, 1u);
+  EXPECT_EQ(table.rows.at(1).details.p95, 50);
+}
+
+// Runs and loads of cores of all inferences stood beside the work of one; p95 was the cold one's.
+TEST(OpTable, CountsRunsAndLoadsOfCoresWithoutTheFirstInferenceEither) {
+  ProfileBuilder made;
+  const UnitId near = made.unit("HVX 0", Engine::hvx), far = made.unit("HVX 1", Engine::hvx);
+  made.profile.units[1].core = 1;
+  const std::int64_t lengths[] = {1'000, 10, 30, 20};
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    made.span(near, "a", i * 1'000, i * 1'000 + lengths[i]);
+    made.span(far, "a", i * 1'000, i * 1'000 + (i == 2 ? 5 : 0));
+    made.profile.spans.instance.insert(made.profile.spans.instance.end(), 2, i);
+  }
+  const OpTable table = table_of(made.profile, {.details = true, .per_inference = true});
+  const OpRow& row = table.rows.at(0);
+  EXPECT_EQ(row.runs, 3u);
+  EXPECT_EQ(row.instances, 6u);
+  EXPECT_EQ(row.details.p50, 20);
+  EXPECT_EQ(row.details.p95, 29);
+  EXPECT_EQ(row.details.spread.cores, 2u);
+  EXPECT_EQ(row.details.spread.most, 20);
+  EXPECT_EQ(row.details.spread.least, 0);
+  for (const Grouping by : {Grouping::kind, Grouping::unit}) {
+    const OpTable other =
+        table_of(made.profile, {.grouping = by, .details = true, .per_inference = true});
+    EXPECT_EQ(other.rows.at(0).runs, 3u);
+    EXPECT_EQ(other.rows.at(0).details.p95, 29);
+  }
+}
+
 TEST(OpTable, OfSeveralInferencesHoldsMediansOfAllButTheFirst) {
   ProfileBuilder made;
   const UnitId unit = made.unit("HVX", Engine::hvx);

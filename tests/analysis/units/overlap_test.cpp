@@ -201,6 +201,21 @@ TEST(Imbalance, ComparesEnginesOfAClassOnlyWithTheirLike) {
   EXPECT_DOUBLE_EQ(*rows[0].excess(), 0.5);
 }
 
+// Of an IPU's cores only what their DMA did was counted.
+TEST(Imbalance, ComputingEnginesAreWorkOfTheirCore) {
+  Cores made(0);
+  for (std::uint32_t core = 0; core < 2; ++core) {
+    const UnitId conv = made.unit("conv " + std::to_string(core), Engine::compute);
+    made.profile.units.back().core = core;
+    made.span(conv, "a", 0, core == 0 ? 10 : 30);
+  }
+  const Analysed found(made.profile);
+  const auto rows = analyse_imbalance(made.profile, found.by_unit, found.own);
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows[0].parts, "cores");
+  EXPECT_EQ(rows[0].mean, 20);
+}
+
 TEST(Imbalance, OfEqualLoadsNoneIsTheMostLoaded) {
   Cores made(2);
   for (const UnitId unit : made.units) made.span(unit, "a", 0, 10);
