@@ -61,6 +61,7 @@ ExitStatus print_documents(const DocumentOptions& options, const Opened& opened,
                            const MakeDocument& make) {
   std::vector<report::Document> documents;
   std::vector<Note> notes = opened.notes;
+  Error last;
   for (const Profile& profile : opened.profiles) {
     auto document = make(profile);
     if (document) {
@@ -69,14 +70,11 @@ ExitStatus print_documents(const DocumentOptions& options, const Opened& opened,
     } else if (opened.profiles.size() == 1) {
       return report(document.error());
     } else {
-      const auto& files = profile.provenance.files;
-      notes.push_back({Severity::warning, files.empty() ? "" : files.front(), 0,
-                       document.error().message + "; left out", 1});
+      last = document.error();
+      notes.push_back(left_out(profile, last));
     }
   }
-  if (documents.empty()) {
-    return report(Error{ErrorKind::input, notes.back().message});
-  }
+  if (documents.empty()) return report(Error{ErrorKind::input, last.message});
   return print_documents(options, documents, notes);
 }
 

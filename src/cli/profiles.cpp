@@ -52,6 +52,7 @@ Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
   }();
   if (!opened || options.selection.empty()) return opened;
   std::vector<Profile> parts;
+  std::string first_error;
   for (const Profile& profile : opened->profiles) {
     auto part = report::select(profile, options.selection, cut);
     if (part) {
@@ -59,17 +60,24 @@ Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
     } else if (opened->profiles.size() == 1) {
       return tl::unexpected(part.error());
     } else {
-      const auto& files = profile.provenance.files;
-      opened->notes.push_back({Severity::warning, files.empty() ? "" : files.front(), 0,
-                               part.error().message + "; left out", 1});
+      if (first_error.empty()) first_error = part.error().message;
+      opened->notes.push_back(left_out(profile, part.error()));
     }
   }
   if (parts.empty()) {
     return usage_error("nothing of {} profiles is selected; the first: {}", opened->profiles.size(),
-                       opened->notes.back().message);
+                       first_error);
   }
   opened->profiles = std::move(parts);
   return opened;
+}
+
+Note left_out(const Profile& profile, const Error& error) {
+  const auto& files = profile.provenance.files;
+  const std::string file = files.empty() ? "" : files.front();
+  std::string_view why = error.message;
+  if (!file.empty() && why.starts_with(file + ": ")) why.remove_prefix(file.size() + 2);
+  return {Severity::warning, file, 0, fmt::format("{}; left out", why), 1};
 }
 
 std::size_t terminal_width() {

@@ -21,6 +21,9 @@ void add_profile_options(CLI::App& command, ProfileOptions& options);
 // Opens the files, with a progress bar, and keeps what is selected; `cut` as in Filter.
 Result<Opened> open_selected(const ProfileOptions& options, bool cut);
 
+// The note that a profile was passed over; what `error` says of its file stands there once.
+Note left_out(const Profile& profile, const Error& error);
+
 // Columns of the terminal that standard output is, at most 200; 100 where it is none.
 std::size_t terminal_width();
 

@@ -20,9 +20,11 @@ Section steps_section(const Latency& latency) {
                           {"samples", "", Format::count},
                           {"mean", "mean", Format::ticks},
                           {"least", "least", Format::ticks}};
+  section.table.fields.back().needed = false;
   for (const double percent : analysis::latency_percentiles) {
     section.table.fields.push_back({fmt::format("percentile_{:.0f}", percent),
                                     fmt::format("{:.0f} %", percent), Format::ticks});
+    section.table.fields.back().needed = percent != 75 && percent != 90;
   }
   section.table.fields.push_back({"most", "most", Format::ticks});
   for (const analysis::LatencyRow& row : latency.rows) {

@@ -128,6 +128,21 @@ TEST_F(Run, AsJsonSaysTheSameAndNothingElse) {
   EXPECT_EQ(json["files"][0], out() + "/aic-profiling-program-0-latency.txt");
 }
 
+// "device input wait" and "device output wait" were both cut down to "devic…t wait".
+TEST_F(Run, LeavesALatencyFileWhoseStepsCanBeToldApart) {
+  const Outcome run =
+      run_npuscope({"run", "-t", binaries("70"), "-n", "3", "--aic-profiling-type=latency",
+                    "--aic-profiling-out-dir", out()});
+  EXPECT_EQ(run.status, 0) << run.errors;
+  const std::string file = out() + "/aic-profiling-program-0-latency.txt";
+  for (const char* width : {"80", "100", "120"}) {
+    const Outcome outcome = run_npuscope({"latency", file, "--width", width});
+    EXPECT_THAT(outcome.output, HasSubstr("device input wait ")) << width;
+    EXPECT_THAT(outcome.output, HasSubstr("device output wait ")) << width;
+    EXPECT_THAT(outcome.output, HasSubstr(" 99 % ")) << width;
+  }
+}
+
 TEST_F(Run, SaysWhatTheLevelDoesNotMeasure) {
   const Outcome outcome = run_npuscope({"run", "-t", binaries("40"), "-n", "1"});
   EXPECT_THAT(outcome.output, HasSubstr("InputWaitTimeUs, N/A,"));
