@@ -78,9 +78,9 @@ std::string text_of(const FlatTable& table, std::uint16_t slot) {
   return std::string(table.text(slot).substr(0, longest));
 }
 
-class SectionReader {
+class OwnSectionReader {
  public:
-  SectionReader(ByteSpan bytes, const std::string& name) : buffer_(bytes), name_(name) {}
+  OwnSectionReader(ByteSpan bytes, const std::string& name) : buffer_(bytes), name_(name) {}
 
   Result<OwnSection> read() {
     if (buffer_.identifier() != identifier) return broken("it does not begin as one");
@@ -203,7 +203,7 @@ std::string write_own_section(const OwnSection& section) {
 }
 
 Result<OwnSection> read_own_section(ByteSpan bytes, const std::string& name) {
-  return SectionReader(bytes, name).read();
+  return OwnSectionReader(bytes, name).read();
 }
 
 }  // namespace npuscope::sigmastar
