@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <memory>
 
-#include "npu/compile/instrument.hpp"
-#include "npu/compile/lowering.hpp"
-#include "npu/compile/metrics.hpp"
-#include "npu/compile/retained_state.hpp"
-#include "npu/compile/schedule.hpp"
-#include "npu/compile/schematic.hpp"
+#include "npu/compile/describe/metrics.hpp"
+#include "npu/compile/describe/schematic.hpp"
+#include "npu/compile/lower/lowering.hpp"
+#include "npu/compile/place/retained_state.hpp"
+#include "npu/compile/schedule/instrument.hpp"
+#include "npu/compile/schedule/schedule.hpp"
 
 namespace npuscope::npu {
 namespace {

@@ -4,11 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-#include "formats/chrome/bracket_scanner.hpp"
-#include "formats/chrome/careful_split.hpp"
-#include "formats/chrome/json_checker.hpp"
-#include "formats/chrome/thousandths.hpp"
-#include "formats/chrome/unescape.hpp"
+#include "formats/chrome/parse/thousandths.hpp"
+#include "formats/chrome/text/bracket_scanner.hpp"
+#include "formats/chrome/text/careful_split.hpp"
+#include "formats/chrome/text/json_checker.hpp"
+#include "formats/chrome/text/unescape.hpp"
 
 namespace npuscope::chrome {
 namespace {

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "npu/compile/compile_fixture.hpp"
-#include "npu/compile/instrument.hpp"
-#include "npu/compile/lowering.hpp"
-#include "npu/compile/schedule.hpp"
+#include "npu/compile/lower/lowering.hpp"
+#include "npu/compile/schedule/instrument.hpp"
+#include "npu/compile/schedule/schedule.hpp"
 
 namespace npuscope::npu {
 namespace {

@@ -1,4 +1,4 @@
-#include "npu/compile/device_tensor.hpp"
+#include "npu/compile/tasks/device_tensor.hpp"
 
 #include <gtest/gtest.h>
 

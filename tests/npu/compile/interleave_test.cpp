@@ -1,13 +1,13 @@
 // Tiles of operators in a row, and the pieces that let one begin before the other ends.
-#include "npu/compile/interleave.hpp"
+#include "npu/compile/schedule/interleave.hpp"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
 #include "npu/compile/compile_fixture.hpp"
-#include "npu/compile/lowering.hpp"
-#include "npu/compile/pieces.hpp"
+#include "npu/compile/lower/lowering.hpp"
+#include "npu/compile/place/pieces.hpp"
 
 namespace npuscope::npu {
 namespace {

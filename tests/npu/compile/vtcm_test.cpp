@@ -1,4 +1,4 @@
-#include "npu/compile/vtcm.hpp"
+#include "npu/compile/place/vtcm.hpp"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 
 #include <array>
 
-#include "npu/compile/matrix_lowering.hpp"
+#include "npu/compile/lower/matrix_lowering.hpp"
 
 namespace npuscope::npu {
 

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "npu/compile/device_tensor.hpp"
+#include "npu/compile/tasks/device_tensor.hpp"
 #include "npuscope/npu/graph/graph.hpp"
 
 namespace npuscope::npu {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npu/compile/vector_lowering.hpp"
+#include "npu/compile/lower/vector_lowering.hpp"
 
 namespace npuscope::npu {
 

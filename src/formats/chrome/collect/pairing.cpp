@@ -1,0 +1,114 @@
+#include "formats/chrome/collect/pairing.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "formats/chrome/collect/argument_merger.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+// Deeper is not searched for a name: a hostile file would make that quadratic.
+constexpr std::size_t deepest_search = 4096;
+
+// Takes the begin that this end belongs to off the stack.
+std::uint32_t take_begin(std::vector<std::uint32_t>& open, std::span<const Boundary> boundaries,
+                         StringId name) {
+  const std::size_t depth = std::min(open.size(), deepest_search);
+  for (std::size_t i = 0; i < depth; ++i) {
+    const auto at = open.end() - 1 - std::ptrdiff_t(i);
+    if (name != StringId::empty && boundaries[*at].name != name &&
+        boundaries[*at].name != StringId::empty) {
+      continue;
+    }
+    const std::uint32_t begin = *at;
+    open.erase(at);
+    return begin;
+  }
+  return unmatched;
+}
+
+// Begins and ends in the order of the file.
+std::vector<Boundary> boundaries_of(const Slices& slices, const Ends& ends) {
+  std::vector<Boundary> boundaries;
+  std::uint32_t end = 0;
+  const auto add_ends_before = [&](std::size_t slice) {
+    for (; end < ends.size() && ends.slices_before[end] <= slice; ++end) {
+      boundaries.push_back({ends.thread[end], ends.time[end], ends.name[end], end, true});
+    }
+  };
+  for (std::uint32_t slice = 0; slice < slices.size(); ++slice) {
+    add_ends_before(slice);
+    if (slices.duration[slice] != unfinished) continue;
+    boundaries.push_back(
+        {slices.thread[slice], slices.start[slice], slices.name[slice], slice, false});
+  }
+  add_ends_before(slices.size());
+  return boundaries;
+}
+
+// Of each thread, the time of its last event.
+std::vector<std::int64_t> last_times(const Slices& slices, const Ends& ends) {
+  std::vector<std::int64_t> last;
+  const auto see = [&](std::uint32_t thread, std::int64_t time) {
+    if (thread >= last.size()) last.resize(thread + 1, std::numeric_limits<std::int64_t>::min());
+    last[thread] = std::max(last[thread], time);
+  };
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    see(slices.thread[i], slices.start[i] + std::max<std::int64_t>(slices.duration[i], 0));
+  }
+  for (std::size_t i = 0; i < ends.size(); ++i) see(ends.thread[i], ends.time[i]);
+  return last;
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries) {
+  std::vector<std::uint32_t> order(boundaries.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, [&](std::uint32_t a, std::uint32_t b) {
+    return std::tie(boundaries[a].track, boundaries[a].time) <
+           std::tie(boundaries[b].track, boundaries[b].time);
+  });
+  std::vector<std::uint32_t> partner(boundaries.size(), unmatched);
+  std::vector<std::uint32_t> open;
+  std::uint64_t track = 0;
+  for (const std::uint32_t at : order) {
+    const Boundary& boundary = boundaries[at];
+    if (boundary.track != track) open.clear();
+    track = boundary.track;
+    if (!boundary.is_end) {
+      open.push_back(at);
+    } else if (const auto begin = take_begin(open, boundaries, boundary.name); begin != unmatched) {
+      partner[at] = begin;
+      partner[begin] = at;
+    }
+  }
+  return partner;
+}
+
+void pair_begins_and_ends(Slices& slices, const Ends& ends, ShapeTable& shapes,
+                          Problems& problems) {
+  const std::vector<Boundary> boundaries = boundaries_of(slices, ends);
+  const std::vector<std::uint32_t> partner = pair_boundaries(boundaries);
+  const std::vector<std::int64_t> last = last_times(slices, ends);
+  ArgumentMerger merger(slices.arguments, slices.size(), shapes);
+  for (std::size_t i = 0; i < boundaries.size(); ++i) {
+    const Boundary& boundary = boundaries[i];
+    if (boundary.is_end) {
+      if (partner[i] == unmatched) problems.add(Problem::unmatched_end, 0);
+      continue;
+    }
+    if (partner[i] == unmatched) {
+      problems.add(Problem::unmatched_begin, 0);
+      slices.duration[boundary.row] = last[slices.thread[boundary.row]] - boundary.time;
+      continue;
+    }
+    const Boundary& end = boundaries[partner[i]];
+    slices.duration[boundary.row] = end.time - boundary.time;
+    merger.merge(boundary.row, ends.arguments, end.row);
+  }
+}
+
+}  // namespace npuscope::chrome

@@ -1,0 +1,35 @@
+// Which end belongs to which begin. On each track, in the order of time (and of the file at the
+// same time), an end with a name takes the innermost open begin of that name, one without a name
+// the innermost of all.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "formats/chrome/parse/chunk_table.hpp"
+#include "formats/chrome/problems.hpp"
+#include "formats/chrome/shape_table.hpp"
+
+namespace npuscope::chrome {
+
+constexpr std::uint32_t unmatched = std::numeric_limits<std::uint32_t>::max();
+
+struct Boundary {
+  std::uint64_t track = 0;
+  std::int64_t time = 0;
+  StringId name{};
+  std::uint32_t row = 0;  // of the caller
+  bool is_end = false;
+};
+
+// For each boundary the place in `boundaries` of the one it belongs to, or `unmatched`. They come
+// in file order.
+std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries);
+
+// Gives each unfinished slice its duration and the arguments of its end behind its own; one
+// without an end lasts until its thread's last event. `shapes` are those of both.
+void pair_begins_and_ends(Slices& slices, const Ends& ends, ShapeTable& shapes, Problems& problems);
+
+}  // namespace npuscope::chrome

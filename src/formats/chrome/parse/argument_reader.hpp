@@ -1,0 +1,60 @@
+// Reads the "args" of events. Events of one name mostly have the same keys in the same order and
+// of the same types, so each is compared with the last of its name, key by key, without looking
+// anything up.
+#pragma once
+
+#include <simdjson.h>
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "formats/chrome/parse/event_values.hpp"
+#include "formats/chrome/shape_table.hpp"
+
+namespace npuscope::chrome {
+
+class ArgumentReader {
+ public:
+  explicit ArgumentReader(RawStrings& strings) : strings_(strings), values_(strings) {}
+
+  void clear();  // for another chunk
+  void take_quoted_numbers(bool take) { quoted_numbers_ = take; }
+  void restart_event();  // without arguments
+  // False when the value is broken. What was read before is replaced.
+  bool read(simdjson::ondemand::value& arguments, StringId event_name);
+  // One more, behind those.
+  void append(StringId key, TypedValue value);
+  void remember_for(StringId event_name);
+
+  std::uint32_t shape();
+  const std::vector<std::uint64_t>& bits() const { return bits_; }
+  const std::vector<ArgumentShape>& shapes() const { return shapes_.shapes(); }
+  std::vector<ArgumentShape> take_shapes() { return shapes_.take_shapes(); }
+  std::span<const ArgumentKey> keys();
+  bool had_duplicates() const { return had_duplicates_; }
+
+ private:
+  bool read_object(simdjson::ondemand::object object);
+  StringId expected_key(const char* key, std::size_t place) const;
+  void leave_expected(std::size_t place);
+  void remove_duplicates();
+  std::size_t place_of(StringId name, std::size_t count);
+  std::uint32_t expected_shape(StringId event_name) const;
+
+  RawStrings& strings_;
+  EventValues values_;
+  ShapeTable shapes_;
+  std::vector<std::uint32_t> shape_of_name_;  // the last one; by name id
+  std::uint32_t last_shape_ = 0;
+  std::uint32_t expected_ = 0;     // a shape
+  bool as_expected_ = true;        // so far the keys and types are the first of that shape
+  std::vector<ArgumentKey> keys_;  // those read, once not as expected
+  std::vector<std::uint64_t> bits_;
+  std::unordered_map<std::uint32_t, std::size_t> places_;  // of the keys, where they are many
+  bool had_duplicates_ = false;
+  bool quoted_numbers_ = false;
+};
+
+}  // namespace npuscope::chrome

@@ -1,0 +1,196 @@
+#include "formats/chrome/parse/event_values.hpp"
+
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "formats/chrome/text/separators.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+using simdjson::ondemand::value;
+
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+
+std::string_view without_trailing_space(std::string_view token) {
+  while (!token.empty() && is_json_space(token.back())) token.remove_suffix(1);
+  return token;
+}
+
+TypedValue number(double value) {
+  return {ArgumentType::number, std::bit_cast<std::uint64_t>(value)};
+}
+
+// Up to 18 digits; false when it is more or something else.
+bool plain_integer(std::string_view raw, TypedValue& typed) {
+  const char* at = raw.data();
+  const char* const end = at + raw.size();
+  const bool negative = *at == '-';
+  if (negative) ++at;
+  const auto digits = end - at;
+  if (digits < 1 || digits > 18 || (*at == '0' && digits > 1)) return false;
+  std::int64_t value = 0;
+  for (; at != end; ++at) {
+    if (!is_digit(*at)) return false;
+    value = value * 10 + (*at - '0');
+  }
+  typed = {ArgumentType::integer, std::uint64_t(negative ? -value : value)};
+  return true;
+}
+
+template <class Integer>
+std::optional<Integer> whole_number(std::string_view raw) {
+  Integer value = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
+  if (error != std::errc() || end != raw.data() + raw.size()) return std::nullopt;
+  return value;
+}
+
+// Beyond the range of a double as Python reads it: infinite, or zero.
+TypedValue floating(std::string_view raw) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
+  if (error == std::errc::result_out_of_range) {
+    const std::size_t exponent = raw.find_first_of("eE");
+    const bool tiny = exponent != std::string_view::npos && raw[exponent + 1] == '-';
+    value = std::copysign(tiny ? 0 : std::numeric_limits<double>::infinity(),
+                          raw[0] == '-' ? -1.0 : 1.0);
+  }
+  return number(value);
+}
+
+// JSON has no NaN or Infinity; Python writes them.
+std::string with_null_for_not_a_number(std::string_view json) {
+  std::string out;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const bool escape = in_string && json[i] == '\\';
+    if (json[i] == '"') in_string = !in_string;
+    const std::string_view rest = json.substr(i);
+    std::size_t length = 0;
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      if (!in_string && rest.starts_with(word)) length = word.size();
+    }
+    if (length > 0) {
+      out += "null";
+      i += length - 1;
+    } else {
+      out.append(json, i, escape ? 2 : 1);
+      i += escape ? 1 : 0;
+    }
+  }
+  return out;
+}
+
+// Of a scalar that is sound and no short integer.
+TypedValue complete_scalar(std::string_view raw) {
+  switch (raw[0]) {
+    case 't': return {ArgumentType::boolean, 1};
+    case 'f': return {ArgumentType::boolean, 0};
+    case 'n': return {ArgumentType::null, 0};
+    case 'N': return number(std::numeric_limits<double>::quiet_NaN());
+    case 'I': return number(std::numeric_limits<double>::infinity());
+    default: break;
+  }
+  if (raw == "-Infinity") return number(-std::numeric_limits<double>::infinity());
+  if (raw.find_first_of(".eE") != std::string_view::npos) return floating(raw);
+  if (const auto integer = whole_number<std::int64_t>(raw)) {
+    return {ArgumentType::integer, std::uint64_t(*integer)};
+  }
+  if (const auto integer = whole_number<std::uint64_t>(raw)) {
+    return {ArgumentType::unsigned_integer, *integer};
+  }
+  return floating(raw);
+}
+
+}  // namespace
+
+std::string_view key_text(const char* key) {
+  const char* end = key;
+  while (*end != '"') end += *end == '\\' ? 2 : 1;
+  return {key, std::size_t(end - key)};
+}
+
+bool EventValues::quoted_number(const RawValue& value, TypedValue& typed) {
+  constexpr std::size_t most_digits = 15;  // that a double holds exactly
+  static constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  const std::string_view raw = value.raw;
+  if (value.kind != RawValue::Kind::text || raw.empty() || raw.size() > most_digits + 1) {
+    return false;
+  }
+  if (!is_digit(raw.front()) || (raw.front() == '0' && raw.size() > 1 && raw[1] != '.'))
+    return false;
+  std::int64_t digits = 0;
+  std::size_t behind = 0;  // digits behind the point, which counts too
+  for (const char byte : raw) {
+    if (is_digit(byte)) {
+      digits = digits * 10 + (byte - '0');
+      behind += behind > 0;
+    } else if (byte == '.' && behind == 0) {
+      behind = 1;
+    } else {
+      return false;
+    }
+  }
+  if (behind == 0) {
+    typed = {ArgumentType::integer, std::uint64_t(digits)};
+    return raw.size() <= most_digits;
+  }
+  typed = number(double(digits) / powers[behind - 1]);
+  return behind > 1;
+}
+
+bool EventValues::read_container(value& value, RawValue& raw) {
+  raw.kind = RawValue::Kind::container;
+  if (value.raw_json_token()[0] == '{') {
+    simdjson::ondemand::object object;
+    return !value.get_object().get(object) && !object.raw_json().get(raw.raw);
+  }
+  simdjson::ondemand::array array;
+  return !value.get_array().get(array) && !array.raw_json().get(raw.raw);
+}
+
+bool EventValues::type_scalar(std::string_view raw, TypedValue& typed) {
+  if (plain_integer(raw, typed)) return true;
+  checker_.restart();
+  const bool whole = checker_.take(raw) == raw.size();
+  checker_.finish();
+  if (!whole || checker_.state() != JsonChecker::State::complete) return false;
+  typed = complete_scalar(raw);
+  return true;
+}
+
+std::optional<StringId> EventValues::text(const RawValue& value) {
+  switch (value.kind) {
+    case RawValue::Kind::missing: return StringId::empty;
+    case RawValue::Kind::text: return strings_.intern(value.raw, RawStrings::Kind::text).id;
+    case RawValue::Kind::scalar:
+      if (TypedValue ignored; !type_scalar(value.raw, ignored)) return std::nullopt;
+      if (value.is_null()) return StringId::empty;
+      return strings_.intern(value.raw, RawStrings::Kind::text).id;
+    case RawValue::Kind::container: return intern_json(value.raw);
+  }
+  return std::nullopt;
+}
+
+// simdjson has only counted its brackets so far.
+std::optional<StringId> EventValues::intern_json(std::string_view raw) {
+  raw = without_trailing_space(raw);
+  const auto interned = strings_.intern(raw, RawStrings::Kind::json);
+  if (!interned.is_new) return interned.id;
+  checker_.restart();
+  if (checker_.take(raw) != raw.size() || checker_.state() != JsonChecker::State::complete) {
+    return std::nullopt;
+  }
+  if (checker_.met_not_a_number()) {
+    strings_.replace(interned.id, with_null_for_not_a_number(raw));
+  }
+  return interned.id;
+}
+
+}  // namespace npuscope::chrome

@@ -1,0 +1,104 @@
+#include "formats/chrome/parse/raw_strings.hpp"
+
+#include <xxhash.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "formats/chrome/text/unescape.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+constexpr std::size_t first_slots = 4096;
+
+std::uint64_t word(const char* bytes) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// Most strings are short; for those a multiplication beats the call of a hash made for long ones.
+std::uint32_t hash_of(std::string_view raw, RawStrings::Kind kind) {
+  const std::size_t size = raw.size();
+  if (size > 16) return std::uint32_t(XXH3_64bits(raw.data(), size) >> 32) + unsigned(kind);
+  std::uint64_t first = word(raw.data());
+  std::uint64_t last = word(raw.data() + size - 8);  // overlaps, or begins before the text
+  if (size < 8) {
+    first = size == 0 ? 0 : first << (64 - 8 * size);
+    last = 0;
+  }
+  // The mixer of SplitMix64.
+  std::uint64_t mixed = first * 0x9e3779b97f4a7c15 ^ (last + size * 2 + unsigned(kind));
+  mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
+  return std::uint32_t(((mixed ^ mixed >> 27) * 0x94d049bb133111eb) >> 32);
+}
+
+}  // namespace
+
+RawStrings::RawStrings() : slots_(first_slots) { clear(); }
+
+void RawStrings::clear() {
+  if (slots_.size() > 64 * first_slots) slots_.resize(first_slots);
+  std::fill(slots_.begin(), slots_.end(), 0);
+  entries_.clear();
+  made_.clear();
+  static constexpr char nothing[16] = {};
+  intern({nothing + 8, 0}, Kind::text);
+}
+
+RawStrings::Interned RawStrings::intern(std::string_view raw, Kind kind) {
+  const std::uint32_t hash = hash_of(raw, kind);
+  const std::size_t mask = slots_.size() - 1;
+  std::size_t slot = hash & mask;
+  for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
+    const Entry& entry = entries_[slots_[slot] - 1];
+    if (entry.hash == hash && entry.kind == kind && entry.raw == raw) {
+      return {StringId(slots_[slot] - 1), false};
+    }
+  }
+  entries_.push_back({raw, hash, kind, -1});
+  slots_[slot] = std::uint32_t(entries_.size());
+  if (entries_.size() * 2 > slots_.size()) grow();
+  return {StringId(entries_.size() - 1), true};
+}
+
+void RawStrings::grow() {
+  std::vector<std::uint32_t> bigger(slots_.size() * 2);
+  const std::size_t mask = bigger.size() - 1;
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    std::size_t slot = entries_[i].hash & mask;
+    while (bigger[slot] != 0) slot = (slot + 1) & mask;
+    bigger[slot] = std::uint32_t(i + 1);
+  }
+  slots_ = std::move(bigger);
+}
+
+void RawStrings::replace(StringId id, std::string text) {
+  entries_[std::uint32_t(id)].replaced = std::int32_t(made_.size());
+  made_.push_back(std::move(text));
+}
+
+RawStrings::Texts RawStrings::take_texts() {
+  Texts result;
+  result.made = std::move(made_);
+  made_.clear();
+  result.texts.reserve(entries_.size());
+  for (const Entry& entry : entries_) {
+    std::string_view text = entry.raw;
+    if (entry.replaced >= 0) {
+      text = result.made[std::size_t(entry.replaced)];
+    } else if (entry.kind == Kind::text && text.find('\\') != std::string_view::npos) {
+      std::string& made = result.made.emplace_back();
+      if (!unescape(text, made) && result.badly_escaped++ == 0) {
+        result.first_badly_escaped = text.data();
+      }
+      text = made;
+    }
+    result.texts.push_back(text);
+  }
+  return result;
+}
+
+}  // namespace npuscope::chrome

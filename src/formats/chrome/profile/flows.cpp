@@ -1,0 +1,158 @@
+#include "formats/chrome/profile/flows.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+
+#include "formats/chrome/pair_table.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+constexpr std::uint32_t no_slice = std::numeric_limits<std::uint32_t>::max();
+// Deeper is not searched for an open slice: a hostile file would make that quadratic.
+constexpr std::size_t deepest_search = 4096;
+
+bool is_flow(char phase) { return phase == 's' || phase == 't' || phase == 'f'; }
+
+struct FlowPoint {
+  std::uint32_t mark = 0;
+  std::uint32_t slice = no_slice;
+};
+
+// Finds slices of one thread at times that only grow.
+class SliceFinder {
+ public:
+  SliceFinder(const Slices& slices, std::vector<std::uint32_t> rows)
+      : slices_(slices), rows_(std::move(rows)) {}
+
+  // The innermost slice at this time; else one that ends just then.
+  std::uint32_t enclosing(std::int64_t time) {
+    for (; next_ < rows_.size() && slices_.start[rows_[next_]] <= time; ++next_) {
+      close(slices_.start[rows_[next_]]);
+      open_.push_back(rows_[next_]);
+    }
+    close(time);
+    std::uint32_t just_ended = no_slice;
+    const std::size_t depth = std::min(open_.size(), deepest_search);
+    for (std::size_t i = 0; i < depth; ++i) {
+      const std::uint32_t row = open_[open_.size() - 1 - i];
+      const std::int64_t end = slices_.start[row] + slices_.duration[row];
+      if (end > time || slices_.start[row] == time) return row;
+      if (end == time && just_ended == no_slice) just_ended = row;
+    }
+    return just_ended;
+  }
+
+  // The first slice that starts at this time or later.
+  std::uint32_t next(std::int64_t time) {
+    while (following_ < rows_.size() && slices_.start[rows_[following_]] < time) ++following_;
+    return following_ < rows_.size() ? rows_[following_] : no_slice;
+  }
+
+ private:
+  void close(std::int64_t time) {
+    while (!open_.empty() && slices_.start[open_.back()] + slices_.duration[open_.back()] < time) {
+      open_.pop_back();
+    }
+  }
+
+  const Slices& slices_;
+  std::vector<std::uint32_t> rows_;  // in nesting order
+  std::size_t next_ = 0;
+  std::size_t following_ = 0;
+  std::vector<std::uint32_t> open_;
+};
+
+std::vector<std::vector<std::uint32_t>> slices_of(const std::vector<bool>& threads,
+                                                  const Slices& slices,
+                                                  const std::vector<std::uint32_t>& order) {
+  std::vector<std::vector<std::uint32_t>> rows(threads.size());
+  for (std::uint32_t place = 0; place < slices.size(); ++place) {
+    const std::uint32_t row = order.empty() ? place : order[place];
+    if (threads[slices.thread[row]]) rows[slices.thread[row]].push_back(row);
+  }
+  return rows;
+}
+
+// At the same time a flow goes on before it ends, and starts before both.
+int rank(char phase) { return phase == 's' ? 0 : phase == 't' ? 1 : 2; }
+
+// Joins the parts of each flow. Several f may follow one s: a launch of several kernels.
+class FlowJoiner {
+ public:
+  FlowJoiner(const Marks& marks, Flows& result) : marks_(marks), result_(result) {}
+
+  void add(std::uint32_t mark, std::uint32_t slice) {
+    const std::uint32_t key =
+        keys_.intern(std::uint32_t(marks_.category[mark]), std::uint32_t(marks_.id[mark]));
+    if (key == open_.size()) open_.emplace_back();
+    Open& open = open_[key];
+    if (slice == no_slice) ++result_.unbound;
+    if (marks_.phase[mark] == 's') {
+      if (open.begun && !open.used) ++result_.unpaired;
+      open = {true, false, slice};
+      return;
+    }
+    if (!open.begun) {
+      ++result_.unpaired;
+      return;
+    }
+    open.used = true;
+    if (open.slice != no_slice && slice != no_slice) {
+      result_.flows.push_back({SpanId(open.slice), SpanId(slice), EdgeKind::flow, marks_.name[mark],
+                               marks_.category[mark]});
+    }
+    if (marks_.phase[mark] == 't') open.slice = slice;
+  }
+
+  void finish() {
+    for (const Open& open : open_) result_.unpaired += open.begun && !open.used ? 1 : 0;
+  }
+
+ private:
+  struct Open {
+    bool begun = false;
+    bool used = false;
+    std::uint32_t slice = no_slice;  // where the next part starts
+  };
+
+  const Marks& marks_;
+  Flows& result_;
+  PairTable keys_;  // category and id
+  std::vector<Open> open_;
+};
+
+}  // namespace
+
+Flows connect_flows(const Slices& slices, const Marks& marks, std::size_t threads,
+                    const std::vector<std::uint32_t>& order) {
+  std::vector<FlowPoint> points;
+  std::vector<bool> has_points(threads);
+  for (std::uint32_t i = 0; i < marks.size(); ++i) {
+    if (!is_flow(marks.phase[i])) continue;
+    points.push_back({i, no_slice});
+    has_points[marks.thread[i]] = true;
+  }
+  Flows result;
+  if (points.empty()) return result;
+  std::ranges::stable_sort(points, [&](const FlowPoint& a, const FlowPoint& b) {
+    return std::tuple(marks.time[a.mark], rank(marks.phase[a.mark])) <
+           std::tuple(marks.time[b.mark], rank(marks.phase[b.mark]));
+  });
+  std::vector<SliceFinder> finders;
+  for (auto& rows : slices_of(has_points, slices, order))
+    finders.emplace_back(slices, std::move(rows));
+  FlowJoiner joiner(marks, result);
+  for (const FlowPoint& point : points) {
+    SliceFinder& finder = finders[marks.thread[point.mark]];
+    const std::int64_t time = marks.time[point.mark];
+    const bool to_next = marks.phase[point.mark] == 'f' && marks.binding[point.mark] != 'e';
+    joiner.add(point.mark, to_next ? finder.next(time) : finder.enclosing(time));
+  }
+  joiner.finish();
+  return result;
+}
+
+}  // namespace npuscope::chrome

@@ -1,0 +1,101 @@
+#include <string>
+#include <utility>
+
+#include "formats/chrome/profile/flows.hpp"
+#include "formats/chrome/profile/lanes.hpp"
+#include "formats/chrome/profile/mark_rows.hpp"
+#include "formats/chrome/profile/own_export.hpp"
+#include "formats/chrome/profile/unit_table.hpp"
+#include "npuscope/formats/chrome/events.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+void add_clock(Profile& profile) {
+  Clock clock;
+  clock.name = profile.strings.intern("trace");
+  clock.kind = ClockKind::wall;
+  clock.rate = Hertz(1'000'000'000);  // thousandths of the format's microseconds
+  clock.offset_known = true;
+  profile.base_clock = ClockId(profile.clocks.size());
+  profile.clocks.push_back(clock);
+}
+
+// Columns move where the profile has the same ones.
+void add_slices(Slices&& slices, const Lanes& lanes, const UnitTable& units, OpTable& ops,
+                Profile& profile) {
+  Spans& spans = profile.spans;
+  const std::size_t rows = slices.size();
+  spans.unit.resize(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    spans.unit[i] = units.lane(slices.thread[i], lanes.lane.empty() ? 0 : lanes.lane[i]);
+  }
+  Column<std::uint32_t>().swap(slices.thread);
+  spans.op.resize(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    spans.op[i] =
+        ops.op(slices.name[i], slices.category.empty() ? StringId::empty : slices.category[i]);
+  }
+  Column<StringId>().swap(slices.name);
+  Column<StringId>().swap(slices.category);
+  spans.kind.assign(rows, SpanKind::slice);
+  spans.start = std::move(slices.start);
+  spans.duration = std::move(slices.duration);
+  spans.arguments = std::move(slices.arguments);
+}
+
+void note(Profile& profile, const std::string& file, std::uint64_t count, const char* message) {
+  if (count > 0) profile.notes.push_back({Severity::warning, file, 0, message, count});
+}
+
+// What is in the file beside its events. A generic profile has no place for it.
+void note_fields(const Events& events, Profile& profile) {
+  std::string names;
+  std::uint64_t count = 0;
+  for (const auto& [name, json] : events.fields) {
+    if (name == "displayTimeUnit" || (name == "otherData" && is_own_export(events))) continue;
+    ++count;
+    if (count <= 8) names.append(names.empty() ? "" : ", ").append(name);
+  }
+  if (count == 0) return;
+  if (count > 8) names += ", ...";
+  profile.notes.push_back({Severity::info, events.file, 0,
+                           "top-level members beside the events, not in the profile: " + names,
+                           count});
+}
+
+}  // namespace
+
+Profile make_profile(Events&& events) {
+  Profile profile;
+  profile.strings = std::move(events.strings);
+  profile.notes = std::move(events.notes);
+  profile.provenance.format = "Chrome trace";
+  profile.provenance.files = {events.file};
+  add_clock(profile);
+  const std::size_t threads = events.threads.size();
+  const std::vector<std::uint32_t> order = nesting_order(events.slices, threads);
+  const Lanes lanes = assign_lanes(events.slices, threads, order);
+  Flows flows = connect_flows(events.slices, events.marks, threads, order);
+  const UnitTable units = make_units(events, lanes.lane_count, profile);
+  OpTable ops(profile);
+  add_slices(std::move(events.slices), lanes, units, ops, profile);
+  ShapeTable shapes;
+  for (const ArgumentShape& shape : profile.spans.arguments.shapes) shapes.intern(shape);
+  add_mark_rows(events, units, ops, shapes, profile);
+  profile.spans.arguments.shapes = shapes.take_shapes();
+  profile.flows = std::move(flows.flows);
+  note(profile, events.file, lanes.moved,
+       "slices that overlap another of their thread without nesting, moved to lanes beside it");
+  note(profile, events.file, flows.unbound, "ends of flows where no slice is, left out");
+  note(profile, events.file, flows.unpaired, "flow events without a beginning or an end, left out");
+  note_fields(events, profile);
+  if (is_own_export(events)) {
+    restore_provenance(events.field("otherData"), profile);
+    restore_kinds(profile);
+    restore_phases(profile);
+  }
+  return profile;
+}
+
+}  // namespace npuscope::chrome

@@ -1,0 +1,178 @@
+#include "formats/chrome/text/json_checker.hpp"
+
+#include "formats/chrome/limits.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+bool is_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+bool is_hexadecimal(char byte) {
+  return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
+}
+bool is_control(char byte) { return static_cast<unsigned char>(byte) < 0x20; }
+
+}  // namespace
+
+void JsonChecker::restart() {
+  state_ = State::incomplete;
+  expect_ = Expect::value;
+  in_key_ = met_not_a_number_ = false;
+  is_object_.clear();
+}
+
+std::size_t JsonChecker::take(std::string_view bytes) {
+  std::size_t at = 0;
+  while (state_ == State::incomplete && at < bytes.size()) {
+    if (expect_ == Expect::text) at = skip_text(bytes, at);
+    if (at == bytes.size()) break;
+    // Only the byte behind it ends a number.
+    if (number_may_end()) {
+      if (in_number(bytes[at])) {
+        ++at;
+      } else {
+        end_value();
+      }
+      continue;
+    }
+    if (!step(bytes[at])) {
+      state_ = State::broken;
+    } else {
+      ++at;
+    }
+  }
+  return at;
+}
+
+void JsonChecker::finish() {
+  if (state_ == State::incomplete && is_object_.empty() && number_may_end()) end_value();
+}
+
+// The inside of a string up to what needs a look.
+std::size_t JsonChecker::skip_text(std::string_view bytes, std::size_t at) const {
+  while (at < bytes.size() && bytes[at] != '"' && bytes[at] != '\\' && !is_control(bytes[at])) ++at;
+  return at;
+}
+
+bool JsonChecker::step(char byte) {
+  switch (expect_) {
+    case Expect::text:
+      if (byte == '\\') expect_ = Expect::escape;
+      if (byte != '"') return byte == '\\';
+      if (!in_key_) return end_value();
+      in_key_ = false;
+      expect_ = Expect::colon;
+      return true;
+    case Expect::escape:
+      expect_ = byte == 'u' ? Expect::hexadecimal : Expect::text;
+      hexadecimal_left_ = 4;
+      return std::string_view("\"\\/bfnrtu").find(byte) != std::string_view::npos;
+    case Expect::hexadecimal:
+      if (--hexadecimal_left_ == 0) expect_ = Expect::text;
+      return is_hexadecimal(byte);
+    case Expect::literal:
+      if (byte != literal_left_.front()) return false;
+      literal_left_.remove_prefix(1);
+      return !literal_left_.empty() || end_value();
+    case Expect::minus:
+      if (byte == 'I') return begin_literal("Infinity");
+      [[fallthrough]];
+    case Expect::point:
+    case Expect::exponent:
+    case Expect::exponent_sign: return in_number(byte);
+    default: break;
+  }
+  if (is_space(byte)) return true;
+  switch (expect_) {
+    case Expect::value_or_end:
+      if (byte == ']') return close(byte);
+      [[fallthrough]];
+    case Expect::value: return begin_value(byte);
+    case Expect::key_or_end:
+      if (byte == '}') return close(byte);
+      [[fallthrough]];
+    case Expect::key:
+      expect_ = Expect::text;
+      in_key_ = true;
+      return byte == '"';
+    case Expect::colon: expect_ = Expect::value; return byte == ':';
+    default:  // comma_or_end
+      if (byte != ',') return close(byte);
+      expect_ = is_object_.back() ? Expect::key : Expect::value;
+      return true;
+  }
+}
+
+bool JsonChecker::begin_value(char byte) {
+  switch (byte) {
+    case '{':
+    case '[': return open(byte);
+    case '"': expect_ = Expect::text; return true;
+    case 't': return begin_literal("true");
+    case 'f': return begin_literal("false");
+    case 'n': return begin_literal("null");
+    case 'N': return begin_literal("NaN");
+    case 'I': return begin_literal("Infinity");
+    case '-': expect_ = Expect::minus; return true;
+    case '0': expect_ = Expect::zero; return true;
+    default: expect_ = Expect::whole; return is_digit(byte);
+  }
+}
+
+bool JsonChecker::begin_literal(std::string_view text) {
+  if (text == "NaN" || text == "Infinity") met_not_a_number_ = true;
+  literal_left_ = text.substr(1);
+  expect_ = Expect::literal;
+  return true;
+}
+
+bool JsonChecker::open(char byte) {
+  if (is_object_.size() >= deepest_nesting) return false;
+  is_object_.push_back(byte == '{');
+  expect_ = byte == '{' ? Expect::key_or_end : Expect::value_or_end;
+  return true;
+}
+
+bool JsonChecker::close(char byte) {
+  if (byte != (is_object_.back() ? '}' : ']')) return false;
+  is_object_.pop_back();
+  return end_value();
+}
+
+bool JsonChecker::end_value() {
+  expect_ = Expect::comma_or_end;
+  if (is_object_.empty()) state_ = State::complete;
+  return true;
+}
+
+bool JsonChecker::number_may_end() const {
+  return expect_ == Expect::zero || expect_ == Expect::whole || expect_ == Expect::fraction ||
+         expect_ == Expect::exponent_digits;
+}
+
+// Whether the number goes on with this byte (RFC 8259, 6).
+bool JsonChecker::in_number(char byte) {
+  const bool digit = is_digit(byte);
+  const bool exponent = byte == 'e' || byte == 'E';
+  const auto go_on = [&](bool fits, Expect next) {
+    if (fits) expect_ = next;
+    return fits;
+  };
+  switch (expect_) {
+    case Expect::minus: return go_on(digit, byte == '0' ? Expect::zero : Expect::whole);
+    case Expect::whole:
+      if (digit) return true;
+      [[fallthrough]];
+    case Expect::zero:
+      return go_on(byte == '.' || exponent, exponent ? Expect::exponent : Expect::point);
+    case Expect::point: return go_on(digit, Expect::fraction);
+    case Expect::fraction: return digit || go_on(exponent, Expect::exponent);
+    case Expect::exponent:
+      return go_on(digit || byte == '+' || byte == '-',
+                   digit ? Expect::exponent_digits : Expect::exponent_sign);
+    case Expect::exponent_sign: return go_on(digit, Expect::exponent_digits);
+    default: return digit;
+  }
+}
+
+}  // namespace npuscope::chrome

@@ -1,0 +1,200 @@
+#include "npuscope/formats/chrome/write.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "formats/chrome/write/event_output.hpp"
+#include "formats/chrome/write/write_flows.hpp"
+#include "formats/chrome/write/write_phases.hpp"
+#include "formats/chrome/write/write_spans.hpp"
+#include "formats/chrome/write/write_tracks.hpp"
+#include "profile/loss_counts.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+class TraceWriter {
+ public:
+  TraceWriter(const Profile& profile, const std::function<void(std::string_view)>& sink,
+              const WriteOptions& options)
+      : profile_(profile),
+        options_(options),
+        by_unit_(profile),
+        layout_(lay_out(profile, by_unit_)),
+        out_(profile, sink),
+        spans_(profile, layout_, out_),
+        phases_(profile, layout_, out_),
+        flows_(profile, by_unit_, layout_, out_) {}
+
+  Losses write();
+
+ private:
+  void write_head();
+  void write_names();
+  void write_spans();
+  void write_counters();
+  void count_losses();
+
+  const Profile& profile_;
+  const WriteOptions& options_;
+  SpansByUnit by_unit_;
+  Layout layout_;
+  EventOutput out_;
+  SpanWriter spans_;
+  PhaseWriter phases_;
+  FlowWriter flows_;
+  Losses losses_;
+  std::uint64_t not_finite_ = 0;
+};
+
+void TraceWriter::write_head() {
+  out_.add("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"writer\":\"npuscope\",\"format\":");
+  out_.add_text(profile_.provenance.format);
+  const std::pair<const char*, const std::string*> facts[] = {
+      {"version", &profile_.provenance.version},
+      {"device", &profile_.provenance.device},
+      {"graph", &profile_.provenance.graph},
+      {"instrumentation", &profile_.provenance.instrumentation}};
+  for (const auto& [name, text] : facts) {
+    if (text->empty()) continue;
+    out_.add(",\"");
+    out_.add(name);
+    out_.add("\":");
+    out_.add_text(*text);
+  }
+  const std::size_t base = index_of(profile_.base_clock);
+  if (base < profile_.clocks.size()) {
+    out_.add(",\"clock\":");
+    out_.add_string(profile_.clocks[base].name);
+    if (out_.nanoseconds().known()) {
+      out_.add(",\"clock_hertz\":");
+      out_.add_number(profile_.clocks[base].rate.value);
+    } else {
+      out_.add(",\"time\":\"one tick of the clock is written as one nanosecond\"");
+    }
+  }
+  out_.add("},\"traceEvents\":[");
+}
+
+void TraceWriter::write_names() {
+  const auto metadata = [&](const char* what, const std::string& pid, const std::string& tid,
+                            auto add_value) {
+    out_.begin_event();
+    out_.add("{\"ph\":\"M\",\"pid\":");
+    out_.add(pid);
+    if (!tid.empty()) {
+      out_.add(",\"tid\":");
+      out_.add(tid);
+    }
+    out_.add(",\"name\":\"");
+    out_.add(what);
+    out_.add("\",\"args\":{");
+    add_value();
+    out_.add("}}");
+  };
+  const auto name = [&](const std::string& text) {
+    return [&] {
+      out_.add("\"name\":");
+      out_.add_text(text);
+    };
+  };
+  for (const Track& track : layout_.tracks) {
+    if (track.names_process && !track.process_name.empty()) {
+      metadata("process_name", track.process, "", name(track.process_name));
+    }
+    if (track.thread.empty() || track.thread_name.empty()) continue;
+    metadata("thread_name", track.process, track.thread, name(track.thread_name));
+    if (track.sort_index < 0) continue;
+    metadata("thread_sort_index", track.process, track.thread, [&] {
+      out_.add("\"sort_index\":");
+      out_.add_number(track.sort_index);
+    });
+  }
+}
+
+void TraceWriter::write_spans() {
+  constexpr std::size_t step = 1 << 16;
+  const std::size_t rows = profile_.spans.size();
+  for (std::size_t i = 0; i < rows; ++i) {
+    spans_.write(layout_.order.empty() ? i : layout_.order[i]);
+    if (options_.progress && i % step == 0) options_.progress(i, rows);
+  }
+}
+
+void TraceWriter::write_counters() {
+  const Counters& counters = profile_.counters;
+  for (std::size_t i = 0; i < counters.size(); ++i) {
+    if (counters.of[i] >= counters.series.size()) continue;
+    if (!std::isfinite(counters.value[i])) {
+      not_finite_ += 1;
+      continue;
+    }
+    const CounterSeries& series = counters.series[counters.of[i]];
+    out_.begin_event();
+    out_.add("{\"ph\":\"C\"");
+    out_.add_place(layout_.track(series.unit));
+    out_.add(",\"ts\":");
+    out_.add_time(counters.time[i]);
+    out_.add(",\"name\":");
+    out_.add_string(series.name);
+    out_.add(",\"args\":{");
+    if (series.part == StringId::empty) {  // a name that viewers can show
+      out_.add("\"value\"");
+    } else {
+      out_.add_string(series.part);
+    }
+    out_.add(':');
+    out_.add_number(counters.value[i]);
+    out_.add("}}");
+  }
+}
+
+void TraceWriter::count_losses() {
+  // Phases and samples stand on the same axis as the spans.
+  const std::uint64_t times =
+      profile_.spans.size() + profile_.counters.size() + profile_.phases.size();
+  if (!out_.nanoseconds().known() && times > 0) {
+    losses_.add("times whose clock has no known rate: one tick is written as one nanosecond",
+                times);
+  }
+  if (out_.nanoseconds().rounds()) losses_.add("times between nanoseconds: rounded", times);
+  losses_.add("spans that overlap on one unit: on further tracks of it", layout_.moved);
+  losses_.add("units that are hardware: as processes and threads of their names",
+              hardware_units(profile_));
+  losses_.add("phases: as slices of a process of their own", profile_.phases.size());
+  losses_.add("measures of spans: as arguments", numbers_of_spans(profile_));
+  losses_.add("clocks beside the trace's own",
+              std::max<std::size_t>(profile_.clocks.size(), 1) - 1);
+  losses_.add("ops without a span", ops_without_span(profile_));
+  losses_.add("numbers that are not finite", not_finite_ + spans_.not_finite());
+  losses_.add("numbers about the run, units, ops and phases", profile_.measures.size());
+  losses_.add("dependencies between ops", profile_.edges.size());
+  losses_.add("tensors", profile_.tensors.size());
+  losses_.add("checks", profile_.checks.size());
+  losses_.add("notes", profile_.notes.size());
+}
+
+Losses TraceWriter::write() {
+  out_.use_places(layout_.tracks);
+  write_head();
+  write_names();
+  write_spans();
+  write_counters();
+  phases_.write();
+  losses_.add("flows that end before they begin", flows_.write());
+  out_.add("\n]}\n");
+  out_.flush();
+  count_losses();
+  return std::move(losses_);
+}
+
+}  // namespace
+
+Losses write_trace(const Profile& profile, const std::function<void(std::string_view)>& sink,
+                   const WriteOptions& options) {
+  return TraceWriter(profile, sink, options).write();
+}
+
+}  // namespace npuscope::chrome

@@ -1,0 +1,68 @@
+#include "formats/chrome/write/write_phases.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "profile/numbered_phases.hpp"
+
+namespace npuscope::chrome {
+namespace {
+
+std::int64_t end_of(const Phase& phase) {
+  return saturating_add(phase.start, std::max<std::int64_t>(0, phase.duration));
+}
+
+}  // namespace
+
+// Outer phases before those inside; those that overlap without nesting on tracks of their own.
+PhaseWriter::PhaseWriter(const Profile& profile, Layout& layout, EventOutput& out)
+    : profile_(profile), out_(out) {
+  const auto& phases = profile_.phases;
+  if (phases.empty()) return;
+  order_.resize(phases.size());
+  std::iota(order_.begin(), order_.end(), 0);
+  std::stable_sort(order_.begin(), order_.end(), [&](auto a, auto b) {
+    if (phases[a].start != phases[b].start) return phases[a].start < phases[b].start;
+    return phases[a].duration > phases[b].duration;
+  });
+  Lanes lanes;
+  for (const std::uint32_t i : order_) {
+    lane_.push_back(lanes.place({phases[i].start, end_of(phases[i])}));
+  }
+  first_track_ = add_process(layout, "phases", lanes.count());
+  for (const Phase& phase : phases) any_parent_ |= phase.parent != no_phase;
+}
+
+void PhaseWriter::write() {
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    write_phase(order_[i], first_track_ + lane_[i]);
+  }
+}
+
+void PhaseWriter::write_phase(std::uint32_t number, std::uint32_t track) {
+  const Phase& phase = profile_.phases[number];
+  out_.begin_event();
+  out_.add("{\"ph\":\"X\"");
+  out_.add_place(track);
+  out_.add_interval(phase.start, end_of(phase));
+  out_.add(",\"cat\":\"phase\",\"name\":");
+  out_.add_string(phase.name);
+  out_.add(",\"args\":{\"inference\":");
+  out_.add_number(phase.instance);
+  if (phase.microseconds >= 0 && std::isfinite(phase.microseconds)) {
+    out_.add(",\"microseconds\":");
+    out_.add_number(phase.microseconds);
+  }
+  if (any_parent_) {
+    out_.add(",\"phase\":");
+    out_.add_number(number);
+  }
+  if (const auto parent = parent_number(phase)) {
+    out_.add(",\"parent\":");
+    out_.add_number(*parent);
+  }
+  out_.add("}}");
+}
+
+}  // namespace npuscope::chrome

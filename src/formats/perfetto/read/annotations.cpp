@@ -1,0 +1,345 @@
+#include "formats/perfetto/read/annotations.hpp"
+
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include <cmath>
+#include <limits>
+
+#include "formats/perfetto/fields.hpp"
+#include "formats/perfetto/wire.hpp"
+#include "npuscope/base/text.hpp"
+
+namespace npuscope::perfetto {
+namespace {
+
+constexpr int deepest = 64;
+
+std::uint64_t bits_of(double value) { return std::bit_cast<std::uint64_t>(value); }
+
+void add_unsigned(ArgumentList& into, StringId name, std::uint64_t value) {
+  const bool fits = value <= std::uint64_t(std::numeric_limits<std::int64_t>::max());
+  into.add(name, fits ? ArgumentType::integer : ArgumentType::unsigned_integer, value);
+}
+
+void append_string(std::string& json, std::string_view text) {
+  json += '"';
+  append_json_escaped(json, text);
+  json += '"';
+}
+
+// JSON has no other numbers.
+void append_number(std::string& json, double value) {
+  if (std::isfinite(value)) {
+    json += fmt::format("{}", value);
+  } else {
+    append_string(json, fmt::format("{}", value));
+  }
+}
+
+}  // namespace
+
+void AnnotationDecoder::decode(std::string_view annotation, const InternedState* interned,
+                               std::uint64_t offset, ArgumentList& into) {
+  StringId name{};
+  protozero::pbf_reader reader(annotation.data(), annotation.size());
+  // Writers put the name first; only its last value counts.
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(annotation_field::name_iid): {
+        const std::uint64_t iid = reader.get_uint64();
+        const auto known =
+            interned == nullptr ? std::nullopt : interned->annotation_names.find(iid);
+        if (!known) defects_->add(Defect::missing_interned_value, offset);
+        if (!known) return;
+        name = *known;
+        break;
+      }
+      case bytes_field(annotation_field::name): name = strings_->intern(bytes_of(reader)); break;
+      default: reader.skip();
+    }
+  }
+  decode_value(annotation, {interned, offset}, name, into);
+}
+
+void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, StringId name,
+                                     ArgumentList& into) {
+  protozero::pbf_reader reader(annotation.data(), annotation.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(annotation_field::boolean):
+        return into.add(name, ArgumentType::boolean, reader.get_uint64() != 0);
+      case varint_field(annotation_field::unsigned_integer):
+      case varint_field(annotation_field::pointer):
+        return add_unsigned(into, name, reader.get_uint64());
+      case varint_field(annotation_field::integer):
+        return into.add(name, ArgumentType::integer, reader.get_uint64());
+      case fixed64_field(annotation_field::number):
+        return into.add(name, ArgumentType::number, bits_of(reader.get_double()));
+      case bytes_field(annotation_field::text):
+        return into.add_text(name, strings_->intern(bytes_of(reader)));
+      case varint_field(annotation_field::text_iid): {
+        const std::uint64_t iid = reader.get_uint64();
+        const auto text =
+            scope.interned ? scope.interned->annotation_strings.find(iid) : std::nullopt;
+        if (!text) return defects_->add(Defect::missing_interned_value, scope.offset);
+        return into.add_text(name, *text);
+      }
+      case bytes_field(annotation_field::legacy_json):
+        return add_legacy_json(bytes_of(reader), name, into);
+      case bytes_field(annotation_field::nested):
+      case bytes_field(annotation_field::dictionary):
+      case bytes_field(annotation_field::array):
+        json_.clear();
+        append_json(annotation, scope, 0);
+        return into.add(name, ArgumentType::json, std::uint32_t(strings_->intern(json_)));
+      case varint_field(annotation_field::name_iid):
+      case bytes_field(annotation_field::name): reader.skip(); break;
+      default: defects_->add(Defect::annotation_without_value, scope.offset); reader.skip();
+    }
+  }
+  into.add(name, ArgumentType::null, 0);
+}
+
+// Text that is JSON is kept as it stands; a lone number or string as what it is.
+void AnnotationDecoder::add_legacy_json(std::string_view text, StringId name, ArgumentList& into) {
+  static thread_local simdjson::dom::parser parser;
+  simdjson::dom::element element;
+  if (parser.parse(text.data(), text.size(), true).get(element) != simdjson::SUCCESS) {
+    return into.add_text(name, strings_->intern(text));
+  }
+  switch (element.type()) {
+    case simdjson::dom::element_type::ARRAY:
+    case simdjson::dom::element_type::OBJECT:
+      return into.add(name, ArgumentType::json, std::uint32_t(strings_->intern(text)));
+    case simdjson::dom::element_type::INT64:
+      return into.add(name, ArgumentType::integer,
+                      std::uint64_t(element.get_int64().value_unsafe()));
+    case simdjson::dom::element_type::UINT64:
+      return add_unsigned(into, name, element.get_uint64().value_unsafe());
+    case simdjson::dom::element_type::DOUBLE:
+      return into.add(name, ArgumentType::number, bits_of(element.get_double().value_unsafe()));
+    case simdjson::dom::element_type::STRING:
+      return into.add_text(name, strings_->intern(element.get_string().value_unsafe()));
+    case simdjson::dom::element_type::BOOL:
+      return into.add(name, ArgumentType::boolean, element.get_bool().value_unsafe());
+    case simdjson::dom::element_type::NULL_VALUE: return into.add(name, ArgumentType::null, 0);
+  }
+}
+
+std::string_view AnnotationDecoder::key_of(std::string_view annotation, Scope scope) {
+  protozero::pbf_reader reader(annotation.data(), annotation.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(annotation_field::name_iid): {
+        const std::uint64_t iid = reader.get_uint64();
+        const auto name =
+            scope.interned ? scope.interned->annotation_names.find(iid) : std::nullopt;
+        if (!name) defects_->add(Defect::missing_interned_value, scope.offset);
+        return name ? (*strings_)[*name] : std::string_view();
+      }
+      case bytes_field(annotation_field::name): return bytes_of(reader);
+      default: reader.skip();
+    }
+  }
+  return {};
+}
+
+// The annotation's value, appended to json_.
+void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, int depth) {
+  if (depth == deepest) {
+    defects_->add(Defect::nested_too_deep, scope.offset);
+    json_ += "null";
+    return;
+  }
+  enum class Open : std::uint8_t { nothing, dictionary, array } open = Open::nothing;
+  bool has_value = false;
+  protozero::pbf_reader reader(annotation.data(), annotation.size());
+  while (reader.next()) {
+    const std::uint32_t field = reader.tag_and_type();
+    if (field == bytes_field(annotation_field::dictionary) && open != Open::array) {
+      json_ += open == Open::nothing ? "{" : ",";
+      open = Open::dictionary;
+      const std::string_view entry = bytes_of(reader);
+      append_string(json_, key_of(entry, scope));
+      json_ += ':';
+      append_json(entry, scope, depth + 1);
+      continue;
+    }
+    if (field == bytes_field(annotation_field::array) && open != Open::dictionary) {
+      json_ += open == Open::nothing ? "[" : ",";
+      open = Open::array;
+      append_json(bytes_of(reader), scope, depth + 1);
+      continue;
+    }
+    if (has_value || open != Open::nothing) {
+      reader.skip();
+      continue;
+    }
+    has_value = true;
+    switch (field) {
+      case varint_field(annotation_field::boolean):
+        json_ += reader.get_uint64() != 0 ? "true" : "false";
+        break;
+      case varint_field(annotation_field::unsigned_integer):
+      case varint_field(annotation_field::pointer):
+        json_ += fmt::format("{}", reader.get_uint64());
+        break;
+      case varint_field(annotation_field::integer):
+        json_ += fmt::format("{}", reader.get_int64());
+        break;
+      case fixed64_field(annotation_field::number):
+        append_number(json_, reader.get_double());
+        break;
+      case bytes_field(annotation_field::legacy_json):  // may be no JSON: as text
+      case bytes_field(annotation_field::text): append_string(json_, bytes_of(reader)); break;
+      case varint_field(annotation_field::text_iid): {
+        const std::uint64_t iid = reader.get_uint64();
+        const auto text =
+            scope.interned ? scope.interned->annotation_strings.find(iid) : std::nullopt;
+        if (!text) defects_->add(Defect::missing_interned_value, scope.offset);
+        append_string(json_, text ? (*strings_)[*text] : std::string_view());
+        break;
+      }
+      case bytes_field(annotation_field::nested):
+        append_nested(bytes_of(reader), scope, depth + 1);
+        break;
+      default: has_value = false; reader.skip();
+    }
+  }
+  if (open == Open::dictionary) json_ += '}';
+  if (open == Open::array) json_ += ']';
+  if (open == Open::nothing && !has_value) json_ += "null";
+}
+
+// The form before dict_entries and array_values: keys and values in lists of their own.
+void AnnotationDecoder::append_nested(std::string_view nested, Scope scope, int depth) {
+  if (depth >= deepest) {
+    defects_->add(Defect::nested_too_deep, scope.offset);
+    json_ += "null";
+    return;
+  }
+  constexpr std::uint64_t dictionary = 1;
+  constexpr std::uint64_t array = 2;
+  std::uint64_t type = 0;
+  std::vector<std::string_view> keys;
+  std::vector<std::string_view> values;
+  std::vector<std::string_view> elements;
+  std::string leaf = "null";
+  protozero::pbf_reader reader(nested.data(), nested.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(nested_field::type): type = reader.get_uint64(); break;
+      case bytes_field(nested_field::keys): keys.push_back(bytes_of(reader)); break;
+      case bytes_field(nested_field::values): values.push_back(bytes_of(reader)); break;
+      case bytes_field(nested_field::array): elements.push_back(bytes_of(reader)); break;
+      case varint_field(nested_field::integer): leaf = fmt::format("{}", reader.get_int64()); break;
+      case fixed64_field(nested_field::number):
+        leaf.clear();
+        append_number(leaf, reader.get_double());
+        break;
+      case varint_field(nested_field::boolean):
+        leaf = reader.get_uint64() != 0 ? "true" : "false";
+        break;
+      case bytes_field(nested_field::text):
+        leaf.clear();
+        append_string(leaf, bytes_of(reader));
+        break;
+      default: reader.skip();
+    }
+  }
+  if (type == dictionary) {
+    json_ += '{';
+    for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i) {
+      if (i > 0) json_ += ',';
+      append_string(json_, keys[i]);
+      json_ += ':';
+      append_nested(values[i], scope, depth + 1);
+    }
+    json_ += '}';
+  } else if (type == array) {
+    json_ += '[';
+    for (std::size_t i = 0; i < elements.size(); ++i) {
+      if (i > 0) json_ += ',';
+      append_nested(elements[i], scope, depth + 1);
+    }
+    json_ += ']';
+  } else {
+    json_ += leaf;
+  }
+}
+
+std::uint32_t ArgumentTable::shape_of(const ArgumentShape& keys) {
+  if (table_->shapes[last_shape_] == keys) return last_shape_;
+  std::uint64_t hash = keys.size();
+  for (const ArgumentKey& key : keys) {
+    hash = (hash ^ (std::uint64_t(key.name) << 8 | std::uint64_t(key.type))) *
+           0x9E3779B97F4A7C15u;  // 2^64 / golden ratio: spreads what differs little
+    hash ^= hash >> 32;
+  }
+  const auto [begin, end] = by_hash_.equal_range(hash);
+  for (auto candidate = begin; candidate != end; ++candidate) {
+    if (table_->shapes[candidate->second] == keys) return last_shape_ = candidate->second;
+  }
+  table_->shapes.push_back(keys);
+  last_shape_ = std::uint32_t(table_->shapes.size() - 1);
+  by_hash_.emplace(hash, last_shape_);
+  return last_shape_;
+}
+
+bool ArgumentTable::place(const ArgumentList& list, ArgumentPlace& place) {
+  if (list.empty()) {
+    place = {};
+    return true;
+  }
+  const std::size_t most = std::numeric_limits<std::uint32_t>::max();
+  if (table_->values.size() + list.values.size() > most) return false;
+  place = {shape_of(list.keys), std::uint32_t(table_->values.size())};
+  table_->values.insert(table_->values.end(), list.values.begin(), list.values.end());
+  return true;
+}
+
+void ArgumentTable::set(std::size_t row, ArgumentPlace place) {
+  if (row >= table_->shape.size()) finish(row + 1);
+  table_->shape[row] = place.shape;
+  table_->first[row] = place.first;
+}
+
+bool ArgumentTable::append(std::size_t row, const ArgumentList& list) {
+  ArgumentPlace more;
+  return place(list, more) && append(row, more);
+}
+
+bool ArgumentTable::append(std::size_t row, ArgumentPlace more) {
+  if (more.shape == 0) return true;
+  if (row >= table_->shape.size() || table_->shape[row] == 0) {
+    set(row, more);
+    return true;
+  }
+  ArgumentList all;
+  const auto take = [&](std::uint32_t shape, std::uint32_t first) {
+    const ArgumentShape& keys = table_->shapes[shape];
+    all.keys.insert(all.keys.end(), keys.begin(), keys.end());
+    for (std::size_t i = 0; i < keys.size(); ++i) all.values.push_back(table_->values[first + i]);
+  };
+  take(table_->shape[row], table_->first[row]);
+  take(more.shape, more.first);
+  ArgumentPlace joined;
+  if (!place(all, joined)) return false;
+  set(row, joined);
+  return true;
+}
+
+void ArgumentTable::finish(std::size_t rows) {
+  std::size_t known = table_->shape.size();
+  if (known >= rows) return;
+  if (rows > table_->shape.capacity()) {
+    table_->shape.reserve(std::max(rows, 2 * known));
+    table_->first.reserve(std::max(rows, 2 * known));
+  }
+  table_->shape.resize(rows);
+  table_->first.resize(rows);
+  for (; known < rows; ++known) table_->shape[known] = table_->first[known] = 0;
+}
+
+}  // namespace npuscope::perfetto

@@ -1,0 +1,331 @@
+// Track events: slices, instants, states and counters with their names, arguments and flows.
+#include <bit>
+
+#include "formats/perfetto/read/trace_reader.hpp"
+#include "formats/perfetto/wire.hpp"
+
+namespace npuscope::perfetto {
+namespace {
+
+// Times are kept so far from the ends of 64 bits that their differences fit: 73 years in ns.
+constexpr std::int64_t farthest_time = std::int64_t{1} << 61;
+
+bool is_in_range(std::int64_t time) { return time >= -farthest_time && time <= farthest_time; }
+
+}  // namespace
+
+std::optional<std::int64_t> TraceReader::time_of(const Packet& packet, Sequence& sequence) {
+  const std::uint32_t clock = packet.clock != 0 ? packet.clock : sequence.defaults.clock;
+  if (clock == 0) clocks_.use_base();
+  auto time = clocks_.to_trace_time(clock, packet.sequence, packet.timestamp);
+  if (!time && clock != 0 && !is_sequence_clock(clock) && clocks_.may_assume_base()) {
+    clocks_.assume_base(clock);
+    defects_.add(Defect::assumed_base_clock, packet.offset);
+    time = clocks_.to_trace_time(clock, packet.sequence, packet.timestamp);
+  }
+  if (!time && clock != 0) {
+    defects_.add(Defect::clock_not_related, packet.offset);
+    return std::nullopt;
+  }
+  if (!time || !is_in_range(*time)) {
+    defects_.add(Defect::time_out_of_range, packet.offset);
+    return std::nullopt;
+  }
+  return time;
+}
+
+// Microseconds of the monotonic clock, absolute or since the last event of the sequence; as trace
+// time where no snapshot relates the two.
+std::optional<std::int64_t> TraceReader::time_of_old(const Packet& packet, Sequence& sequence) {
+  std::int64_t microseconds = 0;
+  if (event_.time_absolute_us) {
+    microseconds = *event_.time_absolute_us;
+  } else if (!event_.time_delta_us) {
+    defects_.add(Defect::no_timestamp, packet.offset);
+    return std::nullopt;
+  } else if (!sequence.reference_time_us) {
+    defects_.add(Defect::no_reference_timestamp, packet.offset);
+    return std::nullopt;
+  } else if (__builtin_add_overflow(*sequence.reference_time_us, *event_.time_delta_us,
+                                    &*sequence.reference_time_us)) {
+    sequence.reference_time_us.reset();
+    defects_.add(Defect::time_out_of_range, packet.offset);
+    return std::nullopt;
+  } else {
+    microseconds = *sequence.reference_time_us;
+  }
+  std::int64_t time = 0;
+  if (__builtin_mul_overflow(microseconds, 1000, &time) || !is_in_range(time)) {
+    defects_.add(Defect::time_out_of_range, packet.offset);
+    return std::nullopt;
+  }
+  if (time < 0) return time;
+  const auto related =
+      clocks_.to_trace_time(clock_id::monotonic, packet.sequence, std::uint64_t(time));
+  return related && is_in_range(*related) ? *related : time;
+}
+
+std::uint32_t TraceReader::track_of(const Sequence& sequence, const LegacyEvent& legacy) {
+  if (event_.has_track_uuid && event_.track_uuid != 0) return tracks_.by_uuid(event_.track_uuid);
+  if (!event_.has_track_uuid && sequence.defaults.track_uuid.value_or(0) != 0) {
+    return tracks_.by_uuid(*sequence.defaults.track_uuid);
+  }
+  if (legacy.process_override || legacy.thread_override) {
+    std::int32_t pid = 0;
+    std::int64_t tid = 0;
+    if (sequence.thread_track) {
+      pid = tracks_[*sequence.thread_track].pid;
+      tid = tracks_[*sequence.thread_track].tid;
+    }
+    return tracks_.of_thread(legacy.process_override.value_or(pid),
+                             legacy.thread_override.value_or(tid));
+  }
+  if (sequence.thread_track) return *sequence.thread_track;
+  return tracks_.by_uuid(0);
+}
+
+StringId TraceReader::name_of(const Packet& packet, const InternedState* interned,
+                              const LegacyEvent& legacy) {
+  std::uint64_t iid = event_.name_iid;
+  if (!event_.has_name_iid) {
+    if (event_.name.data() != nullptr) return profile_.strings.intern(event_.name);
+    if (!legacy.name_iid) return {};
+    iid = *legacy.name_iid;
+  }
+  const auto name = interned == nullptr ? std::nullopt : interned->names.find(iid);
+  if (!name && iid != 0) defects_.add(Defect::missing_interned_name, packet.offset);
+  return name.value_or(StringId{});
+}
+
+// Several categories are joined by commas, as in the JSON format.
+StringId TraceReader::category_of(const Packet& packet, const InternedState* interned) {
+  const auto interned_category = [&](std::uint64_t iid) {
+    const auto category = interned == nullptr ? std::nullopt : interned->categories.find(iid);
+    if (!category) defects_.add(Defect::missing_interned_name, packet.offset);
+    return category.value_or(StringId{});
+  };
+  const std::size_t count = event_.category_iids.size() + event_.categories.size();
+  if (count == 0) return {};
+  if (count == 1 && event_.categories.empty()) return interned_category(event_.category_iids[0]);
+  joined_categories_.clear();
+  const auto join = [&](std::string_view category) {
+    if (!joined_categories_.empty()) joined_categories_ += ',';
+    joined_categories_ += category;
+  };
+  for (const std::uint64_t iid : event_.category_iids) {
+    join(profile_.strings[interned_category(iid)]);
+  }
+  for (const std::string_view category : event_.categories) join(category);
+  return profile_.strings.intern(joined_categories_);
+}
+
+OpId TraceReader::op_of(StringId name, StringId category) {
+  const std::uint64_t key = std::uint64_t(name) << 32 | std::uint64_t(category);
+  KnownOp& recent = recent_ops_[(key * 0x9E3779B97F4A7C15u) >> 54];  // 2^64 / golden ratio; 10 bits
+  if (recent.key == key) return recent.op;
+  const auto [entry, is_new] = ops_.try_emplace(key, OpId(profile_.ops.size()));
+  if (is_new) {
+    Op op;
+    op.name = name;
+    op.kind = category;
+    profile_.ops.push_back(op);
+  }
+  recent = {key, entry->second};
+  return entry->second;
+}
+
+void TraceReader::decode_arguments(const EventContext& context) {
+  arguments_.clear();
+  for (const std::string_view annotation : event_.annotations) {
+    annotations_.decode(annotation, context.interned, context.offset, arguments_);
+  }
+  if (event_.has_location_iid || event_.location.data() != nullptr) add_location(context);
+  if (event_.has_correlation) {
+    const bool is_signed = event_.correlation >> 63 == 0;
+    arguments_.add(profile_.strings.intern("correlation_id"),
+                   is_signed ? ArgumentType::integer : ArgumentType::unsigned_integer,
+                   event_.correlation);
+  }
+}
+
+void TraceReader::add_location(const EventContext& context) {
+  std::optional<SourceLocation> location;
+  if (event_.location.data() != nullptr) {
+    std::uint64_t iid = 0;
+    location = decode_location(event_.location, profile_.strings, iid);
+  } else if (context.interned != nullptr) {
+    location = context.interned->locations.find(event_.location_iid);
+  }
+  if (!location) return defects_.add(Defect::missing_interned_value, context.offset);
+  StringPool& strings = profile_.strings;
+  if (location->file != StringId{}) {
+    arguments_.add_text(strings.intern("source_file"), location->file);
+  }
+  if (location->function != StringId{}) {
+    arguments_.add_text(strings.intern("source_function"), location->function);
+  }
+  if (location->line != 0) {
+    arguments_.add(strings.intern("source_line"), ArgumentType::integer, location->line);
+  }
+}
+
+ArgumentPlace TraceReader::place_arguments(const EventContext& context) {
+  ArgumentPlace place;
+  if (!slices_.arguments().place(arguments_, place)) {
+    defects_.add(Defect::too_many_arguments, context.offset, arguments_.keys.size());
+  }
+  return place;
+}
+
+void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
+  std::optional<std::int64_t> time;
+  if (packet.has_timestamp) time = time_of(packet, sequence);
+  event_.decode(packet.track_event);
+  if (!packet.has_timestamp) time = time_of_old(packet, sequence);
+  if (!time) return;
+  if (event_.unknown_field != 0) defects_.add_event_field(event_.unknown_field, packet.offset);
+  static const LegacyEvent no_legacy;
+  LegacyEvent decoded;
+  if (event_.has_legacy) decoded = LegacyEvent::decode(event_.legacy);
+  const LegacyEvent& legacy = event_.has_legacy ? decoded : no_legacy;
+  last_time_ = std::max(last_time_, *time);
+  const InternedState* interned = sequence.interned.get();
+  EventContext context;
+  context.track = track_of(sequence, legacy);
+  context.time = *time;
+  context.offset = packet.offset;
+  context.name = name_of(packet, interned, legacy);
+  context.category = category_of(packet, interned);
+  context.interned = interned;
+  context.sequence = &sequence;
+  decode_arguments(context);
+  const bool has_extra = !event_.extra_counters.empty() || !event_.extra_double_counters.empty();
+  if (has_extra) take_extra_counters(context);
+  if (legacy.phase != 0) {
+    take_legacy_event(context, legacy);
+  } else {
+    take_typed_event(context);
+  }
+}
+
+void TraceReader::take_typed_event(const EventContext& context) {
+  NewSpan span{context.track, {}, context.time, {}, context.offset};
+  switch (event_.type) {
+    case EventType::slice_end:
+      take_flows(context, slices_.end(context.track, context.time, arguments_, context.offset));
+      return;
+    case EventType::counter: take_counter(context); return;
+    case EventType::slice_begin:
+      span.op = op_of(context.name, context.category);
+      span.arguments = place_arguments(context);
+      take_flows(context, {slices_.begin(span), none});
+      return;
+    case EventType::instant:
+      span.op = op_of(context.name, context.category);
+      span.arguments = place_arguments(context);
+      take_flows(context, {slices_.instant(span), none});
+      return;
+    case EventType::state: {
+      const bool begins = context.name != StringId{};
+      if (begins) span.op = op_of(context.name, context.category);
+      span.arguments = place_arguments(context);
+      take_flows(context, {slices_.state(span, begins), none});
+      return;
+    }
+    case EventType::unspecified: break;
+  }
+  defects_.add(Defect::unknown_event_type, context.offset);
+}
+
+void TraceReader::take_flows(const EventContext& context, Slices::Ended at) {
+  const auto add = [&](std::uint64_t id, bool terminates) {
+    if (at.row == none && at.deferred == none) {
+      return defects_.add(Defect::flow_without_slice, context.offset);
+    }
+    FlowPoint point;
+    point.id = id;
+    point.time = context.time;
+    point.at = at.row != none ? at.row : at.deferred;
+    point.binding = at.row != none ? FlowPoint::Binding::row : FlowPoint::Binding::deferred;
+    point.terminates = terminates;
+    flows_.add(point);
+  };
+  for (const std::uint64_t id : event_.flows) add(id, false);
+  for (const std::uint64_t id : event_.terminating_flows) add(id, true);
+}
+
+void TraceReader::take_counter(const EventContext& context) {
+  const std::uint32_t track = context.track;
+  tracks_[track].take_counter_values();
+  if (event_.has_double_counter) {
+    const double value = event_.double_counter * double(tracks_[track].multiplier);
+    return add_sample(track, {}, {}, context.time, value);
+  }
+  if (!event_.has_counter) return defects_.add(Defect::counter_without_value, context.offset);
+  add_sample(track, {}, {}, context.time, counter_value(track, event_.counter, context));
+}
+
+double TraceReader::counter_value(std::uint32_t track, std::int64_t value,
+                                  const EventContext& context) {
+  if (tracks_[track].incremental) {
+    std::int64_t& sum = context.sequence->state().incremental_counters[track];
+    if (__builtin_add_overflow(sum, value, &sum)) {
+      defects_.add(Defect::counter_without_value, context.offset);
+    }
+    value = sum;
+  }
+  return double(value) * double(tracks_[track].multiplier);
+}
+
+void TraceReader::take_extra_counters(const EventContext& context) {
+  const auto take = [&](const std::vector<std::uint64_t>& of_event,
+                        const std::vector<std::uint64_t>& of_sequence, std::size_t values,
+                        auto&& value_of) {
+    const auto& uuids = of_event.empty() ? of_sequence : of_event;
+    for (std::size_t i = 0; i < values; ++i) {
+      if (i >= uuids.size()) {
+        return defects_.add(Defect::extra_counter_without_track, context.offset, values - i);
+      }
+      const std::uint32_t track = tracks_.by_uuid(uuids[i]);
+      tracks_[track].take_counter_values();
+      add_sample(track, {}, {}, context.time, value_of(track, i));
+    }
+  };
+  const SequenceDefaults& defaults = context.sequence->defaults;
+  take(event_.extra_counter_tracks, defaults.extra_counter_tracks, event_.extra_counters.size(),
+       [&](std::uint32_t track, std::size_t i) {
+         return counter_value(track, event_.extra_counters[i], context);
+       });
+  take(event_.extra_double_counter_tracks, defaults.extra_double_counter_tracks,
+       event_.extra_double_counters.size(), [&](std::uint32_t track, std::size_t i) {
+         return std::bit_cast<double>(event_.extra_double_counters[i]) *
+                double(tracks_[track].multiplier);
+       });
+}
+
+// A counter track has one series, named like the track in the end; legacy counters on a thread have
+// one for each name and part.
+void TraceReader::add_sample(std::uint32_t track, StringId name, StringId part, std::int64_t time,
+                             double value) {
+  Counters& counters = profile_.counters;
+  const auto add_series = [&] {
+    counters.series.push_back({UnitId::none, name, part, {}});
+    track_of_series_.push_back(track);
+    return std::uint32_t(counters.series.size() - 1);
+  };
+  std::uint32_t series = none;
+  if (name == StringId{} && part == StringId{}) {
+    if (tracks_[track].series == none) tracks_[track].series = add_series();
+    series = tracks_[track].series;
+  } else {
+    const auto [entry, is_new] = named_series_.try_emplace({track, name, part}, 0);
+    if (is_new) entry->second = add_series();
+    series = entry->second;
+  }
+  counters.of.push_back(series);
+  counters.time.push_back(time);
+  counters.value.push_back(value);
+  tracks_[track].first_time = std::min(tracks_[track].first_time, time);
+}
+
+}  // namespace npuscope::perfetto

@@ -1,0 +1,142 @@
+// Packets in, one after the other; a profile out. read.cpp takes packets apart, read_events.cpp and
+// read_legacy.cpp the track events, units.cpp makes units of the tracks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "formats/perfetto/packets/packets.hpp"
+#include "formats/perfetto/read/annotations.hpp"
+#include "formats/perfetto/read/clocks.hpp"
+#include "formats/perfetto/read/defects.hpp"
+#include "formats/perfetto/read/flows.hpp"
+#include "formats/perfetto/read/sequence.hpp"
+#include "formats/perfetto/read/slices.hpp"
+#include "formats/perfetto/read/track_event.hpp"
+#include "formats/perfetto/read/tracks.hpp"
+#include "npuscope/formats/perfetto/read.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope::perfetto {
+
+class TraceReader {
+ public:
+  TraceReader()
+      : clocks_(defects_),
+        tracks_(profile_.strings),
+        annotations_(profile_.strings, defects_),
+        slices_(profile_, tracks_, defects_) {}
+  TraceReader(const TraceReader&) = delete;
+  TraceReader& operator=(const TraceReader&) = delete;
+
+  Result<Profile> read(ByteSource& source, const ReadOptions& options);
+
+ private:
+  // What few packets have; kept apart so that the others cost less.
+  struct RareParts {
+    std::uint32_t unknown_field = 0;
+    std::string_view defaults, snapshot, track, process, thread, zlib, zstd, facts;
+  };
+  struct Packet {
+    std::uint64_t offset = 0;
+    std::uint64_t timestamp = 0;
+    std::uint32_t clock = 0;
+    std::uint32_t sequence = 0;
+    std::uint32_t flags = 0;
+    std::uint32_t dropped = 0;
+    bool has_timestamp = false;
+    bool first_on_sequence = false;
+    std::string_view track_event;
+    std::string_view interned;
+    const RareParts* rare = nullptr;  // rare_, where there are any
+  };
+  enum class Level : std::uint8_t { trace, compressed };
+  struct EventContext {
+    std::uint32_t track = 0;
+    std::int64_t time = 0;
+    std::uint64_t offset = 0;
+    StringId name{};
+    StringId category{};
+    const InternedState* interned = nullptr;
+    Sequence* sequence = nullptr;
+  };
+
+  // Packets (read.cpp)
+  void decode_packet(std::string_view bytes, Packet& packet);
+  bool take_packet(const RawPacket& raw, Level level);
+  void take_sequence_state(const Packet& packet, Sequence& sequence);
+  void take_contents(const Packet& packet, Sequence& sequence);
+  void take_compressed(const Packet& packet, Level level);
+  bool take_about(std::string_view facts);
+  Sequence* sequence_of(const Packet& packet);
+  void note_gaps(const PacketCutter& cutter);
+  void make_room(const ByteSource& source);
+
+  // Track events (read_events.cpp)
+  void take_track_event(const Packet& packet, Sequence& sequence);
+  std::optional<std::int64_t> time_of(const Packet& packet, Sequence& sequence);
+  std::optional<std::int64_t> time_of_old(const Packet& packet, Sequence& sequence);
+  std::uint32_t track_of(const Sequence& sequence, const LegacyEvent& legacy);
+  void take_typed_event(const EventContext& context);
+  void take_counter(const EventContext& context);
+  void take_extra_counters(const EventContext& context);
+  void add_sample(std::uint32_t track, StringId name, StringId part, std::int64_t time,
+                  double value);
+  double counter_value(std::uint32_t track, std::int64_t value, const EventContext& context);
+  void take_flows(const EventContext& context, Slices::Ended at);
+  StringId name_of(const Packet& packet, const InternedState* interned, const LegacyEvent& legacy);
+  StringId category_of(const Packet& packet, const InternedState* interned);
+  void decode_arguments(const EventContext& context);
+  void add_location(const EventContext& context);
+  ArgumentPlace place_arguments(const EventContext& context);
+  OpId op_of(StringId name, StringId category);
+
+  // Legacy events (read_legacy.cpp)
+  void take_legacy_event(const EventContext& context, const LegacyEvent& legacy);
+  void take_legacy_async(const EventContext& context, const LegacyEvent& legacy);
+  void take_legacy_counter(const EventContext& context);
+  void take_legacy_metadata(const EventContext& context);
+  void take_legacy_flow(const EventContext& context, const LegacyEvent& legacy);
+  void take_bind_id(const EventContext& context, const LegacyEvent& legacy, Slices::Ended at);
+
+  // The end (units.cpp and read.cpp)
+  void make_units();
+  void sort_samples();
+
+  Profile profile_;
+  Defects defects_;
+  Clocks clocks_;
+  Tracks tracks_;
+  AnnotationDecoder annotations_;
+  Slices slices_;
+  Flows flows_;
+  StringPool legacy_flow_ids_;  // name, category and id of s, t and f, as one text
+  std::unordered_map<std::uint32_t, Sequence> sequences_;
+  std::uint32_t last_sequence_id_ = 0;
+  Sequence* last_sequence_ = nullptr;
+  RareParts rare_;
+  TrackEvent event_;
+  ArgumentList arguments_;
+  std::string joined_categories_;
+  struct KnownOp {
+    std::uint64_t key = ~std::uint64_t{0};
+    OpId op{};
+  };
+  std::array<KnownOp, 1024> recent_ops_{};
+  std::unordered_map<std::uint64_t, OpId> ops_;
+  std::map<std::tuple<std::uint32_t, StringId, StringId>, std::uint32_t> named_series_;
+  std::vector<std::uint32_t> track_of_series_;
+  std::vector<StringId> unit_descriptions_;  // of the tracks that the units were
+  std::string about_;                        // of the first profile that npuscope wrote
+  std::uint64_t abouts_ = 0;                 // how many it wrote
+  std::int64_t last_time_ = std::numeric_limits<std::int64_t>::min();
+  bool has_room_ = false;
+  std::uint64_t packets_ = 0;
+  std::uint64_t decompressed_left_ = 0;
+};
+
+}  // namespace npuscope::perfetto

@@ -1,0 +1,145 @@
+#include "formats/perfetto/read/track_event.hpp"
+
+#include "formats/perfetto/wire.hpp"
+
+namespace npuscope::perfetto {
+
+LegacyEvent LegacyEvent::decode(std::string_view message) {
+  LegacyEvent event;
+  const auto set_id = [&](IdKind kind, std::uint64_t id) {
+    event.id_kind = kind;
+    event.id = id;
+  };
+  protozero::pbf_reader reader(message.data(), message.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(legacy_field::name_iid): event.name_iid = reader.get_uint64(); break;
+      case varint_field(legacy_field::phase): event.phase = reader.get_uint32(); break;
+      case varint_field(legacy_field::duration_us): event.duration_us = reader.get_int64(); break;
+      case varint_field(legacy_field::unscoped_id):
+        set_id(IdKind::unscoped, reader.get_uint64());
+        break;
+      case varint_field(legacy_field::local_id): set_id(IdKind::local, reader.get_uint64()); break;
+      case varint_field(legacy_field::global_id):
+        set_id(IdKind::global, reader.get_uint64());
+        break;
+      case bytes_field(legacy_field::id_scope): event.id_scope = bytes_of(reader); break;
+      case varint_field(legacy_field::bind_id): event.bind_id = reader.get_uint64(); break;
+      case varint_field(legacy_field::bind_to_enclosing):
+        event.bind_to_enclosing = reader.get_uint64() != 0;
+        break;
+      case varint_field(legacy_field::flow_direction):
+        event.flow_direction = reader.get_uint32();
+        break;
+      case varint_field(legacy_field::process_override):
+        event.process_override = reader.get_int32();
+        break;
+      case varint_field(legacy_field::thread_override):
+        event.thread_override = reader.get_int64();
+        break;
+      default: reader.skip();
+    }
+  }
+  return event;
+}
+
+void TrackEvent::clear() {
+  type = EventType::unspecified;
+  has_track_uuid = has_name_iid = has_legacy = has_counter = has_double_counter = false;
+  name = {};
+  category_iids.clear();
+  annotations.clear();
+  if (!has_other_) return;
+  has_other_ = has_location_iid = has_correlation = false;
+  time_delta_us.reset();
+  time_absolute_us.reset();
+  location = {};
+  unknown_field = 0;
+  categories.clear();
+  flows.clear();
+  terminating_flows.clear();
+  extra_counter_tracks.clear();
+  extra_counters.clear();
+  extra_double_counter_tracks.clear();
+  extra_double_counters.clear();
+}
+
+// What few events have.
+void TrackEvent::decode_other(protozero::pbf_reader& reader) {
+  has_other_ = true;
+  switch (reader.tag_and_type()) {
+    case bytes_field(event_field::categories): categories.push_back(bytes_of(reader)); return;
+    case varint_field(event_field::source_location_iid):
+      location_iid = reader.get_uint64();
+      has_location_iid = true;
+      return;
+    case bytes_field(event_field::source_location): location = bytes_of(reader); return;
+    case varint_field(event_field::correlation_id):
+      correlation = reader.get_uint64();
+      has_correlation = true;
+      return;
+    case varint_field(event_field::timestamp_delta_us): time_delta_us = reader.get_int64(); return;
+    case varint_field(event_field::timestamp_absolute_us):
+      time_absolute_us = reader.get_int64();
+      return;
+    default: break;
+  }
+  switch (reader.tag()) {
+    case event_field::category_iids: append_varints(reader, category_iids); return;
+    case event_field::extra_counter_values: append_varints(reader, extra_counters); return;
+    case event_field::extra_counter_tracks: append_varints(reader, extra_counter_tracks); return;
+    case event_field::extra_double_counter_tracks:
+      append_varints(reader, extra_double_counter_tracks);
+      return;
+    case event_field::extra_double_counter_values:
+      append_fixed64(reader, extra_double_counters);
+      return;
+    case event_field::flow_ids_varint: append_varints(reader, flows); return;
+    case event_field::terminating_flow_ids_varint:
+      append_varints(reader, terminating_flows);
+      return;
+    case event_field::flow_ids: append_fixed64(reader, flows); return;
+    case event_field::terminating_flow_ids: append_fixed64(reader, terminating_flows); return;
+    default: unknown_field = reader.tag(); reader.skip();
+  }
+}
+
+void TrackEvent::decode(std::string_view message) {
+  clear();
+  protozero::pbf_reader reader(message.data(), message.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(event_field::type): type = EventType(reader.get_uint32()); break;
+      case varint_field(event_field::track_uuid):
+        track_uuid = reader.get_uint64();
+        has_track_uuid = true;
+        break;
+      case varint_field(event_field::name_iid):
+        name_iid = reader.get_uint64();
+        has_name_iid = true;
+        break;
+      case varint_field(event_field::category_iids):
+        category_iids.push_back(reader.get_uint64());
+        break;
+      case bytes_field(event_field::name): name = bytes_of(reader); break;
+      case bytes_field(event_field::debug_annotations):
+        annotations.push_back(bytes_of(reader));
+        break;
+      case varint_field(event_field::counter_value):
+        counter = reader.get_int64();
+        has_counter = true;
+        break;
+      case fixed64_field(event_field::double_counter_value):
+        double_counter = reader.get_double();
+        has_double_counter = true;
+        break;
+      case bytes_field(event_field::legacy_event):
+        legacy = bytes_of(reader);
+        has_legacy = true;
+        break;
+      default: decode_other(reader);
+    }
+  }
+}
+
+}  // namespace npuscope::perfetto

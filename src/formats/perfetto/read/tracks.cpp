@@ -1,0 +1,197 @@
+#include "formats/perfetto/read/tracks.hpp"
+
+#include "formats/perfetto/wire.hpp"
+
+namespace npuscope::perfetto {
+namespace {
+
+void keep_name(StringPool& strings, std::string_view text, StringId& name) {
+  if (!text.empty()) name = strings.intern(text);
+}
+
+const char* counter_unit_name(std::uint64_t unit) {
+  switch (unit) {
+    case counter_unit::nanoseconds: return "ns";
+    case counter_unit::count: return "count";
+    case counter_unit::bytes: return "bytes";
+    default: return "";
+  }
+}
+
+}  // namespace
+
+std::uint32_t Tracks::add() {
+  tracks_.emplace_back();
+  return std::uint32_t(tracks_.size() - 1);
+}
+
+std::uint32_t Tracks::by_uuid(std::uint64_t uuid) {
+  Recent& recent = recent_[(uuid * 0x9E3779B97F4A7C15u) >> 54];  // 2^64 / golden ratio; 10 bits
+  if (recent.track != none && recent.uuid == uuid) return recent.track;
+  const auto [entry, is_new] = by_uuid_.try_emplace(uuid, none);
+  if (is_new) {
+    entry->second = add();
+    tracks_.back().uuid = uuid;
+    tracks_.back().has_uuid = true;
+  }
+  recent = {uuid, entry->second};
+  return entry->second;
+}
+
+std::uint32_t Tracks::find_uuid(std::uint64_t uuid) const {
+  const auto found = by_uuid_.find(uuid);
+  return found == by_uuid_.end() ? none : found->second;
+}
+
+std::uint32_t Tracks::add_process(std::int32_t pid) {
+  const std::uint32_t track = add();
+  tracks_[track].kind = Track::Kind::process;
+  tracks_[track].pid = pid;
+  return track;
+}
+
+std::uint32_t Tracks::add_thread(std::int32_t pid, std::int64_t tid) {
+  const std::uint32_t track = add();
+  tracks_[track].kind = Track::Kind::thread;
+  tracks_[track].pid = pid;
+  tracks_[track].tid = tid;
+  return track;
+}
+
+std::uint32_t Tracks::of_process(std::int32_t pid) {
+  const auto [entry, is_new] = processes_.try_emplace(pid, none);
+  if (is_new) entry->second = add_process(pid);
+  return entry->second;
+}
+
+std::uint32_t Tracks::of_thread(std::int32_t pid, std::int64_t tid) {
+  const auto [entry, is_new] = threads_.try_emplace({pid, tid}, none);
+  if (is_new) entry->second = add_thread(pid, tid);
+  return entry->second;
+}
+
+void Tracks::describe(std::string_view track_descriptor) {
+  std::uint64_t uuid = 0;
+  protozero::pbf_reader ids(track_descriptor.data(), track_descriptor.size());
+  while (ids.next()) {
+    if (ids.tag_and_type() == varint_field(track_field::uuid)) {
+      uuid = ids.get_uint64();
+    } else {
+      ids.skip();
+    }
+  }
+  const std::uint32_t index = by_uuid(uuid);
+  Track& track = tracks_[index];
+  track.described = true;
+  protozero::pbf_reader reader(track_descriptor.data(), track_descriptor.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case bytes_field(track_field::name):
+      case bytes_field(track_field::static_name):
+      case bytes_field(track_field::atrace_name):
+        keep_name(*strings_, bytes_of(reader), track.name);
+        break;
+      case bytes_field(track_field::description):
+        keep_name(*strings_, bytes_of(reader), track.description);
+        break;
+      case varint_field(track_field::parent_uuid):
+        track.parent_uuid = reader.get_uint64();
+        track.has_parent = true;
+        break;
+      case bytes_field(track_field::process): describe_process(bytes_of(reader), track); break;
+      case bytes_field(track_field::thread): describe_thread(bytes_of(reader), track); break;
+      case bytes_field(track_field::counter): describe_counter(bytes_of(reader), track); break;
+      case varint_field(track_field::child_ordering):
+        track.ordering = ChildOrdering(reader.get_uint32());
+        break;
+      case varint_field(track_field::sibling_order_rank): track.rank = reader.get_int32(); break;
+      default: reader.skip();
+    }
+  }
+  // A counter of a process or thread is not its track.
+  if (track.is_counter) return;
+  if (track.kind == Track::Kind::process) processes_.try_emplace(track.pid, index);
+  if (track.kind == Track::Kind::thread) threads_.try_emplace({track.pid, track.tid}, index);
+}
+
+void Tracks::describe_process(std::string_view message, Track& track) {
+  if (track.kind == Track::Kind::plain) track.kind = Track::Kind::process;
+  std::string_view command;
+  std::string_view name;
+  protozero::pbf_reader reader(message.data(), message.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(process_field::pid): track.pid = reader.get_int32(); break;
+      case bytes_field(process_field::name): name = bytes_of(reader); break;
+      case bytes_field(process_field::command_line): {
+        const std::string_view word = bytes_of(reader);
+        if (command.empty()) command = word;
+        break;
+      }
+      default: reader.skip();
+    }
+  }
+  keep_name(*strings_, name.empty() ? command : name, track.process_name);
+}
+
+Tracks::OldThread Tracks::describe_thread(std::string_view message, Track& track) {
+  OldThread thread;
+  track.kind = Track::Kind::thread;
+  protozero::pbf_reader reader(message.data(), message.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(thread_field::pid): track.pid = reader.get_int32(); break;
+      case varint_field(thread_field::tid): track.tid = reader.get_int64(); break;
+      case bytes_field(thread_field::name):
+        keep_name(*strings_, bytes_of(reader), track.thread_name);
+        break;
+      case varint_field(thread_field::reference_timestamp_us):
+        thread.reference_time_us = reader.get_int64();
+        thread.has_reference_time = true;
+        break;
+      default: reader.skip();
+    }
+  }
+  return thread;
+}
+
+void Tracks::describe_counter(std::string_view message, Track& track) {
+  track.is_counter = true;
+  protozero::pbf_reader reader(message.data(), message.size());
+  while (reader.next()) {
+    switch (reader.tag_and_type()) {
+      case varint_field(counter_field::unit):
+        keep_name(*strings_, counter_unit_name(reader.get_uint64()), track.quantity);
+        break;
+      case bytes_field(counter_field::unit_name):
+        keep_name(*strings_, bytes_of(reader), track.quantity);
+        break;
+      case varint_field(counter_field::unit_multiplier):
+        track.multiplier = reader.get_int64();
+        break;
+      case varint_field(counter_field::is_incremental):
+        track.incremental = reader.get_uint64() != 0;
+        break;
+      default: reader.skip();
+    }
+  }
+  if (track.multiplier == 0) track.multiplier = 1;
+}
+
+void Tracks::describe_process(std::string_view process_descriptor) {
+  Track described;
+  describe_process(process_descriptor, described);
+  Track& track = tracks_[of_process(described.pid)];
+  if (described.process_name != StringId{}) track.process_name = described.process_name;
+}
+
+Tracks::OldThread Tracks::describe_thread(std::string_view thread_descriptor) {
+  Track described;
+  OldThread thread = describe_thread(thread_descriptor, described);
+  thread.track = of_thread(described.pid, described.tid);
+  Track& track = tracks_[thread.track];
+  if (described.thread_name != StringId{}) track.thread_name = described.thread_name;
+  return thread;
+}
+
+}  // namespace npuscope::perfetto

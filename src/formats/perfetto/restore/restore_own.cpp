@@ -1,0 +1,153 @@
+#include "formats/perfetto/restore/restore_own.hpp"
+
+#include <unordered_map>
+#include <utility>
+
+#include "formats/perfetto/known_words.hpp"
+#include "formats/perfetto/restore/remove_spans.hpp"
+#include "formats/perfetto/trace_time.hpp"
+#include "npuscope/profile/intervals.hpp"
+#include "profile/numbered_phases.hpp"
+
+namespace npuscope::perfetto {
+namespace {
+
+class PhaseReader {
+ public:
+  PhaseReader(const Profile& profile, const std::vector<NumberMeaning>& numbers)
+      : profile_(profile) {
+    for (const NumberMeaning& number : numbers) {
+      if (!number.is_column) meanings_.emplace(number.name, number);
+    }
+  }
+
+  NumberedPhase read(std::size_t row) const;
+
+ private:
+  void take(const Argument& argument, NumberedPhase& slice) const;
+
+  const Profile& profile_;
+  std::unordered_map<StringId, NumberMeaning> meanings_;
+};
+
+NumberedPhase PhaseReader::read(std::size_t row) const {
+  const Spans& spans = profile_.spans;
+  NumberedPhase slice;
+  if (index_of(spans.op[row]) < profile_.ops.size()) {
+    slice.phase.name = profile_.ops[index_of(spans.op[row])].name;
+  }
+  slice.phase.start = spans.start[row];
+  slice.phase.duration = spans.duration[row];
+  for (std::size_t i = 0; i < spans.arguments.count(row); ++i) {
+    take(spans.arguments.at(row, i), slice);
+  }
+  return slice;
+}
+
+void PhaseReader::take(const Argument& argument, NumberedPhase& slice) const {
+  const std::string_view name = profile_.text(argument.key.name);
+  Phase& phase = slice.phase;
+  if (argument.key.type == ArgumentType::integer) {
+    const std::int64_t value = argument.integer();
+    if (name == text_of(Word::inference)) phase.instance = std::uint32_t(value);
+    if (name == text_of(Word::phase)) slice.number = value;
+    if (name == text_of(Word::unit)) phase.unit = UnitId(std::uint32_t(value));
+    if (name == text_of(Word::parent)) {
+      slice.parent = value;
+      phase.parent = outermost_phase;
+    }
+  } else if (argument.key.type == ArgumentType::number) {
+    if (name == text_of(Word::microseconds)) phase.microseconds = argument.number();
+    const auto meaning = meanings_.find(argument.key.name);
+    if (meaning == meanings_.end()) return;
+    const NumberMeaning& is = meaning->second;
+    slice.measures.push_back({Measure::Subject::phase, 0, is.name, is.kind, is.origin, is.clock,
+                              argument.number(), every_instance});
+  }
+}
+
+}  // namespace
+
+std::optional<OwnTrace> OwnTrace::recognise(std::string_view about, Profile& profile,
+                                            std::span<const StringId> descriptions) {
+  OwnTrace own;
+  for (std::size_t unit = 0; unit < profile.units.size(); ++unit) {
+    const auto place =
+        unit < descriptions.size() ? place_in(profile.text(descriptions[unit])) : std::nullopt;
+    if (!place) return std::nullopt;
+    own.places_.push_back(*place);
+  }
+  auto parsed = parse_about(about, profile.strings);
+  if (!parsed) return std::nullopt;
+  own.about_ = std::move(*parsed);
+  for (const TrackPlace& place : own.places_) {
+    const bool is_unit = place.kind == TrackPlace::Kind::unit;
+    if (is_unit && place.unit >= own.about_.units.size()) return std::nullopt;
+  }
+  return own;
+}
+
+void OwnTrace::restore_units(Profile& profile) const {
+  const auto unit_of = [&](UnitId unit) {
+    if (index_of(unit) >= places_.size()) return UnitId::none;
+    const TrackPlace& place = places_[index_of(unit)];
+    return place.kind == TrackPlace::Kind::unit ? UnitId(place.unit) : UnitId::none;
+  };
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    profile.spans.unit[row] = unit_of(profile.spans.unit[row]);
+  }
+  for (CounterSeries& series : profile.counters.series) series.unit = unit_of(series.unit);
+  profile.units = about_.units;
+}
+
+void OwnTrace::restore_phases(Profile& profile) const {
+  Spans& spans = profile.spans;
+  std::vector<bool> is_phase(spans.size(), false);
+  std::vector<NumberedPhase> phases;
+  const PhaseReader reader(profile, about_.numbers);
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::uint32_t unit = index_of(spans.unit[row]);
+    if (unit >= places_.size() || places_[unit].kind != TrackPlace::Kind::phases) continue;
+    is_phase[row] = true;
+    phases.push_back(reader.read(row));
+  }
+  if (phases.empty()) return;
+  remove_spans(profile, is_phase);
+  add_phases(std::move(phases), profile);
+}
+
+void OwnTrace::restore_times(Profile& profile) const {
+  const std::string format = profile.provenance.format;
+  std::vector<std::string> files = std::move(profile.provenance.files);
+  profile.provenance = about_.provenance;
+  profile.provenance.files = std::move(files);
+  profile.provenance.format = format;
+  if (about_.clocks.empty()) return;
+  profile.clocks = about_.clocks;
+  profile.base_clock = about_.base_clock;
+  TraceTime time(profile);
+  time.shift_by(about_.moved_ns);
+  const auto restore = [&](std::int64_t& start, std::int64_t& duration) {
+    const std::int64_t end = time.ticks_at(saturating_add(start, duration));
+    start = time.ticks_at(start);
+    duration = saturating_subtract(end, start);
+  };
+  Spans& spans = profile.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    restore(spans.start[row], spans.duration[row]);
+  }
+  for (Phase& phase : profile.phases) restore(phase.start, phase.duration);
+  for (std::int64_t& at : profile.counters.time) at = time.ticks_at(at);
+  const auto note = [&](const char* message) {
+    profile.notes.push_back({Severity::info, profile.provenance.files.front(), 0, message, 1});
+  };
+  if (!time.rate_is_known()) {
+    note("written by npuscope from a clock of unknown rate: times are its ticks, not nanoseconds");
+  } else if (time.is_finer_than_nanoseconds()) {
+    note(
+        "written by npuscope from a clock that is finer than nanoseconds: times may be off by as "
+        "many of its ticks as a nanosecond has");
+  }
+}
+
+}  // namespace npuscope::perfetto

@@ -1,0 +1,78 @@
+#include "npu/compile/place/pieces.hpp"
+
+#include <algorithm>
+
+namespace npuscope::npu {
+namespace {
+
+// Buffers with more are used whole: as many waits as pieces would cost more than waiting less
+// gains.
+constexpr std::uint64_t most_pieces = 64;
+
+}  // namespace
+
+BufferPart part_of_bytes(const Pieces& pieces, std::uint32_t core, std::uint64_t begin,
+                         std::uint64_t end) {
+  const std::uint32_t count = std::uint32_t(pieces.core_bytes.size());
+  BufferPart part{0, count, count};
+  std::uint64_t at = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t next = at + pieces.core_bytes[i][core];
+    if (next <= begin) part.first = std::min(i + 1, count - 1);
+    if (at < end) part.last = i + 1;
+    at = next;
+  }
+  part.last = std::max(part.last, part.first + 1);
+  return part;
+}
+
+Pieces joined(const Pieces& pieces, std::uint64_t count) {
+  const std::uint64_t all = pieces.core_bytes.size();
+  Pieces result;
+  result.row_elements = pieces.row_elements;
+  result.rows = pieces.rows;
+  result.columns = pieces.columns;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    auto& bytes = result.core_bytes.emplace_back(pieces.core_bytes[0].size(), 0);
+    for (std::uint64_t j = all * i / count; j < all * (i + 1) / count; ++j) {
+      for (std::size_t core = 0; core < bytes.size(); ++core)
+        bytes[core] += pieces.core_bytes[j][core];
+    }
+  }
+  return result;
+}
+
+PieceWriter::PieceWriter(const std::vector<std::uint64_t>& core_bytes, std::uint64_t rows,
+                         std::uint64_t columns, std::uint64_t row_elements)
+    : all_(core_bytes) {
+  pieces_.row_elements = std::max<std::uint64_t>(row_elements, 1);
+  pieces_.rows = rows;
+  pieces_.columns = columns;
+  const std::uint64_t count = rows * columns;
+  if (count > 1 && count <= most_pieces) {
+    pieces_.core_bytes.assign(count, std::vector<std::uint64_t>(core_bytes.size(), 0));
+  }
+}
+
+BufferPart PieceWriter::piece(std::uint64_t index, const std::vector<std::uint64_t>& core_bytes) {
+  if (pieces_.core_bytes.empty()) return {};
+  pieces_.core_bytes[index] = core_bytes;
+  const auto count = std::uint32_t(pieces_.core_bytes.size());
+  return {std::uint32_t(index), std::uint32_t(index) + 1, count};
+}
+
+std::shared_ptr<const Pieces> PieceWriter::pieces() const {
+  if (pieces_.core_bytes.empty()) return nullptr;
+  auto result = std::make_shared<Pieces>(pieces_);
+  // The tiles' bytes are rounded; the last piece has what is left.
+  for (std::size_t core = 0; core < all_.size(); ++core) {
+    std::uint64_t left = all_[core];
+    for (auto& piece : result->core_bytes) {
+      piece[core] = &piece == &result->core_bytes.back() ? left : std::min(piece[core], left);
+      left -= piece[core];
+    }
+  }
+  return result;
+}
+
+}  // namespace npuscope::npu

@@ -1,0 +1,130 @@
+// Room in VTCM for a node's tiles beside what the node holds there.
+#include <algorithm>
+#include <numeric>
+
+#include "npu/compile/place/residency.hpp"
+
+namespace npuscope::npu {
+namespace {
+
+// Rather than cut into smaller tiles, read again from DDR what could have stayed.
+constexpr std::uint64_t least_tile_bytes = 64 * 1024;
+
+std::uint64_t largest(const std::vector<std::uint64_t>& values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+// More tiles than this at once (a Concat of many parts) are given a VTCM without anything else that
+// may go. Then tiles follow one another, and the free space is in few pieces: before the first,
+// after the last, at the end where one did not fit, and around the weights.
+constexpr std::size_t few_tiles = 8;
+constexpr std::size_t most_pieces = 4;
+
+// Whether each finds a place wherever those before it lie in the gap: the n-th stands at most among
+// n pieces of free space, each too small for it only if smaller than it.
+bool fit_together(const std::vector<std::uint64_t>& sizes, std::uint64_t gap) {
+  std::uint64_t before = 0;
+  const std::size_t limit = sizes.size() > few_tiles ? most_pieces : few_tiles;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::uint64_t size =
+        round_up(std::max<std::uint64_t>(sizes[i], 1), VtcmAllocator::alignment);
+    if (size > gap || before + std::min(i + 1, limit) * size > gap) return false;
+    before += size;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::uint64_t Residency::room_for_tiles() const {
+  std::vector<std::uint64_t> may_go;
+  for (StorageId id : resident_) {
+    if (!pinned_.contains(id)) may_go.push_back(tasks_.buffer_address(storages_[id].buffer));
+  }
+  std::sort(may_go.begin(), may_go.end());
+  return vtcm_.largest_gap_without(may_go);
+}
+
+std::uint64_t Residency::find_room(const TileSizes& sizes, std::span<Operand> operands,
+                                   std::span<NodeResult> results) {
+  if (sizes(1).empty()) return 1;
+  for (bool last = false;;) {
+    const std::uint64_t gap = room_for_tiles();
+    const std::uint64_t least = last ? VtcmAllocator::alignment : least_tile_bytes;
+    std::uint64_t finer = 1;
+    for (;; finer *= 2) {
+      const auto now = sizes(finer);
+      if (fit_together(now, gap)) {
+        while (now.size() > few_tiles && evict_one()) continue;
+        return finer;
+      }
+      if (largest(now) <= least || finer > most_tasks) break;
+    }
+    if (last) return finer;  // then allocation says what is missing
+    last = !stream_largest(operands, results);
+  }
+}
+
+bool Residency::stream_largest(std::span<Operand> operands, std::span<NodeResult> results) {
+  Operand* operand = nullptr;
+  std::uint64_t most = 0;
+  for (Operand& each : operands) {
+    const bool taken_over = each.storage != no_storage && !each.temporary &&
+                            storages_[each.storage].buffer != each.buffer;
+    if (each.buffer == BufferId::none || taken_over || each.hoisted) continue;
+    if (operand != nullptr && tasks_.buffer_bytes(each.buffer) <= most) continue;
+    operand = &each;
+    most = tasks_.buffer_bytes(each.buffer);
+  }
+  NodeResult* result = nullptr;
+  for (NodeResult& each : results) {
+    if (each.buffer == BufferId::none || each.in_place) continue;
+    if ((operand != nullptr || result != nullptr) && tasks_.buffer_bytes(each.buffer) <= most) {
+      continue;
+    }
+    result = &each;
+    most = tasks_.buffer_bytes(each.buffer);
+  }
+  if (result != nullptr) {
+    release(result->buffer);
+    result->buffer = BufferId::none;
+    result->streamed = true;
+    begins_spill(result->storage, Spill::Cause::no_room);
+    return true;
+  }
+  if (operand == nullptr) return false;
+  const BufferId buffer = operand->buffer;
+  for (Operand& each : operands) {
+    if (each.buffer == buffer) stream(each);
+  }
+  return true;
+}
+
+void Residency::stream(Operand& operand) {
+  if (operand.storage != no_storage && storages_[operand.storage].buffer != BufferId::none) {
+    operand.temporary ? write_back(operand.storage, Spill::Cause::no_room)
+                      : spill(operand.storage, Spill::Cause::no_room);
+  }
+  if (operand.temporary) release(operand.buffer);
+  operand.buffer = BufferId::none;
+  operand.temporary = false;
+  operand.streamed = true;
+}
+
+bool Residency::converts_tiles(const Operand& operand) const {
+  const bool constant = operand.storage == no_storage;
+  return operand.layout != (constant ? Layout::flat : storages_[operand.storage].ddr_layout);
+}
+
+std::vector<std::uint64_t> Residency::streamed_sizes(std::span<const Operand> operands,
+                                                     std::uint64_t tiles) const {
+  std::vector<std::uint64_t> sizes;
+  for (const Operand& operand : operands) {
+    if (!operand.streamed) continue;
+    const std::uint64_t bytes = divide_up(largest(operand.core_bytes), tiles);
+    sizes.insert(sizes.end(), converts_tiles(operand) ? 2 : 1, bytes);
+  }
+  return sizes;
+}
+
+}  // namespace npuscope::npu
