@@ -41,6 +41,7 @@ struct SpilledTensor {
 
 struct Spill {
   SpillSide spill, fill;
+  std::int64_t waited_alone = 0;                          // ticks: waited for, and nothing works
   std::vector<OpId> ops;                                  // all that ran of both sides
   std::vector<SpilledTensor> tensors;                     // with both sides; most bytes first
   std::uint64_t unpaired_fills = 0, unpaired_spills = 0;  // ops

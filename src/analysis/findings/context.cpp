@@ -152,6 +152,17 @@ double FindingContext::domain(Engine engine) {
   return 0;
 }
 
+bool FindingContext::knows_bandwidth() {
+  return domain(Engine::dma) > 0 || memory().placement.of(Resource::ddr).has_value();
+}
+
+std::string FindingContext::why_no_bandwidth() {
+  return profile_.provenance.device == "HTP"
+             ? "the DDR's peak: an HTP's files do not name its version (--target htp-v75, "
+               "--ddr-peak)"
+             : "transfers of DMA engines, or the DDR's peak (--target)";
+}
+
 std::vector<KernelTime> FindingContext::kernel_times(const std::vector<std::string_view>& names) {
   const OpTable& table = kernels();
   if (table.columns.empty()) return {};

@@ -88,6 +88,11 @@ class FindingContext {
   double domain_share(Engine engine) { return wall() > 0 ? domain(engine) / wall() : 0; }
   double part(Part part) { return double(coarse().parts[std::size_t(part)]); }
 
+  // Whether anything tells how much of the bandwidth is used: transfers with times, or the DDR's
+  // peak beside its bytes.
+  bool knows_bandwidth();
+  std::string why_no_bandwidth();
+
   // Ops of the rules of these names, as one table row each; empty where none ran.
   std::vector<KernelTime> kernel_times(const std::vector<std::string_view>& names);
   // Whether an op is of one of them.

@@ -194,16 +194,23 @@ class SpillAnalysis {
   }
 
   void add_alone() {
-    std::vector<Interval> others, spills, fills;
+    std::vector<Interval> others, spills, fills, waits;
     for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
+      if (profile_.spans.kind[row] == SpanKind::dma_wait && side_of(row) != Side::neither) {
+        waits.push_back(interval_of(profile_.spans, row));
+      }
       if (role_of(profile_.spans.kind[row]) != Role::work) continue;
       const Side side = side_of(row);
       auto& of_side = side == Side::neither ? others : side == Side::spill ? spills : fills;
       of_side.push_back(interval_of(profile_.spans, row));
     }
     const IntervalSet beside = union_of(std::move(others));
-    spill_.spill.alone = length_of(difference_of(union_of(std::move(spills)), beside));
-    spill_.fill.alone = length_of(difference_of(union_of(std::move(fills)), beside));
+    const IntervalSet spilling = union_of(std::move(spills)), filling = union_of(std::move(fills));
+    spill_.spill.alone = length_of(difference_of(spilling, beside));
+    spill_.fill.alone = length_of(difference_of(filling, beside));
+    if (waits.empty()) return;
+    const IntervalSet working = union_of(beside, union_of(spilling, filling));
+    spill_.waited_alone = length_of(difference_of(union_of(std::move(waits)), working));
   }
 
   static constexpr std::uint32_t nothing = ~std::uint32_t{0};

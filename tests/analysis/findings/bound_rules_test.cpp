@@ -197,6 +197,42 @@ TEST(Serialised, NotWhereOneOfThemHardlyWorks) {
   EXPECT_TRUE(Tried("serialised-hvx-hmx", made.profile).is_quiet());
 }
 
+// An HTP whose lane waits for weights most of the time: its files do not say how busy the DDR is.
+Tried waiting_for_weights(const char* rule, std::int64_t waited, double peak) {
+  CoreBuilder made;
+  made.profile.provenance.device = "HTP";
+  made.span(made.hmx, "MatMul", 0, 1000 - waited);
+  made.span(made.hvx, "Add", 0, 100);
+  made.span(made.hmx, "MatMul", 1000 - waited, 1000, SpanKind::dma_wait);
+  made.profile.spans.duration[0] = 300;
+  made.bytes("ddr read bytes", {900, 0, 0});
+  DiagnoseOptions options;
+  options.peaks.ddr_bytes_per_s = peak;
+  options.rate = Hertz{1e9};
+  return Tried(rule, made.profile, options);
+}
+
+TEST(NoUnitBusy, DoesNotRuleOutABandwidthThatNobodyKnows) {
+  const Tried unknown = waiting_for_weights("no-unit-busy", 700, 0);
+  EXPECT_FALSE(unknown.found());
+  EXPECT_NE(unknown.missing(), "");
+  EXPECT_TRUE(waiting_for_weights("no-unit-busy", 700, 1e9).is_quiet());
+  ASSERT_TRUE(waiting_for_weights("no-unit-busy", 700, 9e9).found());
+  const Tried mostly_order = waiting_for_weights("no-unit-busy", 300, 0);
+  ASSERT_TRUE(mostly_order.found());
+  EXPECT_EQ(mostly_order.finding().advice.find("nor the bandwidth"), std::string::npos);
+}
+
+TEST(ExposedDma, SaysThatFewerBytesMayBeTheOnlyHelpWhereTheBandwidthIsNotKnown) {
+  const std::string word = "only fewer bytes help";
+  const Tried unknown = waiting_for_weights("exposed-dma", 700, 0);
+  ASSERT_TRUE(unknown.found());
+  EXPECT_NE(unknown.finding().advice.find(word), std::string::npos);
+  const Tried known = waiting_for_weights("exposed-dma", 700, 9e9);
+  ASSERT_TRUE(known.found());
+  EXPECT_EQ(known.finding().advice.find(word), std::string::npos);
+}
+
 // Three inferences of 100 with pauses between.
 CoreBuilder paused(std::int64_t pause, std::vector<std::uint32_t> numbers = {0, 1, 2}) {
   CoreBuilder made;

@@ -35,6 +35,22 @@ TEST(Spill, ByItsTimeAloneAndByItsBytes) {
   EXPECT_EQ(tried.gain(), 10);
 }
 
+// On an HTP a lane shows the issue of a transfer; its length is the wait for it.
+TEST(Spill, GainsTheWaitsForFillsWhereNothingWorks) {
+  CoreBuilder made;
+  made.span(made.hvx, "a", 0, 300, SpanKind::op, "q::mul");
+  made.span(made.hmx, "f", 300, 310, SpanKind::op, "@Fill");
+  made.span(made.hvx, "f", 310, 900, SpanKind::dma_wait, "@Fill");
+  made.span(made.hmx, "c", 310, 400, SpanKind::op, "q::conv");
+  made.span(made.hvx, "b", 900, 1000, SpanKind::op, "q::mul");
+  const Tried tried("spill", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("waited_alone"), 500);
+  EXPECT_GE(tried.gain(), 500);
+  EXPECT_LE(tried.gain(), 510);
+  EXPECT_EQ(tried.finding().weight, Weight::high);
+}
+
 TEST(Spill, NotForAShortOne) {
   EXPECT_TRUE(Tried("spill", beginning_with("@Spill", 9).profile).is_quiet());
   EXPECT_TRUE(Tried("spill", beginning_with("@Spill", 10).profile).found());

@@ -44,6 +44,11 @@ RuleOutcome apply(FindingContext& context) {
       "(double buffering needs VTCM for both), keep what fits in VTCM across inferences, and make "
       "the first kernels not wait for the whole input. npuscope path names the transfers that "
       "others waited for.";
+  if (!context.knows_bandwidth()) {
+    finding.advice +=
+        " Whether the DDR is busy meanwhile needs its peak to tell (--target): if it is, only "
+        "fewer bytes help.";
+  }
   return finding;
 }
 

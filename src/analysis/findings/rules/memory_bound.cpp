@@ -22,12 +22,7 @@ RuleOutcome of_timeline(FindingContext& context) {
   const double dma = context.domain_share(Engine::dma);
   const auto ddr = share_of_ddr_peak(context);
   if (compute == 0) return DoesNotApply{};
-  if (dma == 0 && !ddr) {
-    const bool is_htp = context.profile().provenance.device == "HTP";
-    return Missing{is_htp ? "the DDR's peak: an HTP's files do not name its version (--target "
-                            "htp-v75, --ddr-peak)"
-                          : "transfers of DMA engines, or the DDR's peak (--target)"};
-  }
+  if (!context.knows_bandwidth()) return Missing{context.why_no_bandwidth()};
   const bool ddr_busy = context.memory().placement.verdict == Verdict::memory;
   const bool dma_busy = dma >= bound_share && compute < low_compute;
   if (!ddr_busy && !dma_busy) return DoesNotApply{};

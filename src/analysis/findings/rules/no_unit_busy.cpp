@@ -16,6 +16,12 @@ RuleOutcome apply(FindingContext& context) {
   const auto ddr = context.memory().placement.of(Resource::ddr);
   if (!(context.coarse().compute_active > 0)) return DoesNotApply{};
   if (most >= busy || ddr.value_or(0) >= busy) return DoesNotApply{};
+  // Where lanes show the issue of transfers only, long waits for them may be those for a busy DDR.
+  const double moving = context.part(Part::movement_alone) + context.part(Part::waiting_for_dma);
+  const bool knows_bandwidth = context.knows_bandwidth();
+  if (!knows_bandwidth && moving >= busy * context.wall()) {
+    return Missing{context.why_no_bandwidth()};
+  }
   Finding finding;
   finding.title = "No unit is busy for half of the wall: units wait for one another";
   finding.weight = Weight::medium;
@@ -35,8 +41,12 @@ RuleOutcome apply(FindingContext& context) {
                      context.part(Part::idle) / context.wall(), MeasureKind::wall, "show: WALL"));
   finding.no_gain = "dependencies decide how much could overlap";
   finding.advice =
-      "It is neither the arithmetic nor the bandwidth but the order: look at npuscope path for "
-      "what waits for what. A larger batch, or several inferences in flight, fills the gaps; "
+      std::string(knows_bandwidth
+                      ? "It is neither the arithmetic nor the bandwidth but the order"
+                      : "It is not the arithmetic but the order, unless the DDR is busy, which "
+                        "needs its peak to tell (--target)") +
+      ": look at npuscope path for what waits for what. A larger batch, or several inferences in "
+      "flight, fills the gaps; "
       "kernels that run one after another on different units overlap when they are tiled.";
   return finding;
 }
@@ -47,7 +57,9 @@ const Rule no_unit_busy_rule{
     {"no-unit-busy", "neither compute nor memory is busy: latency decides",
      "For each class of hardware the busiest unit's share of the wall (domain), and the DDR's "
      "share of its peak where that is known.",
-     "no class of hardware busy for 50 % of the wall, DDR below 50 % of its peak",
+     "no class of hardware busy for 50 % of the wall, DDR below 50 % of its peak; where that is "
+     "not "
+     "known, transfers and waits for them below 50 % of the wall",
      "50 %: users' rule for compute bound on Cloud AI 100 (HMX above 50 %), applied to every unit",
      "What the units wait for: npuscope path tells. Of one cold, instrumented inference the shares "
      "are structure, not utilisation."},

@@ -35,7 +35,8 @@ RuleOutcome apply(FindingContext& context) {
     return DoesNotApply{};
   }
   if (!context.has_timeline()) return Missing{"a timeline of units"};
-  const double exposed = exposed_of(spill.spill) + exposed_of(spill.fill);
+  const double waited = double(spill.waited_alone);
+  const double exposed = exposed_of(spill.spill) + exposed_of(spill.fill) + waited;
   const auto fills = at(spill.fill.bytes, Route::ddr_read);
   const auto reads = context.traffic().total(Route::ddr_read).best();
   const double share_of_reads = fills && reads && *reads > 0 ? double(*fills) / double(*reads) : 0;
@@ -47,6 +48,11 @@ RuleOutcome apply(FindingContext& context) {
   finding.weight = exposed >= 0.1 * context.wall() ? Weight::high : Weight::medium;
   add_side(finding, "spill", spill.spill, Route::ddr_write);
   add_side(finding, "fill", spill.fill, Route::ddr_read);
+  if (waited > 0) {
+    finding.evidence.push_back(ticks_evidence("waited_alone", "waited for, while nothing works",
+                                              waited, MeasureKind::active,
+                                              "memory: SPILL AND FILL, less what works meanwhile"));
+  }
   if (share_of_reads > 0) {
     finding.evidence.push_back(share_evidence("fill_share_of_ddr_read", "fill, of all DDR reads",
                                               share_of_reads, MeasureKind::count,
@@ -55,6 +61,11 @@ RuleOutcome apply(FindingContext& context) {
   std::vector<bool> ops(context.profile().ops.size(), false);
   for (const OpId op : spill.ops) ops[index_of(op)] = true;
   finding.gain = context.gain_if(ops, 0, "spills and fills take no time");
+  // Where a lane shows the issue only, the rest of a transfer is a wait.
+  if (finding.gain && waited > 0 && context.coarse().inferences.count <= 1) {
+    finding.gain = context.gain_of_wall(finding.gain->ticks + waited,
+                                        finding.gain->how + ", and nothing waits for them");
+  }
   if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice =
       "Make the tensors between two ops smaller: tile along a dimension that both keep (heads, "
@@ -69,8 +80,11 @@ const Rule spill_rule{
     {"spill", "tensors written to DDR for want of VTCM, and read back",
      "The executions of spills and fills (npuscope memory says which ops are): their bytes, work, "
      "share of the dominant path where the trace has one, and time in which nothing else works. "
-     "Gain: the wall's longest path with all of them taking no time.",
-     "exposed (dominant path, else alone) for 1 % of the wall; or fills 25 % of all DDR reads",
+     "Gain: the wall's longest path with all of them taking no time, and the time in which they "
+     "are waited for and nothing works.",
+     "exposed (dominant path, else alone; waited for) for 1 % of the wall; or fills 25 % of all "
+     "DDR "
+     "reads",
      "25 %: AWS Neuron Explorer's advice on spill reload; 1 %: npuscope's own",
      "Spills that other kernels do themselves. DDR bandwidth that spills take from other transfers "
      "is not in the gain."},
