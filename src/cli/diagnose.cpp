@@ -9,9 +9,26 @@ namespace {
 
 struct DiagnoseCommandOptions : DocumentOptions {
   report::FindingsRequest request;
+  bool each = false;
   bool rules = false;
   std::string explain;
 };
+
+// Of files of one inference each, the one to look at.
+ExitStatus diagnose_samples(const DiagnoseCommandOptions& options,
+                            report::FindingsRequest request) {
+  auto opened = open_selected(options, true);
+  if (!opened) return report(opened.error());
+  const std::vector<analysis::SampleSet> sets = analysis::sample_sets(opened->profiles);
+  Opened chosen{{}, std::move(opened->notes)};
+  for (const analysis::SampleSet& set : sets) {
+    chosen.profiles.push_back(std::move(opened->profiles[set.nearest_median]));
+  }
+  return print_documents(options, chosen, [&](const Profile& profile) {
+    request.samples = &sets[std::size_t(&profile - chosen.profiles.data())];
+    return report::make_findings_document(profile, request);
+  });
+}
 
 ExitStatus diagnose(const DiagnoseCommandOptions& options) {
   if (options.rules) {
@@ -29,6 +46,7 @@ ExitStatus diagnose(const DiagnoseCommandOptions& options) {
   }
   report::FindingsRequest request = options.request;
   request.is_part = !options.selection.unit.empty() || !options.selection.op.empty();
+  if (!options.each) return diagnose_samples(options, request);
   return print_documents(options, [&](const Profile& profile) {
     return report::make_findings_document(profile, request);
   });
@@ -46,6 +64,8 @@ void add_diagnose_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--rule", request.rule, "try this rule alone");
   command->add_flag("--all", request.with_rest,
                     "also list the rules that found nothing, and what others lack");
+  command->add_flag("--each", options->each,
+                    "every file of one inference, not only the one nearest their median");
   command->add_flag("--rules", options->rules, "list all rules and end");
   command->add_option("--explain", options->explain, "say how a rule is computed and end")
       ->excludes("--csv");

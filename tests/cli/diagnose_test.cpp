@@ -28,6 +28,31 @@ TEST_F(Diagnose, OfASummary) {
   EXPECT_EQ(page["summary"]["found"], page["findings"].size());
 }
 
+// Raw buffers hold one inference each: a page for every one says the same many times.
+TEST_F(Diagnose, OneInferenceStandsForTheBuffersOfARun) {
+  const std::string model = NPUSCOPE_SOURCE_DIR "/models/light_squeezenet.onnx";
+  for (const char* name : {"bin", "stats"}) std::filesystem::create_directory(folder_ / name);
+  ASSERT_EQ(run_npuscope({"compile", "-m", model, "-aic-num-cores=2", "-stats-level=70",
+                          "-convert-to-fp16", "-aic-binary-dir=" + path("bin")})
+                .status,
+            0);
+  ASSERT_EQ(run_npuscope({"run", "-t", path("bin"), "--aic-profiling-type=raw_device_stats",
+                          "--aic-profiling-out-dir=" + path("stats"),
+                          "--aic-profiling-num-samples=4", "--num-iter=4"})
+                .status,
+            0);
+  const auto pages = [&](std::vector<std::string> more) {
+    std::vector<std::string> arguments{"diagnose", "--json", path("bin"), path("stats")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return nlohmann::json::parse(run_npuscope(arguments).output)["profiles"];
+  };
+  const auto one = pages({});
+  ASSERT_EQ(one.size(), 1u);
+  EXPECT_EQ(one[0]["summary"]["sample_count"], 3);
+  EXPECT_EQ(one[0]["summary"]["cold_apart"], 1);
+  EXPECT_EQ(pages({"--each"}).size(), 4u);
+}
+
 TEST_F(Diagnose, SaysWhatCouldNotBeTried) {
   const Outcome outcome = run_npuscope({"diagnose", "--all", path("trace.json")});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "npuscope/analysis/findings.hpp"
+#include "npuscope/analysis/sample_sets.hpp"
 #include "npuscope/report/document.hpp"
 #include "npuscope/report/peaks.hpp"
 
@@ -22,6 +23,7 @@ struct FindingsRequest {
   std::string rule = {};   // one alone; empty: all
   bool is_part = false;    // units or ops were left out: a moment without work may be theirs
   bool with_rest = false;  // also the rules that found nothing or could not be tried
+  const analysis::SampleSet* samples = nullptr;  // those that the profile stands for
 };
 
 // A usage error for a rule or a target that nobody knows; an input error for a profile that no rule

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "analysis/compare/gathering.hpp"
+#include "analysis/compare/only_inference.hpp"
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_runs.hpp"
 #include "npuscope/analysis/ops.hpp"
@@ -39,18 +40,6 @@ Quantity quantity_of(MeasureKind kind, std::string_view name) {
 bool says_which_run(const Measure& measure, std::string_view name) {
   return measure.kind == MeasureKind::count &&
          (name == "program" || name == "activation" || name == "inference");
-}
-
-// The inference that a file of one inference is of, where it says so.
-std::uint32_t only_inference(const Profile& profile) {
-  const auto name = profile.strings.find("inference");
-  if (!name) return 0;
-  for (const Measure& measure : profile.measures) {
-    const bool is_it = measure.subject == Measure::Subject::profile && measure.what == *name &&
-                       measure.kind == MeasureKind::count;
-    if (is_it && measure.value >= 0 && measure.value < 4e9) return std::uint32_t(measure.value);
-  }
-  return 0;
 }
 
 // Where the numbers of an op column come from.
@@ -84,7 +73,7 @@ struct RunSamples::Held {
   explicit Held(const Profile& of)
       : profile(of),
         groups(of),
-        spans(of, only_inference(of), most_inferences),
+        spans(of, only_inference(of).value_or(0), most_inferences),
         by_unit(of),
         own(own_durations(of, by_unit)) {}
 

@@ -12,6 +12,7 @@
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/gate.hpp"
 #include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/sample_sets.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {
@@ -288,6 +289,28 @@ TEST(Compare, NumbersOfAColdFileAreApartLikeItsTimes) {
   const Comparison comparison = Comparer::make(runs, runs)->compare({});
   EXPECT_EQ(metric(comparison, "ddr_read_bytes").estimate.samples_a,
             (std::vector<double>{101, 102}));
+}
+
+TEST(SampleSets, OneInferenceStandsForTheOthersAndTheColdOneIsApart) {
+  std::vector<Profile> files;
+  const std::int64_t walls[] = {500, 10, 30, 22, 20};
+  for (int i = 0; i < 5; ++i) {
+    files.push_back(run_of({{walls[i]}}));
+    add_number(files.back(), "inference", MeasureKind::count, i);
+  }
+  files.push_back(run_of({{7}, {9}}));  // no sample: it holds several
+  files.push_back(run_of({{11, 2}}));   // of another program
+  add_number(files.back(), "inference", MeasureKind::count, 0);
+  const std::vector<SampleSet> sets = sample_sets(files);
+  ASSERT_EQ(sets.size(), 3u);
+  EXPECT_EQ(sets[0].profiles, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(sets[0].nearest_median, 3u);
+  EXPECT_EQ(sets[0].cold, 1u);
+  EXPECT_EQ(sets[0].walls.least, 10);
+  EXPECT_EQ(sets[0].walls.most, 30);
+  EXPECT_EQ(sets[1].profiles, (std::vector<std::size_t>{5}));
+  EXPECT_EQ(sets[2].profiles, (std::vector<std::size_t>{6}));
+  EXPECT_EQ(sets[2].cold, 0u);  // there is no other
 }
 
 TEST(Compare, WhichInferenceABufferIsOfIsNoNumberOfIt) {
