@@ -1,6 +1,6 @@
 // What the host saw lies where the device was at work, on one clock, and its phases follow one
 // another without gaps.
-#include "npu/simulate/host_phases.hpp"
+#include "npu/simulate/run/host_phases.hpp"
 
 #include <unistd.h>
 

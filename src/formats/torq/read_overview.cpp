@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "formats/torq/read_annotated.hpp"
+#include "formats/torq/annotate/read_annotated.hpp"
 #include "npuscope/formats/torq/overview.hpp"
 
 namespace npuscope::torq {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "formats/torq/fields.hpp"
-#include "formats/torq/rows.hpp"
+#include "formats/torq/profile/rows.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
 
 namespace npuscope::torq {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "npu/simulate/device/set_up.hpp"
 #include "npu/simulate/random.hpp"
-#include "npu/simulate/set_up.hpp"
 
 namespace npuscope::npu {
 

@@ -15,8 +15,8 @@
 #include <deque>
 #include <vector>
 
-#include "npu/simulate/device_recorders.hpp"
 #include "npu/simulate/events.hpp"
+#include "npu/simulate/record/device_recorders.hpp"
 
 namespace npuscope::npu {
 

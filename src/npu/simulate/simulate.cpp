@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "formats/qaic/qpc/program_check.hpp"
+#include "npu/simulate/device/machine.hpp"
+#include "npu/simulate/device/session.hpp"
 #include "npu/simulate/host.hpp"
-#include "npu/simulate/machine.hpp"
-#include "npu/simulate/session.hpp"
 #include "npuscope/formats/qaic/program_slices.hpp"
 
 namespace npuscope::npu {

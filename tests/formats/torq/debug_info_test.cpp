@@ -5,8 +5,8 @@
 
 #include <random>
 
+#include "formats/torq/debug/mlir_text.hpp"
 #include "formats/torq/files.hpp"
-#include "formats/torq/mlir_text.hpp"
 #include "npuscope/formats/torq/debug_folder.hpp"
 
 namespace npuscope::torq {

@@ -6,8 +6,8 @@
 #include <map>
 #include <random>
 
+#include "formats/torq/annotate/log_intervals.hpp"
 #include "formats/torq/files.hpp"
-#include "formats/torq/log_intervals.hpp"
 #include "npuscope/formats/torq/debug_folder.hpp"
 
 namespace npuscope::torq {

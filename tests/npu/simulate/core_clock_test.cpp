@@ -1,4 +1,4 @@
-#include "npu/simulate/core_clock.hpp"
+#include "npu/simulate/device/core_clock.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "npu/simulate/shared_bandwidth.hpp"
+#include "npu/simulate/device/shared_bandwidth.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,278 @@
+#include "npuscope/formats/torq/annotate.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "formats/torq/annotate/log_intervals.hpp"
+#include "npuscope/base/text.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+// 16 bytes each: what a log makes of them is bounded by its rows and this.
+constexpr std::size_t most_cells = std::size_t{1} << 28;
+
+bool is_hal(std::string_view dispatch) { return dispatch.starts_with("__HAL"); }
+
+// What the log calls the actions that the debug information has; empty for others.
+std::string_view expected_type(const Action& action, const DispatchInfo& dispatch) {
+  if (action.kind == ActionKind::host_copy) return "HOST_COPY";
+  if (action.program == no_program) return "";
+  const bool starts = action.kind == ActionKind::start;
+  switch (dispatch.programs[action.program].executor) {
+    case Executor::nss: return starts ? "NSS_START" : "NSS_WAIT";
+    case Executor::host: return starts ? "HOST_START" : "HOST_WAIT";
+    case Executor::other: break;
+  }
+  return "";
+}
+
+class Annotator {
+ public:
+  Annotator(const RuntimeLog& log, const DebugInfo& debug)
+      : log_(log), debug_(debug), notes_(log.name) {}
+
+  Result<Annotation> run();
+
+ private:
+  static constexpr std::uint32_t unknown = ~std::uint32_t{0};
+  struct Current {
+    std::int64_t id = 0;
+    std::uint32_t index = unknown;  // in invocations; unknown: of a dispatch without information
+  };
+
+  std::vector<ActionRow> rows_of(const DispatchInfo& dispatch) const;
+  std::uint32_t dispatch_of(StringId name);
+  bool enter(const LogEvent& event);
+  void take(const LogEvent& event);
+  void take_job(const LogEvent& event);
+  void set(std::size_t cell, const LogEvent& event);
+  void add_hal();
+  void count_odd_times();
+
+  const RuntimeLog& log_;
+  const DebugInfo& debug_;
+  CountedNotes notes_;
+  Annotation out_;
+  std::unordered_map<std::int64_t, std::uint32_t> invocations_;
+  std::unordered_map<StringId, std::uint32_t> dispatches_;
+  std::uint32_t missing_ = 0;  // dispatches without information
+  Current current_;
+  bool has_current_ = false;
+};
+
+Result<Annotation> Annotator::run() {
+  out_.debug = &debug_;
+  out_.log_name = log_.name;
+  out_.strings = log_.strings;
+  for (const DispatchInfo& dispatch : debug_.dispatches) out_.rows.push_back(rows_of(dispatch));
+  std::uint64_t of_dispatches = 0;
+  for (const LogEvent& event : log_.events) {
+    if (is_hal(log_.strings[event.dispatch])) continue;
+    ++of_dispatches;
+    if (!enter(event)) continue;
+    if (out_.begin_us.size() > most_cells) {
+      return input_error("{}: its invocations have more than {} actions together; cut the log",
+                         log_.name, thousands(most_cells));
+    }
+    log_.kind == LogKind::nss_jobs ? take_job(event) : take(event);
+  }
+  if (of_dispatches > 0 && out_.invocations.empty()) {
+    const auto first = std::find_if(log_.events.begin(), log_.events.end(), [&](const auto& each) {
+      return !is_hal(log_.strings[each.dispatch]);
+    });
+    const std::string_view name = log_.strings[first->dispatch];
+    if (name.empty()) {
+      return input_error(
+          "{}: does not name its dispatch, and the debug information has {}; name "
+          "the file of the one that ran",
+          log_.name, debug_.dispatches.size());
+    }
+    return input_error(
+        "{}: there is no debug information of dispatch {}; name the folder of the "
+        "model that ran",
+        log_.name, printable(name));
+  }
+  add_hal();
+  count_odd_times();
+  out_.notes = log_.notes;
+  notes_.append_to(out_.notes);
+  for (const DispatchInfo& dispatch : debug_.dispatches) {
+    out_.notes.insert(out_.notes.end(), dispatch.notes.begin(), dispatch.notes.end());
+  }
+  return std::move(out_);
+}
+
+std::vector<ActionRow> Annotator::rows_of(const DispatchInfo& dispatch) const {
+  std::vector<ActionRow> rows;
+  for (const Action& action : dispatch.actions) {
+    ActionRow row{.action = action.id};
+    row.operation = action.operation;
+    row.operators = debug_.operators_of(dispatch, action.location);
+    row.location = dispatch.locations.brief(action.location);
+    if (action.program != no_program) {
+      const ProgramRun& program = dispatch.programs[action.program];
+      row.job = program.job;
+      row.kernels = program.kernels;
+      if (program.executor == Executor::nss) row.uses = program.uses;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::uint32_t Annotator::dispatch_of(StringId name) {
+  const auto [place, is_new] = dispatches_.try_emplace(name, unknown);
+  if (is_new) {
+    if (const DispatchInfo* found = debug_.find(log_.strings[name])) {
+      place->second = std::uint32_t(found - debug_.dispatches.data());
+    } else {
+      constexpr std::uint32_t most_named = 20;
+      const bool named = missing_++ < most_named;
+      notes_.add(Severity::warning, 0,
+                 named ? fmt::format("no debug information of dispatch {}; its rows are left out",
+                                     printable(log_.strings[name]))
+                       : "no debug information of more dispatches; their rows are left out");
+    }
+  }
+  return place->second;
+}
+
+// The invocation that the event is of, new or known; whose dispatch its first event names.
+bool Annotator::enter(const LogEvent& event) {
+  if (has_current_ && current_.id == event.invocation) return current_.index != unknown;
+  const auto [place, is_new] = invocations_.try_emplace(event.invocation, unknown);
+  if (is_new) {
+    const std::uint32_t dispatch = dispatch_of(event.dispatch);
+    if (dispatch != unknown) {
+      place->second = std::uint32_t(out_.invocations.size());
+      out_.invocations.push_back({event.invocation, dispatch, out_.begin_us.size()});
+      const std::size_t size = out_.begin_us.size() + out_.rows[dispatch].size();
+      if (size <= most_cells) {
+        out_.begin_us.resize(size, no_time);
+        out_.end_us.resize(size, no_time);
+      } else {
+        out_.begin_us.resize(most_cells + 1, no_time);  // run() ends here
+      }
+    }
+  }
+  current_ = {event.invocation, place->second};
+  has_current_ = true;
+  return current_.index != unknown;
+}
+
+void Annotator::set(std::size_t cell, const LogEvent& event) {
+  (event.edge == LogEdge::begin ? out_.begin_us : out_.end_us)[cell] = event.time_us;
+}
+
+void Annotator::take(const LogEvent& event) {
+  if (event.action == no_action) return;
+  const AnnotatedInvocation& invocation = out_.invocations[current_.index];
+  const DispatchInfo& dispatch = debug_.dispatches[invocation.dispatch];
+  const Action* action = dispatch.action(event.action);
+  if (action == nullptr) {
+    return notes_.add(Severity::warning, 0,
+                      "events of actions that the debug information does not have; left out");
+  }
+  const std::string_view expected = expected_type(*action, dispatch);
+  if (!expected.empty() && expected != log_.strings[event.type] &&
+      log_.kind == LogKind::dispatches) {
+    notes_.add(Severity::warning, 0,
+               "events of another type than their actions are; is the debug information of the "
+               "same build?");
+  }
+  set(invocation.first + std::size_t(action - dispatch.actions.data()), event);
+}
+
+// A job is the n-th program of the NSS; its times are those of the wait.
+void Annotator::take_job(const LogEvent& event) {
+  const AnnotatedInvocation& invocation = out_.invocations[current_.index];
+  const DispatchInfo& dispatch = debug_.dispatches[invocation.dispatch];
+  std::int32_t job = 0;
+  for (const ProgramRun& program : dispatch.programs) {
+    if (program.executor != Executor::nss) continue;
+    if (job++ != event.action) continue;
+    const Action* wait = dispatch.action(program.wait_action);
+    if (wait == nullptr) break;
+    return set(invocation.first + std::size_t(wait - dispatch.actions.data()), event);
+  }
+  notes_.add(Severity::warning, 0, "jobs that the debug information does not have; left out");
+}
+
+// Within an invocation by time; a call as a whole only where nothing inside it is logged.
+void Annotator::add_hal() {
+  auto intervals = pair_events(log_, notes_, LogPart::hal);
+  std::unordered_map<std::int64_t, std::uint32_t> order;
+  std::unordered_map<std::int64_t, bool> has_details;
+  const auto whole = log_.strings.find("HAL_CALL");
+  for (const LogEvent& event : log_.events) {
+    if (!is_hal(log_.strings[event.dispatch])) continue;
+    order.try_emplace(event.invocation, std::uint32_t(order.size()));
+    has_details[event.invocation] |= !whole || event.type != *whole;
+  }
+  std::erase_if(intervals, [&](const LogInterval& each) {
+    return whole && each.type == *whole && has_details[each.invocation];
+  });
+  const auto key = [&](const LogInterval& each) {
+    return std::tuple(order[each.invocation], each.begin_us, each.action, log_.strings[each.type]);
+  };
+  std::stable_sort(intervals.begin(), intervals.end(),
+                   [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  for (const LogInterval& each : intervals) {
+    out_.hal.push_back({each.dispatch, each.type, each.begin_us, each.end_us});
+  }
+}
+
+void Annotator::count_odd_times() {
+  std::uint64_t one_sided = 0, reversed = 0;
+  for (std::size_t cell = 0; cell < out_.begin_us.size(); ++cell) {
+    const bool begins = out_.begin_us[cell] != no_time, ends = out_.end_us[cell] != no_time;
+    one_sided += begins != ends;
+    reversed += begins && ends && out_.end_us[cell] < out_.begin_us[cell];
+  }
+  const auto note = [&](std::uint64_t count, std::string_view what) {
+    if (count > 0) notes_.add(Severity::warning, 0, what, count);
+  };
+  note(one_sided, "actions that only begin or only end; without a total");
+  note(reversed, "actions that end before they begin; without a total, and in no sum");
+}
+
+}  // namespace
+
+Result<Annotation> annotate(const RuntimeLog& log, const DebugInfo& debug) {
+  return Annotator(log, debug).run();
+}
+
+std::string_view location_of(const Annotation& annotation, const HalCall& call) {
+  const std::string_view type = annotation.strings[call.type];
+  if (type != "HAL_CALL") return type;
+  const std::string_view name = annotation.strings[call.dispatch];
+  const auto first = std::min(name.find_first_not_of('_'), name.size());
+  return name.substr(first, name.find_last_not_of('_') - first + 1);
+}
+
+std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInvocation& invocation,
+                                std::size_t action) {
+  const std::int64_t begin = annotation.begin_us[invocation.first + action];
+  const std::int64_t end = annotation.end_us[invocation.first + action];
+  if (begin == no_time || end == no_time || end < begin) return std::nullopt;
+  return Interval{begin, end};
+}
+
+std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInvocation& invocation,
+                                const ProgramRun& program) {
+  const DispatchInfo& dispatch = annotation.debug->dispatches[invocation.dispatch];
+  const Action* start = dispatch.action(program.start_action);
+  const Action* wait = dispatch.action(program.wait_action);
+  if (start == nullptr || wait == nullptr) return std::nullopt;
+  const auto at = [&](const Action* action) {
+    return invocation.first + std::size_t(action - dispatch.actions.data());
+  };
+  std::int64_t begin = annotation.begin_us[at(start)];
+  if (begin == no_time) begin = annotation.begin_us[at(wait)];  // logs of jobs
+  const std::int64_t end = annotation.end_us[at(wait)];
+  if (begin == no_time || end == no_time || end < begin) return std::nullopt;
+  return Interval{begin, end};
+}
+
+}  // namespace npuscope::torq

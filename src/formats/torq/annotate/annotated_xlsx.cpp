@@ -1,0 +1,166 @@
+// The annotated table as a spreadsheet, with the vendor's sheet and headings.
+#include <xlsxwriter.h>
+
+#include <algorithm>
+#include <array>
+
+#include "formats/torq/annotate/annotated_table.hpp"
+#include "formats/torq/fields.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/formats/torq/annotate.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+constexpr std::array headings{"Action ID",
+                              "Job ID",
+                              "Action in program",
+                              "Slice Invocation Names (if applicable)",
+                              "Original Operators",
+                              "Total Time [us]",
+                              "Slice 0 Used in NSS Program",
+                              "Slice 1 Used in NSS Program",
+                              "DMA In Used in NSS Program",
+                              "DMA Out Used in NSS Program",
+                              "CDMA Used in CSS Program",
+                              "CSS Used in CSS Program",
+                              "Timestamp Start [us]",
+                              "Timestamp End [us]",
+                              "Location"};
+constexpr std::size_t most_rows = 1'048'575;     // of a sheet, below its heading
+constexpr std::size_t most_cell_bytes = 32'000;  // the format's limit is 32,767 characters
+constexpr std::size_t widest_column = 255;
+
+// What a row says, whoever it is of.
+struct Row {
+  const ActionRow& action;
+  std::int64_t begin_us = no_time, end_us = no_time;
+};
+
+// The same rows in the same order for widths and for cells.
+template <class Take>
+void for_each_row(const Annotation& annotation, const Take& take) {
+  for (const AnnotatedInvocation& invocation : annotation.invocations) {
+    const auto& rows = annotation.rows[invocation.dispatch];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      take(Row{rows[i], annotation.begin_us[invocation.first + i],
+               annotation.end_us[invocation.first + i]});
+    }
+  }
+  for (const HalCall& call : annotation.hal) {
+    ActionRow row{.action = -1};
+    row.operation =
+        fmt::format("{}.{}", annotation.strings[call.dispatch], annotation.strings[call.type]);
+    row.location = std::string(location_of(annotation, call));
+    take(Row{row, call.begin_us, call.end_us});
+  }
+}
+
+std::size_t row_count(const Annotation& annotation) {
+  return annotation.begin_us.size() + annotation.hal.size();
+}
+
+class Sheet {
+ public:
+  Sheet(lxw_workbook* book, const Annotation& annotation)
+      : sheet_(workbook_add_worksheet(book, "Detailed Performance Data")),
+        annotation_(annotation) {}
+
+  void write() {
+    for (std::size_t i = 0; i < headings.size(); ++i) {
+      widths_[i] = std::string_view(headings[i]).size();
+    }
+    for_each_row(annotation_, [&](const Row& row) { cells(row, true); });
+    for (std::size_t i = 0; i < headings.size(); ++i) {
+      const auto column = lxw_col_t(i);
+      worksheet_set_column(sheet_, column, column, double(std::min(widths_[i] + 2, widest_column)),
+                           nullptr);
+    }
+    for (std::size_t i = 0; i < headings.size(); ++i) {
+      worksheet_write_string(sheet_, 0, lxw_col_t(i), headings[i], nullptr);
+    }
+    row_ = 1;
+    for_each_row(annotation_, [&](const Row& row) {
+      cells(row, false);
+      ++row_;
+    });
+  }
+
+ private:
+  // Measures the cells, or writes them.
+  void cells(const Row& row, bool measure) {
+    const ActionRow& action = row.action;
+    measure_ = measure;
+    number(0, action.action);
+    if (action.job) number(1, double(*action.job));
+    text(2, action.operation);
+    text(3, joined(action.kernels, ","));
+    text(4, joined(action.operators, " "));
+    if (row.begin_us != no_time && row.end_us != no_time && row.end_us >= row.begin_us) {
+      number(5, double(row.end_us) - double(row.begin_us));
+    }
+    for (std::size_t unit = 0; unit < npu_unit_count && action.uses; ++unit) {
+      truth(lxw_col_t(6 + unit), (*action.uses)[unit]);
+    }
+    if (row.begin_us != no_time) number(12, double(row.begin_us));
+    if (row.end_us != no_time) number(13, double(row.end_us));
+    text(14, action.location);
+  }
+
+  void widen(lxw_col_t column, std::size_t width) {
+    widths_[column] = std::max(widths_[column], width);
+  }
+  void number(lxw_col_t column, double value) {
+    if (measure_) return widen(column, fmt::format("{}", value).size());
+    worksheet_write_number(sheet_, row_, column, value, nullptr);
+  }
+  void truth(lxw_col_t column, bool value) {
+    if (measure_) return widen(column, value ? 4 : 5);
+    worksheet_write_boolean(sheet_, row_, column, value, nullptr);
+  }
+  void text(lxw_col_t column, std::string_view value) {
+    if (value.empty()) return;
+    if (measure_) return widen(column, value.size());
+    // As text whatever it begins with: the library makes no formula of it.
+    const std::string valid = printable(value.substr(0, most_cell_bytes));
+    worksheet_write_string(sheet_, row_, column, valid.substr(0, most_cell_bytes).c_str(), nullptr);
+  }
+
+  lxw_worksheet* sheet_;
+  const Annotation& annotation_;
+  std::array<std::size_t, headings.size()> widths_{};
+  lxw_row_t row_ = 0;
+  bool measure_ = false;
+};
+
+}  // namespace
+
+Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem::path& path) {
+  if (row_count(annotation) > most_rows) {
+    return output_error("{}: {} rows are more than the {} that a sheet holds; write .csv instead",
+                        path.string(), thousands(row_count(annotation)), thousands(most_rows));
+  }
+  auto file = AtomicFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  if (file->temporary_path().empty()) {
+    return output_error("{}: a spreadsheet cannot be written to a pipe or device; name a file",
+                        path.string());
+  }
+  const std::string name = file->temporary_path().string();
+  lxw_workbook_options options{};
+  options.constant_memory = LXW_TRUE;
+  lxw_workbook* book = workbook_new_opt(name.c_str(), &options);
+  if (book == nullptr) return output_error("{}: no memory for a spreadsheet", path.string());
+  lxw_doc_properties properties{};
+  properties.created = 1;  // of every file the same, or none would equal another
+  workbook_set_properties(book, &properties);
+  Sheet(book, annotation).write();
+  const lxw_error failed = workbook_close(book);
+  if (failed != LXW_NO_ERROR) {
+    return output_error("{}: cannot be written: {}", path.string(), lxw_strerror(failed));
+  }
+  return file->commit();
+}
+
+}  // namespace npuscope::torq

@@ -1,0 +1,92 @@
+// An annotated table as a profile: what its runtime log and debug information would give, but for
+// the calls of the host and the scopes of the runtime.
+#include <map>
+#include <tuple>
+
+#include "formats/torq/annotate/read_annotated.hpp"
+#include "formats/torq/profile/program_flows.hpp"
+#include "formats/torq/profile/rows.hpp"
+#include "npuscope/formats/torq/annotate.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+class TableProfile {
+ public:
+  Result<Profile> run(ByteSource& source) {
+    profile_.provenance.format = "Torq annotated table";
+    profile_.provenance.device = "Torq";
+    profile_.provenance.instrumentation = "runtime log";
+    profile_.base_clock = add_clock(profile_, "monotonic", ClockKind::wall, Hertz{1e9});
+    host_ = add_unit(profile_, "host", Engine::host, UnitId::none);
+    const UnitId npu = add_unit(profile_, "NPU", Engine::device, UnitId::none);
+    nss_ = add_unit(profile_, "NSS", Engine::core, npu);
+    const auto read =
+        read_annotated(source, profile_.notes, [&](const AnnotatedRow& row) { take(row); });
+    if (!read) return tl::unexpected(read.error());
+    add_program_flows(profile_, host_, waited_for_);
+    return std::move(profile_);
+  }
+
+ private:
+  void take(const AnnotatedRow& row) {
+    const bool starts = row.operation.starts_with("torq_hl.start_program");
+    if (starts) started_[std::string(row.job)] = {row.begin_ns};
+    if (!row.begin_ns || !row.end_ns) return;
+    if (row.operation.starts_with("__HAL")) {
+      const std::int64_t length = saturating_subtract(*row.end_ns, *row.begin_ns);
+      profile_.phases.push_back({profile_.strings.intern(row.location), 0, host_, *row.begin_ns,
+                                 length, double(length) / 1e3});
+      return;
+    }
+    const bool waits = ends_program(row);
+    if (row.operation.starts_with("torq_hw.") && row.action == last_action_) return;
+    last_action_ = row.action;
+    const SpanId span = add(host_, op_of(row, row.operation),
+                            waits ? SpanKind::sync : SpanKind::host, *row.begin_ns, *row.end_ns);
+    if (starts) started_[std::string(row.job)].span = span;
+    if (!waits || !row.uses) return;
+    const auto found = started_.find(std::string(row.job));
+    const bool known =
+        found != started_.end() && found->second.begin && *found->second.begin <= *row.end_ns;
+    const SpanId program = add(nss_, op_of(row, "NSS program"), SpanKind::op,
+                               known ? *found->second.begin : *row.begin_ns, *row.end_ns);
+    waited_for_.push_back({known ? found->second.span : SpanId::none, program, span});
+  }
+
+  SpanId add(UnitId unit, OpId op, SpanKind kind, std::int64_t begin, std::int64_t end) {
+    return add_span(profile_, unit, op, kind, begin, saturating_subtract(end, begin));
+  }
+
+  OpId op_of(const AnnotatedRow& row, std::string_view what) {
+    const std::tuple key{std::string(row.action), std::string(what), std::string(row.location),
+                         std::string(row.operators)};
+    const auto [place, is_new] = ops_.try_emplace(key, OpId(profile_.ops.size()));
+    if (!is_new) return place->second;
+    Op op;
+    op.name = profile_.strings.intern(fmt::format("{} {} {}", what, row.action, row.location));
+    const bool has_kernels = what == "NSS program" && !row.kernels.empty();
+    op.kind = profile_.strings.intern(has_kernels ? row.kernels : what);
+    op.node = profile_.strings.intern(row.operators);
+    profile_.ops.push_back(op);
+    return place->second;
+  }
+
+  Profile profile_;
+  UnitId host_{}, nss_{};
+  std::string last_action_;
+  struct Started {
+    std::optional<std::int64_t> begin;
+    SpanId span = SpanId::none;
+  };
+  std::map<std::string, Started> started_;  // by job
+  std::vector<StartedProgram> waited_for_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string>, OpId> ops_;
+};
+
+}  // namespace
+
+Result<Profile> read_annotated_profile(ByteSource& source) { return TableProfile().run(source); }
+
+}  // namespace npuscope::torq

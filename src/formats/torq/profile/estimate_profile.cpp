@@ -1,0 +1,134 @@
+// The compiler's estimates in debug information as a profile: the same picture as the compile-time
+// timeline, of every dispatch, with kernels and programs.
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "formats/torq/profile/rows.hpp"
+#include "npuscope/formats/torq/debug_info.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+// Of one wait: enough for all that programs have under way, and a bound on what forged ones make.
+constexpr std::size_t most_awaited = 8;
+
+class EstimateProfile {
+ public:
+  explicit EstimateProfile(const DispatchInfo& dispatch) : dispatch_(dispatch) {}
+
+  std::optional<Profile> run() {
+    profile_.provenance.format = "Torq debug information";
+    profile_.provenance.device = "Torq";
+    profile_.provenance.graph = dispatch_.name;
+    profile_.provenance.files = {dispatch_.file};
+    profile_.base_clock = add_clock(profile_, "NPU cycles", ClockKind::unit_cycles, Hertz{0});
+    for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
+      const bool computes = NpuUnit(unit) == NpuUnit::slice_0 ||
+                            NpuUnit(unit) == NpuUnit::slice_1 || NpuUnit(unit) == NpuUnit::css;
+      units_[unit] = add_unit(profile_, name_of(NpuUnit(unit)),
+                              computes ? Engine::compute : Engine::dma, UnitId::none);
+    }
+    for (const UnitWork& work : dispatch_.work) add(work);
+    link();
+    for (const ProgramRun& program : dispatch_.programs) {
+      if (!program.cycles) continue;
+      const Interval at = *program.cycles;
+      profile_.phases.push_back(
+          {profile_.strings.intern(program.name), 0, UnitId::none, at.begin, length_of(at)});
+    }
+    if (profile_.spans.size() == 0) return std::nullopt;
+    profile_.notes = dispatch_.notes;
+    profile_.notes.push_back({Severity::info, dispatch_.file, 0,
+                              "times are cycles of the compiler's cost model; host work costs none",
+                              1});
+    return std::move(profile_);
+  }
+
+ private:
+  void add(const UnitWork& work) {
+    spans_.push_back(work.cycles ? SpanId(profile_.spans.size()) : SpanId::none);
+    if (!work.cycles) return;
+    const auto unit = std::size_t(work.unit);
+    const bool moves = profile_.units[index_of(units_[unit])].engine == Engine::dma;
+    // Of the operation alone where it is known: the rest is waiting for the task that waits.
+    const std::int64_t whole = length_of(*work.cycles);
+    const std::int64_t alone = work.duration_cycles.value_or(whole);
+    add_span(profile_, units_[unit], op_of(work), moves ? SpanKind::transfer : SpanKind::op,
+             work.cycles->begin, std::max<std::int64_t>(0, std::min(alone, whole)));
+  }
+
+  // The NSS takes its tasks one after the other: what a task starts comes after all that the tasks
+  // before it waited for. Of a unit only what the last wait on it was for counts; that came after
+  // the rest.
+  void link() {
+    std::vector<std::uint32_t> by_start(dispatch_.work.size());
+    std::iota(by_start.begin(), by_start.end(), 0);
+    std::stable_sort(by_start.begin(), by_start.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return dispatch_.work[a].task < dispatch_.work[b].task;
+    });
+    std::array<std::vector<std::uint32_t>, npu_unit_count> waited_for;
+    std::array<std::uint32_t, npu_unit_count> waited_in{};
+    std::size_t next = 0;  // work is in the order in which it was waited for
+    for (const std::uint32_t started : by_start) {
+      const UnitWork& work = dispatch_.work[started];
+      for (; next < dispatch_.work.size() && dispatch_.work[next].waiting_task < work.task;
+           ++next) {
+        const UnitWork& ended = dispatch_.work[next];
+        auto& last = waited_for[std::size_t(ended.unit)];
+        if (waited_in[std::size_t(ended.unit)] != ended.waiting_task) last.clear();
+        waited_in[std::size_t(ended.unit)] = ended.waiting_task;
+        keep(last, std::uint32_t(next));
+      }
+      for (const auto& last : waited_for) {
+        for (const std::uint32_t ended : last) add_flow(ended, started);
+      }
+    }
+  }
+
+  // Those that end last, where there are too many.
+  void keep(std::vector<std::uint32_t>& last, std::uint32_t work) const {
+    last.push_back(work);
+    if (last.size() <= most_awaited) return;
+    const auto end_of = [this](std::uint32_t each) {
+      const SpanId span = spans_[each];
+      if (span == SpanId::none) return std::int64_t{-1};
+      return profile_.spans.start[index_of(span)] + profile_.spans.duration[index_of(span)];
+    };
+    last.erase(std::min_element(last.begin(), last.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return end_of(a) < end_of(b);
+    }));
+  }
+
+  void add_flow(std::uint32_t from, std::uint32_t to) {
+    if (spans_[from] == SpanId::none || spans_[to] == SpanId::none) return;
+    profile_.flows.push_back({.from = spans_[from], .to = spans_[to], .kind = EdgeKind::order});
+  }
+
+  OpId op_of(const UnitWork& work) {
+    const std::tuple key{work.unit, work.location, work.kernel};
+    const auto [place, is_new] = ops_.try_emplace(key, OpId(profile_.ops.size()));
+    if (!is_new) return place->second;
+    Op op;
+    op.name = profile_.strings.intern(dispatch_.locations.brief(work.location));
+    op.node = op.name;
+    op.kind = profile_.strings.intern(work.kernel.empty() ? name_of(work.unit) : work.kernel);
+    profile_.ops.push_back(op);
+    return place->second;
+  }
+
+  const DispatchInfo& dispatch_;
+  Profile profile_;
+  std::array<UnitId, npu_unit_count> units_{};
+  std::map<std::tuple<NpuUnit, LocationId, std::string>, OpId> ops_;
+  std::vector<SpanId> spans_;  // by place in DispatchInfo::work
+};
+
+}  // namespace
+
+std::optional<Profile> make_profile(const DispatchInfo& dispatch) {
+  return EstimateProfile(dispatch).run();
+}
+
+}  // namespace npuscope::torq
