@@ -1,0 +1,113 @@
+// docs/guide.md does what it says: its commands run one after the other in an empty folder, and
+// each prints the lines that stand below it, in their order. "..." stands for lines left out.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "cli/program.hpp"
+#include "cli/trace_folder.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct Command {
+  std::string text;
+  std::vector<std::string> prints;
+};
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    line.erase(line.find_last_not_of(" \r") + 1);
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// The blocks between ```: of commands behind "$ " with what they print, or of commands alone.
+std::vector<Command> commands_of(const std::string& page) {
+  std::vector<Command> commands;
+  bool is_inside = false, has_prompt = false, goes_on = false;
+  for (const std::string& line : lines_of(page)) {
+    if (line.starts_with("```")) {
+      is_inside = !is_inside;
+      has_prompt = goes_on = false;
+      if (is_inside) commands.emplace_back();
+      continue;
+    }
+    if (!is_inside) continue;
+    const bool is_prompt = line.starts_with("$ ");
+    if (is_prompt && has_prompt) commands.emplace_back();
+    if (is_prompt || goes_on || (!has_prompt && commands.back().prints.empty())) {
+      commands.back().text += line.substr(is_prompt ? 2 : 0) + "\n";
+      has_prompt = has_prompt || is_prompt;
+      goes_on = has_prompt && line.ends_with("\\");
+    } else if (line != "..." && !line.empty() && line != "  ...") {
+      commands.back().prints.push_back(line);
+    }
+  }
+  return commands;
+}
+
+class Guide : public TraceFolder {
+ protected:
+  // What each of them prints, in one shell, so that folders and variables stay.
+  std::vector<std::string> run(const std::vector<Command>& commands) const {
+    std::string script = "exec 2>&1\n";
+    for (const char* program : {NPUSCOPE_PROGRAM, NPUSCOPE_MODEL_PROGRAM}) {
+      script += "PATH='" + std::filesystem::path(program).parent_path().string() + "':$PATH\n";
+    }
+    script += "cd '" + folder_.string() + "'\n";
+    for (const Command& command : commands) script += command.text + "echo @@ $?\n";
+    write("guide.sh", script);
+    std::vector<std::string> printed;
+    std::string text;
+    for (const std::string& line : lines_of(run_program_at("sh", {path("guide.sh")}).output)) {
+      if (!line.starts_with("@@ ")) {
+        text += line + "\n";
+        continue;
+      }
+      EXPECT_EQ(line, "@@ 0") << commands[printed.size()].text << text;
+      printed.push_back(std::move(text));
+      text.clear();
+    }
+    return printed;
+  }
+};
+
+TEST_F(Guide, PrintsWhatItSays) {
+  const std::filesystem::path source = NPUSCOPE_SOURCE_DIR;
+  const std::vector<Command> commands = commands_of(read((source / "docs/guide.md").string()));
+  ASSERT_GT(commands.size(), 30u);
+  for (const char* folder : {"models", "examples"}) {
+    std::filesystem::copy(source / folder, folder_ / folder,
+                          std::filesystem::copy_options::recursive);
+  }
+  for (const Command& command : commands) {  // a file that the guide shows is one that it needs
+    if (!command.text.starts_with("cat ")) continue;
+    std::string text;
+    for (const std::string& line : command.prints) text += line + "\n";
+    write(command.text.substr(4, command.text.size() - 5), text);
+  }
+  const std::vector<std::string> printed = run(commands);
+  ASSERT_EQ(printed.size(), commands.size());
+  for (std::size_t i = 0; i < commands.size(); ++i) {
+    const std::vector<std::string> lines = lines_of(printed[i]);
+    auto from = lines.begin();
+    for (const std::string& line : commands[i].prints) {
+      const auto found = std::find(from, lines.end(), line);
+      if (found == lines.end()) {
+        ADD_FAILURE() << "docs/guide.md shows\n"
+                      << line << "\nfor\n"
+                      << commands[i].text << "which prints\n"
+                      << printed[i].substr(0, 3000);
+        continue;
+      }
+      from = found + 1;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace npuscope::cli
