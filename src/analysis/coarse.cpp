@@ -158,6 +158,12 @@ Spread inference_walls(const Profile& profile) {
   return spread_of(walls);
 }
 
+IntervalSet inference_times_of(const Profile& profile) {
+  std::vector<Interval> times;
+  for (const auto& [instance, extent] : inference_extents(profile)) times.push_back(extent);
+  return union_of(std::move(times));
+}
+
 Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
                       const std::vector<std::int64_t>& own) {
   Coarse coarse;

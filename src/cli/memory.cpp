@@ -41,6 +41,7 @@ void add_memory_command(CLI::App& program, ExitStatus& status) {
       "memory", "DDR and VTCM traffic by op and over time, roofline verdict, spill");
   const auto options = std::make_shared<MemoryCommandOptions>();
   add_document_options(*command, *options);
+  options->joins_samples = true;
   report::PeakText& peaks = options->request.peaks;
   command->add_option(
       "--target", peaks.target,

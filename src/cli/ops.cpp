@@ -72,6 +72,7 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
   const auto options = std::make_shared<OpsOptions>();
   report::OpsRequest& request = options->request;
   add_document_options(*command, *options);
+  options->joins_samples = true;
   CLI::Option* by = command->add_option("--by", options->by,
                                         "group by: op (node, else name), kind, name, node, layer, "
                                         "core, device, unit, memory, rule");

@@ -46,6 +46,7 @@ void add_path_command(CLI::App& program, ExitStatus& status) {
       "path", "The critical path: what decided how long it took, slack, and what-if");
   const auto options = std::make_shared<PathOptions>();
   add_document_options(*command, *options);
+  options->joins_samples = true;
   CLI::Option* inference = command->add_option(
       "--inference", options->inference, "which inference; default: the one nearest the median");
   inference->check(whole_number(0, std::numeric_limits<std::uint32_t>::max() - 1));

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "npuscope/base/text.hpp"
+#include "npuscope/profile/join_samples.hpp"
 #include "npuscope/report/show.hpp"
 
 namespace npuscope::cli {
@@ -50,6 +51,11 @@ Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
     open.progress = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
     return open_profiles(paths, open);
   }();
+  // A window counts from the start of each sample.
+  const bool has_window = !options.selection.from.empty() || !options.selection.until.empty();
+  if (opened && options.joins_samples && !has_window) {
+    opened->profiles = join_samples(std::move(opened->profiles));
+  }
   if (!opened || options.selection.empty()) return opened;
   std::vector<Profile> parts;
   std::string first_error;

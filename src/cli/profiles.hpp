@@ -13,6 +13,7 @@ namespace npuscope::cli {
 struct ProfileOptions {
   std::vector<std::string> files;
   report::SelectionText selection;
+  bool joins_samples = false;  // of one program, into one profile (join_samples.hpp)
 };
 
 // FILES, --from, --unit, --op; the end of the window is the command's own flag.

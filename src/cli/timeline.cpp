@@ -140,6 +140,7 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
       "timeline", "What ran when: a row per unit or group of ops, gaps, overlap, concurrency");
   const auto options = std::make_shared<TimelineOptions>();
   add_document_options(*command, *options);
+  options->joins_samples = true;
   command->add_option("--by", options->by, "a row for each unit, engine, stage, node, kind or op")
       ->check(one_of(groupings))
       ->capture_default_str();

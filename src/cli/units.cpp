@@ -37,6 +37,7 @@ void add_units_command(CLI::App& program, ExitStatus& status) {
       "units", "How busy the hardware was, what it waited for, overlap and imbalance");
   const auto options = std::make_shared<UnitsOptions>();
   add_document_options(*command, *options);
+  options->joins_samples = true;
   command->add_option("--by", options->by, "rows of units: unit, core, engine, device")
       ->check(CLI::IsMember(&groupings))
       ->capture_default_str();

@@ -46,6 +46,8 @@ Spread spread_of(const std::vector<double>& samples);
 // First start to last end of each inference, where spans say of which they are; by its number.
 std::map<std::uint32_t, Interval> inference_extents(const Profile& profile);
 Spread inference_walls(const Profile& profile);
+// The time in which any of them ran.
+IntervalSet inference_times_of(const Profile& profile);
 
 struct Coarse {
   Interval timeline;

@@ -34,6 +34,9 @@ std::string files_text(const Profile& profile) {
   const bool share = std::all_of(files.begin(), files.end(), [&](const std::string& file) {
     return folder_of(file) == folder;
   });
+  if (!share && files.size() > 2) {
+    return fmt::format("{} and {} more files", files.front(), files.size() - 1);
+  }
   if (files.size() == 1 || !share || folder.empty()) return files.front();
   return folder;
 }

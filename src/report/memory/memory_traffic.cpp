@@ -32,7 +32,8 @@ bool has_in_flight_counters(const Profile& profile) {
 }
 
 // Bytes of spans and fills obey what DMA does: what it reads from DDR, it writes to VTCM.
-void add_difference_remarks(const analysis::OpTraffic& traffic, Section& section) {
+void add_difference_remarks(const analysis::OpTraffic& traffic, std::int64_t inferences,
+                            Section& section) {
   for (std::size_t i = 0; i < analysis::route_count; ++i) {
     const analysis::TrafficTotal& total = traffic.total(Route(i));
     if (!total.told || !total.of_ops || *total.told == *total.of_ops) continue;
@@ -43,9 +44,9 @@ void add_difference_remarks(const analysis::OpTraffic& traffic, Section& section
           "; the counters also see what is no transfer of an op: statistics, kernels that read "
           "DDR themselves";
     }
-    section.remarks.push_back(fmt::format("{}: {} and {} differ by {}{}.", name_of(Route(i)),
-                                          name_of(total.told_by), name_of(total.level),
-                                          bytes_text(std::abs(double(difference))), why));
+    section.remarks.push_back(fmt::format(
+        "{}: {} and {} differ by {}{}.", name_of(Route(i)), name_of(total.told_by),
+        name_of(total.level), bytes_text(std::abs(double(difference)) / double(inferences)), why));
   }
 }
 
@@ -92,6 +93,11 @@ Section traffic_section(const Profile& profile, const analysis::OpTraffic& traff
                           {"told_by", "told by", Format::name, true, true},
                           {"told_bytes", "", Format::bytes},
                           {"difference_bytes", "difference", Format::bytes, true, true}};
+  // Of several inferences bytes are medians of one, so what is compared are means of one.
+  const auto inferences = std::int64_t(table.first_apart ? table.inferences.size() : 1);
+  const auto of_one = [&](std::optional<std::int64_t> sum) {
+    return sum ? std::optional(*sum / inferences) : std::nullopt;
+  };
   for (std::size_t i = 0; i < analysis::route_count; ++i) {
     const analysis::TrafficTotal& total = traffic.total(Route(i));
     const auto& bytes = table.bytes[i];
@@ -101,16 +107,17 @@ Section traffic_section(const Profile& profile, const analysis::OpTraffic& traff
       rate = double(*bytes) / table.wall * table.rate->value;
     }
     if (total.told && total.of_ops) {
-      difference = double(saturating_subtract(*total.told, *total.of_ops));
+      difference = double(saturating_subtract(*total.told, *total.of_ops)) / double(inferences);
     }
-    section.table.rows.push_back({name_of(Route(i)), *bytes, rate, source_text(total), total.of_ops,
-                                  told_text(total), total.told, difference});
+    section.table.rows.push_back({name_of(Route(i)), *bytes, rate, source_text(total),
+                                  of_one(total.of_ops), told_text(total), of_one(total.told),
+                                  difference});
   }
   if (!traffic.any()) {
     section.remarks = {fmt::format("This profile says nothing of bytes that were moved; {}.",
                                    how_to_get_bytes(profile))};
   } else {
-    add_difference_remarks(traffic, section);
+    add_difference_remarks(traffic, inferences, section);
     if (!traffic.any_of_ops()) {
       section.remarks.push_back(
           fmt::format("Nothing says which op moved how much; {}.", how_to_get_bytes(profile)));

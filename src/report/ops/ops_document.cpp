@@ -330,11 +330,11 @@ std::vector<std::string> OpsTable::remarks() const {
   std::vector<std::string> remarks;
   if (table_.inferences > 1) {
     remarks.push_back(fmt::format(
-        "Values are medians of the {} inferences after the first, which stands apart as cold "
+        "Values are medians of the {} inferences after the first, which stands apart{} "
         "(first); 25 % and 75 % are quartiles, runs the mean; p50 and p95 are of all runs in "
         "these. "
         "--inference N shows one.",
-        table_.inferences - 1));
+        table_.inferences - 1, table_.first_inference == 0 ? " as cold" : ""));
   }
   if (table_.place_of("work")) {
     const bool of_runs = std::any_of(table_.rows.begin(), table_.rows.end(),

@@ -6,6 +6,7 @@
 #include <functional>
 #include <numeric>
 
+#include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/imbalance.hpp"
 #include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/peers.hpp"
@@ -23,6 +24,18 @@ namespace {
 using namespace analysis;
 
 Value share(double part, double whole) { return whole > 0 ? Value(part / whole) : Value(); }
+
+// How many inferences there are, and how much of the timeline is none of them.
+struct InferencesWithin {
+  std::uint64_t count = 0;
+  double between = 0;
+};
+
+InferencesWithin inferences_within(const Profile& profile) {
+  const IntervalSet times = inference_times_of(profile);
+  const std::int64_t wall = length_of(timeline_of(profile));
+  return {inference_walls(profile).count, double(saturating_subtract(wall, length_of(times)))};
+}
 
 class UnitsSections {
  public:
@@ -80,6 +93,14 @@ Section UnitsSections::wall() const {
   section.remarks = {
       "wall is the first start to the last end, active the time in which any unit worked, work the "
       "sum over units; parallelism is work by active."};
+  const InferencesWithin within = inferences_within(profile_);
+  constexpr double notable = 0.01;
+  if (within.count > 1 && within.between > notable * double(table_.wall)) {
+    section.remarks.push_back(fmt::format(
+        "Of the wall, {} lie between the {} inferences and count as idle; use is of inferences "
+        "alone, and --inference N shows one.",
+        ticks_text(profile_, profile_.base_clock, within.between), within.count));
+  }
   return section;
 }
 

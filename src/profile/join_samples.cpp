@@ -1,0 +1,193 @@
+#include "npuscope/profile/join_samples.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "npuscope/profile/intervals.hpp"
+#include "npuscope/profile/spans_by_unit.hpp"
+
+namespace npuscope {
+namespace {
+
+struct Sample {
+  std::size_t place = 0;  // among the profiles
+  std::uint32_t inference = 0;
+  Interval extent{};
+  bool joins = false;
+};
+
+// Whether one comes after the other, by number and by time.
+bool follow(const Sample& a, const Sample& b) {
+  const bool in_order = a.inference < b.inference;
+  const Sample &early = in_order ? a : b, &late = in_order ? b : a;
+  return a.inference != b.inference && early.extent.end <= late.extent.begin;
+}
+
+// None: not one inference with nothing but spans, units, ops and numbers.
+std::optional<Sample> sample_of(const Profile& profile, std::size_t place) {
+  const Spans& spans = profile.spans;
+  const std::size_t rows = spans.size();
+  if (rows == 0 || spans.instance.size() != rows || profile.provenance.inferences != 1) return {};
+  const bool is_plain = spans.arguments.empty() && profile.counters.size() == 0 &&
+                        profile.phases.empty() && profile.flows.empty();
+  if (!is_plain) return {};
+  Sample sample{place, spans.instance[0], {spans.start[0], spans.start[0]}, true};
+  bool any = false;
+  for (std::size_t row = 0; row < rows; ++row) {
+    if (spans.instance[row] != sample.inference) return {};
+    if (spans.kind[row] == SpanKind::activation) continue;  // it lies before all inferences
+    const Interval interval = interval_of(spans, row);
+    if (!any) sample.extent = interval;
+    any = true;
+    sample.extent.begin = std::min(sample.extent.begin, interval.begin);
+    sample.extent.end = std::max(sample.extent.end, interval.end);
+  }
+  if (!any || sample.inference == every_instance) return {};
+  return sample;
+}
+
+// What must be the same for samples of one program on the same hardware.
+class Likeness {
+ public:
+  Likeness(const Profile& a, const Profile& b) : a_(a), b_(b) {}
+
+  bool holds() const {
+    return same_provenance() && same_program() && same(a_.clocks, b_.clocks, &Likeness::clock) &&
+           same(a_.units, b_.units, &Likeness::unit) && same(a_.ops, b_.ops, &Likeness::op) &&
+           same(a_.edges, b_.edges, &Likeness::edge) && same_columns();
+  }
+
+ private:
+  bool same_provenance() const {
+    const Provenance &a = a_.provenance, &b = b_.provenance;
+    return a.format == b.format && a.version == b.version && a.device == b.device &&
+           a.graph == b.graph && a.instrumentation == b.instrumentation && !a.graph.empty();
+  }
+  // Which program and which of its activations ran.
+  bool same_program() const {
+    const auto number = [](const Profile& profile, std::string_view name) {
+      for (const Measure& measure : profile.measures) {
+        if (measure.subject != Measure::Subject::profile) continue;
+        if (profile.text(measure.what) == name) return std::optional(measure.value);
+      }
+      return std::optional<double>();
+    };
+    return number(a_, "program") == number(b_, "program") &&
+           number(a_, "activation") == number(b_, "activation");
+  }
+  bool same_columns() const {
+    return a_.base_clock == b_.base_clock && a_.tensors.size() == b_.tensors.size() &&
+           a_.spans.processor_cycles.empty() == b_.spans.processor_cycles.empty() &&
+           a_.spans.measures.empty() && b_.spans.measures.empty();
+  }
+
+  template <class Rows, class Same>
+  bool same(const Rows& a, const Rows& b, Same is_same) const {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (!(this->*is_same)(a[i], b[i])) return false;
+    }
+    return true;
+  }
+  bool text(StringId a, StringId b) const { return a_.text(a) == b_.text(b); }
+  bool clock(const Clock& a, const Clock& b) const {
+    return a.kind == b.kind && a.rate.value == b.rate.value && text(a.name, b.name);
+  }
+  bool unit(const Unit& a, const Unit& b) const {
+    return std::tie(a.device, a.core, a.engine, a.lane, a.parent) ==
+               std::tie(b.device, b.core, b.engine, b.lane, b.parent) &&
+           text(a.name, b.name);
+  }
+  bool op(const Op& a, const Op& b) const {
+    return std::tie(a.core, a.group, a.position, a.id, a.output.value) ==
+               std::tie(b.core, b.group, b.position, b.id, b.output.value) &&
+           text(a.name, b.name) && text(a.kind, b.kind) && text(a.node, b.node);
+  }
+  bool edge(const Edge& a, const Edge& b) const {
+    return std::tie(a.from, a.to, a.kind) == std::tie(b.from, b.to, b.kind);
+  }
+
+  const Profile &a_, &b_;
+};
+
+template <class T>
+void append(Column<T>& to, const Column<T>& from) {
+  for (const T& value : from) to.push_back(value);
+}
+
+// Numbers of the sample's run become those of its inference.
+void add_measures(Profile& to, const Profile& from, std::uint32_t inference) {
+  for (Measure measure : from.measures) {
+    const bool of_program =
+        measure.subject == Measure::Subject::profile || measure.subject == Measure::Subject::op;
+    if (of_program && measure.instance == every_instance) continue;
+    measure.what = to.strings.intern(from.text(measure.what));
+    if (measure.instance == every_instance) measure.instance = inference;
+    to.measures.push_back(measure);
+  }
+}
+
+void add_sample(Profile& to, const Profile& from, std::uint32_t inference) {
+  add_measures(to, from, inference);
+  Spans& spans = to.spans;
+  append(spans.unit, from.spans.unit);
+  append(spans.op, from.spans.op);
+  append(spans.kind, from.spans.kind);
+  append(spans.start, from.spans.start);
+  append(spans.duration, from.spans.duration);
+  append(spans.processor_cycles, from.spans.processor_cycles);
+  append(spans.instance, from.spans.instance);
+  to.provenance.inferences += 1;
+  for (const std::string& file : from.provenance.files) {
+    auto& files = to.provenance.files;
+    if (std::find(files.begin(), files.end(), file) == files.end()) files.push_back(file);
+  }
+  to.notes.insert(to.notes.end(), from.notes.begin(), from.notes.end());
+  to.checks.insert(to.checks.end(), from.checks.begin(), from.checks.end());
+}
+
+// Numbers of a whole sample, where it becomes one of several.
+void number_measures(Profile& profile, std::uint32_t inference) {
+  for (Measure& measure : profile.measures) {
+    const bool of_program =
+        measure.subject == Measure::Subject::profile || measure.subject == Measure::Subject::op;
+    if (!of_program && measure.instance == every_instance) measure.instance = inference;
+  }
+}
+
+}  // namespace
+
+std::vector<Profile> join_samples(std::vector<Profile> profiles) {
+  using Set = std::vector<Sample>;
+  std::vector<Set> sets;
+  for (std::size_t place = 0; place < profiles.size(); ++place) {
+    const auto sample = sample_of(profiles[place], place);
+    const auto fits = [&](const Set& set) {
+      return sample && set.front().joins &&
+             std::all_of(set.begin(), set.end(),
+                         [&](const Sample& other) { return follow(other, *sample); }) &&
+             Likeness(profiles[set.front().place], profiles[place]).holds();
+    };
+    const auto found = std::find_if(sets.begin(), sets.end(), fits);
+    if (found == sets.end()) {
+      sets.push_back({sample.value_or(Sample{.place = place})});
+    } else {
+      found->push_back(*sample);
+    }
+  }
+  std::vector<Profile> joined;
+  for (Set& set : sets) {
+    std::sort(set.begin(), set.end(),
+              [](const Sample& a, const Sample& b) { return a.inference < b.inference; });
+    Profile& whole = joined.emplace_back(std::move(profiles[set.front().place]));
+    if (set.size() > 1) number_measures(whole, set.front().inference);
+    for (std::size_t i = 1; i < set.size(); ++i) {
+      add_sample(whole, profiles[set[i].place], set[i].inference);
+    }
+  }
+  return joined;
+}
+
+}  // namespace npuscope
