@@ -18,19 +18,14 @@ struct GraphOptions : DocumentOptions {
   std::vector<std::string> path;  // from, to
   std::string around;
   std::uint32_t hops = 1;
-  std::vector<EdgeKind> edges;
+  std::vector<std::string> edges;
   std::string expect;
   std::vector<std::string> symbols;
   npu::ImportOptions import;
   std::string dot, svg;
-  report::DrawBy by = report::DrawBy::op;
+  std::string by = "op";
 
-  analysis::EdgeKinds edge_kinds() const {
-    if (edges.empty()) return analysis::EdgeKinds::all();
-    analysis::EdgeKinds kinds;
-    for (const EdgeKind kind : edges) kinds.add(kind);
-    return kinds;
-  }
+  analysis::EdgeKinds edge_kinds() const;
 };
 
 const std::map<std::string, EdgeKind> edge_names{{"data", EdgeKind::data},
@@ -43,6 +38,17 @@ const std::map<std::string, report::DrawBy> draw_names{{"op", report::DrawBy::op
                                                        {"name", report::DrawBy::name},
                                                        {"kind", report::DrawBy::kind},
                                                        {"node", report::DrawBy::node}};
+
+analysis::EdgeKinds GraphOptions::edge_kinds() const {
+  if (edges.empty()) return analysis::EdgeKinds::all();
+  analysis::EdgeKinds kinds;
+  for (const std::string& name : edges) kinds.add(edge_names.at(name));
+  return kinds;
+}
+
+Error several_profiles() {
+  return {ErrorKind::usage, "--dot and --svg draw one profile, and the files hold several"};
+}
 
 Result<analysis::ExpectedGraph> load_expected(GraphOptions& options) {
   for (const std::string& definition : options.symbols) {
@@ -69,8 +75,10 @@ Status check_outputs(const GraphOptions& options) {
   return {};
 }
 
+std::string file_of(const std::string& output) { return output == "-" ? "/dev/stdout" : output; }
+
 Status draw(const GraphOptions& options, const report::GraphView& view) {
-  report::DrawOptions drawn{.by = options.by, .edges = options.edge_kinds()};
+  report::DrawOptions drawn{.by = draw_names.at(options.by), .edges = options.edge_kinds()};
   if (!options.around.empty()) {
     const auto centre = analysis::find_ops(view.profile, "--around", options.around);
     if (!centre) return tl::unexpected(centre.error());
@@ -82,17 +90,29 @@ Status draw(const GraphOptions& options, const report::GraphView& view) {
   if (!drawing) return tl::unexpected(drawing.error());
   if (!options.dot.empty()) {
     const std::string text = report::dot_text(*drawing);
-    if (auto ok = write_file_atomically(options.dot, as_byte_span(text)); !ok) return ok;
+    if (auto ok = write_file_atomically(file_of(options.dot), as_byte_span(text)); !ok) return ok;
   }
   if (options.svg.empty()) return {};
   const std::string text = report::svg_text(*drawing);
-  return write_file_atomically(options.svg, as_byte_span(text));
+  return write_file_atomically(file_of(options.svg), as_byte_span(text));
+}
+
+// The drawing alone, on standard output.
+ExitStatus print_drawing(const GraphOptions& options) {
+  const auto opened = open_selected(options, true);
+  if (!opened) return report(opened.error());
+  if (opened->profiles.size() > 1) return report(several_profiles());
+  const Status drawn = draw(options, report::GraphView(opened->profiles.front()));
+  if (!drawn) return report(drawn.error());
+  print_notes(opened->notes);
+  return ExitStatus::done;
 }
 
 ExitStatus graph(GraphOptions options) {
   options.graph.whole = options.json || options.csv;
   const bool draws = !options.dot.empty() || !options.svg.empty();
   if (auto ok = check_outputs(options); !ok) return report(ok.error());
+  if (options.dot == "-" || options.svg == "-") return print_drawing(options);
   analysis::ExpectedGraph expected;
   if (!options.expect.empty()) {
     auto loaded = load_expected(options);
@@ -103,9 +123,7 @@ ExitStatus graph(GraphOptions options) {
   bool drawn = false;
   return print_documents(options, [&](const Profile& profile) -> Result<report::Document> {
     const report::GraphView view(profile);
-    if (draws && drawn) {
-      return usage_error("--dot and --svg draw one profile, and the files hold several");
-    }
+    if (draws && drawn) return tl::unexpected(several_profiles());
     if (draws) {
       if (auto ok = draw(options, view); !ok) return tl::unexpected(ok.error());
       drawn = true;
@@ -147,7 +165,7 @@ void add_graph_command(CLI::App& program, ExitStatus& status) {
                    "kinds of edges that --path and --around follow: data, reuse, flow, transfer, "
                    "order; default: all")
       ->delimiter(',')
-      ->transform(CLI::CheckedTransformer(edge_names));
+      ->check(CLI::IsMember(edge_names));
   CLI::Option* expect = command->add_option(
       "--expect", options->expect, "compare with the ONNX model that the graph was compiled from");
   expect->excludes(path)->excludes(around);
@@ -158,10 +176,13 @@ void add_graph_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--batchsize", options->import.batch, "value of a symbolic batch dimension")
       ->check(whole_number(1, std::uint64_t{1} << 31))
       ->needs(expect);
-  command->add_option("--dot", options->dot, "draw the graph into this file, for Graphviz");
-  command->add_option("--svg", options->svg, "draw the graph into this file, as SVG");
+  command->add_option(
+      "--dot", options->dot,
+      "draw the graph into this file, for Graphviz; - prints it instead of the page");
+  command->add_option("--svg", options->svg,
+                      "draw the graph into this file, as SVG; - prints it instead of the page");
   command->add_option("--by", options->by, "what becomes one box: op, name, node, kind")
-      ->transform(CLI::CheckedTransformer(draw_names));
+      ->check(CLI::IsMember(draw_names));
   command->add_option("--top", options->graph.top, "rows of each table")
       ->check(whole_number(1, 1'000'000))
       ->capture_default_str();

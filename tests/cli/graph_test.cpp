@@ -53,11 +53,44 @@ TEST_F(Graph, RefusesWhatMakesNoSense) {
   refuses({"--path", "mat(mul", "matmul"}, 2, "--path");
   refuses({"--around", "matmul", "--hops", "-1"}, 2, "--hops");
   refuses({"--hops", "2"}, 2, "--around");
-  refuses({"--around", "matmul", "--edges", "colour"}, 2, "--edges");
-  refuses({"--by", "colour"}, 2, "--by");
+  refuses({"--around", "matmul", "--edges", "colour"}, 2,
+          "--edges: colour not in {data,flow,order,reuse,transfer}");
+  refuses({"--by", "colour"}, 2, "--by: colour not in {kind,name,node,op}");
   refuses({"--batchsize", "2"}, 2, "--expect");
   refuses({"--expect", path("trace.json")}, 3, "trace.json");
   refuses({"--expect", path("missing.onnx")}, 3, "missing.onnx");
+}
+
+TEST_F(Graph, PrintsADrawingInsteadOfThePage) {
+  const Outcome svg = run_npuscope({"graph", path("trace.json"), "--by", "kind", "--svg", "-"});
+  EXPECT_EQ(svg.status, 0) << svg.errors;
+  EXPECT_THAT(svg.output, ::testing::StartsWith("<"));
+  EXPECT_THAT(svg.output, ::testing::Not(HasSubstr("COMPILED GRAPH")));
+  const Outcome dot = run_npuscope({"graph", path("trace.json"), "--dot", "-"});
+  EXPECT_THAT(dot.output, HasSubstr("digraph"));
+  EXPECT_EQ(run_npuscope({"graph", path("trace.json"), "--dot", "-", "--svg", "-"}).status, 2);
+}
+
+// An optrace set lists all operators of the model by name; most of them are no ops of the graph.
+TEST_F(Graph, TellsFusedAndFoldedNodesOnAnHtpToo) {
+  const std::string model = NPUSCOPE_SOURCE_DIR "/models/light_squeezenet.onnx";
+  for (const char* name : {"bin", "traces"}) std::filesystem::create_directory(path(name));
+  ASSERT_EQ(run_npuscope({"compile", "-m", model, "-target=htp-v75", "-stats-level=70",
+                          "-convert-to-fp16", "-aic-binary-dir=" + path("bin")})
+                .status,
+            0);
+  ASSERT_EQ(run_npuscope({"run", "-t", path("bin"), "-n", "2", "-S", "1", "--emit", "qnn",
+                          "--emit-dir", path("traces")})
+                .status,
+            0);
+  const Outcome outcome = run_npuscope({"graph", path("traces"), "--expect", model, "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.errors;
+  const auto facts = nlohmann::json::parse(outcome.output)["profiles"][0]["expected"];
+  EXPECT_EQ(facts["nodes"], 105);
+  EXPECT_EQ(facts["vanished"], 39);  // constants
+  EXPECT_EQ(facts["fused"], 26);     // each Relu into its Conv
+  EXPECT_EQ(facts["unmatched"], 0);
+  EXPECT_EQ(facts["dependencies_missing"], 0);
 }
 
 // Every node of a model is explained by what the reference NPU's compiler made of it.
