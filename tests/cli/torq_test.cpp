@@ -102,6 +102,17 @@ TEST_F(Torq, OverviewInOtherForms) {
   EXPECT_EQ(document["models"][0]["rows"][0]["nanoseconds"], 79000);
 }
 
+// It said that there was no log among the files, not what had become of the one that was named.
+TEST_F(Torq, ALogThatIsNoneIsNamedWhereNothingElseIsThere) {
+  const std::string log = put("runtime.csv", "");
+  for (const char* command : {"overview", "timeline"}) {
+    const Outcome outcome = run_npuscope({"torq", command, log});
+    EXPECT_EQ(outcome.status, 3);
+    EXPECT_THAT(outcome.errors, HasSubstr(" among the files; name "));
+    EXPECT_THAT(outcome.errors, HasSubstr("(" + log + ": is no timeline, runtime log"));
+  }
+}
+
 TEST_F(Torq, TimelineComparesAndDraws) {
   const Outcome outcome =
       run_npuscope({"torq", "timeline", data + "runtime.csv", data + "debug_info", "--mhz", "100",

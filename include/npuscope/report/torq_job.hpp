@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "npuscope/formats/torq/compare.hpp"
@@ -26,6 +27,9 @@ struct TorqFiles {
 
 // Folders stand for the files in them. An input error where nothing is of Torq.
 Result<TorqFiles> sort_torq_files(const std::vector<std::string>& paths);
+
+// The input error that files lack what is asked for, and why the first that was left out was.
+Error nothing_among(const TorqFiles& files, std::string_view asked_for, std::string_view advice);
 
 struct TorqAnnotateRequest {
   std::string debug;  // a folder or file

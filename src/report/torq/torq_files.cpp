@@ -57,4 +57,15 @@ Result<TorqFiles> sort_torq_files(const std::vector<std::string>& paths) {
   return input_error("no file of Torq among those named; name a runtime log or a timeline");
 }
 
+Error nothing_among(const TorqFiles& files, std::string_view asked_for, std::string_view advice) {
+  std::string text = fmt::format("no {} among the files; {}", asked_for, advice);
+  const auto left_out = std::find_if(files.notes.begin(), files.notes.end(), [](const Note& note) {
+    return note.severity == Severity::error;
+  });
+  if (left_out != files.notes.end()) {
+    text += fmt::format(" ({}: {})", left_out->file, left_out->message);
+  }
+  return {ErrorKind::input, std::move(text)};
+}
+
 }  // namespace npuscope::report

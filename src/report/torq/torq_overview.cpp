@@ -78,7 +78,7 @@ Result<TorqOverviews> torq_overviews(const TorqFiles& files,
   for (const auto& path : files.traces) take(overview_of_trace(path));
   if (!all.overviews.empty()) return all;
   if (first) return tl::unexpected(*first);
-  return input_error("no runtime log, annotated table or trace among the files; name one");
+  return tl::unexpected(nothing_among(files, "runtime log, annotated table or trace", "name one"));
 }
 
 Document overview_document(const TorqOverviews& overviews, torq::OverviewStyle style) {

@@ -26,9 +26,10 @@ class Timeline {
       }
     }
     if (out_.profiles.empty()) {
-      return input_error(
-          "no timeline, estimate or runtime log among the files; name a timeline of the compiler, "
-          "or a runtime log with its debug information");
+      return tl::unexpected(
+          nothing_among(files_, "timeline, estimate or runtime log",
+                        "name a timeline of the compiler, or a runtime log with its debug "
+                        "information"));
     }
     if (!estimates_.table.rows.empty()) out_.document.sections.push_back(std::move(estimates_));
     return std::move(out_);
