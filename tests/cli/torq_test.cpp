@@ -105,11 +105,12 @@ TEST_F(Torq, OverviewInOtherForms) {
 // It said that there was no log among the files, not what had become of the one that was named.
 TEST_F(Torq, ALogThatIsNoneIsNamedWhereNothingElseIsThere) {
   const std::string log = put("runtime.csv", "");
-  for (const char* command : {"overview", "timeline"}) {
-    const Outcome outcome = run_npuscope({"torq", command, log});
-    EXPECT_EQ(outcome.status, 3);
-    EXPECT_THAT(outcome.errors, HasSubstr(" among the files; name "));
-    EXPECT_THAT(outcome.errors, HasSubstr("(" + log + ": is no timeline, runtime log"));
+  for (const auto& [command, other] :
+       {std::pair{"overview", "debug_info"}, {"timeline", "annotated.csv"}}) {
+    const Outcome outcome = run_npuscope({"torq", command, log, data + other});
+    EXPECT_EQ(outcome.status, 3) << command;
+    EXPECT_THAT(outcome.errors, HasSubstr(" among the files; name ")) << command;
+    EXPECT_THAT(outcome.errors, HasSubstr("(" + log + ": is no timeline, runtime log")) << command;
   }
 }
 

@@ -144,12 +144,12 @@ class Timeline {
            each.measured_us / 1e6, each.first_us / 1e6, each.estimated_cycles, at_clock / 1e6,
            (each.measured_us - at_clock) / 1e6, ratio(each.measured_us, at_clock)});
     }
-    section.remarks = {
-        fmt::format("measured is from the begin of NSS_START to the end of NSS_WAIT, the host's "
-                    "calls included: the median of all runs but the first. estimated is the "
-                    "compiler's cost model, at {} MHz because --mhz says so. beyond is measured "
-                    "less estimated; the worst come first.",
-                    mhz_)};
+    section.remarks = {fmt::format(
+        "measured is from the begin of NSS_START to the end of NSS_WAIT, the host's "
+        "calls included: the median of all runs but the first, or the only one. estimated is the "
+        "compiler's cost model, at {} MHz because --mhz says so. beyond is measured "
+        "less estimated; the worst come first.",
+        mhz_)};
     if (programs.empty()) {
       section.remarks = {
           "no program has both: a time in the log, and an estimate in the debug information, which "
