@@ -230,6 +230,48 @@ TEST(LargeTensors, GoFromAProductThroughTheRowBehindItBeforeTheyLeave) {
   EXPECT_GT(kernels(network)["elementsigmoid"], 10);
 }
 
+// Products of all sizes, with rows of all forms behind them, on some cores: whatever is tiled
+// together, all of it is computed once and no two tasks collide.
+TEST(LargeTensors, GoThroughRandomRowsBehindRandomProducts) {
+  std::mt19937 random(4);
+  const auto pick = [&](std::initializer_list<int> choices) {
+    return *(choices.begin() + random() % choices.size());
+  };
+  for (int round = 0; round < 200; ++round) {
+    const int rows = pick({100, 1000, 4096, 9000}), depth = pick({64, 500, 2048});
+    const int columns = pick({96, 1000, 4096});
+    std::vector<std::string> made{"m"};
+    std::string body;
+    for (int i = 0, operators = pick({1, 2, 5}); i < operators; ++i) {
+      const std::string name = i + 1 == operators ? "y" : fmt::format("v{}", i);
+      const std::string& last = made.back();
+      const std::string& other = made[random() % made.size()];
+      body += random() % 2 == 0 ? fmt::format("{} = Sigmoid ({})\n", name, last)
+                                : fmt::format("{} = Add ({}, {})\n", name, last, other);
+      made.push_back(name);
+    }
+    const std::string text = fmt::format(R"(
+      <ir_version: 8, opset_import: ["" : 13]>
+      product (float[{0},{1}] x) => (float[{0},{2}] y) {{
+        ws = Constant <value_ints = [{1},{2}]> ()
+        w = ConstantOfShape (ws)
+        m = MatMul (x, w)
+        {3} }})",
+                                         rows, depth, columns, body);
+    const CompileOptions options = options_for(1 + random() % 4);
+    SCOPED_TRACE(fmt::format("{} cores\n{}", options.cores, text));
+    const Graph graph = parsed(text);
+    const auto network = compiled(graph, options);
+    const std::uint64_t result = std::uint64_t(rows) * std::uint64_t(columns) * 2;
+    const std::uint64_t elementwise =
+        bytes_put_out(network, "elementsigmoid") + bytes_put_out(network, "elementadd");
+    EXPECT_EQ(elementwise, result * (made.size() - 1));
+    const CollisionCheck check = check_collisions(graph, options);
+    EXPECT_EQ(check.collisions, 0u);
+    EXPECT_EQ(check.early_ddr_reads, 0u);
+  }
+}
+
 // Somebody else needs what the product makes, so it has to be there whole.
 TEST(LargeTensors, StayWholeForOthersBehindAProduct) {
   const auto network = compiled(parsed(R"(
