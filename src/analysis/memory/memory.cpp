@@ -10,6 +10,7 @@
 
 #include "analysis/memory/memory_groups.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/base/counting_sort.hpp"
 #include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
@@ -283,37 +284,22 @@ void MemoryAnalysis::make_roofs_of_profile() {
                             std::uint32_t(std::max<std::size_t>(1, cores.size())));
 }
 
-// A counting sort by group.
 void MemoryAnalysis::sort_rows() {
   const Spans& spans = profile_.spans;
-  const std::size_t groups = groups_.rows.size();
-  const auto parts = ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * groups));
-  std::vector<std::vector<std::uint32_t>> next(parts.size());
-  parallel_for(parts.size(), [&](std::size_t part) {
-    next[part].assign(groups, 0);
-    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
-      if (counts(row)) next[part][groups_.of(spans.op[row])] += 1;
-    }
+  CountingSort by_group(spans.size(), groups_.rows.size(), [&](std::size_t row) {
+    return counts(row) ? groups_.of(spans.op[row]) : counting_sort_leaves_out;
   });
-  std::uint32_t place = 0;
-  for (std::size_t group = 0; group < groups; ++group) {
-    first_.push_back(place);
-    for (auto& of_part : next) place += std::exchange(of_part[group], place);
-  }
-  first_.push_back(place);
-  sorted_.resize(place);
-  parallel_for(parts.size(), [&](std::size_t part) {
-    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
-      if (!counts(row)) continue;
-      const auto [begin, end] = interval_of(spans, row);
-      sorted_[next[part][groups_.of(spans.op[row])]++] = {begin,
-                                                          end,
-                                                          std::uint32_t(row),
-                                                          inference_of(row),
-                                                          spans.op[row],
-                                                          spans.kind[row],
-                                                          engine_at(profile_, engine_of_op_, row)};
-    }
+  first_ = by_group.first();
+  sorted_.resize(by_group.size());
+  by_group.place([&](std::size_t row, std::uint32_t place) {
+    const auto [begin, end] = interval_of(spans, row);
+    sorted_[place] = {begin,
+                      end,
+                      std::uint32_t(row),
+                      inference_of(row),
+                      spans.op[row],
+                      spans.kind[row],
+                      engine_at(profile_, engine_of_op_, row)};
   });
 }
 
@@ -354,7 +340,7 @@ std::vector<Cell> MemoryAnalysis::cells_of(std::size_t group) {
     Cell& cell = cells.emplace_back(Cell{first->inference});
     // In the order of rows, in which what was moved lies.
     for (auto span = first; span != last; ++span) add_span(cell, *span);
-    cell.active = active_of({first, last});
+    if (options_.active_of_rows) cell.active = active_of({first, last});
     first = last;
   }
   if (table_.first_apart && !cells.empty() &&

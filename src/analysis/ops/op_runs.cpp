@@ -4,41 +4,36 @@
 #include <utility>
 
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/base/counting_sort.hpp"
 #include "npuscope/base/parallel.hpp"
+#include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {
 namespace {
 
 bool is_run(SpanKind kind) { return role_of(kind) == Role::work || kind == SpanKind::async; }
 
-// Some of the spans that are runs or parts of one, by their op (a counting sort); last those
-// without.
+// Some of the spans that are runs or parts of one, by their op; last those without.
 struct RowsByOp {
   template <class IsWanted>  // of an op's number and a row
   RowsByOp(const Profile& profile, const IsWanted& is_wanted) {
     const Spans& spans = profile.spans;
     const std::size_t ops = profile.ops.size();
-    const auto place = [&](std::size_t row) {
-      return std::min<std::size_t>(index_of(spans.op[row]), ops);
-    };
-    first.assign(ops + 2, 0);
-    for (std::size_t row = 0; row < spans.size(); ++row) {
-      if (is_run(spans.kind[row]) && is_wanted(place(row), row)) first[place(row) + 1] += 1;
-    }
-    for (std::size_t op = 0; op <= ops; ++op) first[op + 1] += first[op];
-    rows.resize(first.back());
-    std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
-    for (std::size_t row = 0; row < spans.size(); ++row) {
-      if (!is_run(spans.kind[row]) || !is_wanted(place(row), row)) continue;
-      rows[next[place(row)]++] = std::uint32_t(row);
-    }
+    CountingSort by_op(spans.size(), ops + 1, [&](std::size_t row) {
+      const auto op = std::uint32_t(std::min<std::size_t>(index_of(spans.op[row]), ops));
+      return is_run(spans.kind[row]) && is_wanted(op, row) ? op : counting_sort_leaves_out;
+    });
+    first = by_op.first();
+    rows.resize(by_op.size());
+    by_op.place([&](std::size_t row, std::uint32_t at) { rows[at] = std::uint32_t(row); });
   }
 
   std::span<const std::uint32_t> of(std::size_t op) const {
     return std::span(rows).subspan(first[op], first[op + 1] - first[op]);
   }
 
-  std::vector<std::uint32_t> first, rows;
+  std::vector<std::uint32_t> first;
+  Column<std::uint32_t> rows;
 };
 
 // How much of a set lies before a moment.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "npuscope/analysis/statistics.hpp"
+#include "npuscope/base/counting_sort.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -44,14 +45,12 @@ OpSums::OpSums(const Profile& profile, const std::vector<std::int64_t>& own,
 }
 
 void OpSums::sort_rows() {
-  const std::size_t spans = profile_.spans.size();
-  first_.assign(keys_.count() + 1, 0);
-  std::vector<std::uint32_t> group(spans);
-  for (std::size_t row = 0; row < spans; ++row) first_[(group[row] = keys_.of(row)) + 1] += 1;
-  for (std::size_t i = 1; i < first_.size(); ++i) first_[i] += first_[i - 1];
-  rows_.resize(spans);
-  std::vector<std::uint32_t> next(first_.begin(), first_.end() - 1);
-  for (std::size_t row = 0; row < spans; ++row) rows_[next[group[row]]++] = std::uint32_t(row);
+  static_assert(OpKeys::none == counting_sort_leaves_out);
+  CountingSort by_group(profile_.spans.size(), keys_.count(),
+                        [&](std::size_t row) { return keys_.of(row); });
+  first_ = by_group.first();
+  rows_.resize(by_group.size());
+  by_group.place([&](std::size_t row, std::uint32_t place) { rows_[place] = std::uint32_t(row); });
 }
 
 void OpSums::add(OpColumn column, Source source) {

@@ -14,6 +14,7 @@
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_runs.hpp"
+#include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {
 
@@ -65,7 +66,8 @@ class OpSums {
   std::vector<OpColumn> columns_;
   std::vector<Source> sources_;
   std::uint64_t columns_left_ = 0;
-  std::vector<std::uint32_t> first_, rows_;
+  std::vector<std::uint32_t> first_;  // of each group in rows_; one more
+  Column<std::uint32_t> rows_;
 };
 
 }  // namespace npuscope::analysis
