@@ -20,12 +20,15 @@ std::vector<RowRange> ranges_of(std::size_t rows, std::size_t least) {
 #ifndef __SANITIZE_THREAD__
 
 #include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
 
 namespace npuscope {
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
   tbb::parallel_for(std::size_t{0}, count, body);
 }
+
+std::size_t workers() { return std::size_t(tbb::this_task_arena::max_concurrency()); }
 
 }  // namespace npuscope
 
@@ -39,13 +42,15 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& bod
 
 namespace npuscope {
 
+std::size_t workers() { return 4; }
+
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body) {
   std::atomic<std::size_t> next{0};
   const auto work = [&] {
     for (std::size_t i = next++; i < count; i = next++) body(i);
   };
   std::vector<std::jthread> helpers;
-  for (std::size_t i = 1; i < std::min<std::size_t>(count, 4); ++i) helpers.emplace_back(work);
+  for (std::size_t i = 1; i < std::min(count, workers()); ++i) helpers.emplace_back(work);
   work();
 }
 

@@ -10,6 +10,9 @@ namespace npuscope {
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 
+// How many calls of the body run at once, at most.
+std::size_t workers();
+
 // Rows from first to last, of which each part is looked at by a thread of its own.
 struct RowRange {
   std::size_t first = 0, last = 0;

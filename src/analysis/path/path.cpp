@@ -107,12 +107,11 @@ const PathBasis& PathAnalysis::basis() const { return graph_->basis; }
 
 CriticalPath PathAnalysis::observed() const {
   const PathGraph& graph = *graph_;
-  const NodeScale scale(graph);
-  const Schedule schedule = observed_schedule(graph);
+  const Schedule schedule(graph);
   CriticalPath path;
   path.begin = graph.timeline.begin;
   path.wall = length_of(graph.timeline);
-  path.steps = steps_of(graph, schedule, path_through(graph, scale, schedule));
+  path.steps = steps_of(schedule, path_through(schedule));
   fill_gap_parts(graph, path.steps);
   for (const PathStep& step : path.steps) {
     path.work += step.duration;
@@ -155,7 +154,8 @@ ExecutionTimes PathAnalysis::executions() const {
     for (auto i = graph.first_link[node]; i < graph.first_link[node + 1]; ++i) {
       const PathLink& link = graph.links[i];
       if (link.from == PathGraph::none) continue;
-      const std::int64_t latency = graph.released_by(link, node) - graph.end[link.from];
+      const std::int64_t latency =
+          link.leaves_midst ? graph.start[node] - graph.end[link.from] : graph.latency_of(link);
       latest[link.from] = std::min(latest[link.from], release - latency);
     }
   }

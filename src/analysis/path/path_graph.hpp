@@ -28,6 +28,7 @@ struct PathLink {      // without values at first, for the sake of Column
   Reason reason;
   std::uint8_t latency;  // class of it
   bool joins;            // into a run_end, or from a run_begin: says nothing by itself
+  bool leaves_midst;     // a flow that leaves before `from` ends
 };
 
 struct PathGraph {
@@ -64,11 +65,13 @@ struct PathGraph {
     return unit_of(node) * 2 + std::size_t(after_barrier[node]);
   }
   std::int64_t unit_latency(std::uint32_t node) const { return unit_latencies[unit_class(node)]; }
+  // From the end of what it comes from, unless it leaves before.
+  std::int64_t latency_of(const PathLink& link) const {
+    return link.joins ? 0 : latencies[link.latency];
+  }
   // When the link lets its target go, in the observation.
   std::int64_t released_by(const PathLink& link, std::uint32_t node) const {
-    if (link.joins) return end[link.from];
-    if (end[link.from] > start[node]) return start[node];  // a flow out of its midst
-    return end[link.from] + latencies[link.latency];
+    return link.leaves_midst ? start[node] : end[link.from] + latency_of(link);
   }
   // How far `from` had run when it released `node`: to its end, or as far as it was then.
   std::int64_t part_of(std::uint32_t from, std::uint32_t node) const {

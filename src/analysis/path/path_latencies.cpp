@@ -1,6 +1,8 @@
 #include "analysis/path/path_latencies.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "analysis/path/path_links.hpp"
 #include "npuscope/base/parallel.hpp"
@@ -26,13 +28,14 @@ class Latencies {
   void run() {
     find_least();
     write();
-    const std::vector<Interval> observed = times_of_runs();
-    find_delays();
-    set_times_of_runs(observed);
-    join(graph_.delay);
+    if (!runs_.empty()) {
+      const std::vector<Interval> observed = times_of_runs();
+      find_delays();
+      set_times_of_runs(observed);
+      join(graph_.delay);
+    }
     find_explained();
-    write();
-    find_delays();
+    if (write() || !runs_.empty()) find_delays();
   }
 
  private:
@@ -70,23 +73,26 @@ class Latencies {
       visit(graph_.end[before], graph_.unit_class(node));
     }
     for_links(node, [&](const PathLink& link) {
-      if (link.joins || graph_.end[link.from] > graph_.start[node]) return;
+      if (link.joins || link.leaves_midst) return;
       visit(graph_.end[link.from], unit_classes_ + link.latency);
     });
   }
 
   // The least gaps, and which classes were the last to end of what some start waited for.
   void find_least() {
-    Column<std::int64_t> latest;
-    latest.resize(graph_.size());
-    for_parts([&](std::uint32_t node, std::size_t) { latest[node] = latest_link(node); });
-    join(latest);
+    Column<std::int64_t> joined;
+    if (!runs_.empty()) {
+      joined.resize(graph_.size());
+      for_parts([&](std::uint32_t node, std::size_t) { joined[node] = latest_link(node); });
+      join(joined);
+    }
     std::vector<std::vector<Least>> of_parts(parts_.size(), least_);
     for_parts([&](std::uint32_t node, std::size_t part) {
+      const std::int64_t latest = joined.empty() ? latest_link(node) : joined[node];
       for_constraints(node, [&](std::int64_t end, std::size_t of_class) {
         Least& least = of_parts[part][of_class];
         least.gap = std::min(least.gap, graph_.start[node] - end);
-        least.binds = least.binds || end == latest[node];
+        least.binds = least.binds || end == latest;
       });
     });
     for (const std::vector<Least>& of_part : of_parts) {
@@ -103,6 +109,7 @@ class Latencies {
     for (const Least& least : least_) longest = std::max(longest, least.latency());
     std::vector<std::vector<char>> of_parts(parts_.size(), std::vector<char>(least_.size(), false));
     for_parts([&](std::uint32_t node, std::size_t part) {
+      if (runs_.empty()) graph_.delay[node] = delay_of(node);
       if (graph_.delay[node] <= 0) return;
       for_constraints(node, [&](std::int64_t end, std::size_t of_class) {
         const std::int64_t gap = least_[of_class].gap;
@@ -127,7 +134,6 @@ class Latencies {
 
   // The larger value of an op's run_begin and of the executions that begin first.
   void join(Column<std::int64_t>& values) const {
-    if (runs_.empty()) return;
     const auto for_joins = [&](std::uint32_t node, const auto& visit) {
       for_links(node, [&](const PathLink& link) {
         if (link.joins && graph_.kind[link.from] == NodeKind::run_begin) visit(link.from);
@@ -150,13 +156,16 @@ class Latencies {
     }
   }
 
-  void write() {
-    graph_.unit_latencies.clear();
-    graph_.latencies.clear();
-    for (std::size_t i = 0; i < least_.size(); ++i) {
-      auto& latencies = i < unit_classes_ ? graph_.unit_latencies : graph_.latencies;
-      latencies.push_back(least_[i].latency());
-    }
+  // Whether any latency changed.
+  bool write() {
+    std::vector<std::int64_t> latencies;
+    for (const Least& least : least_) latencies.push_back(least.latency());
+    const auto of_links = latencies.begin() + std::ptrdiff_t(unit_classes_);
+    const auto before = std::pair(std::move(graph_.unit_latencies), std::move(graph_.latencies));
+    graph_.unit_latencies.assign(latencies.begin(), of_links);
+    graph_.latencies.assign(of_links, latencies.end());
+    return std::tie(before.first, before.second) !=
+           std::tie(graph_.unit_latencies, graph_.latencies);
   }
 
   std::vector<Interval> times_of_runs() const {
@@ -183,6 +192,11 @@ class Latencies {
     return last;
   }
 
+  std::int64_t delay_of(std::uint32_t node) const {
+    const auto last = released(node);
+    return last ? graph_.start[node] - *last : 0;
+  }
+
   // What the constraints and their latencies leave of each start. Times of runs follow from one
   // another and from what was observed, delays from both.
   void find_delays() {
@@ -190,8 +204,7 @@ class Latencies {
       graph_.start[node] = graph_.end[node] = released(node).value_or(graph_.start[node]);
     }
     for_parts([&](std::uint32_t node, std::size_t) {
-      const auto last = is_run(node) ? std::nullopt : released(node);
-      graph_.delay[node] = last ? graph_.start[node] - *last : 0;
+      graph_.delay[node] = is_run(node) ? 0 : delay_of(node);
     });
   }
 

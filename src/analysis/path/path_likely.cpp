@@ -1,6 +1,7 @@
 #include "npuscope/analysis/path_likely.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
@@ -72,6 +73,43 @@ class Ends {
   std::vector<Last> last_;
 };
 
+// Which parts of the path's time any of the moments is close behind: most spans end in none, and so
+// need not be looked up.
+class Nearby {
+ public:
+  Nearby(const CriticalPath& path, std::int64_t within)
+      : begin_(path.begin), within_(within), shift_(shift_for(path.wall)) {
+    is_near_.assign(std::size_t(std::max<std::int64_t>(path.wall, 0) >> shift_) + 1, false);
+  }
+
+  void add(const std::vector<std::int64_t>& moments) {  // in order of time
+    std::size_t next = 0;
+    for (const std::int64_t moment : moments) {
+      const std::size_t first = part_of(saturating_subtract(moment, within_));
+      next = std::max(next, first);
+      for (; next <= part_of(moment); ++next) is_near_[next] = true;
+    }
+  }
+
+  bool has(std::int64_t end) const { return is_near_[part_of(end)]; }
+
+ private:
+  static int shift_for(std::int64_t wall) {
+    constexpr int most_bits = 17;
+    return std::max(
+        0, int(std::bit_width(std::uint64_t(std::max<std::int64_t>(wall, 0)))) - most_bits);
+  }
+  // Of times beyond the path, its first or last part.
+  std::size_t part_of(std::int64_t time) const {
+    const std::int64_t since = std::max<std::int64_t>(saturating_subtract(time, begin_), 0);
+    return std::min(std::size_t(since >> shift_), is_near_.size() - 1);
+  }
+
+  std::int64_t begin_, within_;
+  int shift_;
+  std::vector<char> is_near_;
+};
+
 std::vector<std::int64_t> evenly_spread(const CriticalPath& path) {
   std::vector<std::int64_t> moments;
   for (std::size_t i = 0; i < moments_tried; ++i) {
@@ -95,8 +133,12 @@ LikelyReasons likely_reasons(const Profile& profile, const CriticalPath& path,
     starts.push_back(path.steps[i].start);
   }
   if (steps.empty()) return likely;
+  std::vector<std::int64_t> anywhere = evenly_spread(path);
+  Nearby nearby(path, likely.within);
+  nearby.add(starts);
+  nearby.add(anywhere);
   Ends before_steps(std::move(starts), likely.within);
-  Ends before_any(evenly_spread(path), likely.within);
+  Ends before_any(std::move(anywhere), likely.within);
   const Spans& spans = profile.spans;
   const auto parts = ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * steps.size()));
   std::vector<std::pair<Ends, Ends>> of_parts(parts.size(), {before_steps, before_any});
@@ -106,6 +148,7 @@ LikelyReasons likely_reasons(const Profile& profile, const CriticalPath& path,
       if (role_of(spans.kind[row]) != Role::work || spans.duration[row] <= 0) continue;
       if (instance && spans.instance[row] != *instance) continue;
       const Interval span = interval_of(spans, row);
+      if (!nearby.has(span.end)) continue;
       of_steps.take(std::uint32_t(row), span, spans.unit[row],
                     [&](std::size_t place) { return path.steps[steps[place]].unit; });
       of_any.take(std::uint32_t(row), span, spans.unit[row],

@@ -21,6 +21,12 @@ Reason reason_of(EdgeKind kind) {
 
 }  // namespace
 
+PathLinks::PathLinks(const Profile& profile, const PathNodes& nodes, PathGraph& graph)
+    : profile_(profile), nodes_(nodes), graph_(graph) {
+  for (const Unit& unit : profile.units) where_.push_back({unit.device, unit.core, true});
+  where_.emplace_back();
+}
+
 LooseLinks PathLinks::make() {
   find_runs();
   find_barriers();
@@ -43,18 +49,15 @@ void PathLinks::push(const LooseLink& link) {
   segments_.back().links.push_back(link);
 }
 
-std::uint8_t PathLinks::latency_class(Reason reason, Place from, Place to, bool transfer,
-                                      bool barrier) const {
-  const std::size_t units = profile_.units.size();
-  const std::size_t a = std::min<std::size_t>(index_of(from.unit), units);
-  const std::size_t b = std::min<std::size_t>(index_of(to.unit), units);
-  std::size_t distance = 3;  // another device, or not known
-  if (a < units && b < units && profile_.units[a].device == profile_.units[b].device) {
-    distance = profile_.units[a].core == profile_.units[b].core ? 1 : 2;
-    const bool one_queue = from.queue != Engine::none && from.queue == to.queue;
-    if (a == b || (distance == 1 && one_queue)) distance = 0;
-  }
-  return std::uint8_t(std::size_t(reason) * 16 + distance * 4 + transfer * 2 + barrier);
+// Nearer than 3, from unit to unit: of one unit or queue, one core, one device.
+inline std::size_t PathLinks::distance(Place from, Place to) const {
+  const Where a = where_[std::min<std::size_t>(index_of(from.unit), where_.size() - 1)];
+  const Where b = where_[std::min<std::size_t>(index_of(to.unit), where_.size() - 1)];
+  if (!a.known || !b.known || a.device != b.device) return 3;
+  const bool one_queue = from.queue != Engine::none && from.queue == to.queue;
+  if (from.unit == to.unit) return 0;
+  if (a.core != b.core) return 2;
+  return one_queue ? 0 : 1;
 }
 
 PathLinks::Place PathLinks::place_of(std::uint32_t node) const {
@@ -66,7 +69,7 @@ void PathLinks::add(std::uint32_t from, std::uint32_t to, Reason reason, const R
   const bool transfer = run != nullptr ? run->transfers : nodes_.is_transfer(graph_.row[from]);
   const bool barrier = run != nullptr && run->has_barrier;
   const auto latency = latency_class(reason, place_of(from), place_of(to), transfer, barrier);
-  push({to, {from, reason, latency, false}});
+  push({to, {from, reason, latency, false, graph_.end[from] > graph_.start[to]}});
 }
 
 void PathLinks::link_edges() {
@@ -161,7 +164,7 @@ bool PathLinks::link_stepwise(const Edge& edge, std::vector<LooseLink>& links) c
     const auto latency =
         latency_class(reason, {producer.unit, producer.queue}, {consumer.unit, consumer.queue},
                       runs_[from].transfers, runs_[from].has_barrier);
-    links.push_back({consumer.first_node, {producer.last_node, reason, latency, false}});
+    links.push_back({consumer.first_node, {producer.last_node, reason, latency, false, false}});
   }
   return ended > 0;
 }

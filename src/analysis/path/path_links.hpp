@@ -17,8 +17,7 @@ using LooseLinks = std::vector<std::vector<LooseLink>>;  // one after the other
 // gives the links beyond those of the units, in the order in which they count for a node.
 class PathLinks {
  public:
-  PathLinks(const Profile& profile, const PathNodes& nodes, PathGraph& graph)
-      : profile_(profile), nodes_(nodes), graph_(graph) {}
+  PathLinks(const Profile& profile, const PathNodes& nodes, PathGraph& graph);
 
   LooseLinks make();
 
@@ -71,13 +70,21 @@ class PathLinks {
     Engine queue;
   };
   Place place_of(std::uint32_t node) const;
+  std::size_t distance(Place from, Place to) const;
   std::uint8_t latency_class(Reason reason, Place from, Place to, bool transfer,
-                             bool barrier) const;
+                             bool barrier) const {
+    return std::uint8_t(std::size_t(reason) * 16 + distance(from, to) * 4 + transfer * 2 + barrier);
+  }
 
   const Profile& profile_;
   const PathNodes& nodes_;
   PathGraph& graph_;
-  std::vector<Run> runs_;  // by op
+  struct Where {
+    std::uint32_t device = 0, core = 0;
+    bool known = false;
+  };
+  std::vector<Where> where_;  // by unit; one more for what has none
+  std::vector<Run> runs_;     // by op
   std::vector<bool> has_edge_in_;
   std::vector<std::uint32_t> landed_;  // rows of waits with a landing
   // By op, by end, places in PathNodes::of_op(); only of those that edges are followed from.

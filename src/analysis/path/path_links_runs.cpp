@@ -118,7 +118,7 @@ std::uint32_t PathLinks::run_end(std::size_t op) {
   run.end_node = std::uint32_t(graph_.size());
   graph_.add(executions.front().row, NodeKind::run_end, run.end);
   for (const Execution& each : executions) {
-    push({run.end_node, {each.last_node, Reason::start, 0, true}});
+    push({run.end_node, {each.last_node, Reason::start, 0, true, false}});
   }
   return run.end_node;
 }
@@ -133,7 +133,7 @@ std::uint32_t PathLinks::run_begin(std::size_t op) {
                                   [](const Execution& each) { return !each.is_transfer(); });
   for (const Execution& each : executions) {
     if (issued && each.is_transfer()) continue;
-    push({each.first_node, {run.begin_node, Reason::start, 0, true}});
+    push({each.first_node, {run.begin_node, Reason::start, 0, true, false}});
   }
   return run.begin_node;
 }
@@ -186,7 +186,7 @@ void PathLinks::pass_on(std::size_t op, std::span<const std::uint32_t> sources) 
     run.transfers = run.transfers || runs_[from].transfers;
     run.has_barrier = run.has_barrier || runs_[from].has_barrier;
     run.passes = true;
-    push({run.end_node, {source, Reason::start, 0, true}});
+    push({run.end_node, {source, Reason::start, 0, true, false}});
   }
   if (run.passes) graph_.start[run.end_node] = graph_.end[run.end_node] = run.end;
 }

@@ -69,7 +69,7 @@ void PathLinks::link_named(std::span<const std::uint32_t> ops) {
 
 void PathLinks::add_landing(std::uint32_t row) {
   const auto [landing, wait] = nodes_.of_row(row);
-  push({wait, {landing, Reason::dma_wait, 0, true}});
+  push({wait, {landing, Reason::dma_wait, 0, true, false}});
   landed_.push_back(row);
 }
 

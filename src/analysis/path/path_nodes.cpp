@@ -7,6 +7,7 @@
 
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/base/counting_sort.hpp"
 #include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
@@ -268,40 +269,24 @@ void PathNodes::add() {
   find_executions();
 }
 
-// A counting sort by op, and then each op's by start.
+// By op, and those of each by start.
 void PathNodes::find_executions() {
   const std::size_t ops = profile_.ops.size();
   const auto spans = by_unit_->all();
-  const auto counts = [&](const SpanOfUnit& span) {
-    return index_of(span.op) < ops &&
-           (role_of(span.kind) == Role::work || span.kind == SpanKind::dma_wait);
-  };
-  const auto parts = ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * ops));
-  std::vector<std::vector<std::uint32_t>> next(parts.size());
-  parallel_for(parts.size(), [&](std::size_t part) {
-    next[part].assign(ops, 0);
-    for (std::size_t place = parts[part].first; place < parts[part].last; ++place) {
-      if (counts(spans[place])) next[part][index_of(spans[place].op)] += 1;
-    }
+  CountingSort by_op(spans.size(), ops, [&](std::size_t place) {
+    const SpanOfUnit& span = spans[place];
+    const bool counts = role_of(span.kind) == Role::work || span.kind == SpanKind::dma_wait;
+    return counts && index_of(span.op) < ops ? index_of(span.op) : counting_sort_leaves_out;
   });
-  first_of_op_.assign(ops + 1, 0);
-  std::uint32_t place_of_op = 0;
-  for (std::size_t op = 0; op < ops; ++op) {
-    first_of_op_[op] = place_of_op;
-    for (auto& of_part : next) place_of_op += std::exchange(of_part[op], place_of_op);
-  }
-  first_of_op_[ops] = place_of_op;
-  executions_.resize(place_of_op);
-  parallel_for(parts.size(), [&](std::size_t part) {
-    for (std::size_t place = parts[part].first; place < parts[part].last; ++place) {
-      const SpanOfUnit& span = spans[place];
-      if (!counts(span)) continue;
-      const auto [begin, end] = interval(span);
-      const NodeRange nodes = of_place_.empty() ? no_nodes : of_place_[place];
-      executions_[next[part][index_of(span.op)]++] = {
-          begin,     end,         span.row, nodes.first, nodes.last, profile_.spans.unit[span.row],
-          span.kind, Engine::none};
-    }
+  first_of_op_ = by_op.first();
+  executions_.resize(by_op.size());
+  by_op.place([&](std::size_t place, std::uint32_t at) {
+    const SpanOfUnit& span = spans[place];
+    const auto [begin, end] = interval(span);
+    const NodeRange nodes = of_place_.empty() ? no_nodes : of_place_[place];
+    executions_[at] = {begin,       end,         span.row,
+                       nodes.first, nodes.last,  profile_.spans.unit[span.row],
+                       span.kind,   Engine::none};
   });
   parallel_for(ops, [&](std::size_t op) { sort_executions(op); });
 }

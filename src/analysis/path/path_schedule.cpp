@@ -2,130 +2,103 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <tuple>
-
-#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {
 
 constexpr std::uint32_t none = PathGraph::none;
 
-double release(const PathGraph& graph, const NodeScale& scale, const Schedule& schedule,
-               const PathLink& link, std::uint32_t node) {
-  if (link.joins) return schedule.end[link.from];
-  if (graph.end[link.from] > graph.start[node]) {  // a flow out of its midst
-    const double part = double(graph.part_of(link.from, node));
-    return schedule.start[link.from] + part * scale.of(link.from);
-  }
-  return schedule.end[link.from] + double(graph.latencies[link.latency]);
+}  // namespace
+
+Schedule::Schedule(const PathGraph& graph) : graph_(graph), scale_(graph) {
+  for (std::uint32_t node = 0; node < graph.size(); ++node) take_if_last(node);
 }
 
-// What lets a node go last.
-struct Binding {
-  std::uint32_t from = none;
-  Reason reason = Reason::start;
-  double time = 0;
-};
+Schedule::Schedule(const PathGraph& graph, const NodeScale& scale) : graph_(graph), scale_(scale) {
+  ends_.resize(graph.size());
+  for (std::uint32_t node = 0; node < graph.size(); ++node) {
+    ends_[node] = released(node) + double(graph.delay[node]) + length(node);
+    take_if_last(node);
+  }
+}
 
-Binding binding_of(const PathGraph& graph, const NodeScale& scale, const Schedule& schedule,
-                   std::uint32_t node) {
+// The time of its binding; without one, that of the observation.
+inline double Schedule::released(std::uint32_t node) const {
+  constexpr double never = -std::numeric_limits<double>::infinity();
+  const std::uint32_t before = graph_.unit_before[node];
+  double last = before != none ? ends_[before] + double(graph_.unit_latency(node)) : never;
+  for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
+    const PathLink& link = graph_.links[i];
+    if (link.from != none) last = std::max(last, release(link, node));
+  }
+  return last == never ? double(graph_.start[node]) : last;
+}
+
+inline double Schedule::release(const PathLink& link, std::uint32_t node) const {
+  if (!link.leaves_midst) return end(link.from) + double(graph_.latency_of(link));
+  return start(link.from) + double(graph_.part_of(link.from, node)) * scale_.of(link.from);
+}
+
+Schedule::Binding Schedule::binding_of(std::uint32_t node) const {
   Binding binding;
-  for (auto i = graph.first_link[node]; i < graph.first_link[node + 1]; ++i) {
-    const PathLink& link = graph.links[i];
+  for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
+    const PathLink& link = graph_.links[i];
     if (link.from == none) continue;
-    const double time = release(graph, scale, schedule, link, node);
+    const double time = release(link, node);
     if (binding.from != none && time <= binding.time) continue;
     binding = {link.from, link.reason, time};
   }
-  if (const std::uint32_t before = graph.unit_before[node]; before != none) {
-    const double time = schedule.end[before] + double(graph.unit_latency(node));
+  if (const std::uint32_t before = graph_.unit_before[node]; before != none) {
+    const double time = end(before) + double(graph_.unit_latency(node));
     if (binding.from == none || time > binding.time) binding = {before, Reason::unit, time};
   }
   return binding;
 }
 
-Schedule schedule_for(const PathGraph& graph) {
-  Schedule schedule;
-  schedule.start.resize(graph.size());
-  schedule.end.resize(graph.size());
-  return schedule;
-}
-
 // Of those that end at once the longest, of such the one whose unit and row come first.
-bool is_later(const PathGraph& graph, const Schedule& schedule, std::uint32_t node,
-              std::uint32_t other) {
-  if (schedule.end[node] != schedule.end[other]) return schedule.end[node] > schedule.end[other];
-  if (schedule.start[node] != schedule.start[other]) {
-    return schedule.start[node] < schedule.start[other];
-  }
-  return std::tuple(graph.unit_of(node), graph.row[node], node) <
-         std::tuple(graph.unit_of(other), graph.row[other], other);
+bool Schedule::is_later(std::uint32_t node, std::uint32_t other) const {
+  if (end(node) != end(other)) return end(node) > end(other);
+  if (start(node) != start(other)) return start(node) < start(other);
+  return std::tuple(graph_.unit_of(node), graph_.row[node], node) <
+         std::tuple(graph_.unit_of(other), graph_.row[other], other);
 }
 
-void take_if_last(const PathGraph& graph, std::uint32_t node, Schedule& schedule) {
-  if (graph.kind[node] != NodeKind::execution) return;
-  if (schedule.last != none && !is_later(graph, schedule, node, schedule.last)) return;
-  schedule.last = node;
-  schedule.last_end = schedule.end[node];
+inline void Schedule::take_if_last(std::uint32_t node) {
+  if (graph_.kind[node] != NodeKind::execution) return;
+  if (last_ != none && end(node) < end(last_)) return;
+  if (last_ == none || is_later(node, last_)) last_ = node;
 }
 
-}  // namespace
-
-Schedule schedule_of(const PathGraph& graph, const NodeScale& scale) {
-  Schedule schedule = schedule_for(graph);
-  for (std::uint32_t node = 0; node < graph.size(); ++node) {
-    const Binding binding = binding_of(graph, scale, schedule, node);
-    const double released = binding.from == none ? double(graph.start[node]) : binding.time;
-    const double duration = double(graph.end[node] - graph.start[node]);
-    schedule.start[node] = released + double(graph.delay[node]);
-    schedule.end[node] = schedule.start[node] + (duration > 0 ? duration * scale.of(node) : 0);
-    take_if_last(graph, node, schedule);
-  }
-  return schedule;
-}
-
-Schedule observed_schedule(const PathGraph& graph) {
-  Schedule schedule = schedule_for(graph);
-  const std::vector<RowRange> parts = ranges_of(graph.size());
-  parallel_for(parts.size(), [&](std::size_t part) {
-    for (std::size_t node = parts[part].first; node < parts[part].last; ++node) {
-      schedule.start[node] = double(graph.start[node]);
-      schedule.end[node] = double(graph.end[node]);
-    }
-  });
-  for (std::uint32_t node = 0; node < graph.size(); ++node) take_if_last(graph, node, schedule);
-  return schedule;
-}
-
-std::vector<PathNode> path_through(const PathGraph& graph, const NodeScale& scale,
-                                   const Schedule& schedule) {
+std::vector<PathNode> path_through(const Schedule& schedule) {
+  const PathGraph& graph = schedule.graph();
   std::vector<PathNode> path;
-  PathNode here{schedule.last, Reason::start, schedule.last_end, 0, 0};
+  PathNode here{schedule.last(), Reason::start, schedule.last_end(), 0, 0};
   while (here.node != none) {
     // Through nodes without length the reason is the first that says something.
     const std::uint32_t node = here.node;
     Reason reason = Reason::start;
     double delay = double(graph.delay[node]), landed = 0;
-    Binding binding = binding_of(graph, scale, schedule, node);
+    Schedule::Binding binding = schedule.binding_of(node);
     while (true) {
       if (reason == Reason::start || reason == Reason::unit) {
         reason = binding.reason == Reason::start ? reason : binding.reason;
       }
       if (binding.from == none || graph.kind[binding.from] == NodeKind::execution) break;
       if (graph.kind[binding.from] == NodeKind::landing) {
-        landed = std::max(landed, schedule.end[binding.from]);
+        landed = std::max(landed, schedule.end(binding.from));
       } else {
         delay += double(graph.delay[binding.from]);
       }
-      binding = binding_of(graph, scale, schedule, binding.from);
+      binding = schedule.binding_of(binding.from);
     }
     here.reason = binding.from == none ? Reason::start : landed > 0 ? Reason::dma_wait : reason;
     here.delay = delay;
     path.push_back(here);
     const std::uint32_t from = binding.from;
-    const double until = from == none ? 0 : std::min(schedule.end[from], schedule.start[node]);
+    const double until = from == none ? 0 : std::min(schedule.end(from), schedule.start(node));
     path.back().in_flight = std::max(0.0, landed - until);
     here = {from, Reason::start, until, 0, 0};
   }
@@ -133,8 +106,8 @@ std::vector<PathNode> path_through(const PathGraph& graph, const NodeScale& scal
   return path;
 }
 
-std::vector<PathStep> steps_of(const PathGraph& graph, const Schedule& schedule,
-                               const std::vector<PathNode>& path) {
+std::vector<PathStep> steps_of(const Schedule& schedule, const std::vector<PathNode>& path) {
+  const PathGraph& graph = schedule.graph();
   std::vector<PathStep> steps;
   steps.reserve(path.size());
   std::int64_t before = 0;
@@ -143,7 +116,7 @@ std::vector<PathStep> steps_of(const PathGraph& graph, const Schedule& schedule,
     step.row = graph.row[each.node];
     step.op = graph.profile->spans.op[step.row];
     step.unit = graph.profile->spans.unit[step.row];
-    const std::int64_t start = std::llround(schedule.start[each.node]);
+    const std::int64_t start = std::llround(schedule.start(each.node));
     const std::int64_t end = std::llround(each.released_next);
     step.start = graph.timeline.begin + start;
     step.duration = end - start;

@@ -9,13 +9,6 @@
 
 namespace npuscope::analysis {
 
-// By node, ticks since the timeline's begin. Whole numbers for the observed durations.
-struct Schedule {
-  Column<double> start, end;
-  double last_end = 0;
-  std::uint32_t last = PathGraph::none;  // the node that ends then
-};
-
 // How much longer or shorter each node takes.
 class NodeScale {
  public:
@@ -42,9 +35,47 @@ class NodeScale {
   bool changes_ = false;
 };
 
-Schedule schedule_of(const PathGraph& graph, const NodeScale& scale);
-// That of the observed durations, which by the delays of the graph is what was observed.
-Schedule observed_schedule(const PathGraph& graph);
+// When nodes start and end, in ticks since the timeline's begin.
+class Schedule {
+ public:
+  // That of the observed durations, which by the delays of the graph is what was observed.
+  explicit Schedule(const PathGraph& graph);
+  Schedule(const PathGraph& graph, const NodeScale& scale);
+
+  // Whole numbers in that of the observed durations.
+  double start(std::uint32_t node) const { return end(node) - length(node); }
+  double end(std::uint32_t node) const {
+    return ends_.empty() ? double(graph_.end[node]) : ends_[node];
+  }
+
+  std::uint32_t last() const { return last_; }  // the node that ends last; none: none
+  double last_end() const { return last_ == PathGraph::none ? 0 : end(last_); }
+
+  // What lets a node go last.
+  struct Binding {
+    std::uint32_t from = PathGraph::none;
+    Reason reason = Reason::start;
+    double time = 0;
+  };
+  Binding binding_of(std::uint32_t node) const;
+
+  const PathGraph& graph() const { return graph_; }
+
+ private:
+  double length(std::uint32_t node) const {
+    const double observed = double(graph_.end[node] - graph_.start[node]);
+    return observed > 0 ? observed * scale_.of(node) : 0;
+  }
+  double released(std::uint32_t node) const;
+  double release(const PathLink& link, std::uint32_t node) const;
+  bool is_later(std::uint32_t node, std::uint32_t other) const;
+  void take_if_last(std::uint32_t node);
+
+  const PathGraph& graph_;
+  NodeScale scale_;
+  Column<double> ends_;  // empty: as observed
+  std::uint32_t last_ = PathGraph::none;
+};
 
 // A node on the path and how it was let go.
 struct PathNode {
@@ -57,11 +88,9 @@ struct PathNode {
 
 // From the first node to the last; executions only. Of constraints that let go at once, a link
 // before the unit, and the first link.
-std::vector<PathNode> path_through(const PathGraph& graph, const NodeScale& scale,
-                                   const Schedule& schedule);
+std::vector<PathNode> path_through(const Schedule& schedule);
 
 // As the steps of a path, in whole ticks; without what the gaps are made of.
-std::vector<PathStep> steps_of(const PathGraph& graph, const Schedule& schedule,
-                               const std::vector<PathNode>& path);
+std::vector<PathStep> steps_of(const Schedule& schedule, const std::vector<PathNode>& path);
 
 }  // namespace npuscope::analysis

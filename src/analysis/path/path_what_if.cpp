@@ -21,15 +21,15 @@ bool makes_faster(const Scaling& scaling) {
 std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling, double limit) {
   double factor = 1;
   for (int round = 0; round < most_rounds; ++round) {
-    const NodeScale scale(graph, scaling, factor), faster(graph, scaling, 0);
-    const Schedule schedule = schedule_of(graph, scale);
-    const double above = schedule.last_end - limit;
-    const std::vector<PathNode> path = path_through(graph, scale, schedule);
+    const NodeScale faster(graph, scaling, 0);
+    const Schedule schedule(graph, NodeScale(graph, scaling, factor));
+    const double above = schedule.last_end() - limit;
+    const std::vector<PathNode> path = path_through(schedule);
     if (above <= 1e-3 * double(path.size())) return 1 / factor;
     double slope = 0;
     for (const PathNode& each : path) {
       if (faster.of(each.node) > 0) continue;
-      slope += (each.released_next - schedule.start[each.node]) / factor;
+      slope += (each.released_next - schedule.start(each.node)) / factor;
     }
     if (!(slope > 0)) return std::nullopt;
     factor -= above / slope;
@@ -41,29 +41,29 @@ std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling,
 }  // namespace
 
 double PathAnalysis::wall_if(const Scaling& scaling) const {
-  return schedule_of(*graph_, NodeScale(*graph_, scaling)).last_end +
+  return Schedule(*graph_, NodeScale(*graph_, scaling)).last_end() +
          double(length_of(graph_->timeline) - graph_->last_end);
 }
 
 WhatIf PathAnalysis::what_if(const Scaling& scaling) const {
   const PathGraph& graph = *graph_;
-  const NodeScale as_it_was(graph), scale(graph, scaling);
-  const Schedule before = observed_schedule(graph), after = schedule_of(graph, scale);
-  const double wall = double(length_of(graph.timeline)), tail = wall - before.last_end;
+  const NodeScale scale(graph, scaling);
+  const Schedule before(graph), after(graph, scale);
+  const double wall = double(length_of(graph.timeline)), tail = wall - before.last_end();
   WhatIf result;
   result.before = wall;
-  result.after = after.last_end + tail;
-  for (const PathNode& each : path_through(graph, as_it_was, before)) {
+  result.after = after.last_end() + tail;
+  for (const PathNode& each : path_through(before)) {
     result.off_the_path +=
-        (each.released_next - before.start[each.node]) * (1 - scale.of(each.node));
+        (each.released_next - before.start(each.node)) * (1 - scale.of(each.node));
   }
   result.limit = result.after;
   if (makes_faster(scaling)) {
-    const double limit = schedule_of(graph, NodeScale(graph, scaling, 0)).last_end;
+    const double limit = Schedule(graph, NodeScale(graph, scaling, 0)).last_end();
     result.limit = limit + tail;
     result.limit_speedup = speedup_to(graph, scaling, limit);
   }
-  result.steps = steps_of(graph, after, path_through(graph, scale, after));
+  result.steps = steps_of(after, path_through(after));
   return result;
 }
 
