@@ -1,7 +1,9 @@
 #include "cli/command.hpp"
+#include "npuscope/base/freed_memory.hpp"
 
 int main(int argc, char** argv) {
   using namespace npuscope::cli;
+  npuscope::keep_freed_memory();
   CLI::App program("npuscope: the inference profiler for NPUs", "npuscope");
   program.set_version_flag("--version", NPUSCOPE_VERSION);
   program.require_subcommand(1);

@@ -1,0 +1,11 @@
+// Every benchmark runs with the memory settings of the program.
+#include "npuscope/base/freed_memory.hpp"
+
+namespace {
+
+const bool is_set = [] {
+  npuscope::keep_freed_memory();
+  return true;
+}();
+
+}  // namespace
