@@ -1,8 +1,7 @@
 // How fast all rules of findings are tried on 5 million spans, each alone and all together; the
 // baseline is the grouping and the nesting that every analysis needs.
-#include <benchmark/benchmark.h>
-
 #include "large_profile.hpp"
+#include "measured.hpp"
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
@@ -24,29 +23,24 @@ DiagnoseOptions options_for(const std::string& rule) {
 }
 
 void baseline(benchmark::State& state) {
-  for (auto _ : state) {
+  bench::measure(state, large(), [] {
     const SpansByUnit by_unit(large());
-    benchmark::DoNotOptimize(own_durations(large(), by_unit));
-  }
+    return own_durations(large(), by_unit);
+  });
 }
 
-void all_rules(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(diagnose(large(), options_for("")));
+void rules(benchmark::State& state, const std::string& rule) {
+  bench::measure(state, large(), [&] { return diagnose(large(), options_for(rule)); });
 }
 
-void one_rule(benchmark::State& state, const std::string& rule) {
-  for (auto _ : state) benchmark::DoNotOptimize(diagnose(large(), options_for(rule)));
-}
-
-BENCHMARK(baseline)->Unit(benchmark::kMillisecond)->UseRealTime();
-BENCHMARK(all_rules)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(baseline)->Unit(benchmark::kMillisecond)->UseManualTime();
 
 const bool registered = [] {
-  for (const RuleText& rule : finding_rules()) {
-    benchmark::RegisterBenchmark(rule.name, one_rule, rule.name)
-        ->Unit(benchmark::kMillisecond)
-        ->UseRealTime();
-  }
+  const auto add = [](const char* name, const char* rule) {
+    benchmark::RegisterBenchmark(name, rules, rule)->Unit(benchmark::kMillisecond)->UseManualTime();
+  };
+  add("all_rules", "");
+  for (const RuleText& rule : finding_rules()) add(rule.name, rule.name);
   return true;
 }();
 

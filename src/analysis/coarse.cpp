@@ -34,12 +34,11 @@ namespace {
 // What was active when, by what is active.
 struct Activity {
   IntervalSet compute, movement, host, other, dma_waits, waits;
-  std::vector<Interval> units;  // the busy intervals of every unit, one after another
 };
 
 // Of all units together, and first of each alone.
 struct ActivityOfUnit {
-  IntervalSet of_domain[4], busy, dma_waits, waits;
+  IntervalSet of_domain[4], dma_waits, waits;
 };
 
 ActivityOfUnit activity_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans) {
@@ -48,7 +47,6 @@ ActivityOfUnit activity_of(const Profile& profile, UnitId unit, std::span<const 
     const Role role = role_of(span.kind);
     if (role == Role::work) {
       append(activity.of_domain[std::size_t(domain_of(profile, unit, span))], span.interval());
-      append(activity.busy, span.interval());
     } else if (role == Role::wait) {
       append(span.kind == SpanKind::dma_wait ? activity.dma_waits : activity.waits,
              span.interval());
@@ -80,9 +78,6 @@ Activity activity_of(const Profile& profile, const SpansByUnit& by_unit) {
   activity.other = of_domain(Domain::other);
   activity.dma_waits = of_all([](ActivityOfUnit& unit) -> IntervalSet& { return unit.dma_waits; });
   activity.waits = of_all([](ActivityOfUnit& unit) -> IntervalSet& { return unit.waits; });
-  for (const ActivityOfUnit& unit : units) {
-    activity.units.insert(activity.units.end(), unit.busy.begin(), unit.busy.end());
-  }
   return activity;
 }
 
@@ -179,7 +174,6 @@ Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
   coarse.movement_active = length_of(activity.movement);
   coarse.host_active = length_of(activity.host);
   divide_wall(activity, coarse);
-  coarse.concurrency = concurrency_of(activity.units);
   coarse.inferences = inference_walls(profile);
   coarse.inferences_per_second = inferences_per_second(profile, coarse.inferences);
   return coarse;

@@ -39,7 +39,8 @@ const std::vector<std::int64_t>& Source::own_durations() const {
 
 const analysis::UnitTable& Source::unit_times() const {
   if (!unit_times_) {
-    unit_times_ = analysis::analyse_units(profile, SpansByUnit(profile), own_durations());
+    unit_times_ = analysis::analyse_units(
+        profile, analysis::busy_of_units(profile, SpansByUnit(profile), own_durations()));
   }
   return *unit_times_;
 }

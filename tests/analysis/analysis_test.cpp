@@ -33,7 +33,7 @@ OpTable ops_of(const Profile& profile, Grouping grouping = Grouping::label) {
 
 UnitTable units_of(const Profile& profile) {
   const SpansByUnit by_unit(profile);
-  return analyse_units(profile, by_unit, own_durations(profile, by_unit));
+  return analyse_units(profile, busy_of_units(profile, by_unit, own_durations(profile, by_unit)));
 }
 
 TEST(OwnDuration, IsWhatNestedSlicesLeave) {
@@ -167,7 +167,6 @@ TEST(Coarse, ThePartsAddUpToTheWall) {
   EXPECT_TRUE(coarse.has_parts());
   EXPECT_EQ(coarse.active, 80);
   EXPECT_EQ(coarse.work, 40 + 30 + 15 + 15);
-  EXPECT_THAT(coarse.concurrency.time_at, ElementsAre(0, 60, 20));
   EXPECT_EQ(coarse.gaps, 1u);
   EXPECT_EQ(coarse.longest_gap, 10);
 }

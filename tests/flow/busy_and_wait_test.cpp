@@ -57,7 +57,9 @@ std::map<Place, Known> known_of(const GeneratedRun& run, const npu::SimulatedInf
 
 analysis::UnitTable table_of(const Profile& profile) {
   const SpansByUnit by_unit(profile);
-  return analysis::analyse_units(profile, by_unit, analysis::own_durations(profile, by_unit));
+  return analysis::analyse_units(
+      profile,
+      analysis::busy_of_units(profile, by_unit, analysis::own_durations(profile, by_unit)));
 }
 
 void expect_known(const analysis::UnitRow& row, const Known& known) {

@@ -178,8 +178,9 @@ TEST(Bytes, OfOpsAndLanesAreTheProgramsInOptraces) {
         seen += all;
       }
       const SpansByUnit by_unit(profile);
-      const auto table =
-          analysis::analyse_units(profile, by_unit, analysis::own_durations(profile, by_unit));
+      const auto table = analysis::analyse_units(
+          profile,
+          analysis::busy_of_units(profile, by_unit, analysis::own_durations(profile, by_unit)));
       const auto lanes = asked_of_lanes(run);
       EXPECT_EQ(table.units.size(), lanes.size());
       for (const analysis::UnitRow& row : table.units) {

@@ -38,7 +38,8 @@ TEST(UnitsAgainstTruth, BusyAndSyncsAreThoseOfTheTasksOfEachThread) {
   const Profile& profile = flow.profiles[0];
   const SpansByUnit by_unit(profile);
   const auto own = analysis::own_durations(profile, by_unit);
-  const auto table = analysis::analyse_units(profile, by_unit, own);
+  const auto table =
+      analysis::analyse_units(profile, analysis::busy_of_units(profile, by_unit, own));
   std::size_t compared = 0;
   std::int64_t waited = 0, counted = 0;
   for (const analysis::UnitRow& row : table.units) {

@@ -263,7 +263,8 @@ TEST(UnitTimes, AreThoseOfTheAnalysis) {
     const SpansByUnit by_unit(profile);
     const auto own = analysis::own_durations(profile, by_unit);
     std::vector<std::string> expected;
-    for (const auto& row : analysis::analyse_units(profile, by_unit, own).units) {
+    for (const auto& row :
+         analysis::analyse_units(profile, analysis::busy_of_units(profile, by_unit, own)).units) {
       const std::uint32_t unit = index_of(row.unit);
       expected.push_back(fmt::format(
           "{}|{}|{}|{}|{}", unit == index_of(UnitId::none) ? "NULL" : fmt::format("{}", unit),

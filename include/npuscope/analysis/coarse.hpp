@@ -58,7 +58,6 @@ struct Coarse {
   std::int64_t movement_active = 0;
   std::int64_t host_active = 0;
   std::int64_t parts[part_count] = {};
-  Concurrency concurrency;       // units working at once
   std::uint64_t gaps = 0;        // intervals without work or wait
   std::int64_t longest_gap = 0;  // the longest of them
   Spread inferences;             // wall of each inference, where spans say of which they are

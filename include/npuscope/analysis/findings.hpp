@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "npuscope/analysis/coarse.hpp"
+#include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/roofline.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/result.hpp"
@@ -102,6 +103,7 @@ struct KnownResults {
   const std::vector<std::int64_t>* own = nullptr;  // own_durations()
   const Coarse* coarse = nullptr;
   const UnitTable* units = nullptr;
+  const Overlap* overlap = nullptr;
 };
 
 struct DiagnoseOptions {

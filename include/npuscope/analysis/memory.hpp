@@ -39,6 +39,7 @@ struct MemoryOptions {
   std::optional<Hertz> rate;    // of the base clock; none: as the profile has it
   std::vector<NodeMacs> model;  // counts before what shapes say
   MemoryGrouping grouping = MemoryGrouping::node;
+  bool active_of_rows = true;  // else it stays 0, and so rows have no placement; takes long
 };
 
 struct MemoryRow {

@@ -48,6 +48,7 @@ struct OpOptions {
   Grouping grouping = Grouping::label;
   std::size_t top = 10;  // rows kept, by what the table is ranked by
   const Rules* rules = nullptr;
+  bool rest = true;  // of rules: a row for what obeys none, too
   // Ops that obey a rule of these are one row, where ops are grouped by what they are.
   const Rules* folded = nullptr;
   // Ops of the HMX that the files give to a reshape ("X_post_reshape") stay there, instead of

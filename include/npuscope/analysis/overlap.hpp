@@ -1,6 +1,6 @@
 // What runs at the same time: which classes of hardware, and how many units.
 //
-//   const Overlap overlap = analyse_overlap(profile, by_unit, own);
+//   const Overlap overlap = analyse_overlap(busy_of_units(profile, by_unit, own));
 //   overlap.of(Engine::hmx, Engine::dma)   // time in which both work
 //   overlap.active(Engine::hmx)            // time in which any HMX works
 //   overlap.concurrency.time_at[2]         // time in which exactly two units work
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "npuscope/analysis/timeline.hpp"
+#include "npuscope/analysis/unit_busy.hpp"
 
 namespace npuscope::analysis {
 
@@ -28,7 +28,6 @@ struct Overlap {
   std::int64_t active(Engine engine) const { return of(engine, engine); }
 };
 
-Overlap analyse_overlap(const Profile& profile, const SpansByUnit& by_unit,
-                        const std::vector<std::int64_t>& own);
+Overlap analyse_overlap(const std::vector<UnitBusy>& units);
 
 }  // namespace npuscope::analysis

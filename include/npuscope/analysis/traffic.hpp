@@ -80,7 +80,10 @@ class OpTraffic {
 
   // Whether anything says what ops, and what spans, moved on this route.
   bool of_ops_known(Route route) const { return total(route).of_ops.has_value(); }
-  bool of_spans_known(Route route) const;
+  bool of_spans_known(Route route) const {
+    const Source& source = sources_[std::size_t(route)];
+    return source.column != nullptr || !source.by_run.empty();
+  }
   bool any_of_ops() const;
   bool any() const;  // at any level
 

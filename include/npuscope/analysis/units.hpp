@@ -1,6 +1,6 @@
 // The low view: how busy each unit was and what it moved.
 //
-//   UnitTable table = analyse_units(profile, by_unit, own);
+//   UnitTable table = analyse_units(profile, busy_of_units(profile, by_unit, own));
 //   table.units[0].busy          // union of its work: nested and overlapping spans count once
 //   table.engines[0].domain      // the busiest unit of the HVX threads: their real time
 //
@@ -16,6 +16,7 @@
 
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/analysis/unit_busy.hpp"
 
 namespace npuscope::analysis {
 
@@ -76,8 +77,7 @@ struct UnitTable {
   const char* traffic_source = "";
 };
 
-UnitTable analyse_units(const Profile& profile, const SpansByUnit& by_unit,
-                        const std::vector<std::int64_t>& own);
+UnitTable analyse_units(const Profile& profile, const std::vector<UnitBusy>& units);
 
 // A core or a device: what its units do together.
 enum class UnitGrouping : std::uint8_t { core, device };
@@ -89,8 +89,8 @@ struct UnitGroupRow {
   std::int64_t waiting = 0;  // any waits, none works
   std::int64_t work = 0;     // sum over them
 };
-std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile, const SpansByUnit& by_unit,
-                                              const std::vector<std::int64_t>& own,
+std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile,
+                                              const std::vector<UnitBusy>& units,
                                               UnitGrouping grouping);
 
 // What part of each inference's wall the busiest unit of a class worked; empty for one inference.

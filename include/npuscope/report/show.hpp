@@ -18,6 +18,7 @@
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/numbers.hpp"
 #include "npuscope/analysis/ops.hpp"
+#include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/peers.hpp"
 #include "npuscope/analysis/phases.hpp"
 #include "npuscope/analysis/unit_numbers.hpp"
@@ -44,6 +45,7 @@ struct Page {
   analysis::OpTable ops;      // by the model's operators
   analysis::OpTable kinds;    // by kernel; empty when that would say the same
   analysis::UnitTable units;  // all of them
+  analysis::Overlap overlap;  // of them
   analysis::UnitNumbers unit_numbers;
   std::vector<analysis::InferenceClock> clocks;  // of the cores, by inference
   analysis::Peers peers;                         // what devices send one another

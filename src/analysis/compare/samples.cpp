@@ -181,7 +181,7 @@ void RunSamples::Held::add_traffic() {
     rest.units = profile.units;
     rest.ops = profile.ops;
     rest.measures = profile.measures;
-    whole = analyse_units(rest, SpansByUnit(rest), {}).traffic;
+    whole = analyse_units(rest, {}).traffic;
   }
   constexpr const char* names[2][2] = {{"ddr_read_bytes", "ddr_write_bytes"},
                                        {"vtcm_read_bytes", "vtcm_write_bytes"}};

@@ -40,6 +40,7 @@ const UnitNumbers& FindingContext::unit_numbers() {
 }
 
 const Overlap& FindingContext::overlap() {
+  if (options_.known.overlap != nullptr) return *options_.known.overlap;
   return overlap_.get([&] { return analyse_overlap(unit_busy()); });
 }
 
@@ -69,6 +70,7 @@ const MemoryTable& FindingContext::memory() {
     options.peaks = options_.peaks;
     options.rate = options_.rate;
     options.grouping = MemoryGrouping::kind;
+    options.active_of_rows = false;
     return analyse_memory(profile_, traffic(), options);
   });
 }
@@ -96,6 +98,7 @@ const OpTable& FindingContext::kernels() {
     OpOptions options;
     options.grouping = Grouping::rule;
     options.rules = &kernel_rules();
+    options.rest = !has_timeline();  // whose shares are of all ops, not of the wall
     options.top = ~std::size_t{0};
     return analyse_ops(profile_, by_unit(), own(), options);
   });

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/false_dependencies.hpp"
 #include "npuscope/analysis/findings.hpp"
@@ -19,6 +18,7 @@
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/analysis/phases.hpp"
 #include "npuscope/analysis/spill.hpp"
+#include "npuscope/analysis/unit_busy.hpp"
 #include "npuscope/analysis/unit_numbers.hpp"
 
 namespace npuscope::analysis {

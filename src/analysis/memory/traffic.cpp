@@ -103,11 +103,6 @@ OpTraffic::OpTraffic(const Profile& profile) : profile_(profile) {
   sum_spans();
 }
 
-bool OpTraffic::of_spans_known(Route route) const {
-  const Source& source = sources_[std::size_t(route)];
-  return source.column != nullptr || !source.by_run.empty();
-}
-
 bool OpTraffic::any_of_ops() const {
   return std::any_of(sources_.begin(), sources_.end(),
                      [](const Source& source) { return source.total.of_ops.has_value(); });

@@ -111,6 +111,9 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
     std::uint32_t at = none;
     if (!folded.empty() && folded[i] < options.folded->size()) {
       at = folded_row();
+    } else if (by_rule && !options.rest && rules[i] >= options.rules->size()) {
+      of_op_.push_back(none);
+      continue;
     } else if (by_rule) {
       at = row_named(rules[i] < options.rules->size() ? options.rules->name(rules[i])
                                                       : std::string_view{});
@@ -126,7 +129,7 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
     if (row.kind == StringId::empty) row.kind = op.kind;
     row.kinds += kinds.insert(std::uint64_t{at} << 32 | index_of(op.kind)).second;
   }
-  without_ = row_for(StringId::empty);
+  if (!by_rule || options.rest) without_ = row_for(StringId::empty);
 }
 
 void OpKeys::group_units(const Profile& profile, Grouping grouping) {

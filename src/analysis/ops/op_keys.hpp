@@ -22,7 +22,7 @@ class OpKeys {
   const std::vector<OpRow>& rows() const { return rows_; }
   std::vector<OpRow>& rows() { return rows_; }
 
-  // Of a span.
+  // Of a span; none where OpOptions::rest is not asked for.
   std::uint32_t of(std::size_t row) const {
     return of_units_ ? of_unit(spans_.unit[row]) : of(spans_.op[row]);
   }

@@ -244,6 +244,7 @@ void Table::add_op_measures() {
     std::unordered_map<std::uint32_t, std::vector<double>> samples;  // of ops, by inference
     for (const Measure* measure : measures) {
       const std::uint32_t at = keys_.of(OpId{measure->subject_id});
+      if (at == OpKeys::none) continue;
       known_.back()[at] = true;
       if (measure->instance == every_instance) {
         (*values)[at] += measure->value;
@@ -306,11 +307,15 @@ void Table::count_runs() {
     });
     return;
   }
-  const auto does_count = [this](std::uint32_t row) { return counts(row); };
+  const auto does_count = [this](std::uint32_t row) {
+    return keys_.of(row) != OpKeys::none && counts(row);
+  };
+  const bool all_count = options_.rest && !is_steady();
   const OpRuns runs(profile_, options_.details,
-                    is_steady() ? OpRuns::Counts(does_count) : OpRuns::Counts());
+                    all_count ? OpRuns::Counts() : OpRuns::Counts(does_count));
   std::vector<std::vector<std::uint32_t>> ops(options_.details ? rows.size() : 0);
   const auto add = [&](std::uint32_t op) {
+    if (keys_.of(OpId{op}) == OpKeys::none) return;
     OpRow& row = rows[keys_.of(OpId{op})];
     row.runs += runs.of(OpId{op});
     if (!options_.details) return;

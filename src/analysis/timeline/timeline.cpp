@@ -41,18 +41,42 @@ const char* name_of(Engine engine) {
   return names[std::size_t(engine)];
 }
 
-Interval timeline_of(const Profile& profile) {
-  const Spans& spans = profile.spans;
-  std::optional<Interval> ran, beside;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    if (spans.kind[row] == SpanKind::activation) continue;
-    auto& extent = role_of(spans.kind[row]) == Role::overlay ? beside : ran;
-    const Interval interval = interval_of(spans, row);
-    if (!extent) extent = interval;
-    extent->begin = std::min(extent->begin, interval.begin);
-    extent->end = std::max(extent->end, interval.end);
+namespace {
+
+struct Extents {
+  std::optional<Interval> ran, beside;  // beside: overlays
+
+  static void extend(std::optional<Interval>& extent, const std::optional<Interval>& by) {
+    if (!by) return;
+    if (!extent) extent = by;
+    extent->begin = std::min(extent->begin, by->begin);
+    extent->end = std::max(extent->end, by->end);
   }
-  return ran ? *ran : beside.value_or(Interval{});
+};
+
+Extents extents_of(const Spans& spans, RowRange rows) {
+  Extents extents;
+  for (std::size_t row = rows.first; row < rows.last; ++row) {
+    if (spans.kind[row] == SpanKind::activation) continue;
+    const bool ran = role_of(spans.kind[row]) != Role::overlay;
+    Extents::extend(ran ? extents.ran : extents.beside, interval_of(spans, row));
+  }
+  return extents;
+}
+
+}  // namespace
+
+Interval timeline_of(const Profile& profile) {
+  const std::vector<RowRange> parts = ranges_of(profile.spans.size());
+  std::vector<Extents> of_parts(parts.size());
+  parallel_for(parts.size(),
+               [&](std::size_t part) { of_parts[part] = extents_of(profile.spans, parts[part]); });
+  Extents all;
+  for (const Extents& extents : of_parts) {
+    Extents::extend(all.ran, extents.ran);
+    Extents::extend(all.beside, extents.beside);
+  }
+  return all.ran ? *all.ran : all.beside.value_or(Interval{});
 }
 
 namespace {

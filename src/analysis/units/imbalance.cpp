@@ -9,7 +9,9 @@
 #include "analysis/ops/op_runs.hpp"
 #include "npuscope/analysis/traffic.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/base/counting_sort.hpp"
 #include "npuscope/base/parallel.hpp"
+#include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -277,11 +279,13 @@ class OneCoreWork {
   bool is_of_one(std::uint32_t group) const { return core_of_[group] < several; }
   std::string core_name(std::uint32_t group) const { return cores_.name(core_of_[group]); }
 
-  // By group; zero for those on several cores.
+  // By group; zero for those on several cores. Active only of the groups of which it is asked, by
+  // `is_asked(group, most)`, which is told the most that it can be.
   struct Times {
     std::vector<double> active, work;
   };
-  Times times(const std::vector<std::int64_t>& own) const;
+  template <class IsAsked>
+  Times times(const std::vector<std::int64_t>& own, const IsAsked& is_asked) const;
 
  private:
   static constexpr std::uint32_t none = ~std::uint32_t{0}, several = none - 1;
@@ -313,28 +317,36 @@ void OneCoreWork::find_cores() {
   }
 }
 
-OneCoreWork::Times OneCoreWork::times(const std::vector<std::int64_t>& own) const {
+template <class IsAsked>
+OneCoreWork::Times OneCoreWork::times(const std::vector<std::int64_t>& own,
+                                      const IsAsked& is_asked) const {
   const Spans& spans = profile_.spans;
   Times times{std::vector<double>(keys_.count(), 0), std::vector<double>(keys_.count(), 0)};
-  const auto for_work = [&](const auto& visit) {
-    for (std::size_t row = 0; row < spans.size(); ++row) {
-      const std::uint32_t group = keys_.of(row);
-      if (role_of(spans.kind[row]) == Role::work && is_of_one(group)) visit(row, group);
-    }
-  };
   const IssuesBeside issues(profile_, own);
-  std::vector<std::size_t> count(keys_.count(), 0);
-  for_work([&](std::size_t row, std::uint32_t group) {
+  std::vector<std::int64_t> lengths(keys_.count(), 0);
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::uint32_t group = keys_.of(row);
+    if (role_of(spans.kind[row]) != Role::work || !is_of_one(group)) continue;
     times.work[group] += double(own[row] - issues.of(row));
-    count[group] += 1;
+    lengths[group] = saturating_add(lengths[group], length_of(interval_of(spans, row)));
+  }
+  std::vector<std::uint8_t> asked(keys_.count());
+  for (std::uint32_t group = 0; group < asked.size(); ++group) {
+    asked[group] = is_of_one(group) && is_asked(group, lengths[group]);
+  }
+  CountingSort by_group(spans.size(), keys_.count(), [&](std::size_t row) {
+    const std::uint32_t group = keys_.of(row);
+    const bool counts = role_of(spans.kind[row]) == Role::work && asked[group];
+    return counts ? group : counting_sort_leaves_out;
   });
-  std::vector<std::vector<Interval>> intervals(keys_.count());
-  for (std::size_t group = 0; group < count.size(); ++group) intervals[group].reserve(count[group]);
-  for_work([&](std::size_t row, std::uint32_t group) {
-    intervals[group].push_back(interval_of(spans, row));
-  });
-  parallel_for(intervals.size(), [&](std::size_t group) {
-    times.active[group] = double(length_of(union_of(std::move(intervals[group]))));
+  Column<Interval> sorted;
+  sorted.resize(by_group.size());
+  by_group.place(
+      [&](std::size_t row, std::uint32_t place) { sorted[place] = interval_of(spans, row); });
+  parallel_for(keys_.count(), [&](std::size_t group) {
+    const auto first = sorted.begin() + by_group.first()[group];
+    const auto last = sorted.begin() + by_group.first()[group + 1];
+    times.active[group] = double(length_of(union_of({first, last})));
   });
   return times;
 }
@@ -346,15 +358,21 @@ std::vector<OneCoreOp> one_core_ops(const Profile& profile, const SpansByUnit&,
   const OneCoreWork found(profile);
   std::vector<OneCoreOp> ops;
   if (found.core_count() < 2) return ops;
-  const OneCoreWork::Times times = found.times(own);
   const double wall = double(length_of(timeline_of(profile)));
   const auto on_all = kinds_on_all(profile, found.cores(), found.core_count());
+  const auto kind_is_on_all = [&](std::uint32_t group) {
+    const OpRow& row = found.keys().rows()[group];
+    return row.kinds == 1 && on_all[index_of(row.kind)];
+  };
+  const OneCoreWork::Times times =
+      found.times(own, [&](std::uint32_t group, std::int64_t most_active) {
+        return kind_is_on_all(group) || double(most_active) >= least_share * wall;
+      });
   std::vector<std::uint32_t> order;
   for (std::uint32_t group = 0; group < found.keys().count(); ++group) {
     const OpRow& row = found.keys().rows()[group];
     if (!found.is_of_one(group) || profile.text(row.kind).starts_with("aicendcyclestats")) continue;
-    const bool is_on_all = row.kinds == 1 && on_all[index_of(row.kind)];
-    if (is_on_all || times.active[group] >= least_share * wall) order.push_back(group);
+    if (kind_is_on_all(group) || times.active[group] >= least_share * wall) order.push_back(group);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return times.active[a] > times.active[b];
@@ -365,7 +383,7 @@ std::vector<OneCoreOp> one_core_ops(const Profile& profile, const SpansByUnit&,
         OneCoreOp{std::string(found.keys().name(group)), row.kind, found.core_name(group)});
     op.active = times.active[group];
     op.work = times.work[group];
-    op.kind_is_on_all = row.kinds == 1 && on_all[index_of(row.kind)];
+    op.kind_is_on_all = kind_is_on_all(group);
   }
   return ops;
 }

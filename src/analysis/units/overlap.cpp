@@ -4,7 +4,7 @@
 #include <array>
 #include <limits>
 
-#include "analysis/units/unit_busy.hpp"
+#include "npuscope/analysis/unit_busy.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "profile/sort_by_time.hpp"
 
@@ -107,11 +107,6 @@ std::vector<Interval> windows_of(Interval extent, std::size_t count) {
 }
 
 }  // namespace
-
-Overlap analyse_overlap(const Profile& profile, const SpansByUnit& by_unit,
-                        const std::vector<std::int64_t>& own) {
-  return analyse_overlap(busy_of_units(profile, by_unit, own));
-}
 
 Overlap analyse_overlap(const std::vector<UnitBusy>& units) {
   const std::vector<Stream> streams = streams_of(units);

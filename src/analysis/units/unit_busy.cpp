@@ -1,4 +1,4 @@
-#include "analysis/units/unit_busy.hpp"
+#include "npuscope/analysis/unit_busy.hpp"
 
 #include "npuscope/base/parallel.hpp"
 #include "profile/append_interval.hpp"

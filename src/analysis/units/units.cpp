@@ -7,8 +7,8 @@
 
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_keys.hpp"
-#include "analysis/units/unit_busy.hpp"
 #include "analysis/units/units_that_tell.hpp"
+#include "npuscope/analysis/unit_busy.hpp"
 #include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
@@ -185,20 +185,14 @@ UnitTable Table::finish() {
 
 }  // namespace
 
-UnitTable analyse_units(const Profile& profile, const SpansByUnit& by_unit,
-                        const std::vector<std::int64_t>& own) {
-  return analyse_units(profile, busy_of_units(profile, by_unit, own));
-}
-
 UnitTable analyse_units(const Profile& profile, const std::vector<UnitBusy>& units) {
   return Table(profile, units).finish();
 }
 
-std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile, const SpansByUnit& by_unit,
-                                              const std::vector<std::int64_t>& own,
+std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile,
+                                              const std::vector<UnitBusy>& units,
                                               UnitGrouping grouping) {
   const CoreNumbers cores(profile);
-  const std::vector<UnitBusy> units = busy_of_units(profile, by_unit, own);
   std::map<std::uint32_t, std::vector<const UnitBusy*>> members;
   for (const UnitBusy& unit : units) {
     if (index_of(unit.unit) >= profile.units.size()) continue;

@@ -34,7 +34,11 @@ Page make_page(const Profile& profile, const PageOptions& options) {
       [&] {
         page.kinds = analyse_ops(profile, by_unit, own, {Grouping::kind, options.top});
       },
-      [&] { page.units = analyse_units(profile, by_unit, own); }};
+      [&] {
+        const std::vector<UnitBusy> busy = busy_of_units(profile, by_unit, own);
+        page.units = analyse_units(profile, busy);
+        page.overlap = analyse_overlap(busy);
+      }};
   parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
   if (!kinds_differ(page.ops, page.kinds)) page.kinds = {};
   if (page.coarse.wall > 0) page.rate = rate_during(profile, page.coarse.timeline);
@@ -51,7 +55,7 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   } else if (profile.spans.size() <= most_spans_for_findings) {
     DiagnoseOptions asked;
     if (const auto peaks = find_peaks(profile, {})) asked.peaks = peaks->peaks;
-    asked.known = {&by_unit, &own, &page.coarse, &page.units};
+    asked.known = {&by_unit, &own, &page.coarse, &page.units, &page.overlap};
     page.diagnosis = diagnose(profile, asked);
   }
   return page;

@@ -102,7 +102,7 @@ Json PageJson::wall() const {
           {"compute_active", coarse.compute_active},
           {"movement_active", coarse.movement_active},
           {"host_active", coarse.host_active},
-          {"units_at_once", coarse.concurrency.time_at},
+          {"units_at_once", page_.overlap.concurrency.time_at},
           {"gaps", coarse.gaps},
           {"longest_gap", coarse.longest_gap},
           {"inferences", spread(coarse.inferences)},

@@ -91,7 +91,7 @@ void PageText::print_wall() {
   std::string side = fmt::format("work {}", base_with_unit(double(coarse.work)));
   if (coarse.active > 0) {
     side += fmt::format("; {:.2f} units at work on average while any is, {} at most",
-                        units_at_work(coarse.concurrency), coarse.concurrency.most());
+                        units_at_work(page_.overlap.concurrency), page_.overlap.concurrency.most());
   }
   if (coarse.gaps > 0) {
     side += fmt::format("; {}, the longest {}", counted(coarse.gaps, "gap", "gaps"),

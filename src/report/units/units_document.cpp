@@ -44,7 +44,8 @@ class UnitsSections {
         request_(request),
         by_unit_(profile),
         own_(own_durations(profile, by_unit_)),
-        table_(analyse_units(profile, by_unit_, own_)) {}
+        busy_(busy_of_units(profile, by_unit_, own_)),
+        table_(analyse_units(profile, busy_)) {}
 
   Result<Document> make();
 
@@ -67,6 +68,7 @@ class UnitsSections {
   const UnitsRequest& request_;
   SpansByUnit by_unit_;
   std::vector<std::int64_t> own_;
+  std::vector<UnitBusy> busy_;
   UnitTable table_;
   Overlap overlap_;
   std::vector<SteadyUse> steady_;
@@ -206,7 +208,7 @@ Section UnitsSections::groups(UnitGrouping grouping) const {
                           {"idle", "idle", Format::ticks},
                           {"idle_share_of_wall", "of wall", Format::share},
                           {"work", "work", Format::ticks, false}};
-  const auto rows = analyse_unit_groups(profile_, by_unit_, own_, grouping);
+  const auto rows = analyse_unit_groups(profile_, busy_, grouping);
   section.table.row_count = rows.size();
   for (const UnitGroupRow& row : rows) {
     if (section.table.rows.size() == most_rows()) break;
@@ -445,7 +447,7 @@ void UnitsSections::analyse() {
       [&] { one_core_ = one_core_ops(profile_, by_unit_, own_); },
       [&] { steady_ = analyse_steady_use(profile_, by_unit_, own_); },
       [&] { imbalance_ = analyse_imbalance(profile_, by_unit_, own_); },
-      [&] { overlap_ = analyse_overlap(profile_, by_unit_, own_); }};
+      [&] { overlap_ = analyse_overlap(busy_); }};
   parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
 }
 

@@ -158,7 +158,7 @@ TEST(Samples, OfOneInferenceAreTheOtherViews) {
     const SpansByUnit by_unit(profile);
     const auto own = own_durations(profile, by_unit);
     const Coarse coarse = analyse_coarse(profile, by_unit, own);
-    const UnitTable table = analyse_units(profile, by_unit, own);
+    const UnitTable table = analyse_units(profile, busy_of_units(profile, by_unit, own));
     const auto part = [&](Part which) { return double(coarse.parts[std::size_t(which)]); };
     const double waiting = part(Part::waiting_for_dma) + part(Part::other_waiting);
     std::map<std::string, double> expected{{"wall", coarse.wall},

@@ -70,7 +70,7 @@ TEST(Diagnose, ResultsThatTheCallerHasAreTaken) {
   const SpansByUnit by_unit(made.profile);
   const auto own = own_durations(made.profile, by_unit);
   const Coarse coarse = analyse_coarse(made.profile, by_unit, own);
-  const UnitTable units = analyse_units(made.profile, by_unit, own);
+  const UnitTable units = analyse_units(made.profile, busy_of_units(made.profile, by_unit, own));
   const Diagnosis given = diagnose(made.profile, {.known = {&by_unit, &own, &coarse, &units}});
   EXPECT_EQ(rules_of(given), rules_of(diagnose(made.profile, {})));
 }

@@ -185,6 +185,13 @@ TEST(Memory, EqualsASlowTwin) {
       all += sums[row.label];
     }
     ASSERT_EQ(at(table.bytes, Route::ddr_write), all);
+    MemoryOptions options;
+    options.active_of_rows = false;
+    const MemoryTable without = table_of(made.profile, options);
+    ASSERT_EQ(at(without.bytes, Route::ddr_write), all);
+    ASSERT_EQ(without.work.hvx_ticks, table.work.hvx_ticks);
+    ASSERT_EQ(without.placement.verdict, table.placement.verdict);
+    ASSERT_EQ(without.placement.share, table.placement.share);
     std::int64_t of_engines = 0;
     for (const EngineTraffic& row : table.engines) {
       of_engines += at(row.bytes, Route::ddr_write).value_or(0);

@@ -72,6 +72,13 @@ TEST(OpTable, GroupsByRulesInTheirOrderAndKeepsTheRest) {
   ASSERT_TRUE(rules) << rules.error().message;
   const OpTable table = table_of(made.profile, {.grouping = Grouping::rule, .rules = &*rules});
   EXPECT_THAT(names_of(table), ElementsAre("norm", "q", "(no rule)"));
+  const OpTable of_rules =
+      table_of(made.profile, {.grouping = Grouping::rule, .rules = &*rules, .rest = false});
+  ASSERT_THAT(names_of(of_rules), ElementsAre("norm", "q"));
+  for (std::size_t i = 0; i < of_rules.rows.size(); ++i) {
+    EXPECT_EQ(of_rules.rows[i].values, table.rows[i].values);
+    EXPECT_EQ(of_rules.rows[i].runs, 1u);
+  }
 }
 
 // The HTP's tools give a product to the reshape behind it; what else a reshape does is its own.

@@ -22,10 +22,12 @@ struct Analysed {
   explicit Analysed(const Profile& profile)
       : by_unit(profile),
         own(own_durations(profile, by_unit)),
-        overlap(analyse_overlap(profile, by_unit, own)),
-        units(analyse_units(profile, by_unit, own)) {}
+        busy(busy_of_units(profile, by_unit, own)),
+        overlap(analyse_overlap(busy)),
+        units(analyse_units(profile, busy)) {}
   SpansByUnit by_unit;
   std::vector<std::int64_t> own;
+  std::vector<UnitBusy> busy;
   Overlap overlap;
   UnitTable units;
 };
@@ -97,8 +99,11 @@ TEST(Overlap, IsThatOfEachMomentAndOfTheCoarseView) {
         ASSERT_EQ(found.overlap.both[a][b], both[a][b]) << "round " << round;
       }
     }
-    const Coarse coarse = analyse_coarse(profile, found.by_unit, found.own);
-    ASSERT_EQ(found.overlap.concurrency.time_at, coarse.concurrency.time_at) << "round " << round;
+    std::vector<Interval> all;
+    for (const UnitBusy& unit : found.busy) {
+      all.insert(all.end(), unit.busy.begin(), unit.busy.end());
+    }
+    ASSERT_EQ(found.overlap.concurrency.time_at, concurrency_of(all).time_at) << "round " << round;
     for (const EngineRow& row : found.units.engines) {
       ASSERT_EQ(found.overlap.active(row.engine), row.active);
     }
@@ -266,6 +271,32 @@ TEST(OneCoreOps, AreTheRowsOfTheOpTableThatOneCoreWorkedOn) {
                             row.values[*table.place_of("work")].value_or(-1));
     }
     for (const OneCoreOp& op : one_core_ops(made.profile, found.by_unit, found.own, 0)) {
+      actual.emplace_back(op.name, op.active, op.work);
+    }
+    ASSERT_EQ(actual, expected) << "in round " << round;
+  }
+}
+
+// The times of ops that are too short for the table are not found out.
+TEST(OneCoreOps, OfALeastShareAreThoseOfAllThatReachIt) {
+  std::mt19937 random(4);
+  for (int round = 0; round < 300; ++round) {
+    Cores made(2 + random() % 3);
+    for (std::size_t i = 0; i < random() % 40; ++i) {
+      const std::int64_t begin = random() % 90;
+      const std::string op = "op" + std::to_string(random() % 9);
+      made.span(UnitId(random() % made.profile.units.size()), op, begin, begin + random() % 20,
+                SpanKind::op, random() % 2 ? "conv" : "topk");
+    }
+    const Analysed found(made.profile);
+    const double least = double(random() % 40) / 100;
+    const double wall = double(length_of(timeline_of(made.profile)));
+    std::vector<std::tuple<std::string, double, double>> expected, actual;
+    for (const OneCoreOp& op : one_core_ops(made.profile, found.by_unit, found.own, 0)) {
+      if (!op.kind_is_on_all && op.active < least * wall) continue;
+      expected.emplace_back(op.name, op.active, op.work);
+    }
+    for (const OneCoreOp& op : one_core_ops(made.profile, found.by_unit, found.own, least)) {
       actual.emplace_back(op.name, op.active, op.work);
     }
     ASSERT_EQ(actual, expected) << "in round " << round;

@@ -11,8 +11,7 @@ constexpr double least_gain = 0.01;
 // How much longer the most active part is active than all are on average.
 double active_excess(FindingContext& context, const std::string& parts) {
   const auto grouping = parts == "devices" ? UnitGrouping::device : UnitGrouping::core;
-  const auto rows =
-      analyse_unit_groups(context.profile(), context.by_unit(), context.own(), grouping);
+  const auto rows = analyse_unit_groups(context.profile(), context.unit_busy(), grouping);
   double most = 0, sum = 0;
   for (const UnitGroupRow& row : rows) {
     most = std::max(most, double(row.active));

@@ -1,13 +1,16 @@
-// When each unit worked and waited, from one pass over its spans.
+// When each unit worked and waited, from one pass over its spans; what units.hpp and overlap.hpp
+// start from.
+//
+//   const auto busy = busy_of_units(profile, by_unit, own);
+//   busy[0].busy               {{0, 40}, {70, 90}}   when unit 0 worked
+//   busy[0].dma_waits          {{40, 55}}
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {
 
@@ -33,9 +36,5 @@ struct UnitBusy {
 // Of units that work or wait, in the profile's order; last what has no unit.
 std::vector<UnitBusy> busy_of_units(const Profile& profile, const SpansByUnit& by_unit,
                                     const std::vector<std::int64_t>& own);
-
-// The analyses of npuscope/analysis/units.hpp and overlap.hpp for who has that already.
-UnitTable analyse_units(const Profile& profile, const std::vector<UnitBusy>& units);
-Overlap analyse_overlap(const std::vector<UnitBusy>& units);
 
 }  // namespace npuscope::analysis
