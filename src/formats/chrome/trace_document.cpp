@@ -1,5 +1,7 @@
 #include "formats/chrome/trace_document.hpp"
 
+#include <algorithm>
+
 namespace npuscope::chrome {
 namespace {
 
@@ -24,6 +26,19 @@ Result<std::string> read_trace_text(ByteSource& source, std::uint64_t limit) {
   close_array(*text);
   text->reserve(text->size() + simdjson::SIMDJSON_PADDING);
   return text;
+}
+
+void append_changed(std::string& out, std::string_view text, std::vector<TextChange> changes) {
+  std::sort(changes.begin(), changes.end(),
+            [](const TextChange& a, const TextChange& b) { return a.at < b.at; });
+  std::size_t done = 0;
+  for (const TextChange& change : changes) {
+    if (change.at < done || change.at > text.size()) continue;
+    out.append(text, done, change.at - done);
+    out += change.text;
+    done = std::min(change.at + change.length, text.size());
+  }
+  out.append(text, done);
 }
 
 }  // namespace npuscope::chrome

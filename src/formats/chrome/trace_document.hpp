@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
@@ -30,6 +31,16 @@ Result<std::string> read_trace_text(ByteSource& source, std::uint64_t limit);
 inline simdjson::padded_string_view padded(const std::string& text) {
   return simdjson::padded_string_view(text.data(), text.size(), text.capacity());
 }
+
+// Instead of `length` bytes from byte `at` on.
+struct TextChange {
+  std::size_t at = 0;
+  std::size_t length = 0;
+  std::string text;
+};
+// Appends `text` with the changes, in any order; what would reach into another change or lies
+// outside is passed over.
+void append_changed(std::string& out, std::string_view text, std::vector<TextChange> changes);
 
 // visit(std::string_view key, ondemand::value value), for each member in order.
 template <class Visit>

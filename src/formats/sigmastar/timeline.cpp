@@ -248,12 +248,7 @@ Result<LayerTimeline> read_layer_timeline(ByteSource& source, const TimelineLimi
 
 std::string renumbered(const LayerTimeline& timeline,
                        std::span<const std::optional<std::uint32_t>> index) {
-  struct Change {
-    std::uint64_t at;
-    std::uint32_t length;
-    std::string text;
-  };
-  std::vector<Change> changes;
+  std::vector<chrome::TextChange> changes;
   for (std::size_t i = 0; i < std::min(index.size(), timeline.layers.size()); ++i) {
     if (!index[i]) continue;
     const std::string number = fmt::format("{}", *index[i]);
@@ -264,18 +259,9 @@ std::string renumbered(const LayerTimeline& timeline,
     const bool has_none = name.length == 0 && argument.length == 0;
     if (has_none && name.at > 0) changes.push_back({name.at, 0, number + " "});
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.at < b.at; });
   std::string out;
   out.reserve(timeline.text.size() + changes.size() * 4);
-  std::uint64_t done = 0;
-  for (const Change& change : changes) {
-    if (change.at < done || change.at > timeline.text.size()) continue;
-    out.append(timeline.text, done, change.at - done);
-    out += change.text;
-    done = change.at + change.length;
-  }
-  out.append(timeline.text, done);
+  chrome::append_changed(out, timeline.text, std::move(changes));
   return out;
 }
 

@@ -191,12 +191,7 @@ Result<HostTrace> read_host_trace(const std::filesystem::path& path) {
 
 void append_host_event(std::string& out, const HostEvent& event, double offset_microseconds,
                        std::int64_t pid) {
-  struct Change {
-    std::size_t offset;
-    std::size_t length;
-    std::string text;
-  };
-  std::vector<Change> changes;
+  std::vector<chrome::TextChange> changes;
   if (event.ts_length > 0) {
     std::string time = fmt::format("{:.6f}", event.ts_microseconds + offset_microseconds);
     time.erase(time.find_last_not_of('0') + 1);
@@ -206,15 +201,7 @@ void append_host_event(std::string& out, const HostEvent& event, double offset_m
   if (event.pid_length > 0 && pid != event.pid) {
     changes.push_back({event.pid_offset, event.pid_length, fmt::format("{}", pid)});
   }
-  std::sort(changes.begin(), changes.end(),
-            [](const Change& a, const Change& b) { return a.offset < b.offset; });
-  std::size_t copied = 0;
-  for (const Change& change : changes) {
-    out.append(event.text, copied, change.offset - copied);
-    out += change.text;
-    copied = change.offset + change.length;
-  }
-  out.append(event.text, copied);
+  chrome::append_changed(out, event.text, std::move(changes));
   out += ",\n";
 }
 
