@@ -98,7 +98,7 @@ Result<report::Document> timeline_of(const Profile& whole, const TimelineOptions
       {.by = by,
        .order = meaning_of(options.order, orders)
                     .value_or(of_units ? RowOrder::profile : RowOrder::start),
-       .top = options.top,
+       .top = options.top == 0 ? std::size_t{10'000} : options.top,
        .gaps = options.gaps,
        .window = part->window});
   if (!options.svg.empty()) {
@@ -151,8 +151,8 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
                    "draw letters: of which unit, engine, stage, node, kind or op most of a column "
                    "was")
       ->check(one_of(groupings));
-  command->add_option("--top", options->top, "rows drawn, those with most work")
-      ->check(whole_number(1, 10'000))
+  command->add_option("--top", options->top, "rows drawn, those with most work; 0: all")
+      ->check(whole_number(0, 10'000))
       ->capture_default_str();
   command->add_option("--gaps", options->gaps, "idle intervals listed, the longest")
       ->check(whole_number(0, 10'000))
@@ -164,8 +164,14 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
   CLI::Option* ascii = command->add_flag("--ascii", options->ascii, "draw with ASCII only");
   command->add_flag("--blocks", options->blocks, "draw with block characters, also into a file")
       ->excludes(ascii);
-  command->add_option("--svg", options->svg,
-                      "write a figure too; - for only the figure, on standard output");
+  command
+      ->add_option("--svg", options->svg,
+                   "write a figure too; - for only the figure, on standard output")
+      ->check(CLI::Validator(
+          [](std::string& name) {
+            return name.empty() ? std::string("a file needs a name") : std::string();
+          },
+          ""));
   command
       ->add_option("--colours,--colors", options->colours,
                    "what the colours of the figure tell apart")

@@ -94,6 +94,15 @@ std::function<bool(const Profile&, OpId)> op_filter(Pattern pattern) {
   };
 }
 
+template <class Id>
+bool any_of(const Profile& profile, std::size_t count,
+            const std::function<bool(const Profile&, Id)>& keeps) {
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (keeps(profile, Id{i})) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string selection_text(const SelectionText& selection) {
@@ -138,11 +147,20 @@ Result<Filter> make_filter(const Profile& profile, const SelectionText& text, bo
     filter.keeps_unit = [pattern = *pattern](const Profile& whole, UnitId unit) {
       return pattern.found_in(analysis::path_of(whole, unit));
     };
+    if (!any_of<UnitId>(profile, profile.units.size(), filter.keeps_unit)) {
+      return usage_error("--unit '{}': no unit's name matches; npuscope show lists them",
+                         text.unit);
+    }
   }
   if (!text.op.empty()) {
     auto pattern = Pattern::compile("--op", text.op);
     if (!pattern) return tl::unexpected(pattern.error());
     filter.keeps_op = op_filter(std::move(*pattern));
+    if (!any_of<OpId>(profile, profile.ops.size(), filter.keeps_op)) {
+      return usage_error(
+          "--op '{}': no op's name, kind or node matches; npuscope ops --by name lists them",
+          text.op);
+    }
   }
   return filter;
 }

@@ -90,6 +90,10 @@ TEST(Selection, ABrokenPatternAndAnEmptyResultAreRefused) {
             "--unit '(': not a regular expression without back references and look-around; check "
             "its brackets and escapes");
   EXPECT_EQ(refusal(in_nanoseconds(), {"", "", "", "xyz"}),
+            "--op 'xyz': no op's name, kind or node matches; npuscope ops --by name lists them");
+  EXPECT_EQ(refusal(in_nanoseconds(), {"", "", "xyz", ""}),
+            "--unit 'xyz': no unit's name matches; npuscope show lists them");
+  EXPECT_EQ(refusal(in_nanoseconds(), {"10s", "11s", "", ""}),
             "nothing of 2 spans, 2 ops and 2 units is selected; widen --from, --until, --unit or "
             "--op");
 }
@@ -106,7 +110,7 @@ TEST(Selection, ANameThatNearlyMatchesANestedRepetitionTakesNoAge) {
 TEST(Selection, NoSpanOfAProfileWithSpansIsNothingWhateverElseItHas) {
   Profile profile = in_nanoseconds();
   profile.phases.push_back({});
-  EXPECT_EQ(refusal(profile, {"", "", "", "xyz"}).substr(0, 18), "nothing of 2 spans");
+  EXPECT_EQ(refusal(profile, {"10s", "", "", ""}).substr(0, 18), "nothing of 2 spans");
 }
 
 TEST(Selection, AHugeNameIsMatchedToItsEnd) {

@@ -1,13 +1,11 @@
 // What each op and each span moved between memories, and where that is known from. Formats say it
 // at different levels:
 //
-//   spans      bytes of each execution                  HTP: QHAS or HTP_GRAPH beside the trace
-//   ops        bytes of each op, no timeline            HTP: QHAS without instances
-//   sizes      what transfers put out, by their kernel  Cloud AI 100: aiccopytovtcm reads its
-//   output
-//                                                       from DDR; derived
-//   units      counters of cores                        Cloud AI 100: -ddr-stats, the compiler's
-//   log the run    one number                               QHAS
+//   spans     bytes of each execution      HTP: QHAS or HTP_GRAPH beside the trace
+//   ops       bytes of each op             HTP: QHAS without instances
+//   sizes     what transfers put out       Cloud AI 100, derived: aiccopytovtcm reads it from DDR
+//   units     counters of cores            Cloud AI 100: -ddr-stats; the compiler's log
+//   the run   one number                   QHAS
 //
 //   const OpTraffic traffic(profile);
 //   traffic.of_span(Route::ddr_read, row)        65536

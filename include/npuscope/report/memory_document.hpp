@@ -1,12 +1,15 @@
 // npuscope memory as a document: what was moved between DDR, VTCM and cores, by op and over time,
 // against what the hardware can do.
 //
-//   ROOFLINE                     verdict, shares of the time that each resource needs at least
-//   TRAFFIC                      a row per route: bytes, bandwidth, where from, what does not add
-//   up OPS                          a row per operator: bytes, MACs, intensity, verdict OVER TIME
-//   bytes a second in buckets, as bars TRANSFERS                    by size; small ones ENGINES
-//   bytes by what moved them SPILL                        written to DDR for want of room, read
-//   back, exposed or hidden VTCM                         the most in use
+//   ROOFLINE     verdict, shares of the time that each resource needs at least
+//   TRAFFIC      by route: bytes, bandwidth, where from, what does not add up
+//   INFERENCES   of several: the first, the median of the rest
+//   OPS          by operator: bytes, MACs, intensity, verdict
+//   OVER TIME    bytes a second in buckets, as bars
+//   TRANSFERS    by size; small ones
+//   ENGINES      bytes by what moved them
+//   SPILL        written to DDR for want of room, read back, exposed or hidden
+//   VTCM         the most in use
 #pragma once
 
 #include <cstddef>

@@ -37,7 +37,8 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
     return usage_error("{}: there is no rule; begin each with [[rule]]", name);
   }
   if (list->size() > most_rules) {
-    return usage_error("{}: {} rules are more than {}", name, list->size(), most_rules);
+    return usage_error("{}: {} rules are more than {}; join some into one pattern with |", name,
+                       list->size(), most_rules);
   }
   for (const toml::node& each : *list) {
     Rule rule;

@@ -172,7 +172,7 @@ Result<Interval> PathNodes::whole_timeline() const {
   });
   Extent all;
   for (const Extent& extent : extents) all.take(extent);
-  if (all.works) return all.interval;
+  if (all.works && length_of(all.interval) > 0) return all.interval;
   return no_executions();
 }
 

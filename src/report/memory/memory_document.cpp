@@ -29,7 +29,7 @@ Result<Document> make_memory_document(const Profile& profile, const MemoryReques
   if (says_anything && table.wall > 0) put(roofline_section(profile, table, found->peaks));
   put(traffic_section(profile, traffic, table));
   put(constants_section(profile));
-  put(memory_inferences_section(table));
+  put(memory_inferences_section(table, request.top));
   if (says_anything) put(memory_ops_section(profile, table, request.top));
   if (traffic.any_of_ops()) {
     put(over_time_section(analysis::analyse_bandwidth(profile, traffic, request.buckets), table,

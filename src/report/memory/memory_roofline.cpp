@@ -138,11 +138,12 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
   return section;
 }
 
-Section memory_inferences_section(const MemoryTable& table) {
+Section memory_inferences_section(const MemoryTable& table, std::size_t top) {
   Section section{.key = "inferences", .title = "INFERENCES"};
   if (!table.first_apart) return {};
+  const bool is_cold = table.inferences.front().instance == 0;
   section.facts = {
-      {{"first_wall", "first (cold)", Format::ticks}, table.walls.first},
+      {{"first_wall", is_cold ? "first (cold)" : "first", Format::ticks}, table.walls.first},
       {{"median_wall_of_rest", "median of the rest", Format::ticks}, table.walls.median_of_rest},
       {{"least_wall", "least", Format::ticks}, table.walls.least},
       {{"most_wall", "most", Format::ticks}, table.walls.most}};
@@ -150,9 +151,8 @@ Section memory_inferences_section(const MemoryTable& table) {
                           {"wall", "wall", Format::ticks},
                           {"ddr_read_bytes", "DDR read", Format::bytes, true, true},
                           {"ddr_write_bytes", "DDR write", Format::bytes, true, true}};
-  constexpr std::size_t most_rows = 20;
   for (const auto& inference : table.inferences) {
-    if (section.table.rows.size() == most_rows) break;
+    if (section.table.rows.size() == top) break;
     section.table.rows.push_back({inference.instance, inference.wall,
                                   at(inference.bytes, analysis::Route::ddr_read),
                                   at(inference.bytes, analysis::Route::ddr_write)});

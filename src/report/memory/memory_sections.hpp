@@ -31,6 +31,6 @@ Section engines_section(const analysis::MemoryTable& table);
 Section spill_section(const Profile& profile, const analysis::Spill& spill,
                       const analysis::MemoryTable& table, std::size_t top);
 Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks);
-Section memory_inferences_section(const analysis::MemoryTable& table);
+Section memory_inferences_section(const analysis::MemoryTable& table, std::size_t top);
 
 }  // namespace npuscope::report

@@ -354,9 +354,10 @@ std::vector<std::string> OpsTable::remarks() const {
   const bool of_run = std::any_of(table_.columns.begin(), table_.columns.end(),
                                   [](const OpColumn& column) { return column.whole.has_value(); });
   const std::string of_wall =
-      table_.wall > 0 ? fmt::format("of wall, the timeline's {}; ",
-                                    ticks_text(profile_, profile_.base_clock, table_.wall))
-                      : "";
+      table_.wall > 0 && table_.place_of("active")
+          ? fmt::format("of wall, the timeline's {}; ",
+                        ticks_text(profile_, profile_.base_clock, table_.wall))
+          : "";
   remarks.push_back(fmt::format("Shares: {}of all, the sum over all rows{}", of_wall,
                                 of_run ? "; of run, what the files say of the whole run." : "."));
   return remarks;

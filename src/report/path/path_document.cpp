@@ -144,10 +144,14 @@ std::vector<std::string> PathDocument::remarks() const {
         "each unit, so what one unit waited for on another is not on it.");
   }
   if (basis.stepwise_edges > 0) {
-    remarks.push_back(fmt::format(
+    std::string remark = fmt::format(
         "Edges between ops that overlap or repeat: {}. Each execution counts as waiting for the "
-        "last one of the producer that had ended; {} of them hold nothing back.",
-        thousands(basis.stepwise_edges), thousands(basis.unmet_edges)));
+        "last one of the producer that had ended",
+        thousands(basis.stepwise_edges));
+    if (basis.unmet_edges > 0) {
+      remark += fmt::format("; {} of them hold nothing back", thousands(basis.unmet_edges));
+    }
+    remarks.push_back(remark + ".");
   }
   if (basis.unmet_flows > 0) {
     remarks.push_back(fmt::format("{} arrows lead back in time and hold nothing back.",

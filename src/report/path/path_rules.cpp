@@ -70,6 +70,9 @@ class Rules {
                double factor) {
     const bool of_unit = text.starts_with(of_units);
     if (of_unit) text.remove_prefix(of_units.size());
+    if (text.empty()) {
+      return usage_error("{} {}: expected PATTERN=FACTOR, as in 'unit:DMA=2x'", flag, rule);
+    }
     const auto pattern = Pattern::compile(flag, text);
     if (!pattern) return tl::unexpected(pattern.error());
     std::vector<double>& factors = of_unit ? scaling_.of_unit : scaling_.of_op;

@@ -98,7 +98,13 @@ bool has_something_to_draw(const Spans& spans) {
 
 Result<TimelinePart> select_timeline(const Profile& profile, const TimelinePartText& text) {
   const Interval whole = analysis::timeline_of(profile);
-  if (length_of(whole) == 0 || !has_something_to_draw(profile.spans)) {
+  const bool has_spans = has_something_to_draw(profile.spans);
+  if (has_spans && length_of(whole) == 0) {
+    return input_error(
+        "{}: all of its {} spans take no time, so nothing was measured; record it again",
+        files_text(profile), profile.spans.size());
+  }
+  if (!has_spans) {
     return input_error("{}: says of no work or wait when it was; npuscope show tells what it has",
                        files_text(profile));
   }

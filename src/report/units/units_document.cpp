@@ -95,6 +95,9 @@ Section UnitsSections::wall() const {
   section.remarks = {
       "wall is the first start to the last end, active the time in which any unit worked, work the "
       "sum over units; parallelism is work by active."};
+  if (table_.wall == 0) {
+    section.remarks.push_back("All spans take no time: nothing was measured.");
+  }
   const InferencesWithin within = inferences_within(profile_);
   constexpr double notable = 0.01;
   if (within.count > 1 && within.between > notable * double(table_.wall)) {
@@ -115,7 +118,7 @@ Section UnitsSections::engines() const {
                           {"active", "active", Format::ticks},
                           {"work", "work", Format::ticks, false},
                           {"use", "use", Format::share, true, true},
-                          {"use_first", "cold", Format::share, false, true},
+                          {"use_first", "first", Format::share, false, true},
                           {"use_least", "least", Format::share, false, true},
                           {"use_most", "most", Format::share, false, true},
                           {"use_inferences", "", Format::count},
@@ -149,7 +152,7 @@ Section UnitsSections::engines() const {
   if (!steady.empty()) {
     section.remarks.push_back(fmt::format(
         "use is the domain's share of an inference's wall: the median of the {} after the first, "
-        "which stands apart (cold); least and most are of all.",
+        "which stands apart (first); least and most are of all.",
         steady.front().share.count - 1));
   }
   if (is_structure_only(profile_)) {

@@ -67,6 +67,17 @@ std::string error_of(const Profile& profile, const TimelinePartText& text) {
   return part.error().message;
 }
 
+// It was said that the profile tells of no work, which it does: of work that takes no time.
+TEST(TimelinePart, OfSpansThatTakeNoTimeSaysThatNothingWasMeasured) {
+  Profile profile = two_cores();
+  for (std::int64_t& start : profile.spans.start) start = 5;
+  for (std::int64_t& duration : profile.spans.duration) duration = 0;
+  const auto part = select_timeline(profile, {});
+  ASSERT_FALSE(part);
+  EXPECT_EQ(part.error().kind, ErrorKind::input);
+  EXPECT_THAT(part.error().message, HasSubstr("spans take no time, so nothing was measured"));
+}
+
 TEST(TimelinePart, SaysWhatThereWouldBe) {
   EXPECT_EQ(error_of(two_cores(), {.core = 7}), "--core 7: no such core; the cores are: 0, 1");
   EXPECT_EQ(error_of(two_cores(), {.inference = 9}),
