@@ -38,6 +38,11 @@ std::uint8_t family_of(std::string_view kind) {
 
 bool is_product(std::string_view kind) { return family_of(kind) == product; }
 
+bool is_pointwise(std::string_view kind) {
+  const std::uint8_t family = family_of(kind);
+  return family == 3 || (family >= 10 && family <= 14) || (family >= 16 && family <= 25);
+}
+
 std::vector<std::int64_t> comparable_shape(std::vector<std::int64_t> extents) {
   std::erase_if(extents, [](std::int64_t extent) { return extent <= 1; });
   std::sort(extents.begin(), extents.end());

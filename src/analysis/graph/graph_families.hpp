@@ -11,6 +11,8 @@ namespace npuscope::analysis {
 // 0: none known. "q::ConvLayer_s1.opt", "aicconvolutiond32", "Gemm" are one family.
 std::uint8_t family_of(std::string_view kind);
 bool is_product(std::string_view kind);
+// What compilers do in the same pass as the product before: activations, norms, sums.
+bool is_pointwise(std::string_view kind);
 
 // The extents above 1, sorted: the same for [1,8,32,256] and [8 x 256 x 32]. Of a text that names
 // several shapes it is the first.

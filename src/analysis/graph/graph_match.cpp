@@ -18,6 +18,13 @@ EdgeKinds kinds_of_data() {
   return kinds;
 }
 
+// An arrow of which the trace does not say what it is may be no more than the order of a queue.
+EdgeKinds kinds_said_to_be_data() {
+  EdgeKinds kinds;
+  for (const EdgeKind kind : {EdgeKind::data, EdgeKind::transfer}) kinds.add(kind);
+  return kinds;
+}
+
 class Matcher {
  public:
   Matcher(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected,
@@ -38,6 +45,7 @@ class Matcher {
                                      [](const Edge& e) { return kinds_of_data().has(e.kind); });
     classify();
     by_name();
+    to_products();
     by_neighbours();
     by_order();
     settle_ops();
@@ -97,6 +105,48 @@ class Matcher {
       if (is_product(expected_.nodes[node].op)) return node;
     }
     return joined.front();
+  }
+
+  // A product of which no op bears the name, and whose result only passes through the nodes of
+  // `way` on its way to `node`.
+  std::uint32_t product_before(std::uint32_t node, std::vector<std::uint32_t>& way) const {
+    constexpr std::size_t most_fused = 4;
+    while (node != no_node && !has_ops(node) && !is_product(expected_.nodes[node].op)) {
+      if (way.size() == most_fused || !is_pointwise(expected_.nodes[node].op)) return no_node;
+      way.push_back(node);
+      std::uint32_t before = no_node;
+      for (const std::uint32_t input : expected_.nodes[node].inputs) {
+        const ExpectedTensor& tensor = expected_.tensors[input];
+        if (before == no_node && !tensor.is_constant) before = tensor.producer;
+      }
+      node = before;
+    }
+    return node == no_node || has_ops(node) ? no_node : node;
+  }
+
+  // An op of a product that bears the name of a result further on does all up to there.
+  void to_products() {
+    std::map<std::uint32_t, std::uint32_t> product_of;  // by the node whose result it bears
+    find_nodes_with_ops();
+    for (std::uint32_t op = 0; op < graph_.size(); ++op) {
+      const std::uint32_t node = match_.node_of_op[op];
+      if (node == no_node || match_.nodes[node].evidence != MatchEvidence::tensor_name) continue;
+      if (!is_product(profile_.text(profile_.ops[op].kind))) continue;
+      if (is_product(expected_.nodes[node].op)) continue;
+      const auto [place, is_new] = product_of.try_emplace(node, no_node);
+      if (is_new) {
+        std::vector<std::uint32_t> way;
+        has_ops_[node] = 0;
+        place->second = product_before(node, way);
+        has_ops_[node] = 1;
+        if (place->second == no_node) continue;
+        for (const std::uint32_t passed : way) joined_[passed] = place->second;
+      }
+      if (place->second != no_node) assign(op, place->second, MatchEvidence::tensor_name);
+    }
+    for (const auto& [node, product] : product_of) {
+      if (product != no_node) match_.nodes[node].evidence = MatchEvidence::none;
+    }
   }
 
   bool has_ops(std::uint32_t node) const { return has_ops_[node] != 0; }
@@ -460,8 +510,9 @@ void Matcher::compare_dependencies() {
   const OpGraph model(nodes(), edges);
   std::vector<std::uint32_t> itself(nodes());
   for (std::uint32_t node = 0; node < nodes(); ++node) itself[node] = node;
-  match_.unexpected = without_way(model, order_of(model, EdgeKinds::all()), EdgeKinds::all(),
-                                  itself, links_, nodes());
+  match_.unexpected =
+      without_way(model, order_of(model, EdgeKinds::all()), EdgeKinds::all(), itself,
+                  node_links(graph_, order_, kinds_said_to_be_data(), worker_, nodes()), nodes());
 }
 
 }  // namespace

@@ -132,6 +132,37 @@ TEST(GraphMatch, ANameInAListOfTheModelsOperatorsIsNoOpOfTheCompiledGraph) {
   EXPECT_EQ(match.dependencies, 1u);
 }
 
+// An IPU's log names each layer by what it writes: of a Conv with its Relu that is the Relu's
+// result.
+TEST(GraphMatch, AProductNamedByTheResultOfItsReluIsTheProduct) {
+  Model model;
+  const auto conv = model.node("conv", "Conv", {0});
+  const auto relu = model.node("relu", "Relu", {conv});
+  const auto left = model.node("left", "Conv", {relu});
+  const auto left_relu = model.node("left_relu", "Relu", {left});
+  const auto right = model.node("right", "Conv", {relu});
+  const auto right_relu = model.node("right_relu", "Relu", {right});
+  const auto both = model.node("both", "Concat", {left_relu, right_relu});
+  model.graph.outputs = {both};
+  ProfileBuilder made;
+  made.op("relu_out", "CONV_2D");
+  made.op("left_relu_out", "CONV_2D");
+  made.op("right_relu_out", "CONV_2D");
+  made.op("both_out", "CONCATENATION");
+  made.profile.edges = {{OpId(0), OpId(1), EdgeKind::flow},
+                        {OpId(1), OpId(2), EdgeKind::flow},
+                        {OpId(2), OpId(3), EdgeKind::flow}};
+  const auto match = match_graph(made.profile, OpGraph(4, made.profile.edges), model.graph);
+  for (const std::size_t node : {0, 2, 4}) {
+    EXPECT_EQ(fate(match, node), NodeFate::kept) << node;
+    EXPECT_EQ(fate(match, node + 1), NodeFate::fused) << node;
+    EXPECT_EQ(match.nodes[node + 1].into, node);
+  }
+  EXPECT_EQ(fate(match, 6), NodeFate::kept);
+  EXPECT_TRUE(match.missing.empty());
+  EXPECT_TRUE(match.unexpected.empty());  // left before right is the order of a log
+}
+
 TEST(GraphMatch, NamesAsConvertersChangeThem) {
   Model model;
   const auto a = model.node("/layer.0/attn/MatMul", "MatMul", {0});
