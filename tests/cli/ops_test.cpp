@@ -72,6 +72,8 @@ UNITS AT WORK AT ONCE
   units      time  of wall
       0  50.00 us   25.0 %
       1  150.0 us   75.0 %
+
+  No room for all columns of UNITS: --width 114 shows them.
 )");
 }
 

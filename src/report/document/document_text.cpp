@@ -24,13 +24,15 @@ class DocumentText {
   std::string print() {
     print_head();
     for (const Section& section : document_.sections) print(section);
+    print_left_out();
     return std::move(out_);
   }
 
  private:
   void print_head();
   void print(const Section& section);
-  void print(const Table& table);
+  void print(const Table& table, std::string_view title);
+  void print_left_out();
   void line(std::string_view label, std::string_view text, std::size_t label_width);
   std::string text_of(const Field& field, const Value& value) const {
     return value_text(document_.profile, field, value);
@@ -39,6 +41,8 @@ class DocumentText {
   const Document& document_;
   std::size_t width_;
   std::string out_;
+  std::string left_out_;        // titles of tables that left columns out
+  std::size_t full_width_ = 0;  // at which none would
 };
 
 void DocumentText::print_head() {
@@ -86,13 +90,23 @@ void DocumentText::print(const Section& section) {
   for (const Fact* fact : facts) {
     line(fact->field.label, text_of(fact->field, fact->value), label_width);
   }
-  print(section.table);
+  print(section.table, section.title);
   for (const std::string& drawn : section.drawing) out_ += drawn + "\n";
   for (const std::string& remark : section.remarks) line("", remark, 0);
   for (const Section& part : section.parts) print(part);
 }
 
-void DocumentText::print(const Table& table) {
+// Once, at the end: which tables have columns that JSON and CSV have and this width has not.
+void DocumentText::print_left_out() {
+  constexpr std::size_t widest = 1'000;
+  if (left_out_.empty()) return;
+  const std::string how =
+      full_width_ <= widest ? fmt::format("--width {} shows them", full_width_) : "--csv has them";
+  out_ += "\n";
+  line("", fmt::format("No room for all columns of {}: {}.", left_out_, how), 0);
+}
+
+void DocumentText::print(const Table& table, std::string_view title) {
   std::vector<std::size_t> shown;
   std::vector<TextColumn> columns;
   for (std::size_t i = 0; i < table.fields.size(); ++i) {
@@ -106,6 +120,8 @@ void DocumentText::print(const Table& table) {
     columns.push_back({field.label, is_text ? Align::left : Align::right, field.needed});
   }
   if (table.rows.empty() || columns.empty()) return;
+  const bool gives_way = std::any_of(columns.begin() + 1, columns.end(),
+                                     [](const TextColumn& column) { return !column.needed; });
   TextTable text(std::move(columns));
   for (const auto& row : table.rows) {
     std::vector<std::string> cells;
@@ -113,6 +129,9 @@ void DocumentText::print(const Table& table) {
     text.add(std::move(cells));
   }
   out_ += text.print(width_);
+  if (!gives_way || text.full_width() <= width_) return;
+  full_width_ = std::max(full_width_, text.full_width());
+  left_out_ += (left_out_.empty() ? "" : ", ") + std::string(title.substr(0, title.find(',')));
 }
 
 }  // namespace

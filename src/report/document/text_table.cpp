@@ -15,6 +15,11 @@ constexpr std::size_t comfortable_first_column = 24;
 // Printing a cell needs no more than the widest terminal shows.
 constexpr std::size_t most_cell_bytes = 2'000;
 
+// Of the first column, before others make room for it.
+std::size_t wanted_of(std::size_t widest, std::size_t width) {
+  return std::min(widest, std::max(comfortable_first_column, width / 3));
+}
+
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
 // The byte at which code point `count` begins.
@@ -60,13 +65,28 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::print(std::size_t width) const {
+std::vector<std::size_t> TextTable::widths() const {
   std::vector<std::size_t> widths;
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     std::size_t widest = columns_of(columns_[i].heading);
     for (const auto& row : rows_) widest = std::max(widest, columns_of(row[i]));
     widths.push_back(widest);
   }
+  return widths;
+}
+
+std::size_t TextTable::full_width() const {
+  const std::vector<std::size_t> all = widths();
+  std::size_t rest = indent;
+  for (std::size_t i = 1; i < all.size(); ++i) rest += gap + all[i];
+  const auto fits = [&](std::size_t width) { return rest + wanted_of(all[0], width) <= width; };
+  std::size_t width = rest;
+  while (!fits(width)) ++width;
+  return width;
+}
+
+std::string TextTable::print(std::size_t width) const {
+  std::vector<std::size_t> widths = this->widths();
   std::vector<std::size_t> shown(columns_.size());
   for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
   const auto width_of_rest = [&] {
@@ -74,7 +94,7 @@ std::string TextTable::print(std::size_t width) const {
     for (std::size_t i = 1; i < shown.size(); ++i) sum += gap + widths[shown[i]];
     return sum;
   };
-  const std::size_t wanted = std::min(widths[0], std::max(comfortable_first_column, width / 3));
+  const std::size_t wanted = wanted_of(widths[0], width);
   while (width_of_rest() + wanted > width) {
     const auto unneeded = std::find_if(shown.rbegin(), shown.rend() - 1,
                                        [&](std::size_t i) { return !columns_[i].needed; });

@@ -31,7 +31,12 @@ class TextTable {
   // Lines of at most `width` characters, indented by two; the first column gives way.
   std::string print(std::size_t width) const;
 
+  // The width from which on no column is left out.
+  std::size_t full_width() const;
+
  private:
+  std::vector<std::size_t> widths() const;
+
   std::vector<TextColumn> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

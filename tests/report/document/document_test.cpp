@@ -57,6 +57,21 @@ UNITS (2 of 4)
   EXPECT_EQ(document_text(document_of(profile), 80), expected);
 }
 
+// A legend explained p50 and p95 where the page had no room for them, and nothing said so.
+TEST(Document, TablesThatLeaveColumnsOutAreNamedWithTheWidthThatShowsAll) {
+  Document document{.sections = {units_section()}};
+  document.sections[0].table.rows[0][0] = std::string(30, 'n');
+  document.sections[0].table.rows[0][4] = std::vector<std::string>{std::string(40, 'e')};
+  const std::string narrow = document_text(document, 60);
+  const std::string note = "\n\n  No room for all columns of UNITS: --width ";
+  const std::size_t place = narrow.find(note);
+  ASSERT_NE(place, narrow.npos) << narrow;
+  const std::size_t width = std::stoul(narrow.substr(place + note.size()));
+  EXPECT_EQ(document_text(document, width).find("No room"), std::string::npos);
+  EXPECT_THAT(document_text(document, width), HasSubstr(std::string(40, 'e')));
+  EXPECT_THAT(document_text(document, width - 1), HasSubstr("No room"));
+}
+
 TEST(Document, LinesFitTheWidth) {
   const Profile profile = profile_from("set/trace.json");
   Document document = document_of(profile);
