@@ -29,11 +29,26 @@ void baseline(benchmark::State& state) {
   });
 }
 
+// As one run, of which all is on the path.
+const Profile& one_run() {
+  static const Profile profile = [] {
+    Profile made = bench::large_profile(spans);
+    made.spans.instance.clear();
+    return made;
+  }();
+  return profile;
+}
+
+void all_rules_of_one_run(benchmark::State& state) {
+  bench::measure(state, one_run(), [] { return diagnose(one_run(), options_for("")); });
+}
+
 void rules(benchmark::State& state, const std::string& rule) {
   bench::measure(state, large(), [&] { return diagnose(large(), options_for(rule)); });
 }
 
 BENCHMARK(baseline)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(all_rules_of_one_run)->Unit(benchmark::kMillisecond)->UseManualTime();
 
 const bool registered = [] {
   const auto add = [](const char* name, const char* rule) {
