@@ -29,13 +29,8 @@ void baseline(benchmark::State& state) {
   });
 }
 
-// As one run, of which all is on the path.
 const Profile& one_run() {
-  static const Profile profile = [] {
-    Profile made = bench::large_profile(spans);
-    made.spans.instance.clear();
-    return made;
-  }();
+  static const Profile profile = bench::large_run(spans);
   return profile;
 }
 

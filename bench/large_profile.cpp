@@ -87,4 +87,10 @@ Profile large_profile(std::size_t spans) {
   return profile;
 }
 
+Profile large_run(std::size_t spans) {
+  Profile made = large_profile(spans);
+  made.spans.instance.clear();
+  return made;
+}
+
 }  // namespace npuscope::bench

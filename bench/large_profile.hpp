@@ -11,4 +11,8 @@ namespace npuscope::bench {
 // About `spans` spans: 16 cores of 6 units, 10,000 ops, one column of DDR bytes. Deterministic.
 Profile large_profile(std::size_t spans);
 
+// The same as one run: every op repeats hundreds of times, which is the most work that its edges
+// make, and all of it is on one path.
+Profile large_run(std::size_t spans);
+
 }  // namespace npuscope::bench

@@ -9,13 +9,8 @@ namespace {
 
 constexpr std::size_t spans = 5'000'000;
 
-// As one run: every op repeats 500 times, which is the most work that its edges make.
 const Profile& one_run() {
-  static const Profile profile = [] {
-    Profile made = bench::large_profile(spans);
-    made.spans.instance.clear();
-    return made;
-  }();
+  static const Profile profile = bench::large_run(spans);
   return profile;
 }
 

@@ -1,0 +1,154 @@
+#include "analysis/memory/memory_analysis.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "npuscope/analysis/timeline.hpp"
+#include "npuscope/base/counting_sort.hpp"
+
+namespace npuscope::analysis {
+
+std::int64_t rounded(double value) {
+  constexpr double most = 9.2e18;
+  return value < most ? std::llround(value) : std::numeric_limits<std::int64_t>::max();
+}
+
+double median_with(std::vector<double> values, std::size_t zeros) {
+  const std::size_t count = values.size() + zeros;
+  const std::size_t upper = count / 2;
+  const auto smallest = std::min_element(values.begin(), values.end());
+  const auto largest = std::max_element(values.begin(), values.end());
+  if (values.empty() || upper < zeros || *largest == 0) return 0;
+  if (zeros == 0 && *smallest == *largest) return *largest;
+  const auto middle = values.begin() + std::ptrdiff_t(upper - zeros);
+  std::nth_element(values.begin(), middle, values.end());
+  if (count % 2 == 1) return *middle;
+  const double before = middle == values.begin() ? 0 : *std::max_element(values.begin(), middle);
+  return (before + *middle) / 2;
+}
+
+namespace {
+
+// Of one figure over the cells of a row. In inferences in which it did not run it did nothing.
+template <class Figure>
+double median_of(const std::vector<MemoryAnalysis::Cell>& cells, std::size_t inferences,
+                 const Figure& figure) {
+  std::vector<double> values;
+  values.reserve(cells.size());
+  for (const MemoryAnalysis::Cell& cell : cells) values.push_back(double(figure(cell)));
+  return median_with(std::move(values), inferences - std::min(inferences, cells.size()));
+}
+
+}  // namespace
+
+void MemoryAnalysis::sort_rows() {
+  const Spans& spans = profile_.spans;
+  CountingSort by_group(spans.size(), groups_.rows.size(), [&](std::size_t row) {
+    return counts(row) ? groups_.of(spans.op[row]) : counting_sort_leaves_out;
+  });
+  first_ = by_group.first();
+  sorted_.resize(by_group.size());
+  by_group.place([&](std::size_t row, std::uint32_t place) {
+    const auto [begin, end] = interval_of(spans, row);
+    sorted_[place] = {
+        begin,           end,           std::uint32_t(row), inference_of(row), spans.op[row],
+        spans.kind[row], engine_at(row)};
+  });
+}
+
+void MemoryAnalysis::add_span(Cell& cell, const Counted& span) const {
+  for (std::size_t route = 0; route < route_count; ++route) {
+    if (!traffic_.of_spans_known(Route(route))) continue;
+    cell.bytes[route] = saturating_add(cell.bytes[route], traffic_.of_span(Route(route), span.row));
+  }
+  if (role_of(span.kind) != Role::work || span.kind == SpanKind::transfer) return;
+  const auto duration = double(length_of({span.begin, span.end}));
+  switch (span.engine) {
+    case Engine::hvx:
+      cell.hvx += duration;
+      cell.hvx_spans += 1;
+      break;
+    case Engine::hmx:
+      cell.hmx += duration;
+      cell.hmx_spans += 1;
+      break;
+    case Engine::dma:
+    case Engine::dma_issue: cell.dma_spans += 1; break;
+    default: break;
+  }
+  if (const auto macs = macs_.of(span.op)) {
+    cell.macs[std::size_t(precision_of_op_[index_of(span.op)])] += *macs;
+  }
+}
+
+std::vector<MemoryAnalysis::Cell> MemoryAnalysis::cells_of(std::size_t group) {
+  std::vector<Cell> cells;
+  const auto begin = sorted_.begin() + first_[group], end = sorted_.begin() + first_[group + 1];
+  const auto of_earlier = [](const Counted& a, const Counted& b) {
+    return a.inference < b.inference;
+  };
+  if (!std::is_sorted(begin, end, of_earlier)) std::stable_sort(begin, end, of_earlier);
+  for (auto first = begin; first != end;) {
+    const auto last = std::upper_bound(first, end, *first, of_earlier);
+    Cell& cell = cells.emplace_back(Cell{first->inference});
+    // In the order of rows, in which what was moved lies.
+    for (auto span = first; span != last; ++span) add_span(cell, *span);
+    if (options_.active_of_rows) cell.active = active_of({first, last});
+    first = last;
+  }
+  if (table_.first_apart && !cells.empty() &&
+      cells.front().inference == table_.inferences.front().instance) {
+    cells.erase(cells.begin());
+  }
+  return cells;
+}
+
+// Sorts them by their start.
+double MemoryAnalysis::active_of(std::span<Counted> spans) {
+  const auto before = [](const Counted& a, const Counted& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.row < b.row;
+  };
+  if (!std::is_sorted(spans.begin(), spans.end(), before)) {
+    std::sort(spans.begin(), spans.end(), before);
+  }
+  double active = 0;
+  std::int64_t covered = spans.front().begin;
+  for (const Counted& span : spans) {
+    if (role_of(span.kind) != Role::work && span.kind != SpanKind::dma_wait) continue;
+    active += double(length_of({std::max(covered, span.begin), span.end}));
+    covered = std::max(covered, span.end);
+  }
+  return active;
+}
+
+void MemoryAnalysis::fill(MemoryRow& row, const std::vector<Cell>& cells) const {
+  const std::size_t inferences = table_.inferences.size() - (table_.first_apart ? 1 : 0);
+  const auto figure = [&](auto of) { return median_of(cells, inferences, of); };
+  for (std::size_t route = 0; route < route_count; ++route) {
+    if (!traffic_.of_spans_known(Route(route))) continue;
+    row.bytes[route] = rounded(figure([&](const Cell& cell) { return cell.bytes[route]; }));
+  }
+  row.active = figure([](const Cell& cell) { return cell.active; });
+  Work& work = row.work;
+  work.hvx_ticks = figure([](const Cell& cell) { return cell.hvx; });
+  work.hmx_ticks = figure([](const Cell& cell) { return cell.hmx; });
+  for (std::size_t i = 0; i < precision_count; ++i) {
+    work.macs[i] = figure([&](const Cell& cell) { return cell.macs[i]; });
+  }
+  work.macs_known = work.hmx_ticks == 0 || work.all_macs() > 0;
+  const auto dispatch = [&](std::optional<double> ticks, std::uint32_t units, double started) {
+    if (ticks && units > 0) {
+      work.dispatch_ticks = std::max(work.dispatch_ticks, *ticks * started / units);
+    }
+  };
+  dispatch(table_.roofs.hvx_dispatch_ticks, hvx_units_,
+           figure([](const Cell& cell) { return cell.hvx_spans; }));
+  dispatch(table_.roofs.hmx_dispatch_ticks, hmx_units_,
+           figure([](const Cell& cell) { return cell.hmx_spans; }));
+  dispatch(table_.roofs.dma_dispatch_ticks, dma_units_,
+           figure([](const Cell& cell) { return cell.dma_spans; }));
+}
+
+}  // namespace npuscope::analysis

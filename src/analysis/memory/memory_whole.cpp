@@ -1,0 +1,158 @@
+#include "analysis/memory/memory_analysis.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "npuscope/analysis/timeline.hpp"
+
+namespace npuscope::analysis {
+
+Engine MemoryAnalysis::engine_at(std::size_t row) const {
+  const std::size_t op = index_of(profile_.spans.op[row]);
+  if (op < engine_of_op_.size() && engine_of_op_[op] != Engine::none) return engine_of_op_[op];
+  const std::size_t unit = index_of(profile_.spans.unit[row]);
+  return unit < profile_.units.size() ? profile_.units[unit].engine : Engine::none;
+}
+
+void MemoryAnalysis::find_engines() {
+  std::unordered_map<std::uint32_t, Precision> known;
+  for (const Op& op : profile_.ops) {
+    engine_of_op_.push_back(op.engine);
+    const auto [place, is_new] = known.try_emplace(index_of(op.types));
+    if (is_new) place->second = precision_of(profile_.text(op.types));
+    precision_of_op_.push_back(place->second);
+  }
+  constexpr std::size_t engines = std::size_t(Engine::other) + 1;
+  std::vector<std::array<bool, engines>> used(profile_.units.size());
+  std::array<EngineTraffic, engines> of_engine{};
+  for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
+    if (role_of(profile_.spans.kind[row]) != Role::work) continue;
+    const Engine engine = engine_of(profile_, row);
+    const std::size_t unit = index_of(profile_.spans.unit[row]);
+    if (unit < used.size()) used[unit][std::size_t(engine)] = true;
+    of_engine[std::size_t(engine)].spans += 1;
+    for (std::size_t route = 0; route < route_count; ++route) {
+      if (!traffic_.of_spans_known(Route(route))) continue;
+      add(of_engine[std::size_t(engine)].bytes[route], traffic_.of_span(Route(route), row));
+    }
+  }
+  for (const auto& of_unit : used) {
+    hvx_units_ += of_unit[std::size_t(Engine::hvx)];
+    hmx_units_ += of_unit[std::size_t(Engine::hmx)];
+    dma_units_ += of_unit[std::size_t(Engine::dma_issue)] || of_unit[std::size_t(Engine::dma)];
+  }
+  for (std::size_t i = 0; i < of_engine.size(); ++i) {
+    of_engine[i].engine = Engine(i);
+    if (of_engine[i].spans > 0) table_.engines.push_back(of_engine[i]);
+  }
+}
+
+// A program may leave threads without work: they count as there, where the target or the files
+// tell.
+void MemoryAnalysis::find_threads() {
+  if (hvx_units_ == 0) return;
+  constexpr double most = 4'096;  // for a forged number
+  const double of_target = double(options_.peaks.hvx_threads) * table_.roofs.cores;
+  hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(of_target, most)));
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::profile || !(measure.value > 0)) continue;
+    if (profile_.text(measure.what) != "Number of HVX threads used") continue;
+    hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(measure.value, most)));
+  }
+}
+
+void MemoryAnalysis::find_inferences() {
+  const Spans& spans = profile_.spans;
+  has_instances_ = spans.instance.size() == spans.size() && spans.size() > 0;
+  table_.timeline = timeline_of(profile_);
+  std::unordered_map<std::uint32_t, std::size_t> place_of;
+  std::vector<std::pair<std::uint32_t, Interval>> extents;
+  std::uint32_t last = 0;
+  std::size_t at = 0;
+  for (std::size_t row = 0; has_instances_ && row < spans.size(); ++row) {
+    if (role_of(spans.kind[row]) == Role::overlay || spans.kind[row] == SpanKind::activation) {
+      continue;
+    }
+    const Interval interval = interval_of(spans, row);
+    if (extents.empty() || spans.instance[row] != last) {
+      last = spans.instance[row];
+      const auto [place, is_new] = place_of.try_emplace(last, extents.size());
+      at = place->second;
+      if (is_new) extents.push_back({last, interval});
+    }
+    extents[at].second.begin = std::min(extents[at].second.begin, interval.begin);
+    extents[at].second.end = std::max(extents[at].second.end, interval.end);
+  }
+  std::sort(extents.begin(), extents.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  if (extents.empty() && spans.size() > 0) extents.push_back({0, table_.timeline});
+  std::vector<double> walls;
+  for (const auto& [instance, extent] : extents) {
+    table_.inferences.push_back({instance, length_of(extent), {}});
+    walls.push_back(double(length_of(extent)));
+  }
+  table_.walls = spread_of(walls);
+  table_.first_apart = walls.size() > 1;
+  table_.wall = walls.size() > 1 ? table_.walls.median_of_rest : table_.walls.first;
+}
+
+// A summary has no timeline of its ops, but may tell how long the graph took.
+void MemoryAnalysis::take_told_wall() {
+  if (table_.wall > 0) return;
+  const std::size_t base = index_of(profile_.base_clock);
+  const double rate = base < profile_.clocks.size() ? profile_.clocks[base].rate.value : 0;
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::profile || measure.kind != MeasureKind::wall) continue;
+    if (index_of(measure.clock) >= profile_.clocks.size() || !(measure.value > 0)) continue;
+    const double of_measure = profile_.clocks[index_of(measure.clock)].rate.value;
+    const std::string_view name = profile_.text(measure.what);
+    if (name != "Graph Execute, rounded down" || !(rate > 0) || !(of_measure > 0)) continue;
+    table_.wall = measure.value / of_measure * rate;
+    return;
+  }
+}
+
+void MemoryAnalysis::sum_inferences() {
+  const Spans& spans = profile_.spans;
+  if (table_.inferences.empty()) return;
+  std::unordered_map<std::uint32_t, std::size_t> place_of;
+  for (std::size_t i = 0; i < table_.inferences.size(); ++i) {
+    place_of[table_.inferences[i].instance] = i;
+  }
+  std::size_t place = 0;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::uint32_t inference = inference_of(row);
+    if (table_.inferences[place].instance != inference) {
+      const auto found = place_of.find(inference);
+      if (found == place_of.end()) continue;  // of an overlay only
+      place = found->second;
+    }
+    RouteBytes& bytes = table_.inferences[place].bytes;
+    for (std::size_t route = 0; route < route_count; ++route) {
+      if (!traffic_.of_spans_known(Route(route))) continue;
+      add(bytes[route], traffic_.of_span(Route(route), row));
+    }
+  }
+}
+
+void MemoryAnalysis::make_roofs_of_profile() {
+  table_.rate = options_.rate ? options_.rate : rate_during(profile_, table_.timeline);
+  const std::size_t base = index_of(profile_.base_clock);
+  const bool cycles =
+      base < profile_.clocks.size() && profile_.clocks[base].kind == ClockKind::unit_cycles;
+  // Cores that compute: by their HMX or HVX units; a summary has only the cores themselves.
+  std::vector<std::uint64_t> cores;
+  for (const Engine engine : {Engine::hmx, Engine::hvx, Engine::core}) {
+    if (!cores.empty()) break;
+    for (const Unit& unit : profile_.units) {
+      if (unit.engine == engine) cores.push_back(std::uint64_t{unit.device} << 32 | unit.core);
+    }
+  }
+  std::sort(cores.begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  table_.roofs = make_roofs(options_.peaks, table_.rate.value_or(Hertz{0}), cycles,
+                            std::uint32_t(std::max<std::size_t>(1, cores.size())));
+}
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,74 @@
+// A table of ops (npuscope/analysis/ops.hpp) while it is made: columns in ops.cpp, what a row ran
+// and on which cores in op_table_details.cpp, which rows are kept in op_table_rank.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "analysis/inference_times.hpp"
+#include "analysis/ops/op_keys.hpp"
+#include "analysis/ops/op_runs.hpp"
+#include "analysis/ops/op_sums.hpp"
+#include "npuscope/analysis/ops.hpp"
+
+namespace npuscope::analysis {
+
+class OpTableBuilder {
+ public:
+  OpTableBuilder(const Profile& profile, const std::vector<std::int64_t>& own,
+                 const OpOptions& options)
+      : profile_(profile),
+        own_(own),
+        options_(options),
+        issues_(profile, own),
+        keys_(profile, options),
+        cores_(profile),
+        inferences_(profile, every_instance, most_inferences),
+        sums_(profile, own, issues_, keys_, inferences_, options.per_inference) {}
+
+  OpTable finish();
+
+ private:
+  static constexpr std::size_t most_inferences = 65'536;  // beyond that they are sums
+
+  bool is_steady() const { return options_.per_inference && inferences_.count() > 1; }
+  // Of several inferences the first stands apart.
+  bool counts(std::uint32_t row) const {
+    if (!is_steady()) return true;
+    const std::uint32_t inference = inferences_.of(row);
+    return inference > 0 && inference < inferences_.count();
+  }
+  double typical_of(std::vector<std::pair<std::uint32_t, double>> work) const;
+  std::vector<double>* add_column(OpColumn column);
+  void add_span_columns();
+  void add_details(std::uint32_t group);
+  void add_lengths(std::uint32_t group, std::vector<double> lengths);
+  void add_op_measures();
+  void count_runs();
+  std::uint64_t count_runs_of_units(std::uint32_t group, std::vector<std::int64_t>& lengths) const;
+  void count_instances(std::uint32_t group);
+  void count_cores();
+  std::optional<double> whole_of(const OpColumn& column) const;
+  double wall() const;
+  void choose_ranking();
+  std::optional<double> rank_value(std::uint32_t row) const;
+  bool is_shown(std::uint32_t row) const;
+  void rank();
+
+  const Profile& profile_;
+  const std::vector<std::int64_t>& own_;
+  const OpOptions& options_;
+  IssuesBeside issues_;
+  OpKeys keys_;
+  CoreNumbers cores_;
+  Inferences inferences_;
+  OpSums sums_;
+  OpTable table_;
+  std::vector<std::vector<double>> values_;  // by column, then row of the table
+  std::vector<std::vector<std::uint8_t>> known_;
+  int ranked_by_detail_ = -1;  // a place among the names of details; -1: by a column
+};
+
+}  // namespace npuscope::analysis

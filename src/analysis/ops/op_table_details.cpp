@@ -1,0 +1,221 @@
+#include "analysis/ops/op_table_builder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "npuscope/analysis/statistics.hpp"
+#include "npuscope/base/parallel.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+// What the cycles and packets of kernels say: those of waits and transfers are of something else.
+class Packets {
+ public:
+  explicit Packets(const Profile& profile) : profile_(profile) {
+    const std::size_t clock = index_of(profile.base_clock);
+    if (clock >= profile.clocks.size()) return;
+    if (profile.clocks[clock].kind != ClockKind::unit_cycles) return;
+    const auto name = profile.strings.find("packets");
+    const MeasureColumn* column = name ? profile.spans.measure(*name) : nullptr;
+    if (column != nullptr && column->values.size() == profile.spans.size()) packets_ = column;
+  }
+
+  void add(std::uint32_t row) {
+    if (packets_ == nullptr || role_of(profile_.spans.kind[row]) != Role::work) return;
+    if (domain_of(profile_, row) == Domain::movement) return;
+    const std::int64_t count = packets_->values[row];
+    if (count == MeasureColumn::missing || count <= 0) return;
+    packet_count_ += double(count);
+    cycles_ += double(std::max<std::int64_t>(0, profile_.spans.duration[row]));
+  }
+
+  std::optional<double> cycles_per_packet() const {
+    return packet_count_ > 0 ? std::optional(cycles_ / packet_count_) : std::nullopt;
+  }
+
+ private:
+  const Profile& profile_;
+  const MeasureColumn* packets_ = nullptr;
+  double packet_count_ = 0, cycles_ = 0;
+};
+
+}  // namespace
+
+// The sum of all, or the median of the sums of each inference after the first.
+double OpTableBuilder::typical_of(std::vector<std::pair<std::uint32_t, double>> work) const {
+  std::sort(work.begin(), work.end());
+  std::vector<double> sums;
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    const bool is_new = i == 0 || (is_steady() && work[i].first != work[i - 1].first);
+    if (is_new) sums.push_back(0);
+    sums.back() += work[i].second;
+  }
+  if (!is_steady()) return sums.empty() ? 0 : sums.front();
+  // In the others it did nothing: as many zeros.
+  const std::size_t inferences = inferences_.count() - 1;
+  if (2 * sums.size() < inferences) return 0;
+  sums.resize(std::max(sums.size(), inferences), 0);
+  return median_of(std::move(sums));
+}
+
+void OpTableBuilder::add_details(std::uint32_t group) {
+  const Spans& spans = profile_.spans;
+  // By core, work and the inference that it was of; empty between calls.
+  thread_local std::vector<std::vector<std::pair<std::uint32_t, double>>> work_of;
+  if (work_of.size() < cores_.count()) work_of.resize(cores_.count());
+  std::vector<std::uint32_t> used;
+  Packets packets(profile_);
+  for (const std::uint32_t row : sums_.rows(group)) {
+    if (!counts(row)) continue;
+    packets.add(row);
+    if (role_of(spans.kind[row]) != Role::work) continue;
+    const std::uint32_t core = cores_.of(spans.unit[row]);
+    if (!cores_.is_of_npu(core)) continue;
+    if (work_of[core].empty()) used.push_back(core);
+    const std::uint32_t inference = is_steady() ? inferences_.of(row) : 0;
+    const double work = double(own_[row] - issues_.of(row));
+    if (!work_of[core].empty() && work_of[core].back().first == inference) {
+      work_of[core].back().second += work;
+    } else {
+      work_of[core].push_back({inference, work});
+    }
+  }
+  OpDetails& details = keys_.rows()[group].details;
+  details.cycles_per_packet = packets.cycles_per_packet();
+  std::sort(used.begin(), used.end());
+  std::vector<double> work;
+  for (const std::uint32_t core : used) {
+    work.push_back(typical_of(std::exchange(work_of[core], {})));
+  }
+  if (work.empty()) return;
+  CoreSpread& spread = details.spread;
+  const auto most = std::max_element(work.begin(), work.end());
+  spread.cores = std::uint32_t(work.size());
+  spread.most = *most;
+  spread.most_loaded = cores_.first_unit(used[std::size_t(most - work.begin())]);
+  spread.least = *std::min_element(work.begin(), work.end());
+  spread.median = median_of(std::move(work));
+}
+
+void OpTableBuilder::add_lengths(std::uint32_t group, std::vector<double> lengths) {
+  if (lengths.empty()) return;
+  OpDetails& details = keys_.rows()[group].details;
+  details.p50 = percentile_of(lengths, 50);
+  details.p95 = percentile_of(std::move(lengths), 95);
+}
+
+// Of an op that runs on several units, each has its part of the run.
+std::uint64_t OpTableBuilder::count_runs_of_units(std::uint32_t group,
+                                                  std::vector<std::int64_t>& lengths) const {
+  const Spans& spans = profile_.spans;
+  std::vector<std::uint32_t> rows;
+  for (const std::uint32_t row : sums_.rows(group)) {
+    const SpanKind kind = spans.kind[row];
+    const bool is_run = role_of(kind) == Role::work || kind == SpanKind::async;
+    if (is_run && counts(row)) rows.push_back(row);
+  }
+  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return index_of(spans.op[a]) < index_of(spans.op[b]);
+  });
+  for (std::size_t i = 0; i < rows.size();) {
+    std::size_t end = i + 1;
+    const OpId op = spans.op[rows[i]];
+    while (end < rows.size() && spans.op[rows[end]] == op) ++end;
+    if (index_of(op) < profile_.ops.size()) {
+      add_run_lengths(profile_, std::span(rows).subspan(i, end - i), lengths);
+    } else {
+      for (; i < end; ++i) lengths.push_back(length_of(interval_of(spans, rows[i])));
+    }
+    i = end;
+  }
+  return lengths.size();
+}
+
+void OpTableBuilder::count_runs() {
+  std::vector<OpRow>& rows = keys_.rows();
+  if (keys_.of_units()) {
+    parallel_for(rows.size(), [&](std::size_t group) {
+      std::vector<std::int64_t> lengths;
+      rows[group].runs = count_runs_of_units(std::uint32_t(group), lengths);
+      if (options_.details) {
+        add_lengths(std::uint32_t(group), {lengths.begin(), lengths.end()});
+      }
+    });
+    return;
+  }
+  const auto does_count = [this](std::uint32_t row) {
+    return keys_.of(row) != OpKeys::none && counts(row);
+  };
+  const bool all_count = options_.rest && !is_steady();
+  const OpRuns runs(profile_, options_.details,
+                    all_count ? OpRuns::Counts() : OpRuns::Counts(does_count));
+  std::vector<std::vector<std::uint32_t>> ops(options_.details ? rows.size() : 0);
+  const auto add = [&](std::uint32_t op) {
+    if (keys_.of(OpId{op}) == OpKeys::none) return;
+    OpRow& row = rows[keys_.of(OpId{op})];
+    row.runs += runs.of(OpId{op});
+    if (!options_.details) return;
+    ops[keys_.of(OpId{op})].push_back(op);
+    if (op >= profile_.ops.size() || runs.of(OpId{op}) == 0) return;
+    const double output = double(profile_.ops[op].output.value) * double(runs.of(OpId{op}));
+    if (output > 0) row.details.output_bytes = row.details.output_bytes.value_or(0) + output;
+  };
+  for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) add(op);
+  add(index_of(OpId::none));
+  parallel_for(ops.size(), [&](std::size_t group) {
+    std::vector<double> lengths;
+    for (const std::uint32_t op : ops[group]) {
+      const auto of_op = runs.lengths(OpId{op});
+      lengths.insert(lengths.end(), of_op.begin(), of_op.end());
+    }
+    add_lengths(std::uint32_t(group), std::move(lengths));
+  });
+}
+
+// How many spans the group has, on which units, and the engines that it used.
+void OpTableBuilder::count_instances(std::uint32_t group) {
+  const Spans& spans = profile_.spans;
+  thread_local std::vector<std::uint8_t> is_used;  // by unit; false between calls
+  if (is_used.size() <= profile_.units.size()) is_used.resize(profile_.units.size() + 1, false);
+  std::vector<std::uint32_t> used;
+  std::int64_t work[engine_count];  // -1: not used
+  std::fill(std::begin(work), std::end(work), -1);
+  OpRow& row_of_table = keys_.rows()[group];
+  const auto of_group = sums_.rows(group);
+  const bool compiled = std::any_of(of_group.begin(), of_group.end(), [&](std::uint32_t row) {
+    return is_compiled(spans.kind[row]);
+  });
+  for (const std::uint32_t row : of_group) {
+    const SpanKind kind = spans.kind[row];
+    if (role_of(kind) != Role::work && (compiled || kind != SpanKind::async)) continue;
+    row_of_table.instances += counts(row) ? 1 : 0;
+    std::int64_t& of_engine = work[std::size_t(engine_of(profile_, row))];
+    of_engine = saturating_add(std::max<std::int64_t>(of_engine, 0), own_[row]);
+    const auto unit = std::min(index_of(spans.unit[row]), std::uint32_t(profile_.units.size()));
+    if (is_used[unit]) continue;
+    is_used[unit] = true;
+    used.push_back(unit);
+  }
+  row_of_table.units = std::uint32_t(used.size());
+  for (const std::uint32_t unit : used) is_used[unit] = false;
+  for (std::size_t engine = 0; engine < engine_count; ++engine) {
+    if (work[engine] >= 0) row_of_table.engines.push_back(Engine(engine));
+  }
+  std::stable_sort(row_of_table.engines.begin(), row_of_table.engines.end(),
+                   [&](Engine a, Engine b) { return work[std::size_t(a)] > work[std::size_t(b)]; });
+}
+
+void OpTableBuilder::count_cores() {
+  const Spans& spans = profile_.spans;
+  std::vector<std::uint8_t> ran(cores_.count(), false);
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const SpanKind kind = spans.kind[row];
+    if (role_of(kind) == Role::work || kind == SpanKind::async) ran[cores_.of(spans.unit[row])] = 1;
+  }
+  for (std::uint32_t core = 0; core < ran.size(); ++core) {
+    table_.cores += ran[core] != 0 && cores_.is_of_npu(core);
+  }
+}
+
+}  // namespace npuscope::analysis
