@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
+#include "cli/raw_buffers.hpp"
 #include "cli/trace_folder.hpp"
 
 namespace npuscope::cli {
@@ -30,17 +31,7 @@ TEST_F(Diagnose, OfASummary) {
 
 // Raw buffers hold one inference each: a page for every one says the same many times.
 TEST_F(Diagnose, OneInferenceStandsForTheBuffersOfARun) {
-  const std::string model = NPUSCOPE_SOURCE_DIR "/models/light_squeezenet.onnx";
-  for (const char* name : {"bin", "stats"}) std::filesystem::create_directory(folder_ / name);
-  ASSERT_EQ(run_npuscope({"compile", "-m", model, "-aic-num-cores=2", "-stats-level=70",
-                          "-convert-to-fp16", "-aic-binary-dir=" + path("bin")})
-                .status,
-            0);
-  ASSERT_EQ(run_npuscope({"run", "-t", path("bin"), "--aic-profiling-type=raw_device_stats",
-                          "--aic-profiling-out-dir=" + path("stats"),
-                          "--aic-profiling-num-samples=4", "--num-iter=4"})
-                .status,
-            0);
+  make_raw_buffers(path("bin"), path("stats"), 4);
   const auto pages = [&](std::vector<std::string> more) {
     std::vector<std::string> arguments{"diagnose", "--json", path("bin"), path("stats")};
     arguments.insert(arguments.end(), more.begin(), more.end());

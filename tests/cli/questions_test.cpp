@@ -1,7 +1,10 @@
 // What all commands that answer questions have in common, as a user runs them.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
+
 #include "cli/program.hpp"
+#include "cli/raw_buffers.hpp"
 #include "cli/trace_folder.hpp"
 
 namespace npuscope::cli {
@@ -34,6 +37,25 @@ TEST_F(Questions, AFileThatIsPassedOverIsNamedOnce) {
     ASSERT_NE(first, std::string::npos) << command;
     EXPECT_EQ(outcome.errors.rfind(path("counter.json")), first) << outcome.errors;
   }
+}
+
+// Each buffer was a page of its own, the cold one first.
+TEST_F(Questions, RawBuffersOfOneProgramAreInferencesOfOneProfile) {
+  make_raw_buffers(path("bin"), path("stats"), 4);
+  const auto pages = [&](const char* command) {
+    const Outcome outcome = run_npuscope({command, "--json", path("bin"), path("stats")});
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    return nlohmann::json::parse(outcome.output)["profiles"];
+  };
+  for (const char* command : {"ops", "units", "timeline", "path", "memory"}) {
+    EXPECT_EQ(pages(command).size(), 1u) << command;
+  }
+  const auto path_of_all = pages("path")[0]["path"];
+  EXPECT_EQ(path_of_all["inferences"], 4);
+  const auto one = run_npuscope({"path", "--json", path("bin"), path("stats"), "--inference=2"});
+  const auto timeline = pages("timeline")[0];
+  EXPECT_THAT(timeline.dump(), HasSubstr("\"inferences\":4"));
+  EXPECT_EQ(nlohmann::json::parse(one.output)["profiles"][0]["path"]["inference"], 2);
 }
 
 }  // namespace
