@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <random>
 #include <utility>
 
@@ -26,8 +27,10 @@ struct ListedFile {
   char path[4096] = {};
 };
 ListedFile listed_files[16];
+std::mutex changes_of_list;  // threads take it, the handler does not
 
 void list_temporary(const std::filesystem::path& path) {
+  const std::lock_guard lock(changes_of_list);
   if (path.native().size() >= sizeof(ListedFile::path)) return;
   for (ListedFile& file : listed_files) {
     if (file.taken.exchange(true)) continue;
@@ -38,6 +41,7 @@ void list_temporary(const std::filesystem::path& path) {
 }
 
 void unlist_temporary(const std::filesystem::path& path) {
+  const std::lock_guard lock(changes_of_list);
   for (ListedFile& file : listed_files) {
     if (!file.exists || path.native() != file.path) continue;
     file.exists = false;
