@@ -13,7 +13,7 @@ constexpr std::uint32_t none = PathGraph::none;
 
 // A counting sort by the node that each leads to, a range of nodes beside the others.
 void sort_links(const LooseLinks& loose, PathGraph& graph) {
-  const std::size_t ranges = workers();  // each looks at all links
+  const std::size_t ranges = std::min<std::size_t>(workers(), 8);  // each looks at all links
   const std::size_t nodes = graph.size();
   std::vector<std::uint32_t> next(nodes + 1, 0);
   const auto for_range = [&](std::size_t range, const auto& visit) {
