@@ -20,7 +20,7 @@ constexpr std::uint32_t threads = 16;
 constexpr std::uint32_t ops = 1'000;
 
 Profile make_large_profile() {
-  testing::ProfileBuilder made("trace", ClockKind::wall, 1e9);
+  test_support::ProfileBuilder made("trace", ClockKind::wall, 1e9);
   Profile& profile = made.profile;
   for (std::uint32_t i = 0; i < threads; ++i) {
     made.unit(fmt::format("thread {}", i), Engine::thread);

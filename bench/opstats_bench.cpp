@@ -27,7 +27,8 @@ struct Input {
 // Of the size of a large language model's token: 480,000 ops, 960,000 records.
 const Input& input() {
   static const Input made = [] {
-    const auto random = testing::make_random_case({.cores = cores, .ops_per_group = ops_per_group});
+    const auto random =
+        test_support::make_random_case({.cores = cores, .ops_per_group = ops_per_group});
     auto network = StatsNetwork::create(random.descriptor, &random.program, {.dependencies = true});
     if (!network) std::abort();
     return Input{random.bytes(), std::move(*network)};

@@ -2,6 +2,7 @@
 // registers its flags; its callback parses, calls the library, prints, and sets the exit status.
 #pragma once
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>

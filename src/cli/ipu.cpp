@@ -17,13 +17,13 @@ namespace fs = std::filesystem;
 
 // ---- op-cost
 
-struct OpCostOptions {
+struct IpuOpCostOptions {
   std::string model, log, mode = "total", output, table;
   bool json = false, csv = false;
 };
 
 // new_<name>.json beside the timeline, as the vendor's script does.
-fs::path renumbered_path(const OpCostOptions& options) {
+fs::path renumbered_path(const IpuOpCostOptions& options) {
   if (!options.output.empty()) return options.output;
   const fs::path log(options.log);
   fs::path name = log.filename();
@@ -31,7 +31,7 @@ fs::path renumbered_path(const OpCostOptions& options) {
   return log.parent_path() / ("new_" + name.string());
 }
 
-ExitStatus print_costs(const OpCostOptions& options, const sigmastar::Model& model,
+ExitStatus print_costs(const IpuOpCostOptions& options, const sigmastar::Model& model,
                        const sigmastar::OperatorCosts& costs, std::vector<Note> notes) {
   const report::Document document = report::make_op_cost_document(model, costs);
   if (options.json) {
@@ -57,7 +57,7 @@ ExitStatus print_costs(const OpCostOptions& options, const sigmastar::Model& mod
   return ExitStatus::done;
 }
 
-ExitStatus op_cost(const OpCostOptions& options) {
+ExitStatus op_cost(const IpuOpCostOptions& options) {
   const auto file = MappedFile::open(options.model);
   if (!file) return report(file.error());
   const auto model = sigmastar::read_model(file->bytes(), options.model);
@@ -80,10 +80,10 @@ ExitStatus op_cost(const OpCostOptions& options) {
   return print_costs(options, *model, *costs, timeline->notes);
 }
 
-void add_op_cost(CLI::App& ipu, ExitStatus& status) {
+void add_ipu_op_cost(CLI::App& ipu, ExitStatus& status) {
   CLI::App* command = ipu.add_subcommand(
       "op-cost", "What each operator of a fixed model costs; writes new_<timeline>.json too");
-  const auto options = std::make_shared<OpCostOptions>();
+  const auto options = std::make_shared<IpuOpCostOptions>();
   command->add_option("-m,--model", options->model, "the fixed model, fixed.sim")->required();
   command
       ->add_option("--ipu-log-file,--ipu_log_file", options->log,
@@ -104,12 +104,12 @@ void add_op_cost(CLI::App& ipu, ExitStatus& status) {
 
 // ---- info
 
-struct InfoOptions {
+struct IpuInfoOptions {
   std::string model, chip;
   bool json = false;
 };
 
-ExitStatus info(const InfoOptions& options) {
+ExitStatus info(const IpuInfoOptions& options) {
   const auto file = MappedFile::open(options.model);
   if (!file) return report(file.error());
   const auto image = sigmastar::read_image(file->bytes(), options.model);
@@ -133,9 +133,9 @@ ExitStatus info(const InfoOptions& options) {
   return image->problems.empty() ? ExitStatus::done : ExitStatus::input;
 }
 
-void add_info(CLI::App& ipu, ExitStatus& status) {
+void add_ipu_info(CLI::App& ipu, ExitStatus& status) {
   CLI::App* command = ipu.add_subcommand("info", "What an offline model (.img) says about itself");
-  const auto options = std::make_shared<InfoOptions>();
+  const auto options = std::make_shared<IpuInfoOptions>();
   command->add_option("-m,--model", options->model, "the offline model, sgsimg.img")->required();
   command->add_option("--soc_version,--soc-version", options->chip,
                       "the chip, which tells the alignment of some");
@@ -145,7 +145,7 @@ void add_info(CLI::App& ipu, ExitStatus& status) {
 
 // ---- timeline
 
-struct TimelineOptions {
+struct IpuTimelineOptions {
   std::vector<std::pair<std::uint32_t, std::string>> cores;  // -c0 F, as the vendor writes it
   std::string core0, core1, control, chip, layout, output = "log_ctrl0.json";
   double megahertz = 800;
@@ -153,7 +153,7 @@ struct TimelineOptions {
   bool layers_only = false, json = false;
 };
 
-Result<sigmastar::LogLayout> layout_of(const TimelineOptions& options) {
+Result<sigmastar::LogLayout> layout_of(const IpuTimelineOptions& options) {
   if (options.layout.empty() && options.chip.empty()) {
     return usage_error("-v is missing: name the chip whose log it is, or its --layout");
   }
@@ -168,7 +168,7 @@ Result<sigmastar::LogLayout> layout_of(const TimelineOptions& options) {
 
 // Core and file of each log, as asked for in any way.
 Result<std::vector<std::pair<std::uint32_t, std::string>>> core_files(
-    const TimelineOptions& options) {
+    const IpuTimelineOptions& options) {
   auto files = options.cores;
   if (!options.core0.empty()) files.emplace_back(0, options.core0);
   if (!options.core1.empty()) files.emplace_back(1, options.core1);
@@ -183,7 +183,7 @@ Result<std::vector<std::pair<std::uint32_t, std::string>>> core_files(
 
 // What is missing in the log becomes notes.
 Result<sigmastar::CoreLog> read_log(const std::string& path, const sigmastar::LogLayout& layout,
-                                    const TimelineOptions& options, std::vector<Note>& notes) {
+                                    const IpuTimelineOptions& options, std::vector<Note>& notes) {
   const auto file = MappedFile::open(path);
   if (!file) return tl::unexpected(file.error());
   auto log = sigmastar::decode_log(file->bytes(), layout, path);
@@ -195,7 +195,8 @@ Result<sigmastar::CoreLog> read_log(const std::string& path, const sigmastar::Lo
   return log;
 }
 
-Result<sigmastar::IpuTimeline> read_logs(const TimelineOptions& options, std::vector<Note>& notes) {
+Result<sigmastar::IpuTimeline> read_logs(const IpuTimelineOptions& options,
+                                         std::vector<Note>& notes) {
   const auto layout = layout_of(options);
   if (!layout) return tl::unexpected(layout.error());
   const auto files = core_files(options);
@@ -225,7 +226,7 @@ Result<sigmastar::IpuTimeline> read_logs(const TimelineOptions& options, std::ve
                               options.megahertz * hertz_a_megahertz);
 }
 
-ExitStatus timeline(const TimelineOptions& options) {
+ExitStatus timeline(const IpuTimelineOptions& options) {
   std::vector<Note> notes;
   const auto logs = read_logs(options, notes);
   if (!logs) return report(logs.error());
@@ -243,9 +244,9 @@ ExitStatus timeline(const TimelineOptions& options) {
   return ExitStatus::done;
 }
 
-void add_timeline(CLI::App& ipu, ExitStatus& status) {
+void add_ipu_timeline(CLI::App& ipu, ExitStatus& status) {
   CLI::App* command = ipu.add_subcommand("timeline", "IPU logs to a timeline for chrome://tracing");
-  const auto options = std::make_shared<TimelineOptions>();
+  const auto options = std::make_shared<IpuTimelineOptions>();
   command->add_option("--core0", options->core0, "the log of core 0");
   command->add_option("--core1", options->core1, "the log of core 1");
   // CLI11 reads -c0 F as -c with the values 0 and F.
@@ -274,9 +275,9 @@ void add_ipu_command(CLI::App& program, ExitStatus& status) {
   CLI::App* ipu =
       program.add_subcommand("ipu", "SigmaStar IPU: operator cost, offline models, logs");
   ipu->require_subcommand(1);
-  add_op_cost(*ipu, status);
-  add_info(*ipu, status);
-  add_timeline(*ipu, status);
+  add_ipu_op_cost(*ipu, status);
+  add_ipu_info(*ipu, status);
+  add_ipu_timeline(*ipu, status);
 }
 
 }  // namespace npuscope::cli

@@ -20,7 +20,7 @@ struct OpsOptions : DocumentOptions {
   double least_percent = 0;
 };
 
-const std::map<std::string, Grouping> groupings{
+const std::map<std::string, Grouping> op_groupings{
     {"op", Grouping::label},  {"kind", Grouping::kind},   {"name", Grouping::name},
     {"node", Grouping::node}, {"layer", Grouping::layer}, {"memory", Grouping::memory},
     {"rule", Grouping::rule}, {"core", Grouping::core},   {"device", Grouping::device},
@@ -36,7 +36,7 @@ Result<analysis::Rules> read_rules(const std::string& name) {
 
 ExitStatus ops(OpsOptions options, bool by_given) {
   report::OpsRequest& request = options.request;
-  request.grouping = groupings.at(options.by);
+  request.grouping = op_groupings.at(options.by);
   request.top = options.top.of(options);
   request.least_share = options.least_percent / 100;
   if (!options.rules.empty() && !by_given) request.grouping = Grouping::rule;
@@ -76,7 +76,7 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
   CLI::Option* by = command->add_option("--by", options->by,
                                         "group by: op (node, else name), kind, name, node, layer, "
                                         "core, device, unit, memory, rule");
-  by->check(CLI::IsMember(&groupings));
+  by->check(CLI::IsMember(&op_groupings));
   command->add_option("--rules", options->rules,
                       "group by rules: a .toml file, or transformer, kernels, bookkeeping");
   command->add_option("--sort", request.sort, "the column to sort by; default: what decides most");

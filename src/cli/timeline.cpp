@@ -24,7 +24,7 @@ struct TimelineOptions : DocumentOptions {
   std::string colours = "engine";
 };
 
-const std::vector<std::pair<std::string, RowsBy>> groupings{
+const std::vector<std::pair<std::string, RowsBy>> row_groupings{
     {"unit", RowsBy::unit}, {"engine", RowsBy::engine}, {"stage", RowsBy::stage},
     {"node", RowsBy::node}, {"kind", RowsBy::kind},     {"op", RowsBy::op}};
 const std::vector<std::pair<std::string, RowOrder>> orders{
@@ -64,7 +64,7 @@ report::TimelineView view_of(const TimelineOptions& options, std::int64_t origin
           .blocks = !options.ascii && (options.blocks || shows_unicode()),
           .of_ops = !selection.op.empty(),
           .of_part = of_part,
-          .fill = meaning_of(options.letters, groupings)};
+          .fill = meaning_of(options.letters, row_groupings)};
 }
 
 Status write_svg(const Profile& profile, const SpansByUnit& by_unit,
@@ -77,7 +77,7 @@ Status write_svg(const Profile& profile, const SpansByUnit& by_unit,
   const report::SvgView view{.width = options.svg_width, .origin = origin};
   const auto cells = analysis::paint_timeline(profile, by_unit, rows,
                                               {.columns = report::svg_columns(rows, view),
-                                               .fill = meaning_of(options.colours, groupings),
+                                               .fill = meaning_of(options.colours, row_groupings),
                                                .fills = report::svg_fills});
   return write_file_atomically(file,
                                as_byte_span(report::timeline_svg(profile, rows, cells, view)));
@@ -91,7 +91,7 @@ Result<report::Document> timeline_of(const Profile& whole, const TimelineOptions
   const Profile& profile = part->part ? parts.back() : whole;
   const SpansByUnit by_unit(profile);
   const auto own = analysis::own_durations(profile, by_unit);
-  const RowsBy by = meaning_of(options.by, groupings).value_or(RowsBy::unit);
+  const RowsBy by = meaning_of(options.by, row_groupings).value_or(RowsBy::unit);
   const bool of_units = by == RowsBy::unit || by == RowsBy::engine;
   const auto rows = analysis::analyse_timeline_rows(
       profile, by_unit, own,
@@ -142,7 +142,7 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
   add_document_options(*command, *options);
   options->joins_samples = true;
   command->add_option("--by", options->by, "a row for each unit, engine, stage, node, kind or op")
-      ->check(one_of(groupings))
+      ->check(one_of(row_groupings))
       ->capture_default_str();
   command->add_option("--order", options->order, "order of the rows: profile, start or work")
       ->check(one_of(orders));
@@ -150,7 +150,7 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
       ->add_option("--letters", options->letters,
                    "draw letters: of which unit, engine, stage, node, kind or op most of a column "
                    "was")
-      ->check(one_of(groupings));
+      ->check(one_of(row_groupings));
   command->add_option("--top", options->top, "rows drawn, those with most work; 0: all")
       ->check(whole_number(0, 10'000))
       ->capture_default_str();
@@ -175,7 +175,7 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
   command
       ->add_option("--colours,--colors", options->colours,
                    "what the colours of the figure tell apart")
-      ->check(one_of(groupings))
+      ->check(one_of(row_groupings))
       ->capture_default_str();
   command->add_option("--svg-width", options->svg_width, "width of the figure in points")
       ->check(real_number(150, 5'000))

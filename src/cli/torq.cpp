@@ -36,7 +36,7 @@ ExitStatus annotate(const report::TorqAnnotateRequest& request) {
   return ExitStatus::done;
 }
 
-void add_annotate(CLI::App& torq, ExitStatus& status) {
+void add_torq_annotate(CLI::App& torq, ExitStatus& status) {
   auto request = std::make_shared<report::TorqAnnotateRequest>();
   CLI::App* command = torq.add_subcommand("annotate", "Join a runtime log with debug information");
   command->add_option("debug", request->debug, "folder or file of debug information, as MLIR text")
@@ -65,7 +65,7 @@ void add_annotate(CLI::App& torq, ExitStatus& status) {
 
 // --- overview ---
 
-struct OverviewOptions {
+struct TorqOverviewOptions {
   std::vector<std::string> files;
   std::optional<std::string> wall_time;
   std::string upstream;  // empty: as documented
@@ -78,7 +78,7 @@ torq::OverviewStyle style_of(const std::string& upstream) {
   return upstream == "scrape" ? torq::OverviewStyle::scrape : torq::OverviewStyle::metrics;
 }
 
-ExitStatus overview(const OverviewOptions& options) {
+ExitStatus overview(const TorqOverviewOptions& options) {
   const auto files = report::sort_torq_files(options.files);
   if (!files) return report(files.error());
   const auto overviews = report::torq_overviews(*files, options.wall_time);
@@ -94,8 +94,8 @@ ExitStatus overview(const OverviewOptions& options) {
   return ExitStatus::done;
 }
 
-void add_overview(CLI::App& torq, ExitStatus& status) {
-  auto options = std::make_shared<OverviewOptions>();
+void add_torq_overview(CLI::App& torq, ExitStatus& status) {
+  auto options = std::make_shared<TorqOverviewOptions>();
   CLI::App* command = torq.add_subcommand("overview", "Where the time of a run went, in rows");
   command
       ->add_option("files", options->files,
@@ -121,7 +121,7 @@ void add_overview(CLI::App& torq, ExitStatus& status) {
 
 // --- timeline ---
 
-struct TimelineOptions {
+struct TorqTimelineOptions {
   std::vector<std::string> files;
   std::string to, output;
   double mhz = torq::compile_clock_mhz;
@@ -129,7 +129,7 @@ struct TimelineOptions {
   DocumentOptions form;
 };
 
-ExitStatus write_trace(const TimelineOptions& options, const report::TorqTimeline& timeline) {
+ExitStatus write_trace(const TorqTimelineOptions& options, const report::TorqTimeline& timeline) {
   if (const auto usable = check_output_is_no_input(options.files, options.output); !usable) {
     return report(usable.error());
   }
@@ -141,7 +141,7 @@ ExitStatus write_trace(const TimelineOptions& options, const report::TorqTimelin
   return ExitStatus::done;
 }
 
-ExitStatus timeline(const TimelineOptions& options) {
+ExitStatus timeline(const TorqTimelineOptions& options) {
   if (options.to.empty() != options.output.empty()) {
     return report(Error{ErrorKind::usage, "--to perfetto and -o FILE belong together; give both"});
   }
@@ -156,8 +156,8 @@ ExitStatus timeline(const TimelineOptions& options) {
   return print_answer(options.form, answer->document, answer->notes);
 }
 
-void add_timeline(CLI::App& torq, ExitStatus& status) {
-  auto options = std::make_shared<TimelineOptions>();
+void add_torq_timeline(CLI::App& torq, ExitStatus& status) {
+  auto options = std::make_shared<TorqTimelineOptions>();
   CLI::App* command =
       torq.add_subcommand("timeline", "The compiler's estimates against what was measured");
   command
@@ -190,9 +190,9 @@ void add_torq_command(CLI::App& program, ExitStatus& status) {
   CLI::App* command =
       program.add_subcommand("torq", "Synaptics Torq: annotate, overview, timeline");
   command->require_subcommand(1);
-  add_annotate(*command, status);
-  add_overview(*command, status);
-  add_timeline(*command, status);
+  add_torq_annotate(*command, status);
+  add_torq_overview(*command, status);
+  add_torq_timeline(*command, status);
 }
 
 }  // namespace npuscope::cli

@@ -17,14 +17,14 @@ struct UnitsOptions : DocumentOptions {
   std::string by = "unit";
 };
 
-const std::map<std::string, UnitsBy> groupings{{"unit", UnitsBy::unit},
-                                               {"core", UnitsBy::core},
-                                               {"engine", UnitsBy::engine},
-                                               {"device", UnitsBy::device}};
+const std::map<std::string, UnitsBy> unit_groupings{{"unit", UnitsBy::unit},
+                                                    {"core", UnitsBy::core},
+                                                    {"engine", UnitsBy::engine},
+                                                    {"device", UnitsBy::device}};
 
 ExitStatus units(UnitsOptions options) {
   options.request.top = options.top.of(options);
-  options.request.by = groupings.at(options.by);
+  options.request.by = unit_groupings.at(options.by);
   return options.inference.print(options, [&](const Profile& profile) {
     return report::units_document(profile, options.request);
   });
@@ -39,7 +39,7 @@ void add_units_command(CLI::App& program, ExitStatus& status) {
   add_document_options(*command, *options);
   options->joins_samples = true;
   command->add_option("--by", options->by, "rows of units: unit, core, engine, device")
-      ->check(CLI::IsMember(&groupings))
+      ->check(CLI::IsMember(&unit_groupings))
       ->capture_default_str();
   options->top.add_option(*command, options->request.top, "rows of each table");
   options->inference.add_option(*command);

@@ -114,6 +114,12 @@ class Opening {
 
 }  // namespace
 
+const Input& input_or_first(std::span<const Input> inputs, std::string_view file) {
+  const auto found = std::ranges::find(
+      inputs, file, [](const Input& input) -> std::string_view { return input.path.native(); });
+  return found == inputs.end() ? inputs.front() : *found;
+}
+
 void OpenRun::fail(const Input& input, const Error& error) {
   const std::string name = input.path.string();
   note({input.named ? Severity::error : Severity::warning, name, 0,

@@ -35,6 +35,9 @@ struct Input {
   FormatKind kind = 0;
 };
 
+// The input that is this file; the first one where none is.
+const Input& input_or_first(std::span<const Input> inputs, std::string_view file);
+
 // What opening has brought so far.
 class OpenRun {
  public:

@@ -51,13 +51,6 @@ void open_log(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
   run.add(input.order, std::move(profile));
 }
 
-const Input& input_of(std::span<const Input> inputs, const std::string& file) {
-  for (const Input& input : inputs) {
-    if (input.path.native() == file) return input;
-  }
-  return inputs.front();
-}
-
 // The files that hold no dispatch, as notes or as the error of what the user named.
 std::optional<torq::DebugInfo> load(std::span<const Input> inputs, OpenRun& run) {
   std::vector<std::filesystem::path> files;
@@ -73,7 +66,7 @@ std::optional<torq::DebugInfo> load(std::span<const Input> inputs, OpenRun& run)
     return std::nullopt;
   }
   for (const Note& note : debug->notes) {
-    run.fail(input_of(inputs, note.file), Error{ErrorKind::input, note.message});
+    run.fail(input_or_first(inputs, note.file), Error{ErrorKind::input, note.message});
   }
   return std::move(*debug);
 }
@@ -81,7 +74,7 @@ std::optional<torq::DebugInfo> load(std::span<const Input> inputs, OpenRun& run)
 // Without a log that they belong to: the compiler's estimates.
 void open_estimates(std::span<const Input> inputs, const torq::DebugInfo& debug, OpenRun& run) {
   for (const torq::DispatchInfo& dispatch : debug.dispatches) {
-    const Input& input = input_of(inputs, dispatch.file);
+    const Input& input = input_or_first(inputs, dispatch.file);
     if (auto profile = torq::make_profile(dispatch)) {
       run.add(input.order, std::move(*profile));
     } else {

@@ -1,6 +1,7 @@
 // Traces of formats that many tools write: Perfetto's protobuf and Chrome's JSON. What kind of
 // hardware the latter is of, its events decide.
 #include "formats/open_table.hpp"
+#include "npuscope/base/text.hpp"
 #include "npuscope/formats/chrome/events.hpp"
 #include "npuscope/formats/perfetto/read.hpp"
 #include "npuscope/formats/qaic/opstats_profile.hpp"
@@ -62,13 +63,6 @@ void open_chrome_file(const Input& input, OpenRun& run) {
   run.add(input.order, std::move(profile));
 }
 
-const Input* input_of(std::span<const Input> inputs, std::string_view file) {
-  for (const Input& input : inputs) {
-    if (input.path.native() == file) return &input;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 std::optional<FormatKind> recognise_perfetto(const Candidate& candidate) {
@@ -115,18 +109,16 @@ void open_qnn(std::span<const Input> inputs, OpenRun& run) {
   }
   for (Profile& profile : sets->profiles) {
     const auto& from = profile.provenance.files;
-    const Input* first = from.empty() ? nullptr : input_of(inputs, from.front());
-    run.add(first == nullptr ? inputs.front().order : first->order, std::move(profile));
+    const Input& first = from.empty() ? inputs.front() : input_or_first(inputs, from.front());
+    run.add(first.order, std::move(profile));
   }
   for (const Note& note : sets->unreadable) {
-    const Input* input = input_of(inputs, note.file);
-    run.fail(input == nullptr ? inputs.front() : *input, Error{ErrorKind::input, note.message});
+    run.fail(input_or_first(inputs, note.file), Error{ErrorKind::input, note.message});
   }
 }
 
 std::optional<FormatKind> recognise_chrome(const Candidate& candidate) {
-  std::string_view head = candidate.head;
-  if (head.starts_with("\xef\xbb\xbf")) head.remove_prefix(3);
+  const std::string_view head = without_byte_order_mark(candidate.head);
   const auto first = head.find_first_not_of(" \t\r\n");
   if (first == head.npos || (head[first] != '{' && head[first] != '[')) return std::nullopt;
   const bool quotes =

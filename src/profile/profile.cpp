@@ -2,6 +2,12 @@
 
 namespace npuscope {
 
+const char* name_of(Engine engine) {
+  constexpr const char* names[] = {"unit", "device", "core",    "HVX",    "HMX",     "DMA issue",
+                                   "DMA",  "host",   "process", "thread", "compute", "other"};
+  return names[std::size_t(engine)];
+}
+
 void Spans::reserve(std::size_t rows) {
   unit.reserve(rows);
   op.reserve(rows);

@@ -14,7 +14,7 @@
 namespace npuscope::query {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using SteadyClock = std::chrono::steady_clock;
 
 constexpr int longest_sql = 1 << 20;
 constexpr int longest_value = 64 << 20;
@@ -46,7 +46,7 @@ int authorize(void*, int action, const char* first, const char* second, const ch
 }
 
 int look_at_clock(void* deadline) {
-  return Clock::now() >= *static_cast<Clock::time_point*>(deadline);
+  return SteadyClock::now() >= *static_cast<SteadyClock::time_point*>(deadline);
 }
 
 bool is_identifier(std::string_view name) {
@@ -125,7 +125,7 @@ struct Database::State {
   Limits limits;
   TablesBySchema tables;  // outlives the database
   sqlite3* handle = nullptr;
-  Clock::time_point deadline;
+  SteadyClock::time_point deadline;
 };
 
 Status Database::State::execute(const std::string& sql) {
@@ -226,7 +226,7 @@ Result<Database> Database::open(std::span<const NamedProfile> profiles, const Li
 }
 
 Status Database::run(std::string_view sql, RowSink& sink) {
-  state_->deadline = Clock::now() + state_->limits.time;
+  state_->deadline = SteadyClock::now() + state_->limits.time;
   const auto prepared = state_->prepare(sql);
   if (!prepared) return tl::unexpected(prepared.error());
   sqlite3_stmt* statement = prepared->get();

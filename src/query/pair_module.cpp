@@ -8,7 +8,7 @@
 #include "query/module.hpp"
 
 namespace npuscope::query {
-namespace {
+namespace pair_module {
 
 enum : int { span_column, key_column, value_column };
 
@@ -247,7 +247,7 @@ sqlite3_module PairModule<Pairs>::make() {
   return module;
 }
 
-}  // namespace
+}  // namespace pair_module
 
 const std::vector<PairTableType>& pair_tables() {
   static const std::vector<PairTableType> tables{
@@ -273,8 +273,9 @@ const char* pair_module_of(std::string_view table) {
 }
 
 int add_pair_modules(sqlite3* database, TablesBySchema& tables) {
-  static const sqlite3_module arguments = PairModule<ArgumentPairs>::make();
-  static const sqlite3_module numbers = PairModule<NumberPairs>::make();
+  static const sqlite3_module arguments =
+      pair_module::PairModule<pair_module::ArgumentPairs>::make();
+  static const sqlite3_module numbers = pair_module::PairModule<pair_module::NumberPairs>::make();
   const int added = sqlite3_create_module(database, argument_module_name, &arguments, &tables);
   if (added != SQLITE_OK) return added;
   return sqlite3_create_module(database, number_module_name, &numbers, &tables);

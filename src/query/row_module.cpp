@@ -7,7 +7,7 @@
 #include "query/row_plan.hpp"
 
 namespace npuscope::query {
-namespace {
+namespace row_module {
 
 constexpr std::size_t most_fetched = 4;
 constexpr std::size_t fetched_ahead = 24;  // rows: about as long as memory takes
@@ -285,10 +285,10 @@ sqlite3_module make_module() {
   return module;
 }
 
-}  // namespace
+}  // namespace row_module
 
 int add_row_module(sqlite3* database, TablesBySchema& tables) {
-  static const sqlite3_module module = make_module();
+  static const sqlite3_module module = row_module::make_module();
   return sqlite3_create_module(database, row_module_name, &module, &tables);
 }
 

@@ -11,10 +11,10 @@
 #include "npuscope/analysis/phases.hpp"
 #include "npuscope/analysis/units.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::analysis_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 
 std::vector<std::int64_t> own_of(const Profile& profile) {
@@ -448,4 +448,4 @@ TEST(Counters, TheLastSampleHoldsUntilEverythingHasEnded) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::analysis_test

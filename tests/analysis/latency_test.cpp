@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::latency_test {
 namespace {
 
 struct Sample {
@@ -138,4 +138,4 @@ TEST(Latency, HostileNumbersGiveNoThroughput) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::latency_test

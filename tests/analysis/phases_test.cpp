@@ -5,10 +5,10 @@
 
 #include "analysis/profile_builder.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::phases_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 
 // "VTCM" begins with "call" on another unit, "compose" touches both by time alone.
 TEST(PhasesWithParents, NestAcrossUnitsAndNotByTimesThatAreMadeUp) {
@@ -52,4 +52,4 @@ TEST(PhasesWithParents, ThatGoRoundInACircleOrAreNotThereAreStillListed) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::phases_test

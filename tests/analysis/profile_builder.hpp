@@ -10,7 +10,7 @@
 
 #include "npuscope/profile/profile.hpp"
 
-namespace npuscope::testing {
+namespace npuscope::test_support {
 
 struct ProfileBuilder {
   Profile profile;
@@ -69,4 +69,4 @@ struct ProfileBuilder {
   }
 };
 
-}  // namespace npuscope::testing
+}  // namespace npuscope::test_support

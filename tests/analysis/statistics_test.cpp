@@ -7,7 +7,7 @@
 #include <cmath>
 #include <random>
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::statistics_test {
 namespace {
 
 using ::testing::DoubleNear;
@@ -207,4 +207,4 @@ TEST(Contrast, OfManySamplesContinuesThatOfFew) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::statistics_test

@@ -10,7 +10,7 @@
 
 #include "base/compressed.hpp"
 
-namespace npuscope {
+namespace npuscope::byte_source_test {
 namespace {
 
 using test::gzip;
@@ -216,4 +216,4 @@ TEST(ByteSource, ReadsAllUpToALimit) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::byte_source_test

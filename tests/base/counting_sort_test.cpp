@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace npuscope {
+namespace npuscope::counting_sort_test {
 namespace {
 
 TEST(CountingSort, IsAStableSortByGroup) {
@@ -40,4 +40,4 @@ TEST(CountingSort, IsAStableSortByGroup) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::counting_sort_test

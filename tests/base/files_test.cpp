@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace npuscope {
+namespace npuscope::files_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -368,4 +368,4 @@ TEST_F(Files, AnOutputThatIsAnInputUnderAnyNameIsRefused) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::files_test

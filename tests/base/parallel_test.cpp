@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-namespace npuscope {
+namespace npuscope::parallel_test {
 namespace {
 
 TEST(ParallelFor, CallsTheBodyOnceForEachIndex) {
@@ -43,4 +43,4 @@ TEST(RangesOf, HaveEveryRowOnceAndTheLeastRowsEach) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::parallel_test

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace npuscope {
+namespace npuscope::pattern_test {
 namespace {
 
 bool found(std::string_view pattern, std::string_view text) {
@@ -60,4 +60,4 @@ TEST(Pattern, ATextThatNearlyMatchesANestedRepetitionTakesNoAge) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::pattern_test

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-namespace npuscope {
+namespace npuscope::progress_test {
 namespace {
 
 using namespace std::chrono_literals;
@@ -116,4 +116,4 @@ TEST(ProgressBar, ManyThreadsMayReport) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::progress_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope {
+namespace npuscope::result_test {
 namespace {
 
 Result<int> half(int value) {
@@ -38,4 +38,4 @@ TEST(Result, EachHelperMakesItsKindOfError) {
 TEST(Status, IsDoneUnlessToldOtherwise) { EXPECT_TRUE(Status{}.has_value()); }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::result_test

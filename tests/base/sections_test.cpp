@@ -8,7 +8,7 @@
 
 #include "formats/qaic/damage.hpp"
 
-namespace npuscope {
+namespace npuscope::sections_test {
 namespace {
 
 using testing::HasSubstr;
@@ -153,4 +153,4 @@ TEST(Sections, NeverReturnDamagedRecords) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::sections_test

@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-namespace npuscope {
+namespace npuscope::string_pool_test {
 namespace {
 
 TEST(StringPool, TheEmptyStringIsIdZero) {
@@ -118,4 +118,4 @@ TEST(StringPool, ManyTextsAtOnceGetTheIdsThatTheyWouldGetOneByOne) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::string_pool_test

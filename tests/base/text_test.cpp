@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
-namespace npuscope {
+namespace npuscope::text_test {
 namespace {
 
 TEST(Thousands, AreSeparatedByCommas) {
@@ -121,4 +121,4 @@ TEST(ValidUtf8, PutsTheReplacementCharacterForEachByteThatIsNone) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::text_test

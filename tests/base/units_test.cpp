@@ -4,7 +4,7 @@
 
 #include <concepts>
 
-namespace npuscope {
+namespace npuscope::units_test {
 namespace {
 
 template <class A, class B>
@@ -42,4 +42,4 @@ TEST(Units, TicksBecomeTimeAtTheTimersRate) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::units_test

@@ -5,7 +5,7 @@
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::bad_requests_test {
 namespace {
 
 using testing::HasSubstr;
@@ -155,4 +155,4 @@ TEST_F(BadRequests, ACircleOfEdgesIsSaidAndHurtsNobody) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::bad_requests_test

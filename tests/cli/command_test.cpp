@@ -6,7 +6,7 @@
 
 #include "cli/program.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::command_test {
 namespace {
 
 using testing::ElementsAre;
@@ -132,4 +132,4 @@ TEST(Program, AReaderThatGoesAwayIsNoCrash) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::command_test

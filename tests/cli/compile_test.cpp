@@ -8,7 +8,7 @@
 
 #include "cli/program.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::compile_test {
 namespace {
 
 using testing::HasSubstr;
@@ -147,4 +147,4 @@ TEST_F(Compile, IsTheSameFromAnyFolder) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::compile_test

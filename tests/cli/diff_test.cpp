@@ -6,7 +6,7 @@
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::diff_test {
 namespace {
 
 using testing::HasSubstr;
@@ -126,4 +126,4 @@ TEST_F(Diff, BadRequestsSayWhatToDo) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::diff_test

@@ -7,7 +7,7 @@
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::guide_test {
 namespace {
 
 struct Command {
@@ -110,4 +110,4 @@ TEST_F(Guide, PrintsWhatItSays) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::guide_test

@@ -10,11 +10,11 @@
 #include "npuscope/formats/sigmastar/write_log.hpp"
 #include "npuscope/formats/sigmastar/write_model.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::ipu_test {
 namespace {
 
-using sigmastar::testing::layer_event;
-using sigmastar::testing::make_model;
+using sigmastar::test_support::layer_event;
+using sigmastar::test_support::make_model;
 using testing::HasSubstr;
 using testing::StartsWith;
 
@@ -164,4 +164,4 @@ TEST_F(Ipu, InfoOfAnImageAndOfHalfOfIt) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::ipu_test

@@ -10,7 +10,7 @@
 
 #include "cli/program.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::model_test {
 namespace {
 
 class ModelProgram : public ::testing::Test {
@@ -157,4 +157,4 @@ TEST_F(ModelProgram, SaysWhatIsWrongInOneSentence) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::model_test

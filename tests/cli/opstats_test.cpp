@@ -8,7 +8,7 @@
 #include "cli/program.hpp"
 #include "formats/qaic/opstats/trace_checker.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::opstats_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -118,4 +118,4 @@ TEST_F(Opstats, ExitStatusSaysWhatWentWrong) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::opstats_test

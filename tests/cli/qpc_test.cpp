@@ -8,7 +8,7 @@
 
 #include "cli/program.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::qpc_test {
 namespace {
 
 using testing::HasSubstr;
@@ -167,4 +167,4 @@ TEST(Qpc, OntoAFullDiskIsAnOutputError) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::qpc_test

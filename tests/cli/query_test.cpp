@@ -6,7 +6,7 @@
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::query_test {
 namespace {
 
 using testing::HasSubstr;
@@ -146,4 +146,4 @@ TEST_F(Query, ListsWhatCanBeAsked) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::query_test

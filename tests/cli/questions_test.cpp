@@ -7,7 +7,7 @@
 #include "cli/raw_buffers.hpp"
 #include "cli/trace_folder.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::questions_test {
 namespace {
 
 using testing::EndsWith;
@@ -59,4 +59,4 @@ TEST_F(Questions, RawBuffersOfOneProgramAreInferencesOfOneProfile) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::questions_test

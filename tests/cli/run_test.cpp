@@ -7,7 +7,7 @@
 
 #include "cli/program.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::run_test {
 namespace {
 
 using testing::HasSubstr;
@@ -228,4 +228,4 @@ TEST_F(Run, RefusesToEmitWhatTheProgramCannotGive) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::run_test

@@ -6,7 +6,7 @@
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 
-namespace npuscope::cli {
+namespace npuscope::cli::timeline_test {
 namespace {
 
 using testing::HasSubstr;
@@ -104,4 +104,4 @@ TEST_F(Timeline, NamesDoNotSteerTheTerminal) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli
+}  // namespace npuscope::cli::timeline_test

@@ -5,7 +5,7 @@
 #include "flow/flow.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 
-namespace npuscope {
+namespace npuscope::all_models_test {
 namespace {
 
 constexpr std::uint32_t levels[] = {40, 50, 70, 100};
@@ -99,4 +99,4 @@ TEST(Levels, EachCostsMoreThanTheOneBelow) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::all_models_test

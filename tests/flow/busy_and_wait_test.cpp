@@ -6,7 +6,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/analysis/units.hpp"
 
-namespace npuscope {
+namespace npuscope::busy_and_wait_test {
 namespace {
 
 struct Known {
@@ -161,4 +161,4 @@ TEST(BusyAndWait, AreTheSimulatorsInOptraces) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::busy_and_wait_test

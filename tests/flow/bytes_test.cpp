@@ -11,7 +11,7 @@
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/analysis/units.hpp"
 
-namespace npuscope {
+namespace npuscope::bytes_test {
 namespace {
 
 using analysis::OpTraffic;
@@ -196,4 +196,4 @@ TEST(Bytes, OfOpsAndLanesAreTheProgramsInOptraces) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::bytes_test

@@ -8,7 +8,7 @@
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::conservation_test {
 namespace {
 
 struct Model {
@@ -234,4 +234,4 @@ TEST(Performance, AnEncodersHvxWorksWhileItsHmxDoes) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::conservation_test

@@ -7,7 +7,7 @@
 #include "flow/flow.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 
-namespace npuscope {
+namespace npuscope::counters_test {
 namespace {
 
 using qaic::Task;
@@ -210,4 +210,4 @@ TEST(Counters, AreTracksOfTheTrace) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::counters_test

@@ -12,7 +12,7 @@
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/analysis/path_likely.hpp"
 
-namespace npuscope {
+namespace npuscope::critical_path_test {
 namespace {
 
 using analysis::CriticalPath;
@@ -341,4 +341,4 @@ TEST(CriticalPathOfOptraces, InferredReasonsAreTheProgramsWaits) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::critical_path_test

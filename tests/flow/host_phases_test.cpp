@@ -13,7 +13,7 @@
 #include "npuscope/formats/qaic/opstats_profile.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 
-namespace npuscope {
+namespace npuscope::host_phases_test {
 namespace {
 
 std::int64_t begin_tick(const Profile& profile) {
@@ -103,4 +103,4 @@ TEST(HostPhases, MergeWithTheDeviceOnOneClock) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::host_phases_test

@@ -10,7 +10,7 @@
 #include "npuscope/npu/graph/import_onnx.hpp"
 #include "npuscope/npu/graph/semantics.hpp"
 
-namespace npuscope {
+namespace npuscope::memory_test {
 namespace {
 
 using analysis::OpTraffic;
@@ -133,4 +133,4 @@ TEST(MemoryAgainstTruth, MacsOfShapesAreThoseOfTheModel) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::memory_test

@@ -12,7 +12,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/npu/simulate/simulate.hpp"
 
-namespace npuscope {
+namespace npuscope::path_test {
 namespace {
 
 using analysis::CriticalPath;
@@ -70,7 +70,7 @@ std::uint32_t queue_of(const qaic::Program& program, std::uint32_t task) {
 }
 
 // What a device would tell of it, in picoseconds: an op is a task, an edge a wait.
-struct TruthProfile : testing::ProfileBuilder {
+struct TruthProfile : test_support::ProfileBuilder {
   std::vector<std::uint32_t> truth_of_row;
 
   TruthProfile(const qaic::Program& program, const std::vector<npu::TaskTruth>& truth)
@@ -291,4 +291,4 @@ TEST(PathAgainstTheSimulator, SharedBandwidthLeavesWhatIfOffByLittle) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::path_test

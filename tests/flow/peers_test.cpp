@@ -7,7 +7,7 @@
 #include "flow/flow.hpp"
 #include "npuscope/npu/models/architecture.hpp"
 
-namespace npuscope {
+namespace npuscope::peers_test {
 namespace {
 
 using Pair = std::pair<std::string, std::string>;
@@ -95,4 +95,4 @@ TEST(PeersOfARun, AreTheTransfersOfThePrograms) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::peers_test

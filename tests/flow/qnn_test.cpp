@@ -10,7 +10,7 @@
 #include "npuscope/formats/qnn/sets.hpp"
 #include "npuscope/npu/simulate/optrace.hpp"
 
-namespace npuscope {
+namespace npuscope::qnn_test {
 namespace {
 
 constexpr std::uint64_t inferences = 3;
@@ -406,4 +406,4 @@ TEST(QnnFilesAgainstTruth, TransformerBlock) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::qnn_test

@@ -13,7 +13,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
-namespace npuscope {
+namespace npuscope::spill_test {
 namespace {
 
 using analysis::OpTraffic;
@@ -184,4 +184,4 @@ TEST(SpillAgainstTheCompiler, OfABertThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::spill_test

@@ -4,7 +4,7 @@
 
 #include "flow/flow.hpp"
 
-namespace npuscope {
+namespace npuscope::truth_test {
 namespace {
 
 struct Place {
@@ -135,4 +135,4 @@ TEST(DecoderAgainstTruth, EveryDependencyIsMet) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::truth_test

@@ -6,7 +6,7 @@
 #include "flow/flow.hpp"
 #include "npuscope/analysis/ops.hpp"
 
-namespace npuscope {
+namespace npuscope::units_test {
 namespace {
 
 // A counter at 19.2 MHz after `time`: 19.2e6 / 1e12 = 12 / 625000 ticks a picosecond.
@@ -87,4 +87,4 @@ TEST(OpsAgainstTruth, RunsOfEachOpAreOneForEachTaskAndWorkAddsUpOverAnyGrouping)
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::units_test

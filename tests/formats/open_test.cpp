@@ -20,12 +20,12 @@
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 #include "npuscope/formats/sigmastar/write_model.hpp"
 
-namespace npuscope {
+namespace npuscope::open_test {
 namespace {
 
 namespace fs = std::filesystem;
-using qaic::testing::make_random_case;
-using qaic::testing::RandomCase;
+using qaic::test_support::make_random_case;
+using qaic::test_support::RandomCase;
 using test::gzip;
 using test::zstd;
 using ::testing::AllOf;
@@ -433,7 +433,8 @@ constexpr std::string_view ipu_timeline =
 {"ph":"X","name":"layer_8","pid":"core0","tid":0,"ts":10,"dur":30,"args":{"total_cycle":30,"conv_cycle_percent":"0%"}}])";
 
 std::string two_operators() {
-  return sigmastar::write_model(sigmastar::testing::make_model({{"CONV_2D", 1}, {"SOFTMAX", 1}}));
+  return sigmastar::write_model(
+      sigmastar::test_support::make_model({{"CONV_2D", 1}, {"SOFTMAX", 1}}));
 }
 
 TEST_F(OpenProfiles, AnIpuTimelineAloneAndWithItsModel) {
@@ -490,4 +491,4 @@ TEST_F(OpenProfiles, TruncatedAnywhereIsAProfileOrAnErrorThatNamesTheFile) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::open_test

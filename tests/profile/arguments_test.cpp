@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope {
+namespace npuscope::arguments_test {
 namespace {
 
 class ArgumentsTest : public testing::Test {
@@ -44,4 +44,4 @@ TEST_F(ArgumentsTest, TextIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::arguments_test

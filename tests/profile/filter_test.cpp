@@ -4,12 +4,12 @@
 
 #include "analysis/profile_builder.hpp"
 
-namespace npuscope {
+namespace npuscope::filter_test {
 namespace {
 
+using test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::ProfileBuilder;
 
 // Two units of a core, three ops, a counter, a flow, numbers about everything.
 Profile sample() {
@@ -268,4 +268,4 @@ TEST(Filter, AForgedProfileIsCutLikeAnyOther) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::filter_test

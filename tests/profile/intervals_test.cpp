@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-namespace npuscope {
+namespace npuscope::intervals_test {
 namespace {
 
 using testing::ElementsAre;
@@ -170,4 +170,4 @@ TEST(Intervals, UnionOfManyInRunsIsThatOfTheSortedOnes) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::intervals_test

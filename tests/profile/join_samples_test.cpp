@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope {
+namespace npuscope::join_samples_test {
 namespace {
 
 // A span of 10 ticks of the op "conv" on each of two units, in one inference that begins at
@@ -92,4 +92,4 @@ TEST(JoinSamples, StayByThemselvesWhereTheyAreNotAlike) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::join_samples_test

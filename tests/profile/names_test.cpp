@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope {
+namespace npuscope::names_test {
 namespace {
 
 TEST(Names, LeadBackToTheirValues) {
@@ -29,4 +29,4 @@ TEST(Names, ThereIsOneForEachValue) {
 TEST(Names, AForgedValueIsUnknown) { EXPECT_STREQ(stable_name(Engine(99)), "unknown"); }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::names_test

@@ -2,7 +2,7 @@
 
 #include <gmock/gmock.h>
 
-namespace npuscope {
+namespace npuscope::numbered_phases_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -49,4 +49,4 @@ TEST(NumberedPhases, OneWithoutAParentThatIsToldKeepsIt) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::numbered_phases_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope {
+namespace npuscope::profile_test {
 namespace {
 
 TEST(Spans, AllColumnsHaveAsManyRows) {
@@ -56,4 +56,4 @@ TEST(Ids, NoneIsNoRow) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::profile_test

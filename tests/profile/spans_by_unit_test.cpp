@@ -4,7 +4,7 @@
 
 #include <random>
 
-namespace npuscope {
+namespace npuscope::spans_by_unit_test {
 namespace {
 
 Profile profile_of(std::size_t rows, std::uint32_t units, std::int64_t latest, unsigned seed) {
@@ -106,4 +106,4 @@ TEST(SpansByUnit, EndsSaturate) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::spans_by_unit_test

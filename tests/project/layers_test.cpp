@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace npuscope {
+namespace npuscope::layers_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -239,4 +239,4 @@ TEST(Layers, PublicHeadersIncludeNoPrivateOnes) {
 }
 
 }  // namespace
-}  // namespace npuscope
+}  // namespace npuscope::layers_test

@@ -12,11 +12,11 @@
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
 
-namespace npuscope::query {
+namespace npuscope::query::against_export_test {
 namespace {
 
-using npuscope::testing::random_profile;
-using npuscope::testing::rows_of;
+using npuscope::test_support::random_profile;
+using npuscope::test_support::rows_of;
 
 // The exported file, asked with SQLite alone.
 class ExportedFile {
@@ -39,7 +39,7 @@ class ExportedFile {
     sqlite3_stmt* statement = nullptr;
     EXPECT_EQ(sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
         << sql << ": " << sqlite3_errmsg(database_);
-    npuscope::testing::Rows rows;
+    npuscope::test_support::Rows rows;
     while (sqlite3_step(statement) == SQLITE_ROW) rows.row(cells_of(statement));
     sqlite3_finalize(statement);
     return rows.rows;
@@ -184,4 +184,4 @@ TEST_P(AgainstExport, OrdersAreEqual) {
 INSTANTIATE_TEST_SUITE_P(RandomProfiles, AgainstExport, ::testing::Range<std::uint64_t>(0, 60));
 
 }  // namespace
-}  // namespace npuscope::query
+}  // namespace npuscope::query::against_export_test

@@ -8,13 +8,13 @@
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
 
-namespace npuscope::query {
+namespace npuscope::query::database_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
-using npuscope::testing::random_profile;
-using npuscope::testing::Rows;
-using npuscope::testing::rows_of;
+using npuscope::test_support::ProfileBuilder;
+using npuscope::test_support::random_profile;
+using npuscope::test_support::Rows;
+using npuscope::test_support::rows_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -286,4 +286,4 @@ TEST(UnitTimes, AreThoseOfTheAnalysis) {
 }
 
 }  // namespace
-}  // namespace npuscope::query
+}  // namespace npuscope::query::database_test

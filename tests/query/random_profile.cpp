@@ -5,7 +5,7 @@
 #include <bit>
 #include <random>
 
-namespace npuscope::testing {
+namespace npuscope::test_support {
 namespace {
 
 class Maker {
@@ -207,4 +207,4 @@ Profile Maker::make(std::size_t spans) {
 
 Profile random_profile(std::uint64_t seed, std::size_t spans) { return Maker(seed).make(spans); }
 
-}  // namespace npuscope::testing
+}  // namespace npuscope::test_support

@@ -4,8 +4,8 @@
 
 #include "npuscope/profile/profile.hpp"
 
-namespace npuscope::testing {
+namespace npuscope::test_support {
 
 Profile random_profile(std::uint64_t seed, std::size_t spans);
 
-}  // namespace npuscope::testing
+}  // namespace npuscope::test_support

@@ -7,7 +7,7 @@
 
 #include "npuscope/query/database.hpp"
 
-namespace npuscope::testing {
+namespace npuscope::test_support {
 
 struct Rows : query::RowSink {
   std::vector<std::string> names;
@@ -37,4 +37,4 @@ inline Result<std::vector<std::string>> rows_of(query::Database& database, std::
   return rows.rows;
 }
 
-}  // namespace npuscope::testing
+}  // namespace npuscope::test_support

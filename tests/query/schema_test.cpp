@@ -9,27 +9,27 @@
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
 
-namespace npuscope::query {
+namespace npuscope::query::schema_test {
 namespace {
 
 using ::testing::HasSubstr;
 
 // What is listed is what SQLite sees, and every column of everything can be read.
 TEST(Schema, IsWhatSqlSees) {
-  const Profile profile = npuscope::testing::random_profile(7, 50);
+  const Profile profile = npuscope::test_support::random_profile(7, 50);
   const NamedProfile named{"a", &profile};
   auto database = Database::open({&named, 1}, {});
   ASSERT_TRUE(database);
   std::size_t tables = 0;
   for (const TableInfo& table : schema()) {
-    npuscope::testing::Rows rows;
+    npuscope::test_support::Rows rows;
     ASSERT_TRUE(database->run(fmt::format("SELECT * FROM a.{}", table.name), rows)) << table.name;
     std::vector<std::string> names;
     for (const ColumnInfo& column : table.columns) names.push_back(column.name);
     EXPECT_EQ(rows.names, names) << table.name;
     ++tables;
   }
-  const auto known = npuscope::testing::rows_of(
+  const auto known = npuscope::test_support::rows_of(
       *database, "SELECT count(*) FROM a.sqlite_schema WHERE type IN ('table', 'view')");
   EXPECT_EQ(known, std::vector<std::string>{fmt::format("{}", tables)});
 }
@@ -59,4 +59,4 @@ TEST(Schema, IsDocumented) {
 }
 
 }  // namespace
-}  // namespace npuscope::query
+}  // namespace npuscope::query::schema_test

@@ -4,10 +4,10 @@
 
 #include "analysis/profile_builder.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::selection_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 using ::testing::HasSubstr;
 
 Profile in_nanoseconds() {
@@ -125,4 +125,4 @@ TEST(Selection, AFormatIsNoTime) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::selection_test

@@ -3,7 +3,7 @@
 //   const RunSamples before(profile_a), after(profile_b);
 //   const auto comparer = Comparer::make({&before, 1}, {&after, 1});   // refused: unrelated clocks
 //   const Comparison result = comparer->compare({.top = 20});
-//   result.metrics[0]      // wall: 64829 -> 66774 cycles, +3.0 %, Verdict::more
+//   result.metrics[0]      // wall: 64829 -> 66774 cycles, +3.0 %, ChangeVerdict::more
 //   result.ops[0]          // MatMul_0: 32707 -> 34600, slower
 //
 // A sample is one inference. The first inference of a run is cold and set apart where the run has
@@ -31,13 +31,15 @@
 namespace npuscope::analysis {
 
 enum class MeasuredIn : std::uint8_t { cycles, ticks, seconds, bytes, count };
+const char* name_of(MeasuredIn unit);  // "cycles"
 
-enum class Verdict : std::uint8_t {
+enum class ChangeVerdict : std::uint8_t {
   same,
   unclear,  // the medians differ, within the noise
   less,
   more,
 };
+const char* name_of(ChangeVerdict verdict);
 
 // One number on both sides.
 struct Estimate {
@@ -46,7 +48,7 @@ struct Estimate {
   double a = 0, b = 0;                  // medians
   Contrast contrast;                    // empty where a side has less than two samples
   std::optional<double> p;              // rank test; as above
-  Verdict verdict = Verdict::same;
+  ChangeVerdict verdict = ChangeVerdict::same;
 
   double delta() const { return b - a; }
   std::optional<double> relative() const;  // none where a is zero and b is not
@@ -70,6 +72,7 @@ struct RefusedMetric {
 };
 
 enum class OpChange : std::uint8_t { slower, faster, added, removed, unclear, same };
+const char* name_of(OpChange change);
 
 // Views are of the profiles' strings.
 struct OpDifference {

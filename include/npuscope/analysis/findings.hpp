@@ -27,7 +27,7 @@
 
 namespace npuscope::analysis {
 
-enum class Quantity : std::uint8_t {
+enum class EvidenceQuantity : std::uint8_t {
   ticks,    // of Evidence::clock
   seconds,  //
   hertz,    //
@@ -42,7 +42,7 @@ struct Evidence {
   std::string key;   // "hmx_domain_share_of_wall"
   std::string what;  // "HMX, the busiest, of the wall"
   double value = 0;
-  Quantity quantity = Quantity::number;
+  EvidenceQuantity quantity = EvidenceQuantity::number;
   MeasureKind kind = MeasureKind::count;
   std::string source;   // "units: hardware", the command that shows it, or what it is derived from
   std::string of = {};  // which core, op or unit

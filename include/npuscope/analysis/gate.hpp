@@ -39,6 +39,7 @@ enum class GateOutcome : std::uint8_t {
   failed,
   within_noise,  // the median is beyond the limit, the noise rule does not hold: passed
 };
+const char* name_of(GateOutcome outcome);
 
 struct GateResult {
   MetricChange metric;

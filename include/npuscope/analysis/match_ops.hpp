@@ -55,6 +55,7 @@ class OpGroups {
 };
 
 enum class MatchedBy : std::uint8_t { name, kernel, ordinal, neighbours, structure };
+const char* name_of(MatchedBy by);
 
 struct OpPair {
   std::vector<std::uint32_t> a, b;  // groups; more than one only by ordinal

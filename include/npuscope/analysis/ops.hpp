@@ -42,6 +42,7 @@ enum class Grouping : std::uint8_t {
   device,
   unit,
 };
+const char* name_of(Grouping grouping);
 inline constexpr bool is_of_units(Grouping grouping) { return grouping >= Grouping::core; }
 
 struct OpOptions {

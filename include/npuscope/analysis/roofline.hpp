@@ -82,13 +82,13 @@ enum class Resource : std::uint8_t { macs, hmx, hvx, ddr, vtcm, dispatch };
 inline constexpr std::size_t resource_count = 6;
 const char* name_of(Resource resource);  // "MACs", "HMX busy", "DDR"
 
-enum class Verdict : std::uint8_t { unknown, compute, memory, latency, dispatch };
-const char* name_of(Verdict verdict);
+enum class RooflineVerdict : std::uint8_t { unknown, compute, memory, latency, dispatch };
+const char* name_of(RooflineVerdict verdict);
 
 struct Placement {
   // Share of the time that each resource needs at least; none: not known.
   std::array<std::optional<double>, resource_count> share;
-  Verdict verdict = Verdict::unknown;
+  RooflineVerdict verdict = RooflineVerdict::unknown;
   std::optional<Resource> largest;  // with the largest share
   std::optional<double> intensity;  // MACs per DDR byte
   std::optional<double> ridge;      // above it the MACs take longer than the bytes

@@ -24,7 +24,7 @@
 
 namespace npuscope::analysis {
 
-enum class Quantity : std::uint8_t { time, bytes, count };
+enum class SampleQuantity : std::uint8_t { time, bytes, count };
 
 // In what a time counts.
 struct TimeBase {
@@ -42,7 +42,7 @@ struct Sample {
 struct Metric {
   std::string name;
   MeasureKind kind = MeasureKind::count;
-  Quantity quantity = Quantity::count;
+  SampleQuantity quantity = SampleQuantity::count;
   TimeBase time;                // of times
   std::vector<Sample> samples;  // in the order of inferences, each once
   bool of_run = false;          // one number for all inferences of a run that has several
@@ -52,7 +52,7 @@ struct Metric {
 struct OpSamples {
   std::string name;
   MeasureKind kind = MeasureKind::work;
-  Quantity quantity = Quantity::time;
+  SampleQuantity quantity = SampleQuantity::time;
   TimeBase time;
   std::vector<std::uint32_t> inferences;  // that have any
   std::vector<std::uint32_t> first;       // of each group in `entries`; one more

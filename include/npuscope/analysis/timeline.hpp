@@ -66,7 +66,6 @@ Domain domain_of(Engine engine);
 Domain domain_of(const Profile& profile, std::size_t row);
 Domain domain_of(const Profile& profile, UnitId unit, const SpanOfUnit& span);
 const char* name_of(Domain domain);
-const char* name_of(Engine engine);
 
 // From the first start to the last end of work, waits and inferences (setting up before the first
 // inference is no part of it), of instants and asynchronous spans where there is nothing else.

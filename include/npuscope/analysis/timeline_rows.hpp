@@ -24,6 +24,7 @@
 namespace npuscope::analysis {
 
 enum class RowsBy : std::uint8_t { unit, engine, stage, node, kind, op };
+const char* name_of(RowsBy by);
 
 enum class RowOrder : std::uint8_t {
   profile,  // of the profile's units, engines or ops

@@ -7,7 +7,7 @@
 //   "programqpc.bin: segment 3 ends at byte 9000 but the file has 344 bytes; copy the file again"
 #pragma once
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include <string>
 #include <tl/expected.hpp>

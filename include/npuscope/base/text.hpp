@@ -14,6 +14,14 @@ namespace npuscope {
 
 std::string thousands(std::uint64_t value);
 
+// ASCII only, whatever the locale.
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+constexpr std::string_view without_byte_order_mark(std::string_view text) {
+  return text.starts_with("\xef\xbb\xbf") ? text.substr(3) : text;
+}
+
 // Bytes that are not UTF-8 and characters that steer a terminal or reorder text become \xNN.
 std::string printable(std::string_view text);
 

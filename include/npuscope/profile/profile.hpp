@@ -64,6 +64,8 @@ enum class Engine : std::uint8_t {
   other,
 };
 
+const char* name_of(Engine engine);  // "DMA issue", for people; names.hpp has those of outputs
+
 // A unit's place: a core is the parent of its engines' threads.
 struct Unit {
   std::uint32_t device = 0;

@@ -8,6 +8,8 @@
 // A page refers to its profile, which must outlive it.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <span>
 #include <string>

@@ -37,7 +37,6 @@ Document make_timeline_document(const Profile& profile, const analysis::Timeline
                                 const analysis::TimelineCells& cells, const TimelineView& view);
 
 // "unit", "engine", …, as --by takes them.
-const char* name_of(analysis::RowsBy by);
 // What time with work of such a row is called: a unit is busy, a group of ops is active.
 const char* name_of_busy(analysis::RowsBy by);
 

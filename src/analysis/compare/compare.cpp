@@ -9,6 +9,21 @@
 
 namespace npuscope::analysis {
 
+const char* name_of(MeasuredIn unit) {
+  constexpr const char* names[] = {"cycles", "ticks", "seconds", "bytes", "count"};
+  return names[std::size_t(unit)];
+}
+
+const char* name_of(ChangeVerdict verdict) {
+  constexpr const char* names[] = {"same", "within noise", "less", "more"};
+  return names[std::size_t(verdict)];
+}
+
+const char* name_of(OpChange change) {
+  constexpr const char* names[] = {"slower", "faster", "added", "removed", "within noise", "same"};
+  return names[std::size_t(change)];
+}
+
 std::optional<double> Estimate::relative() const {
   if (a == b) return 0;
   if (a == 0) return std::nullopt;
@@ -17,18 +32,18 @@ std::optional<double> Estimate::relative() const {
 
 namespace {
 
-Verdict verdict_of(const Estimate& estimate) {
+ChangeVerdict verdict_of(const Estimate& estimate) {
   const double delta = estimate.delta();
-  if (delta == 0) return Verdict::same;
+  if (delta == 0) return ChangeVerdict::same;
   if (estimate.contrast.absolute) {
     const Range& range = *estimate.contrast.absolute;
-    if (range.low <= 0 && range.high >= 0) return Verdict::unclear;
+    if (range.low <= 0 && range.high >= 0) return ChangeVerdict::unclear;
   }
   const auto p = estimate.p;
   if (p && !tells_apart(*p, estimate.samples_a.size(), estimate.samples_b.size())) {
-    return Verdict::unclear;
+    return ChangeVerdict::unclear;
   }
-  return delta > 0 ? Verdict::more : Verdict::less;
+  return delta > 0 ? ChangeVerdict::more : ChangeVerdict::less;
 }
 
 }  // namespace
@@ -113,8 +128,8 @@ Comparer::Held::Outcome Comparer::Held::metric(std::string_view name) const {
   if (of_run && !as_many) return tl::unexpected(Why::whole_runs);
   MetricChange change{std::string(name), first->kind, MeasuredIn::count, {}};
   std::vector<double> factors(clocks.size(), 1);
-  if (first->quantity == Quantity::bytes) change.unit = MeasuredIn::bytes;
-  if (first->quantity == Quantity::time) {
+  if (first->quantity == SampleQuantity::bytes) change.unit = MeasuredIn::bytes;
+  if (first->quantity == SampleQuantity::time) {
     auto common = common_time(clocks);
     if (!common) return tl::unexpected(Why::clocks);
     change.unit = common->unit;

@@ -27,12 +27,12 @@ bool same_groups(const OpGroups& a, const OpGroups& b) {
       [](const OpGroup& x, const OpGroup& y) { return x.label == y.label && x.kind == y.kind; });
 }
 
-OpChange change_of(Verdict verdict) {
+OpChange change_of(ChangeVerdict verdict) {
   switch (verdict) {
-    case Verdict::more: return OpChange::slower;
-    case Verdict::less: return OpChange::faster;
-    case Verdict::unclear: return OpChange::unclear;
-    case Verdict::same: break;
+    case ChangeVerdict::more: return OpChange::slower;
+    case ChangeVerdict::less: return OpChange::faster;
+    case ChangeVerdict::unclear: return OpChange::unclear;
+    case ChangeVerdict::same: break;
   }
   return OpChange::same;
 }
@@ -97,8 +97,8 @@ std::optional<OpComparer::Column> OpComparer::make_column(std::string_view name)
   }
   column.kind = first->kind;
   std::vector<double> factors(clocks.size(), 1);
-  if (first->quantity == Quantity::bytes) column.unit = MeasuredIn::bytes;
-  if (first->quantity == Quantity::time) {
+  if (first->quantity == SampleQuantity::bytes) column.unit = MeasuredIn::bytes;
+  if (first->quantity == SampleQuantity::time) {
     auto common = common_time(clocks);
     if (!common) return std::nullopt;
     column.unit = common->unit;
@@ -339,7 +339,7 @@ OpComparison OpComparer::compare(const CompareOptions& options) const {
       row.estimate =
           estimate(groups[order[place]].first, groups[order[place]].second, Depth::verdict);
     } else if (has_noise && row.estimate.delta() != 0) {
-      row.estimate.verdict = Verdict::unclear;
+      row.estimate.verdict = ChangeVerdict::unclear;
     }
     row.change = change_of(row.estimate.verdict);
   });

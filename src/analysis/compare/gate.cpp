@@ -3,6 +3,12 @@
 #include <limits>
 
 namespace npuscope::analysis {
+
+const char* name_of(GateOutcome outcome) {
+  constexpr const char* names[] = {"passed", "failed", "passed, within noise"};
+  return names[std::size_t(outcome)];
+}
+
 namespace {
 
 using Comparator = Gate::Comparator;
@@ -58,7 +64,7 @@ bool is_noise(const Gate& gate, const GateResult& result) {
   return result.p && !tells_apart(*result.p, estimate.samples_a.size(), estimate.samples_b.size());
 }
 
-const char* name_of(MeasuredIn unit) {
+const char* units_accepted(MeasuredIn unit) {
   constexpr const char* names[] = {"cycles (cyc)", "ticks", "time (ns, us, ms, s)",
                                    "bytes (B, KiB, MiB, GiB)", "a plain number"};
   return names[std::size_t(unit)];
@@ -73,8 +79,8 @@ Result<GateResult> judge(const Gate& gate, const Comparer& comparer) {
   }
   if (gate.unit && gate.limit != Limit::share && *gate.unit != metric->unit) {
     return usage_error("the gate '{}' gives its limit in {}, but {} counts in {}", gate.text,
-                       name_of(*gate.unit), gate.metric.empty() ? metric->name : gate.metric,
-                       name_of(metric->unit));
+                       units_accepted(*gate.unit), gate.metric.empty() ? metric->name : gate.metric,
+                       units_accepted(metric->unit));
   }
   if (!gate.unit && gate.limit != Limit::share && metric->unit == MeasuredIn::seconds) {
     return usage_error("the gate '{}' gives its limit without a unit; write ns, us, ms or s",

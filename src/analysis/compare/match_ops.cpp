@@ -8,6 +8,13 @@
 #include "analysis/ops/op_names.hpp"
 
 namespace npuscope::analysis {
+
+const char* name_of(MatchedBy by) {
+  constexpr const char* names[] = {"name", "node, another kernel", "name but for ordinals",
+                                   "neighbours", "structure"};
+  return names[std::size_t(by)];
+}
+
 namespace {
 
 constexpr std::uint32_t unmatched = UnmatchedOp::none;
@@ -22,8 +29,8 @@ std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
 
 std::uint64_t hash_of(std::string_view text) { return std::hash<std::string_view>{}(text); }
 
-struct Side {
-  explicit Side(const OpGroups& of) : groups(of), pair_of(of.groups().size(), unmatched) {}
+struct OpSide {
+  explicit OpSide(const OpGroups& of) : groups(of), pair_of(of.groups().size(), unmatched) {}
 
   // The last group is of spans without an op: it is matched with its like, if at all, by name.
   std::uint32_t count() const { return std::uint32_t(groups.groups().size()); }
@@ -38,9 +45,9 @@ struct Side {
   std::vector<std::uint32_t> pair_of;
 };
 
-class Matcher {
+class OpMatcher {
  public:
-  Matcher(const OpGroups& a, const OpGroups& b) : a_(a), b_(b) {}
+  OpMatcher(const OpGroups& a, const OpGroups& b) : a_(a), b_(b) {}
 
   OpMatching finish();
 
@@ -59,17 +66,18 @@ class Matcher {
   void match_ordinals();
   void match_neighbours();
   void match_structure();
-  std::optional<std::uint64_t> surroundings(const Side& side, std::uint32_t group) const;
-  std::vector<std::uint64_t> colours(const Side& side) const;
-  Members beside(const Side& side, std::uint32_t pair, bool is_a) const;
-  void explain(const Side& side, const Side& other, bool is_a, std::vector<UnmatchedOp>& out);
-  UnmatchedOp explained(const Side& side, const Side& other, bool is_a, std::uint32_t group) const;
+  std::optional<std::uint64_t> surroundings(const OpSide& side, std::uint32_t group) const;
+  std::vector<std::uint64_t> colours(const OpSide& side) const;
+  Members beside(const OpSide& side, std::uint32_t pair, bool is_a) const;
+  void explain(const OpSide& side, const OpSide& other, bool is_a, std::vector<UnmatchedOp>& out);
+  UnmatchedOp explained(const OpSide& side, const OpSide& other, bool is_a,
+                        std::uint32_t group) const;
 
-  Side a_, b_;
+  OpSide a_, b_;
   std::vector<OpPair> pairs_;
 };
 
-void Matcher::pair(Members a, Members b, MatchedBy by) {
+void OpMatcher::pair(Members a, Members b, MatchedBy by) {
   const auto at = std::uint32_t(pairs_.size());
   for (const std::uint32_t group : a) a_.pair_of[group] = at;
   for (const std::uint32_t group : b) b_.pair_of[group] = at;
@@ -79,7 +87,7 @@ void Matcher::pair(Members a, Members b, MatchedBy by) {
 // The free groups of both sides with equal keys, in the order of their first; those that key_of()
 // gives none are left out, and so is what one side alone has.
 template <class Key, class KeyOf>
-std::vector<Matcher::Bucket> Matcher::buckets_by(KeyOf key_of) const {
+std::vector<OpMatcher::Bucket> OpMatcher::buckets_by(KeyOf key_of) const {
   std::unordered_map<Key, std::size_t> place;
   std::vector<Bucket> buckets;
   for (std::uint32_t group = 0; group < a_.count(); ++group) {
@@ -105,14 +113,14 @@ std::string key_text(std::string_view label, std::string_view kind) {
   return std::string(label).append(1, '\0').append(kind);
 }
 
-std::optional<std::string> stem_key(const Side& side, std::uint32_t at) {
+std::optional<std::string> stem_key(const OpSide& side, std::uint32_t at) {
   const std::string stem = without_ordinals(side.group(at).label);
   if (stem.empty()) return std::nullopt;
   return key_text(stem, side.group(at).kind);
 }
 
 // One, or the tiles 0, 1, 2 … of one.
-bool are_tiles(const Side& side, const std::vector<std::uint32_t>& members) {
+bool are_tiles(const OpSide& side, const std::vector<std::uint32_t>& members) {
   std::vector<bool> seen(members.size(), false);
   for (const std::uint32_t group : members) {
     const auto tile = last_ordinal(side.group(group).label);
@@ -123,7 +131,7 @@ bool are_tiles(const Side& side, const std::vector<std::uint32_t>& members) {
 }
 
 // A node that is cut into another number of tiles: one tile is not the other's.
-void Matcher::match_tilings() {
+void OpMatcher::match_tilings() {
   for (Bucket& bucket : buckets_by<std::string>(stem_key)) {
     if (bucket.a.size() == bucket.b.size()) continue;
     if (!are_tiles(a_, bucket.a) || !are_tiles(b_, bucket.b)) continue;
@@ -131,8 +139,8 @@ void Matcher::match_tilings() {
   }
 }
 
-void Matcher::match_names() {
-  const auto key = [](const Side& side, std::uint32_t at) {
+void OpMatcher::match_names() {
+  const auto key = [](const OpSide& side, std::uint32_t at) {
     const OpGroup& group = side.group(at);
     return std::optional(group.ops == 0 ? std::string(2, '\0') : key_text(group.label, group.kind));
   };
@@ -141,8 +149,8 @@ void Matcher::match_names() {
   }
 }
 
-void Matcher::match_kernels() {
-  const auto key = [](const Side& side, std::uint32_t at) -> std::optional<std::string_view> {
+void OpMatcher::match_kernels() {
+  const auto key = [](const OpSide& side, std::uint32_t at) -> std::optional<std::string_view> {
     if (side.group(at).label.empty()) return std::nullopt;
     return side.group(at).label;
   };
@@ -153,7 +161,7 @@ void Matcher::match_kernels() {
   }
 }
 
-void Matcher::match_ordinals() {
+void OpMatcher::match_ordinals() {
   for (Bucket& bucket : buckets_by<std::string>(stem_key)) {
     if (bucket.a.size() == bucket.b.size()) {
       for (std::size_t i = 0; i < bucket.a.size(); ++i) {
@@ -166,7 +174,8 @@ void Matcher::match_ordinals() {
 }
 
 // Kernel, shape, and which matched pairs stand before and after; none without any.
-std::optional<std::uint64_t> Matcher::surroundings(const Side& side, std::uint32_t group) const {
+std::optional<std::uint64_t> OpMatcher::surroundings(const OpSide& side,
+                                                     std::uint32_t group) const {
   if (!side.may_match_by_structure(group)) return std::nullopt;
   std::uint64_t hash = mixed(hash_of(side.group(group).kind), hash_of(side.group(group).shape));
   bool any = false;
@@ -183,7 +192,7 @@ std::optional<std::uint64_t> Matcher::surroundings(const Side& side, std::uint32
 }
 
 // The free groups next to those of a pair.
-Matcher::Members Matcher::beside(const Side& side, std::uint32_t pair, bool is_a) const {
+OpMatcher::Members OpMatcher::beside(const OpSide& side, std::uint32_t pair, bool is_a) const {
   Members found;
   for (const std::uint32_t group : is_a ? pairs_[pair].a : pairs_[pair].b) {
     for (const auto* neighbours : {&side.groups.before(group), &side.groups.after(group)}) {
@@ -198,7 +207,7 @@ Matcher::Members Matcher::beside(const Side& side, std::uint32_t pair, bool is_a
 
 // From what is matched outward: each new pair may settle its neighbours. Groups with equal
 // surroundings have the same matched neighbours, so all of them are candidates at once.
-void Matcher::match_neighbours() {
+void OpMatcher::match_neighbours() {
   std::size_t first_new = 0;
   while (first_new < pairs_.size()) {
     const std::size_t end = pairs_.size();
@@ -231,7 +240,7 @@ void Matcher::match_neighbours() {
 }
 
 // What each group looks like for four steps around (Weisfeiler and Leman's refinement).
-std::vector<std::uint64_t> Matcher::colours(const Side& side) const {
+std::vector<std::uint64_t> OpMatcher::colours(const OpSide& side) const {
   constexpr int steps = 4;
   std::vector<std::uint64_t> colour, next(side.count());
   for (const OpGroup& group : side.groups.groups()) {
@@ -255,9 +264,9 @@ std::vector<std::uint64_t> Matcher::colours(const Side& side) const {
   return colour;
 }
 
-void Matcher::match_structure() {
+void OpMatcher::match_structure() {
   const std::vector<std::uint64_t> of_a = colours(a_), of_b = colours(b_);
-  const auto key = [&](const Side& side, std::uint32_t at) -> std::optional<std::uint64_t> {
+  const auto key = [&](const OpSide& side, std::uint32_t at) -> std::optional<std::uint64_t> {
     const bool alone = side.groups.before(at).empty() && side.groups.after(at).empty();
     if (!side.may_match_by_structure(at) || (alone && side.group(at).shape.empty())) {
       return std::nullopt;
@@ -275,8 +284,8 @@ void Matcher::match_structure() {
   }
 }
 
-UnmatchedOp Matcher::explained(const Side& side, const Side& other, bool is_a,
-                               std::uint32_t group) const {
+UnmatchedOp OpMatcher::explained(const OpSide& side, const OpSide& other, bool is_a,
+                                 std::uint32_t group) const {
   UnmatchedOp found{group, UnmatchedReason::absent, UnmatchedOp::none};
   const auto members = [&](std::uint32_t neighbour) -> const Members* {
     const std::uint32_t at = side.pair_of[neighbour];
@@ -322,8 +331,8 @@ UnmatchedOp Matcher::explained(const Side& side, const Side& other, bool is_a,
   return found;
 }
 
-void Matcher::explain(const Side& side, const Side& other, bool is_a,
-                      std::vector<UnmatchedOp>& out) {
+void OpMatcher::explain(const OpSide& side, const OpSide& other, bool is_a,
+                        std::vector<UnmatchedOp>& out) {
   // Names that consist of several, "conv1+relu1": which of them contain which.
   std::unordered_map<std::string_view, std::uint32_t> part_of, whole_of;
   for (std::uint32_t group = 0; group < other.count(); ++group) {
@@ -349,7 +358,7 @@ void Matcher::explain(const Side& side, const Side& other, bool is_a,
   }
 }
 
-OpMatching Matcher::finish() {
+OpMatching OpMatcher::finish() {
   match_tilings();
   match_names();
   match_kernels();
@@ -373,6 +382,6 @@ OpMatching Matcher::finish() {
 
 }  // namespace
 
-OpMatching match_ops(const OpGroups& a, const OpGroups& b) { return Matcher(a, b).finish(); }
+OpMatching match_ops(const OpGroups& a, const OpGroups& b) { return OpMatcher(a, b).finish(); }
 
 }  // namespace npuscope::analysis

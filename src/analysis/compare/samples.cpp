@@ -31,9 +31,9 @@ bool counts_bytes(std::string_view name) {
          name.find("Bytes") != name.npos;
 }
 
-Quantity quantity_of(MeasureKind kind, std::string_view name) {
-  if (kind != MeasureKind::count) return Quantity::time;
-  return counts_bytes(name) ? Quantity::bytes : Quantity::count;
+SampleQuantity quantity_of(MeasureKind kind, std::string_view name) {
+  if (kind != MeasureKind::count) return SampleQuantity::time;
+  return counts_bytes(name) ? SampleQuantity::bytes : SampleQuantity::count;
 }
 
 // What a raw buffer's name says: which run it is of, nothing about it.
@@ -41,6 +41,8 @@ bool says_which_run(const Measure& measure, std::string_view name) {
   return measure.kind == MeasureKind::count &&
          (name == "program" || name == "activation" || name == "inference");
 }
+
+}  // namespace
 
 // Where the numbers of an op column come from.
 struct ColumnSource {
@@ -60,8 +62,6 @@ struct ColumnSource {
     return kind == MeasureKind::work ? 3 : kind == MeasureKind::active ? 4 : 5;
   }
 };
-
-}  // namespace
 
 double OpSamples::total() const {
   double sum = 0;
@@ -85,7 +85,7 @@ struct RunSamples::Held {
   void add_numbers();
   void find_inferences();
   void find_columns();
-  Metric& add(std::string name, MeasureKind kind, Quantity quantity, TimeBase time = {});
+  Metric& add(std::string name, MeasureKind kind, SampleQuantity quantity, TimeBase time = {});
   TimeBase base_time() const;
   OpSamples of_spans(const ColumnSource& source) const;
   OpSamples of_ops(const ColumnSource& source) const;
@@ -104,7 +104,7 @@ struct RunSamples::Held {
 };
 
 // Beyond the most, into one that is forgotten.
-Metric& RunSamples::Held::add(std::string name, MeasureKind kind, Quantity quantity,
+Metric& RunSamples::Held::add(std::string name, MeasureKind kind, SampleQuantity quantity,
                               TimeBase time) {
   if (metrics.size() == most_metrics) {
     metrics_left += 1;
@@ -129,7 +129,7 @@ void RunSamples::Held::add_times() {
   const TimeBase base = base_time();
   const auto times = inference_times(profile, spans, by_unit, own);
   const auto add_time = [&](const char* name, MeasureKind kind, auto value_of) {
-    Metric& metric = add(name, kind, Quantity::time, base);
+    Metric& metric = add(name, kind, SampleQuantity::time, base);
     for (std::size_t i = 0; i < times.size(); ++i) {
       metric.samples.push_back({spans.ids()[i], double(value_of(times[i]))});
     }
@@ -190,7 +190,7 @@ void RunSamples::Held::add_traffic() {
       const auto& sum = sums[memory][direction];
       const auto total = whole.bytes[memory][direction];
       if (sum.empty() && !total) continue;
-      Metric& metric = add(names[memory][direction], MeasureKind::count, Quantity::bytes);
+      Metric& metric = add(names[memory][direction], MeasureKind::count, SampleQuantity::bytes);
       for (std::size_t i = 0; i < sum.size(); ++i) {
         metric.samples.push_back({spans.ids()[i], sum[i]});
       }
@@ -202,7 +202,7 @@ void RunSamples::Held::add_traffic() {
 
 void RunSamples::Held::add_counts() {
   if (!profile.ops.empty()) {
-    add("count(ops)", MeasureKind::count, Quantity::count).samples = {
+    add("count(ops)", MeasureKind::count, SampleQuantity::count).samples = {
         {every_instance, double(profile.ops.size())}};
   }
   if (profile.spans.size() == 0) return;
@@ -211,7 +211,7 @@ void RunSamples::Held::add_counts() {
     const std::uint32_t inference = spans.of(row);
     if (inference != Inferences::none) counts[inference] += 1;
   }
-  Metric& metric = add("count(spans)", MeasureKind::count, Quantity::count);
+  Metric& metric = add("count(spans)", MeasureKind::count, SampleQuantity::count);
   for (std::size_t i = 0; i < counts.size(); ++i) {
     metric.samples.push_back({spans.ids()[i], counts[i]});
   }
@@ -240,7 +240,7 @@ void RunSamples::Held::add_phases() {
     const TimeBase time = row.timed ? TimeBase{ClockKind::wall, "microseconds", 1e6}
                                     : time_base(profile, profile.base_clock);
     Metric& metric = add(fmt::format("phase('{}')", profile.text(name)), MeasureKind::span,
-                         Quantity::time, time);
+                         SampleQuantity::time, time);
     for (const auto& [inference, sum] : row.by_inference) {
       metric.samples.push_back({inference, row.timed ? sum.microseconds : sum.ticks});
     }
@@ -264,8 +264,8 @@ void RunSamples::Held::add_numbers() {
   for (const auto& [key, by_inference] : rows) {
     const auto& [what, kind, clock] = key;
     const std::string_view name = profile.text(what);
-    const Quantity quantity = quantity_of(kind, name);
-    const bool is_time = quantity == Quantity::time;
+    const SampleQuantity quantity = quantity_of(kind, name);
+    const bool is_time = quantity == SampleQuantity::time;
     Metric& metric =
         add(std::string(name), kind, quantity, is_time ? time_base(profile, clock) : TimeBase{});
     for (const auto& [inference, values] : by_inference) {
@@ -411,7 +411,7 @@ std::optional<OpSamples> RunSamples::op_samples(std::string_view column) const {
   out.name = source->name;
   out.kind = source->kind;
   out.quantity = quantity_of(source->kind, source->name);
-  if (out.quantity == Quantity::time) {
+  if (out.quantity == SampleQuantity::time) {
     out.time = source->clock == held_->profile.base_clock
                    ? held_->base_time()
                    : time_base(held_->profile, source->clock);

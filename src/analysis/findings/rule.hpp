@@ -25,32 +25,32 @@ struct Rule {
 // How evidence is put down; sources are the commands that show the same number.
 inline Evidence ticks_evidence(std::string key, std::string what, double ticks, MeasureKind kind,
                                std::string source, std::string of = {}) {
-  return {std::move(key), std::move(what),   ticks,        Quantity::ticks,
+  return {std::move(key), std::move(what),   ticks,        EvidenceQuantity::ticks,
           kind,           std::move(source), std::move(of)};
 }
 inline Evidence share_evidence(std::string key, std::string what, double share, MeasureKind kind,
                                std::string source, std::string of = {}) {
-  return {std::move(key), std::move(what),   share,        Quantity::share,
+  return {std::move(key), std::move(what),   share,        EvidenceQuantity::share,
           kind,           std::move(source), std::move(of)};
 }
 inline Evidence count_evidence(std::string key, std::string what, double count, std::string source,
                                std::string of = {}) {
-  return {std::move(key),     std::move(what),   count,        Quantity::count,
+  return {std::move(key),     std::move(what),   count,        EvidenceQuantity::count,
           MeasureKind::count, std::move(source), std::move(of)};
 }
 inline Evidence bytes_evidence(std::string key, std::string what, double bytes, std::string source,
                                std::string of = {}) {
-  return {std::move(key),     std::move(what),   bytes,        Quantity::bytes,
+  return {std::move(key),     std::move(what),   bytes,        EvidenceQuantity::bytes,
           MeasureKind::count, std::move(source), std::move(of)};
 }
 inline Evidence hertz_evidence(std::string key, std::string what, double hertz, std::string source,
                                std::string of = {}) {
-  return {std::move(key),     std::move(what),   hertz,        Quantity::hertz,
+  return {std::move(key),     std::move(what),   hertz,        EvidenceQuantity::hertz,
           MeasureKind::count, std::move(source), std::move(of)};
 }
 inline Evidence seconds_evidence(std::string key, std::string what, double seconds,
                                  MeasureKind kind, std::string source, std::string of = {}) {
-  return {std::move(key), std::move(what),   seconds,      Quantity::seconds,
+  return {std::move(key), std::move(what),   seconds,      EvidenceQuantity::seconds,
           kind,           std::move(source), std::move(of)};
 }
 

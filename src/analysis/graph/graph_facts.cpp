@@ -13,7 +13,7 @@ constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 std::uint64_t bytes_of(const Bytes& size) { return size.value > 0 ? std::uint64_t(size.value) : 0; }
 
-void add(TensorSum& sum, std::uint64_t bytes) {
+void add_tensor(TensorSum& sum, std::uint64_t bytes) {
   ++sum.count;
   sum.bytes = sum.bytes + bytes < sum.bytes ? ~std::uint64_t{0} : sum.bytes + bytes;
   sum.without_size += bytes == 0;
@@ -50,20 +50,20 @@ class Facts {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& tensor = tensors[i];
       const std::uint64_t bytes = bytes_of(tensor.size);
-      add(facts_.tensors, bytes);
+      add_tensor(facts_.tensors, bytes);
       const bool made = is_op(tensor.producer);
       if (made) facts_.compiled[index_of(tensor.producer)] = 1;
-      add(tensor.is_constant    ? facts_.constants
-          : !made               ? facts_.inputs
-          : facts_.uses[i] == 0 ? facts_.outputs
-                                : facts_.inner,
-          bytes);
+      add_tensor(tensor.is_constant    ? facts_.constants
+                 : !made               ? facts_.inputs
+                 : facts_.uses[i] == 0 ? facts_.outputs
+                                       : facts_.inner,
+                 bytes);
       std::uint32_t& place = memory[std::uint32_t(tensor.memory)];
       if (place == nowhere) {
         place = std::uint32_t(facts_.memories.size());
         facts_.memories.push_back({tensor.memory, {}});
       }
-      add(facts_.memories[place].sum, bytes);
+      add_tensor(facts_.memories[place].sum, bytes);
       facts_.largest.push_back(std::uint32_t(i));
     }
     std::stable_sort(facts_.largest.begin(), facts_.largest.end(),

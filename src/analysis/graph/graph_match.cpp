@@ -25,10 +25,10 @@ EdgeKinds kinds_said_to_be_data() {
   return kinds;
 }
 
-class Matcher {
+class NodeMatcher {
  public:
-  Matcher(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected,
-          std::span<const std::uint8_t> compiled)
+  NodeMatcher(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected,
+              std::span<const std::uint8_t> compiled)
       : profile_(profile),
         graph_(graph),
         expected_(expected),
@@ -218,7 +218,7 @@ class Matcher {
 };
 
 // In the order of the graph, so that each op that finds its node helps the next.
-void Matcher::by_neighbours() {
+void NodeMatcher::by_neighbours() {
   find_nodes_with_ops();
   std::vector<std::vector<std::uint32_t>> consumers(nodes());
   std::vector<Look> looks(nodes());
@@ -256,7 +256,7 @@ void Matcher::by_neighbours() {
   }
 }
 
-void Matcher::by_order() {
+void NodeMatcher::by_order() {
   find_nodes_with_ops();
   std::map<Look, std::pair<std::vector<std::uint32_t>, std::vector<std::uint32_t>>> alike;
   for (std::uint32_t node = 0; node < nodes(); ++node) {
@@ -288,7 +288,7 @@ void Matcher::by_order() {
 
 // Movement that bears the name of a node which computes was inserted for it; that of a node which
 // only moves data is its work.
-void Matcher::settle_ops() {
+void NodeMatcher::settle_ops() {
   std::vector<std::uint32_t> computing(nodes(), 0), moving(nodes(), 0), waiting(nodes(), 0);
   for (std::size_t op = 0; op < graph_.size(); ++op) {
     const std::uint32_t node = match_.node_of_op[op];
@@ -325,7 +325,7 @@ void Matcher::settle_ops() {
   }
 }
 
-void Matcher::add_source(std::vector<std::uint32_t>& sources, std::uint32_t node) const {
+void NodeMatcher::add_source(std::vector<std::uint32_t>& sources, std::uint32_t node) const {
   if (sources.size() < most_sources &&
       std::find(sources.begin(), sources.end(), node) == sources.end()) {
     sources.push_back(node);
@@ -333,7 +333,7 @@ void Matcher::add_source(std::vector<std::uint32_t>& sources, std::uint32_t node
 }
 
 // Those before it that have ops or whose work is done in others' ops.
-std::vector<std::uint32_t> Matcher::nearest_before(std::uint32_t node) const {
+std::vector<std::uint32_t> NodeMatcher::nearest_before(std::uint32_t node) const {
   std::vector<std::uint32_t> sources;
   for (const std::uint32_t input : expected_.nodes[node].inputs) {
     const std::uint32_t producer = expected_.tensors[input].producer;
@@ -349,7 +349,7 @@ std::vector<std::uint32_t> Matcher::nearest_before(std::uint32_t node) const {
   return sources;
 }
 
-void Matcher::find_fates() {
+void NodeMatcher::find_fates() {
   std::vector<std::uint8_t> wanted(nodes(), 0);
   const auto want = [&](std::uint32_t tensor) {
     const std::uint32_t producer = expected_.tensors[tensor].producer;
@@ -396,7 +396,7 @@ void Matcher::find_fates() {
 
 // A core runs the ops of a queue one after the other. Where a queue keeps a dependency, compilers
 // write no edge for it.
-std::vector<Edge> Matcher::edges_with_queues() const {
+std::vector<Edge> NodeMatcher::edges_with_queues() const {
   std::vector<std::uint32_t> ops(graph_.size());
   std::uint32_t groups = 0;
   for (std::uint32_t op = 0; op < ops.size(); ++op) {
@@ -423,7 +423,7 @@ std::vector<Edge> Matcher::edges_with_queues() const {
 }
 
 // Of `pairs` those that not even the queues keep.
-std::vector<NodePair> Matcher::not_queued(std::vector<NodePair> pairs) {
+std::vector<NodePair> NodeMatcher::not_queued(std::vector<NodePair> pairs) {
   if (pairs.empty()) return pairs;
   const std::vector<Edge> edges = edges_with_queues();
   if (edges.empty()) return pairs;
@@ -432,7 +432,7 @@ std::vector<NodePair> Matcher::not_queued(std::vector<NodePair> pairs) {
                      nodes());
 }
 
-void Matcher::place_by_queues() {
+void NodeMatcher::place_by_queues() {
   std::vector<NodePair> pairs;
   const auto each = [&](const auto& use) {
     for (std::uint32_t node = 0; node < nodes(); ++node) {
@@ -454,7 +454,7 @@ void Matcher::place_by_queues() {
 }
 
 // A node that executes, and no op bears its name: its work is done where its neighbours' ops meet.
-void Matcher::place_without_ops(std::uint32_t node) {
+void NodeMatcher::place_without_ops(std::uint32_t node) {
   NodeMatch& match = match_.nodes[node];
   std::vector<std::uint32_t> before = sources_[node];
   std::stable_sort(before.begin(), before.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -486,7 +486,7 @@ void Matcher::place_without_ops(std::uint32_t node) {
                                "producer's ops to its consumer's";
 }
 
-void Matcher::compare_dependencies() {
+void NodeMatcher::compare_dependencies() {
   std::vector<NodePair> wanted;
   for (std::uint32_t node = 0; node < nodes(); ++node) {
     const std::uint32_t mine = has_ops(node) ? node : match_.nodes[node].into;
@@ -519,7 +519,7 @@ void Matcher::compare_dependencies() {
 
 GraphMatch match_graph(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected,
                        std::span<const std::uint8_t> compiled) {
-  return Matcher(profile, graph, expected, compiled).match();
+  return NodeMatcher(profile, graph, expected, compiled).match();
 }
 
 }  // namespace npuscope::analysis

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t longest_compared = 200;
 constexpr std::size_t most_compared = 20'000;
-constexpr std::size_t most_named = 3;
+constexpr std::size_t most_names = 3;
 
 // Edits that turn one text into the other.
 std::size_t distance_between(std::string_view a, std::string_view b) {
@@ -52,7 +52,7 @@ std::string names_like(const Profile& profile, std::string_view text) {
     const std::string_view name = profile.text(id).substr(0, longest_compared);
     near.push_back({distance_between(text.substr(0, longest_compared), name), id});
   }
-  const auto last = near.begin() + std::ptrdiff_t(std::min(most_named, near.size()));
+  const auto last = near.begin() + std::ptrdiff_t(std::min(most_names, near.size()));
   std::partial_sort(near.begin(), last, near.end(), [](const Near& a, const Near& b) {
     return std::pair(a.distance, a.name) < std::pair(b.distance, b.name);
   });

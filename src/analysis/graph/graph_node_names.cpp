@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "npuscope/base/text.hpp"
+
 namespace npuscope::analysis {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_word(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_word(char c) { return is_digit(c) || is_letter(c); }
 
 // Converters write all punctuation as _, and leave out what a name begins with.
 std::string plain(std::string_view name) {

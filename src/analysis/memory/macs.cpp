@@ -152,7 +152,7 @@ class Operands {
   std::vector<std::uint32_t> inputs_;
 };
 
-bool is_product(std::string_view node_kind) {
+bool is_matrix_product(std::string_view node_kind) {
   return node_kind.find("MatMul") != node_kind.npos || node_kind == "FullyConnected";
 }
 
@@ -248,7 +248,7 @@ void OpMacs::take_tensors() {
     if (!output) continue;
     std::optional<double> macs;
     const Operands::Weights weights = operands.weights_of(op);
-    const bool product = is_product(profile_.text(matrix.node_kind));
+    const bool product = is_matrix_product(profile_.text(matrix.node_kind));
     const Tensor* first = product ? operands.first_activation_of(op) : nullptr;
     if (!weights.dimensions.empty()) {
       macs = with_weights(*output, weights.dimensions, weights.bias);

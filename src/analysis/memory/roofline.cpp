@@ -15,7 +15,7 @@ const char* name_of(Resource resource) {
   return names[std::size_t(resource)];
 }
 
-const char* name_of(Verdict verdict) {
+const char* name_of(RooflineVerdict verdict) {
   constexpr const char* names[] = {"unknown", "compute", "memory", "latency", "dispatch"};
   return names[std::size_t(verdict)];
 }
@@ -98,16 +98,16 @@ std::optional<Resource> largest_of(const Placement& placement, bool occupancies)
   return largest;
 }
 
-Verdict verdict_of(Resource resource) {
+RooflineVerdict verdict_of(Resource resource) {
   switch (resource) {
     case Resource::macs:
     case Resource::hmx:
-    case Resource::hvx: return Verdict::compute;
+    case Resource::hvx: return RooflineVerdict::compute;
     case Resource::ddr:
-    case Resource::vtcm: return Verdict::memory;
-    case Resource::dispatch: return Verdict::dispatch;
+    case Resource::vtcm: return RooflineVerdict::memory;
+    case Resource::dispatch: return RooflineVerdict::dispatch;
   }
-  return Verdict::unknown;
+  return RooflineVerdict::unknown;
 }
 
 // A thread that waits for memory inside its kernel is busy too, so a peak that is reached counts
@@ -129,7 +129,7 @@ void decide(Placement& placement, bool macs_matter) {
   // That none of those known is busy says nothing as long as one that matters is not known.
   const bool known = placement.of(Resource::ddr) &&
                      (!macs_matter || placement.of(Resource::macs) || placement.of(Resource::hmx));
-  if (known) placement.verdict = Verdict::latency;
+  if (known) placement.verdict = RooflineVerdict::latency;
 }
 
 }  // namespace

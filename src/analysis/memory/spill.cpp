@@ -16,23 +16,23 @@ std::optional<std::int64_t> SpillSide::hidden() const {
 
 namespace {
 
-enum class Side : std::uint8_t { neither, spill, fill };
+enum class SpillRole : std::uint8_t { neither, spill, fill };
 
-Side side_of_name(std::string_view kind, Engine engine) {
-  if (kind == "@Spill") return Side::spill;
-  if (kind == "@Fill") return Side::fill;
-  if (!kind.starts_with("q::")) return Side::neither;
-  if (kind.find("Spill") != kind.npos) return Side::spill;
+SpillRole side_of_name(std::string_view kind, Engine engine) {
+  if (kind == "@Spill") return SpillRole::spill;
+  if (kind == "@Fill") return SpillRole::fill;
+  if (!kind.starts_with("q::")) return SpillRole::neither;
+  if (kind.find("Spill") != kind.npos) return SpillRole::spill;
   const bool moves = engine == Engine::none || domain_of(engine) == Domain::movement;
-  return moves && kind.find("Fill") != kind.npos ? Side::fill : Side::neither;
+  return moves && kind.find("Fill") != kind.npos ? SpillRole::fill : SpillRole::neither;
 }
 
 bool is_copy(std::string_view kind, std::string_view word) {
   return kind.starts_with("aiccopy") && kind.find(word) != kind.npos;
 }
 
-std::vector<Side> sides_of(const Profile& profile) {
-  std::vector<Side> sides;
+std::vector<SpillRole> sides_of(const Profile& profile) {
+  std::vector<SpillRole> sides;
   for (const Op& op : profile.ops) {
     sides.push_back(side_of_name(profile.text(op.kind), op.engine));
   }
@@ -42,8 +42,8 @@ std::vector<Side> sides_of(const Profile& profile) {
     const bool pair = is_copy(profile.text(profile.ops[from].kind), "fromvtcm") &&
                       is_copy(profile.text(profile.ops[to].kind), "tovtcm");
     if (!pair) continue;
-    sides[from] = Side::spill;
-    sides[to] = Side::fill;
+    sides[from] = SpillRole::spill;
+    sides[to] = SpillRole::fill;
   }
   return sides;
 }
@@ -52,16 +52,16 @@ std::vector<Side> sides_of(const Profile& profile) {
 // last may have an edge.
 class Tiles {
  public:
-  Tiles(const Profile& profile, std::vector<Side>& sides) : profile_(profile) {
+  Tiles(const Profile& profile, std::vector<SpillRole>& sides) : profile_(profile) {
     for (std::size_t op = 0; op < sides.size(); ++op) {
-      if (sides[op] == Side::spill && is_copy_out(op)) tiles_.emplace(key_of(op), op);
+      if (sides[op] == SpillRole::spill && is_copy_out(op)) tiles_.emplace(key_of(op), op);
     }
     if (tiles_.empty()) return;
     for (std::size_t op = 0; op < sides.size(); ++op) {
       if (!is_copy_out(op)) continue;
       const auto found = tiles_.find(key_of(op));
       if (found == tiles_.end()) continue;
-      sides[op] = Side::spill;
+      sides[op] = SpillRole::spill;
       found->second = std::min(found->second, op);
     }
   }
@@ -92,13 +92,13 @@ class SpillAnalysis {
       : profile_(profile), traffic_(traffic), sides_(sides_of(profile)), tiles_(profile, sides_) {}
 
   Spill finish() {
-    const bool any =
-        std::any_of(sides_.begin(), sides_.end(), [](Side side) { return side != Side::neither; });
+    const bool any = std::any_of(sides_.begin(), sides_.end(),
+                                 [](SpillRole side) { return side != SpillRole::neither; });
     if (!any) return std::move(spill_);
     find_dominant_path();
     find_executed();
     for (std::size_t op = 0; op < sides_.size(); ++op) {
-      if (sides_[op] != Side::neither && executed_[op]) spill_.ops.push_back(OpId(op));
+      if (sides_[op] != SpillRole::neither && executed_[op]) spill_.ops.push_back(OpId(op));
     }
     add_spans();
     if (profile_.spans.size() == 0) add_ops();
@@ -108,9 +108,9 @@ class SpillAnalysis {
   }
 
  private:
-  Side side_of(std::size_t row) const {
+  SpillRole side_of(std::size_t row) const {
     const std::size_t op = index_of(profile_.spans.op[row]);
-    return op < sides_.size() ? sides_[op] : Side::neither;
+    return op < sides_.size() ? sides_[op] : SpillRole::neither;
   }
 
   void find_dominant_path() {
@@ -135,8 +135,8 @@ class SpillAnalysis {
     }
     for (std::size_t op = 0; op < sides_.size(); ++op) {
       if (!executed_[op]) continue;
-      spill_.spill.ops += sides_[op] == Side::spill;
-      spill_.fill.ops += sides_[op] == Side::fill;
+      spill_.spill.ops += sides_[op] == SpillRole::spill;
+      spill_.fill.ops += sides_[op] == SpillRole::fill;
     }
   }
 
@@ -151,9 +151,9 @@ class SpillAnalysis {
     extents_.assign(sides_.size(), std::nullopt);
     bytes_.assign(sides_.size(), 0);
     for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
-      const Side which = side_of(row);
-      if (which == Side::neither) continue;
-      SpillSide& side = which == Side::spill ? spill_.spill : spill_.fill;
+      const SpillRole which = side_of(row);
+      if (which == SpillRole::neither) continue;
+      SpillSide& side = which == SpillRole::spill ? spill_.spill : spill_.fill;
       const Interval interval = interval_of(profile_.spans, row);
       if (profile_.spans.kind[row] == SpanKind::dma_wait) {
         side.waited = saturating_add(side.waited, length_of(interval));
@@ -169,7 +169,7 @@ class SpillAnalysis {
         if (!traffic_.of_spans_known(Route(route))) continue;
         const std::int64_t moved = traffic_.of_span(Route(route), row);
         add(side.bytes[route], moved);
-        const Route mine = which == Side::spill ? Route::ddr_write : Route::ddr_read;
+        const Route mine = which == SpillRole::spill ? Route::ddr_write : Route::ddr_read;
         if (Route(route) == mine) bytes_[op] = saturating_add(bytes_[op], moved);
       }
       auto& extent = extents_[op];
@@ -182,9 +182,9 @@ class SpillAnalysis {
   // Without a timeline, what the compiled graph or a summary says of each op.
   void add_ops() {
     for (std::size_t op = 0; op < sides_.size(); ++op) {
-      if (sides_[op] == Side::neither) continue;
-      SpillSide& side = sides_[op] == Side::spill ? spill_.spill : spill_.fill;
-      const Route mine = sides_[op] == Side::spill ? Route::ddr_write : Route::ddr_read;
+      if (sides_[op] == SpillRole::neither) continue;
+      SpillSide& side = sides_[op] == SpillRole::spill ? spill_.spill : spill_.fill;
+      const Route mine = sides_[op] == SpillRole::spill ? Route::ddr_write : Route::ddr_read;
       for (std::size_t route = 0; route < route_count; ++route) {
         if (!traffic_.of_ops_known(Route(route))) continue;
         add(side.bytes[route], traffic_.of_op(Route(route), OpId(std::uint32_t(op))));
@@ -196,12 +196,14 @@ class SpillAnalysis {
   void add_alone() {
     std::vector<Interval> others, spills, fills, waits;
     for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
-      if (profile_.spans.kind[row] == SpanKind::dma_wait && side_of(row) != Side::neither) {
+      if (profile_.spans.kind[row] == SpanKind::dma_wait && side_of(row) != SpillRole::neither) {
         waits.push_back(interval_of(profile_.spans, row));
       }
       if (role_of(profile_.spans.kind[row]) != Role::work) continue;
-      const Side side = side_of(row);
-      auto& of_side = side == Side::neither ? others : side == Side::spill ? spills : fills;
+      const SpillRole side = side_of(row);
+      auto& of_side = side == SpillRole::neither ? others
+                      : side == SpillRole::spill ? spills
+                                                 : fills;
       of_side.push_back(interval_of(profile_.spans, row));
     }
     const IntervalSet beside = union_of(std::move(others));
@@ -230,30 +232,30 @@ class SpillAnalysis {
   void pair() {
     std::vector<std::uint32_t> tensor_of(sides_.size(), nothing);
     for (std::size_t op = 0; op < sides_.size(); ++op) {
-      if (sides_[op] == Side::spill && executed_[op]) {
+      if (sides_[op] == SpillRole::spill && executed_[op]) {
         tensor_of[op] = std::uint32_t(tiles_.first_of(op));
       }
     }
     std::vector<bool> joins(sides_.size(), false);
     for_each_data_edge([&](std::size_t from, std::size_t to) {
       spill_.has_edges = true;
-      if (tensor_of[from] == nothing || sides_[from] != Side::spill ||
-          sides_[to] != Side::neither || executed_[to])
+      if (tensor_of[from] == nothing || sides_[from] != SpillRole::spill ||
+          sides_[to] != SpillRole::neither || executed_[to])
         return;
       tensor_of[from] = std::uint32_t(to);
       joins[to] = true;
     });
     for_each_data_edge([&](std::size_t from, std::size_t to) {
-      if (sides_[to] != Side::fill || !executed_[to] || tensor_of[to] != nothing) return;
-      if (sides_[from] == Side::spill) tensor_of[to] = tensor_of[from];
+      if (sides_[to] != SpillRole::fill || !executed_[to] || tensor_of[to] != nothing) return;
+      if (sides_[from] == SpillRole::spill) tensor_of[to] = tensor_of[from];
       if (joins[from]) tensor_of[to] = std::uint32_t(from);
     });
     std::vector<std::uint32_t> place(sides_.size(), nothing);
     for (std::size_t op = 0; op < sides_.size(); ++op) {
-      if (tensor_of[op] != nothing && sides_[op] != Side::neither)
+      if (tensor_of[op] != nothing && sides_[op] != SpillRole::neither)
         add_to_tensor(op, tensor_of[op], place);
       if (tensor_of[op] == nothing && executed_[op]) {
-        spill_.unpaired_fills += sides_[op] == Side::fill;
+        spill_.unpaired_fills += sides_[op] == SpillRole::fill;
       }
     }
     std::erase_if(spill_.tensors, [&](const SpilledTensor& tensor) {
@@ -274,7 +276,7 @@ class SpillAnalysis {
     }
     SpilledTensor& tensor = spill_.tensors[place[made_by]];
     Moments& moments = moments_[place[made_by]];
-    const bool is_spill = sides_[op] == Side::spill;
+    const bool is_spill = sides_[op] == SpillRole::spill;
     (is_spill ? tensor.spills : tensor.fills) += 1;
     std::int64_t& bytes = is_spill ? tensor.written : tensor.read;
     bytes = saturating_add(bytes, bytes_[op]);
@@ -295,7 +297,7 @@ class SpillAnalysis {
 
   const Profile& profile_;
   const OpTraffic& traffic_;
-  std::vector<Side> sides_;  // by op
+  std::vector<SpillRole> sides_;  // by op
   Tiles tiles_;
   const MeasureColumn* path_ = nullptr;
   std::vector<std::optional<Interval>> extents_;  // by op

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "npuscope/base/text.hpp"
+
 namespace npuscope::analysis {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // How long the digits are that `text` begins with.
 std::size_t digits_in(std::string_view text) {

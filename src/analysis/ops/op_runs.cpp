@@ -71,11 +71,11 @@ class Covered {
 namespace {
 
 // A span of a run that may have others on other threads.
-struct Piece {
+struct RunPiece {
   std::uint32_t inference;
   std::uint32_t unit;
   Interval interval;
-  bool operator<(const Piece& other) const {
+  bool operator<(const RunPiece& other) const {
     if (inference != other.inference) return inference < other.inference;
     if (unit != other.unit) return unit < other.unit;
     return interval.begin < other.interval.begin;
@@ -88,7 +88,7 @@ void extend(Interval& run, Interval by) {
 }
 
 // The n-th piece on every unit is of the n-th run of the inference.
-void join_pieces(std::span<const Piece> pieces, std::vector<Interval>& runs) {
+void join_pieces(std::span<const RunPiece> pieces, std::vector<Interval>& runs) {
   std::size_t place = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     place = i > 0 && pieces[i].unit == pieces[i - 1].unit ? place + 1 : 0;
@@ -101,8 +101,8 @@ void join_pieces(std::span<const Piece> pieces, std::vector<Interval>& runs) {
 }
 
 // A transfer is of the last run that began before it.
-void join_transfers(std::span<const Piece> transfers, std::vector<Interval>& runs) {
-  for (const Piece& transfer : transfers) {
+void join_transfers(std::span<const RunPiece> transfers, std::vector<Interval>& runs) {
+  for (const RunPiece& transfer : transfers) {
     const auto after =
         std::upper_bound(runs.begin(), runs.end(), transfer.interval.begin,
                          [](std::int64_t at, const Interval& run) { return at < run.begin; });
@@ -111,7 +111,8 @@ void join_transfers(std::span<const Piece> transfers, std::vector<Interval>& run
 }
 
 // The pieces of the inference that the first one is of; takes them from the front.
-std::span<const Piece> next_inference(std::span<const Piece>& pieces, std::uint32_t inference) {
+std::span<const RunPiece> next_inference(std::span<const RunPiece>& pieces,
+                                         std::uint32_t inference) {
   std::size_t count = 0;
   while (count < pieces.size() && pieces[count].inference == inference) ++count;
   const auto these = pieces.first(count);
@@ -126,13 +127,14 @@ std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_
   const Spans& spans = profile.spans;
   const std::size_t before = lengths.size();
   const bool has_instance = spans.instance.size() == spans.size();
-  std::vector<Piece> kernels, transfers;
+  std::vector<RunPiece> kernels, transfers;
   const bool compiled = std::any_of(
       rows.begin(), rows.end(), [&](std::uint32_t row) { return is_compiled(spans.kind[row]); });
   for (const std::uint32_t row : rows) {
     if (compiled && spans.kind[row] == SpanKind::async) continue;
     const Interval interval = interval_of(spans, row);
-    const Piece piece{has_instance ? spans.instance[row] : 0, index_of(spans.unit[row]), interval};
+    const RunPiece piece{has_instance ? spans.instance[row] : 0, index_of(spans.unit[row]),
+                         interval};
     if (spans.kind[row] == SpanKind::op) {
       kernels.push_back(piece);
     } else if (spans.kind[row] == SpanKind::transfer) {
@@ -149,7 +151,7 @@ std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_
     }
   }
   std::vector<Interval> runs;
-  std::span<const Piece> kernels_left(kernels), transfers_left(transfers);
+  std::span<const RunPiece> kernels_left(kernels), transfers_left(transfers);
   while (!kernels_left.empty()) {
     const std::uint32_t inference = kernels_left.front().inference;
     runs.clear();

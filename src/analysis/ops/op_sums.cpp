@@ -8,7 +8,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::size_t most_columns = 32;
+constexpr std::size_t max_sums = 32;
 
 // The k-th least of sorted values among which there are `zeros` zeros more.
 double kth(const std::vector<double>& sorted, std::size_t zeros, std::size_t k) {
@@ -54,7 +54,7 @@ void OpSums::sort_rows() {
 }
 
 void OpSums::add(OpColumn column, Source source) {
-  if (columns_.size() == most_columns) {
+  if (columns_.size() == max_sums) {
     columns_left_ += 1;
     return;
   }

@@ -12,6 +12,12 @@
 
 namespace npuscope::analysis {
 
+const char* name_of(Grouping grouping) {
+  constexpr const char* names[] = {"op",     "kind", "name", "node",   "layer",
+                                   "memory", "rule", "core", "device", "unit"};
+  return names[std::size_t(grouping)];
+}
+
 const OpColumn* OpTable::column(std::string_view name) const {
   const auto place = place_of(name);
   return place ? &columns[*place] : nullptr;
@@ -39,12 +45,12 @@ bool adds_up(MeasureKind kind, std::string_view name) {
 
 namespace {
 
-constexpr std::size_t most_columns = 32;
+constexpr std::size_t max_columns = 32;
 
 }  // namespace
 
 std::vector<double>* OpTableBuilder::add_column(OpColumn column) {
-  if (table_.columns.size() == most_columns) {
+  if (table_.columns.size() == max_columns) {
     table_.columns_left += 1;
     return nullptr;
   }

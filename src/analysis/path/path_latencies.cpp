@@ -10,8 +10,6 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::uint32_t none = PathGraph::none;
-
 class Latencies {
  public:
   explicit Latencies(PathGraph& graph)
@@ -62,14 +60,14 @@ class Latencies {
   template <class Visit>
   void for_links(std::uint32_t node, const Visit& visit) const {
     for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
-      if (graph_.links[i].from != none) visit(graph_.links[i]);
+      if (graph_.links[i].from != PathGraph::none) visit(graph_.links[i]);
     }
   }
 
   // visit(end of the source, its class); a flow out of its source's midst has none.
   template <class Visit>
   void for_constraints(std::uint32_t node, const Visit& visit) const {
-    if (const std::uint32_t before = graph_.unit_before[node]; before != none) {
+    if (const std::uint32_t before = graph_.unit_before[node]; before != PathGraph::none) {
       visit(graph_.end[before], graph_.unit_class(node));
     }
     for_links(node, [&](const PathLink& link) {
@@ -125,7 +123,7 @@ class Latencies {
 
   std::int64_t latest_link(std::uint32_t node) const {
     std::int64_t latest = never;
-    if (graph_.unit_before[node] != none) latest = graph_.end[graph_.unit_before[node]];
+    if (graph_.unit_before[node] != PathGraph::none) latest = graph_.end[graph_.unit_before[node]];
     for_links(node, [&](const PathLink& link) {
       if (!link.joins) latest = std::max(latest, graph_.end[link.from]);
     });
@@ -185,7 +183,7 @@ class Latencies {
   std::optional<std::int64_t> released(std::uint32_t node) const {
     std::optional<std::int64_t> last;
     const auto take = [&](std::int64_t time) { last = std::max(last.value_or(time), time); };
-    if (const std::uint32_t before = graph_.unit_before[node]; before != none) {
+    if (const std::uint32_t before = graph_.unit_before[node]; before != PathGraph::none) {
       take(graph_.end[before] + graph_.unit_latency(node));
     }
     for_links(node, [&](const PathLink& link) { take(graph_.released_by(link, node)); });

@@ -11,15 +11,15 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::int64_t most_cycles = 100;
+constexpr std::int64_t max_delay_cycles = 100;
 constexpr double most_seconds = 100e-9;
 constexpr std::size_t moments_tried = 1'000;
 
 std::int64_t ticks_within(const Profile& profile) {
   const std::size_t base = index_of(profile.base_clock);
-  if (base >= profile.clocks.size()) return most_cycles;
+  if (base >= profile.clocks.size()) return max_delay_cycles;
   const Clock& clock = profile.clocks[base];
-  if (clock.kind == ClockKind::unit_cycles || !(clock.rate.value > 0)) return most_cycles;
+  if (clock.kind == ClockKind::unit_cycles || !(clock.rate.value > 0)) return max_delay_cycles;
   return std::llround(std::clamp(clock.rate.value * most_seconds, 1.0, 1e6));
 }
 

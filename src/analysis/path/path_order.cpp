@@ -9,8 +9,6 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::uint32_t none = PathGraph::none;
-
 // A counting sort by the node that each leads to, a range of nodes beside the others.
 void sort_links(const LooseLinks& loose, PathGraph& graph) {
   const std::size_t ranges = std::min<std::size_t>(workers(), 8);  // each looks at all links
@@ -82,7 +80,7 @@ class Sorting {
     states_[node] = State::open;
     open_.push_back({node, graph_.first_link[node]});
     std::uint32_t& before = graph_.unit_before[node];
-    if (before != none) go_to(before);
+    if (before != PathGraph::none) go_to(before);
   }
 
   void go_to(std::uint32_t& from) {
@@ -90,14 +88,14 @@ class Sorting {
       entering_ = from;
     } else if (states_[from] == State::open) {
       graph_.basis.cyclic_constraints += 1;
-      from = none;
+      from = PathGraph::none;
     }
   }
 
   void visit(std::uint32_t first) {
     entering_ = first;
     do {
-      while (entering_ != none) enter(std::exchange(entering_, none));
+      while (entering_ != PathGraph::none) enter(std::exchange(entering_, PathGraph::none));
       Open& top = open_.back();
       if (top.next < graph_.first_link[top.node + 1]) {
         go_to(graph_.links[top.next++].from);
@@ -113,7 +111,7 @@ class Sorting {
   std::vector<State> states_;
   std::vector<Open> open_;
   Column<std::uint32_t> order_;
-  std::uint32_t entering_ = none;
+  std::uint32_t entering_ = PathGraph::none;
 };
 
 // Gives nodes their place in the order as their number.
@@ -145,7 +143,7 @@ class Renumbering {
   }
 
   void renumber(std::uint32_t& node) const {
-    if (node != none) node = place_of_[node];
+    if (node != PathGraph::none) node = place_of_[node];
   }
 
   template <class T>

@@ -7,11 +7,7 @@
 #include <tuple>
 
 namespace npuscope::analysis {
-namespace {
-
-constexpr std::uint32_t none = PathGraph::none;
-
-}  // namespace
+namespace {}  // namespace
 
 Schedule::Schedule(const PathGraph& graph) : graph_(graph), scale_(graph) {
   for (std::uint32_t node = 0; node < graph.size(); ++node) take_if_last(node);
@@ -29,10 +25,11 @@ Schedule::Schedule(const PathGraph& graph, const NodeScale& scale) : graph_(grap
 inline double Schedule::released(std::uint32_t node) const {
   constexpr double never = -std::numeric_limits<double>::infinity();
   const std::uint32_t before = graph_.unit_before[node];
-  double last = before != none ? ends_[before] + double(graph_.unit_latency(node)) : never;
+  double last =
+      before != PathGraph::none ? ends_[before] + double(graph_.unit_latency(node)) : never;
   for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
     const PathLink& link = graph_.links[i];
-    if (link.from != none) last = std::max(last, release(link, node));
+    if (link.from != PathGraph::none) last = std::max(last, release(link, node));
   }
   return last == never ? double(graph_.start[node]) : last;
 }
@@ -46,14 +43,15 @@ Schedule::Binding Schedule::binding_of(std::uint32_t node) const {
   Binding binding;
   for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
     const PathLink& link = graph_.links[i];
-    if (link.from == none) continue;
+    if (link.from == PathGraph::none) continue;
     const double time = release(link, node);
-    if (binding.from != none && time <= binding.time) continue;
+    if (binding.from != PathGraph::none && time <= binding.time) continue;
     binding = {link.from, link.reason, time};
   }
-  if (const std::uint32_t before = graph_.unit_before[node]; before != none) {
+  if (const std::uint32_t before = graph_.unit_before[node]; before != PathGraph::none) {
     const double time = end(before) + double(graph_.unit_latency(node));
-    if (binding.from == none || time > binding.time) binding = {before, Reason::unit, time};
+    if (binding.from == PathGraph::none || time > binding.time)
+      binding = {before, Reason::unit, time};
   }
   return binding;
 }
@@ -68,15 +66,15 @@ bool Schedule::is_later(std::uint32_t node, std::uint32_t other) const {
 
 inline void Schedule::take_if_last(std::uint32_t node) {
   if (graph_.kind[node] != NodeKind::execution) return;
-  if (last_ != none && end(node) < end(last_)) return;
-  if (last_ == none || is_later(node, last_)) last_ = node;
+  if (last_ != PathGraph::none && end(node) < end(last_)) return;
+  if (last_ == PathGraph::none || is_later(node, last_)) last_ = node;
 }
 
 std::vector<PathNode> path_through(const Schedule& schedule) {
   const PathGraph& graph = schedule.graph();
   std::vector<PathNode> path;
   PathNode here{schedule.last(), Reason::start, schedule.last_end(), 0, 0};
-  while (here.node != none) {
+  while (here.node != PathGraph::none) {
     // Through nodes without length the reason is the first that says something.
     const std::uint32_t node = here.node;
     Reason reason = Reason::start;
@@ -86,7 +84,7 @@ std::vector<PathNode> path_through(const Schedule& schedule) {
       if (reason == Reason::start || reason == Reason::unit) {
         reason = binding.reason == Reason::start ? reason : binding.reason;
       }
-      if (binding.from == none || graph.kind[binding.from] == NodeKind::execution) break;
+      if (binding.from == PathGraph::none || graph.kind[binding.from] == NodeKind::execution) break;
       if (graph.kind[binding.from] == NodeKind::landing) {
         landed = std::max(landed, schedule.end(binding.from));
       } else {
@@ -94,11 +92,14 @@ std::vector<PathNode> path_through(const Schedule& schedule) {
       }
       binding = schedule.binding_of(binding.from);
     }
-    here.reason = binding.from == none ? Reason::start : landed > 0 ? Reason::dma_wait : reason;
+    here.reason = binding.from == PathGraph::none ? Reason::start
+                  : landed > 0                    ? Reason::dma_wait
+                                                  : reason;
     here.delay = delay;
     path.push_back(here);
     const std::uint32_t from = binding.from;
-    const double until = from == none ? 0 : std::min(schedule.end(from), schedule.start(node));
+    const double until =
+        from == PathGraph::none ? 0 : std::min(schedule.end(from), schedule.start(node));
     path.back().in_flight = std::max(0.0, landed - until);
     here = {from, Reason::start, until, 0, 0};
   }

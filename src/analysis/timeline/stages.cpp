@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "npuscope/base/text.hpp"
+
 namespace npuscope::analysis {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_word_for_layers(std::string_view word) {
   constexpr std::array words{"layer", "layers", "block", "blocks", "stage", "stages", "h"};

@@ -35,12 +35,6 @@ const char* name_of(Domain domain) {
   return names[std::size_t(domain)];
 }
 
-const char* name_of(Engine engine) {
-  constexpr const char* names[] = {"unit", "device", "core",    "HVX",    "HMX",     "DMA issue",
-                                   "DMA",  "host",   "process", "thread", "compute", "other"};
-  return names[std::size_t(engine)];
-}
-
 namespace {
 
 struct Extents {

@@ -70,7 +70,7 @@ class Cutter {
 };
 
 // Time in one cell in which one group was the innermost at work.
-struct Piece {
+struct CellPiece {
   std::uint32_t row = 0;
   std::uint32_t column = 0;
   std::uint32_t group = 0;
@@ -79,13 +79,13 @@ struct Piece {
   auto place() const { return std::tuple(row, column, group); }
 };
 
-bool comes_before(const Piece& a, const Piece& b) { return a.place() < b.place(); }
+bool is_drawn_before(const CellPiece& a, const CellPiece& b) { return a.place() < b.place(); }
 
 // Adds up the pieces of the same group in the same cell, from `first` on.
-void merge_pieces(std::vector<Piece>& pieces, std::size_t first) {
+void merge_pieces(std::vector<CellPiece>& pieces, std::size_t first) {
   const auto begin = pieces.begin() + std::ptrdiff_t(first);
-  if (!std::is_sorted(begin, pieces.end(), comes_before)) {
-    std::sort(begin, pieces.end(), comes_before);
+  if (!std::is_sorted(begin, pieces.end(), is_drawn_before)) {
+    std::sort(begin, pieces.end(), is_drawn_before);
   }
   std::size_t kept = first;
   for (std::size_t i = first; i < pieces.size(); ++i) {
@@ -145,7 +145,7 @@ class Filling {
   }
 
   void fill() {
-    const std::vector<Piece> pieces = collect();
+    const std::vector<CellPiece> pieces = collect();
     rank(pieces);
     for (std::size_t first = 0; first < pieces.size();) {
       std::size_t most = first, next = first;
@@ -162,10 +162,10 @@ class Filling {
  private:
   static constexpr std::uint32_t left_out = ~std::uint32_t{0};
 
-  Piece* piece_of(std::uint32_t group, std::vector<Piece>& pieces, std::size_t first) const;
-  std::vector<Piece> pieces_of(UnitId unit) const;
-  std::vector<Piece> collect() const;
-  void rank(const std::vector<Piece>& pieces);
+  CellPiece* piece_of(std::uint32_t group, std::vector<CellPiece>& pieces, std::size_t first) const;
+  std::vector<CellPiece> pieces_of(UnitId unit) const;
+  std::vector<CellPiece> collect() const;
+  void rank(const std::vector<CellPiece>& pieces);
 
   const Profile& profile_;
   const SpansByUnit& by_unit_;
@@ -177,7 +177,8 @@ class Filling {
 };
 
 // A piece of the group among those from `first` on. None: the next to be pushed is taken to be one.
-Piece* Filling::piece_of(std::uint32_t group, std::vector<Piece>& pieces, std::size_t first) const {
+CellPiece* Filling::piece_of(std::uint32_t group, std::vector<CellPiece>& pieces,
+                             std::size_t first) const {
   thread_local std::vector<std::size_t> noted;  // by group; stale ones are told by what is there
   if (noted.size() < fills_.count()) noted.resize(fills_.count(), 0);
   std::size_t& place = noted[group];
@@ -188,8 +189,8 @@ Piece* Filling::piece_of(std::uint32_t group, std::vector<Piece>& pieces, std::s
   return nullptr;
 }
 
-std::vector<Piece> Filling::pieces_of(UnitId unit) const {
-  std::vector<Piece> pieces;
+std::vector<CellPiece> Filling::pieces_of(UnitId unit) const {
+  std::vector<CellPiece> pieces;
   Cutter cutter(cells_.columns);
   std::size_t merged = 0;
   std::uint32_t last_column = 0;
@@ -203,7 +204,7 @@ std::vector<Piece> Filling::pieces_of(UnitId unit) const {
         merged = pieces.size();
         last_column = std::uint32_t(column);
       }
-      Piece* const known = piece_of(group, pieces, merged);
+      CellPiece* const known = piece_of(group, pieces, merged);
       if (known != nullptr && known->row == row) {
         known->length = saturating_add(known->length, length);
       } else {
@@ -216,14 +217,14 @@ std::vector<Piece> Filling::pieces_of(UnitId unit) const {
   return pieces;
 }
 
-std::vector<Piece> Filling::collect() const {
-  std::vector<std::vector<Piece>> of_unit(profile_.units.size() + 1);
+std::vector<CellPiece> Filling::collect() const {
+  std::vector<std::vector<CellPiece>> of_unit(profile_.units.size() + 1);
   parallel_for(of_unit.size(), [&](std::size_t unit) {
     const bool is_one = unit < profile_.units.size();
     of_unit[unit] = pieces_of(is_one ? UnitId(std::uint32_t(unit)) : UnitId::none);
   });
-  std::vector<Piece> pieces;
-  for (std::vector<Piece>& some : of_unit) {
+  std::vector<CellPiece> pieces;
+  for (std::vector<CellPiece>& some : of_unit) {
     pieces.insert(pieces.end(), some.begin(), some.end());
     some = {};
   }
@@ -231,9 +232,9 @@ std::vector<Piece> Filling::collect() const {
   return pieces;
 }
 
-void Filling::rank(const std::vector<Piece>& pieces) {
+void Filling::rank(const std::vector<CellPiece>& pieces) {
   std::vector<std::int64_t> work(fills_.count(), 0);
-  for (const Piece& piece : pieces) {
+  for (const CellPiece& piece : pieces) {
     work[piece.group] = saturating_add(work[piece.group], piece.length);
   }
   std::vector<std::uint32_t> ranked;

@@ -8,6 +8,12 @@
 #include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {
+
+const char* name_of(RowsBy by) {
+  constexpr const char* names[] = {"unit", "engine", "stage", "node", "kind", "op"};
+  return names[std::size_t(by)];
+}
+
 namespace {
 
 // What one unit did.
@@ -15,7 +21,8 @@ struct UnitActivity {
   IntervalSet work, occupied, compute, movement;
 };
 
-UnitActivity activity_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans) {
+UnitActivity activity_of_row(const Profile& profile, UnitId unit,
+                             std::span<const SpanOfUnit> spans) {
   UnitActivity activity;
   for (const SpanOfUnit& span : spans) {
     const Role role = role_of(span.kind);
@@ -82,7 +89,7 @@ void Analysis::add_units() {
   std::vector<IntervalSet> work(units), occupied(units), compute(units), movement(units);
   parallel_for(units, [&](std::size_t unit) {
     const UnitId id = unit + 1 < units ? UnitId(std::uint32_t(unit)) : UnitId::none;
-    UnitActivity activity = activity_of(profile_, id, by_unit_.spans_of(id));
+    UnitActivity activity = activity_of_row(profile_, id, by_unit_.spans_of(id));
     work[unit] = std::move(activity.work);
     occupied[unit] = std::move(activity.occupied);
     compute[unit] = std::move(activity.compute);

@@ -11,7 +11,6 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::size_t classes = Overlap::classes;
 constexpr std::uint8_t no_class = 0xff;
 
 // A set of intervals that counts as a class at work, a unit at work, or both.
@@ -30,7 +29,7 @@ struct Event {
 
 // What a stretch of time holds: how long each set of classes worked, and each number of units.
 struct Counted {
-  std::array<std::int64_t, std::size_t{1} << classes> with{};
+  std::array<std::int64_t, std::size_t{1} << Overlap::classes> with{};
   std::vector<std::int64_t> units;
 
   void add(std::size_t mask, std::size_t count, std::int64_t time) {
@@ -68,7 +67,7 @@ std::vector<Event> events_in(const std::vector<Stream>& streams, Interval window
 }
 
 void sweep(const std::vector<Stream>& streams, Interval window, Counted& counted) {
-  std::int64_t running[classes] = {};
+  std::int64_t running[Overlap::classes] = {};
   std::size_t mask = 0;
   std::int64_t units = 0;
   std::int64_t now = window.begin;
@@ -146,14 +145,14 @@ Overlap analyse_overlap(const std::vector<UnitBusy>& units) {
     if ((mask & bit(Engine::dma)) != 0 && (mask & compute) != 0) {
       overlap.hidden_dma = saturating_add(overlap.hidden_dma, time);
     }
-    for (std::size_t a = 0; a < classes; ++a) {
-      for (std::size_t b = 0; b < classes && (mask >> a & 1) != 0; ++b) {
+    for (std::size_t a = 0; a < Overlap::classes; ++a) {
+      for (std::size_t b = 0; b < Overlap::classes && (mask >> a & 1) != 0; ++b) {
         if ((mask >> b & 1) == 0) continue;
         overlap.both[a][b] = saturating_add(overlap.both[a][b], time);
       }
     }
   }
-  for (std::size_t a = 0; a < classes; ++a) {
+  for (std::size_t a = 0; a < Overlap::classes; ++a) {
     if (overlap.both[a][a] > 0) overlap.engines.push_back(Engine(a));
   }
   overlap.concurrency.time_at = std::move(all.units);

@@ -7,12 +7,12 @@
 #include "npuscope/npu/compile/build.hpp"
 
 namespace npuscope::cli {
-namespace {
+namespace compile_command {
 
 constexpr std::uint64_t most_batch = 1 << 30;
 
 // An architecture and the flags that it added to the command.
-struct Joined {
+struct JoinedCompiler {
   npu::TargetArchitecture architecture;
   std::unique_ptr<CompileArchitecture> compiler;
   std::vector<const CLI::Option*> flags;
@@ -21,17 +21,17 @@ struct Joined {
 struct Compilation {
   CompileArguments arguments;
   std::vector<std::string> symbols;
-  std::vector<Joined> architectures;
+  std::vector<JoinedCompiler> architectures;
 };
 
-using Join = std::unique_ptr<CompileArchitecture>(CLI::App&);
+using JoinCompiler = std::unique_ptr<CompileArchitecture>(CLI::App&);
 
 // The help shows the flags of an architecture under `title`.
 void join(CLI::App& command, Compilation& compilation, npu::TargetArchitecture architecture,
-          const char* title, Join* add) {
+          const char* title, JoinCompiler* add) {
   const std::size_t before = command.get_options().size();
   command.option_defaults()->group(title);
-  Joined joined{architecture, add(command), {}};
+  JoinedCompiler joined{architecture, add(command), {}};
   const auto options = std::as_const(command).get_options();
   joined.flags.assign(options.begin() + std::ptrdiff_t(before), options.end());
   compilation.architectures.push_back(std::move(joined));
@@ -51,7 +51,7 @@ Status take_symbols(Compilation& compilation) {
   return {};
 }
 
-Status refuse_flags(const Joined& joined, const CompileArguments& arguments,
+Status refuse_flags(const JoinedCompiler& joined, const CompileArguments& arguments,
                     npu::TargetArchitecture wanted) {
   for (const CLI::Option* flag : joined.flags) {
     if (flag->count() == 0) continue;
@@ -68,7 +68,7 @@ Status compile(Compilation& compilation) {
   const auto target = npu::find_target_file(arguments.target);
   if (!target) return tl::unexpected(target.error());
   CompileArchitecture* chosen = nullptr;
-  for (const Joined& joined : compilation.architectures) {
+  for (const JoinedCompiler& joined : compilation.architectures) {
     if (joined.architecture == target->architecture) {
       chosen = joined.compiler.get();
     } else if (auto ok = refuse_flags(joined, arguments, target->architecture); !ok) {
@@ -101,9 +101,10 @@ void add_common_flags(CLI::App& command, Compilation& compilation) {
   command.add_flag("--json", arguments.json, "print what was compiled as JSON");
 }
 
-}  // namespace
+}  // namespace compile_command
 
 void add_compile_command(CLI::App& program, ExitStatus& status) {
+  using namespace compile_command;
   auto compilation = std::make_shared<Compilation>();
   CLI::App& command = *program.add_subcommand(
       "compile", "Compile an ONNX model into an instrumented program for a target");

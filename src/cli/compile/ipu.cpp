@@ -12,7 +12,7 @@
 #include "npuscope/report/ipu_compile.hpp"
 
 namespace npuscope::cli {
-namespace {
+namespace compile_command {
 
 namespace fs = std::filesystem;
 
@@ -106,10 +106,10 @@ class IpuCompilation : public CompileArchitecture {
   std::string batch_mode_ = "n_buf";
 };
 
-}  // namespace
+}  // namespace compile_command
 
 std::unique_ptr<CompileArchitecture> add_ipu_compilation(CLI::App& command) {
-  return std::make_unique<IpuCompilation>(command);
+  return std::make_unique<compile_command::IpuCompilation>(command);
 }
 
 }  // namespace npuscope::cli

@@ -13,7 +13,7 @@
 #include "report/jobs/devices_report.hpp"
 
 namespace npuscope::cli {
-namespace {
+namespace compile_command {
 
 struct NspArguments {
   std::string binary_dir;
@@ -242,10 +242,10 @@ class NspCompilation : public CompileArchitecture {
   NspArguments arguments_;
 };
 
-}  // namespace
+}  // namespace compile_command
 
 std::unique_ptr<CompileArchitecture> add_nsp_compilation(CLI::App& command) {
-  return std::make_unique<NspCompilation>(command);
+  return std::make_unique<compile_command::NspCompilation>(command);
 }
 
 }  // namespace npuscope::cli

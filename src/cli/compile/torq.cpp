@@ -10,7 +10,7 @@
 #include "npuscope/report/torq_reference.hpp"
 
 namespace npuscope::cli {
-namespace {
+namespace compile_command {
 
 namespace fs = std::filesystem;
 
@@ -120,10 +120,10 @@ class TorqCompiler : public CompileArchitecture {
   TorqArguments arguments_;
 };
 
-}  // namespace
+}  // namespace compile_command
 
 std::unique_ptr<CompileArchitecture> add_torq_compilation(CLI::App& command) {
-  return std::make_unique<TorqCompiler>(command);
+  return std::make_unique<compile_command::TorqCompiler>(command);
 }
 
 }  // namespace npuscope::cli

@@ -6,10 +6,10 @@
 #include "cli/run/architecture.hpp"
 
 namespace npuscope::cli {
-namespace {
+namespace run_command {
 
 // An architecture and the flags that it added to the command.
-struct Joined {
+struct JoinedRunner {
   const char* title;  // of its flags in the help
   std::unique_ptr<RunArchitecture> runner;
   std::vector<const CLI::Option*> flags;
@@ -17,15 +17,15 @@ struct Joined {
 
 struct Execution {
   RunArguments arguments;
-  std::vector<Joined> architectures;
+  std::vector<JoinedRunner> architectures;
 };
 
-using Join = std::unique_ptr<RunArchitecture>(CLI::App&);
+using JoinRunner = std::unique_ptr<RunArchitecture>(CLI::App&);
 
-void join(CLI::App& command, Execution& execution, const char* title, Join* add) {
+void join(CLI::App& command, Execution& execution, const char* title, JoinRunner* add) {
   const std::size_t before = command.get_options().size();
   command.option_defaults()->group(title);
-  Joined joined{title, add(command), {}};
+  JoinedRunner joined{title, add(command), {}};
   const auto options = std::as_const(command).get_options();
   joined.flags.assign(options.begin() + std::ptrdiff_t(before), options.end());
   execution.architectures.push_back(std::move(joined));
@@ -33,12 +33,12 @@ void join(CLI::App& command, Execution& execution, const char* title, Join* add)
 
 // By the content of the file. The first architecture says what is wrong with a file that nobody
 // recognises, and takes folders.
-const Joined& architecture_of(const Execution& execution) {
+const JoinedRunner& architecture_of(const Execution& execution) {
   const std::string& file = execution.arguments.file;
   std::error_code unknown;
   if (!file.empty() && std::filesystem::is_regular_file(file, unknown)) {
     if (const auto mapped = MappedFile::open(file)) {
-      for (const Joined& joined : execution.architectures) {
+      for (const JoinedRunner& joined : execution.architectures) {
         if (joined.runner->recognises(mapped->bytes())) return joined;
       }
     }
@@ -52,8 +52,8 @@ Status run(const Execution& execution) {
   if (!file.empty() && !std::filesystem::is_directory(file, unknown)) {
     if (const auto opened = MappedFile::open(file); !opened) return tl::unexpected(opened.error());
   }
-  const Joined& chosen = architecture_of(execution);
-  for (const Joined& joined : execution.architectures) {
+  const JoinedRunner& chosen = architecture_of(execution);
+  for (const JoinedRunner& joined : execution.architectures) {
     if (&joined == &chosen) continue;
     for (const CLI::Option* flag : joined.flags) {
       if (flag->count() == 0) continue;
@@ -78,9 +78,10 @@ void add_common_flags(CLI::App& command, RunArguments& arguments) {
   command.add_flag("--json", arguments.json, "print the results as JSON");
 }
 
-}  // namespace
+}  // namespace run_command
 
 void add_run_command(CLI::App& program, ExitStatus& status) {
+  using namespace run_command;
   auto execution = std::make_shared<Execution>();
   CLI::App& command = *program.add_subcommand(
       "run",

@@ -8,7 +8,7 @@
 #include "npuscope/report/ipu_run.hpp"
 
 namespace npuscope::cli {
-namespace {
+namespace run_command {
 
 constexpr std::uint64_t most_inferences = 1'000'000;
 constexpr std::uint64_t least_log_bytes = 16, most_log_bytes = 1 << 30;
@@ -62,10 +62,10 @@ class IpuExecution : public RunArchitecture {
   std::string log_folder_;
 };
 
-}  // namespace
+}  // namespace run_command
 
 std::unique_ptr<RunArchitecture> add_ipu_run(CLI::App& command) {
-  return std::make_unique<IpuExecution>(command);
+  return std::make_unique<run_command::IpuExecution>(command);
 }
 
 }  // namespace npuscope::cli

@@ -11,7 +11,7 @@
 #include "report/jobs/run_report.hpp"
 
 namespace npuscope::cli {
-namespace {
+namespace run_command {
 
 constexpr double most_seconds = 1e6;  // of the device's time, as the simulation's own limit
 
@@ -213,10 +213,10 @@ class NspRun : public RunArchitecture {
   NspArguments arguments_;
 };
 
-}  // namespace
+}  // namespace run_command
 
 std::unique_ptr<RunArchitecture> add_nsp_run(CLI::App& command) {
-  return std::make_unique<NspRun>(command);
+  return std::make_unique<run_command::NspRun>(command);
 }
 
 }  // namespace npuscope::cli

@@ -8,7 +8,7 @@
 #include "npuscope/report/torq_reference.hpp"
 
 namespace npuscope::cli {
-namespace {
+namespace run_command {
 
 class TorqRunner : public RunArchitecture {
  public:
@@ -57,10 +57,10 @@ class TorqRunner : public RunArchitecture {
   std::vector<std::string> inputs_;
 };
 
-}  // namespace
+}  // namespace run_command
 
 std::unique_ptr<RunArchitecture> add_torq_run(CLI::App& command) {
-  return std::make_unique<TorqRunner>(command);
+  return std::make_unique<run_command::TorqRunner>(command);
 }
 
 }  // namespace npuscope::cli

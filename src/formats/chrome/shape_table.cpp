@@ -6,7 +6,7 @@
 namespace npuscope::chrome {
 namespace {
 
-constexpr std::size_t first_slots = 256;
+constexpr std::size_t first_shape_slots = 256;
 
 std::uint64_t hash_of(std::span<const ArgumentKey> keys) {
   std::uint64_t hash = keys.size();
@@ -25,7 +25,7 @@ ShapeTable::ShapeTable() { clear(); }
 void ShapeTable::clear() {
   shapes_.clear();
   hashes_.clear();
-  slots_.assign(first_slots, 0);
+  slots_.assign(first_shape_slots, 0);
   intern({});
 }
 

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <string>
 
+#include "npuscope/base/text.hpp"
+
 namespace npuscope::sigmastar {
 namespace {
 
 constexpr std::uint64_t most_index = 1'000'000'000;
-constexpr std::uint32_t most_cores = 64;
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+constexpr std::uint32_t most_named_cores = 64;
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -111,7 +110,7 @@ std::optional<std::uint32_t> core_in(std::string_view name) {
     std::size_t end = digits;
     while (end < lower.size() && is_digit(lower[end])) ++end;
     const auto core = parse<std::uint32_t>(std::string_view(lower).substr(digits, end - digits));
-    if (core && *core < most_cores) return core;
+    if (core && *core < most_named_cores) return core;
   }
   return std::nullopt;
 }

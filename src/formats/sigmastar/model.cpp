@@ -8,6 +8,12 @@
 #include "npuscope/base/text.hpp"
 
 namespace npuscope::sigmastar {
+
+const char* name_of(Fusion fusion) {
+  constexpr const char* names[] = {"alone", "first", "member"};
+  return names[std::size_t(fusion)];
+}
+
 namespace {
 
 // Real models have hundreds of operators with names of some fifty characters; lists in a forged

@@ -8,21 +8,21 @@
 namespace npuscope::sigmastar {
 namespace {
 
-constexpr std::string_view identifier = "NPSC";
-constexpr std::uint32_t version = 1;
+constexpr std::string_view program_identifier = "NPSC";
+constexpr std::uint32_t program_version = 1;
 
-namespace slot {
+namespace program_slot {
 constexpr std::uint16_t version = 0, target = 1, cores = 2, most_batch = 3, suggested_batch = 4,
                         supported_batches = 5, batch_mode = 6, inputs = 7, layers = 8;
 constexpr std::uint16_t input_layout = 0, input_training = 1, input_chip = 2, width_alignment = 3,
                         height_alignment = 4;
 constexpr std::uint16_t first_operator = 0, operators = 1, totals = 2, layer_cores = 3;
 constexpr std::uint16_t core_tiles = 0;
-}  // namespace slot
+}  // namespace program_slot
 
 // Of a log: the layer has 16 bits, and so has the tile.
 constexpr std::size_t most_layers = 0xffff, most_tiles = 0xffff;
-constexpr std::uint32_t most_cores = 2;
+constexpr std::uint32_t most_program_cores = 2;
 constexpr std::uint32_t most_tile_bytes = 1u << 28, most_tile_cycles = 1u << 30;
 constexpr std::size_t tile_words = 4;
 
@@ -51,31 +51,31 @@ FlatObject layer_table(const ProgramLayer& layer) {
   std::vector<FlatObject> cores;
   for (const auto& tiles : layer.cores) {
     cores.push_back(FlatObject::table());
-    cores.back().put(slot::core_tiles, FlatObject::int32s(words_of(tiles)));
+    cores.back().put(program_slot::core_tiles, FlatObject::int32s(words_of(tiles)));
   }
   FlatObject table = FlatObject::table();
-  table.put_uint32(slot::first_operator, layer.first_operator)
-      .put_uint32(slot::operators, layer.operators)
-      .put(slot::totals,
+  table.put_uint32(program_slot::first_operator, layer.first_operator)
+      .put_uint32(program_slot::operators, layer.operators)
+      .put(program_slot::totals,
            FlatObject::int32s(words_of({layer.multiply_accumulates, layer.weight_bytes,
                                         layer.input_bytes, layer.output_bytes})))
-      .put(slot::layer_cores, FlatObject::tables(std::move(cores)));
+      .put(program_slot::layer_cores, FlatObject::tables(std::move(cores)));
   return table;
 }
 
 FlatObject input_table(const InputFormat& input) {
   FlatObject table = FlatObject::table();
-  table.put(slot::input_layout, FlatObject::text(input.layout))
-      .put(slot::input_training, FlatObject::text(input.training))
-      .put(slot::input_chip, FlatObject::text(input.chip))
-      .put_uint32(slot::width_alignment, input.width_alignment)
-      .put_uint32(slot::height_alignment, input.height_alignment);
+  table.put(program_slot::input_layout, FlatObject::text(input.layout))
+      .put(program_slot::input_training, FlatObject::text(input.training))
+      .put(program_slot::input_chip, FlatObject::text(input.chip))
+      .put_uint32(program_slot::width_alignment, input.width_alignment)
+      .put_uint32(program_slot::height_alignment, input.height_alignment);
   return table;
 }
 
-std::string text_of(const FlatTable& table, std::uint16_t slot) {
+std::string text_of(const FlatTable& table, std::uint16_t program_slot) {
   constexpr std::size_t longest = 1 << 16;
-  return std::string(table.text(slot).substr(0, longest));
+  return std::string(table.text(program_slot).substr(0, longest));
 }
 
 class OwnSectionReader {
@@ -83,28 +83,28 @@ class OwnSectionReader {
   OwnSectionReader(ByteSpan bytes, const std::string& name) : buffer_(bytes), name_(name) {}
 
   Result<OwnSection> read() {
-    if (buffer_.identifier() != identifier) return broken("it does not begin as one");
+    if (buffer_.identifier() != program_identifier) return broken("it does not begin as one");
     const FlatTable root = buffer_.root();
-    const std::uint32_t found = number(root, slot::version);
-    if (!buffer_.problem() && found != version) {
+    const std::uint32_t found = number(root, program_slot::version);
+    if (!buffer_.problem() && found != program_version) {
       return input_error(
           "{}: the program in it is of version {}, this npuscope executes {}; compile again", name_,
-          found, version);
+          found, program_version);
     }
     read_batch(root);
-    for (const FlatTable& table : root.tables(slot::inputs)) {
+    for (const FlatTable& table : root.tables(program_slot::inputs)) {
       section_.inputs.push_back(
-          {text_of(table, slot::input_layout), text_of(table, slot::input_training),
-           text_of(table, slot::input_chip), number(table, slot::width_alignment),
-           number(table, slot::height_alignment)});
+          {text_of(table, program_slot::input_layout), text_of(table, program_slot::input_training),
+           text_of(table, program_slot::input_chip), number(table, program_slot::width_alignment),
+           number(table, program_slot::height_alignment)});
     }
     Program& program = section_.program;
-    program.target = text_of(root, slot::target);
-    program.cores = number(root, slot::cores);
-    if (program.cores < 1 || program.cores > most_cores) {
+    program.target = text_of(root, program_slot::target);
+    program.cores = number(root, program_slot::cores);
+    if (program.cores < 1 || program.cores > most_program_cores) {
       return broken(fmt::format("{} cores", program.cores));
     }
-    const auto layers = root.tables(slot::layers);
+    const auto layers = root.tables(program_slot::layers);
     if (layers.size() > most_layers) return broken(fmt::format("{} layers", layers.size()));
     for (const FlatTable& table : layers) {
       if (auto read = read_layer(table); !read) return tl::unexpected(read.error());
@@ -116,8 +116,8 @@ class OwnSectionReader {
   }
 
  private:
-  static std::uint32_t number(const FlatTable& table, std::uint16_t slot) {
-    return table.scalar<std::uint32_t>(slot).value_or(0);
+  static std::uint32_t number(const FlatTable& table, std::uint16_t program_slot) {
+    return table.scalar<std::uint32_t>(program_slot).value_or(0);
   }
 
   tl::unexpected<Error> broken(std::string_view why) const {
@@ -126,25 +126,25 @@ class OwnSectionReader {
 
   void read_batch(const FlatTable& root) {
     ImageBatch& batch = section_.batch;
-    batch.most = number(root, slot::most_batch);
-    batch.suggested = number(root, slot::suggested_batch);
-    batch.mode = text_of(root, slot::batch_mode);
-    for (const std::int32_t each : root.scalars<std::int32_t>(slot::supported_batches)) {
+    batch.most = number(root, program_slot::most_batch);
+    batch.suggested = number(root, program_slot::suggested_batch);
+    batch.mode = text_of(root, program_slot::batch_mode);
+    for (const std::int32_t each : root.scalars<std::int32_t>(program_slot::supported_batches)) {
       batch.supported.push_back(std::uint32_t(each));
     }
   }
 
   Status read_layer(const FlatTable& table) {
     ProgramLayer layer;
-    layer.first_operator = number(table, slot::first_operator);
-    layer.operators = number(table, slot::operators);
-    const auto totals = table.scalars<std::uint32_t>(slot::totals);
+    layer.first_operator = number(table, program_slot::first_operator);
+    layer.operators = number(table, program_slot::operators);
+    const auto totals = table.scalars<std::uint32_t>(program_slot::totals);
     std::uint64_t* const into[] = {&layer.multiply_accumulates, &layer.weight_bytes,
                                    &layer.input_bytes, &layer.output_bytes};
     for (std::size_t i = 0; i < std::size(into) && 2 * i + 1 < totals.size(); ++i) {
       *into[i] = totals[2 * i] | std::uint64_t{totals[2 * i + 1]} << 32;
     }
-    const auto cores = table.tables(slot::layer_cores);
+    const auto cores = table.tables(program_slot::layer_cores);
     if (cores.size() > section_.program.cores) return broken("a layer on more cores than it has");
     for (const FlatTable& core : cores) {
       auto tiles = read_tiles(core);
@@ -156,7 +156,7 @@ class OwnSectionReader {
   }
 
   Result<std::vector<ProgramTile>> read_tiles(const FlatTable& core) const {
-    const auto words = core.scalars<std::uint32_t>(slot::core_tiles);
+    const auto words = core.scalars<std::uint32_t>(program_slot::core_tiles);
     if (words.size() % tile_words != 0 || words.size() / tile_words > most_tiles + 1) {
       return broken(fmt::format("{} numbers are not some tiles", words.size()));
     }
@@ -189,17 +189,17 @@ std::string write_own_section(const OwnSection& section) {
   for (const ProgramLayer& layer : section.program.layers) layers.push_back(layer_table(layer));
   const ImageBatch& batch = section.batch;
   FlatObject root = FlatObject::table();
-  root.put_uint32(slot::version, version)
-      .put(slot::target, FlatObject::text(section.program.target))
-      .put_uint32(slot::cores, section.program.cores)
-      .put_uint32(slot::most_batch, batch.most)
-      .put_uint32(slot::suggested_batch, batch.suggested)
-      .put(slot::supported_batches,
+  root.put_uint32(program_slot::version, program_version)
+      .put(program_slot::target, FlatObject::text(section.program.target))
+      .put_uint32(program_slot::cores, section.program.cores)
+      .put_uint32(program_slot::most_batch, batch.most)
+      .put_uint32(program_slot::suggested_batch, batch.suggested)
+      .put(program_slot::supported_batches,
            FlatObject::int32s({batch.supported.begin(), batch.supported.end()}))
-      .put(slot::batch_mode, FlatObject::text(batch.mode))
-      .put(slot::inputs, FlatObject::tables(std::move(inputs)))
-      .put(slot::layers, FlatObject::tables(std::move(layers)));
-  return write_flatbuffer(root, identifier);
+      .put(program_slot::batch_mode, FlatObject::text(batch.mode))
+      .put(program_slot::inputs, FlatObject::tables(std::move(inputs)))
+      .put(program_slot::layers, FlatObject::tables(std::move(layers)));
+  return write_flatbuffer(root, program_identifier);
 }
 
 Result<OwnSection> read_own_section(ByteSpan bytes, const std::string& name) {

@@ -1,5 +1,7 @@
 #include "npuscope/formats/sigmastar/write_timeline.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>

@@ -14,7 +14,12 @@
 #include <string_view>
 #include <vector>
 
+#include "profile/line_reader.hpp"
+
 namespace npuscope::torq {
+
+inline constexpr LineLimits table_limits{.longest_line = std::size_t{1} << 20,
+                                         .most_bytes = std::uint64_t{64} << 30};
 
 inline std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "formats/torq/fields.hpp"
+#include "formats/torq/log_times.hpp"
 
 namespace npuscope::torq {
 namespace {
@@ -34,13 +35,6 @@ constexpr const char* meanings[overview_metric_count] = {
     "first start to last end without the HAL, less host work that nothing hides",
     "first start to last end",
 };
-
-std::int64_t to_nanoseconds(std::int64_t microseconds) {
-  constexpr std::int64_t limit = std::numeric_limits<std::int64_t>::max() / 1000;
-  return std::clamp(microseconds, -limit, limit) * 1000;
-}
-
-Interval to_nanoseconds(Interval us) { return {to_nanoseconds(us.begin), to_nanoseconds(us.end)}; }
 
 // First begin to last end; none without intervals.
 std::optional<Interval> extent_of(std::span<const std::vector<Interval>* const> lists) {

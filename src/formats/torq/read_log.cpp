@@ -11,9 +11,6 @@
 namespace npuscope::torq {
 namespace {
 
-constexpr LineLimits limits{.longest_line = std::size_t{1} << 20,
-                            .most_bytes = std::uint64_t{64} << 30};
-
 constexpr std::array<std::string_view, 5> dispatch_columns{"dispatch_name", "invocation_id",
                                                            "action_id", "timestamp_us", "event"};
 constexpr std::array<std::string_view, 5> host_columns{"actionIndex", "elapsed_time(us)",
@@ -21,14 +18,9 @@ constexpr std::array<std::string_view, 5> host_columns{"actionIndex", "elapsed_t
 constexpr std::array<std::string_view, 4> job_columns{"id", "time_since_open", "time_since_start",
                                                       "location"};
 
-std::string_view without_mark(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  return text;
-}
-
 std::vector<std::string_view> names_in(std::string_view header, char separator) {
   std::vector<std::string_view> names;
-  header = without_mark(header);
+  header = without_byte_order_mark(header);
   while (!header.empty() && names.size() < 256) {
     names.push_back(trimmed(take_first(header, separator)));
   }
@@ -87,7 +79,7 @@ class LogReader {
 };
 
 Result<RuntimeLog> LogReader::run() {
-  LineReader lines(source_, notes_, limits);
+  LineReader lines(source_, notes_, table_limits);
   std::string_view line;
   std::uint64_t count = 0;
   constexpr std::uint64_t lines_a_report = 1 << 16;

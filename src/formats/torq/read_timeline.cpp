@@ -2,13 +2,12 @@
 
 #include "formats/torq/fields.hpp"
 #include "formats/torq/timeline_events.hpp"
+#include "npuscope/base/text.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::torq {
 namespace {
 
-constexpr LineLimits limits{.longest_line = std::size_t{1} << 20,
-                            .most_bytes = std::uint64_t{64} << 30};
 constexpr std::int32_t most_slices = 1024;
 
 // "S12_1": event slice, number 12, of slice 1.
@@ -32,13 +31,8 @@ std::optional<RowId> row_id(std::string_view text) {
   return std::nullopt;
 }
 
-std::string_view without_mark(std::string_view text) {
-  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
-  return text;
-}
-
 TimelineVersion version_of(std::string_view line) {
-  std::string_view rest = without_mark(trimmed(line));
+  std::string_view rest = without_byte_order_mark(trimmed(line));
   const bool has_bytes = trimmed(rest.substr(rest.rfind(',') + 1)) == "bytes";
   const std::string_view first = take_first(rest);
   if (first == "taskId") return TimelineVersion::task_id;
@@ -55,10 +49,10 @@ class TimelineReader {
   explicit TimelineReader(ByteSource& source) : notes_(source.name()), source_(source) {}
 
   Result<CompileTimeline> run() {
-    LineReader lines(source_, notes_, limits);
+    LineReader lines(source_, notes_, table_limits);
     std::string_view line;
     while (lines.next(line)) {
-      line = trimmed(without_mark(line));
+      line = trimmed(without_byte_order_mark(line));
       if (line.empty()) continue;
       if (timeline_.version == TimelineVersion::none) {
         timeline_.version = version_of(line);

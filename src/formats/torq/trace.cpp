@@ -5,6 +5,7 @@
 #include <map>
 
 #include "formats/torq/fields.hpp"
+#include "formats/torq/log_times.hpp"
 #include "formats/torq/profile/rows.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
 
@@ -40,22 +41,13 @@ constexpr OverviewTrack overview_tracks[] = {
 // In the order of NpuUnit.
 constexpr const char* breakdown_names[npu_unit_count] = {"Slice 0",  "Slice 1", "NDMA In",
                                                          "NDMA Out", "CDMA",    "CSS"};
-constexpr const char* work_names[npu_unit_count] = {"Slice Program", "Slice Program", "Dma In",
-                                                    "Dma Out",       "Cdma",          "Css"};
+constexpr const char* estimate_names[npu_unit_count] = {"Slice Program", "Slice Program", "Dma In",
+                                                        "Dma Out",       "Cdma",          "Css"};
 // In the order of the vendor's tracks.
 constexpr NpuUnit breakdown_order[] = {NpuUnit::cdma,    NpuUnit::dma_in,  NpuUnit::dma_out,
                                        NpuUnit::slice_0, NpuUnit::slice_1, NpuUnit::css};
 constexpr NpuUnit measurement_order[] = {NpuUnit::dma_in,  NpuUnit::dma_out, NpuUnit::cdma,
                                          NpuUnit::slice_0, NpuUnit::slice_1, NpuUnit::css};
-
-constexpr std::int64_t nanoseconds_a_microsecond = 1000;
-
-std::int64_t to_nanoseconds(std::int64_t us) {
-  constexpr std::int64_t limit =
-      std::numeric_limits<std::int64_t>::max() / nanoseconds_a_microsecond;
-  return std::clamp(us, -limit, limit) * nanoseconds_a_microsecond;
-}
-Interval to_nanoseconds(Interval us) { return {to_nanoseconds(us.begin), to_nanoseconds(us.end)}; }
 
 // "tosa.add" of "tosa.add@L3".
 std::string type_of(const std::string& source_operator) {
@@ -268,7 +260,7 @@ void TraceMaker::add_estimate(const DispatchInfo& dispatch, const ProgramRun& pr
     const std::string detail = work.kernel.empty() ? place : work.kernel;
     const std::string address =
         work.program_address ? fmt::format("{:#x}", *work.program_address) : "";
-    add(estimates_[unit], fmt::format("{} | {}", work_names[unit], detail), at(*work.cycles),
+    add(estimates_[unit], fmt::format("{} | {}", estimate_names[unit], detail), at(*work.cycles),
         {{"location", place},
          {"program address", address},
          {"source", work.source},

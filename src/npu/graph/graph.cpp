@@ -31,7 +31,7 @@ constexpr std::array<TypeFacts, 18> type_facts{{{"undefined", 0},
                                                 {"string", 0}}};
 static_assert(type_facts.size() == std::size_t(DataType::string) + 1);
 
-constexpr std::uint64_t largest = std::uint64_t(std::numeric_limits<std::int64_t>::max());
+constexpr std::uint64_t largest_count = std::uint64_t(std::numeric_limits<std::int64_t>::max());
 
 template <class T>
 const T* find_attribute(const Node& node, std::string_view name) {
@@ -53,16 +53,17 @@ std::uint64_t Tensor::elements() const {
   for (const std::int64_t dimension : shape) {
     if (dimension <= 0) return 0;
     saturated |= __builtin_mul_overflow(product, std::uint64_t(dimension), &product);
-    saturated |= product > largest;
+    saturated |= product > largest_count;
   }
-  return saturated ? largest : product;
+  return saturated ? largest_count : product;
 }
 
 std::uint64_t Tensor::bytes() const {
   // Eight elements take bits_of(type) bytes; the rest is rounded up.
   const std::uint64_t count = elements(), bits = bits_of(type);
   std::uint64_t bytes = 0;
-  if (__builtin_mul_overflow(count / 8, bits, &bytes) || bytes > largest - 64) return largest;
+  if (__builtin_mul_overflow(count / 8, bits, &bytes) || bytes > largest_count - 64)
+    return largest_count;
   return bytes + ((count % 8) * bits + 7) / 8;
 }
 

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 
+#include "npuscope/base/arithmetic.hpp"
+
 namespace npuscope::npu::ipu {
 namespace {
 
 // Element formats as real images have them.
 constexpr std::uint32_t format_rgb = 1, format_int16 = 12, format_float32 = 21;
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
 std::int32_t type_of(const Lowered& lowered, TensorId id) {
   return lowered.tensor_types[std::uint32_t(id)];

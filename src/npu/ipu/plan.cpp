@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "npuscope/base/arithmetic.hpp"
+
 namespace npuscope::npu::ipu {
 namespace {
 
@@ -13,8 +15,6 @@ constexpr std::uint64_t tiles_wanted = 4;
 constexpr std::uint64_t most_tiles = 0xffff;
 constexpr double most_tile_cycles = 1 << 30;
 constexpr std::uint64_t most_tile_bytes = 1 << 28;
-
-std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
 // The i-th of n parts, as even as whole numbers allow.
 Range part_of(Range whole, std::uint64_t i, std::uint64_t n) {
@@ -65,8 +65,8 @@ class LayerPlanner {
   void plan_core(Range rows, Range columns) {
     const std::uint64_t kept = kept_bytes(columns);
     const std::uint64_t chunks = std::clamp<std::uint64_t>(
-        ceil_divide(kept, weight_room(target_)), 1, std::max<std::uint64_t>(1, columns.size()));
-    room_ = tile_room(target_, std::min(weight_room(target_), ceil_divide(kept, chunks)));
+        divide_up(kept, weight_room(target_)), 1, std::max<std::uint64_t>(1, columns.size()));
+    room_ = tile_room(target_, std::min(weight_room(target_), divide_up(kept, chunks)));
     const std::uint64_t tiles = count_tiles(rows);
     if (tiles * chunks > most_tiles) return fail(tiles * chunks);
     std::uint64_t input = 0;
@@ -98,7 +98,7 @@ class LayerPlanner {
     const std::uint64_t most = std::min(rows.size(), most_tiles + 1);
     if (most == 0) return 1;
     std::uint64_t tiles =
-        std::clamp<std::uint64_t>(ceil_divide(tile_bytes(work_, rows), room_), 1, most);
+        std::clamp<std::uint64_t>(divide_up(tile_bytes(work_, rows), room_), 1, most);
     tiles = std::min(most, std::max(tiles, tiles_wanted));
     while (tiles < most && largest_tile(rows, tiles) > room_) {
       tiles = std::min(most, tiles + std::max<std::uint64_t>(1, tiles / 8));
@@ -128,7 +128,7 @@ class LayerPlanner {
       const std::uint64_t pixels = share_of(conv.pixels, rows, work_.rows);
       const std::uint64_t width = work_.columns > 1 ? columns.size() : conv.columns;
       tile.conv_cycles += double(pixels) * double(conv.passes) *
-                          double(ceil_divide(width, target_.conv_output_lanes));
+                          double(divide_up(width, target_.conv_output_lanes));
     }
     for (const VectorWork& vector : work_.vectors) {
       const std::uint64_t elements =
@@ -142,7 +142,7 @@ class LayerPlanner {
   void append(const Amounts& tile) {
     if (!problem_.empty()) return;
     const std::uint64_t pieces = std::max<std::uint64_t>(
-        {1, ceil_divide(tile.on_chip, room_), ceil_divide(tile.load, target_.memory_bytes)});
+        {1, divide_up(tile.on_chip, room_), divide_up(tile.load, target_.memory_bytes)});
     const double longest = std::max(tile.conv_cycles, tile.vector_cycles) / double(pieces);
     if (tiles_.size() + pieces > most_tiles || longest > most_tile_cycles / 2 ||
         std::max(tile.load, tile.store) / pieces > most_tile_bytes / 2) {

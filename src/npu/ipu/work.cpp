@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <numeric>
 
+#include "npuscope/base/arithmetic.hpp"
+
 namespace npuscope::npu::ipu {
 namespace {
-
-std::uint64_t ceil_divide(std::uint64_t a, std::uint64_t b) { return a / b + (a % b != 0); }
 
 // One dimension of a sliding window: the rows.
 struct RowWindow {
@@ -148,8 +148,7 @@ class WorkMaker {
     const std::uint64_t beside = std::max<std::uint64_t>(
         1, std::min(in_lanes / std::min(channels, in_lanes),
                     out_lanes / std::min(std::max<std::uint64_t>(columns, 1), out_lanes)));
-    const std::uint64_t passes =
-        ceil_divide(groups, beside) * area * ceil_divide(channels, in_lanes);
+    const std::uint64_t passes = divide_up(groups, beside) * area * divide_up(channels, in_lanes);
     work_.convs.push_back({pixels, passes, columns});
   }
 
@@ -200,7 +199,7 @@ class WorkMaker {
   std::uint64_t rows_of_plain(std::uint64_t made) const {
     const bool along_axis = op_.op_class == OpClass::softmax || op_.type == "LayerNorm" ||
                             op_.type == "RmsNorm" || op_.op_class == OpClass::sort;
-    if (!along_axis || op_.node == NodeId::none) return ceil_divide(made, target_.vector_lanes);
+    if (!along_axis || op_.node == NodeId::none) return divide_up(made, target_.vector_lanes);
     const Shape& shape = tensor(op_.inputs[0]).shape;
     if (shape.empty()) return 1;
     const auto rank = std::int64_t(shape.size());

@@ -1,5 +1,7 @@
 #include "npuscope/npu/target/target.hpp"
 
+#include <fmt/format.h>
+
 #include <set>
 
 #include "npu/target/field_reader.hpp"

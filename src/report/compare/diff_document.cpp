@@ -141,7 +141,7 @@ Section numbers_section(const Diff& diff, MeasuredIn unit) {
     std::vector<Value> row{metric.name, stable_name(metric.kind)};
     add_estimate(metric.estimate, row);
     row.push_back(name_of(metric.estimate.verdict));
-    const bool is_shown = metric.estimate.verdict != Verdict::same || is_headline(metric);
+    const bool is_shown = metric.estimate.verdict != ChangeVerdict::same || is_headline(metric);
     (is_shown ? section : same).table.rows.push_back(std::move(row));
     any_cold = any_cold || (is_shown && (metric.estimate.cold_a || metric.estimate.cold_b));
   }

@@ -14,7 +14,7 @@ using namespace analysis;
 
 // Names are data: characters that Markdown, HTML or GitHub (mentions, links, issues, emoji) read
 // become character references, which stand for themselves only.
-std::string escaped(std::string_view text) {
+std::string as_character_references(std::string_view text) {
   constexpr std::string_view special = "&<>|`*_[]\\~@#$";
   std::string out;
   const std::string shown = printable(text);
@@ -52,10 +52,10 @@ void add_gates(const Diff& diff, std::string& out) {
   out += "\n| gate | outcome | measured |\n|---|---|---|\n";
   for (const JudgedGate& judged : diff.gates) {
     const bool failed = judged.result.outcome == GateOutcome::failed;
-    out += fmt::format(
-        "| {} | {}{}{} | {} |\n", escaped(judged.gate.text), failed ? "**" : "",
-        name_of(judged.result.outcome), failed ? "**" : "",
-        escaped(estimate_text(judged.result.metric.unit, judged.result.metric.estimate)));
+    out += fmt::format("| {} | {}{}{} | {} |\n", as_character_references(judged.gate.text),
+                       failed ? "**" : "", name_of(judged.result.outcome), failed ? "**" : "",
+                       as_character_references(estimate_text(judged.result.metric.unit,
+                                                             judged.result.metric.estimate)));
   }
 }
 
@@ -63,12 +63,12 @@ void add_numbers(const Diff& diff, std::string& out) {
   constexpr std::size_t most = 20;
   std::size_t shown = 0, changed = 0;
   for (const MetricChange& metric : diff.comparison.metrics) {
-    if (metric.estimate.verdict == Verdict::same) continue;
+    if (metric.estimate.verdict == ChangeVerdict::same) continue;
     if (++changed > most) continue;
     if (shown++ == 0) {
       out += "\n| number | A | B | change | |\n|---|--:|--:|--:|---|\n";
     }
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", escaped(metric.name),
+    out += fmt::format("| {} | {} | {} | {} | {} |\n", as_character_references(metric.name),
                        amount_text(metric.unit, metric.estimate.a),
                        amount_text(metric.unit, metric.estimate.b), change_cell(metric.estimate),
                        name_of(metric.estimate.verdict));
@@ -91,11 +91,12 @@ void add_ops(const Diff& diff, std::string& out) {
     const bool only_b = row.change == OpChange::added;
     const std::string_view name = only_b ? row.name_b : row.name_a;
     rows += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", name_of(row.change),
-                        escaped(name.empty() ? "(no op)" : name),
-                        escaped(only_b ? row.kind_b : row.kind_a),
+                        as_character_references(name.empty() ? "(no op)" : name),
+                        as_character_references(only_b ? row.kind_b : row.kind_a),
                         ops.known ? plain(ops.unit, row.estimate.a) : "",
                         ops.known ? plain(ops.unit, row.estimate.b) : "",
-                        ops.known ? change_cell(row.estimate) : "", escaped(explanation(row)));
+                        ops.known ? change_cell(row.estimate) : "",
+                        as_character_references(explanation(row)));
   }
   if (changed == 0) return;
   out += fmt::format(
@@ -103,7 +104,10 @@ void add_ops(const Diff& diff, std::string& out) {
       "| change | op | kernel | A | B | change | note |\n|---|---|---|--:|--:|--:|---|\n{}\n"
       "</details>\n",
       thousands(shown), thousands(changed),
-      ops.known ? fmt::format(", by {} in {}", escaped(ops.column), name_of(ops.unit)) : "", rows);
+      ops.known
+          ? fmt::format(", by {} in {}", as_character_references(ops.column), name_of(ops.unit))
+          : "",
+      rows);
 }
 
 }  // namespace
@@ -114,16 +118,18 @@ std::string diff_markdown(const Diff& diff) {
                                 failed               ? "Failed"
                                 : diff.gates.empty() ? "Compared"
                                                      : "Passed",
-                                escaped(verdict_text(diff)));
-  out +=
-      fmt::format("\nA: {}  \nB: {}\n", escaped(side_text(diff, 0)), escaped(side_text(diff, 1)));
-  if (!diff.selection.empty()) out += fmt::format("Selection: {}\n", escaped(diff.selection));
+                                as_character_references(verdict_text(diff)));
+  out += fmt::format("\nA: {}  \nB: {}\n", as_character_references(side_text(diff, 0)),
+                     as_character_references(side_text(diff, 1)));
+  if (!diff.selection.empty())
+    out += fmt::format("Selection: {}\n", as_character_references(diff.selection));
   add_gates(diff, out);
   add_numbers(diff, out);
   add_ops(diff, out);
   const std::vector<std::string> warnings = cautions(diff);
   if (!warnings.empty()) out += "\n";
-  for (const std::string& warning : warnings) out += fmt::format("- {}\n", escaped(warning));
+  for (const std::string& warning : warnings)
+    out += fmt::format("- {}\n", as_character_references(warning));
   return out;
 }
 

@@ -12,32 +12,6 @@ namespace npuscope::report {
 
 using namespace analysis;
 
-const char* name_of(MeasuredIn unit) {
-  constexpr const char* names[] = {"cycles", "ticks", "seconds", "bytes", "count"};
-  return names[std::size_t(unit)];
-}
-
-const char* name_of(Verdict verdict) {
-  constexpr const char* names[] = {"same", "within noise", "less", "more"};
-  return names[std::size_t(verdict)];
-}
-
-const char* name_of(OpChange change) {
-  constexpr const char* names[] = {"slower", "faster", "added", "removed", "within noise", "same"};
-  return names[std::size_t(change)];
-}
-
-const char* name_of(MatchedBy by) {
-  constexpr const char* names[] = {"name", "node, another kernel", "name but for ordinals",
-                                   "neighbours", "structure"};
-  return names[std::size_t(by)];
-}
-
-const char* name_of(GateOutcome outcome) {
-  constexpr const char* names[] = {"passed", "failed", "passed, within noise"};
-  return names[std::size_t(outcome)];
-}
-
 std::string amount_text(MeasuredIn unit, double value) {
   switch (unit) {
     case MeasuredIn::seconds: return seconds_text(value);
@@ -120,11 +94,11 @@ std::string verdict_text(const Diff& diff) {
   }
   for (const MetricChange& metric : diff.comparison.metrics) {
     if (metric.name != "wall") continue;
-    const Verdict verdict = metric.estimate.verdict;
-    const char* word = verdict == Verdict::more      ? "slower"
-                       : verdict == Verdict::less    ? "faster"
-                       : verdict == Verdict::unclear ? "no change beyond noise"
-                                                     : "the same";
+    const ChangeVerdict verdict = metric.estimate.verdict;
+    const char* word = verdict == ChangeVerdict::more      ? "slower"
+                       : verdict == ChangeVerdict::less    ? "faster"
+                       : verdict == ChangeVerdict::unclear ? "no change beyond noise"
+                                                           : "the same";
     return text + fmt::format("wall is {}: {}", word, estimate_text(metric.unit, metric.estimate));
   }
   return text + "no timeline on both sides, so no wall to compare";

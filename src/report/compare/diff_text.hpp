@@ -8,12 +8,6 @@
 
 namespace npuscope::report {
 
-const char* name_of(analysis::MeasuredIn unit);  // "cycles"; "" for plain counts
-const char* name_of(analysis::Verdict verdict);
-const char* name_of(analysis::OpChange change);
-const char* name_of(analysis::MatchedBy by);
-const char* name_of(analysis::GateOutcome outcome);
-
 std::string amount_text(analysis::MeasuredIn unit, double value);  // "64,829 cycles", "1.03 ms"
 std::string change_text(double relative);                          // "+3.0 %"
 

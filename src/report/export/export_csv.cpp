@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t most_argument_columns = 200;
 
-class Tables {
+class CsvTables {
  public:
-  explicit Tables(const Profile& profile) : profile_(profile) {}
+  explicit CsvTables(const Profile& profile) : profile_(profile) {}
 
-  using Table = void (Tables::*)(Csv&);
+  using Table = void (CsvTables::*)(Csv&);
   struct Entry {
     const char* name;
     std::size_t rows;
@@ -51,12 +51,12 @@ class Tables {
   Losses losses_;
 };
 
-std::string_view Tables::clock_name(MeasureKind kind, ClockId clock) const {
+std::string_view CsvTables::clock_name(MeasureKind kind, ClockId clock) const {
   if (kind == MeasureKind::count || index_of(clock) >= profile_.clocks.size()) return "";
   return text(profile_.clocks[index_of(clock)].name);
 }
 
-void Tables::clocks(Csv& csv) {
+void CsvTables::clocks(Csv& csv) {
   csv.header({"id", "name", "kind", "hertz", "is_base"});
   csv.end_row();
   for (std::size_t i = 0; i < profile_.clocks.size(); ++i) {
@@ -70,7 +70,7 @@ void Tables::clocks(Csv& csv) {
   }
 }
 
-void Tables::units(Csv& csv) {
+void CsvTables::units(Csv& csv) {
   csv.header({"id", "path", "name", "engine", "device", "core", "lane", "parent", "process_id",
               "thread_id"});
   csv.end_row();
@@ -90,7 +90,7 @@ void Tables::units(Csv& csv) {
   }
 }
 
-void Tables::ops(Csv& csv) {
+void CsvTables::ops(Csv& csv) {
   csv.header({"id", "name", "kind", "node", "node_kind", "engine", "memory", "types", "shape",
               "attributes", "operands", "output_bytes", "core", "group", "position", "vendor_id"});
   csv.end_row();
@@ -112,7 +112,7 @@ void Tables::ops(Csv& csv) {
 }
 
 // The keys that rows have, in the order in which they are met.
-std::vector<StringId> Tables::argument_names() {
+std::vector<StringId> CsvTables::argument_names() {
   std::vector<StringId> names;
   std::uint64_t left = 0;
   for (const ArgumentShape& shape : profile_.spans.arguments.shapes) {
@@ -129,7 +129,7 @@ std::vector<StringId> Tables::argument_names() {
   return names;
 }
 
-void Tables::argument(Csv& csv, const Argument& value) const {
+void CsvTables::argument(Csv& csv, const Argument& value) const {
   switch (value.key.type) {
     case ArgumentType::null: csv.nothing(); break;
     case ArgumentType::boolean: csv.text(value.boolean() ? "true" : "false"); break;
@@ -141,7 +141,7 @@ void Tables::argument(Csv& csv, const Argument& value) const {
   }
 }
 
-void Tables::spans(Csv& csv) {
+void CsvTables::spans(Csv& csv) {
   const Spans& spans = profile_.spans;
   std::vector<std::string> paths;
   for (std::uint32_t i = 0; i < profile_.units.size(); ++i) {
@@ -187,7 +187,7 @@ void Tables::spans(Csv& csv) {
   }
 }
 
-void Tables::measures(Csv& csv) {
+void CsvTables::measures(Csv& csv) {
   csv.header({"subject", "subject_id", "subject_name", "inference", "name", "kind", "origin",
               "clock", "value"});
   csv.end_row();
@@ -214,7 +214,7 @@ void Tables::measures(Csv& csv) {
   }
 }
 
-void Tables::edges(Csv& csv) {
+void CsvTables::edges(Csv& csv) {
   csv.header({"from_op", "to_op", "kind"});
   csv.end_row();
   for (const Edge& edge : profile_.edges) {
@@ -225,7 +225,7 @@ void Tables::edges(Csv& csv) {
   }
 }
 
-void Tables::flows(Csv& csv) {
+void CsvTables::flows(Csv& csv) {
   csv.header({"from_span", "to_span", "kind", "name", "category"});
   csv.end_row();
   for (const Flow& flow : profile_.flows) {
@@ -238,7 +238,7 @@ void Tables::flows(Csv& csv) {
   }
 }
 
-void Tables::counters(Csv& csv) {
+void CsvTables::counters(Csv& csv) {
   const Counters& counters = profile_.counters;
   csv.header({"unit_id", "name", "part", "quantity", "time", "value"});
   csv.end_row();
@@ -255,7 +255,7 @@ void Tables::counters(Csv& csv) {
   }
 }
 
-void Tables::phases(Csv& csv) {
+void CsvTables::phases(Csv& csv) {
   csv.header({"id", "name", "inference", "unit_id", "start", "duration", "microseconds", "parent"});
   csv.end_row();
   for (std::size_t i = 0; i < profile_.phases.size(); ++i) {
@@ -273,7 +273,7 @@ void Tables::phases(Csv& csv) {
   }
 }
 
-void Tables::tensors(Csv& csv) {
+void CsvTables::tensors(Csv& csv) {
   csv.header({"id", "name", "type", "shape", "memory", "bytes", "is_constant", "producer_op",
               "vendor_id"});
   csv.end_row();
@@ -291,7 +291,7 @@ void Tables::tensors(Csv& csv) {
   }
 }
 
-void Tables::tensor_uses(Csv& csv) {
+void CsvTables::tensor_uses(Csv& csv) {
   csv.header({"tensor", "consumer_op"});
   csv.end_row();
   for (const TensorUse& use : profile_.tensor_uses) {
@@ -301,7 +301,7 @@ void Tables::tensor_uses(Csv& csv) {
   }
 }
 
-void Tables::checks(Csv& csv) {
+void CsvTables::checks(Csv& csv) {
   csv.header({"name", "outcome", "detail"});
   csv.end_row();
   for (const Check& check : profile_.checks) {
@@ -312,7 +312,7 @@ void Tables::checks(Csv& csv) {
   }
 }
 
-void Tables::notes(Csv& csv) {
+void CsvTables::notes(Csv& csv) {
   csv.header({"severity", "file", "offset", "count", "message"});
   csv.end_row();
   for (const Note& note : profile_.notes) {
@@ -325,24 +325,24 @@ void Tables::notes(Csv& csv) {
   }
 }
 
-std::vector<Tables::Entry> Tables::all() const {
-  return {{"clocks", profile_.clocks.size(), &Tables::clocks},
-          {"units", profile_.units.size(), &Tables::units},
-          {"ops", profile_.ops.size(), &Tables::ops},
-          {"spans", profile_.spans.size(), &Tables::spans},
-          {"measures", profile_.measures.size(), &Tables::measures},
-          {"edges", profile_.edges.size(), &Tables::edges},
-          {"flows", profile_.flows.size(), &Tables::flows},
-          {"counters", profile_.counters.size(), &Tables::counters},
-          {"phases", profile_.phases.size(), &Tables::phases},
-          {"tensors", profile_.tensors.size(), &Tables::tensors},
-          {"tensor_uses", profile_.tensor_uses.size(), &Tables::tensor_uses},
-          {"checks", profile_.checks.size(), &Tables::checks},
-          {"notes", profile_.notes.size(), &Tables::notes}};
+std::vector<CsvTables::Entry> CsvTables::all() const {
+  return {{"clocks", profile_.clocks.size(), &CsvTables::clocks},
+          {"units", profile_.units.size(), &CsvTables::units},
+          {"ops", profile_.ops.size(), &CsvTables::ops},
+          {"spans", profile_.spans.size(), &CsvTables::spans},
+          {"measures", profile_.measures.size(), &CsvTables::measures},
+          {"edges", profile_.edges.size(), &CsvTables::edges},
+          {"flows", profile_.flows.size(), &CsvTables::flows},
+          {"counters", profile_.counters.size(), &CsvTables::counters},
+          {"phases", profile_.phases.size(), &CsvTables::phases},
+          {"tensors", profile_.tensors.size(), &CsvTables::tensors},
+          {"tensor_uses", profile_.tensor_uses.size(), &CsvTables::tensor_uses},
+          {"checks", profile_.checks.size(), &CsvTables::checks},
+          {"notes", profile_.notes.size(), &CsvTables::notes}};
 }
 
 // How many bytes it has.
-Result<std::uint64_t> write_table(Tables& tables, Tables::Table table,
+Result<std::uint64_t> write_table(CsvTables& tables, CsvTables::Table table,
                                   const std::filesystem::path& path) {
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
@@ -365,7 +365,7 @@ Result<Exported> write_folder(const Profile& profile, const std::filesystem::pat
                         failed.message());
   }
   if (auto usable = check_writable_folder(folder); !usable) return tl::unexpected(usable.error());
-  Tables tables(profile);
+  CsvTables tables(profile);
   std::uint64_t bytes = 0;
   for (const auto& entry : tables.all()) {
     const auto path = folder / (std::string(entry.name) + ".csv");
@@ -387,9 +387,9 @@ Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& 
   if (!path.has_filename() || std::filesystem::is_directory(path, unknown)) {
     return write_folder(profile, path);
   }
-  Tables tables(profile);
+  CsvTables tables(profile);
   const bool has_spans = profile.spans.size() > 0;
-  const auto table = has_spans ? &Tables::spans : &Tables::measures;
+  const auto table = has_spans ? &CsvTables::spans : &CsvTables::measures;
   const auto written = write_table(tables, table, path);
   if (!written) return tl::unexpected(written.error());
   Losses losses = tables.take_losses();

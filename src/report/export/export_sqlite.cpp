@@ -81,9 +81,10 @@ std::optional<std::string_view> known(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-class Tables {
+class SqliteTables {
  public:
-  Tables(const Profile& profile, SqliteOutput& database) : profile_(profile), database_(database) {}
+  SqliteTables(const Profile& profile, SqliteOutput& database)
+      : profile_(profile), database_(database) {}
 
   void fill();
 
@@ -107,7 +108,7 @@ class Tables {
   SqliteOutput& database_;
 };
 
-void Tables::about() {
+void SqliteTables::about() {
   const Provenance& from = profile_.provenance;
   SqliteInsert insert(database_, "INSERT INTO profile VALUES(?,?)");
   insert.row("schema", "1");
@@ -124,7 +125,7 @@ void Tables::about() {
   for (const std::string& name : from.files) file.row(std::string_view(valid_utf8(name)));
 }
 
-void Tables::clocks() {
+void SqliteTables::clocks() {
   SqliteInsert insert(database_, "INSERT INTO clocks VALUES(?,?,?,?,?,?)");
   for (std::size_t i = 0; i < profile_.clocks.size(); ++i) {
     const Clock& clock = profile_.clocks[i];
@@ -135,7 +136,7 @@ void Tables::clocks() {
   }
 }
 
-void Tables::units() {
+void SqliteTables::units() {
   SqliteInsert insert(database_, "INSERT INTO units VALUES(?,?,?,?,?,?,?,?,?,?)");
   for (std::uint32_t i = 0; i < profile_.units.size(); ++i) {
     const Unit& unit = profile_.units[i];
@@ -146,7 +147,7 @@ void Tables::units() {
   }
 }
 
-void Tables::ops() {
+void SqliteTables::ops() {
   SqliteInsert insert(database_, "INSERT INTO ops VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)");
   for (std::size_t i = 0; i < profile_.ops.size(); ++i) {
     const Op& op = profile_.ops[i];
@@ -157,7 +158,7 @@ void Tables::ops() {
   }
 }
 
-void Tables::spans() {
+void SqliteTables::spans() {
   const Spans& spans = profile_.spans;
   const bool cycles = spans.processor_cycles.size() == spans.size();
   const bool instances = spans.instance.size() == spans.size();
@@ -172,7 +173,7 @@ void Tables::spans() {
   }
 }
 
-void Tables::arguments() {
+void SqliteTables::arguments() {
   const Arguments& arguments = profile_.spans.arguments;
   const std::size_t rows = profile_.spans.size();
   if (arguments.shape.size() != rows || rows == 0) return;
@@ -208,7 +209,7 @@ void Tables::arguments() {
   }
 }
 
-void Tables::span_numbers() {
+void SqliteTables::span_numbers() {
   const Spans& spans = profile_.spans;
   SqliteInsert new_column(database_, "INSERT INTO span_columns VALUES(?,?,?,?,?)");
   SqliteInsert insert(database_, "INSERT INTO span_numbers VALUES(?,?,?)");
@@ -223,7 +224,7 @@ void Tables::span_numbers() {
   }
 }
 
-void Tables::measures() {
+void SqliteTables::measures() {
   SqliteInsert insert(database_, "INSERT INTO measures VALUES(?,?,?,?,?,?,?,?)");
   for (const Measure& measure : profile_.measures) {
     const bool has_clock = measure.kind != MeasureKind::count;
@@ -233,7 +234,7 @@ void Tables::measures() {
   }
 }
 
-void Tables::relations() {
+void SqliteTables::relations() {
   SqliteInsert edge(database_, "INSERT INTO edges VALUES(?,?,?)");
   for (const Edge& row : profile_.edges) {
     edge.row(row_id(index_of(row.from)), row_id(index_of(row.to)), stable_name(row.kind));
@@ -245,7 +246,7 @@ void Tables::relations() {
   }
 }
 
-void Tables::counters() {
+void SqliteTables::counters() {
   const Counters& counters = profile_.counters;
   SqliteInsert series(database_, "INSERT INTO counter_series VALUES(?,?,?,?,?)");
   for (std::size_t i = 0; i < counters.series.size(); ++i) {
@@ -259,7 +260,7 @@ void Tables::counters() {
   }
 }
 
-void Tables::phases() {
+void SqliteTables::phases() {
   SqliteInsert insert(database_, "INSERT INTO phases VALUES(?,?,?,?,?,?,?,?)");
   for (std::size_t i = 0; i < profile_.phases.size(); ++i) {
     const Phase& phase = profile_.phases[i];
@@ -270,7 +271,7 @@ void Tables::phases() {
   }
 }
 
-void Tables::tensors() {
+void SqliteTables::tensors() {
   SqliteInsert insert(database_, "INSERT INTO tensors VALUES(?,?,?,?,?,?,?,?,?)");
   for (std::size_t i = 0; i < profile_.tensors.size(); ++i) {
     const Tensor& tensor = profile_.tensors[i];
@@ -284,7 +285,7 @@ void Tables::tensors() {
   }
 }
 
-void Tables::checks_and_notes() {
+void SqliteTables::checks_and_notes() {
   SqliteInsert check(database_, "INSERT INTO checks VALUES(?,?,?)");
   for (const Check& row : profile_.checks) {
     check.row(std::string_view(row.name), stable_name(row.outcome), known(row.detail));
@@ -296,7 +297,7 @@ void Tables::checks_and_notes() {
   }
 }
 
-void Tables::fill() {
+void SqliteTables::fill() {
   // The file is a temporary one until it is complete: no journal is needed to take it back.
   database_.run(
       "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
@@ -329,7 +330,7 @@ Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::pat
                         path.string());
   }
   SqliteOutput database(file->temporary_path());
-  Tables(profile, database).fill();
+  SqliteTables(profile, database).fill();
   if (const std::string error = database.close(); !error.empty()) {
     return output_error("{}: cannot write the database: {}; make room or choose another disk",
                         path.string(), error);

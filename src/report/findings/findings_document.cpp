@@ -12,35 +12,35 @@ namespace {
 
 using analysis::Diagnosis;
 using analysis::Evidence;
+using analysis::EvidenceQuantity;
 using analysis::Finding;
-using analysis::Quantity;
 
-Format format_of(Quantity quantity) {
+Format format_of(EvidenceQuantity quantity) {
   switch (quantity) {
-    case Quantity::ticks: return Format::ticks;
-    case Quantity::seconds: return Format::seconds;
-    case Quantity::hertz: return Format::hertz;
-    case Quantity::bytes: return Format::bytes;
-    case Quantity::share: return Format::share;
-    case Quantity::count: return Format::count;
-    case Quantity::number: break;
+    case EvidenceQuantity::ticks: return Format::ticks;
+    case EvidenceQuantity::seconds: return Format::seconds;
+    case EvidenceQuantity::hertz: return Format::hertz;
+    case EvidenceQuantity::bytes: return Format::bytes;
+    case EvidenceQuantity::share: return Format::share;
+    case EvidenceQuantity::count: return Format::count;
+    case EvidenceQuantity::number: break;
   }
   return Format::number;
 }
 
 std::string unit_name(const Profile& profile, const Evidence& evidence) {
   switch (evidence.quantity) {
-    case Quantity::ticks: {
+    case EvidenceQuantity::ticks: {
       // In JSON a time is in ticks of its clock; the clock's unit says what these are.
       const std::string unit = unit_of(profile, evidence.clock);
       return unit.empty() ? "ticks" : unit;
     }
-    case Quantity::seconds: return "seconds";
-    case Quantity::hertz: return "hertz";
-    case Quantity::bytes: return "bytes";
-    case Quantity::share: return "share";
-    case Quantity::count: return "count";
-    case Quantity::number: break;
+    case EvidenceQuantity::seconds: return "seconds";
+    case EvidenceQuantity::hertz: return "hertz";
+    case EvidenceQuantity::bytes: return "bytes";
+    case EvidenceQuantity::share: return "share";
+    case EvidenceQuantity::count: return "count";
+    case EvidenceQuantity::number: break;
   }
   return "number";
 }
@@ -48,10 +48,11 @@ std::string unit_name(const Profile& profile, const Evidence& evidence) {
 std::string text_of(const Profile& profile, const Evidence& evidence) {
   Field field{"", "", format_of(evidence.quantity)};
   field.clock = evidence.clock;
-  const std::string text = evidence.quantity == Quantity::count
+  const std::string text = evidence.quantity == EvidenceQuantity::count
                                ? number_text(evidence.value)
                                : value_text(&profile, field, evidence.value);
-  const bool plain = evidence.quantity == Quantity::ticks && !shows_time(profile, evidence.clock);
+  const bool plain =
+      evidence.quantity == EvidenceQuantity::ticks && !shows_time(profile, evidence.clock);
   const std::string unit = plain ? unit_of(profile, evidence.clock) : "";
   return unit.empty() ? text : text + " " + unit;
 }

@@ -88,7 +88,7 @@ std::string xml_escaped(std::string_view text) {
 }
 
 // The end of a path says most; a letter of UTF-8 is kept whole.
-std::string shortened(std::string_view text) {
+std::string end_of(std::string_view text) {
   if (text.size() <= most_letters) return std::string(text);
   std::size_t begin = text.size() - most_letters + 1;
   while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) ++begin;
@@ -145,8 +145,8 @@ std::string svg_text(const Drawing& drawing) {
         "<text x=\"{:.0f}\" y=\"{:.0f}\" font-weight=\"bold\">{}</text>"
         "<text x=\"{:.0f}\" y=\"{:.0f}\">{}</text></g>\n",
         xml_escaped(node.name), xml_escaped(second), at.x, at.y, box_width, box_height,
-        colour_of(node.engine), at.x + 6, at.y + 16, xml_escaped(shortened(node.name)), at.x + 6,
-        at.y + 31, xml_escaped(shortened(second)));
+        colour_of(node.engine), at.x + 6, at.y + 16, xml_escaped(end_of(node.name)), at.x + 6,
+        at.y + 31, xml_escaped(end_of(second)));
   }
   return out + "</svg>\n";
 }

@@ -7,11 +7,6 @@ namespace {
 
 constexpr double percent = 100;
 
-const char* name_of(sigmastar::Fusion fusion) {
-  constexpr const char* names[] = {"alone", "first", "member"};
-  return names[std::size_t(fusion)];
-}
-
 Section operators_section(const sigmastar::Model& model, const sigmastar::OperatorCosts& costs,
                           const std::string& time_key) {
   Section section{.key = "operators", .title = "OPERATORS"};

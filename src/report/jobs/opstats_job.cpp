@@ -1,5 +1,7 @@
 #include "npuscope/report/opstats_job.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>

@@ -10,15 +10,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string_view name_of(qaic::Verdict verdict) {
-  switch (verdict) {
-    case qaic::Verdict::ok: return "ok";
-    case qaic::Verdict::warning: return "warning";
-    case qaic::Verdict::error: return "error";
-  }
-  return "error";
-}
-
 std::uint64_t size_of(const qaic::ExtractedFile& file) {
   return file.bytes.empty() ? file.text.size() : file.bytes.size();
 }

@@ -1,5 +1,7 @@
 #include "report/jobs/run_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>

@@ -12,7 +12,7 @@ constexpr const char* prefill_log = "compiler log, prefill, SDK 1.12";
 constexpr const char* bert_log = "compiler log, SDK 1.10";
 constexpr const char* bert_summary = "opstats of core 0, SDK 1.10";
 
-using Unit = ValidationFigure::Unit;
+using FigureUnit = ValidationFigure::Unit;
 
 double kilobytes(std::uint64_t bytes) { return double(bytes) / 1024; }
 
@@ -60,32 +60,33 @@ std::vector<ValidationFigure> figures_of(const ValidationOutcome& decode,
   const auto beyond = double(prefill.read_kilobytes() - prefill.constant_kilobytes());
   const auto written = double(prefill.write_kilobytes());
   return {
-      {decode.run.name, "device time", Unit::seconds, 0.125106, decode.device_s, 0.10,
+      {decode.run.name, "device time", FigureUnit::seconds, 0.125106, decode.device_s, 0.10,
        decode_summary},
-      {decode.run.name, "HMX utilisation", Unit::share, 0.0385, decode.hmx_utilization, 0.02,
+      {decode.run.name, "HMX utilisation", FigureUnit::share, 0.0385, decode.hmx_utilization, 0.02,
        decode_summary},
-      {decode.run.name, "HVX utilisation", Unit::share, 0.0101, decode.hvx_utilization, 0.02,
+      {decode.run.name, "HVX utilisation", FigureUnit::share, 0.0101, decode.hvx_utilization, 0.02,
        decode_summary},
-      {decode.run.name, "DDR read, constant only", Unit::kilobytes, 12'889'560,
+      {decode.run.name, "DDR read, constant only", FigureUnit::kilobytes, 12'889'560,
        double(decode.constant_kilobytes()), 0.01, decode_log},
-      {prefill.run.name, "DDR read, constant only", Unit::kilobytes, 12'888'376,
+      {prefill.run.name, "DDR read, constant only", FigureUnit::kilobytes, 12'888'376,
        double(prefill.constant_kilobytes()), 0.01, prefill_log},
-      {prefill.run.name, "DDR read beyond constants", Unit::kilobytes, 131'135, beyond, 0.01,
+      {prefill.run.name, "DDR read beyond constants", FigureUnit::kilobytes, 131'135, beyond, 0.01,
        prefill_log},
-      {prefill.run.name, "DDR write", Unit::kilobytes, 131'135, written, 0.01, prefill_log},
-      {prefill.run.name, "read beyond constants = write", Unit::kilobytes, written, beyond, 0.01,
-       "both sides of npuscope's own"},
-      {bert.run.name, "device time", Unit::seconds, 0.0231603, bert.device_s, 0.15, bert_summary},
-      {bert.run.name, "HMX utilisation", Unit::share, 0.5477, bert.hmx_utilization, 0.08,
+      {prefill.run.name, "DDR write", FigureUnit::kilobytes, 131'135, written, 0.01, prefill_log},
+      {prefill.run.name, "read beyond constants = write", FigureUnit::kilobytes, written, beyond,
+       0.01, "both sides of npuscope's own"},
+      {bert.run.name, "device time", FigureUnit::seconds, 0.0231603, bert.device_s, 0.15,
        bert_summary},
-      {bert.run.name, "HVX utilisation", Unit::share, 0.6052, bert.hvx_utilization, 0.08,
+      {bert.run.name, "HMX utilisation", FigureUnit::share, 0.5477, bert.hmx_utilization, 0.08,
        bert_summary},
-      {bert.run.name, "convolution, share of cycles", Unit::share, 0.5467, bert.convolution_share,
+      {bert.run.name, "HVX utilisation", FigureUnit::share, 0.6052, bert.hvx_utilization, 0.08,
+       bert_summary},
+      {bert.run.name, "convolution, share of cycles", FigureUnit::share, 0.5467,
+       bert.convolution_share, 0.08, bert_summary},
+      {bert.run.name, "softmax, share of cycles", FigureUnit::share, 0.1587, bert.softmax_share,
        0.08, bert_summary},
-      {bert.run.name, "softmax, share of cycles", Unit::share, 0.1587, bert.softmax_share, 0.08,
-       bert_summary},
-      {bert.run.name, "DDR read", Unit::kilobytes, 168'941, double(bert.read_kilobytes()), 0.03,
-       bert_log},
+      {bert.run.name, "DDR read", FigureUnit::kilobytes, 168'941, double(bert.read_kilobytes()),
+       0.03, bert_log},
   };
 }
 

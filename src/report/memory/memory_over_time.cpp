@@ -11,7 +11,7 @@ namespace {
 
 using analysis::Route;
 
-constexpr std::size_t label_width = 13, numbers_width = 23;
+constexpr std::size_t time_width = 13, numbers_width = 23;
 
 // Eighths of a row, the lowest for anything above nothing.
 constexpr const char* heights[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
@@ -37,7 +37,7 @@ std::string bars(const std::vector<std::int64_t>& bytes, std::int64_t most, std:
 
 std::size_t buckets_that_fit(std::size_t width) {
   constexpr std::size_t least = 10;
-  return std::max(width, label_width + numbers_width + least) - label_width - numbers_width;
+  return std::max(width, time_width + numbers_width + least) - time_width - numbers_width;
 }
 
 Section over_time_section(const analysis::BandwidthSeries& series,
@@ -66,7 +66,7 @@ Section over_time_section(const analysis::BandwidthSeries& series,
         peak ? analysis::impossible_share * *peak * double(series.width) : double(most);
     above_peak = above_peak || (is_ddr && double(most) > possible);
     section.drawing.push_back(fmt::format("  {:<{}}{}  most {}", name_of(Route(route)),
-                                          label_width - 2, bars(bytes, most, room), highest));
+                                          time_width - 2, bars(bytes, most, room), highest));
     std::string key = name_of(Route(route));
     for (char& c : key) c = c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
     section.table.fields.push_back({key + "_bytes", "", Format::bytes});

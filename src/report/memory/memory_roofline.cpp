@@ -13,23 +13,23 @@ namespace {
 
 using analysis::MemoryTable;
 using analysis::Resource;
-using analysis::Verdict;
+using analysis::RooflineVerdict;
 
-const char* meaning_of(Verdict verdict) {
+const char* meaning_of(RooflineVerdict verdict) {
   switch (verdict) {
-    case Verdict::compute: return "the arithmetic takes the time";
-    case Verdict::memory: return "moving the bytes takes the time";
-    case Verdict::dispatch: return "starting the kernels takes the time";
-    case Verdict::latency:
+    case RooflineVerdict::compute: return "the arithmetic takes the time";
+    case RooflineVerdict::memory: return "moving the bytes takes the time";
+    case RooflineVerdict::dispatch: return "starting the kernels takes the time";
+    case RooflineVerdict::latency:
       return "nothing is busy for 65 % of the time: it waits, or the work is spread badly";
-    case Verdict::unknown: break;
+    case RooflineVerdict::unknown: break;
   }
   return "";
 }
 
 bool is_impossible(const analysis::Placement& placement) {
   const auto resource = placement.largest;
-  return placement.verdict == Verdict::unknown && resource &&
+  return placement.verdict == RooflineVerdict::unknown && resource &&
          placement.of(*resource).value_or(0) > analysis::impossible_share;
 }
 
@@ -39,7 +39,7 @@ std::string verdict_text(const Profile& profile, const MemoryTable& table) {
     return fmt::format("unknown: {} {} of the peak is not possible", name_of(*placement.largest),
                        percent_text(*placement.of(*placement.largest), 1));
   }
-  if (placement.verdict == Verdict::unknown || !placement.largest) return "unknown";
+  if (placement.verdict == RooflineVerdict::unknown || !placement.largest) return "unknown";
   return fmt::format("{}{}: {} ({} {})", is_structure_only(profile) ? "structure only, " : "",
                      name_of(placement.verdict), meaning_of(placement.verdict),
                      name_of(*placement.largest),
@@ -192,7 +192,7 @@ Section memory_ops_section(const Profile& profile, const MemoryTable& table, std
     if (section.table.rows.size() == top) break;
     const analysis::Placement& placement = row.placement;
     const double macs = row.work.all_macs();
-    const bool judged = placement.verdict != Verdict::unknown;
+    const bool judged = placement.verdict != RooflineVerdict::unknown;
     section.table.rows.push_back(
         {row.label.empty() ? "(no op)" : row.label,
          profile.text(row.kind),

@@ -163,8 +163,8 @@ Section engines_section(const MemoryTable& table) {
                           {"vtcm_write_bytes", "VTCM write", Format::bytes, true, true},
                           {"multicast_bytes", "multicast", Format::bytes, true, true}};
   for (const analysis::EngineTraffic& row : table.engines) {
-    section.table.rows.push_back({analysis::name_of(row.engine), row.spans, row.bytes[0],
-                                  row.bytes[1], row.bytes[2], row.bytes[3], row.bytes[4]});
+    section.table.rows.push_back({name_of(row.engine), row.spans, row.bytes[0], row.bytes[1],
+                                  row.bytes[2], row.bytes[3], row.bytes[4]});
   }
   if (table.first_apart && !section.table.rows.empty()) {
     section.remarks = {over_all_inferences};

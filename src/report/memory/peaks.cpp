@@ -12,32 +12,32 @@
 namespace npuscope::report {
 namespace {
 
-struct Unit {
+struct PeakUnit {
   const char* name;
   double factor;
 };
 
-constexpr Unit bandwidth_units[] = {{"B/s", 1},
-                                    {"KB/s", 1e3},
-                                    {"MB/s", 1e6},
-                                    {"GB/s", 1e9},
-                                    {"TB/s", 1e12},
-                                    {"KiB/s", 1024.0},
-                                    {"MiB/s", 1024.0 * 1024},
-                                    {"GiB/s", 1073741824.0},
-                                    {"TiB/s", 1099511627776.0}};
-constexpr Unit mac_units[] = {
+constexpr PeakUnit bandwidth_units[] = {{"B/s", 1},
+                                        {"KB/s", 1e3},
+                                        {"MB/s", 1e6},
+                                        {"GB/s", 1e9},
+                                        {"TB/s", 1e12},
+                                        {"KiB/s", 1024.0},
+                                        {"MiB/s", 1024.0 * 1024},
+                                        {"GiB/s", 1073741824.0},
+                                        {"TiB/s", 1099511627776.0}};
+constexpr PeakUnit mac_units[] = {
     {"MAC/s", 1}, {"GMAC/s", 1e9}, {"TMAC/s", 1e12}, {"GOPS", 0.5e9}, {"TOPS", 0.5e12}};
-constexpr Unit clock_units[] = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}};
+constexpr PeakUnit clock_units[] = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz", 1e9}};
 
-Result<double> parse(const char* flag, const std::string& text, std::span<const Unit> units,
+Result<double> parse(const char* flag, const std::string& text, std::span<const PeakUnit> units,
                      const char* example) {
   double value = 0;
   const char* const end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   std::string_view unit(rest, std::size_t(end - rest));
   while (unit.starts_with(' ')) unit.remove_prefix(1);
-  for (const Unit& known : units) {
+  for (const PeakUnit& known : units) {
     if (error != std::errc{} || unit != known.name) continue;
     value *= known.factor;
     if (std::isfinite(value) && value > 0) return value;
@@ -123,7 +123,7 @@ Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
     if (!peaks) return tl::unexpected(peaks.error());
     found.peaks = *peaks;
   }
-  const auto take = [&](const char* flag, const std::string& given, std::span<const Unit> units,
+  const auto take = [&](const char* flag, const std::string& given, std::span<const PeakUnit> units,
                         const char* example, std::optional<double>& into) -> Status {
     if (given.empty()) return {};
     const auto value = parse(flag, given, units, example);

@@ -19,12 +19,6 @@ namespace {
 
 using namespace analysis;
 
-const char* name_of(Grouping grouping) {
-  constexpr const char* names[] = {"op",     "kind", "name", "node",   "layer",
-                                   "memory", "rule", "core", "device", "unit"};
-  return names[std::size_t(grouping)];
-}
-
 // "DDR read (bytes)" as "ddr_read_bytes".
 std::string key_of(std::string_view name) {
   std::string key;
@@ -135,7 +129,7 @@ void OpsTable::add_names() {
   add({"on", shows_hardware ? "on" : "", Format::name, false, true}, [&](const OpRow& row) {
     std::string text;
     for (const Engine engine : row.engines) {
-      text += (text.empty() ? "" : "+") + std::string(analysis::name_of(engine));
+      text += (text.empty() ? "" : "+") + std::string(name_of(engine));
     }
     const auto waiting = table_.place_of("waiting");
     if (text.empty() && waiting && row.values[*waiting]) text = "waits only";

@@ -8,7 +8,7 @@
 namespace npuscope::report {
 namespace {
 
-constexpr std::size_t gap = 2;
+constexpr std::size_t column_gap = 2;
 // A column that gives way keeps so much of its texts and of its heading, whatever the width.
 constexpr std::size_t least_text = 16;
 constexpr std::size_t least_heading = 10;
@@ -32,7 +32,7 @@ std::vector<std::size_t> fitted(const std::vector<Width>& columns, std::size_t w
   std::vector<std::size_t> widths;
   for (const Width& column : columns) widths.push_back(column.wanted);
   const auto sum = [&] {
-    std::size_t total = widths.empty() ? 0 : gap * (widths.size() - 1);
+    std::size_t total = widths.empty() ? 0 : column_gap * (widths.size() - 1);
     for (const std::size_t w : widths) total += w;
     return total;
   };
@@ -88,7 +88,8 @@ std::string QueryTable::text() const {
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const std::string cell = shortened(cells[i], widths[i]);
       const std::string blanks(widths[i] - columns_of(cell), ' ');
-      line += (i > 0 ? std::string(gap, ' ') : "") + (is_text_[i] ? cell + blanks : blanks + cell);
+      line += (i > 0 ? std::string(column_gap, ' ') : "") +
+              (is_text_[i] ? cell + blanks : blanks + cell);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";

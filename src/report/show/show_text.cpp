@@ -10,7 +10,7 @@
 namespace npuscope::report {
 namespace {
 
-constexpr std::size_t narrowest = 60;
+constexpr std::size_t narrowest_page = 60;
 
 }  // namespace
 
@@ -24,7 +24,7 @@ std::string file_name(const std::string& path) {
 }
 
 PageText::PageText(const Page& page, std::size_t width)
-    : page_(page), profile_(*page.profile), width_(std::max(width, narrowest)) {}
+    : page_(page), profile_(*page.profile), width_(std::max(width, narrowest_page)) {}
 
 // A label and what it says, over as many lines as it needs.
 void PageText::line(std::string_view label, std::string_view text) {

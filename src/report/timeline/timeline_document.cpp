@@ -301,11 +301,6 @@ Section Maker::cells() const {
 
 }  // namespace
 
-const char* name_of(RowsBy by) {
-  constexpr const char* names[] = {"unit", "engine", "stage", "node", "kind", "op"};
-  return names[std::size_t(by)];
-}
-
 const char* name_of_busy(RowsBy by) { return by == RowsBy::unit ? "busy" : "active"; }
 
 Document make_timeline_document(const Profile& profile, const TimelineRows& rows,

@@ -17,12 +17,12 @@ using analysis::TimelineCells;
 using analysis::TimelineRows;
 
 constexpr std::string_view separator = " > ";
-constexpr std::size_t least_label_width = 4;
+constexpr std::size_t narrowest_label = 4;
 constexpr std::size_t share_width = 8;  // " 100.0 %"
 constexpr std::size_t most_gap_marks = 9;
 
-std::size_t label_width(const std::vector<std::string>& labels, std::size_t width) {
-  std::size_t widest = least_label_width;
+std::size_t label_width_of(const std::vector<std::string>& labels, std::size_t width) {
+  std::size_t widest = narrowest_label;
   for (const std::string& label : labels) widest = std::max(widest, columns_of(label));
   return std::min(widest, std::max<std::size_t>(12, width / 4));
 }
@@ -33,16 +33,16 @@ std::size_t drawing_width(std::size_t width, std::size_t label) {
   return width > taken + 10 ? width - taken : 10;
 }
 
-class Drawing {
+class TimelineDrawing {
  public:
-  Drawing(const Profile& profile, const TimelineRows& rows, const TimelineCells& cells,
-          const TimelineView& view)
+  TimelineDrawing(const Profile& profile, const TimelineRows& rows, const TimelineCells& cells,
+                  const TimelineView& view)
       : profile_(profile),
         rows_(rows),
         cells_(cells),
         view_(view),
         labels_(row_labels(rows).rows),
-        label_width_(label_width(labels_, view.width)),
+        label_width_(label_width_of(labels_, view.width)),
         width_(drawing_width(view.width, label_width_)) {}
 
   std::vector<std::string> draw();
@@ -72,7 +72,7 @@ class Drawing {
   std::vector<std::string> lines_;
 };
 
-std::string Drawing::character(const TimelineCell& cell, std::int64_t length) const {
+std::string TimelineDrawing::character(const TimelineCell& cell, std::int64_t length) const {
   if (cell.busy == 0 && cell.waiting == 0) return " ";
   if (cell.waiting > cell.busy) return "-";
   // How full, in eighths, at least that.
@@ -85,8 +85,8 @@ std::string Drawing::character(const TimelineCell& cell, std::int64_t length) co
   return share >= 7.0 / 8 ? "#" : share >= 0.5 ? "+" : ".";
 }
 
-void Drawing::line(const std::string& label, const std::string& characters,
-                   const std::string& share) {
+void TimelineDrawing::line(const std::string& label, const std::string& characters,
+                           const std::string& share) {
   const std::string name = shortened(label, label_width_);
   lines_.push_back(fmt::format("  {}{} |{}|{:>{}}", name,
                                std::string(label_width_ - columns_of(name), ' '), characters, share,
@@ -95,7 +95,7 @@ void Drawing::line(const std::string& label, const std::string& characters,
   last.erase(last.find_last_not_of(' ') + 1);
 }
 
-void Drawing::draw_axis() {
+void TimelineDrawing::draw_axis() {
   constexpr std::size_t room_per_mark = 14;
   const TimelineAxis axis = make_axis(profile_, rows_.window, view_.origin,
                                       std::max<std::size_t>(2, width_ / room_per_mark));
@@ -117,7 +117,7 @@ void Drawing::draw_axis() {
   lines_.push_back(ticks);
 }
 
-void Drawing::draw_row(std::size_t row) {
+void TimelineDrawing::draw_row(std::size_t row) {
   std::string characters;
   const auto& cells = cells_.rows[row];
   for (std::size_t i = 0; i < width_ && !cells.empty(); ++i) {
@@ -127,7 +127,7 @@ void Drawing::draw_row(std::size_t row) {
   line(labels_[row], characters, percent_text(double(rows_.rows[row].busy), double(rows_.wall)));
 }
 
-void Drawing::draw_gaps() {
+void TimelineDrawing::draw_gaps() {
   if (rows_.gaps.empty() || cells_.columns.count() == 0) return;
   std::string characters(width_, ' ');
   for (std::size_t i = std::min(rows_.gaps.size(), most_gap_marks); i-- > 0;) {
@@ -139,7 +139,7 @@ void Drawing::draw_gaps() {
   line("gaps", characters, percent_text(double(rows_.idle), double(rows_.wall)));
 }
 
-std::vector<std::string> Drawing::draw() {
+std::vector<std::string> TimelineDrawing::draw() {
   draw_axis();
   for (std::size_t row = 0; row < rows_.rows.size(); ++row) draw_row(row);
   draw_gaps();
@@ -168,7 +168,7 @@ RowLabels row_labels(const TimelineRows& rows) {
 
 std::vector<std::string> draw_timeline(const Profile& profile, const TimelineRows& rows,
                                        const TimelineCells& cells, const TimelineView& view) {
-  return Drawing(profile, rows, cells, view).draw();
+  return TimelineDrawing(profile, rows, cells, view).draw();
 }
 
 std::string legend_of(const TimelineView& view, bool has_waits) {
@@ -190,7 +190,7 @@ char letter_of(const TimelineCells& cells, std::size_t fill) {
 }
 
 std::size_t timeline_columns(const TimelineRows& rows, const TimelineView& view) {
-  return drawing_width(view.width, label_width(row_labels(rows).rows, view.width));
+  return drawing_width(view.width, label_width_of(row_labels(rows).rows, view.width));
 }
 
 }  // namespace npuscope::report

@@ -21,7 +21,7 @@ using analysis::TimelineRows;
 
 // All lengths in points.
 constexpr double font_size = 7, character_width = 0.55 * font_size, line_height = 9;
-constexpr double row_height = 8, row_pitch = 10, margin = 3, tick_length = 3;
+constexpr double row_height = 8, row_pitch = 10, page_margin = 3, tick_length = 3;
 constexpr double swatch = 6, legend_gap = 8;
 constexpr double finest = 0.1;
 constexpr std::size_t most_cells = 100'000;  // of all rows: bounds the file
@@ -45,7 +45,7 @@ double label_space(const RowLabels& labels, double width) {
 }
 
 double plot_width(const TimelineRows& rows, const SvgView& view) {
-  return view.width - 2 * margin - label_space(row_labels(rows), view.width) - 8;
+  return view.width - 2 * page_margin - label_space(row_labels(rows), view.width) - 8;
 }
 
 class Figure {
@@ -57,7 +57,7 @@ class Figure {
         cells_(cells),
         view_(view),
         labels_(row_labels(rows)),
-        left_(margin + label_space(labels_, view.width)),
+        left_(page_margin + label_space(labels_, view.width)),
         width_(plot_width(rows, view)) {}
 
   std::string draw();
@@ -87,7 +87,7 @@ class Figure {
   const SvgView& view_;
   RowLabels labels_;
   double left_, width_;
-  double y_ = margin;
+  double y_ = page_margin;
   std::string body_;
 };
 
@@ -148,7 +148,7 @@ void Figure::add_waits(std::size_t row) {
 }
 
 void Figure::add_row(std::size_t row) {
-  const auto room = std::size_t((left_ - margin - 4) / character_width);
+  const auto room = std::size_t((left_ - page_margin - 4) / character_width);
   text(left_ - 4, y_ + row_height - 1.5, "end", shortened(labels_.rows[row], room));
   body_ += fmt::format("<path stroke=\"#CCCCCC\" stroke-width=\"0.3\" d=\"M{} {}h{}\"/>\n",
                        svg_number(left_), svg_number(y_ + row_height), svg_number(width_));
@@ -173,8 +173,8 @@ void Figure::add_axis() {
   for (const TimelineMark& mark : axis.marks) {
     const double half = double(columns_of(mark.text)) * character_width / 2;
     const double x = x_of_time(mark.time);
-    const bool at_end = x + half > view_.width - margin;
-    text(at_end ? view_.width - margin : x, y_, at_end ? "end" : "middle", mark.text);
+    const bool at_end = x + half > view_.width - page_margin;
+    text(at_end ? view_.width - page_margin : x, y_, at_end ? "end" : "middle", mark.text);
   }
   y_ += line_height;
   text(left_ + width_ / 2, y_, "middle", fmt::format("time ({})", axis.unit));
@@ -192,15 +192,15 @@ void Figure::add_legend() {
   if (cells_.fills.empty()) entries.push_back({colour_of(0, 0), "work"});
   if (rows_.waits.sum > 0) entries.push_back({colour_of_waits, "waiting"});
   constexpr double top_of_letters = 5.5;
-  const double right = view_.width - margin;
-  const auto most = std::size_t((right - margin - swatch - 3) / character_width);
-  double x = margin;
+  const double right = view_.width - page_margin;
+  const auto most = std::size_t((right - page_margin - swatch - 3) / character_width);
+  double x = page_margin;
   y_ += line_height;
   for (const auto& [colour, full_name] : entries) {
     const std::string name = shortened(full_name, std::min<std::size_t>(most, 28));
     const double taken = swatch + 3 + double(columns_of(name)) * character_width;
-    if (x > margin && x + taken > right) {
-      x = margin;
+    if (x > page_margin && x + taken > right) {
+      x = page_margin;
       y_ += line_height;
     }
     const bool is_wait = colour == colour_of_waits;
@@ -210,7 +210,7 @@ void Figure::add_legend() {
     text(x + swatch + 3, y_, "start", name);
     x += taken + legend_gap;
   }
-  y_ += margin;
+  y_ += page_margin;
 }
 
 std::string Figure::draw() {

@@ -15,11 +15,11 @@
 #include "npuscope/analysis/sample_sets.hpp"
 #include "npuscope/analysis/units.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::compare_test {
 namespace {
 
+using test_support::ProfileBuilder;
 using ::testing::HasSubstr;
-using testing::ProfileBuilder;
 
 // A profile of several inferences, one after another, whose ops take what `cycles` says.
 Profile run_of(const std::vector<std::vector<std::int64_t>>& cycles) {
@@ -66,7 +66,7 @@ TEST(Compare, AProfileWithItself) {
   for (const MetricChange& each : comparison.metrics) {
     EXPECT_EQ(each.estimate.delta(), 0) << each.name;
     EXPECT_EQ(each.estimate.relative(), 0) << each.name;
-    EXPECT_EQ(each.estimate.verdict, Verdict::same) << each.name;
+    EXPECT_EQ(each.estimate.verdict, ChangeVerdict::same) << each.name;
   }
   EXPECT_TRUE(comparison.refused.empty());
   EXPECT_TRUE(comparison.differences.empty());
@@ -85,7 +85,7 @@ TEST(Compare, TheFirstInferenceIsApart) {
   EXPECT_EQ(wall.a, 11);
   EXPECT_EQ(wall.b, 22);
   EXPECT_EQ(wall.relative(), 1.0);
-  EXPECT_EQ(wall.verdict, Verdict::more);
+  EXPECT_EQ(wall.verdict, ChangeVerdict::more);
   EXPECT_EQ(comparison.apart[0], 1u);
   EXPECT_EQ(comparison.samples[1], 3u);
   EXPECT_EQ(comparison.ops.rows[0].change, OpChange::slower);
@@ -123,7 +123,7 @@ TEST(Compare, FilesOfOneInferenceEach) {
 TEST(Compare, NoiseIsNoChange) {
   const Pair pair(run_of({{0}, {10}, {20}, {30}}), run_of({{0}, {11}, {19}, {31}}));
   const Comparison comparison = pair.compare();
-  EXPECT_EQ(metric(comparison, "wall").estimate.verdict, Verdict::unclear);
+  EXPECT_EQ(metric(comparison, "wall").estimate.verdict, ChangeVerdict::unclear);
   EXPECT_EQ(comparison.ops.rows[0].change, OpChange::unclear);
 }
 
@@ -174,7 +174,7 @@ TEST(Samples, OfOneInferenceAreTheOtherViews) {
     std::map<std::string, double> found;
     const RunSamples run(profile);
     for (const Metric& each : run.metrics()) {
-      if (each.quantity == Quantity::time) found[each.name] = each.samples.at(0).value;
+      if (each.quantity == SampleQuantity::time) found[each.name] = each.samples.at(0).value;
     }
     if (coarse.active == 0 && waiting == 0) expected = {{"wall", coarse.wall}};
     if (coarse.wall == 0) expected.clear();
@@ -209,7 +209,7 @@ TEST(Samples, OfSeveralInferencesAreThoseOfEachAlone) {
     for (std::uint32_t inference = 0; inference < 3; ++inference) {
       const RunSamples one(alone[inference].profile);
       for (const Metric& metric : one.metrics()) {
-        if (metric.quantity != Quantity::time) continue;
+        if (metric.quantity != SampleQuantity::time) continue;
         for (const Metric& of_all : together.metrics()) {
           if (of_all.name != metric.name) continue;
           ASSERT_EQ(of_all.samples.at(inference).value, metric.samples.at(0).value) << metric.name;
@@ -368,9 +368,9 @@ TEST(Compare, SwappingMirrors) {
       const Estimate& mirrored = metric(back, each.name).estimate;
       ASSERT_EQ(each.estimate.delta(), -mirrored.delta());
       ASSERT_EQ(each.estimate.p, mirrored.p);
-      const Verdict verdict = mirrored.verdict == Verdict::more   ? Verdict::less
-                              : mirrored.verdict == Verdict::less ? Verdict::more
-                                                                  : mirrored.verdict;
+      const ChangeVerdict verdict = mirrored.verdict == ChangeVerdict::more   ? ChangeVerdict::less
+                                    : mirrored.verdict == ChangeVerdict::less ? ChangeVerdict::more
+                                                                              : mirrored.verdict;
       ASSERT_EQ(each.estimate.verdict, verdict);
     }
     const auto count = [](const Comparison& of, OpChange change) {
@@ -545,4 +545,4 @@ TEST(Samples, OfSeveralProfilesAreThoseOfEach) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::compare_test

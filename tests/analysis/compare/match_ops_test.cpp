@@ -11,14 +11,14 @@
 #include "analysis/ops/op_names.hpp"
 #include "analysis/profile_builder.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::match_ops_test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 struct Graph {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
 
   OpId op(std::string_view name, std::string_view kind, std::string_view shape = "") {
     Op op;
@@ -268,4 +268,4 @@ TEST(MatchOps, SwappingMirrors) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::match_ops_test

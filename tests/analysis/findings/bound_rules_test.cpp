@@ -1,12 +1,12 @@
 // What bounds a run: each rule where it applies, with its numbers, and where it nearly does.
 #include "analysis/findings/finding_tester.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::bound_rules_test {
 namespace {
 
-using testing::CoreBuilder;
-using testing::MemoryBuilder;
-using testing::Tried;
+using test_support::CoreBuilder;
+using test_support::MemoryBuilder;
+using test_support::Tried;
 
 CoreBuilder memory_bound(std::int64_t hmx_until, std::int64_t dma_until) {
   CoreBuilder made;
@@ -292,4 +292,4 @@ TEST(VectorBound, NotBelowHalfOfTheWallNorBelowHmxNorWithoutIt) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::bound_rules_test

@@ -1,13 +1,13 @@
 // What ops cost: each rule where it applies, with its numbers, and where it nearly does.
 #include "analysis/findings/finding_tester.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::cost_rules_test {
 namespace {
 
-using testing::CoreBuilder;
-using testing::MemoryBuilder;
-using testing::ProfileBuilder;
-using testing::Tried;
+using test_support::CoreBuilder;
+using test_support::MemoryBuilder;
+using test_support::ProfileBuilder;
+using test_support::Tried;
 
 // One kernel of this kind at the beginning of 1,000 ticks on one thread.
 CoreBuilder beginning_with(const char* kind, std::int64_t ticks) {
@@ -271,4 +271,4 @@ TEST(DispatchBound, NeedsToKnowWhatWaitsForWhat) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::cost_rules_test

@@ -14,7 +14,7 @@
 #include "analysis/memory/memory_builder.hpp"
 #include "npuscope/analysis/findings.hpp"
 
-namespace npuscope::testing {
+namespace npuscope::test_support {
 
 struct Tried {
   analysis::Diagnosis diagnosis;
@@ -60,4 +60,4 @@ struct CoreBuilder : MemoryBuilder {
   }
 };
 
-}  // namespace npuscope::testing
+}  // namespace npuscope::test_support

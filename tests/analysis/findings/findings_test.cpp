@@ -8,10 +8,10 @@
 
 #include "analysis/findings/finding_tester.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::findings_test {
 namespace {
 
-using testing::CoreBuilder;
+using test_support::CoreBuilder;
 using ::testing::ElementsAre;
 
 std::vector<std::string> rules_of(const Diagnosis& diagnosis) {
@@ -174,4 +174,4 @@ TEST(Diagnose, HostileProfilesEndInFindingsWhoseSharesAreShares) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::findings_test

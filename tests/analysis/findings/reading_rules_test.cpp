@@ -3,13 +3,13 @@
 
 #include "analysis/findings/finding_tester.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::reading_rules_test {
 namespace {
 
-using testing::CoreBuilder;
-using testing::MemoryBuilder;
-using testing::ProfileBuilder;
-using testing::Tried;
+using test_support::CoreBuilder;
+using test_support::MemoryBuilder;
+using test_support::ProfileBuilder;
+using test_support::Tried;
 
 Measure& add(ProfileBuilder& made, const char* what, MeasureKind kind, ClockId clock, double value,
              std::uint32_t instance = every_instance) {
@@ -301,4 +301,4 @@ TEST(AllZero, UtilisationOfEveryUnit) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::reading_rules_test

@@ -5,10 +5,10 @@
 
 #include "analysis/profile_builder.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::false_dependencies_test {
 namespace {
 
-using testing::ProfileBuilder;
+using test_support::ProfileBuilder;
 
 // Two branches, Diag to Merge each; both Merges use one constant.
 struct Branches : ProfileBuilder {
@@ -135,4 +135,4 @@ TEST(KnownKernels, AreTheVendorsOwnAndUsualOperators) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::false_dependencies_test

@@ -5,10 +5,10 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/graph_expected.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::graph_match_test {
 namespace {
 
-using testing::ProfileBuilder;
+using test_support::ProfileBuilder;
 
 // A chain of nodes, each with one output of the same shape.
 struct Model {
@@ -242,4 +242,4 @@ TEST(GraphMatch, CyclesAndEmptyGraphsAreNoObstacle) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::graph_match_test

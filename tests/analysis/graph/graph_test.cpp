@@ -11,10 +11,10 @@
 #include "npuscope/analysis/graph_facts.hpp"
 #include "npuscope/analysis/graph_paths.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::graph_test {
 namespace {
 
-using testing::ProfileBuilder;
+using test_support::ProfileBuilder;
 
 std::vector<Edge> random_edges(std::mt19937& random, std::uint32_t ops, bool acyclic) {
   std::vector<Edge> edges;
@@ -244,4 +244,4 @@ TEST(OpTimes, AreOfTheMedianInferenceAfterTheFirst) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::graph_test

@@ -7,10 +7,10 @@
 
 #include "analysis/memory/memory_builder.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::bandwidth_test {
 namespace {
 
-using npuscope::testing::MemoryBuilder;
+using npuscope::test_support::MemoryBuilder;
 using ::testing::ElementsAre;
 
 const std::vector<std::int64_t>& reads(const BandwidthSeries& series) {
@@ -115,4 +115,4 @@ TEST(Transfers, AreCountedBySizeAndOnlyThoseOfDma) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::bandwidth_test

@@ -4,10 +4,10 @@
 
 #include "analysis/memory/memory_builder.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::macs_test {
 namespace {
 
-using npuscope::testing::MemoryBuilder;
+using npuscope::test_support::MemoryBuilder;
 using ::testing::ElementsAre;
 using ::testing::Optional;
 
@@ -100,4 +100,4 @@ TEST(Macs, ForgedGraphsEndAndGiveNoFigure) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::macs_test

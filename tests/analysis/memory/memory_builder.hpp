@@ -3,7 +3,7 @@
 
 #include "analysis/profile_builder.hpp"
 
-namespace npuscope::testing {
+namespace npuscope::test_support {
 
 struct MemoryBuilder : ProfileBuilder {
   using ProfileBuilder::ProfileBuilder;
@@ -41,4 +41,4 @@ struct MemoryBuilder : ProfileBuilder {
   Op& at(OpId op) { return profile.ops[index_of(op)]; }
 };
 
-}  // namespace npuscope::testing
+}  // namespace npuscope::test_support

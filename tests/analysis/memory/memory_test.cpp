@@ -9,10 +9,10 @@
 #include "analysis/memory/memory_builder.hpp"
 #include "npuscope/analysis/vtcm_peak.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::memory_test {
 namespace {
 
-using npuscope::testing::MemoryBuilder;
+using npuscope::test_support::MemoryBuilder;
 
 MemoryTable table_of(const Profile& profile, const MemoryOptions& options = {}) {
   return analyse_memory(profile, OpTraffic(profile), options);
@@ -147,7 +147,7 @@ TEST(Memory, MacsOfTheModelAreMatchedByNameWhateverItsSigns) {
   EXPECT_TRUE(row->macs_of_model);
   EXPECT_DOUBLE_EQ(*row->placement.of(Resource::macs), 0.9);
   EXPECT_DOUBLE_EQ(*row->placement.of(Resource::ddr), 0.1);
-  EXPECT_EQ(row->placement.verdict, Verdict::compute);
+  EXPECT_EQ(row->placement.verdict, RooflineVerdict::compute);
   EXPECT_DOUBLE_EQ(*row->placement.intensity, 9);
 }
 
@@ -236,4 +236,4 @@ TEST(VtcmPeak, OfCountersAndNumbersTheFullest) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::memory_test

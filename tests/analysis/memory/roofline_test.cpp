@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::roofline_test {
 namespace {
 
 // One core at 1 GHz: 100 MACs and 10 bytes a cycle.
@@ -29,7 +29,7 @@ Work matrix_work(double ticks, double fp16_macs, double bytes) {
 
 TEST(Roofline, TheLargestShareAboveTheBoundDecides) {
   const Placement compute = place_under(small_roofs(), matrix_work(1000, 70'000, 3'000));
-  EXPECT_EQ(compute.verdict, Verdict::compute);
+  EXPECT_EQ(compute.verdict, RooflineVerdict::compute);
   EXPECT_EQ(compute.largest, Resource::macs);
   EXPECT_DOUBLE_EQ(*compute.of(Resource::macs), 0.7);
   EXPECT_DOUBLE_EQ(*compute.of(Resource::ddr), 0.3);
@@ -39,16 +39,16 @@ TEST(Roofline, TheLargestShareAboveTheBoundDecides) {
   EXPECT_DOUBLE_EQ(*compute.ddr_bytes_per_s, 3e9);
 
   const Placement memory = place_under(small_roofs(), matrix_work(1000, 30'000, 6'500));
-  EXPECT_EQ(memory.verdict, Verdict::memory);
+  EXPECT_EQ(memory.verdict, RooflineVerdict::memory);
   const Placement latency = place_under(small_roofs(), matrix_work(1000, 30'000, 6'400));
-  EXPECT_EQ(latency.verdict, Verdict::latency);
+  EXPECT_EQ(latency.verdict, RooflineVerdict::latency);
   EXPECT_EQ(latency.largest, Resource::ddr);
 }
 
 TEST(Roofline, StartingKernelsCanTakeTheTime) {
   Work work = matrix_work(1000, 1'000, 100);
   work.dispatch_ticks = 15 * *small_roofs().hmx_dispatch_ticks;
-  EXPECT_EQ(place_under(small_roofs(), work).verdict, Verdict::dispatch);
+  EXPECT_EQ(place_under(small_roofs(), work).verdict, RooflineVerdict::dispatch);
 }
 
 // A kernel that waits for memory keeps its thread busy.
@@ -56,17 +56,18 @@ TEST(Roofline, APeakThatIsReachedCountsBeforeBusyThreads) {
   Work work = matrix_work(1000, 0, 7'000);
   work.hvx_ticks = 3900;
   work.hvx_units = 4;
-  EXPECT_EQ(place_under(small_roofs(), work).verdict, Verdict::memory);
+  EXPECT_EQ(place_under(small_roofs(), work).verdict, RooflineVerdict::memory);
   work.ddr_bytes = 100;
   const Placement placement = place_under(small_roofs(), work);
-  EXPECT_EQ(placement.verdict, Verdict::compute);
+  EXPECT_EQ(placement.verdict, RooflineVerdict::compute);
   EXPECT_EQ(placement.largest, Resource::hvx);
 }
 
 TEST(Roofline, MoreThanIsPossibleIsNoVerdict) {
-  EXPECT_EQ(place_under(small_roofs(), matrix_work(1000, 100, 12'000)).verdict, Verdict::memory);
+  EXPECT_EQ(place_under(small_roofs(), matrix_work(1000, 100, 12'000)).verdict,
+            RooflineVerdict::memory);
   const Placement placement = place_under(small_roofs(), matrix_work(1000, 100, 13'000));
-  EXPECT_EQ(placement.verdict, Verdict::unknown);
+  EXPECT_EQ(placement.verdict, RooflineVerdict::unknown);
   EXPECT_EQ(placement.largest, Resource::ddr);
 }
 
@@ -74,12 +75,12 @@ TEST(Roofline, WithoutAPeakThatMattersThereIsNoVerdict) {
   Peaks peaks = small_peaks();
   peaks.ddr_bytes_per_s.reset();
   EXPECT_EQ(place_under(make_roofs(peaks, Hertz{1e9}, true, 1), matrix_work(1000, 10, 10)).verdict,
-            Verdict::unknown);
+            RooflineVerdict::unknown);
   Work unknown_macs = matrix_work(1000, 0, 10);
   unknown_macs.macs_known = false;
   unknown_macs.hmx_ticks = 0;
-  EXPECT_EQ(place_under(small_roofs(), unknown_macs).verdict, Verdict::unknown);
-  EXPECT_EQ(place_under(small_roofs(), Work()).verdict, Verdict::unknown);
+  EXPECT_EQ(place_under(small_roofs(), unknown_macs).verdict, RooflineVerdict::unknown);
+  EXPECT_EQ(place_under(small_roofs(), Work()).verdict, RooflineVerdict::unknown);
 }
 
 TEST(Roofline, CyclesNeedNoRateForMacsButBytesASecondDo) {
@@ -106,4 +107,4 @@ TEST(Roofline, TypesOfOperandsDecideThePeak) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::roofline_test

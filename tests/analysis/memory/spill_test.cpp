@@ -4,10 +4,10 @@
 
 #include "analysis/memory/memory_builder.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::spill_test {
 namespace {
 
-using npuscope::testing::MemoryBuilder;
+using npuscope::test_support::MemoryBuilder;
 
 Spill spill_of(const Profile& profile) { return analyse_spill(profile, OpTraffic(profile)); }
 
@@ -114,4 +114,4 @@ TEST(Spill, AnOpThatFillsWithAConstantIsNone) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::spill_test

@@ -6,10 +6,10 @@
 
 #include "analysis/memory/memory_builder.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::traffic_test {
 namespace {
 
-using npuscope::testing::MemoryBuilder;
+using npuscope::test_support::MemoryBuilder;
 using Subject = Measure::Subject;
 
 TEST(OpTraffic, OfSpansAndTheRunIsComparedNotAdded) {
@@ -93,4 +93,4 @@ TEST(OpTraffic, NonsenseSaturatesAndCountsAsNone) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::traffic_test

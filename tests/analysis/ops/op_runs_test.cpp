@@ -8,10 +8,10 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/ops.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::op_runs_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 
 IssuesBeside issues_of(const Profile& profile) {
   return {profile, own_durations(profile, SpansByUnit(profile))};
@@ -114,4 +114,4 @@ TEST(OpTable, WorkOfATransferIsItsOwnTimeAndTheIssueStandsBesideIt) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::op_runs_test

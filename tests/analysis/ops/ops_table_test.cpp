@@ -12,10 +12,10 @@
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::ops_table_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 
 OpTable table_of(const Profile& profile, OpOptions options) {
@@ -364,4 +364,4 @@ TEST(Rules, OfTransformersKnowTheNamesOfExporters) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::ops_table_test

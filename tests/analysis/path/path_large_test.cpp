@@ -7,7 +7,7 @@
 
 #include "npuscope/analysis/path.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::path_large_test {
 namespace {
 
 constexpr std::uint32_t spans = 200'000, units = 7, ops = 300;
@@ -89,4 +89,4 @@ TEST(PathOfManySpans, AddsUpAndIsTheSameInEveryOrderOfRows) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::path_large_test

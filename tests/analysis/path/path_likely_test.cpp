@@ -7,7 +7,7 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::path_likely_test {
 namespace {
 
 struct Answer {
@@ -26,7 +26,7 @@ Answer answer_of(const Profile& profile) {
 
 // C waits for nothing recorded on its unit; on another one B ended just before it.
 TEST(LikelyReasons, NameWhatEndedJustBefore) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   const UnitId hmx = made.unit("HMX", Engine::hmx), hvx = made.unit("HVX", Engine::hvx);
   made.span(hmx, "A", 0, 1'000);
   made.span(hvx, "Early", 0, 2'800);
@@ -45,7 +45,7 @@ TEST(LikelyReasons, NameWhatEndedJustBefore) {
 }
 
 TEST(LikelyReasons, SayNothingOfWhatIsRecordedOrShortOrFar) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   const UnitId hmx = made.unit("HMX", Engine::hmx), hvx = made.unit("HVX", Engine::hvx);
   made.span(hmx, "A", 0, 1'000);
   made.span(hvx, "B", 0, 4'980);
@@ -61,7 +61,7 @@ TEST(LikelyReasons, SayNothingOfWhatIsRecordedOrShortOrFar) {
 }
 
 TEST(LikelyReasons, CountTicksOfTimersBySeconds) {
-  testing::ProfileBuilder made("UTIMER", ClockKind::timer, 19.2e6);
+  test_support::ProfileBuilder made("UTIMER", ClockKind::timer, 19.2e6);
   const UnitId hmx = made.unit("HMX", Engine::hmx), hvx = made.unit("HVX", Engine::hvx);
   made.span(hmx, "A", 0, 100);
   made.span(hvx, "B", 0, 498);
@@ -77,7 +77,7 @@ TEST(LikelyReasons, AreThoseOfAPlainSearch) {
   std::size_t found = 0;
   for (std::uint64_t seed = 1; seed <= 300; ++seed) {
     std::mt19937_64 random(seed);
-    testing::ProfileBuilder made;
+    test_support::ProfileBuilder made;
     for (int lane = 0; lane < 4; ++lane) {
       const UnitId unit = made.unit("lane" + std::to_string(lane), Engine::hvx);
       std::int64_t time = 0;
@@ -114,4 +114,4 @@ TEST(LikelyReasons, AreThoseOfAPlainSearch) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::path_likely_test

@@ -7,13 +7,13 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/path_groups.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::path_test {
 namespace {
 
+using test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::ProfileBuilder;
 
 struct Made : ProfileBuilder {
   UnitId hvx = unit("HVX", Engine::hvx), hmx = unit("HMX", Engine::hmx);
@@ -378,4 +378,4 @@ TEST(Path, GroupsAddUpToTheWorkOnThePath) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::path_test

@@ -11,7 +11,7 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/path.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::path_twin_test {
 namespace {
 
 struct Constraint {
@@ -158,7 +158,7 @@ class SlowTwin {
 };
 
 Profile random_profile(std::mt19937_64& random) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   std::vector<UnitId> units;
   for (std::uint32_t i = 0; i < 1 + random() % 5; ++i) {
     units.push_back(made.unit("unit", Engine::hvx));
@@ -235,4 +235,4 @@ TEST(PathTwin, SchedulesSlackAndPathAreThoseOfTheSlowTwin) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::path_twin_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::stages_test {
 namespace {
 
 TEST(Stages, OfAPathIsItsLayer) {
@@ -37,4 +37,4 @@ TEST(Stages, AnOperatorAloneHasNone) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::stages_test

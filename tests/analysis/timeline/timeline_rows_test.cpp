@@ -10,10 +10,10 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/timeline_cells.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::timeline_rows_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -456,4 +456,4 @@ TEST(TimelineRows, EqualTheSlowTwin) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::timeline_rows_test

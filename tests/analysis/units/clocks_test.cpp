@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::clocks_test {
 namespace {
 
 void frame(Profile& profile, UnitId unit, std::uint32_t inference, std::int64_t ticks,
@@ -57,4 +57,4 @@ TEST(Clocks, AreNotKnownWhereTheProfileCountsCyclesOrNone) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::clocks_test

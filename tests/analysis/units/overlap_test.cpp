@@ -13,10 +13,10 @@
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/units.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::overlap_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 
 struct Analysed {
   explicit Analysed(const Profile& profile)
@@ -304,4 +304,4 @@ TEST(OneCoreOps, OfALeastShareAreThoseOfAllThatReachIt) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::overlap_test

@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::peers_test {
 namespace {
 
 TEST(PeerPort, IsReadFromAttributes) {
@@ -127,4 +127,4 @@ TEST(Peers, OfOneDeviceAreNone) {
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::peers_test

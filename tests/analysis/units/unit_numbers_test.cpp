@@ -6,10 +6,10 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/coarse.hpp"
 
-namespace npuscope::analysis {
+namespace npuscope::analysis::unit_numbers_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 
 void add(ProfileBuilder& made, UnitId unit, std::string_view what, MeasureKind kind, double value,
@@ -92,4 +92,4 @@ TEST(InferencesPerSecond, AreOfWholeBatchesOneAfterAnotherWhereTheClockHasARate)
 }
 
 }  // namespace
-}  // namespace npuscope::analysis
+}  // namespace npuscope::analysis::unit_numbers_test

@@ -7,14 +7,14 @@
 #include "formats/chrome/trace_text.hpp"
 #include "npuscope/formats/chrome/events.hpp"
 
-namespace npuscope::chrome {
+namespace npuscope::chrome::damaged_trace_test {
 namespace {
 
+using test_support::notes_text;
+using test_support::read_text;
+using test_support::slices_text;
+using test_support::try_read;
 using ::testing::HasSubstr;
-using testing::notes_text;
-using testing::read_text;
-using testing::slices_text;
-using testing::try_read;
 
 std::string event(const std::string& name, int time) {
   return R"({"ph":"X","name":")" + name + R"(","pid":1,"tid":2,"ts":)" + std::to_string(time) +
@@ -199,4 +199,4 @@ TEST(DamagedTrace, RandomDamageNeverCrashesAndKeepsMostOfTheRest) {
 }
 
 }  // namespace
-}  // namespace npuscope::chrome
+}  // namespace npuscope::chrome::damaged_trace_test

@@ -8,12 +8,12 @@
 
 #include "formats/chrome/trace_text.hpp"
 
-namespace npuscope::chrome {
+namespace npuscope::chrome::make_profile_test {
 namespace {
 
+using test_support::notes_text;
+using test_support::read_text;
 using ::testing::ElementsAre;
-using testing::notes_text;
-using testing::read_text;
 
 Profile profile_of(std::string_view json) { return make_profile(read_text(json)); }
 
@@ -29,7 +29,7 @@ std::string spans_text(const Profile& profile) {
     text += fmt::format(
         "{}: {} ({}) [{}] {} +{}{}\n", profile.text(profile.units[index_of(spans.unit[i])].name),
         profile.text(op.name), kinds[int(spans.kind[i])], profile.text(op.kind), spans.start[i],
-        spans.duration[i], testing::arguments_text(profile.strings, spans.arguments, i));
+        spans.duration[i], test_support::arguments_text(profile.strings, spans.arguments, i));
   }
   return text;
 }
@@ -236,4 +236,4 @@ TEST(MakeProfile, OpensTracesOfOtherProfilersWithoutLosses) {
 }
 
 }  // namespace
-}  // namespace npuscope::chrome
+}  // namespace npuscope::chrome::make_profile_test

@@ -2,7 +2,7 @@
 
 #include "npuscope/formats/chrome/events.hpp"
 
-namespace npuscope::chrome {
+namespace npuscope::chrome::quoted_numbers_test {
 namespace {
 
 // "integer 7", "number 0.5", "text 007".
@@ -42,4 +42,4 @@ TEST(QuotedNumbers, StayTextsInAnyOtherForm) {
 }
 
 }  // namespace
-}  // namespace npuscope::chrome
+}  // namespace npuscope::chrome::quoted_numbers_test

@@ -4,16 +4,16 @@
 
 #include "formats/chrome/trace_text.hpp"
 
-namespace npuscope::chrome {
+namespace npuscope::chrome::read_events_test {
 namespace {
 
+using test_support::marks_text;
+using test_support::notes_text;
+using test_support::read_text;
+using test_support::slices_text;
+using test_support::threads_text;
+using test_support::try_read;
 using ::testing::HasSubstr;
-using testing::marks_text;
-using testing::notes_text;
-using testing::read_text;
-using testing::slices_text;
-using testing::threads_text;
-using testing::try_read;
 
 TEST(ReadEvents, ObjectsListsAndListsWithoutAnEndAreTraces) {
   const std::string event = R"({"ph":"X","name":"a","pid":1,"tid":2,"ts":3,"dur":4})";
@@ -228,4 +228,4 @@ TEST(ReadEvents, TheOtherTopLevelMembersAreKept) {
 }
 
 }  // namespace
-}  // namespace npuscope::chrome
+}  // namespace npuscope::chrome::read_events_test

@@ -12,7 +12,7 @@
 
 #include "formats/chrome/trace_text.hpp"
 
-namespace npuscope::chrome {
+namespace npuscope::chrome::read_events_twin_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -215,14 +215,14 @@ std::string twin_marks(const std::vector<TwinRow>& rows) {
 }
 
 void expect_like_twin(const std::string& trace) {
-  const Events events = testing::read_text(trace);
+  const Events events = test_support::read_text(trace);
   std::string closed = trace;
   if (trace.front() == '[' && Json::parse(trace, nullptr, false).is_discarded()) closed += "]";
   const Json document = Json::parse(closed);
   std::vector<TwinRow> rows = twin_rows(document.is_array() ? document : document["traceEvents"]);
   pair_rows(rows);
-  ASSERT_EQ(testing::slices_text(events), twin_slices(rows)) << trace.substr(0, 2000);
-  ASSERT_EQ(testing::marks_text(events), twin_marks(rows)) << trace.substr(0, 2000);
+  ASSERT_EQ(test_support::slices_text(events), twin_slices(rows)) << trace.substr(0, 2000);
+  ASSERT_EQ(test_support::marks_text(events), twin_marks(rows)) << trace.substr(0, 2000);
 }
 
 TEST(ReadEventsTwin, ReadsTheSameFromSmallTraces) {
@@ -240,9 +240,9 @@ TEST(ReadEventsTwin, ReadsTheSameFromTracesOfManyChunks) {
 TEST(ReadEventsTwin, TheResultDoesNotDependOnTheNumberOfCores) {
   const std::string trace = RandomTrace(2'000).make(40'000);
   const auto everything = [&] {
-    const Events events = testing::read_text(trace);
-    std::string text =
-        testing::threads_text(events) + testing::slices_text(events) + testing::marks_text(events);
+    const Events events = test_support::read_text(trace);
+    std::string text = test_support::threads_text(events) + test_support::slices_text(events) +
+                       test_support::marks_text(events);
     for (std::size_t i = 0; i < events.strings.size(); ++i)
       text.append(events.strings[StringId(i)]) += '\n';
     for (const StringId name : events.slices.name)
@@ -257,4 +257,4 @@ TEST(ReadEventsTwin, TheResultDoesNotDependOnTheNumberOfCores) {
 }
 
 }  // namespace
-}  // namespace npuscope::chrome
+}  // namespace npuscope::chrome::read_events_twin_test

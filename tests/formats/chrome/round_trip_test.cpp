@@ -6,7 +6,7 @@
 #include "npuscope/formats/chrome/events.hpp"
 #include "npuscope/formats/chrome/write.hpp"
 
-namespace npuscope::chrome {
+namespace npuscope::chrome::round_trip_test {
 namespace {
 
 using ::testing::IsEmpty;
@@ -128,4 +128,4 @@ INSTANTIATE_TEST_SUITE_P(Shared, RealTraces,
                                            "triton_example.json.gz"));
 
 }  // namespace
-}  // namespace npuscope::chrome
+}  // namespace npuscope::chrome::round_trip_test

@@ -10,7 +10,7 @@
 #include "formats/chrome/text/json_checker.hpp"
 #include "formats/chrome/text/unescape.hpp"
 
-namespace npuscope::chrome {
+namespace npuscope::chrome::scanning_test {
 namespace {
 
 struct SlowFound {
@@ -192,4 +192,4 @@ TEST(Unescape, GivesTheTextThatIsMeant) {
 }
 
 }  // namespace
-}  // namespace npuscope::chrome
+}  // namespace npuscope::chrome::scanning_test

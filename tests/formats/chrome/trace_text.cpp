@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-namespace npuscope::chrome::testing {
+namespace npuscope::chrome::test_support {
 namespace {
 
 std::string value_text(const StringPool& strings, const Argument& argument) {
@@ -95,4 +95,4 @@ std::string notes_text(const std::vector<Note>& notes) {
   return text;
 }
 
-}  // namespace npuscope::chrome::testing
+}  // namespace npuscope::chrome::test_support

@@ -6,7 +6,7 @@
 
 #include "npuscope/formats/chrome/events.hpp"
 
-namespace npuscope::chrome::testing {
+namespace npuscope::chrome::test_support {
 
 // Ends the test program when it cannot be read.
 Events read_text(std::string_view json);
@@ -22,4 +22,4 @@ std::string threads_text(const Events& events);
 std::string notes_text(const std::vector<Note>& notes);
 std::string arguments_text(const StringPool& strings, const Arguments& arguments, std::size_t row);
 
-}  // namespace npuscope::chrome::testing
+}  // namespace npuscope::chrome::test_support

@@ -11,10 +11,10 @@
 #include "analysis/profile_builder.hpp"
 #include "formats/chrome/trace_text.hpp"
 
-namespace npuscope::chrome {
+namespace npuscope::chrome::write_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -143,7 +143,7 @@ TEST(WriteChrome, CyclesAndPhasesThatAreReadAgainBecomeNoSecondsAndNoOps) {
   made.span(made.unit("HVX", Engine::hvx, core), "MatMul", 100, 64'929, SpanKind::op, "conv");
   made.phase("Graph Execute", 2, 50, 674'190, 797.2);
   const std::string text = write(made.profile).text;
-  const Profile again = make_profile(testing::read_text(text));
+  const Profile again = make_profile(test_support::read_text(text));
   const Clock& clock = again.clocks[index_of(again.base_clock)];
   EXPECT_EQ(clock.rate.value, 0);
   EXPECT_EQ(again.text(clock.name), "PCYCLE");
@@ -166,7 +166,7 @@ TEST(WriteChrome, PhasesThatAreReadAgainKnowWhatTheyArePartOf) {
   made.phase("Before", 0, -50, -10);
   made.profile.phases[0].parent = 1;
   made.profile.phases[1].parent = outermost_phase;
-  const Profile again = make_profile(testing::read_text(write(made.profile).text));
+  const Profile again = make_profile(test_support::read_text(write(made.profile).text));
   ASSERT_EQ(again.phases.size(), 3u);
   EXPECT_EQ(again.text(again.phases[0].name), "Execute");
   EXPECT_EQ(again.phases[0].parent, 1u);
@@ -181,7 +181,7 @@ TEST(WriteChrome, WaitsThatAreReadAgainBecomeNoWork) {
   made.span(unit, "MatMul", 0, 10, SpanKind::op, "conv");
   made.span(unit, "MatMul", 10, 20, SpanKind::dma_wait, "conv");
   made.span(unit, "MatMul", 20, 30, SpanKind::barrier, "conv");
-  const Profile again = make_profile(testing::read_text(write(made.profile).text));
+  const Profile again = make_profile(test_support::read_text(write(made.profile).text));
   EXPECT_THAT(again.spans.kind, ElementsAre(SpanKind::op, SpanKind::dma_wait, SpanKind::barrier));
 }
 
@@ -305,4 +305,4 @@ TEST(WriteChrome, AnEmptyProfileIsAnEmptyTrace) {
 }
 
 }  // namespace
-}  // namespace npuscope::chrome
+}  // namespace npuscope::chrome::write_test

@@ -4,7 +4,7 @@
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/trace_builder.hpp"
 
-namespace npuscope::perfetto {
+namespace npuscope::perfetto::clocks_test {
 namespace {
 
 using test::Message;
@@ -189,4 +189,4 @@ TEST(PerfettoClocks, SurvivesStepsThatAddUpBeyondAllTime) {
 }
 
 }  // namespace
-}  // namespace npuscope::perfetto
+}  // namespace npuscope::perfetto::clocks_test

@@ -10,7 +10,7 @@
 #include "npuscope/formats/perfetto/read.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
 
-namespace npuscope::perfetto {
+namespace npuscope::perfetto::hostile_test {
 namespace {
 
 using test::Message;
@@ -304,4 +304,4 @@ TEST(PerfettoHostile, KeepsTimesInRange) {
 }
 
 }  // namespace
-}  // namespace npuscope::perfetto
+}  // namespace npuscope::perfetto::hostile_test

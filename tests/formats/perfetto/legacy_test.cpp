@@ -4,7 +4,7 @@
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/trace_builder.hpp"
 
-namespace npuscope::perfetto {
+namespace npuscope::perfetto::legacy_test {
 namespace {
 
 using test::Message;
@@ -246,4 +246,4 @@ TEST(PerfettoLegacy, FollowsOverridesOfTheThread) {
 }
 
 }  // namespace
-}  // namespace npuscope::perfetto
+}  // namespace npuscope::perfetto::legacy_test

@@ -7,7 +7,7 @@
 #include "npuscope/formats/perfetto/read.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
 
-namespace npuscope::perfetto {
+namespace npuscope::perfetto::own_trace_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -261,4 +261,4 @@ TEST(PerfettoOwnTrace, DamageLeavesNoIdBeyondItsTable) {
 }
 
 }  // namespace
-}  // namespace npuscope::perfetto
+}  // namespace npuscope::perfetto::own_trace_test

@@ -6,7 +6,7 @@
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/trace_builder.hpp"
 
-namespace npuscope::perfetto {
+namespace npuscope::perfetto::read_test {
 namespace {
 
 using test::Message;
@@ -550,4 +550,4 @@ TEST(PerfettoRead, SaysWhenNothingIsATrace) {
 }
 
 }  // namespace
-}  // namespace npuscope::perfetto
+}  // namespace npuscope::perfetto::read_test

@@ -12,7 +12,7 @@
 #include "formats/perfetto/trace_builder.hpp"
 #include "npuscope/formats/perfetto/read.hpp"
 
-namespace npuscope::perfetto {
+namespace npuscope::perfetto::twin_test {
 namespace {
 
 using test::TraceBuilder;
@@ -179,4 +179,4 @@ TEST(PerfettoLanes, NestOnEveryLaneAndFillTheFirstFirst) {
 }
 
 }  // namespace
-}  // namespace npuscope::perfetto
+}  // namespace npuscope::perfetto::twin_test

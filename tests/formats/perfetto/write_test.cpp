@@ -15,7 +15,7 @@
 #include "formats/perfetto/raw_text.hpp"
 #include "npuscope/formats/perfetto/read.hpp"
 
-namespace npuscope::perfetto {
+namespace npuscope::perfetto::write_test {
 namespace {
 
 using test::read;
@@ -419,4 +419,4 @@ TEST(PerfettoWrite, WritesAFile) {
 }
 
 }  // namespace
-}  // namespace npuscope::perfetto
+}  // namespace npuscope::perfetto::write_test

@@ -9,7 +9,7 @@
 #include "formats/qnn/read/viewer.hpp"
 #include "profile/line_reader.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::bounds_test {
 namespace {
 
 // A text, then another over and over, up to a size; then it may break off.
@@ -168,4 +168,4 @@ TEST(Qhas, HasAnEndToItsRows) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::bounds_test

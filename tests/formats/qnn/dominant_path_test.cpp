@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::dominant_path_test {
 namespace {
 
 // A letter for each instant: the owner, '.' where there is none.
@@ -97,4 +97,4 @@ TEST(DominantPath, ManySpansTakeLittleTime) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::dominant_path_test

@@ -6,7 +6,7 @@
 #include "formats/qnn/read/json_text.hpp"
 #include "formats/qnn/scratch_files.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::hostile_test {
 namespace {
 
 using test::GeneratedRun;
@@ -239,4 +239,4 @@ TEST_F(QnnHostile, NotesAreCountedNotRepeated) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::hostile_test

@@ -2,7 +2,7 @@
 #include "formats/qnn/generated_run.hpp"
 #include "formats/qnn/scratch_files.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::linking_test {
 namespace {
 
 using test::GeneratedRun;
@@ -174,4 +174,4 @@ TEST_F(QnnLinking, NothingReadableIsAnError) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::linking_test

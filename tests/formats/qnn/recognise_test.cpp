@@ -3,7 +3,7 @@
 #include "formats/qnn/generated_run.hpp"
 #include "npuscope/formats/qnn/sets.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::recognise_test {
 namespace {
 
 TEST(QnnRecognise, KnowsEachFileByItsContent) {
@@ -79,4 +79,4 @@ TEST(QnnRecognise, SaysHowToDecodeTheClosedBinaries) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::recognise_test

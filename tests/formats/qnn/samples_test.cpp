@@ -6,7 +6,7 @@
 
 #include "formats/qnn/scratch_files.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::samples_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ TEST_F(QnnSamples, Resnet50OfAnOtherDeviceHasItsHeadlineNumbers) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::samples_test

@@ -11,7 +11,7 @@
 #include "formats/qnn/generated_run.hpp"
 #include "formats/qnn/scratch_files.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::sets_test {
 namespace {
 
 using test::column;
@@ -361,4 +361,4 @@ TEST_F(QnnSets, AnIdentityThatDoesNotHoldIsAFailedCheck) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::sets_test

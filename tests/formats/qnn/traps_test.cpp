@@ -6,7 +6,7 @@
 #include "formats/qnn/generated_run.hpp"
 #include "formats/qnn/scratch_files.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::traps_test {
 namespace {
 
 using test::column;
@@ -393,4 +393,4 @@ TEST_F(QnnTraps, ASecondCoreHasLanesOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::traps_test

@@ -7,7 +7,7 @@
 #include "formats/qnn/generated_run.hpp"
 #include "formats/qnn/scratch_files.hpp"
 
-namespace npuscope::qnn {
+namespace npuscope::qnn::viewer_test {
 namespace {
 
 using test::GeneratedRun;
@@ -296,4 +296,4 @@ TEST_F(QnnViewer, ItsNodesStandBesideTheOpsOfATrace) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn
+}  // namespace npuscope::qnn::viewer_test

@@ -11,7 +11,7 @@
 #include "formats/qnn/write/write_dominant_path.hpp"
 #include "formats/qnn/write_fixture.hpp"
 
-namespace npuscope::qnn::optrace {
+namespace npuscope::qnn::optrace::write_test {
 namespace {
 
 using nlohmann::json;
@@ -537,4 +537,4 @@ TEST(WriteOptraceSet, EscapesWhatNamesMayContain) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn::optrace
+}  // namespace npuscope::qnn::optrace::write_test

@@ -7,7 +7,7 @@
 #include "formats/sigmastar/samples.hpp"
 #include "npuscope/formats/sigmastar/write_image.hpp"
 
-namespace npuscope::sigmastar {
+namespace npuscope::sigmastar::image_test {
 namespace {
 
 using ::testing::Contains;
@@ -40,7 +40,7 @@ Image sample(ImageHeader header) {
   output.element_format = 21;
   output.is_image = false;
   image.outputs = {output, output};
-  image.model = testing::make_model({{"CONV_2D", 2}, {"CONV_2D", 3}, {"SOFTMAX", 1}});
+  image.model = test_support::make_model({{"CONV_2D", 2}, {"CONV_2D", 3}, {"SOFTMAX", 1}});
   return image;
 }
 
@@ -133,4 +133,4 @@ TEST(OfflineImage, WildOffsets) {
 }
 
 }  // namespace
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope::sigmastar::image_test

@@ -6,7 +6,7 @@
 
 #include "npuscope/formats/sigmastar/write_log.hpp"
 
-namespace npuscope::sigmastar {
+namespace npuscope::sigmastar::log_test {
 namespace {
 
 using ::testing::Each;
@@ -243,4 +243,4 @@ TEST(LogLayout, TilesNeedAFieldAnOrderAndRoom) {
 }
 
 }  // namespace
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope::sigmastar::log_test

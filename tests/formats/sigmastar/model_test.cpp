@@ -7,12 +7,12 @@
 #include "formats/sigmastar/samples.hpp"
 #include "npuscope/formats/sigmastar/write_model.hpp"
 
-namespace npuscope::sigmastar {
+namespace npuscope::sigmastar::model_test {
 namespace {
 
+using test_support::make_model;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-using testing::make_model;
 
 const Model small = make_model({{"CONV_2D", 2},
                                 {"CONV_2D", 7},
@@ -146,4 +146,4 @@ TEST(FixedModel, VectorsThatLieOverOneAnotherAreRefused) {
 }
 
 }  // namespace
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope::sigmastar::model_test

@@ -8,13 +8,13 @@
 
 #include "formats/sigmastar/samples.hpp"
 
-namespace npuscope::sigmastar {
+namespace npuscope::sigmastar::op_cost_test {
 namespace {
 
+using test_support::make_model;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::make_model;
 
 LayerRun run(std::uint32_t core, std::int64_t start, double cycles, std::uint64_t index) {
   return {core, start, std::int64_t(cycles), cycles, index, std::to_string(index)};
@@ -156,4 +156,4 @@ TEST(OperatorCost, TheDocumentsExample) {
 }
 
 }  // namespace
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope::sigmastar::op_cost_test

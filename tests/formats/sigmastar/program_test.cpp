@@ -9,7 +9,7 @@
 #include "formats/sigmastar/image_layout.hpp"
 #include "npuscope/formats/sigmastar/write_image.hpp"
 
-namespace npuscope::sigmastar {
+namespace npuscope::sigmastar::program_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -117,4 +117,4 @@ TEST(IpuProgram, AnyBytesAreAProgramOrAnError) {
 }
 
 }  // namespace
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope::sigmastar::program_test

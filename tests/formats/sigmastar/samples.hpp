@@ -7,7 +7,7 @@
 #include "npuscope/formats/sigmastar/model.hpp"
 #include "npuscope/formats/sigmastar/timeline.hpp"
 
-namespace npuscope::sigmastar::testing {
+namespace npuscope::sigmastar::test_support {
 
 // Operators of these types and marks, one after the other.
 inline Model make_model(const std::vector<std::pair<std::string, std::uint32_t>>& operators) {
@@ -49,4 +49,4 @@ inline std::string layer_event(const std::string& name, int core, int start, int
          R"(,"conv_cycle_percent":"50.0%","vector_cycle_percent":25}})";
 }
 
-}  // namespace npuscope::sigmastar::testing
+}  // namespace npuscope::sigmastar::test_support

@@ -9,7 +9,7 @@
 #include "npuscope/formats/sigmastar/write_log.hpp"
 #include "npuscope/formats/sigmastar/write_timeline.hpp"
 
-namespace npuscope::sigmastar {
+namespace npuscope::sigmastar::tile_edges_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -191,4 +191,4 @@ TEST(TileEdges, OfAnyBytesLeadForward) {
 }
 
 }  // namespace
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope::sigmastar::tile_edges_test

@@ -5,14 +5,14 @@
 #include "formats/sigmastar/layer_keys.hpp"
 #include "formats/sigmastar/samples.hpp"
 
-namespace npuscope::sigmastar {
+namespace npuscope::sigmastar::timeline_test {
 namespace {
 
+using test_support::error_of;
+using test_support::layer_event;
+using test_support::read_text;
 using ::testing::ElementsAre;
-using testing::error_of;
 using ::testing::HasSubstr;
-using testing::layer_event;
-using testing::read_text;
 
 TEST(LayerKeys, NumbersMayBeQuotedAndHaveAPercentSign) {
   EXPECT_EQ(number_in("12.5"), 12.5);
@@ -124,4 +124,4 @@ TEST(LayerTimeline, RenumberedChangesNothingElse) {
 }
 
 }  // namespace
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope::sigmastar::timeline_test

@@ -6,7 +6,7 @@
 #include "npuscope/formats/sigmastar/profile.hpp"
 #include "npuscope/formats/sigmastar/write_log.hpp"
 
-namespace npuscope::sigmastar {
+namespace npuscope::sigmastar::write_timeline_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -65,7 +65,7 @@ TEST(WriteIpuTimeline, LayersWithTheirPercentages) {
 }
 
 TEST(WriteIpuTimeline, OpCostReadsItBack) {
-  const LayerTimeline timeline = testing::read_text(text_of(sample(), false));
+  const LayerTimeline timeline = test_support::read_text(text_of(sample(), false));
   ASSERT_EQ(timeline.layers.size(), 3u);
   EXPECT_EQ(timeline.cores, 2u);
   EXPECT_EQ(timeline.layers[2].core, 1u);
@@ -167,7 +167,7 @@ TEST(IpuProfile, LanesBelongToTheirCore) {
 }
 
 TEST(IpuProfile, CyclesStandApartWhereDurationsDisagree) {
-  const Profile profile = profile_of("[" + testing::layer_event("layer_0", 0, 0, 10) + R"(,
+  const Profile profile = profile_of("[" + test_support::layer_event("layer_0", 0, 0, 10) + R"(,
       {"ph":"X","name":"layer_1","pid":"core0","tid":0,"ts":10,"dur":9,"args":{"total_cycle":"77","conv_cycle_percent":"x"}}])");
   EXPECT_EQ(profile.clocks[index_of(profile.base_clock)].kind, ClockKind::wall);
   EXPECT_EQ(profile.checks[0].outcome, Check::Outcome::failed);
@@ -176,9 +176,9 @@ TEST(IpuProfile, CyclesStandApartWhereDurationsDisagree) {
 }
 
 TEST(IpuProfile, TheModelNamesItsLayers) {
-  Profile profile = profile_of("[" + testing::layer_event("layer_7", 0, 0, 10) + "," +
-                               testing::layer_event("layer_8", 0, 10, 20) + "]");
-  Model model = testing::make_model({{"CONV_2D", 2}, {"ADD", 3}, {"SOFTMAX", 1}});
+  Profile profile = profile_of("[" + test_support::layer_event("layer_7", 0, 0, 10) + "," +
+                               test_support::layer_event("layer_8", 0, 10, 20) + "]");
+  Model model = test_support::make_model({{"CONV_2D", 2}, {"ADD", 3}, {"SOFTMAX", 1}});
   model.operators[1].fusion = Fusion::member;
   for (std::size_t i = 0; i < 3; ++i) model.operators[i].label = "out" + std::to_string(i);
   ASSERT_TRUE(add_model(profile, model, "fixed.sim"));
@@ -186,10 +186,10 @@ TEST(IpuProfile, TheModelNamesItsLayers) {
   EXPECT_EQ(profile.text(last.kind), "SOFTMAX");
   EXPECT_EQ(profile.text(last.node), "2 out2");
   EXPECT_EQ(profile.text(last.name), "layer_8");
-  const auto wrong = add_model(profile, testing::make_model({}), "other.sim");
+  const auto wrong = add_model(profile, test_support::make_model({}), "other.sim");
   EXPECT_TRUE(wrong);  // by the layers' own indices, which are no operator's
   EXPECT_THAT(profile.notes.back().message, ::testing::HasSubstr("is it the model"));
 }
 
 }  // namespace
-}  // namespace npuscope::sigmastar
+}  // namespace npuscope::sigmastar::write_timeline_test

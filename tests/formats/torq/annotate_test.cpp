@@ -11,7 +11,7 @@
 #include "npuscope/formats/torq/overview.hpp"
 #include "npuscope/formats/torq/trace.hpp"
 
-namespace npuscope::torq {
+namespace npuscope::torq::annotate_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -280,4 +280,4 @@ TEST_F(Annotate, ComparesEstimatesWithWhatWasMeasured) {
 }
 
 }  // namespace
-}  // namespace npuscope::torq
+}  // namespace npuscope::torq::annotate_test

@@ -9,7 +9,7 @@
 #include "formats/torq/files.hpp"
 #include "npuscope/formats/torq/debug_folder.hpp"
 
-namespace npuscope::torq {
+namespace npuscope::torq::debug_info_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -296,4 +296,4 @@ TEST(DebugFolder, OfBytecodeAloneSaysWhatToDo) {
 }
 
 }  // namespace
-}  // namespace npuscope::torq
+}  // namespace npuscope::torq::debug_info_test

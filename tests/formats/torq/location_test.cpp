@@ -5,7 +5,7 @@
 #include "formats/torq/fields.hpp"
 #include "formats/torq/files.hpp"
 
-namespace npuscope::torq {
+namespace npuscope::torq::location_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST(Location, AgreesWithTheSample) {
 }
 
 }  // namespace
-}  // namespace npuscope::torq
+}  // namespace npuscope::torq::location_test

@@ -5,7 +5,7 @@
 #include "formats/torq/files.hpp"
 #include "npuscope/formats/torq/annotate.hpp"
 
-namespace npuscope::torq {
+namespace npuscope::torq::older_table_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -97,4 +97,4 @@ TEST(OlderTable, OfTheNssCountsFromTheFirstStart) {
 }
 
 }  // namespace
-}  // namespace npuscope::torq
+}  // namespace npuscope::torq::older_table_test

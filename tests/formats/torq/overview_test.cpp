@@ -8,7 +8,7 @@
 #include "npuscope/formats/perfetto/read.hpp"
 #include "npuscope/formats/torq/trace.hpp"
 
-namespace npuscope::torq {
+namespace npuscope::torq::overview_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -228,4 +228,4 @@ TEST(Overview, OddTablesAreCountedOrRefused) {
 }
 
 }  // namespace
-}  // namespace npuscope::torq
+}  // namespace npuscope::torq::overview_test

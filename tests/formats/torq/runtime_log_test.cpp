@@ -10,7 +10,7 @@
 #include "formats/torq/files.hpp"
 #include "npuscope/formats/torq/debug_folder.hpp"
 
-namespace npuscope::torq {
+namespace npuscope::torq::runtime_log_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -302,4 +302,4 @@ TEST(LogProfile, SurvivesTimesAtTheEnds) {
 }
 
 }  // namespace
-}  // namespace npuscope::torq
+}  // namespace npuscope::torq::runtime_log_test

@@ -6,7 +6,7 @@
 
 #include "formats/torq/files.hpp"
 
-namespace npuscope::torq {
+namespace npuscope::torq::timeline_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -158,4 +158,4 @@ TEST(Timeline, OfTheSamples) {
 }
 
 }  // namespace
-}  // namespace npuscope::torq
+}  // namespace npuscope::torq::timeline_test

@@ -6,7 +6,7 @@
 #include "npuscope/formats/qaic/qpc.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::build_test {
 namespace {
 
 TEST(ParseSymbol, TakesNameAndValue) {
@@ -149,4 +149,4 @@ TEST(PmuRecipes, AreThoseOfTheTarget) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::build_test

@@ -6,7 +6,7 @@
 #include "npu/compile/compile_fixture.hpp"
 #include "npu/graph/onnx_writer.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::collisions_test {
 namespace {
 
 std::size_t collisions(const Graph& graph, const CompileOptions& options) {
@@ -82,4 +82,4 @@ TEST(DdrReads, WaitForProductsOfFewerRowsThanTiles) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::collisions_test

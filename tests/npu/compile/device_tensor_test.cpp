@@ -4,7 +4,7 @@
 
 #include <numeric>
 
-namespace npuscope::npu {
+namespace npuscope::npu::device_tensor_test {
 namespace {
 
 TEST(Shares, CoverTheExtentInWholeUnitsFirstCoresFirst) {
@@ -57,4 +57,4 @@ TEST(Satisfies, ReplicatedServesEveryNeedAndASplitOnlyItself) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::device_tensor_test

@@ -12,7 +12,7 @@
 #include "npuscope/formats/qaic/program_slices.hpp"
 #include "npuscope/npu/compile/partition_config.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::devices_test {
 namespace {
 
 std::vector<CompiledNetwork> compiled_for(const Graph& graph, std::uint32_t devices,
@@ -282,4 +282,4 @@ TEST(PartitionConfig, SaysWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::devices_test

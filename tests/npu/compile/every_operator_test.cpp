@@ -10,7 +10,7 @@
 #include "npu/graph/onnx_writer.hpp"
 #include "npu/graph/operators.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::every_operator_test {
 namespace {
 
 std::vector<Operator> every_operator() {
@@ -179,4 +179,4 @@ TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::every_operator_test

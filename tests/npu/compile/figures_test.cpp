@@ -4,7 +4,7 @@
 
 #include "npu/compile/compile_fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::figures_test {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1024 * 1024;
@@ -80,4 +80,4 @@ TEST(VtcmUse, NeverExceedsWhatTheTargetHas) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::figures_test

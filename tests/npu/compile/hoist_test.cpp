@@ -6,7 +6,7 @@
 #include "npu/compile/collisions.hpp"
 #include "npu/compile/compile_fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::hoist_test {
 namespace {
 
 std::uint64_t sum(const CompiledNetwork& network, std::uint64_t CoreMetrics::*figure) {
@@ -80,4 +80,4 @@ TEST(Hoisting, CollidesWithNothing) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::hoist_test

@@ -9,7 +9,7 @@
 #include "npu/compile/lower/lowering.hpp"
 #include "npu/compile/place/pieces.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::interleave_test {
 namespace {
 
 TaskSpec tile(std::uint32_t node, std::uint32_t index, std::uint32_t tiles) {
@@ -125,4 +125,4 @@ TEST(BufferParts, OverlapAsFractionsDo) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::interleave_test

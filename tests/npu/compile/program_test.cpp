@@ -5,7 +5,7 @@
 #include "npu/compile/compile_fixture.hpp"
 #include "npuscope/formats/qaic/qpc.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::program_test {
 namespace {
 
 using qaic::ThreadGroup;
@@ -214,4 +214,4 @@ TEST(Packaging, PutsOneNetworkInTheContainerAndSeveralInNestedOnes) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::program_test

@@ -8,7 +8,7 @@
 #include "npu/compile/compile_fixture.hpp"
 #include "npu/compile/random_models.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::random_models_test {
 namespace {
 
 Graph parsed(const std::string& text) {
@@ -333,4 +333,4 @@ TEST(Residency, CountsAnOperatorThatTakesATensorTwiceOnce) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::random_models_test

@@ -11,7 +11,7 @@
 
 #include "npu/compile/compile_fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::schematic_test {
 namespace {
 
 using qaic::Schematic;
@@ -175,4 +175,4 @@ TEST(Schematic, KeepsTheScalesOfQuantisedTensors) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::schematic_test

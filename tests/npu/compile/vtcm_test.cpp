@@ -6,7 +6,7 @@
 #include <map>
 #include <random>
 
-namespace npuscope::npu {
+namespace npuscope::npu::vtcm_test {
 namespace {
 
 using Lifetime = VtcmAllocator::Lifetime;
@@ -85,4 +85,4 @@ TEST(VtcmAllocator, AgreesWithAMapOfEveryByte) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::vtcm_test

@@ -5,7 +5,7 @@
 #include "npu/compile/collisions.hpp"
 #include "npu/compile/compile_fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::wide_models_test {
 namespace {
 
 Graph parsed(const std::string& body, const std::string& output) {
@@ -92,4 +92,4 @@ TEST(WideModels, RefuseAnOperatorWhoseOperandsNoTaskCouldHold) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::wide_models_test

@@ -8,7 +8,7 @@
 #include "npu/graph/onnx_writer.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::folding_test {
 namespace {
 
 using testing::ElementsAre;
@@ -226,4 +226,4 @@ TEST(Windows, AreCountedLikeSlidingThem) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::folding_test

@@ -7,7 +7,7 @@
 #include "npuscope/npu/graph/import_onnx.hpp"
 #include "npuscope/npu/graph/semantics.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::hostile_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -216,4 +216,4 @@ TEST(HostileModels, MayUseAnyOperatorWrongly) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::hostile_test

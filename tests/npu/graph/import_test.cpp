@@ -7,7 +7,7 @@
 #include "npu/graph/onnx_writer.hpp"
 #include "npuscope/npu/graph/semantics.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::import_test {
 namespace {
 
 using testing::ElementsAre;
@@ -391,4 +391,4 @@ TEST(Import, TakesWeightsInAllTheirForms) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::import_test

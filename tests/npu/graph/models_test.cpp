@@ -7,7 +7,7 @@
 #include "npuscope/npu/graph/import_onnx.hpp"
 #include "npuscope/npu/graph/semantics.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::models_test {
 namespace {
 
 std::uint64_t product(const Shape& shape) {
@@ -82,4 +82,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& each) { return each.param.file.substr(6, each.param.file.size() - 11); });
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::models_test

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-namespace npuscope::npu {
+namespace npuscope::npu::operators_test {
 namespace {
 
 TEST(Operators, AreEachInOneFamilyOnce) {
@@ -39,4 +39,4 @@ TEST(Operators, BelongToTheirDomainAlone) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::operators_test

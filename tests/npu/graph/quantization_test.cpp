@@ -7,7 +7,7 @@
 
 #include "npuscope/npu/graph/import_onnx.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::quantization_test {
 namespace {
 
 Graph parsed(const std::string& text) {
@@ -81,4 +81,4 @@ TEST(TensorScales, AreNoneWhenTheyAreManyOrOnlyKnownWhenTheModelRuns) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::quantization_test

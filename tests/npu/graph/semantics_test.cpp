@@ -6,7 +6,7 @@
 #include "npu/graph/onnx_writer.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::semantics_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -217,4 +217,4 @@ TEST(Tensors, CountBytesOfEveryType) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::semantics_test

@@ -5,7 +5,7 @@
 #include "npu/graph/onnx_writer.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::shapes_test {
 namespace {
 
 using test::AttributeValue;
@@ -470,4 +470,4 @@ INSTANTIATE_TEST_SUITE_P(Every, Misfits, testing::ValuesIn(misfits), [](const au
 });
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::shapes_test

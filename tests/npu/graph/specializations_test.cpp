@@ -2,7 +2,7 @@
 
 #include "npuscope/npu/graph/import_onnx.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::specializations_test {
 namespace {
 
 Result<std::vector<Symbols>> read(std::string_view json) {
@@ -56,4 +56,4 @@ TEST(Specializations, AreReadStrictly) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::specializations_test

@@ -11,7 +11,7 @@
 #include "npuscope/formats/sigmastar/write_model.hpp"
 #include "npuscope/npu/graph/semantics.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::compile_test {
 namespace {
 
 using testing::ElementsAre;
@@ -244,4 +244,4 @@ TEST(IpuCompile, IsTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::compile_test

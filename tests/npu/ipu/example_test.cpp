@@ -7,7 +7,7 @@
 #include "npuscope/formats/sigmastar/write_model.hpp"
 #include "npuscope/npu/ipu/logs.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::example_test {
 namespace {
 
 std::string example(const std::string& name) {
@@ -35,4 +35,4 @@ TEST(IpuExample, IsWhatTheReferenceIpuWrites) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::example_test

@@ -4,7 +4,7 @@
 
 #include "ipu_fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::ipu_target_test {
 namespace {
 
 std::string with_change(const std::string& from, const std::string& to) {
@@ -68,4 +68,4 @@ TEST(IpuTarget, EveryFieldIsNeeded) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::ipu_target_test

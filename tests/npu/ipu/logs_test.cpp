@@ -11,7 +11,7 @@
 #include "npuscope/formats/sigmastar/write_timeline.hpp"
 #include "random_program.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::logs_test {
 namespace {
 
 using namespace sigmastar;
@@ -218,4 +218,4 @@ TEST(IpuLogs, OperatorCostIsTheTimeOfTheLayers) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::logs_test

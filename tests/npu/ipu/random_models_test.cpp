@@ -9,7 +9,7 @@
 #include "npuscope/npu/graph/semantics.hpp"
 #include "npuscope/npu/ipu/logs.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::random_models_test {
 namespace {
 
 using namespace sigmastar;
@@ -97,4 +97,4 @@ TEST(IpuRandomModels, AreCompiledAndExecutedByTheRules) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::random_models_test

@@ -8,7 +8,7 @@
 #include "ipu_fixture.hpp"
 #include "npuscope/formats/sigmastar/write_image.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::run_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -126,4 +126,4 @@ TEST_F(IpuRun, AnyBytesEndInATimeOrAnError) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::run_test

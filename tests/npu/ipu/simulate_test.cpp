@@ -7,7 +7,7 @@
 #include "random_program.hpp"
 #include "slow_machine.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::simulate_test {
 namespace {
 
 using sigmastar::LogEngine;
@@ -130,4 +130,4 @@ TEST(IpuSimulation, AnEmptyProgramEnds) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::simulate_test

@@ -5,7 +5,7 @@
 
 #include <functional>
 
-namespace npuscope::npu {
+namespace npuscope::npu::architecture_test {
 namespace {
 
 Architecture preset(std::string_view name) { return *make_architecture(name, {}); }
@@ -145,4 +145,4 @@ TEST(Validate, SaysWhatDoesNotFitAndWhatToDo) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::architecture_test

@@ -7,16 +7,16 @@
 #include "npu/models/reference.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::behaviour_test {
 namespace {
 
-using testing::Array;
-using testing::Arrays;
-using testing::interpret;
-using testing::part;
-using testing::random_array;
-using testing::reference_logits;
-using testing::Row;
+using test_support::Array;
+using test_support::Arrays;
+using test_support::interpret;
+using test_support::part;
+using test_support::random_array;
+using test_support::reference_logits;
+using test_support::Row;
 
 constexpr double tolerance = 1e-6;  // rotary frequencies and epsilons are float32 in the model
 
@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Forms, DecoderBehaviour,
 // --- running the generated encoder ---
 
 std::vector<Row> hidden_states(const Architecture& architecture,
-                               const std::vector<testing::EncoderToken>& tokens) {
+                               const std::vector<test_support::EncoderToken>& tokens) {
   const auto count = std::int64_t(tokens.size());
   Arrays inputs;
   for (const char* name : {"input_ids", "attention_mask", "token_type_ids"}) {
@@ -173,18 +173,18 @@ std::vector<Row> hidden_states(const Architecture& architecture,
 
 TEST(EncoderBehaviour, GivesTheHiddenStateOfEveryToken) {
   const Architecture a = tiny_encoder();
-  const std::vector<testing::EncoderToken> tokens{{4, 0}, {10, 0}, {2, 1}, {0, 1}};
+  const std::vector<test_support::EncoderToken> tokens{{4, 0}, {10, 0}, {2, 1}, {0, 1}};
   const auto actual = hidden_states(a, tokens);
-  const auto expected = testing::reference_hidden_states(a, tokens);
+  const auto expected = test_support::reference_hidden_states(a, tokens);
   for (std::size_t i = 0; i < tokens.size(); ++i) expect_near(actual[i], expected[i]);
 }
 
 TEST(EncoderBehaviour, PaddingDoesNotChangeTheTokens) {
   const Architecture a = tiny_encoder();
   const auto padded = hidden_states(a, {{4, 0}, {10, 0}, {2, 1}, {7, 0, false}, {7, 0, false}});
-  const auto expected = testing::reference_hidden_states(a, {{4, 0}, {10, 0}, {2, 1}});
+  const auto expected = test_support::reference_hidden_states(a, {{4, 0}, {10, 0}, {2, 1}});
   for (std::size_t i = 0; i < expected.size(); ++i) expect_near(padded[i], expected[i]);
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::behaviour_test

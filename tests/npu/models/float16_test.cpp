@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope::npu::models {
+namespace npuscope::npu::models::float16_test {
 namespace {
 
 // IEEE 754 binary16, decoded from its definition.
@@ -30,4 +30,4 @@ TEST(Float16, RoundsToTheNearestAndTiesToEven) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu::models
+}  // namespace npuscope::npu::models::float16_test

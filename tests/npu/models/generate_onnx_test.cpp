@@ -15,7 +15,7 @@
 
 #include "npuscope/npu/models/summary.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::generate_onnx_test {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
@@ -334,4 +334,4 @@ TEST(GenerateOnnx, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::generate_onnx_test

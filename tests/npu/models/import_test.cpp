@@ -11,7 +11,7 @@
 #include "npuscope/npu/models/generate_onnx.hpp"
 #include "npuscope/npu/models/summary.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::import_test {
 namespace {
 
 struct Case {
@@ -125,4 +125,4 @@ TEST(ImportedModel, Amber7BHasTheVendorsFigures) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::import_test

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <stdexcept>
 
-namespace npuscope::npu::testing {
+namespace npuscope::npu::test_support {
 namespace {
 
 using Shape = std::vector<std::int64_t>;
@@ -387,4 +387,4 @@ Arrays interpret(const onnx::ModelProto& model, const Arrays& inputs) {
   return values;
 }
 
-}  // namespace npuscope::npu::testing
+}  // namespace npuscope::npu::test_support

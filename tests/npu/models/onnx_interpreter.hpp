@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace npuscope::npu::testing {
+namespace npuscope::npu::test_support {
 
 struct Array {
   std::vector<std::int64_t> shape;
@@ -29,4 +29,4 @@ Array random_array(std::string_view name, const std::vector<std::int64_t>& shape
 // their names. An operator or a form of it that is not known throws std::runtime_error.
 Arrays interpret(const onnx::ModelProto& model, const Arrays& inputs);
 
-}  // namespace npuscope::npu::testing
+}  // namespace npuscope::npu::test_support

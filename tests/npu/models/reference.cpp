@@ -6,7 +6,7 @@
 
 #include "npu/models/onnx_interpreter.hpp"
 
-namespace npuscope::npu::testing {
+namespace npuscope::npu::test_support {
 namespace {
 
 Row times(const Row& x, const std::string& weight, std::int64_t columns) {
@@ -237,4 +237,4 @@ std::vector<Row> reference_hidden_states(const Architecture& encoder,
   return ReferenceEncoder(encoder).run(tokens);
 }
 
-}  // namespace npuscope::npu::testing
+}  // namespace npuscope::npu::test_support

@@ -7,7 +7,7 @@
 
 #include "npuscope/npu/models/architecture.hpp"
 
-namespace npuscope::npu::testing {
+namespace npuscope::npu::test_support {
 
 using Row = std::vector<double>;
 
@@ -27,4 +27,4 @@ struct EncoderToken {
 std::vector<Row> reference_hidden_states(const Architecture& encoder,
                                          const std::vector<EncoderToken>& tokens);
 
-}  // namespace npuscope::npu::testing
+}  // namespace npuscope::npu::test_support

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope::npu {
+namespace npuscope::npu::summary_test {
 namespace {
 
 ModelSummary summary_of(std::string_view preset, const InputSizes& sizes) {
@@ -68,4 +68,4 @@ TEST(Summary, RefusesSizesWhoseProductsOverflow) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::summary_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope::npu {
+namespace npuscope::npu::core_clock_test {
 namespace {
 
 constexpr Picoseconds nanoseconds(std::int64_t value) { return Picoseconds{value * 1000}; }
@@ -74,4 +74,4 @@ TEST(CoreClock, ALongerWindowStandsForSeveralAlikeOnes) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::core_clock_test

@@ -5,7 +5,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/npu/simulate/simulate.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::devices_test {
 namespace {
 
 using qaic::ThreadGroup;
@@ -134,4 +134,4 @@ TEST(SimulatedDevices, RefuseWhatCannotRun) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::devices_test

@@ -9,7 +9,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/npu/simulate/simulate.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::properties_test {
 namespace {
 
 using qaic::StatsOp;
@@ -439,4 +439,4 @@ TEST(Host, StagesOfAnInferenceFollowOneAnother) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::properties_test

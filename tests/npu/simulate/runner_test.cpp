@@ -13,7 +13,7 @@
 #include "npuscope/formats/qaic/network_descriptor.hpp"
 #include "npuscope/formats/qaic/qpc.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::runner_test {
 namespace {
 
 using testing::ElementsAre;
@@ -290,4 +290,4 @@ TEST_F(RunQpc, SurvivesDamagedContainers) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::runner_test

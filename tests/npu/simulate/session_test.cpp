@@ -7,7 +7,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/npu/simulate/simulate.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::session_test {
 namespace {
 
 // Round figures: no jitter, a timer of 1 GHz, a cold clock of 0.5 GHz and a warm one of 1 GHz.
@@ -211,4 +211,4 @@ TEST(OpTrace, AgreesWithTheTruth) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::session_test

@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-namespace npuscope::npu {
+namespace npuscope::npu::shared_bandwidth_test {
 namespace {
 
 // The fast one rounds every end up to a picosecond.
@@ -98,4 +98,4 @@ TEST(SharedBandwidth, AgreesWithMovingEveryTransferOnAtEveryEvent) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::shared_bandwidth_test

@@ -5,7 +5,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/npu/simulate/simulate.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::simulate_test {
 namespace {
 
 using qaic::ThreadGroup;
@@ -379,4 +379,4 @@ TEST(SimulateRefuses, RunsOfMoreThanElevenDays) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::simulate_test

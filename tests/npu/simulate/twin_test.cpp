@@ -4,7 +4,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npu/simulate/slow_twin.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::twin_test {
 namespace {
 
 // Times are rounded to picoseconds once per task and transfer: differences add up along a path.
@@ -86,4 +86,4 @@ TEST(SlowTwinAgrees, WhenTheMemoryIsTheBottleneck) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::twin_test

@@ -8,7 +8,7 @@
 
 #include "npuscope/npu/target/target_file.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::target_test {
 namespace {
 
 std::string with_change(std::string_view line, std::string_view replacement) {
@@ -194,4 +194,4 @@ TEST(ParseTarget, SaysWhereTheTomlIsBroken) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::target_test

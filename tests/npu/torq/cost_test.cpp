@@ -8,7 +8,7 @@
 
 #include "npu/torq/fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::cost_test {
 namespace {
 
 using testing::ElementsAre;
@@ -118,4 +118,4 @@ TEST(Timeline, OfTheAdditionIsTheVendorsByteForByte) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::cost_test

@@ -6,7 +6,7 @@
 
 #include "npu/torq/fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::lowering_test {
 namespace {
 
 using testing::ElementsAre;
@@ -124,4 +124,4 @@ TEST(LowerToTorq, RefusesMoreTasksThanAProgramMayHave) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::lowering_test

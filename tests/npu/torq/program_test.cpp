@@ -7,7 +7,7 @@
 #include "formats/qaic/damage.hpp"
 #include "npu/torq/fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::program_test {
 namespace {
 
 using testing::HasSubstr;
@@ -120,4 +120,4 @@ TEST(TorqProgram, AnUnknownKindIsAnError) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::program_test

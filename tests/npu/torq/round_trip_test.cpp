@@ -15,7 +15,7 @@
 #include "npuscope/formats/torq/compare.hpp"
 #include "npuscope/formats/torq/overview.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::round_trip_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -240,4 +240,4 @@ TEST_F(RoundTrip, OverviewAddsUpToTheTruth) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::round_trip_test

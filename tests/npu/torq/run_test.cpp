@@ -7,7 +7,7 @@
 #include "npu/torq/fixture.hpp"
 #include "npuscope/npu/torq/cost.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::run_test {
 namespace {
 
 using testing::HasSubstr;
@@ -211,4 +211,4 @@ TEST(RunTorq, SlowTargetsEndAndNeverGoBack) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::run_test

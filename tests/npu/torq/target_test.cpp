@@ -4,7 +4,7 @@
 
 #include "npu/torq/fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::target_test {
 namespace {
 
 using testing::EndsWith;
@@ -79,4 +79,4 @@ TEST(ParseTorqTarget, RefusesAnotherArchitecture) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::target_test

@@ -8,7 +8,7 @@
 
 #include "npu/torq/fixture.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::tiles_test {
 namespace {
 
 SliceOperation random_operation(std::mt19937& random) {
@@ -107,4 +107,4 @@ TEST(PlanTiles, CutsChannelsOfOneRow) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::tiles_test

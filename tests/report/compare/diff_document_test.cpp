@@ -10,10 +10,10 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/report/gate_text.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::diff_document_test {
 namespace {
 
-using testing::ProfileBuilder;
+using test_support::ProfileBuilder;
 
 std::string expected(const char* file) {
   std::stringstream text;
@@ -130,4 +130,4 @@ TEST(DiffDocument, AProfileWithItselfIsShort) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::diff_document_test

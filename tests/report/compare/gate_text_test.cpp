@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace npuscope::report {
+namespace npuscope::report::gate_text_test {
 namespace {
 
 using analysis::Gate;
@@ -76,4 +76,4 @@ TEST(GateText, WhatMakesNoSenseIsSaid) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::gate_text_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope::report {
+namespace npuscope::report::ascii_marks_test {
 namespace {
 
 TEST(AsciiMarks, KeepTheirWidthAndLeaveNamesAlone) {
@@ -12,4 +12,4 @@ TEST(AsciiMarks, KeepTheirWidthAndLeaveNamesAlone) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::ascii_marks_test

@@ -7,7 +7,7 @@
 
 #include "analysis/profile_builder.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::document_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -34,7 +34,7 @@ Document document_of(const Profile& profile) {
 }
 
 Profile profile_from(const char* file) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   made.profile.provenance.files = {file};
   made.profile.provenance.format = "QNN HTP optrace";
   made.profile.notes.push_back({Severity::warning, file, 90, "an end without begin", 3});
@@ -190,4 +190,4 @@ TEST(Document, NumbersBeyondSixtyThreeBitsStayLarge) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::document_test

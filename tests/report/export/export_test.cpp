@@ -12,11 +12,11 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/report/convert.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::export_test {
 namespace {
 
 namespace fs = std::filesystem;
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -265,4 +265,4 @@ TEST(Targets, AreKnownByNameAndByEnding) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::export_test

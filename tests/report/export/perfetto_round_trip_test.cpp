@@ -13,7 +13,7 @@
 #include "npuscope/report/convert.hpp"
 #include "npuscope/report/export.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::perfetto_round_trip_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -88,4 +88,4 @@ TEST_F(PerfettoRoundTrip, OfAnOptraceSet) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::perfetto_round_trip_test

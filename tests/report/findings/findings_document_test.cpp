@@ -13,10 +13,10 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/formats/open.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::findings_document_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -167,4 +167,4 @@ TEST(FindingsOfReference, ResNet50WithOneImageIsMemoryBound) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::findings_document_test

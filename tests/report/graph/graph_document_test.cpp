@@ -13,14 +13,14 @@
 #include "npuscope/formats/open.hpp"
 #include "npuscope/report/graph_drawing.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::graph_document_test {
 namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
 
 Profile small_profile() {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   made.profile.provenance.files = {"small"};
   made.profile.provenance.format = "QNN HTP optrace";
   const UnitId a = made.unit("HVX 0", Engine::hvx), b = made.unit("HVX 1", Engine::hvx);
@@ -136,7 +136,7 @@ TEST(GraphDrawing, DotAndSvg) {
 }
 
 TEST(GraphDrawing, NamesAreDataInEitherLanguage) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   made.op("a\"];evil [label=\"", "k\\n\x1b[31m");
   made.op("<script>alert('&')</script>", "");
   made.profile.edges = {{OpId(0), OpId(1)}, {OpId(1), OpId(0)}};
@@ -151,7 +151,7 @@ TEST(GraphDrawing, NamesAreDataInEitherLanguage) {
 }
 
 TEST(GraphDrawing, TooManyBoxesAreRefusedWithTheWayOut) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   for (std::size_t i = 0; i <= most_drawn; ++i) {
     Op op;
     op.kind = made.text("same");
@@ -186,4 +186,4 @@ TEST(GraphDocument, OfTheChainOfEight) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::graph_document_test

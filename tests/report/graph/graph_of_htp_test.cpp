@@ -10,7 +10,7 @@
 #include "npuscope/analysis/spill.hpp"
 #include "npuscope/formats/open.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::graph_of_htp_test {
 namespace {
 
 using namespace analysis;
@@ -107,4 +107,4 @@ TEST_F(HtpGraph, TheProductOfTheReshapeCountsForTheMatMul) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::graph_of_htp_test

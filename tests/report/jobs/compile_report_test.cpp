@@ -13,7 +13,7 @@
 #include "npuscope/npu/graph/import_onnx.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::compile_report_test {
 namespace {
 
 npu::CompiledNetwork compile_for(const npu::Graph& graph, std::uint32_t cores,
@@ -124,4 +124,4 @@ TEST(PerformanceWarnings, SayThatADecoderIsBoundByMemoryAndPadsItsRows) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::compile_report_test

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace npuscope::report {
+namespace npuscope::report::ipu_run_test {
 namespace {
 
 npu::IpuRunOutcome sample(bool logged) {
@@ -92,4 +92,4 @@ TEST(IpuRunText, NamesFromTheFileAreOnlyNames) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::ipu_run_test

@@ -12,13 +12,13 @@
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/qpc.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::opstats_job_test {
 namespace {
 
 namespace fs = std::filesystem;
-using qaic::testing::make_random_case;
-using qaic::testing::RandomCase;
-using qaic::testing::RandomOptions;
+using qaic::test_support::make_random_case;
+using qaic::test_support::RandomCase;
+using qaic::test_support::RandomOptions;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -407,4 +407,4 @@ TEST(StatsBufferNames, AreReadAsRunnersWriteThem) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::opstats_job_test

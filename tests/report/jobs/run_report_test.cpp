@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace npuscope::report {
+namespace npuscope::report::run_report_test {
 namespace {
 
 // The figures of a real run (Amber 7B decode on 14 cores), as they were printed.
@@ -124,4 +124,4 @@ TEST(ReportRun, MeasuresInWholeTicksOfTheDevicesTimer) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::run_report_test

@@ -9,7 +9,7 @@
 #include "report/document/document_markdown.hpp"
 #include "report/jobs/validation_document.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::validation_test {
 namespace {
 
 const npu::Target& aic100() {
@@ -129,4 +129,4 @@ TEST(DocumentMarkdown, LetsNoNameBecomeMarkup) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::validation_test

@@ -8,10 +8,10 @@
 
 #include "analysis/memory/memory_builder.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::memory_document_test {
 namespace {
 
-using npuscope::testing::MemoryBuilder;
+using npuscope::test_support::MemoryBuilder;
 using ::testing::HasSubstr;
 
 std::string expected(const std::string& name) {
@@ -180,4 +180,4 @@ TEST(Peaks, OfADeviceThatIsKnownByName) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::memory_document_test

@@ -8,7 +8,7 @@
 #include "npuscope/formats/open.hpp"
 #include "npuscope/report/peaks.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::memory_samples_test {
 namespace {
 
 using analysis::Route;
@@ -52,7 +52,7 @@ TEST(MemorySamples, EightLayersReadTheirWeightsOnce) {
   const double clock = 69'591 / graph_seconds;
   EXPECT_NEAR(*table.placement.ddr_bytes_per_s, double(10 * matrix + 8 * 2048) / 64'829 * clock,
               0.001 * *table.placement.ddr_bytes_per_s);
-  EXPECT_EQ(table.placement.verdict, analysis::Verdict::latency);
+  EXPECT_EQ(table.placement.verdict, analysis::RooflineVerdict::latency);
   double of_rows = 0;
   for (const auto& row : table.rows) of_rows += double(at(row.bytes, Route::ddr_read).value_or(0));
   EXPECT_EQ(of_rows, double(*read.of_ops));
@@ -94,4 +94,4 @@ TEST(MemorySamples, SpillOfAnLlmIsNotAllThatIsReadBeyondConstants) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::memory_samples_test

@@ -11,7 +11,7 @@
 #include "npuscope/report/ops_document.hpp"
 #include "npuscope/report/units_document.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::ops_units_of_htp_test {
 namespace {
 
 using nlohmann::json;
@@ -224,4 +224,4 @@ TEST(OpsOfSummary, KindsAreTheFiguresOfItsRows) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::ops_units_of_htp_test

@@ -12,13 +12,13 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/formats/open.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::path_document_test {
 namespace {
 
 using ::testing::HasSubstr;
 
 Profile small_profile() {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   made.profile.provenance.files = {"small"};
   made.profile.provenance.format = "Chrome trace";
   const UnitId hvx = made.unit("HVX", Engine::hvx), hmx = made.unit("HMX", Engine::hmx);
@@ -141,7 +141,7 @@ TEST(PathDocument, OfAVendorsTraceAddsUpToItsTimeline) {
 
 // The last step ends with the timeline: what it waited before is not waited again after it.
 TEST(PathDocument, PartsAddUpToTheWallThatEndsWithThePath) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   const UnitId hmx = made.unit("HMX", Engine::hmx);
   made.span(hmx, "A", 0, 100);
   made.span(hmx, "B", 120, 200);
@@ -156,7 +156,7 @@ TEST(PathDocument, PartsAddUpToTheWallThatEndsWithThePath) {
 
 // What is inferred stands apart from what is recorded, and is marked as a guess.
 TEST(PathDocument, InferredReasonsAreMarked) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   const UnitId hmx = made.unit("HMX", Engine::hmx), hvx = made.unit("HVX", Engine::hvx);
   made.span(hmx, "A", 0, 1'000);
   made.span(hvx, "B", 0, 4'980);
@@ -184,4 +184,4 @@ TEST(PathDocument, InferredReasonsAreMarked) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::path_document_test

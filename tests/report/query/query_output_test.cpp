@@ -6,7 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace npuscope::report {
+namespace npuscope::report::query_output_test {
 namespace {
 
 using query::Cell;
@@ -113,4 +113,4 @@ TEST(QueryOutput, TheSchemaIsWholeInTextAndJson) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::query_output_test

@@ -6,7 +6,7 @@
 #include "flow/flow.hpp"
 #include "npuscope/report/show.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::show_against_summary_test {
 namespace {
 
 struct SummaryOfKind {
@@ -60,4 +60,4 @@ TEST(ShowAgainstSummary, RunsAreItsCountsAndWorkItsTimeWhereOneThreadRunsAnOp) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::show_against_summary_test

@@ -6,7 +6,7 @@
 #include "npuscope/formats/open.hpp"
 #include "npuscope/report/show.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::show_of_htp_test {
 namespace {
 
 using namespace analysis;
@@ -41,4 +41,4 @@ TEST(ShowOfHtp, KeepsIssueWaitsAndLanesApart) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::show_of_htp_test

@@ -10,10 +10,10 @@
 
 #include "analysis/profile_builder.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::show_test {
 namespace {
 
-using npuscope::testing::ProfileBuilder;
+using npuscope::test_support::ProfileBuilder;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -304,4 +304,4 @@ TEST(ShowJson, SaysWhatThePageSays) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::show_test

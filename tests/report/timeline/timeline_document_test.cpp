@@ -11,7 +11,7 @@
 #include "report/timeline/timeline_axis.hpp"
 #include "report/timeline/timeline_fixture.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::timeline_document_test {
 namespace {
 
 using analysis::RowsBy;
@@ -62,7 +62,7 @@ TEST(TimelineDocument, OfSomeOpsSaysThatTheRestIsNotIdle) {
 }
 
 TEST(TimelineDocument, FewerTicksThanCharactersFillTheWidth) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   const UnitId unit = made.unit("HMX", Engine::hmx);
   made.span(unit, "a", 0, 2);
   made.span(unit, "b", 3, 4);
@@ -124,7 +124,7 @@ std::vector<std::string> marks_of(const Profile& profile, Interval window, std::
 }
 
 TEST(TimelineAxis, HasRoundTimesAfterTheOrigin) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   EXPECT_THAT(marks_of(made.profile, {22, 64'851}, 22, 4),
               ElementsAre("0", "20,000", "40,000", "60,000", "cycles"));
   EXPECT_EQ(make_axis(made.profile, {22, 64'851}, 22, 4).marks[1].time, 20'022);
@@ -135,7 +135,7 @@ TEST(TimelineAxis, HasRoundTimesAfterTheOrigin) {
 }
 
 TEST(TimelineAxis, OfAClockOfTimeIsInItsUnits) {
-  testing::ProfileBuilder made("timer", ClockKind::timer, 19.2e6);
+  test_support::ProfileBuilder made("timer", ClockKind::timer, 19.2e6);
   EXPECT_THAT(marks_of(made.profile, {0, 1920}, 0, 6),
               ElementsAre("0", "20", "40", "60", "80", "100", "us"));
   const TimelineAxis axis = make_axis(made.profile, {0, 1920}, 0, 6);
@@ -143,7 +143,7 @@ TEST(TimelineAxis, OfAClockOfTimeIsInItsUnits) {
 }
 
 TEST(TimelineAxis, NeverHasMoreMarksThanAskedForOrAnyOutside) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   for (std::int64_t length = 1; length < 5'000; length += 37) {
     for (std::size_t most = 2; most < 12; ++most) {
       const Interval window{1'000, 1'000 + length};
@@ -158,4 +158,4 @@ TEST(TimelineAxis, NeverHasMoreMarksThanAskedForOrAnyOutside) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::timeline_document_test

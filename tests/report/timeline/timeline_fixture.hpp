@@ -8,7 +8,7 @@ namespace npuscope::report {
 
 // HMX works 1000-1400 and 1600-1800, waits 1400-1500; HVX works 1300-1700; HMX 1900-2000.
 inline Profile timeline_profile() {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   const UnitId core = made.unit("core 0", Engine::core);
   const UnitId hmx = made.unit("HMX", Engine::hmx, core),
                hvx = made.unit("HVX 1", Engine::hvx, core);

@@ -4,7 +4,7 @@
 
 #include "report/timeline/timeline_fixture.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::timeline_part_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -90,7 +90,7 @@ TEST(TimelinePart, SaysWhatThereWouldBe) {
 }
 
 TEST(TimelinePart, AProfileWithoutSpansIsOfAnotherKind) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   made.profile.provenance.files = {"summary.txt"};
   const auto part = select_timeline(made.profile, {});
   ASSERT_FALSE(part);
@@ -100,7 +100,7 @@ TEST(TimelinePart, AProfileWithoutSpansIsOfAnotherKind) {
 }
 
 TEST(TimelinePart, InferencesWithoutWorkInsideAreNoTimeline) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   made.span(made.unit("core 0", Engine::core), "", 0, 100, SpanKind::inference);
   const auto part = select_timeline(made.profile, {});
   ASSERT_FALSE(part);
@@ -108,4 +108,4 @@ TEST(TimelinePart, InferencesWithoutWorkInsideAreNoTimeline) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::timeline_part_test

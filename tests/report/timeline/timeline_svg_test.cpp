@@ -10,7 +10,7 @@
 #include "report/document/svg_output.hpp"
 #include "report/timeline/timeline_fixture.hpp"
 
-namespace npuscope::report {
+namespace npuscope::report::timeline_svg_test {
 namespace {
 
 using analysis::RowsBy;
@@ -84,7 +84,7 @@ TEST(TimelineSvg, HasRowsAxisUnitsAndLegend) {
 }
 
 TEST(TimelineSvg, NamesAreDataWhateverTheySay) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   const UnitId unit = made.unit("</text><script>alert('&')</script>", Engine::hmx);
   const UnitId other = made.unit("a\x1b\xff\"b\xEF\xBF\xBF\xE2\x80\xAE", Engine::hvx);
   made.span(unit, "<&>", 0, 5, SpanKind::op, "]]>\x01");
@@ -106,7 +106,7 @@ TEST(TimelineSvg, TheCheckerFindsWhatIsWrong) {
 
 // The relative luminance of each fill, which is what is left of a colour in print.
 TEST(TimelineSvg, ColoursDifferInGrey) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   const UnitId unit = made.unit("HMX", Engine::hmx);
   for (int i = 0; i < 9; ++i) {
     made.span(unit, "op", 10 * i, 10 * i + 10 - i, SpanKind::op, std::string(1, char('a' + i)));
@@ -127,7 +127,7 @@ TEST(TimelineSvg, ColoursDifferInGrey) {
 }
 
 TEST(TimelineSvg, StaysSmallHoweverManySpans) {
-  testing::ProfileBuilder made;
+  test_support::ProfileBuilder made;
   std::mt19937 random(3);
   for (int i = 0; i < 30; ++i) {
     const UnitId unit = made.unit("unit " + std::to_string(i), Engine(std::size_t(random() % 6)));
@@ -151,4 +151,4 @@ TEST(SvgOutput, NumbersHaveTheDecimalsTheyNeed) {
 }
 
 }  // namespace
-}  // namespace npuscope::report
+}  // namespace npuscope::report::timeline_svg_test

@@ -14,10 +14,11 @@
 
 namespace npuscope::qaic {
 
-enum class Verdict : std::uint8_t { ok, warning, error };
+enum class QpcVerdict : std::uint8_t { ok, warning, error };
+std::string_view name_of(QpcVerdict verdict);
 
 struct QpcFinding {
-  Verdict verdict = Verdict::ok;
+  QpcVerdict verdict = QpcVerdict::ok;
   std::string container;  // "" for the outer one, else its path
   std::string check;      // container, segments, constants, descriptor, program, ops
   std::string message;

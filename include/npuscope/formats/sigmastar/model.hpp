@@ -21,6 +21,7 @@ namespace npuscope::sigmastar {
 
 // Operators that the hardware runs as one; the group's time is its first one's.
 enum class Fusion : std::uint8_t { alone, first, member };
+const char* name_of(Fusion fusion);
 
 struct ModelTensor {
   std::string name;

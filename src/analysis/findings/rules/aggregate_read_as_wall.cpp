@@ -3,7 +3,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace aggregate_read_as_wall {
 
 // No HTP clock above it has been seen; used where the profile does not tell its clock.
 constexpr double highest_clock_hz = 2.0e9;
@@ -80,7 +80,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace aggregate_read_as_wall
 
 const Rule aggregate_read_as_wall_rule{
     {"aggregate-read-as-wall", "cycles by microseconds above the clock: a sum over threads",
@@ -90,6 +90,6 @@ const Rule aggregate_read_as_wall_rule{
      "the tell-tale of Qualcomm HTP users: cycles by time above the core clock (1.0 to 2.0 GHz on "
      "HTP v73 to v79) is an aggregate",
      "A sum over threads that are idle most of the time stays below the clock."},
-    apply};
+    aggregate_read_as_wall::apply};
 
 }  // namespace npuscope::analysis

@@ -5,7 +5,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace all_zero {
 
 constexpr std::uint64_t least_spans = 8;
 
@@ -101,7 +101,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace all_zero
 
 const Rule all_zero_rule{{"all-zero", "a class of units whose numbers are all zero",
                           "Executions of a class of hardware that all took 0 ticks while others "
@@ -111,6 +111,6 @@ const Rule all_zero_rule{{"all-zero", "a class of units whose numbers are all ze
                           "users of another vendor's NPU lost a month to a DMA section of zeros; "
                           "counts are npuscope's own",
                           "Zeros among numbers that are not zero."},
-                         apply};
+                         all_zero::apply};
 
 }  // namespace npuscope::analysis

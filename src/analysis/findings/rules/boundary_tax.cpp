@@ -1,7 +1,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace boundary_tax {
 
 constexpr double least_share = 0.1;
 constexpr const char* glue[] = {"format conversion", "input and output slices",
@@ -36,7 +36,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace boundary_tax
 
 const Rule boundary_tax_rule{
     {"boundary-tax", "conversions of layout, slices and concatenations between ops",
@@ -48,6 +48,6 @@ const Rule boundary_tax_rule{
      "10 %: what users of Cloud AI 100 tools count as acceptable overhead",
      "Conversions inside other kernels. The sorts may overlap each other, so that their shares sum "
      "to a little more than the time in which any runs."},
-    apply};
+    boundary_tax::apply};
 
 }  // namespace npuscope::analysis

@@ -3,7 +3,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace cold_inference {
 
 constexpr double least_factor = 1.2;
 constexpr double least_share = 0.05;  // of the longest phase
@@ -104,7 +104,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace cold_inference
 
 const Rule cold_inference_rule{
     {"cold-inference", "the first inference, or the only one with ops, is cold",
@@ -117,6 +117,6 @@ const Rule cold_inference_rule{
      "5 % are npuscope's own",
      "A run whose warm-up was left out before recording looks warm, and one inference alone looks "
      "like any other."},
-    apply};
+    cold_inference::apply};
 
 }  // namespace npuscope::analysis

@@ -4,7 +4,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace dispatch_bound {
 
 constexpr double least_share = 0.05;
 constexpr std::uint64_t least_steps = 8;
@@ -63,7 +63,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace dispatch_bound
 
 const Rule dispatch_bound_rule{
     {"dispatch-bound-ops", "ops whose start costs more than their work",
@@ -76,6 +76,6 @@ const Rule dispatch_bound_rule{
      "npuscope's own",
      "Dispatch that the trace counts as part of a kernel. A wait that is not recorded may be "
      "something else than dispatch."},
-    apply};
+    dispatch_bound::apply};
 
 }  // namespace npuscope::analysis

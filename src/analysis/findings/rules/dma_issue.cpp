@@ -1,7 +1,7 @@
 #include "analysis/findings/rules/stated_use.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace dma_issue {
 
 constexpr double least_factor = 2, least_difference = 0.1;
 
@@ -43,7 +43,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace dma_issue
 
 const Rule dma_issue_rule{
     {"dma-issue-utilisation", "a low DMA issue utilisation beside long transfers",
@@ -53,6 +53,6 @@ const Rule dma_issue_rule{
      "transfers at least twice the issue, and 10 points of the wall more",
      "the vendor's notebook on Cloud AI 100 says to ignore it; the bounds are npuscope's own",
      "HTP traces, which record the issue only."},
-    apply};
+    dma_issue::apply};
 
 }  // namespace npuscope::analysis

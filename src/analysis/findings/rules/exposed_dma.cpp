@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace npuscope::analysis {
-namespace {
+namespace exposed_dma {
 
 constexpr double least_share = 0.1;
 
@@ -52,7 +52,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace exposed_dma
 
 const Rule exposed_dma_rule{
     {"exposed-dma", "transfers and waits for them that no work hides",
@@ -63,6 +63,6 @@ const Rule exposed_dma_rule{
      "10 %: what users of Cloud AI 100 tools count as acceptable overhead",
      "Waits that are recorded as semaphores, and transfers that nobody records. Part of the time "
      "may be unavoidable: the first input must arrive before anything can start."},
-    apply};
+    exposed_dma::apply};
 
 }  // namespace npuscope::analysis

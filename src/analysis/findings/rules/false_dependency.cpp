@@ -3,7 +3,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace false_dependency {
 
 constexpr double least_share = 0.01;
 constexpr std::size_t most_named = 5;
@@ -53,7 +53,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace false_dependency
 
 const Rule false_dependency_rule{
     {"false-dependency", "a shared constant or scratch orders branches that are independent",
@@ -64,6 +64,6 @@ const Rule false_dependency_rule{
      "are npuscope's own",
      "Kernels of the vendor's own are taken to only read their constants. Waits for reused memory "
      "are in npuscope graph, not here."},
-    apply};
+    false_dependency::apply};
 
 }  // namespace npuscope::analysis

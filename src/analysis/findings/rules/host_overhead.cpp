@@ -3,7 +3,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace host_overhead {
 
 constexpr double least_share = 0.1;
 
@@ -148,7 +148,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace host_overhead
 
 const Rule host_overhead_rule{
     {"host-overhead", "host time around the device's",
@@ -163,6 +163,6 @@ const Rule host_overhead_rule{
      "Inferences that queue for one another (such samples are left out, where they say so). "
      "Detailed "
      "profiling itself lengthens the host's part."},
-    apply};
+    host_overhead::apply};
 
 }  // namespace npuscope::analysis

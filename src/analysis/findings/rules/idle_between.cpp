@@ -6,7 +6,7 @@
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace idle_between {
 
 constexpr double least_share = 0.1;
 
@@ -65,7 +65,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace idle_between
 
 const Rule idle_between_rule{
     {"idle-between-inferences", "a device that waits for its next inference",
@@ -76,6 +76,6 @@ const Rule idle_between_rule{
      "vendor's notebook says to look at the host where they differ widely",
      "Inferences that were not recorded: only those with numbers that follow one another count. A "
      "test that sends one request at a time on purpose."},
-    apply};
+    idle_between::apply};
 
 }  // namespace npuscope::analysis

@@ -3,7 +3,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace imbalance {
 
 constexpr double least_excess = 0.15;
 constexpr double least_gain = 0.01;
@@ -53,7 +53,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace imbalance
 
 const Rule imbalance_rule{
     {"imbalance", "cores or devices with unequal work",
@@ -63,6 +63,6 @@ const Rule imbalance_rule{
      "15 %: the bound that users of Cloud AI 100 apply to core imbalance",
      "Parts that finish early and wait look alike in wall time: that is why work is compared. "
      "Unequal work off the critical path costs nothing."},
-    apply};
+    imbalance::apply};
 
 }  // namespace npuscope::analysis

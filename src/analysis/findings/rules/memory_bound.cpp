@@ -4,7 +4,7 @@
 #include "profile/names.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace memory_bound {
 
 constexpr double low_compute = 0.5;
 constexpr Engine compute_engines[] = {Engine::hmx, Engine::hvx, Engine::compute};
@@ -23,7 +23,7 @@ RuleOutcome of_timeline(FindingContext& context) {
   const auto ddr = share_of_ddr_peak(context);
   if (compute == 0) return DoesNotApply{};
   if (!context.knows_bandwidth()) return Missing{context.why_no_bandwidth()};
-  const bool ddr_busy = context.memory().placement.verdict == Verdict::memory;
+  const bool ddr_busy = context.memory().placement.verdict == RooflineVerdict::memory;
   const bool dma_busy = dma >= bound_share && compute < low_compute;
   if (!ddr_busy && !dma_busy) return DoesNotApply{};
   Finding finding;
@@ -51,7 +51,7 @@ RuleOutcome of_timeline(FindingContext& context) {
   const auto intensity = context.memory().placement.intensity;
   if (intensity) {
     finding.evidence.push_back({"macs_per_ddr_byte", "MACs for each byte of DDR", *intensity,
-                                Quantity::number, MeasureKind::count, "memory: ROOFLINE"});
+                                EvidenceQuantity::number, MeasureKind::count, "memory: ROOFLINE"});
   }
   finding.gain =
       context.gain_of_wall(context.part(Part::movement_alone) + context.part(Part::waiting_for_dma),
@@ -95,7 +95,7 @@ RuleOutcome apply(FindingContext& context) {
   return context.has_timeline() ? of_timeline(context) : of_summary(context);
 }
 
-}  // namespace
+}  // namespace memory_bound
 
 const Rule memory_bound_rule{
     {"memory-bound", "low HMX and HVX beside busy DDR: bytes take the time",
@@ -110,6 +110,6 @@ const Rule memory_bound_rule{
      "Bandwidth that another process or device takes. The peak is that of the target, not of this "
      "board. On the HTP a lane shows the issue of a transfer, not its length, so without --target "
      "the rule cannot be tried there."},
-    apply};
+    memory_bound::apply};
 
 }  // namespace npuscope::analysis

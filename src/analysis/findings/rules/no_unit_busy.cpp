@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace npuscope::analysis {
-namespace {
+namespace no_unit_busy {
 
 constexpr double busy = 0.5;
 
@@ -51,7 +51,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace no_unit_busy
 
 const Rule no_unit_busy_rule{
     {"no-unit-busy", "neither compute nor memory is busy: latency decides",
@@ -63,6 +63,6 @@ const Rule no_unit_busy_rule{
      "50 %: users' rule for compute bound on Cloud AI 100 (HMX above 50 %), applied to every unit",
      "What the units wait for: npuscope path tells. Of one cold, instrumented inference the shares "
      "are structure, not utilisation."},
-    apply};
+    no_unit_busy::apply};
 
 }  // namespace npuscope::analysis

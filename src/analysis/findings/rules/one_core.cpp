@@ -3,7 +3,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace one_core {
 
 constexpr double least_share = 0.01;
 constexpr std::size_t most_named = 5;
@@ -67,7 +67,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace one_core
 
 const Rule one_core_rule{
     {"one-core-op", "ops that one core runs while others could",
@@ -77,6 +77,6 @@ const Rule one_core_rule{
      "the vendor's notebook on Cloud AI 100: an op on one core with a high count; shares are "
      "npuscope's own",
      "Whether the op can be split at all. Active times of ops that overlap are added."},
-    apply};
+    one_core::apply};
 
 }  // namespace npuscope::analysis

@@ -3,7 +3,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace one_thread {
 
 constexpr double least_share = 0.05;
 
@@ -67,7 +67,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace one_thread
 
 const Rule one_thread_rule{
     {"one-thread-op", "vector kernels that are not sliced over the HVX threads",
@@ -78,6 +78,6 @@ const Rule one_thread_rule{
      "npuscope's own",
      "Whether the kernel can be sliced. A kind whose executions are on different threads, one at a "
      "time, is not seen."},
-    apply};
+    one_thread::apply};
 
 }  // namespace npuscope::analysis

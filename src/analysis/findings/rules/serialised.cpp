@@ -3,7 +3,7 @@
 #include <algorithm>
 
 namespace npuscope::analysis {
-namespace {
+namespace serialised {
 
 constexpr double least_active = 0.1;  // of the wall, each
 constexpr double most_overlap = 0.2;  // of the smaller
@@ -41,7 +41,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace serialised
 
 const Rule serialised_rule{
     {"serialised-hvx-hmx", "HVX and HMX both busy, hardly ever at once",
@@ -55,6 +55,6 @@ const Rule serialised_rule{
      "npuscope's own; the case is of a QNN custom op whose stages overlapped by 0 %",
      "Whether dependencies allow any overlap within one inference. On several cores HVX of one "
      "beside HMX of another counts as overlap."},
-    apply};
+    serialised::apply};
 
 }  // namespace npuscope::analysis

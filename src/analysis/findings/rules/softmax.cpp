@@ -1,7 +1,7 @@
 #include "analysis/findings/rules/kernel_share.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace softmax {
 
 RuleOutcome apply(FindingContext& context) {
   return kernel_share(
@@ -13,7 +13,7 @@ RuleOutcome apply(FindingContext& context) {
                           "mask before it rather than in ops of their own."});
 }
 
-}  // namespace
+}  // namespace softmax
 
 const Rule softmax_rule{
     {"softmax", "softmax above a tenth",
@@ -23,6 +23,6 @@ const Rule softmax_rule{
      "10 % of the wall, or of the work of all ops where there is no timeline",
      "10 %: the same bound as for transposes; npuscope's own",
      "Softmax inside a fused attention kernel."},
-    apply};
+    softmax::apply};
 
 }  // namespace npuscope::analysis

@@ -1,7 +1,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace spill {
 
 constexpr double least_share_of_wall = 0.01;
 constexpr double least_share_of_reads = 0.25;
@@ -74,7 +74,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace spill
 
 const Rule spill_rule{
     {"spill", "tensors written to DDR for want of VTCM, and read back",
@@ -88,6 +88,6 @@ const Rule spill_rule{
      "25 %: AWS Neuron Explorer's advice on spill reload; 1 %: npuscope's own",
      "Spills that other kernels do themselves. DDR bandwidth that spills take from other transfers "
      "is not in the gain."},
-    apply};
+    spill::apply};
 
 }  // namespace npuscope::analysis

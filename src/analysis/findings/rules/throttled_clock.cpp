@@ -5,7 +5,7 @@
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace throttled_clock {
 
 constexpr double least_loss = 0.05;
 constexpr std::size_t least_inferences = 6;  // two in each third
@@ -119,7 +119,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace throttled_clock
 
 const Rule throttled_clock_rule{
     {"throttled-clock", "an effective clock below nominal, or falling over the inferences",
@@ -133,6 +133,6 @@ const Rule throttled_clock_rule{
      "targets/*.toml",
      "A nominal clock that this board was never meant to have. The governor of Cloud AI 100 lowers "
      "the clock under load of the HMX: there the loss is the price of the power limit."},
-    apply};
+    throttled_clock::apply};
 
 }  // namespace npuscope::analysis

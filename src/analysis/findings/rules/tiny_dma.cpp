@@ -1,7 +1,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace tiny_dma {
 
 constexpr double least_share_of_transfers = 0.25;
 constexpr std::uint64_t least_transfers = 64;
@@ -68,7 +68,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace tiny_dma
 
 const Rule tiny_dma_rule{
     {"tiny-dma", "many transfers below 4 KiB",
@@ -78,6 +78,6 @@ const Rule tiny_dma_rule{
      "64 transfers below 4 KiB or more, 25 % of all transfers, 5 % of their work",
      "4 KiB: AWS Neuron Explorer's aim for DMA sizes; counts and shares are npuscope's own",
      "Transfers without bytes. On the HTP a transfer's time is that of its issue."},
-    apply};
+    tiny_dma::apply};
 
 }  // namespace npuscope::analysis

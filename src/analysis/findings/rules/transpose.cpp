@@ -1,7 +1,7 @@
 #include "analysis/findings/rules/kernel_share.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace transpose {
 
 RuleOutcome apply(FindingContext& context) {
   return kernel_share(
@@ -13,7 +13,7 @@ RuleOutcome apply(FindingContext& context) {
                           "each other together so that the compiler drops them."});
 }
 
-}  // namespace
+}  // namespace transpose
 
 const Rule transpose_rule{
     {"transpose", "transposes above a tenth",
@@ -23,6 +23,6 @@ const Rule transpose_rule{
      "10 % of the wall, or of the work of all ops where there is no timeline",
      "10 %: AWS Neuron Explorer's advice (transpose work above 10 %)",
      "Transposes that a DMA engine does while it copies, and those inside other kernels."},
-    apply};
+    transpose::apply};
 
 }  // namespace npuscope::analysis

@@ -1,7 +1,7 @@
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace uncounted_waits {
 
 constexpr double least_difference = 0.05;
 
@@ -65,7 +65,7 @@ RuleOutcome apply(FindingContext& context) {
   return finding;
 }
 
-}  // namespace
+}  // namespace uncounted_waits
 
 const Rule uncounted_waits_rule{
     {"uncounted-waits", "waits that a stated utilisation counts as busy",
@@ -75,6 +75,6 @@ const Rule uncounted_waits_rule{
      "QHAS counts dma_wait events in cycles_used of a lane, found on real files; the bound is "
      "npuscope's own",
      "Waits that are not recorded, such as a kernel that polls."},
-    apply};
+    uncounted_waits::apply};
 
 }  // namespace npuscope::analysis

@@ -3,7 +3,7 @@
 #include "analysis/findings/rules/stated_use.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace vector_bound {
 
 constexpr double busy = 0.5;
 constexpr std::size_t kernels_named = 3;
@@ -92,7 +92,7 @@ RuleOutcome apply(FindingContext& context) {
   return context.has_timeline() ? of_timeline(context) : of_summary(context);
 }
 
-}  // namespace
+}  // namespace vector_bound
 
 const Rule vector_bound_rule{
     {"vector-bound", "vector units busier than the matrix units",
@@ -106,6 +106,6 @@ const Rule vector_bound_rule{
      "by HVX; 50 %: users' rule for compute bound on Cloud AI 100",
      "Graphs without matrix work, where the vector units decide anyway. Utilisation that counts "
      "waits as busy (uncounted-waits)."},
-    apply};
+    vector_bound::apply};
 
 }  // namespace npuscope::analysis

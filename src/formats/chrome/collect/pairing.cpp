@@ -5,12 +5,10 @@
 #include <tuple>
 
 #include "formats/chrome/collect/argument_merger.hpp"
+#include "formats/chrome/limits.hpp"
 
 namespace npuscope::chrome {
 namespace {
-
-// Deeper is not searched for a name: a hostile file would make that quadratic.
-constexpr std::size_t deepest_search = 4096;
 
 // Takes the begin that this end belongs to off the stack.
 std::uint32_t take_begin(std::vector<std::uint32_t>& open, std::span<const Boundary> boundaries,

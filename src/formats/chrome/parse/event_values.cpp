@@ -8,13 +8,12 @@
 #include <utility>
 
 #include "formats/chrome/text/separators.hpp"
+#include "npuscope/base/text.hpp"
 
 namespace npuscope::chrome {
 namespace {
 
 using simdjson::ondemand::value;
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 std::string_view without_trailing_space(std::string_view token) {
   while (!token.empty() && is_json_space(token.back())) token.remove_suffix(1);

@@ -11,7 +11,7 @@
 namespace npuscope::chrome {
 namespace {
 
-constexpr std::size_t first_slots = 4096;
+constexpr std::size_t first_string_slots = 4096;
 
 std::uint64_t word(const char* bytes) {
   std::uint64_t word = 0;
@@ -37,10 +37,10 @@ std::uint32_t hash_of(std::string_view raw, RawStrings::Kind kind) {
 
 }  // namespace
 
-RawStrings::RawStrings() : slots_(first_slots) { clear(); }
+RawStrings::RawStrings() : slots_(first_string_slots) { clear(); }
 
 void RawStrings::clear() {
-  if (slots_.size() > 64 * first_slots) slots_.resize(first_slots);
+  if (slots_.size() > 64 * first_string_slots) slots_.resize(first_string_slots);
   std::fill(slots_.begin(), slots_.end(), 0);
   entries_.clear();
   made_.clear();

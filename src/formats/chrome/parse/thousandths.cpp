@@ -4,14 +4,14 @@
 #include <charconv>
 #include <limits>
 
+#include "npuscope/base/text.hpp"
+
 namespace npuscope::chrome {
 namespace {
 
 constexpr int fraction_digits = 3;
 // Times of 292 years in nanoseconds fit; beyond, sums of start and duration would not.
 constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max() / 2;
-
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 // digits * 10^power, collected digit by digit; digits beyond what fits only count.
 struct Decimal {

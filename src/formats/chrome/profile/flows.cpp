@@ -5,14 +5,13 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "formats/chrome/limits.hpp"
 #include "formats/chrome/pair_table.hpp"
 
 namespace npuscope::chrome {
 namespace {
 
 constexpr std::uint32_t no_slice = std::numeric_limits<std::uint32_t>::max();
-// Deeper is not searched for an open slice: a hostile file would make that quadratic.
-constexpr std::size_t deepest_search = 4096;
 
 bool is_flow(char phase) { return phase == 's' || phase == 't' || phase == 'f'; }
 

@@ -1,12 +1,12 @@
 #include "formats/chrome/text/json_checker.hpp"
 
 #include "formats/chrome/limits.hpp"
+#include "npuscope/base/text.hpp"
 
 namespace npuscope::chrome {
 namespace {
 
 bool is_space(char byte) { return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t'; }
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 bool is_hexadecimal(char byte) {
   return is_digit(byte) || (byte >= 'a' && byte <= 'f') || (byte >= 'A' && byte <= 'F');
 }

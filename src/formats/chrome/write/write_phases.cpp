@@ -26,7 +26,7 @@ PhaseWriter::PhaseWriter(const Profile& profile, Layout& layout, EventOutput& ou
     if (phases[a].start != phases[b].start) return phases[a].start < phases[b].start;
     return phases[a].duration > phases[b].duration;
   });
-  Lanes lanes;
+  LanePlacer lanes;
   for (const std::uint32_t i : order_) {
     lane_.push_back(lanes.place({phases[i].start, end_of(phases[i])}));
   }

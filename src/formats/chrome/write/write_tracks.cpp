@@ -157,7 +157,7 @@ void Arrangement::add_unknown_unit() {
 // Spans of a unit that overlap without nesting go to further tracks of the same process.
 void Arrangement::add_lanes(UnitId unit, std::uint32_t first_track) {
   const Spans& spans = profile_.spans;
-  Lanes lanes;
+  LanePlacer lanes;
   std::vector<std::uint32_t> track_of_lane{first_track};
   for (const std::uint32_t row : by_unit_.of(unit)) {
     if (spans.kind[row] == SpanKind::async || spans.kind[row] == SpanKind::instant) continue;
@@ -219,7 +219,7 @@ Layout Arrangement::make() {
 
 }  // namespace
 
-std::uint32_t Lanes::place(Interval slice) {
+std::uint32_t LanePlacer::place(Interval slice) {
   for (std::uint32_t lane = 0; lane < open_ends_.size(); ++lane) {
     auto& ends = open_ends_[lane];
     while (!ends.empty() && ends.back() <= slice.begin) ends.pop_back();

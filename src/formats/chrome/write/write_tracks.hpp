@@ -22,7 +22,7 @@ struct Track {
 };
 
 // The lanes of the slices of one track: slices that nest share one.
-class Lanes {
+class LanePlacer {
  public:
   // The lane of the next slice; they come by start, the longer first.
   std::uint32_t place(Interval slice);

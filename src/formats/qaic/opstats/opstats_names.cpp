@@ -2,17 +2,12 @@
 
 #include <charconv>
 
+#include "npuscope/base/numbers.hpp"
+
 namespace npuscope::qaic {
 namespace {
 
 constexpr std::string_view core_mark = "_Core_";
-
-std::optional<std::uint32_t> number_of(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // The part up to the next '_', which is taken too.
 std::string_view take_part(std::string_view& text) {
@@ -23,14 +18,14 @@ std::string_view take_part(std::string_view& text) {
 }
 
 bool is_group(std::string_view part) {
-  return !part.empty() && part != "DMA" && part != "Barrier" && !number_of(part);
+  return !part.empty() && part != "DMA" && part != "Barrier" && !parse_number<std::uint32_t>(part);
 }
 
 // "<before> <word> <number>" at the end of a process name.
 std::optional<std::uint32_t> take_suffix(std::string_view& name, std::string_view word) {
   const auto at = name.rfind(word);
   if (at == name.npos) return std::nullopt;
-  const auto number = number_of(name.substr(at + word.size()));
+  const auto number = parse_number<std::uint32_t>(name.substr(at + word.size()));
   if (number) name = name.substr(0, at);
   return number;
 }
@@ -40,14 +35,15 @@ std::optional<std::uint32_t> take_inference(std::string_view& name, std::string_
   if (name.ends_with(')')) {
     const auto open = name.rfind(" (");
     if (open != name.npos) {
-      const auto number = number_of(name.substr(open + 2, name.size() - open - 3));
+      const auto number =
+          parse_number<std::uint32_t>(name.substr(open + 2, name.size() - open - 3));
       if (number) name = name.substr(0, open);
       return number;
     }
   }
   const auto dash = name.rfind('-');
   if (dash == name.npos) return std::nullopt;
-  const auto number = number_of(name.substr(dash + 1));
+  const auto number = parse_number<std::uint32_t>(name.substr(dash + 1));
   if (!number) return std::nullopt;
   const std::string_view before = name.substr(0, dash);
   if (before.ends_with("-Inf")) {
@@ -73,19 +69,19 @@ std::optional<TrackName> parse_track_name(std::string_view name) {
   TrackName track;
   track.label = name.substr(0, mark);
   std::string_view rest = name.substr(mark + core_mark.size());
-  const auto core = number_of(take_part(rest));
+  const auto core = parse_number<std::uint32_t>(take_part(rest));
   if (!core) return std::nullopt;
   track.core = *core;
   if (rest.empty()) return track;
   track.kind = TrackName::Kind::engine;
   track.group = take_part(rest);
   if (!is_group(track.group)) return std::nullopt;
-  if (rest.starts_with('T')) track.thread = number_of(take_part(rest).substr(1));
+  if (rest.starts_with('T')) track.thread = parse_number<std::uint32_t>(take_part(rest).substr(1));
   if (rest.empty()) return track;
   const std::string_view part = take_part(rest);
   if (part == "Barrier" && rest.empty()) {
     track.kind = TrackName::Kind::barrier;
-  } else if (part == "DMA" && (rest.empty() || number_of(rest))) {
+  } else if (part == "DMA" && (rest.empty() || parse_number<std::uint32_t>(rest))) {
     track.kind = TrackName::Kind::dma;
   } else {
     return std::nullopt;
@@ -105,7 +101,7 @@ ProcessName parse_process_name(std::string_view name) {
     process.label = track->label;
     process.core = track->core;
   } else if (name.starts_with("Process ")) {
-    process.core = number_of(name.substr(8));
+    process.core = parse_number<std::uint32_t>(name.substr(8));
   }
   return process;
 }

@@ -39,8 +39,6 @@ bool is_for(const OpstatsNetwork& candidate, std::string_view name) {
   return candidate.label == name || candidate.network.name() == name;
 }
 
-std::uint32_t device_of(const Profile& profile) { return profile.units.front().device; }
-
 }  // namespace
 
 Result<OpstatsNetworks> load_networks(ByteSpan bytes, const std::string& file, bool dependencies) {
@@ -102,7 +100,7 @@ Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const StatsBufferFile& f
     }
     // Devices that run the same program are told apart by the slice's number.
     const auto slice = slice_number(candidate->label);
-    const bool right_device = !slice || *slice == device_of(*profile);
+    const bool right_device = !slice || *slice == profile->units.front().device;
     if (used == nullptr || exact || right_device) {
       first = std::move(profile);
       used = candidate;

@@ -1,5 +1,7 @@
 #include "npuscope/formats/qaic/opstats_profile.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -7,6 +9,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/opstats_arguments.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/opstats_ops.hpp"
@@ -18,9 +21,7 @@ namespace {
 
 using Role = ArgumentRole;
 
-constexpr std::int64_t most_ticks = std::int64_t{1} << 56;  // 119 years
 constexpr double ticks_per_microsecond = 19.2;
-constexpr double kilobyte = 1024;
 
 // What a slice's name says, found once for each name.
 struct KnownName {
@@ -182,7 +183,7 @@ void OpstatsReader::read_origin() {
   std::int64_t ticks = 0;
   const auto [end, error] =
       std::from_chars(other.data() + digits, other.data() + other.size(), ticks);
-  if (error == std::errc{} && std::abs(ticks) < most_ticks) origin_ = ticks;
+  if (error == std::errc{} && std::abs(ticks) < std::int64_t(max_ticks)) origin_ = ticks;
 }
 
 void OpstatsReader::read_slices() {
@@ -242,7 +243,8 @@ void OpstatsReader::read_slice(std::size_t row, const OpstatsTrack& track) {
   const OpId op = op_of(row, track, plan, name, kind);
   spans.op[row] = op;
   const auto cycles = numbers_.pcycles;
-  if (cycles && *cycles >= 0 && *cycles < most_ticks) spans.processor_cycles[row] = *cycles;
+  if (cycles && *cycles >= 0 && *cycles < std::int64_t(max_ticks))
+    spans.processor_cycles[row] = *cycles;
   keep_arguments(row, plan, name, op);
   place_in_time(row, plan, kind);
   const auto inference = integer(row, plan, Role::inference);
@@ -312,10 +314,10 @@ void OpstatsReader::place_in_time(std::size_t row, const ArgumentPlan& plan, Spa
   std::int64_t ticks = drawn;
   std::int64_t begin = ticks_of(start);
   auto recorded = numbers_.ucycles;
-  if (recorded && (*recorded < 0 || *recorded > most_ticks)) recorded.reset();
+  if (recorded && (*recorded < 0 || *recorded > std::int64_t(max_ticks))) recorded.reset();
   if (kind == SpanKind::sync && spans.duration[row] == 0) {
     const auto wait = values().number(row, plan.place[std::size_t(Role::wait_microseconds)]);
-    const bool usable = wait && *wait >= 0 && *wait * ticks_per_microsecond < double(most_ticks);
+    const bool usable = wait && *wait >= 0 && *wait * ticks_per_microsecond < double(max_ticks);
     if (recorded || usable)
       ticks = recorded ? *recorded : std::llrint(*wait * ticks_per_microsecond);
   } else if (recorded && std::abs(*recorded - drawn) <= 1) {
@@ -364,7 +366,7 @@ bool OpstatsReader::is_told(std::size_t row, std::uint32_t place, const Argument
     case Role::pcycles: return profile_.spans.processor_cycles[row] >= 0;
     case Role::ucycles: {
       const auto recorded = numbers_.ucycles;
-      if (!recorded || *recorded < 0 || *recorded > most_ticks) return false;
+      if (!recorded || *recorded < 0 || *recorded > std::int64_t(max_ticks)) return false;
       const bool is_wait = name.kind == SpanKind::sync && profile_.spans.duration[row] == 0;
       const bool drawn = std::abs(*recorded - ticks_of(profile_.spans.duration[row])) <= 1;
       if (!is_npuscope_ && !is_wait) durations_.add(drawn);
@@ -389,9 +391,9 @@ bool OpstatsReader::is_ratio_of_row(std::size_t row, std::uint32_t place,
   if (role == Role::frequency && pcycles && ucycles && *ucycles > 0) {
     expected = double(*pcycles) / double(*ucycles) * ticks_per_microsecond;
   } else if (role == Role::pcycles_per_kilobyte && pcycles && size && *size > 0) {
-    expected = double(*pcycles) / (double(*size) / kilobyte);
+    expected = double(*pcycles) / (double(*size) / double(bytes_per_kilobyte));
   } else if (role == Role::ucycles_per_kilobyte && ucycles && size && *size > 0) {
-    expected = double(*ucycles) / (double(*size) / kilobyte);
+    expected = double(*ucycles) / (double(*size) / double(bytes_per_kilobyte));
   }
   if (!told || expected < 0) return false;
   const bool holds = std::abs(*told - expected) <= 1e-6 + expected * 1e-6;

@@ -5,13 +5,12 @@
 #include <map>
 #include <unordered_map>
 
+#include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/kernel_names.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {
-
-constexpr double kilobyte = 1024;
 
 // What one op took over all threads that ran it.
 struct OpTotal {
@@ -218,7 +217,7 @@ void Summariser::add_rows() {
     const Op& op = profile_.ops[i];
     if (!total.executed) continue;
     rows[{OpstatsRow::Type::op, op.core, total.group, op.kind, op.memory, op.types}].add_op(
-        total, double(op.output.value) / kilobyte);
+        total, double(op.output.value) / double(bytes_per_kilobyte));
     if (total.synced) {
       rows[{OpstatsRow::Type::sync, op.core, total.group, {}, {}, {}}].add_wait(total.sync);
     }

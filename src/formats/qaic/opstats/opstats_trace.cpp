@@ -1,5 +1,7 @@
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>

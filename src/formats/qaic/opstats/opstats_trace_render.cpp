@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "formats/qaic/limits.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
@@ -249,7 +250,7 @@ void TraceRenderer::op_args(std::string& out, const TraceEvent& event, const Op&
 }
 
 void TraceRenderer::rates(std::string& out, const TraceEvent& event, const Op& op) const {
-  const double kilobytes = double(op.output.value) / 1024;
+  const double kilobytes = double(op.output.value) / double(bytes_per_kilobyte);
   const double megahertz_per_ratio = 1e3 / layout_.tick_nanoseconds();
   if (event.pcycles >= 0) {
     integer_arg(out, "opPCycle", event.pcycles);

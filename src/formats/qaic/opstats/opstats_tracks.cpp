@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "formats/qaic/opstats/opstats_names.hpp"
+#include "npuscope/base/numbers.hpp"
 #include "npuscope/formats/qaic/opstats_files.hpp"
 
 namespace npuscope::qaic {
@@ -15,7 +16,7 @@ namespace {
 using Kind = OpstatsTrack::Kind;
 
 // Where a track lies, as far as names tell.
-struct Place {
+struct TrackPlace {
   Kind kind = Kind::host;
   std::uint32_t device = 0;
   std::string label;
@@ -26,15 +27,8 @@ struct Place {
 };
 
 using CoreKey = std::tuple<std::uint32_t, std::string, std::uint32_t, std::uint32_t>;
-CoreKey core_key(const Place& place) {
+CoreKey core_key(const TrackPlace& place) {
   return {place.device, place.label, place.replica, place.core};
-}
-
-std::optional<std::uint32_t> number_of(std::string_view text) {
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 class UnitBuilder {
@@ -63,7 +57,7 @@ class UnitBuilder {
     return UnitId(profile_.units.size() - 1);
   }
 
-  Place place_of(const chrome::Thread& thread) const;
+  TrackPlace place_of(const chrome::Thread& thread) const;
   void name_groups_by_waits();
   void tell_replicas_apart();
   void add_device_units();
@@ -73,13 +67,13 @@ class UnitBuilder {
   const std::vector<chrome::Thread>& threads_;
   const chrome::Slices& slices_;
   Profile& profile_;
-  std::vector<Place> places_;
+  std::vector<TrackPlace> places_;
   OpstatsTracks tracks_;
   std::map<std::pair<std::uint32_t, std::string>, UnitId> devices_;
 };
 
-Place UnitBuilder::place_of(const chrome::Thread& thread) const {
-  Place place;
+TrackPlace UnitBuilder::place_of(const chrome::Thread& thread) const {
+  TrackPlace place;
   const ProcessName process = parse_process_name(text(thread.process_name));
   if (const auto track = parse_track_name(text(thread.thread_name))) {
     constexpr Kind kinds[] = {Kind::core, Kind::engine, Kind::dma, Kind::barrier};
@@ -90,7 +84,7 @@ Place UnitBuilder::place_of(const chrome::Thread& thread) const {
     place.lane = track->thread.value_or(first_thread_of_group(place.group));
   } else if (process.core) {
     // Threads that are only numbered; an event without a thread is the core's.
-    const auto number = number_of(text(thread.thread_id));
+    const auto number = parse_number<std::uint32_t>(text(thread.thread_id));
     place.kind = number ? Kind::engine : Kind::core;
     place.label = std::string(process.label);
     place.core = *process.core;
@@ -170,7 +164,7 @@ void UnitBuilder::add_device_units() {
 
 void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& members) {
   const chrome::Thread& first = threads_[members.front()];
-  const Place& place = places_[members.front()];
+  const TrackPlace& place = places_[members.front()];
   const UnitId device = devices_.at({place.device, place.label});
   std::string name = place.label.empty() ? fmt::format("Core_{}", place.core)
                                          : fmt::format("{}_Core_{}", place.label, place.core);
@@ -187,7 +181,7 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
   std::map<std::string, std::uint32_t> groups;
   std::map<std::pair<std::string, std::uint32_t>, UnitId> engines, transfers;
   for (const std::size_t i : sorted) {
-    const Place& at = places_[i];
+    const TrackPlace& at = places_[i];
     OpstatsTrack& track = tracks_.of_thread[i];
     track = {at.kind, core, device, core, 0, false};
     const auto [group, is_new] = groups.try_emplace(at.group, std::uint32_t(tracks_.groups.size()));

@@ -2,18 +2,19 @@
 
 #include <fmt/format.h>
 
+#include "formats/qaic/limits.hpp"
+
 namespace npuscope::qaic {
 namespace {
 
 // Far beyond any device (16 cores of 6 threads), so that a wild descriptor cannot ask for memory.
-constexpr std::uint32_t most_cores = 1024;
 constexpr std::uint32_t most_threads = 64;
 // Far beyond any memory, and as much as a program may move (program_check.cpp).
 constexpr std::uint64_t most_output_bytes = std::uint64_t{1} << 48;
 
 std::string contradiction_in_threads(const NetworkDescriptor& network) {
   if (network.num_cores == 0) return "the network has no cores";
-  if (network.num_cores > most_cores || network.num_threads == 0 ||
+  if (network.num_cores > max_cores || network.num_threads == 0 ||
       network.num_threads > most_threads) {
     return fmt::format("{} cores of {} threads cannot be", network.num_cores, network.num_threads);
   }

@@ -27,9 +27,9 @@ struct TooMany {
 
 // protozero reports broken bytes by exceptions; none leaves this file. A known field of another
 // wire type is skipped like an unknown one.
-class Reader {
+class DescriptorReader {
  public:
-  explicit Reader(data_view bytes) : begin_(bytes.data()), at_(bytes.data()) {}
+  explicit DescriptorReader(data_view bytes) : begin_(bytes.data()), at_(bytes.data()) {}
 
   // Where the field begins that is being read.
   std::size_t offset() const { return std::size_t(at_ - begin_); }
@@ -290,7 +290,7 @@ class Reader {
 
 Result<NetworkDescriptor> read_network_descriptor(ByteSpan bytes, std::string_view name) {
   const data_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  Reader reader(view);
+  DescriptorReader reader(view);
   try {
     NetworkDescriptor descriptor = reader.read_network(view);
     if (descriptor.major_version == 0 && descriptor.num_cores == 0) {

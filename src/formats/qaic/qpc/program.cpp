@@ -8,8 +8,8 @@
 namespace npuscope::qaic {
 namespace {
 
-constexpr std::string_view magic = "NPUPROGM";
-constexpr SectionVersion version{1, 0};
+constexpr std::string_view program_magic = "NPUPROGM";
+constexpr SectionVersion program_version{1, 0};
 
 // The fingerprint covers the sections in the order of these numbers.
 enum ProgramSection : std::uint32_t {
@@ -170,7 +170,7 @@ std::uint64_t fingerprint(const Program& program) {
 }
 
 std::vector<std::byte> write_program(const Program& program) {
-  SectionWriter writer(magic, version);
+  SectionWriter writer(program_magic, program_version);
   writer.reserve(program.tasks.size() * sizeof(Task) + program.waits.size() * sizeof(Wait) +
                  program.dependencies.size() * sizeof(Dependency));
   for_each_section(program,
@@ -179,7 +179,7 @@ std::vector<std::byte> write_program(const Program& program) {
 }
 
 Result<Program> read_program(ByteSpan bytes, std::string name) {
-  const auto sections = SectionReader::open(bytes, magic, version.major, name);
+  const auto sections = SectionReader::open(bytes, program_magic, program_version.major, name);
   if (!sections) return tl::unexpected(sections.error());
   Program program;
   Status read = read_identity(*sections, name, program);

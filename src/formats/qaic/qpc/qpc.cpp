@@ -17,9 +17,9 @@ struct Part {
   std::string what;
 };
 
-class Reader {
+class ContainerReader {
  public:
-  Reader(ByteSpan bytes, std::string_view name) : bytes_(bytes), name_(name) {}
+  ContainerReader(ByteSpan bytes, std::string_view name) : bytes_(bytes), name_(name) {}
 
   Result<Qpc> read() {
     Status done = read_header();
@@ -171,6 +171,8 @@ const QpcSegment* Qpc::find(std::string_view name) const {
   return found == segments.end() ? nullptr : &*found;
 }
 
-Result<Qpc> read_qpc(ByteSpan bytes, std::string_view name) { return Reader(bytes, name).read(); }
+Result<Qpc> read_qpc(ByteSpan bytes, std::string_view name) {
+  return ContainerReader(bytes, name).read();
+}
 
 }  // namespace npuscope::qaic

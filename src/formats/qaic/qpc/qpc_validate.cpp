@@ -12,6 +12,16 @@
 #include "npuscope/formats/qaic/schematic.hpp"
 
 namespace npuscope::qaic {
+
+std::string_view name_of(QpcVerdict verdict) {
+  switch (verdict) {
+    case QpcVerdict::ok: return "ok";
+    case QpcVerdict::warning: return "warning";
+    case QpcVerdict::error: return "error";
+  }
+  return "error";
+}
+
 namespace {
 
 constexpr std::uint32_t known_descriptor_version = 9;
@@ -61,21 +71,22 @@ class ContainerValidator {
 
  private:
   template <class... Args>
-  void add(Verdict verdict, std::string check, fmt::format_string<Args...> text, Args&&... args) {
+  void add(QpcVerdict verdict, std::string check, fmt::format_string<Args...> text,
+           Args&&... args) {
     out_.findings.push_back({verdict, container_.path, std::move(check),
                              fmt::format(text, std::forward<Args>(args)...)});
   }
   template <class... Args>
   void ok(std::string check, fmt::format_string<Args...> text, Args&&... args) {
-    add(Verdict::ok, std::move(check), text, std::forward<Args>(args)...);
+    add(QpcVerdict::ok, std::move(check), text, std::forward<Args>(args)...);
   }
   template <class... Args>
   void warning(std::string check, fmt::format_string<Args...> text, Args&&... args) {
-    add(Verdict::warning, std::move(check), text, std::forward<Args>(args)...);
+    add(QpcVerdict::warning, std::move(check), text, std::forward<Args>(args)...);
   }
   template <class... Args>
   void error(std::string check, fmt::format_string<Args...> text, Args&&... args) {
-    add(Verdict::error, std::move(check), text, std::forward<Args>(args)...);
+    add(QpcVerdict::error, std::move(check), text, std::forward<Args>(args)...);
   }
 
   const QpcSegment* find(std::string_view segment) const { return container_.qpc.find(segment); }
@@ -274,8 +285,9 @@ class ContainerValidator {
 }  // namespace
 
 bool QpcValidation::valid() const {
-  return std::none_of(findings.begin(), findings.end(),
-                      [](const QpcFinding& finding) { return finding.verdict == Verdict::error; });
+  return std::none_of(findings.begin(), findings.end(), [](const QpcFinding& finding) {
+    return finding.verdict == QpcVerdict::error;
+  });
 }
 
 QpcValidation validate_qpc(ByteSpan bytes, std::string_view name) {
@@ -286,7 +298,8 @@ QpcValidation validate_qpc(ByteSpan bytes, std::string_view name) {
     ContainerValidator(container, name, validation).run();
   }
   for (const BrokenQpc& broken : walked.broken) {
-    validation.findings.push_back({Verdict::error, broken.path, "container", broken.error.message});
+    validation.findings.push_back(
+        {QpcVerdict::error, broken.path, "container", broken.error.message});
   }
   return validation;
 }

@@ -3,14 +3,14 @@
 namespace npuscope::qaic {
 namespace {
 
-struct Place {
+struct Container {
   ByteSpan bytes;
   std::vector<std::string> names;
   std::string path;
   std::uint64_t file_offset = 0;
 };
 
-void walk(const Place& place, std::string_view name, QpcWalk& out) {
+void walk(const Container& place, std::string_view name, QpcWalk& out) {
   const std::string full_name = segment_path(name, place.path);
   if (place.names.size() > max_qpc_depth) {
     const std::string message =
@@ -24,17 +24,17 @@ void walk(const Place& place, std::string_view name, QpcWalk& out) {
     out.broken.push_back({place.path, std::move(qpc.error())});
     return;
   }
-  std::vector<Place> nested;
+  std::vector<Container> nested;
   for (const QpcSegment& segment : qpc->segments) {
     if (!segment.is_qpc()) continue;
-    Place& inner = nested.emplace_back(place);
+    Container& inner = nested.emplace_back(place);
     inner.bytes = segment.bytes;
     inner.names.push_back(segment.name);
     inner.path = segment_path(place.path, segment.name);
     inner.file_offset += segment.file_offset;
   }
   out.containers.push_back({place.names, place.path, place.file_offset, std::move(*qpc)});
-  for (const Place& inner : nested) walk(inner, name, out);
+  for (const Container& inner : nested) walk(inner, name, out);
 }
 
 }  // namespace

@@ -8,8 +8,8 @@
 namespace npuscope::qaic {
 namespace {
 
-constexpr std::string_view magic = "NPUSCHEM";
-constexpr SectionVersion version{1, 0};
+constexpr std::string_view schematic_magic = "NPUSCHEM";
+constexpr SectionVersion schematic_version{1, 0};
 
 enum SchematicSection : std::uint32_t {
   section_fingerprint = 1,  // 1 u64
@@ -127,7 +127,7 @@ std::vector<std::byte> write_schematic(const Schematic& schematic) {
     texts += text;
     ends.push_back(std::uint32_t(texts.size()));
   }
-  SectionWriter writer(magic, version);
+  SectionWriter writer(schematic_magic, schematic_version);
   const auto add = [&](SchematicSection kind, const auto& records) {
     using Record = typename std::decay_t<decltype(records)>::value_type;
     writer.add(kind, 0, std::span<const Record>(records));
@@ -147,7 +147,7 @@ std::vector<std::byte> write_schematic(const Schematic& schematic) {
 }
 
 Result<Schematic> read_schematic(ByteSpan bytes, std::string name) {
-  const auto sections = SectionReader::open(bytes, magic, version.major, name);
+  const auto sections = SectionReader::open(bytes, schematic_magic, schematic_version.major, name);
   if (!sections) return tl::unexpected(sections.error());
   Schematic schematic;
   std::vector<std::uint64_t> fingerprint;

@@ -64,7 +64,7 @@ void StatsDecoding::set_clock() {
     khz = 19200;
   }
   profile_.clocks[index_of(profile_.base_clock)].rate = Hertz{khz * 1e3};
-  last_tick_ = std::min(most_ticks, most_seconds * 1000 * khz);
+  last_tick_ = std::min(max_ticks, most_seconds * 1000 * khz);
   for (Unit& unit : profile_.units) unit.device = identity_.device;
 }
 
@@ -105,7 +105,7 @@ void StatsDecoding::note_unknown_sections() {
 bool StatsDecoding::is_absurd(const StatsThread& thread) const {
   return thread.begin_ticks > thread.end_ticks || thread.end_ticks > last_tick_ ||
          thread.activation_ticks > last_tick_ || thread.begin_cycles > thread.end_cycles ||
-         thread.end_cycles > most_ticks || thread.activation_cycles > most_ticks;
+         thread.end_cycles > max_ticks || thread.activation_cycles > max_ticks;
 }
 
 void StatsDecoding::read_threads() {

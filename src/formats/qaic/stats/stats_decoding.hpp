@@ -80,7 +80,7 @@ class StatsDecoding {
   Profile& profile_;
   StatsIdentity identity_;
   std::optional<std::int64_t> begin_;          // of the inference, where a thread is usable
-  std::uint64_t last_tick_ = most_ticks;       // that can be meant, at the timer's rate
+  std::uint64_t last_tick_ = max_ticks;        // that can be meant, at the timer's rate
   std::vector<StatsThread> threads_;           // empty when unusable
   std::vector<TickRange> ranges_;              // by core * threads + thread
   std::vector<const SectionEntry*> op_entry_;  // by the same, null when missing

@@ -33,7 +33,7 @@ void StatsDecoding::add_inferences() {
                  Origin::counter, thread.pmu[counter]);
     }
   }
-  std::int64_t begin = std::int64_t(most_ticks);
+  std::int64_t begin = std::int64_t(max_ticks);
   std::int64_t end = -1;
   for (std::uint32_t core = 0; core < network_.cores(); ++core) add_core_inference(core);
   for (const StatsThread& thread : threads_) {

@@ -1,19 +1,15 @@
 // What a statistics buffer is decoded against: units, ops and edges of one network.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "formats/qaic/opstats/kernel_names.hpp"
+#include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/qpc/network_descriptor_check.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {
-
-Engine engine_of(std::string_view group) {
-  if (group == name_of(ThreadGroup::hvx)) return Engine::hvx;
-  if (group == name_of(ThreadGroup::hmx)) return Engine::hmx;
-  if (group == name_of(ThreadGroup::dma_issue)) return Engine::dma_issue;
-  return Engine::other;
-}
 
 std::string operands_of(const OpNameKind& op) {
   return op.operands.empty() ? op.operand : fmt::format("{}", fmt::join(op.operands, "\n"));
@@ -66,7 +62,7 @@ void StatsNetwork::add_units() {
     for (std::uint32_t thread = 0; thread < threads_per_core(); ++thread) {
       const std::string& group = group_names_[thread_groups_[thread]];
       profile_.units.push_back(
-          {0, core, engine_of(group), thread, strings.intern(group), core_unit(core)});
+          {0, core, engine_of_group(group), thread, strings.intern(group), core_unit(core)});
     }
   }
 }

@@ -33,7 +33,7 @@ RecordFault fault_of(const StatsOp& record, std::size_t index, const OpSection& 
                      std::int64_t previous_end) {
   if ((record.position_and_flags & StatsOp::written) == 0) return RecordFault::unwritten;
   if (record.position() != index || index >= section.listed) return RecordFault::position;
-  if (record.start_ticks > most_ticks || end_of(record) > section.range.end) {
+  if (record.start_ticks > max_ticks || end_of(record) > section.range.end) {
     return RecordFault::past_end;
   }
   if (begin_of(record) < previous_end) return RecordFault::out_of_order;

@@ -8,21 +8,21 @@
 #include <array>
 #include <cstdint>
 
+#include "formats/qaic/limits.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/formats/qaic/stats_buffer.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::qaic {
 
-// Ticks and cycles past this come from damage; below it no sum overflows. Times are bound further
-// by the timer's rate (most_seconds), so that they fit 64 bits in nanoseconds.
-inline constexpr std::uint64_t most_ticks = std::uint64_t{1} << 56;
+// Times are bound further than max_ticks by the timer's rate, so that they fit 64 bits in
+// nanoseconds.
 inline constexpr std::uint64_t most_seconds = 2'000'000'000;  // 63 years
 
 // What the records of a thread must stay within.
 struct TickRange {
   std::int64_t begin = 0;
-  std::int64_t end = std::int64_t(most_ticks);
+  std::int64_t end = std::int64_t(max_ticks);
 };
 
 // The op records of one thread, and where they go.

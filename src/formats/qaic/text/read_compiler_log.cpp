@@ -3,6 +3,7 @@
 #include <array>
 #include <map>
 
+#include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
 #include "formats/qaic/text/text_scanner.hpp"
@@ -10,9 +11,6 @@
 
 namespace npuscope::qaic {
 namespace {
-
-constexpr std::uint64_t kilobyte = 1024;
-constexpr std::uint32_t most_cores = 1024;  // far beyond any device
 
 // "VTCMMaxSize: 8323072 B": what precedes the number and what the number is.
 struct Figure {
@@ -34,7 +32,7 @@ constexpr Figure sizes[] = {
     {"ELF sections size", "elf sections bytes"},
     {"MulticastStaticVASizeMax", "multicast address space bytes"},
 };
-constexpr Figure counts[] = {
+constexpr Figure amounts[] = {
     {"Original MAC estimate", "macs of the model"},
     {"AIC HMX MAC estimate", "macs on HMX"},
     {"AIC non-HMX MAC estimate", "macs beside HMX"},
@@ -150,9 +148,9 @@ std::optional<std::uint64_t> bytes_of(std::string_view text) {
   const std::string_view unit = scanner.rest();
   std::uint64_t scale = 0;
   if (unit == "B" || unit == "(bytes)") scale = 1;
-  if (unit == "KB") scale = kilobyte;
-  if (unit == "MB") scale = kilobyte * kilobyte;
-  if (unit == "GB") scale = kilobyte * kilobyte * kilobyte;
+  if (unit == "KB") scale = bytes_per_kilobyte;
+  if (unit == "MB") scale = bytes_per_kilobyte * bytes_per_kilobyte;
+  if (unit == "GB") scale = bytes_per_kilobyte * bytes_per_kilobyte * bytes_per_kilobyte;
   if (scale == 0 || value > UINT64_MAX / scale) return std::nullopt;
   return value * scale;
 }
@@ -169,7 +167,7 @@ bool CompilerLog::take_size(std::string_view line) {
 }
 
 bool CompilerLog::take_count(std::string_view line) {
-  for (const Figure& figure : counts) {
+  for (const Figure& figure : amounts) {
     std::uint64_t value = 0;
     TextScanner scanner(line);
     if (!scanner.text(figure.label).text(":").ok()) continue;
@@ -188,7 +186,7 @@ bool CompilerLog::take_count(std::string_view line) {
 bool CompilerLog::take_vtcm(std::string_view line) {
   std::uint64_t core = 0;
   TextScanner scanner(line);
-  if (!scanner.text("VTCM").count(core).text("Size:").ok() || core >= most_cores) return false;
+  if (!scanner.text("VTCM").count(core).text("Size:").ok() || core >= max_cores) return false;
   const auto bytes = bytes_of(scanner.rest());
   const auto unit = unit_of(fmt::format("c{:02}", core));
   if (!bytes || !unit) return false;
@@ -216,10 +214,9 @@ std::optional<UnitId> CompilerLog::unit_of(std::string_view name) {
   UnitId unit = device_;
   if (name == "host") {
     unit = rows_.unit("host", Engine::host, UnitId::none);
-  } else if (TextScanner(name).text("c").count(number).done() && number < most_cores) {
+  } else if (TextScanner(name).text("c").count(number).done() && number < max_cores) {
     unit = rows_.unit(fmt::format("core {}", number), Engine::core, device_, std::uint32_t(number));
-  } else if (TextScanner(name).text("port").count(number).done() &&
-             units_.size() < 2 * most_cores) {
+  } else if (TextScanner(name).text("port").count(number).done() && units_.size() < 2 * max_cores) {
     unit = rows_.unit(fmt::format("port {}", number), Engine::other, *unit_of("host"));
   } else if (name != "total") {
     return std::nullopt;
@@ -235,7 +232,7 @@ bool CompilerLog::add_traffic(TextScanner& scanner, const std::string& what) {
   if (!unit || !scanner.blanks().count(value).text(" KB").ok()) return false;
   const auto add = [&](const std::string& name, std::uint64_t kilobytes) {
     rows_.of_unit(*unit, name, MeasureKind::count, Origin::estimated, profile_.base_clock,
-                  double(kilobytes) * kilobyte);
+                  double(kilobytes) * double(bytes_per_kilobyte));
     kilobytes_[name][latest_.unit] = kilobytes;
   };
   add(what, value);
@@ -301,7 +298,7 @@ bool CompilerLog::take_purpose(std::string_view line) {
   const auto add = [&](std::string_view direction, std::uint64_t kilobytes) {
     rows_.of_unit(*unit_of("total"), fmt::format("ddr {} bytes for {}", direction, purpose),
                   MeasureKind::count, Origin::estimated, profile_.base_clock,
-                  double(kilobytes) * kilobyte);
+                  double(kilobytes) * double(bytes_per_kilobyte));
   };
   add("read", read);
   add("write", written);

@@ -10,7 +10,7 @@
 namespace npuscope::qaic {
 namespace {
 
-constexpr double most_microseconds = 1e12;  // eleven days
+constexpr double max_row_microseconds = 1e12;  // eleven days
 constexpr std::size_t most_noted_lines = 100;
 
 using Field = double LatencySample::*;
@@ -57,7 +57,7 @@ std::vector<std::string_view> cells_of(std::string_view line) {
 }
 
 bool take(std::string_view cell, double& value) {
-  return TextScanner(cell).real(value).done() && std::abs(value) < most_microseconds;
+  return TextScanner(cell).real(value).done() && std::abs(value) < max_row_microseconds;
 }
 
 bool take_cell(std::string_view column, std::string_view cell, LatencySample& sample) {

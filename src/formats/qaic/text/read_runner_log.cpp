@@ -42,7 +42,7 @@ struct MetricName {
   std::optional<std::uint32_t> function;
 };
 
-std::optional<std::uint32_t> take_number(std::string_view& name, std::string_view mark) {
+std::optional<std::uint32_t> take_index(std::string_view& name, std::string_view mark) {
   const auto at = name.rfind(mark);
   std::uint64_t number = 0;
   if (at == name.npos || !TextScanner(name.substr(at + mark.size())).count(number).done() ||
@@ -55,8 +55,8 @@ std::optional<std::uint32_t> take_number(std::string_view& name, std::string_vie
 
 MetricName split_name(std::string_view text) {
   MetricName name{text, std::nullopt, std::nullopt};
-  name.function = take_number(name.base, "_Func_");
-  name.device = take_number(name.base, "_Dev_");
+  name.function = take_index(name.base, "_Func_");
+  name.device = take_index(name.base, "_Dev_");
   return name;
 }
 

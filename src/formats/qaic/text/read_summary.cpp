@@ -3,6 +3,7 @@
 #include <limits>
 #include <map>
 
+#include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
 #include "npuscope/formats/qaic/read_text.hpp"
@@ -15,13 +16,6 @@ namespace {
 constexpr std::uint64_t most = std::uint64_t{1} << 61;
 
 std::int64_t bounded(std::uint64_t value) { return std::int64_t(std::min(value, most)); }
-
-Engine engine_of(std::string_view group) {
-  if (group == "HVX") return Engine::hvx;
-  if (group == "HMX") return Engine::hmx;
-  if (group == "DMAIssue") return Engine::dma_issue;
-  return Engine::other;
-}
 
 class SummaryProfile {
  public:
@@ -86,7 +80,7 @@ UnitId SummaryProfile::thread_unit(std::uint32_t lane, std::string_view group) {
   const auto [found, is_new] = threads_.try_emplace(lane, UnitId::none);
   if (is_new) {
     const std::uint32_t core = profile_.units[index_of(core_)].core;
-    found->second = rows_.unit(group, engine_of(group), core_, core, lane);
+    found->second = rows_.unit(group, engine_of_group(group), core_, core, lane);
     groups_.try_emplace(std::string(group), found->second);
   }
   return found->second;
@@ -96,7 +90,7 @@ UnitId SummaryProfile::group_unit(std::string_view group) {
   const auto found = groups_.find(group);
   if (found != groups_.end()) return found->second;
   const std::uint32_t core = profile_.units[index_of(core_)].core;
-  return groups_.emplace(std::string(group), rows_.unit(group, engine_of(group), core_, core))
+  return groups_.emplace(std::string(group), rows_.unit(group, engine_of_group(group), core_, core))
       .first->second;
 }
 

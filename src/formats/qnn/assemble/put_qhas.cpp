@@ -5,11 +5,10 @@
 #include <cmath>
 
 #include "formats/qnn/assemble/assembly.hpp"
+#include "formats/qnn/read/ids.hpp"
 
 namespace npuscope::qnn {
 namespace {
-
-constexpr std::int64_t most_cores = 64;
 
 class QhasPutter {
  public:
@@ -31,7 +30,7 @@ class QhasPutter {
   std::string_view text(StringId id) const { return qhas_.strings[id]; }
   StringId copy(StringId id) { return assembly_.intern(text(id)); }
   static std::uint32_t core_number(std::int64_t core) {
-    return std::uint32_t(std::clamp<std::int64_t>(core, 0, most_cores - 1));
+    return std::uint32_t(std::clamp<std::int64_t>(core, 0, std::int64_t(max_cores) - 1));
   }
 
   // --- totals

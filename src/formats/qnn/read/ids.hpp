@@ -8,6 +8,9 @@
 
 namespace npuscope::qnn {
 
+// Cores of an HTP in names and keys; far beyond any device.
+inline constexpr std::uint32_t max_cores = 64;
+
 std::optional<std::uint64_t> parse_id(std::string_view text);
 
 }  // namespace npuscope::qnn

@@ -17,8 +17,6 @@
 namespace npuscope::qnn {
 namespace {
 
-constexpr std::uint32_t most_cores = 64;
-
 std::optional<std::uint32_t> number_between(std::string_view text, std::string_view before,
                                             std::string_view after) {
   const std::size_t at = text.find(before);
@@ -26,7 +24,7 @@ std::optional<std::uint32_t> number_between(std::string_view text, std::string_v
   text.remove_prefix(at + before.size());
   std::uint32_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number >= most_cores) return std::nullopt;
+  if (error != std::errc{} || number >= max_cores) return std::nullopt;
   text.remove_prefix(std::size_t(end - text.data()));
   return text.starts_with(after) ? std::optional(number) : std::nullopt;
 }

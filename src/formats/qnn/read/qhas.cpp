@@ -15,12 +15,11 @@ using Value = ondemand::value;
 
 // The core at the end of "dominant_path_htp_1".
 std::optional<std::uint32_t> core_after(std::string_view key, std::string_view prefix) {
-  constexpr std::uint32_t most_cores = 64;
   if (!key.starts_with(prefix)) return std::nullopt;
   key.remove_prefix(prefix.size());
   std::uint32_t core = 0;
   const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), core);
-  if (error != std::errc{} || end != key.data() + key.size() || core >= most_cores) {
+  if (error != std::errc{} || end != key.data() + key.size() || core >= max_cores) {
     return std::nullopt;
   }
   return core;

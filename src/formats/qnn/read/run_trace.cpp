@@ -8,12 +8,11 @@
 #include <optional>
 
 #include "formats/qnn/read/header.hpp"
+#include "formats/qnn/read/ids.hpp"
 #include "formats/qnn/read/trace_arguments.hpp"
 
 namespace npuscope::qnn {
 namespace {
-
-constexpr std::uint32_t most_cores = 64;
 
 // 1 of "Core 1 Execs"; 0 of anything else.
 std::uint32_t core_of(std::string_view thread_name) {
@@ -23,7 +22,7 @@ std::uint32_t core_of(std::string_view thread_name) {
     thread_name.remove_prefix(prefix.size());
     std::from_chars(thread_name.data(), thread_name.data() + thread_name.size(), core);
   }
-  return core < most_cores ? core : 0;
+  return core < max_cores ? core : 0;
 }
 
 // The inference of a phase is that of the execute that holds it; without one (a trace that begins

@@ -9,7 +9,7 @@ namespace npuscope::qnn::optrace {
 
 namespace {
 
-constexpr std::string_view header =
+constexpr std::string_view graph_header =
     "{\n \"header\": {\n      \"header_version\": {\n          \"major\": 1,\n"
     "         \"minor\": 0,\n          \"patch\": 0\n      },\n       \"version\": {\n"
     "           \"major\": 1,\n           \"minor\": 0,\n           \"patch\": 0\n       },\n"
@@ -29,7 +29,7 @@ class GraphPrinter {
 
   void print() {
     const auto order = ops_by_id(set_);
-    out_.text(header);
+    out_.text(graph_header);
     std::size_t number = 0;
     for (const std::uint32_t op : order) {
       if (set_.ops[op].has_output) print_tensor(set_.ops[op], number++);

@@ -18,7 +18,7 @@ constexpr std::int64_t not_executed_duration = 5;
 constexpr std::string_view wait_description =
     "Waits for a previously started DMA to complete before proceeding";
 
-constexpr std::string_view header =
+constexpr std::string_view trace_header =
     "{\n  \"header\": {\n    \"header_version\": {\n      \"major\": 1,\n      \"minor\": 0,\n"
     "      \"patch\": 0\n    },\n    \"version\": {\n      \"major\": 1,\n      \"minor\": 1,\n"
     "      \"patch\": 0\n    },\n    \"artifact_type\": \"OP_TRACE\"\n  },\n"
@@ -48,7 +48,7 @@ class TracePrinter {
   }
 
   void print() {
-    out_.text(header);
+    out_.text(trace_header);
     print_lanes();
     print_tensors_and_data_flows();
     print_sequencer_flows();

@@ -12,9 +12,6 @@
 namespace npuscope::torq {
 namespace {
 
-constexpr LineLimits limits{.longest_line = std::size_t{1} << 20,
-                            .most_bytes = std::uint64_t{64} << 30};
-
 // "25.5" microseconds as 25500; none for anything else.
 std::optional<std::int64_t> nanoseconds_in(std::string_view text) {
   text = trimmed(text);
@@ -82,7 +79,7 @@ class TableReader {
       : source_(source), take_(take), notes_(source.name()) {}
 
   Status run(std::vector<Note>& notes) {
-    LineReader lines(source_, notes_, limits);
+    LineReader lines(source_, notes_, table_limits);
     std::string_view line;
     bool has_header = false;
     while (lines.next(line)) {

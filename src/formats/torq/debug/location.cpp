@@ -11,9 +11,7 @@ namespace {
 constexpr std::uint32_t deepest = 256;
 constexpr std::size_t most_parts = 4096;
 
-bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
+bool is_name(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
 }  // namespace
 
@@ -77,7 +75,7 @@ class LocationParser {
 
   Result<LocationId> parse_alias(std::uint32_t depth) {
     std::size_t length = 1;
-    while (length < rest_.size() && is_word(rest_[length])) ++length;
+    while (length < rest_.size() && is_name(rest_[length])) ++length;
     const std::string_view alias = rest_.substr(0, length);
     rest_.remove_prefix(length);
     return locations_.resolve(alias, depth + 1);
@@ -151,7 +149,7 @@ class LocationParser {
   bool take_word(std::string_view word) {
     skip_blanks();
     if (!rest_.starts_with(word)) return false;
-    if (rest_.size() > word.size() && is_word(rest_[word.size()])) return false;
+    if (rest_.size() > word.size() && is_name(rest_[word.size()])) return false;
     rest_.remove_prefix(word.size());
     return true;
   }

@@ -4,13 +4,13 @@
 #include <charconv>
 
 #include "formats/torq/fields.hpp"
+#include "npuscope/base/text.hpp"
 
 namespace npuscope::torq {
 namespace {
 
 bool is_word(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '$' || c == '.' || c == '-';
+  return is_letter(c) || is_digit(c) || c == '_' || c == '$' || c == '.' || c == '-';
 }
 
 // Behind the string that begins at `at`.

@@ -20,7 +20,7 @@ const char* name_of(LogKind kind) {
   return names[std::size_t(kind)];
 }
 
-bool is_hal(std::string_view dispatch) { return dispatch.starts_with("__"); }
+bool is_internal(std::string_view dispatch) { return dispatch.starts_with("__"); }
 
 // "HAL_QUEUE_EXECUTE" of "__HAL_QUEUE_EXECUTE__".
 std::string_view without_underscores(std::string_view name) {
@@ -72,7 +72,7 @@ class Inferences {
   void count_calls(const RuntimeLog& log) {
     std::map<StringId, std::uint32_t> calls_of;
     for (const LogEvent& event : log.events) {
-      if (is_hal(log.strings[event.dispatch])) continue;
+      if (is_internal(log.strings[event.dispatch])) continue;
       if (event.action == no_action && log.strings[event.type] != "DISPATCH") continue;
       const auto [place, is_new] = of_invocation_.try_emplace(event.invocation, 0);
       if (is_new) place->second = calls_of[event.dispatch]++;

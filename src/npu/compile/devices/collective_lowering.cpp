@@ -9,12 +9,8 @@ namespace {
 
 constexpr std::uint64_t vtcm_line_bytes = 128;
 
-std::uint64_t largest(const std::vector<std::uint64_t>& values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
 // Of a whole number of cache lines where it is cut.
-std::uint64_t part(std::uint64_t all, std::uint64_t index, std::uint64_t parts) {
+std::uint64_t part_in_lines(std::uint64_t all, std::uint64_t index, std::uint64_t parts) {
   const std::uint64_t lines = divide_up(all, vtcm_line_bytes);
   const auto bound = [&](std::uint64_t i) {
     return std::min(all, lines * i / parts * vtcm_line_bytes);
@@ -160,7 +156,7 @@ void CollectiveLowering::lower_all_reduce(const Node& node) {
       all[core] = tile_of(result.core_bytes[core], tile, tiles);
       for (std::uint32_t device = 0; device < devices; ++device) {
         // Turned from core to core, so that what is left over does not always meet the same device.
-        parts[device][core] = part(all[core], (device + core) % devices, devices);
+        parts[device][core] = part_in_lines(all[core], (device + core) % devices, devices);
       }
       mine[core] = parts[options_.slice][core];
     }

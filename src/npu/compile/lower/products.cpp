@@ -11,11 +11,7 @@ namespace {
 constexpr std::uint64_t weight_chunk_bytes = 1 << 20;  // streamed at a time: long DDR bursts, yet
                                                        // several fit beside the activations
 
-std::uint64_t largest(const std::vector<std::uint64_t>& values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
-std::uint64_t part(std::uint64_t all, std::uint64_t index, std::uint64_t parts) {
+std::uint64_t even_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts) {
   return all * (index + 1) / parts - all * index / parts;
 }
 
@@ -42,14 +38,15 @@ BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
                       job.weight_bytes, cores_);
   }
   CoreBytes here(cores_);
-  for (std::uint32_t core = 0; core < cores_; ++core) here[core] = part(own[core], chunk, chunks);
+  for (std::uint32_t core = 0; core < cores_; ++core)
+    here[core] = even_part(own[core], chunk, chunks);
   const bool shared = !job.by_columns && cores_ > 1;
   if (!shared) {
     if (const BufferId kept = hoist(id, chunk, chunks, here); kept != BufferId::none) return kept;
   }
   const BufferId buffer = allocate(here, Lifetime::tile);
   for (std::uint32_t core = 0; core < cores_; ++core) {
-    const std::uint64_t bytes = shared ? part(here[core], core, cores_) : here[core];
+    const std::uint64_t bytes = shared ? even_part(here[core], core, cores_) : here[core];
     if (bytes == 0) continue;
     TaskSpec copy = dma_task("aiccopytovtcm", name, type_of(id), bytes);
     copy.core = core;
@@ -104,10 +101,10 @@ MatrixLowering::ProductTile MatrixLowering::product_tile(
       (job.by_columns ? columns : rows) =
           divide_up((job.by_columns ? all_columns : job.product.rows) * mine, extent);
     }
-    rows = part(rows, row_tile, row_tiles);
+    rows = even_part(rows, row_tile, row_tiles);
     std::uint64_t groups = 1;
     if (job.groups > 1) {
-      groups = part(divide_up(columns, job.product.columns), chunk, chunks);
+      groups = even_part(divide_up(columns, job.product.columns), chunk, chunks);
       columns = groups > 0 ? job.product.columns : 0;
     } else {
       columns = grain_part(columns, chunk, chunks, target_.hmx_alignment);

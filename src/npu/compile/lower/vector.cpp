@@ -20,10 +20,6 @@ bool keeps_layout(OpClass op_class) {
          op_class == OpClass::convolution || op_class == OpClass::reduction;
 }
 
-std::uint64_t largest(const std::vector<std::uint64_t>& values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
 // A Concat of more takes one after the other: were all in VTCM at once, each would look for its
 // place among all others.
 constexpr std::size_t most_parts_at_once = 64;

@@ -8,10 +8,6 @@
 namespace npuscope::npu {
 namespace {
 
-std::uint64_t largest(const std::vector<std::uint64_t>& values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
 // Tensors in VTCM at once, several times what real models need. Every allocation looks at all of
 // them, so this keeps the cost of models with very many live tensors linear.
 constexpr std::size_t most_resident = 512;

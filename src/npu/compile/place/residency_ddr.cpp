@@ -6,10 +6,6 @@
 namespace npuscope::npu {
 namespace {
 
-std::uint64_t largest(const std::vector<std::uint64_t>& values) {
-  return *std::max_element(values.begin(), values.end());
-}
-
 // Below this, every core fetches its own copy: a multicast would cost more than it saves.
 constexpr std::uint64_t own_copy_bytes = 64 * 1024;
 

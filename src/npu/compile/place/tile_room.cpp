@@ -10,21 +10,17 @@ namespace {
 // Rather than cut into smaller tiles, read again from DDR what could have stayed.
 constexpr std::uint64_t least_tile_bytes = 64 * 1024;
 
-std::uint64_t largest(const std::vector<std::uint64_t>& values) {
-  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-}
-
 // More tiles than this at once (a Concat of many parts) are given a VTCM without anything else that
 // may go. Then tiles follow one another, and the free space is in few pieces: before the first,
 // after the last, at the end where one did not fit, and around the weights.
 constexpr std::size_t few_tiles = 8;
-constexpr std::size_t most_pieces = 4;
+constexpr std::size_t most_free_pieces = 4;
 
 // Whether each finds a place wherever those before it lie in the gap: the n-th stands at most among
 // n pieces of free space, each too small for it only if smaller than it.
 bool fit_together(const std::vector<std::uint64_t>& sizes, std::uint64_t gap) {
   std::uint64_t before = 0;
-  const std::size_t limit = sizes.size() > few_tiles ? most_pieces : few_tiles;
+  const std::size_t limit = sizes.size() > few_tiles ? most_free_pieces : few_tiles;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::uint64_t size =
         round_up(std::max<std::uint64_t>(sizes[i], 1), VtcmAllocator::alignment);

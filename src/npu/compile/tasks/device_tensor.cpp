@@ -16,12 +16,8 @@ std::uint64_t elements_before(const Shape& shape, int axis) {
 
 }  // namespace
 
-std::uint64_t divide_up(std::uint64_t value, std::uint64_t divisor) {
-  return value / divisor + (value % divisor != 0 ? 1 : 0);
-}
-
-std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple) {
-  return divide_up(value, multiple) * multiple;
+std::uint64_t largest(const std::vector<std::uint64_t>& values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
 
 DataType device_type(DataType type, bool convert_to_fp16) {

@@ -5,12 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/base/arithmetic.hpp"
 #include "npuscope/npu/graph/graph.hpp"
 
 namespace npuscope::npu {
 
-std::uint64_t round_up(std::uint64_t value, std::uint64_t multiple);
-std::uint64_t divide_up(std::uint64_t value, std::uint64_t divisor);
+// 0 of none.
+std::uint64_t largest(const std::vector<std::uint64_t>& values);
 
 // Element type on the device: float16 for floats when converting.
 DataType device_type(DataType type, bool convert_to_fp16);

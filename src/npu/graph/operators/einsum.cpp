@@ -4,13 +4,12 @@
 
 #include "npu/graph/failure.hpp"
 #include "npu/graph/operation.hpp"
+#include "npuscope/base/text.hpp"
 
 namespace npuscope::npu {
 namespace {
 
 constexpr std::size_t ellipsis_limit = 10;  // its dimensions are named by the digits
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // "...ij" with an ellipsis of two dimensions is "01ij" (counted from the end: broadcasting).
 std::string write_out(std::string_view term, std::size_t ellipsis_rank, std::size_t widest) {

@@ -3,7 +3,7 @@
 #include "npu/graph/operators/attention.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_attention {
 
 Shape past_shape(const AttentionSizes& sizes, std::int64_t head_size) {
   return {sizes.batch, sizes.key_heads, sizes.keys, head_size};
@@ -58,8 +58,8 @@ constexpr Operator rows[] = {
     {"com.microsoft.RotaryEmbedding", elementwise, infer_same},
 };
 
-}  // namespace
+}  // namespace operators_attention
 
-std::span<const Operator> attention_operators() { return rows; }
+std::span<const Operator> attention_operators() { return operators_attention::rows; }
 
 }  // namespace npuscope::npu

@@ -3,7 +3,7 @@
 #include "npu/graph/operators/window.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_convolution {
 
 std::int64_t group_of(const Operation& op) {
   const std::int64_t group = op.attribute("group", 1);
@@ -78,8 +78,8 @@ constexpr Operator rows[] = {
     {"com.microsoft.FusedConv", convolution, infer_conv},
 };
 
-}  // namespace
+}  // namespace operators_convolution
 
-std::span<const Operator> convolution_operators() { return rows; }
+std::span<const Operator> convolution_operators() { return operators_convolution::rows; }
 
 }  // namespace npuscope::npu

@@ -3,7 +3,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_elementwise {
 
 // Before opset 7, broadcast=1 aligned the second input's dimensions with those of the first that
 // start at `axis` (at the end without it), and nothing else was stretched.
@@ -177,8 +177,8 @@ constexpr Operator rows[] = {
     {"com.microsoft.QuickGelu", elementwise, infer_same},
 };
 
-}  // namespace
+}  // namespace operators_elementwise
 
-std::span<const Operator> elementwise_operators() { return rows; }
+std::span<const Operator> elementwise_operators() { return operators_elementwise::rows; }
 
 }  // namespace npuscope::npu

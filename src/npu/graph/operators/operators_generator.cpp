@@ -6,7 +6,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_generator {
 
 Values values_of(const Tensor& tensor) {
   return {tensor.type, tensor.values.value_or(std::vector<std::int64_t>{}),
@@ -153,8 +153,8 @@ constexpr Operator rows[] = {
     {"Size", copy, infer_size},
 };
 
-}  // namespace
+}  // namespace operators_generator
 
-std::span<const Operator> generator_operators() { return rows; }
+std::span<const Operator> generator_operators() { return operators_generator::rows; }
 
 }  // namespace npuscope::npu

@@ -6,7 +6,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_indexing {
 
 void infer_gather(Operation& op) {
   const Shape& data = op.shape_of_rank_from(0, 1);
@@ -145,8 +145,8 @@ constexpr Operator rows[] = {
     {"com.microsoft.GatherND", gather, infer_gather_nd},
 };
 
-}  // namespace
+}  // namespace operators_indexing
 
-std::span<const Operator> indexing_operators() { return rows; }
+std::span<const Operator> indexing_operators() { return operators_indexing::rows; }
 
 }  // namespace npuscope::npu

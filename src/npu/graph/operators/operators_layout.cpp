@@ -6,7 +6,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_layout {
 
 // 0 keeps the input's dimension (unless allowzero), -1 is what remains.
 Shape resolve_reshape(const Operation& op, Shape wanted) {
@@ -156,8 +156,8 @@ constexpr Operator rows[] = {
     {"Unsqueeze", view, infer_unsqueeze, fold_view},
 };
 
-}  // namespace
+}  // namespace operators_layout
 
-std::span<const Operator> layout_operators() { return rows; }
+std::span<const Operator> layout_operators() { return operators_layout::rows; }
 
 }  // namespace npuscope::npu

@@ -3,7 +3,7 @@
 #include "npu/graph/operators/einsum.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_matmul {
 
 Shape swapped(Shape shape, bool swap) {
   if (swap && shape.size() >= 2) std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
@@ -107,8 +107,8 @@ constexpr Operator rows[] = {
     {"com.microsoft.TransposeMatMul", matmul, infer_fused_matmul},
 };
 
-}  // namespace
+}  // namespace operators_matmul
 
-std::span<const Operator> matmul_operators() { return rows; }
+std::span<const Operator> matmul_operators() { return operators_matmul::rows; }
 
 }  // namespace npuscope::npu

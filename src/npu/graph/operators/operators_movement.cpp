@@ -7,7 +7,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_movement {
 
 std::size_t concat_axis(const Operation& op) {
   if (op.opset() >= 4) return normal_axis(op.required_attribute("axis"), op.rank(0));
@@ -254,8 +254,8 @@ constexpr Operator rows[] = {
     {"Trilu", copy, infer_trilu},
 };
 
-}  // namespace
+}  // namespace operators_movement
 
-std::span<const Operator> movement_operators() { return rows; }
+std::span<const Operator> movement_operators() { return operators_movement::rows; }
 
 }  // namespace npuscope::npu

@@ -2,7 +2,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_normalization {
 
 void infer_softmax(Operation& op) {
   // The default axis was 1 before opset 13; a vector then still counts as [1, n].
@@ -70,8 +70,8 @@ constexpr Operator rows[] = {
     {"com.microsoft.SkipSimplifiedLayerNormalization", normalization, infer_skip_normalization},
 };
 
-}  // namespace
+}  // namespace operators_normalization
 
-std::span<const Operator> normalization_operators() { return rows; }
+std::span<const Operator> normalization_operators() { return operators_normalization::rows; }
 
 }  // namespace npuscope::npu

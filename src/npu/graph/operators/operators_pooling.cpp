@@ -5,7 +5,7 @@
 #include "npu/graph/operators/window.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_pooling {
 
 void infer_pool(Operation& op) {
   const Shape& x = op.shape_of_rank_from(0, 3);
@@ -78,8 +78,8 @@ constexpr Operator rows[] = {
     {"com.microsoft.QLinearGlobalAveragePool", OpClass::reduction, infer_qlinear_global_pool},
 };
 
-}  // namespace
+}  // namespace operators_pooling
 
-std::span<const Operator> pooling_operators() { return rows; }
+std::span<const Operator> pooling_operators() { return operators_pooling::rows; }
 
 }  // namespace npuscope::npu

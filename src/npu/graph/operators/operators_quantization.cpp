@@ -2,7 +2,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_quantization {
 
 // (x, scale, zero point): the zero point's type, else output_dtype, else uint8.
 void infer_quantize(Operation& op) {
@@ -60,8 +60,8 @@ constexpr Operator rows[] = {
     {"com.microsoft.QuantizeLinear", elementwise, infer_quantize},
 };
 
-}  // namespace
+}  // namespace operators_quantization
 
-std::span<const Operator> quantization_operators() { return rows; }
+std::span<const Operator> quantization_operators() { return operators_quantization::rows; }
 
 }  // namespace npuscope::npu

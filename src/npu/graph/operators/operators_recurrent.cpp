@@ -2,7 +2,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_recurrent {
 
 void infer_recurrent(Operation& op) {
   const Shape& x = op.shape_of_rank(0, 3);
@@ -25,8 +25,8 @@ constexpr Operator rows[] = {
     {"RNN", OpClass::matmul, infer_recurrent},
 };
 
-}  // namespace
+}  // namespace operators_recurrent
 
-std::span<const Operator> recurrent_operators() { return rows; }
+std::span<const Operator> recurrent_operators() { return operators_recurrent::rows; }
 
 }  // namespace npuscope::npu

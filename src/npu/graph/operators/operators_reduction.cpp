@@ -3,7 +3,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_reduction {
 
 // Axes came as an attribute until opset 17 (ReduceSum: 12). None: all, or nothing to do at all.
 std::vector<bool> reduced_axes(const Operation& op) {
@@ -61,8 +61,8 @@ constexpr Operator rows[] = {
     {"ReduceSumSquare", reduction, infer_reduce},
 };
 
-}  // namespace
+}  // namespace operators_reduction
 
-std::span<const Operator> reduction_operators() { return rows; }
+std::span<const Operator> reduction_operators() { return operators_reduction::rows; }
 
 }  // namespace npuscope::npu

@@ -5,7 +5,7 @@
 #include "npu/graph/operators.hpp"
 
 namespace npuscope::npu {
-namespace {
+namespace operators_resize {
 
 // floor(size * scale + rounding)
 std::int64_t scaled(std::int64_t size, double scale, double rounding = 0) {
@@ -139,8 +139,8 @@ constexpr Operator rows[] = {
     {"Upsample", copy, infer_upsample},
 };
 
-}  // namespace
+}  // namespace operators_resize
 
-std::span<const Operator> resize_operators() { return rows; }
+std::span<const Operator> resize_operators() { return operators_resize::rows; }
 
 }  // namespace npuscope::npu

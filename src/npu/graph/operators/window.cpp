@@ -5,7 +5,8 @@
 namespace npuscope::npu {
 namespace {
 
-constexpr std::int64_t largest = std::int64_t(1) << 31;  // no window is larger; products stay small
+constexpr std::int64_t largest_window = std::int64_t(1)
+                                        << 31;  // no window is larger; products stay small
 
 Shape read_list(const Operation& op, std::string_view name, std::size_t count,
                 std::int64_t otherwise, std::int64_t least) {
@@ -14,7 +15,7 @@ Shape read_list(const Operation& op, std::string_view name, std::size_t count,
   if (values.empty()) return Shape(count, otherwise);
   if (values.size() != count) fail("its {} has {} numbers, not {}", name, values.size(), count);
   for (const std::int64_t value : values) {
-    if (value < least || value >= largest) fail("its {} has the value {}", name, value);
+    if (value < least || value >= largest_window) fail("its {} has the value {}", name, value);
   }
   return values;
 }
@@ -34,13 +35,13 @@ Window read_window(const Operation& op, const Shape& spatial, Shape kernel) {
   if (kernel.size() != count)
     fail("its kernel {} does not fit an input of {} spatial dimensions", to_text(kernel), count);
   for (const std::int64_t size : kernel) {
-    if (size < 1 || size >= largest) fail("its kernel is {}", to_text(kernel));
+    if (size < 1 || size >= largest_window) fail("its kernel is {}", to_text(kernel));
   }
   Window window;
   window.kernel = std::move(kernel);
   window.strides = read_list(op, "strides", count, 1, 1);
   window.dilations = read_list(op, "dilations", count, 1, 1);
-  const Shape pads = read_list(op, "pads", 2 * count, 0, -largest);
+  const Shape pads = read_list(op, "pads", 2 * count, 0, -largest_window);
   window.pads_begin.assign(pads.begin(), pads.begin() + std::ptrdiff_t(count));
   window.pads_end.assign(pads.begin() + std::ptrdiff_t(count), pads.end());
   const std::string mode = op.node().string_attribute("auto_pad", "NOTSET");

@@ -326,7 +326,7 @@ void add_executes(const SimulationResult& result, OptraceSet& set) {
   }
 }
 
-std::uint64_t microseconds(Picoseconds time) {
+std::uint64_t whole_microseconds(Picoseconds time) {
   return std::uint64_t(std::max<std::int64_t>(time.value, 0)) / 1'000'000;
 }
 
@@ -338,8 +338,8 @@ LayerTimes layers_of(const SimulatedInference& inference, const Target& target) 
   times.qnn_accelerator_us = std::uint64_t(double(ticks) * 1e6 / target.timer_hz);
   times.accelerator_us = std::uint64_t(double(inference.device_ticks) * 1e6 / target.timer_hz);
   const Picoseconds call = inference.completed - inference.submitted;
-  times.rpc_us = microseconds(call);
-  times.qnn_us = microseconds(call + Picoseconds{std::llround(target.host_submit_s * 1e12)});
+  times.rpc_us = whole_microseconds(call);
+  times.qnn_us = whole_microseconds(call + Picoseconds{std::llround(target.host_submit_s * 1e12)});
   return times;
 }
 

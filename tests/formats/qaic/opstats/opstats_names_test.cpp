@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::opstats_names_test {
 namespace {
 
 using Kind = TrackName::Kind;
@@ -84,4 +84,4 @@ TEST(ParseSliceName, TellsWaitsAndWholeInferences) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::opstats_names_test

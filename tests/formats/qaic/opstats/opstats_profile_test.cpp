@@ -15,16 +15,16 @@
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::opstats_profile_test {
 namespace {
 
 using test::checks_of;
 using test::notes_of;
+using test_support::make_random_case;
+using test_support::RandomCase;
+using test_support::RandomOptions;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using testing::make_random_case;
-using testing::RandomCase;
-using testing::RandomOptions;
 
 chrome::Events events_of(const std::string& json, bool quoted_numbers = false) {
   const auto source = open_byte_source(json, "trace.json");
@@ -508,4 +508,4 @@ TEST(OpstatsProfile, SurvivesAnyArguments) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::opstats_profile_test

@@ -10,12 +10,12 @@
 #include "formats/qaic/stats/random_buffer.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::opstats_summary_test {
 namespace {
 
+using test_support::make_random_case;
+using test_support::RandomCase;
 using ::testing::HasSubstr;
-using testing::make_random_case;
-using testing::RandomCase;
 
 std::string real_summary() {
   std::ifstream in(NPUSCOPE_TEST_DATA "/qaic/bert-base-cased_b8_2core.opstats.summary.txt");
@@ -287,4 +287,4 @@ TEST(OpstatsSummary, AnyPrefixAndAnyDamagedByteOfTheRealFileIsSurvived) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::opstats_summary_test

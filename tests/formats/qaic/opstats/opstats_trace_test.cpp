@@ -12,16 +12,16 @@
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::opstats_trace_test {
 namespace {
 
 using test::CheckedTrace;
 using test::TraceChecker;
+using test_support::make_random_case;
+using test_support::RandomCase;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using testing::make_random_case;
-using testing::RandomCase;
 
 class OpstatsTrace : public ::testing::Test {
  protected:
@@ -535,4 +535,4 @@ TEST_F(OpstatsTrace, BrokenHostTracesAreRefused) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::opstats_trace_test

@@ -6,7 +6,7 @@
 
 #include "formats/qaic/damage.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::network_descriptor_test {
 namespace {
 
 using testing::ElementsAre;
@@ -265,4 +265,4 @@ TEST(NetworkDescriptor, AsJsonHasAKeyALine) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::network_descriptor_test

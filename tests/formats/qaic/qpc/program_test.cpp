@@ -9,7 +9,7 @@
 #include "formats/qaic/damage.hpp"
 #include "formats/qaic/qpc/sample_program.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::program_test {
 namespace {
 
 using test::random_program;
@@ -259,4 +259,4 @@ TEST(Program, DamagedAnywhereIsRefusedOrUnchanged) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::program_test

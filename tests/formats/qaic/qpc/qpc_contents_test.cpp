@@ -9,7 +9,7 @@
 #include "formats/qaic/damage.hpp"
 #include "formats/qaic/qpc/sample_qpc.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::qpc_contents_test {
 namespace {
 
 using test::multi_device_qpc;
@@ -188,4 +188,4 @@ TEST(QpcExtraction, OfDamagedFilesNeverLeavesItsFolder) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::qpc_contents_test

@@ -9,7 +9,7 @@
 #include "formats/qaic/qpc/qpc_layout.hpp"
 #include "formats/qaic/qpc/sample_qpc.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::qpc_test {
 namespace {
 
 using testing::HasSubstr;
@@ -268,4 +268,4 @@ TEST(QpcPrograms, DamagedAnywhereAreAnErrorOrStayInsideTheFile) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::qpc_test

@@ -8,7 +8,7 @@
 #include "formats/qaic/qpc/sample_qpc.hpp"
 #include "npuscope/formats/qaic/schematic.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::qpc_validation_test {
 namespace {
 
 using test::constants_descriptor;
@@ -31,7 +31,7 @@ QpcValidation validation_of(const Segments& segments) {
 std::vector<std::string> faults(const QpcValidation& validation) {
   std::vector<std::string> out;
   for (const QpcFinding& finding : validation.findings) {
-    if (finding.verdict != Verdict::ok) out.push_back(finding.check + ": " + finding.message);
+    if (finding.verdict != QpcVerdict::ok) out.push_back(finding.check + ": " + finding.message);
   }
   return out;
 }
@@ -212,4 +212,4 @@ TEST(QpcValidation, OfDamagedFilesAlwaysHasFindings) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::qpc_validation_test

@@ -4,7 +4,7 @@
 
 #include "formats/qaic/damage.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::schematic_test {
 namespace {
 
 // A constant that a product reads, whose result a view renames.
@@ -122,4 +122,4 @@ TEST(Schematic, DamagedBytesGiveAnErrorOrASoundSchematic) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::schematic_test

@@ -10,7 +10,7 @@
 #include "npuscope/formats/qaic/program.hpp"
 #include "npuscope/formats/qaic/stats_buffer.hpp"
 
-namespace npuscope::qaic::testing {
+namespace npuscope::qaic::test_support {
 
 struct RandomOptions {
   std::uint64_t seed = 1;
@@ -205,4 +205,4 @@ inline RandomCase make_random_case(const RandomOptions& options) {
   return RandomNetwork(options).make();
 }
 
-}  // namespace npuscope::qaic::testing
+}  // namespace npuscope::qaic::test_support

@@ -4,10 +4,10 @@
 
 #include "formats/qaic/stats/random_buffer.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::stats_buffer_test {
 namespace {
 
-using testing::make_random_case;
+using test_support::make_random_case;
 
 struct Levels : ::testing::TestWithParam<std::uint32_t> {};
 
@@ -69,4 +69,4 @@ TEST(StatsBuffer, SameBufferSameBytes) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::stats_buffer_test

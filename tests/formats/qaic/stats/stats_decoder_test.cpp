@@ -8,13 +8,13 @@
 
 #include "formats/qaic/stats/random_buffer.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::stats_decoder_test {
 namespace {
 
+using test_support::make_random_case;
+using test_support::RandomCase;
+using test_support::RandomOptions;
 using ::testing::HasSubstr;
-using testing::make_random_case;
-using testing::RandomCase;
-using testing::RandomOptions;
 
 const std::string file = "aic-inf-0-aiccyclecounts.bin";
 
@@ -508,4 +508,4 @@ TEST(StatsDecoder, WithoutAProgramTheDescriptorIsEnough) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::stats_decoder_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::latency_test {
 namespace {
 
 TEST(PrintLatency, HasFourHeadLinesThenATable) {
@@ -39,4 +39,4 @@ Sample, devInfPerSec, devExecUs, devInWaitTimeUs, devOutWaitTimeUs, hostRoundTri
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::latency_test

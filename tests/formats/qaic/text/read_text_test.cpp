@@ -7,7 +7,7 @@
 
 #include "formats/qaic/opstats/profile_lookup.hpp"
 
-namespace npuscope::qaic {
+namespace npuscope::qaic::read_text_test {
 namespace {
 
 using test::checks_of;
@@ -287,4 +287,4 @@ TEST(ReadText, SurvivesDamage) {
 }
 
 }  // namespace
-}  // namespace npuscope::qaic
+}  // namespace npuscope::qaic::read_text_test
