@@ -1,5 +1,6 @@
-# npuscope_layer(FOLDER ROOMS folders... LINKS libraries...): the sources of src/FOLDER and of the
-# folders named within it as one object library.
+# npuscope_layer(FOLDER [COLD] ROOMS folders... LINKS libraries...): the sources of src/FOLDER and of
+# the folders named within it as one object library. COLD: no command waits for its code, so it is
+# compiled for a short build (npuscope_cold_options).
 # npuscope_library(): all layers so far as the installed static library npuscope.
 # npuscope_program(NAME FOLDER SOURCES files...): a program from the .cpp files directly in FOLDER,
 # and the files named.
@@ -10,8 +11,15 @@ target_include_directories(npuscope_common INTERFACE ${PROJECT_SOURCE_DIR}/inclu
                            ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(npuscope_common INTERFACE fmt::fmt TBB::tbb tl::expected)
 
+# Headers are parsed once a batch, templates instantiated once: less than half of the work. A batch
+# stays small enough that a change of one file is compiled again in seconds.
+function(npuscope_compile_in_batches target)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${NPUSCOPE_UNITY}
+                        UNITY_BUILD_BATCH_SIZE ${npuscope_batch_size})
+endfunction()
+
 function(npuscope_layer folder)
-  cmake_parse_arguments(ARG "" "" "ROOMS;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "COLD" "" "ROOMS;LINKS" ${ARGN})
   string(REPLACE "/" "_" name ${folder})
   set(patterns ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
   foreach(room ${ARG_ROOMS})
@@ -22,7 +30,11 @@ function(npuscope_layer folder)
     return()
   endif()
   add_library(npuscope_${name} OBJECT ${sources})
+  npuscope_compile_in_batches(npuscope_${name})
   target_compile_options(npuscope_${name} PRIVATE ${npuscope_compile_options})
+  if(ARG_COLD)
+    target_compile_options(npuscope_${name} PRIVATE ${npuscope_cold_options})
+  endif()
   target_link_libraries(npuscope_${name} PUBLIC npuscope_common ${ARG_LINKS})
   set(npuscope_layers ${npuscope_layers} npuscope_${name} CACHE INTERNAL "")
 endfunction()
@@ -51,7 +63,8 @@ function(npuscope_program name folder)
   set(target ${name}-program)  # the library has the plain name
   add_executable(${target} ${sources} ${ARG_SOURCES})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
-  target_compile_options(${target} PRIVATE ${npuscope_compile_options})
+  npuscope_compile_in_batches(${target})
+  target_compile_options(${target} PRIVATE ${npuscope_compile_options} ${npuscope_cold_options})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${target} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
   target_link_libraries(${target} PRIVATE npuscope CLI11::CLI11 nlohmann_json::nlohmann_json)

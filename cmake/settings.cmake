@@ -10,6 +10,7 @@ endif()
 
 option(NPUSCOPE_BUILD_TESTS "Build the tests" ON)
 option(NPUSCOPE_BUILD_BENCHMARKS "Build the benchmarks" ON)
+option(NPUSCOPE_UNITY "Compile the files of a layer in batches" ON)
 set(NPUSCOPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 
 find_program(CCACHE ccache)
@@ -17,16 +18,30 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
+set(npuscope_batch_size 24)
+# Of code that no command waits for, and of tests. It stands after the -O2 of the configuration.
+set(npuscope_cold_options $<$<CONFIG:Release>:-Og>)
+
 # Same input, same bytes, on any machine: no fused multiply-add behind our back.
-set(npuscope_compile_options -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor
-    -ffp-contract=off)
+set(npuscope_compile_options -Wall -Wextra -Wpedantic -Werror -Wnon-virtual-dtor -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC bug 105651: false alarms on "text" + std::string(...).
   list(APPEND npuscope_compile_options -Wno-restrict)
-  if(NPUSCOPE_SANITIZE)
-    # GCC's manual: sanitizers make this warning fire on code that is right.
+  if(NPUSCOPE_SANITIZE OR NPUSCOPE_UNITY)
+    # GCC's manual: sanitizers make this warning fire on code that is right; so does more inlining.
     list(APPEND npuscope_compile_options -Wno-maybe-uninitialized)
   endif()
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # A tenth of GCC's time is the collection of its own garbage; a batch fits memory without.
+  add_compile_options(--param=ggc-min-heapsize=2000000)
+endif()
+# In a batch a local name may be that of a constant of another file: only presets without batches
+# warn of those.
+if(NOT NPUSCOPE_UNITY)
+  list(APPEND npuscope_compile_options -Wshadow)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND npuscope_compile_options -Wshadow=local)
 endif()
 if(NPUSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${NPUSCOPE_SANITIZE} -fno-omit-frame-pointer
