@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/npuscope)
 
-install(TARGETS npuscope EXPORT npuscopeTargets)
+install(TARGETS npuscope-library EXPORT npuscopeTargets)
 install(DIRECTORY include/npuscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN *.hpp)
 install(EXPORT npuscopeTargets NAMESPACE npuscope:: DESTINATION ${package_folder})

@@ -1,7 +1,9 @@
-# npuscope_layer(FOLDER [COLD] ROOMS folders... LINKS libraries...): the sources of src/FOLDER and of
-# the folders named within it as one object library. COLD: no command waits for its code, so it is
-# compiled for a short build (npuscope_cold_options).
-# npuscope_library(): all layers so far as the installed static library npuscope.
+# npuscope_layer(FOLDER ROOMS folders... COLD folders... LINKS libraries... BATCH files): the sources of
+# src/FOLDER and of the folders named within it as one object library, at most so many files compiled
+# together (else npuscope_batch_size). COLD are those of the folders (. is FOLDER
+# itself) that no benchmark measures and no command spends its time in: compiled for a short build
+# (npuscope_cold_options).
+# npuscope_library(): all layers so far as the installed static library, npuscope::npuscope.
 # npuscope_program(NAME FOLDER SOURCES files...): a program from the .cpp files directly in FOLDER,
 # and the files named.
 set(npuscope_layers "" CACHE INTERNAL "")
@@ -12,46 +14,64 @@ target_include_directories(npuscope_common INTERFACE ${PROJECT_SOURCE_DIR}/inclu
 target_link_libraries(npuscope_common INTERFACE fmt::fmt TBB::tbb tl::expected)
 
 # Headers are parsed once a batch, templates instantiated once: less than half of the work. A batch
-# stays small enough that a change of one file is compiled again in seconds.
-function(npuscope_compile_in_batches target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${NPUSCOPE_UNITY}
-                        UNITY_BUILD_BATCH_SIZE ${npuscope_batch_size})
+# stays small enough that a change of one file is compiled again in seconds; all of a target are about
+# equal.
+function(npuscope_compile_in_batches target most)
+  get_target_property(sources ${target} SOURCES)
+  list(LENGTH sources files)
+  math(EXPR batches "(${files} + ${most} - 1) / ${most}")
+  math(EXPR size "(${files} + ${batches} - 1) / ${batches}")
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${NPUSCOPE_UNITY} UNITY_BUILD_BATCH_SIZE ${size})
 endfunction()
 
 function(npuscope_layer folder)
-  cmake_parse_arguments(ARG "COLD" "" "ROOMS;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "" "BATCH" "ROOMS;COLD;LINKS" ${ARGN})
+  if(NOT ARG_BATCH)
+    set(ARG_BATCH ${npuscope_batch_size})
+  endif()
   string(REPLACE "/" "_" name ${folder})
-  set(patterns ${PROJECT_SOURCE_DIR}/src/${folder}/*.cpp)
-  foreach(room ${ARG_ROOMS})
-    list(APPEND patterns ${PROJECT_SOURCE_DIR}/src/${folder}/${room}/*.cpp)
+  foreach(room . ${ARG_ROOMS})
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${folder}/${room}/*.cpp)
+    if(room IN_LIST ARG_COLD)
+      list(APPEND cold_sources ${found})
+    else()
+      list(APPEND sources ${found})
+    endif()
   endforeach()
-  file(GLOB sources CONFIGURE_DEPENDS ${patterns})
   if(NOT sources)
+    npuscope_objects(npuscope_${name} "${cold_sources}" "${ARG_LINKS}" ${ARG_BATCH} ${npuscope_cold_options})
     return()
   endif()
-  add_library(npuscope_${name} OBJECT ${sources})
-  npuscope_compile_in_batches(npuscope_${name})
-  target_compile_options(npuscope_${name} PRIVATE ${npuscope_compile_options})
-  if(ARG_COLD)
-    target_compile_options(npuscope_${name} PRIVATE ${npuscope_cold_options})
+  npuscope_objects(npuscope_${name} "${sources}" "${ARG_LINKS}" ${ARG_BATCH})
+  if(cold_sources)
+    npuscope_objects(npuscope_${name}_cold "${cold_sources}" "${ARG_LINKS}" ${ARG_BATCH} ${npuscope_cold_options})
+    target_link_libraries(npuscope_${name} INTERFACE $<TARGET_OBJECTS:npuscope_${name}_cold>)
   endif()
-  target_link_libraries(npuscope_${name} PUBLIC npuscope_common ${ARG_LINKS})
-  set(npuscope_layers ${npuscope_layers} npuscope_${name} CACHE INTERNAL "")
+endfunction()
+
+# npuscope_objects(TARGET SOURCES LINKS BATCH options...)
+function(npuscope_objects target sources links batch)
+  add_library(${target} OBJECT ${sources})
+  npuscope_compile_in_batches(${target} ${batch})
+  target_compile_options(${target} PRIVATE ${npuscope_compile_options} ${ARGN})
+  target_link_libraries(${target} PUBLIC npuscope_common ${links})
+  set(npuscope_layers ${npuscope_layers} ${target} CACHE INTERNAL "")
 endfunction()
 
 function(npuscope_library)
-  add_library(npuscope STATIC)
-  add_library(npuscope::npuscope ALIAS npuscope)
+  add_library(npuscope-library STATIC)  # the program has the plain name
+  add_library(npuscope::npuscope ALIAS npuscope-library)
+  set_target_properties(npuscope-library PROPERTIES OUTPUT_NAME npuscope EXPORT_NAME npuscope)
   foreach(layer ${npuscope_layers})
-    target_sources(npuscope PRIVATE $<TARGET_OBJECTS:${layer}>)
+    target_sources(npuscope-library PRIVATE $<TARGET_OBJECTS:${layer}>)
     get_target_property(links ${layer} LINK_LIBRARIES)
     list(REMOVE_ITEM links npuscope_common)
-    target_link_libraries(npuscope PRIVATE ${links})
+    target_link_libraries(npuscope-library PRIVATE ${links})
   endforeach()
-  target_link_libraries(npuscope PUBLIC fmt::fmt TBB::tbb tl::expected)
-  target_include_directories(npuscope PUBLIC
+  target_link_libraries(npuscope-library PUBLIC fmt::fmt TBB::tbb tl::expected)
+  target_include_directories(npuscope-library PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
-  target_compile_features(npuscope PUBLIC cxx_std_20)
+  target_compile_features(npuscope-library PUBLIC cxx_std_20)
 endfunction()
 
 function(npuscope_program name folder)
@@ -60,15 +80,13 @@ function(npuscope_program name folder)
   if(NOT sources)
     return()
   endif()
-  set(target ${name}-program)  # the library has the plain name
-  add_executable(${target} ${sources} ${ARG_SOURCES})
-  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
-  npuscope_compile_in_batches(${target})
-  target_compile_options(${target} PRIVATE ${npuscope_compile_options} ${npuscope_cold_options})
-  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_compile_definitions(${target} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(${target} PRIVATE npuscope CLI11::CLI11 nlohmann_json::nlohmann_json)
-  install(TARGETS ${target})
+  add_executable(${name} ${sources} ${ARG_SOURCES})
+  npuscope_compile_in_batches(${name} ${npuscope_batch_size})
+  target_compile_options(${name} PRIVATE ${npuscope_compile_options} ${npuscope_cold_options})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_compile_definitions(${name} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
+  target_link_libraries(${name} PRIVATE npuscope::npuscope CLI11::CLI11 nlohmann_json::nlohmann_json)
+  install(TARGETS ${name})
 endfunction()
 
 # npuscope_embed(LAYER FOLDER HEADER NAMESPACE NAME): the text of FOLDER/*.toml becomes part of the

@@ -18,8 +18,9 @@ if(CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
 endif()
 
-set(npuscope_batch_size 24)
-# Of code that no command waits for, and of tests. It stands after the -O2 of the configuration.
+set(npuscope_batch_size 30)
+set(npuscope_test_batch_size 15)
+# Of code that no command waits for, and of tests. It stands after the configuration's -O3.
 set(npuscope_cold_options $<$<CONFIG:Release>:-Og>)
 
 # Same input, same bytes, on any machine: no fused multiply-add behind our back.

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "npuscope/analysis/timeline.hpp"
-
 namespace npuscope::analysis {
 
-inline constexpr std::size_t engine_count = std::size_t(Engine::other) + 1;
 
 // Which inference each span is of, as a number from 0 on without gaps.
 class Inferences {

@@ -64,6 +64,7 @@ enum class Engine : std::uint8_t {
   other,
 };
 
+inline constexpr std::size_t engine_count = std::size_t(Engine::other) + 1;
 const char* name_of(Engine engine);  // "DMA issue", for people; names.hpp has those of outputs
 
 // A unit's place: a core is the parent of its engines' threads.

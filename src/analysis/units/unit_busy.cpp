@@ -6,8 +6,6 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::size_t engine_count = std::size_t(Engine::other) + 1;
-
 UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans,
                  const std::vector<std::int64_t>& own) {
   UnitBusy of;

@@ -228,7 +228,7 @@ std::vector<SteadyUse> analyse_steady_use(const Profile& profile, const SpansByU
   std::vector<SteadyUse> all;
   if (inferences.count() < 2) return all;
   const auto times = inference_times(profile, inferences, by_unit, own);
-  for (std::size_t engine = 0; engine < analysis::engine_count; ++engine) {
+  for (std::size_t engine = 0; engine < engine_count; ++engine) {
     std::vector<double> shares;
     bool any = false;
     for (const InferenceTimes& each : times) {
