@@ -9,7 +9,6 @@
 #include "npuscope/analysis/timeline.hpp"
 namespace npuscope::analysis {
 
-
 // Which inference each span is of, as a number from 0 on without gaps.
 class Inferences {
  public:

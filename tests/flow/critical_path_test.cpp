@@ -11,6 +11,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/analysis/path_likely.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::critical_path_test {
 namespace {
@@ -100,7 +101,7 @@ TEST(CriticalPathOfStatisticsBuffers, LeadsToTheLastEndInEveryInference) {
 TEST(CriticalPathOfStatisticsBuffers, WhatIfIsARunWithTheTaskMadeFasterOrSlower) {
   std::size_t changed = 0, all = 0;
   for (const Shape shape : all_shapes) {
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    for (std::uint64_t seed = 1; seed <= test_support::rounds(8); ++seed) {
       const qaic::Program program =
           without_shared_bandwidth({.seed = seed, .tasks = 120, .shape = shape});
       const GeneratedRun run = device_run(program, 1, private_links());
@@ -139,7 +140,7 @@ TEST_P(SlackOnCores, IsHowMuchLongerATaskMayTake) {
   const std::int64_t latency = 60 + 15 + (cores == 1 ? 0 : 600 + skew);
   std::size_t with_slack = 0, late_by_latency = 0, all = 0;
   for (const Shape shape : all_shapes) {
-    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    for (std::uint64_t seed = 1; seed <= test_support::rounds(8); ++seed) {
       const qaic::Program program = without_shared_bandwidth(
           {.seed = seed, .cores = cores, .tasks = 120 * cores, .shape = shape});
       const GeneratedRun run = device_run(program, 1, private_links());
@@ -212,7 +213,7 @@ TEST(CriticalPathOfOptraces, WhatIfIsOffByLittle) {
     const npu::Target target = exact_htp(shared);
     Off off;
     for (const Shape shape : all_shapes) {
-      for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      for (std::uint64_t seed = 1; seed <= test_support::rounds(6); ++seed) {
         const qaic::Program program =
             generated_program({.seed = seed, .tasks = 100, .shape = shape});
         const GeneratedRun run = optrace_run(program, target);
@@ -246,7 +247,7 @@ TEST(CriticalPathOfOptraces, SlackIsOffByLittle) {
     double worst = 0, sum = 0;
     std::size_t with_slack = 0, later = 0, all = 0;
     for (const Shape shape : all_shapes) {
-      for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      for (std::uint64_t seed = 1; seed <= test_support::rounds(6); ++seed) {
         const qaic::Program program =
             generated_program({.seed = seed, .tasks = 100, .shape = shape});
         const GeneratedRun run = optrace_run(program, target);

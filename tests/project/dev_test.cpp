@@ -1,4 +1,5 @@
-// What ./dev says about packages, on machines that are made of a folder: its tools are the folder's.
+// What ./dev says about packages, on machines that are made of a folder: its tools are the
+// folder's.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -50,8 +51,8 @@ class DevPackages : public ::testing::Test {
     std::string said;
   };
   Outcome install_packages() const {
-    const std::string command = "PATH=" + folder_.string() + " " NPUSCOPE_SOURCE_DIR
-                                "/dev install-packages 2>&1 </dev/null";
+    const std::string command = "PATH=" + folder_.string() +
+                                " " NPUSCOPE_SOURCE_DIR "/dev install-packages 2>&1 </dev/null";
     std::FILE* pipe = ::popen(command.c_str(), "r");
     Outcome outcome;
     for (int byte = std::fgetc(pipe); byte != EOF; byte = std::fgetc(pipe)) {

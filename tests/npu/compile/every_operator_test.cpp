@@ -9,6 +9,7 @@
 #include "npu/compile/compile_fixture.hpp"
 #include "npu/graph/onnx_writer.hpp"
 #include "npu/graph/operators.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::npu::every_operator_test {
 namespace {
@@ -151,9 +152,9 @@ void expect_sound_program(const Graph& graph, const CompileOptions& options) {
 }
 
 TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
-  constexpr int wanted = 40;              // models of each operator that compile
-  constexpr int attempts = 1000;          // of which most do not import
-  constexpr int first_attempts = 10'000;  // until one does
+  constexpr int wanted = int(test_support::rounds(40));  // models of each operator that compile
+  constexpr int attempts = 1000;                         // of which most do not import
+  constexpr int first_attempts = 10'000;                 // until one does
   std::vector<std::string> never;
   std::uint32_t first_seed = 100'000'000;  // one that reaches every operator
   for (const Operator& op : every_operator()) {
