@@ -1,8 +1,8 @@
-# npuscope_layer(FOLDER ROOMS folders... COLD folders... LINKS libraries... BATCH files): the sources of
+# npuscope_layer(FOLDER [HOT] ROOMS folders... COLD folders... LINKS libraries... BATCH files): the sources of
 # src/FOLDER and of the folders named within it as one object library, at most so many files compiled
 # together (else npuscope_batch_size). COLD are those of the folders (. is FOLDER
 # itself) that no benchmark measures and no command spends its time in: compiled for a short build
-# (npuscope_cold_options).
+# (npuscope_cold_options); HOT, a layer that large files go through (npuscope_hot_options).
 # npuscope_library(): all layers so far as the installed static library, npuscope::npuscope.
 # npuscope_program(NAME FOLDER SOURCES files...): a program from the .cpp files directly in FOLDER,
 # and the files named.
@@ -25,7 +25,7 @@ function(npuscope_compile_in_batches target most)
 endfunction()
 
 function(npuscope_layer folder)
-  cmake_parse_arguments(ARG "" "BATCH" "ROOMS;COLD;LINKS" ${ARGN})
+  cmake_parse_arguments(ARG "HOT" "BATCH" "ROOMS;COLD;LINKS" ${ARGN})
   if(NOT ARG_BATCH)
     set(ARG_BATCH ${npuscope_batch_size})
   endif()
@@ -43,6 +43,9 @@ function(npuscope_layer folder)
     return()
   endif()
   npuscope_objects(npuscope_${name} "${sources}" "${ARG_LINKS}" ${ARG_BATCH})
+  if(ARG_HOT)
+    target_compile_options(npuscope_${name} PRIVATE ${npuscope_hot_options})
+  endif()
   if(cold_sources)
     npuscope_objects(npuscope_${name}_cold "${cold_sources}" "${ARG_LINKS}" ${ARG_BATCH} ${npuscope_cold_options})
     target_link_libraries(npuscope_${name} INTERFACE $<TARGET_OBJECTS:npuscope_${name}_cold>)
