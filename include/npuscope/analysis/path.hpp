@@ -27,6 +27,9 @@
 //             transfer, in flight since the op that the wait depends on, or of its name, ended;
 //             where the thread that waited goes on with an op, so do the threads of its core that
 //             begin that op within 100 ticks after the wait
+//             a wait for DMA itself begins when the data, reuse, transfer and order of the work
+//             behind it have let go, as a thread comes to it only then: its length is a delay of
+//             that work
 //   barrier   all threads that run the op before it have ended
 // A constraint of a class (reason; on one queue, core, device or none; of a transfer or not; with a
 // barrier or not; for `unit` the unit) also has a latency, the least that was seen of its class, if

@@ -32,7 +32,9 @@ LooseLinks PathLinks::make() {
   find_barriers();
   find_cycles();
   find_passes();
+  find_waited_work();
   link_edges();
+  link_inputs();
   link_landings();
   link_peers();
   link_flows();
@@ -85,6 +87,7 @@ void PathLinks::link_edges() {
     if (runs_[from].end <= runs_[to].begin) {
       const std::uint32_t source = run_end(from);
       add(source, run_begin(to), reason_of(edge.kind), &runs_[from]);
+      note_input(to, source, reason_of(edge.kind));
     } else if (runs_[from].works) {
       follow_stepwise(i);
     } else {
@@ -165,6 +168,10 @@ bool PathLinks::link_stepwise(const Edge& edge, std::vector<LooseLink>& links) c
         latency_class(reason, {producer.unit, producer.queue}, {consumer.unit, consumer.queue},
                       runs_[from].transfers, runs_[from].has_barrier);
     links.push_back({consumer.first_node, {producer.last_node, reason, latency, false, false}});
+    if (waited_work_.empty()) continue;
+    if (const WaitedWork* waited = waits_before(consumer.row)) {
+      hold_wait(*waited, producer.last_node, reason, links);
+    }
   }
   return ended > 0;
 }

@@ -30,6 +30,19 @@ class PathLinks {
     bool passes = false;  // executes nothing, but hands on what it depends on
   };
 
+  // Work that follows waits for DMA on its unit, with nothing between.
+  struct WaitedWork {
+    std::uint32_t row;
+    std::uint32_t first_wait, last_wait;  // rows
+  };
+
+  // What an op waits for that has waits before its executions: the last of the runs that it needs.
+  struct Inputs {
+    std::uint32_t node = PathGraph::none;  // run_end of them all
+    Reason reason = Reason::data;
+    bool matters = false;  // an execution of the op has a wait before it
+  };
+
   // Links that follow from one another, or from edges that are followed execution by execution and
   // that can be looked at beside other such edges.
   struct Segment {
@@ -49,6 +62,12 @@ class PathLinks {
   void find_producers();
   void link_stepwise(Segment& segment) const;
   bool link_stepwise(const Edge& edge, std::vector<LooseLink>& links) const;
+  void find_waited_work();
+  const WaitedWork* waits_before(std::uint32_t row) const;
+  void hold_wait(const WaitedWork& waited, std::uint32_t source, Reason reason,
+                 std::vector<LooseLink>& links) const;
+  void note_input(std::size_t op, std::uint32_t source, Reason reason);
+  void link_inputs();
   void link_landings();
   void link_named(std::span<const std::uint32_t> ops);
   void add_landing(std::uint32_t row);
@@ -86,7 +105,9 @@ class PathLinks {
   std::vector<Where> where_;  // by unit; one more for what has none
   std::vector<Run> runs_;     // by op
   std::vector<bool> has_edge_in_;
-  std::vector<std::uint32_t> landed_;  // rows of waits with a landing
+  std::vector<WaitedWork> waited_work_;  // by row
+  std::vector<Inputs> inputs_;           // by op
+  std::vector<std::uint32_t> landed_;    // rows of waits with a landing
   // By op, by end, places in PathNodes::of_op(); only of those that edges are followed from.
   std::vector<std::vector<std::uint32_t>> producers_;
   std::uint64_t stepwise_left_ = 0;

@@ -66,6 +66,7 @@ class PathNodes {
   bool is_transfer(std::uint32_t row) const {
     return profile_.spans.kind[row] == SpanKind::transfer;
   }
+  bool has_dma_waits() const { return dma_waits_ > 0; }
   // A wait much longer than the shortest: its transfer was not complete when it began.
   bool is_long_wait(SpanKind kind, std::int64_t duration) const {
     return kind == SpanKind::dma_wait && dma_waits_ > 1 && duration / 2 > least_dma_wait_;

@@ -171,6 +171,50 @@ TEST(Path, ThreadsThatBeginWithTheOneThatWaitedWaitedForTheSame) {
 }
 
 // A step of the path may say "DMA wait" for it, so it is one of the constraints that are counted.
+// A thread looks whether a transfer is complete when the inputs of its next op are there.
+Made poll_before_an_op() {
+  Made made;
+  made.span(made.issuer, "Fill", 0, 5);
+  made.span(made.hmx, "A", 20, 40);
+  made.span(made.hvx, "B", 41, 1041);
+  made.span(made.hmx, "Fill", 1046, 1050, SpanKind::dma_wait);
+  made.span(made.hmx, "C", 1051, 1071);
+  made.edge("Fill", "A");
+  made.edge("A", "B");
+  return made;
+}
+
+TEST(Path, ThePollBeforeAnOpDoesNotHideWhatTheOpWaitedFor) {
+  Made made = poll_before_an_op();
+  made.edge("B", "C");
+  EXPECT_THAT(path_lines(made.profile),
+              ElementsAre("start Fill 0+5", "data A 20+20", "data B 41+1000", "data C 1051+20"));
+  const PathAnalysis paths = analysis_of(made.profile);
+  const WhatIf what_if = paths.what_if(scale_op(made.profile, made, "B", 0.5));
+  EXPECT_EQ(what_if.before - what_if.after, 500);
+}
+
+TEST(Path, APollThatBeganBeforeTheInputsWereThereIsHeldBackByNothing) {
+  Made made = poll_before_an_op();
+  made.span(made.hvx, "D", 1041, 1049);
+  made.edge("D", "C");
+  EXPECT_EQ(path_lines(made.profile).back(), "unit C 1051+20");
+}
+
+TEST(Path, ThePollsBeforeTheTilesOfAnOpDoNotHideTheTilesThatTheyWaitedFor) {
+  Made made;
+  for (std::int64_t tile = 0; tile < 3; ++tile) {
+    const std::int64_t begin = 1'000 * tile;
+    made.span(made.hvx, "B", begin, begin + 990);
+    made.span(made.hmx, "Fill", begin + 991, begin + 993, SpanKind::dma_wait);
+    made.span(made.hmx, "C", begin + 994, begin + 998);
+  }
+  made.edge("B", "C");
+  EXPECT_EQ(path_lines(made.profile).back(), "data C 2994+4");
+  const WhatIf what_if = analysis_of(made.profile).what_if(scale_op(made.profile, made, "B", 0.5));
+  EXPECT_EQ(what_if.before - what_if.after, 3 * 495);
+}
+
 TEST(Path, AWaitForALandingIsCountedAmongTheConstraints) {
   Made made;
   made.span(made.issuer, "Fill", 0, 5);
