@@ -67,7 +67,7 @@ ExitStatus convert(ConvertOptions options) {
         options.json ? report::converted_json(*converted, opened->notes, options.selection)
                      : report::converted_text(*converted));
   if (!options.json) print_notes(opened->notes);
-  return ExitStatus::done;
+  return status_of(options, opened->notes);
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // npuscope diff: what changed between two profiles, or two sets of them, and gates on it.
+#include <algorithm>
 #include <memory>
 
 #include "cli/documents.hpp"
 #include "npuscope/analysis/choose_runs.hpp"
 #include "npuscope/base/text.hpp"
+#include "npuscope/report/damage.hpp"
 #include "npuscope/report/diff_document.hpp"
 #include "npuscope/report/gate_text.hpp"
 
@@ -17,6 +19,7 @@ struct DiffOptions : DocumentOptions {
   std::size_t top = 20;
   bool top_given = false;
   bool markdown = false;
+  bool allow_partial = false;
 };
 
 // The two sides as the command line names them.
@@ -43,6 +46,7 @@ Result<Opened> open_side(const DiffOptions& options, const std::vector<std::stri
   ProfileOptions side;
   side.files = files;
   side.selection = options.selection;
+  side.keep_going = options.keep_going;
   return open_selected(side, true);
 }
 
@@ -53,9 +57,14 @@ std::vector<const Profile*> these(const std::vector<Profile>& profiles,
   return runs;
 }
 
+bool is_any_damaged(const report::Diff& diff) {
+  const auto is_damaged = [](const Profile* run) { return report::is_damaged(*run); };
+  return std::ranges::any_of(diff.a, is_damaged) || std::ranges::any_of(diff.b, is_damaged);
+}
+
 ExitStatus print_diff(const DiffOptions& options, const report::Diff& diff,
                       const std::vector<Note>& notes) {
-  ExitStatus status = ExitStatus::done;
+  ExitStatus status = status_of(options, notes);
   if (options.markdown) {
     print(stdout, "{}", report::diff_markdown(diff));
     print_notes(notes);
@@ -67,13 +76,20 @@ ExitStatus print_diff(const DiffOptions& options, const report::Diff& diff,
     const report::Document document = report::diff_document(diff);
     status = print_documents(how, {&document, 1}, notes);
   }
-  if (status != ExitStatus::done) return status;
+  if (status != ExitStatus::done && status != ExitStatus::input) return status;
   std::fflush(stdout);
   for (const report::JudgedGate& judged : diff.gates) {
     if (judged.result.outcome != analysis::GateOutcome::failed) continue;
     print(stderr, "npuscope: {}\n", printable(report::gate_sentence(judged)));
   }
-  return report::any_gate_failed(diff) ? ExitStatus::gate_failed : ExitStatus::done;
+  if (report::any_gate_failed(diff)) return ExitStatus::gate_failed;
+  if (!options.allow_partial && !diff.gates.empty() && is_any_damaged(diff)) {
+    return report(
+        Error{ErrorKind::input,
+              "no gate is passed on a damaged profile; copy its file again, or judge what "
+              "could be read with --allow-partial"});
+  }
+  return status;
 }
 
 ExitStatus diff(DiffOptions options) {
@@ -131,6 +147,8 @@ void add_diff_command(CLI::App& program, ExitStatus& status) {
       ->add_option("--fail-if", options->gates,
                    "end with status 1 if this holds: 'wall > +3%', \"op('MatMul').work > 5us\"")
       ->allow_extra_args(false);
+  command->add_flag("--allow-partial", options->allow_partial,
+                    "pass gates although records of a run's files are missing");
   CLI::Option* top =
       command->add_option("--top", options->top, "rows of the table of ops; CSV: all")
           ->check(whole_number(1, 10'000'000))

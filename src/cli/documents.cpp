@@ -33,7 +33,7 @@ ExitStatus print_documents(const DocumentOptions& options,
                            const std::vector<Note>& notes) {
   if (options.json) {
     print(stdout, "{}", report::documents_json(documents, notes));
-    return ExitStatus::done;
+    return status_of(options, notes);
   }
   if (options.csv) {
     const auto csv = report::documents_csv(documents, options.table);
@@ -48,7 +48,7 @@ ExitStatus print_documents(const DocumentOptions& options,
     }
   }
   print_notes(notes);
-  return ExitStatus::done;
+  return status_of(options, notes);
 }
 
 ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make) {
@@ -74,7 +74,7 @@ ExitStatus print_documents(const DocumentOptions& options, const Opened& opened,
       notes.push_back(left_out(profile, last));
     }
   }
-  if (documents.empty()) return report(Error{ErrorKind::input, last.message});
+  if (documents.empty()) return report(last);
   return print_documents(options, documents, notes);
 }
 

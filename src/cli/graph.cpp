@@ -105,7 +105,7 @@ ExitStatus print_drawing(const GraphOptions& options) {
   const Status drawn = draw(options, report::GraphView(opened->profiles.front()));
   if (!drawn) return report(drawn.error());
   print_notes(opened->notes);
-  return ExitStatus::done;
+  return status_of(options, opened->notes);
 }
 
 ExitStatus graph(GraphOptions options) {

@@ -8,6 +8,7 @@
 
 #include "npuscope/base/text.hpp"
 #include "npuscope/profile/join_samples.hpp"
+#include "npuscope/report/damage.hpp"
 #include "npuscope/report/show.hpp"
 
 namespace npuscope::cli {
@@ -26,6 +27,13 @@ bool locale_is_unicode() {
   return false;
 }
 
+void print_damage(const std::vector<Profile>& profiles) {
+  for (const Profile& profile : profiles) {
+    if (!report::is_damaged(profile)) continue;
+    print(stderr, "npuscope: {}\n", printable(report::damage_sentence(profile)));
+  }
+}
+
 }  // namespace
 
 void add_profile_options(CLI::App& command, ProfileOptions& options) {
@@ -41,6 +49,15 @@ void add_profile_options(CLI::App& command, ProfileOptions& options) {
                      "only units whose name matches this regular expression");
   command.add_option("--op", options.selection.op,
                      "only ops whose name, kind or node matches this regular expression");
+  command.add_flag("--keep-going", options.keep_going,
+                   "end with status 0 although a file that is named could not be opened");
+}
+
+ExitStatus status_of(const ProfileOptions& options, const std::vector<Note>& notes) {
+  const bool lacks_some = std::any_of(notes.begin(), notes.end(), [](const Note& note) {
+    return note.severity == Severity::error;
+  });
+  return lacks_some && !options.keep_going ? ExitStatus::input : ExitStatus::done;
 }
 
 Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
@@ -51,6 +68,7 @@ Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
     open.progress = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
     return open_profiles(paths, open);
   }();
+  if (opened) print_damage(opened->profiles);
   // A window counts from the start of each sample.
   const bool has_window = !options.selection.from.empty() || !options.selection.until.empty();
   if (opened && options.joins_samples && !has_window) {

@@ -13,14 +13,20 @@ namespace npuscope::cli {
 struct ProfileOptions {
   std::vector<std::string> files;
   report::SelectionText selection;
+  bool keep_going = false;     // a file that cannot be opened is no failure
   bool joins_samples = false;  // of one program, into one profile (join_samples.hpp)
 };
 
 // FILES, --from, --unit, --op; the end of the window is the command's own flag.
 void add_profile_options(CLI::App& command, ProfileOptions& options);
 
-// Opens the files, with a progress bar, and keeps what is selected; `cut` as in Filter.
+// Opens the files, with a progress bar, and keeps what is selected; `cut` as in Filter. Says on
+// standard error which profiles are damaged.
 Result<Opened> open_selected(const ProfileOptions& options, bool cut);
+
+// What a command ends with that printed its result: input where a file that was named is in no
+// profile, which the notes of opening say, unless the options say to keep going.
+ExitStatus status_of(const ProfileOptions& options, const std::vector<Note>& notes);
 
 // The note that a profile was passed over; what `error` says of its file stands there once.
 Note left_out(const Profile& profile, const Error& error);

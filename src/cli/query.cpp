@@ -177,7 +177,7 @@ Status print_rows(const QueryOptions& options, query::Database& database, std::s
   return {};
 }
 
-Status answer(const QueryOptions& options) {
+Result<ExitStatus> answer(const QueryOptions& options) {
   if (options.files.empty()) {
     return usage_error("name the files to query; --schema lists what can be asked");
   }
@@ -199,7 +199,8 @@ Status answer(const QueryOptions& options) {
   HardStop stop(last_moment(*time), query::out_of_time(limits));
   const Status done = print_rows(options, *database, *sql, *profiles, stop);
   print_notes(notes);
-  return done;
+  if (!done) return tl::unexpected(done.error());
+  return status_of(options, notes);
 }
 
 ExitStatus run_query(const QueryOptions& options) {
@@ -208,8 +209,8 @@ ExitStatus run_query(const QueryOptions& options) {
     write(options.json ? report::query_schema_json() : report::query_schema_text(width));
     return ExitStatus::done;
   }
-  const Status answered = answer(options);
-  return answered ? ExitStatus::done : report(answered.error());
+  const Result<ExitStatus> answered = answer(options);
+  return answered ? *answered : report(answered.error());
 }
 
 }  // namespace

@@ -24,14 +24,14 @@ ExitStatus show(const ShowOptions& options) {
   }
   if (options.json) {
     print(stdout, "{}", report::pages_json(pages, opened->notes));
-    return ExitStatus::done;
+    return status_of(options, opened->notes);
   }
   const std::size_t width = options.width > 0 ? options.width : terminal_width();
   for (std::size_t i = 0; i < pages.size(); ++i) {
     print(stdout, "{}{}", i > 0 ? "\n\n" : "", report::page_text(pages[i], width));
   }
   print_notes(opened->notes);
-  return ExitStatus::done;
+  return status_of(options, opened->notes);
 }
 
 }  // namespace

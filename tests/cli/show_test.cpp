@@ -67,7 +67,7 @@ TEST_F(Show, SeveralFilesGiveAPageEachAndBrokenOnesANote) {
   write("broken.json", "no JSON");
   const Outcome outcome = run_npuscope(
       {"show", path("trace.json"), path("broken.json"), path("second.json"), "--top", "1"});
-  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.status, 3);
   EXPECT_THAT(outcome.output, StartsWith(path("trace.json")));
   EXPECT_THAT(outcome.output, HasSubstr("\n\n\n" + path("second.json")));
   EXPECT_THAT(outcome.output, HasSubstr("OPS (1 of 2), by work"));

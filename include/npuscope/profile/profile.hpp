@@ -268,6 +268,8 @@ struct Check {
   std::string detail;  // "63,056 + 1,773 = 64,829 cycles"; what is missing when impossible
 };
 
+// Error: of a profile, records that its files held are missing; of what was opened, a file that was
+// named is in no profile.
 enum class Severity : std::uint8_t { info, warning, error };
 
 struct Note {

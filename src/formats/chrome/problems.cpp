@@ -12,12 +12,11 @@ struct Text {
 
 Text text_of(Problem problem) {
   switch (problem) {
-    case Problem::broken_event: return {Severity::warning, "broken events, left out"};
-    case Problem::long_event: return {Severity::warning, "events of over 256 MiB, left out"};
+    case Problem::broken_event: return {Severity::error, "broken events, left out"};
+    case Problem::long_event: return {Severity::error, "events of over 256 MiB, left out"};
     case Problem::truncated:
-      return {Severity::warning, "the file ends in the middle; copy it again if it should not"};
-    case Problem::text_between:
-      return {Severity::warning, "pieces of text between events, left out"};
+      return {Severity::error, "the file ends in the middle; copy it again if it should not"};
+    case Problem::text_between: return {Severity::error, "pieces of text between events, left out"};
     case Problem::text_behind:
       return {Severity::warning, "bytes behind the end of the trace, left out"};
     case Problem::several_traces:

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "npuscope/report/damage.hpp"
 #include "npuscope/report/document.hpp"
 #include "report/document/json_text.hpp"
 #include "report/document/provenance.hpp"
@@ -65,6 +66,7 @@ Json json_of(const Document& document) {
     object["files"] = document.profile->provenance.files;
     object["format"] = document.profile->provenance.format;
     object["clock"] = clock_json(*document.profile, document.profile->base_clock);
+    object["partial"] = is_damaged(*document.profile);
     object["structure_only"] = is_structure_only(*document.profile);
     object["selection"] = document.selection.empty() ? Json(nullptr) : Json(document.selection);
   }

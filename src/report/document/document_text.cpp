@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "npuscope/base/text.hpp"
+#include "npuscope/report/damage.hpp"
 #include "npuscope/report/document.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
@@ -48,6 +49,9 @@ class DocumentText {
 void DocumentText::print_head() {
   if (document_.profile == nullptr) return;
   out_ += shortened(printable(files_text(*document_.profile)), width_) + "\n";
+  if (is_damaged(*document_.profile)) {
+    line("caution", damage_text(*document_.profile), least_label_width);
+  }
   if (!document_.selection.empty()) line("selection", document_.selection, least_label_width);
   if (is_structure_only(*document_.profile)) {
     line("caution", structure_only_caution, least_label_width);

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "npuscope/report/damage.hpp"
 #include "npuscope/report/show.hpp"
 #include "report/document/json_text.hpp"
 #include "report/document/names.hpp"
@@ -66,6 +67,7 @@ Json PageJson::provenance() const {
           {"instrumentation", from.instrumentation},
           {"inferences", from.inferences > 0 ? Json(from.inferences) : Json(nullptr)},
           {"temperature", stable_name(from.temperature)},
+          {"partial", is_damaged(profile_)},
           {"structure_only", page_.structure_only}};
 }
 

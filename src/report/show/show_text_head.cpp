@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "npuscope/base/text.hpp"
+#include "npuscope/report/damage.hpp"
 #include "report/document/provenance.hpp"
 
 namespace npuscope::report {
@@ -40,6 +41,7 @@ void PageText::print_files() {
 void PageText::print_identity() {
   const Provenance& from = profile_.provenance;
   print_files();
+  if (is_damaged(profile_)) line("caution", damage_text(profile_));
   line("format", from.format.empty()    ? "unknown"
                  : from.version.empty() ? from.format
                                         : from.format + ", " + from.version);

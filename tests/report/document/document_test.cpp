@@ -103,6 +103,7 @@ TEST(Document, AsJson) {
         "unit": "cycles",
         "hertz": null
       },
+      "partial": false,
       "structure_only": false,
       "selection": "from 2ms",
       "units": {
