@@ -141,6 +141,30 @@ TEST(PerfettoWrite, WritesTheTrackTreeNamesInternedAndTimesAsDifferences) {
   EXPECT_EQ(written.report.tracks, 3u);
 }
 
+// trace_processor counts by the boot clock: a clock that nothing relates to it is an import error.
+TEST(PerfettoWrite, AMonotonicClockWasRelatedToNoBootClock) {
+  Profile profile = small_device();
+  profile.clocks[0] = {profile.strings.intern("monotonic"), ClockKind::wall, Hertz{1e9}, true, 0};
+  const Written written = write(profile);
+  EXPECT_THAT(*test::raw_text(written.bytes),
+              HasSubstr("  6 {\n"
+                        "    1 {\n      1: 3\n      2: 96\n    }\n"
+                        "    1 {\n      1: 64\n      2: 96\n      3: 1\n    }\n"
+                        "    1 {\n      1: 6\n      2: 96\n    }\n"
+                        "    2: 3\n  }\n"));
+  EXPECT_EQ(test::text_of(read(written.bytes)), test::text_of(profile));
+}
+
+TEST(PerfettoWrite, ABootClockOfTheProfileIsNotTakenForItsMonotonicOne) {
+  Profile profile = small_device();
+  profile.clocks[0] = {profile.strings.intern("monotonic"), ClockKind::wall, Hertz{1e9}, true, 0};
+  profile.clocks.push_back(
+      {profile.strings.intern("boottime"), ClockKind::wall, Hertz{1e9}, true, 50});
+  const Written written = write(profile);
+  EXPECT_THAT(*test::raw_text(written.bytes), Not(HasSubstr("1: 6\n      2: 96\n")));
+  EXPECT_EQ(test::text_of(read(written.bytes)), test::text_of(profile));
+}
+
 TEST(PerfettoWrite, IsReadBackAsItWas) {
   for (std::uint32_t seed = 1; seed <= 30; ++seed) {
     const Profile profile = test::random_profile({.seed = seed, .spans = 150});

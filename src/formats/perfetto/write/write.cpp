@@ -33,6 +33,12 @@ std::uint32_t base_clock_of(const Profile& profile) {
   return clock_named(profile.text(profile.clocks[base].name)).value_or(clock_id::boottime);
 }
 
+bool has_boottime(const Profile& profile) {
+  return std::ranges::any_of(profile.clocks, [&](const Clock& clock) {
+    return clock_named(profile.text(clock.name)) == clock_id::boottime;
+  });
+}
+
 // Of what the profiles are, so that traces of different runs can be put together.
 std::uint64_t seed_of(std::span<const Profile* const> profiles) {
   std::string identity;
@@ -173,7 +179,7 @@ void TraceWriter::write_profile(const Profile& profile, std::size_t number) {
     track.rank = std::int32_t(number);
     root = tracks_.add(track);
   }
-  if (!sequence_) sequence_.emplace(sink_, base_clock_of(profile));
+  if (!sequence_) sequence_.emplace(sink_, base_clock_of(profile), !has_boottime(profile));
   sequence_->forget_texts();
   UnitTracks units(profile, tracks_, used_ids_, root);
   write_about(profile, earliest < 0 ? -earliest : 0);

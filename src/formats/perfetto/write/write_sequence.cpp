@@ -40,6 +40,9 @@ void SequenceWriter::begin(std::uint64_t track_uuid, std::int64_t time) {
   snapshot.add_message(snapshot_field::clocks, clock_reading(base_clock_, time, false));
   snapshot.add_message(snapshot_field::clocks, clock_reading(difference_clock, time, true));
   if (base_clock_ != clock_id::boottime) {
+    if (is_boottime_) {
+      snapshot.add_message(snapshot_field::clocks, clock_reading(clock_id::boottime, time, false));
+    }
     snapshot.add_varint(snapshot_field::primary_trace_clock, base_clock_);
   }
   MessageBuffer packet;

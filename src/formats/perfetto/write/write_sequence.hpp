@@ -20,9 +20,11 @@ enum class Interned : std::uint8_t { category, name, annotation_name, annotation
 
 class SequenceWriter {
  public:
-  // `base_clock`: the id of the clock that all times are of.
-  SequenceWriter(PacketSink& sink, std::uint32_t base_clock)
-      : sink_(&sink), base_clock_(base_clock) {}
+  // `base_clock`: the id of the clock that all times are of. `is_boottime`: to relate it to the
+  // boot clock, which trace_processor counts by, as the same; otherwise the trace relates them
+  // elsewhere.
+  SequenceWriter(PacketSink& sink, std::uint32_t base_clock, bool is_boottime)
+      : sink_(&sink), base_clock_(base_clock), is_boottime_(is_boottime) {}
 
   // Times of the sequence begin at `time`, nanoseconds; none may be earlier or come out of order.
   void begin(std::uint64_t track_uuid, std::int64_t time);
@@ -61,6 +63,7 @@ class SequenceWriter {
 
   PacketSink* sink_;
   std::uint32_t base_clock_;
+  bool is_boottime_;
   std::uint32_t sequence_ = 0;
   std::int64_t last_ = 0;
   std::array<char, 24> head_{};  // sequence id and flags of every event
