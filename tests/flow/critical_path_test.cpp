@@ -208,6 +208,22 @@ bool computes(const GeneratedRun& run, std::uint32_t op) {
   return task != GeneratedRun::no_task && run.group_of(task) != qaic::ThreadGroup::dma_issue;
 }
 
+// Of waits for DMA on the thread of the HMX, those that are polls only.
+TEST(CriticalPathOfOptraces, TheReferenceNpuPollsForTransfersThatAreCompleteAsAnHtpDoes) {
+  const CompiledForHtp model = compiled_for_htp(repository_model("light_resnet50.onnx"));
+  const GeneratedRun run =
+      optrace_run(model.program, model.schematic, *npu::builtin_target("htp-v75"));
+  const Profile& profile = run.profiles[0];
+  std::size_t polls = 0, waits = 0;
+  for (std::size_t row = 0; row < profile.spans.size(); ++row) {
+    if (profile.spans.kind[row] != SpanKind::dma_wait) continue;
+    waits += 1;
+    polls += profile.spans.duration[row] < 130;
+    EXPECT_GE(profile.spans.duration[row], 1);
+  }
+  EXPECT_GE(polls * 3, waits);
+}
+
 TEST(CriticalPathOfOptraces, WhatIfIsOffByLittle) {
   for (const bool shared : {false, true}) {
     const npu::Target target = exact_htp(shared);

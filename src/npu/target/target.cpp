@@ -61,6 +61,10 @@ void read_session(FieldReader& in, Target& target) {
   in.number("session.cold_after_s", session.cold_after_s, 0, 1e6);
   in.number("session.cycles_per_packet", session.cycles_per_packet, 1, 1e6);
   in.number("session.polling_cycles_per_packet", session.polling_cycles_per_packet, 1, 1e6);
+  if (in.has("session.poll_cycles_min")) {
+    in.number("session.poll_cycles_min", session.poll_cycles_min, 0, 1e6);
+    in.number("session.poll_cycles_max", session.poll_cycles_max, session.poll_cycles_min, 1e6);
+  }
   read_session_state(in, "session.cold", session.cold);
   read_session_state(in, "session.warm", session.warm);
   read_session_call(in, "session.load", session.load);

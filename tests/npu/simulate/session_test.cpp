@@ -180,6 +180,50 @@ TEST(SharedMainThread, RunsOneTaskAtATime) {
   EXPECT_GT(overlaps_apart, 0u);
 }
 
+// A transfer of 50 cycles of issue, and HMX tasks that need it: one at once, one when an HVX task
+// of 200,000 cycles has ended, when the transfer is complete for long.
+TEST(Polls, ATransferThatIsCompleteIsPolledForWhenAllElseIsThere) {
+  const auto hvx = ProgramBuilder::queue(0, qaic::ThreadGroup::hvx);
+  const auto hmx = ProgramBuilder::queue(0, qaic::ThreadGroup::hmx);
+  const auto dma = ProgramBuilder::queue(0, qaic::ThreadGroup::dma_issue);
+  ProgramBuilder builder(1, 70);
+  builder.add(hvx, 200'000).flags |= qaic::task_signals;
+  builder.add(dma, 50).ddr_read = 100'000;
+  builder.add(hmx, 1000, {{dma, 1}});
+  builder.add(hmx, 1000, {{dma, 1}, {hvx, 1}});
+  builder.add(hmx, 1000);
+  builder.add(dma, 50, {{hmx, 3}});
+  const qaic::Program program = builder.finish();
+  Target target = session_target();
+  const auto with_polls = [&](double min, double max) {
+    target.session->poll_cycles_min = min;
+    target.session->poll_cycles_max = max;
+    SimulationOptions options;
+    options.inferences = 1;
+    const auto records = run(program, target, options).inferences.at(0).op_trace;
+    std::vector<OpTraceRecord> of_hmx;
+    for (const OpTraceRecord& record : records) {
+      if (record.thread == 4) of_hmx.push_back(record);
+    }
+    EXPECT_EQ(of_hmx.size(), 3u);
+    return of_hmx;
+  };
+  const auto none = with_polls(0, 0);
+  const auto fixed = with_polls(100, 100);
+  // A wait for what is under way is as long as ever.
+  EXPECT_EQ(fixed[0].start_cycle, none[0].start_cycle);
+  EXPECT_GT(fixed[0].start_cycle - fixed[0].wait_cycle, 101u);
+  // The other begins when the HVX task has ended, and delays the kernel by one look.
+  EXPECT_EQ(none[1].waited_for, OpTraceRecord::nothing);
+  EXPECT_NE(fixed[1].waited_for, OpTraceRecord::nothing);
+  EXPECT_EQ(fixed[1].wait_cycle, none[1].start_cycle);
+  EXPECT_NEAR(double(fixed[1].start_cycle - fixed[1].wait_cycle), 100, 1);
+  EXPECT_EQ(fixed[2].waited_for, OpTraceRecord::nothing);  // needs no transfer
+  const auto random = with_polls(91, 121)[1];
+  EXPECT_GE(random.start_cycle - random.wait_cycle, 91u);
+  EXPECT_LE(random.start_cycle - random.wait_cycle, 122u);
+}
+
 // A record says what the simulator knows, and waits are for transfers that were issued before.
 TEST(OpTrace, AgreesWithTheTruth) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {

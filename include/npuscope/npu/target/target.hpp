@@ -59,6 +59,10 @@ struct Session {
   double cold_after_s = 0;  // without work for so long, the power is off
   double cycles_per_packet = 0;
   double polling_cycles_per_packet = 0;
+  // Of one look at whether a transfer is complete, on the thread that runs the HMX. Each such wait
+  // takes at least one, also when the transfer is complete long before. 0: it costs nothing.
+  double poll_cycles_min = 0;
+  double poll_cycles_max = 0;
   SessionState cold;
   SessionState warm;
   std::optional<SessionCall> load = {};     // of a graph, before its first execution; none: unknown

@@ -96,7 +96,8 @@ void Machine::reset(Queue& queue, std::uint64_t inference, Picoseconds now) {
   queue.next = queue.resolved = 0;
   queue.ready = now;
   queue.first_parked = queue.next_parked = nobody;
-  queue.waited_for = nobody;
+  queue.others_ready = now;
+  queue.waited_for = queue.transfer = nobody;
   queue.waits_for_sibling = false;
   const std::uint32_t first = program_.first_thread(queue.group);
   for (std::uint32_t t = 0; t < queue.threads; ++t) {

@@ -16,6 +16,11 @@
 //                      overlaps with the next transfer. At most dma_depth transfers are in flight.
 //                      The task that ends the statistics waits for all transfers and is
 //                      synchronous.
+//   a poll             on a target with sessions, an HMX task that waits for a transfer first waits
+//   for
+//                      the other cores' and threads' work, then looks whether the transfer is
+//                      complete; one look takes session.poll_cycles, and the task starts when both
+//                      are over
 //   between devices    a transfer to another device leaves over the sender's link, which all its
 //                      cores share; the link of the receiver is no limit of its own. The task that
 //                      receives is an HVX task that waits for it.
@@ -82,6 +87,7 @@ class Machine {
  private:
   struct Thread {
     Picoseconds free{};      // from then on
+    Picoseconds wait{};      // begin of the wait that the running task's kernel began after
     Picoseconds start{};     // of the running task's kernel
     Picoseconds position{};  // up to there the kernel has been run
     double remaining = 0;    // cycles of it
@@ -103,6 +109,9 @@ class Machine {
     std::uint32_t resolved = 0;  // its waits known to hold at `ready`
     Picoseconds ready{};
     std::uint32_t waited_for = nobody;  // the transfer, if any, that `ready` is the completion of
+    Picoseconds others_ready{};         // `ready` without transfers
+    std::uint32_t transfer = nobody;    // that completes last of those that the task waits for
+    Picoseconds transfer_ready{};       // when it does
     std::uint32_t sibling = nobody;     // the queue that shares its thread
     bool waits_for_sibling = false;     // whose running task must end first
     bool running = false;
@@ -152,6 +161,8 @@ class Machine {
   void push_start(std::uint32_t index, Picoseconds time);
   bool has_main_thread(std::uint32_t index);
   void start(std::uint32_t index);
+  bool polls(const Queue& queue) const;
+  void poll(Queue& queue, Thread& thread);
   double kernel_cycles(const Queue& queue, const qaic::Task& task, std::uint32_t thread) const;
   void progress(std::uint32_t index);
   void finish(std::uint32_t index, Picoseconds last);

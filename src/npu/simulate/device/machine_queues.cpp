@@ -40,10 +40,17 @@ bool Machine::holds(std::uint32_t index, std::uint32_t producer, std::uint32_t c
   Queue& other = queues_[producer];
   const Picoseconds done = activations_[queue.activation].completions[other.first_task + count - 1];
   if (done != never) {
-    if (done + latency > queue.ready) {
-      const bool transfer = other.group == ThreadGroup::dma_issue;
-      queue.waited_for = transfer ? other.first_task + count - 1 : nobody;
-      queue.ready = done + latency;
+    const std::uint32_t task = other.first_task + count - 1;
+    const Picoseconds time = done + latency;
+    const bool transfer = other.group == ThreadGroup::dma_issue;
+    if (time > queue.ready) {
+      queue.waited_for = transfer ? task : nobody;
+      queue.ready = time;
+    }
+    if (!transfer) queue.others_ready = std::max(queue.others_ready, time);
+    if (transfer && (queue.transfer == nobody || time > queue.transfer_ready)) {
+      queue.transfer = task;
+      queue.transfer_ready = time;
     }
     return true;
   }
@@ -115,6 +122,23 @@ double Machine::kernel_cycles(const Queue& queue, const Task& task, std::uint32_
   return cycles;
 }
 
+bool Machine::polls(const Queue& queue) const {
+  return target_.session && target_.session->poll_cycles_max > 0 &&
+         queue.group == ThreadGroup::hmx && queue.transfer != nobody;
+}
+
+// The thread comes to the poll when all but the transfer is there.
+void Machine::poll(Queue& queue, Thread& thread) {
+  const Session& session = *target_.session;
+  const std::uint64_t random = mix(thread.key + ~std::uint64_t{queue.first_task + queue.next});
+  double cycles = session.poll_cycles_min + (session.poll_cycles_max - session.poll_cycles_min) *
+                                                double(random % 1024) / 1023;
+  thread.wait = thread.start = std::max(thread.free, queue.others_ready);
+  clocks_[queue.clock].run(cycles, thread.start);
+  thread.start = std::max({thread.start, queue.transfer_ready, now_});
+  queue.waited_for = queue.transfer;
+}
+
 void Machine::start(std::uint32_t index) {
   if (!has_main_thread(index)) return;
   Queue& queue = queues_[index];
@@ -122,7 +146,9 @@ void Machine::start(std::uint32_t index) {
   const bool moves_data = moves_data_itself(queue, task);
   for (std::uint32_t t = 0; t < queue.threads; ++t) {
     Thread& thread = queue.thread[t];
+    thread.wait = thread.free;
     thread.start = moves_data ? now_ : std::max(thread.free, queue.ready);
+    if (polls(queue)) poll(queue, thread);
     thread.position = thread.start;
     thread.remaining = kernel_cycles(queue, task, t);
     thread.done = false;
@@ -172,7 +198,7 @@ void Machine::record(const Queue& queue, const Thread& thread, Picoseconds kerne
   execution.truth.kernel_end = kernel_end;
   execution.truth.barrier_end = leave;
   execution.truth.transfer_end = kernel_end;
-  execution.wait_cycles = clock.cycles_at(thread.free);
+  execution.wait_cycles = clock.cycles_at(thread.wait);
   execution.start_cycles = clock.cycles_at(thread.start);
   execution.kernel_end_cycles = clock.cycles_at(kernel_end);
   execution.leave_cycles = clock.cycles_at(leave);
@@ -180,7 +206,7 @@ void Machine::record(const Queue& queue, const Thread& thread, Picoseconds kerne
   const Task& task = task_of(queue);
   execution.nominal_cycles =
       task.cycles * share_of_cycles(task, execution.truth.task, place, queue.threads);
-  if (thread.start > thread.free && thread.start == queue.ready) {
+  if (polls(queue) || (thread.start > thread.free && thread.start == queue.ready)) {
     execution.waited_for = queue.waited_for;
   }
   execution.synced = task_of(queue).wait_count > 0 || thread.start > thread.free;
@@ -217,8 +243,8 @@ void Machine::finish(std::uint32_t index, Picoseconds last) {
   }
   ++queue.next;
   queue.resolved = 0;
-  queue.ready = {};
-  queue.waited_for = nobody;
+  queue.ready = queue.others_ready = {};
+  queue.waited_for = queue.transfer = nobody;
   if (queue.sibling != nobody && std::exchange(queues_[queue.sibling].waits_for_sibling, false)) {
     push_start(queue.sibling, std::max(queue.thread[0].free, now_));
   }
