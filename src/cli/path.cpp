@@ -15,6 +15,7 @@ struct PathOptions : DocumentOptions {
   std::uint32_t inference = 0;
   std::string by = "op";
   std::string steps;  // empty: 20 in text, all for machines
+  bool vendor = false;
 };
 
 ExitStatus path(PathOptions options) {
@@ -25,6 +26,9 @@ ExitStatus path(PathOptions options) {
     options.path.steps = all;
   } else if (!options.steps.empty()) {
     options.path.steps = std::stoul(options.steps);
+  }
+  if (options.vendor) {
+    options.path.vendor_segments = options.steps.empty() ? all : options.path.steps;
   }
   return print_documents(options, [&](const Profile& profile) {
     return report::path_document(profile, options.path);
@@ -56,6 +60,8 @@ void add_path_command(CLI::App& program, ExitStatus& status) {
   options->top.add_option(*command, options->path.top, "rows of ops and units");
   command->add_option("--steps", options->steps, "steps to print: a number, or all; default: 20")
       ->check(whole_number_or_all());
+  command->add_flag("--vendor", options->vendor,
+                    "also list the vendor's dominant path (QNN), segment by segment");
   command
       ->add_option("--faster", options->path.faster,
                    "what if: PATTERN=2x, =50% of the time, =0; of ops, or unit:PATTERN")

@@ -44,6 +44,7 @@ TEST_F(Path, RefusesWhatMakesNoSense) {
     EXPECT_EQ(outcome.output, "");
     EXPECT_THAT(outcome.errors, HasSubstr(says)) << flags.back();
   };
+  refuses({"--vendor"}, "no dominant path of the vendor");
   refuses({"--inference", "3"}, "does not tell inferences apart");
   refuses({"--inference", "-1"}, "--inference");
   refuses({"--steps", "many"}, "--steps");

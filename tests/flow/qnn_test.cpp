@@ -4,9 +4,11 @@
 
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "flow/flow.hpp"
+#include "npuscope/analysis/vendor_path.hpp"
 #include "npuscope/formats/qnn/sets.hpp"
 #include "npuscope/npu/simulate/optrace.hpp"
 
@@ -76,6 +78,10 @@ class QnnFlow {
     return *set;
   }
   const std::vector<npu::SimulatedInference>& traced() const { return traced_; }
+  nlohmann::json qhas() const {
+    std::ifstream in(folder_ / "chrometrace_qnn_htp_analysis_summary.json");
+    return nlohmann::json::parse(in);
+  }
 
  private:
   std::filesystem::path folder_;
@@ -381,6 +387,40 @@ void expect_truth(const QnnFlow& flow) {
 
 TEST(QnnFilesAgainstTruth, SqueezeNet) {
   expect_truth(QnnFlow(repository_model("light_squeezenet.onnx")));
+}
+
+// The rows of QHAS, which the writer found with an algorithm of its own.
+TEST(QnnFilesAgainstTruth, TheDominantPathHadNoListToCompareWithQhas) {
+  const QnnFlow flow(repository_model("light_squeezenet.onnx"));
+  const Profile& profile = flow.profile();
+  const auto paths = analysis::PathAnalysis::create(profile, std::nullopt);
+  ASSERT_TRUE(paths);
+  const auto steps = paths->observed().steps;
+  const auto path = analysis::vendor_path(profile, steps);
+  ASSERT_TRUE(path) << path.error().message;
+  using Row = std::tuple<std::int64_t, std::int64_t, std::uint64_t, bool>;
+  std::vector<Row> found, expected;
+  std::int64_t critical = 0;
+  for (const analysis::VendorSegment& segment : path->segments) {
+    const bool idle = segment.row == analysis::no_row;
+    const bool partial = !idle && segment.duration < profile.spans.duration[segment.row];
+    const std::uint64_t id = idle ? 0 : profile.ops[index_of(profile.spans.op[segment.row])].id;
+    found.emplace_back(segment.start, segment.start + segment.duration, id, partial);
+    EXPECT_LE(segment.critical, segment.duration);
+    critical += segment.critical;
+  }
+  const nlohmann::json qhas = flow.qhas();
+  for (const auto& row : qhas["data"]["dominant_path_htp_0"]["data"]) {
+    expected.emplace_back(row["start_cycle"], row["end_cycle"],
+                          std::stoull(row["op_id"].get<std::string>(), nullptr, 16),
+                          row["partial"]);
+  }
+  EXPECT_TRUE(std::is_sorted(found.begin(), found.end()));
+  std::sort(expected.begin(), expected.end());
+  EXPECT_EQ(found, expected);
+  EXPECT_EQ(path->owned + path->idle, path->wall);
+  EXPECT_EQ(path->differing, 0u);
+  EXPECT_GT(critical, path->wall / 2);
 }
 
 // What is not quantised has a step of 1; what the schematic has a scale of has that.

@@ -9,6 +9,7 @@
 //   PARTS OF THE PATH      what the wall is made of, to the tick
 //   OPS ON THE PATH        time on it, slack, the wall's gain if an op took no time
 //   STEPS                  what ran, how long, and why it did not start earlier
+//   DOMINANT PATH (QHAS)   on request: which execution owned each segment of it
 //   WHAT IF                the wall with other durations, and where its gain ends
 #pragma once
 
@@ -30,6 +31,8 @@ struct PathDocumentOptions {
   std::size_t top = 10;  // rows of ops and units
   // Steps: those that took longest, gaps before them included, in the order of time.
   std::size_t steps = 20;
+  // The vendor's dominant path too, its longest segments, so many; none: not asked for.
+  std::optional<std::size_t> vendor_segments = {};
   // "PATTERN=2x": twice as fast; "=50%": half of its time; "=0": none. A pattern is found in an
   // op's name, kind or node, or after "unit:" in a unit's name within its parents'. Several of one
   // op multiply.
@@ -38,7 +41,7 @@ struct PathDocumentOptions {
 };
 
 // Usage errors: rules that cannot be read or match nothing, an inference that is not there, a
-// profile without a timeline.
+// profile without a timeline, or without the dominant path that is asked for.
 Result<Document> path_document(const Profile& profile, const PathDocumentOptions& options);
 
 }  // namespace npuscope::report

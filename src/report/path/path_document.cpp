@@ -15,6 +15,7 @@
 #include "npuscope/base/parallel.hpp"
 #include "npuscope/base/text.hpp"
 #include "report/path/path_rules.hpp"
+#include "report/path/vendor_section.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -40,9 +41,14 @@ class PathDocument {
     ops_ = group_path_by_op(profile, options.grouping, path_.steps, executions_);
   }
 
-  Document make(const Scaling& scaling) {
+  Result<Document> make(const Scaling& scaling) {
     Document document{.profile = &profile_};
     document.sections = {head(), parts(), ops(), units(), reasons(), steps()};
+    if (options_.vendor_segments) {
+      auto vendor = vendor_section(profile_, path_, *options_.vendor_segments);
+      if (!vendor) return tl::unexpected(vendor.error());
+      document.sections.push_back(std::move(*vendor));
+    }
     const bool asked = !options_.faster.empty() || !options_.slower.empty();
     if (asked) document.sections.push_back(what_if(scaling));
     return document;

@@ -7,6 +7,7 @@
 
 #include "npuscope/base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "npuscope/profile/owned_time.hpp"
 
 namespace npuscope::qnn {
 
@@ -146,25 +147,9 @@ void put_dominant_path(Assembly& assembly) {
   column.origin = Origin::derived;
   column.clock = assembly.cycles;
   column.values.assign(spans.size(), 0);
-  std::vector<std::vector<std::uint32_t>> rows_of_core;
-  for (std::uint32_t row = 0; row < spans.size(); ++row) {
-    const std::uint32_t core = profile.units[index_of(spans.unit[row])].core;
-    if (rows_of_core.size() <= core) rows_of_core.resize(core + 1);
-    rows_of_core[core].push_back(row);
-  }
-  for (const auto& rows : rows_of_core) {
-    std::vector<OwnedSpan> owned;
-    owned.reserve(rows.size());
-    for (const std::uint32_t row : rows) {
-      const Engine engine = profile.ops[index_of(spans.op[row])].engine;
-      OwnedSpan& span = owned.emplace_back();
-      span.start = spans.start[row];
-      span.end = saturating_add(spans.start[row], spans.duration[row]);
-      span.tid = profile.units[index_of(spans.unit[row])].lane;
-      span.rank = engine == Engine::hmx ? 0 : engine == Engine::hvx ? 1 : 2;
-    }
-    for (const OwnedTime& time : owners_of(owned)) {
-      if (time.owner != OwnedTime::idle) column.values[rows[time.owner]] += time.end - time.start;
+  for (const CoreOwners& of_core : dominant_path_of(profile)) {
+    for (const OwnedTime& time : of_core.times) {
+      if (time.owner != OwnedTime::idle) column.values[time.owner] += time.end - time.start;
     }
   }
   profile.spans.measures.push_back(std::move(column));

@@ -9,7 +9,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "formats/qnn/assemble/dominant_path.hpp"
 #include "formats/qnn/read/artifact.hpp"
 #include "npuscope/profile/profile.hpp"
 
@@ -66,7 +65,7 @@ void put_viewer(Assembly& assembly, const ViewerOutput& output);
 void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
                 std::vector<std::uint64_t> inputs);
 
-// The column "dominant path", by the rule of dominant_path.hpp.
+// The column "dominant path", by the rule of owned_time.hpp.
 void put_dominant_path(Assembly& assembly);
 
 Profile assemble(ArtifactSet&& set);

@@ -24,7 +24,7 @@ struct OpFlags {
 
   Engine engine() const;
   SpanKind span_kind() const;
-  std::uint8_t rank() const { return hmx ? 0 : hvx ? 1 : 2; }  // dominant_path.hpp
+  std::uint8_t rank() const { return hmx ? 0 : hvx ? 1 : 2; }  // owned_time.hpp
 };
 
 // From QNN's own words: "uses_hmx", "dma_wait".

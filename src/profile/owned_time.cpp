@@ -1,10 +1,13 @@
-#include "formats/qnn/assemble/dominant_path.hpp"
+#include "npuscope/profile/owned_time.hpp"
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <tuple>
 
-namespace npuscope::qnn {
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope {
 
 namespace {
 
@@ -71,4 +74,33 @@ std::vector<OwnedTime> owners_of(std::span<const OwnedSpan> spans) {
   return owners;
 }
 
-}  // namespace npuscope::qnn
+std::vector<CoreOwners> dominant_path_of(const Profile& profile) {
+  const Spans& spans = profile.spans;
+  std::map<std::uint32_t, std::vector<std::uint32_t>> rows_of_core;
+  for (std::uint32_t row = 0; row < spans.size(); ++row) {
+    rows_of_core[profile.units[index_of(spans.unit[row])].core].push_back(row);
+  }
+  std::vector<CoreOwners> owners;
+  for (const auto& [core, rows] : rows_of_core) {
+    std::vector<OwnedSpan> owned;
+    owned.reserve(rows.size());
+    for (const std::uint32_t row : rows) {
+      const std::size_t op = index_of(spans.op[row]);
+      const Engine engine = op < profile.ops.size() ? profile.ops[op].engine : Engine::none;
+      OwnedSpan& span = owned.emplace_back();
+      span.start = spans.start[row];
+      span.end = saturating_add(spans.start[row], spans.duration[row]);
+      span.tid = profile.units[index_of(spans.unit[row])].lane;
+      span.rank = engine == Engine::hmx ? 0 : engine == Engine::hvx ? 1 : 2;
+    }
+    CoreOwners& of_core = owners.emplace_back();
+    of_core.core = core;
+    of_core.times = owners_of(owned);
+    for (OwnedTime& time : of_core.times) {
+      if (time.owner != OwnedTime::idle) time.owner = rows[time.owner];
+    }
+  }
+  return owners;
+}
+
+}  // namespace npuscope

@@ -1,4 +1,4 @@
-#include "formats/qnn/assemble/dominant_path.hpp"
+#include "npuscope/profile/owned_time.hpp"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-namespace npuscope::qnn::dominant_path_test {
+namespace npuscope::owned_time_test {
 namespace {
 
 // A letter for each instant: the owner, '.' where there is none.
@@ -97,4 +97,4 @@ TEST(DominantPath, ManySpansTakeLittleTime) {
 }
 
 }  // namespace
-}  // namespace npuscope::qnn::dominant_path_test
+}  // namespace npuscope::owned_time_test

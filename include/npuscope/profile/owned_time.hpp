@@ -1,4 +1,4 @@
-// "Dominant path" as QHAS counts it: a share of the wall time by rank, not a path of dependencies.
+// The "dominant path" of QNN's QHAS: a share of the wall time by rank, not a path of dependencies.
 // At every instant one running span owns the time: an HMX op before an HVX op before everything
 // else (DMA, waits, synchronisation); among equals the lowest thread id, then the earliest start.
 //
@@ -8,6 +8,8 @@
 //             0   3     6 8   9
 //
 // The rule was found by trying it on real files, where it gives every row of QHAS.
+//
+//   for (const OwnedTime& time : dominant_path_of(profile)[0].times) …   // of core 0
 #pragma once
 
 #include <cstddef>
@@ -15,7 +17,9 @@
 #include <span>
 #include <vector>
 
-namespace npuscope::qnn {
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope {
 
 struct OwnedSpan {
   std::int64_t start = 0;
@@ -36,4 +40,14 @@ struct OwnedTime {
 // O(n log n).
 std::vector<OwnedTime> owners_of(std::span<const OwnedSpan> spans);
 
-}  // namespace npuscope::qnn
+// Of the spans of one core; the owner of a time is a row of the profile's spans.
+struct CoreOwners {
+  std::uint32_t core = 0;
+  std::vector<OwnedTime> times;
+};
+
+// Of all spans: rank by the engine that their op uses, thread id by the lane of their unit. Cores
+// in ascending order, those with spans.
+std::vector<CoreOwners> dominant_path_of(const Profile& profile);
+
+}  // namespace npuscope

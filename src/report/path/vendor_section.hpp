@@ -1,0 +1,16 @@
+// The vendor's dominant path as a list, beside the critical path.
+#pragma once
+
+#include <cstddef>
+
+#include "npuscope/analysis/path.hpp"
+#include "npuscope/base/result.hpp"
+#include "npuscope/report/document.hpp"
+
+namespace npuscope::report {
+
+// Of its segments the longest `most`, in order of time. A usage error where there is none.
+Result<Section> vendor_section(const Profile& profile, const analysis::CriticalPath& path,
+                               std::size_t most);
+
+}  // namespace npuscope::report
