@@ -9,9 +9,9 @@
 //
 // A rule says nothing where it does not apply or could not gain half a percent of the wall, and
 // what it would need where the profile does not say enough. Gains are upper bounds, each of one
-// finding alone: they overlap and must not be added up. First come findings with a gain of the
-// wall, the largest first, then those that gain time outside of it, then those whose gain nobody
-// can tell honestly, the severest first.
+// finding alone: they overlap and must not be added up. Findings are ranked by one denominator: the
+// warm call as the host sees it, where the files have it (call.hpp), else the wall; then gains
+// outside of the wall, then findings whose gain cannot be stated, the severest first.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/call.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/roofline.hpp"
@@ -49,12 +50,19 @@ struct Evidence {
   ClockId clock = {};   // of ticks
 };
 
+// A gain as a part of a warm call, at most.
+struct GainOfCall {
+  double seconds = 0;
+  double share = 0;
+};
+
 struct Gain {
   double ticks = 0;  // of the base clock; seconds where it is outside of the timeline
   double share = 0;  // of what `of` says
   bool of_wall = true;
   std::string of;   // "the wall"
   std::string how;  // how it was computed
+  std::optional<GainOfCall> of_call = {};
 };
 
 enum class Weight : std::uint8_t { low, medium, high };
@@ -77,6 +85,8 @@ struct UntriedRule {
 
 struct Diagnosis {
   std::int64_t wall = 0;  // ticks of the timeline; 0: the profile has none
+  bool cold = false;      // the wall is of a cold inference
+  std::optional<Call> call;
   std::vector<Finding> findings;
   std::vector<std::string> quiet;    // rules that were tried and do not apply
   std::vector<UntriedRule> untried;  // in the order of finding_rules()

@@ -121,6 +121,15 @@ struct PathBasis {
   std::uint64_t cyclic_constraints =
       0;  // among executions that took no time at one moment; left out
   std::uint64_t edges_beyond_limit = 0;  // of ops that repeat, too many to follow
+
+  // Whether anything but the order on each unit is known.
+  bool knows_dependencies() const {
+    for (const Reason reason :
+         {Reason::data, Reason::reuse, Reason::transfer, Reason::order, Reason::flow}) {
+      if (constraints[std::size_t(reason)] > 0) return true;
+    }
+    return false;
+  }
 };
 
 // Factors of durations: 0.5 is twice as fast, 0 free.
@@ -163,6 +172,10 @@ class PathAnalysis {
   ExecutionTimes executions() const;
   WhatIf what_if(const Scaling& scaling) const;
   double wall_if(const Scaling& scaling) const;  // what_if().after alone, in one pass
+  // The wall if executions on the two engines waited for one another for data only, not for memory
+  // or a given order; all else stays. On a chain in which each needs the result of the one before
+  // it is the observed wall.
+  double wall_with_overlap(Engine a, Engine b) const;
 
  private:
   explicit PathAnalysis(std::shared_ptr<const PathGraph> graph) : graph_(std::move(graph)) {}

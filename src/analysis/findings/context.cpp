@@ -1,6 +1,7 @@
 #include "analysis/findings/context.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "npuscope/base/parallel.hpp"
 
@@ -116,6 +117,10 @@ const OpTimes& FindingContext::op_times() {
   return op_times_.get([&] { return analysis::op_times(profile_); });
 }
 
+const std::optional<Call>& FindingContext::call() {
+  return call_.get([&] { return analyse_call(profile_); });
+}
+
 void FindingContext::prepare() {
   own();  // and by_unit(), which the others share
   const std::function<void()> basis[] = {[&] { coarse(); },
@@ -146,6 +151,31 @@ bool FindingContext::has_timeline() {
     const Domain domain = domain_of(row.engine);
     return domain == Domain::compute || domain == Domain::movement;
   });
+}
+
+bool FindingContext::is_cold() {
+  using Temperature = Provenance::Temperature;
+  const Temperature temperature = profile_.provenance.temperature;
+  const bool begins_cold =
+      temperature == Temperature::cold || temperature == Temperature::cold_then_warm;
+  return begins_cold && coarse().inferences.count <= 1;
+}
+
+double FindingContext::hvx_threads() {
+  std::vector<std::uint64_t> cores;
+  for (const Unit& unit : profile_.units) {
+    if (unit.engine == Engine::hvx) cores.push_back(std::uint64_t(unit.device) << 32 | unit.core);
+  }
+  const std::size_t threads = cores.size();
+  std::sort(cores.begin(), cores.end());
+  const auto distinct = std::unique(cores.begin(), cores.end()) - cores.begin();
+  double most = distinct > 0 ? double(threads) / double(distinct) : 0;
+  for (const NumberRow& row : numbers()) {
+    if (profile_.text(row.what) == "Number of HVX threads used") {
+      most = std::max(most, row.values.first);
+    }
+  }
+  return most;
 }
 
 double FindingContext::domain(Engine engine) {
@@ -203,23 +233,42 @@ const PathAnalysis* FindingContext::path() {
   return path ? &*path : nullptr;
 }
 
-std::optional<Gain> FindingContext::gain_if(const std::vector<bool>& ops, double factor,
-                                            const std::string& how) {
+std::optional<Gain> FindingContext::gain_of_path(double after, const std::string& how) {
+  const double before = *path_wall_;
+  if (!(before > 0)) return std::nullopt;
+  Gain gain;
+  gain.ticks = std::max(0.0, before - after);
+  gain.share = gain.ticks / before;
+  gain.of = path()->basis().instances > 1 ? "a median inference" : "the wall";
+  gain.how = "by longest path: " + how;
+  return gain;
+}
+
+std::optional<Gain> FindingContext::gain_if(std::vector<double> factors, const std::string& how) {
   const PathAnalysis* paths = path();
   if (paths == nullptr) return std::nullopt;
   if (!path_wall_) path_wall_ = paths->wall_if({});
   Scaling scaling;
-  scaling.of_op.assign(profile_.ops.size() + 1, 1.0);
-  for (std::size_t op = 0; op < ops.size(); ++op) {
-    if (ops[op]) scaling.of_op[op] = factor;
-  }
-  const double gained = std::max(0.0, *path_wall_ - paths->wall_if(scaling));
-  if (!(*path_wall_ > 0)) return std::nullopt;
-  Gain gain;
-  gain.ticks = gained;
-  gain.share = gained / *path_wall_;
-  gain.of = paths->basis().instances > 1 ? "a median inference" : "the wall";
-  gain.how = "by longest path: " + how;
+  scaling.of_op = std::move(factors);
+  scaling.of_op.resize(profile_.ops.size() + 1, 1.0);
+  auto gain = gain_of_path(paths->wall_if(scaling), how);
+  if (gain) relate_to_call(*gain, warm_ticks_of(scaling.of_op));
+  return gain;
+}
+
+std::optional<Gain> FindingContext::gain_if(const std::vector<bool>& ops, double factor,
+                                            const std::string& how) {
+  std::vector<double> factors;
+  for (const bool is_changed : ops) factors.push_back(is_changed ? factor : 1);
+  return gain_if(std::move(factors), how);
+}
+
+std::optional<Gain> FindingContext::gain_of_overlap(Engine a, Engine b, const std::string& how) {
+  const PathAnalysis* paths = path();
+  if (paths == nullptr || !paths->basis().knows_dependencies()) return std::nullopt;
+  if (!path_wall_) path_wall_ = paths->wall_if({});
+  auto gain = gain_of_path(paths->wall_with_overlap(a, b), how);
+  if (gain) relate_to_call(*gain, std::nullopt);
   return gain;
 }
 
@@ -232,7 +281,50 @@ std::optional<Gain> FindingContext::gain_of_wall(double ticks, const std::string
   gain.share = gain.ticks / whole;
   gain.of = "the wall";
   gain.how = how;
+  if (coarse().inferences.count <= 1) relate_to_call(gain, std::nullopt);
   return gain;
+}
+
+// Of the nodes that the ops belong to, no more than what they take when warm can be gained.
+std::optional<double> FindingContext::warm_ticks_of(const std::vector<double>& factors) {
+  const auto cycles = warm_node_cycles(profile_);
+  std::map<StringId, double> most;  // by node
+  for (std::size_t op = 0; op < cycles.size(); ++op) {
+    if (factors[op] >= 1) continue;
+    if (!cycles[op]) return std::nullopt;
+    const Op& of = profile_.ops[op];
+    double& node = most[of.node != StringId::empty ? of.node : of.name];
+    node = std::max(node, *cycles[op] * (1 - factors[op]));
+  }
+  double sum = 0;
+  for (const auto& [node, ticks] : most) sum += ticks;
+  return sum;
+}
+
+// What a cold inference loses a warm one does not have: of that no more can be gained than its
+// graph takes.
+void FindingContext::relate_to_call(Gain& gain, std::optional<double> warm_ticks) {
+  if (is_cold() && gain.of == "the wall") gain.of = "the cold wall";
+  const auto& known = call();
+  if (!known || !known->warm) return;
+  const std::size_t base = index_of(profile_.base_clock);
+  double hertz = options_.rate                   ? options_.rate->value
+                 : base < profile_.clocks.size() ? profile_.clocks[base].rate.value
+                                                 : 0;
+  double ticks = gain.ticks;
+  if (is_cold()) {
+    if (!known->graph_ticks) return;
+    if (gain.ticks > *known->graph_ticks) {
+      gain.share *= *known->graph_ticks / gain.ticks;
+      gain.ticks = *known->graph_ticks;
+      gain.how += "; no more than a warm graph takes";
+    }
+    ticks = std::min(gain.ticks, warm_ticks.value_or(gain.ticks));
+    hertz = *known->graph_hertz;
+  }
+  if (!(hertz > 0)) return;
+  const double seconds = std::min(ticks / hertz, known->device_seconds());
+  gain.of_call = GainOfCall{seconds, seconds / known->seconds()};
 }
 
 std::optional<Gain> FindingContext::gain_by_hiding(double ticks, const std::string& how) {

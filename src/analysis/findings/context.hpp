@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "npuscope/analysis/bandwidth.hpp"
+#include "npuscope/analysis/call.hpp"
 #include "npuscope/analysis/false_dependencies.hpp"
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/imbalance.hpp"
@@ -75,6 +76,7 @@ class FindingContext {
   const std::vector<std::uint32_t>& kernel_of();
   const OpGraph& graph();
   const OpTimes& op_times();
+  const std::optional<Call>& call();
 
   // Computes what most rules ask for, side by side; worth it on a large profile of which all rules
   // are tried.
@@ -83,6 +85,10 @@ class FindingContext {
   // Whether units of the NPU worked on a timeline.
   bool has_timeline();
   double wall() { return double(coarse().wall); }
+  // Whether all that the timeline shows is a cold inference.
+  bool is_cold();
+  // Vector threads of one core: as many as the file says were used, at least those in the trace.
+  double hvx_threads();
   // Busiest unit of a class; 0 where none worked.
   double domain(Engine engine);
   double domain_share(Engine engine) { return wall() > 0 ? domain(engine) / wall() : 0; }
@@ -101,6 +107,10 @@ class FindingContext {
   // What the wall of the inference nearest the median loses when these ops take `factor` of their
   // time, by longest path; none where there is no such path. `how` completes "by longest path: …".
   std::optional<Gain> gain_if(const std::vector<bool>& ops, double factor, const std::string& how);
+  // The same with a factor of each op.
+  std::optional<Gain> gain_if(std::vector<double> factors, const std::string& how);
+  // The same when executions of the two engines wait for one another for data only.
+  std::optional<Gain> gain_of_overlap(Engine a, Engine b, const std::string& how);
   // A part of the wall, or of `wall` where that is not the timeline's.
   std::optional<Gain> gain_of_wall(double ticks, const std::string& how,
                                    std::optional<double> wall = {});
@@ -113,6 +123,10 @@ class FindingContext {
   const PathAnalysis* path();
 
  private:
+  std::optional<Gain> gain_of_path(double after, const std::string& how);
+  void relate_to_call(Gain& gain, std::optional<double> warm_ticks);
+  std::optional<double> warm_ticks_of(const std::vector<double>& factors);
+
   const Profile& profile_;
   const DiagnoseOptions& options_;
   Lazy<SpansByUnit> by_unit_;
@@ -134,6 +148,7 @@ class FindingContext {
   Lazy<std::vector<std::uint32_t>> kernel_of_;
   Lazy<OpGraph> graph_;
   Lazy<OpTimes> op_times_;
+  Lazy<std::optional<Call>> call_;
   Lazy<std::optional<PathAnalysis>> path_;
   std::optional<double> path_wall_;
 };

@@ -17,6 +17,9 @@ const auto& all_rules() {
                                 &no_unit_busy_rule,
                                 &vector_bound_rule,
                                 &serialised_rule,
+                                &uneven_threads_rule,
+                                &slow_packets_rule,
+                                &first_calls_rule,
                                 &spill_rule,
                                 &boundary_tax_rule,
                                 &transpose_rule,
@@ -44,17 +47,33 @@ bool is_worth_telling(const Finding& finding) {
   return !finding.gain || finding.gain->share >= least_gain;
 }
 
-// Gains of the wall, then gains outside of it, then none.
-int place_of(const Finding& finding) {
-  if (!finding.gain) return 2;
-  return finding.gain->of_wall ? 0 : 1;
-}
+class Ranking {
+ public:
+  explicit Ranking(const std::optional<Call>& call) {
+    if (call && call->warm) device_share_ = call->device_seconds() / call->seconds();
+  }
 
-bool comes_before(const Finding& a, const Finding& b) {
-  if (place_of(a) != place_of(b)) return place_of(a) < place_of(b);
-  if (a.gain && a.gain->share != b.gain->share) return a.gain->share > b.gain->share;
-  return a.weight > b.weight;
-}
+  bool operator()(const Finding& a, const Finding& b) const {
+    if (place_of(a) != place_of(b)) return place_of(a) < place_of(b);
+    if (a.gain && share_of(*a.gain) != share_of(*b.gain)) {
+      return share_of(*a.gain) > share_of(*b.gain);
+    }
+    return a.weight > b.weight;
+  }
+
+ private:
+  // Gains of the denominator, then gains outside of it, then none.
+  int place_of(const Finding& finding) const {
+    if (!finding.gain) return 2;
+    return finding.gain->of_wall || finding.gain->of_call ? 0 : 1;
+  }
+  double share_of(const Gain& gain) const {
+    if (gain.of_call) return gain.of_call->share;
+    return gain.share * device_share_.value_or(1);
+  }
+
+  std::optional<double> device_share_;
+};
 
 }  // namespace
 
@@ -87,6 +106,8 @@ Diagnosis diagnose(const Profile& profile, const DiagnoseOptions& options) {
   if (options.only.empty() && profile.spans.size() > many_spans) context.prepare();
   Diagnosis diagnosis;
   diagnosis.wall = context.has_timeline() ? context.coarse().wall : 0;
+  diagnosis.cold = diagnosis.wall > 0 && context.is_cold();
+  diagnosis.call = context.call();
   for (const Rule* rule : all_rules()) {
     if (!options.only.empty() && options.only != rule->text.name) continue;
     RuleOutcome outcome = rule->apply(context);
@@ -100,7 +121,7 @@ Diagnosis diagnose(const Profile& profile, const DiagnoseOptions& options) {
       diagnosis.quiet.push_back(rule->text.name);
     }
   }
-  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), comes_before);
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), Ranking(diagnosis.call));
   return diagnosis;
 }
 

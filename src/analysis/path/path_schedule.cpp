@@ -14,9 +14,18 @@ Schedule::Schedule(const PathGraph& graph) : graph_(graph), scale_(graph) {
 }
 
 Schedule::Schedule(const PathGraph& graph, const NodeScale& scale) : graph_(graph), scale_(scale) {
-  ends_.resize(graph.size());
-  for (std::uint32_t node = 0; node < graph.size(); ++node) {
-    ends_[node] = released(node) + double(graph.delay[node]) + length(node);
+  run();
+}
+
+Schedule::Schedule(const PathGraph& graph, const std::vector<bool>& dropped)
+    : graph_(graph), scale_(graph), dropped_(&dropped) {
+  run();
+}
+
+void Schedule::run() {
+  ends_.resize(graph_.size());
+  for (std::uint32_t node = 0; node < graph_.size(); ++node) {
+    ends_[node] = released(node) + double(graph_.delay[node]) + length(node);
     take_if_last(node);
   }
 }
@@ -29,6 +38,10 @@ inline double Schedule::released(std::uint32_t node) const {
       before != PathGraph::none ? ends_[before] + double(graph_.unit_latency(node)) : never;
   for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
     const PathLink& link = graph_.links[i];
+    if (dropped_ != nullptr && (*dropped_)[i]) {
+      last = std::max(last, 0.0);
+      continue;
+    }
     if (link.from != PathGraph::none) last = std::max(last, release(link, node));
   }
   return last == never ? double(graph_.start[node]) : last;

@@ -41,6 +41,8 @@ class Schedule {
   // That of the observed durations, which by the delays of the graph is what was observed.
   explicit Schedule(const PathGraph& graph);
   Schedule(const PathGraph& graph, const NodeScale& scale);
+  // Without the links whose mark is set, by place in PathGraph::links.
+  Schedule(const PathGraph& graph, const std::vector<bool>& dropped);
 
   // Whole numbers in that of the observed durations.
   double start(std::uint32_t node) const { return end(node) - length(node); }
@@ -71,8 +73,11 @@ class Schedule {
   bool is_later(std::uint32_t node, std::uint32_t other) const;
   void take_if_last(std::uint32_t node);
 
+  void run();
+
   const PathGraph& graph_;
   NodeScale scale_;
+  const std::vector<bool>* dropped_ = nullptr;
   Column<double> ends_;  // empty: as observed
   std::uint32_t last_ = PathGraph::none;
 };

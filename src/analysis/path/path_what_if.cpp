@@ -3,6 +3,7 @@
 
 #include "analysis/path/path_schedule.hpp"
 #include "npuscope/analysis/path.hpp"
+#include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -43,6 +44,22 @@ std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling,
 double PathAnalysis::wall_if(const Scaling& scaling) const {
   return Schedule(*graph_, NodeScale(*graph_, scaling)).last_end() +
          double(length_of(graph_->timeline) - graph_->last_end);
+}
+
+double PathAnalysis::wall_with_overlap(Engine a, Engine b) const {
+  const PathGraph& graph = *graph_;
+  std::vector<bool> dropped(graph.links.size(), false);
+  for (std::uint32_t node = 0; node < graph.size(); ++node) {
+    const Engine to = engine_of(*graph.profile, graph.row[node]);
+    if (to != a && to != b) continue;
+    for (auto i = graph.first_link[node]; i < graph.first_link[node + 1]; ++i) {
+      const PathLink& link = graph.links[i];
+      const bool is_false = link.reason == Reason::reuse || link.reason == Reason::order;
+      if (!is_false || link.from == PathGraph::none) continue;
+      dropped[i] = engine_of(*graph.profile, graph.row[link.from]) == (to == a ? b : a);
+    }
+  }
+  return Schedule(graph, dropped).last_end() + double(length_of(graph.timeline) - graph.last_end);
 }
 
 WhatIf PathAnalysis::what_if(const Scaling& scaling) const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/document/call_section.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
@@ -57,6 +58,10 @@ std::string text_of(const Profile& profile, const Evidence& evidence) {
   return unit.empty() ? text : text + " " + unit;
 }
 
+Value call_share(const Finding& finding) {
+  return finding.gain && finding.gain->of_call ? Value(finding.gain->of_call->share) : Value();
+}
+
 std::string gain_amount(const Profile& profile, const analysis::Gain& gain) {
   if (!gain.of_wall) return seconds_text(gain.ticks);
   const std::string text = ticks_text(profile, profile.base_clock, gain.ticks);
@@ -65,15 +70,28 @@ std::string gain_amount(const Profile& profile, const analysis::Gain& gain) {
              : text + " " + unit_of(profile, profile.base_clock);
 }
 
+// "up to 10.86 us of a warm call; 30,649 cycles of the cold wall: by longest path: …"
+std::string gain_sentence(const Profile& profile, const analysis::Gain& gain) {
+  const std::string amount = gain_amount(profile, gain);
+  if (!gain.of_call || !gain.of_wall) return fmt::format("up to {}: {}", amount, gain.how);
+  return fmt::format("up to {} of a warm call; {} of {}: {}", seconds_text(gain.of_call->seconds),
+                     amount, gain.of, gain.how);
+}
+
 Section ranking_section(const Diagnosis& diagnosis) {
   Section section{.key = "ranking"};
-  section.table.fields = {{"rank", "", Format::count},       {"rule"},   {"title"}, {"weight"},
-                          {"gain_share", "", Format::share}, {"gain_of"}};
+  section.table.fields = {{"rank", "", Format::count},
+                          {"rule"},
+                          {"title"},
+                          {"weight"},
+                          {"gain_share", "", Format::share},
+                          {"gain_of"},
+                          {"call_gain_share", "", Format::share}};
   for (const Finding& finding : diagnosis.findings) {
-    section.table.rows.push_back({section.table.rows.size() + 1, finding.rule, finding.title,
-                                  name_of(finding.weight),
-                                  finding.gain ? Value(finding.gain->share) : Value(),
-                                  finding.gain ? Value(finding.gain->of) : Value()});
+    section.table.rows.push_back(
+        {section.table.rows.size() + 1, finding.rule, finding.title, name_of(finding.weight),
+         finding.gain ? Value(finding.gain->share) : Value(),
+         finding.gain ? Value(finding.gain->of) : Value(), call_share(finding)});
   }
   return section;
 }
@@ -88,13 +106,14 @@ Section finding_section(const Profile& profile, const Finding& finding, std::siz
                    {{"weight", finding.gain ? "" : "weight"}, name_of(finding.weight)}};
   if (finding.gain) {
     const analysis::Gain& gained = *finding.gain;
-    section.facts.push_back(
-        {{"gain_text", "gain"},
-         fmt::format("up to {}: {}", gain_amount(profile, gained), gained.how)});
+    section.facts.push_back({{"gain_text", "gain"}, gain_sentence(profile, gained)});
     section.facts.push_back({{gained.of_wall ? "gain_ticks" : "gain_seconds"}, gained.ticks});
     section.facts.push_back({{"gain_share"}, gained.share});
     section.facts.push_back({{"gain_of"}, gained.of});
     section.facts.push_back({{"gain_how"}, gained.how});
+    section.facts.push_back(
+        {{"call_gain_seconds"}, gained.of_call ? Value(gained.of_call->seconds) : Value()});
+    section.facts.push_back({{"call_gain_share"}, call_share(finding)});
   } else {
     section.facts.push_back({{"no_gain", "gain"}, "not stated: " + finding.no_gain});
   }
@@ -156,6 +175,12 @@ Section summary_section(const Profile& profile, const Diagnosis& diagnosis,
     section.remarks = {
         "Each gain is an upper bound, of that finding alone; they overlap and do not add up."};
   }
+  if (diagnosis.cold && diagnosis.call && diagnosis.call->warm) {
+    section.remarks.push_back(
+        "Ops were recorded in a cold call; of a warm call a gain is no more than its graph, and "
+        "the "
+        "nodes concerned, take there.");
+  }
   if (request.is_part) {
     section.remarks.push_back(
         "Units or ops are left out: what looks idle, exposed or alone may be beside them.");
@@ -180,7 +205,10 @@ Section rest_section(const Diagnosis& diagnosis) {
 
 std::string gain_text(const Finding& finding) {
   if (!finding.gain) return "";
-  return fmt::format("up to {} of {}", percent_text(finding.gain->share, 1), finding.gain->of);
+  const analysis::Gain& gain = *finding.gain;
+  const std::string own = fmt::format("{} of {}", percent_text(gain.share, 1), gain.of);
+  if (!gain.of_call || !gain.of_wall) return "up to " + own;
+  return fmt::format("up to {} of a warm call, {}", percent_text(gain.of_call->share, 1), own);
 }
 
 Result<Document> make_findings_document(const Profile& profile, const FindingsRequest& request) {
@@ -205,8 +233,10 @@ Result<Document> make_findings_document(const Profile& profile, const FindingsRe
   }
   Document document{.profile = &profile};
   document.sections = {summary_section(profile, diagnosis, request), ranking_section(diagnosis)};
+  if (diagnosis.call) document.sections.push_back(call_section(*diagnosis.call));
+  std::size_t rank = 0;
   for (const Finding& finding : diagnosis.findings) {
-    document.sections.push_back(finding_section(profile, finding, document.sections.size() - 1));
+    document.sections.push_back(finding_section(profile, finding, ++rank));
   }
   if (request.with_rest) document.sections.push_back(rest_section(diagnosis));
   return document;

@@ -43,6 +43,7 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   if (!kinds_differ(page.ops, page.kinds)) page.kinds = {};
   if (page.coarse.wall > 0) page.rate = rate_during(profile, page.coarse.timeline);
   page.structure_only = is_structure_only(profile);
+  page.call = analyse_call(profile);
   page.phases = analyse_phases(profile);
   page.unit_numbers = analyse_unit_numbers(profile);
   page.clocks = analyse_clocks(profile);

@@ -40,6 +40,7 @@ class PageJson {
   Json provenance() const;
   Json counts() const;
   Json wall() const;
+  Json call() const;
   Json phases() const;
   Json ops(const OpTable& table) const;
   Json engines() const;
@@ -109,6 +110,23 @@ Json PageJson::wall() const {
           {"longest_gap", coarse.longest_gap},
           {"inferences", spread(coarse.inferences)},
           {"inferences_per_second", number(coarse.inferences_per_second)}};
+}
+
+Json PageJson::call() const {
+  if (!page_.call) return nullptr;
+  const Call& call = *page_.call;
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < call.layers.size(); ++i) {
+    layers.push_back({{"layer", call.layers[i].name},
+                      {"seconds", call.layers[i].seconds},
+                      {"own_seconds", call.layers[i].own},
+                      {"on_device", i >= call.device}});
+  }
+  return {{"warm", call.warm},
+          {"count", call.count},
+          {"seconds", call.seconds()},
+          {"device_seconds", call.device_seconds()},
+          {"layers", layers}};
 }
 
 Json PageJson::phases() const {
@@ -295,7 +313,10 @@ Json PageJson::findings() const {
                     {"title", finding.title},
                     {"weight", name_of(finding.weight)},
                     {"gain_share", finding.gain ? number(finding.gain->share) : Json(nullptr)},
-                    {"gain_of", finding.gain ? Json(finding.gain->of) : Json(nullptr)}});
+                    {"gain_of", finding.gain ? Json(finding.gain->of) : Json(nullptr)},
+                    {"call_gain_share", finding.gain && finding.gain->of_call
+                                            ? number(finding.gain->of_call->share)
+                                            : Json(nullptr)}});
   }
   return rows;
 }
@@ -308,6 +329,7 @@ Json PageJson::make() const {
   json["base_clock"] = clock(profile_.base_clock);
   json["counts"] = counts();
   json["wall"] = wall();
+  json["call"] = call();
   json["phases"] = phases();
   json["ops"] = ops(page_.ops);
   json["kinds"] = ops(page_.kinds);

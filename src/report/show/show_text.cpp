@@ -57,6 +57,7 @@ std::string PageText::more(std::uint64_t shown, std::uint64_t all) const {
 std::string PageText::print() {
   print_identity();
   print_contents();
+  print_call();
   print_wall();
   print_phases();
   print_ops(page_.ops, "OPS", "op", true);

@@ -36,6 +36,7 @@ class PageText {
   void print_files();
   void print_identity();
   void print_contents();
+  void print_call();
   void print_wall();
   void print_phases();
   void print_ops(const analysis::OpTable& ops, const char* title, const char* one, bool with_kind);

@@ -55,6 +55,11 @@ double units_at_work(const Concurrency& concurrency) {
   return any > 0 ? sum / any : 0;
 }
 
+std::string bar_of(double share) {
+  constexpr std::size_t width = 30;
+  return std::string(std::min(std::size_t(share * double(width) + 0.5), width), '#');
+}
+
 const char* part_name(const Coarse& coarse, Part part, bool leaves_out_rows) {
   if (part == Part::idle && leaves_out_rows) return "not selected or idle";
   const bool only_wait = coarse.parts[std::size_t(Part::waiting_for_dma)] == 0;
@@ -62,6 +67,30 @@ const char* part_name(const Coarse& coarse, Part part, bool leaves_out_rows) {
 }
 
 }  // namespace
+
+void PageText::print_call() {
+  if (!page_.call) return;
+  const Call& call = *page_.call;
+  std::string title =
+      fmt::format("{}  {}", call.warm ? "WARM CALL" : "COLD CALL", seconds_text(call.seconds()));
+  if (call.count > 1) title += fmt::format(", median of {} after the first", call.count);
+  heading(title);
+  TextTable rows({{"layer", Align::left},
+                  {"time"},
+                  {"in this layer alone"},
+                  {"share"},
+                  {"", Align::left, false}});
+  for (std::size_t i = 0; i < call.layers.size(); ++i) {
+    const CallLayer& layer = call.layers[i];
+    const double share = layer.own / call.seconds();
+    rows.add({layer.name, seconds_text(layer.seconds), seconds_text(layer.own),
+              percent_text(share, 1), bar_of(share)});
+  }
+  table(rows);
+  line("device",
+       fmt::format("{} of the call, {}", percent_text(call.device_seconds() / call.seconds(), 1),
+                   seconds_text(call.device_seconds())));
+}
 
 void PageText::print_wall() {
   const Coarse& coarse = page_.coarse;
@@ -75,7 +104,6 @@ void PageText::print_wall() {
   const bool has_parts = coarse.has_parts();
   if (!has_parts) title += "  of inferences; what ran in them has no timeline here";
   heading(title);
-  constexpr std::size_t bar_width = 30;
   TextTable parts({{"part", Align::left},
                    {in_time ? "time" : unit_of(profile_, profile_.base_clock)},
                    {"share"},
@@ -83,9 +111,8 @@ void PageText::print_wall() {
   for (std::size_t i = 0; i < part_count; ++i) {
     const auto part = double(coarse.parts[i]);
     if (part <= 0) continue;
-    const auto bar = std::size_t(part / wall * double(bar_width) + 0.5);
     parts.add({part_name(coarse, Part(i), page_.leaves_out_rows), base(part),
-               percent_text(part, wall), std::string(std::min(bar, bar_width), '#')});
+               percent_text(part, wall), bar_of(part / wall)});
   }
   if (has_parts) table(parts);
   std::string side = fmt::format("work {}", base_with_unit(double(coarse.work)));

@@ -173,21 +173,42 @@ TEST(NoUnitBusy, WhereEachWaitsForTheOthers) {
   EXPECT_FALSE(tried.finding().gain);
 }
 
-TEST(Serialised, UnitsThatTakeTurns) {
-  const auto made = [](std::int64_t hmx_start) {
-    CoreBuilder core;
-    core.span(core.hvx, "Softmax", 0, 50);
-    core.span(core.hmx, "MatMul", hmx_start, hmx_start + 50);
-    return core;
-  };
-  const Tried tried("serialised-hvx-hmx", made(41).profile);
+// A softmax, then a product, `between` them an edge.
+CoreBuilder taking_turns(std::int64_t hmx_start, std::optional<EdgeKind> between) {
+  CoreBuilder made;
+  made.span(made.hvx, "Softmax", 0, 50);
+  made.span(made.hmx, "MatMul", hmx_start, hmx_start + 50);
+  if (between) made.profile.edges = {{made.op("Softmax"), made.op("MatMul"), *between}};
+  return made;
+}
+
+TEST(Serialised, UnitsThatTakeTurnsForTheSakeOfMemory) {
+  const Tried tried("serialised-hvx-hmx", taking_turns(50, EdgeKind::reuse).profile);
   ASSERT_TRUE(tried.found());
   EXPECT_EQ(tried.value("hvx_active"), 50);
   EXPECT_EQ(tried.value("hmx_active"), 50);
+  EXPECT_EQ(tried.value("both"), 0);
+  EXPECT_EQ(tried.gain(), 50);
+}
+
+TEST(Serialised, PromisedAGainOnAChainInWhichEachNeedsTheOneBefore) {
+  EXPECT_TRUE(Tried("serialised-hvx-hmx", taking_turns(50, EdgeKind::data).profile).is_quiet());
+  // Two products whose softmax lies between: only the second edge is false.
+  CoreBuilder made = taking_turns(50, EdgeKind::data);
+  made.span(made.hvx, "Norm", 100, 150);
+  made.profile.edges.push_back({made.op("MatMul"), made.op("Norm"), EdgeKind::reuse});
+  const Tried tried("serialised-hvx-hmx", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.gain(), 50);
+}
+
+TEST(Serialised, StatesNoGainWhereNoDependenciesAreKnown) {
+  const Tried tried("serialised-hvx-hmx", taking_turns(41, std::nullopt).profile);
+  ASSERT_TRUE(tried.found());
   EXPECT_EQ(tried.value("both"), 9);
   EXPECT_EQ(tried.value("both_share_of_smaller"), 0.18);
-  EXPECT_EQ(tried.gain(), 41);
-  EXPECT_TRUE(Tried("serialised-hvx-hmx", made(40).profile).is_quiet());
+  EXPECT_FALSE(tried.finding().gain);
+  EXPECT_TRUE(Tried("serialised-hvx-hmx", taking_turns(40, std::nullopt).profile).is_quiet());
 }
 
 TEST(Serialised, NotWhereOneOfThemHardlyWorks) {

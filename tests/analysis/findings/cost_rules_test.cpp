@@ -194,6 +194,85 @@ TEST(OneThread, AKernelThatIsNotSliced) {
   EXPECT_TRUE(Tried("one-thread-op", made(49).profile).is_quiet());
 }
 
+// Three tiles on two threads: one thread takes two of them, and a product waits for all.
+TEST(UnevenThreads, NobodyTellsThatTheLastWaveOfTilesRunsOnOneThread) {
+  const auto made = [](std::int64_t first_wave) {
+    CoreBuilder core;
+    core.span(core.hvx, "solve", 0, first_wave, SpanKind::op, "Pack::Solve");
+    core.span(core.hvx1, "solve", 0, first_wave, SpanKind::op, "Pack::Solve");
+    core.span(core.hvx, "solve", first_wave, 200, SpanKind::op, "Pack::Solve");
+    core.span(core.hmx, "MatMul", 200, 260, SpanKind::op, "q::ConvLayer_s1.opt");
+    core.profile.edges = {
+        {core.op("solve", "Pack::Solve"), core.op("MatMul", "q::ConvLayer_s1.opt")}};
+    return core;
+  };
+  const Tried tried("uneven-threads", made(100).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("hvx_threads"), 2);
+  EXPECT_EQ(tried.value("one_thread_alone"), 100);
+  EXPECT_EQ(tried.value("tiles_per_run", "Pack::Solve"), 3);
+  EXPECT_EQ(tried.value("excess", "Pack::Solve"), 50);  // 200 where 300 / 2 were even
+  EXPECT_DOUBLE_EQ(tried.gain(), 50);
+  EXPECT_TRUE(Tried("uneven-threads", made(180).profile).is_quiet());  // 200 of 190
+}
+
+// Cycles and packets of three kernels; a product waits for all.
+CoreBuilder with_packets(const char* kind, std::int64_t packets) {
+  CoreBuilder made;
+  const char* const others[] = {"q::mul", "q::add"};
+  made.span(made.hvx, "slow", 0, 3'600, SpanKind::op, kind);
+  made.span(made.hvx, "mul", 3'600, 4'800, SpanKind::op, others[0]);
+  made.span(made.hvx, "add", 4'800, 6'000, SpanKind::op, others[1]);
+  MeasureColumn column;
+  column.what = made.text("packets");
+  for (const std::int64_t each : {packets, std::int64_t{500}, std::int64_t{480}}) {
+    column.values.push_back(each);
+  }
+  made.profile.spans.measures.push_back(std::move(column));
+  return made;
+}
+
+TEST(SlowPackets, NobodyTellsOfAKernelWhosePacketsStall) {
+  const Tried tried("slow-packets", with_packets("Pack::Solve", 1'000).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_DOUBLE_EQ(tried.value("cycles_per_packet", "Pack::Solve"), 3.6);
+  EXPECT_DOUBLE_EQ(tried.value("cycles_per_packet_of_others"), 2.45);  // of 2.4 and 2.5
+  EXPECT_NEAR(tried.gain(), 3'600 * (1 - 2.45 / 3.6), 1e-6);
+  EXPECT_NE(tried.finding().advice.find("inner loop"), std::string::npos);
+  const Tried vendors("slow-packets", with_packets("q::Softmax", 1'000).profile);
+  ASSERT_TRUE(vendors.found());
+  EXPECT_EQ(vendors.finding().advice.find("inner loop"), std::string::npos);
+  EXPECT_TRUE(Tried("slow-packets", with_packets("q::Softmax", 1'060).profile).is_quiet());
+  CoreBuilder none;
+  none.span(none.hvx, "a", 0, 10);
+  EXPECT_EQ(Tried("slow-packets", none.profile).missing(), "instruction packets of kernels");
+}
+
+TEST(FirstCalls, AreTakenForWhatAKernelCosts) {
+  const auto made = [](std::int64_t first, Provenance::Temperature temperature) {
+    CoreBuilder core;
+    std::int64_t at = 0;
+    for (const std::int64_t cycles :
+         {first, std::int64_t{100}, std::int64_t{100}, std::int64_t{104}}) {
+      core.span(core.hmx, std::to_string(at), at, at + cycles, SpanKind::op, "q::ConvLayer_s1.opt");
+      at += cycles;
+    }
+    core.profile.provenance.temperature = temperature;
+    return core;
+  };
+  using Temperature = Provenance::Temperature;
+  const Tried tried("first-calls", made(400, Temperature::warm).profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.value("first_call", "q::ConvLayer_s1.opt"), 400);
+  EXPECT_EQ(tried.value("later_calls", "q::ConvLayer_s1.opt"), 100);
+  EXPECT_EQ(tried.value("excess"), 300);
+  EXPECT_DOUBLE_EQ(tried.gain(), 300);
+  const Tried cold("first-calls", made(400, Temperature::cold).profile);
+  ASSERT_TRUE(cold.found());
+  EXPECT_FALSE(cold.finding().gain);  // a warm call has none
+  EXPECT_TRUE(Tried("first-calls", made(150, Temperature::warm).profile).is_quiet());
+}
+
 TEST(Imbalance, TheMostLoadedCoreDecides) {
   const auto made = [](std::int64_t first, std::int64_t second) {
     TwoCores cores;

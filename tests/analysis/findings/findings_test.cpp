@@ -33,13 +33,73 @@ TEST(Diagnose, TheLargestGainFirstThenOthersByWeight) {
             finding_rules().size());
   std::vector<double> shares;
   for (const Finding& finding : diagnosis.findings) {
-    if (finding.gain) shares.push_back(finding.gain->share);
+    if (!finding.gain) continue;
+    shares.push_back(finding.gain->share);
+    EXPECT_EQ(finding.gain->of, "the cold wall");
   }
   EXPECT_TRUE(std::is_sorted(shares.rbegin(), shares.rend()));
   const auto rules = rules_of(diagnosis);
   EXPECT_THAT(rules, ::testing::IsSupersetOf(
                          {"boundary-tax", "softmax", "serialised-hvx-hmx", "cold-inference"}));
-  EXPECT_EQ(rules.back(), "cold-inference");  // the only one without a gain
+  EXPECT_EQ(rules[shares.size()], "cold-inference");  // the first without a gain, as it is severe
+}
+
+// A cold inference of 1,000 cycles, of which the format conversion takes 900; its node takes 90 of
+// the 300 cycles of a warm graph, which are 0.3 us of a call of 30 us.
+CoreBuilder cold_with_warm_calls() {
+  CoreBuilder made;
+  made.span(made.hvx, "flat", 0, 900, SpanKind::op, "q::ForceFormat_Flat");
+  made.span(made.hmx, "MatMul", 900, 1000, SpanKind::op, "q::ConvLayer_s1.opt");
+  made.profile.edges = {{made.op("flat", "q::ForceFormat_Flat"),
+                         made.op("MatMul", "q::ConvLayer_s1.opt"), EdgeKind::data}};
+  made.profile.provenance.temperature = Provenance::Temperature::cold_then_warm;
+  made.profile.clocks.push_back({made.text("ns"), ClockKind::wall, Hertz{1e9}, false, 0});
+  const auto add = [&](Measure::Subject subject, std::uint32_t id, const char* what, ClockId clock,
+                       double value, std::uint32_t instance) {
+    Measure measure;
+    measure.subject = subject;
+    measure.subject_id = id;
+    measure.what = made.text(what);
+    measure.kind = MeasureKind::wall;
+    measure.clock = clock;
+    measure.value = value;
+    measure.instance = instance;
+    made.profile.measures.push_back(measure);
+  };
+  const ClockId ns{std::uint32_t(made.profile.clocks.size() - 1)};
+  const std::uint32_t flat = index_of(made.op("flat", "q::ForceFormat_Flat"));
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const double cold = i == 0 ? 10 : 1;
+    add(Measure::Subject::profile, 0, "QNN (execute) time", ns, 30'000 * cold, i);
+    add(Measure::Subject::profile, 0, "Accelerator (execute) time", ns, 1'000 * cold, i);
+    add(Measure::Subject::op, flat, "node cycles", ClockId{}, i == 0 ? 900 : 90, i);
+    made.phase("Graph Execute", i, 5'000 * i, 5'000 * i + (i == 0 ? 1'000 : 300), i == 0 ? 2 : 0.3);
+  }
+  return made;
+}
+
+TEST(Diagnose, RankedArtefactsOfTheColdRunAboveWhatCostsTheCall) {
+  const Diagnosis diagnosis = diagnose(cold_with_warm_calls().profile, {});
+  ASSERT_TRUE(diagnosis.call);
+  EXPECT_TRUE(diagnosis.cold);
+  EXPECT_DOUBLE_EQ(diagnosis.call->seconds(), 30e-6);
+  EXPECT_NEAR(*diagnosis.call->graph_ticks, 300, 1e-6);
+  ASSERT_GE(diagnosis.findings.size(), 2u);
+  EXPECT_EQ(diagnosis.findings[0].rule, "host-overhead");
+  EXPECT_NEAR(diagnosis.findings[0].gain->of_call->share, 29.0 / 30, 1e-9);
+  EXPECT_EQ(diagnosis.findings[0].title, "Host and transport take 96.7 % of a warm call");
+}
+
+TEST(Diagnose, PrintedGainsLargerThanAWarmGraph) {
+  const Diagnosis diagnosis = diagnose(cold_with_warm_calls().profile, {.only = "boundary-tax"});
+  ASSERT_EQ(diagnosis.findings.size(), 1u);
+  const Gain& gain = *diagnosis.findings[0].gain;
+  EXPECT_NEAR(gain.ticks, 300, 1e-6);  // not the 900 of the cold inference
+  EXPECT_NEAR(gain.share, 0.3, 1e-9);
+  EXPECT_EQ(gain.of, "the cold wall");
+  ASSERT_TRUE(gain.of_call);
+  EXPECT_NEAR(gain.of_call->seconds, 0.09e-6, 1e-12);  // the node's 90 cycles at 1 GHz
+  EXPECT_NEAR(gain.of_call->share, 0.003, 1e-9);
 }
 
 TEST(Diagnose, WhatNothingWouldComeOfIsNoFinding) {

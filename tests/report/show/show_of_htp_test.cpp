@@ -34,6 +34,9 @@ TEST(ShowOfHtp, KeepsIssueWaitsAndLanesApart) {
   EXPECT_EQ(busy + waiting, 68'626);
   EXPECT_EQ(waiting, 11'834 + 261);
   const std::string text = page_text(page, 130);
+  // The call before the graph, and what decides it as the first finding.
+  EXPECT_LT(text.find("WARM CALL  2.439 ms"), text.find("WALL  64,829"));
+  EXPECT_THAT(text, HasSubstr("Host and transport take 98.5 % of a warm call"));
   EXPECT_THAT(text, HasSubstr("\n  DMA issue      1        14,357   22.1 %"));
   EXPECT_THAT(text, HasSubstr("waits only     0            261   0.4 %"));
   EXPECT_THAT(text, HasSubstr("UNITS (3), busy without waits\n"));

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analysis/findings/rules/rules.hpp"
@@ -6,54 +8,6 @@ namespace npuscope::analysis {
 namespace host_overhead {
 
 constexpr double least_share = 0.1;
-
-struct HostTimes {
-  double host = 0, device = 0;  // seconds of one execution
-  std::uint64_t count = 0;
-  std::string host_name, device_name;
-};
-
-std::optional<double> seconds_of(const Profile& profile, const NumberRow& row) {
-  const std::size_t clock = index_of(row.clock);
-  if (clock >= profile.clocks.size() || !(profile.clocks[clock].rate.value > 0)) return {};
-  return row.values.median_of_rest / profile.clocks[clock].rate.value;
-}
-
-// Names of the same execution as the host and as the device count it.
-struct Pair {
-  const char* host;
-  const char* device;
-};
-constexpr Pair pairs[] = {{"QNN (execute) time", "Accelerator (execute) time"},
-                          {"total round trip, mean", "device execution, mean"},
-                          {"host round trip", "device execution"}};
-
-const NumberRow* number_named(FindingContext& context, std::string_view name) {
-  for (const NumberRow& row : context.numbers()) {
-    if (context.profile().text(row.what) == name) return &row;
-  }
-  return nullptr;
-}
-
-// Round trips of inferences that queue for one another are not those of one execution.
-bool is_queued(FindingContext& context) {
-  const NumberRow* depth = number_named(context, "queue depth");
-  return depth != nullptr && depth->values.median > 1;
-}
-
-std::optional<HostTimes> host_times(FindingContext& context) {
-  if (is_queued(context)) return std::nullopt;
-  for (const Pair& pair : pairs) {
-    const NumberRow* host = number_named(context, pair.host);
-    const NumberRow* device = number_named(context, pair.device);
-    if (host == nullptr || device == nullptr) continue;
-    const auto all = seconds_of(context.profile(), *host);
-    const auto part = seconds_of(context.profile(), *device);
-    if (!all || !part || !(*part > 0) || *part > *all) continue;
-    return HostTimes{*all, *part, host->values.count, pair.host, pair.device};
-  }
-  return std::nullopt;
-}
 
 const char* advice() {
   return "Fewer round trips: put more of the model into one graph, more inputs into one execution, "
@@ -88,38 +42,42 @@ bool is_copy(const OpRow& row) {
          row.name.find("Copy") != row.name.npos;
 }
 
-RuleOutcome of_executions(const HostTimes& times) {
-  const double beyond = times.host - times.device;
-  if (beyond < least_share * times.host) return DoesNotApply{};
+RuleOutcome of_call(const Call& call) {
+  const double beyond = call.seconds() - call.device_seconds();
+  const double share = beyond / call.seconds();
+  if (share < least_share) return DoesNotApply{};
+  const std::string what = call.warm ? "warm call" : "call";
   Finding finding;
-  finding.title = "Most of an execution is spent around the device, not on it";
-  if (beyond < 0.5 * times.host) {
-    finding.title = "A part of an execution is spent around the device, not on it";
-  }
+  finding.title = fmt::format("Host and transport take {:.1f} % of a {}", share * 100, what);
   finding.weight = Weight::high;
-  const std::string median = times.count > 1 ? ", median after the first" : "";
-  const char* source = "show: NUMBERS OF THE RUN";
-  finding.evidence = {seconds_evidence("host_seconds", "as the host sees it" + median, times.host,
-                                       MeasureKind::wall, source, times.host_name),
-                      seconds_evidence("device_seconds", "on the device" + median, times.device,
-                                       MeasureKind::wall, source, times.device_name),
-                      seconds_evidence("beyond_seconds", "the rest: calls, copies, queues", beyond,
-                                       MeasureKind::wall, "derived"),
-                      share_evidence("beyond_share", "that, of the execution", beyond / times.host,
-                                     MeasureKind::wall, "derived")};
+  const char* source = "show: CALL";
+  finding.evidence = {
+      seconds_evidence("host_seconds", "as the host sees it", call.seconds(), MeasureKind::wall,
+                       source, call.layers.front().name),
+      seconds_evidence("device_seconds", "on the device", call.device_seconds(), MeasureKind::wall,
+                       source, call.layers[call.device].name),
+      seconds_evidence("beyond_seconds", "the rest: calls, copies, queues", beyond,
+                       MeasureKind::wall, "derived"),
+      share_evidence("beyond_share", "that, of the call", share, MeasureKind::wall, "derived")};
+  for (std::size_t i = 0; i < call.device; ++i) {
+    finding.evidence.push_back(seconds_evidence("layer_seconds", "in this layer alone",
+                                                call.layers[i].own, MeasureKind::wall, source,
+                                                call.layers[i].name));
+  }
   Gain gain;
   gain.ticks = beyond;
-  gain.share = beyond / times.host;
+  gain.share = share;
   gain.of_wall = false;
-  gain.of = "an execution";
+  gain.of = "a " + what;
   gain.how = "all that the device does not take";
+  if (call.warm) gain.of_call = GainOfCall{beyond, share};
   finding.gain = std::move(gain);
   finding.advice = advice();
   return finding;
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (const auto times = host_times(context)) return of_executions(*times);
+  if (const auto& call = context.call()) return of_call(*call);
   const Coarse& coarse = context.coarse();
   if (coarse.host_active == 0 || coarse.active <= coarse.host_active) {
     return Missing{"times of the host around single inferences"};

@@ -7,30 +7,9 @@ namespace one_thread {
 
 constexpr double least_share = 0.05;
 
-// Vector threads of one core: as many as the file says were used, at least those in the trace.
-double threads_of_core(FindingContext& context) {
-  const Profile& profile = context.profile();
-  std::vector<std::uint64_t> cores;
-  std::size_t threads = 0;
-  for (const Unit& unit : profile.units) {
-    if (unit.engine != Engine::hvx) continue;
-    threads += 1;
-    cores.push_back(std::uint64_t(unit.device) << 32 | unit.core);
-  }
-  std::sort(cores.begin(), cores.end());
-  const auto distinct = std::unique(cores.begin(), cores.end()) - cores.begin();
-  double most = distinct > 0 ? double(threads) / double(distinct) : 0;
-  for (const NumberRow& row : context.numbers()) {
-    if (profile.text(row.what) == "Number of HVX threads used") {
-      most = std::max(most, row.values.first);
-    }
-  }
-  return most;
-}
-
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
-  const double threads = threads_of_core(context);
+  const double threads = context.hvx_threads();
   const auto active = context.kinds().place_of("active");
   if (threads < 2 || !active) return DoesNotApply{};
   std::vector<const OpRow*> rows;

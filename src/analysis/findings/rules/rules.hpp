@@ -13,6 +13,7 @@ extern const Rule dispatch_bound_rule;
 extern const Rule dma_issue_rule;
 extern const Rule exposed_dma_rule;
 extern const Rule false_dependency_rule;
+extern const Rule first_calls_rule;
 extern const Rule host_overhead_rule;
 extern const Rule idle_between_rule;
 extern const Rule imbalance_rule;
@@ -21,12 +22,14 @@ extern const Rule no_unit_busy_rule;
 extern const Rule one_core_rule;
 extern const Rule one_thread_rule;
 extern const Rule serialised_rule;
+extern const Rule slow_packets_rule;
 extern const Rule softmax_rule;
 extern const Rule spill_rule;
 extern const Rule throttled_clock_rule;
 extern const Rule tiny_dma_rule;
 extern const Rule transpose_rule;
 extern const Rule uncounted_waits_rule;
+extern const Rule uneven_threads_rule;
 extern const Rule vector_bound_rule;
 
 }  // namespace npuscope::analysis

@@ -31,8 +31,9 @@ RuleOutcome apply(FindingContext& context) {
       ticks_evidence("both", "both work", both, MeasureKind::active, source),
       share_evidence("both_share_of_smaller", "that, of the shorter of the two", both / smaller,
                      MeasureKind::active, source)};
-  finding.gain =
-      context.gain_by_hiding(smaller - both, "the shorter of the two wholly beside the longer");
+  finding.gain = context.gain_of_overlap(Engine::hvx, Engine::hmx,
+                                         "HVX and HMX wait for one another for data only");
+  if (!finding.gain) finding.no_gain = "the profile tells no dependencies between ops";
   finding.advice =
       "Look at npuscope timeline: where one stage ends before the next begins, hand over in tiles "
       "(heads, rows, channels) instead of whole tensors, so that HVX works on one tile while HMX "
@@ -47,14 +48,14 @@ const Rule serialised_rule{
     {"serialised-hvx-hmx", "HVX and HMX both busy, hardly ever at once",
      "The time in which any HVX thread works, any HMX works, and both (npuscope units, OVERLAP); "
      "an "
-     "op counts for the hardware that it uses, not for its lane. Gain: the shorter of the two "
-     "times "
-     "less the overlap, as if it ran wholly beside the longer, but no more than the busiest unit "
-     "leaves of the wall.",
+     "op counts for the hardware that it uses, not for its lane. Gain: the wall's longest path "
+     "again, where an HVX op waits for an HMX op, or the reverse, for data only and not for memory "
+     "or a given order. Where each op needs the result of the one before, that is zero.",
      "each active for 10 % of the wall or more, overlap below 20 % of the shorter",
      "npuscope's own; the case is of a QNN custom op whose stages overlapped by 0 %",
-     "Whether dependencies allow any overlap within one inference. On several cores HVX of one "
-     "beside HMX of another counts as overlap."},
+     "Overlap within one dependency, in tiles: what is handed over whole counts as needed whole. "
+     "On "
+     "several cores HVX of one beside HMX of another counts as overlap."},
     serialised::apply};
 
 }  // namespace npuscope::analysis

@@ -1,0 +1,151 @@
+#include "npuscope/analysis/call.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "npuscope/analysis/numbers.hpp"
+#include "npuscope/analysis/phases.hpp"
+#include "npuscope/analysis/statistics.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+// Names that readers give to the same call, from the application down to the device.
+struct CallNames {
+  std::vector<std::string_view> layers;
+  std::string_view device;  // the first of them that is the device's
+  std::string_view phase;   // inside all of them, with cycles
+};
+
+const std::vector<CallNames>& known_calls() {
+  static const std::vector<CallNames> names{
+      {{"QNN (execute) time", "RPC (execute) time", "QNN accelerator (execute) time",
+        "Accelerator (execute) time"},
+       "Accelerator (execute) time",
+       "Graph Execute"},
+      {{"total round trip, mean", "device execution, mean"}, "device execution, mean", ""},
+      {{"host round trip", "device execution"}, "device execution", ""}};
+  return names;
+}
+
+class CallReader {
+ public:
+  explicit CallReader(const Profile& profile)
+      : profile_(profile), numbers_(analyse_numbers(profile)), phases_(analyse_phases(profile)) {}
+
+  std::optional<Call> read() const {
+    if (is_queued()) return std::nullopt;
+    for (const CallNames& names : known_calls()) {
+      if (auto call = call_of(names)) return call;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const NumberRow* number(std::string_view name) const {
+    const auto found = std::find_if(numbers_.begin(), numbers_.end(), [&](const NumberRow& row) {
+      return row.subject == Measure::Subject::profile && profile_.text(row.what) == name;
+    });
+    return found == numbers_.end() ? nullptr : &*found;
+  }
+
+  std::optional<double> seconds_of(const NumberRow& row) const {
+    const std::size_t clock = index_of(row.clock);
+    if (clock >= profile_.clocks.size() || !(profile_.clocks[clock].rate.value > 0)) return {};
+    return row.values.median_of_rest / profile_.clocks[clock].rate.value;
+  }
+
+  bool is_queued() const {
+    const NumberRow* depth = number("queue depth");
+    return depth != nullptr && depth->values.median > 1;
+  }
+
+  bool is_cold(std::uint64_t count) const {
+    using Temperature = Provenance::Temperature;
+    const Temperature temperature = profile_.provenance.temperature;
+    return count <= 1 &&
+           (temperature == Temperature::cold || temperature == Temperature::cold_then_warm);
+  }
+
+  std::optional<Call> call_of(const CallNames& names) const {
+    const NumberRow* outer = number(names.layers.front());
+    const NumberRow* device = number(names.device);
+    if (outer == nullptr || device == nullptr) return std::nullopt;
+    Call call;
+    call.count = outer->values.count > 1 ? outer->values.count - 1 : 1;
+    call.warm = !is_cold(outer->values.count);
+    for (const std::string_view name : names.layers) {
+      const NumberRow* row = number(name);
+      if (row == nullptr || row->values.count != outer->values.count) continue;
+      if (name == names.device) call.device = call.layers.size();
+      if (!add(call, std::string(name), seconds_of(*row))) return std::nullopt;
+    }
+    if (call.layers.size() < 2 || call.device == 0) return std::nullopt;
+    add_phase(call, names.phase, outer->values.count);
+    for (std::size_t i = 0; i < call.layers.size(); ++i) {
+      const double inner = i + 1 < call.layers.size() ? call.layers[i + 1].seconds : 0;
+      call.layers[i].own = call.layers[i].seconds - inner;
+    }
+    return call;
+  }
+
+  // A layer inside that takes longer than the one around it: the numbers are not of one call.
+  bool add(Call& call, std::string name, std::optional<double> seconds) const {
+    if (!seconds || !(*seconds > 0)) return false;
+    if (!call.layers.empty() && *seconds > call.layers.back().seconds) return false;
+    call.layers.push_back({std::move(name), *seconds, 0});
+    return true;
+  }
+
+  void add_phase(Call& call, std::string_view name, std::uint64_t calls) const {
+    if (name.empty()) return;
+    for (const PhaseRow& row : phases_) {
+      if (profile_.text(row.name) != name || row.microseconds.count != calls) continue;
+      const double seconds = row.microseconds.median_of_rest * 1e-6;
+      if (!add(call, std::string(name), seconds) || !call.warm) return;
+      if (!(row.hertz.median_of_rest > 0)) return;
+      call.graph_hertz = row.hertz.median_of_rest;
+      call.graph_ticks = seconds * row.hertz.median_of_rest;
+      return;
+    }
+  }
+
+  const Profile& profile_;
+  const std::vector<NumberRow> numbers_;
+  const std::vector<PhaseRow> phases_;
+};
+
+}  // namespace
+
+std::optional<Call> analyse_call(const Profile& profile) { return CallReader(profile).read(); }
+
+std::vector<std::optional<double>> warm_node_cycles(const Profile& profile) {
+  constexpr std::string_view node_cycles = "node cycles";
+  std::map<StringId, std::map<std::uint32_t, double>> of_node;  // by inference
+  for (const Measure& measure : profile.measures) {
+    const bool is_warm = measure.instance != every_instance && measure.instance > 0;
+    if (measure.subject != Measure::Subject::op || !is_warm) continue;
+    if (measure.subject_id >= profile.ops.size() || profile.text(measure.what) != node_cycles) {
+      continue;
+    }
+    const Op& op = profile.ops[measure.subject_id];
+    of_node[op.node != StringId::empty ? op.node : op.name][measure.instance] += measure.value;
+  }
+  std::vector<std::optional<double>> cycles(profile.ops.size());
+  if (of_node.empty()) return cycles;
+  std::map<StringId, double> median;
+  for (const auto& [node, by_inference] : of_node) {
+    std::vector<double> values;
+    for (const auto& [inference, value] : by_inference) values.push_back(value);
+    median[node] = spread_of(values).median;
+  }
+  for (std::size_t i = 0; i < profile.ops.size(); ++i) {
+    const Op& op = profile.ops[i];
+    const auto found = median.find(op.node != StringId::empty ? op.node : op.name);
+    if (found != median.end()) cycles[i] = found->second;
+  }
+  return cycles;
+}
+
+}  // namespace npuscope::analysis

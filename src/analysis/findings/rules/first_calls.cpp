@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/findings/rules/rules.hpp"
+#include "npuscope/analysis/statistics.hpp"
+
+namespace npuscope::analysis {
+namespace first_calls {
+
+constexpr double least_factor = 1.5;  // of the first call above the later ones
+constexpr double least_share = 0.01;  // of the wall
+constexpr std::size_t least_calls = 3;
+constexpr std::size_t kernels_named = 3;
+
+struct Slow {
+  std::string name;
+  std::size_t op = 0;
+  double first = 0, later = 0;
+  std::size_t calls = 0;
+  double excess() const { return first - later; }
+};
+
+// Ops of one kernel and one output are calls alike; of an op that is sliced its longest slice.
+using Alike = std::tuple<StringId, StringId, StringId, std::uint64_t>;
+struct Call {
+  std::int64_t start = 0;
+  double time = 0;
+  std::size_t op = 0;
+};
+
+std::map<Alike, std::vector<Call>> calls_of(const Profile& profile) {
+  const Spans& spans = profile.spans;
+  std::uint32_t first = every_instance;
+  for (const std::uint32_t instance : spans.instance) first = std::min(first, instance);
+  std::map<std::pair<Alike, std::size_t>, Call> by_op;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t op = index_of(spans.op[row]);
+    if (role_of(spans.kind[row]) != Role::work || spans.kind[row] == SpanKind::transfer ||
+        op >= profile.ops.size()) {
+      continue;
+    }
+    if (!spans.instance.empty() && spans.instance[row] != first) continue;
+    const Engine engine = engine_of(profile, row);
+    if (engine != Engine::hvx && engine != Engine::hmx && engine != Engine::dma_issue) continue;
+    const Op& of = profile.ops[op];
+    auto [place, is_new] = by_op.try_emplace({{of.kind, of.shape, of.types, of.output.value}, op});
+    Call& call = place->second;
+    call.op = op;
+    call.start = is_new ? spans.start[row] : std::min(call.start, spans.start[row]);
+    call.time = std::max(call.time, double(spans.duration[row]));
+  }
+  std::map<Alike, std::vector<Call>> calls;
+  for (const auto& [key, call] : by_op) calls[key.first].push_back(call);
+  return calls;
+}
+
+std::vector<Slow> slow_first_calls(const Profile& profile) {
+  std::vector<Slow> slow;
+  for (auto& [alike, calls] : calls_of(profile)) {
+    if (calls.size() < least_calls) continue;
+    std::vector<Call> sorted = calls;
+    std::sort(sorted.begin(), sorted.end(),
+              [](const Call& a, const Call& b) { return a.start < b.start; });
+    std::vector<double> later;
+    for (std::size_t i = 1; i < sorted.size(); ++i) later.push_back(sorted[i].time);
+    const double usual = median_of(later), most = percentile_of(later, 90);
+    if (!(usual > 0) || sorted[0].time < least_factor * std::max(usual, most)) continue;
+    slow.push_back({std::string(profile.text(std::get<0>(alike))), sorted[0].op, sorted[0].time,
+                    usual, calls.size()});
+  }
+  std::stable_sort(slow.begin(), slow.end(),
+                   [](const Slow& a, const Slow& b) { return a.excess() > b.excess(); });
+  return slow;
+}
+
+RuleOutcome apply(FindingContext& context) {
+  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  const std::vector<Slow> slow = slow_first_calls(context.profile());
+  double excess = 0;
+  for (const Slow& each : slow) excess += each.excess();
+  if (!(context.wall() > 0) || excess < least_share * context.wall()) return DoesNotApply{};
+  Finding finding;
+  finding.title =
+      fmt::format("First calls of {} kernels take {:.1f} % of the wall more than later ones",
+                  slow.size(), excess / context.wall() * 100);
+  if (slow.size() == 1) {
+    finding.title = fmt::format("The first call of {} takes {:.1f} times a later one", slow[0].name,
+                                slow[0].first / slow[0].later);
+  }
+  finding.weight = Weight::medium;
+  finding.evidence = {
+      count_evidence("kernels", "kernels with a slow first call", double(slow.size()), "ops"),
+      ticks_evidence("excess", "first calls above the median of the later ones, sum", excess,
+                     MeasureKind::work, "timeline"),
+      share_evidence("excess_share_of_wall", "that, of the wall", excess / context.wall(),
+                     MeasureKind::work, "timeline")};
+  std::vector<double> factors(context.profile().ops.size(), 1);
+  for (std::size_t i = 0; i < slow.size(); ++i) {
+    factors[slow[i].op] = slow[i].later / slow[i].first;
+    if (i >= kernels_named) continue;
+    finding.evidence.push_back(ticks_evidence("first_call", "first call", slow[i].first,
+                                              MeasureKind::work, "timeline", slow[i].name));
+    finding.evidence.push_back(ticks_evidence("later_calls", "later calls, median", slow[i].later,
+                                              MeasureKind::work, "timeline", slow[i].name));
+  }
+  if (context.is_cold()) {
+    finding.no_gain = "a warm inference has the code cached";
+  } else {
+    finding.gain = context.gain_if(factors, "first calls take as long as later ones");
+    if (!finding.gain) finding.no_gain = context.why_no_path();
+  }
+  finding.advice =
+      "The code of a kernel, and what it keeps in caches, is loaded by its first call: judge the "
+      "kernel by its later calls. Where cold calls count, use fewer different kernels, or run the "
+      "graph once before the first request.";
+  return finding;
+}
+
+}  // namespace first_calls
+
+const Rule first_calls_rule{
+    {"first-calls", "kernels whose first call in an inference takes longer than later ones alike",
+     "Executions of the first recorded inference, those of one kernel, output shape and type "
+     "together, in order of time: the first against the median of the others; of an op sliced over "
+     "threads the longest slice. Gain: none where the inference is cold; else the wall's longest "
+     "path with the first calls as long as the later ones.",
+     "three calls or more; the first 1.5 times the median and the 90th percentile of the others; "
+     "together 1 % of the wall",
+     "the real optrace of eight products on an HTP v75: 4,095 cycles for the first, 1,168 to 1,181 "
+     "for the others; bounds are npuscope's own",
+     "A kernel called once or twice. Calls alike by shape may still read other memory: a first "
+     "read "
+     "of DDR looks the same as code that is loaded."},
+    first_calls::apply};
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/findings/rules/rules.hpp"
+#include "npuscope/analysis/statistics.hpp"
+
+namespace npuscope::analysis {
+namespace slow_packets {
+
+constexpr double least_excess = 0.4;   // above the other kernels
+constexpr double least_share = 0.05;   // active, of the wall
+constexpr double least_packets = 100;  // of a kernel whose ratio says something
+constexpr double healthy = 2.4;        // cycles of a packet
+constexpr std::size_t kernels_named = 3;
+
+struct Kernel {
+  double cycles = 0, packets = 0;
+  double per_packet() const { return cycles / packets; }
+};
+
+const MeasureColumn* packets_of(const Profile& profile) {
+  for (const MeasureColumn& column : profile.spans.measures) {
+    if (profile.text(column.what) == "packets" && column.values.size() == profile.spans.size()) {
+      return &column;
+    }
+  }
+  return nullptr;
+}
+
+std::map<StringId, Kernel> hvx_kernels(const Profile& profile, const MeasureColumn& packets) {
+  const Spans& spans = profile.spans;
+  std::map<StringId, Kernel> kernels;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t op = index_of(spans.op[row]);
+    if (role_of(spans.kind[row]) != Role::work || op >= profile.ops.size() ||
+        engine_of(profile, row) != Engine::hvx || packets.values[row] == MeasureColumn::missing ||
+        packets.values[row] <= 0) {
+      continue;
+    }
+    Kernel& kernel = kernels[profile.ops[op].kind];
+    kernel.cycles += double(spans.duration[row]);
+    kernel.packets += double(packets.values[row]);
+  }
+  std::erase_if(kernels, [](const auto& each) { return each.second.packets < least_packets; });
+  return kernels;
+}
+
+// Median of the kernels but this one; a healthy kernel where there is no other.
+double others_of(const std::map<StringId, Kernel>& kernels, StringId but) {
+  std::vector<double> ratios;
+  for (const auto& [kind, kernel] : kernels) {
+    if (kind != but) ratios.push_back(kernel.per_packet());
+  }
+  return ratios.empty() ? healthy : std::max(median_of(ratios), healthy);
+}
+
+bool is_custom(FindingContext& context, StringId kind) {
+  const auto custom = context.ops_of({"custom op"});
+  const auto& ops = context.profile().ops;
+  for (std::size_t op = 0; op < custom.size() && op < ops.size(); ++op) {
+    if (custom[op] && ops[op].kind == kind) return true;
+  }
+  return false;
+}
+
+RuleOutcome apply(FindingContext& context) {
+  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  const Profile& profile = context.profile();
+  const MeasureColumn* packets = packets_of(profile);
+  if (packets == nullptr) return Missing{"instruction packets of kernels"};
+  const auto kernels = hvx_kernels(profile, *packets);
+  const auto active = context.kinds().place_of("active");
+  if (!active) return DoesNotApply{};
+  Finding finding;
+  std::vector<double> factors(profile.ops.size(), 1);
+  bool custom = false;
+  for (const OpRow& row : context.kinds().rows) {
+    const auto kernel = kernels.find(row.label);
+    if (kernel == kernels.end() || row.values[*active].value_or(0) < least_share * context.wall()) {
+      continue;
+    }
+    const double others = others_of(kernels, row.label), own = kernel->second.per_packet();
+    if (own < (1 + least_excess) * others) continue;
+    for (std::size_t op = 0; op < profile.ops.size(); ++op) {
+      if (profile.ops[op].kind == row.label) factors[op] = others / own;
+    }
+    const bool first = finding.evidence.empty();
+    custom = custom || is_custom(context, row.label);
+    if (first) {
+      finding.title = fmt::format("{} takes {:.1f} cycles a packet, other vector kernels {:.1f}",
+                                  row.name, own, others);
+    }
+    if (finding.evidence.size() >= 3 * kernels_named) continue;
+    const auto number = [&](const char* key, const char* what, double value) {
+      finding.evidence.push_back({key,
+                                  what,
+                                  value,
+                                  EvidenceQuantity::number,
+                                  MeasureKind::count,
+                                  "ops --by kind: cyc/packet",
+                                  row.name,
+                                  {}});
+    };
+    number("cycles_per_packet", "cycles a packet", own);
+    number("cycles_per_packet_of_others", "other HVX kernels, median, 2.4 or more", others);
+    finding.evidence.push_back(share_evidence("active_share_of_wall", "active, of the wall",
+                                              *row.values[*active] / context.wall(),
+                                              MeasureKind::active, "ops --by kind", row.name));
+  }
+  if (finding.evidence.empty()) return DoesNotApply{};
+  finding.weight = Weight::medium;
+  finding.gain = context.gain_if(factors, "their packets take as long as those of other kernels");
+  if (!finding.gain) finding.no_gain = context.why_no_path();
+  finding.advice =
+      custom
+          ? "The kernel is a custom op: look at its inner loop. Packets stall on loads that miss "
+            "(prefetch into L2 or VTCM), on a result that the next packet needs (unroll, "
+            "interleave independent chains), on unaligned or scattered vector accesses, and on "
+            "scalar code between vectors. Compare the disassembly's packets with the count here."
+          : "Its packets wait: for data that is not in VTCM or L2, for a result of the packet "
+            "before, or for code on a first call (first-calls). Another layout of its input or "
+            "another op for the same work may avoid it.";
+  return finding;
+}
+
+}  // namespace slow_packets
+
+const Rule slow_packets_rule{
+    {"slow-packets", "a vector kernel whose instruction packets take longer than those of others",
+     "Cycles by instruction packets of each HVX kernel, against the median of the other HVX "
+     "kernels "
+     "(2.4, where there is no other or their median is below). Gain: the wall's longest path with "
+     "each such kernel at the others' cycles a packet.",
+     "40 % above the others; active for 5 % of the wall; 100 packets or more",
+     "public QNN notes: healthy kernels take 2.0 to 2.4 cycles a packet; the case of a custom op "
+     "at "
+     "3.6 beside kernels at 2.0 to 2.5; the shares are npuscope's own",
+     "Whether a kernel could do with fewer packets. A first call includes the loading of its "
+     "code."},
+    slow_packets::apply};
+
+}  // namespace npuscope::analysis
