@@ -43,7 +43,9 @@ struct GraphFacts {
   std::vector<KindCount> kinds;          // most ops first
   std::array<std::uint64_t, 5> edges{};  // by EdgeKind
   // Tensors: of the inputs nobody is the producer, of the outputs nobody the consumer.
+  // Records of shapes hold no data and are in none of these.
   TensorSum tensors, inputs, outputs, constants, inner;
+  std::uint64_t shapes = 0;
   std::vector<MemorySum> memories;
   std::vector<std::uint32_t> largest;  // tensors, the largest first
   std::vector<std::uint32_t> uses;     // by tensor: how many ops consume it

@@ -47,6 +47,10 @@ struct Clock {
   Hertz rate{0};              // 0: unknown, so no time can be derived from it
   bool offset_known = false;  // whether `offset` relates it to the base clock
   std::int64_t offset = 0;    // base-clock ticks at which this clock read 0
+  // Of a clock without a rate of its own: the rate during the timeline, from numbers that the files
+  // round (0: none), and by which share of it the true one may be another.
+  Hertz derived_rate{0};
+  double derived_error = 0;
 };
 
 enum class Engine : std::uint8_t {
@@ -97,6 +101,9 @@ struct Op {
   // The hardware it uses, where the trace says so apart from its unit: on the HTP the lane named
   // HMX also issues DMA and runs scalar code.
   Engine engine = Engine::none;
+  // Executes at most once in an inference: all its spans there are tiles of that one execution,
+  // whatever units they ran on and however many ran on each.
+  bool once_per_inference = false;
 };
 
 enum class SpanKind : std::uint8_t {
@@ -238,6 +245,7 @@ struct Tensor {
   StringId memory{};
   Bytes size{0};
   bool is_constant = false;
+  bool is_shape = false;  // a record of extents that ops refer to: it holds no data, its size is 0
   OpId producer = OpId::none;
   std::uint64_t id = 0;
 };

@@ -50,9 +50,13 @@ class Facts {
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       const Tensor& tensor = tensors[i];
       const std::uint64_t bytes = bytes_of(tensor.size);
-      add_tensor(facts_.tensors, bytes);
       const bool made = is_op(tensor.producer);
       if (made) facts_.compiled[index_of(tensor.producer)] = 1;
+      if (tensor.is_shape) {
+        ++facts_.shapes;
+        continue;
+      }
+      add_tensor(facts_.tensors, bytes);
       add_tensor(tensor.is_constant    ? facts_.constants
                  : !made               ? facts_.inputs
                  : facts_.uses[i] == 0 ? facts_.outputs

@@ -87,11 +87,13 @@ void extend(Interval& run, Interval by) {
   run.end = std::max(run.end, by.end);
 }
 
-// The n-th piece on every unit is of the n-th run of the inference.
-void join_pieces(std::span<const RunPiece> pieces, std::vector<Interval>& runs) {
+// The n-th piece on every unit is of the n-th run of the inference, unless all are tiles of one
+// run.
+void join_pieces(std::span<const RunPiece> pieces, bool all_of_one, std::vector<Interval>& runs) {
   std::size_t place = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    place = i > 0 && pieces[i].unit == pieces[i - 1].unit ? place + 1 : 0;
+    const bool next = !all_of_one && i > 0 && pieces[i].unit == pieces[i - 1].unit;
+    place = next ? place + 1 : 0;
     if (place == runs.size()) {
       runs.push_back(pieces[i].interval);
     } else {
@@ -126,6 +128,9 @@ std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_
                             std::vector<std::int64_t>& lengths) {
   const Spans& spans = profile.spans;
   const std::size_t before = lengths.size();
+  if (rows.empty()) return 0;
+  const std::size_t op = index_of(spans.op[rows.front()]);
+  const bool once = op < profile.ops.size() && profile.ops[op].once_per_inference;
   const bool has_instance = spans.instance.size() == spans.size();
   std::vector<RunPiece> kernels, transfers;
   const bool compiled = std::any_of(
@@ -155,7 +160,7 @@ std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_
   while (!kernels_left.empty()) {
     const std::uint32_t inference = kernels_left.front().inference;
     runs.clear();
-    join_pieces(next_inference(kernels_left, inference), runs);
+    join_pieces(next_inference(kernels_left, inference), once, runs);
     while (!transfers_left.empty() && transfers_left.front().inference < inference) {
       transfers_left = transfers_left.subspan(1);
     }

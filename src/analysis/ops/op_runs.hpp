@@ -6,8 +6,10 @@
 //                                        // transfer ran: 2
 //
 // A run of a compiled op is one execution of it in one inference, as the vendor's summary counts:
-// as many as the unit with most of its spans has. Slices of other traces are a run each, and
-// asynchronous ones too, unless the op is compiled: beside its work they only say it once more.
+// as many as the unit with most of its spans has, and one where all its spans are tiles of one
+// execution (Op::once_per_inference): six tiles on four threads are one run. Slices of other traces
+// are a run each, and asynchronous ones too, unless the op is compiled: beside its work they only
+// say it once more.
 #pragma once
 
 #include <cstdint>

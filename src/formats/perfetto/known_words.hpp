@@ -27,6 +27,7 @@ enum class Word : std::uint8_t {
   core,
   group,
   position,
+  once_per_inference,
   microseconds,  // from here on of phases
   phase,
   parent,
@@ -36,7 +37,7 @@ enum class Word : std::uint8_t {
 
 inline constexpr std::string_view word_prefix = "npuscope.";
 
-inline constexpr std::array<std::string_view, 31> words = {"npuscope.span",
+inline constexpr std::array<std::string_view, 32> words = {"npuscope.span",
                                                            "npuscope.inference",
                                                            "npuscope.processor cycles",
                                                            "npuscope.node",
@@ -52,6 +53,7 @@ inline constexpr std::array<std::string_view, 31> words = {"npuscope.span",
                                                            "npuscope.core",
                                                            "npuscope.group",
                                                            "npuscope.position",
+                                                           "npuscope.once per inference",
                                                            "npuscope.microseconds",
                                                            "npuscope.phase",
                                                            "npuscope.parent",

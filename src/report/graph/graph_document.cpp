@@ -103,6 +103,7 @@ Section GraphDocument::head() const {
   remark(facts_.only_named, "Ops that are names only (of the model's operators), not counted");
   remark(view_.graph.dangling(), "Edges from or to an op that does not exist, left out");
   remark(view_.graph.loops(), "Edges of an op to itself, left out");
+  remark(facts_.shapes, "Records of shapes, which hold no data, not counted as tensors");
   remark(facts_.tensors.without_size, "Tensors without a known size, not in the sums");
   if (view_.graph.edges().empty()) {
     section.remarks.push_back(

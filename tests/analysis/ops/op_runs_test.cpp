@@ -30,6 +30,49 @@ TEST(OpRuns, ThreadsThatShareAnOpAreOneRunOfItInEachInference) {
   EXPECT_EQ(OpRuns(made.profile).of(OpId{0}), 2u);
 }
 
+// A graph that executed four ops in six tiles each: two threads run two tiles, two run one.
+struct TiledOps : ProfileBuilder {
+  std::vector<std::int64_t> lengths;  // first start to last end
+  TiledOps() {
+    std::vector<UnitId> threads;
+    for (const char* name : {"HVX 512", "HVX 513", "HVX 514", "HVX 515"}) {
+      threads.push_back(unit(name, Engine::hvx));
+    }
+    std::int64_t now = 1'000;
+    for (const std::int64_t tile : {700, 800, 675, 865}) {
+      OpId made{};
+      for (std::size_t i = 0; i < 6; ++i) {
+        const std::int64_t begin = now + (i < 4 ? std::int64_t(i) : tile);
+        const SpanId added = span(threads[i % 4], "solve_" + std::to_string(tile), begin,
+                                  begin + tile - 4, SpanKind::op, "Solve");
+        made = profile.spans.op[index_of(added)];
+      }
+      profile.ops[index_of(made)].once_per_inference = true;
+      lengths.push_back(2 * tile - 4);
+      now += 2 * tile;
+    }
+  }
+};
+
+TEST(OpRuns, TwentyFourTilesOfFourExecutionsOnFourThreadsAreFourRunsNotEight) {
+  const TiledOps made;
+  const OpRuns runs(made.profile, true);
+  for (std::uint32_t op = 0; op < 4; ++op) {
+    EXPECT_EQ(runs.of(OpId{op}), 1u);
+    EXPECT_THAT(runs.lengths(OpId{op}), testing::ElementsAre(made.lengths[op]));
+  }
+  const SpansByUnit by_unit(made.profile);
+  const OpTable table = analyse_ops(made.profile, by_unit, own_durations(made.profile, by_unit),
+                                    {.grouping = Grouping::kind, .details = true});
+  ASSERT_EQ(table.rows.size(), 1u);
+  EXPECT_EQ(table.rows[0].runs, 4u);
+  EXPECT_EQ(table.rows[0].instances, 24u);
+  EXPECT_EQ(table.rows[0].details.p50, (1'396. + 1'596) / 2);
+  const OpTable by_thread = analyse_ops(made.profile, by_unit, own_durations(made.profile, by_unit),
+                                        {.grouping = Grouping::unit, .details = true});
+  for (const OpRow& row : by_thread.rows) EXPECT_EQ(row.runs, row.has_name ? 4u : 0u) << row.name;
+}
+
 TEST(OpRuns, AnIssueAndItsTransferAreOneRunAndTheIssueIsBesideIt) {
   ProfileBuilder made;
   const UnitId thread = made.unit("DMAIssue", Engine::dma_issue);

@@ -60,6 +60,7 @@ Profile device() {
   op.core = 3;
   op.group = 1;
   op.position = 4;
+  op.once_per_inference = true;
   profile.ops.push_back(op);
   add_span(profile, UnitId(1), OpId(0), SpanKind::op, -20, 100);
   add_span(profile, UnitId(1), OpId(0), SpanKind::dma_wait, 50, 100);  // overlaps
@@ -141,6 +142,7 @@ TEST(PerfettoOwnTrace, GivesBackUnitsOpsAndWhatLiesBesideThem) {
   EXPECT_EQ(again.ops[0].core, 3u);
   EXPECT_EQ(again.ops[0].group, 1u);
   EXPECT_EQ(again.ops[0].position, 4u);
+  EXPECT_TRUE(again.ops[0].once_per_inference);
   EXPECT_EQ(again.provenance.device, "htp-v75");
   EXPECT_EQ(again.provenance.graph, "bert");
   EXPECT_EQ(again.provenance.inferences, 3u);

@@ -342,7 +342,8 @@ std::string op_trace_of(const GeneratedRun& run) {
     }
   }
   for (const Constant& constant : run.constants) {
-    append_not_executed(out, "$Const", constant.id, constant.dims, "", 0);
+    append_not_executed(out, constant.is_shape ? "$Shape" : "$Const", constant.id, constant.dims,
+                        "", 0);
   }
   append_name(out, 0, 1, "Non Executed Tensors");
   for (const RunOp& op : run.ops) {
@@ -394,9 +395,10 @@ std::string htp_graph_of(const GeneratedRun& run) {
   std::string tensors, nodes;
   int number = 0;
   for (const Constant& constant : run.constants) {
-    tensors += fmt::format(
-        "{}\"{}\": {{\"id\": {}, \"type\": 4, \"data_type\": 776, \"dims\": [{}]}}",
-        tensors.empty() ? "" : ",\n", padded(constant.id), number++, fmt::join(constant.dims, ","));
+    tensors +=
+        fmt::format("{}\"{}\": {{\"id\": {}, \"type\": 4, \"data_type\": {}, \"dims\": [{}]}}",
+                    tensors.empty() ? "" : ",\n", padded(constant.id), number++,
+                    constant.is_shape ? 50 : 776, fmt::join(constant.dims, ","));
   }
   for (const RunOp& op : run.ops) {
     if (op.dims.empty()) continue;

@@ -31,6 +31,7 @@ struct RunOp {
 struct Constant {
   std::uint64_t id = 0;
   std::vector<std::int64_t> dims;
+  bool is_shape = false;  // a record of extents, whose id ends in a hash
 };
 
 struct RunPhases {  // of one inference: start and end in ticks and cycles

@@ -77,6 +77,22 @@ TEST_F(QnnSamples, Chain8HasItsHeadlineNumbers) {
   EXPECT_NEAR(profile.phases[11].microseconds, 15.625, 0.001);
 }
 
+// Eight weights of 64 KiB, eight biases of 2 KiB, twelve bytes of control; two records of shapes
+// that say 256 KiB hold nothing.
+TEST_F(QnnSamples, Chain8Has528KiBOfConstantsNot784) {
+  for (const std::vector<std::string>& names :
+       {std::vector<std::string>{"chrometrace.json", "chrometrace_htp.json"},
+        std::vector<std::string>{"chrometrace_htp.json"}}) {
+    const auto set = files("chain8", names);
+    if (set.empty()) GTEST_SKIP() << "the sample is not here";
+    std::int64_t bytes = 0;
+    for (const Tensor& tensor : read_one(set).tensors) {
+      if (tensor.is_constant) bytes += tensor.size.value;
+    }
+    EXPECT_EQ(bytes, 8 * 65'536 + 8 * 2'048 + 12);
+  }
+}
+
 TEST_F(QnnSamples, Resnet50OfAnOtherDeviceHasItsHeadlineNumbers) {
   const auto set = files("winml-cli", {"qhas_resnet50.json", "optrace_resnet50.csv"});
   if (set.empty()) GTEST_SKIP() << "the sample is not here";

@@ -158,6 +158,29 @@ TEST_F(QnnSets, ConstantsAreTensorsWithShapeTypeAndSize) {
   }
 }
 
+// They are static like constants, of the extents that they describe.
+TEST_F(QnnSets, ShapeRecordsAreNoConstantsAndHaveNoBytes) {
+  GeneratedRun run = test::random_run(5);
+  const std::size_t constants = run.constants.size();
+  run.constants.push_back({0x100399fb24bb, {1, 1, 256, 256}, true});
+  for (const std::vector<File>& files :
+       {std::vector{trace(run)}, std::vector{graph(run)}, std::vector{trace(run), graph(run)}}) {
+    const Profile profile = read_one(files);
+    std::size_t found = 0, shapes = 0;
+    for (const Tensor& tensor : profile.tensors) {
+      found += tensor.is_constant;
+      shapes += tensor.is_shape;
+      EXPECT_EQ(tensor.is_shape, tensor.id == 0x100399fb24bb);
+      if (tensor.is_shape) {
+        EXPECT_EQ(tensor.size.value, 0);
+        EXPECT_EQ(profile.text(tensor.name), "$Shape_99fb24bb");
+      }
+    }
+    EXPECT_EQ(found, constants);
+    EXPECT_EQ(shapes, 1u);
+  }
+}
+
 TEST_F(QnnSets, AGraphAloneIsOpsWithNumbersAndNoTimeline) {
   const GeneratedRun run = test::small_run();
   const Profile profile = read_one({graph(run)});

@@ -76,6 +76,7 @@ TEST_F(QnnTraps, SlicedOpsTakeTheirTimesFromTsDurAndTid) {
     EXPECT_EQ(profile.spans.op[slice], OpId{0});
   }
   EXPECT_NE(profile.spans.unit[0], profile.spans.unit[1]);
+  EXPECT_TRUE(profile.ops[0].once_per_inference);
   const MeasureColumn* path = column(profile, "dominant path");
   ASSERT_NE(path, nullptr);
   EXPECT_EQ(path->values[0], run.ops[0].slices[0].dominant_path);
@@ -341,6 +342,20 @@ TEST_F(QnnTraps, TheTimeOfTheCallIsNotTheTimeOfTheGraph) {
 }
 
 // Inference 0 is cold, and only it is in the op trace.
+// AI Hub hands out the trace and the summary, not the RUN_TRACE.
+TEST_F(QnnTraps, WithoutARunTraceTheSummaryTellsTheRateWithItsRounding) {
+  const GeneratedRun run = test::random_run(1);
+  const File trace = write("trace.json", op_trace_of(run)), qhas = write("qhas.json", qhas_of(run));
+  const Profile profile = read_one({trace, qhas});
+  const Clock& clock = profile.clocks[index_of(profile.base_clock)];
+  EXPECT_EQ(clock.rate.value, 0);  // cycles stay cycles
+  const double microseconds = values_of(profile, "Graph Execute, rounded down").at(0);
+  const double cycles = double(run.last_end() - run.first_start());
+  EXPECT_DOUBLE_EQ(clock.derived_rate.value, cycles / microseconds * 1e6);
+  EXPECT_DOUBLE_EQ(clock.derived_error, 1 / (microseconds + 1));
+  EXPECT_EQ(read_one({trace}).clocks[0].derived_rate.value, 0);
+}
+
 TEST_F(QnnTraps, TheFirstExecuteIsColdAndTheOnlyOneWithOps) {
   const GeneratedRun run = test::random_run(3);
   const Profile profile =

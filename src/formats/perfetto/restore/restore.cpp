@@ -25,7 +25,8 @@ std::optional<Word> word_in(const Profile& profile, const ArgumentKey& key) {
   const auto word = Word(found - words.begin());
   const bool numeric = word == Word::inference || word == Word::processor_cycles ||
                        word == Word::output_bytes || word == Word::op_id || word == Word::core ||
-                       word == Word::group || word == Word::position;
+                       word == Word::group || word == Word::position ||
+                       word == Word::once_per_inference;
   const bool fits = numeric ? is_integer(key.type) : key.type == ArgumentType::text;
   return fits ? std::optional(word) : std::nullopt;
 }
@@ -193,6 +194,7 @@ OpId Restorer::op_of(const OpKey& key, StringId name) {
       case Word::core: op.core = std::uint32_t(key[i + 1]); break;
       case Word::group: op.group = std::uint32_t(key[i + 1]); break;
       case Word::position: op.position = std::uint32_t(key[i + 1]); break;
+      case Word::once_per_inference: op.once_per_inference = key[i + 1] != 0; break;
       default: break;
     }
   }

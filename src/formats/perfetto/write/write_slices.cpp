@@ -347,6 +347,7 @@ void SliceWriter::add_op_extras(const Op& op) {
   if (op.core != 0) annotate(Word::core, op.core);
   if (op.group != 0) annotate(Word::group, op.group);
   if (op.position != 0) annotate(Word::position, op.position);
+  if (op.once_per_inference) annotate(Word::once_per_inference, 1);
 }
 
 void SliceWriter::add_measures(Measure::Subject subject, std::uint32_t id) {

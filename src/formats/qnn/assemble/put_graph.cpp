@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 
 #include "formats/qnn/assemble/assembly.hpp"
 
@@ -27,6 +28,7 @@ class GraphPutter {
       if (!timeline) put_cycles(node, index_of(op));
     }
     if (!traffic_known) put_traffic();
+    find_owners();
     for (const GraphTensor& tensor : graph_.tensors) put_tensor(tensor);
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) put_uses(graph_.nodes[i], op_of_node_[i]);
     if (!timeline && !graph_.nodes.empty()) {
@@ -116,17 +118,33 @@ class GraphPutter {
     return std::uint64_t(std::count(lacks.begin(), lacks.end(), true));
   }
 
+  void find_owners() {
+    for (const GraphNode& node : graph_.nodes) owners_.insert(std::uint32_t(node.id));
+  }
+
+  // A $Shape is static like a $Const, and only the trace names it. The lower half of a constant's
+  // id is its owner in the QNN graph, that of a shape a hash.
+  bool is_shape(const GraphTensor& from) const {
+    constexpr std::uint32_t most_owners = std::uint32_t{1} << 20;
+    constexpr std::int64_t int32 = 0x0032;
+    const auto owner = std::uint32_t(from.id);
+    return from.is_constant && from.data_type == int32 && owner >= most_owners &&
+           !owners_.contains(owner);
+  }
+
   void put_tensor(const GraphTensor& from) {
     Tensor& tensor = assembly_.tensor(from.id);
-    tensor.is_constant = tensor.is_constant || from.is_constant;
+    tensor.is_shape = tensor.is_shape || (!tensor.is_constant && is_shape(from));
+    tensor.is_constant = tensor.is_constant || (from.is_constant && !tensor.is_shape);
     if (tensor.shape == StringId::empty) tensor.shape = copy(from.dims);
     if (tensor.type == StringId::empty) {
       tensor.type = assembly_.intern(name_of_data_type(from.data_type));
     }
     if (tensor.name == StringId::empty && from.is_constant) {
-      tensor.name = assembly_.intern(fmt::format("$Const_{:x}", std::uint32_t(from.id)));
+      tensor.name = assembly_.intern(
+          fmt::format("{}_{:x}", tensor.is_shape ? "$Shape" : "$Const", std::uint32_t(from.id)));
     }
-    if (tensor.size.value == 0) {
+    if (tensor.size.value == 0 && !tensor.is_shape) {
       tensor.size = tensor_bytes(profile_.text(tensor.shape), profile_.text(tensor.type));
     }
   }
@@ -155,7 +173,8 @@ class GraphPutter {
   Profile& profile_;
   const HtpGraph& graph_;
   std::vector<OpId> op_of_node_;
-  std::vector<bool> linked_;  // by op: whether its inputs are known
+  std::vector<bool> linked_;                  // by op: whether its inputs are known
+  std::unordered_set<std::uint32_t> owners_;  // ops of the QNN graph that have a node
 };
 
 }  // namespace

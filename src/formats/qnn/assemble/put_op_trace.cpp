@@ -79,6 +79,7 @@ class TracePutter {
     op.position = std::uint32_t(profile_.ops.size());
     op.id = from.id;
     op.engine = from.executed ? from.flags.engine() : Engine::none;
+    op.once_per_inference = from.id != 0;  // an op's slices have its id
     const OpId id{std::uint32_t(profile_.ops.size())};
     profile_.ops.push_back(op);
     if (assembly_.ops.size() <= from.core) assembly_.ops.resize(from.core + 1);
@@ -90,8 +91,9 @@ class TracePutter {
     Tensor& tensor = assembly_.tensor(from.id);
     tensor.shape = from.dims;
     tensor.type = from.type;
-    tensor.size = tensor_bytes(text(from.dims), text(from.type));
     tensor.is_constant = text(from.htp_op) == "$Const";
+    tensor.is_shape = text(from.htp_op) == "$Shape";
+    if (!tensor.is_shape) tensor.size = tensor_bytes(text(from.dims), text(from.type));
     tensor.producer = producer;
     // "$Const_12", as QNN names those of an op.
     const StringId name =

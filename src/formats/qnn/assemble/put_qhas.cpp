@@ -17,6 +17,7 @@ class QhasPutter {
 
   void put() {
     for (const QhasCore& core : qhas_.cores) put_core(core);
+    put_rate();
     if (profile_.spans.size() == 0 && !qhas_.instances.empty()) put_instances();
     if (profile_.spans.size() > 0) {
       join_instances();
@@ -69,6 +70,21 @@ class QhasPutter {
     measure(subject, id, "HTP nodes", MeasureKind::count, {}, core.htp_nodes);
     put_traffic(subject, id, core.traffic);
     for (const QhasResource& resource : core.resources) put_resource(core, resource);
+  }
+
+  // Without a RUN_TRACE only this says how fast PCYCLE ran: cycles of the timeline over whole
+  // microseconds of Graph Execute, of which up to one is lost to rounding.
+  void put_rate() {
+    std::int64_t cycles = 0, microseconds = 0;
+    for (const QhasCore& core : qhas_.cores) {
+      if (core.timeline_cycles <= cycles || core.graph_execute_us <= 0) continue;
+      cycles = core.timeline_cycles;
+      microseconds = core.graph_execute_us;
+    }
+    if (cycles <= 0) return;
+    Clock& clock = profile_.clocks[index_of(assembly_.cycles)];
+    clock.derived_rate = Hertz{double(cycles) / double(microseconds) * 1e6};
+    clock.derived_error = 1 / double(microseconds + 1);
   }
 
   void put_busy(const QhasCore& core, Measure::Subject subject, std::uint32_t id) {
@@ -166,6 +182,7 @@ class QhasPutter {
     op.position = std::uint32_t(profile_.ops.size());
     op.id = instance.id;
     op.engine = flags_of(instance).engine();
+    op.once_per_inference = instance.id != 0;  // an op's slices have its id
     profile_.ops.push_back(op);
     linked_.push_back(false);
     const OpId id{std::uint32_t(profile_.ops.size() - 1)};
