@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "npuscope/analysis/rules.hpp"
@@ -50,7 +51,8 @@ struct OpOptions {
   std::size_t top = 10;  // rows kept, by what the table is ranked by
   const Rules* rules = nullptr;
   bool rest = true;  // of rules: a row for what obeys none, too
-  // Ops that obey a rule of these are one row, where ops are grouped by what they are.
+  // Ops that obey a rule of these and took no time are one row, where ops are grouped by what they
+  // are.
   const Rules* folded = nullptr;
   // Ops of the HMX that the files give to a reshape ("X_post_reshape") stay there, instead of
   // counting for the operator before it.
@@ -73,6 +75,9 @@ struct OpColumn {
   // What the run as a whole has of it, where the profile says so: its rows may be but some of the
   // ops. Shares are of this.
   std::optional<double> whole{};
+  // Of numbers that the files say of ops inference by inference: the first and the last inference
+  // that the values are of (their median).
+  std::optional<std::pair<std::uint32_t, std::uint32_t>> of_inferences{};
 };
 
 // Work of a row by the cores that did it; of several inferences (per_inference) the median of those

@@ -34,6 +34,22 @@ std::vector<bool> ops_that_ran(const Profile& profile) {
   return ran;
 }
 
+// Ops that took any time, be it waiting: of those nothing may be hidden.
+std::vector<bool> ops_with_time(const Profile& profile) {
+  std::vector<bool> took(profile.ops.size(), false);
+  const Spans& spans = profile.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t op = index_of(spans.op[row]);
+    if (op < took.size() && spans.duration[row] > 0) took[op] = true;
+  }
+  for (const Measure& measure : profile.measures) {
+    const bool is_time = measure.kind != MeasureKind::count && measure.value > 0;
+    if (measure.subject != Measure::Subject::op || measure.subject_id >= took.size()) continue;
+    if (is_time) took[measure.subject_id] = true;
+  }
+  return took;
+}
+
 std::string_view no_label(Grouping grouping) {
   switch (grouping) {
     case Grouping::kind: return "(no kind)";
@@ -98,7 +114,11 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
   const bool by_rule = options.grouping == Grouping::rule && options.rules != nullptr;
   std::vector<std::uint32_t> rules, folded;
   if (by_rule) rules = options.rules->of(profile);
-  if (options.folded != nullptr) folded = options.folded->of(profile);
+  std::vector<bool> took_time;
+  if (options.folded != nullptr) {
+    folded = options.folded->of(profile);
+    took_time = ops_with_time(profile);
+  }
   const std::vector<bool> ran = ops_that_ran(profile);
   const bool by_node = options.grouping == Grouping::label || options.grouping == Grouping::node ||
                        options.grouping == Grouping::layer;
@@ -109,7 +129,7 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
   for (std::size_t i = 0; i < profile.ops.size(); ++i) {
     const Op& op = profile.ops[i];
     std::uint32_t at = none;
-    if (!folded.empty() && folded[i] < options.folded->size()) {
+    if (!folded.empty() && folded[i] < options.folded->size() && !took_time[i]) {
       at = folded_row();
     } else if (by_rule && !options.rest && rules[i] >= options.rules->size()) {
       of_op_.push_back(none);

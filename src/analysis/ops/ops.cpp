@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -101,6 +102,7 @@ void OpTableBuilder::add_op_measures() {
         {std::string(profile_.text(key.what)), key.kind, key.origin, key.clock, false, false, 0});
     if (values == nullptr) continue;
     std::unordered_map<std::uint32_t, std::vector<double>> samples;  // of ops, by inference
+    std::set<std::uint32_t> inferences;
     for (const Measure* measure : measures) {
       const std::uint32_t at = keys_.of(OpId{measure->subject_id});
       if (at == OpKeys::none) continue;
@@ -109,6 +111,7 @@ void OpTableBuilder::add_op_measures() {
         (*values)[at] += measure->value;
       } else {
         samples[measure->subject_id].push_back(measure->value);
+        inferences.insert(measure->instance);
       }
     }
     for (std::uint32_t op = 0; op < profile_.ops.size() && !samples.empty(); ++op) {
@@ -116,6 +119,10 @@ void OpTableBuilder::add_op_measures() {
       if (found == samples.end()) continue;
       (*values)[keys_.of(OpId{op})] += spread_of(found->second).median_of_rest;
       table_.columns.back().per_inference |= found->second.size() > 1;
+    }
+    if (inferences.size() > 1) inferences.erase(inferences.begin());
+    if (!inferences.empty()) {
+      table_.columns.back().of_inferences = {*inferences.begin(), *inferences.rbegin()};
     }
   }
 }

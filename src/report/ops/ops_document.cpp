@@ -62,6 +62,12 @@ class OpsTable {
   std::string title() const;
   std::vector<std::string> remarks() const;
   std::string known_columns(bool to_sort) const;
+  // Times of ops by inference beside a timeline, which is of one inference: what other inferences
+  // took.
+  bool is_beside(const OpColumn& column) const {
+    return column.of_inferences && column.kind != MeasureKind::count && profile_.spans.size() > 0;
+  }
+  std::string inferences_text(std::pair<std::uint32_t, std::uint32_t> range, bool brief) const;
   bool is_ranked(std::size_t place) const { return place == table_.ranked_by; }
   // The mean, of what is counted over all inferences after the first.
   Value of_an_inference(double sum) const {
@@ -190,14 +196,16 @@ void OpsTable::add_value(std::size_t place) {
   const OpColumn& column = table_.columns[place];
   const std::string name = op_column_name(profile_, table_, column);
   const std::string key = key_of(name);
-  const bool main = is_ranked(place) || (column.of_base_clock && column.name != "span");
+  const bool main =
+      is_ranked(place) || (column.of_base_clock && column.name != "span") || is_beside(column);
   // Without a timeline its numbers are all that there is to show.
   const bool shown = main || traffic_named(column.name) || profile_.spans.size() == 0 ||
                      table_.wall == 0 || !table_.place_of("work");
   const bool own_clock = column.kind != MeasureKind::count && column.clock != profile_.base_clock;
-  const std::string label = own_clock && name == column.name
-                                ? fmt::format("{}, {}", name, unit_of(profile_, column.clock))
-                                : name;
+  std::string label = own_clock && name == column.name
+                          ? fmt::format("{}, {}", name, unit_of(profile_, column.clock))
+                          : name;
+  if (column.of_inferences) label += ", " + inferences_text(*column.of_inferences, true);
   Field field{key, shown ? label : "", format_of(column), is_ranked(place), true};
   if (column.kind != MeasureKind::count) field.clock = column.clock;
   add(
@@ -215,9 +223,10 @@ void OpsTable::add_values() {
       if (!is_ranked(i) && does(table_.columns[i])) add_value(i);
     }
   };
+  add_those([&](const OpColumn& column) { return is_beside(column); });
   add_those([](const OpColumn& column) { return column.of_base_clock; });
   if (profile_.spans.size() > 0) add_details();
-  add_those([](const OpColumn& column) { return !column.of_base_clock; });
+  add_those([&](const OpColumn& column) { return !column.of_base_clock && !is_beside(column); });
 }
 
 void OpsTable::add_details() {
@@ -269,6 +278,21 @@ void OpsTable::add_details() {
         const Unit& of = profile_.units[index_of(unit)];
         return Value(fmt::format("device {} core {}", of.device, of.core));
       });
+}
+
+// "inference 0, cold", "inferences 1 to 4, warm"; brief: "warm".
+std::string OpsTable::inferences_text(std::pair<std::uint32_t, std::uint32_t> range,
+                                      bool brief) const {
+  using Temperature = Provenance::Temperature;
+  const Temperature whole = profile_.provenance.temperature;
+  const bool begins_cold = whole == Temperature::cold || whole == Temperature::cold_then_warm;
+  const char* temperature = !begins_cold ? "" : range.first == 0 ? "cold" : "warm";
+  if (brief && *temperature != 0) return temperature;
+  std::string text = range.first == range.second
+                         ? fmt::format("inference {}", range.first)
+                         : fmt::format("inferences {} to {}", range.first, range.second);
+  if (*temperature != 0) text += fmt::format(", {}", temperature);
+  return text;
 }
 
 std::string OpsTable::known_columns(bool to_sort) const {
@@ -338,6 +362,15 @@ std::vector<std::string> OpsTable::remarks() const {
     if (of_runs) work += "; p50 and p95 are of a run, from its first start to its last end";
     remarks.push_back(work + ".");
   }
+  for (const OpColumn& column : table_.columns) {
+    if (!is_beside(column)) continue;
+    const auto range = *column.of_inferences;
+    remarks.push_back(fmt::format("{}: {}of {}{}; times of spans are of one inference{}.",
+                                  column.name, range.first == range.second ? "" : "median ",
+                                  inferences_text(range, false),
+                                  column.kind == MeasureKind::work ? ", summed over threads" : "",
+                                  is_structure_only(profile_) ? ", the cold one" : ""));
+  }
   if (table_.moved_owners > 0) {
     remarks.push_back(fmt::format(
         "{} HMX ops that the files give to a reshape (X_post_reshape) count for the operator "
@@ -389,6 +422,9 @@ Result<Document> OpsTable::make() {
     section.facts.push_back({{key_of(op_column_name(profile_, table_, column)) + "_total", "",
                               format_of(column), true, false, column.clock},
                              column.kind == MeasureKind::span ? Value() : Value(column.total)});
+    if (!column.of_inferences) continue;
+    section.facts.push_back({{key_of(op_column_name(profile_, table_, column)) + "_of", ""},
+                             inferences_text(*column.of_inferences, false)});
   }
   if (const Status chosen = choose_columns(); !chosen) return tl::unexpected(chosen.error());
   for (const Column& column : columns_) section.table.fields.push_back(column.field);

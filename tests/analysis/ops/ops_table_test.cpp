@@ -112,14 +112,44 @@ TEST(OpTable, FoldsBookkeepingIntoOneRow) {
   ProfileBuilder made;
   const UnitId unit = made.unit("HVX", Engine::hvx);
   made.span(unit, "x", 0, 10, SpanKind::op, "conv");
-  made.span(unit, "y", 10, 12, SpanKind::op, "q::Reshape");
-  made.span(unit, "z", 12, 15, SpanKind::sync, "SyncOp");
+  made.op("y", "q::Reshape");
+  made.span(unit, "z", 12, 12, SpanKind::sync, "SyncOp");
   const auto rules = Rules::builtin("bookkeeping");
   ASSERT_TRUE(rules) << rules.error().message;
   const OpTable table = table_of(made.profile, {.folded = &*rules});
   EXPECT_THAT(names_of(table), ElementsAre("x", "(bookkeeping)"));
   EXPECT_TRUE(table.rows[1].folded);
   EXPECT_EQ(table.rows[1].ops, 2u);
+}
+
+// A reshape that copies and the weights of a constant cost time, whatever they are called.
+TEST(OpTable, NeverFoldsAnExecutedReshapeWeightDmaOrAWait) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX", Engine::hvx);
+  made.span(unit, "x", 0, 10, SpanKind::op, "conv");
+  made.span(unit, "y", 10, 19, SpanKind::op, "q::Reshape");
+  made.span(unit, "$Const_10", 20, 28, SpanKind::op, "q::ConvLayer.opt.weights_to_vtcm");
+  made.span(unit, "step", 28, 35, SpanKind::sync, "SyncOp");
+  made.op("never", "q::Reshape");
+  const OpId told = made.op("told", "q::Reshape"), fused = made.op("MatMul_0_post_reshape");
+  for (const OpId op : {told, fused}) {
+    Measure measure;
+    measure.subject = Measure::Subject::op;
+    measure.subject_id = index_of(op);
+    measure.what = made.text("node cycles");
+    measure.kind = MeasureKind::work;
+    measure.value = op == told ? 6 : 0;
+    made.profile.measures.push_back(measure);
+  }
+  const auto rules = Rules::builtin("bookkeeping");
+  ASSERT_TRUE(rules) << rules.error().message;
+  const OpTable table = table_of(made.profile, {.folded = &*rules, .sort = "work"});
+  std::vector<std::string> names = names_of(table);
+  EXPECT_THAT(
+      names, testing::UnorderedElementsAre("x", "y", "$Const_10", "step", "told", "(bookkeeping)"));
+  for (const OpRow& row : table.rows) {
+    EXPECT_EQ(row.ops, row.folded ? 2u : 1u);
+  }
 }
 
 TEST(OpTable, SaysHowWorkIsSpreadOverCores) {
