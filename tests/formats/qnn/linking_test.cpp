@@ -128,6 +128,29 @@ TEST_F(QnnLinking, TheViewersOutputOfAnotherRunIsKeptApart) {
             std::string::npos);
 }
 
+// The nodes of an op trace that was cut off took fewer cycles than the summary says of them.
+TEST_F(QnnLinking, ASetOfWhichAFileWasCutOffIsStillOneSet) {
+  const GeneratedRun run = random_run(3);
+  const std::string trace = test::op_trace_of(run), graph = test::htp_graph_of(run);
+  const File whole[] = {write("trace.json", trace), write("qhas.json", test::qhas_of(run)),
+                        write("run.json", test::run_trace_of(run)), write("graph.json", graph),
+                        write("p.txt", test::viewer_text_of(run))};
+  const std::vector<File> all(std::begin(whole), std::end(whole));
+  const std::size_t first_op = trace.find("\"ph\": \"X\"");
+  ASSERT_NE(first_op, std::string::npos);
+  for (std::size_t tenth = 1; tenth < 10; ++tenth) {
+    const std::size_t kept = first_op + 2'000 + (trace.size() - first_op - 2'000) * tenth / 10;
+    ASSERT_LT(kept, trace.size());
+    write("trace.json", std::string_view(trace).substr(0, kept));
+    EXPECT_EQ(reasons(all), Reasons{""}) << kept << " bytes of the trace";
+  }
+  write("trace.json", trace);
+  for (std::size_t tenth = 2; tenth < 10; ++tenth) {
+    write("graph.json", std::string_view(graph).substr(0, graph.size() * tenth / 10));
+    EXPECT_EQ(reasons(all), Reasons{""}) << tenth << " tenths of the graph";
+  }
+}
+
 TEST_F(QnnLinking, FilesThatSayNothingInCommonAreNotGuessedTogether) {
   const GeneratedRun run = test::small_run();
   std::string bare = test::run_trace_of(run);

@@ -6,7 +6,8 @@
 //   cycles of nodes        the viewer's and the summary's
 //   ticks of VTCM acquire  the viewer's and the run trace's
 //
-// One contradiction keeps them apart, whatever else agrees.
+// One contradiction keeps them apart, whatever else agrees. A file that was cut off says less, and
+// does not contradict by what it lacks.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,8 @@ struct Evidence {
   // Sorted; the start is `missing` where it is not said. Several for a sliced op.
   std::vector<std::pair<std::uint64_t, std::int64_t>> ops;
   std::map<std::string, std::int64_t> node_cycles;  // of the first execute
+  bool cut_off = false;                             // some of the file is lost
+  bool sums_lack_ops = false;                       // of node_cycles, for that reason
   std::vector<std::int64_t> vtcm_ticks;             // by inference
 };
 
