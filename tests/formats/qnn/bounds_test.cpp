@@ -94,8 +94,8 @@ TEST(ViewerText, OfAnArchiveThatBreaksOffIsKeptUpToThere) {
   Losses losses("f");
   const auto output = read_viewer_text(source, losses);
   ASSERT_TRUE(output) << output.error().message;
-  ASSERT_EQ(output->events.size(), 1u);
-  EXPECT_EQ(output->events[0].value, 3907);
+  ASSERT_EQ(output->front().events.size(), 1u);
+  EXPECT_EQ(output->front().events[0].value, 3907);
   EXPECT_EQ(notes_of(losses), "the archive is broken at 62, 1 times\n");
 }
 
@@ -105,7 +105,7 @@ TEST(ViewerText, HasAnEndToItsNumbers) {
   Losses losses("f");
   const auto output = read_viewer_text(source, losses);
   ASSERT_TRUE(output) << output.error().message;
-  EXPECT_EQ(output->events.size(), 4'194'304u);
+  EXPECT_EQ(output->front().events.size(), 4'194'304u);
   EXPECT_EQ(notes_of(losses), "numbers beyond the first 4,194,304; left out at 0, 5696 times\n");
 }
 
@@ -115,7 +115,7 @@ TEST(ViewerText, HasAnEndToItsText) {
   Losses losses("f");
   const auto output = read_viewer_text(source, losses);
   ASSERT_TRUE(output) << output.error().message;
-  EXPECT_EQ(output->events.size(), 1u);
+  EXPECT_EQ(output->front().events.size(), 1u);
   EXPECT_NE(notes_of(losses).find("text beyond the first 256 MiB; left out"), std::string::npos);
 }
 
@@ -127,9 +127,9 @@ TEST(ViewerCsv, DoesNotGatherTheFileBehindAQuoteThatIsNeverClosed) {
   Losses losses("f");
   const auto output = read_viewer_csv(source, losses);
   ASSERT_TRUE(output) << output.error().message;
-  ASSERT_EQ(output->events.size(), 2u);
-  EXPECT_EQ(output->events[0].value, 7);
-  EXPECT_LT(output->strings[output->events[1].label].size(), 65'537u);
+  ASSERT_EQ(output->front().events.size(), 2u);
+  EXPECT_EQ(output->front().events[0].value, 7);
+  EXPECT_LT(output->front().strings[output->front().events[1].label].size(), 65'537u);
   EXPECT_NE(notes_of(losses).find("rows of more than 64 KiB; cut"), std::string::npos);
 }
 

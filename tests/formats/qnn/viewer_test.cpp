@@ -249,6 +249,80 @@ TEST_F(QnnViewer, NamesWithCommasAndQuotesAreWhole) {
   EXPECT_EQ(node_cycles(profile), std::vector<std::string>{"a \"b\", c 3 #0 7"});
 }
 
+const std::string csv_head =
+    "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier";
+
+TEST_F(QnnViewer, NamesWithCommasThatAreNotQuotedAreWhole) {
+  const Profile profile = read_one({write(
+      "profile.csv", csv_head + "\n"
+                                "0,BACKEND,4,COUNT,BACKEND,ROOT,Number of HVX threads used\n"
+                                "0,NODE,7,CYCLES,BACKEND,SUB-EVENT,/a, b,c/Conv:OpId_3 (cycles)\n"
+                                "0,NODE,HVX, DMA,OBJECT,BACKEND,SUB-SUB-EVENT,Resources\n"
+                                "0,EXECUTE,2,US,BACKEND,ROOT,QNN (execute) time\n")});
+  EXPECT_EQ(node_cycles(profile), std::vector<std::string>{"/a, b,c/Conv 3 #0 7"});
+  EXPECT_EQ(profile.text(profile.ops[0].attributes), "HVX, DMA");
+  EXPECT_EQ(values_of(profile, "QNN (execute) time"), std::vector<double>{2});
+}
+
+TEST_F(QnnViewer, AnEighthColumnLosesNothing) {
+  const std::vector<std::string> nodes{"a, b 3 #0 7", "c 4 #0 8"};
+  const auto rows = [](const std::string& more) {
+    return "0,BACKEND,4,COUNT,BACKEND,ROOT,Number of HVX threads used" + more +
+           "\n0,NODE,7,CYCLES,BACKEND,SUB-EVENT,a, b:OpId_3 (cycles)" + more +
+           "\n0,NODE,8,CYCLES,BACKEND,SUB-EVENT,c:OpId_4 (cycles)" + more +
+           "\n0,EXECUTE,2,US,BACKEND,ROOT,QNN (execute) time" + more + "\n";
+  };
+  const std::string heads[] = {csv_head + ",Graph\n", csv_head + "\n", "Graph," + csv_head + "\n"};
+  std::string before = rows("");
+  for (std::size_t at = 0; at + 1 < before.size(); at = before.find('\n', at + 1)) {
+    before.insert(at + (at > 0), "main,");
+  }
+  for (const std::string& text : {heads[0] + rows(",main"), heads[1] + rows(",main"),
+                                  heads[1] + rows(","), heads[2] + before}) {
+    const Profile profile = read_one({write("profile.csv", text)});
+    EXPECT_EQ(node_cycles(profile), nodes) << text;
+    EXPECT_EQ(values_of(profile, "QNN (execute) time"), std::vector<double>{2}) << text;
+    EXPECT_EQ(test::noted(profile, "column"), text.find("main") == text.npos ? 0u
+                                              : text.starts_with(heads[1])   ? 4u
+                                                                             : 1u)
+        << text;
+  }
+}
+
+// Programs append to the file; some write the header row again, some do not.
+TEST_F(QnnViewer, TwoSessionsInOneFileAreTwoProfilesThatEachBeginCold) {
+  const GeneratedRun run = test::random_run(4);
+  const auto repeat = [](const std::string& text) { return text + text; };
+  const std::string csv = test::viewer_csv_of(run), text = test::viewer_text_of(run);
+  const std::size_t row = csv.find('\n', csv.find("Msg Timestamp")) + 1;
+  const std::string prepare =
+      "0,BACKEND,14,US,BACKEND,ROOT,RPC (finalize) time\n"
+      "0,FINALIZE,56,US,BACKEND,ROOT,QNN (finalize) time\n";
+  const std::string rows = prepare + csv.substr(row);
+  const std::string texts[] = {repeat(csv), csv.substr(0, row) + rows + rows, repeat(text)};
+  for (const std::string& each : texts) {
+    const auto sets = read_sets(std::vector{write("profile.out", each)});
+    ASSERT_TRUE(sets) << sets.error().message;
+    ASSERT_EQ(sets->profiles.size(), 2u) << each.substr(0, 200);
+    const Profile& a = sets->profiles[0];
+    const Profile& b = sets->profiles[1];
+    EXPECT_EQ(a.provenance.inferences, run.inferences.size());
+    EXPECT_EQ(b.provenance.inferences, run.inferences.size());
+    EXPECT_EQ(a.provenance.version, b.provenance.version);
+    EXPECT_EQ(node_cycles(a), node_cycles(b));
+    ASSERT_EQ(a.measures.size(), b.measures.size());
+    for (std::size_t i = 0; i < a.measures.size(); ++i) {
+      EXPECT_EQ(a.text(a.measures[i].what), b.text(b.measures[i].what));
+      EXPECT_EQ(a.measures[i].value, b.measures[i].value);
+      EXPECT_EQ(a.measures[i].instance, b.measures[i].instance);
+    }
+    EXPECT_EQ(a.phases.size(), b.phases.size());
+    EXPECT_EQ(test::noted(a, "session 1 of 2"), 1u);
+    EXPECT_EQ(test::noted(b, "session 2 of 2"), 1u);
+    EXPECT_EQ(test::noted(a, "too few columns") + test::noted(b, "too few columns"), 0u);
+  }
+}
+
 // Every node has sub-events of its own, and execution is many times slower.
 TEST_F(QnnViewer, LintingIsToldAndItsWaitsAndOverlapsAreMeasures) {
   const Profile profile = read_one({write(

@@ -23,9 +23,9 @@ class SetReader {
       case Kind::run_trace: return read_trace(**source, std::move(losses));
       case Kind::htp_graph: return keep(read_htp_graph(**source, losses), std::move(losses));
       case Kind::qhas: return keep(read_qhas(**source, losses), std::move(losses));
-      case Kind::viewer_text: return keep(read_viewer_text(**source, losses), std::move(losses));
-      case Kind::viewer_csv: return keep(read_viewer_csv(**source, losses), std::move(losses));
-      case Kind::viewer_json: return keep(read_viewer_json(**source, losses), std::move(losses));
+      case Kind::viewer_text: return keep_sessions(read_viewer_text(**source, losses), losses);
+      case Kind::viewer_csv: return keep_sessions(read_viewer_csv(**source, losses), losses);
+      case Kind::viewer_json: return keep_sessions(read_viewer_json(**source, losses), losses);
       case Kind::none: break;
     }
     refuse(name, {ErrorKind::input,
@@ -68,6 +68,19 @@ class SetReader {
     for (RunTrace& trace : traces) {
       keep(Result<RunTrace>(std::move(trace)), losses);
       losses = Losses(losses.file());
+    }
+  }
+
+  void keep_sessions(Result<ViewerSessions>&& sessions, Losses& losses) {
+    if (!sessions) return refuse(losses.file(), sessions.error());
+    for (std::size_t i = 0; i < sessions->size(); ++i) {
+      if (i > 0) losses = Losses(losses.file());
+      if (sessions->size() > 1) {
+        losses.add(Severity::info, 0,
+                   fmt::format("session {} of {} in this file; each is a profile and begins cold",
+                               i + 1, sessions->size()));
+      }
+      keep(Result<ViewerOutput>(std::move((*sessions)[i])), losses);
     }
   }
 

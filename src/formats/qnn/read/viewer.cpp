@@ -18,35 +18,6 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-struct NodeLabel {
-  std::string_view name;
-  std::uint32_t id = 0;
-};
-
-// "MatMul_0:OpId_18 (cycles)" and "Input OpId_2 (cycles)".
-std::optional<NodeLabel> parse_node(std::string_view label) {
-  constexpr std::string_view mark = "OpId_";
-  const std::size_t at = label.rfind(mark);
-  if (at == std::string_view::npos || at == 0) return std::nullopt;
-  NodeLabel node;
-  const char* digits = label.data() + at + mark.size();
-  const auto [end, error] = std::from_chars(digits, label.data() + label.size(), node.id);
-  if (error != std::errc{}) return std::nullopt;
-  std::string_view rest(end, std::size_t(label.data() + label.size() - end));
-  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
-  if (!rest.empty() && rest != "(cycles)") return std::nullopt;
-  node.name = label.substr(0, at);
-  const char separator = node.name.back();
-  if (separator != ':' && separator != ' ' && separator != '\t') return std::nullopt;
-  if (separator == ':') {
-    node.name.remove_suffix(1);
-  } else {
-    node.name = node.name.substr(0, node.name.find_last_not_of(" \t") + 1);
-  }
-  if (node.name.empty()) return std::nullopt;
-  return node;
-}
-
 // These two are printed in microseconds and are ticks of the 19.2 MHz timer: they equal the ticks
 // of RUN_TRACE, and as microseconds they would be longer than the execute that they are part of.
 bool is_ticks_in_truth(std::string_view label) {
@@ -70,23 +41,71 @@ bool starts_execute(std::string_view label) {
   return label == "Number of HVX threads used" || label.find("(execute") != std::string_view::npos;
 }
 
+// What a program does before its first execute. "(load binary)" is of a context that was compiled
+// before.
+bool prepares(std::string_view label) {
+  return label.find("(finalize)") != std::string_view::npos ||
+         label.find("(load binary)") != std::string_view::npos ||
+         label.find("(init)") != std::string_view::npos;
+}
+
 }  // namespace
+
+std::optional<NodeLabel> parse_node(std::string_view label) {
+  constexpr std::string_view mark = "OpId_";
+  const std::size_t at = label.rfind(mark);
+  if (at == std::string_view::npos || at == 0) return std::nullopt;
+  NodeLabel node;
+  const char* digits = label.data() + at + mark.size();
+  const auto [end, error] = std::from_chars(digits, label.data() + label.size(), node.id);
+  if (error != std::errc{}) return std::nullopt;
+  std::string_view rest(end, std::size_t(label.data() + label.size() - end));
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  if (!rest.empty() && rest != "(cycles)") return std::nullopt;
+  node.name = label.substr(0, at);
+  const char separator = node.name.back();
+  if (separator != ':' && separator != ' ' && separator != '\t') return std::nullopt;
+  if (separator == ':') {
+    node.name.remove_suffix(1);
+  } else {
+    node.name = node.name.substr(0, node.name.find_last_not_of(" \t") + 1);
+  }
+  if (node.name.empty()) return std::nullopt;
+  return node;
+}
+
+void ViewerCollector::begin_session() {
+  if (output().events.empty()) return;
+  if (sessions_.size() == most_sessions) {
+    return losses_.add(Severity::warning, 0,
+                       "sessions beyond the first 256 of one file; taken for the last of these");
+  }
+  std::string version = output().version;
+  sessions_.emplace_back().version = std::move(version);
+  in_execute_ = false;
+  node_.reset();
+  node_name_ = section_ = StringId::empty;
+}
+
+void ViewerCollector::begin_session_before(std::string_view label, std::uint32_t level) {
+  if (level == 0 && output().executes > 0 && prepares(label)) begin_session();
+}
 
 void ViewerCollector::begin_execute() {
   in_execute_ = true;
   node_.reset();
-  ++output_.executes;
+  ++output().executes;
 }
 
 void ViewerCollector::begin_section(std::string_view section) {
-  section_ = output_.strings.intern(section);
+  section_ = output().strings.intern(section);
   in_execute_ = false;
   node_.reset();
 }
 
 void ViewerCollector::claim_section(std::string_view section) {
   begin_section(section);
-  auto& events = output_.events;
+  auto& events = output().events;
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
     if (event->execute != ViewerEvent::outside || event->section != StringId::empty) return;
     event->section = section_;
@@ -103,22 +122,23 @@ void ViewerCollector::add_delimited(std::string_view label, std::string_view val
 
 void ViewerCollector::add(std::string_view label, std::string_view value, std::string_view unit,
                           std::uint32_t level) {
-  if (output_.events.size() == most_events) {
+  if (events_ == most_events) {
     return losses_.add(
         Severity::error, 0,
         fmt::format("numbers beyond the first {}; left out", thousands(most_events)));
   }
+  ++events_;
   ViewerEvent event;
-  event.label = output_.strings.intern(label);
+  event.label = output().strings.intern(label);
   event.level = level;
   if (in_execute_) {
-    event.execute = output_.executes - 1;
+    event.execute = output().executes - 1;
   } else {
     event.section = section_;
   }
   if (const auto node = parse_node(label)) {
     node_ = node->id;
-    node_name_ = output_.strings.intern(node->name);
+    node_name_ = output().strings.intern(node->name);
     event.label = node_name_;
     event.level = std::max(level, 1u);
   } else if (level < 2) {
@@ -132,9 +152,9 @@ void ViewerCollector::add(std::string_view label, std::string_view value, std::s
   if (error == std::errc{} && end == value.data() + value.size() && number >= 0) {
     event.value = number;
   } else {
-    event.value_text = output_.strings.intern(value);
+    event.value_text = output().strings.intern(value);
   }
-  output_.events.push_back(event);
+  output().events.push_back(event);
 }
 
 }  // namespace npuscope::qnn

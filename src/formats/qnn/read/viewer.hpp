@@ -1,5 +1,6 @@
 // What qnn-profile-viewer prints, as text, as CSV and as standardised JSON: the same events in
-// three dresses. A reader of each fills one ViewerOutput; the labels are the viewer's own.
+// three forms. A reader of each fills a ViewerOutput, whose labels are the viewer's own. Programs
+// append their sessions to one file: each session is an output, with a cold first execute.
 //
 //   Init: NetRun 24900 us   …   execute 0: QNN (execute) time 3907 us
 //                                          Time for initial VTCM acquire 964 ticks
@@ -40,13 +41,22 @@ struct ViewerOutput {
   std::uint32_t executes = 0;
   std::string version;  // of the SDK, "v2.45.0.260326154327"
 };
+using ViewerSessions = std::vector<ViewerOutput>;  // of one file, in its order
 
 // Puts events in their places: tells where an execute begins and ends, which node an event is
 // about, and what the unit is in truth. For the three readers.
 class ViewerCollector {
  public:
-  ViewerCollector(ViewerOutput& output, Losses& losses) : output_(output), losses_(losses) {}
+  // The sessions must be empty.
+  ViewerCollector(ViewerSessions& sessions, Losses& losses) : sessions_(sessions), losses_(losses) {
+    sessions_.emplace_back();
+  }
 
+  ViewerOutput& output() { return sessions_.back(); }
+  // Events that follow are of another run of the program; nothing where there are none before.
+  void begin_session();
+  // Where no line announces sessions: one begins when a program that has executed prepares again.
+  void begin_session_before(std::string_view label, std::uint32_t level);
   // A line that says so: "Execute Stat 2", a message BACKEND_EXECUTE.
   void begin_execute();
   void end_execute() { in_execute_ = false; }
@@ -63,17 +73,27 @@ class ViewerCollector {
  private:
   // Some thousand executes of a large network. More are counted, not kept.
   static constexpr std::size_t most_events = std::size_t{1} << 22;
+  static constexpr std::size_t most_sessions = 256;  // each becomes a profile
 
-  ViewerOutput& output_;
+  ViewerSessions& sessions_;
   Losses& losses_;
+  std::size_t events_ = 0;  // of all sessions
   StringId section_{};
   bool in_execute_ = false;
   std::optional<std::uint32_t> node_;
   StringId node_name_{};
 };
 
-Result<ViewerOutput> read_viewer_text(ByteSource& source, Losses& losses);
-Result<ViewerOutput> read_viewer_csv(ByteSource& source, Losses& losses);
-Result<ViewerOutput> read_viewer_json(ByteSource& source, Losses& losses);
+// What "MatMul_0:OpId_18 (cycles)" and "Input OpId_2 (cycles)" name; none for other labels.
+struct NodeLabel {
+  std::string_view name;
+  std::uint32_t id = 0;
+};
+std::optional<NodeLabel> parse_node(std::string_view label);
+
+// Sessions with at least one event, of which there is at least one.
+Result<ViewerSessions> read_viewer_text(ByteSource& source, Losses& losses);
+Result<ViewerSessions> read_viewer_csv(ByteSource& source, Losses& losses);
+Result<ViewerSessions> read_viewer_json(ByteSource& source, Losses& losses);
 
 }  // namespace npuscope::qnn

@@ -1,8 +1,11 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
 
 #include "formats/qnn/read/viewer.hpp"
+#include "npuscope/base/text.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::qnn {
@@ -13,8 +16,8 @@ constexpr std::size_t most_record_bytes = std::size_t{64} << 10;
 
 class CsvReader {
  public:
-  CsvReader(ViewerOutput& output, Losses& losses)
-      : output_(output), collector_(output, losses), losses_(losses) {}
+  CsvReader(ViewerSessions& sessions, Losses& losses)
+      : collector_(sessions, losses), losses_(losses) {}
 
   void read(LineReader& lines) {
     for (std::string_view line; lines.next(line);) {
@@ -28,6 +31,7 @@ class CsvReader {
       if (!quoted_) take_record();
     }
     if (quoted_) take_record();
+    count_short_rows();
   }
   bool has_header() const { return has_header_; }
 
@@ -65,37 +69,60 @@ class CsvReader {
   }
 
   void take_record() {
-    if (has_header_) {
-      take_row();
-    } else {
-      take_preamble();
+    if (take_header()) return;
+    if (!has_header_) return take_preamble();
+    take_row();
+  }
+
+  // Before the first row, and again where another session was appended to the file.
+  bool take_header() {
+    constexpr std::array<std::string_view, columns> names{"Message", "Time", "Unit of Measurement",
+                                                          "Event Level", "Event Identifier"};
+    std::array<std::size_t, columns> place{};
+    for (std::size_t column = 0; column < names.size(); ++column) {
+      const auto at = std::find(fields_.begin(), fields_.end(), names[column]);
+      if (at == fields_.end()) return false;
+      place[column] = std::size_t(at - fields_.begin());
+    }
+    collector_.begin_session();
+    if (!preamble_version_.empty()) collector_.output().version = preamble_version_;
+    place_ = place;
+    width_ = fields_.size();
+    has_header_ = true;
+    short_rows_ = 0;  // they were the preamble
+    note_other_columns();
+    return true;
+  }
+
+  void note_other_columns() {
+    for (std::size_t column = 0; column < fields_.size(); ++column) {
+      const std::string& name = fields_[column];
+      const bool known = std::find(place_.begin(), place_.end(), column) != place_.end();
+      if (known || name.empty() || name == "Msg Timestamp" || name == "Timing Source") continue;
+      losses_.add(Severity::info, offset_,
+                  fmt::format("column '{}' is unknown; its texts are not used",
+                              printable(std::string_view(name).substr(0, 40))));
     }
   }
 
   // Lines before the header row are the same as in the text form; some have the version.
   void take_preamble() {
-    constexpr std::array<std::string_view, columns> names{"Message", "Time", "Unit of Measurement",
-                                                          "Event Level", "Event Identifier"};
-    for (std::size_t column = 0; column < names.size(); ++column) {
-      const auto at = std::find(fields_.begin(), fields_.end(), names[column]);
-      if (at == fields_.end()) {
-        constexpr std::string_view backend = "Backend: ";
-        if (fields_[0].starts_with(backend)) output_.version = fields_[0].substr(backend.size());
-        return;
-      }
-      place_[column] = std::size_t(at - fields_.begin());
-    }
-    has_header_ = true;
+    constexpr std::string_view backend = "Backend: ";
+    if (fields_[0].starts_with(backend)) preamble_version_ = fields_[0].substr(backend.size());
   }
 
   void take_row() {
     if (fields_.size() == 1 && fields_[0].empty()) return;
     const std::size_t needed = *std::max_element(place_.begin(), place_.end());
     if (fields_.size() <= needed) {
-      losses_.add(Severity::warning, offset_, "rows with too few columns; left out");
+      take_preamble();
+      if (short_rows_++ == 0) first_short_row_ = offset_;
       return;
     }
+    count_short_rows();
+    if (fields_.size() > width_) join_surplus();
     const std::uint32_t depth = level_of(fields_[place_[level]]);
+    collector_.begin_session_before(fields_[place_[identifier]], depth);
     // Events of no execute are told apart by their root's message: FINALIZE, INIT.
     if (depth == 0) {
       const std::string& text = fields_[place_[message]];
@@ -105,6 +132,51 @@ class CsvReader {
     }
     collector_.add_delimited(fields_[place_[identifier]], fields_[place_[time]],
                              fields_[place_[unit]], depth);
+  }
+
+  void count_short_rows() {
+    if (short_rows_ == 0) return;
+    losses_.add(Severity::warning, first_short_row_, "rows with too few columns; left out",
+                short_rows_);
+    short_rows_ = 0;
+  }
+
+  // More fields than the header has: a text that holds commas was written without quotes. It is the
+  // one that leaves a level where the level should be, names of ops before all others.
+  void join_surplus() {
+    const std::size_t surplus = fields_.size() - width_;
+    for (const Column column : {identifier, time, message}) {
+      const std::size_t at = place_[column];
+      const std::string& text = fields_[place_[level] + (place_[level] > at ? surplus : 0)];
+      if (text != "ROOT" && !text.starts_with("SUB-")) continue;
+      const std::size_t joined =
+          column == identifier ? parts_of_identifier(at, surplus, text == "ROOT") : surplus;
+      for (std::size_t i = 1; i <= joined; ++i) fields_[at] += "," + fields_[at + i];
+      const auto first = fields_.begin() + std::ptrdiff_t(at) + 1,
+                 last = first + std::ptrdiff_t(surplus);
+      if (std::any_of(first + std::ptrdiff_t(joined), last,
+                      [](const std::string& left) { return !left.empty(); })) {
+        losses_.add(Severity::warning, offset_,
+                    "texts in a column that the header lacks; left out");
+      }
+      fields_.erase(first, last);
+      return;
+    }
+  }
+
+  // How many of the fields that follow belong to the identifier: as many as make a node's label,
+  // else all of them. The label of a whole call is the viewer's own and has no comma.
+  std::size_t parts_of_identifier(std::size_t at, std::size_t surplus, bool is_whole) const {
+    std::string label = fields_[at];
+    std::optional<std::size_t> node, filled;
+    for (std::size_t i = 0; i <= surplus; ++i) {
+      const std::string& part = fields_[at + i];
+      if (i > 0) label += "," + part;
+      if (!part.empty()) filled = i;
+      if (part.find("OpId_") != part.npos && parse_node(label)) node = i;
+    }
+    if (node) return *node;
+    return is_whole ? 0 : filled.value_or(0);
   }
 
   // ROOT, SUB-EVENT, SUB-SUB-EVENT …
@@ -117,12 +189,14 @@ class CsvReader {
     return depth;
   }
 
-  ViewerOutput& output_;
   ViewerCollector collector_;
   Losses& losses_;
   std::vector<std::string> fields_;
   std::array<std::size_t, columns> place_{};
-  std::uint64_t offset_ = 0;  // of the record
+  std::size_t width_ = 0;  // fields of the header
+  std::string preamble_version_;
+  std::uint64_t short_rows_ = 0, first_short_row_ = 0;  // since the last whole row
+  std::uint64_t offset_ = 0;                            // of the record
   std::size_t record_bytes_ = 0;
   bool quoted_ = false;
   bool has_header_ = false;
@@ -130,18 +204,19 @@ class CsvReader {
 
 }  // namespace
 
-Result<ViewerOutput> read_viewer_csv(ByteSource& source, Losses& losses) {
-  ViewerOutput output;
+Result<ViewerSessions> read_viewer_csv(ByteSource& source, Losses& losses) {
+  ViewerSessions sessions;
   LineReader lines(source, losses);
-  CsvReader reader(output, losses);
+  CsvReader reader(sessions, losses);
   reader.read(lines);
-  if (output.events.empty()) {
+  if (sessions.size() > 1 && sessions.back().events.empty()) sessions.pop_back();
+  if (sessions.front().events.empty()) {
     if (lines.error()) return tl::unexpected(*lines.error());
     return input_error("{}: {}; print the log again", source.name(),
                        reader.has_header() ? "has no row below its header"
                                            : "has no row 'Msg Timestamp,Message,Time,…'");
   }
-  return output;
+  return sessions;
 }
 
 }  // namespace npuscope::qnn

@@ -18,8 +18,8 @@ struct Event {
 
 class StandardisedReader {
  public:
-  StandardisedReader(JsonText& json, ViewerOutput& output)
-      : json_(json), output_(output), collector_(output, json.losses()) {}
+  StandardisedReader(JsonText& json, ViewerSessions& sessions)
+      : json_(json), collector_(sessions, json.losses()) {}
 
   void read() {
     json_.each_member([&](std::string_view key, Value value) {
@@ -33,7 +33,8 @@ class StandardisedReader {
  private:
   void read_metadata(Value& metadata) {
     json_.each_member(metadata, "metadata", [&](std::string_view key, Value value) {
-      if (key == "backendVersion") output_.version = json_.text(value, key).value_or("");
+      if (key == "backendVersion")
+        collector_.output().version = json_.text(value, key).value_or("");
     });
   }
 
@@ -94,22 +95,21 @@ class StandardisedReader {
   }
 
   JsonText& json_;
-  ViewerOutput& output_;
   ViewerCollector collector_;
 };
 
 }  // namespace
 
-Result<ViewerOutput> read_viewer_json(ByteSource& source, Losses& losses) {
+Result<ViewerSessions> read_viewer_json(ByteSource& source, Losses& losses) {
   auto json = JsonText::load(source, losses);
   if (!json) return tl::unexpected(json.error());
-  ViewerOutput output;
-  StandardisedReader(*json, output).read();
-  if (output.events.empty()) {
+  ViewerSessions sessions;
+  StandardisedReader(*json, sessions).read();
+  if (sessions.front().events.empty()) {
     return input_error("{}: is a standardised profile without an event; print the log again",
                        source.name());
   }
-  return output;
+  return sessions;
 }
 
 }  // namespace npuscope::qnn

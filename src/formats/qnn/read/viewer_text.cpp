@@ -14,8 +14,8 @@ std::string_view trimmed(std::string_view text) {
 
 class TextReader {
  public:
-  TextReader(ViewerOutput& output, Losses& losses)
-      : output_(output), collector_(output, losses), losses_(losses) {}
+  TextReader(ViewerSessions& sessions, Losses& losses)
+      : collector_(sessions, losses), losses_(losses) {}
 
   void read(LineReader& lines) {
     for (std::string_view line; lines.next(line);) {
@@ -29,8 +29,14 @@ class TextReader {
     const std::string_view line = trimmed(raw);
     if (line.empty() || line.find_first_not_of("-=") == std::string_view::npos) return;
     if (line.starts_with("Execute Stat ")) return collector_.begin_execute();
+    if (line.starts_with("Input Log File Location:")) {
+      collector_.begin_session();
+      in_section_ = false;
+      return;
+    }
     if (line.ends_with("Stats:") || line.ends_with("Stats :")) {
       const std::string_view name = trimmed(line.substr(0, line.rfind("Stats")));
+      if (name == "Init" && collector_.output().executes > 0) collector_.begin_session();
       in_section_ = true;
       return collector_.begin_section(name);
     }
@@ -46,9 +52,9 @@ class TextReader {
     constexpr std::string_view backend = "Backend: ";
     constexpr std::string_view viewer = "qnn-profile-viewer: ";
     if (line.starts_with(backend)) {
-      output_.version = line.substr(backend.size());
-    } else if (line.starts_with(viewer) && output_.version.empty()) {
-      output_.version = line.substr(viewer.size());
+      collector_.output().version = line.substr(backend.size());
+    } else if (line.starts_with(viewer) && collector_.output().version.empty()) {
+      collector_.output().version = line.substr(viewer.size());
     }
   }
 
@@ -74,7 +80,6 @@ class TextReader {
     return std::uint32_t(std::min<std::size_t>(spaces / spaces_per_level, 8));
   }
 
-  ViewerOutput& output_;
   ViewerCollector collector_;
   Losses& losses_;
   std::uint64_t offset_ = 0;
@@ -83,15 +88,16 @@ class TextReader {
 
 }  // namespace
 
-Result<ViewerOutput> read_viewer_text(ByteSource& source, Losses& losses) {
-  ViewerOutput output;
+Result<ViewerSessions> read_viewer_text(ByteSource& source, Losses& losses) {
+  ViewerSessions sessions;
   LineReader lines(source, losses);
-  TextReader(output, losses).read(lines);
-  if (output.events.empty()) {
+  TextReader(sessions, losses).read(lines);
+  if (sessions.size() > 1 && sessions.back().events.empty()) sessions.pop_back();
+  if (sessions.front().events.empty()) {
     if (lines.error()) return tl::unexpected(*lines.error());
     return input_error("{}: has no 'label : value unit' line; print the log again", source.name());
   }
-  return output;
+  return sessions;
 }
 
 }  // namespace npuscope::qnn
