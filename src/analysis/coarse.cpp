@@ -113,9 +113,23 @@ double batch_size(const Profile& profile) {
   return 1;
 }
 
-std::optional<double> inferences_per_second(const Profile& profile, const Spread& walls) {
+// A summary from which the clock's rate was derived is of one inference and says its wall.
+std::optional<double> inferences_per_second_told(const Profile& profile, Interval timeline) {
+  const auto rate = clock_rate_during(profile, timeline);
+  if (!rate || rate->origin != Origin::derived) return std::nullopt;
+  for (const Measure& measure : profile.measures) {
+    const bool of_run = measure.subject == Measure::Subject::profile;
+    if (!of_run || measure.kind != MeasureKind::wall || !(measure.value > 0)) continue;
+    if (measure.clock == profile.base_clock) return rate->rate.value / measure.value;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> inferences_per_second(const Profile& profile, const Spread& walls,
+                                            Interval timeline) {
   const auto& kinds = profile.spans.kind;
   const std::size_t base = index_of(profile.base_clock);
+  if (const auto told = inferences_per_second_told(profile, timeline)) return told;
   if (std::find(kinds.begin(), kinds.end(), SpanKind::inference) == kinds.end()) return {};
   if (base >= profile.clocks.size() || !(walls.median_of_rest > 0)) return {};
   const double rate = profile.clocks[base].rate.value;
@@ -175,7 +189,7 @@ Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
   coarse.host_active = length_of(activity.host);
   divide_wall(activity, coarse);
   coarse.inferences = inference_walls(profile);
-  coarse.inferences_per_second = inferences_per_second(profile, coarse.inferences);
+  coarse.inferences_per_second = inferences_per_second(profile, coarse.inferences, coarse.timeline);
   return coarse;
 }
 

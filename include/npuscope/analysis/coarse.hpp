@@ -67,7 +67,8 @@ struct Coarse {
     return parts[std::size_t(Part::waiting_for_dma)] + parts[std::size_t(Part::other_waiting)];
   }
   // Batches one after another, each as long as the median of all but the first; where inferences
-  // have spans of their own and the base clock's rate is known.
+  // have spans of their own and the base clock's rate is known. Of a summary of one inference, by
+  // its wall, where only that summary tells the rate.
   std::optional<double> inferences_per_second;
 };
 

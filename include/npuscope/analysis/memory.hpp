@@ -22,6 +22,7 @@
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/macs.hpp"
 #include "npuscope/analysis/roofline.hpp"
+#include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/traffic.hpp"
 
 namespace npuscope::analysis {
@@ -36,7 +37,7 @@ enum class MemoryGrouping : std::uint8_t { node, kind };
 
 struct MemoryOptions {
   Peaks peaks;
-  std::optional<Hertz> rate;    // of the base clock; none: as the profile has it
+  std::optional<Hertz> rate;    // of a clock of cycles; none: as the profile has it
   std::vector<NodeMacs> model;  // counts before what shapes say
   MemoryGrouping grouping = MemoryGrouping::node;
   bool active_of_rows = true;  // else it stays 0, and so rows have no placement; takes long
@@ -49,7 +50,9 @@ struct MemoryRow {
   std::uint64_t spans = 0;  // of work, over all inferences
   RouteBytes bytes;         // of one inference
   double active = 0;        // ticks of one inference; 0 without a timeline
-  Work work;                // of one inference
+  // Of transfers that it started ahead of time, which are no part of `active` and `work`.
+  std::int64_t vtcm_bytes_ahead = 0;
+  Work work;  // of one inference
   Placement placement;
   bool macs_of_model = false;  // by name, not from shapes
 };
@@ -68,7 +71,9 @@ struct InferenceTraffic {
 
 struct MemoryTable {
   Interval timeline;
-  std::optional<Hertz> rate;
+  std::optional<Hertz> rate;  // of the base clock
+  // Of the processor: of a clock that counts its cycles, the base clock or another.
+  std::optional<ClockRate> processor;
   Roofs roofs;
   std::vector<InferenceTraffic> inferences;  // in their order; one where the trace does not say
   Spread walls;

@@ -57,6 +57,7 @@ struct Peaks {
 struct Roofs {
   double seconds_per_tick = 0;  // 0: unknown
   std::uint32_t cores = 1;
+  bool ddr_is_of_cores = false;  // what these cores can draw, which is less than the device has
   std::optional<double> ddr_bytes_per_tick, vtcm_bytes_per_tick;
   std::array<std::optional<double>, precision_count> macs_per_tick;
   std::optional<double> hvx_dispatch_ticks, hmx_dispatch_ticks, dma_dispatch_ticks;
@@ -67,6 +68,8 @@ Roofs make_roofs(const Peaks& peaks, Hertz rate, bool counts_cycles, std::uint32
 
 struct Work {
   double ticks = 0;  // that it took
+  // In which its DDR bytes may have moved, where that is longer: transfers that it started ahead.
+  double ddr_ticks = 0;
   std::optional<double> ddr_bytes, vtcm_bytes;
   std::array<double, precision_count> macs{};
   bool macs_known = false;

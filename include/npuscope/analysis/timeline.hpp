@@ -80,7 +80,14 @@ Interval timeline_of(const Profile& profile);
 std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUnit& by_unit);
 
 // Ticks of the base clock per second during a window: the clock's own rate, else that of the
-// shortest phase which contains the window and has been timed by another clock.
+// shortest phase which contains the window and has been timed by another clock, else one that was
+// derived from rounded numbers.
+struct ClockRate {
+  Hertz rate;
+  Origin origin = Origin::measured;  // or derived
+  double error = 0;                  // share of the rate by which the true one may be another
+};
+std::optional<ClockRate> clock_rate_during(const Profile& profile, Interval window);
 std::optional<Hertz> rate_during(const Profile& profile, Interval window);
 
 }  // namespace npuscope::analysis

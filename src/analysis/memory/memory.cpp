@@ -76,7 +76,9 @@ void MemoryAnalysis::sum_up() {
     work = work_with_units(work);
     work.ticks = row.active;
     if (const auto bytes = ddr_bytes(row.bytes)) work.ddr_bytes = double(*bytes);
-    if (const auto bytes = vtcm_bytes(row.bytes)) work.vtcm_bytes = double(*bytes);
+    if (const auto bytes = vtcm_bytes(row.bytes)) {
+      work.vtcm_bytes = double(std::max<std::int64_t>(0, *bytes - row.vtcm_bytes_ahead));
+    }
     row.placement = place_under(table_.roofs, work);
     all.hvx_ticks += work.hvx_ticks;
     all.hmx_ticks += work.hmx_ticks;
@@ -133,6 +135,7 @@ MemoryTable MemoryAnalysis::finish() {
   make_roofs_of_profile();
   find_threads();
   sort_rows();
+  find_issues();
   parallel_for(groups_.rows.size(), [&](std::size_t group) {
     MemoryRow& row = groups_.rows[group];
     for (std::uint32_t i = first_[group]; i < first_[group + 1]; ++i) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/memory/memory_groups.hpp"
@@ -25,7 +26,9 @@ class MemoryAnalysis {
     std::uint32_t inference = 0;
     std::array<std::int64_t, route_count> bytes{};
     double active = 0;
-    double hvx = 0, hmx = 0;  // ticks of kernels
+    double ddr = 0;               // time in which its bytes moved; 0: `active`
+    std::int64_t vtcm_ahead = 0;  // VTCM bytes of transfers that it started ahead of time
+    double hvx = 0, hmx = 0;      // ticks of kernels
     std::uint64_t hvx_spans = 0, hmx_spans = 0, dma_spans = 0;
     std::array<double, precision_count> macs{};
   };
@@ -54,10 +57,12 @@ class MemoryAnalysis {
   void find_inferences();
   void take_told_wall();
   void sum_inferences();
+  void find_rates(bool base_counts_cycles);
   void make_roofs_of_profile();
   void sort_rows();
+  void find_issues();
   std::vector<Cell> cells_of(std::size_t group);
-  static double active_of(std::span<Counted> spans);
+  void measure_active(Cell& cell, std::span<Counted> spans) const;
   void add_span(Cell& cell, const Counted& span) const;
   void fill(MemoryRow& row, const std::vector<Cell>& cells) const;
   void fill_without_timeline();
@@ -98,6 +103,9 @@ class MemoryAnalysis {
   std::uint32_t hvx_units_ = 0, hmx_units_ = 0, dma_units_ = 0;
   std::vector<std::uint32_t> first_;  // of each group
   Column<Counted> sorted_;            // by group
+  // Issues of transfers that go on after them, by row: when their unit next works for another row
+  // of the table. Empty where transfers have spans of their own.
+  std::unordered_map<std::uint32_t, std::int64_t> issues_;
 };
 
 }  // namespace npuscope::analysis

@@ -7,6 +7,7 @@
 
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/base/counting_sort.hpp"
+#include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::analysis {
 
@@ -95,7 +96,7 @@ std::vector<MemoryAnalysis::Cell> MemoryAnalysis::cells_of(std::size_t group) {
     Cell& cell = cells.emplace_back(Cell{first->inference});
     // In the order of rows, in which what was moved lies.
     for (auto span = first; span != last; ++span) add_span(cell, *span);
-    if (options_.active_of_rows) cell.active = active_of({first, last});
+    if (options_.active_of_rows) measure_active(cell, {first, last});
     first = last;
   }
   if (table_.first_apart && !cells.empty() &&
@@ -105,22 +106,81 @@ std::vector<MemoryAnalysis::Cell> MemoryAnalysis::cells_of(std::size_t group) {
   return cells;
 }
 
-// Sorts them by their start.
-double MemoryAnalysis::active_of(std::span<Counted> spans) {
+// An HTP draws the issue of a transfer, which goes on after it, so that its bytes are in no span.
+void MemoryAnalysis::find_issues() {
+  const Spans& spans = profile_.spans;
+  std::vector<bool> has_transfer(profile_.ops.size(), false);
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t op = index_of(spans.op[row]);
+    if (spans.kind[row] == SpanKind::transfer && op < has_transfer.size()) has_transfer[op] = true;
+  }
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t op = index_of(spans.op[row]);
+    if (spans.kind[row] != SpanKind::op || op >= has_transfer.size() || has_transfer[op]) continue;
+    if (engine_of(profile_, row) != Engine::dma_issue || !moves(row)) continue;
+    issues_.try_emplace(std::uint32_t(row), std::numeric_limits<std::int64_t>::max());
+  }
+  if (issues_.empty()) return;
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  const SpansByUnit by_unit(profile_);
+  for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) {
+    const auto of_unit = by_unit.spans_of(UnitId(unit));
+    std::uint32_t next_group = ~std::uint32_t{0};
+    std::int64_t next = never, other = never;  // begin of the next span, and of one of another row
+    for (auto span = of_unit.rbegin(); span != of_unit.rend(); ++span) {
+      if (role_of(span->kind) != Role::work) continue;
+      const std::uint32_t group = groups_.of(span->op);
+      if (group != next_group) other = std::exchange(next, span->begin);
+      next = span->begin;
+      next_group = group;
+      const auto issue = issues_.find(span->row);
+      if (issue != issues_.end()) issue->second = other;
+    }
+  }
+}
+
+// Sorts the spans by their start. A transfer that was issued before its unit worked for others, and
+// then for the row again, was started ahead: its issue is no part of the row's active time, and its
+// bytes had until the row computes.
+void MemoryAnalysis::measure_active(Cell& cell, std::span<Counted> spans) const {
   const auto before = [](const Counted& a, const Counted& b) {
     return a.begin != b.begin ? a.begin < b.begin : a.row < b.row;
   };
   if (!std::is_sorted(spans.begin(), spans.end(), before)) {
     std::sort(spans.begin(), spans.end(), before);
   }
-  double active = 0;
-  std::int64_t covered = spans.front().begin;
-  for (const Counted& span : spans) {
-    if (role_of(span.kind) != Role::work && span.kind != SpanKind::dma_wait) continue;
-    active += double(length_of({std::max(covered, span.begin), span.end}));
-    covered = std::max(covered, span.end);
+  std::vector<Interval> ahead;
+  std::vector<std::uint8_t> is_ahead;
+  constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+  std::int64_t computes = never;  // the next begin of that
+  for (std::size_t i = issues_.empty() ? 0 : spans.size(); i-- > 0;) {
+    const Counted& span = spans[i];
+    if (span.kind == SpanKind::op && domain_of(span.engine) == Domain::compute) {
+      computes = span.begin;
+      continue;
+    }
+    const auto issue = issues_.find(span.row);
+    if (issue == issues_.end() || computes == never || issue->second >= computes) continue;
+    is_ahead.resize(spans.size(), 0);
+    is_ahead[i] = 1;
+    ahead.push_back({span.begin, computes});
+    cell.dma_spans -= std::min<std::uint64_t>(cell.dma_spans, 1);
+    for (const Route route : {Route::vtcm_read, Route::vtcm_write}) {
+      if (!traffic_.of_spans_known(route)) continue;
+      cell.vtcm_ahead = saturating_add(cell.vtcm_ahead, traffic_.of_span(route, span.row));
+    }
   }
-  return active;
+  std::int64_t covered = spans.front().begin;
+  for (std::size_t i = 0; i < spans.size(); ++i) {
+    const Counted& span = spans[i];
+    if (role_of(span.kind) != Role::work && span.kind != SpanKind::dma_wait) continue;
+    if (!is_ahead.empty() && is_ahead[i] != 0) continue;
+    const double length = double(length_of({std::max(covered, span.begin), span.end}));
+    cell.active += length;
+    covered = std::max(covered, span.end);
+    if (!ahead.empty()) ahead.push_back({span.begin, span.end});
+  }
+  if (!ahead.empty()) cell.ddr = double(length_of(union_of(std::move(ahead))));
 }
 
 void MemoryAnalysis::fill(MemoryRow& row, const std::vector<Cell>& cells) const {
@@ -132,6 +192,8 @@ void MemoryAnalysis::fill(MemoryRow& row, const std::vector<Cell>& cells) const 
   }
   row.active = figure([](const Cell& cell) { return cell.active; });
   Work& work = row.work;
+  work.ddr_ticks = figure([](const Cell& cell) { return cell.ddr; });
+  row.vtcm_bytes_ahead = rounded(figure([](const Cell& cell) { return cell.vtcm_ahead; }));
   work.hvx_ticks = figure([](const Cell& cell) { return cell.hvx; });
   work.hmx_ticks = figure([](const Cell& cell) { return cell.hmx; });
   for (std::size_t i = 0; i < precision_count; ++i) {

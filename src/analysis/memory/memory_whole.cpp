@@ -97,20 +97,26 @@ void MemoryAnalysis::find_inferences() {
   table_.wall = walls.size() > 1 ? table_.walls.median_of_rest : table_.walls.first;
 }
 
-// A summary has no timeline of its ops, but may tell how long the graph took.
+// A summary has no timeline of its ops, but may tell how long the graph took: in ticks of the base
+// clock, else in whole microseconds.
 void MemoryAnalysis::take_told_wall() {
   if (table_.wall > 0) return;
   const std::size_t base = index_of(profile_.base_clock);
   const double rate = base < profile_.clocks.size() ? profile_.clocks[base].rate.value : 0;
+  double converted = 0;
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != Measure::Subject::profile || measure.kind != MeasureKind::wall) continue;
     if (index_of(measure.clock) >= profile_.clocks.size() || !(measure.value > 0)) continue;
     const double of_measure = profile_.clocks[index_of(measure.clock)].rate.value;
     const std::string_view name = profile_.text(measure.what);
+    if (name == "graph wall" && measure.clock == profile_.base_clock) {
+      table_.wall = measure.value;
+      return;
+    }
     if (name != "Graph Execute, rounded down" || !(rate > 0) || !(of_measure > 0)) continue;
-    table_.wall = measure.value / of_measure * rate;
-    return;
+    if (converted == 0) converted = measure.value / of_measure * rate;
   }
+  table_.wall = converted;
 }
 
 void MemoryAnalysis::sum_inferences() {
@@ -136,11 +142,30 @@ void MemoryAnalysis::sum_inferences() {
   }
 }
 
+// A rate that the user gives is that of the cycles: a clock which counts time has its own.
+void MemoryAnalysis::find_rates(bool base_counts_cycles) {
+  const auto base = clock_rate_during(profile_, table_.timeline);
+  if (base) table_.rate = base->rate;
+  if (base_counts_cycles) table_.processor = base;
+  for (const Clock& clock : profile_.clocks) {
+    if (table_.processor || clock.kind != ClockKind::unit_cycles) continue;
+    if (clock.rate.value > 0)
+      table_.processor = ClockRate{clock.rate};
+    else if (clock.derived_rate.value > 0)
+      table_.processor = ClockRate{clock.derived_rate, Origin::derived, clock.derived_error};
+  }
+  if (!options_.rate) return;
+  table_.processor = ClockRate{*options_.rate};
+  if (base_counts_cycles || !base) table_.rate = options_.rate;
+}
+
 void MemoryAnalysis::make_roofs_of_profile() {
-  table_.rate = options_.rate ? options_.rate : rate_during(profile_, table_.timeline);
   const std::size_t base = index_of(profile_.base_clock);
   const bool cycles =
       base < profile_.clocks.size() && profile_.clocks[base].kind == ClockKind::unit_cycles;
+  find_rates(cycles);
+  Peaks peaks = options_.peaks;
+  if (!cycles && table_.processor) peaks.core_hz = table_.processor->rate.value;
   // Cores that compute: by their HMX or HVX units; a summary has only the cores themselves.
   std::vector<std::uint64_t> cores;
   for (const Engine engine : {Engine::hmx, Engine::hvx, Engine::core}) {
@@ -151,7 +176,7 @@ void MemoryAnalysis::make_roofs_of_profile() {
   }
   std::sort(cores.begin(), cores.end());
   cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
-  table_.roofs = make_roofs(options_.peaks, table_.rate.value_or(Hertz{0}), cycles,
+  table_.roofs = make_roofs(peaks, table_.rate.value_or(Hertz{0}), cycles,
                             std::uint32_t(std::max<std::size_t>(1, cores.size())));
 }
 

@@ -41,7 +41,9 @@ Roofs make_roofs(const Peaks& peaks, Hertz rate, bool counts_cycles, std::uint32
   const double several = roofs.cores;
   auto ddr = peaks.ddr_bytes_per_s;
   if (ddr && peaks.ddr_bytes_per_s_per_core) {
-    ddr = std::min(*ddr, *peaks.ddr_bytes_per_s_per_core * several);
+    const double of_cores = *peaks.ddr_bytes_per_s_per_core * several;
+    roofs.ddr_is_of_cores = of_cores < *ddr;
+    ddr = std::min(*ddr, of_cores);
   }
   roofs.ddr_bytes_per_tick = per_tick(ddr);
   if (peaks.vtcm_bytes_per_s) {
@@ -148,7 +150,8 @@ Placement place_under(const Roofs& roofs, const Work& work) {
     put(Resource::hvx, work.hvx_ticks / work.hvx_units);
   }
   if (work.ddr_bytes && roofs.ddr_bytes_per_tick) {
-    put(Resource::ddr, *work.ddr_bytes / *roofs.ddr_bytes_per_tick);
+    const double share = work.ticks / std::max(work.ticks, work.ddr_ticks);
+    put(Resource::ddr, *work.ddr_bytes / *roofs.ddr_bytes_per_tick * share);
   }
   if (work.vtcm_bytes && roofs.vtcm_bytes_per_tick) {
     put(Resource::vtcm, *work.vtcm_bytes / *roofs.vtcm_bytes_per_tick);
@@ -165,7 +168,8 @@ Placement place_under(const Roofs& roofs, const Work& work) {
   }
   const double seconds = work.ticks * roofs.seconds_per_tick;
   if (seconds > 0) {
-    if (work.ddr_bytes) placement.ddr_bytes_per_s = *work.ddr_bytes / seconds;
+    const double ddr_seconds = std::max(work.ticks, work.ddr_ticks) * roofs.seconds_per_tick;
+    if (work.ddr_bytes) placement.ddr_bytes_per_s = *work.ddr_bytes / ddr_seconds;
     if (work.vtcm_bytes) placement.vtcm_bytes_per_s = *work.vtcm_bytes / seconds;
     if (work.macs_known) placement.macs_per_s = all / seconds;
   }

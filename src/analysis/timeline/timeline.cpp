@@ -118,11 +118,10 @@ std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUni
   return own;
 }
 
-std::optional<Hertz> rate_during(const Profile& profile, Interval window) {
+std::optional<ClockRate> clock_rate_during(const Profile& profile, Interval window) {
   const std::size_t base = index_of(profile.base_clock);
-  if (base < profile.clocks.size() && profile.clocks[base].rate.value > 0) {
-    return profile.clocks[base].rate;
-  }
+  const Clock clock = base < profile.clocks.size() ? profile.clocks[base] : Clock{};
+  if (clock.rate.value > 0) return ClockRate{clock.rate};
   const Phase* shortest = nullptr;
   for (const Phase& phase : profile.phases) {
     const bool contains =
@@ -130,8 +129,16 @@ std::optional<Hertz> rate_during(const Profile& profile, Interval window) {
     if (!contains || !(phase.microseconds > 0) || phase.duration <= 0) continue;
     if (shortest == nullptr || phase.duration < shortest->duration) shortest = &phase;
   }
-  if (shortest == nullptr) return std::nullopt;
-  return Hertz{double(shortest->duration) / shortest->microseconds * 1e6};
+  if (shortest != nullptr) {
+    return ClockRate{Hertz{double(shortest->duration) / shortest->microseconds * 1e6}};
+  }
+  if (!(clock.derived_rate.value > 0)) return std::nullopt;
+  return ClockRate{clock.derived_rate, Origin::derived, clock.derived_error};
+}
+
+std::optional<Hertz> rate_during(const Profile& profile, Interval window) {
+  const auto known = clock_rate_during(profile, window);
+  return known ? std::optional(known->rate) : std::nullopt;
 }
 
 }  // namespace npuscope::analysis

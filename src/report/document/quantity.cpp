@@ -57,6 +57,10 @@ std::string hertz_text(double hertz) {
   return fmt::format("{} MHz", digits(hertz / 1e6));
 }
 
+std::string derived_rate_text(double error) {
+  return fmt::format("derived from whole microseconds, within {}", percent_text(error, 1));
+}
+
 bool shows_time(const Profile& profile, ClockId clock) {
   if (index_of(clock) >= profile.clocks.size()) return false;
   const Clock& found = profile.clocks[index_of(clock)];

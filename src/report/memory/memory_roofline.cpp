@@ -96,15 +96,28 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
   const std::size_t base = index_of(profile.base_clock);
   const bool is_timer =
       base < profile.clocks.size() && profile.clocks[base].kind == ClockKind::timer;
-  if (table.rate) {  // of a timer it says nothing about the cores
-    add({"clock_hz", is_timer ? "timer" : "clock", Format::hertz}, table.rate->value);
+  if (table.processor) {
+    add({"clock_hz", "clock", Format::hertz}, table.processor->rate.value);
+    if (table.processor->origin == Origin::derived) {
+      add({"clock_from", "clock from"}, derived_rate_text(table.processor->error));
+      add({"clock_error", "", Format::number}, table.processor->error);
+    }
+  } else if (table.rate && is_timer) {  // it says nothing about the cores
+    add({"clock_hz", "timer", Format::hertz}, table.rate->value);
   }
   add({"cores", "", Format::count}, table.roofs.cores);
   if (!peaks.source.empty()) add({"peaks_from", "peaks from"}, peaks.source);
   add({"ddr_bytes_per_s", "DDR", Format::bytes_per_second}, placement.ddr_bytes_per_s);
   if (table.roofs.ddr_bytes_per_tick && table.roofs.seconds_per_tick > 0) {
-    add({"ddr_peak_bytes_per_s", "DDR peak", Format::bytes_per_second},
+    const bool of_cores = table.roofs.ddr_is_of_cores;
+    const std::uint32_t cores = table.roofs.cores;
+    add({"ddr_peak_bytes_per_s",
+         !of_cores    ? "chip DDR peak"
+         : cores == 1 ? "core DDR peak"
+                      : fmt::format("{}-core DDR peak", cores),
+         Format::bytes_per_second},
         *table.roofs.ddr_bytes_per_tick / table.roofs.seconds_per_tick);
+    add({"ddr_peak_of", ""}, of_cores ? "cores" : "chip");
   }
   add({"ddr_share_of_peak", "DDR, of peak", Format::share}, placement.of(Resource::ddr));
   add({"vtcm_bytes_per_s", "VTCM", Format::bytes_per_second}, placement.vtcm_bytes_per_s);
@@ -226,6 +239,16 @@ Section memory_ops_section(const Profile& profile, const MemoryTable& table, std
     section.remarks = {
         "Shares of peak are of the row's active time, which is the union of its work and its waits "
         "for DMA; rows overlap, so active times do not add up to the wall."};
+  }
+  const bool any_ahead =
+      std::any_of(table.rows.begin(), table.rows.end(), [](const analysis::MemoryRow& row) {
+        return row.work.ddr_ticks > row.active && row.active > 0;
+      });
+  if (any_ahead) {
+    section.remarks.push_back(
+        "Transfers that a row started ahead of time, before its unit worked for others, are no "
+        "part "
+        "of its active time: their bytes are set against the time until the row computes.");
   }
   if (any_impossible) {
     section.remarks.push_back(

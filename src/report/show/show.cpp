@@ -41,7 +41,7 @@ Page make_page(const Profile& profile, const PageOptions& options) {
       }};
   parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
   if (!kinds_differ(page.ops, page.kinds)) page.kinds = {};
-  if (page.coarse.wall > 0) page.rate = rate_during(profile, page.coarse.timeline);
+  if (page.coarse.wall > 0) page.rate = clock_rate_during(profile, page.coarse.timeline);
   page.structure_only = is_structure_only(profile);
   page.call = analyse_call(profile);
   page.phases = analyse_phases(profile);

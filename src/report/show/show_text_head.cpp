@@ -86,8 +86,11 @@ void PageText::print_contents() {
     if (unit_of(profile_, profile_.base_clock) != "ns") {
       text += ", " + hertz_text(clock.rate.value);
     }
+  } else if (page_.rate && page_.rate->origin == Origin::derived) {
+    text += fmt::format(", {} ({})", hertz_text(page_.rate->rate.value),
+                        derived_rate_text(page_.rate->error));
   } else if (page_.rate) {
-    text += fmt::format(", {} during this phase", hertz_text(page_.rate->value));
+    text += fmt::format(", {} during this phase", hertz_text(page_.rate->rate.value));
   } else {
     text += ", rate unknown: no times in seconds";
   }

@@ -150,7 +150,7 @@ void PageText::print_traffic() {
   heading(fmt::format("MEMORY TRAFFIC  summed over {}", page_.units.traffic_source));
   const auto wall = double(page_.units.wall);
   std::optional<double> seconds;
-  if (wall > 0 && page_.rate) seconds = wall / page_.rate->value;
+  if (wall > 0 && page_.rate) seconds = wall / page_.rate->rate.value;
   const bool per_cycle = wall > 0 && !shows_time(profile_, profile_.base_clock);
   std::vector<TextColumn> columns{{"memory", Align::left}, {"bytes"}};
   if (per_cycle) columns.push_back({"bytes a " + std::string("cycle of wall")});

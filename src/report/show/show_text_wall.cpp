@@ -99,7 +99,8 @@ void PageText::print_wall() {
   std::string title = "WALL  " + base_with_unit(wall);
   const bool in_time = shows_time(profile_, profile_.base_clock);
   if (!in_time && page_.rate) {
-    title += fmt::format(" = {}", seconds_text(wall / page_.rate->value));
+    title += fmt::format(" = {}{}", seconds_text(wall / page_.rate->rate.value),
+                         page_.rate->origin == Origin::derived ? " (derived)" : "");
   }
   const bool has_parts = coarse.has_parts();
   if (!has_parts) title += "  of inferences; what ran in them has no timeline here";

@@ -64,8 +64,9 @@ std::string Maker::title() const {
                                  ticks_text(profile_, clock, double(rows_.wall)));
   if (shows_time(profile_, clock)) return text;
   text += " " + unit_of(profile_, clock);
-  if (const auto rate = analysis::rate_during(profile_, rows_.window)) {
-    text += fmt::format(" ({})", seconds_text(double(rows_.wall) / rate->value));
+  if (const auto rate = analysis::clock_rate_during(profile_, rows_.window)) {
+    text += fmt::format(" ({}{})", seconds_text(double(rows_.wall) / rate->rate.value),
+                        rate->origin == Origin::derived ? ", derived" : "");
   }
   return text;
 }

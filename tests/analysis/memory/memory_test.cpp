@@ -67,6 +67,75 @@ TEST(Memory, WaitsForDmaAreTimeOfTheOpButSyncsAreNot) {
   EXPECT_EQ(row_of(table_of(made.profile), "a")->active, 15);
 }
 
+// A kernel at 87 % of the HMX's peak came out as memory-bound: the bytes of its weights, which were
+// issued while others computed, were set against its own time.
+TEST(Memory, AKernelWhoseWeightsCameAheadOfTimeIsComputeBound) {
+  MemoryBuilder made;
+  const UnitId lane = made.unit("HMX 256", Engine::hmx);
+  const auto span = [&](const char* node, std::int64_t begin, std::int64_t end, Engine engine,
+                        SpanKind kind = SpanKind::op) {
+    const std::string kernel = engine == Engine::dma ? "weights" : "conv";
+    const SpanId added =
+        made.span(lane, std::string(node) + " " + kernel, begin, end, kind, kernel);
+    Op& op = made.at(made.profile.spans.op[index_of(added)]);
+    op.node = made.text(node);
+    op.engine = engine;
+  };
+  span("a", 0, 100, Engine::dma);
+  span("b", 100, 200, Engine::dma);
+  span("a", 200, 1'200, Engine::hmx);
+  span("b", 1'200, 2'200, Engine::hmx);
+  span("c", 2'200, 2'300, Engine::dma);  // waits for its own weights
+  span("c", 2'300, 3'300, Engine::dma, SpanKind::dma_wait);
+  span("c", 3'300, 3'500, Engine::hmx);
+  made.bytes("ddr read bytes", {100'000, 100'000, 0, 0, 100'000, 0, 0});
+  made.bytes("vtcm write bytes", {100'000, 100'000, 7, 7, 100'000, 0, 7});
+  MemoryOptions options;
+  options.rate = Hertz{1e9};
+  options.peaks.ddr_bytes_per_s = 100e9;
+  options.peaks.macs_per_cycle = {1, 1, 1};
+  options.model = {{"a", 870}, {"b", 870}, {"c", 170}};
+  const MemoryTable table = table_of(made.profile, options);
+  const MemoryRow* b = row_of(table, "b");
+  ASSERT_NE(b, nullptr);
+  EXPECT_EQ(b->active, 1'000);
+  EXPECT_EQ(b->placement.of(Resource::macs), 0.87);
+  EXPECT_DOUBLE_EQ(*b->placement.of(Resource::ddr), 1'000. / 2'100);  // 100 to 2,200
+  EXPECT_EQ(b->placement.verdict, RooflineVerdict::compute);
+  EXPECT_DOUBLE_EQ(*b->placement.ddr_bytes_per_s, 100'000 / 2'100e-9);
+  EXPECT_EQ(b->work.vtcm_bytes, 7);
+  EXPECT_EQ(row_of(table, "a")->placement.verdict, RooflineVerdict::compute);
+  const MemoryRow* c = row_of(table, "c");
+  EXPECT_EQ(c->active, 1'300);
+  EXPECT_DOUBLE_EQ(*c->placement.of(Resource::ddr), 1'000. / 1'300);
+  EXPECT_EQ(c->placement.verdict, RooflineVerdict::memory);
+}
+
+// A trace in nanoseconds is no processor at 1 GHz; a clock of cycles beside it is.
+TEST(Memory, TheProcessorsRateIsNeverThatOfAClockOfTime) {
+  MemoryBuilder made("nanoseconds", ClockKind::wall, 1e9);
+  made.span(made.unit("HMX", Engine::hmx), "a", 0, 1'000);
+  made.bytes("ddr read bytes", {500});
+  MemoryOptions options;
+  options.peaks.macs_per_cycle = {1, 1, 1};
+  EXPECT_FALSE(table_of(made.profile, options).processor);
+  EXPECT_FALSE(table_of(made.profile, options).roofs.macs_per_tick[0]);
+  options.rate = Hertz{2e9};
+  const MemoryTable given = table_of(made.profile, options);
+  EXPECT_EQ(given.rate->value, 1e9);
+  EXPECT_EQ(given.processor->rate.value, 2e9);
+  EXPECT_EQ(given.roofs.macs_per_tick[0], 2);
+  options.rate.reset();
+  made.profile.clocks.push_back({made.text("PCYCLE"), ClockKind::unit_cycles, Hertz{0}});
+  made.profile.clocks.back().derived_rate = Hertz{1.4e9};
+  made.profile.clocks.back().derived_error = 0.01;
+  const MemoryTable beside = table_of(made.profile, options);
+  ASSERT_TRUE(beside.processor);
+  EXPECT_EQ(beside.processor->rate.value, 1.4e9);
+  EXPECT_EQ(beside.processor->origin, Origin::derived);
+  EXPECT_EQ(beside.rate->value, 1e9);
+}
+
 // Two threads of four looked twice as busy as they were, because the others had no span.
 TEST(Memory, ThreadsWithoutWorkCountAsThreadsThereAre) {
   MemoryBuilder made;

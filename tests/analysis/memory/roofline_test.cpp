@@ -96,6 +96,8 @@ TEST(Roofline, CoresShareTheDdrAndEachDrawsSoMuch) {
   peaks.ddr_bytes_per_s_per_core = 4e9;
   EXPECT_EQ(make_roofs(peaks, Hertz{1e9}, true, 2).ddr_bytes_per_tick, 8);
   EXPECT_EQ(make_roofs(peaks, Hertz{1e9}, true, 3).ddr_bytes_per_tick, 10);
+  EXPECT_TRUE(make_roofs(peaks, Hertz{1e9}, true, 2).ddr_is_of_cores);
+  EXPECT_FALSE(make_roofs(peaks, Hertz{1e9}, true, 3).ddr_is_of_cores);
 }
 
 TEST(Roofline, TypesOfOperandsDecideThePeak) {

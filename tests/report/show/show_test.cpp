@@ -263,6 +263,31 @@ TEST(Show, ASelectionIsSaidAndWhatItLeavesOutIsNotCalledIdle) {
   EXPECT_EQ(json["profiles"][0]["selection_leaves_out_rows"], true);
 }
 
+// AI Hub's downloads (a trace and its QHAS) had cycles only.
+TEST(Show, ADerivedRateGivesTimesAndInferencesASecondAndSaysSo) {
+  Profile profile = htp_profile();
+  profile.phases.clear();
+  profile.clocks[0].derived_rate = Hertz{950e6};
+  profile.clocks[0].derived_error = 0.0099;
+  profile.provenance.inferences = 1;
+  Measure wall;
+  wall.what = profile.strings.intern("graph wall");
+  wall.kind = MeasureKind::wall;
+  wall.clock = profile.base_clock;
+  wall.value = 9'500;
+  profile.measures.push_back(wall);
+  const Page page = make_page(profile, {});
+  const std::string text = page_text(page, 150);
+  EXPECT_THAT(text, HasSubstr("950.0 MHz (derived from whole microseconds, within 1.0 %)"));
+  EXPECT_THAT(text, HasSubstr("9,500 cycles = 10.00 us (derived)"));
+  EXPECT_THAT(text, HasSubstr("100,000 inferences per second, one after another (derived)"));
+  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}))["profiles"][0];
+  EXPECT_EQ(json["wall"]["hertz"], 950e6);
+  EXPECT_EQ(json["wall"]["hertz_origin"], "derived");
+  EXPECT_EQ(json["wall"]["hertz_error"], 0.0099);
+  EXPECT_EQ(json["wall"]["seconds"], 1e-5);
+}
+
 TEST(ShowJson, OneSampleHasNoMedianOfTheRest) {
   ProfileBuilder made;
   made.phase("once", 0, 0, 10);
