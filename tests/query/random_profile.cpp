@@ -100,7 +100,8 @@ void Maker::add_graph() {
   }
   for (std::uint32_t i = 0, count = below(9); i < count; ++i) {
     profile_.tensors.push_back({name("tensor"), name("type"), name("shape"), name("memory"),
-                                Bytes{std::int64_t(below(99))}, maybe(), id<OpId>(ops), below(7)});
+                                Bytes{std::int64_t(below(99))}, maybe(), false, id<OpId>(ops),
+                                below(7)});
     profile_.tensor_uses.push_back({id<std::uint32_t>(count), id<OpId>(ops)});
   }
 }

@@ -58,7 +58,8 @@ std::string hertz_text(double hertz) {
 }
 
 std::string derived_rate_text(double error) {
-  return fmt::format("derived from whole microseconds, within {}", percent_text(error, 1));
+  return fmt::format("derived from whole microseconds, a lower bound; rounding {}",
+                     percent_text(error, 1));
 }
 
 bool shows_time(const Profile& profile, ClockId clock) {

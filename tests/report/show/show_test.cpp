@@ -278,7 +278,9 @@ TEST(Show, ADerivedRateGivesTimesAndInferencesASecondAndSaysSo) {
   profile.measures.push_back(wall);
   const Page page = make_page(profile, {});
   const std::string text = page_text(page, 150);
-  EXPECT_THAT(text, HasSubstr("950.0 MHz (derived from whole microseconds, within 1.0 %)"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("950.0 MHz (derived from whole microseconds, a lower bound; rounding 1.0 %)"));
   EXPECT_THAT(text, HasSubstr("9,500 cycles = 10.00 us (derived)"));
   EXPECT_THAT(text, HasSubstr("100,000 inferences per second, one after another (derived)"));
   const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}))["profiles"][0];

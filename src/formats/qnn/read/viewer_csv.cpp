@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "formats/qnn/read/viewer.hpp"
 #include "npuscope/base/text.hpp"
@@ -94,15 +95,21 @@ class CsvReader {
     return true;
   }
 
+  // Of the first header; those of further sessions are alike.
   void note_other_columns() {
+    if (!std::exchange(is_first_header_, false)) return;
+    std::string first;
+    std::uint64_t count = 0;
     for (std::size_t column = 0; column < fields_.size(); ++column) {
       const std::string& name = fields_[column];
       const bool known = std::find(place_.begin(), place_.end(), column) != place_.end();
       if (known || name.empty() || name == "Msg Timestamp" || name == "Timing Source") continue;
-      losses_.add(Severity::info, offset_,
-                  fmt::format("column '{}' is unknown; its texts are not used",
-                              printable(std::string_view(name).substr(0, 40))));
+      if (count++ == 0) first = printable(std::string_view(name).substr(0, 40));
     }
+    if (count == 0) return;
+    losses_.add(Severity::info, offset_,
+                fmt::format("columns that are unknown ('{}'); their texts are not used", first),
+                count);
   }
 
   // Lines before the header row are the same as in the text form; some have the version.
@@ -199,7 +206,7 @@ class CsvReader {
   std::uint64_t offset_ = 0;                            // of the record
   std::size_t record_bytes_ = 0;
   bool quoted_ = false;
-  bool has_header_ = false;
+  bool has_header_ = false, is_first_header_ = true;
 };
 
 }  // namespace
