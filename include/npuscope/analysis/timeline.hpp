@@ -85,7 +85,7 @@ std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUni
 struct ClockRate {
   Hertz rate;
   Origin origin = Origin::measured;  // or derived
-  double error = 0;                  // share of the rate by which the true one may be another
+  double error = 0;                  // derived, a lower bound: share that rounding may change
 };
 std::optional<ClockRate> clock_rate_during(const Profile& profile, Interval window);
 std::optional<Hertz> rate_during(const Profile& profile, Interval window);

@@ -47,8 +47,8 @@ struct Clock {
   Hertz rate{0};              // 0: unknown, so no time can be derived from it
   bool offset_known = false;  // whether `offset` relates it to the base clock
   std::int64_t offset = 0;    // base-clock ticks at which this clock read 0
-  // Of a clock without a rate of its own: the rate during the timeline, from numbers that the files
-  // round (0: none), and by which share of it the true one may be another.
+  // Of a clock without a rate of its own: a lower bound of its rate during the timeline, from
+  // numbers that the files round (0: none), and the share of it that rounding may change.
   Hertz derived_rate{0};
   double derived_error = 0;
 };

@@ -17,7 +17,7 @@ std::string bytes_text(double bytes);
 std::string percent_text(double part, double whole);  // "" where the whole is not above 0
 std::string number_text(double value);  // whole numbers with thousands, others to four digits
 std::string hertz_text(double hertz);
-// Of a clock that was not read: "derived from whole microseconds, within 1.1 %".
+// Of a clock that was not read: "derived from whole microseconds, a lower bound; rounding 1.1 %".
 std::string derived_rate_text(double error);
 
 // A clock whose ticks are shown as time: it counts time, and its rate is known. Cycles stay cycles.

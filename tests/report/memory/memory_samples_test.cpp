@@ -59,7 +59,7 @@ TEST(MemorySamples, EightLayersReadTheirWeightsOnce) {
                          row.label != "MatMul_3";  // which came first, which waited
     if (!product) continue;
     EXPECT_EQ(row.placement.verdict, analysis::RooflineVerdict::compute) << row.label;
-    EXPECT_GT(*row.placement.of(analysis::Resource::macs), 0.8) << row.label;
+    EXPECT_GT(*row.placement.of(analysis::Resource::macs), 0.75) << row.label;
     EXPECT_LT(*row.placement.of(analysis::Resource::ddr), 0.1) << row.label;
   }
   double of_rows = 0;
