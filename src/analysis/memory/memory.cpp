@@ -70,7 +70,7 @@ void MemoryAnalysis::sum_up() {
   Work& all = table_.work;
   all.ticks = table_.wall;
   all.macs_known = true;
-  double hmx_without_macs = 0;
+  double hmx_without_macs = 0, measuring = 0;
   for (MemoryRow& row : groups_.rows) {
     Work& work = row.work;
     work = work_with_units(work);
@@ -83,7 +83,8 @@ void MemoryAnalysis::sum_up() {
     all.hvx_ticks += work.hvx_ticks;
     all.hmx_ticks += work.hmx_ticks;
     for (std::size_t i = 0; i < precision_count; ++i) all.macs[i] += work.macs[i];
-    if (!work.macs_known) hmx_without_macs += work.hmx_ticks;
+    measuring += row.measuring;
+    if (!work.macs_known) hmx_without_macs += work.hmx_ticks - row.measuring;
   }
   for (std::size_t route = 0; route < route_count; ++route) {
     const TrafficTotal& total = traffic_.total(Route(route));
@@ -100,8 +101,8 @@ void MemoryAnalysis::sum_up() {
   }
   // A twentieth of the matrix work without a figure leaves the verdict as it is.
   constexpr double negligible = 0.05;
-  all.macs_known = hmx_without_macs <= negligible * all.hmx_ticks;
-  if (all.all_macs() == 0 && all.hmx_ticks == 0) {
+  all.macs_known = hmx_without_macs <= negligible * (all.hmx_ticks - measuring);
+  if (all.all_macs() == 0 && all.hmx_ticks <= measuring) {
     all.macs_known = hvx_units_ + hmx_units_ > 0;  // else nothing says what was computed
   }
   all = work_with_units(all);

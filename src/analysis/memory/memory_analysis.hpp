@@ -29,6 +29,7 @@ class MemoryAnalysis {
     double ddr = 0;               // time in which its bytes moved; 0: `active`
     std::int64_t vtcm_ahead = 0;  // VTCM bytes of transfers that it started ahead of time
     double hvx = 0, hmx = 0;      // ticks of kernels
+    double measuring = 0;     // of those on HMX, what is no work of the model
     std::uint64_t hvx_spans = 0, hmx_spans = 0, dma_spans = 0;
     std::array<double, precision_count> macs{};
   };
@@ -52,6 +53,7 @@ class MemoryAnalysis {
   MemoryTable finish();
 
  private:
+  void find_threads_of_units();
   void find_engines();
   void find_threads();
   void find_inferences();
@@ -106,6 +108,7 @@ class MemoryAnalysis {
   // Issues of transfers that go on after them, by row: when their unit next works for another row
   // of the table. Empty where transfers have spans of their own.
   std::unordered_map<std::uint32_t, std::int64_t> issues_;
+  std::vector<std::uint32_t> threads_of_unit_;  // that its spans stand for
 };
 
 }  // namespace npuscope::analysis

@@ -1,3 +1,4 @@
+#include "analysis/measuring.hpp"
 #include "analysis/memory/memory_analysis.hpp"
 
 #include <algorithm>
@@ -65,15 +66,18 @@ void MemoryAnalysis::add_span(Cell& cell, const Counted& span) const {
     cell.bytes[route] = saturating_add(cell.bytes[route], traffic_.of_span(Route(route), span.row));
   }
   if (role_of(span.kind) != Role::work || span.kind == SpanKind::transfer) return;
-  const auto duration = double(length_of({span.begin, span.end}));
+  const std::size_t unit = index_of(profile_.spans.unit[span.row]);
+  const std::uint32_t threads = unit < threads_of_unit_.size() ? threads_of_unit_[unit] : 1;
+  const double duration = double(length_of({span.begin, span.end})) * threads;
   switch (span.engine) {
     case Engine::hvx:
       cell.hvx += duration;
-      cell.hvx_spans += 1;
+      cell.hvx_spans += threads;
       break;
     case Engine::hmx:
       cell.hmx += duration;
-      cell.hmx_spans += 1;
+      cell.measuring += is_measuring(profile_, span.op) ? duration : 0;
+      cell.hmx_spans += threads;
       break;
     case Engine::dma:
     case Engine::dma_issue: cell.dma_spans += 1; break;
@@ -199,7 +203,8 @@ void MemoryAnalysis::fill(MemoryRow& row, const std::vector<Cell>& cells) const 
   for (std::size_t i = 0; i < precision_count; ++i) {
     work.macs[i] = figure([&](const Cell& cell) { return cell.macs[i]; });
   }
-  work.macs_known = work.hmx_ticks == 0 || work.all_macs() > 0;
+  row.measuring = figure([](const Cell& cell) { return cell.measuring; });
+  work.macs_known = work.hmx_ticks <= row.measuring || work.all_macs() > 0;
   const auto dispatch = [&](std::optional<double> ticks, std::uint32_t units, double started) {
     if (ticks && units > 0) {
       work.dispatch_ticks = std::max(work.dispatch_ticks, *ticks * started / units);

@@ -5,8 +5,14 @@
 #include <utility>
 
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/profile/unit_threads.hpp"
 
 namespace npuscope::analysis {
+namespace {
+
+constexpr double most_hvx_threads = 4'096;  // for a forged number
+
+}  // namespace
 
 Engine MemoryAnalysis::engine_at(std::size_t row) const {
   const std::size_t op = index_of(profile_.spans.op[row]);
@@ -15,7 +21,19 @@ Engine MemoryAnalysis::engine_at(std::size_t row) const {
   return unit < profile_.units.size() ? profile_.units[unit].engine : Engine::none;
 }
 
+// A track of several threads is one unit.
+void MemoryAnalysis::find_threads_of_units() {
+  threads_of_unit_.assign(profile_.units.size(), 1);
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::unit) continue;
+    if (measure.subject_id >= threads_of_unit_.size() || !(measure.value > 1)) continue;
+    if (profile_.text(measure.what) != threads_of_unit) continue;
+    threads_of_unit_[measure.subject_id] = std::uint32_t(std::min(measure.value, most_hvx_threads));
+  }
+}
+
 void MemoryAnalysis::find_engines() {
+  find_threads_of_units();
   std::unordered_map<std::uint32_t, Precision> known;
   for (const Op& op : profile_.ops) {
     engine_of_op_.push_back(op.engine);
@@ -37,10 +55,11 @@ void MemoryAnalysis::find_engines() {
       add(of_engine[std::size_t(engine)].bytes[route], traffic_.of_span(Route(route), row));
     }
   }
-  for (const auto& of_unit : used) {
-    hvx_units_ += of_unit[std::size_t(Engine::hvx)];
-    hmx_units_ += of_unit[std::size_t(Engine::hmx)];
-    dma_units_ += of_unit[std::size_t(Engine::dma_issue)] || of_unit[std::size_t(Engine::dma)];
+  for (std::size_t unit = 0; unit < used.size(); ++unit) {
+    const auto uses = [&](Engine engine) { return used[unit][std::size_t(engine)]; };
+    hvx_units_ += uses(Engine::hvx) ? threads_of_unit_[unit] : 0;
+    hmx_units_ += uses(Engine::hmx) ? threads_of_unit_[unit] : 0;
+    dma_units_ += uses(Engine::dma_issue) || uses(Engine::dma);
   }
   for (std::size_t i = 0; i < of_engine.size(); ++i) {
     of_engine[i].engine = Engine(i);
@@ -52,13 +71,12 @@ void MemoryAnalysis::find_engines() {
 // tell.
 void MemoryAnalysis::find_threads() {
   if (hvx_units_ == 0) return;
-  constexpr double most = 4'096;  // for a forged number
   const double of_target = double(options_.peaks.hvx_threads) * table_.roofs.cores;
-  hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(of_target, most)));
+  hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(of_target, most_hvx_threads)));
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != Measure::Subject::profile || !(measure.value > 0)) continue;
     if (profile_.text(measure.what) != "Number of HVX threads used") continue;
-    hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(measure.value, most)));
+    hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(measure.value, most_hvx_threads)));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/measuring.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_runs.hpp"
 #include "npuscope/analysis/traffic.hpp"
@@ -33,7 +34,7 @@ struct Load {
 std::vector<bool> measuring_ops(const Profile& profile) {
   std::vector<bool> measuring(profile.ops.size(), false);
   for (std::size_t i = 0; i < profile.ops.size(); ++i) {
-    measuring[i] = profile.text(profile.ops[i].kind).starts_with("aicendcyclestats");
+    measuring[i] = is_measuring(profile, OpId(std::uint32_t(i)));
   }
   return measuring;
 }
@@ -371,7 +372,7 @@ std::vector<OneCoreOp> one_core_ops(const Profile& profile, const SpansByUnit&,
   std::vector<std::uint32_t> order;
   for (std::uint32_t group = 0; group < found.keys().count(); ++group) {
     const OpRow& row = found.keys().rows()[group];
-    if (!found.is_of_one(group) || profile.text(row.kind).starts_with("aicendcyclestats")) continue;
+    if (!found.is_of_one(group) || is_measuring(profile.text(row.kind))) continue;
     if (kind_is_on_all(group) || times.active[group] >= least_share * wall) order.push_back(group);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {

@@ -8,6 +8,7 @@
 
 #include "analysis/memory/memory_builder.hpp"
 #include "npuscope/analysis/vtcm_peak.hpp"
+#include "npuscope/profile/unit_threads.hpp"
 
 namespace npuscope::analysis::memory_test {
 namespace {
@@ -218,6 +219,38 @@ TEST(Memory, MacsOfTheModelAreMatchedByNameWhateverItsSigns) {
   EXPECT_DOUBLE_EQ(*row->placement.of(Resource::ddr), 0.1);
   EXPECT_EQ(row->placement.verdict, RooflineVerdict::compute);
   EXPECT_DOUBLE_EQ(*row->placement.intensity, 9);
+}
+
+// The thread of the matrix unit ends with a kernel of the profiler's own, which has no MACs.
+TEST(Memory, TheProfilersOwnKernelMadeTheMacsUnknown) {
+  MemoryBuilder made("cycles", ClockKind::unit_cycles, 1e9);
+  const UnitId hvx = made.unit("HVX", Engine::hvx), hmx = made.unit("HMX", Engine::hmx);
+  made.span(hvx, "softmax", 0, 100, SpanKind::op, "aicsoftmax");
+  made.span(hmx, "aicendcyclestats", 90, 100, SpanKind::op, "aicendcyclestats");
+  EXPECT_TRUE(table_of(made.profile).work.macs_known);
+  made.span(hmx, "MatMul", 50, 90, SpanKind::op, "aicconvolutiond32");
+  EXPECT_FALSE(table_of(made.profile).work.macs_known);
+  MemoryOptions options;
+  options.model = {{"MatMul", 9000}};
+  EXPECT_TRUE(table_of(made.profile, options).work.macs_known);
+}
+
+// A track may show several threads as one.
+TEST(Memory, ATrackOfSeveralThreadsCountsForAllOfThem) {
+  MemoryBuilder made("UTIMER", ClockKind::timer, 1e9);
+  const UnitId hvx = made.unit("HVX", Engine::hvx), hmx = made.unit("HMX", Engine::hmx);
+  made.span(hvx, "softmax", 0, 60, SpanKind::op, "aicsoftmax");
+  made.span(hmx, "MatMul", 60, 100, SpanKind::op, "aicconvolutiond32");
+  MemoryOptions options;
+  options.peaks.hvx_threads = 4;
+  EXPECT_DOUBLE_EQ(*table_of(made.profile, options).placement.of(Resource::hvx), 0.15);
+  made.profile.measures.push_back({Measure::Subject::unit, index_of(hvx),
+                                   made.text(threads_of_unit), MeasureKind::count, Origin::derived,
+                                   ClockId{}, 4});
+  const MemoryTable table = table_of(made.profile, options);
+  EXPECT_DOUBLE_EQ(*table.placement.of(Resource::hvx), 0.6);
+  EXPECT_DOUBLE_EQ(*table.placement.of(Resource::hmx), 0.4);
+  EXPECT_EQ(table.placement.largest, Resource::hvx);
 }
 
 // Sums over rows are those of the spans, and active times those of ticks counted one by one.

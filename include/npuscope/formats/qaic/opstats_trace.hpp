@@ -34,8 +34,8 @@ struct HostTrace;
 struct TraceOptions {
   std::vector<std::uint32_t> cores = {};    // only these; empty: all
   std::vector<std::uint32_t> devices = {};  // only these; empty: all
-  // One track per thread group, on which the slowest thread stands for the group; false: one per
-  // thread (QAicGraph_Core_0_HVX_T0 …).
+  // One track per thread group, on which an op lasts from its first thread's begin to its last
+  // one's end; false: one per thread (QAicGraph_Core_0_HVX_T0 …).
   bool merge_thread_groups = true;
   bool flow_events = false;               // Profile::edges as arrows
   bool show_barrier_events = false;       // on tracks of their own (…_HVX_Barrier)

@@ -1,4 +1,5 @@
 // Counters, instants and asynchronous events of an operator trace, mostly of the host.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -6,6 +7,7 @@
 
 #include "formats/qaic/opstats/opstats_arguments.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
+#include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -35,6 +37,7 @@ class MarkReader {
       }
     }
     for (const auto& [key, marks] : open_) unpaired_ += marks.size();
+    add_totals();
     note(left_out_, "events of kinds that operator traces do not have; left out");
     note(unpaired_, "asynchronous events without a begin or end; left out");
   }
@@ -130,6 +133,59 @@ class MarkReader {
     }
   }
 
+  // What hardware counted of a core is a running total of each inference: its numbers too.
+  void add_totals() {
+    const Counters& counters = profile_.counters;
+    find_inferences();
+    std::vector<std::vector<std::uint32_t>> samples(counters.series.size());
+    for (std::uint32_t i = 0; i < counters.size(); ++i) samples[counters.of[i]].push_back(i);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const CounterSeries& series = counters.series[i];
+      const std::string_view name = profile_.text(series.name);
+      const bool counts =
+          name == measure::ddr_read || name == measure::ddr_write || measure::event_of_pmu(name);
+      if (!counts || series.unit == UnitId::none) continue;
+      std::stable_sort(samples[i].begin(), samples[i].end(), [&](std::uint32_t a, std::uint32_t b) {
+        return counters.time[a] < counters.time[b];
+      });
+      for (std::size_t at = 0; at < samples[i].size(); ++at) {
+        const bool is_last = at + 1 == samples[i].size() ||
+                             counters.value[samples[i][at + 1]] < counters.value[samples[i][at]];
+        if (is_last) add_total(series, samples[i][at]);
+      }
+    }
+  }
+
+  void add_total(const CounterSeries& series, std::uint32_t sample) {
+    const Counters& counters = profile_.counters;
+    profile_.measures.push_back({Measure::Subject::unit, index_of(series.unit), series.name,
+                                 MeasureKind::count, Origin::counter, ClockId{},
+                                 counters.value[sample],
+                                 inference_at(series.unit, counters.time[sample])});
+  }
+
+  struct Inference {
+    UnitId core;
+    std::int64_t begin, end;
+    std::uint32_t number;
+  };
+  void find_inferences() {
+    const Spans& spans = profile_.spans;
+    for (std::size_t row = 0; row < spans.instance.size(); ++row) {
+      if (spans.kind[row] != SpanKind::inference) continue;
+      inferences_.push_back({spans.unit[row], spans.start[row],
+                             spans.start[row] + spans.duration[row], spans.instance[row]});
+    }
+  }
+
+  // Times in the file are rounded to nanoseconds, those of spans to ticks.
+  std::uint32_t inference_at(UnitId core, std::int64_t time) const {
+    for (const Inference& each : inferences_) {
+      if (each.core == core && each.begin <= time && time <= each.end + 1) return each.number;
+    }
+    return every_instance;
+  }
+
   const chrome::Marks& marks_;
   const std::vector<chrome::Thread>& threads_;
   const OpstatsTracks& tracks_;
@@ -139,6 +195,7 @@ class MarkReader {
   std::map<std::pair<StringId, StringId>, OpId> ops_;
   std::map<std::uint32_t, std::uint32_t> shapes_;
   std::map<std::tuple<UnitId, StringId, StringId>, std::uint32_t> series_;
+  std::vector<Inference> inferences_;
   std::uint64_t left_out_ = 0;
   std::uint64_t unpaired_ = 0;
 };

@@ -140,4 +140,6 @@ std::uint32_t first_thread_of_group(std::string_view group) {
   return group == "DMAIssue" ? 5 : 0;
 }
 
+std::uint32_t threads_of_group(std::string_view group) { return group == "HVX" ? 4 : 1; }
+
 }  // namespace npuscope::qaic

@@ -48,5 +48,6 @@ Engine engine_of_group(std::string_view group);
 // Threads of a core stand in this order on every device known: 0 to 3 HVX, 4 HMX, 5 DMAIssue.
 std::string_view group_of_thread(std::uint32_t thread);
 std::uint32_t first_thread_of_group(std::string_view group);
+std::uint32_t threads_of_group(std::string_view group);
 
 }  // namespace npuscope::qaic

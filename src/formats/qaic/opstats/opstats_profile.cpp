@@ -117,6 +117,15 @@ class OpstatsReader {
   const ArgumentPlan& plan_of(std::size_t row) const {
     return plans_[arguments().empty() ? 0 : arguments().shape[row]];
   }
+  // Whether the ticks of a slice are its length, although it is drawn shorter.
+  bool restores(std::size_t row) const {
+    return is_npuscope_ && tracks_.of_thread[events_.slices.thread[row]].threads == 1;
+  }
+  // From where the slice begins to where it ends, each to the tick. Before place_in_time().
+  std::int64_t drawn_ticks(std::size_t row) const {
+    const std::int64_t start = profile_.spans.start[row];
+    return ticks_of(start + profile_.spans.duration[row]) - ticks_of(start);
+  }
   const Arguments& arguments() const { return events_.slices.arguments; }
   ArgumentValues values() const { return {arguments(), profile_.strings}; }
   std::optional<std::int64_t> integer(std::size_t row, const ArgumentPlan& plan, Role role) const {
@@ -146,11 +155,12 @@ class OpstatsReader {
 };
 
 Profile OpstatsReader::run() {
-  tracks_ = add_opstats_units(events_.threads, events_.slices, profile_);
+  read_origin();
+  const MergedThreads merged(events_.field("otherData"), is_npuscope_);
+  tracks_ = add_opstats_units(events_.threads, events_.slices, merged, profile_);
   plans_ = plan_arguments(arguments(), profile_.strings);
   ops_.emplace(profile_, plans_, arguments());
   kept_.emplace(arguments(), rows_);
-  read_origin();
   has_device_ =
       std::any_of(tracks_.of_thread.begin(), tracks_.of_thread.end(),
                   [](const OpstatsTrack& track) { return track.kind != OpstatsTrack::Kind::host; });
@@ -304,9 +314,10 @@ OpId OpstatsReader::op_of(std::size_t row, const OpstatsTrack& track, const Argu
   return op;
 }
 
-// Durations are the ticks that were recorded. Where a slice is not as long: npuscope draws the end
-// of what it had to shorten; others draw what the thread did, while the ticks may include a
-// transfer that ends later.
+// Durations are the ticks that were recorded. Where a slice is not as long: on the track of one
+// thread npuscope draws the end of what it had to shorten; on that of several it draws how long the
+// group was at it, and the ticks are its slowest thread's; others draw what the thread did, while
+// the ticks may include a transfer that ends later.
 void OpstatsReader::place_in_time(std::size_t row, const ArgumentPlan& plan, SpanKind kind) {
   Spans& spans = profile_.spans;
   const std::int64_t start = spans.start[row];
@@ -320,9 +331,11 @@ void OpstatsReader::place_in_time(std::size_t row, const ArgumentPlan& plan, Spa
     const bool usable = wait && *wait >= 0 && *wait * ticks_per_microsecond < double(max_ticks);
     if (recorded || usable)
       ticks = recorded ? *recorded : std::llrint(*wait * ticks_per_microsecond);
+  } else if (is_npuscope_ && !restores(row)) {
+    ticks = drawn_ticks(row);
   } else if (recorded && std::abs(*recorded - drawn) <= 1) {
     ticks = *recorded;
-  } else if (recorded && is_npuscope_) {
+  } else if (recorded && restores(row)) {
     ticks = *recorded;
     begin = ticks_of(start + spans.duration[row]) - ticks;
   }
@@ -369,8 +382,10 @@ bool OpstatsReader::is_told(std::size_t row, std::uint32_t place, const Argument
       if (!recorded || *recorded < 0 || *recorded > std::int64_t(max_ticks)) return false;
       const bool is_wait = name.kind == SpanKind::sync && profile_.spans.duration[row] == 0;
       const bool drawn = std::abs(*recorded - ticks_of(profile_.spans.duration[row])) <= 1;
-      if (!is_npuscope_ && !is_wait) durations_.add(drawn);
-      return is_npuscope_ || is_wait || drawn;
+      if (restores(row) || is_wait) return true;
+      if (is_npuscope_) return *recorded == drawn_ticks(row);
+      durations_.add(drawn);
+      return drawn;
     }
     case Role::wait_microseconds: return values().number(row, place).has_value();
     case Role::inference:

@@ -123,10 +123,18 @@ class TraceWriter {
 
  private:
   std::string head() const {
+    std::string merged;
+    for (const auto& [group, threads] : layout_.merged_threads()) {
+      merged += merged.empty() ? R"(, "merged_threads": {)" : ", ";
+      merged += '"';
+      append_json_escaped(merged, group);
+      merged += fmt::format(R"(": "{}")", threads);
+    }
+    if (!merged.empty()) merged += '}';
     return fmt::format(R"({{"displayTimeUnit": "ns", "otherData": {{"producer": "npuscope", )"
-                       R"("utimer_ticks_at_zero": "{}"}}, "traceEvents": [)"
+                       R"("utimer_ticks_at_zero": "{}"{}}}, "traceEvents": [)"
                        "\n",
-                       layout_.origin_ticks());
+                       layout_.origin_ticks(), merged);
   }
 
   double align();

@@ -38,6 +38,10 @@ std::int64_t first_tick(const Profile& profile) {
   return first;
 }
 
+bool is_thread(const Unit& unit) {
+  return unit.engine != Engine::device && unit.engine != Engine::core && unit.engine != Engine::dma;
+}
+
 std::string process_name(const TraceProcess& process, std::string_view core_name,
                          bool several_devices, bool several_activations) {
   std::string name(core_name);
@@ -78,10 +82,17 @@ TraceLayout::TraceLayout(std::span<const Profile* const> profiles, const TraceOp
     kilohertz_ = timer_kilohertz(*profile);
     devices.insert(device_of(*profile));
     activations.insert(activation_of(*profile));
+    std::map<std::pair<std::uint32_t, StringId>, std::uint32_t> threads;
     for (const Unit& unit : profile->units) {
+      if (is_thread(unit)) threads[{unit.core, unit.name}] += 1;
       if (unit.engine != Engine::core) continue;
       cores.emplace(std::tuple(unit.device, activation_of(*profile), unit.core),
                     profile->text(unit.name));
+    }
+    for (const auto& [group, count] : threads) {
+      if (count < 2 || !options.merge_thread_groups) continue;
+      std::uint32_t& most = merged_threads_[std::string(profile->text(group.second))];
+      most = std::max(most, count);
     }
   }
   if (origin_ == std::numeric_limits<std::int64_t>::max()) origin_ = 0;  // nothing was recorded
@@ -157,7 +168,7 @@ void TraceLayout::add_execution(const Profile& profile) {
     Record record;
     record.cycles = profile.spans.processor_cycles[i];
     add(track(process_of(profile, unit.core), name, "", 0), TraceEvent::Type::execution, record,
-        profile.spans.start[i], profile.spans.duration[i]);
+        {profile.spans.start[i], profile.spans.start[i] + profile.spans.duration[i]});
   }
 }
 
@@ -180,8 +191,8 @@ std::vector<TraceLayout::Queue> TraceLayout::collect(const Profile& profile) con
         const std::string group(profile.text(unit.name));
         std::string name =
             fmt::format("{}_{}", profile.text(profile.units[index_of(unit.parent)].name), group);
-        const bool several = threads_of_group[{unit.core, unit.name}] > 1;
-        if (several && !options_.merge_thread_groups) name += fmt::format("_T{}", unit.lane);
+        const std::uint32_t threads = threads_of_group[{unit.core, unit.name}];
+        if (threads > 1 && !options_.merge_thread_groups) name += fmt::format("_T{}", unit.lane);
         const std::uint32_t process = process_of(profile, unit.core);
         const auto [found, is_new] = index.try_emplace({process, name}, queues.size());
         if (is_new) queues.push_back({process, unit.lane, name, group, {}});
@@ -196,7 +207,8 @@ std::vector<TraceLayout::Queue> TraceLayout::collect(const Profile& profile) con
                   spans.processor_cycles[i],
                   -1,
                   -1,
-                  -1};
+                  -1,
+                  spans.start[i] + spans.duration[i]};
     const auto of_record = [&](std::size_t row, SpanKind kind) {
       return row < spans.size() && spans.kind[row] == kind && spans.op[row] == record.op;
     };
@@ -212,9 +224,11 @@ std::vector<TraceLayout::Queue> TraceLayout::collect(const Profile& profile) con
   return queues;
 }
 
-// Of each op the slowest thread's record stays; its cycles are the largest of the group, and it has
-// waited if any thread has, as in the summary, so that both add up to the same.
-void TraceLayout::merge(Queue& queue) const {
+// A group of threads becomes one: an op lasts from its first thread's begin to its last one's end,
+// and costs what its slowest thread took; its cycles are the largest of the group, as in the
+// summary, so that both add up to the same. In order of the ends, so that threads that run ahead of
+// one another take nothing from when an op is complete, which is what others wait for.
+void TraceLayout::merge(Queue& queue) {
   std::stable_sort(queue.records.begin(), queue.records.end(),
                    [](const Record& a, const Record& b) { return a.op < b.op; });
   std::size_t kept = 0;
@@ -223,31 +237,55 @@ void TraceLayout::merge(Queue& queue) const {
       queue.records[kept++] = record;
       continue;
     }
-    Record& slowest = queue.records[kept - 1];
-    const std::int64_t cycles = std::max(slowest.cycles, record.cycles);
-    const std::int64_t transfer = std::max(slowest.transfer, record.transfer);
-    const bool synced = slowest.sync >= 0 || record.sync >= 0;
-    const bool barriered = slowest.barrier >= 0 || record.barrier >= 0;
-    if (record.kernel > slowest.kernel) slowest = record;
-    slowest.cycles = cycles;
-    slowest.transfer = transfer;
-    if (synced) slowest.sync = std::max<std::int64_t>(slowest.sync, 0);
-    if (barriered) slowest.barrier = std::max<std::int64_t>(slowest.barrier, 0);
+    Record& group = queue.records[kept - 1];
+    const bool synced = group.sync >= 0 || record.sync >= 0;
+    const bool barriered = group.barrier >= 0 || record.barrier >= 0;
+    if (record.start < group.start) {
+      group.start = record.start;
+      group.sync = record.sync;
+    }
+    if (record.end > group.end) {
+      group.end = record.end;
+      group.barrier = record.barrier;
+    }
+    group.kernel = std::max(group.kernel, record.kernel);
+    group.cycles = std::max(group.cycles, record.cycles);
+    group.transfer = std::max(group.transfer, record.transfer);
+    // It has waited if any thread has.
+    if (synced) group.sync = std::max<std::int64_t>(group.sync, 0);
+    if (barriered) group.barrier = std::max<std::int64_t>(group.barrier, 0);
   }
   queue.records.resize(kept);
+  const auto ends_before = [](const Record& a, const Record& b) { return a.end < b.end; };
+  if (!std::is_sorted(queue.records.begin(), queue.records.end(), ends_before)) {
+    std::stable_sort(queue.records.begin(), queue.records.end(), ends_before);
+  }
+  merge_waits(queue);
+}
+
+// A group waits as long as none of its threads works.
+void TraceLayout::merge_waits(Queue& queue) {
+  std::int64_t idle_since = std::numeric_limits<std::int64_t>::min();
+  for (Record& record : queue.records) {
+    record.start = std::max(record.start, std::min(idle_since, record.end));
+    if (record.sync > 0 && record.start - record.sync < idle_since) {
+      record.sync = record.start - idle_since;
+    }
+    idle_since = record.end;
+  }
 }
 
 TraceEvent& TraceLayout::add(std::uint32_t track, TraceEvent::Type type, const Record& record,
-                             std::int64_t from, std::int64_t ticks) {
+                             Interval time) {
   TraceTrack& on = tracks_[track];
   TraceEvent event;
   event.type = type;
   event.op = record.op;
-  event.start = std::max(nanoseconds(from), on.end);
+  event.start = std::max(nanoseconds(time.begin), on.end);
   const bool carries_arrows = type == TraceEvent::Type::op || type == TraceEvent::Type::transfer;
-  on.end = std::max(nanoseconds(from + ticks), event.start + (carries_arrows ? shortest_slice : 0));
+  on.end = std::max(nanoseconds(time.end), event.start + (carries_arrows ? shortest_slice : 0));
   event.duration = on.end - event.start;
-  event.ucycles = ticks;
+  event.ucycles = type == TraceEvent::Type::op ? record.kernel : length_of(time);
   const bool measured = type == TraceEvent::Type::op || type == TraceEvent::Type::execution;
   event.pcycles = measured ? record.cycles : -1;
   on.events.push_back(event);
@@ -261,15 +299,14 @@ void TraceLayout::place(const Queue& queue) {
   const std::uint32_t main = track(queue.process, queue.name, queue.group, sort_index);
   for (const Record& record : queue.records) {
     if (record.sync >= 0) {
-      add(main, TraceEvent::Type::sync, record, record.start - record.sync, record.sync);
+      add(main, TraceEvent::Type::sync, record, {record.start - record.sync, record.start});
     }
-    add(main, TraceEvent::Type::op, record, record.start, record.kernel);
+    add(main, TraceEvent::Type::op, record, {record.start, record.end});
     if (record.transfer >= 0) place_transfer(queue, record);
     if (record.barrier >= 0 && options_.show_barrier_events) {
       const std::uint32_t barriers = track(queue.process, queue.name + "_Barrier", queue.group,
                                            sort_index + tracks_per_thread - 1);
-      add(barriers, TraceEvent::Type::barrier, record, record.start + record.kernel,
-          record.barrier);
+      add(barriers, TraceEvent::Type::barrier, record, {record.end, record.end + record.barrier});
     }
   }
 }
@@ -282,7 +319,7 @@ void TraceLayout::place_transfer(const Queue& queue, const Record& record) {
   const auto sort_index =
       std::uint32_t(2 + queue.first_lane * 1000 + std::min<std::size_t>(lane, 900));
   add(track(queue.process, std::move(name), queue.group, sort_index), TraceEvent::Type::transfer,
-      record, record.start, record.transfer);
+      record, {record.start, record.start + record.transfer});
 }
 
 // The effective clock of each core, over windows of 100 µs of work of its busiest group.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "npuscope/formats/qaic/opstats_trace.hpp"
+#include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::qaic {
@@ -107,6 +108,8 @@ class TraceLayout {
   const FlowsOfOps& flows_in() const { return flows_in_; }
   std::uint64_t flows_not_drawn() const { return flows_not_drawn_; }
   std::int64_t origin_ticks() const { return origin_; }  // at nanosecond 0
+  // How many threads share a track, by group; those of one thread are left out.
+  const std::map<std::string, std::uint32_t>& merged_threads() const { return merged_threads_; }
   std::int64_t kilohertz() const { return kilohertz_; }
   double tick_nanoseconds() const { return 1e6 / double(kilohertz_); }
 
@@ -121,6 +124,7 @@ class TraceLayout {
     std::int64_t sync = -1;
     std::int64_t barrier = -1;
     std::int64_t transfer = -1;
+    std::int64_t end = 0;  // start + kernel; of a merged group, of its last thread
   };
   // One row of tracks: the threads of a group merged, or one thread.
   struct Queue {
@@ -137,11 +141,11 @@ class TraceLayout {
                       std::uint32_t sort_index);
   void add_execution(const Profile& profile);
   std::vector<Queue> collect(const Profile& profile) const;
-  void merge(Queue& queue) const;
+  static void merge(Queue& queue);
+  static void merge_waits(Queue& queue);
   void place(const Queue& queue);
   void place_transfer(const Queue& queue, const Record& record);
-  TraceEvent& add(std::uint32_t track, TraceEvent::Type type, const Record& record,
-                  std::int64_t from, std::int64_t ticks);
+  TraceEvent& add(std::uint32_t track, TraceEvent::Type type, const Record& record, Interval time);
   void add_counters(const std::vector<Queue>& queues);
   void add_series(const Profile& profile);
   void mark_anchors(const Profile& profile);
@@ -153,6 +157,7 @@ class TraceLayout {
   std::vector<TraceTrack> tracks_;
   std::map<std::pair<std::uint32_t, std::string>, std::uint32_t> track_index_;
   std::map<std::pair<std::uint32_t, std::string>, Lanes> lanes_;
+  std::map<std::string, std::uint32_t> merged_threads_;
   std::vector<TraceFlow> flows_;
   FlowsOfOps flows_out_;
   FlowsOfOps flows_in_;

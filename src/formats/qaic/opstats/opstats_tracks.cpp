@@ -1,5 +1,7 @@
 #include "formats/qaic/opstats/opstats_tracks.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -9,6 +11,7 @@
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "npuscope/base/numbers.hpp"
 #include "npuscope/formats/qaic/opstats_files.hpp"
+#include "npuscope/profile/unit_threads.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -24,6 +27,7 @@ struct TrackPlace {
   std::uint32_t replica = 0;  // of cores with one name in several processes (activations)
   std::string group;
   std::uint32_t lane = 0;
+  bool is_merged = false;  // the threads of the group are not told apart
 };
 
 using CoreKey = std::tuple<std::uint32_t, std::string, std::uint32_t, std::uint32_t>;
@@ -34,8 +38,12 @@ CoreKey core_key(const TrackPlace& place) {
 class UnitBuilder {
  public:
   UnitBuilder(const std::vector<chrome::Thread>& threads, const chrome::Slices& slices,
-              Profile& profile)
-      : threads_(threads), slices_(slices), profile_(profile), places_(threads.size()) {}
+              const MergedThreads& merged, Profile& profile)
+      : threads_(threads),
+        slices_(slices),
+        merged_(merged),
+        profile_(profile),
+        places_(threads.size()) {}
 
   OpstatsTracks run() {
     for (std::size_t i = 0; i < threads_.size(); ++i) places_[i] = place_of(threads_[i]);
@@ -57,6 +65,12 @@ class UnitBuilder {
     return UnitId(profile_.units.size() - 1);
   }
 
+  void add_threads(UnitId unit, std::uint32_t threads) {
+    if (threads < 2) return;
+    profile_.measures.push_back({Measure::Subject::unit, index_of(unit), intern(threads_of_unit),
+                                 MeasureKind::count, Origin::derived, ClockId{}, double(threads)});
+  }
+
   TrackPlace place_of(const chrome::Thread& thread) const;
   void name_groups_by_waits();
   void tell_replicas_apart();
@@ -66,6 +80,7 @@ class UnitBuilder {
 
   const std::vector<chrome::Thread>& threads_;
   const chrome::Slices& slices_;
+  const MergedThreads& merged_;
   Profile& profile_;
   std::vector<TrackPlace> places_;
   OpstatsTracks tracks_;
@@ -82,6 +97,7 @@ TrackPlace UnitBuilder::place_of(const chrome::Thread& thread) const {
     place.core = track->core;
     place.group = std::string(track->group);
     place.lane = track->thread.value_or(first_thread_of_group(place.group));
+    place.is_merged = place.kind == Kind::engine && !track->thread;
   } else if (process.core) {
     // Threads that are only numbered; an event without a thread is the core's.
     const auto number = parse_number<std::uint32_t>(text(thread.thread_id));
@@ -183,7 +199,8 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
   for (const std::size_t i : sorted) {
     const TrackPlace& at = places_[i];
     OpstatsTrack& track = tracks_.of_thread[i];
-    track = {at.kind, core, device, core, 0, false};
+    track = {at.kind, core, device, core, 0, 1, false};
+    if (at.is_merged) track.threads = merged_.of_group(at.group);
     const auto [group, is_new] = groups.try_emplace(at.group, std::uint32_t(tracks_.groups.size()));
     if (is_new) {
       // The core's own track is of no group.
@@ -197,6 +214,7 @@ void UnitBuilder::add_core(const CoreKey& key, const std::vector<std::size_t>& m
       engine->second =
           add_unit({at.device, at.core, engine_of_group(at.group), at.lane, intern(at.group), core,
                     threads_[i].process_id, threads_[i].thread_id});
+      add_threads(engine->second, track.threads);
     }
     track.unit = engine->second;
     if (at.kind != Kind::dma) continue;
@@ -237,17 +255,37 @@ void UnitBuilder::add_host_units() {
                        thread.process_id, thread.thread_id});
     }
     tracks_.of_thread[i] = {
-        Kind::host, unit, process->second, UnitId::none, std::uint32_t(tracks_.groups.size()),
-        is_host};
+        Kind::host, unit,   process->second, UnitId::none, std::uint32_t(tracks_.groups.size()),
+        1,          is_host};
     tracks_.groups.push_back({});
   }
 }
 
 }  // namespace
 
+MergedThreads::MergedThreads(std::string_view other_data, bool is_own) : is_own_(is_own) {
+  constexpr std::string_view key = "\"merged_threads\"";
+  const auto at = other_data.find(key);
+  if (!is_own || at == other_data.npos) return;
+  told_ = other_data.substr(at + key.size());
+  told_ = told_.substr(0, told_.find('}'));
+}
+
+std::uint32_t MergedThreads::of_group(std::string_view group) const {
+  if (!is_own_) return threads_of_group(group);
+  const std::string key = fmt::format("\"{}\": \"", group);
+  const auto at = told_.find(key);
+  if (at == told_.npos) return 1;
+  const std::string_view rest = told_.substr(at + key.size());
+  constexpr std::uint32_t most = 64;  // of a core, for a forged number
+  return std::clamp(parse_number<std::uint32_t>(rest.substr(0, rest.find('"'))).value_or(1), 1u,
+                    most);
+}
+
 OpstatsTracks add_opstats_units(const std::vector<chrome::Thread>& threads,
-                                const chrome::Slices& slices, Profile& profile) {
-  return UnitBuilder(threads, slices, profile).run();
+                                const chrome::Slices& slices, const MergedThreads& merged,
+                                Profile& profile) {
+  return UnitBuilder(threads, slices, merged, profile).run();
 }
 
 }  // namespace npuscope::qaic

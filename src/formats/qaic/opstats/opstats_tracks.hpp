@@ -2,6 +2,7 @@
 // the host's processes and threads.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "npuscope/formats/chrome/events.hpp"
@@ -16,6 +17,7 @@ struct OpstatsTrack {
   UnitId root = UnitId::none;  // the device, or the host's process
   UnitId core = UnitId::none;
   std::uint32_t group = 0;       // in OpstatsTracks::groups
+  std::uint32_t threads = 1;     // that it shows as one
   bool is_host_process = false;  // by its name; other processes may be a device's that has no names
 };
 
@@ -32,8 +34,22 @@ struct OpstatsTracks {
   std::vector<std::string> labels;      // of the networks, each once
 };
 
-// Adds units and clocks to `profile`, whose strings are the events' own.
+// How many threads of a core the track of a group stands for. npuscope's own traces say so in the
+// head of the file; a group of the vendor's without thread numbers has as many as the core has.
+class MergedThreads {
+ public:
+  // `other_data`: the file's own member otherData, as JSON; `is_own`: npuscope wrote it.
+  MergedThreads(std::string_view other_data, bool is_own);
+  std::uint32_t of_group(std::string_view group) const;
+
+ private:
+  std::string_view told_;
+  bool is_own_;
+};
+
+// Adds units, their number of threads and clocks to `profile`, whose strings are the events' own.
 OpstatsTracks add_opstats_units(const std::vector<chrome::Thread>& threads,
-                                const chrome::Slices& slices, Profile& profile);
+                                const chrome::Slices& slices, const MergedThreads& merged,
+                                Profile& profile);
 
 }  // namespace npuscope::qaic

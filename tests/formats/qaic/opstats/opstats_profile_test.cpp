@@ -14,6 +14,7 @@
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "npuscope/profile/unit_threads.hpp"
 
 namespace npuscope::qaic::opstats_profile_test {
 namespace {
@@ -383,25 +384,64 @@ TEST(OpstatsProfile, PairsFlowsWhoseIdsRepeat) {
   }
 }
 
-// A merged track shows the slowest thread of each op: the summary's figures.
+// On a merged track a slice lasts as long as the group was at its op; what the summary tells, the
+// slowest thread's ticks, stays with it as an argument where it is another number.
 TEST_F(OpstatsRoundTrip, KeepsTheSummarysFiguresWithMergedThreads) {
   const Profile before = decode(make_random_case({.seed = 5, .cores = 2, .ops_per_group = 50}));
   const Profile after = write_and_read({&before}, {});
-  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> ours, theirs;
-  const OpstatsSummary from_buffer = summarise(before), from_trace = summarise(after);
-  const auto add = [](const OpstatsSummary& summary, auto& rows) {
-    for (const OpstatsCore& core : summary.cores) {
-      for (const OpstatsRow& row : core.rows) {
-        if (row.type != OpstatsRow::Type::op) continue;
-        auto& sum = rows[fmt::format("{} {} {} {}", core.core, row.kind, row.group, row.memory)];
-        sum.first += row.ucycles;
-        sum.second += row.pcycles;
-      }
+  using Sums = std::map<std::string, std::pair<std::uint64_t, std::uint64_t>>;
+  Sums ours, theirs;
+  const OpstatsSummary summary = summarise(before);
+  for (const OpstatsCore& core : summary.cores) {
+    for (const OpstatsRow& row : core.rows) {
+      if (row.type != OpstatsRow::Type::op || row.group == "DMAIssue") continue;
+      auto& sum = theirs[fmt::format("{} {} {} {}", core.core, row.kind, row.group, row.memory)];
+      sum.first += row.ucycles;
+      sum.second += row.pcycles;
     }
-  };
-  add(from_buffer, theirs);
-  add(from_trace, ours);
+  }
+  const Spans& spans = after.spans;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const Unit& unit = after.units[index_of(spans.unit[row])];
+    if (spans.kind[row] != SpanKind::op || unit.engine == Engine::dma_issue) continue;
+    const Op& op = after.ops[index_of(spans.op[row])];
+    auto& sum = ours[fmt::format("{} {} {} {}", op.core, after.text(op.kind), after.text(unit.name),
+                                 after.text(op.memory))];
+    std::int64_t ticks = spans.duration[row];
+    for (std::uint32_t i = 0; i < spans.arguments.count(row); ++i) {
+      const Argument argument = spans.arguments.at(row, i);
+      if (after.text(argument.key.name) != "opUCycle") continue;
+      ticks = std::stoll(std::string(after.text(argument.text())));
+    }
+    sum.first += std::uint64_t(ticks);
+    sum.second += std::uint64_t(spans.processor_cycles[row]);
+  }
   EXPECT_EQ(ours, theirs);
+}
+
+// Threads that share a track are as many as the head of the file says, or, in the vendor's traces,
+// as a core has.
+TEST_F(OpstatsRoundTrip, ATrackOfSeveralThreadsWasTakenForOneThread) {
+  const Profile before = decode(make_random_case({.seed = 5, .cores = 2, .ops_per_group = 20}));
+  const auto threads_of = [](const Profile& profile) {
+    std::map<std::string, double> threads;
+    for (const Measure& measure : profile.measures) {
+      if (profile.text(measure.what) != threads_of_unit) continue;
+      threads[std::string(profile.text(profile.units[measure.subject_id].name))] = measure.value;
+    }
+    return threads;
+  };
+  using Threads = std::map<std::string, double>;
+  EXPECT_EQ(threads_of(write_and_read({&before}, {})), (Threads{{"HVX", 4}}));
+  EXPECT_EQ(threads_of(write_and_read({&before}, {.merge_thread_groups = false})), Threads{});
+  const std::string vendors =
+      R"({"traceEvents": [
+{"name": "thread_name", "ph": "M", "pid": 1, "tid": 1, "args": {"name": "QAicGraph_Core_0_HVX"}},
+{"name": "thread_name", "ph": "M", "pid": 1, "tid": 2, "args": {"name": "QAicGraph_Core_0_HMX"}},
+{"name": "aicsoftmax", "ph": "X", "pid": 1, "tid": 1, "ts": 0, "dur": 1.0, "args": {"opKind" : "aicsoftmax", "opUCycle" : "19"}},
+{"name": "aicconvolutiond32", "ph": "X", "pid": 1, "tid": 2, "ts": 0, "dur": 1.0, "args": {"opKind" : "aicconvolutiond32", "opUCycle" : "19"}}
+]})";
+  EXPECT_EQ(threads_of(read(vendors)), (Threads{{"HVX", 4}}));
 }
 
 TEST_F(OpstatsRoundTrip, KeepsDependencies) {

@@ -106,7 +106,7 @@ TEST_F(OpstatsTrace, WholeFileOfATinyNetwork) {
   write(tiny(), {.show_barrier_events = true});
   EXPECT_EQ(
       text(),
-      R"({"displayTimeUnit": "ns", "otherData": {"producer": "npuscope", "utimer_ticks_at_zero": "1000"}, "traceEvents": [
+      R"({"displayTimeUnit": "ns", "otherData": {"producer": "npuscope", "utimer_ticks_at_zero": "1000", "merged_threads": {"HVX": "4"}}, "traceEvents": [
 {"name": "process_name", "ph": "M", "pid": 2000, "args": {"name": "QAicGraph_Core_0"}},
 {"name": "process_sort_index", "ph": "M", "pid": 2000, "args": {"sort_index": 2000}},
 {"name": "thread_name", "ph": "M", "pid": 2000, "tid": 1, "args": {"name": "QAicGraph_Core_0"}},
