@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <numeric>
 
 #include "npuscope/analysis/statistics.hpp"
@@ -167,6 +168,98 @@ bool take_statistic(const Profile& profile, const Measure& measure, std::vector<
   return true;
 }
 
+// A runner's log: what the device measured over all inferences, and how many there were in how
+// long.
+class LoggedLatency {
+ public:
+  explicit LoggedLatency(const Profile& profile) : profile_(profile) {}
+
+  Latency run() {
+    Latency latency;
+    for (const Measure& measure : profile_.measures) {
+      if (measure.subject == Measure::Subject::unit) take(measure, latency.rows);
+    }
+    if (!latency.rows.empty()) latency.throughput = throughput();
+    return latency;
+  }
+
+ private:
+  // "execution of function 0, average" of device 1.
+  void take(const Measure& measure, std::vector<LatencyRow>& rows) {
+    const std::string_view what = profile_.text(measure.what);
+    const auto comma = what.rfind(", ");
+    const bool is_time = index_of(measure.clock) == index_of(profile_.base_clock);
+    if (comma == what.npos || measure.kind == MeasureKind::count || !is_time) return;
+    const std::string_view step = what.substr(0, comma), statistic = what.substr(comma + 2);
+    if (statistic == "average") note_mean(step, measure.value);
+    std::string name = "device " + std::string(step);
+    if (profile_.units.size() > 1 && measure.subject_id < profile_.units.size()) {
+      name += ", " + std::string(profile_.text(profile_.units[measure.subject_id].name));
+    }
+    auto row = std::find_if(rows.begin(), rows.end(),
+                            [&](const LatencyRow& each) { return each.name == name; });
+    if (row == rows.end()) row = rows.insert(rows.end(), {name, measure.kind, 0, {}, {}, {}, {}});
+    if (statistic == "average") row->mean = measure.value;
+    if (statistic == "minimum") row->least = measure.value;
+    if (statistic == "maximum") row->most = measure.value;
+  }
+
+  // Of devices that share a network the slowest counts; functions are different networks.
+  void note_mean(std::string_view step, double ticks) {
+    has_functions_ = has_functions_ || step.find(" of function ") != step.npos;
+    if (step == "execution") execution_ = std::max(execution_, ticks);
+    if (step == "input wait") input_wait_ = std::max(input_wait_, ticks);
+    if (step == "output wait") output_wait_ = std::max(output_wait_, ticks);
+  }
+
+  double of_run(std::string_view what) const {
+    for (const Measure& measure : profile_.measures) {
+      if (measure.subject == Measure::Subject::profile && profile_.text(measure.what) == what) {
+        return measure.value;
+      }
+    }
+    return 0;
+  }
+
+  // What the log calls inferences are batches: their number by the duration, times the batch, is
+  // its own Inf/Sec.
+  std::optional<Throughput> throughput() const {
+    const double duration = of_run("run"), batches = of_run("inferences");
+    const double hertz = profile_.clocks[index_of(profile_.base_clock)].rate.value;
+    if (has_functions_ || !(execution_ > 0) || !(duration > 0) || !(batches > 0)) {
+      return std::nullopt;
+    }
+    constexpr double most_activations = 1e6;  // for a forged number
+    const double each = duration / batches;
+    const double busy = execution_ + input_wait_ + output_wait_;
+    const double activations =
+        std::max({1.0, std::round(busy / each), std::ceil(execution_ / each - measurement_error)});
+    if (!(activations < most_activations)) return std::nullopt;
+    Throughput result =
+        judge_throughput({each * activations, execution_, input_wait_, output_wait_, 0}, hertz);
+    result.activations = activations;
+    result.batch = of_run("batch size");
+    return result;
+  }
+
+  static constexpr double measurement_error = 0.02;  // means of different sets of inferences
+  const Profile& profile_;
+  bool has_functions_ = false;
+  double execution_ = 0, input_wait_ = 0, output_wait_ = 0;
+};
+
+// As the reader of runner logs makes it.
+bool is_runner_log(const Profile& profile) {
+  const auto has = [&](Measure::Subject subject, std::string_view what) {
+    return std::any_of(profile.measures.begin(), profile.measures.end(), [&](const Measure& each) {
+      return each.subject == subject && profile.text(each.what) == what;
+    });
+  };
+  return profile.spans.size() == 0 && index_of(profile.base_clock) < profile.clocks.size() &&
+         has(Measure::Subject::profile, "run") &&
+         has(Measure::Subject::profile, "inferences per second");
+}
+
 bool has_samples(const Profile& profile) {
   const auto& columns = profile.spans.measures;
   return profile.spans.size() > 0 &&
@@ -200,6 +293,7 @@ Throughput judge_throughput(const ThroughputTimes& times, double ticks_per_secon
 
 Latency analyse_latency(const Profile& profile) {
   if (has_samples(profile)) return SampledLatency(profile).run();
+  if (is_runner_log(profile)) return LoggedLatency(profile).run();
   Latency latency;
   bool of_a_table = false;
   for (const Measure& measure : profile.measures) {

@@ -38,29 +38,53 @@ Section steps_section(const Latency& latency) {
     section.remarks.push_back(fmt::format(
         "Of {} samples; percentiles lie between samples linearly.", latency.rows.front().samples));
   }
+  section.remarks.push_back("Times are of a batch, whatever its size.");
   return section;
 }
 
-Section throughput_section(const Throughput& throughput) {
+// Each figure of a batch and, where its size is known, of an inference.
+Section throughput_section(const Throughput& throughput, bool of_log) {
   Section section{.key = "throughput", .title = "THROUGHPUT"};
-  const double batch = throughput.batch;
-  section.facts = {
-      {{"device_batches_per_second", "device, batches/s", Format::number}, throughput.device},
-      {{"system_batches_per_second", "system, batches/s", Format::number}, throughput.system},
-      {{"gap_share_of_device", "gap, of the device's", Format::share}, throughput.gap_share},
-      {{"cause", "cause"}, stable_name(throughput.cause)},
-      {{"under_way", "inferences under way", Format::number}, throughput.queue_depth},
-      {{"period", "between batches", Format::ticks}, throughput.period},
-      {{"execution", "execution", Format::ticks}, throughput.execution},
-      {{"input_wait", "waiting for inputs", Format::ticks}, throughput.input_wait},
-      {{"output_wait", "waiting for outputs", Format::ticks}, throughput.output_wait}};
-  if (batch > 0) {
-    section.facts.push_back(
-        {{"inferences_per_batch", "inferences per batch", Format::number}, batch});
+  const double batch = throughput.per_batch(), all = throughput.activations;
+  section.facts = {{{"device_batches_per_second", "device, batches/s", Format::number},
+                    throughput.device * all}};
+  const bool has_batch = throughput.batch > 0;
+  const auto add = [&](Field field, Value value) {
+    section.facts.push_back({std::move(field), std::move(value)});
+  };
+  if (has_batch) {
+    add({"device_inferences_per_second", "device, inferences/s", Format::number},
+        throughput.device_inferences());
+  }
+  add({"system_batches_per_second", "system, batches/s", Format::number}, throughput.system * all);
+  if (has_batch) {
+    add({"system_inferences_per_second", "system, inferences/s", Format::number},
+        throughput.system_inferences());
+  }
+  add({"gap_share_of_device", "gap, of the device's", Format::share}, throughput.gap_share);
+  add({"cause", "cause"}, stable_name(throughput.cause));
+  if (throughput.queue_depth > 0) {
+    add({"under_way", "batches under way", Format::number}, throughput.queue_depth);
+  }
+  if (of_log) add({"activations", "activations (derived)", Format::number}, all);
+  add({"period", "between batches", Format::ticks}, throughput.period);
+  add({"execution", "execution, per batch", Format::ticks}, throughput.execution);
+  if (has_batch) {
+    add({"execution_per_inference", "execution, per inference", Format::ticks},
+        throughput.execution / batch);
+  }
+  add({"input_wait", "waiting for inputs", Format::ticks}, throughput.input_wait);
+  add({"output_wait", "waiting for outputs", Format::ticks}, throughput.output_wait);
+  if (has_batch) {
+    add({"inferences_per_batch", "inferences per batch", Format::number}, throughput.batch);
   }
   section.remarks = {
-      "device: batches that it would do without a break, 1 / mean execution. system: inferences "
-      "under way / mean round trip (Little's law), so of the sampled time only.",
+      of_log ? "device: batches that it would do without a break, 1 / mean execution, by all "
+               "activations. system: batches by the duration of the run, as the log's Inf/Sec. The "
+               "log does not say how many activations shared the work: so many as the device's "
+               "execution and waits need for it."
+             : "device: batches that it would do without a break, 1 / mean execution. system: "
+               "batches under way / mean round trip (Little's law), so of the sampled time only.",
       std::string(throughput_explanation(throughput))};
   return section;
 }
@@ -71,7 +95,8 @@ Result<Document> latency_document(const Profile& profile) {
   const Latency latency = analysis::analyse_latency(profile);
   if (latency.rows.empty()) {
     return input_error(
-        "{}: is no latency file; make one with npuscope run --aic-profiling-type=latency",
+        "{}: neither a latency file nor a runner's log; make one with npuscope run "
+        "--aic-profiling-type=latency",
         files_text(profile));
   }
   Document document{.profile = &profile};
@@ -81,7 +106,10 @@ Result<Document> latency_document(const Profile& profile) {
         "No throughput: all samples are of the run's beginning, while its queue was being filled; "
         "sample later (--aic-profiling-start-iter) or keep fewer queued (-S).");
   }
-  if (latency.throughput) document.sections.push_back(throughput_section(*latency.throughput));
+  if (latency.throughput) {
+    const bool of_log = latency.rows.front().samples == 0;
+    document.sections.push_back(throughput_section(*latency.throughput, of_log));
+  }
   return document;
 }
 

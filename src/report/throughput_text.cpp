@@ -17,6 +17,10 @@ std::string_view throughput_explanation(const analysis::Throughput& throughput) 
   switch (throughput.cause) {
     case ThroughputGap::none: return "The host keeps the device at work.";
     case ThroughputGap::input_wait:
+      if (!(throughput.queue_depth > 0)) {
+        return "The device waits for inputs: keep more queued (-S); else the host or its link "
+               "delivers them too slowly, and --aic-profiling-type=latency says at which step.";
+      }
       return throughput.queue_depth < 1.5
                  ? "The device waits for inputs, because only one inference is under way: the next "
                    "is sent when it is done. Keep more queued (-S)."

@@ -137,5 +137,58 @@ TEST(Latency, HostileNumbersGiveNoThroughput) {
   EXPECT_FALSE(analyse_latency(profile_of({{1000, 0, 100, 0, 0}})).throughput);
 }
 
+// As the reader of runner logs makes it, in microseconds.
+Profile log_of(double batches, double microseconds, double batch, double execution,
+               double input_wait) {
+  Profile profile;
+  const auto what = [&](const char* name) { return profile.strings.intern(name); };
+  profile.clocks.push_back({what("microseconds"), ClockKind::wall, Hertz{1e6}, true, 0});
+  Unit device;
+  device.name = what("device 0");
+  profile.units.push_back(device);
+  const auto of_run = [&](const char* name, MeasureKind kind, double value) {
+    profile.measures.push_back(
+        {Measure::Subject::profile, 0, what(name), kind, Origin::measured, ClockId{0}, value});
+  };
+  of_run("run", MeasureKind::wall, microseconds);
+  of_run("inferences", MeasureKind::count, batches);
+  of_run("batch size", MeasureKind::count, batch);
+  of_run("inferences per second", MeasureKind::count, batches * batch / microseconds * 1e6);
+  const auto of_device = [&](const char* name, double value) {
+    profile.measures.push_back({Measure::Subject::unit, 0, what(name), MeasureKind::wall,
+                                Origin::measured, ClockId{0}, value});
+  };
+  of_device("execution, average", execution);
+  of_device("execution, maximum", execution * 1.1);
+  of_device("input wait, average", input_wait);
+  of_device("output wait, average", 0.1);
+  return profile;
+}
+
+// Figures of a real log of Amber 7B: a token at a time, one activation.
+TEST(Throughput, OfARunnersLogWasRefused) {
+  const Latency latency = analyse_latency(log_of(10, 2242274, 1, 124826.111, 103266.866));
+  ASSERT_TRUE(latency.throughput);
+  EXPECT_EQ(latency.throughput->activations, 1);
+  EXPECT_NEAR(latency.throughput->device_inferences(), 8.0111, 1e-3);
+  EXPECT_NEAR(latency.throughput->system_inferences(), 4.4598, 1e-3);
+  EXPECT_NEAR(latency.throughput->gap_share, 1 - 4.4598 / 8.0111, 1e-4);
+  EXPECT_EQ(latency.throughput->cause, ThroughputGap::input_wait);
+  EXPECT_EQ(latency.rows.at(0).name, "device execution");
+  EXPECT_EQ(latency.rows.at(0).mean, 124826.111);
+  EXPECT_NEAR(*latency.rows.at(0).most, 137308.7, 0.1);
+  EXPECT_FALSE(latency.rows.at(0).percentiles[0]);
+}
+
+// Figures of a real log of BERT: batches of 8, and a rate that seven activations explain.
+TEST(Throughput, OfSevenActivationsIsTheirSum) {
+  const Latency latency = analyse_latency(log_of(5787, 20018960, 8, 22777.262, 1403.48));
+  ASSERT_TRUE(latency.throughput);
+  EXPECT_EQ(latency.throughput->activations, 7);
+  EXPECT_NEAR(latency.throughput->system_inferences(), 2312.608, 0.01);
+  EXPECT_NEAR(latency.throughput->device_inferences(), 7 * 8 / 0.022777262, 0.01);
+  EXPECT_NEAR(latency.throughput->system, 2312.608 / 56, 0.001);
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::latency_test

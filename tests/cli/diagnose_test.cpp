@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
@@ -42,6 +43,33 @@ TEST_F(Diagnose, OneInferenceStandsForTheBuffersOfARun) {
   EXPECT_EQ(one[0]["summary"]["sample_count"], 3);
   EXPECT_EQ(one[0]["summary"]["cold_apart"], 1);
   EXPECT_EQ(pages({"--each"}).size(), 4u);
+}
+
+// The form and the figures of a real log: Amber 7B, a token at a time.
+TEST_F(Diagnose, DeviceAgainstSystemOfARunnersLogWasRefused) {
+  std::ofstream(path("runner.log"))
+      << "Using bounded random inputs\n"
+         " ---- Stats ----\n"
+         "InferenceCnt 10 TotalDuration 2242274us BatchSize 1 Inf/Sec 4.460\n"
+         "Device Performance: \n"
+         "Metric,          Avg,           Min,           Max,           Std            \n"
+         "ExecTimeUs,      124826.111,    124682.969,    124958.542,    93.740         \n"
+         "InputWaitTimeUs, 103266.866,    78898.594,     178349.688,    34244.603      \n"
+         "OutputWaitTimeUs,0.113,         0.104,         0.156,         0.019          \n";
+  const Outcome diagnosed = run_npuscope({"diagnose", "--json", path("runner.log")});
+  ASSERT_EQ(diagnosed.status, 0) << diagnosed.errors;
+  const auto finding = nlohmann::json::parse(diagnosed.output)["profiles"][0]["findings"][0];
+  EXPECT_EQ(finding["rule"], "system-throughput");
+  EXPECT_NEAR(finding["rows"][0]["value"].get<double>(), 8.011, 1e-3);
+  EXPECT_NEAR(finding["rows"][1]["value"].get<double>(), 4.460, 1e-3);
+  EXPECT_THAT(run_npuscope({"show", path("runner.log")}).output,
+              HasSubstr("\nTHROUGHPUT\n"
+                        "  device      8.011 inferences/s, if it executed without a break\n"
+                        "  system      4.460 inferences/s, 44.3 % less\n"));
+  const Outcome latency = run_npuscope({"latency", path("runner.log")});
+  EXPECT_EQ(latency.status, 0) << latency.errors;
+  EXPECT_THAT(latency.output, HasSubstr("device, inferences/s     8.011\n"));
+  EXPECT_THAT(latency.output, HasSubstr("system, inferences/s     4.460\n"));
 }
 
 TEST_F(Diagnose, SaysWhatCouldNotBeTried) {

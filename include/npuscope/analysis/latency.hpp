@@ -1,13 +1,14 @@
 // What inferences took on the host and on the device, step by step, as percentiles; and whether the
 // host keeps the device at work.
 //
-//   const Latency latency = analyse_latency(profile);   // of a runner's latency file
+//   const Latency latency = analyse_latency(profile);   // of a runner's latency file, or its log
 //   latency.rows[0]                 // "device execution": mean, least, median … 99 %, most
 //   latency.throughput->gap_share   // 0.21: the device could do 21 % more
 //   latency.throughput->cause       // input_wait
 //
 // Percentiles lie between samples linearly (percentile_of of statistics.hpp), as in the vendor's
-// own table. A profile of that table has no samples: its percentiles are taken as they are.
+// own table. A profile of that table has no samples: its percentiles are taken as they are. A
+// runner's log has mean, least and most of what the device measured, and the system's throughput.
 #pragma once
 
 #include <array>
@@ -38,16 +39,23 @@ enum class ThroughputGap : std::uint8_t {
   other,        // neither; between its inferences
 };
 
-// Batches per second.
+// Batches per second, of one activation.
 struct Throughput {
   double device = 0;       // if it executed without a break: 1 / mean execution
   double system = 0;       // inferences under way by mean round trip (Little's law)
   double gap_share = 0;    // 1 - system / device, not below 0
-  double queue_depth = 0;  // mean of what was under way when one was queued
+  double queue_depth = 0;  // mean of what was under way when one was queued; 0: not known
   double batch = 0;        // inferences per batch; 0: not known
   ThroughputGap cause = ThroughputGap::none;
   // Mean ticks between the ends of two batches, and what of them is which.
   double period = 0, execution = 0, input_wait = 0, output_wait = 0;
+  // Instances of the network that shared the work, where the source is of all of them: as many as
+  // the system's throughput needs with these times. A runner's log does not say.
+  double activations = 1;
+
+  double per_batch() const { return batch > 0 ? batch : 1; }
+  double device_inferences() const { return device * activations * per_batch(); }
+  double system_inferences() const { return system * activations * per_batch(); }
 };
 
 // Mean ticks of one batch.
@@ -66,7 +74,7 @@ struct Latency {
   bool all_of_beginning = false;  // all samples are from before
 };
 
-// No rows where the profile is of no latency file.
+// No rows where the profile is of no latency file and no runner's log.
 Latency analyse_latency(const Profile& profile);
 
 }  // namespace npuscope::analysis

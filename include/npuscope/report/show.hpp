@@ -19,6 +19,7 @@
 #include "npuscope/analysis/clocks.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/findings.hpp"
+#include "npuscope/analysis/latency.hpp"
 #include "npuscope/analysis/numbers.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/overlap.hpp"
@@ -45,6 +46,7 @@ struct Page {
   std::optional<analysis::ClockRate> rate;  // of the base clock over the timeline, where it is known
   std::optional<analysis::Call> call;       // as the host sees it
   bool structure_only = false;  // one cold, instrumented inference: no utilisation from it
+  std::optional<analysis::Throughput> throughput;  // of a runner's log or latency file
   std::vector<analysis::PhaseRow> phases;
   analysis::OpTable ops;      // by the model's operators
   analysis::OpTable kinds;    // by kernel; empty when that would say the same

@@ -32,6 +32,7 @@ const auto& all_rules() {
                                 &dispatch_bound_rule,
                                 &host_overhead_rule,
                                 &idle_between_rule,
+                                &system_throughput_rule,
                                 &throttled_clock_rule,
                                 &dma_issue_rule,
                                 &uncounted_waits_rule,

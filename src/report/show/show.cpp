@@ -44,6 +44,7 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   if (page.coarse.wall > 0) page.rate = clock_rate_during(profile, page.coarse.timeline);
   page.structure_only = is_structure_only(profile);
   page.call = analyse_call(profile);
+  if (options.selection.empty()) page.throughput = analyse_latency(profile).throughput;
   page.phases = analyse_phases(profile);
   page.unit_numbers = analyse_unit_numbers(profile);
   page.clocks = analyse_clocks(profile);

@@ -41,6 +41,7 @@ class PageJson {
   Json counts() const;
   Json wall() const;
   Json call() const;
+  Json throughput() const;
   Json phases() const;
   Json ops(const OpTable& table) const;
   Json engines() const;
@@ -324,6 +325,25 @@ Json PageJson::findings() const {
   return rows;
 }
 
+Json PageJson::throughput() const {
+  if (!page_.throughput) return nullptr;
+  const Throughput& rate = *page_.throughput;
+  const bool has_batch = rate.batch > 0;
+  return {{"device_batches_per_second", number(rate.device * rate.activations)},
+          {"device_inferences_per_second",
+           has_batch ? number(rate.device_inferences()) : Json(nullptr)},
+          {"system_batches_per_second", number(rate.system * rate.activations)},
+          {"system_inferences_per_second",
+           has_batch ? number(rate.system_inferences()) : Json(nullptr)},
+          {"gap_share_of_device", number(rate.gap_share)},
+          {"activations", number(rate.activations)},
+          {"inferences_per_batch", has_batch ? number(rate.batch) : Json(nullptr)},
+          {"period", number(rate.period)},
+          {"execution", number(rate.execution)},
+          {"input_wait", number(rate.input_wait)},
+          {"output_wait", number(rate.output_wait)}};
+}
+
 Json PageJson::make() const {
   Json json;
   json["provenance"] = provenance();
@@ -333,6 +353,7 @@ Json PageJson::make() const {
   json["counts"] = counts();
   json["wall"] = wall();
   json["call"] = call();
+  json["throughput"] = throughput();
   json["phases"] = phases();
   json["ops"] = ops(page_.ops);
   json["kinds"] = ops(page_.kinds);

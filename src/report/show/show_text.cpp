@@ -59,6 +59,7 @@ std::string PageText::print() {
   print_contents();
   print_call();
   print_wall();
+  print_throughput();
   print_phases();
   print_ops(page_.ops, "OPS", "op", true);
   print_ops(page_.kinds, "KINDS", "kind", false);

@@ -38,6 +38,7 @@ class PageText {
   void print_contents();
   void print_call();
   void print_wall();
+  void print_throughput();
   void print_phases();
   void print_ops(const analysis::OpTable& ops, const char* title, const char* one, bool with_kind);
   void print_engines();

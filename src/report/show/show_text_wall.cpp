@@ -140,6 +140,19 @@ void PageText::print_wall() {
   if (!page_.clocks.empty()) line("core clock", clocks_text(page_.clocks));
 }
 
+void PageText::print_throughput() {
+  if (!page_.throughput) return;
+  const Throughput& rate = *page_.throughput;
+  heading("THROUGHPUT");
+  const char* unit = rate.batch > 0 ? "inferences/s" : "batches/s";
+  line("device", fmt::format("{} {}, if it executed without a break",
+                             number_text(rate.device_inferences()), unit));
+  line("system", fmt::format("{} {}, {:.1f} % less", number_text(rate.system_inferences()), unit,
+                             rate.gap_share * 100));
+  line("per batch", fmt::format("execution {}, waiting for inputs {}, between batches {}",
+                                base(rate.execution), base(rate.input_wait), base(rate.period)));
+}
+
 void PageText::print_phases() {
   if (page_.phases.empty()) return;
   const bool in_time = shows_time(profile_, profile_.base_clock);

@@ -25,6 +25,7 @@ extern const Rule serialised_rule;
 extern const Rule slow_packets_rule;
 extern const Rule softmax_rule;
 extern const Rule spill_rule;
+extern const Rule system_throughput_rule;
 extern const Rule throttled_clock_rule;
 extern const Rule tiny_dma_rule;
 extern const Rule transpose_rule;
