@@ -2,6 +2,7 @@
 // and KB. Traffic is per inference unless it says first-inf.
 #include <array>
 #include <map>
+#include <set>
 
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
@@ -48,6 +49,16 @@ constexpr std::string_view idle_lines[] = {
 constexpr std::string_view told_lines[] = {"Reading ONNX Model from ", "Compiling model with ",
                                            "Generated binary is present at "};
 
+// Each network of a program has a block with one of these; the first that comes again begins the
+// next network's.
+constexpr std::string_view once_a_network[] = {"Original MAC estimate:",
+                                               "Original Graph operation size histogram:",
+                                               "preD32 constants size:",
+                                               "VTCM0Size:",
+                                               "VTCMMaxSize:",
+                                               "StaticSharedDDRSize:",
+                                               "Compiler estimated memory traffic:"};
+
 struct Traffic {
   std::string unit;       // host, port01, c00, total
   std::string direction;  // "ddr read bytes"
@@ -55,31 +66,32 @@ struct Traffic {
 
 class CompilerLog {
  public:
-  explicit CompilerLog(const std::string& name) : name_(name), rows_(profile_) {
-    profile_.base_clock = rows_.clock("none", ClockKind::wall, Hertz{0});
-    profile_.provenance.device = "Cloud AI 100";
-    device_ = rows_.unit("device", Engine::device, UnitId::none);
-  }
+  explicit CompilerLog(const std::string& name) : name_(name), rows_(profile_) { begin(); }
 
   Result<std::vector<Profile>> run(std::string_view text) {
     TextLines lines(text);
-    while (const auto line = lines.next()) take(*line);
-    if (profile_.measures.empty()) {
+    while (const auto line = lines.next()) {
+      begin_network_at(without_blanks(line->text));
+      take(*line);
+    }
+    finish();
+    if (profiles_.empty()) {
       return input_error(
           "{}: has no figures of the compiler; compile with -aic-perf-metrics and keep its output",
           name_);
     }
     if (unknown_ > 0) {
-      rows_.note(Severity::info, name_, first_unknown_,
-                 fmt::format("{} lines say nothing known and were left out", unknown_), unknown_);
+      ProfileRows(profiles_.front())
+          .note(Severity::info, name_, first_unknown_,
+                fmt::format("{} lines say nothing known and were left out", unknown_), unknown_);
     }
-    add_checks();
-    std::vector<Profile> profiles;
-    profiles.push_back(std::move(profile_));
-    return profiles;
+    return std::move(profiles_);
   }
 
  private:
+  void begin();
+  void finish();
+  void begin_network_at(std::string_view text);
   void take(const TextLine& line);
   bool take_size(std::string_view line);
   bool take_count(std::string_view line);
@@ -99,8 +111,10 @@ class CompilerLog {
   }
 
   const std::string& name_;
+  std::vector<Profile> profiles_;  // of the networks before
   Profile profile_;
   ProfileRows rows_;
+  std::set<std::string_view> seen_;  // of once_a_network
   UnitId device_{};
   std::map<std::string, UnitId, std::less<>> units_;
   std::map<std::string, std::map<std::string, std::uint64_t>> kilobytes_;  // by what, then by unit
@@ -109,6 +123,35 @@ class CompilerLog {
   std::uint64_t unknown_ = 0;
   std::uint64_t first_unknown_ = 0;
 };
+
+void CompilerLog::begin() {
+  profile_ = {};
+  profile_.base_clock = rows_.clock("none", ClockKind::wall, Hertz{0});
+  profile_.provenance.device = "Cloud AI 100";
+  device_ = rows_.unit("device", Engine::device, UnitId::none);
+  seen_.clear();
+  units_.clear();
+  kilobytes_.clear();
+  latest_ = {};
+  histogram_so_far_ = 0;
+}
+
+void CompilerLog::finish() {
+  if (profile_.measures.empty()) return;
+  add_checks();
+  profiles_.push_back(std::move(profile_));
+}
+
+void CompilerLog::begin_network_at(std::string_view text) {
+  for (const std::string_view mark : once_a_network) {
+    if (!text.starts_with(mark)) continue;
+    if (seen_.contains(mark)) {
+      finish();
+      begin();
+    }
+    seen_.insert(mark);
+  }
+}
 
 void CompilerLog::take(const TextLine& line) {
   const std::string_view text = without_blanks(line.text);

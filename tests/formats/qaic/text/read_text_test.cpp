@@ -129,6 +129,26 @@ TEST(ReadCompilerLog, ReadsTheFormOfSdk112) {
   EXPECT_EQ(profile.checks.size(), 8u);
 }
 
+// One network of a program after the other, as the compiler prints specialisations: their traffic
+// was added up.
+TEST(ReadCompilerLog, TwoSpecialisationsWereAddedUp) {
+  const std::string one = text_of("amber-7b_decode1_14core.compile.log");
+  const std::string other = text_of("bert-base-cased_b8_2core.compile.log");
+  const auto profiles = read_text(TextKind::compiler_log, one + other, "log");
+  ASSERT_TRUE(profiles);
+  ASSERT_EQ(profiles->size(), 2u);
+  const Profile first = read(one), second = read(other);
+  const Profile* expected[] = {&first, &second};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Profile& profile = (*profiles)[i];
+    EXPECT_EQ(profile.measures.size(), expected[i]->measures.size());
+    EXPECT_EQ(checks_of(profile), checks_of(*expected[i]));
+    EXPECT_EQ(value_of_unit(profile, "device", "ddr read bytes"),
+              value_of_unit(*expected[i], "device", "ddr read bytes"));
+    EXPECT_EQ(profile.provenance.graph, "QAicGraph");
+  }
+}
+
 TEST(ReadCompilerLog, SaysWhenATotalIsNotTheSumOfItsParts) {
   std::string text = text_of("bert-base-cased_b8_2core.compile.log");
   const std::string total = "total: DDR traffic write:       1729 KB";
