@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
@@ -40,6 +42,85 @@ OPS, by work
   p50 and p95 are of a run, from its first start to its last end.
   Shares: of wall, the timeline's 200.0 us; of all, the sum over all rows.
 )");
+}
+
+std::string real_summary() {
+  return std::string(NPUSCOPE_TEST_DATA) + "/qaic/bert-base-cased_b8_2core.opstats.summary.txt";
+}
+
+// "c0  917  0.21%  57723  0.20%  1  768.00 … aicgather HVX DDR (float16, ui8, index32)"
+struct SummaryRow {
+  std::string core, kind, group, memory;
+  double pcycles_percent = 0;
+};
+
+std::vector<SummaryRow> rows_of_the_summary() {
+  std::vector<SummaryRow> rows;
+  std::ifstream in(real_summary());
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    SummaryRow row;
+    std::string skipped, percent;
+    words >> row.core >> skipped >> skipped >> skipped >> percent;
+    for (int i = 0; i < 5; ++i) words >> skipped;
+    words >> row.kind >> row.group >> row.memory;
+    if (row.memory.empty() || percent.back() != '%' || percent == "N/A") continue;
+    row.pcycles_percent = std::stod(percent);
+    rows.push_back(row);
+  }
+  return rows;
+}
+
+// The vendor's own column, summed over rows of other types, each rounded to a hundredth.
+TEST_F(Ops, SharesOfACoresPcyclesAreTheSummarys) {
+  std::map<std::pair<std::string, std::string>, std::pair<double, int>> told;
+  for (const SummaryRow& row : rows_of_the_summary()) {
+    auto& sum = told[{row.kind + " " + row.group + " " + row.memory, row.core}];
+    sum.first += row.pcycles_percent;
+    sum.second += 1;
+  }
+  EXPECT_GT(told.size(), 40u);
+  const Outcome outcome = run_npuscope({"ops", "--json", real_summary()});
+  ASSERT_EQ(outcome.status, 0) << outcome.errors;
+  const auto json = nlohmann::json::parse(outcome.output);
+  std::map<std::string, nlohmann::json> rows;
+  for (const auto& row : json.at("profiles")[0].at("ops").at("rows")) {
+    rows[row.at("op").get<std::string>()] = row;
+  }
+  for (const auto& [key, sum] : told) {
+    const auto& [op, core] = key;
+    ASSERT_TRUE(rows.contains(op)) << op;
+    const std::string column = "pcycles_core_" + core.substr(1) + "_cycles_share_of_core";
+    EXPECT_NEAR(rows[op].at(column).get<double>() * 100, sum.first, 0.005 * sum.second + 1e-9)
+        << op << " " << core;
+  }
+}
+
+// Rows of one kernel with operands in DDR and in TCM were one; engine and cores were not shown.
+TEST_F(Ops, OfASummaryAloneTellMemoryEngineAndCores) {
+  const Outcome outcome = run_npuscope({"ops", "--json", real_summary()});
+  ASSERT_EQ(outcome.status, 0) << outcome.errors;
+  const auto json = nlohmann::json::parse(outcome.output);
+  std::map<std::string, nlohmann::json> rows;
+  for (const auto& row : json.at("profiles")[0].at("ops").at("rows")) {
+    rows[row.at("op").get<std::string>()] = row;
+  }
+  for (const char* memory : {"DDR", "TCM"}) {
+    const auto& row = rows[std::string("aicgather HVX ") + memory];
+    EXPECT_EQ(row.at("kind"), "aicgather");
+    EXPECT_EQ(row.at("on"), "HVX");
+    EXPECT_EQ(row.at("cores"), 2);
+    EXPECT_EQ(row.at("count"), 2);
+  }
+  EXPECT_EQ(rows["aicgather HVX DDR"].at("core_work_most"), 935);
+  EXPECT_EQ(rows["aicgather HVX DDR"].at("most_loaded_core"), "device 0 core 1");
+  const Outcome by_core = run_npuscope({"ops", "--by", "core", "--json", real_summary()});
+  ASSERT_EQ(by_core.status, 0) << by_core.errors;
+  const auto cores = nlohmann::json::parse(by_core.output).at("profiles")[0].at("ops").at("rows");
+  ASSERT_EQ(cores.size(), 2u);
+  double count = 0;
+  for (const auto& core : cores) count += core.at("count").get<double>();
+  EXPECT_EQ(count, 653 + 1154 + 827 + 649 + 1154 + 824);  // ops of c0 and of c1
 }
 
 TEST_F(Ops, UnitsPrintsAWholePage) {

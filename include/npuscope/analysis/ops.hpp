@@ -78,6 +78,9 @@ struct OpColumn {
   // Of numbers that the files say of ops inference by inference: the first and the last inference
   // that the values are of (their median).
   std::optional<std::pair<std::uint32_t, std::uint32_t>> of_inferences{};
+  // Of cycles of one core's ops: what its longest thread took, of which the vendor's summary gives
+  // per cent. Engines work side by side: these do not add up to 100.
+  std::optional<double> core_cycles{};
 };
 
 // Work of a row by the cores that did it; of several inferences (per_inference) the median of those

@@ -23,6 +23,11 @@ StringId label_of(const Op& op, StringId node, Grouping grouping) {
   }
 }
 
+bool any_op_ran(const Profile& profile) {
+  return std::any_of(profile.spans.op.begin(), profile.spans.op.end(),
+                     [&](OpId op) { return index_of(op) < profile.ops.size(); });
+}
+
 // Ops with a span; all of them where none has.
 std::vector<bool> ops_that_ran(const Profile& profile) {
   std::vector<bool> ran(profile.ops.size(), false);
@@ -170,6 +175,18 @@ void OpKeys::group_units(const Profile& profile, Grouping grouping) {
   }
   without_ = std::uint32_t(rows_.size());
   rows_.emplace_back();
+  if (grouping == Grouping::unit || any_op_ran(profile)) return;
+  for (const Op& op : profile.ops) {
+    std::uint32_t at = without_;
+    for (std::uint32_t i = 0; i < profile.units.size() && at == without_; ++i) {
+      const Unit& unit = profile.units[i];
+      const bool is_place =
+          grouping == Grouping::core ? unit.engine == Engine::core : unit.engine == Engine::device;
+      if (is_place && (grouping == Grouping::device || unit.core == op.core)) at = of_unit_[i];
+    }
+    of_op_.push_back(at);
+    rows_[at].ops += 1;
+  }
 }
 
 namespace {

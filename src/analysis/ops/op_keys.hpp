@@ -26,7 +26,7 @@ class OpKeys {
   std::uint32_t of(std::size_t row) const {
     return of_units_ ? of_unit(spans_.unit[row]) : of(spans_.op[row]);
   }
-  // Of an op; none where rows are units.
+  // Of an op; where rows are units, that of its core or device if no span says where it ran.
   std::uint32_t of(OpId op) const {
     return index_of(op) < of_op_.size() ? of_op_[index_of(op)] : without_;
   }
@@ -35,6 +35,7 @@ class OpKeys {
   }
   std::string_view name(std::uint32_t group) const;
   bool of_units() const { return of_units_; }
+  bool has_ops() const { return !of_units_ || !of_op_.empty(); }
   std::uint64_t moved_owners() const { return moved_owners_; }
 
  private:

@@ -50,6 +50,8 @@ class OpTableBuilder {
   std::uint64_t count_runs_of_units(std::uint32_t group, std::vector<std::int64_t>& lengths) const;
   void count_instances(std::uint32_t group);
   void count_cores();
+  void take_told_cores();
+  std::optional<double> core_cycles_of(const std::vector<const Measure*>& measures) const;
   std::optional<double> whole_of(const OpColumn& column) const;
   double wall() const;
   void choose_ranking();

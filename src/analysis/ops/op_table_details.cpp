@@ -1,6 +1,7 @@
 #include "analysis/ops/op_table_builder.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "npuscope/analysis/statistics.hpp"
@@ -215,6 +216,51 @@ void OpTableBuilder::count_cores() {
   }
   for (std::uint32_t core = 0; core < ran.size(); ++core) {
     table_.cores += ran[core] != 0 && cores_.is_of_npu(core);
+  }
+}
+
+// Without executions, as in a summary: engines and cores by what is told of ops, work by their
+// ticks.
+void OpTableBuilder::take_told_cores() {
+  std::vector<double> work_of(profile_.ops.size(), 0);
+  bool any = false;
+  for (const Measure& measure : profile_.measures) {
+    if (measure.subject != Measure::Subject::op || measure.kind != MeasureKind::work) continue;
+    if (measure.clock != profile_.base_clock || measure.subject_id >= work_of.size()) continue;
+    work_of[measure.subject_id] += measure.value;
+    any = true;
+  }
+  std::map<std::uint32_t, UnitId> core_units;
+  for (std::uint32_t i = 0; i < profile_.units.size(); ++i) {
+    const Unit& unit = profile_.units[i];
+    if (unit.engine == Engine::core) core_units.try_emplace(unit.core, UnitId{i});
+  }
+  if (!any || core_units.empty() || !keys_.has_ops()) return;
+  std::vector<std::map<std::uint32_t, double>> by_core(keys_.rows().size());
+  for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
+    const Op& of = profile_.ops[op];
+    const std::uint32_t at = keys_.of(OpId{op});
+    if (at == OpKeys::none || !core_units.contains(of.core)) continue;
+    by_core[at][of.core] += work_of[op];
+    std::vector<Engine>& engines = keys_.rows()[at].engines;
+    const bool is_new = std::find(engines.begin(), engines.end(), of.engine) == engines.end();
+    if (of.engine != Engine::none && is_new) engines.push_back(of.engine);
+  }
+  table_.cores = std::uint32_t(core_units.size());
+  for (std::size_t row = 0; row < by_core.size(); ++row) {
+    if (by_core[row].empty()) continue;
+    CoreSpread& spread = keys_.rows()[row].details.spread;
+    std::vector<double> work;
+    for (const auto& [core, ticks] : by_core[row]) {
+      if (work.empty() || ticks > spread.most) {
+        spread.most = ticks;
+        spread.most_loaded = core_units.at(core);
+      }
+      work.push_back(ticks);
+    }
+    spread.cores = std::uint32_t(work.size());
+    spread.least = *std::min_element(work.begin(), work.end());
+    spread.median = median_of(std::move(work));
   }
 }
 

@@ -77,7 +77,7 @@ void OpTableBuilder::add_span_columns() {
 }
 
 void OpTableBuilder::add_op_measures() {
-  if (keys_.of_units()) return;
+  if (!keys_.has_ops()) return;
   struct Key {
     StringId what;
     MeasureKind kind;
@@ -101,6 +101,7 @@ void OpTableBuilder::add_op_measures() {
     auto* values = add_column(
         {std::string(profile_.text(key.what)), key.kind, key.origin, key.clock, false, false, 0});
     if (values == nullptr) continue;
+    table_.columns.back().core_cycles = core_cycles_of(measures);
     std::unordered_map<std::uint32_t, std::vector<double>> samples;  // of ops, by inference
     std::set<std::uint32_t> inferences;
     for (const Measure* measure : measures) {
@@ -125,6 +126,33 @@ void OpTableBuilder::add_op_measures() {
       table_.columns.back().of_inferences = {*inferences.begin(), *inferences.rbegin()};
     }
   }
+}
+
+// Of cycles of one core's ops, those of its longest thread.
+std::optional<double> OpTableBuilder::core_cycles_of(
+    const std::vector<const Measure*>& measures) const {
+  const Measure& first = *measures.front();
+  const std::size_t clock = index_of(first.clock);
+  const Spans& spans = profile_.spans;
+  const bool counts_cycles = first.kind == MeasureKind::work && clock < profile_.clocks.size() &&
+                             profile_.clocks[clock].kind == ClockKind::unit_cycles &&
+                             first.clock != profile_.base_clock &&
+                             spans.processor_cycles.size() == spans.size();
+  if (!counts_cycles) return std::nullopt;
+  const std::uint32_t core = profile_.ops[first.subject_id].core;
+  for (const Measure* measure : measures) {
+    if (profile_.ops[measure->subject_id].core != core) return std::nullopt;
+  }
+  std::optional<double> most;
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    const std::size_t unit = index_of(spans.unit[row]);
+    if (spans.kind[row] != SpanKind::inference || unit >= profile_.units.size()) continue;
+    const Unit& of = profile_.units[unit];
+    const bool is_thread = of.engine != Engine::core && of.engine != Engine::device;
+    if (!is_thread || of.core != core || spans.processor_cycles[row] <= 0) continue;
+    most = std::max(most.value_or(0), double(spans.processor_cycles[row]));
+  }
+  return most;
 }
 
 // That of the inferences after the first, where values are medians of them.
@@ -158,6 +186,7 @@ OpTable OpTableBuilder::finish() {
     } else {
       if (options_.count_runs || options_.details) count_runs();
       count_cores();
+      if (table_.cores == 0) take_told_cores();
     }
   });
   if (options_.per_inference) table_.inferences = std::uint32_t(inferences_.count());

@@ -212,6 +212,12 @@ void OpsTable::add_value(std::size_t place) {
       std::move(field), [place](const OpRow& row) { return Value(row.values[place]); },
       column.name);
   add_share(place, key);
+  if (column.core_cycles && !is_of_units(request_.grouping)) {
+    add({key + "_share_of_core", shown ? "of core" : "", Format::share, false},
+        [place, whole = *column.core_cycles](const OpRow& row) {
+          return row.values[place] ? Value(*row.values[place] / whole) : Value();
+        });
+  }
   add_spread(place, key);
 }
 

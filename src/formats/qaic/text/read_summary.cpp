@@ -127,8 +127,11 @@ void SummaryProfile::add_row(const OpstatsCore& core, const OpstatsRow& row) {
                   double(row.count));
     return;
   }
+  // A kernel whose operands lie in TCM costs another thing than the same with operands in DDR.
   Op op;
-  op.name = op.kind = profile_.strings.intern(row.kind);
+  op.name = profile_.strings.intern(fmt::format("{} {} {}", row.kind, row.group, row.memory));
+  op.kind = profile_.strings.intern(row.kind);
+  op.engine = engine_of_group(row.group);
   op.memory = profile_.strings.intern(row.memory);
   op.types = profile_.strings.intern(row.types);
   op.output = Bytes{std::int64_t(std::clamp(row.output_kilobytes * 1024 + 0.5, 0.0, 9e18))};
