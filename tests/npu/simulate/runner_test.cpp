@@ -145,6 +145,17 @@ TEST_F(RunQpc, TellsWhatItWritesAndReplaces) {
                                  "Writing file:" + file));
 }
 
+// The vendor's runtime writes what it and the kernel driver saw into the trace.
+TEST_F(RunQpc, TheTraceHadNothingOfTheHost) {
+  request_.types.trace = true;
+  ASSERT_TRUE(run_qpc(request_));
+  std::ifstream in(folder_ / "out" / "aic-profiling-program-0-trace.json");
+  const std::string text((std::istreambuf_iterator<char>(in)), {});
+  for (const char* part : {"HOST_PROC (pid 1)", "\"submit\"", "\"complete\"", "Core-0-Execution"}) {
+    EXPECT_NE(text.find(part), text.npos) << part;
+  }
+}
+
 TEST_F(RunQpc, WritesBuffersAsOutputsOfTheFirstInferenceToo) {
   request_.write_output_folder = folder_ / "out";
   request_.types.raw_device_stats = true;

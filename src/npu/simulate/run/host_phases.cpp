@@ -40,7 +40,7 @@ std::string HostPhases::trace() const {
   return fmt::format(
       R"({{"otherData": {{"utimer_ticks_at_zero": "{}"}}, "traceEvents": [)"
       "\n"
-      R"({{"name": "process_name", "ph": "M", "pid": 1, "args": {{"name": "HOST_PROC"}}}}{})"
+      R"json({{"name": "process_name", "ph": "M", "pid": 1, "args": {{"name": "HOST_PROC (pid 1)"}}}}{})json"
       "\n]}}\n",
       *ticks_at_zero_, events_);
 }

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "npuscope/formats/qaic/opstats_host_trace.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 
@@ -174,11 +175,16 @@ Status RunFiles::finish() {
   announce(file);
   std::vector<const Profile*> profiles;
   for (const Profile& profile : profiles_) profiles.push_back(&profile);
-  auto written = qaic::write_opstats_trace(profiles, {}, file);
-  if (!written) return tl::unexpected(written.error());
-  const auto host =
+  const auto host_file =
       request_.output_folder / fmt::format("aic-profiling-program-{}-host-trace.json", run_.number);
-  return write(host, as_byte_span(host_phases_.trace()));
+  const std::string host_text = host_phases_.trace();
+  auto host = qaic::parse_host_trace(as_byte_span(host_text), host_file.string());
+  if (!host) return tl::unexpected(host.error());
+  qaic::TraceOptions options;
+  options.host_trace = &*host;
+  auto written = qaic::write_opstats_trace(profiles, options, file);
+  if (!written) return tl::unexpected(written.error());
+  return write(host_file, as_byte_span(host_text));
 }
 
 void RunFiles::add_op_trace(const SimulatedInference& inference) {
