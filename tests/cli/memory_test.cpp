@@ -33,7 +33,7 @@ TEST_F(Memory, MachinesGetEveryRow) {
   const Outcome few = run_npuscope({"memory", "--csv", "--table", "ops", "--top", "1", bert()});
   EXPECT_EQ(std::count(few.output.begin(), few.output.end(), '\n'), 2);
   const Outcome all = run_npuscope({"memory", "--csv", "--table", "ops", bert()});
-  EXPECT_EQ(std::count(all.output.begin(), all.output.end(), '\n'), 4);
+  EXPECT_EQ(std::count(all.output.begin(), all.output.end(), '\n'), 5);
   EXPECT_EQ(run_npuscope({"memory", "--csv", "--table", "ops", "--top", "0", bert()}).output,
             all.output);
 }
