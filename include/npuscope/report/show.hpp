@@ -43,9 +43,10 @@ struct Page {
   std::string selection;
   bool leaves_out_rows = false;
   analysis::Coarse coarse;
-  std::optional<analysis::ClockRate> rate;  // of the base clock over the timeline, where it is known
-  std::optional<analysis::Call> call;       // as the host sees it
-  bool structure_only = false;  // one cold, instrumented inference: no utilisation from it
+  std::optional<analysis::ClockRate>
+      rate;                            // of the base clock over the timeline, where it is known
+  std::optional<analysis::Call> call;  // as the host sees it
+  bool structure_only = false;         // one cold, instrumented inference: no utilisation from it
   std::optional<analysis::Throughput> throughput;  // of a runner's log or latency file
   std::vector<analysis::PhaseRow> phases;
   analysis::OpTable ops;      // by the model's operators

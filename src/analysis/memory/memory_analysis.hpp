@@ -29,7 +29,7 @@ class MemoryAnalysis {
     double ddr = 0;               // time in which its bytes moved; 0: `active`
     std::int64_t vtcm_ahead = 0;  // VTCM bytes of transfers that it started ahead of time
     double hvx = 0, hmx = 0;      // ticks of kernels
-    double measuring = 0;     // of those on HMX, what is no work of the model
+    double measuring = 0;         // of those on HMX, what is no work of the model
     std::uint64_t hvx_spans = 0, hmx_spans = 0, dma_spans = 0;
     std::array<double, precision_count> macs{};
   };
