@@ -1,6 +1,7 @@
 #include <string>
 #include <utility>
 
+#include "formats/chrome/profile/bound_flows.hpp"
 #include "formats/chrome/profile/flows.hpp"
 #include "formats/chrome/profile/lanes.hpp"
 #include "formats/chrome/profile/mark_rows.hpp"
@@ -77,6 +78,7 @@ Profile make_profile(Events&& events) {
   const std::vector<std::uint32_t> order = nesting_order(events.slices, threads);
   const Lanes lanes = assign_lanes(events.slices, threads, order);
   Flows flows = connect_flows(events.slices, events.marks, threads, order);
+  BoundFlows bound = connect_bound_flows(events.slices, profile.strings);
   const UnitTable units = make_units(events, lanes.lane_count, profile);
   OpTable ops(profile);
   add_slices(std::move(events.slices), lanes, units, ops, profile);
@@ -85,10 +87,13 @@ Profile make_profile(Events&& events) {
   add_mark_rows(events, units, ops, shapes, profile);
   profile.spans.arguments.shapes = shapes.take_shapes();
   profile.flows = std::move(flows.flows);
+  profile.flows.insert(profile.flows.end(), bound.flows.begin(), bound.flows.end());
   note(profile, events.file, lanes.moved,
        "slices that overlap another of their thread without nesting, moved to lanes beside it");
   note(profile, events.file, flows.unbound, "ends of flows where no slice is, left out");
   note(profile, events.file, flows.unpaired, "flow events without a beginning or an end, left out");
+  note(profile, events.file, bound.unpaired,
+       "slices with a bind_id that no other shares in the direction they name, without an arrow");
   note_fields(events, profile);
   if (is_own_export(events)) {
     restore_provenance(events.field("otherData"), profile);
