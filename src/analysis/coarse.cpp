@@ -52,6 +52,9 @@ ActivityOfUnit activity_of(const Profile& profile, UnitId unit, std::span<const 
              span.interval());
     }
   }
+  if (const IntervalSet held = held_within_work(spans); !held.empty()) {
+    for (IntervalSet& set : activity.of_domain) set = difference_of(set, held);
+  }
   return activity;
 }
 

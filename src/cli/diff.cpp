@@ -46,6 +46,7 @@ Result<Opened> open_side(const DiffOptions& options, const std::vector<std::stri
   ProfileOptions side;
   side.files = files;
   side.selection = options.selection;
+  side.roles = options.roles;
   side.keep_going = options.keep_going;
   return open_selected(side, true);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/profile/join_samples.hpp"
 #include "npuscope/report/damage.hpp"
@@ -25,6 +26,18 @@ bool locale_is_unicode() {
     return false;
   }
   return false;
+}
+
+Result<std::vector<RoleTable>> read_roles(const std::vector<std::string>& files) {
+  std::vector<RoleTable> tables;
+  for (const std::string& file : files) {
+    const auto text = MappedFile::open(file);
+    if (!text) return tl::unexpected(text.error());
+    auto table = RoleTable::parse(as_text(text->bytes()), file);
+    if (!table) return tl::unexpected(table.error());
+    tables.push_back(std::move(*table));
+  }
+  return tables;
 }
 
 void print_damage(const std::vector<Profile>& profiles) {
@@ -49,6 +62,11 @@ void add_profile_options(CLI::App& command, ProfileOptions& options) {
                      "only units whose name matches this regular expression");
   command.add_option("--op", options.selection.op,
                      "only ops whose name, kind or node matches this regular expression");
+  command
+      .add_option("--roles", options.roles,
+                  "a .toml file that says by category and name what the slices of a generic "
+                  "trace are (docs/formats/roles.md); repeatable")
+      ->allow_extra_args(false);
   command.add_flag("--keep-going", options.keep_going,
                    "end with status 0 although a file that is named could not be opened");
 }
@@ -62,9 +80,12 @@ ExitStatus status_of(const ProfileOptions& options, const std::vector<Note>& not
 
 Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
   std::vector<std::filesystem::path> paths(options.files.begin(), options.files.end());
+  auto roles = read_roles(options.roles);
+  if (!roles) return tl::unexpected(roles.error());
   Result<Opened> opened = [&] {
     ProgressBar bar("reading");
     OpenOptions open;
+    open.roles = std::move(*roles);
     open.progress = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
     return open_profiles(paths, open);
   }();

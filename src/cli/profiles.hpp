@@ -13,8 +13,9 @@ namespace npuscope::cli {
 struct ProfileOptions {
   std::vector<std::string> files;
   report::SelectionText selection;
-  bool keep_going = false;     // a file that cannot be opened is no failure
-  bool joins_samples = false;  // of one program, into one profile (join_samples.hpp)
+  std::vector<std::string> roles;  // files with tables of roles (event_roles.hpp)
+  bool keep_going = false;         // a file that cannot be opened is no failure
+  bool joins_samples = false;      // of one program, into one profile (join_samples.hpp)
 };
 
 // FILES, --from, --unit, --op; the end of the window is the command's own flag.

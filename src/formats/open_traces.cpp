@@ -26,7 +26,7 @@ bool is_export(const chrome::Events& events) {
   return events.field("otherData").starts_with(R"({"writer":"npuscope")");
 }
 
-Profile profile_of(chrome::Events&& events) {
+Profile profile_of(chrome::Events&& events, const OpenOptions& options) {
   const bool as_it_stands = is_export(events);
   if (!as_it_stands && qaic::is_opstats_trace(events)) {
     return qaic::make_opstats_profile(std::move(events));
@@ -34,7 +34,9 @@ Profile profile_of(chrome::Events&& events) {
   if (!as_it_stands && sigmastar::is_ipu_timeline(events)) {
     return sigmastar::make_ipu_profile(std::move(events));
   }
-  return chrome::make_profile(std::move(events));
+  Profile profile = chrome::make_profile(std::move(events));
+  apply_roles(profile, options.roles);
+  return profile;
 }
 
 void complete_notes(Profile& profile, const std::string& file) {
@@ -58,7 +60,7 @@ void open_chrome_file(const Input& input, OpenRun& run) {
     late.kind = FormatKind(kind);
     return open_qnn(std::span(&late, 1), run);
   }
-  Profile profile = profile_of(std::move(*events));
+  Profile profile = profile_of(std::move(*events), run.options());
   complete_notes(profile, input.path.string());
   run.add(input.order, std::move(profile));
 }
@@ -85,6 +87,7 @@ void open_perfetto(std::span<const Input> inputs, OpenRun& run) {
       run.fail(input, profile.error());
       continue;
     }
+    apply_roles(*profile, run.options().roles);
     run.add(input.order, std::move(*profile));
   }
 }

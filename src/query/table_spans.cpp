@@ -115,7 +115,7 @@ std::vector<TableColumn> exported_columns() {
       enum_column<[](const Source& s, Row r) { return s.profile.spans.kind[r]; }>(
           "kind",
           "op, sync, barrier, transfer, inference, activation, host, dma_wait, slice, "
-          "async, instant"),
+          "async, instant, kernel, copy, communication, runtime_call, wait, annotation"),
       integer_column<[](const Source& s, Row r) { return s.profile.spans.start[r]; }>(
           "start", "ticks of the base clock"),
       integer_column<[](const Source& s, Row r) { return s.profile.spans.duration[r]; }>(

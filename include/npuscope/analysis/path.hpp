@@ -31,6 +31,8 @@
 //             behind it have let go, as a thread comes to it only then: its length is a delay of
 //             that work
 //   barrier   all threads that run the op before it have ended
+//   order     too, of work after a wait of kind `wait`: what its unit did last before the event
+//             that an arrow leads from, and of a host the last that a device ended during the wait
 // A constraint of a class (reason; on one queue, core, device or none; of a transfer or not; with a
 // barrier or not; for `unit` the unit) also has a latency, the least that was seen of its class, if
 // one of the class was the last to end of what its target waited for, or if that explains a start

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "npuscope/profile/intervals.hpp"
@@ -19,9 +20,9 @@
 namespace npuscope::analysis {
 
 enum class Role : std::uint8_t {
-  work,     // op, transfer, slice, host
-  wait,     // sync, barrier, dma_wait
-  frame,    // inference, activation: encloses work, is none itself
+  work,     // op, transfer, slice, host, kernel, copy, communication, runtime_call
+  wait,     // sync, barrier, dma_wait, wait
+  frame,    // inference, activation, annotation: encloses work, is none itself
   overlay,  // async, instant: beside the unit's own work
 };
 inline Role role_of(SpanKind kind) {
@@ -29,24 +30,48 @@ inline Role role_of(SpanKind kind) {
     case SpanKind::op:
     case SpanKind::transfer:
     case SpanKind::host:
-    case SpanKind::slice: return Role::work;
+    case SpanKind::slice:
+    case SpanKind::kernel:
+    case SpanKind::copy:
+    case SpanKind::communication:
+    case SpanKind::runtime_call: return Role::work;
     case SpanKind::sync:
     case SpanKind::barrier:
-    case SpanKind::dma_wait: return Role::wait;
+    case SpanKind::dma_wait:
+    case SpanKind::wait: return Role::wait;
     case SpanKind::inference:
-    case SpanKind::activation: return Role::frame;
+    case SpanKind::activation:
+    case SpanKind::annotation: return Role::frame;
     case SpanKind::async:
     case SpanKind::instant: return Role::overlay;
   }
   return Role::overlay;
 }
 
-// The hardware a span uses: what its op says, else its unit. A DMA op on a lane that is no DMA
-// engine (on the HTP all of them) issues a transfer: its cycles are not those of the transfer.
+// The hardware that a kind of span needs, on a unit of which a trace only says that it is a process
+// or a thread; none: the kind does not tell.
+inline Engine engine_of(SpanKind kind) {
+  switch (kind) {
+    case SpanKind::kernel: return Engine::compute;
+    case SpanKind::copy:
+    case SpanKind::communication: return Engine::dma;
+    case SpanKind::host:
+    case SpanKind::runtime_call: return Engine::host;
+    default: return Engine::none;
+  }
+}
+
+// The hardware a span uses: what its op says, else its kind or its unit. A DMA op on a lane that is
+// no DMA engine (on the HTP all of them) issues a transfer: its cycles are not those of the
+// transfer.
 inline Engine engine_of(const Profile& profile, OpId op_id, UnitId unit_id, SpanKind kind) {
   const std::size_t op = index_of(op_id), unit = index_of(unit_id);
   const Engine lane = unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
-  if (op >= profile.ops.size() || profile.ops[op].engine == Engine::none) return lane;
+  if (op >= profile.ops.size() || profile.ops[op].engine == Engine::none) {
+    const bool is_named = lane != Engine::none && lane != Engine::process && lane != Engine::thread;
+    const Engine needed = is_named ? Engine::none : engine_of(kind);
+    return needed == Engine::none ? lane : needed;
+  }
   const Engine used = profile.ops[op].engine;
   const bool is_issue = used == Engine::dma && lane != Engine::dma && lane != Engine::none &&
                         kind != SpanKind::transfer;
@@ -76,8 +101,14 @@ Interval timeline_of(const Profile& profile);
 // slices count once, in the innermost. Each slice is inside one other, the last to begin of those
 // that contain it. What overlaps in part, as rows of several threads drawn as one do by some ticks,
 // keeps its whole duration, so that the sum is never less than the union, and a wait inside work
-// takes nothing from it. Asynchronous spans and transfers are whole, frames and instants zero.
+// takes nothing from it, but for one of kind `wait`: a host that waits in the midst of an op does
+// not work meanwhile. Asynchronous spans and transfers are whole, frames and instants zero.
 std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUnit& by_unit);
+
+// When one unit was held up in the midst of its work: waits of kind `wait` inside work, less the
+// work inside those. `spans` as in SpansByUnit; what a unit works is the union of its work without
+// this.
+IntervalSet held_within_work(std::span<const SpanOfUnit> spans);
 
 // Ticks of the base clock per second during a window: the clock's own rate, else that of the
 // shortest phase which contains the window and has been timed by another clock, else one that was

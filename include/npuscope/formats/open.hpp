@@ -15,6 +15,7 @@
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/progress.hpp"
 #include "npuscope/base/result.hpp"
+#include "npuscope/profile/event_roles.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope {
@@ -22,6 +23,7 @@ namespace npuscope {
 struct OpenOptions {
   ByteSourceOptions source;
   ProgressReport progress;
+  std::vector<RoleTable> roles;  // of slices of generic traces, before the built-in ones
 };
 
 struct Opened {

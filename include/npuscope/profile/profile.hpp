@@ -118,7 +118,16 @@ enum class SpanKind : std::uint8_t {
   slice,       // of a generic trace: something with a name; slices of one unit may nest
   async,       // of a generic trace: begun and ended by id, perhaps on different threads
   instant,     // a moment; duration 0
+  // What the tables of roles (event_roles.hpp) make of a slice of a generic trace:
+  kernel,         // work of a device whose hardware the trace does not name
+  copy,           // a device moves data within a memory or between two: memcpy, a DMA request
+  communication,  // a device exchanges data with others: all-reduce, send, receive
+  runtime_call,   // the host calls the device's runtime: a launch, an allocation
+  wait,           // for another unit: a host for its device, a stream for an event
+  annotation,     // a name for a stretch of time: a step, a module, the profiler itself; never work
 };
+
+inline constexpr std::size_t span_kind_count = std::size_t(SpanKind::annotation) + 1;
 
 // A number carries what kind of number it is.
 enum class MeasureKind : std::uint8_t {

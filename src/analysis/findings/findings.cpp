@@ -20,7 +20,7 @@ const auto& all_rules() {
                                 &softmax_rule,         &tiny_dma_rule,
                                 &one_core_rule,        &one_thread_rule,
                                 &imbalance_rule,       &false_dependency_rule,
-                                &dispatch_bound_rule,  &host_overhead_rule,
+                                &dispatch_bound_rule,  &host_bound_rule, &host_overhead_rule,
                                 &idle_between_rule,    &system_throughput_rule,
                                 &throttled_clock_rule, &dma_issue_rule,
                                 &uncounted_waits_rule, &aggregate_read_as_wall_rule,

@@ -56,7 +56,7 @@ class Waits {
 
   static std::optional<std::size_t> part_of(SpanKind kind) {
     if (kind == SpanKind::dma_wait) return std::size_t(GapPart::dma);
-    if (kind == SpanKind::sync) return std::size_t(GapPart::sync);
+    if (kind == SpanKind::sync || kind == SpanKind::wait) return std::size_t(GapPart::sync);
     if (kind == SpanKind::barrier) return std::size_t(GapPart::barrier);
     return std::nullopt;
   }

@@ -38,6 +38,7 @@ LooseLinks PathLinks::make() {
   link_landings();
   link_peers();
   link_flows();
+  link_events();
   link_transfers();
   LooseLinks links;
   links.reserve(segments_.size());

@@ -74,6 +74,7 @@ class PathLinks {
   void link_peers();
   void link_peers_of(std::uint32_t wait, const SpanOfUnit& next, UnitId unit);
   void link_flows();
+  void link_events();
   void link_transfers();
   void link_engine(std::span<const std::uint32_t> transfers);
   void link_drains(UnitId issuer, std::span<const std::uint32_t> transfers);

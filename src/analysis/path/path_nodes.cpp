@@ -47,7 +47,8 @@ void for_each_piece(std::span<const SpanOfUnit> spans, const Add& add) {
     const SpanKind kind = spans[place].kind;
     if (kind == SpanKind::dma_wait) add(place, NodeKind::mark, Interval{end, end}, false);
     barrier = barrier || kind == SpanKind::barrier;
-    if (role_of(kind) != Role::work || kind == SpanKind::transfer) continue;
+    const bool waits = kind == SpanKind::wait;
+    if (!waits && (role_of(kind) != Role::work || kind == SpanKind::transfer)) continue;
     while (!open.empty() && (open.back().end <= begin || open.back().end < end)) close();
     if (!open.empty()) {
       Open& outer = open.back();
@@ -56,8 +57,9 @@ void for_each_piece(std::span<const SpanOfUnit> spans, const Add& add) {
       }
       outer.has_inner = true;
       piece(outer, begin);
-      outer.free = std::max(outer.free, begin);
+      outer.free = std::max(outer.free, waits ? end : begin);  // held up, it does nothing
     }
+    if (waits) continue;
     open.push_back({place, end, begin, false, std::exchange(barrier, false)});
   }
   while (!open.empty()) close();

@@ -48,6 +48,10 @@ class PathNodes {
   void add();
 
   const SpansByUnit& by_unit() const { return *by_unit_; }  // work and waits
+  // Nodes of a unit (the last group: of none), from the first to before the last.
+  NodeRange of_unit(std::size_t unit) const {
+    return {first_node_of_unit_[unit], first_node_of_unit_[unit + 1]};
+  }
   std::span<const Execution> of_op(std::size_t op) const {  // by start
     return std::span(executions_)
         .subspan(first_of_op_[op], first_of_op_[op + 1] - first_of_op_[op]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "npuscope/base/parallel.hpp"
+#include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {
 
@@ -110,12 +111,45 @@ std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUni
       if (role == Role::frame || span.kind == SpanKind::instant) continue;
       const std::int64_t length = own[span.row] = length_of(span.interval());
       if (role == Role::overlay || span.kind == SpanKind::transfer || length == 0) continue;
-      (role == Role::work ? work : waits).add(span.row, span.interval(), own);
+      if (role == Role::work || span.kind == SpanKind::wait)
+        work.add(span.row, span.interval(), own);
+      if (role == Role::wait && span.kind != SpanKind::wait)
+        waits.add(span.row, span.interval(), own);
     }
   };
   parallel_for(profile.units.size(), of_unit);
   of_unit(index_of(UnitId::none));
   return own;
+}
+
+IntervalSet held_within_work(std::span<const SpanOfUnit> spans) {
+  const auto is_wait = [](const SpanOfUnit& span) { return span.kind == SpanKind::wait; };
+  if (std::none_of(spans.begin(), spans.end(), is_wait)) return {};
+  struct Open {
+    std::int64_t end;
+    bool is_held, is_in_work;
+  };
+  std::vector<Open> open;  // the last to begin has the unit
+  IntervalSet held;
+  std::int64_t now = 0;
+  const auto advance = [&](std::int64_t until) {
+    while (!open.empty() && now < until) {
+      const std::int64_t end = std::min(open.back().end, until);
+      if (open.back().is_held && end > now) append(held, {now, end});
+      now = std::max(now, end);
+      if (open.back().end <= now) open.pop_back();
+    }
+  };
+  for (const SpanOfUnit& span : spans) {
+    const bool works = role_of(span.kind) == Role::work;
+    if ((!works && !is_wait(span)) || span.end <= span.begin) continue;
+    advance(span.begin);
+    now = span.begin;
+    const bool in_work = !open.empty() && open.back().is_in_work;
+    open.push_back({span.end, !works && in_work, works || in_work});
+  }
+  advance(std::numeric_limits<std::int64_t>::max());
+  return held;
 }
 
 std::optional<ClockRate> clock_rate_during(const Profile& profile, Interval window) {

@@ -35,6 +35,11 @@ UnitActivity activity_of_row(const Profile& profile, UnitId unit,
     if (domain == Domain::compute) append(activity.compute, interval);
     if (domain == Domain::movement) append(activity.movement, interval);
   }
+  if (const IntervalSet held = held_within_work(spans); !held.empty()) {
+    activity.work = difference_of(activity.work, held);
+    activity.compute = difference_of(activity.compute, held);
+    activity.movement = difference_of(activity.movement, held);
+  }
   return activity;
 }
 
@@ -198,6 +203,18 @@ void Analysis::keep_top() {
   });
 }
 
+// What of a span of work its unit was not held up in.
+void append_free(Interval interval, const IntervalSet& held, std::vector<Interval>& out) {
+  auto next =
+      std::lower_bound(held.begin(), held.end(), interval.begin,
+                       [](const Interval& each, std::int64_t begin) { return each.end <= begin; });
+  for (; next != held.end() && next->begin < interval.end; ++next) {
+    out.push_back({interval.begin, next->begin});
+    interval.begin = next->end;
+  }
+  out.push_back(interval);
+}
+
 void Analysis::collect_intervals(const SpanGroups& groups, std::vector<std::vector<Interval>>& work,
                                  std::vector<std::vector<Interval>>& waits) const {
   constexpr auto left_out = ~std::uint32_t{0};
@@ -207,13 +224,26 @@ void Analysis::collect_intervals(const SpanGroups& groups, std::vector<std::vect
     work[i].reserve(groups_[i].spans);
     waits[i].reserve(groups_[i].waits);
   }
+  // An op's own row has all of it; a row of hardware, what that worked.
+  const bool of_hardware = request_.by == RowsBy::unit || request_.by == RowsBy::engine;
+  std::vector<IntervalSet> held(profile_.units.size() + 1);
+  for (std::size_t unit = 0; of_hardware && unit < profile_.units.size(); ++unit) {
+    held[unit] = held_within_work(by_unit_.spans_of(UnitId(std::uint32_t(unit))));
+  }
   const Spans& spans = profile_.spans;
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const Role role = role_of(spans.kind[row]);
     if (role != Role::work && role != Role::wait) continue;
     const std::uint32_t to = place[groups.of(row)];
     if (to == left_out) continue;
-    (role == Role::work ? work : waits)[to].push_back(interval_of(spans, row));
+    const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), held.size() - 1);
+    if (role == Role::wait) {
+      waits[to].push_back(interval_of(spans, row));
+    } else if (held[unit].empty()) {
+      work[to].push_back(interval_of(spans, row));
+    } else {
+      append_free(interval_of(spans, row), held[unit], work[to]);
+    }
   }
 }
 

@@ -26,8 +26,9 @@ UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit
         break;
       }
       case Role::wait: {
+        const bool is_sync = span.kind == SpanKind::sync || span.kind == SpanKind::wait;
         append(span.kind == SpanKind::dma_wait ? of.dma_waits
-               : span.kind == SpanKind::sync   ? of.syncs
+               : is_sync                       ? of.syncs
                                                : of.barriers,
                span.interval());
         break;
@@ -36,8 +37,10 @@ UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit
       case Role::overlay: break;
     }
   }
+  const IntervalSet held = held_within_work(spans);
   for (std::size_t engine = 0; engine < engine_count; ++engine) {
     if (!works[engine]) continue;
+    if (!held.empty()) engines[engine] = difference_of(engines[engine], held);
     of.work = saturating_add(of.work, work[engine]);
     of.engines.push_back({Engine(engine), work[engine], std::move(engines[engine])});
   }

@@ -15,6 +15,14 @@ bool knows_dependencies(FindingContext& context) {
   return !profile.edges.empty() || !profile.flows.empty() || context.units().units.size() < 2;
 }
 
+// What a thread of the host does between two functions, a trace of functions does not tell.
+bool is_of_host_thread(const Profile& profile, const PathStep& step) {
+  const std::size_t unit = index_of(step.unit);
+  const bool is_thread =
+      unit < profile.units.size() && profile.units[unit].engine == Engine::thread;
+  return is_thread && domain_of(profile, step.row) == Domain::host;
+}
+
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
   if (!knows_dependencies(context)) return Missing{"dependencies between ops"};
@@ -25,7 +33,7 @@ RuleOutcome apply(FindingContext& context) {
   std::uint64_t steps = 0;
   std::map<std::uint32_t, double> gaps_of_op;
   for (const PathStep& step : path.steps) {
-    if (step.reason == Reason::start) continue;
+    if (step.reason == Reason::start || is_of_host_thread(context.profile(), step)) continue;
     const auto gap = double(step.gap_parts[std::size_t(GapPart::unrecorded)]);
     if (!(gap > double(step.duration))) continue;
     steps += 1;

@@ -82,6 +82,9 @@ RuleOutcome apply(FindingContext& context) {
   if (coarse.host_active == 0 || coarse.active <= coarse.host_active) {
     return Missing{"times of the host around single inferences"};
   }
+  const auto& kinds = context.profile().spans.kind;
+  const bool is_told = std::find(kinds.begin(), kinds.end(), SpanKind::runtime_call) != kinds.end();
+  if (is_told) return DoesNotApply{};  // host-bound says it, with the calls
   const double alone = context.part(Part::host_alone);
   if (alone < least_share * context.wall()) return DoesNotApply{};
   Finding finding;

@@ -7,11 +7,19 @@ namespace no_unit_busy {
 
 constexpr double busy = 0.5;
 
+// Streams are queues of one device, not each a unit of hardware.
+std::int64_t busy_of(const Profile& profile, const EngineRow& row) {
+  const std::size_t unit = index_of(row.busiest);
+  const bool is_stream =
+      unit < profile.units.size() && profile.units[unit].engine == Engine::thread;
+  return is_stream ? row.active : row.domain;
+}
+
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
   double most = 0;
   for (const EngineRow& row : context.units().engines) {
-    most = std::max(most, double(row.domain) / context.wall());
+    most = std::max(most, double(busy_of(context.profile(), row)) / context.wall());
   }
   const auto ddr = context.memory().placement.of(Resource::ddr);
   if (!(context.coarse().compute_active > 0)) return DoesNotApply{};

@@ -1,0 +1,65 @@
+// What the slices of a generic trace are: work of a device, a copy, a call of its runtime, a wait,
+// or only a name for a stretch of time. Tables say it, by category and name, one for each tool that
+// writes such traces (roles/*.toml, built in), and of the user's own:
+//
+//   [[rule]]                              # the first that a slice obeys counts
+//   category = '^mtia_ccp_events$'        # regular expressions, found anywhere; also name, process
+//   name = '^dma_request$'                # and thread
+//   role = "copy"                         # kernel, copy, communication, host, runtime_call, wait,
+//                                         # annotation, slice (what it is without any rule)
+//   bytes = "size"                        # argument with the bytes that it moves
+//   direction = "direction"               # argument with the way; without it the slice's name
+//   to_device = 'HOST_TO_DEVICE'          # the way of bytes that the device's memory takes
+//   from_device = 'DEVICE_TO_HOST'        # and of those that it gives
+//   signals = ["stream", "seq_num"]       # arguments that name an event which it raises
+//   waits_for = ["wait_on_stream", "seq_num"]   # or waits for: arrows, where the trace has none
+//
+//   const auto mine = RoleTable::parse(text, "mine.toml");
+//   apply_roles(profile, {&*mine, 1});    // before the built-in ones
+//   profile.spans.kind[row]               // SpanKind::copy
+//
+// The role is decided once for each op, which is a name and a category, not for each slice.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "npuscope/base/pattern.hpp"
+#include "npuscope/base/result.hpp"
+#include "npuscope/profile/profile.hpp"
+
+namespace npuscope {
+
+struct RoleRule {
+  std::optional<Pattern> category, name, process, thread;
+  SpanKind role = SpanKind::slice;
+  std::string bytes, direction;  // arguments; empty: none
+  std::optional<Pattern> to_device, from_device;
+  std::vector<std::string> signals, waits_for;  // arguments
+
+  bool asks_where() const { return process.has_value() || thread.has_value(); }
+};
+
+class RoleTable {
+ public:
+  // A usage error with file and line for what is no table of roles; `name` is the file's.
+  static Result<RoleTable> parse(std::string_view text, const std::string& name);
+
+  // Those of all tools that come with the program.
+  static const RoleTable& builtin();
+
+  const std::vector<RoleRule>& rules() const { return rules_; }
+
+ private:
+  std::vector<RoleRule> rules_;
+};
+
+// Gives the slices of a generic trace their kinds by these tables in order, then the built-in one;
+// bytes of copies become the columns "ddr read bytes" and "ddr write bytes", events that are waited
+// for become flows of kind order. Spans of other kinds stay as they are.
+void apply_roles(Profile& profile, std::span<const RoleTable> tables);
+
+}  // namespace npuscope

@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/findings/rules/rules.hpp"
+#include "npuscope/analysis/statistics.hpp"
+
+namespace npuscope::analysis {
+namespace host_bound {
+
+constexpr double least_share = 0.1;
+constexpr std::size_t calls_named = 3;
+
+struct Calls {  // of the runtime, by name
+  std::string name;
+  std::uint64_t count = 0;
+  std::int64_t time = 0, longest = 0;  // own
+};
+
+struct Runtime {
+  std::vector<Calls> calls;  // those that take most first
+  std::uint64_t launches = 0;
+  double launch_delay = 0;  // ticks, the median: from the start of the call to that of the work
+};
+
+bool is_on_device(FindingContext& context, std::size_t row) {
+  const Domain domain = domain_of(context.profile(), row);
+  return domain == Domain::compute || domain == Domain::movement;
+}
+
+void find_launches(FindingContext& context, Runtime& runtime) {
+  const Spans& spans = context.profile().spans;
+  std::vector<double> delays;
+  for (const Flow& flow : context.profile().flows) {
+    const std::size_t from = index_of(flow.from), to = index_of(flow.to);
+    if (from >= spans.size() || to >= spans.size()) continue;
+    if (spans.kind[from] != SpanKind::runtime_call || !is_on_device(context, to)) continue;
+    if (role_of(spans.kind[to]) != Role::work) continue;
+    delays.push_back(double(saturating_subtract(spans.start[to], spans.start[from])));
+  }
+  runtime.launches = delays.size();
+  if (!delays.empty()) runtime.launch_delay = median_of(std::move(delays));
+}
+
+Runtime runtime_of(FindingContext& context) {
+  const Profile& profile = context.profile();
+  const auto& own = context.own();
+  std::map<std::string_view, Calls> calls;
+  Runtime runtime;
+  for (const SpanOfUnit& span : context.by_unit().all()) {
+    if (span.kind != SpanKind::runtime_call) continue;
+    const bool has_op = index_of(span.op) < profile.ops.size();
+    Calls& of = calls[has_op ? profile.text(profile.ops[index_of(span.op)].name) : ""];
+    of.count += 1;
+    of.time = saturating_add(of.time, own[span.row]);
+    of.longest = std::max(of.longest, own[span.row]);
+  }
+  for (auto& [name, of] : calls) {
+    of.name = name;
+    runtime.calls.push_back(std::move(of));
+  }
+  std::stable_sort(runtime.calls.begin(), runtime.calls.end(),
+                   [](const Calls& a, const Calls& b) { return a.time > b.time; });
+  find_launches(context, runtime);
+  return runtime;
+}
+
+std::string advice_for(const Calls& dearest) {
+  std::string advice;
+  if (dearest.count > 1 && dearest.longest >= dearest.time - dearest.longest) {
+    advice = fmt::format(
+        "One call of {} takes more than half of what all {} take: a first call loads code or sets "
+        "up the device; profile after warm-up, and load modules before the first request. ",
+        dearest.name, dearest.count);
+  }
+  return advice +
+         "Give the device more work per call: compile the model into one graph (graph capture, "
+         "torch.compile), fuse small operators, enlarge the batch; issue copies asynchronously "
+         "from "
+         "pinned memory, and do not wait for the device until a result is needed.";
+}
+
+RuleOutcome apply(FindingContext& context) {
+  const auto& kinds = context.profile().spans.kind;
+  if (std::find(kinds.begin(), kinds.end(), SpanKind::runtime_call) == kinds.end()) {
+    return Missing{"calls of the device's runtime on the host"};
+  }
+  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  const double wall = context.wall();
+  const double busy = context.part(Part::compute_alone) + context.part(Part::compute_and_movement) +
+                      context.part(Part::movement_alone);
+  const double alone = context.part(Part::host_alone);
+  if (alone < least_share * wall) return DoesNotApply{};
+  const Runtime runtime = runtime_of(context);
+  Finding finding;
+  finding.title = fmt::format("Host bound: the device is idle for {:.1f} % of the wall",
+                              100 * (wall - busy) / wall);
+  finding.weight = Weight::high;
+  finding.evidence = {
+      share_evidence("device_busy_share_of_wall", "the device computes or moves data, of the wall",
+                     busy / wall, MeasureKind::wall, "show: WALL"),
+      ticks_evidence("host_alone", "only the host works", alone, MeasureKind::wall, "show: WALL"),
+      share_evidence("host_alone_share_of_wall", "only the host works, of the wall", alone / wall,
+                     MeasureKind::wall, "show: WALL")};
+  for (std::size_t i = 0; i < std::min(runtime.calls.size(), calls_named); ++i) {
+    const Calls& call = runtime.calls[i];
+    if (call.time <= 0) continue;
+    finding.evidence.push_back(
+        ticks_evidence("runtime_call_work", fmt::format("work of {} calls", call.count),
+                       double(call.time), MeasureKind::work, "ops", call.name));
+    finding.evidence.push_back(ticks_evidence("runtime_call_longest", "the longest of them",
+                                              double(call.longest), MeasureKind::span, "query",
+                                              call.name));
+  }
+  if (runtime.launches > 0) {
+    finding.evidence.push_back(count_evidence("launches", "arrows from a call to device work",
+                                              double(runtime.launches), "query: flows"));
+    finding.evidence.push_back(
+        ticks_evidence("launch_delay", "from a call's start to its work's, median",
+                       runtime.launch_delay, MeasureKind::span, "query: flows"));
+  }
+  finding.gain =
+      context.gain_of_wall(alone, "all of the host's time alone hidden behind the device");
+  finding.advice = runtime.calls.empty() ? "" : advice_for(runtime.calls.front());
+  return finding;
+}
+
+}  // namespace host_bound
+
+const Rule host_bound_rule{
+    {"host-bound", "a device that stands still while its host works",
+     "Of a trace with calls of the device's runtime: the wall in which neither kernels nor copies "
+     "nor communication run but the host works, the calls with the longest own time (what is "
+     "nested "
+     "in them and waits for the device left out), and launches by the trace's arrows. Gain: the "
+     "host's time alone.",
+     "the host alone at work for 10 % of the wall", "10 %: the threshold of host-overhead",
+     "What the host does between the slices it recorded (an interpreter's own time) counts as "
+     "idle. "
+     "The profiler itself lengthens the host's part."},
+    host_bound::apply};
+
+}  // namespace npuscope::analysis

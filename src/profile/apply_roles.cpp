@@ -1,0 +1,269 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+#include "npuscope/base/parallel.hpp"
+#include "npuscope/profile/event_roles.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope {
+namespace {
+
+using RuleList = std::vector<const RoleRule*>;
+
+bool fits(const std::optional<Pattern>& pattern, std::string_view text) {
+  return !pattern || pattern->found_in(text);
+}
+
+// What is known of an op before it is known where it ran.
+struct OpRules {
+  // The first rule that decides by category and name, after those that also ask for the place.
+  const RoleRule* rule = nullptr;
+  RuleList asking;  // before it
+};
+
+class RoleFinder {
+ public:
+  RoleFinder(const Profile& profile, RuleList rules) : profile_(profile), rules_(std::move(rules)) {
+    of_op_.resize(profile.ops.size());
+    for (std::size_t op = 0; op < of_op_.size(); ++op) {
+      of_op_[op] = rules_of(profile.ops[op]);
+      any_ = any_ || of_op_[op].rule != nullptr || !of_op_[op].asking.empty();
+    }
+  }
+
+  bool any() const { return any_; }
+
+  const RoleRule* of(std::size_t row) const {
+    const std::size_t op = index_of(profile_.spans.op[row]);
+    if (op >= of_op_.size()) return nullptr;
+    const OpRules& rules = of_op_[op];
+    for (const RoleRule* rule : rules.asking) {
+      if (is_at(*rule, profile_.spans.unit[row])) return rule;
+    }
+    return rules.rule;
+  }
+
+  // Finds out which units fit the rules that ask for them; before of().
+  void find_places() {
+    for (const OpRules& rules : of_op_) {
+      for (const RoleRule* rule : rules.asking) {
+        auto [place, is_new] = places_.try_emplace(rule);
+        if (is_new) place->second = units_of(*rule);
+      }
+    }
+  }
+
+ private:
+  OpRules rules_of(const Op& op) {
+    OpRules found;
+    for (const RoleRule* rule : rules_of_category(op.kind)) {
+      if (!fits(rule->name, profile_.text(op.name))) continue;
+      if (!rule->asks_where()) {
+        found.rule = rule;
+        break;
+      }
+      found.asking.push_back(rule);
+    }
+    return found;
+  }
+
+  // Of few distinct categories.
+  const RuleList& rules_of_category(StringId category) {
+    const auto [known, is_new] = of_category_.try_emplace(category);
+    for (const RoleRule* rule : rules_) {
+      if (is_new && fits(rule->category, profile_.text(category))) known->second.push_back(rule);
+    }
+    return known->second;
+  }
+
+  std::vector<bool> units_of(const RoleRule& rule) const {
+    std::vector<bool> at(profile_.units.size());
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      const Unit* thread = &profile_.units[i];
+      if (thread->lane > 0 && index_of(thread->parent) < at.size()) {
+        thread = &profile_.units[index_of(thread->parent)];  // its first lane has the name
+      }
+      const Unit* process = thread;
+      for (int depth = 0; depth < 16 && index_of(process->parent) < at.size(); ++depth) {
+        process = &profile_.units[index_of(process->parent)];
+      }
+      at[i] = fits(rule.process, profile_.text(process->name)) &&
+              fits(rule.thread, profile_.text(thread->name));
+    }
+    return at;
+  }
+
+  bool is_at(const RoleRule& rule, UnitId unit) const {
+    const std::vector<bool>& at = places_.at(&rule);
+    return index_of(unit) < at.size() && at[index_of(unit)];
+  }
+
+  const Profile& profile_;
+  RuleList rules_;
+  std::vector<OpRules> of_op_;
+  std::unordered_map<StringId, RuleList> of_category_;
+  std::unordered_map<const RoleRule*, std::vector<bool>> places_;
+  bool any_ = false;
+};
+
+// Slices of rules that say more than a role.
+struct Detailed {
+  std::uint32_t row = 0;
+  const RoleRule* rule = nullptr;
+  bool was_known = false;  // as where npuscope wrote the trace: the arrows are in it
+};
+
+std::vector<Detailed> give_kinds(const RoleFinder& finder, Profile& profile) {
+  Spans& spans = profile.spans;
+  const std::vector<RowRange> parts = ranges_of(spans.size());
+  std::vector<std::vector<Detailed>> detailed(parts.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
+      const RoleRule* rule = finder.of(row);
+      const bool was_known = spans.kind[row] != SpanKind::slice;
+      if (rule == nullptr || (was_known && spans.kind[row] != rule->role)) continue;
+      spans.kind[row] = rule->role;
+      const bool has_more =
+          !rule->bytes.empty() || !rule->signals.empty() || !rule->waits_for.empty();
+      if (has_more) detailed[part].push_back({std::uint32_t(row), rule, was_known});
+    }
+  });
+  std::vector<Detailed> all;
+  for (const auto& of_part : detailed) all.insert(all.end(), of_part.begin(), of_part.end());
+  return all;
+}
+
+std::optional<Argument> argument_of(const Profile& profile, std::size_t row,
+                                    std::string_view name) {
+  const Arguments& arguments = profile.spans.arguments;
+  const auto id = profile.strings.find(name);
+  if (!id || arguments.shape.size() != profile.spans.size()) return std::nullopt;
+  return arguments.find(row, *id);
+}
+
+// A number, or a text that begins with one: "14139908 bytes".
+std::optional<std::int64_t> bytes_in(const Argument& argument, const Profile& profile) {
+  std::int64_t bytes = 0;
+  if (argument.key.type == ArgumentType::text) {
+    const std::string_view text = profile.text(argument.text());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (error != std::errc()) return std::nullopt;
+  } else {
+    constexpr double most = 9e18;
+    const auto number = argument.as_number();
+    if (!number || !(*number < most)) return std::nullopt;
+    bytes = std::llround(std::max(*number, 0.0));
+  }
+  return bytes >= 0 ? std::optional(bytes) : std::nullopt;
+}
+
+void add_bytes(const std::vector<Detailed>& detailed, Profile& profile) {
+  std::optional<MeasureColumn> columns[2];  // read, written
+  constexpr const char* names[] = {"ddr read bytes", "ddr write bytes"};
+  for (const auto& [row, rule, was_known] : detailed) {
+    if (rule->bytes.empty()) continue;
+    const auto argument = argument_of(profile, row, rule->bytes);
+    const auto bytes = argument ? bytes_in(*argument, profile) : std::nullopt;
+    if (!bytes) continue;
+    std::string_view way;
+    if (rule->direction.empty()) {
+      way = profile.text(profile.ops[index_of(profile.spans.op[row])].name);
+    } else if (const auto said = argument_of(profile, row, rule->direction)) {
+      if (said->key.type == ArgumentType::text) way = profile.text(said->text());
+    }
+    const bool gives[] = {rule->from_device && rule->from_device->found_in(way),
+                          rule->to_device && rule->to_device->found_in(way)};
+    for (std::size_t i = 0; i < std::size(gives); ++i) {
+      if (!gives[i]) continue;
+      if (!columns[i]) {
+        columns[i].emplace();
+        columns[i]->what = profile.strings.intern(names[i]);
+        columns[i]->values.assign(profile.spans.size(), MeasureColumn::missing);
+      }
+      columns[i]->values[row] = *bytes;
+    }
+  }
+  for (auto& column : columns) {
+    const bool is_new = column && profile.spans.measure(column->what) == nullptr;
+    if (is_new) profile.spans.measures.push_back(std::move(*column));
+  }
+}
+
+// A number is the same in quotes.
+std::string text_of(const Argument& argument, const Profile& profile) {
+  switch (argument.key.type) {
+    case ArgumentType::integer: return fmt::to_string(argument.integer());
+    case ArgumentType::unsigned_integer: return fmt::to_string(argument.unsigned_integer());
+    case ArgumentType::text: return std::string(profile.text(argument.text()));
+    default: return {};
+  }
+}
+
+// The arguments that name an event, as one text; empty where one lacks.
+std::string event_of(const Profile& profile, std::size_t row,
+                     const std::vector<std::string>& names) {
+  std::string event;
+  for (const std::string& name : names) {
+    const auto argument = argument_of(profile, row, name);
+    if (!argument) return {};
+    event += text_of(*argument, profile);
+    event += '\0';
+  }
+  return event;
+}
+
+// From what raises an event to what waits for it: the last time that it was raised before the wait
+// was over.
+void add_waits(const std::vector<Detailed>& detailed, Profile& profile) {
+  const Spans& spans = profile.spans;
+  std::unordered_map<std::string, std::vector<std::uint32_t>> signals;
+  for (const auto& [row, rule, was_known] : detailed) {
+    if (was_known || rule->signals.empty()) continue;
+    const std::string event = event_of(profile, row, rule->signals);
+    if (!event.empty()) signals[event].push_back(row);
+  }
+  const auto starts_before = [&](std::int64_t time, std::uint32_t row) {
+    return time < spans.start[row];
+  };
+  for (auto& [event, rows] : signals) {
+    std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return spans.start[a] < spans.start[b];
+    });
+  }
+  const StringId name = profile.strings.intern("event");
+  for (const auto& [row, rule, was_known] : detailed) {
+    if (was_known || rule->waits_for.empty()) continue;
+    const auto found = signals.find(event_of(profile, row, rule->waits_for));
+    if (found == signals.end()) continue;
+    const std::int64_t over = saturating_add(spans.start[row], spans.duration[row]);
+    const auto after =
+        std::upper_bound(found->second.begin(), found->second.end(), over, starts_before);
+    if (after == found->second.begin()) continue;
+    profile.flows.push_back({SpanId(after[-1]), SpanId(row), EdgeKind::order, name, {}});
+  }
+}
+
+}  // namespace
+
+void apply_roles(Profile& profile, std::span<const RoleTable> tables) {
+  RuleList rules;
+  const auto take = [&](const RoleTable& table) {
+    for (const RoleRule& rule : table.rules()) rules.push_back(&rule);
+  };
+  for (const RoleTable& table : tables) take(table);
+  take(RoleTable::builtin());
+  RoleFinder finder(profile, std::move(rules));
+  if (!finder.any()) return;
+  finder.find_places();
+  const std::vector<Detailed> detailed = give_kinds(finder, profile);
+  if (detailed.empty()) return;
+  add_bytes(detailed, profile);
+  add_waits(detailed, profile);
+}
+
+}  // namespace npuscope

@@ -1,0 +1,167 @@
+#include "npuscope/profile/event_roles.hpp"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "profile/builtin_roles.hpp"
+#include "profile/names.hpp"
+
+namespace npuscope {
+namespace {
+
+constexpr std::size_t most_rules = 1'000;
+
+constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy, SpanKind::communication,
+                              SpanKind::host,         SpanKind::wait, SpanKind::annotation,
+                              SpanKind::runtime_call, SpanKind::slice};
+
+std::string names_of_roles() {
+  std::string names;
+  for (const SpanKind role : roles) {
+    names.append(names.empty() ? "" : ", ").append(stable_name(role));
+  }
+  return names;
+}
+
+// Reads one [[rule]]; the first error stays.
+class RuleReader {
+ public:
+  explicit RuleReader(const std::string& file) : file_(file) {}
+
+  Result<RoleRule> read(const toml::table& table) {
+    bool has_role = false;
+    for (const auto& [key, node] : table) {
+      has_role = has_role || key.str() == "role";
+      if (const Status taken = take(key.str(), node); !taken) return tl::unexpected(taken.error());
+    }
+    const std::string where = place_of(table);
+    if (!has_role) {
+      return usage_error("{}: the rule has no role; give it one of: {}", where, names_of_roles());
+    }
+    if (!rule_.category && !rule_.name && !rule_.asks_where()) {
+      return usage_error("{}: the rule fits every slice; give it category, name, process or thread",
+                         where);
+    }
+    if (rule_.bytes.empty() != (!rule_.to_device && !rule_.from_device)) {
+      return usage_error("{}: 'bytes' needs 'to_device' or 'from_device', and these need 'bytes'",
+                         where);
+    }
+    return std::move(rule_);
+  }
+
+ private:
+  std::string place_of(const toml::node& node) const {
+    return fmt::format("{}:{}", file_, node.source().begin.line);
+  }
+
+  Status take(std::string_view key, const toml::node& node) {
+    if (key == "category") return pattern(node, key, rule_.category);
+    if (key == "name") return pattern(node, key, rule_.name);
+    if (key == "process") return pattern(node, key, rule_.process);
+    if (key == "thread") return pattern(node, key, rule_.thread);
+    if (key == "to_device") return pattern(node, key, rule_.to_device);
+    if (key == "from_device") return pattern(node, key, rule_.from_device);
+    if (key == "bytes") return text(node, key, rule_.bytes);
+    if (key == "direction") return text(node, key, rule_.direction);
+    if (key == "signals") return texts(node, key, rule_.signals);
+    if (key == "waits_for") return texts(node, key, rule_.waits_for);
+    if (key == "role") return role(node);
+    return usage_error(
+        "{}: '{}' is unknown; a rule has category, name, process, thread, role, bytes, direction, "
+        "to_device, from_device, signals and waits_for",
+        place_of(node), key);
+  }
+
+  Status text(const toml::node& node, std::string_view key, std::string& out) {
+    const auto value = node.value<std::string>();
+    if (!value || value->empty()) {
+      return usage_error("{}: '{}' must be a text", place_of(node), key);
+    }
+    out = *value;
+    return {};
+  }
+
+  Status pattern(const toml::node& node, std::string_view key, std::optional<Pattern>& out) {
+    std::string value;
+    if (const Status taken = text(node, key, value); !taken) return taken;
+    auto compiled = Pattern::compile(place_of(node), value);
+    if (!compiled) return tl::unexpected(compiled.error());
+    out = std::move(*compiled);
+    return {};
+  }
+
+  Status texts(const toml::node& node, std::string_view key, std::vector<std::string>& out) {
+    const toml::array* list = node.as_array();
+    for (std::size_t i = 0; list != nullptr && i < list->size(); ++i) {
+      const auto value = list->get(i)->value<std::string>();
+      if (value && !value->empty()) out.push_back(*value);
+    }
+    if (list == nullptr || list->empty() || out.size() != list->size()) {
+      return usage_error("{}: '{}' must be a list of texts", place_of(node), key);
+    }
+    return {};
+  }
+
+  Status role(const toml::node& node) {
+    const auto value = node.value<std::string>();
+    const auto kind = value ? value_named<SpanKind>(*value) : std::nullopt;
+    if (!kind || std::find(std::begin(roles), std::end(roles), *kind) == std::end(roles)) {
+      return usage_error("{}: 'role' must be one of: {}", place_of(node), names_of_roles());
+    }
+    rule_.role = *kind;
+    return {};
+  }
+
+  const std::string& file_;
+  RoleRule rule_;
+};
+
+}  // namespace
+
+Result<RoleTable> RoleTable::parse(std::string_view text, const std::string& name) {
+  toml::table root;
+  try {
+    root = toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    return usage_error("{}:{}: {}; correct the table of roles", name, error.source().begin.line,
+                       error.description());
+  }
+  for (const auto& [key, node] : root) {
+    if (key.str() == "rule" && node.is_array_of_tables()) continue;
+    return usage_error("{}:{}: '{}' is not a rule; begin each with [[rule]]", name,
+                       node.source().begin.line, key.str());
+  }
+  const toml::array* list = root["rule"].as_array();
+  if (list == nullptr || list->empty()) {
+    return usage_error("{}: has no rule; begin each with [[rule]]", name);
+  }
+  if (list->size() > most_rules) {
+    return usage_error("{}: {} rules are more than {}; join some into one pattern with |", name,
+                       list->size(), most_rules);
+  }
+  RoleTable table;
+  for (const toml::node& each : *list) {
+    auto rule = RuleReader(name).read(*each.as_table());
+    if (!rule) return tl::unexpected(rule.error());
+    table.rules_.push_back(std::move(*rule));
+  }
+  return table;
+}
+
+const RoleTable& RoleTable::builtin() {
+  static const RoleTable all = [] {
+    RoleTable made;
+    for (const auto& [file, toml] : builtin_role_files) {
+      const auto table = parse(toml, fmt::format("roles/{}.toml", file));
+      if (!table) continue;  // the tests parse each
+      made.rules_.insert(made.rules_.end(), table->rules_.begin(), table->rules_.end());
+    }
+    return made;
+  }();
+  return all;
+}
+
+}  // namespace npuscope
