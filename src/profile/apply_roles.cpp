@@ -29,6 +29,7 @@ struct OpRules {
 class RoleFinder {
  public:
   RoleFinder(const Profile& profile, RuleList rules) : profile_(profile), rules_(std::move(rules)) {
+    find_places();
     of_op_.resize(profile.ops.size());
     for (std::size_t op = 0; op < of_op_.size(); ++op) {
       of_op_[op] = rules_of(profile.ops[op]);
@@ -48,17 +49,18 @@ class RoleFinder {
     return rules.rule;
   }
 
-  // Finds out which units fit the rules that ask for them; before of().
+ private:
+  // Which units fit the rules that ask for them; a rule that none fits is another tool's.
   void find_places() {
-    for (const OpRules& rules : of_op_) {
-      for (const RoleRule* rule : rules.asking) {
-        auto [place, is_new] = places_.try_emplace(rule);
-        if (is_new) place->second = units_of(*rule);
-      }
-    }
+    std::erase_if(rules_, [&](const RoleRule* rule) {
+      if (!rule->asks_where()) return false;
+      std::vector<bool> at = units_of(*rule);
+      if (std::find(at.begin(), at.end(), true) == at.end()) return true;
+      places_.emplace(rule, std::move(at));
+      return false;
+    });
   }
 
- private:
   OpRules rules_of(const Op& op) {
     OpRules found;
     for (const RoleRule* rule : rules_of_category(op.kind)) {
@@ -257,9 +259,8 @@ void apply_roles(Profile& profile, std::span<const RoleTable> tables) {
   };
   for (const RoleTable& table : tables) take(table);
   take(RoleTable::builtin());
-  RoleFinder finder(profile, std::move(rules));
+  const RoleFinder finder(profile, std::move(rules));
   if (!finder.any()) return;
-  finder.find_places();
   const std::vector<Detailed> detailed = give_kinds(finder, profile);
   if (detailed.empty()) return;
   add_bytes(detailed, profile);

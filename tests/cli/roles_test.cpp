@@ -35,7 +35,7 @@ TEST_F(Roles, NoCommandCountsAnAnnotationAsWork) {
     EXPECT_THAT(outcome.output, Not(HasSubstr("PyTorch Profiler"))) << command;
   }
   const Outcome queried = run_npuscope(
-      {"query", "--csv", kineto,
+      {"query", "--csv", kineto, "--sql",
        "SELECT kind, role, count(*) FROM spans WHERE op_name LIKE 'P%r%' GROUP BY 1, 2"});
   EXPECT_THAT(queried.output, HasSubstr("annotation,frame,3")) << queried.errors;
 }
