@@ -37,7 +37,7 @@ TEST_F(Ops, PrintsAWholePage) {
 OPS, by work
   op      kind    on      runs      work  of all    active  of wall       p50       p95
   step    user    thread     2  100.0 us  66.7 %  150.0 us   75.0 %  75.00 us  97.50 us
-  matmul  kernel  thread     1  50.00 us  33.3 %  50.00 us   25.0 %  50.00 us  50.00 us
+  matmul  matrix  thread     1  50.00 us  33.3 %  50.00 us   25.0 %  50.00 us  50.00 us
   work is a sum over units and instances and may exceed the wall; active counts each moment once;
   p50 and p95 are of a run, from its first start to its last end.
   Shares: of wall, the timeline's 200.0 us; of all, the sum over all rows.

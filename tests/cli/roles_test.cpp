@@ -55,9 +55,11 @@ TEST_F(Roles, OutliveBothTraceFormats) {
 }
 
 TEST_F(Roles, AUsersTableCountsFirst) {
-  write("mine.toml", "[[rule]]\ncategory = '^user$'\nrole = 'annotation'\n");
+  write("mine.toml",
+        "[[rule]]\ncategory = '^user$'\nrole = 'annotation'\n"
+        "[[rule]]\ncategory = '^matrix$'\nrole = 'kernel'\n");
   const json before = show(path("trace.json"))["wall"]["parts"];
-  EXPECT_EQ(before["other_work"], 100'000);
+  EXPECT_EQ(before["other_work"], 150'000);
   const json after = show(path("trace.json"), {"--roles", path("mine.toml")})["wall"]["parts"];
   EXPECT_EQ(after["other_work"], 0);
   EXPECT_EQ(after["compute_alone"], 50'000);

@@ -34,7 +34,7 @@ WALL  200.0 us
 OPS (2), by work
   op      kind    on      runs      work   share    active      span
   step    user    thread     2  100.0 us  66.7 %  150.0 us  200.0 us
-  matmul  kernel  thread     1  50.00 us  33.3 %  50.00 us  50.00 us
+  matmul  matrix  thread     1  50.00 us  33.3 %  50.00 us  50.00 us
 
 UNITS (1)
   unit             spans      busy  of wall

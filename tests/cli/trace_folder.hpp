@@ -21,7 +21,7 @@ class TraceFolder : public testing::Test {
 {"ph":"M","pid":1,"name":"process_name","args":{"name":"server"}},
 {"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"worker"}},
 {"ph":"X","pid":1,"tid":2,"ts":1000,"dur":100,"name":"step","cat":"user"},
-{"ph":"X","pid":1,"tid":2,"ts":1010,"dur":50,"name":"matmul","cat":"kernel"},
+{"ph":"X","pid":1,"tid":2,"ts":1010,"dur":50,"name":"matmul","cat":"matrix"},
 {"ph":"X","pid":1,"tid":2,"ts":1150,"dur":50,"name":"step","cat":"user"}]})");
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }

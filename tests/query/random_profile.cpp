@@ -113,7 +113,7 @@ void Maker::add_spans(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     spans.unit.push_back(id<UnitId>(profile_.units.size()));
     spans.op.push_back(id<OpId>(profile_.ops.size()));
-    spans.kind.push_back(any<SpanKind>(span_kind_count));
+    spans.kind.push_back(any<SpanKind>(11));
     last += below(5);
     spans.start.push_back(ascending ? last : time());
     spans.duration.push_back(time());
