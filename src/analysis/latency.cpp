@@ -38,6 +38,13 @@ std::vector<double> known_values(const MeasureColumn& column) {
   return values;
 }
 
+const MeasureColumn* column_named(const Profile& profile, std::string_view what) {
+  for (const MeasureColumn& column : profile.spans.measures) {
+    if (profile.text(column.what) == what) return &column;
+  }
+  return nullptr;
+}
+
 class SampledLatency {
  public:
   explicit SampledLatency(const Profile& profile) : profile_(profile) {}
@@ -55,9 +62,8 @@ class SampledLatency {
       totals.push_back(double(profile_.spans.duration[i]));
     }
     latency.rows.push_back(row_of(std::string(total_round_trip), MeasureKind::wall, totals));
-    for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
-      steady_.push_back(!is_of_beginning(row));
-    }
+    steady_ = samples_of_beginning(profile_);
+    steady_.flip();
     latency.all_of_beginning = std::count(steady_.begin(), steady_.end(), true) == 0;
     if (const auto round_trip = mean_of_steady(profile_.spans.duration)) {
       latency.throughput = throughput(*round_trip);
@@ -80,26 +86,6 @@ class SampledLatency {
     }
   }
 
-  const MeasureColumn* column_named(std::string_view what) const {
-    for (const MeasureColumn& column : profile_.spans.measures) {
-      if (profile_.text(column.what) == what) return &column;
-    }
-    return nullptr;
-  }
-
-  // While the host fills its queue at the begin of a run, what is under way is still growing.
-  bool is_of_beginning(std::size_t row) const {
-    const MeasureColumn* depth = column_named("queue depth");
-    const MeasureColumn* in_queue = column_named("inferences in queue");
-    if (depth == nullptr || in_queue == nullptr) return false;
-    for (const std::size_t rows :
-         {depth->values.size(), in_queue->values.size(), profile_.spans.instance.size()}) {
-      if (row >= rows) return false;
-    }
-    return std::int64_t{profile_.spans.instance[row]} + 1 < depth->values[row] &&
-           in_queue->values[row] < depth->values[row];
-  }
-
   std::optional<double> mean_of_steady(const Column<std::int64_t>& all) const {
     std::vector<double> values;
     for (std::size_t row = 0; row < std::min(all.size(), steady_.size()); ++row) {
@@ -110,7 +96,7 @@ class SampledLatency {
   }
 
   std::optional<double> mean_column(std::string_view what) const {
-    const MeasureColumn* column = column_named(what);
+    const MeasureColumn* column = column_named(profile_, what);
     return column == nullptr ? std::nullopt : mean_of_steady(column->values);
   }
 
@@ -289,6 +275,21 @@ Throughput judge_throughput(const ThroughputTimes& times, double ticks_per_secon
   }
   if (times.output_wait > most) result.cause = ThroughputGap::output_wait;
   return result;
+}
+
+std::vector<bool> samples_of_beginning(const Profile& profile) {
+  const Spans& spans = profile.spans;
+  std::vector<bool> beginning(spans.size(), false);
+  const MeasureColumn* depth = column_named(profile, "queue depth");
+  const MeasureColumn* in_queue = column_named(profile, "inferences in queue");
+  if (depth == nullptr || in_queue == nullptr) return beginning;
+  const std::size_t rows = std::min(
+      {spans.size(), spans.instance.size(), depth->values.size(), in_queue->values.size()});
+  for (std::size_t row = 0; row < rows; ++row) {
+    beginning[row] = std::int64_t{spans.instance[row]} + 1 < depth->values[row] &&
+                     in_queue->values[row] < depth->values[row];
+  }
+  return beginning;
 }
 
 Latency analyse_latency(const Profile& profile) {

@@ -46,58 +46,68 @@ class Random {
   std::uint64_t state_;
 };
 
-// The medians of resamples, as the places in the sorted samples of the two values they lie between.
-using Middles = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+// A percentile of resamples, as the places in the sorted samples of the two values between which it
+// lies; how far is the same for all resamples of a size.
+struct Places {
+  std::uint32_t samples = 0;
+  double percent = -1;
+  double part = 0;  // of the way from the lower to the upper
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> of;
+};
 
-// The k-th least of n draws from n: for many n its place is normal around the middle with standard
-// deviation sqrt(n)/2 (a binomial number of draws lies below any place).
+// The k-th least of n draws from n: for many n its place is normal with standard deviation
+// sqrt(n q (1 - q)), where q is k / n (a binomial number of draws lies below any place).
 constexpr std::uint32_t most_drawn = 500;
 
-Middles middles_of_many(std::uint32_t samples, Random& random) {
-  Middles middles;
+void place_many(Places& places, Random& random) {
+  const double samples = places.samples, q = places.percent / 100;
   for (std::size_t i = 0; i < resample_count; ++i) {
     constexpr std::uint32_t grain = 1 << 20;
     double normal = -6;  // the sum of twelve uniform numbers, less its mean
     for (int k = 0; k < 12; ++k) normal += (double(random.below(grain)) + 0.5) / grain;
-    const double place = (double(samples) - 1) / 2 + normal * std::sqrt(double(samples)) / 2;
-    const double kept = std::clamp(std::round(place), 0.0, double(samples - 1));
-    middles.push_back({std::uint32_t(kept), std::uint32_t(kept)});
+    const double place = (samples - 1) * q + normal * std::sqrt(samples * q * (1 - q));
+    const double kept = std::clamp(std::round(place), 0.0, samples - 1);
+    places.of.push_back({std::uint32_t(kept), std::uint32_t(kept)});
   }
-  return middles;
 }
 
-Middles middles_of(std::uint32_t samples, std::uint64_t seed) {
+Places places_of(std::uint32_t samples, double percent, std::uint64_t seed) {
   Random random(seed);
-  if (samples > most_drawn) return middles_of_many(samples, random);
-  Middles middles;
+  Places places{samples, percent, 0, {}};
+  if (samples > most_drawn) {
+    place_many(places, random);
+    return places;
+  }
+  const double middle = percent / 100 * double(samples - 1);
+  const auto below = std::uint32_t(middle);
+  places.part = middle - below;
   std::vector<std::uint32_t> draws(samples);
   for (std::size_t i = 0; i < resample_count; ++i) {
     for (std::uint32_t& draw : draws) draw = random.below(samples);
-    const auto middle = draws.begin() + std::ptrdiff_t(samples / 2);
-    std::nth_element(draws.begin(), middle, draws.end());
-    const std::uint32_t upper = *middle;
-    const std::uint32_t lower = samples % 2 == 1 ? upper : *std::max_element(draws.begin(), middle);
-    middles.push_back({lower, upper});
+    const auto at = draws.begin() + std::ptrdiff_t(below);
+    std::nth_element(draws.begin(), at, draws.end());
+    const std::uint32_t lower = *at;
+    const bool between = places.part > 0 && below + 1 < samples;
+    places.of.push_back({lower, between ? *std::min_element(at + 1, draws.end()) : lower});
   }
-  return middles;
+  return places;
 }
 
 // Resampling many pairs of sets of the same sizes draws once.
-const Middles& kept_middles(std::uint32_t samples, int stream) {
-  struct Kept {
-    std::uint32_t samples = 0;
-    Middles middles;
-  };
-  thread_local Kept kept[2];
-  Kept& here = kept[stream];
-  if (here.samples != samples) {
-    here = {samples, middles_of(samples, stream == 0 ? 0x6e70757363 : 0x6f7065)};
+const Places& kept_places(std::uint32_t samples, double percent, int stream) {
+  thread_local Places kept[2];
+  Places& here = kept[stream];
+  if (here.samples != samples || here.percent != percent) {
+    here = places_of(samples, percent, stream == 0 ? 0x6e70757363 : 0x6f7065);
   }
-  return here.middles;
+  return here;
 }
 
-double median_at(const std::vector<double>& sorted, std::pair<std::uint32_t, std::uint32_t> at) {
-  return at.first == at.second ? sorted[at.first] : (sorted[at.first] + sorted[at.second]) / 2;
+double value_at(const std::vector<double>& sorted, const Places& places, std::size_t resample) {
+  const auto& [lower, upper] = places.of[resample];
+  if (lower == upper) return sorted[lower];
+  if (places.part == 0.5) return (sorted[lower] + sorted[upper]) / 2;
+  return sorted[lower] + places.part * (sorted[upper] - sorted[lower]);
 }
 
 // The value before which k others come, where k is few: a heap of the first k + 1 is hardly ever
@@ -123,7 +133,7 @@ Range middle_of(const std::vector<double>& values) {
 
 }  // namespace
 
-Contrast contrast_of(std::vector<double> a, std::vector<double> b) {
+Contrast contrast_of(std::vector<double> a, std::vector<double> b, double percent) {
   Contrast contrast;
   if (a.size() < 2 || b.size() < 2) return contrast;
   for (auto* samples : {&a, &b}) {
@@ -133,15 +143,15 @@ Contrast contrast_of(std::vector<double> a, std::vector<double> b) {
   }
   // Which set takes which stream is decided by the sets, not by their order: so swapping mirrors.
   const bool a_is_first = a.size() != b.size() ? a.size() < b.size() : a <= b;
-  const Middles& of_a = kept_middles(std::uint32_t(a.size()), a_is_first ? 0 : 1);
-  const Middles& of_b = kept_middles(std::uint32_t(b.size()), a_is_first ? 1 : 0);
+  const Places& of_a = kept_places(std::uint32_t(a.size()), percent, a_is_first ? 0 : 1);
+  const Places& of_b = kept_places(std::uint32_t(b.size()), percent, a_is_first ? 1 : 0);
   std::vector<double> differences(resample_count), ratios;
   const bool has_ratio = a.front() > 0 && b.front() > 0;
   if (has_ratio) ratios.resize(resample_count);
   for (std::size_t i = 0; i < resample_count; ++i) {
-    const double median_a = median_at(a, of_a[i]), median_b = median_at(b, of_b[i]);
-    differences[i] = median_b - median_a;
-    if (has_ratio) ratios[i] = median_b / median_a;
+    const double from_a = value_at(a, of_a, i), from_b = value_at(b, of_b, i);
+    differences[i] = from_b - from_a;
+    if (has_ratio) ratios[i] = from_b / from_a;
   }
   contrast.absolute = middle_of(differences);
   if (has_ratio) {
@@ -151,14 +161,19 @@ Contrast contrast_of(std::vector<double> a, std::vector<double> b) {
   return contrast;
 }
 
-std::optional<Range> median_interval(std::vector<double> samples) {
+std::optional<Range> percentile_interval(std::vector<double> samples, double percent) {
   if (samples.size() < 2) return std::nullopt;
   std::sort(samples.begin(), samples.end());
-  std::vector<double> medians;
-  for (const auto& at : kept_middles(std::uint32_t(samples.size()), 0)) {
-    medians.push_back(median_at(samples, at));
-  }
-  return middle_of(medians);
+  const Places& places = kept_places(std::uint32_t(samples.size()), percent, 0);
+  std::vector<double> values(resample_count);
+  for (std::size_t i = 0; i < resample_count; ++i) values[i] = value_at(samples, places, i);
+  return middle_of(values);
+}
+
+std::size_t samples_to_bound(double percent) {
+  constexpr double doubt = 0.05;
+  const double inside = std::max(percent, 100 - percent) / 100;
+  return std::size_t(std::ceil(std::log(doubt) / std::log(inside)));
 }
 
 namespace {

@@ -1,5 +1,8 @@
 // npuscope diff: what changed between two profiles, or two sets of them, and gates on it.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "cli/documents.hpp"
@@ -20,6 +23,7 @@ struct DiffOptions : DocumentOptions {
   bool top_given = false;
   bool markdown = false;
   bool allow_partial = false;
+  report::Inconclusive inconclusive = report::Inconclusive::fail;
 };
 
 // The two sides as the command line names them.
@@ -58,9 +62,60 @@ std::vector<const Profile*> these(const std::vector<Profile>& profiles,
   return runs;
 }
 
+// Other formats of the same runs.
+std::vector<const Profile*> beside(const std::vector<Profile>& profiles,
+                                   const std::vector<std::size_t>& chosen) {
+  std::vector<const Profile*> others;
+  const std::string& graph = profiles[chosen.front()].provenance.graph;
+  for (std::size_t i = 0; i < profiles.size(); ++i) {
+    const std::string& of = profiles[i].provenance.graph;
+    const bool is_chosen = std::find(chosen.begin(), chosen.end(), i) != chosen.end();
+    const bool is_same_graph = of.empty() || graph.empty() || of == graph;
+    if (!is_chosen && is_same_graph) others.push_back(&profiles[i]);
+  }
+  return others;
+}
+
+// Each, whatever becomes of the others.
+void judge_gates(std::vector<analysis::Gate> gates, const analysis::Comparer& comparer,
+                 report::Diff& diff) {
+  for (analysis::Gate& gate : gates) {
+    auto judged = analysis::judge(gate, comparer);
+    if (judged) {
+      diff.gates.push_back({std::move(gate), std::move(*judged)});
+    } else {
+      diff.unjudged.push_back(
+          {gate.text, fmt::format("gate '{}' not judged: {}", gate.text, judged.error().message)});
+    }
+  }
+}
+
 bool is_any_damaged(const report::Diff& diff) {
   const auto is_damaged = [](const Profile* run) { return report::is_damaged(*run); };
   return std::ranges::any_of(diff.a, is_damaged) || std::ranges::any_of(diff.b, is_damaged);
+}
+
+// The gates that did not pass, on standard error; `status` where there is none.
+ExitStatus judge_status(const DiffOptions& options, const report::Diff& diff, ExitStatus status) {
+  using analysis::GateOutcome;
+  for (const report::JudgedGate& judged : diff.gates) {
+    const bool is_silent = judged.result.outcome == GateOutcome::passed ||
+                           (judged.result.outcome == GateOutcome::inconclusive &&
+                            diff.inconclusive == report::Inconclusive::pass);
+    if (!is_silent) print(stderr, "npuscope: {}\n", printable(report::gate_sentence(judged)));
+  }
+  for (const report::UnjudgedGate& unjudged : diff.unjudged) {
+    print(stderr, "npuscope: {}\n", printable(unjudged.sentence));
+  }
+  if (report::any_gate_failed(diff)) return ExitStatus::gate_failed;
+  if (!diff.unjudged.empty()) return ExitStatus::usage;
+  if (!options.allow_partial && !diff.gates.empty() && is_any_damaged(diff)) {
+    return report(
+        Error{ErrorKind::input,
+              "no gate is passed on a damaged profile; copy its file again, or judge what "
+              "could be read with --allow-partial"});
+  }
+  return status;
 }
 
 ExitStatus print_diff(const DiffOptions& options, const report::Diff& diff,
@@ -79,18 +134,7 @@ ExitStatus print_diff(const DiffOptions& options, const report::Diff& diff,
   }
   if (status != ExitStatus::done && status != ExitStatus::input) return status;
   std::fflush(stdout);
-  for (const report::JudgedGate& judged : diff.gates) {
-    if (judged.result.outcome != analysis::GateOutcome::failed) continue;
-    print(stderr, "npuscope: {}\n", printable(report::gate_sentence(judged)));
-  }
-  if (report::any_gate_failed(diff)) return ExitStatus::gate_failed;
-  if (!options.allow_partial && !diff.gates.empty() && is_any_damaged(diff)) {
-    return report(
-        Error{ErrorKind::input,
-              "no gate is passed on a damaged profile; copy its file again, or judge what "
-              "could be read with --allow-partial"});
-  }
-  return status;
+  return judge_status(options, diff, status);
 }
 
 ExitStatus diff(DiffOptions options) {
@@ -110,17 +154,15 @@ ExitStatus diff(DiffOptions options) {
   report::Diff result;
   result.a = these(opened_a->profiles, chosen->a);
   result.b = these(opened_b->profiles, chosen->b);
-  std::vector<const Profile*> all = result.a;
-  all.insert(all.end(), result.b.begin(), result.b.end());
-  const auto samples = analysis::samples_of(all);
-  const auto comparer = analysis::Comparer::make(std::span(samples).first(result.a.size()),
-                                                 std::span(samples).subspan(result.a.size()));
+  const std::vector<const Profile*> runs[] = {result.a, result.b,
+                                              beside(opened_a->profiles, chosen->a),
+                                              beside(opened_b->profiles, chosen->b)};
+  std::vector<analysis::RunSamples> samples[4];
+  for (std::size_t i = 0; i < 4; ++i) samples[i] = analysis::samples_of(runs[i]);
+  const auto comparer = analysis::Comparer::make(samples[0], samples[1], samples[2], samples[3]);
   if (!comparer) return report(comparer.error());
-  for (analysis::Gate& gate : gates) {
-    auto judged = analysis::judge(gate, *comparer);
-    if (!judged) return report(judged.error());
-    result.gates.push_back({std::move(gate), std::move(*judged)});
-  }
+  result.inconclusive = options.inconclusive;
+  judge_gates(std::move(gates), *comparer, result);
   const bool all_rows = options.csv && !options.top_given;
   result.comparison = comparer->compare({all_rows ? ~std::size_t{0} : options.top, options.csv});
   result.left_out[0] = chosen->left_out[0];
@@ -146,8 +188,17 @@ void add_diff_command(CLI::App& program, ExitStatus& status) {
                       "compare runs of this graph, where the files are of several");
   command
       ->add_option("--fail-if", options->gates,
-                   "end with status 1 if this holds: 'wall > +3%', \"op('MatMul').work > 5us\"")
+                   "end with status 1 if this holds: 'latency > +3%', 'p95 > 5ms', "
+                   "\"op('MatMul') > +5%\", 'findings(high) > 0'")
       ->allow_extra_args(false);
+  const std::map<std::string, report::Inconclusive> outcomes{{"fail", report::Inconclusive::fail},
+                                                             {"warn", report::Inconclusive::warn},
+                                                             {"pass", report::Inconclusive::pass}};
+  command
+      ->add_option("--inconclusive", options->inconclusive,
+                   "what a gate does for which there are too few samples: fail (default), warn "
+                   "(pass, but say so) or pass")
+      ->transform(CLI::CheckedTransformer(outcomes).description("fail|warn|pass"));
   command->add_flag("--allow-partial", options->allow_partial,
                     "pass gates although records of a run's files are missing");
   CLI::Option* top =

@@ -201,7 +201,7 @@ TEST(Contrast, OfManySamplesContinuesThatOfFew) {
   const Samples a = random_samples(random, 500, 1'000'000);
   Samples more = a;
   more.push_back(median_of(a));
-  const Range few = *median_interval(a), many = *median_interval(more);
+  const Range few = *percentile_interval(a), many = *percentile_interval(more);
   EXPECT_NEAR(few.low, many.low, 0.2 * (few.high - few.low));
   EXPECT_NEAR(few.high, many.high, 0.2 * (few.high - few.low));
 }

@@ -116,7 +116,8 @@ TEST_F(IpuChain, EveryCommandTakesItsTimeline) {
   EXPECT_EQ(memory.at("traffic").at("rows").at(0).at("bytes"), run.at("run").at("load_bytes"))
       << memory.dump();
   EXPECT_EQ(memory.at("traffic").at("rows").at(1).at("bytes"), run.at("run").at("store_bytes"));
-  const Outcome diff = run_npuscope({"diff", timeline_, timeline_, "--fail-if", "wall>0%"});
+  const Outcome diff =
+      run_npuscope({"diff", timeline_, timeline_, "--fail-if", "wall>0%", "--inconclusive=pass"});
   EXPECT_EQ(diff.status, 0) << diff.errors;
 }
 

@@ -13,7 +13,8 @@
 // no noise rule.
 //
 // Numbers are compared by name. Those of different kinds, or on clocks with no known relation, are
-// not: they are listed as refused.
+// not: they are listed as refused. What a run is judged by comes first: latency, device_latency and
+// throughput of warm inferences, wherever the format has them (samples.hpp).
 #pragma once
 
 #include <memory>
@@ -45,28 +46,36 @@ const char* name_of(ChangeVerdict verdict);
 struct Estimate {
   std::vector<double> samples_a, samples_b;
   bool cold_a = false, cold_b = false;  // of cold inferences, for want of others
-  double a = 0, b = 0;                  // medians
-  Contrast contrast;                    // empty where a side has less than two samples
-  std::optional<double> p;              // rank test; as above
+  double percent = 50;                  // which percentile a and b are: the median
+  double a = 0, b = 0;
+  Contrast contrast;        // empty where a side has less than two samples
+  std::optional<double> p;  // rank test; as above
   ChangeVerdict verdict = ChangeVerdict::same;
 
   double delta() const { return b - a; }
   std::optional<double> relative() const;  // none where a is zero and b is not
   bool has_noise_rule() const { return samples_a.size() > 1 && samples_b.size() > 1; }
+  // Whether so many samples could ever tell that the median is on one side of a limit with 95 %
+  // certainty: 3 and 3 that do not mix can.
+  bool has_enough_samples() const;
 };
 
 // With medians, intervals, p and verdict filled in.
 Estimate estimate_of(std::vector<double> a, std::vector<double> b);
+// The same of another percentile: no rank test, which is about the middle.
+Estimate estimate_of_percentile(std::vector<double> a, std::vector<double> b, double percent);
 
 struct MetricChange {
   std::string name;
   MeasureKind kind = MeasureKind::count;
   MeasuredIn unit = MeasuredIn::count;
   Estimate estimate;
+  std::string source = {};  // of what a run is judged by: the number of the files that it is
+  bool repeats = false;     // no measurement: a single sample of it is enough
 };
 
 struct RefusedMetric {
-  enum class Why : std::uint8_t { kinds, clocks, whole_runs, only_in_a, only_in_b };
+  enum class Why : std::uint8_t { kinds, clocks, whole_runs, only_in_a, only_in_b, sources };
   std::string name;
   Why why = Why::kinds;
 };
@@ -119,6 +128,9 @@ struct Difference {  // of what the two sides are
 };
 
 struct Comparison {
+  // What the runs are judged by: latency, what of it is spent on the way, device_latency,
+  // throughput, p95. Only what both sides have; empty where all of it is the wall.
+  std::vector<MetricChange> call;
   std::vector<MetricChange> metrics;
   std::vector<RefusedMetric> refused;
   OpComparison ops;
@@ -127,6 +139,9 @@ struct Comparison {
   std::uint64_t samples[2] = {};  // of wall, else of the first metric
   bool cold[2] = {};              // whether these are cold
   std::uint64_t apart[2] = {};    // cold inferences that were set apart
+
+  // The one that decides whether B is faster: the first of call, else wall; null: neither is there.
+  const MetricChange* headline() const;
 };
 
 struct CompareOptions {
@@ -138,17 +153,26 @@ class Comparer {
  public:
   // The runs must live as long. A usage error when nothing may be compared: no runs, the timelines
   // on clocks with no known relation, or no number in common.
-  static Result<Comparer> make(std::span<const RunSamples> a, std::span<const RunSamples> b);
+  // `beside`: what the sides have of the same runs in other formats, asked for what a run is judged
+  // by where the runs do not have it (a latency file beside raw buffers).
+  static Result<Comparer> make(std::span<const RunSamples> a, std::span<const RunSamples> b,
+                               std::span<const RunSamples> beside_a = {},
+                               std::span<const RunSamples> beside_b = {});
   ~Comparer();
   Comparer(Comparer&&) noexcept;
 
   Comparison compare(const CompareOptions& options) const;
 
-  // A usage error that says what there is, or why it is refused.
+  // A number by its name; what a run is judged by (latency, device_latency, throughput, p50 to
+  // p99); or findings(high), findings(medium), findings(low), findings, findings('rule'): how many
+  // there are of the run nearest to the median. A usage error that names the nearest, or why it is
+  // refused.
   Result<MetricChange> metric(std::string_view name) const;
   // The sum of a column over the ops whose node, name or kind matches; empty: the column that
-  // decides. A usage error when a side has none.
-  Result<MetricChange> op_metric(const Pattern& pattern, std::string_view column) const;
+  // decides, of these ops. A usage error when a side has none; `text`, the pattern as it was
+  // written, finds the nearest names for it.
+  Result<MetricChange> op_metric(const Pattern& pattern, std::string_view column,
+                                 std::string_view text = {}) const;
 
  private:
   struct Held;

@@ -74,6 +74,10 @@ struct Latency {
   bool all_of_beginning = false;  // all samples are from before
 };
 
+// Which samples of a latency file, by row, are from before the host had filled its queue: what is
+// under way still grows, and so does the round trip.
+std::vector<bool> samples_of_beginning(const Profile& profile);
+
 // No rows where the profile is of no latency file and no runner's log.
 Latency analyse_latency(const Profile& profile);
 

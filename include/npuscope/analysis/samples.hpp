@@ -4,11 +4,18 @@
 //   run.metrics()[0]        // {name: "wall", kind: wall, samples: {{0, 64829}, {1, 51002}}}
 //   run.op_samples("work")  // the same for every group of ops
 //
-// From the timeline: wall, active, idle, work, waiting (time in which something waits and nothing
-// works), busy(HMX) (the busiest unit of a class), active(HMX) (any of them at work). Bytes:
-// ddr_read_bytes and the like. Then each phase, phase('Graph Execute'), and each number that the
-// profile has of the run, by its own name. A run whose spans do not say of which inference they are
-// is one sample.
+// First what people judge a run by, whatever its format calls it:
+//
+//   latency         an inference as the host's call saw it, end to end
+//   device_latency  the same on the device
+//   throughput      inferences per second
+//   p50 … p99       percentiles of latency, where a table has them instead of samples
+//
+// `source` says which number of the profile each is. From the timeline: wall, active, idle, work,
+// waiting (time in which something waits and nothing works), busy(HMX) (the busiest unit of a
+// class), active(HMX) (any of them at work). Bytes: ddr_read_bytes and the like. Then each phase,
+// phase('Graph Execute'), and each number that the profile has of the run, by its own name. A run
+// whose spans do not say of which inference they are is one sample.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +53,10 @@ struct Metric {
   TimeBase time;                // of times
   std::vector<Sample> samples;  // in the order of inferences, each once
   bool of_run = false;          // one number for all inferences of a run that has several
+  // Of those that runs are judged by: the number of the profile that it is.
+  std::string source = {};
+  bool derived = false;  // worked out from another one of those
+  bool repeats = false;  // no measurement: the same program gives the same number again
 };
 
 // One number of each group of ops, by inference.
@@ -75,8 +86,12 @@ class RunSamples {
   const Profile& profile() const;
   const OpGroups& groups() const;
   const std::vector<Metric>& metrics() const;
-  const Metric* metric(std::string_view name) const;  // null: it has none
+  const std::vector<Metric>& call() const;            // those that runs are judged by
+  const Metric* metric(std::string_view name) const;  // of either; null: it has none
   std::uint64_t metrics_left() const;                 // beyond most_metrics
+
+  // Whether its times are a compiler's model, which gives the same again for the same program.
+  bool is_estimated() const;
 
   // Names of the columns that op_samples() has, the one that decides first: dominant path, else
   // work, else whatever the profile has of its ops.

@@ -29,19 +29,24 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// How the median changes from `a` to `b`, as 95 % intervals of the percentile bootstrap: of
-// resample_count pairs of resamples, drawn with replacement by splitmix64 from a fixed seed, the
-// middle 95 %. None where a side has less than two samples; the relative one neither where a sample
-// is not above zero.
+// How the median, or another percentile, changes from `a` to `b`, as 95 % intervals of the
+// percentile bootstrap: of resample_count pairs of resamples, drawn with replacement by splitmix64
+// from a fixed seed, the middle 95 %. None where a side has less than two samples; the relative one
+// neither where a sample is not above zero.
 struct Contrast {
   std::optional<Range> absolute;  // median of b less median of a
   std::optional<Range> relative;  // that divided by the median of a
 };
 inline constexpr std::size_t resample_count = 2'000;
-Contrast contrast_of(std::vector<double> a, std::vector<double> b);
+Contrast contrast_of(std::vector<double> a, std::vector<double> b, double percent = 50);
 
-// The same interval of one set's own median.
-std::optional<Range> median_interval(std::vector<double> samples);
+// The same interval of one set's own median or percentile.
+std::optional<Range> percentile_interval(std::vector<double> samples, double percent = 50);
+
+// So many samples are needed until the largest (of a percentile below 50 the least) lies beyond the
+// percentile with 95 % certainty, whatever the distribution: 5 for the median, 59 for the 95th.
+// With less nothing bounds it.
+std::size_t samples_to_bound(double percent);
 
 // Two-sided p of the Mann-Whitney U test, ties by their mean rank: exact over all ways to divide
 // the samples while there are at most most_exact of them, beyond that the normal approximation with

@@ -31,14 +31,25 @@ struct JudgedGate {
   analysis::GateResult result;
 };
 
+// A gate that cannot be judged: what it asks for is not there, or its limit is in another unit.
+struct UnjudgedGate {
+  std::string text;
+  std::string sentence;  // why, and the nearest names
+};
+
+enum class Inconclusive : std::uint8_t { fail, warn, pass };  // what becomes of such a gate
+
 struct Diff {
   analysis::Comparison comparison;
   std::vector<JudgedGate> gates;
+  std::vector<UnjudgedGate> unjudged;
+  Inconclusive inconclusive = Inconclusive::fail;
   std::vector<const Profile*> a, b;  // the runs
   std::uint64_t left_out[2] = {};    // profiles of other formats and graphs
   std::string selection;             // what the profiles were cut down to; empty: they are whole
 };
 
+// Also an inconclusive one, where that is a failure.
 bool any_gate_failed(const Diff& diff);
 
 // "gate 'wall > +3%' failed: 64,829 -> 70,015 cycles, +8.0 % (one sample a side)".

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "analysis/compare/compare_call.hpp"
 #include "analysis/compare/compare_ops.hpp"
 #include "analysis/compare/compare_sides.hpp"
+#include "analysis/near_names.hpp"
 
 namespace npuscope::analysis {
 
@@ -77,71 +79,47 @@ std::uint64_t OpComparison::row_count() const {
   return sum;
 }
 
+bool Estimate::has_enough_samples() const {
+  constexpr double doubt = 0.05, rounding = 1e-9;
+  if (percent != 50) {
+    return std::min(samples_a.size(), samples_b.size()) >= samples_to_bound(percent);
+  }
+  // One of two sides: which one is asked.
+  return least_p(samples_a.size(), samples_b.size()) / 2 <= doubt + rounding;
+}
+
+Estimate estimate_of_percentile(std::vector<double> a, std::vector<double> b, double percent) {
+  Estimate estimate;
+  estimate.percent = percent;
+  estimate.a = percentile_of(a, percent);
+  estimate.b = percentile_of(b, percent);
+  estimate.contrast = contrast_of(a, b, percent);
+  estimate.samples_a = std::move(a);
+  estimate.samples_b = std::move(b);
+  estimate.verdict = verdict_of(estimate);
+  return estimate;
+}
+
+const MetricChange* Comparison::headline() const {
+  if (!call.empty()) return &call.front();
+  for (const MetricChange& metric : metrics) {
+    if (metric.name == "wall") return &metric;
+  }
+  return nullptr;
+}
+
 struct Comparer::Held {
-  Held(std::span<const RunSamples> of_a, std::span<const RunSamples> of_b)
-      : a(of_a), b(of_b), ops(a, b) {}
+  Held(std::span<const RunSamples> of_a, std::span<const RunSamples> of_b,
+       std::span<const RunSamples> beside_a, std::span<const RunSamples> beside_b)
+      : a(of_a), b(of_b), more_a(beside_a), more_b(beside_b), ops(a, b) {}
 
-  using Outcome = tl::expected<MetricChange, RefusedMetric::Why>;
-  Outcome metric(std::string_view name) const;
   std::vector<std::string> names() const;
+  ComparedSides sides() const { return {a, b, more_a, more_b}; }
+  tl::unexpected<Error> refusal(std::string_view name, RefusedMetric::Why why) const;
 
-  RunSide a, b;
+  RunSide a, b, more_a, more_b;
   OpComparer ops;
 };
-
-namespace {
-
-std::uint64_t inferences_of(const RunSamples& run) {
-  return std::max<std::uint64_t>(run.profile().provenance.inferences, run.inferences().size());
-}
-
-}  // namespace
-
-Comparer::Held::Outcome Comparer::Held::metric(std::string_view name) const {
-  using Why = RefusedMetric::Why;
-  const Metric* first = nullptr;
-  std::vector<TimeBase> clocks;
-  bool in_a = false, in_b = false, of_run = false, as_many = true, same_kind = true;
-  for (const RunSide* side : {&a, &b}) {
-    for (const RunSamples& run : side->runs()) {
-      const Metric* here = run.metric(name);
-      if (here == nullptr || here->samples.empty()) {
-        if (first != nullptr) clocks.push_back(clocks.back());
-        continue;
-      }
-      (side == &a ? in_a : in_b) = true;
-      if (first == nullptr) {
-        first = here;
-        const auto before =
-            std::size_t(&run - side->runs().data()) + (side == &b ? a.runs().size() : 0);
-        clocks.assign(before, here->time);
-      }
-      same_kind = same_kind && here->kind == first->kind && here->quantity == first->quantity;
-      of_run = of_run || here->of_run;
-      as_many = as_many && inferences_of(run) == inferences_of(a.runs().front());
-      clocks.push_back(here->time);
-    }
-  }
-  if (!in_a) return tl::unexpected(Why::only_in_b);
-  if (!in_b) return tl::unexpected(Why::only_in_a);
-  if (!same_kind) return tl::unexpected(Why::kinds);
-  if (of_run && !as_many) return tl::unexpected(Why::whole_runs);
-  MetricChange change{std::string(name), first->kind, MeasuredIn::count, {}};
-  std::vector<double> factors(clocks.size(), 1);
-  if (first->quantity == SampleQuantity::bytes) change.unit = MeasuredIn::bytes;
-  if (first->quantity == SampleQuantity::time) {
-    auto common = common_time(clocks);
-    if (!common) return tl::unexpected(Why::clocks);
-    change.unit = common->unit;
-    factors = std::move(common->factors);
-  }
-  const auto split = factors.begin() + std::ptrdiff_t(a.runs().size());
-  Pool of_a = a.pool(name, {factors.begin(), split}), of_b = b.pool(name, {split, factors.end()});
-  change.estimate = estimate_of(std::move(of_a.values), std::move(of_b.values));
-  change.estimate.cold_a = of_a.cold;
-  change.estimate.cold_b = of_b.cold;
-  return change;
-}
 
 // Of both sides, in the order in which they have them.
 std::vector<std::string> Comparer::Held::names() const {
@@ -157,6 +135,50 @@ std::vector<std::string> Comparer::Held::names() const {
     }
   }
   return names;
+}
+
+// Why a number is not compared, with the nearest names where there is none of this one.
+tl::unexpected<Error> Comparer::Held::refusal(std::string_view name, RefusedMetric::Why why) const {
+  using Why = RefusedMetric::Why;
+  const auto has = [&](const RunSide& side) {
+    return std::any_of(side.runs().begin(), side.runs().end(),
+                       [&](const RunSamples& run) { return run.metric(name) != nullptr; });
+  };
+  if (!has(a) && !has(b) && !has(more_a) && !has(more_b)) {
+    std::vector<std::string_view> call;
+    for (const char* each : {"latency", "device_latency", "throughput"}) {
+      if (compare_call_metric(sides(), each)) call.push_back(each);
+    }
+    const std::vector<std::string> own = names();
+    std::vector<std::string_view> all = call;
+    all.insert(all.end(), own.begin(), own.end());
+    if (!is_call_metric(name)) {
+      return usage_error("neither side has a number '{}'; the nearest names: {}", name,
+                         nearest_names(all, name));
+    }
+    // None of them is near in meaning but the others of its kind.
+    const bool has_wall = std::find(own.begin(), own.end(), "wall") != own.end();
+    if (has_wall) call.push_back("wall");
+    return usage_error(
+        "neither side has '{}': no file has it of single inferences; the nearest "
+        "names: {}",
+        name, nearest_names(call.empty() ? all : call, name));
+  }
+  switch (why) {
+    case Why::only_in_a: return usage_error("only A has a number '{}'", name);
+    case Why::only_in_b: return usage_error("only B has a number '{}'", name);
+    case Why::clocks:
+      return usage_error("'{}' is on clocks with no known relation, so A and B are not compared",
+                         name);
+    case Why::whole_runs:
+      return usage_error("'{}' is of whole runs, and these are of different numbers of inferences",
+                         name);
+    case Why::sources:
+      return usage_error("'{}' is not the same number of the files in all runs of A and B", name);
+    case Why::kinds: break;
+  }
+  return usage_error("'{}' is not the same kind of number in A and B, so they are not compared",
+                     name);
 }
 
 namespace {
@@ -223,14 +245,16 @@ Comparer::Comparer(std::unique_ptr<Held> held) : held_(std::move(held)) {}
 Comparer::~Comparer() = default;
 Comparer::Comparer(Comparer&&) noexcept = default;
 
-Result<Comparer> Comparer::make(std::span<const RunSamples> a, std::span<const RunSamples> b) {
+Result<Comparer> Comparer::make(std::span<const RunSamples> a, std::span<const RunSamples> b,
+                                std::span<const RunSamples> beside_a,
+                                std::span<const RunSamples> beside_b) {
   if (a.empty() || b.empty()) return usage_error("a comparison needs a run on either side");
-  auto held = std::make_unique<Held>(a, b);
+  auto held = std::make_unique<Held>(a, b, beside_a, beside_b);
   bool any = held->ops.has_column();
   for (const std::string& name : held->names()) {
     const bool is_timeline = name == "wall";
     if (any && !is_timeline) continue;
-    const auto outcome = held->metric(name);
+    const auto outcome = compare_metric(held->a, held->b, name);
     if (!outcome && is_timeline && outcome.error() == RefusedMetric::Why::clocks) {
       const auto clock = [](const RunSamples& run) { return run.metric("wall")->time; };
       const auto with = [&](std::span<const RunSamples> side) {
@@ -256,20 +280,22 @@ Result<Comparer> Comparer::make(std::span<const RunSamples> a, std::span<const R
 
 Comparison Comparer::compare(const CompareOptions& options) const {
   Comparison result;
+  result.call = compare_call(held_->sides());
   for (const std::string& name : held_->names()) {
-    auto outcome = held_->metric(name);
+    auto outcome = compare_metric(held_->a, held_->b, name);
     if (outcome) {
       result.metrics.push_back(std::move(*outcome));
     } else {
       result.refused.push_back({name, outcome.error()});
     }
   }
-  for (const MetricChange& metric : result.metrics) {
-    if (result.samples[0] > 0 && metric.name != "wall") continue;
-    result.samples[0] = metric.estimate.samples_a.size();
-    result.samples[1] = metric.estimate.samples_b.size();
-    result.cold[0] = metric.estimate.cold_a;
-    result.cold[1] = metric.estimate.cold_b;
+  const MetricChange* counted = result.headline();
+  if (counted == nullptr && !result.metrics.empty()) counted = &result.metrics.front();
+  if (counted != nullptr) {
+    result.samples[0] = counted->estimate.samples_a.size();
+    result.samples[1] = counted->estimate.samples_b.size();
+    result.cold[0] = counted->estimate.cold_a;
+    result.cold[1] = counted->estimate.cold_b;
   }
   result.runs[0] = held_->a.runs().size();
   result.runs[1] = held_->b.runs().size();
@@ -282,37 +308,16 @@ Comparison Comparer::compare(const CompareOptions& options) const {
 }
 
 Result<MetricChange> Comparer::metric(std::string_view name) const {
-  auto outcome = held_->metric(name);
+  if (is_findings_metric(name)) return compare_findings(held_->sides(), name);
+  auto outcome = is_call_metric(name) ? compare_call_metric(held_->sides(), name)
+                                      : compare_metric(held_->a, held_->b, name);
   if (outcome) return std::move(*outcome);
-  using Why = RefusedMetric::Why;
-  const std::vector<std::string> names = held_->names();
-  const bool exists = std::find(names.begin(), names.end(), name) != names.end();
-  if (!exists) {
-    std::string all;
-    constexpr std::size_t most_named = 30;
-    for (std::size_t i = 0; i < std::min(names.size(), most_named); ++i) {
-      all += (i > 0 ? ", " : "") + names[i];
-    }
-    if (names.size() > most_named) all += fmt::format(" and {} more", names.size() - most_named);
-    return usage_error("neither side has a number '{}'; they have {}", name, all);
-  }
-  switch (outcome.error()) {
-    case Why::only_in_a: return usage_error("only A has a number '{}'", name);
-    case Why::only_in_b: return usage_error("only B has a number '{}'", name);
-    case Why::clocks:
-      return usage_error("'{}' is on clocks with no known relation, so A and B are not compared",
-                         name);
-    case Why::whole_runs:
-      return usage_error("'{}' is of whole runs, and these are of different numbers of inferences",
-                         name);
-    case Why::kinds: break;
-  }
-  return usage_error("'{}' is not the same kind of number in A and B, so they are not compared",
-                     name);
+  return held_->refusal(name, outcome.error());
 }
 
-Result<MetricChange> Comparer::op_metric(const Pattern& pattern, std::string_view column) const {
-  return held_->ops.sum_of(pattern, column);
+Result<MetricChange> Comparer::op_metric(const Pattern& pattern, std::string_view column,
+                                         std::string_view text) const {
+  return held_->ops.sum_of(pattern, column, text);
 }
 
 }  // namespace npuscope::analysis

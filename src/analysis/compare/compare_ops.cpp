@@ -6,6 +6,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "analysis/near_names.hpp"
 #include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
@@ -16,6 +17,8 @@ constexpr std::uint32_t none = UnmatchedOp::none;
 constexpr std::size_t most_values = 20'000'000;
 // Rows whose noise is judged, from the largest difference on; those after them are unclear.
 constexpr std::size_t most_judged = 10'000;
+// Names of ops among which the nearest are looked for.
+constexpr std::size_t most_named = 2'000;
 
 std::string key_of(const OpGroup& group) {
   return std::string(group.label).append(1, '\0').append(group.kind);
@@ -65,12 +68,19 @@ OpComparer::OneSide OpComparer::one_side(const RunSide& side) {
 OpComparer::OpComparer(const RunSide& a, const RunSide& b)
     : sides_{one_side(a), one_side(b)},
       matching_(match_ops(a.runs().front().groups(), b.runs().front().groups())) {
+  // The first that both sides have, but warm samples before cold ones.
   for (const std::string& name : a.runs().front().op_columns()) {
-    column_ = make_column(name);
-    if (column_) break;
+    if (column_ && !column_->is_cold()) break;
+    std::optional<Column> column = make_column(name);
+    const bool is_better = column && (!column_ || (is_warmer(*column, *column_)));
+    if (is_better) column_ = std::move(column);
   }
   if (!column_) return;
   for (const int side : {0, 1}) thin(*column_, side);
+}
+
+bool OpComparer::is_warmer(const Column& column, const Column& than) {
+  return !column.is_cold() && than.is_cold() && column.unit == than.unit;
 }
 
 std::optional<OpComparer::Column> OpComparer::make_column(std::string_view name) const {
@@ -96,6 +106,7 @@ std::optional<OpComparer::Column> OpComparer::make_column(std::string_view name)
     }
   }
   column.kind = first->kind;
+  column.repeats = first->quantity != SampleQuantity::time || all_estimated();
   std::vector<double> factors(clocks.size(), 1);
   if (first->quantity == SampleQuantity::bytes) column.unit = MeasuredIn::bytes;
   if (first->quantity == SampleQuantity::time) {
@@ -109,6 +120,14 @@ std::optional<OpComparer::Column> OpComparer::make_column(std::string_view name)
   column.sides[1].factors = {split, factors.end()};
   for (const int side : {0, 1}) place_samples(column, side);
   return column;
+}
+
+// Whether the times of all runs are a compiler's.
+bool OpComparer::all_estimated() const {
+  return std::all_of(std::begin(sides_), std::end(sides_), [](const OneSide& side) {
+    return std::all_of(side.runs->runs().begin(), side.runs->runs().end(),
+                       [](const RunSamples& run) { return run.is_estimated(); });
+  });
 }
 
 void OpComparer::place_samples(Column& column, int side) const {
@@ -177,10 +196,12 @@ std::vector<double> OpComparer::values(const Column& column, int side, const Gro
   return sums;
 }
 
-std::vector<double> OpComparer::matching_values(const Column& column, int side,
-                                                const Pattern& pattern, bool& any) const {
+// The sum over the ops that match, by sample; none where no op does.
+std::optional<OpComparer::OpSums> OpComparer::sums_of(const Column& column, int side,
+                                                      const Pattern& pattern) const {
   const Column::Side& of = column.sides[side];
-  std::vector<double> sums(of.samples, 0);
+  OpSums sums{std::vector<double>(of.samples, 0), false};
+  bool any = false;
   for (std::size_t run = 0; run < of.runs.size(); ++run) {
     const auto& groups = sides_[side].runs->runs()[run].groups().groups();
     for (std::uint32_t group = 0; group < groups.size(); ++group) {
@@ -189,38 +210,72 @@ std::vector<double> OpComparer::matching_values(const Column& column, int side,
           pattern.found_in(groups[group].label) || pattern.found_in(groups[group].kind);
       if (!is_op || !is_meant) continue;
       any = true;
-      add_values(of, run, group, sums);
+      sums.has_values |= of.runs[run].first[group] != of.runs[run].first[group + 1];
+      add_values(of, run, group, sums.values);
     }
   }
+  if (!any) return std::nullopt;
   return sums;
 }
 
-Result<MetricChange> OpComparer::sum_of(const Pattern& pattern, std::string_view name) const {
-  std::optional<Column> other;
-  const Column* column = column_ ? &*column_ : nullptr;
-  if (!name.empty() && (column == nullptr || column->name != name)) {
-    other = make_column(name);
-    column = other ? &*other : nullptr;
+Result<MetricChange> OpComparer::sum_of(const Pattern& pattern, std::string_view name,
+                                        std::string_view text) const {
+  std::vector<std::string> names{std::string(name)};
+  if (name.empty()) {  // what decides for all ops need not have these: a node's warm cycles
+    names = sides_[0].runs->runs().front().op_columns();
+    if (column_) names.insert(names.begin(), column_->name);
   }
-  if (column == nullptr) {
-    std::string all;
-    for (const std::string& each : sides_[0].runs->runs().front().op_columns()) {
-      all += (all.empty() ? "" : ", ") + each;
+  bool is_there = false, in_a = false, in_b = false;
+  for (const std::string& each : names) {
+    std::optional<Column> other;
+    const bool is_kept = column_ && column_->name == each;
+    if (!is_kept) other = make_column(each);
+    const Column* column = is_kept ? &*column_ : other ? &*other : nullptr;
+    if (column == nullptr) continue;
+    is_there = true;
+    auto a = sums_of(*column, 0, pattern), b = sums_of(*column, 1, pattern);
+    in_a |= a.has_value();
+    in_b |= b.has_value();
+    if (!a || !b) break;
+    if (name.empty() && !a->has_values && !b->has_values) continue;
+    MetricChange change{column->name, column->kind,
+                        column->unit, estimate_of(std::move(a->values), std::move(b->values)),
+                        {},           column->repeats};
+    change.estimate.cold_a = column->sides[0].cold;
+    change.estimate.cold_b = column->sides[1].cold;
+    return change;
+  }
+  if (!is_there) return no_column(name);
+  if (in_a && in_b) return usage_error("the ops that match have no time on either side");
+  return usage_error("no op of {} matches{}",
+                     in_a   ? "B"
+                     : in_b ? "A"
+                            : "either side",
+                     nearest_ops(text, in_a ? 1 : 0));
+}
+
+tl::unexpected<Error> OpComparer::no_column(std::string_view name) const {
+  std::string all;
+  for (const std::string& each : sides_[0].runs->runs().front().op_columns()) {
+    all += (all.empty() ? "" : ", ") + each;
+  }
+  return usage_error("the ops of A and B have no '{}' that could be compared; those of A have {}",
+                     name.empty() ? "time" : name, all.empty() ? "nothing" : all);
+}
+
+std::string OpComparer::nearest_ops(std::string_view text, int side) const {
+  std::vector<std::string_view> names;
+  for (const OpGroup& group : sides_[side].runs->runs().front().groups().groups()) {
+    if (group.ops == 0) continue;
+    for (const std::string_view name : {group.label, group.kind}) {
+      if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
+        names.push_back(name);
+      }
     }
-    return usage_error("the ops of A and B have no '{}' that could be compared; those of A have {}",
-                       name.empty() ? "time" : name, all.empty() ? "nothing" : all);
+    if (names.size() > most_named) break;
   }
-  bool any[2] = {};
-  std::vector<double> sums[2];
-  for (const int side : {0, 1}) sums[side] = matching_values(*column, side, pattern, any[side]);
-  if (!any[0] || !any[1]) {
-    return usage_error("no op of {} matches", any[0] ? "B" : any[1] ? "A" : "either side");
-  }
-  MetricChange change{column->name, column->kind, column->unit,
-                      estimate_of(std::move(sums[0]), std::move(sums[1]))};
-  change.estimate.cold_a = column->sides[0].cold;
-  change.estimate.cold_b = column->sides[1].cold;
-  return change;
+  const std::string nearest = text.empty() ? "" : nearest_names(names, text);
+  return nearest.empty() ? "" : fmt::format("; the nearest names: {}", nearest);
 }
 
 Estimate OpComparer::estimate(const Groups& a, const Groups& b, Depth depth) const {

@@ -24,7 +24,8 @@ class OpComparer {
   bool is_thinned() const { return thinned_; }
 
   OpComparison compare(const CompareOptions& options) const;
-  Result<MetricChange> sum_of(const Pattern& pattern, std::string_view column) const;
+  Result<MetricChange> sum_of(const Pattern& pattern, std::string_view column,
+                              std::string_view text) const;
 
  private:
   struct OneSide {
@@ -47,19 +48,29 @@ class OpComparer {
       std::size_t samples = 0;
       bool cold = false;
     } sides[2];
+    bool repeats = false;
+    bool is_cold() const { return sides[0].cold || sides[1].cold; }
   };
   using Groups = std::vector<std::uint32_t>;
 
   static OneSide one_side(const RunSide& side);
   // None where a run does not have it, or has another kind of it.
   std::optional<Column> make_column(std::string_view name) const;
+  bool all_estimated() const;
+  // Times of warm inferences before those of cold ones.
+  static bool is_warmer(const Column& column, const Column& than);
   void place_samples(Column& column, int side) const;
   void thin(Column& column, int side);
   std::vector<double> values(const Column& column, int side, const Groups& groups) const;
   void add_values(const Column::Side& column, std::size_t run, std::uint32_t group,
                   std::vector<double>& sums) const;
-  std::vector<double> matching_values(const Column& column, int side, const Pattern& pattern,
-                                      bool& any) const;
+  struct OpSums {
+    std::vector<double> values;  // by sample
+    bool has_values = false;     // else no op has any, and all are zero
+  };
+  std::optional<OpSums> sums_of(const Column& column, int side, const Pattern& pattern) const;
+  tl::unexpected<Error> no_column(std::string_view name) const;
+  std::string nearest_ops(std::string_view text, int side) const;
   double total(const Column& column, int side) const;
   const OpGroup& group(int side, std::uint32_t at) const;
   OpDifference difference_of(const OpPair& pair) const;

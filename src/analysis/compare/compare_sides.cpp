@@ -83,4 +83,63 @@ std::optional<CommonTime> common_time(const std::vector<TimeBase>& clocks) {
   return common;
 }
 
+namespace {
+
+std::uint64_t inferences_of(const RunSamples& run) {
+  return std::max<std::uint64_t>(run.profile().provenance.inferences, run.inferences().size());
+}
+
+}  // namespace
+
+ComparedMetric compare_metric(const RunSide& a, const RunSide& b, std::string_view name) {
+  using Why = RefusedMetric::Why;
+  const Metric* first = nullptr;
+  std::vector<TimeBase> clocks;
+  bool in_a = false, in_b = false, of_run = false, as_many = true, same_kind = true;
+  bool same_source = true, repeats = true;
+  for (const RunSide* side : {&a, &b}) {
+    for (const RunSamples& run : side->runs()) {
+      const Metric* here = run.metric(name);
+      if (here == nullptr || here->samples.empty()) {
+        if (first != nullptr) clocks.push_back(clocks.back());
+        continue;
+      }
+      (side == &a ? in_a : in_b) = true;
+      if (first == nullptr) {
+        first = here;
+        const auto before =
+            std::size_t(&run - side->runs().data()) + (side == &b ? a.runs().size() : 0);
+        clocks.assign(before, here->time);
+      }
+      same_kind = same_kind && here->kind == first->kind && here->quantity == first->quantity;
+      of_run = of_run || here->of_run;
+      as_many = as_many && inferences_of(run) == inferences_of(a.runs().front());
+      same_source = same_source && here->source == first->source;
+      repeats = repeats && here->repeats;
+      clocks.push_back(here->time);
+    }
+  }
+  if (!in_a) return tl::unexpected(Why::only_in_b);
+  if (!in_b) return tl::unexpected(Why::only_in_a);
+  if (!same_source) return tl::unexpected(Why::sources);
+  if (!same_kind) return tl::unexpected(Why::kinds);
+  if (of_run && !as_many) return tl::unexpected(Why::whole_runs);
+  MetricChange change{std::string(name), first->kind, MeasuredIn::count, {},
+                      first->source,     repeats};
+  std::vector<double> factors(clocks.size(), 1);
+  if (first->quantity == SampleQuantity::bytes) change.unit = MeasuredIn::bytes;
+  if (first->quantity == SampleQuantity::time) {
+    auto common = common_time(clocks);
+    if (!common) return tl::unexpected(Why::clocks);
+    change.unit = common->unit;
+    factors = std::move(common->factors);
+  }
+  const auto split = factors.begin() + std::ptrdiff_t(a.runs().size());
+  Pool of_a = a.pool(name, {factors.begin(), split}), of_b = b.pool(name, {split, factors.end()});
+  change.estimate = estimate_of(std::move(of_a.values), std::move(of_b.values));
+  change.estimate.cold_a = of_a.cold;
+  change.estimate.cold_b = of_b.cold;
+  return change;
+}
+
 }  // namespace npuscope::analysis

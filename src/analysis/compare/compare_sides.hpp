@@ -31,8 +31,8 @@ class RunSide {
   bool is_cold(std::size_t run, std::uint32_t inference) const;
 
  private:
-  std::span<const RunSamples> runs_;
-  bool begins_at_first_ = false;  // files of one inference each, and some of later ones
+  std::span<const RunSamples> runs_;  // may be none
+  bool begins_at_first_ = false;      // files of one inference each, and some of later ones
 };
 
 // What times of these clocks are compared in, and by what each is multiplied; none where they have
@@ -42,5 +42,9 @@ struct CommonTime {
   std::vector<double> factors;
 };
 std::optional<CommonTime> common_time(const std::vector<TimeBase>& clocks);
+
+// A number of both sides by its name.
+using ComparedMetric = tl::expected<MetricChange, RefusedMetric::Why>;
+ComparedMetric compare_metric(const RunSide& a, const RunSide& b, std::string_view name);
 
 }  // namespace npuscope::analysis

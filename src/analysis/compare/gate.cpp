@@ -1,12 +1,19 @@
 #include "npuscope/analysis/gate.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace npuscope::analysis {
 
 const char* name_of(GateOutcome outcome) {
-  constexpr const char* names[] = {"passed", "failed", "passed, within noise"};
+  constexpr const char* names[] = {"passed", "failed", "inconclusive"};
   return names[std::size_t(outcome)];
+}
+
+const char* name_of(GateDoubt doubt) {
+  constexpr const char* names[] = {"none", "too few samples", "within noise", "cold against warm"};
+  return names[std::size_t(doubt)];
 }
 
 namespace {
@@ -41,14 +48,16 @@ std::optional<Range> interval_of(const Gate& gate, const Estimate& estimate) {
   switch (gate.limit) {
     case Limit::share: return estimate.contrast.relative;
     case Limit::change: return estimate.contrast.absolute;
-    case Limit::value: return median_interval(estimate.samples_b);
+    case Limit::value: return percentile_interval(estimate.samples_b, estimate.percent);
   }
   return std::nullopt;
 }
 
 // The rank test of b against a as it would be just at the limit.
 std::optional<double> p_of(const Gate& gate, const Estimate& estimate) {
-  if (gate.limit == Limit::value || !estimate.has_noise_rule()) return std::nullopt;
+  if (gate.limit == Limit::value || !estimate.has_noise_rule() || estimate.percent != 50) {
+    return std::nullopt;
+  }
   std::vector<double> shifted = estimate.samples_a;
   for (double& sample : shifted) {
     sample = gate.limit == Limit::share ? sample * (1 + gate.threshold) : sample + gate.threshold;
@@ -56,12 +65,84 @@ std::optional<double> p_of(const Gate& gate, const Estimate& estimate) {
   return rank_test(shifted, estimate.samples_b);
 }
 
-bool is_noise(const Gate& gate, const GateResult& result) {
-  if (!result.interval) return false;
-  const double nearest = is_upward(gate.comparator) ? result.interval->low : result.interval->high;
-  if (!is_beyond(gate.comparator, nearest, gate.threshold)) return true;
+// The least that could tell, on a side that is asked.
+std::size_t least_samples(const Gate& gate, const Estimate& estimate) {
+  constexpr std::size_t of_a_change = 3;  // 3 and 3 are divided in 20 ways
+  const bool is_change_of_median = gate.limit != Limit::value && estimate.percent == 50;
+  return is_change_of_median ? of_a_change : samples_to_bound(estimate.percent);
+}
+
+bool has_enough_samples(const Gate& gate, const Estimate& estimate) {
+  if (gate.limit == Limit::value) return estimate.samples_b.size() >= least_samples(gate, estimate);
+  return estimate.has_enough_samples();
+}
+
+// How many times as many samples as there are bring the interval clear of the limit.
+double factor_of(const Gate& gate, const GateResult& result) {
+  if (!result.interval) return 1;
+  const bool from_above = result.measured > gate.threshold;
+  const double half =
+      std::abs(result.measured - (from_above ? result.interval->low : result.interval->high));
+  const double distance = std::abs(result.measured - gate.threshold);
+  constexpr double clear = 2.8 / 1.96;
+  return std::max(1.0, std::pow(clear * half / distance, 2));  // infinite at the limit
+}
+
+void add_missing(const Gate& gate, GateResult& result) {
   const Estimate& estimate = result.metric.estimate;
-  return result.p && !tells_apart(*result.p, estimate.samples_a.size(), estimate.samples_b.size());
+  const double factor = factor_of(gate, result);
+  const auto missing = [&](std::size_t have) -> std::optional<std::uint64_t> {
+    const std::size_t least = least_samples(gate, estimate);
+    // Without two samples a side the spread is unknown, and the least is all that can be said.
+    const double wanted = std::max(double(least), std::ceil(double(have) * factor));
+    if (!(wanted <= double(most_samples))) return std::nullopt;
+    return std::uint64_t(wanted) - std::min<std::uint64_t>(have, std::uint64_t(wanted));
+  };
+  result.more_b = missing(estimate.samples_b.size());
+  if (gate.limit != Limit::value) result.more_a = missing(estimate.samples_a.size());
+  const bool is_none = result.more_a.value_or(0) == 0 && result.more_b.value_or(0) == 0;
+  if (is_none && result.more_b) {  // the rank test alone does not tell yet
+    result.more_b = 1;
+    if (result.more_a) result.more_a = 1;
+  }
+}
+
+// What the interval and the rank test say of the limit.
+GateOutcome outcome_of(const Gate& gate, const GateResult& result) {
+  if (!result.interval) {  // a percentage of samples that are not above zero
+    return is_beyond(gate.comparator, result.measured, gate.threshold) ? GateOutcome::failed
+                                                                       : GateOutcome::passed;
+  }
+  const bool upward = is_upward(gate.comparator);
+  const double nearest = upward ? result.interval->low : result.interval->high;
+  const double farthest = upward ? result.interval->high : result.interval->low;
+  if (!is_beyond(gate.comparator, farthest, gate.threshold)) return GateOutcome::passed;
+  if (!is_beyond(gate.comparator, nearest, gate.threshold)) return GateOutcome::inconclusive;
+  const Estimate& estimate = result.metric.estimate;
+  const bool is_told =
+      !result.p || tells_apart(*result.p, estimate.samples_a.size(), estimate.samples_b.size());
+  return is_told ? GateOutcome::failed : GateOutcome::inconclusive;
+}
+
+void decide(const Gate& gate, GateResult& result) {
+  const Estimate& estimate = result.metric.estimate;
+  const bool has_enough = has_enough_samples(gate, estimate);
+  const bool is_mixed = gate.limit != Limit::value && estimate.cold_a != estimate.cold_b;
+  if (result.metric.repeats && !has_enough) {
+    result.interval = std::nullopt;
+    result.p = std::nullopt;
+    result.outcome = outcome_of(gate, result);
+  } else if (is_mixed) {
+    result.doubt = GateDoubt::temperature;
+  } else if (!has_enough) {
+    result.doubt = GateDoubt::too_few;
+  } else {
+    result.outcome = outcome_of(gate, result);
+    if (result.outcome == GateOutcome::inconclusive) result.doubt = GateDoubt::within_noise;
+  }
+  if (result.doubt == GateDoubt::none) return;
+  result.outcome = GateOutcome::inconclusive;
+  if (!is_mixed) add_missing(gate, result);
 }
 
 const char* units_accepted(MeasuredIn unit) {
@@ -70,30 +151,62 @@ const char* units_accepted(MeasuredIn unit) {
   return names[std::size_t(unit)];
 }
 
+std::vector<std::string> warm_names(const Comparer& comparer) {
+  std::vector<std::string> names;
+  for (const char* name : {"latency", "device_latency"}) {
+    const auto metric = comparer.metric(name);
+    if (!metric || metric->estimate.cold_a || metric->estimate.cold_b) continue;
+    names.push_back(name);
+  }
+  return names;
+}
+
+bool is_time(MeasuredIn unit) {
+  return unit == MeasuredIn::seconds || unit == MeasuredIn::cycles || unit == MeasuredIn::ticks;
+}
+
+// "wall > 3" with its unit: 'wall > 3ms', and as a change: 'wall > +3%'.
+tl::unexpected<Error> no_unit(const Gate& gate, MeasuredIn unit) {
+  const char* name = unit == MeasuredIn::seconds  ? "ms"
+                     : unit == MeasuredIn::cycles ? "cyc"
+                                                  : "ticks";
+  const std::size_t number = gate.text.find_last_of("<>= ") + 1;
+  const std::string head = gate.text.substr(0, number), tail = gate.text.substr(number);
+  const bool has_sign = gate.limit == Limit::change;
+  return usage_error("its limit has no unit; write '{}{}{}', or '{}{}{}%' for a share of A", head,
+                     tail, name, head, has_sign ? "" : "+", tail);
+}
+
 }  // namespace
 
 Result<GateResult> judge(const Gate& gate, const Comparer& comparer) {
-  auto metric = gate.op ? comparer.op_metric(*gate.op, gate.metric) : comparer.metric(gate.metric);
-  if (!metric) {
-    return usage_error("the gate '{}' cannot be judged: {}", gate.text, metric.error().message);
-  }
+  auto metric = gate.op ? comparer.op_metric(*gate.op, gate.metric, gate.op_text)
+                        : comparer.metric(gate.metric);
+  if (!metric) return tl::unexpected(metric.error());
   if (gate.unit && gate.limit != Limit::share && *gate.unit != metric->unit) {
-    return usage_error("the gate '{}' gives its limit in {}, but {} counts in {}", gate.text,
-                       units_accepted(*gate.unit), gate.metric.empty() ? metric->name : gate.metric,
+    return usage_error("its limit is in {}, but {} counts in {}", units_accepted(*gate.unit),
+                       gate.metric.empty() ? metric->name : gate.metric,
                        units_accepted(metric->unit));
   }
-  if (!gate.unit && gate.limit != Limit::share && metric->unit == MeasuredIn::seconds) {
-    return usage_error("the gate '{}' gives its limit without a unit; write ns, us, ms or s",
-                       gate.text);
+  if (!gate.unit && gate.limit != Limit::share && is_time(metric->unit)) {
+    return no_unit(gate, metric->unit);
   }
+  GateResult result = judge(gate, std::move(*metric));
+  const bool is_cold = result.metric.estimate.cold_a || result.metric.estimate.cold_b;
+  if (is_cold && result.outcome == GateOutcome::inconclusive) {
+    result.warm_instead = warm_names(comparer);
+  }
+  return result;
+}
+
+GateResult judge(const Gate& gate, MetricChange metric) {
   GateResult result;
-  result.metric = std::move(*metric);
+  result.metric = std::move(metric);
   result.measured = measured_of(gate, result.metric.estimate);
   result.interval = interval_of(gate, result.metric.estimate);
   result.p = p_of(gate, result.metric.estimate);
+  decide(gate, result);
   result.has_noise_rule = result.interval.has_value();
-  if (!is_beyond(gate.comparator, result.measured, gate.threshold)) return result;
-  result.outcome = is_noise(gate, result) ? GateOutcome::within_noise : GateOutcome::failed;
   return result;
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analysis/compare/call_metrics.hpp"
 #include "analysis/compare/gathering.hpp"
 #include "analysis/compare/only_inference.hpp"
 #include "analysis/inference_times.hpp"
@@ -34,6 +35,13 @@ bool counts_bytes(std::string_view name) {
 SampleQuantity quantity_of(MeasureKind kind, std::string_view name) {
   if (kind != MeasureKind::count) return SampleQuantity::time;
   return counts_bytes(name) ? SampleQuantity::bytes : SampleQuantity::count;
+}
+
+// Times that are a compiler's model: the same program gives the same ones again.
+bool is_estimate(const Profile& profile) {
+  constexpr std::string_view formats[] = {"Torq compile-time timeline", "Torq debug information"};
+  return std::find(std::begin(formats), std::end(formats), profile.provenance.format) !=
+         std::end(formats);
 }
 
 // What a raw buffer's name says: which run it is of, nothing about it.
@@ -85,6 +93,7 @@ struct RunSamples::Held {
   void add_numbers();
   void find_inferences();
   void find_columns();
+  void find_call();
   Metric& add(std::string name, MeasureKind kind, SampleQuantity quantity, TimeBase time = {});
   TimeBase base_time() const;
   OpSamples of_spans(const ColumnSource& source) const;
@@ -99,6 +108,7 @@ struct RunSamples::Held {
   std::unordered_map<std::string, std::size_t> place_of;
   std::uint64_t metrics_left = 0;
   Metric forgotten;
+  std::vector<Metric> call;
   std::vector<std::uint32_t> inferences;
   std::vector<ColumnSource> columns;
 };
@@ -113,7 +123,9 @@ Metric& RunSamples::Held::add(std::string name, MeasureKind kind, SampleQuantity
   const std::string wanted = name;
   for (int copy = 2; place_of.contains(name); ++copy) name = fmt::format("{} ({})", wanted, copy);
   place_of.emplace(name, metrics.size());
-  return metrics.emplace_back(Metric{std::move(name), kind, quantity, time, {}, false});
+  Metric metric{std::move(name), kind, quantity, time, {}, false};
+  metric.repeats = is_estimate(profile) || quantity != SampleQuantity::time;
+  return metrics.emplace_back(std::move(metric));
 }
 
 // The clock's rate, or the one that it had during the timeline.
@@ -327,6 +339,11 @@ void RunSamples::Held::find_columns() {
                    [](const auto& a, const auto& b) { return a.preference() < b.preference(); });
 }
 
+void RunSamples::Held::find_call() {
+  call = call_metrics(profile, spans, metrics, base_time());
+  for (Metric& metric : call) metric.repeats = is_estimate(profile);
+}
+
 OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
   OpSamples out;
   const Spans& all = profile.spans;
@@ -377,6 +394,7 @@ RunSamples::RunSamples(const Profile& profile) : held_(std::make_unique<Held>(pr
   held_->add_numbers();
   held_->find_inferences();
   held_->find_columns();
+  held_->find_call();
 }
 RunSamples::~RunSamples() = default;
 RunSamples::RunSamples(RunSamples&&) noexcept = default;
@@ -384,7 +402,12 @@ RunSamples::RunSamples(RunSamples&&) noexcept = default;
 const Profile& RunSamples::profile() const { return held_->profile; }
 const OpGroups& RunSamples::groups() const { return held_->groups; }
 const std::vector<Metric>& RunSamples::metrics() const { return held_->metrics; }
+bool RunSamples::is_estimated() const { return is_estimate(held_->profile); }
+const std::vector<Metric>& RunSamples::call() const { return held_->call; }
 const Metric* RunSamples::metric(std::string_view name) const {
+  for (const Metric& metric : held_->call) {
+    if (metric.name == name) return &metric;
+  }
   const auto found = held_->place_of.find(std::string(name));
   return found == held_->place_of.end() ? nullptr : &held_->metrics[found->second];
 }

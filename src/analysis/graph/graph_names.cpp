@@ -1,31 +1,12 @@
 // Finding ops by what a user wrote.
 #include <algorithm>
-#include <numeric>
 
+#include "analysis/near_names.hpp"
 #include "npuscope/analysis/graph_paths.hpp"
 #include "npuscope/base/pattern.hpp"
 
 namespace npuscope::analysis {
 namespace {
-
-constexpr std::size_t longest_compared = 200;
-constexpr std::size_t most_compared = 20'000;
-constexpr std::size_t most_names = 3;
-
-// Edits that turn one text into the other.
-std::size_t distance_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] != b[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 std::vector<StringId> distinct_names(const Profile& profile) {
   std::vector<std::uint8_t> seen(profile.strings.size(), 0);
@@ -41,26 +22,11 @@ std::vector<StringId> distinct_names(const Profile& profile) {
 }
 
 std::string names_like(const Profile& profile, std::string_view text) {
-  struct Near {
-    std::size_t distance = 0;
-    StringId name{};
-  };
-  std::vector<Near> near;
-  std::vector<StringId> names = distinct_names(profile);
-  if (names.size() > most_compared) names.resize(most_compared);
-  for (const StringId id : names) {
-    const std::string_view name = profile.text(id).substr(0, longest_compared);
-    near.push_back({distance_between(text.substr(0, longest_compared), name), id});
-  }
-  const auto last = near.begin() + std::ptrdiff_t(std::min(most_names, near.size()));
-  std::partial_sort(near.begin(), last, near.end(), [](const Near& a, const Near& b) {
-    return std::pair(a.distance, a.name) < std::pair(b.distance, b.name);
-  });
-  std::string list;
-  for (auto it = near.begin(); it != last; ++it) {
-    list += fmt::format("{}'{}'", list.empty() ? "" : ", ", profile.text(it->name));
-  }
-  return list;
+  std::vector<StringId> ids = distinct_names(profile);
+  std::sort(ids.begin(), ids.end());  // of equally near ones the first by id
+  std::vector<std::string_view> names;
+  for (const StringId id : ids) names.push_back(profile.text(id));
+  return nearest_names(names, text);
 }
 
 }  // namespace

@@ -97,24 +97,47 @@ Section gates_section(const Diff& diff) {
                           {"low", "", Format::number},
                           {"high", "", Format::number},
                           {"p", "", Format::number},
-                          {"has_noise_rule", "", Format::truth}};
+                          {"has_noise_rule", "", Format::truth},
+                          {"doubt", ""},
+                          {"more_samples_a", "", Format::count},
+                          {"more_samples_b", "", Format::count},
+                          {"source", ""},
+                          {"samples_a", "", Format::count},
+                          {"samples_b", "", Format::count},
+                          {"cold", "", Format::truth},
+                          {"reason", ""}};
   bool any_without = false;
+  const auto text_or_none = [](const std::string& text) {
+    return text.empty() ? Value() : Value(text);
+  };
   for (const JudgedGate& judged : diff.gates) {
     const GateResult& result = judged.result;
     section.remarks.push_back(gate_sentence(judged));
-    section.table.rows.push_back({judged.gate.text, name_of(result.outcome), result.metric.name,
-                                  name_of(result.metric.unit), judged.gate.threshold,
-                                  result.measured,
-                                  result.interval ? Value(result.interval->low) : Value(),
-                                  result.interval ? Value(result.interval->high) : Value(),
-                                  result.p, result.has_noise_rule});
-    any_without = any_without || !result.has_noise_rule;
+    section.table.rows.push_back(
+        {judged.gate.text, name_of(result.outcome), result.metric.name, name_of(result.metric.unit),
+         judged.gate.threshold, result.measured,
+         result.interval ? Value(result.interval->low) : Value(),
+         result.interval ? Value(result.interval->high) : Value(), result.p, result.has_noise_rule,
+         result.doubt == GateDoubt::none ? Value() : Value(name_of(result.doubt)), result.more_a,
+         result.more_b, text_or_none(result.metric.source), result.metric.estimate.samples_a.size(),
+         result.metric.estimate.samples_b.size(),
+         result.metric.estimate.cold_a || result.metric.estimate.cold_b, Value()});
+    any_without =
+        any_without || (!result.has_noise_rule && result.outcome != GateOutcome::inconclusive &&
+                        !result.metric.repeats);
+  }
+  for (const UnjudgedGate& unjudged : diff.unjudged) {
+    section.remarks.push_back(unjudged.sentence);
+    std::vector<Value> row(section.table.fields.size());
+    row[0] = unjudged.text;
+    row[1] = "not judged";
+    row.back() = unjudged.sentence;
+    section.table.rows.push_back(std::move(row));
   }
   if (any_without) {
     section.remarks.push_back(
-        "Without two samples a side (all above zero for a percentage) a gate has no noise rule: "
-        "the "
-        "plain number decides.");
+        "A percentage of samples that are not all above zero has no noise rule: the plain number "
+        "decides.");
   }
   return section;
 }
@@ -152,6 +175,33 @@ Section numbers_section(const Diff& diff, MeasuredIn unit) {
   if (any_cold) section.remarks = {"Some are of cold inferences: there are no others."};
   if (section.table.rows.empty() && unchanged == 0) section.title.clear();
   section.parts.push_back(std::move(same));
+  return section;
+}
+
+// What the runs are judged by, in one unit.
+Section call_section(const Diff& diff, MeasuredIn unit) {
+  Section section{.key = "call", .in_list = true};
+  section.table.fields = {{"name", "number"}, {"source", "which is"}};
+  add_estimate_fields(unit, section.table.fields);
+  section.table.fields.push_back({"cold", "", Format::truth});
+  section.table.fields.push_back({"verdict", "verdict"});
+  bool any_cold = false;
+  for (const MetricChange& metric : diff.comparison.call) {
+    if (metric.unit != unit) continue;
+    const bool is_cold = metric.estimate.cold_a || metric.estimate.cold_b;
+    std::vector<Value> row{metric.name, metric.source.empty() ? Value() : Value(metric.source)};
+    add_estimate(metric.estimate, row);
+    row.push_back(is_cold);
+    row.push_back(name_of(metric.estimate.verdict));
+    section.table.rows.push_back(std::move(row));
+    any_cold = any_cold || is_cold;
+  }
+  section.facts = {{{"unit", ""}, name_of(unit)}};
+  if (section.table.rows.empty()) return section;
+  const bool is_warm = !any_cold && diff.comparison.apart[0] > 0 && diff.comparison.apart[1] > 0;
+  section.title =
+      fmt::format("{}CALL{}", is_warm ? "WARM " : "",
+                  unit == MeasuredIn::count ? " per second" : fmt::format(" in {}", name_of(unit)));
   return section;
 }
 
@@ -241,12 +291,18 @@ Section ops_section(const OpComparison& ops) {
 Document diff_document(const Diff& diff) {
   Document document;
   document.sections.push_back(sides_section(diff));
-  if (!diff.gates.empty()) document.sections.push_back(gates_section(diff));
+  if (!diff.gates.empty() || !diff.unjudged.empty())
+    document.sections.push_back(gates_section(diff));
   if (Section section = cautions_section(diff); !section.remarks.empty()) {
     document.sections.push_back(std::move(section));
   }
-  for (const MeasuredIn unit : {MeasuredIn::cycles, MeasuredIn::ticks, MeasuredIn::seconds,
-                                MeasuredIn::bytes, MeasuredIn::count}) {
+  constexpr MeasuredIn units[] = {MeasuredIn::cycles, MeasuredIn::ticks, MeasuredIn::seconds,
+                                  MeasuredIn::bytes, MeasuredIn::count};
+  for (const MeasuredIn unit : units) {
+    Section section = call_section(diff, unit);
+    if (!section.title.empty()) document.sections.push_back(std::move(section));
+  }
+  for (const MeasuredIn unit : units) {
     Section section = numbers_section(diff, unit);
     if (!section.title.empty()) document.sections.push_back(std::move(section));
   }

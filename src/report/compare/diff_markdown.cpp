@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -48,21 +49,33 @@ std::string change_cell(const Estimate& estimate) {
 }
 
 void add_gates(const Diff& diff, std::string& out) {
-  if (diff.gates.empty()) return;
+  if (diff.gates.empty() && diff.unjudged.empty()) return;
   out += "\n| gate | outcome | measured |\n|---|---|---|\n";
   for (const JudgedGate& judged : diff.gates) {
-    const bool failed = judged.result.outcome == GateOutcome::failed;
+    const bool failed = judged.result.outcome == GateOutcome::failed ||
+                        (judged.result.outcome == GateOutcome::inconclusive &&
+                         diff.inconclusive == Inconclusive::fail);
     out += fmt::format("| {} | {}{}{} | {} |\n", as_character_references(judged.gate.text),
                        failed ? "**" : "", name_of(judged.result.outcome), failed ? "**" : "",
-                       as_character_references(estimate_text(judged.result.metric.unit,
-                                                             judged.result.metric.estimate)));
+                       as_character_references(
+                           estimate_text(judged.result.metric.unit, judged.result.metric.estimate) +
+                           doubt_text(judged.result)));
+  }
+  for (const UnjudgedGate& unjudged : diff.unjudged) {
+    out += fmt::format("| {} | **not judged** | {} |\n", as_character_references(unjudged.text),
+                       as_character_references(unjudged.sentence));
   }
 }
 
 void add_numbers(const Diff& diff, std::string& out) {
   constexpr std::size_t most = 20;
   std::size_t shown = 0, changed = 0;
-  for (const MetricChange& metric : diff.comparison.metrics) {
+  std::vector<const MetricChange*> metrics;
+  for (const auto* of : {&diff.comparison.call, &diff.comparison.metrics}) {
+    for (const MetricChange& metric : *of) metrics.push_back(&metric);
+  }
+  for (const MetricChange* each : metrics) {
+    const MetricChange& metric = *each;
     if (metric.estimate.verdict == ChangeVerdict::same) continue;
     if (++changed > most) continue;
     if (shown++ == 0) {
@@ -114,10 +127,16 @@ void add_ops(const Diff& diff, std::string& out) {
 
 std::string diff_markdown(const Diff& diff) {
   const bool failed = any_gate_failed(diff);
+  const bool has_gates = !diff.gates.empty() || !diff.unjudged.empty();
+  const bool is_open = std::any_of(diff.gates.begin(), diff.gates.end(), [](const auto& judged) {
+    return judged.result.outcome == GateOutcome::inconclusive;
+  });
   std::string out = fmt::format("**{}**: {}\n",
-                                failed               ? "Failed"
-                                : diff.gates.empty() ? "Compared"
-                                                     : "Passed",
+                                failed                   ? "Failed"
+                                : !has_gates             ? "Compared"
+                                : !diff.unjudged.empty() ? "Not judged"
+                                : is_open                ? "Inconclusive"
+                                                         : "Passed",
                                 as_character_references(verdict_text(diff)));
   out += fmt::format("\nA: {}  \nB: {}\n", as_character_references(side_text(diff, 0)),
                      as_character_references(side_text(diff, 1)));

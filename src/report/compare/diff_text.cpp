@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "npuscope/base/text.hpp"
@@ -38,10 +39,11 @@ namespace {
 std::string noise_text(const std::optional<Range>& interval, std::optional<double> p,
                        const Estimate& estimate) {
   if (!estimate.has_noise_rule()) {
+    const char* cold = estimate.cold_a && estimate.cold_b ? "cold " : "";
     return estimate.samples_a.size() == 1 && estimate.samples_b.size() == 1
-               ? "one sample a side"
-               : fmt::format("{} and {} samples", estimate.samples_a.size(),
-                             estimate.samples_b.size());
+               ? fmt::format("one {}sample a side", cold)
+               : fmt::format("{} and {} {}samples", estimate.samples_a.size(),
+                             estimate.samples_b.size(), cold);
   }
   std::string text;
   if (interval) {
@@ -65,43 +67,121 @@ std::string estimate_text(MeasuredIn unit, const Estimate& estimate) {
                      noise.empty() ? "" : " (" + noise + ")");
 }
 
+namespace {
+
+std::string joined_by_and(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
+  return text;
+}
+
+// "2 more samples a side", "3 more samples of A and 5 of B".
+std::string missing_text(const GateResult& result) {
+  const auto samples = [](std::uint64_t count) {
+    return fmt::format("{} more sample{}", thousands(count), count == 1 ? "" : "s");
+  };
+  const std::uint64_t a = result.more_a.value_or(0), b = result.more_b.value_or(0);
+  if (a == b) return samples(a) + " a side";
+  if (a == 0 || b == 0) return fmt::format("{} of {}", samples(a + b), a == 0 ? "B" : "A");
+  return fmt::format("{} of A and {} of B", samples(a), thousands(b));
+}
+
+}  // namespace
+
+std::string doubt_text(const GateResult& result) {
+  std::string text;
+  switch (result.doubt) {
+    case GateDoubt::none: return {};
+    case GateDoubt::temperature:
+      text = fmt::format("{} is of cold inferences, {} of warm ones",
+                         result.metric.estimate.cold_a ? "A" : "B",
+                         result.metric.estimate.cold_a ? "B" : "A");
+      break;
+    case GateDoubt::too_few:
+      text = fmt::format("needs {} {}", result.has_noise_rule ? "about" : "at least",
+                         missing_text(result));
+      break;
+    case GateDoubt::within_noise:
+      text = result.more_b
+                 ? fmt::format("the limit is within the noise, about {} would tell",
+                               missing_text(result))
+                 : fmt::format("the limit is within the noise, more than {} samples would not tell",
+                               thousands(most_samples));
+      break;
+  }
+  if (!result.warm_instead.empty()) {
+    text += fmt::format("; {} {} warm samples", joined_by_and(result.warm_instead),
+                        result.warm_instead.size() == 1 ? "has" : "have");
+  }
+  return "; " + text;
+}
+
 std::string gate_sentence(const JudgedGate& judged) {
   const GateResult& result = judged.result;
-  return fmt::format("gate '{}' {}: {}", judged.gate.text, name_of(result.outcome),
-                     estimate_text(result.metric.unit, result.metric.estimate));
+  return fmt::format("gate '{}' {}: {}{}", judged.gate.text, name_of(result.outcome),
+                     estimate_text(result.metric.unit, result.metric.estimate), doubt_text(result));
 }
 
 bool any_gate_failed(const Diff& diff) {
-  for (const JudgedGate& judged : diff.gates) {
-    if (judged.result.outcome == GateOutcome::failed) return true;
-  }
-  return false;
+  return std::any_of(diff.gates.begin(), diff.gates.end(), [&](const JudgedGate& judged) {
+    const GateOutcome outcome = judged.result.outcome;
+    return outcome == GateOutcome::failed ||
+           (outcome == GateOutcome::inconclusive && diff.inconclusive == Inconclusive::fail);
+  });
 }
 
-std::string verdict_text(const Diff& diff) {
+namespace {
+
+// "1 of 3 gates failed, 1 inconclusive, 1 not judged; ".
+std::string gates_text(const Diff& diff) {
+  const std::size_t all = diff.gates.size() + diff.unjudged.size();
+  if (all == 0) return {};
+  const auto count = [&](GateOutcome outcome) {
+    return std::count_if(diff.gates.begin(), diff.gates.end(), [&](const JudgedGate& judged) {
+      return judged.result.outcome == outcome;
+    });
+  };
+  const std::pair<std::size_t, const char*> parts[] = {
+      {std::size_t(count(GateOutcome::failed)), "failed"},
+      {std::size_t(count(GateOutcome::inconclusive)), "inconclusive"},
+      {diff.unjudged.size(), "not judged"}};
   std::string text;
-  if (!diff.gates.empty()) {
-    std::size_t failed = 0;
-    for (const JudgedGate& judged : diff.gates) {
-      failed += judged.result.outcome == GateOutcome::failed;
-    }
-    text = failed == 0
-               ? fmt::format("{} passed; ", diff.gates.size() == 1
-                                                ? "the gate"
-                                                : fmt::format("{} gates", diff.gates.size()))
-               : fmt::format("{} of {} gate{} failed; ", failed, diff.gates.size(),
-                             diff.gates.size() == 1 ? "" : "s");
+  for (const auto& [number, what] : parts) {
+    if (number == 0) continue;
+    text += text.empty() ? fmt::format("{} of {} gate{} {}", number, all, all == 1 ? "" : "s", what)
+                         : fmt::format(", {} {}", number, what);
   }
-  for (const MetricChange& metric : diff.comparison.metrics) {
-    if (metric.name != "wall") continue;
-    const ChangeVerdict verdict = metric.estimate.verdict;
-    const char* word = verdict == ChangeVerdict::more      ? "slower"
-                       : verdict == ChangeVerdict::less    ? "faster"
-                       : verdict == ChangeVerdict::unclear ? "no change beyond noise"
-                                                           : "the same";
-    return text + fmt::format("wall is {}: {}", word, estimate_text(metric.unit, metric.estimate));
+  if (text.empty()) text = all == 1 ? "the gate passed" : fmt::format("{} gates passed", all);
+  return text + "; ";
+}
+
+// "latency is faster: 2.4 ms -> 2.1 ms, …".
+std::string change_sentence(const MetricChange& metric) {
+  const Estimate& estimate = metric.estimate;
+  const bool is_time = metric.name != "throughput";
+  const bool is_open = !metric.repeats && estimate.delta() != 0 && estimate.percent == 50 &&
+                       !estimate.has_enough_samples();
+  const ChangeVerdict verdict = is_open ? ChangeVerdict::unclear : estimate.verdict;
+  const char* word = verdict == ChangeVerdict::more      ? (is_time ? "is slower" : "is higher")
+                     : verdict == ChangeVerdict::less    ? (is_time ? "is faster" : "is lower")
+                     : is_open                           ? "inconclusive"
+                     : verdict == ChangeVerdict::unclear ? "has no change beyond noise"
+                                                         : "is the same";
+  return fmt::format("{} {}: {}", metric.name, word, estimate_text(metric.unit, estimate));
+}
+
+}  // namespace
+
+std::string verdict_text(const Diff& diff) {
+  const std::string gates = gates_text(diff);
+  const MetricChange* headline = diff.comparison.headline();
+  if (headline == nullptr) return gates + "no timeline on both sides, so no wall to compare";
+  std::string text = gates + change_sentence(*headline);
+  for (const MetricChange& metric : diff.comparison.call) {  // the host's noise may hide it
+    const bool is_device = metric.name == "device_latency" && &metric != headline;
+    if (is_device) text += "; " + change_sentence(metric);
   }
-  return text + "no timeline on both sides, so no wall to compare";
+  return text;
 }
 
 namespace {
@@ -144,13 +224,15 @@ std::string refusal_text(RefusedMetric::Why why) {
     case Why::whole_runs: return "of whole runs of different numbers of inferences";
     case Why::only_in_a: return "only in A";
     case Why::only_in_b: return "only in B";
+    case Why::sources: return "not the same number of the files";
   }
   return {};
 }
 
 void add_refusals(const Diff& diff, std::vector<std::string>& out) {
   using Why = RefusedMetric::Why;
-  for (const Why why : {Why::kinds, Why::clocks, Why::whole_runs, Why::only_in_a, Why::only_in_b}) {
+  for (const Why why :
+       {Why::kinds, Why::clocks, Why::whole_runs, Why::sources, Why::only_in_a, Why::only_in_b}) {
     std::string names;
     std::size_t count = 0;
     constexpr std::size_t most_named = 8;
@@ -160,6 +242,19 @@ void add_refusals(const Diff& diff, std::vector<std::string>& out) {
     }
     if (count > most_named) names += fmt::format(" and {} more", count - most_named);
     if (count > 0) out.push_back(fmt::format("Not compared, {}: {}.", refusal_text(why), names));
+  }
+}
+
+// What the verdict rests on where that is not the wall, and where the wall is cold.
+void add_temperature(const Diff& diff, std::vector<std::string>& out) {
+  const MetricChange* headline = diff.comparison.headline();
+  if (headline == nullptr || diff.comparison.call.empty()) return;
+  for (const MetricChange& metric : diff.comparison.metrics) {
+    const bool is_cold = metric.estimate.cold_a || metric.estimate.cold_b;
+    const bool is_warm = !headline->estimate.cold_a && !headline->estimate.cold_b;
+    if (metric.name != "wall" || !is_cold || !is_warm) continue;
+    out.push_back(fmt::format(
+        "The wall is of a cold inference: the verdict rests on {} of warm ones.", headline->name));
   }
 }
 
@@ -185,6 +280,7 @@ std::vector<std::string> cautions(const Diff& diff) {
                               diff.left_out[side], diff.left_out[side] == 1 ? "" : "s",
                               side == 0 ? "A" : "B", diff.left_out[side] == 1 ? "is" : "are"));
   }
+  add_temperature(diff, out);
   const bool one_sample = diff.comparison.samples[0] < 2 || diff.comparison.samples[1] < 2;
   if (one_sample) {
     out.push_back("Less than two samples on a side: no noise rule, any difference counts as one.");

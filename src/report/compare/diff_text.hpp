@@ -17,6 +17,9 @@ std::string interval_text(const std::optional<analysis::Range>& relative);
 // "64,829 -> 66,774 cycles, +3.0 % (95 % interval +2.1 … +3.9 %, p = 0.008)".
 std::string estimate_text(analysis::MeasuredIn unit, const analysis::Estimate& estimate);
 
+// "; needs at least 2 more samples a side"; empty for a gate that is decided.
+std::string doubt_text(const analysis::GateResult& result);
+
 // "1 of 2 gates failed; wall …".
 std::string verdict_text(const Diff& diff);
 

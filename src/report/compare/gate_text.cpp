@@ -85,6 +85,7 @@ Status GateReader::op() {
   auto pattern = Pattern::compile("--fail-if op()", *pattern_text);
   if (!pattern) return tl::unexpected(pattern.error());
   gate_.op = std::move(*pattern);
+  gate_.op_text = *pattern_text;
   rest_ = trimmed(rest_);
   if (!rest_.starts_with(')')) return wrong("a ')' is missing");
   rest_.remove_prefix(1);

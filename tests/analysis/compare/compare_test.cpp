@@ -414,6 +414,7 @@ Gate gate_on(const char* name, Gate::Limit limit, double threshold) {
   gate.metric = name;
   gate.limit = limit;
   gate.threshold = threshold;
+  if (limit != Gate::Limit::share) gate.unit = MeasuredIn::cycles;
   return gate;
 }
 
@@ -422,11 +423,18 @@ GateOutcome outcome(const Pair& pair, const Gate& gate) {
   return judge(gate, *comparer)->outcome;
 }
 
-TEST(Gate, OneSampleASideIsAPlainNumber) {
+TEST(CompareGate, OneSampleASideIsInconclusive) {
   const Pair pair(run_of({{100}}), run_of({{104}}));
-  EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::share, 0.03)), GateOutcome::failed);
-  EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::share, 0.04)), GateOutcome::passed);
-  EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::change, 3)), GateOutcome::failed);
+  for (const auto& [limit, threshold] :
+       {std::pair(Gate::Limit::share, 0.03), std::pair(Gate::Limit::change, 3.0),
+        std::pair(Gate::Limit::value, 104.0)}) {
+    EXPECT_EQ(outcome(pair, gate_on("wall", limit, threshold)), GateOutcome::inconclusive);
+  }
+}
+
+TEST(CompareGate, ALimitIsInBOrPartOfWhatMayNotBe) {
+  const Pair pair(run_of({{0}, {100}, {100}, {100}, {100}, {100}}),
+                  run_of({{0}, {104}, {104}, {104}, {104}, {104}}));
   EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::value, 103)), GateOutcome::failed);
   EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::value, 104)), GateOutcome::passed);
   Gate gate = gate_on("wall", Gate::Limit::value, 104);
@@ -434,29 +442,29 @@ TEST(Gate, OneSampleASideIsAPlainNumber) {
   EXPECT_EQ(outcome(pair, gate), GateOutcome::failed);
 }
 
-TEST(Gate, NoiseDoesNotFail) {
+TEST(CompareGate, NoiseDoesNotFail) {
   const Pair noisy(run_of({{0}, {100}, {120}, {90}, {110}}),
                    run_of({{0}, {104}, {125}, {95}, {114}}));
-  EXPECT_EQ(outcome(noisy, gate_on("wall", Gate::Limit::share, 0.03)), GateOutcome::within_noise);
+  EXPECT_EQ(outcome(noisy, gate_on("wall", Gate::Limit::share, 0.03)), GateOutcome::inconclusive);
   const Pair clear(run_of({{0}, {100}, {101}, {99}, {100}}),
                    run_of({{0}, {110}, {111}, {109}, {110}}));
   EXPECT_EQ(outcome(clear, gate_on("wall", Gate::Limit::share, 0.03)), GateOutcome::failed);
 }
 
-// Three samples a side can never reach p < 0.05: the interval decides alone.
-TEST(Gate, FewSamplesThatDoNotMixFail) {
-  const Pair pair(run_of({{0}, {100}, {101}}), run_of({{0}, {110}, {111}}));
+// Three samples a side can never reach p < 0.05: that they do not mix decides.
+TEST(CompareGate, FewSamplesThatDoNotMixFail) {
+  const Pair pair(run_of({{0}, {100}, {101}, {102}}), run_of({{0}, {110}, {111}, {112}}));
   EXPECT_EQ(outcome(pair, gate_on("wall", Gate::Limit::share, 0.03)), GateOutcome::failed);
 }
 
-TEST(Gate, WhatIsNotThereNeverPasses) {
+TEST(CompareGate, WhatIsNotThereNeverPasses) {
   const Pair pair(run_of({{100}}), run_of({{104}}));
   const auto comparer = pair.comparer();
   const auto judged = judge(gate_on("walk", Gate::Limit::share, 0.03), *comparer);
   ASSERT_FALSE(judged);
   EXPECT_EQ(judged.error().kind, ErrorKind::usage);
   EXPECT_THAT(judged.error().message,
-              HasSubstr("neither side has a number 'walk'; they have wall"));
+              HasSubstr("neither side has a number 'walk'; the nearest names: 'wall'"));
   Gate no_op = gate_on("", Gate::Limit::share, 0);
   no_op.op = *Pattern::compile("test", "nothing");
   EXPECT_THAT(judge(no_op, *comparer).error().message, HasSubstr("no op of either side matches"));
@@ -465,8 +473,9 @@ TEST(Gate, WhatIsNotThereNeverPasses) {
   EXPECT_THAT(judge(wrong_unit, *comparer).error().message, HasSubstr("counts in cycles"));
 }
 
-TEST(Gate, SumsOps) {
-  const Pair pair(run_of({{100, 10, 1}}), run_of({{100, 20, 2}}));
+TEST(CompareGate, SumsOps) {
+  const Pair pair(run_of({{0, 0, 0}, {100, 10, 1}, {100, 10, 1}, {100, 10, 1}}),
+                  run_of({{0, 0, 0}, {100, 20, 2}, {100, 20, 2}, {100, 20, 2}}));
   Gate gate = gate_on("work", Gate::Limit::change, 0);
   gate.op = *Pattern::compile("test", "op[12]");
   const auto comparer = pair.comparer();
@@ -476,7 +485,7 @@ TEST(Gate, SumsOps) {
   EXPECT_EQ(result.outcome, GateOutcome::failed);
 }
 
-TEST(Gate, FromZeroIsMoreThanAnyShare) {
+TEST(CompareGate, FromZeroIsMoreThanAnyShare) {
   Profile a = run_of({{5}}), b = run_of({{5}});
   add_number(a, "spills", MeasureKind::count, 0);
   add_number(b, "spills", MeasureKind::count, 1);

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <random>
+
 namespace npuscope::report::gate_text_test {
 namespace {
 
@@ -73,6 +76,101 @@ TEST(GateText, WhatMakesNoSenseIsSaid) {
   EXPECT_THAT(error("op('a' > 1%"), HasSubstr("')' is missing"));
   EXPECT_THAT(error("op('a'). > 1%"), HasSubstr("column is missing"));
   EXPECT_THAT(error("op('(') > 1%"), HasSubstr("--fail-if op()"));
+}
+
+TEST(GateText, WhatPeopleGate) {
+  EXPECT_EQ(read_gate("latency > +3%")->metric, "latency");
+  EXPECT_EQ(read_gate("device_latency > 5ms")->metric, "device_latency");
+  EXPECT_EQ(read_gate("p95 > 5 ms")->threshold, 5e-3);
+  EXPECT_EQ(read_gate("throughput < 100")->metric, "throughput");
+  EXPECT_EQ(read_gate("findings(high) > 0")->metric, "findings(high)");
+  EXPECT_EQ(read_gate("findings('host-overhead') > +0")->metric, "findings('host-overhead')");
+  EXPECT_EQ(read_gate("phase('a) > (b') > 1%")->metric, "phase('a) > (b')");
+  EXPECT_EQ(read_gate("op('Mat.*') > 1%")->op_text, "Mat.*");
+}
+
+// Pieces of gates in any order, cut anywhere, with bytes that belong in none: each is a gate whose
+// parts are sound, or one sentence.
+TEST(GateText, AnyTextIsAGateOrASentence) {
+  constexpr const char* pieces[] = {"wall",
+                                    "latency",
+                                    "op(",
+                                    "phase(",
+                                    "findings(",
+                                    ")",
+                                    "'",
+                                    "\"",
+                                    ".",
+                                    "work",
+                                    ">",
+                                    ">=",
+                                    "<",
+                                    "<=",
+                                    "=",
+                                    "+",
+                                    "-",
+                                    "3",
+                                    "1e308",
+                                    "1e999",
+                                    "0x1p4",
+                                    "inf",
+                                    "nan",
+                                    "%",
+                                    "ms",
+                                    "cyc",
+                                    "KiB",
+                                    " ",
+                                    "\t",
+                                    "\n",
+                                    "(",
+                                    "[",
+                                    "\\",
+                                    "{2000}",
+                                    "*",
+                                    "\xff\xfe",
+                                    "\xe2\x80\xa6",
+                                    "\x1b[0m",
+                                    ","};
+  std::mt19937 random(20);
+  std::size_t gates = 0;
+  const auto check = [&](const std::string& text) {
+    const auto gate = read_gate(text);
+    if (!gate) {
+      EXPECT_EQ(gate.error().kind, ErrorKind::usage);
+      EXPECT_THAT(gate.error().message, HasSubstr("--fail-if"));
+      return;
+    }
+    ++gates;
+    EXPECT_TRUE(std::isfinite(gate->threshold)) << text;
+    EXPECT_TRUE(gate->op || !gate->metric.empty()) << text;
+    const auto again = read_gate(gate->text);  // trimmed, it is the same gate
+    ASSERT_TRUE(again) << text;
+    EXPECT_EQ(again->metric, gate->metric);
+    EXPECT_EQ(again->threshold, gate->threshold);
+  };
+  for (int i = 0; i < 20'000; ++i) {
+    std::string text;
+    for (std::size_t left = random() % 9; left > 0; --left) {
+      text += pieces[random() % std::size(pieces)];
+    }
+    check(text);
+  }
+  for (const std::string valid : {"op('MatMul|Conv').work >= -2.5%", "phase('Graph Execute') > 5ms",
+                                  "'RPC (execute) time' > +10%", "findings(high) > 0"}) {
+    for (int i = 0; i < 5'000; ++i) {
+      std::string text = valid;
+      for (std::size_t edits = 1 + random() % 3; edits > 0 && !text.empty(); --edits) {
+        const std::size_t at = random() % text.size();
+        switch (random() % 3) {
+          case 0: text[at] = char(random()); break;
+          case 1: text.erase(at, 1 + random() % 4); break;
+          default: text.insert(at, 1, char(random())); break;
+        }
+      }
+      check(text);
+    }
+  }
+  EXPECT_GT(gates, 1000u);
 }
 
 }  // namespace

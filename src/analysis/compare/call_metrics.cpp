@@ -1,0 +1,239 @@
+#include "analysis/compare/call_metrics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "npuscope/analysis/latency.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+// Names that readers give these numbers, the most telling first.
+constexpr std::string_view host_calls[] = {"QNN (execute) time", "phase('HAL_QUEUE_EXECUTE')",
+                                           "total round trip, 50%", "total round trip, mean"};
+constexpr std::string_view device_calls[] = {
+    "phase('Graph Execute')",     "Accelerator (execute excluding wait) time",
+    "Accelerator (execute) time", "device execution, 50%",
+    "device execution, mean",
+};
+constexpr std::string_view rates[] = {"inferences per second"};
+
+// A unit of which the profile says that it is of the device.
+bool is_on_device(Engine engine) {
+  switch (engine) {
+    case Engine::none:
+    case Engine::host:
+    case Engine::process:
+    case Engine::thread: return false;
+    default: return true;
+  }
+}
+
+class CallMetrics {
+ public:
+  CallMetrics(const Profile& profile, const Inferences& inferences,
+              const std::vector<Metric>& known, const TimeBase& base)
+      : profile_(profile), inferences_(inferences), known_(known), base_(base) {}
+
+  std::vector<Metric> run() {
+    const Latency latency = analyse_latency(profile_);
+    const bool is_latency_file = !latency.rows.empty() && latency.rows.front().samples > 0;
+    add_latency(is_latency_file);
+    add_device(is_latency_file);
+    add_throughput(latency);
+    for (const double percent : latency_percentiles) {
+      add_known(fmt::format("p{:g}", percent), fmt::format("total round trip, {:g}%", percent));
+    }
+    return std::move(made_);
+  }
+
+ private:
+  const Metric* known(std::string_view name) const {
+    const auto found = std::find_if(known_.begin(), known_.end(),
+                                    [&](const Metric& metric) { return metric.name == name; });
+    return found == known_.end() || found->samples.empty() ? nullptr : &*found;
+  }
+  const Metric* made(std::string_view name) const {
+    const auto found = std::find_if(made_.begin(), made_.end(),
+                                    [&](const Metric& metric) { return metric.name == name; });
+    return found == made_.end() ? nullptr : &*found;
+  }
+
+  bool add_known(std::string_view name, std::string_view source) {
+    const Metric* metric = known(source);
+    if (metric == nullptr) return false;
+    Metric copy = *metric;
+    copy.name = name;
+    copy.source = source;
+    copy.of_run = false;  // a length or a rate: runs of different lengths compare
+    made_.push_back(std::move(copy));
+    return true;
+  }
+
+  Metric& add_time(std::string name, std::string source) {
+    made_.push_back({std::move(name),
+                     MeasureKind::wall,
+                     SampleQuantity::time,
+                     base_,
+                     {},
+                     false,
+                     std::move(source)});
+    return made_.back();
+  }
+
+  void add_latency(bool is_latency_file) {
+    if (is_latency_file) return add_round_trips();
+    for (const std::string_view source : host_calls) {
+      if (add_known("latency", source)) return;
+    }
+    // A timeline of both counts as the host's view where inferences are known.
+    if (profile_.provenance.inferences == 0) return;
+    bool host = false, device = false;
+    for (const UnitId unit : profile_.spans.unit) {
+      if (index_of(unit) >= profile_.units.size()) continue;
+      const Engine engine = profile_.units[index_of(unit)].engine;
+      host = host || engine == Engine::host;
+      device = device || is_on_device(engine);
+      if (host && device) break;
+    }
+    if (host && device) add_known("latency", "wall");
+  }
+
+  // Those while the host fills its queue say nothing of the rest, unless there is no rest.
+  void add_round_trips() {
+    const std::vector<bool> beginning = samples_of_beginning(profile_);
+    const bool all = std::find(beginning.begin(), beginning.end(), false) == beginning.end();
+    add_rows("latency", "total round trip", [&](std::size_t row) -> std::optional<std::int64_t> {
+      if (beginning[row] && !all) return std::nullopt;
+      return profile_.spans.duration[row];
+    });
+  }
+
+  // A value for each row of a latency file, in the order of inferences.
+  void add_rows(const char* name, const char* source, auto value_of) {
+    Metric& metric = add_time(name, source);
+    for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
+      const std::uint32_t inference = inferences_.of(row);
+      const std::optional<std::int64_t> value = value_of(row);
+      if (!value || inference == Inferences::none) continue;
+      metric.samples.push_back({inferences_.ids()[inference], double(*value)});
+    }
+    std::stable_sort(metric.samples.begin(), metric.samples.end(),
+                     [](const Sample& a, const Sample& b) { return a.inference < b.inference; });
+    if (metric.samples.empty()) made_.pop_back();
+  }
+
+  void add_device(bool is_latency_file) {
+    if (is_latency_file) return add_device_column();
+    for (const std::string_view source : device_calls) {
+      if (add_known("device_latency", source)) return;
+    }
+    add_device_extent();
+  }
+
+  void add_device_column() {
+    for (const MeasureColumn& column : profile_.spans.measures) {
+      if (profile_.text(column.what) != "device execution") continue;
+      return add_rows("device_latency", "device execution",
+                      [&](std::size_t row) -> std::optional<std::int64_t> {
+                        if (row >= column.values.size()) return std::nullopt;
+                        const std::int64_t value = column.values[row];
+                        return value == MeasureColumn::missing ? std::nullopt
+                                                               : std::optional(value);
+                      });
+    }
+  }
+
+  // From the first start to the last end of what units of the device did in each inference.
+  void add_device_extent() {
+    const Spans& spans = profile_.spans;
+    std::vector<std::optional<Interval>> extents(inferences_.count());
+    bool all_on_device = true;
+    for (std::size_t row = 0; row < spans.size(); ++row) {
+      const std::uint32_t inference = inferences_.of(row);
+      const std::size_t unit = index_of(spans.unit[row]);
+      if (inference == Inferences::none || spans.kind[row] == SpanKind::activation) continue;
+      if (role_of(spans.kind[row]) == Role::overlay) continue;
+      const Engine engine =
+          unit < profile_.units.size() ? profile_.units[unit].engine : Engine::none;
+      if (!is_on_device(engine)) {
+        all_on_device = false;
+        continue;
+      }
+      const Interval interval = interval_of(spans, row);
+      auto& extent = extents[inference];
+      if (!extent) extent = interval;
+      extent->begin = std::min(extent->begin, interval.begin);
+      extent->end = std::max(extent->end, interval.end);
+    }
+    if (std::none_of(extents.begin(), extents.end(), [](const auto& at) { return at.has_value(); }))
+      return;
+    if (all_on_device) {
+      add_known("device_latency", "wall");
+      return;
+    }
+    Metric& metric = add_time("device_latency", "first start to last end on the device");
+    for (std::size_t i = 0; i < extents.size(); ++i) {
+      if (extents[i])
+        metric.samples.push_back({inferences_.ids()[i], double(length_of(*extents[i]))});
+    }
+  }
+
+  void add_throughput(const Latency& latency) {
+    for (const std::string_view source : rates) {
+      if (add_known("throughput", source)) return;
+    }
+    if (latency.throughput) {
+      const double batch = latency.throughput->batch > 0 ? latency.throughput->batch : 1;
+      add_rate("by round trips and queue depth").samples = {
+          {every_instance, latency.throughput->system * batch}};
+      return;
+    }
+    for (const char* name : {"latency", "device_latency"}) {
+      const Metric* time = made(name);
+      if (time == nullptr || !(time->time.hertz > 0)) continue;
+      std::vector<Sample> samples;
+      for (const Sample& sample : time->samples) {
+        if (sample.value > 0) {
+          samples.push_back({sample.inference, time->time.hertz / sample.value});
+        }
+      }
+      if (samples.empty()) continue;
+      Metric& rate = add_rate(fmt::format("1 / {}", name));
+      rate.samples = std::move(samples);
+      rate.derived = true;
+      return;
+    }
+  }
+
+  Metric& add_rate(std::string source) {
+    made_.push_back({"throughput",
+                     MeasureKind::count,
+                     SampleQuantity::count,
+                     {},
+                     {},
+                     false,
+                     std::move(source)});
+    return made_.back();
+  }
+
+  const Profile& profile_;
+  const Inferences& inferences_;
+  const std::vector<Metric>& known_;
+  const TimeBase base_;
+  std::vector<Metric> made_;
+};
+
+}  // namespace
+
+std::vector<Metric> call_metrics(const Profile& profile, const Inferences& inferences,
+                                 const std::vector<Metric>& known, const TimeBase& base) {
+  return CallMetrics(profile, inferences, known, base).run();
+}
+
+std::vector<std::string_view> call_layers() {
+  return {"RPC (execute) time", "QNN accelerator (execute) time", "Accelerator (execute) time"};
+}
+
+}  // namespace npuscope::analysis

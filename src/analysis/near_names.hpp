@@ -1,0 +1,17 @@
+// The names that are nearest to one that is not there, for error messages.
+//
+//   nearest_names({"wall", "work", "idle"}, "wal")   // "'wall', 'work', 'idle'"
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace npuscope::analysis {
+
+// Up to `most`, quoted: those that contain the text, then by the number of edits, each in their
+// order.
+std::string nearest_names(const std::vector<std::string_view>& names, std::string_view text,
+                          std::size_t most = 3);
+
+}  // namespace npuscope::analysis
