@@ -17,7 +17,7 @@
 namespace npuscope::cli {
 namespace {
 
-std::string program_name = "npuscope";
+const char* program_name = "npuscope";
 
 }  // namespace
 
@@ -145,12 +145,34 @@ ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& sta
     }
     program.exit(error);  // prints help or version
     return ExitStatus::done;
-  } catch (const std::bad_alloc&) {
-    return report(
-        Error{ErrorKind::input, "not enough memory; use a smaller input or raise the limit"});
-  } catch (const std::exception& error) {  // such as a thread that the system refuses
-    return report(Error{ErrorKind::input,
-                        fmt::format("cannot go on: {}; raise the limits (ulimit)", error.what())});
+  }
+}
+
+// Without an allocation: there is no memory for one.
+ExitStatus say_out_of_memory() {
+  std::fflush(stdout);
+  for (const char* part : {program_name, ": not enough memory; use a smaller input or raise the ",
+                           "limit (ulimit -v)\n"}) {
+    std::fputs(part, stderr);
+  }
+  return ExitStatus::input;
+}
+
+// Whatever a library throws, as a status.
+template <class Action>
+ExitStatus guarded(const Action& action) {
+  try {
+    try {
+      return action();
+    } catch (const std::bad_alloc&) {
+      return say_out_of_memory();
+    } catch (const std::exception& error) {  // such as a thread that the system refuses
+      return report(
+          Error{ErrorKind::input,
+                fmt::format("cannot go on: {}; raise the limits (ulimit)", error.what())});
+    }
+  } catch (const std::bad_alloc&) {  // in saying so
+    return say_out_of_memory();
   }
 }
 
@@ -188,11 +210,18 @@ void handle_signals() {
 
 }  // namespace
 
-int run_program(CLI::App& program, int argc, char** argv, ExitStatus& status) {
+int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStatus& status),
+                int argc, char** argv) {
   occupy_closed_streams();
-  program_name = program.get_name();
+  program_name = text.name;
   handle_signals();
-  const ExitStatus parsed = parse(program, argc, argv, status);
+  const ExitStatus parsed = guarded([&] {
+    CLI::App program(text.about, text.name);
+    program.set_version_flag("--version", NPUSCOPE_VERSION);
+    ExitStatus status = ExitStatus::done;
+    add(program, status);
+    return parse(program, argc, argv, status);
+  });
   std::cout.flush();
   if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && parsed == ExitStatus::done) {
     return int(report(Error{ErrorKind::output, "standard output: cannot write; check the disk"}));

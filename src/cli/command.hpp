@@ -65,7 +65,15 @@ void add_torq_command(CLI::App& program, ExitStatus& status);
 void add_ipu_command(CLI::App& program, ExitStatus& status);
 void add_validate_command(CLI::App& program, ExitStatus& status);
 
-// Parses and runs; used by every program's main.
-int run_program(CLI::App& program, int argc, char** argv, ExitStatus& status);
+// What a program is, for its command line.
+struct ProgramText {
+  const char* name;
+  const char* about;
+};
+
+// Sets up the command line by `add`, parses and runs; used by every program's main. Wherever in
+// that memory is lacking, one sentence says so.
+int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStatus& status),
+                int argc, char** argv);
 
 }  // namespace npuscope::cli

@@ -7,6 +7,7 @@
 
 #include "cli/documents.hpp"
 #include "npuscope/analysis/choose_runs.hpp"
+#include "npuscope/analysis/latency.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/report/damage.hpp"
 #include "npuscope/report/diff_document.hpp"
@@ -62,7 +63,7 @@ std::vector<const Profile*> these(const std::vector<Profile>& profiles,
   return runs;
 }
 
-// Other formats of the same runs.
+// What else there is of the same runs: latency files, and logs, which have no ops.
 std::vector<const Profile*> beside(const std::vector<Profile>& profiles,
                                    const std::vector<std::size_t>& chosen) {
   std::vector<const Profile*> others;
@@ -71,7 +72,10 @@ std::vector<const Profile*> beside(const std::vector<Profile>& profiles,
     const std::string& of = profiles[i].provenance.graph;
     const bool is_chosen = std::find(chosen.begin(), chosen.end(), i) != chosen.end();
     const bool is_same_graph = of.empty() || graph.empty() || of == graph;
-    if (!is_chosen && is_same_graph) others.push_back(&profiles[i]);
+    if (is_chosen || !is_same_graph) continue;
+    const bool is_of_calls =
+        profiles[i].ops.empty() || !analysis::analyse_latency(profiles[i]).rows.empty();
+    if (is_of_calls) others.push_back(&profiles[i]);
   }
   return others;
 }
@@ -196,8 +200,8 @@ void add_diff_command(CLI::App& program, ExitStatus& status) {
                                                              {"pass", report::Inconclusive::pass}};
   command
       ->add_option("--inconclusive", options->inconclusive,
-                   "what a gate does for which there are too few samples: fail (default), warn "
-                   "(pass, but say so) or pass")
+                   "outcome of a gate with too few samples: fail (default), warn (pass, with a "
+                   "warning) or pass")
       ->transform(CLI::CheckedTransformer(outcomes).description("fail|warn|pass"));
   command->add_flag("--allow-partial", options->allow_partial,
                     "pass gates although records of a run's files are missing");

@@ -1,13 +1,11 @@
 #include "cli/command.hpp"
 #include "npuscope/base/freed_memory.hpp"
 
-int main(int argc, char** argv) {
-  using namespace npuscope::cli;
-  npuscope::keep_freed_memory();
-  CLI::App program("npuscope: the inference profiler for NPUs", "npuscope");
-  program.set_version_flag("--version", NPUSCOPE_VERSION);
+namespace npuscope::cli {
+namespace {
+
+void add_commands(CLI::App& program, ExitStatus& status) {
   program.require_subcommand(1);
-  ExitStatus status = ExitStatus::done;
   add_compile_command(program, status);
   add_run_command(program, status);
   add_opstats_command(program, status);
@@ -27,5 +25,14 @@ int main(int argc, char** argv) {
   add_torq_command(program, status);
   add_ipu_command(program, status);
   add_validate_command(program, status);
-  return run_program(program, argc, argv, status);
+}
+
+}  // namespace
+}  // namespace npuscope::cli
+
+int main(int argc, char** argv) {
+  using namespace npuscope::cli;
+  npuscope::keep_freed_memory();
+  return run_program({"npuscope", "npuscope: the inference profiler for NPUs"}, add_commands, argc,
+                     argv);
 }
