@@ -102,6 +102,24 @@ TEST_F(Gates, OfRawBuffersFindTheLatencyFileInTheirFolder) {
   EXPECT_EQ(page["gates"]["rows"][1]["source"], "total round trip");
 }
 
+TEST_F(Gates, OfATorqLogRestOnTheInferencesAfterTheFirst) {
+  const Outcome compiled =
+      run_npuscope({"compile", "-m", NPUSCOPE_SOURCE_DIR "/models/light_squeezenet.onnx",
+                    "--target", "torq-sl2610", "-o", path("s.torq")});
+  ASSERT_EQ(compiled.status, 0) << compiled.errors;
+  run({path("s.torq"), "--torq_profile_host=" + path("log.csv"), "-n", "6"}, "unused");
+  const Outcome outcome = run_npuscope({"diff", path("log.csv"), path("log.csv"), "--json",
+                                        "--fail-if", "latency > +3%", "--fail-if",
+                                        "device_latency > -50%", "--fail-if", "throughput < -3%"});
+  EXPECT_EQ(outcome.status, 1) << outcome.errors;
+  const json page = json::parse(outcome.output);
+  EXPECT_THAT(outcomes(page), testing::ElementsAre("passed", "failed", "passed"));
+  for (const json& row : page["gates"]["rows"]) {
+    EXPECT_EQ(row["samples_a"], 5);
+    EXPECT_EQ(row["cold"], false);
+  }
+}
+
 TEST_F(Gates, OfARealSetSayHowManyWarmSamplesAreMissing) {
   const std::string set = NPUSCOPE_SHARED_DIR "/data/qnn/chain8";
   if (!fs::exists(set)) GTEST_SKIP() << set;
