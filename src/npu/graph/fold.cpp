@@ -234,13 +234,12 @@ void fold_binary(Operation& op) {
 }
 
 void fold_where(Operation& op) {
-  const auto condition = op.values(0);
+  const auto condition = op.known_integers(0);
   if (!condition || !op.folds(0)) return;
   std::vector<ElementSource> sources;
   ShapeWalk walk(op.output(0).shape);
   for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
-    const std::size_t from =
-        condition->integers[position_of(walk.index(), op.shape(0))] != 0 ? 1 : 2;
+    const std::size_t from = (*condition)[position_of(walk.index(), op.shape(0))] != 0 ? 1 : 2;
     sources.push_back({from, position_of(walk.index(), op.shape(from))});
   }
   fold_movement(op, 0, sources);

@@ -43,14 +43,33 @@ const Shape& Operation::shape_of_rank_from(std::size_t i, std::size_t least) con
   return shape(i);
 }
 
-std::vector<std::int64_t> Operation::integers(std::size_t i) const {
+void Operation::check_whole(std::size_t i) const {
   const Tensor& tensor = input(i);
-  if (!tensor.values) {
-    fail_size(
-        "its output size needs the values of input {} '{}', which are not known at compile time", i,
-        tensor.name);
+  if (is_float(tensor.type) || tensor.type == DataType::string) {
+    fail("input {} '{}' is of {} but must be of integers", i, tensor.name, name_of(tensor.type));
   }
+}
+
+namespace {
+
+[[noreturn]] void fail_unknown_values(std::size_t i, const Tensor& tensor) {
+  fail_size(
+      "its output size needs the values of input {} '{}', which are not known at compile time", i,
+      tensor.name);
+}
+
+}  // namespace
+
+std::vector<std::int64_t> Operation::integers(std::size_t i) const {
+  check_whole(i);
+  const Tensor& tensor = input(i);
+  if (!tensor.values) fail_unknown_values(i, tensor);
   return *tensor.values;
+}
+
+std::optional<std::vector<std::int64_t>> Operation::known_integers(std::size_t i) const {
+  check_whole(i);
+  return input(i).values;
 }
 
 std::int64_t Operation::integer(std::size_t i) const {
@@ -62,8 +81,8 @@ std::int64_t Operation::integer(std::size_t i) const {
 std::vector<double> Operation::floats(std::size_t i) const {
   const Tensor& tensor = input(i);
   if (tensor.float_values) return *tensor.float_values;
-  const auto all = integers(i);
-  return {all.begin(), all.end()};
+  if (!tensor.values) fail_unknown_values(i, tensor);
+  return {tensor.values->begin(), tensor.values->end()};
 }
 
 std::optional<Values> Operation::values(std::size_t i) const {

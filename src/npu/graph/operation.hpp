@@ -47,12 +47,16 @@ class Operation {
   // Fails unless the input has exactly, or at least, so many dimensions.
   const Shape& shape_of_rank(std::size_t i, std::size_t rank) const;
   const Shape& shape_of_rank_from(std::size_t i, std::size_t rank) const;
+  // Fails unless the elements are integers or booleans: indices, sizes, conditions.
+  void check_whole(std::size_t i) const;
 
-  // Values known at compile time: UnknownSize when they are not.
+  // Values known at compile time: UnknownSize when they are not. Integers of floats: a failure.
   std::vector<std::int64_t> integers(std::size_t i) const;
   std::int64_t integer(std::size_t i) const;  // of exactly one element
   std::vector<double> floats(std::size_t i) const;
   std::optional<Values> values(std::size_t i) const;
+  // As values(), of an input that check_whole() lets pass.
+  std::optional<std::vector<std::int64_t>> known_integers(std::size_t i) const;
 
   // Attributes
   bool has_attribute(std::string_view name) const { return node_.attributes.contains(name); }

@@ -7,24 +7,11 @@
 
 #include "npu/compile/collisions.hpp"
 #include "npu/compile/compile_fixture.hpp"
-#include "npu/graph/onnx_writer.hpp"
-#include "npu/graph/operators.hpp"
+#include "npu/graph/one_operator_models.hpp"
 #include "sanitized.hpp"
 
 namespace npuscope::npu::every_operator_test {
 namespace {
-
-std::vector<Operator> every_operator() {
-  std::vector<Operator> all;
-  for (const auto family : {attention_operators(), convolution_operators(), elementwise_operators(),
-                            generator_operators(), indexing_operators(), layout_operators(),
-                            matmul_operators(), movement_operators(), normalization_operators(),
-                            pooling_operators(), quantization_operators(), recurrent_operators(),
-                            reduction_operators(), resize_operators()}) {
-    all.insert(all.end(), family.begin(), family.end());
-  }
-  return all;
-}
 
 // A model of one node: up to nine inputs, some missing, some constant; attributes at random; up to
 // three outputs, each read by a Relu. In half of the models all dimensions are the same, so that
@@ -32,11 +19,11 @@ std::vector<Operator> every_operator() {
 class RandomNode {
  public:
   RandomNode(std::string_view qualified_op, std::uint32_t seed)
-      : random_(seed), same_size_(size()), same_rank_(between(0, 5)), alike_(one_in(2)) {
-    const std::size_t dot = qualified_op.rfind('.');
-    node_.op = qualified_op.substr(dot == std::string_view::npos ? 0 : dot + 1);
-    node_.domain = qualified_op.substr(0, dot == std::string_view::npos ? 0 : dot);
-  }
+      : random_(seed),
+        same_size_(size()),
+        same_rank_(between(0, 5)),
+        alike_(one_in(2)),
+        node_(test::node_of(qualified_op)) {}
 
   std::string model() {
     const Shape shared = shape();
@@ -157,7 +144,7 @@ TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
   constexpr int first_attempts = 10'000;                 // until one does
   std::vector<std::string> never;
   std::uint32_t first_seed = 100'000'000;  // one that reaches every operator
-  for (const Operator& op : every_operator()) {
+  for (const Operator& op : test::every_operator()) {
     const std::string name(op.name);
     std::uint32_t seed = first_seed += first_attempts;
     int compiled = 0;
@@ -177,6 +164,22 @@ TEST(EveryOperator, CompilesToASoundProgramWheneverItImports) {
   }
   // The sizes of their outputs depend on data, so they never import.
   EXPECT_THAT(never, testing::ElementsAre("Compress", "NonMaxSuppression", "Unique"));
+}
+
+TEST(EveryOperator, OfAnyTypesRanksAndAttributesCompilesOrIsRefused) {
+  test::OneOperatorModels models(21);
+  for (const Operator& op : test::every_operator()) {
+    for (std::uint64_t round = 0; round < test_support::rounds(60); ++round) {
+      const std::string model = models.next(op.name);
+      const auto graph = import_onnx(as_byte_span(model), "one.onnx",
+                                     {.symbols = {}, .allow_unknown = false, .batch = 1});
+      if (!graph || !is_of_usual_size(*graph)) continue;
+      const auto network = compile_network(*graph, aic100(), options_for(1 + round % 4));
+      if (!network) {
+        ASSERT_FALSE(network.error().message.empty()) << op.name;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -63,9 +63,9 @@ TEST(TorqProgram, AnyDamageIsAnErrorOrASoundProgram) {
       EXPECT_TRUE(run_torq(*again, sl2610(), {}));
     }
   };
-  test::for_each_truncation(
+  npuscope::test::for_each_truncation(
       bytes, [&](ByteSpan cut, std::size_t) { EXPECT_FALSE(read_torq_program(cut, "p")); });
-  test::for_each_damaged_byte(bytes, check);
+  npuscope::test::for_each_damaged_byte(bytes, check);
 }
 
 // As a forger would: the checksums are right, the tables are not.

@@ -45,6 +45,7 @@ void infer_variadic(Operation& op) {
 }
 
 void infer_where(Operation& op) {
+  op.check_whole(0);
   op.set(0, op.type(1), broadcast(broadcast(op.shape(0), op.shape(1)), op.shape(2)));
 }
 

@@ -11,6 +11,7 @@ namespace operators_indexing {
 void infer_gather(Operation& op) {
   const Shape& data = op.shape_of_rank_from(0, 1);
   const Shape& indices = op.shape(1);
+  op.check_whole(1);
   const std::size_t axis = normal_axis(op.attribute("axis", 0), data.size());
   Shape out(data.begin(), data.begin() + std::ptrdiff_t(axis));
   out.insert(out.end(), indices.begin(), indices.end());
@@ -19,7 +20,7 @@ void infer_gather(Operation& op) {
 }
 
 void fold_gather(Operation& op) {
-  const auto indices = op.values(1);
+  const auto indices = op.known_integers(1);
   if (!indices || !op.folds(0) || !op.values(0)) return;
   const Shape& data = op.shape(0);
   const std::size_t axis = normal_axis(op.attribute("axis", 0), data.size());
@@ -29,7 +30,7 @@ void fold_gather(Operation& op) {
   for (std::uint64_t n = op.output(0).elements(); n > 0; --n, walk.next()) {
     const auto begin = walk.index().begin() + std::ptrdiff_t(axis);
     const Shape which(begin, begin + std::ptrdiff_t(index_rank));
-    std::int64_t at = indices->integers[position_of(which, op.shape(1))];
+    std::int64_t at = (*indices)[position_of(which, op.shape(1))];
     if (at < 0) at += data[axis];
     if (at < 0 || at >= data[axis]) {
       fail("it reads index {} of a dimension of {}", at, data[axis]);
@@ -44,6 +45,7 @@ void fold_gather(Operation& op) {
 
 void infer_gather_elements(Operation& op) {
   op.shape_of_rank(1, op.rank(0));
+  op.check_whole(1);
   op.set(0, op.type(0), op.shape(1));
 }
 
@@ -51,6 +53,7 @@ void infer_gather_elements(Operation& op) {
 void infer_gather_nd(Operation& op) {
   const Shape& data = op.shape_of_rank_from(0, 1);
   const Shape& indices = op.shape_of_rank_from(1, 1);
+  op.check_whole(1);
   const std::int64_t batch = op.attribute("batch_dims", 0), depth = indices.back();
   const auto rank = std::int64_t(data.size());
   if (batch < 0 || batch > rank || depth < 0 || depth > rank - batch) {
@@ -68,6 +71,7 @@ void infer_gather_block_quantized(Operation& op) {
   const std::int64_t bits = op.attribute("bits", 4);
   if (bits_of(op.type(0)) == 8 && bits == 4) data.back() = multiply(data.back(), 2);
   const Shape& indices = op.shape(1);
+  op.check_whole(1);
   const std::size_t axis = normal_axis(op.attribute("gather_axis", 0), data.size());
   Shape out(data.begin(), data.begin() + std::ptrdiff_t(axis));
   out.insert(out.end(), indices.begin(), indices.end());
@@ -117,6 +121,12 @@ void infer_non_zero(Operation& op) {
   op.set_values(0, std::move(out));
 }
 
+// (data, indices, updates)
+void infer_scatter(Operation& op) {
+  op.check_whole(1);
+  infer_same(op);
+}
+
 void infer_data_dependent(Operation&) {
   fail_size("the size of its output depends on data that is only known at run time");
 }
@@ -135,9 +145,9 @@ constexpr Operator rows[] = {
     {"NonMaxSuppression", sort, infer_data_dependent},
     {"NonZero", sort, infer_non_zero},
     {"OneHot", scatter, infer_one_hot},
-    {"Scatter", scatter, infer_same},
-    {"ScatterElements", scatter, infer_same},
-    {"ScatterND", scatter, infer_same},
+    {"Scatter", scatter, infer_scatter},
+    {"ScatterElements", scatter, infer_scatter},
+    {"ScatterND", scatter, infer_scatter},
     {"TensorScatter", scatter, infer_same},
     {"TopK", sort, infer_top_k},
     {"Unique", sort, infer_data_dependent},
