@@ -39,6 +39,12 @@ struct Spread {
   double population_stddev() const { return count == 0 ? 0 : std::sqrt(squares / double(count)); }
 };
 
+// Of a count; measures of other kinds may be negative (a doorbell that rang before the begin).
+std::uint64_t whole(double value) {
+  constexpr double limit = 0x1p64;
+  return value >= limit ? ~std::uint64_t{0} : value > 0 ? std::uint64_t(value) : 0;
+}
+
 // What tells rows apart.
 struct RowKey {
   OpstatsRow::Type type{};
@@ -191,17 +197,16 @@ void Summariser::add_measures() {
     OpstatsCore* core = core_of(unit);
     if (core == nullptr) continue;
     const std::string_view what = profile_.text(row.what);
-    const auto value = std::uint64_t(row.value);
     if (const auto port = measure::port_of_wait(what)) {
-      core->ports.push_back({unit.lane, *port, value});
+      core->ports.push_back({unit.lane, *port, whole(row.value)});
     } else if (const auto event = measure::event_of_pmu(what)) {
-      core->pmu.push_back({unit.lane, *event, value});
+      core->pmu.push_back({unit.lane, *event, whole(row.value)});
     } else if (what == measure::ddr_read) {
       if (!core->ddr) core->ddr.emplace();
-      core->ddr->read_bytes = value;
+      core->ddr->read_bytes = whole(row.value);
     } else if (what == measure::ddr_write) {
       if (!core->ddr) core->ddr.emplace();
-      core->ddr->write_bytes = value;
+      core->ddr->write_bytes = whole(row.value);
     }
   }
   for (OpstatsCore& core : summary_.cores) {

@@ -245,6 +245,23 @@ TEST(OpstatsSummary, BelowLevel70UtilisationIsUnknownNotZero) {
   EXPECT_THAT(text, ::testing::Not(HasSubstr("Host_IO_Port")));
 }
 
+TEST(OpstatsSummary, NegativeMeasuresWereCastToUnsignedCounts) {
+  const RandomCase random = make_random_case({.seed = 9});
+  const auto network = StatsNetwork::create(random.descriptor, &random.program);
+  auto profile = decode_stats_buffer(random.bytes(), "buffer.bin", *network);
+  ASSERT_TRUE(profile);
+  for (Measure& row : profile->measures) {
+    if (row.subject == Measure::Subject::unit) row.value = -5;
+  }
+  std::size_t ports = 0;
+  for (const OpstatsCore& core : summarise(*profile).cores) {
+    for (const OpstatsPort& port : core.ports) EXPECT_EQ(port.ucycles, 0u);
+    for (const OpstatsPmu& pmu : core.pmu) EXPECT_EQ(pmu.count, 0u);
+    ports += core.ports.size();
+  }
+  EXPECT_GT(ports, 0u);
+}
+
 TEST(OpstatsSummary, NamesCannotBreakLines) {
   auto random = make_random_case({.network = "evil\nc0 total: 1\x1b[31m"});
   const std::string text = print_summary(summary_of(random));
