@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/findings/wording.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/call.hpp"
 #include "npuscope/analysis/false_dependencies.hpp"
@@ -54,6 +55,10 @@ class FindingContext {
 
   const Profile& profile() const { return profile_; }
   const Peaks& peaks() const { return options_.peaks; }
+  // An advice in the words of the profile's architecture.
+  const char* words(const Wording& wording) const {
+    return wording.in(vocabulary_of(profile_.provenance));
+  }
 
   const SpansByUnit& by_unit();
   const std::vector<std::int64_t>& own();

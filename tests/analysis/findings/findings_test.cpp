@@ -13,6 +13,8 @@ namespace {
 
 using test_support::CoreBuilder;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::vector<std::string> rules_of(const Diagnosis& diagnosis) {
   std::vector<std::string> rules;
@@ -211,6 +213,31 @@ Profile hostile_profile(std::mt19937& random) {
   tensor.size = Bytes{pick(extremes)};
   made.profile.tensors = {tensor};
   return std::move(made.profile);
+}
+
+TEST(Diagnose, ASigmaStarIpuWasAdvisedToUseVtcm) {
+  // An IPU has no units of these rules.
+  const std::set<std::string> of_others{"serialised-hvx-hmx", "vector-bound", "one-thread-op",
+                                        "uncounted-waits", "spill"};
+  std::mt19937 random(5);
+  std::set<std::string> fired, changed;
+  for (int round = 0; round < 300; ++round) {
+    Profile profile = hostile_profile(random);
+    const Diagnosis usual = diagnose(profile, {});
+    profile.provenance.format = "SigmaStar IPU timeline";
+    const Diagnosis diagnosis = diagnose(profile, {});
+    ASSERT_EQ(diagnosis.findings.size(), usual.findings.size());
+    for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
+      const Finding& finding = diagnosis.findings[i];
+      fired.insert(finding.rule);
+      if (finding.advice != usual.findings[i].advice) changed.insert(finding.rule);
+      if (of_others.contains(finding.rule)) continue;
+      for (const char* word : {"VTCM", "HVX", "HMX", "HTP", "thread"}) {
+        EXPECT_THAT(finding.advice, Not(HasSubstr(word))) << finding.rule;
+      }
+    }
+  }
+  EXPECT_GE(changed.size(), 3u) << testing::PrintToString(fired);
 }
 
 TEST(Diagnose, HostileProfilesEndInFindingsWhoseSharesAreShares) {

@@ -28,11 +28,17 @@ RuleOutcome apply(FindingContext& context) {
   }
   if (timed) finding.gain = context.gain_if(context.ops_of(names), 0, "this glue takes no time");
   if (!finding.gain) finding.no_gain = context.why_no_path();
-  finding.advice =
-      "Keep tensors in one layout from op to op: give inputs and outputs the layout and type that "
-      "the first and last ops work in, put ops that force another layout together, fuse what is "
-      "only reshaped between two matrix products, and avoid a custom op that wants flat tensors in "
-      "the middle of others.";
+  finding.advice = context.words(
+      {.usual = "Keep tensors in one layout from op to op: give inputs and outputs the layout and "
+                "type that the first and last ops work in, put ops that force another layout "
+                "together, fuse what is only reshaped between two matrix products, and avoid a "
+                "custom op that wants flat tensors in the middle of others.",
+       .sigmastar_ipu =
+           "Concatenations, slices and reshapes move bytes and compute nothing. Channels lie "
+           "innermost on the chip, so that a concatenation along them interleaves its inputs "
+           "pixel by pixel: let the layers that follow read the parts where the model allows "
+           "it, feed images in the format that the chip takes (input_formats), and leave "
+           "outputs in whole numbers where the CPU can use them (no Fix2Float)."});
   return finding;
 }
 

@@ -97,10 +97,15 @@ RuleOutcome apply(FindingContext& context) {
                       : "The first inference is cold";
   finding.weight = ops_are_cold ? Weight::high : Weight::low;
   finding.no_gain = "it is gone after the first inference";
-  finding.advice =
-      "Compare warm runs: leave the first inference out, take the median of the others, and raise "
-      "the clock before measuring (a burst performance profile on the HTP). Where requests are "
-      "rare, the first one is what users feel: keep the session and its power vote alive.";
+  finding.advice = context.words(
+      {.usual = "Compare warm runs: leave the first inference out, take the median of the others, "
+                "and raise the clock before measuring (a burst performance profile on the HTP). "
+                "Where requests are rare, the first one is what users feel: keep the session and "
+                "its power vote alive.",
+       .sigmastar_ipu =
+           "Compare warm runs: leave the first inference out and take the median of the "
+           "others. Where requests are rare, the first one is what users feel: keep the "
+           "model loaded."});
   return finding;
 }
 

@@ -62,12 +62,14 @@ RuleOutcome apply(FindingContext& context) {
         source, std::string(profile.text(profile.ops[worst->first].name))));
   }
   finding.gain = context.gain_of_wall(gaps, "all of these waits", double(path.wall));
-  finding.advice =
-      "Fewer, larger ops: fuse chains of small ones into one kernel, batch what is done row by "
-      "row, "
-      "let the compiler fold constants. One custom op that computes more can beat hundreds of "
-      "small "
-      "ones.";
+  finding.advice = context.words(
+      {.usual = "Fewer, larger ops: fuse chains of small ones into one kernel, batch what is done "
+                "row by row, let the compiler fold constants. One custom op that computes more "
+                "can beat hundreds of small ones.",
+       .sigmastar_ipu =
+           "Fewer, larger layers: let small operators follow one another so that they are "
+           "fused into one layer (npuscope ipu operators lists the groups), fold constants "
+           "before the model is converted, and put several images into a batch."});
   return finding;
 }
 

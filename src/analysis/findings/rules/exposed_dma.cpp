@@ -39,11 +39,17 @@ RuleOutcome apply(FindingContext& context) {
                                               MeasureKind::unit_busy, "units: UNITS", unit));
   }
   finding.gain = context.gain_by_hiding(moving + waiting, "all of that time hidden behind work");
-  finding.advice =
-      "Start transfers earlier: fetch the next weights while the present ones are multiplied "
-      "(double buffering needs VTCM for both), keep what fits in VTCM across inferences, and make "
-      "the first kernels not wait for the whole input. npuscope path names the transfers that "
-      "others waited for.";
+  finding.advice = context.words(
+      {.usual = "Start transfers earlier: fetch the next weights while the present ones are "
+                "multiplied (double buffering needs VTCM for both), keep what fits in VTCM across "
+                "inferences, and make the first kernels not wait for the whole input. npuscope "
+                "path names the transfers that others waited for.",
+       .sigmastar_ipu =
+           "The IPU loads the weights of the next layer while a layer runs, but a layer's "
+           "inputs only when the layers before it have stored them. Fewer bytes help: "
+           "operators fused into one layer (npuscope ipu operators lists the groups), 8 bits "
+           "instead of 16, smaller tensors between layers. npuscope path names the transfers "
+           "that others waited for."});
   if (!context.knows_bandwidth()) {
     finding.advice +=
         " Whether the DDR is busy meanwhile needs its peak to tell (--target): if it is, only "

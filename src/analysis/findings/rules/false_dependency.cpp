@@ -46,10 +46,14 @@ RuleOutcome apply(FindingContext& context) {
   }
   finding.gain = context.gain_of_wall(
       waited, "all of these waits, as if none were at once with another", wall);
-  finding.advice =
-      "Compilers keep one of equal constants: give each branch scratch that cannot be merged "
-      "(different contents, or a graph input instead of a constant), and check with npuscope graph "
-      "that it stays apart.";
+  finding.advice = context.words(
+      {.usual = "Compilers keep one of equal constants: give each branch scratch that cannot be "
+                "merged (different contents, or a graph input instead of a constant), and check "
+                "with npuscope graph that it stays apart.",
+       .sigmastar_ipu =
+           "Converters keep one of equal constants: give each branch data that cannot be "
+           "merged (different contents, or an input of the model instead of a constant), and "
+           "check with npuscope graph that it stays apart."});
   return finding;
 }
 

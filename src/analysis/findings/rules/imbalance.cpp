@@ -45,11 +45,16 @@ RuleOutcome apply(FindingContext& context) {
                      worst->least_loaded)};
   finding.gain =
       context.gain_of_wall(gained, "the longest active time of one of them, less the mean of all");
-  finding.advice =
-      "Look at ops and output bytes in npuscope units, IMBALANCE: where the compiler gave out "
-      "unequal shares, another split helps (a dimension that the number of cores divides, other "
-      "slices of experts or heads); where shares are equal and times are not, look for the ops "
-      "that are slow on that core.";
+  finding.advice = context.words(
+      {.usual = "Look at ops and output bytes in npuscope units, IMBALANCE: where the compiler "
+                "gave out unequal shares, another split helps (a dimension that the number of "
+                "cores divides, other slices of experts or heads); where shares are equal and "
+                "times are not, look for the ops that are slow on that core.",
+       .sigmastar_ipu =
+           "Each core takes half of a layer's rows, images or output channels: a layer whose "
+           "sizes do not halve leaves one core waiting. Look at ops and output bytes in "
+           "npuscope units, IMBALANCE, and choose even sizes or an even batch; where shares "
+           "are equal and times are not, look for the ops that are slow on that core."});
   return finding;
 }
 

@@ -22,7 +22,7 @@ RuleOutcome kernel_share(FindingContext& context, const KernelShare& rule) {
   }
   if (timed) finding.gain = context.gain_if(context.ops_of({rule.kernel}), 0, "they take no time");
   if (!finding.gain) finding.no_gain = context.why_no_path();
-  finding.advice = rule.advice;
+  finding.advice = context.words(rule.advice);
   return finding;
 }
 

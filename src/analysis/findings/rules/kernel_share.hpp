@@ -8,7 +8,7 @@ namespace npuscope::analysis {
 struct KernelShare {
   const char* kernel;  // of rules/kernels.toml
   const char* title;
-  const char* advice;
+  Wording advice;
 };
 
 // A finding when it takes a tenth of the wall, or of all ops where there is no timeline.

@@ -56,10 +56,16 @@ RuleOutcome of_timeline(FindingContext& context) {
   finding.gain =
       context.gain_of_wall(context.part(Part::movement_alone) + context.part(Part::waiting_for_dma),
                            "the time in which data moves, or is waited for, and nothing computes");
-  finding.advice =
-      "Do more with each byte: a larger batch shares the weights among its members (decoding one "
-      "token reads all weights for one row), weights of fewer bits are fewer bytes, and tensors "
-      "that stay in VTCM are not read twice. Faster kernels gain nothing here.";
+  finding.advice = context.words(
+      {.usual = "Do more with each byte: a larger batch shares the weights among its members "
+                "(decoding one token reads all weights for one row), weights of fewer bits are "
+                "fewer bytes, and tensors that stay in VTCM are not read twice. Faster kernels "
+                "gain nothing here.",
+       .sigmastar_ipu =
+           "Do more with each byte: 8-bit operators move half the bytes of 16-bit ones, a "
+           "larger batch shares the weights among its images, and operators that are fused "
+           "into one layer hand their results on without a way through DDR (npuscope ipu "
+           "operators lists the groups). Faster conv or vector work gains nothing here."});
   return finding;
 }
 

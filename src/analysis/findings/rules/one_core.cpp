@@ -60,10 +60,15 @@ RuleOutcome apply(FindingContext& context) {
   finding.gain = context.gain_if(ops_named(context.profile(), ops), 1.0 / cores,
                                  "they are spread evenly over all cores");
   if (!finding.gain) finding.no_gain = context.why_no_path();
-  finding.advice =
-      "Compilers balance most ops; one that stays on a single core has a shape or a kernel that "
-      "they do not split. Give it a dimension to split (batch, heads, rows), or report it to the "
-      "vendor: the others wait for it.";
+  finding.advice = context.words(
+      {.usual = "Compilers balance most ops; one that stays on a single core has a shape or a "
+                "kernel that they do not split. Give it a dimension to split (batch, heads, "
+                "rows), or report it to the vendor: the others wait for it.",
+       .sigmastar_ipu =
+           "Both cores share most layers; one that stays on a single core has no rows, "
+           "images or output channels to halve, or a kernel that is not divided. Give it an "
+           "even number of them (an even batch, even sizes), or report it to the vendor: the "
+           "other core waits for it."});
   return finding;
 }
 

@@ -5,12 +5,20 @@ namespace softmax {
 
 RuleOutcome apply(FindingContext& context) {
   return kernel_share(
-      context, {.kernel = "softmax",
-                .title = "Softmax takes more than a tenth",
-                .advice = "Softmax runs on the vector unit: keep its input in a narrow type, split "
-                          "it over all threads and cores by heads, fuse it into attention (one "
-                          "pass with the products on either side, no score matrix in DDR), and "
-                          "mask before it rather than in ops of their own."});
+      context,
+      {.kernel = "softmax",
+       .title = "Softmax takes more than a tenth",
+       .advice = {
+           .usual =
+               "Softmax runs on the vector unit: keep its input in a narrow type, split it over "
+               "all threads and cores by heads, fuse it into attention (one pass with the "
+               "products on either side, no score matrix in DDR), and mask before it rather than "
+               "in ops of their own.",
+           .sigmastar_ipu =
+               "Softmax runs on the vector engine, in several passes over its input: keep that "
+               "in 8 bits, apply it to no more elements than are needed (after a selection, not "
+               "before it), and leave a last one to the CPU where only the largest value "
+               "counts."}});
 }
 
 }  // namespace softmax

@@ -61,10 +61,13 @@ RuleOutcome apply(FindingContext& context) {
   finding.gain =
       context.gain_if(small_ops(context), 0, "ops with none but small transfers take no time");
   if (!finding.gain) finding.no_gain = context.why_no_path();
-  finding.advice =
-      "Join them: one transfer for biases and scales of several ops, whole rows instead of "
-      "columns, "
-      "constants packed beside the weights that they belong to.";
+  finding.advice = context.words(
+      {.usual = "Join them: one transfer for biases and scales of several ops, whole rows instead "
+                "of columns, constants packed beside the weights that they belong to.",
+       .sigmastar_ipu =
+           "Fewer, larger tensors between layers: operators that are fused into one layer "
+           "(npuscope ipu operators lists the groups) need no transfer between them, and "
+           "rows of an image in the chip's own format and alignment are read in one piece."});
   return finding;
 }
 

@@ -5,12 +5,19 @@ namespace transpose {
 
 RuleOutcome apply(FindingContext& context) {
   return kernel_share(
-      context, {.kernel = "transpose",
-                .title = "Transposes take more than a tenth",
-                .advice = "Choose layouts so that products take their operands as they are (many "
-                          "compilers multiply by a transposed operand without moving it), fold "
-                          "transposes into the weights ahead of time, and move those that cancel "
-                          "each other together so that the compiler drops them."});
+      context,
+      {.kernel = "transpose",
+       .title = "Transposes take more than a tenth",
+       .advice = {
+           .usual =
+               "Choose layouts so that products take their operands as they are (many compilers "
+               "multiply by a transposed operand without moving it), fold transposes into the "
+               "weights ahead of time, and move those that cancel each other together so that "
+               "the compiler drops them.",
+           .sigmastar_ipu =
+               "Channels lie innermost on the chip: choose a model whose layers take and give "
+               "that order, and remove transposes that cancel each other before the model is "
+               "converted."}});
 }
 
 }  // namespace transpose

@@ -1,0 +1,27 @@
+#include "analysis/findings/wording.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace npuscope::analysis {
+namespace {
+
+// Provenance::format, whole; a format without a row has the usual words.
+struct FormatWords {
+  std::string_view format;
+  Vocabulary vocabulary;
+};
+constexpr FormatWords formats_with_words[] = {
+    {"SigmaStar IPU timeline", Vocabulary::sigmastar_ipu},
+};
+
+}  // namespace
+
+Vocabulary vocabulary_of(const Provenance& provenance) {
+  const auto* row =
+      std::find_if(std::begin(formats_with_words), std::end(formats_with_words),
+                   [&](const FormatWords& each) { return each.format == provenance.format; });
+  return row == std::end(formats_with_words) ? Vocabulary::usual : row->vocabulary;
+}
+
+}  // namespace npuscope::analysis
