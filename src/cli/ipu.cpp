@@ -5,9 +5,11 @@
 
 #include "cli/documents.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/formats/sigmastar/image.hpp"
 #include "npuscope/formats/sigmastar/write_log.hpp"
 #include "npuscope/report/ipu_image.hpp"
 #include "npuscope/report/ipu_op_cost.hpp"
+#include "npuscope/report/ipu_operators.hpp"
 #include "npuscope/report/ipu_timeline.hpp"
 
 namespace npuscope::cli {
@@ -19,7 +21,7 @@ namespace fs = std::filesystem;
 
 struct IpuOpCostOptions {
   std::string model, log, mode = "total", output, table;
-  bool json = false, csv = false;
+  bool json = false, csv = false, allow_partial = false;
 };
 
 // new_<name>.json beside the timeline, as the vendor's script does.
@@ -34,6 +36,11 @@ fs::path renumbered_path(const IpuOpCostOptions& options) {
 ExitStatus print_costs(const IpuOpCostOptions& options, const sigmastar::Model& model,
                        const sigmastar::OperatorCosts& costs, std::vector<Note> notes) {
   const report::Document document = report::make_op_cost_document(model, costs);
+  const bool says_coverage = !options.json && !options.csv;  // in its first line
+  if (costs.is_partial() && !says_coverage) {
+    notes.push_back(
+        {Severity::error, options.log, 0, "the log " + sigmastar::coverage_text(costs), 1});
+  }
   if (options.json) {
     print(stdout, "{}", report::document_json(document, notes));
     return ExitStatus::done;
@@ -60,13 +67,16 @@ ExitStatus print_costs(const IpuOpCostOptions& options, const sigmastar::Model& 
 ExitStatus op_cost(const IpuOpCostOptions& options) {
   const auto file = MappedFile::open(options.model);
   if (!file) return report(file.error());
-  const auto model = sigmastar::read_model(file->bytes(), options.model);
+  const auto model = sigmastar::read_model_or_image(file->bytes(), options.model);
   if (!model) return report(model.error());
   const auto source = open_byte_source(options.log);
   if (!source) return report(source.error());
   const auto timeline = sigmastar::read_layer_timeline(**source);
   if (!timeline) return report(timeline.error());
-  const auto costs = sigmastar::charge_operators(*model, timeline->layers, options.log);
+  const auto costs = sigmastar::charge_operators(*model, timeline->layers, options.log,
+                                                 {.inferences = timeline->inferences,
+                                                  .is_incomplete = timeline->is_incomplete,
+                                                  .allow_partial = options.allow_partial});
   if (!costs) return report(costs.error());
   const fs::path output = renumbered_path(options);
   const std::string inputs[] = {options.model, options.log};
@@ -84,7 +94,10 @@ void add_ipu_op_cost(CLI::App& ipu, ExitStatus& status) {
   CLI::App* command = ipu.add_subcommand(
       "op-cost", "What each operator of a fixed model costs; writes new_<timeline>.json too");
   const auto options = std::make_shared<IpuOpCostOptions>();
-  command->add_option("-m,--model", options->model, "the fixed model, fixed.sim")->required();
+  command
+      ->add_option("-m,--model", options->model,
+                   "the fixed model (fixed.sim), or the offline model around it (sgsimg.img)")
+      ->required();
   command
       ->add_option("--ipu-log-file,--ipu_log_file", options->log,
                    "the timeline, the JSON of performance_timeline.py or of npuscope ipu timeline")
@@ -94,6 +107,9 @@ void add_ipu_op_cost(CLI::App& ipu, ExitStatus& status) {
       ->capture_default_str();
   command->add_option("-o,--output", options->output,
                       "the timeline with the model's indices; default: new_<name> beside it");
+  command->add_flag(
+      "--allow-partial", options->allow_partial,
+      "count a timeline that lacks layers of the model, e.g. of a log that overflowed");
   CLI::Option* json = command->add_flag("--json", options->json, "print JSON");
   CLI::Option* csv = command->add_flag("--csv", options->csv, "print a table as CSV");
   csv->excludes(json);
@@ -141,6 +157,44 @@ void add_ipu_info(CLI::App& ipu, ExitStatus& status) {
                       "the chip, which tells the alignment of some");
   command->add_flag("--json", options->json, "print JSON");
   command->callback([options, &status] { status = info(*options); });
+}
+
+// ---- operators
+
+struct IpuOperatorsOptions {
+  std::string model;
+  bool json = false, csv = false;
+};
+
+ExitStatus operators(const IpuOperatorsOptions& options) {
+  const auto file = MappedFile::open(options.model);
+  if (!file) return report(file.error());
+  const auto model = sigmastar::read_model_or_image(file->bytes(), options.model);
+  if (!model) return report(model.error());
+  const report::Document document = report::make_ipu_operators_document(*model);
+  if (!options.csv) {
+    print(stdout, "{}",
+          options.json ? report::document_json(document, {})
+                       : report::document_text(document, terminal_width()));
+    return ExitStatus::done;
+  }
+  const auto csv = report::documents_csv(std::span(&document, 1), "operators");
+  if (!csv) return report(csv.error());
+  print(stdout, "{}", *csv);
+  return ExitStatus::done;
+}
+
+void add_ipu_operators(CLI::App& ipu, ExitStatus& status) {
+  CLI::App* command = ipu.add_subcommand(
+      "operators", "The operators of a fixed or offline model: type, tensors, fused or not");
+  const auto options = std::make_shared<IpuOperatorsOptions>();
+  command
+      ->add_option("-m,--model,model", options->model,
+                   "the fixed model (fixed.sim), or the offline model around it (sgsimg.img)")
+      ->required();
+  CLI::Option* json = command->add_flag("--json", options->json, "print JSON");
+  command->add_flag("--csv", options->csv, "print CSV")->excludes(json);
+  command->callback([options, &status] { status = operators(*options); });
 }
 
 // ---- timeline
@@ -222,8 +276,13 @@ Result<sigmastar::IpuTimeline> read_logs(const IpuTimelineOptions& options,
     control = std::move(*log);
   }
   constexpr double hertz_a_megahertz = 1e6;
-  return sigmastar::join_logs(std::move(cores), std::move(numbers), std::move(control), *layout,
-                              options.megahertz * hertz_a_megahertz);
+  auto timeline = sigmastar::join_logs(std::move(cores), std::move(numbers), std::move(control),
+                                       *layout, options.megahertz * hertz_a_megahertz);
+  timeline.is_incomplete = !notes.empty();
+  if (auto checked = sigmastar::check_one_run(timeline); !checked) {
+    return tl::unexpected(checked.error());
+  }
+  return timeline;
 }
 
 ExitStatus timeline(const IpuTimelineOptions& options) {
@@ -277,6 +336,7 @@ void add_ipu_command(CLI::App& program, ExitStatus& status) {
   ipu->require_subcommand(1);
   add_ipu_op_cost(*ipu, status);
   add_ipu_info(*ipu, status);
+  add_ipu_operators(*ipu, status);
   add_ipu_timeline(*ipu, status);
 }
 

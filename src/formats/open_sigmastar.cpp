@@ -7,16 +7,6 @@
 namespace npuscope {
 namespace {
 
-// The model within an offline image.
-Result<sigmastar::Model> model_of_image(ByteSpan bytes, const std::string& name) {
-  auto image = sigmastar::read_image(bytes, name);
-  if (image && image->model && !image->is_stripped()) return std::move(*image->model);
-  return input_error("{}; npuscope ipu info -m shows what it holds",
-                     !image         ? image.error().message
-                     : image->model ? name + ": its operators have been stripped"
-                                    : name + ": " + image->problems.back());
-}
-
 void name_layers(const Input& input, const Result<sigmastar::Model>& model, OpenRun& run) {
   if (!model) return run.fail(input, model.error());
   bool has_timeline = false;
@@ -56,10 +46,7 @@ void open_sigmastar_models(std::span<const Input> inputs, OpenRun& run) {
       const bool is_image = sigmastar::looks_like_image(as_text(file->bytes()));
       if (is_image != are_images || (is_image && has_model)) continue;
       has_model = has_model || !is_image;
-      name_layers(input,
-                  is_image ? model_of_image(file->bytes(), name)
-                           : sigmastar::read_model(file->bytes(), name),
-                  run);
+      name_layers(input, sigmastar::read_model_or_image(file->bytes(), name), run);
     }
   }
 }

@@ -88,6 +88,9 @@ TEST_F(IpuChain, EveryCommandTakesItsTimeline) {
     EXPECT_EQ(outcome.status, 0) << words[0] << ": " << outcome.errors;
     return outcome.status == 0 ? json::parse(outcome.output).at("profiles").at(0) : json();
   };
+  const Outcome advice = run_npuscope({"diagnose", timeline_, model_});
+  EXPECT_THAT(advice.output, HasSubstr("npuscope ipu operators"));
+  EXPECT_THAT(advice.output, Not(HasSubstr("VTCM")));
   const json shown = page({"show"}), units = page({"units"});
   const std::int64_t wall = shown.at("wall").at("ticks");
   EXPECT_EQ(shown.at("base_clock").at("hertz"), 900e6);
@@ -130,6 +133,53 @@ TEST_F(IpuChain, ALogThatIsTooSmallIsSaidTwice) {
                                      "--ipu_log_size", "4096", "-o", timeline_});
   EXPECT_EQ(read.status, 0) << read.errors;
   EXPECT_THAT(read.errors, HasSubstr("the buffer was too small"));
+}
+
+// Its conclusion was that CONV_2D takes 61.0 %, and 33 of 40 operators nothing.
+TEST_F(IpuChain, AnOverflowedLogSaysHowMuchItCovers) {
+  ASSERT_EQ(compile().status, 0);
+  ASSERT_EQ(run_logged({"--ipu_log_size", "4096"}).status, 0);
+  const Outcome read = run_npuscope({"ipu", "timeline", "-c0", log("core0"), "-c1", log("core1"),
+                                     "-cc", log("corectrl0"), "-v", "ipu-muffin", "--ipu_log_size",
+                                     "4096", "-o", timeline_});
+  ASSERT_EQ(read.status, 0) << read.errors;
+  const Outcome cost =
+      run_npuscope({"ipu", "op-cost", "-m", model_, "--ipu_log_file", timeline_, "--mode", "each"});
+  EXPECT_EQ(cost.status, 0) << cost.errors;
+  EXPECT_THAT(cost.output, testing::MatchesRegex(
+                               "partial: the log covers [0-9]+ of the 40 operators that take a "
+                               "layer and [0-9.]+ % of the wall; shares are of what was seen\n"
+                               "0 CONV_2D .*Fix2Float not seen\n"));
+  for (const char* command : {"show", "ops", "path", "diagnose"}) {
+    EXPECT_THAT(run_npuscope({command, timeline_, model_}).output,
+                HasSubstr("damaged: the IPU log covers"))
+        << command;
+  }
+}
+
+TEST_F(IpuChain, LogsOfTwoModelsWereTakenAsTwoCores) {
+  ASSERT_EQ(compile().status, 0);
+  ASSERT_EQ(run_logged().status, 0);
+  const std::string other = path("resnet_fixed.sim_sgsimg.img");
+  ASSERT_EQ(run_npuscope({"compile", "-m", NPUSCOPE_SOURCE_DIR "/models/light_resnet50.onnx",
+                          "--target", "ipu-muffin", "-o", other})
+                .status,
+            0);
+  ASSERT_EQ(run_npuscope({"run", "-m", other, "--ipu_log", path("logs")}).status, 0);
+  const std::string foreign = path("logs/resnet_fixed.sim_sgsimg.img_log_");
+  const Outcome cores = run_npuscope({"ipu", "timeline", "-c0", log("core0"), "-c1",
+                                      foreign + "core1.bin", "-v", "ipu-muffin", "-o", timeline_});
+  EXPECT_EQ(cores.status, 3);
+  EXPECT_THAT(cores.errors, HasSubstr("name logs of one run of one model"));
+  EXPECT_FALSE(fs::exists(timeline_));
+  ASSERT_EQ(timeline().status, 0);
+  const Outcome cost =
+      run_npuscope({"ipu", "op-cost", "-m", path("resnet_fixed.sim"), "--ipu_log_file", timeline_});
+  EXPECT_EQ(cost.status, 3);
+  EXPECT_EQ(cost.output, "");
+  EXPECT_THAT(cost.errors, HasSubstr("give the model that was running"));
+  const Outcome shown = run_npuscope({"show", timeline_, path("resnet_fixed.sim")});
+  EXPECT_EQ(shown.status, 3);
 }
 
 TEST_F(IpuChain, InfoSaysTheBatches) {

@@ -33,11 +33,13 @@
 namespace npuscope::report {
 
 enum class Format : std::uint8_t {
-  name,   // text, to the left
-  names,  // a list of texts
-  truth,  // "yes" or "no"
+  name,     // text, to the left
+  names,    // a list of texts
+  numbers,  // a list of whole numbers: [1, 480, 800, 3]
+  truth,    // "yes" or "no"
   count,
   number,            // four significant digits
+  exact,             // as many digits as tell the number from its neighbours
   ticks,             // of a clock of the profile: time where its rate is known, else a number
   seconds,           //
   bytes,             //
@@ -48,7 +50,7 @@ enum class Format : std::uint8_t {
 };
 
 // Nothing (not known), or the value that a field's format takes: text, list of texts, truth, whole
-// number, or number. What is neither finite nor known prints as blank and null.
+// number, list of them, or number. What is neither finite nor known prints as blank and null.
 class Value {
  public:
   Value() = default;
@@ -56,6 +58,7 @@ class Value {
   Value(std::string_view text) : held_(std::string(text)) {}
   Value(const char* text) : held_(std::string(text)) {}
   Value(std::vector<std::string> texts) : held_(std::move(texts)) {}
+  Value(std::vector<std::int64_t> numbers) : held_(std::move(numbers)) {}
   Value(bool truth) : held_(truth) {}
   Value(double number) : held_(number) {}
   template <class Number>
@@ -73,7 +76,7 @@ class Value {
   }
 
   using Held = std::variant<std::monostate, std::string, std::vector<std::string>, bool,
-                            std::int64_t, double>;
+                            std::int64_t, double, std::vector<std::int64_t>>;
   const Held& held() const { return held_; }
   bool known() const { return held_.index() != 0; }
 
@@ -99,7 +102,7 @@ struct Fact {
 
 struct Table {
   std::vector<Field> fields;             // none: no table
-  std::vector<std::vector<Value>> rows;  // as many values as fields
+  std::vector<std::vector<Value>> rows;  // as many values as fields; none: text says "none"
   std::uint64_t row_count = 0;           // with those left out; 0: rows are all there is
 };
 

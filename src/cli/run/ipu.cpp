@@ -25,7 +25,8 @@ class IpuExecution : public RunArchitecture {
   }
 
   bool recognises(ByteSpan program) const override {
-    return sigmastar::looks_like_image(as_text(program));
+    return sigmastar::looks_like_image(as_text(program)) ||
+           sigmastar::looks_like_model(as_text(program));  // refused by name
   }
 
   Status run(const RunArguments& arguments) override {

@@ -22,6 +22,14 @@ void close_array(std::string& text) {
 Result<std::string> read_trace_text(ByteSource& source, std::uint64_t limit) {
   auto text = read_all(source, limit);
   if (!text) return text;
+  if (text->empty()) {
+    return input_error("{}: an empty file; the run or the copy that made it failed, make it again",
+                       source.name());
+  }
+  if (text->starts_with("\xFF\xFE") || text->starts_with("\xFE\xFF")) {
+    return input_error("{}: text in UTF-16, as PowerShell's > writes; save it as UTF-8",
+                       source.name());
+  }
   if (text->starts_with("\xEF\xBB\xBF")) text->erase(0, 3);
   close_array(*text);
   text->reserve(text->size() + simdjson::SIMDJSON_PADDING);

@@ -58,6 +58,7 @@ std::string ImageReader::text_at(std::uint32_t at) const {
 }
 
 Result<Image> ImageReader::read() {
+  if (bytes_.empty()) return input_error("{}: an empty file; copy it again", name_);
   if (!looks_like_image(as_text(bytes_))) {
     return input_error(
         "{}: no offline model (it begins with '{}', not SGSI); if it is a product's file it may be "
@@ -194,10 +195,46 @@ std::string element_format_name(std::uint32_t format) {
   }
 }
 
+namespace {
+
+std::uint64_t elements_of(const ImageTensor& tensor, std::size_t dimensions) {
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    if (__builtin_mul_overflow(count, std::uint64_t{tensor.shape[i]}, &count)) return 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> data_bytes(const ImageTensor& tensor) {
+  constexpr std::uint32_t bgra = 4, nv12 = 5, int16 = 12, float32 = 21;
+  const bool is_image = tensor.is_image && tensor.shape.size() == 4;  // NHWC
+  if (is_image && (tensor.element_format == bgra || tensor.element_format == nv12)) {
+    const std::uint64_t pixels = elements_of(tensor, 3);
+    return tensor.element_format == bgra ? 4 * pixels : pixels + pixels / 2;
+  }
+  const auto bytes = tensor.element_format == int16     ? 2
+                     : tensor.element_format == float32 ? 4
+                                                        : bytes_of_tensor_type(tensor.type);
+  if (!bytes) return std::nullopt;
+  return *bytes * elements_of(tensor, tensor.shape.size());
+}
+
 bool looks_like_image(std::string_view head) { return head.starts_with(image_magic); }
 
 Result<Image> read_image(ByteSpan bytes, const std::string& name) {
   return ImageReader(bytes, name).read();
+}
+
+Result<Model> read_model_or_image(ByteSpan bytes, const std::string& name) {
+  if (!looks_like_image(as_text(bytes))) return read_model(bytes, name);
+  auto image = read_image(bytes, name);
+  if (image && image->model && !image->is_stripped()) return std::move(*image->model);
+  return input_error("{}; npuscope ipu info -m shows what it holds",
+                     !image         ? image.error().message
+                     : image->model ? name + ": its operators have been stripped"
+                                    : name + ": " + image->problems.back());
 }
 
 }  // namespace npuscope::sigmastar

@@ -26,6 +26,11 @@ enum class LayerKey : std::uint8_t {
 inline constexpr std::array percent_keys{LayerKey::conv, LayerKey::vector, LayerKey::dma_load,
                                          LayerKey::dma_store};
 
+// In npuscope's own timelines: an argument of an inference; in otherData, true where records of the
+// logs are missing.
+inline constexpr std::string_view inference_key = "inference";
+inline constexpr std::string_view incomplete_key = "incomplete";
+
 LayerKey layer_key_named(std::string_view name);
 
 // Whether an event with this argument is a layer.

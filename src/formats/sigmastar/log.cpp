@@ -1,7 +1,6 @@
 #include "npuscope/formats/sigmastar/log.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "formats/sigmastar/bit_fields.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -21,6 +20,35 @@ template <class Meaning>
 std::vector<Meaning> table_of(const BitField& field, Meaning nothing) {
   return std::vector<Meaning>(std::size_t{1} << field.bits, nothing);
 }
+
+// When an engine worked, with how long it had by then.
+class EngineTimes {
+ public:
+  void add(Interval interval) {  // by begin
+    if (length_of(interval) == 0) return;
+    if (!busy_.empty() && interval.begin <= busy_.back().end) {
+      busy_.back().end = std::max(busy_.back().end, interval.end);
+      return;
+    }
+    before_.push_back(busy_.empty() ? 0 : saturating_add(before_.back(), length_of(busy_.back())));
+    busy_.push_back(interval);
+  }
+  bool empty() const { return busy_.empty(); }
+  std::int64_t within(Interval window) const { return until(window.end) - until(window.begin); }
+
+ private:
+  std::int64_t until(std::int64_t time) const {
+    const auto next = std::partition_point(busy_.begin(), busy_.end(),
+                                           [&](const Interval& each) { return each.begin < time; });
+    if (next == busy_.begin()) return 0;
+    const auto last = std::size_t(next - busy_.begin()) - 1;
+    const Interval part{busy_[last].begin, std::min(busy_[last].end, time)};
+    return saturating_add(before_[last], length_of(part));
+  }
+
+  std::vector<Interval> busy_;  // apart from each other
+  std::vector<std::int64_t> before_;
+};
 
 class LogDecoder {
  public:
@@ -148,35 +176,20 @@ class LogDecoder {
     add_layers();
   }
 
-  // An engine's work counts for the first run of its layer that ends after the work begins; of a
-  // layer that runs once that is the layer, also for work ahead of it.
   void add_layers() {
-    std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> runs;  // by layer
+    std::array<EngineTimes, log_engine_count> engines;
     for (const LogInterval& each : log_.intervals) {
-      if (each.engine != LogEngine::layer) continue;
-      runs[each.layer].push_back(std::uint32_t(log_.layers.size()));
-      log_.layers.push_back({each.layer, each.begin, each.end, {}});
-    }
-    std::vector<std::array<std::int64_t, log_engine_count>> busy_until(log_.layers.size());
-    for (auto& until : busy_until) until.fill(std::numeric_limits<std::int64_t>::min());
-    std::uint32_t last_layer = 0;
-    const std::vector<std::uint32_t>* last = nullptr;
-    for (const LogInterval& each : log_.intervals) {
-      if (each.engine == LogEngine::layer || each.engine == LogEngine::run) continue;
-      if (last == nullptr || each.layer != last_layer) {
-        const auto found = runs.find(each.layer);
-        last = found == runs.end() ? nullptr : &found->second;
-        last_layer = each.layer;
-        if (last == nullptr) continue;
+      if (each.engine == LogEngine::layer) {
+        log_.layers.push_back({each.layer, each.begin, each.end, {}});
+      } else if (each.engine != LogEngine::run) {
+        engines[std::size_t(each.engine)].add({each.begin, each.end});
       }
-      const auto run = std::partition_point(last->begin(), last->end(), [&](std::uint32_t at) {
-        return log_.layers[at].end <= each.begin;
-      });
-      const std::uint32_t at = run == last->end() ? last->back() : *run;
-      const auto engine = std::size_t(each.engine);
-      std::int64_t& until = busy_until[at][engine];
-      log_.layers[at].busy[engine] += length_of({std::max(until, each.begin), each.end});
-      until = std::max(until, each.end);
+    }
+    for (std::size_t engine = 0; engine < log_engine_count; ++engine) {
+      if (engines[engine].empty()) continue;
+      for (LogLayer& layer : log_.layers) {
+        layer.busy[engine] = engines[engine].within({layer.begin, layer.end});
+      }
     }
   }
 
@@ -195,6 +208,9 @@ class LogDecoder {
 }  // namespace
 
 Result<CoreLog> decode_log(ByteSpan bytes, const LogLayout& layout, const std::string& name) {
+  if (bytes.empty()) {
+    return input_error("{}: an empty file; the run that logged it failed, run it again", name);
+  }
   if (bytes.size() < layout.header_bytes + layout.record_bytes) {
     return input_error(
         "{}: has {} bytes, not even one record of {}; the run that logged it failed, run it again",

@@ -129,6 +129,7 @@ bool looks_like_model(std::string_view head) {
 }
 
 Result<Model> read_model(ByteSpan bytes, const std::string& name) {
+  if (bytes.empty()) return input_error("{}: an empty file; copy it again", name);
   if (!looks_like_model(as_text(bytes.first(std::min<std::size_t>(bytes.size(), 8))))) {
     return input_error(
         "{}: no fixed model (its identifier at byte 4 is '{}', not SIM2 or TFL3); name the file "

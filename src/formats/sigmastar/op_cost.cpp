@@ -6,6 +6,10 @@
 #include <set>
 #include <tuple>
 
+#include "formats/sigmastar/core_agreement.hpp"
+#include "formats/sigmastar/layer_pairing.hpp"
+#include "npuscope/base/text.hpp"
+
 namespace npuscope::sigmastar {
 namespace {
 
@@ -27,8 +31,6 @@ class LayerKeys {
       has_names_ = has_names_ && !run.name.empty() && names.emplace(run.core, run.name).second;
     }
   }
-  bool has_indices() const { return has_indices_; }
-
   // In the order of `order`.
   std::vector<Layer> group(const std::vector<std::uint32_t>& order) {
     using Key = std::tuple<std::uint64_t, std::string_view>;
@@ -60,8 +62,9 @@ class LayerKeys {
 
 class Charging {
  public:
-  Charging(const Model& model, std::span<const LayerRun> runs, const std::string& name)
-      : model_(model), runs_(runs), name_(name), keys_(runs) {}
+  Charging(const Model& model, std::span<const LayerRun> runs, const std::string& name,
+           const ChargeOptions& options)
+      : model_(model), runs_(runs), name_(name), options_(options), keys_(runs) {}
 
   Result<OperatorCosts> run();
 
@@ -71,9 +74,10 @@ class Charging {
   }
   std::vector<std::uint32_t> order_of_start() const;
   std::int64_t begin_of(const Layer& layer) const;
+  Status check_cores() const;
   Status assign();
-  void assign_in_order();
-  void assign_by_index();
+  void mark_seen();
+  void add_share_of_wall();
   void charge(const Layer& layer, std::size_t op);
   void add_shares();
   void add_types();
@@ -82,6 +86,7 @@ class Charging {
   const Model& model_;
   std::span<const LayerRun> runs_;
   const std::string& name_;
+  const ChargeOptions& options_;
   LayerKeys keys_;
   std::vector<Layer> layers_;
   OperatorCosts costs_;
@@ -104,8 +109,12 @@ Result<OperatorCosts> Charging::run() {
   }
   layers_ = keys_.group(order_of_start());
   costs_.layers = layers_.size();
+  costs_.is_incomplete = options_.is_incomplete;
+  if (auto checked = check_cores(); !checked) return tl::unexpected(checked.error());
   for (const ModelOperator& each : model_.operators) costs_.takers += each.takes_layer();
   if (auto assigned = assign(); !assigned) return tl::unexpected(assigned.error());
+  mark_seen();
+  add_share_of_wall();
   add_shares();
   add_types();
   add_remarks();
@@ -131,39 +140,67 @@ std::vector<std::uint32_t> Charging::order_of_start() const {
   return order;
 }
 
+// Layers that two cores share run at one time, unless the cores' logs are of two runs.
+Status Charging::check_cores() const {
+  std::vector<CoreLayer> layers;
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    for (const std::uint32_t at : layers_[layer].runs) {
+      const LayerRun& run = runs_[at];
+      layers.push_back({layer, run.core, run.start, saturating_add(run.start, run.duration)});
+    }
+  }
+  const CoreAgreement agreement = compare_cores(std::move(layers));
+  if (!agreement.are_of_two_runs()) return {};
+  return input_error(
+      "{}: {} of the {} layers that its cores share run on them at different times; name logs of "
+      "one run of one model",
+      name_, agreement.apart, agreement.shared);
+}
+
 Status Charging::assign() {
-  if (costs_.layers == costs_.takers) {
-    std::stable_sort(layers_.begin(), layers_.end(),
-                     [&](const Layer& a, const Layer& b) { return begin_of(a) < begin_of(b); });
-    assign_in_order();
-    return {};
+  std::stable_sort(layers_.begin(), layers_.end(),
+                   [&](const Layer& a, const Layer& b) { return begin_of(a) < begin_of(b); });
+  std::vector<PairedLayer> layers;
+  for (const Layer& layer : layers_) {
+    layers.push_back({layer.index, runs_[layer.runs.front()].name});
   }
-  if (!keys_.has_indices()) {
-    return input_error(
-        "{}: has {} layers without indices, but {} operators of the model take one; give the model "
-        "that was running",
-        name_, costs_.layers, costs_.takers);
-  }
-  costs_.by_own_indices = true;
-  assign_by_index();
+  const auto paired =
+      pair_layers(model_, layers, {options_.is_incomplete, options_.allow_partial}, name_);
+  if (!paired) return tl::unexpected(paired.error());
+  costs_.by_own_indices = paired->by_own_indices;
+  for (std::size_t i = 0; i < layers_.size(); ++i) charge(layers_[i], paired->operator_of[i]);
   return {};
 }
 
-void Charging::assign_in_order() {
-  std::size_t next = 0;
+// A member of a fused group was seen when its first was.
+void Charging::mark_seen() {
+  bool group_seen = true;
   for (std::size_t op = 0; op < model_.operators.size(); ++op) {
-    if (model_.operators[op].takes_layer()) charge(layers_[next++], op);
+    const ModelOperator& of = model_.operators[op];
+    OperatorCost& cost = costs_.operators[op];
+    if (of.takes_layer()) {
+      cost.seen = group_seen = cost.layers > 0;
+      costs_.seen_takers += cost.seen;
+    } else {
+      cost.seen = of.is_alias() || group_seen || cost.layers > 0;
+    }
   }
 }
 
-void Charging::assign_by_index() {
-  for (const Layer& layer : layers_) {
-    if (*layer.index < model_.operators.size()) {
-      charge(layer, std::size_t(*layer.index));
-      continue;
-    }
-    for (const std::uint32_t run : layer.runs) costs_.unassigned += time_of(runs_[run]);
+// Of the inferences from the first to the last, the time with a layer on any core.
+void Charging::add_share_of_wall() {
+  if (options_.inferences.empty()) return;
+  Interval wall = options_.inferences.front();
+  for (const Interval& each : options_.inferences) {
+    wall = {std::min(wall.begin, each.begin), std::max(wall.end, each.end)};
   }
+  std::vector<Interval> layers;
+  for (const LayerRun& run : runs_) {
+    layers.push_back({std::max(run.start, wall.begin),
+                      std::min(saturating_add(run.start, run.duration), wall.end)});
+  }
+  if (length_of(wall) <= 0) return;
+  costs_.share_of_wall = double(length_of(union_of(std::move(layers)))) / double(length_of(wall));
 }
 
 void Charging::charge(const Layer& layer, std::size_t op) {
@@ -184,10 +221,11 @@ void Charging::add_types() {
   for (std::size_t op = 0; op < model_.operators.size(); ++op) {
     const std::string& type = model_.operators[op].type;
     const auto [found, is_new] = known.try_emplace(type, costs_.types.size());
-    if (is_new) costs_.types.push_back({type, 0, 0, 0});
+    if (is_new) costs_.types.push_back({type, 0, 0, 0, 0});
     TypeCost& cost = costs_.types[found->second];
     cost.time += costs_.operators[op].time;
     cost.operators += 1;
+    cost.seen += costs_.operators[op].seen;
   }
   for (TypeCost& type : costs_.types) type.share = type.time / costs_.sum;
   std::stable_sort(costs_.types.begin(), costs_.types.end(),
@@ -199,14 +237,8 @@ void Charging::add_remarks() {
   if (costs_.by_own_indices) {
     say(
         fmt::format("the timeline has {} layers and {} operators of the model take one: its own "
-                    "indices say whose each is",
+                    "indices tell which operator each layer is",
                     costs_.layers, costs_.takers));
-  }
-  if (costs_.unassigned > 0) {
-    say(
-        fmt::format("{:.3f} % of the time is of layers whose index is no operator's: is it the "
-                    "model that was running?",
-                    100 * costs_.unassigned / costs_.sum));
   }
   if (costs_.cores > 1) {
     say(fmt::format("{} cores: a layer's time is the sum over the cores (work, not wall)",
@@ -229,9 +261,18 @@ void Charging::add_remarks() {
 
 }  // namespace
 
+std::string coverage_text(const OperatorCosts& costs) {
+  const std::string wall =
+      costs.share_of_wall ? fmt::format("{:.1f} % of the wall", 100 * *costs.share_of_wall)
+                          : "an unknown part of the wall (the log of the core control is missing)";
+  return fmt::format("covers {} of the {} operators that take a layer and {}",
+                     thousands(costs.seen_takers), thousands(costs.takers), wall);
+}
+
 Result<OperatorCosts> charge_operators(const Model& model, std::span<const LayerRun> runs,
-                                       const std::string& timeline_name) {
-  return Charging(model, runs, timeline_name).run();
+                                       const std::string& timeline_name,
+                                       const ChargeOptions& options) {
+  return Charging(model, runs, timeline_name, options).run();
 }
 
 }  // namespace npuscope::sigmastar

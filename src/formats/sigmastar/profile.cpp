@@ -69,7 +69,11 @@ class RateFinder {
 };
 
 // What npuscope's own timelines say about themselves; nothing else of it is left to tell.
-std::string take_chip(chrome::Events& events) {
+struct AboutLogs {
+  std::string chip;
+  bool is_incomplete = false;
+};
+AboutLogs take_about(chrome::Events& events) {
   const std::string_view about = events.field("otherData");
   if (!about.starts_with(R"({"writer":"ipu timeline")")) return {};
   constexpr std::string_view key = R"("chip":")";
@@ -79,14 +83,15 @@ std::string take_chip(chrome::Events& events) {
     const std::string_view rest = about.substr(at + key.size());
     chip = rest.substr(0, rest.find('"'));
   }
+  const bool is_incomplete = about.find(fmt::format(R"("{}":true)", incomplete_key)) != about.npos;
   std::erase_if(events.fields, [](const auto& field) { return field.first == "otherData"; });
-  return chip;
+  return {chip, is_incomplete};
 }
 
 class IpuProfile {
  public:
   explicit IpuProfile(chrome::Events&& events)
-      : chip_(take_chip(events)),
+      : about_(take_about(events)),
         profile_(chrome::make_profile(std::move(events))),
         rows_(profile_) {}
 
@@ -105,7 +110,7 @@ class IpuProfile {
   void add_bytes();
   void say_what_overlaps();
 
-  std::string chip_;
+  AboutLogs about_;
   Profile profile_;
   LayerRows rows_;
   ClockId cycles_{};
@@ -116,7 +121,8 @@ class IpuProfile {
 
 Profile IpuProfile::run() {
   profile_.provenance.format = timeline_format;
-  profile_.provenance.device = "SigmaStar IPU" + (chip_.empty() ? "" : " (" + chip_ + ")");
+  profile_.provenance.device =
+      "SigmaStar IPU" + (about_.chip.empty() ? "" : " (" + about_.chip + ")");
   profile_.provenance.instrumentation = "IPU log";
   name_units();
   set_kinds();
@@ -353,6 +359,12 @@ void IpuProfile::add_bytes() {
 void IpuProfile::say_what_overlaps() {
   const auto& files = profile_.provenance.files;
   const std::string file = files.empty() ? "" : files.front();
+  if (about_.is_incomplete) {
+    profile_.notes.push_back({Severity::error, file, 0,
+                              "the IPU log is incomplete: it was cut, or its buffer was too small "
+                              "(--ipu_log_size)",
+                              1});
+  }
   profile_.notes.push_back({Severity::info, file, 0,
                             "made from an IPU log: writing it costs time; take performance figures "
                             "from a run without it",

@@ -187,6 +187,14 @@ std::optional<std::int32_t> builtin_operator_code(std::string_view name) {
   return std::int32_t(found - std::begin(operators));
 }
 
+std::optional<std::uint64_t> bytes_of_tensor_type(std::int64_t type) {
+  // As `types`; 0: neither of texts, of handles, nor of half bytes.
+  constexpr std::uint64_t bytes[] = {4, 2, 4, 1, 8, 0, 1, 2, 8, 1, 8, 16, 8, 0, 0, 4, 2, 0};
+  static_assert(std::size(bytes) == std::size(types));
+  if (type < 0 || std::size_t(type) >= std::size(bytes) || bytes[type] == 0) return std::nullopt;
+  return bytes[type];
+}
+
 std::string tensor_type_name(std::int64_t type) {
   if (type < 0 || std::size_t(type) >= std::size(types)) return fmt::format("TYPE_{}", type);
   return types[type];

@@ -25,6 +25,7 @@ struct Track {
 struct Event {
   char phase = 0;
   bool is_layer = false;
+  bool is_inference = false;
   std::string_view name;  // as it stands in the text, without quotes
   std::string process, thread;
   std::optional<double> start, duration, cycles;
@@ -32,6 +33,13 @@ struct Event {
   TextPlace index_place;
   std::string title;  // args.name, of metadata
 };
+
+bool has_usable_times(const Event& event) {
+  const auto usable = [](const std::optional<double>& time) {
+    return time && std::abs(*time) <= most_microseconds;
+  };
+  return usable(event.start) && usable(event.duration) && *event.duration >= 0;
+}
 
 std::string_view inside_of(std::string_view token) {
   token = token.substr(0, token.find_last_not_of(" \t\r\n") + 1);
@@ -52,6 +60,7 @@ class TimelineReader {
 
  private:
   simdjson::error_code read_event(ondemand::value value);
+  simdjson::error_code read_about(std::string_view key, ondemand::value value);
   simdjson::error_code read_member(std::string_view key, ondemand::value value, Event& event);
   simdjson::error_code read_argument(std::string_view key, ondemand::value value, Event& event);
   void take(const Event& event);
@@ -77,12 +86,24 @@ simdjson::error_code TimelineReader::read() {
   if (const auto error = parser.iterate(text_).get(document)) return error;
   const auto error = chrome::walk_trace(
       document, has_events_, [&](ondemand::value value) { return read_event(value); },
-      [](std::string_view, ondemand::value) { return simdjson::SUCCESS; });
+      [&](std::string_view key, ondemand::value value) { return read_about(key, value); });
   const char* where = nullptr;
   if (error && !document.current_location().get(where)) {
     offset_ = std::uint64_t(where - text_.data());
   }
   return error;
+}
+
+// What `npuscope ipu timeline` says of the logs.
+simdjson::error_code TimelineReader::read_about(std::string_view key, ondemand::value value) {
+  ondemand::json_type type;
+  if (const auto error = value.type().get(type)) return error;
+  if (key != "otherData" || type != ondemand::json_type::object) return simdjson::SUCCESS;
+  return chrome::walk_members(value.get_object(), [&](std::string_view name, ondemand::value says) {
+    bool truth = false;
+    if (name == incomplete_key && !says.get_bool().get(truth)) timeline_.is_incomplete = truth;
+    return simdjson::SUCCESS;
+  });
 }
 
 simdjson::error_code TimelineReader::read_event(ondemand::value value) {
@@ -131,6 +152,7 @@ simdjson::error_code TimelineReader::read_argument(std::string_view key, ondeman
   }
   const std::string_view token = value.raw_json_token();
   if (key == "name") event.title = inside_of(token);
+  if (key == inference_key) event.is_inference = true;
   const LayerKey role = layer_key_named(key);
   event.is_layer = event.is_layer || tells_layer(role);
   if (role == LayerKey::total_cycle) event.cycles = number_in(token);
@@ -149,14 +171,14 @@ void TimelineReader::take(const Event& event) {
     if (event.name == "process_name") track.process_name = event.title;
   } else if (event.phase == 'X' && event.is_layer) {
     take_layer(event, track_of(event));
+  } else if (event.phase == 'X' && event.is_inference && has_usable_times(event)) {
+    const std::int64_t begin = std::llround(*event.start * 1e3);
+    timeline_.inferences.push_back({begin, begin + std::llround(*event.duration * 1e3)});
   }
 }
 
 void TimelineReader::take_layer(const Event& event, std::uint32_t track) {
-  const auto usable = [](const std::optional<double>& time) {
-    return time && std::abs(*time) <= most_microseconds;
-  };
-  if (!usable(event.start) || !usable(event.duration) || *event.duration < 0) {
+  if (!has_usable_times(event)) {
     ++untimed_;
     return;
   }

@@ -7,6 +7,8 @@
 #include <iterator>
 
 #include "formats/sigmastar/bit_fields.hpp"
+#include "formats/sigmastar/core_agreement.hpp"
+#include "formats/sigmastar/layer_keys.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -50,8 +52,9 @@ class TimelineWriter {
   void write() {
     std::string chip;
     append_json_escaped(chip, options_.chip);
-    put(R"({{"otherData":{{"writer":"ipu timeline","chip":"{}","mhz":{}}},"traceEvents":[)", chip,
-        timeline_.hertz / 1e6);
+    put(R"({{"otherData":{{"writer":"ipu timeline","chip":"{}","mhz":{}{}}},"traceEvents":[)", chip,
+        timeline_.hertz / 1e6,
+        timeline_.is_incomplete ? fmt::format(R"(,"{}":true)", incomplete_key) : "");
     for (std::size_t i = 0; i < timeline_.cores.size(); ++i) write_core(i);
     if (timeline_.control) write_control(*timeline_.control);
     if (!options_.layers_only) write_arrows();
@@ -133,7 +136,7 @@ class TimelineWriter {
       put(R"({{"ph":"X","name":"{}","pid":{},"tid":{},)", name, process, engine);
       put_times(each.begin, each.end);
       if (each.bytes > 0) put(R"(,"args":{{"bytes":{}}})", each.bytes);
-      if (is_inference) put(R"(,"args":{{"inference":{}}})", each.layer);
+      if (is_inference) put(R"(,"args":{{"{}":{}}})", inference_key, each.layer);
       put("}}");
     }
   }
@@ -173,9 +176,13 @@ class TimelineWriter {
 
 IpuTimeline join_logs(std::vector<CoreLog> cores, std::vector<std::uint32_t> core_numbers,
                       std::optional<CoreLog> control, const LogLayout& layout, double hertz) {
-  IpuTimeline timeline{std::move(cores),         std::move(core_numbers),
-                       std::move(control),       hertz,
-                       layout.cores_share_clock, {}};
+  IpuTimeline timeline{std::move(cores),
+                       std::move(core_numbers),
+                       std::move(control),
+                       hertz,
+                       layout.cores_share_clock,
+                       {},
+                       false};
   std::vector<CoreLog*> logs;
   for (CoreLog& log : timeline.cores) logs.push_back(&log);
   if (timeline.control) logs.push_back(&*timeline.control);
@@ -189,6 +196,40 @@ IpuTimeline join_logs(std::vector<CoreLog> cores, std::vector<std::uint32_t> cor
   for (std::size_t i = 0; i < logs.size(); ++i) shift(*logs[i], later[i] - earliest);
   timeline.waits = find_tile_edges(timeline.cores, layout);
   return timeline;
+}
+
+Status check_one_run(const IpuTimeline& timeline) {
+  if (!timeline.related) return {};
+  std::vector<CoreLayer> layers;
+  for (std::size_t i = 0; i < timeline.cores.size(); ++i) {
+    for (const LogLayer& layer : timeline.cores[i].layers) {
+      layers.push_back({layer.layer, timeline.core_numbers[i], layer.begin, layer.end});
+    }
+  }
+  std::vector<Interval> inferences;
+  if (timeline.control) {
+    for (const LogInterval& each : timeline.control->intervals) {
+      if (each.engine == LogEngine::run) inferences.push_back({each.begin, each.end});
+    }
+  }
+  const IntervalSet logged = union_of(std::move(inferences));
+  const auto outside = std::count_if(layers.begin(), layers.end(), [&](const CoreLayer& layer) {
+    const auto next = std::partition_point(
+        logged.begin(), logged.end(), [&](const Interval& each) { return each.end < layer.begin; });
+    return next == logged.end() || next->begin > layer.end;
+  });
+  if (!logged.empty() && std::size_t(outside) * 2 > layers.size()) {
+    return input_error(
+        "{}: {} of the {} layers in the logs of the cores are in none of its inferences; name logs "
+        "of one run",
+        timeline.control->name, outside, layers.size());
+  }
+  const CoreAgreement agreement = compare_cores(std::move(layers));
+  if (!agreement.are_of_two_runs()) return {};
+  return input_error(
+      "{}: {} of the {} layers that it shares with {} ran there at other times; name logs of one "
+      "run of one model",
+      timeline.cores.back().name, agreement.apart, agreement.shared, timeline.cores.front().name);
 }
 
 void write_timeline(const IpuTimeline& timeline, const TimelineWriting& options,

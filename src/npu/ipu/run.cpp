@@ -20,6 +20,12 @@ constexpr std::uint64_t beyond_suspicion = 32;
 Result<Image> open_image(const std::filesystem::path& path) {
   const auto file = MappedFile::open(path);
   if (!file) return tl::unexpected(file.error());
+  if (sigmastar::looks_like_model(as_text(file->bytes()))) {
+    return input_error(
+        "{}: a SigmaStar fixed model, which holds operators but no program; run the offline model "
+        "that `npuscope compile` wrote with it (sgsimg.img)",
+        path.string());
+  }
   auto image = sigmastar::read_image(file->bytes(), path.string());
   if (!image) return image;
   if (image->own && image->problems.empty()) return image;

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <functional>
@@ -34,6 +35,9 @@ void add(Csv& csv, const Value& value) {
     }
     void operator()(bool truth) const { csv.text(truth ? "true" : "false"); }
     void operator()(std::int64_t number) const { csv.number(number); }
+    void operator()(const std::vector<std::int64_t>& numbers) const {
+      csv.text(fmt::format("{}", fmt::join(numbers, ";")));
+    }
     void operator()(double number) const {
       std::isfinite(number) ? csv.number(number) : csv.nothing();
     }

@@ -18,6 +18,7 @@ Json json_of(const Value& value) {
     Json operator()(const std::vector<std::string>& texts) const { return texts; }
     Json operator()(bool truth) const { return truth; }
     Json operator()(std::int64_t number) const { return number; }
+    Json operator()(const std::vector<std::int64_t>& numbers) const { return numbers; }
     Json operator()(double number) const {  // JSON has no infinity and no NaN
       return std::isfinite(number) ? Json(number) : Json(nullptr);
     }

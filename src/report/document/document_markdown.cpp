@@ -22,9 +22,8 @@ std::string table_text(const Document& document, const Table& table) {
   std::string head = "|", rule = "|", body;
   for (const Field& field : table.fields) {
     if (field.label.empty()) continue;
-    const bool is_text = field.format == Format::name || field.format == Format::names;
     head += fmt::format(" {} |", escaped(field.label));
-    rule += is_text ? "---|" : "---:|";
+    rule += stands_left(field.format) ? "---|" : "---:|";
   }
   for (const auto& row : table.rows) {
     body += "|";
@@ -48,7 +47,11 @@ std::string section_text(const Document& document, const Section& section, int l
     out += fmt::format("- {}: {}\n", escaped(fact.field.label),
                        escaped(value_text(document.profile, fact.field, fact.value)));
   }
-  if (!section.table.rows.empty()) out += "\n" + table_text(document, section.table);
+  if (!section.table.rows.empty()) {
+    out += "\n" + table_text(document, section.table);
+  } else if (shows_none(section)) {
+    out += "\nnone\n";
+  }
   for (const std::string& remark : section.remarks) out += "\n" + escaped(remark) + "\n";
   for (const Section& part : section.parts) out += section_text(document, part, level + 1);
   return out;

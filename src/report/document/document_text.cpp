@@ -95,6 +95,7 @@ void DocumentText::print(const Section& section) {
     line(fact->field.label, text_of(fact->field, fact->value), label_width);
   }
   print(section.table, section.title);
+  if (shows_none(section)) out_ += "  none\n";
   for (const std::string& drawn : section.drawing) out_ += drawn + "\n";
   for (const std::string& remark : section.remarks) line("", remark, 0);
   for (const Section& part : section.parts) print(part);
@@ -120,8 +121,8 @@ void DocumentText::print(const Table& table, std::string_view title) {
                                  [&](const auto& row) { return row[i].known(); });
     if (field.only_if_known && !any) continue;
     shown.push_back(i);
-    const bool is_text = field.format == Format::name || field.format == Format::names;
-    columns.push_back({field.label, is_text ? Align::left : Align::right, field.needed});
+    columns.push_back(
+        {field.label, stands_left(field.format) ? Align::left : Align::right, field.needed});
   }
   if (table.rows.empty() || columns.empty()) return;
   const bool gives_way = std::any_of(columns.begin() + 1, columns.end(),

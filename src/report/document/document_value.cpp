@@ -1,7 +1,9 @@
 #include "report/document/document_value.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "report/document/quantity.hpp"
@@ -29,8 +31,10 @@ std::string number_as(const Profile* profile, const Field& field, double number)
     case Format::hertz: return hertz_text(number);
     case Format::share: return fmt::format("{:.1f} %", 100 * number);
     case Format::change: return number == 0 ? "0 %" : fmt::format("{:+.1f} %", 100 * number);
+    case Format::exact: return fmt::format("{}", number);
     case Format::count:
     case Format::number:
+    case Format::numbers:
     case Format::name:
     case Format::names:
     case Format::truth: break;
@@ -51,9 +55,23 @@ std::string value_text(const Profile* profile, const Field& field, const Value& 
     std::string operator()(std::int64_t number) const {
       return number_as(profile, field, double(number));
     }
+    std::string operator()(const std::vector<std::int64_t>& numbers) const {
+      return fmt::format("[{}]", fmt::join(numbers, ", "));
+    }
     std::string operator()(double number) const { return number_as(profile, field, number); }
   };
   return std::visit(Print{profile, field}, value.held());
+}
+
+bool stands_left(Format format) {
+  return format == Format::name || format == Format::names || format == Format::numbers;
+}
+
+bool shows_none(const Section& section) {
+  const auto& fields = section.table.fields;
+  return !section.title.empty() && section.table.rows.empty() &&
+         std::any_of(fields.begin(), fields.end(),
+                     [](const Field& field) { return !field.label.empty(); });
 }
 
 std::vector<std::string> wrapped(std::string text, std::size_t width) {

@@ -1,6 +1,7 @@
 #include "report/document/text_table.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "npuscope/base/text.hpp"
 
@@ -31,6 +32,58 @@ std::size_t byte_of(std::string_view text, std::size_t count) {
   return byte;
 }
 
+// Of code points.
+std::size_t common_prefix(std::string_view a, std::string_view b) {
+  std::size_t bytes = 0;
+  while (bytes < std::min(a.size(), b.size()) && a[bytes] == b[bytes]) ++bytes;
+  while (bytes > 0 && ((bytes < a.size() && !begins_character(a[bytes])) ||
+                       (bytes < b.size() && !begins_character(b[bytes])))) {
+    --bytes;
+  }
+  return columns_of(a.substr(0, bytes));
+}
+
+std::size_t common_suffix(std::string_view a, std::string_view b) {
+  std::size_t bytes = 0;
+  const std::size_t most = std::min(a.size(), b.size());
+  while (bytes < most && a[a.size() - 1 - bytes] == b[b.size() - 1 - bytes]) ++bytes;
+  while (bytes > 0 && !begins_character(a[a.size() - bytes])) --bytes;
+  return columns_of(a.substr(a.size() - bytes));
+}
+
+// What lies between the first `prefix` and the last `suffix` code points, which others share, and
+// as much of those as there is room for.
+std::string around(std::string_view text, std::size_t prefix, std::size_t suffix,
+                   std::size_t columns) {
+  const std::size_t length = columns_of(text);
+  suffix = std::min(suffix, length - prefix);
+  const std::size_t room = columns - 2;  // two "…"
+  const std::size_t kept = std::min(length - prefix - suffix, room);
+  std::size_t head = std::min(prefix, (room - kept) / 2);
+  const std::size_t tail = std::min(suffix, room - kept - head);
+  head = std::min(prefix, room - kept - tail);
+  std::string out(text.substr(0, byte_of(text, head)));
+  if (head < prefix) out += "…";
+  const std::size_t from = byte_of(text, prefix), to = byte_of(text, prefix + kept);
+  out += text.substr(from, to - from);
+  if (prefix + kept + tail < length) out += "…";
+  out += text.substr(byte_of(text, length - tail));
+  return out;
+}
+
+// Texts of one group, which look alike as they are now.
+void set_apart(const std::vector<std::string>& texts, const std::vector<std::size_t>& group,
+               std::size_t columns, std::vector<std::string>& out) {
+  const std::string& first = texts[group.front()];
+  std::size_t prefix = columns_of(first), suffix = prefix;
+  for (const std::size_t i : group) {
+    if (texts[i] == first) continue;
+    prefix = std::min(prefix, common_prefix(first, texts[i]));
+    suffix = std::min(suffix, common_suffix(first, texts[i]));
+  }
+  for (const std::size_t i : group) out[i] = around(texts[i], prefix, suffix, columns);
+}
+
 std::string padded(const std::string& text, std::size_t width, TextColumn::Align align) {
   const std::size_t columns = columns_of(text);
   const std::string blanks(width > columns ? width - columns : 0, ' ');
@@ -50,6 +103,30 @@ std::string shortened(std::string_view text, std::size_t columns) {
   const std::size_t head = (columns - 1) / 2, tail = columns - 1 - head;
   return std::string(text.substr(0, byte_of(text, head))) + "…" +
          std::string(text.substr(byte_of(text, length - tail)));
+}
+
+std::vector<std::string> shortened_apart(const std::vector<std::string>& texts,
+                                         std::size_t columns) {
+  constexpr int most_rounds = 4;  // groups that are set apart may hold groups
+  constexpr std::size_t least_columns = 6;
+  std::vector<std::string> out;
+  for (const std::string& text : texts) out.push_back(shortened(text, columns));
+  if (columns < least_columns) return out;
+  for (int round = 0; round < most_rounds; ++round) {
+    std::map<std::string, std::vector<std::size_t>> alike;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (out[i] != texts[i]) alike[out[i]].push_back(i);
+    }
+    bool any = false;
+    for (const auto& [shown, group] : alike) {
+      const auto differs = [&](std::size_t i) { return texts[i] != texts[group.front()]; };
+      if (std::none_of(group.begin(), group.end(), differs)) continue;
+      set_apart(texts, group, columns, out);
+      any = true;
+    }
+    if (!any) break;
+  }
+  return out;
 }
 
 void TextTable::add(std::vector<std::string> cells) {
@@ -116,7 +193,12 @@ std::string TextTable::print(std::size_t width) const {
     out += line + "\n";
   };
   add_line([&](std::size_t i) { return columns_[i].heading; });
-  for (const auto& row : rows_) add_line([&](std::size_t i) { return row[i]; });
+  std::vector<std::string> names;
+  for (const auto& row : rows_) names.push_back(row.front());
+  names = shortened_apart(names, widths[0]);
+  for (std::size_t at = 0; at < rows_.size(); ++at) {
+    add_line([&](std::size_t i) { return i == 0 ? names[at] : rows_[at][i]; });
+  }
   return out;
 }
 

@@ -47,4 +47,9 @@ std::size_t columns_of(std::string_view text);
 // At most `columns` code points; the middle of longer text becomes "…".
 std::string shortened(std::string_view text, std::size_t columns);
 
+// The same of texts that stand below one another. Where it would make different ones look alike,
+// they keep what tells them apart: "model/…/layer.7/…/MatMul".
+std::vector<std::string> shortened_apart(const std::vector<std::string>& texts,
+                                         std::size_t columns);
+
 }  // namespace npuscope::report

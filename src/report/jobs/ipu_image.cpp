@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 #include "npuscope/formats/sigmastar/log_layout.hpp"
@@ -61,8 +62,16 @@ Section model_section(const Image& image) {
   return section;
 }
 
-std::string shape_text(const std::vector<std::uint32_t>& shape) {
-  return fmt::format("[{}]", fmt::join(shape, ", "));
+std::vector<std::int64_t> numbers_of(const std::vector<std::uint32_t>& shape) {
+  return {shape.begin(), shape.end()};
+}
+
+// As a double with the float's own digits: 0.00055925, not 0.0005592500092461705.
+Value shortest(float number) {
+  double value = double(number);
+  const std::string digits = fmt::format("{}", number);
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
 }
 
 std::string format_text(const ImageTensor& tensor) {
@@ -74,17 +83,18 @@ std::vector<Fact> common_facts(const ImageTensor& tensor, std::size_t index) {
   return {{{"name", "name"}, tensor.name},
           {{"index", "index", Format::count}, index},
           {{"dtype", "dtype"}, sigmastar::tensor_type_name(tensor.type)},
-          {{"shape", "shape"}, shape_text(tensor.shape)}};
+          {{"shape", "shape", Format::numbers}, numbers_of(tensor.shape)}};
 }
 
 void add_placement(const Image& image, const ImageTensor& tensor, std::vector<Fact>& facts) {
-  facts.push_back({{"bytes", "size", Format::count}, tensor.bytes});
+  facts.push_back({{"bytes", "size", Format::count}, sigmastar::data_bytes(tensor)});
+  facts.push_back({{"buffer_bytes", "buffer", Format::count}, tensor.bytes});
   facts.push_back(
       {{"padded_width", "innermost dimension in memory", Format::count}, tensor.padded_width});
   facts.push_back(
       {{"inner_stride_bytes", "innermost stride", Format::count}, tensor.inner_stride_bytes});
   facts.push_back({{"zero_point", "zero point", Format::count}, tensor.zero_point});
-  facts.push_back({{"scale", "scale", Format::number}, double(tensor.scale)});
+  facts.push_back({{"scale", "scale", Format::exact}, shortest(tensor.scale)});
   const bool is_own = image.own.has_value();
   facts.push_back(
       own_fact("batch", "batch", is_own, is_own ? image.own->batch.most : 0, Format::count));

@@ -7,6 +7,19 @@ namespace {
 
 constexpr double percent = 100;
 
+std::string share_text(double share, bool seen) {
+  return seen ? fmt::format("{:.3f}%", percent * share) : "not seen";
+}
+
+// Empty where the log covers the model.
+std::string coverage_line(const sigmastar::OperatorCosts& costs) {
+  if (!costs.is_partial()) return "";
+  return fmt::format("partial: the log {}; shares are of what was seen\n",
+                     sigmastar::coverage_text(costs));
+}
+
+Value share_value(double share, bool seen) { return seen ? Value(share) : Value(); }
+
 Section operators_section(const sigmastar::Model& model, const sigmastar::OperatorCosts& costs,
                           const std::string& time_key) {
   Section section{.key = "operators", .title = "OPERATORS"};
@@ -15,11 +28,13 @@ Section operators_section(const sigmastar::Model& model, const sigmastar::Operat
                           {"share", "of all layers", Format::share},
                           {time_key, time_key, Format::count},
                           {"layers", "layers", Format::count},
+                          {"seen", "seen", Format::truth},
                           {"group", "group"},
                           {"output", "first output"}};
   for (std::size_t i = 0; i < model.operators.size(); ++i) {
     const auto& cost = costs.operators[i];
-    section.table.rows.push_back({i, model.operators[i].type, cost.share, cost.time, cost.layers,
+    section.table.rows.push_back({i, model.operators[i].type, share_value(cost.share, cost.seen),
+                                  share_value(cost.time, cost.seen), cost.layers, cost.seen,
                                   name_of(model.operators[i].fusion), model.operators[i].label});
   }
   return section;
@@ -30,9 +45,12 @@ Section types_section(const sigmastar::OperatorCosts& costs, const std::string& 
   section.table.fields = {{"type", "type"},
                           {"share", "of all layers", Format::share},
                           {time_key, time_key, Format::count},
-                          {"operators", "operators", Format::count}};
+                          {"operators", "operators", Format::count},
+                          {"operators_seen", "seen", Format::count}};
   for (const auto& type : costs.types) {
-    section.table.rows.push_back({type.type, type.share, type.time, type.operators});
+    section.table.rows.push_back({type.type, share_value(type.share, type.seen > 0),
+                                  share_value(type.time, type.seen > 0), type.operators,
+                                  type.seen});
   }
   return section;
 }
@@ -40,19 +58,20 @@ Section types_section(const sigmastar::OperatorCosts& costs, const std::string& 
 }  // namespace
 
 std::string op_cost_totals_text(const sigmastar::OperatorCosts& costs) {
-  std::string out;
+  std::string out = coverage_line(costs);
   for (const auto& type : costs.types) {
-    out += fmt::format("{} {:.3f}%\n", printable(type.type), percent * type.share);
+    out += fmt::format("{} {}\n", printable(type.type), share_text(type.share, type.seen > 0));
   }
   return out;
 }
 
 std::string op_cost_each_text(const sigmastar::Model& model,
                               const sigmastar::OperatorCosts& costs) {
-  std::string out;
+  std::string out = coverage_line(costs);
   for (std::size_t i = 0; i < model.operators.size(); ++i) {
-    out += fmt::format("{} {} {:.3f}%\n", i, printable(model.operators[i].type),
-                       percent * costs.operators[i].share);
+    const auto& cost = costs.operators[i];
+    out += fmt::format("{} {} {}\n", i, printable(model.operators[i].type),
+                       share_text(cost.share, cost.seen));
   }
   return out;
 }
@@ -66,9 +85,11 @@ Document make_op_cost_document(const sigmastar::Model& model,
       {{time_key, "work of all layers", Format::count}, costs.sum},
       {{"layers", "layers", Format::count}, costs.layers},
       {{"operators_that_take_one", "operators that take one", Format::count}, costs.takers},
+      {{"operators_seen", "of these, seen", Format::count}, costs.seen_takers},
+      {{"is_partial", "partial", Format::truth}, costs.is_partial()},
+      {{"share_of_wall", "of wall", Format::share}, costs.share_of_wall},
       {{"cores", "cores", Format::count}, costs.cores},
-      {{"by_own_indices", "by the timeline's indices", Format::truth}, costs.by_own_indices},
-      {{"share_of_no_operator", "of no operator", Format::share}, costs.unassigned / costs.sum}};
+      {{"by_own_indices", "by the timeline's indices", Format::truth}, costs.by_own_indices}};
   all.remarks = costs.remarks;
   document.sections = {types_section(costs, time_key), operators_section(model, costs, time_key),
                        std::move(all)};

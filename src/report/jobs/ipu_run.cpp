@@ -33,6 +33,10 @@ std::string shape_of(const ImageTensor& tensor) {
   return fmt::format("[{}]", fmt::join(tensor.shape, ", "));
 }
 
+std::uint64_t size_of(const ImageTensor& tensor) {
+  return sigmastar::data_bytes(tensor).value_or(tensor.bytes);
+}
+
 using Formats = std::vector<sigmastar::InputFormat>;
 
 const sigmastar::InputFormat* format_at(const Formats& formats, std::size_t i) {
@@ -48,19 +52,22 @@ void append_tensors(std::string& text, const char* what, const std::vector<Image
         "{}({}):\n    name:       {}\n    dtype:      {}\n    shape:      {}\n    size:  "
         "     {}\n",
         what, i, printable(tensor.name), printable(type_of(tensor, format_at(formats, i))),
-        shape_of(tensor), tensor.bytes);
+        shape_of(tensor), size_of(tensor));
   }
 }
 
 Section tensors_section(const char* key, const std::vector<ImageTensor>& tensors,
                         const Formats& formats) {
   Section section{.key = key};
-  section.table.fields = {
-      {"name", "name"}, {"dtype", "dtype"}, {"shape", "shape"}, {"bytes", "size", Format::count}};
+  section.table.fields = {{"name", "name"},
+                          {"dtype", "dtype"},
+                          {"shape", "shape", Format::numbers},
+                          {"bytes", "size", Format::count}};
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     const ImageTensor& tensor = tensors[i];
     section.table.rows.push_back(
-        {tensor.name, type_of(tensor, format_at(formats, i)), shape_of(tensor), tensor.bytes});
+        {tensor.name, type_of(tensor, format_at(formats, i)),
+         std::vector<std::int64_t>(tensor.shape.begin(), tensor.shape.end()), size_of(tensor)});
   }
   return section;
 }

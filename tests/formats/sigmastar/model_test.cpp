@@ -66,7 +66,7 @@ TEST(FixedModel, WithoutOperators) {
 }
 
 TEST(FixedModel, SaysWhatIsNoModel) {
-  EXPECT_THAT(read("").error().message, HasSubstr("m.sim: no fixed model"));
+  EXPECT_THAT(read("").error().message, HasSubstr("m.sim: an empty file"));
   EXPECT_THAT(read("PK\x03\x04 and so on").error().message, HasSubstr("not SIM2 or TFL3"));
 }
 

@@ -48,6 +48,7 @@ TEST(OperatorCost, GroupsAreChargedToTheirFirst) {
   const std::vector<LayerRun> runs{run(0, 50, 60, 9), run(0, 0, 30, 4), run(0, 200, 10, 5)};
   const auto costs = charge_operators(grouped, runs, "log.json");
   ASSERT_TRUE(costs) << costs.error().message;
+  EXPECT_FALSE(costs->is_partial());
   EXPECT_THAT(times(*costs), ElementsAre(30, 0, 0, 0, 60, 10));
   EXPECT_EQ(costs->operators[0].share, 0.3);
   ASSERT_EQ(costs->types.size(), 4u);
@@ -79,10 +80,82 @@ TEST(OperatorCost, OwnIndicesWhereTheNumbersDiffer) {
   EXPECT_THAT(times(*costs), ElementsAre(30, 0, 0, 0, 60, 0));
   EXPECT_THAT(costs->remarks,
               ElementsAre(HasSubstr("has 2 layers and 3 operators"), HasSubstr("more than once")));
-  const auto strange = charge_operators(model_of({{"ADD", 1}, {"ADD", 1}}), runs, "log.json");
-  ASSERT_TRUE(strange);
-  EXPECT_EQ(strange->unassigned, 70);
-  EXPECT_THAT(strange->remarks, ::testing::Contains(HasSubstr("70.000 % of the time")));
+  EXPECT_TRUE(costs->is_partial());
+  EXPECT_EQ(costs->seen_takers, 2u);
+  EXPECT_TRUE(costs->operators[2].seen);  // of the group of operator 0
+  EXPECT_FALSE(costs->operators[5].seen);
+}
+
+std::string error_of(const Model& model, const std::vector<LayerRun>& runs,
+                     const ChargeOptions& options = {}) {
+  const auto costs = charge_operators(model, runs, "log.json", options);
+  return costs ? "" : costs.error().message;
+}
+
+Model plain_model(std::size_t operators) {
+  return model_of(std::vector<std::pair<std::string, std::uint32_t>>(operators, {"CONV_2D", 1}));
+}
+
+std::vector<LayerRun> plain_runs(std::uint64_t layers) {
+  std::vector<LayerRun> runs;
+  for (std::uint64_t i = 0; i < layers; ++i) runs.push_back(run(0, std::int64_t(i) * 10, 10, i));
+  return runs;
+}
+
+TEST(OperatorCost, AForeignTimelineGaveAConfidentAnswer) {
+  EXPECT_THAT(error_of(plain_model(40), plain_runs(12)),
+              HasSubstr("log.json: has the layers of 12 of the 40 operators"));
+  EXPECT_THAT(error_of(plain_model(12), plain_runs(40)),
+              HasSubstr("40 layers with indices up to 39, but 12 of the model's 12 operators"));
+  const std::vector<LayerRun> strange{run(0, 0, 30, 0), run(0, 90, 10, 77)};
+  EXPECT_THAT(error_of(plain_model(3), strange), HasSubstr("give the model that was running"));
+  EXPECT_THAT(error_of(plain_model(3), strange, {.is_incomplete = true}),
+              HasSubstr("indices up to 77"));
+}
+
+TEST(OperatorCost, AnOverflowedLogShowedUnseenOperatorsAsFused) {
+  const std::vector<Interval> inferences{{0, 400}};
+  const auto costs = charge_operators(plain_model(40), plain_runs(12), "log.json",
+                                      {.inferences = inferences, .is_incomplete = true});
+  ASSERT_TRUE(costs) << costs.error().message;
+  EXPECT_TRUE(costs->is_partial());
+  EXPECT_EQ(costs->seen_takers, 12u);
+  EXPECT_DOUBLE_EQ(*costs->share_of_wall, 120.0 / 400);
+  EXPECT_DOUBLE_EQ(costs->operators[11].share, 1.0 / 12);  // of what was seen
+  EXPECT_TRUE(costs->operators[11].seen);
+  EXPECT_FALSE(costs->operators[12].seen);
+  EXPECT_EQ(coverage_text(*costs),
+            "covers 12 of the 40 operators that take a layer and 30.0 % of the wall");
+}
+
+// The hardware's n-th layer is not the model's n-th operator where groups come before it.
+TEST(OperatorCost, AnOverflowedLogChargedLayersToMembersOfGroups) {
+  const std::vector<LayerRun> runs{run(0, 0, 30, 0), run(0, 30, 50, 1)};
+  EXPECT_THAT(error_of(grouped, runs), HasSubstr("2 of the 3 operators"));
+  const auto costs = charge_operators(grouped, runs, "log.json", {.allow_partial = true});
+  ASSERT_TRUE(costs) << costs.error().message;
+  EXPECT_THAT(times(*costs), ElementsAre(30, 0, 0, 0, 50, 0));
+}
+
+TEST(OperatorCost, IndicesThatFitLayersAndOperatorsAreNotGuessed) {
+  const Model model = model_of({{"A", 2}, {"B", 3}, {"C", 1}, {"D", 1}, {"E", 1}});
+  const std::vector<LayerRun> runs{run(0, 0, 30, 2), run(0, 30, 50, 3)};  // 0 is missing
+  EXPECT_THAT(error_of(model, runs, {.is_incomplete = true}), HasSubstr("take the log again"));
+}
+
+TEST(OperatorCost, NamesOfOtherTypesAreAnotherModel) {
+  std::vector<LayerRun> runs = plain_runs(3);
+  const Model model = model_of({{"CONV_2D", 1}, {"SOFTMAX", 1}, {"ADD", 1}});
+  runs[0].name = "0 CONV_2D", runs[1].name = "SOFTMAX_1", runs[2].name = "layer 2";
+  EXPECT_EQ(error_of(model, runs), "");
+  runs[0].name = "0 ADD", runs[1].name = "CONV_2D_1";
+  EXPECT_THAT(error_of(model, runs), HasSubstr("2 of the 2 layers that say a type are of another"));
+}
+
+TEST(OperatorCost, LogsOfTwoModelsWereTakenAsTwoCores) {
+  std::vector<LayerRun> runs = plain_runs(12);
+  for (std::uint64_t i = 0; i < 5; ++i) runs.push_back(run(1, std::int64_t(i) * 40, 40, i));
+  EXPECT_THAT(error_of(plain_model(12), runs), HasSubstr("4 of the 5 layers that its cores share"));
 }
 
 TEST(OperatorCost, WithoutIndicesNamesTellLayersApartElseTheirOrder) {

@@ -92,7 +92,8 @@ TEST(LayerTimeline, WhatIsNoLayerIsLeftOut) {
 }
 
 TEST(LayerTimeline, Errors) {
-  EXPECT_THAT(error_of(""), HasSubstr("log.json: no sound JSON"));
+  EXPECT_THAT(error_of(""), HasSubstr("log.json: an empty file"));
+  EXPECT_THAT(error_of(" "), HasSubstr("log.json: no sound JSON"));
   EXPECT_THAT(error_of("[]"), HasSubstr("no event has total_cycle"));
   EXPECT_THAT(error_of("{}"), HasSubstr("has no traceEvents"));
   EXPECT_THAT(error_of("{\"traceEvents\":7}"), HasSubstr("has no traceEvents"));

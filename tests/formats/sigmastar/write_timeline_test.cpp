@@ -72,6 +72,34 @@ TEST(WriteIpuTimeline, OpCostReadsItBack) {
   EXPECT_EQ(timeline.layers[2].cycles, 32);
 }
 
+TEST(WriteIpuTimeline, OfAnIncompleteLogDidNotSaySo) {
+  IpuTimeline cut = sample();
+  EXPECT_FALSE(test_support::read_text(text_of(cut, true)).is_incomplete);
+  cut.is_incomplete = true;
+  const LayerTimeline timeline = test_support::read_text(text_of(cut, true));
+  EXPECT_TRUE(timeline.is_incomplete);
+  EXPECT_THAT(timeline.inferences, ElementsAre(Interval{0, 200}));
+}
+
+TEST(WriteIpuTimeline, LogsOfTwoRunsWereJoined) {
+  const LogLayout layout = *layout_of_chip("ipu-muffin");
+  const auto log_at = [](std::uint64_t begin) {
+    return log_of(
+        {{0, 0, 0, begin}, {0, 1, 0, begin + 10}, {0, 0, 1, begin + 10}, {0, 1, 1, begin + 20}});
+  };
+  EXPECT_TRUE(check_one_run(sample()));
+  EXPECT_TRUE(
+      check_one_run(join_logs({log_at(5), log_at(7)}, {0, 1}, std::nullopt, layout, hertz)));
+  const auto apart =
+      check_one_run(join_logs({log_at(5), log_at(90)}, {0, 1}, std::nullopt, layout, hertz));
+  ASSERT_FALSE(apart);
+  EXPECT_THAT(apart.error().message, ::testing::HasSubstr("2 of the 2 layers that it shares"));
+  const auto outside = check_one_run(
+      join_logs({log_at(90)}, {0}, log_of({{6, 0, 0, 5}, {6, 1, 0, 60}}), layout, hertz));
+  ASSERT_FALSE(outside);
+  EXPECT_THAT(outside.error().message, ::testing::HasSubstr("2 of the 2 layers in the logs"));
+}
+
 Profile profile_of(const std::string& text) {
   const auto source = open_byte_source(text, "log_ctrl0.json");
   auto events = chrome::read_events(**source);
@@ -187,8 +215,8 @@ TEST(IpuProfile, TheModelNamesItsLayers) {
   EXPECT_EQ(profile.text(last.node), "2 out2");
   EXPECT_EQ(profile.text(last.name), "layer_8");
   const auto wrong = add_model(profile, test_support::make_model({}), "other.sim");
-  EXPECT_TRUE(wrong);  // by the layers' own indices, which are no operator's
-  EXPECT_THAT(profile.notes.back().message, ::testing::HasSubstr("is it the model"));
+  ASSERT_FALSE(wrong);
+  EXPECT_THAT(wrong.error().message, ::testing::HasSubstr("give the model that was running"));
 }
 
 }  // namespace

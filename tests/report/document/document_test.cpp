@@ -57,6 +57,29 @@ UNITS (2 of 4)
   EXPECT_EQ(document_text(document_of(profile), 80), expected);
 }
 
+TEST(Document, ATableWithoutRowsLeftItsTitleWithNothingBelow) {
+  Document document;
+  Section empty{.key = "units", .title = "UNITS"};
+  empty.table.fields = {{"unit", "unit"}, {"hidden", "", Format::count}};
+  document.sections = {empty};
+  EXPECT_EQ(document_text(document, 80), "\nUNITS\n  none\n");
+  document.sections[0].table.rows = {{"HMX", 1}};
+  EXPECT_EQ(document_text(document, 80), "\nUNITS\n  unit\n  HMX\n");
+  document.sections[0].table = {};
+  EXPECT_EQ(document_text(document, 80), "\nUNITS\n");
+}
+
+TEST(Document, ListsOfNumbersAndExactNumbers) {
+  Document document;
+  Section section{.key = "tensor", .title = "TENSOR"};
+  section.facts = {{{"shape", "shape", Format::numbers}, std::vector<std::int64_t>{1, 480, 800}},
+                   {{"scale", "scale", Format::exact}, 0.00055925}};
+  document.sections = {section};
+  EXPECT_THAT(document_text(document, 80), HasSubstr("shape       [1, 480, 800]\n"));
+  EXPECT_THAT(document_text(document, 80), HasSubstr("scale       0.00055925\n"));
+  EXPECT_THAT(document_json(document, {}), HasSubstr("0.00055925"));
+}
+
 // A legend explained p50 and p95 where the page had no room for them, and nothing said so.
 TEST(Document, TablesThatLeaveColumnsOutAreNamedWithTheWidthThatShowsAll) {
   Document document{.sections = {units_section()}};

@@ -29,12 +29,16 @@ struct ImageTensor {
   std::vector<std::uint32_t> shape;
   std::uint32_t padded_width = 0;  // the innermost dimension, as it lies in memory
   std::uint32_t inner_stride_bytes = 0;
-  std::uint32_t bytes = 0;           // of its buffer
+  std::uint32_t bytes = 0;           // of its buffer, which may be larger than the data in it
   std::uint32_t element_format = 0;  // 4: BGRA, 5: YUV_NV12 …
   bool is_image = false;
   std::int64_t zero_point = 0;
   float scale = 0;
 };
+
+// Bytes of the data, as the board's tool prints its size: for BGRA four a pixel. None where neither
+// the element format nor the type is known.
+std::optional<std::uint64_t> data_bytes(const ImageTensor& tensor);
 
 // "BGRA"; empty for a number that is not known.
 std::string element_format_name(std::uint32_t format);
@@ -64,5 +68,9 @@ bool looks_like_image(std::string_view head);
 // An input error for what is no image (encrypted ones are none that can be told), and for a header
 // that is cut. Beyond that, what can be read is.
 Result<Image> read_image(ByteSpan bytes, const std::string& name);
+
+// The fixed model, of a file that is one or of an offline image around it. An input error beyond
+// those of read_model() where an image lacks its operators.
+Result<Model> read_model_or_image(ByteSpan bytes, const std::string& name);
 
 }  // namespace npuscope::sigmastar

@@ -2,7 +2,7 @@
 //
 //   auto log = decode_log(file->bytes(), *layout, "log_core0.bin");
 //   log->intervals[7]     conv of layer 2, from 1200 to 5300 cycles after the first record
-//   log->layers[2]        its time, and how long each engine worked for it
+//   log->layers[2]        its time, and how long each engine worked in it
 //   log->unclosed         2: the log ends inside them, the buffer was too small
 //
 // Times are cycles since the log's first record. A clock that wraps is followed as long as two
@@ -33,8 +33,8 @@ struct LogLayer {
   std::uint32_t layer = 0;  // as the log numbers it
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  // Union of the intervals of each engine for this layer, by LogEngine; those of layer and run are
-  // 0. Work ahead of the layer counts too, so it may exceed the layer's time.
+  // How long each engine worked between the layer's begin and end, by LogEngine; layer and run are
+  // 0. What it loaded ahead of the next layer counts here, as a counter read at both ends would.
   std::array<std::int64_t, log_engine_count> busy{};
 };
 

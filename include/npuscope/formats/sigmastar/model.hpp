@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,8 @@ bool looks_like_model(std::string_view head);
 
 // The operator type of TFLite's TensorType 3: "UINT8".
 std::string tensor_type_name(std::int64_t type);
+// Of one element; none where it is not whole, or the type not known.
+std::optional<std::uint64_t> bytes_of_tensor_type(std::int64_t type);
 
 // An input error for anything else, for offsets that lead outside, and for an operator whose type
 // or tensor does not exist.

@@ -16,6 +16,7 @@
 
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
+#include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::sigmastar {
@@ -43,7 +44,9 @@ struct LayerTimeline {
   // By layer: the digits of the index in its name, or, of no length, where the name begins; and
   // those of the index among its arguments.
   std::vector<TextPlace> name_places, index_places;
-  std::uint32_t cores = 0;  // that ran any
+  std::uint32_t cores = 0;           // that ran any
+  std::vector<Interval> inferences;  // of the core control, in nanoseconds; none: not logged
+  bool is_incomplete = false;        // records are missing in its logs, as its writer says
   std::vector<Note> notes;
 };
 

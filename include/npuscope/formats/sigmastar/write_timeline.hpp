@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "npuscope/base/result.hpp"
 #include "npuscope/formats/sigmastar/log.hpp"
 #include "npuscope/formats/sigmastar/tile_edges.hpp"
 
@@ -30,11 +31,16 @@ struct IpuTimeline {
   double hertz = 0;
   bool related = true;  // false: each log begins at 0, because their clocks have no known relation
   TileEdges waits;      // among the cores' intervals; none where their clocks are not related
+  bool is_incomplete = false;  // records of a log are missing; the timeline says so
 };
 
 // `core_numbers` are those of `cores`.
 IpuTimeline join_logs(std::vector<CoreLog> cores, std::vector<std::uint32_t> core_numbers,
                       std::optional<CoreLog> control, const LogLayout& layout, double hertz);
+
+// An input error where the logs cannot be of one run: the layers that the cores share ran on them
+// at different times, or outside of what the core control logged.
+Status check_one_run(const IpuTimeline& timeline);
 
 struct TimelineWriting {
   std::string chip;

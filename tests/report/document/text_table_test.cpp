@@ -1,0 +1,52 @@
+#include "report/document/text_table.hpp"
+
+#include <gmock/gmock.h>
+
+#include <random>
+#include <set>
+
+namespace npuscope::report::text_table_test {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(TextTable, ElidedNamesLostWhatToldThemApart) {
+  const std::string head = "model/encoder/block_with_a_long_name/layer.",
+                    tail = "/attention/self/with_more/MatMul";
+  const auto shown = shortened_apart({head + "7" + tail, head + "11" + tail, "Add"}, 30);
+  EXPECT_EQ(shortened(head + "7" + tail, 20), shortened(head + "11" + tail, 20));
+  EXPECT_THAT(shown, ElementsAre(HasSubstr("…7/"), HasSubstr("…11/"), "Add"));
+  for (const std::string& name : shown) EXPECT_LE(columns_of(name), 30u);
+}
+
+TEST(TextTable, NamesThatAreShortenedApartAlreadyStay) {
+  const std::vector<std::string> names{"alpha_beta_gamma_delta", "omega_beta_gamma_delta"};
+  EXPECT_EQ(shortened_apart(names, 12)[0], shortened(names[0], 12));
+}
+
+// Any texts and width: as wide as asked for at most, short ones untouched, equal ones equal.
+TEST(TextTable, ShortensAnyNames) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::string> names;
+    for (unsigned i = 0; i < 6; ++i) {
+      std::string name;
+      for (unsigned n = random() % 14; n > 0; --n) {
+        name += std::vector<std::string>{"a", "b", "é", "€", "layer"}[random() % 5];
+      }
+      names.push_back(name);
+    }
+    names.push_back(names.front());
+    const std::size_t columns = random() % 20;
+    const auto shown = shortened_apart(names, columns);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      EXPECT_LE(columns_of(shown[i]), columns) << names[i];
+      if (columns_of(names[i]) <= columns) EXPECT_EQ(shown[i], names[i]);
+    }
+    EXPECT_EQ(shown.front(), shown.back());
+  }
+}
+
+}  // namespace
+}  // namespace npuscope::report::text_table_test
