@@ -51,19 +51,34 @@ class Lowering {
     return id == TensorId::none ? id : same_as_[std::uint32_t(id)];
   }
 
+  static bool makes_nothing(const Node& node) {
+    return std::all_of(node.outputs.begin(), node.outputs.end(),
+                       [](TensorId id) { return id == TensorId::none; });
+  }
+
+  // Names may be left out where a file is wrong: of the first output, and of what is lowered alone.
+  static bool has_operands(const Node& node, OpClass op_class) {
+    if (node.outputs[0] == TensorId::none) return false;
+    const bool is_normalisation = node.op == "BatchNormalization" && !node.unknown;
+    const std::size_t needed = is_normalisation ? 3 : op_class == OpClass::view ? 1 : 0;
+    return node.inputs.size() >= needed && (needed == 0 || node.inputs[0] != TensorId::none);
+  }
+
+  void add_unsupported(const Node& node) {
+    Unsupported& where = unsupported_[node.domain.empty() ? node.op : node.domain + "." + node.op];
+    ++where.count;
+    if (where.first.empty()) where.first = node.name;
+  }
+
   void lower_node(NodeId id) {
     const Node node = graph()[id];
     const OpClass op_class = classify(graph(), node);
-    if (op_class == OpClass::folded) return;
+    if (op_class == OpClass::folded || makes_nothing(node)) return;
+    if (!has_operands(node, op_class)) return add_unsupported(node);
     if (op_class == OpClass::view) return lower_view(node, id);
     if (node.op == "BatchNormalization" && !node.unknown) return lower_normalisation(node, id);
     const auto type = operator_type_of(graph(), node);
-    if (!type) {
-      ++unsupported_[node.domain.empty() ? node.op : node.domain + "." + node.op].count;
-      auto& first = unsupported_[node.domain.empty() ? node.op : node.domain + "." + node.op].first;
-      if (first.empty()) first = node.name;
-      return;
-    }
+    if (!type) return add_unsupported(node);
     Operator op{type->name, type->is_custom, {}, {}, id, op_class};
     for (const TensorId input : node.inputs) op.inputs.push_back(resolved(input));
     for (const TensorId output : node.outputs) {
@@ -101,7 +116,7 @@ class Lowering {
       const bool is_normalisation = with_normalisation && node.op == "BatchNormalization";
       const bool is_activation = node.op == "Relu" || is_relu6(node);
       if (node.unknown || !node.domain.empty() || (!is_normalisation && !is_activation) ||
-          node.inputs[0] != output || node.outputs.empty()) {
+          node.inputs[0] != output || makes_nothing(node) || node.outputs[0] == TensorId::none) {
         break;
       }
       absorbed_[std::uint32_t(next)] = true;

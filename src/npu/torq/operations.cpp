@@ -162,7 +162,7 @@ void Describer::on_host() {
 }
 
 void Describer::describe() {
-  if (node_.unknown) return on_host();
+  if (node_.unknown || out_.elements() == 0) return on_host();
   switch (op_class_) {
     case OpClass::convolution: return convolution();
     case OpClass::pooling: return pooling();

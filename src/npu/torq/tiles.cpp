@@ -164,6 +164,7 @@ TileSize TilePlan::at(const SliceOperation& operation, std::uint64_t row_part,
 
 std::optional<TilePlan> plan_tiles(const SliceOperation& operation, const TorqTarget& target,
                                    Resident resident, std::uint64_t lram_bytes) {
+  if (operation.rows == 0 || operation.out_channels == 0) return std::nullopt;
   return Planner(operation, target, resident, lram_bytes).run();
 }
 
