@@ -34,18 +34,33 @@ class EngineTimes {
     busy_.push_back(interval);
   }
   bool empty() const { return busy_.empty(); }
-  std::int64_t within(Interval window) const { return until(window.end) - until(window.begin); }
 
- private:
-  std::int64_t until(std::int64_t time) const {
-    const auto next = std::partition_point(busy_.begin(), busy_.end(),
-                                           [&](const Interval& each) { return each.begin < time; });
-    if (next == busy_.begin()) return 0;
-    const auto last = std::size_t(next - busy_.begin()) - 1;
-    const Interval part{busy_[last].begin, std::min(busy_[last].end, time)};
-    return saturating_add(before_[last], length_of(part));
+  // Of windows in the order of their begins.
+  std::int64_t within(Interval window) {
+    while (first_ < busy_.size() && busy_[first_].end <= window.begin) ++first_;
+    if (first_ == busy_.size()) return 0;
+    return until(window.end) - until(window.begin);
   }
 
+ private:
+  // By galloping from the first interval that reaches into the window: most windows hold few.
+  std::int64_t until(std::int64_t time) const {
+    std::size_t step = 1, low = first_;  // what begins before `low` begins before `time`
+    while (low + step < busy_.size() && busy_[low + step].begin < time) {
+      low += step;
+      step *= 2;
+    }
+    const auto from = busy_.begin() + std::ptrdiff_t(low);
+    const auto to = busy_.begin() + std::ptrdiff_t(std::min(low + step, busy_.size()));
+    const auto next =
+        std::partition_point(from, to, [&](const Interval& each) { return each.begin < time; });
+    const auto at = std::size_t(next - busy_.begin());
+    if (at == first_) return before_[first_];
+    const Interval part{busy_[at - 1].begin, std::min(busy_[at - 1].end, time)};
+    return saturating_add(before_[at - 1], length_of(part));
+  }
+
+  std::size_t first_ = 0;       // that ends after the windows so far begin
   std::vector<Interval> busy_;  // apart from each other
   std::vector<std::int64_t> before_;
 };

@@ -199,7 +199,8 @@ IpuTimeline join_logs(std::vector<CoreLog> cores, std::vector<std::uint32_t> cor
 }
 
 Status check_one_run(const IpuTimeline& timeline) {
-  if (!timeline.related) return {};
+  const bool is_alone = timeline.cores.size() < 2 && !timeline.control;
+  if (!timeline.related || is_alone) return {};
   std::vector<CoreLayer> layers;
   for (std::size_t i = 0; i < timeline.cores.size(); ++i) {
     for (const LogLayer& layer : timeline.cores[i].layers) {

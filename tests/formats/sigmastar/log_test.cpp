@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <random>
 
 #include "npuscope/formats/sigmastar/write_log.hpp"
@@ -78,6 +79,37 @@ TEST(IpuLog, LayersAndWhatEnginesDidInThem) {
   EXPECT_EQ(log->layers[1].busy[std::size_t(load)], 10);
   EXPECT_EQ(log->intervals.size(), 6u);
   EXPECT_THAT(problems_of(*log, 192, default_log_bytes), IsEmpty());
+}
+
+// Any engines and layers, also such as overlap one another: the same as counting cycle by cycle.
+TEST(IpuLog, TheLoadOfTheNextLayerMadePercentagesOfOverAHundred) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 60; ++round) {
+    std::vector<Written> records;
+    for (std::uint32_t id = 0; id < 30; ++id) {
+      const LogEngine engine = id % 3 == 0 ? layer : id % 3 == 1 ? conv : load;
+      const std::uint64_t first = random() % 300, last = first + random() % 40;
+      records.push_back({engine, begin, id, first});
+      records.push_back({engine, end, id, last});
+    }
+    std::stable_sort(records.begin(), records.end(),
+                     [](const Written& a, const Written& b) { return a.cycles < b.cycles; });
+    const auto log = decode(log_of(records));
+    ASSERT_TRUE(log);
+    for (const LogLayer& each : log->layers) {
+      for (const LogEngine engine : {conv, load}) {
+        std::int64_t expected = 0;
+        for (std::int64_t cycle = each.begin; cycle < each.end; ++cycle) {
+          expected += std::any_of(
+              log->intervals.begin(), log->intervals.end(), [&](const LogInterval& work) {
+                return work.engine == engine && work.begin <= cycle && cycle < work.end;
+              });
+        }
+        EXPECT_EQ(each.busy[std::size_t(engine)], expected) << round << ", layer " << each.layer;
+        EXPECT_LE(each.busy[std::size_t(engine)], each.end - each.begin);
+      }
+    }
+  }
 }
 
 TEST(IpuLog, ALayoutOfAnotherShape) {

@@ -42,7 +42,9 @@ TEST(TextTable, ShortensAnyNames) {
     const auto shown = shortened_apart(names, columns);
     for (std::size_t i = 0; i < names.size(); ++i) {
       EXPECT_LE(columns_of(shown[i]), columns) << names[i];
-      if (columns_of(names[i]) <= columns) EXPECT_EQ(shown[i], names[i]);
+      if (columns_of(names[i]) <= columns) {
+        EXPECT_EQ(shown[i], names[i]);
+      }
     }
     EXPECT_EQ(shown.front(), shown.back());
   }

@@ -514,7 +514,7 @@ TEST_F(OpstatsTrace, BrokenHostTracesAreRefused) {
     const auto host = parse_host_trace(as_byte_span(json), "host.json");
     return host ? std::string("accepted") : host.error().message;
   };
-  EXPECT_THAT(refuse(""), HasSubstr("host.json: not a JSON trace"));
+  EXPECT_THAT(refuse(""), HasSubstr("host.json: an empty file"));
   EXPECT_THAT(refuse("{\"traceEvents\": [{\"name\": tru}]}"), HasSubstr("not a JSON trace"));
   EXPECT_THAT(refuse("{\"traceEvents\": [{]}"), HasSubstr("not a JSON trace"));
   EXPECT_THAT(refuse("{}"), HasSubstr("host.json: has no traceEvents"));
