@@ -69,7 +69,10 @@ bool stands_left(Format format) {
 
 bool shows_none(const Section& section) {
   const auto& fields = section.table.fields;
-  return !section.title.empty() && section.table.rows.empty() &&
+  const bool says_more =
+      std::any_of(section.facts.begin(), section.facts.end(),
+                  [](const Fact& fact) { return !fact.field.label.empty() && fact.value.known(); });
+  return !section.title.empty() && !says_more && section.table.rows.empty() &&
          std::any_of(fields.begin(), fields.end(),
                      [](const Field& field) { return !field.label.empty(); });
 }

@@ -14,7 +14,8 @@ std::string value_text(const Profile* profile, const Field& field, const Value& 
 // Texts and lists stand to the left in their column.
 bool stands_left(Format format);
 
-// Whether text says "none" where the section's table would stand: it has columns, but no rows.
+// Whether text says "none" where the section's table would stand: it has columns, but no rows,
+// and no facts above say why.
 bool shows_none(const Section& section);
 
 // Broken at blanks into lines of at most `width` columns; a longer word is shortened.
