@@ -32,6 +32,7 @@ ExitStatus annotate(const report::TorqAnnotateRequest& request) {
   }
   if (!outcome) return report(outcome.error());
   print_notes(outcome->notes);
+  if (!outcome->coverage.empty()) print(stdout, "partial: {}\n", outcome->coverage);
   print(stdout, "wrote {} ({} rows)\n", printable(request.output), thousands(outcome->rows));
   return ExitStatus::done;
 }
@@ -56,6 +57,8 @@ void add_torq_annotate(CLI::App& torq, ExitStatus& status) {
   command->add_option("--mhz", request->mhz, "clock of the estimates in a .pb")
       ->check(real_number(least_mhz, most_mhz))
       ->capture_default_str();
+  command->add_flag("--keep-going", request->keep_going,
+                    "leave the rows of dispatches out that have no debug information");
   command->callback([request, form, &status] {
     if (*form == "old-host") request->older = torq::OlderForm::host;
     if (*form == "nss") request->older = torq::OlderForm::nss;
@@ -81,9 +84,9 @@ torq::OverviewStyle style_of(const std::string& upstream) {
 ExitStatus overview(const TorqOverviewOptions& options) {
   const auto files = report::sort_torq_files(options.files);
   if (!files) return report(files.error());
-  const auto overviews = report::torq_overviews(*files, options.wall_time);
-  if (!overviews) return report(overviews.error());
   const torq::OverviewStyle style = style_of(options.upstream);
+  const auto overviews = report::torq_overviews(*files, options.wall_time, style);
+  if (!overviews) return report(overviews.error());
   if (options.form.json || options.form.csv) {
     return print_answer(options.form, report::overview_document(*overviews, style),
                         overviews->notes);

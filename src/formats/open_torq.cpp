@@ -3,6 +3,7 @@
 #include "formats/open_table.hpp"
 #include "npuscope/formats/torq/annotate.hpp"
 #include "npuscope/formats/torq/debug_folder.hpp"
+#include "npuscope/formats/torq/pairing.hpp"
 #include "npuscope/formats/torq/runtime_log.hpp"
 #include "npuscope/formats/torq/timeline.hpp"
 
@@ -42,7 +43,17 @@ void open_log(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
   if (!source) return run.fail(input, source.error());
   const auto log = torq::read_log(**source, run.options().progress);
   if (!log) return run.fail(input, log.error());
+  std::string coverage;
+  if (debug != nullptr) {
+    const auto pairing = torq::check_pairing(*log, *debug);
+    if (!pairing) return run.fail(input, pairing.error());
+    coverage = torq::coverage_text(*pairing);
+  }
   Profile profile = torq::make_profile(*log, debug);
+  if (!coverage.empty()) {
+    profile.notes.insert(profile.notes.begin(), {Severity::warning, "", 0,
+                                                 coverage + "; other programs have no names", 1});
+  }
   complete(profile, input.path.string());
   if (debug != nullptr) {
     auto& files = profile.provenance.files;

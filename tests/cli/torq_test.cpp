@@ -56,6 +56,52 @@ TEST_F(Torq, AnnotateRefusesWhatMakesNoSense) {
   EXPECT_FALSE(fs::exists(path("out.csv")));
 }
 
+// 14 of 18 rows were written, with status 0.
+TEST_F(Torq, AnnotateWritesNoTableThatLacksRowsUnlessAskedTo) {
+  fs::create_directories(path("debug"));
+  write("debug/main_dispatch_0.mlir", read(data + "debug_info/main_dispatch_0.mlir"));
+  write("debug/main_dispatch_1.mlirb", "ML\xefR\x06");
+  const std::string log = put("log.csv", read(data + "runtime.csv") +
+                                             "main_dispatch_1,9,0,3070,HOST_COPY_BEGIN\n"
+                                             "main_dispatch_1,9,0,3090,HOST_COPY_END\n");
+  const Outcome outcome = run_npuscope({"torq", "annotate", path("debug"), log, path("out.csv")});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.errors,
+              HasSubstr("log.csv: debug information of 1 of 2 dispatches: 12.8 % of the wall "
+                        "(140.000µs of 1.090ms); the rows of main_dispatch_1 would be missing ("));
+  EXPECT_THAT(outcome.errors, HasSubstr("main_dispatch_1.mlirb: MLIR bytecode; "));
+  EXPECT_FALSE(fs::exists(path("out.csv")));
+  const Outcome partial =
+      run_npuscope({"torq", "annotate", path("debug"), log, path("out.csv"), "--keep-going"});
+  EXPECT_EQ(partial.status, 0) << partial.errors;
+  EXPECT_THAT(partial.output, StartsWith("partial: debug information of 1 of 2 dispatches: 12.8 % "
+                                         "of the wall (140.000µs of 1.090ms)\nwrote "));
+  EXPECT_TRUE(fs::exists(path("out.csv")));
+  const Outcome overview = run_npuscope({"torq", "overview", log, path("debug")});
+  EXPECT_THAT(overview.output, StartsWith("partial: log: debug information of 1 of 2"));
+}
+
+TEST_F(Torq, DebugInformationOfAnotherModelIsAnErrorInEveryCommand) {
+  std::string other = read(data + "runtime.csv");
+  for (auto at = other.find(",NSS_"); at != other.npos; at = other.find(",NSS_", at)) {
+    other.replace(at, 5, ",HOST_");
+  }
+  const std::string log = put("log.csv", other);
+  for (const std::vector<std::string>& command : std::vector<std::vector<std::string>>{
+           {"torq", "overview", log, data + "debug_info"},
+           {"torq", "timeline", log, data + "debug_info"},
+           {"torq", "annotate", data + "debug_info", log, "x.csv"},
+           {"show", log, data + "debug_info"},
+           {"ops", log, data + "debug_info"},
+           {"diagnose", log, data + "debug_info"}}) {
+    const Outcome outcome = run_npuscope(command);
+    EXPECT_EQ(outcome.status, 3) << command[0];
+    EXPECT_EQ(outcome.output, "") << command[0];
+    EXPECT_THAT(outcome.errors, HasSubstr("log.csv: dispatch main_dispatch_0 logs HOST_START as "
+                                          "action 1, which is NSS_START in "));
+  }
+}
+
 TEST_F(Torq, OverviewOfLogsTablesAndTraces) {
   const std::string expected = read(data + "overview.txt");
   const Outcome log = run_npuscope({"torq", "overview", data + "runtime.csv", data + "debug_info"});

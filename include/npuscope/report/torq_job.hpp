@@ -38,12 +38,15 @@ struct TorqAnnotateRequest {
   std::optional<torq::OlderForm> older;  // of a .csv
   std::vector<std::string> sources;      // more folders to look for the model's source in
   double mhz = torq::compile_clock_mhz;
+  bool keep_going = false;  // also where dispatches have no debug information
 };
 
 struct TorqAnnotateOutcome {
   std::uint64_t rows = 0;
+  std::string coverage;  // what of the run the rows are of; empty: all
   std::vector<Note> notes;
 };
+// An input error where dispatches have no debug information, unless `keep_going`.
 Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request,
                                               const ProgressReport& progress = {});
 
@@ -51,9 +54,11 @@ struct TorqOverviews {
   std::vector<torq::Overview> overviews;
   std::vector<Note> notes;
 };
-// One for each runtime log, annotated table and trace. `wall_time` is a file with seconds.
+// One for each runtime log, annotated table and trace, reckoned as the style has it. `wall_time` is
+// a file with seconds.
 Result<TorqOverviews> torq_overviews(const TorqFiles& files,
-                                     const std::optional<std::string>& wall_time);
+                                     const std::optional<std::string>& wall_time,
+                                     torq::OverviewStyle style = torq::OverviewStyle::documented);
 Document overview_document(const TorqOverviews& overviews, torq::OverviewStyle style);
 // "Dma   any of DMA In, DMA Out and CDMA in use", a line each.
 std::string overview_meanings(const TorqOverviews& overviews, torq::OverviewStyle style);

@@ -6,6 +6,7 @@
 //   take_last(rest);    // ""       rest: "2,61,DMA In,loc(fused[a, b])"
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <limits>
@@ -56,6 +57,28 @@ inline std::optional<std::int64_t> whole_number(std::string_view text) {
   return value;
 }
 
+// All fields, those in quotes as RFC 4180 has them; what is beyond 256 fields is left out.
+inline std::vector<std::string> fields_of(std::string_view line, char separator) {
+  constexpr std::size_t most_fields = 256;
+  std::vector<std::string> fields(1);
+  bool quoted = false;
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
+      fields.back() += c;
+      ++i;
+    } else if (c == '"') {
+      quoted = !quoted;
+    } else if (c == separator && !quoted) {
+      if (fields.size() >= most_fields) break;
+      fields.emplace_back();
+    } else {
+      fields.back() += c;
+    }
+  }
+  return fields;
+}
+
 // A field as RFC 4180 quotes it, without its quotes; text that is not quoted as it is.
 inline std::string unquoted(std::string_view field) {
   if (field.size() < 2 || field.front() != '"' || field.back() != '"') return std::string(field);
@@ -67,6 +90,12 @@ inline std::string unquoted(std::string_view field) {
   return text;
 }
 
+// Of UTF-8, as columns are counted.
+inline std::size_t characters_in(std::string_view text) {
+  return std::size_t(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
 inline std::string joined(const std::vector<std::string>& words, std::string_view by) {
   std::string text;
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -74,6 +103,15 @@ inline std::string joined(const std::vector<std::string>& words, std::string_vie
     text += words[i];
   }
   return text;
+}
+
+// Each once, in their first order.
+inline std::vector<std::string> distinct(const std::vector<std::string>& words) {
+  std::vector<std::string> once;
+  for (const std::string& word : words) {
+    if (std::find(once.begin(), once.end(), word) == once.end()) once.push_back(word);
+  }
+  return once;
 }
 
 }  // namespace npuscope::torq

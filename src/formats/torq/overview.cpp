@@ -32,7 +32,8 @@ constexpr const char* meanings[overview_metric_count] = {
     "copies by the host",
     "a program of the NSS running; which units it uses is not known",
     "OVERALL without DMA, CDMA, slices, CSS, HAL, host copies and host programs",
-    "first start to last end without the HAL, less host work that nothing hides",
+    "first start to last end without the HAL, less host work that nothing hides (no DMA, no "
+    "compute, no HAL)",
     "first start to last end",
 };
 
@@ -51,6 +52,37 @@ std::optional<Interval> extent_of(std::span<const std::vector<Interval>* const> 
 
 std::int64_t length(const std::optional<Interval>& interval) {
   return interval ? length_of(*interval) : 0;
+}
+
+// Also of what has only one of them.
+void take_ends(RunIntervals& run, std::int64_t begin_us, std::int64_t end_us) {
+  if (begin_us != no_time) {
+    const std::int64_t begin = to_nanoseconds(begin_us);
+    run.first_begin = std::min(run.first_begin.value_or(begin), begin);
+  }
+  if (end_us != no_time) {
+    const std::int64_t end = to_nanoseconds(end_us);
+    run.last_end = std::max(run.last_end.value_or(end), end);
+  }
+}
+
+// What of the intervals lies in the set.
+std::vector<Interval> within(const IntervalSet& set, const std::vector<Interval>& intervals) {
+  return intersection_of(set, union_of(intervals));
+}
+
+RunIntervals within(const IntervalSet& set, const RunIntervals& run) {
+  RunIntervals part;
+  part.use_known = run.use_known;
+  part.programs = within(set, run.programs);
+  for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
+    part.used[unit] = within(set, run.used[unit]);
+  }
+  part.hal = within(set, run.hal);
+  part.host = within(set, run.host);
+  part.host_copy = within(set, run.host_copy);
+  part.seen = set;
+  return part;
 }
 
 IntervalSet merged(std::initializer_list<const IntervalSet*> sets) {
@@ -125,8 +157,7 @@ std::string wall_time_text(std::string_view text) {
 
 // As wide as `width` characters, not bytes.
 std::string to_right(std::string_view text, std::size_t width) {
-  const auto characters = std::size_t(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
+  const std::size_t characters = characters_in(text);
   return std::string(width - std::min(width, characters), ' ') + std::string(text);
 }
 
@@ -144,7 +175,14 @@ RunIntervals run_intervals(const Annotation& annotation) {
   RunIntervals run;
   for (const AnnotatedInvocation& invocation : annotation.invocations) {
     const DispatchInfo& dispatch = annotation.debug->dispatches[invocation.dispatch];
+    const auto place = [&](const Action* action) {
+      return invocation.first + std::size_t(action - dispatch.actions.data());
+    };
     for (const ProgramRun& program : dispatch.programs) {
+      const Action* start = dispatch.action(program.start_action);
+      const Action* wait = dispatch.action(program.wait_action);
+      take_ends(run, start == nullptr ? no_time : annotation.begin_us[place(start)],
+                wait == nullptr ? no_time : annotation.end_us[place(wait)]);
       const auto time = time_of(annotation, invocation, program);
       if (!time) continue;
       const Interval at = to_nanoseconds(*time);
@@ -157,13 +195,22 @@ RunIntervals run_intervals(const Annotation& annotation) {
     }
     for (std::size_t i = 0; i < dispatch.actions.size(); ++i) {
       if (dispatch.actions[i].kind != ActionKind::host_copy) continue;
+      take_ends(run, annotation.begin_us[invocation.first + i],
+                annotation.end_us[invocation.first + i]);
       if (const auto time = time_of(annotation, invocation, i)) {
         run.host_copy.push_back(to_nanoseconds(*time));
       }
     }
   }
   for (const HalCall& call : annotation.hal) {
+    take_ends(run, call.begin_us, call.end_us);
     run.hal.push_back(to_nanoseconds(Interval{call.begin_us, call.end_us}));
+  }
+  if (annotation.pairing.is_partial()) {
+    run.seen.emplace();
+    for (const Interval& each : annotation.pairing.seen_us) {
+      run.seen->push_back(to_nanoseconds(each));
+    }
   }
   return run;
 }
@@ -193,7 +240,10 @@ RunIntervals run_intervals(const Profile& profile) {
   return run;
 }
 
-Overview make_overview(const RunIntervals& run) {
+Overview make_overview(const RunIntervals& whole, OverviewRules rules) {
+  const bool is_part = whole.seen.has_value();
+  const RunIntervals part = is_part ? within(*whole.seen, whole) : RunIntervals{};
+  const RunIntervals& run = is_part ? part : whole;
   Overview overview;
   const auto set = [&](Metric metric, std::int64_t value) {
     overview.nanoseconds[std::size_t(metric)] = value;
@@ -223,20 +273,29 @@ Overview make_overview(const RunIntervals& run) {
   } else {
     set(Metric::programs, length_of(programs));
   }
-  if (!run.hal.empty()) set(Metric::hal, length_of(hal));
+  if (!run.hal.empty() || rules == OverviewRules::vendor) set(Metric::hal, length_of(hal));
   set(Metric::host, length_of(host));
   set(Metric::host_copy, length_of(copy));
   const std::vector<Interval>* all[] = {&run.programs, &run.host, &run.host_copy, &run.hal};
-  const std::int64_t overall = length(extent_of(all));
-  const IntervalSet& npu = programs;
-  const IntervalSet busy = run.use_known ? merged({&moves, &compute, &hal, &copy, &host})
-                                         : merged({&npu, &hal, &copy, &host});
+  const bool has_ends = run.first_begin && run.last_end && rules == OverviewRules::vendor;
+  const std::int64_t overall = is_part    ? length_of(*run.seen)
+                               : has_ends ? length_of(Interval{*run.first_begin, *run.last_end})
+                                          : length(extent_of(all));
+  const IntervalSet npu = run.use_known ? union_of(moves, compute) : programs;
+  const IntervalSet busy = merged({&npu, &hal, &copy, &host});
   set(Metric::idle, std::max<std::int64_t>(0, saturating_subtract(overall, length_of(busy))));
   const std::int64_t without_hal = length(extent_of(std::span(all).first(3)));
   const IntervalSet bare = difference_of(union_of(copy, host), union_of(npu, hal));
   set(Metric::npu_operations,
       std::max<std::int64_t>(0, saturating_subtract(without_hal, length_of(bare))));
   set(Metric::overall, overall);
+  return overview;
+}
+
+Overview overview_of(const Annotation& annotation, OverviewRules rules) {
+  Overview overview = make_overview(run_intervals(annotation), rules);
+  overview.coverage = coverage_text(annotation.pairing);
+  overview.notes = annotation.notes;
   return overview;
 }
 
@@ -280,6 +339,11 @@ std::string print_overview(std::span<const Overview> overviews, OverviewStyle st
   constexpr std::size_t label_width = 26, value_width = 14;
   const bool is_documented = style == OverviewStyle::documented;
   std::string text;
+  for (const Overview& overview : overviews) {
+    if (overview.coverage.empty()) continue;
+    text +=
+        fmt::format("partial: {}: {}; all shares are of that\n", overview.model, overview.coverage);
+  }
   if (is_documented) {
     text += "====================== Host Profile Overview =======================\n";
   }

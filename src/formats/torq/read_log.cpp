@@ -2,6 +2,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 
 #include "formats/torq/fields.hpp"
 #include "npuscope/base/text.hpp"
@@ -58,6 +59,7 @@ class LogReader {
   bool take_dispatch_row(std::string_view line, std::uint64_t offset);
   bool take_host_row(std::string_view line);
   bool take_job_row(std::string_view line);
+  bool take_fields(std::span<const std::string_view> fields, std::uint64_t offset);
   bool split_event(std::string_view text, LogEvent& event, std::uint64_t offset);
   StringId dispatch_named(std::string_view name);
   StringId type_named(std::string_view name);
@@ -151,6 +153,14 @@ bool is_action(std::optional<std::int64_t> number) {
 bool LogReader::take_dispatch_row(std::string_view line, std::uint64_t offset) {
   std::array<std::string_view, dispatch_columns.size()> fields;
   std::size_t found = 0;
+  if (line.find('"') != line.npos) {
+    const auto all = fields_of(line, ',');
+    for (std::size_t i = 0; i < place_.size(); ++i) {
+      if (place_[i] >= all.size()) return false;
+      fields[i] = all[place_[i]];
+    }
+    return take_fields(fields, offset);
+  }
   // What take_first() leaves behind the last field is of nowhere.
   for (std::size_t column = 0; column < columns_ && line.data() != nullptr; ++column) {
     const std::string_view field = take_first(line);
@@ -160,14 +170,17 @@ bool LogReader::take_dispatch_row(std::string_view line, std::uint64_t offset) {
       ++found;
     }
   }
-  if (found < fields.size()) return false;
+  return found == fields.size() && take_fields(fields, offset);
+}
+
+// In the order of dispatch_columns.
+bool LogReader::take_fields(std::span<const std::string_view> fields, std::uint64_t offset) {
   const auto invocation = whole_number(fields[1]), action = whole_number(fields[2]),
              time = whole_number(fields[3]);
   if (!invocation || !is_action(action) || !time) return false;
   LogEvent event{.time_us = *time, .invocation = *invocation, .action = std::int32_t(*action)};
-  if (!split_event(trimmed(fields[4]), event, offset)) return true;
   event.dispatch = dispatch_named(trimmed(fields[0]));
-  log_.events.push_back(event);
+  if (split_event(trimmed(fields[4]), event, offset)) log_.events.push_back(event);
   return true;
 }
 
@@ -175,12 +188,13 @@ bool LogReader::take_dispatch_row(std::string_view line, std::uint64_t offset) {
 bool LogReader::split_event(std::string_view text, LogEvent& event, std::uint64_t offset) {
   const auto cut = text.rfind('_');
   const std::string_view suffix = cut == text.npos ? std::string_view() : text.substr(cut + 1);
-  if (suffix != "BEGIN" && suffix != "END") {
+  const bool has_edge = suffix == "BEGIN" || suffix == "END";
+  if (!has_edge && !log_.strings[event.dispatch].starts_with("__HAL")) {
     notes_.add(Severity::warning, offset, "events that neither begin nor end; left out");
     return false;
   }
-  event.edge = suffix == "BEGIN" ? LogEdge::begin : LogEdge::end;
-  event.type = type_named(text.substr(0, cut));
+  event.edge = !has_edge ? LogEdge::instant : suffix == "BEGIN" ? LogEdge::begin : LogEdge::end;
+  event.type = type_named(has_edge ? text.substr(0, cut) : text);
   return true;
 }
 

@@ -15,16 +15,27 @@ class TableIntervals {
  public:
   void take(const AnnotatedRow& row) {
     const std::string_view operation = row.operation;
-    if (operation.starts_with("torq_hl.start_program")) {
+    take_ends(row);
+    const bool is_whole = row.begin_ns && row.end_ns;
+    if (operation == "torq_hl.start_program (host)") {  // of 2026-01: the row is the program
+      if (is_whole) run_.host.push_back({*row.begin_ns, *row.end_ns});
+      return;
+    }
+    if (operation == "torq_hl.start_program") {
       started_[std::string(row.job)] = row.begin_ns;
       return;
     }
-    if (!row.begin_ns || !row.end_ns) return;
-    const Interval at{*row.begin_ns, *row.end_ns};
-    if (operation.starts_with("__HAL")) return run_.hal.push_back(at);
-    if (is_host_copy(row)) return run_.host_copy.push_back(at);
-    if (!ends_program(row)) return;
-    const Interval whole{start_of(row), at.end};
+    if (!ends_program(row)) {
+      if (!is_whole) return;
+      const Interval at{*row.begin_ns, *row.end_ns};
+      if (operation.starts_with("__HAL")) run_.hal.push_back(at);
+      if (is_host_copy(row)) run_.host_copy.push_back(at);
+      return;
+    }
+    if (!row.end_ns) return;
+    const auto start = start_of(row);
+    if (!start) return void(++without_start_);
+    const Interval whole{*start, *row.end_ns};
     if (!row.uses) return run_.host.push_back(whole);
     run_.programs.push_back(whole);
     for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
@@ -32,16 +43,32 @@ class TableIntervals {
     }
   }
   const RunIntervals& run() const { return run_; }
+  std::uint64_t without_start() const { return without_start_; }
 
  private:
-  std::int64_t start_of(const AnnotatedRow& row) const {
+  // Tables of 2025 have no rows of starts; where there is one, its begin may have been lost.
+  std::optional<std::int64_t> start_of(const AnnotatedRow& row) const {
     const auto found = started_.find(std::string(row.job));
-    const bool known = found != started_.end() && found->second && *found->second <= *row.end_ns;
-    return known ? *found->second : *row.begin_ns;
+    if (found == started_.end()) return row.begin_ns;
+    if (!found->second || *found->second > *row.end_ns) return std::nullopt;
+    return found->second;
+  }
+  // Starts begin a program and waits end it; of copies and calls the row is all.
+  void take_ends(const AnnotatedRow& row) {
+    const bool starts = row.operation == "torq_hl.start_program", waits = ends_program(row);
+    const bool is_both = is_host_copy(row) || row.operation.starts_with("__HAL") ||
+                         row.operation == "torq_hl.start_program (host)";
+    if (row.begin_ns && (starts || is_both)) {
+      run_.first_begin = std::min(run_.first_begin.value_or(*row.begin_ns), *row.begin_ns);
+    }
+    if (row.end_ns && (waits || is_both)) {
+      run_.last_end = std::max(run_.last_end.value_or(*row.end_ns), *row.end_ns);
+    }
   }
 
   RunIntervals run_;
   std::map<std::string, std::optional<std::int64_t>> started_;  // by job
+  std::uint64_t without_start_ = 0;
 };
 
 struct TraceLabel {
@@ -80,23 +107,32 @@ std::optional<Metric> metric_of(std::string_view slice_name) {
 
 }  // namespace
 
-Result<Overview> read_annotated_overview(ByteSource& source) {
+Result<Overview> read_annotated_overview(ByteSource& source, OverviewRules rules) {
   TableIntervals intervals;
   std::vector<Note> notes;
   const auto read =
       read_annotated(source, notes, [&](const AnnotatedRow& row) { intervals.take(row); });
   if (!read) return tl::unexpected(read.error());
-  Overview overview = make_overview(intervals.run());
+  if (intervals.without_start() > 0) {
+    notes.push_back({Severity::warning, source.name(), 0,
+                     "programs whose begin is not in the table; in no sum",
+                     intervals.without_start()});
+  }
+  Overview overview = make_overview(intervals.run(), rules);
   overview.model = model_name(source.name());
   overview.notes = std::move(notes);
   return overview;
 }
 
-Result<Overview> read_trace_overview(const Profile& trace) {
+Result<Overview> read_trace_overview(const Profile& trace, OverviewRules rules) {
   Overview overview;
   const std::string file = trace.provenance.files.empty() ? "" : trace.provenance.files.front();
   overview.model = model_name(file);
   std::map<Metric, std::vector<Interval>> used;
+  for (const Unit& unit : trace.units) {
+    if (trace.text(unit.name) == "DMA In Used") used[Metric::dma_in];
+    if (trace.text(unit.name) == "DMA Out Used") used[Metric::dma_out];
+  }
   const Spans& spans = trace.spans;
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::size_t op = index_of(spans.op[row]), unit = index_of(spans.unit[row]);
@@ -117,7 +153,7 @@ Result<Overview> read_trace_overview(const Profile& trace) {
     overview.nanoseconds[std::size_t(metric)] = length_of(union_of(intervals));
   }
   auto& hal = overview.nanoseconds[std::size_t(Metric::hal)];
-  if (hal == 0) hal.reset();
+  if (hal == 0 && rules == OverviewRules::own) hal.reset();
   return overview;
 }
 

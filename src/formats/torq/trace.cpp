@@ -260,14 +260,19 @@ void TraceMaker::add_estimate(const DispatchInfo& dispatch, const ProgramRun& pr
     const std::string detail = work.kernel.empty() ? place : work.kernel;
     const std::string address =
         work.program_address ? fmt::format("{:#x}", *work.program_address) : "";
-    add(estimates_[unit], fmt::format("{} | {}", estimate_names[unit], detail), at(*work.cycles),
+    // A unit that has finished and is not waited for yet is not busy.
+    const std::int64_t done =
+        work.duration_cycles
+            ? std::min(work.cycles->end,
+                       saturating_add(work.cycles->begin,
+                                      std::max<std::int64_t>(0, *work.duration_cycles)))
+            : work.cycles->end;
+    add(estimates_[unit], fmt::format("{} | {}", estimate_names[unit], detail),
+        at({work.cycles->begin, done}),
         {{"location", place},
          {"program address", address},
          {"source", work.source},
          {"dest", work.destination}});
-    if (!work.duration_cycles) continue;
-    const std::int64_t done =
-        saturating_add(work.cycles->begin, std::max<std::int64_t>(0, *work.duration_cycles));
     if (done < work.cycles->end) add(estimates_[unit], "WAITING", at({done, work.cycles->end}));
   }
   add(program_estimates_, name, at(*program.cycles));

@@ -1,8 +1,28 @@
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/base/text.hpp"
 #include "npuscope/report/torq_job.hpp"
 
 namespace npuscope::report {
+namespace {
+
+// Which rows the table would lack, and why.
+Error lacks_rows(const torq::Annotation& annotation, const torq::DebugInfo& debug) {
+  const std::vector<std::string>& missing = annotation.pairing.missing;
+  std::string why;
+  for (const Note& note : debug.notes) {
+    if (why.empty()) why = fmt::format(" ({}: {})", note.file, note.message);
+  }
+  return Error{
+      ErrorKind::input,
+      fmt::format("{}: {}; the rows of {} would be missing{}{}: name the whole folder, or "
+                  "add --keep-going",
+                  annotation.log_name, torq::coverage_text(annotation.pairing),
+                  printable(missing.front()),
+                  missing.size() > 1 ? fmt::format(" and {} more", missing.size() - 1) : "", why)};
+}
+
+}  // namespace
 
 Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request,
                                               const ProgressReport& progress) {
@@ -32,6 +52,10 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
   const auto annotation = torq::annotate(*log, *debug);
   if (!annotation) return tl::unexpected(annotation.error());
   TorqAnnotateOutcome outcome;
+  outcome.coverage = torq::coverage_text(annotation->pairing);
+  if (!outcome.coverage.empty() && !request.keep_going) {
+    return tl::unexpected(lacks_rows(*annotation, *debug));
+  }
   outcome.rows = annotation->begin_us.size() + annotation->hal.size();
   if (request.older) {
     const auto rows = torq::write_older_csv(*annotation, *log, *request.older, output);

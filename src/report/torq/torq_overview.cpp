@@ -6,7 +6,8 @@ namespace npuscope::report {
 namespace {
 
 Result<torq::Overview> overview_of_log(const std::filesystem::path& path,
-                                       const std::optional<torq::DebugInfo>& debug) {
+                                       const std::optional<torq::DebugInfo>& debug,
+                                       torq::OverviewRules rules) {
   const auto source = open_byte_source(path);
   if (!source) return tl::unexpected(source.error());
   const auto log = torq::read_log(**source);
@@ -15,11 +16,10 @@ Result<torq::Overview> overview_of_log(const std::filesystem::path& path,
   if (debug) {
     const auto annotation = torq::annotate(*log, *debug);
     if (!annotation) return tl::unexpected(annotation.error());
-    overview = torq::make_overview(torq::run_intervals(*annotation));
-    overview.notes = annotation->notes;
+    overview = torq::overview_of(*annotation, rules);
   } else {
     const Profile profile = torq::make_profile(*log);
-    overview = torq::make_overview(torq::run_intervals(profile));
+    overview = torq::make_overview(torq::run_intervals(profile), rules);
     overview.notes = profile.notes;
     overview.notes.push_back({Severity::info, path.string(), 0,
                               "which units a program used, its debug information says: name that "
@@ -30,19 +30,21 @@ Result<torq::Overview> overview_of_log(const std::filesystem::path& path,
   return overview;
 }
 
-Result<torq::Overview> overview_of_table(const std::filesystem::path& path) {
+Result<torq::Overview> overview_of_table(const std::filesystem::path& path,
+                                         torq::OverviewRules rules) {
   const auto source = open_byte_source(path);
   if (!source) return tl::unexpected(source.error());
-  return torq::read_annotated_overview(**source);
+  return torq::read_annotated_overview(**source, rules);
 }
 
-Result<torq::Overview> overview_of_trace(const std::filesystem::path& path) {
+Result<torq::Overview> overview_of_trace(const std::filesystem::path& path,
+                                         torq::OverviewRules rules) {
   const auto source = open_byte_source(path);
   if (!source) return tl::unexpected(source.error());
   auto trace = perfetto::read_profile(**source);
   if (!trace) return tl::unexpected(trace.error());
   trace->provenance.files = {path.string()};
-  auto overview = torq::read_trace_overview(*trace);
+  auto overview = torq::read_trace_overview(*trace, rules);
   if (overview) overview->model = torq::model_name(path.string());
   return overview;
 }
@@ -50,7 +52,11 @@ Result<torq::Overview> overview_of_trace(const std::filesystem::path& path) {
 }  // namespace
 
 Result<TorqOverviews> torq_overviews(const TorqFiles& files,
-                                     const std::optional<std::string>& wall_time) {
+                                     const std::optional<std::string>& wall_time,
+                                     torq::OverviewStyle style) {
+  const torq::OverviewRules rules = style == torq::OverviewStyle::documented
+                                        ? torq::OverviewRules::own
+                                        : torq::OverviewRules::vendor;
   TorqOverviews all;
   all.notes = files.notes;
   std::optional<std::string> wall;
@@ -73,9 +79,9 @@ Result<TorqOverviews> torq_overviews(const TorqFiles& files,
     all.notes.insert(all.notes.end(), overview->notes.begin(), overview->notes.end());
     all.overviews.push_back(std::move(*overview));
   };
-  for (const auto& path : files.logs) take(overview_of_log(path, files.debug));
-  for (const auto& path : files.tables) take(overview_of_table(path));
-  for (const auto& path : files.traces) take(overview_of_trace(path));
+  for (const auto& path : files.logs) take(overview_of_log(path, files.debug, rules));
+  for (const auto& path : files.tables) take(overview_of_table(path, rules));
+  for (const auto& path : files.traces) take(overview_of_trace(path, rules));
   if (!all.overviews.empty()) return all;
   if (first) return tl::unexpected(*first);
   return tl::unexpected(nothing_among(files, "runtime log, annotated table or trace", "name one"));
@@ -88,6 +94,8 @@ Document overview_document(const TorqOverviews& overviews, torq::OverviewStyle s
     section.in_list = true;
     section.facts = {
         {{"model", "model", Format::name}, overview.model},
+        {{"coverage", "partial", Format::name},
+         overview.coverage.empty() ? Value() : Value(overview.coverage)},
         {{"wall_time_text", "WALL_TIME", Format::name}, Value(overview.wall_time)},
         {{"overall_ns", "OVERALL", Format::count}, overview.of(torq::OverviewMetric::overall)}};
     section.table.fields = {{"row", "row", Format::name},

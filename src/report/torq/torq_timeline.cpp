@@ -91,13 +91,14 @@ class Timeline {
     const auto annotation = torq::annotate(*log, *files_.debug);
     if (!annotation) return tl::unexpected(annotation.error());
     out_.notes.insert(out_.notes.end(), annotation->notes.begin(), annotation->notes.end());
-    add_comparison(path, torq::compare_programs(*annotation));
+    add_comparison(path, torq::compare_programs(*annotation),
+                   torq::coverage_text(annotation->pairing));
     out_.profiles.push_back(torq::make_trace(*annotation, mhz_));
     return {};
   }
 
   void add_comparison(const std::filesystem::path& path,
-                      std::vector<torq::ProgramComparison> programs) {
+                      std::vector<torq::ProgramComparison> programs, const std::string& coverage) {
     const auto estimated = [&](const torq::ProgramComparison& each) {
       return double(each.estimated_cycles) / mhz_;  // us
     };
@@ -115,6 +116,7 @@ class Timeline {
     section.in_list = true;
     const auto ratio = [](double a, double b) { return b > 0 ? Value(a / b) : Value(); };
     section.facts = {
+        {{"coverage", "partial", Format::name}, coverage.empty() ? Value() : Value(coverage)},
         {{"file", "file", Format::name}, path.string()},
         {{"programs", "programs", Format::count}, programs.size()},
         {{"measured_seconds", "measured, sum", Format::seconds}, measured_us / 1e6},

@@ -125,16 +125,16 @@ TEST(PerfettoWrite, WritesTheTrackTreeNamesInternedAndTimesAsDifferences) {
       "    1 {\n      1: 64\n      2: 5000\n      3: 1\n    }\n  }\n}\n"
       // The wait of 24 ticks is 1250 ns.
       "1 {\n  8: 0\n  10: 1\n  13: 2\n"
+      "  11 {\n    9: 1\n    3: 1\n    10: 1\n    4 {\n      1: 1\n      17: 1\n    }\n  }\n"
       "  12 {\n    1 {\n      1: 1\n      2: \"conv\"\n    }\n"
       "    2 {\n      1: 1\n      2: \"sync MatMul_0\"\n    }\n"
       "    3 {\n      1: 1\n      2: \"npuscope.span\"\n    }\n"
-      "    29 {\n      1: 1\n      2: \"sync\"\n    }\n  }\n"
-      "  11 {\n    9: 1\n    3: 1\n    10: 1\n    4 {\n      1: 1\n      17: 1\n    }\n  }\n}\n"
+      "    29 {\n      1: 1\n      2: \"sync\"\n    }\n  }\n}\n"
       "1 {\n  8: 1250\n  10: 1\n  13: 2\n  11 {\n    9: 2\n  }\n}\n"
       "1 {\n  8: 0\n  10: 1\n  13: 2\n"
+      "  11 {\n    9: 1\n    3: 1\n    10: 2\n    4 {\n      1: 1\n      17: 2\n    }\n  }\n"
       "  12 {\n    2 {\n      1: 2\n      2: \"MatMul_0\"\n    }\n"
-      "    29 {\n      1: 2\n      2: \"op\"\n    }\n  }\n"
-      "  11 {\n    9: 1\n    3: 1\n    10: 2\n    4 {\n      1: 1\n      17: 2\n    }\n  }\n}\n"
+      "    29 {\n      1: 2\n      2: \"op\"\n    }\n  }\n}\n"
       "1 {\n  8: 2500\n  10: 1\n  13: 2\n  11 {\n    9: 2\n  }\n}\n");
   EXPECT_EQ(written.report.bytes, written.bytes.size());
   EXPECT_EQ(written.report.packets, 9u);

@@ -111,6 +111,40 @@ TEST(DebugInfo, TheGenericFormSaysTheSame) {
                 std::string(programs));
 }
 
+std::string with(std::string text, std::string_view what, std::string_view by) {
+  const auto at = text.find(what);
+  EXPECT_NE(at, text.npos) << what;
+  return text.replace(at, what.size(), by);
+}
+
+// A slice that runs the same kernel again was one kernel, where the vendor's table has a,a.
+TEST(DebugInfo, RepeatedKernelsStayRepeated) {
+  const std::string text = contents(data("debug_info/main_dispatch_0.mlir"));
+  const auto begin = text.find("        \"torq_hw.slice_start\"(%arg4");
+  const std::string start = text.substr(begin, text.find('\n', begin) + 1 - begin);
+  EXPECT_THAT(read(with(text, start, start + start)),
+              HasSubstr("uses Slice 0, Slice 1, DMA In, conv2d_0 conv2d_0 add_1 0-140\n"));
+}
+
+TEST(DebugInfo, NamesAreUtf8AsTheirEscapesSay) {
+  std::string text = contents(data("debug_info/main_dispatch_0.mlir"));
+  text = with(text, "@main_dispatch_0(", "@\"main_\\C3\\89(\\22\"(");
+  text = with(text, "\"nss_program_1\" on", "\"nss_\\C3\\A9\" on");
+  EXPECT_THAT(read(text), HasSubstr("main_\u00c9(\"\n"));
+  EXPECT_THAT(read(text), HasSubstr("nss_\u00e9 job 1"));
+}
+
+// The last loc( of a line may stand within the name of its location.
+TEST(DebugInfo, ALocationNamedLikeALocation) {
+  for (const char* name : {"loc(fused[", "loc(", "a\\\"loc(b", "loc(\\\\"}) {
+    const std::string text =
+        with(contents(data("debug_info/main_dispatch_0.mlir")), "0 : i32} loc(#loc)",
+             "0 : i32} loc(\"" + std::string(name) + "\"(#loc1))");
+    EXPECT_THAT(read(text), HasSubstr("0 torq_hl.host_copy -1 @L3C10\n")) << name;
+    EXPECT_THAT(read(text), testing::Not(HasSubstr("cannot be read"))) << name;
+  }
+}
+
 TEST(DebugInfo, OfAPhaseDumpInsideItsExecutable) {
   const std::string inside = contents(data("generic/main_dispatch_0.mlir"));
   const std::string dump =

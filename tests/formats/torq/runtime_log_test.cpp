@@ -67,6 +67,12 @@ TEST(RuntimeLog, WhatIsNoRowIsCounted) {
             "events that neither begin nor end; left out, 2 times\n");
 }
 
+TEST(RuntimeLog, QuotedFields) {
+  EXPECT_EQ(read(std::string(header) +
+                 "\"d,\"\"e\"\"\",1,0,5,ALLOC_BEGIN\n\"d\",\"1\",\"0\",\"6\",\"ALLOC_END\"\n"),
+            "d,\"e\" 1 0 5 ALLOC begins \nd 1 0 6 ALLOC ends \n");
+}
+
 constexpr std::string_view host_header =
     "actionIndex, elapsed_time(us), timestamp(us), event, location\n";
 
@@ -254,10 +260,10 @@ TEST(LogProfile, WaitsWithoutStartsAndActionsWithoutDebugInformationAreCounted) 
                           "other,1,1,32,ALLOC_BEGIN\nother,1,1,33,ALLOC_END\n");
   ASSERT_TRUE(log);
   EXPECT_EQ(lines_of(make_profile(*log, &*debug).notes),
-            "waits for programs that were not started\n"
             "actions that the debug information does not have\n"
             "NSS programs that were started and never waited for\n"
-            "no debug information of dispatch other\n");
+            "no debug information of dispatch other\n"
+            "main_dispatch_0 > NSS_WAIT 2: what it waits for has no start in the log; in no sum\n");
 }
 
 TEST(LogProfile, OfALogWithoutEventsIsEmpty) {

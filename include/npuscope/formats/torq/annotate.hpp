@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "npuscope/formats/torq/debug_folder.hpp"
+#include "npuscope/formats/torq/pairing.hpp"
 #include "npuscope/formats/torq/runtime_log.hpp"
 #include "npuscope/profile/column.hpp"
 
@@ -53,6 +54,8 @@ struct HalCall {
 struct Annotation {
   const DebugInfo* debug = nullptr;  // must live as long
   std::string log_name;
+  LogKind log_kind = LogKind::none;
+  Pairing pairing;  // what of the run the debug information covers
   StringPool strings;
   std::vector<std::vector<ActionRow>> rows;  // by dispatch, in the order of its actions
   std::vector<AnnotatedInvocation> invocations;
@@ -61,8 +64,8 @@ struct Annotation {
   std::vector<Note> notes;
 };
 
-// An input error where no dispatch of the log has debug information. Dispatches, actions and
-// events that do not fit are counted in the notes.
+// An input error where log and debug information contradict each other (pairing.hpp). Dispatches
+// without debug information and events without a partner are counted in the notes.
 Result<Annotation> annotate(const RuntimeLog& log, const DebugInfo& debug);
 
 // "HAL_QUEUE_WAIT"; of HAL_CALL what was called, "HAL_COMMAND_BUFFER_DISPATCH".

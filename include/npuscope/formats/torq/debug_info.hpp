@@ -71,7 +71,8 @@ struct ProgramRun {
   std::int32_t start_action = -1;
   std::int32_t wait_action = -1;  // -1: nothing waits for it
   UnitUse uses{};
-  std::vector<std::string> kernels{};  // of the slices, each once, in their order
+  // Of the slices, as they started or, of earlier programs, ended: one for each execution.
+  std::vector<std::string> kernels{};
   std::uint32_t first_task = 0, task_count = 0;
   // In DispatchInfo::operations: those of its tasks, within a task in the order of the older
   // tables.

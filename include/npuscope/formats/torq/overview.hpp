@@ -35,6 +35,10 @@ struct RunIntervals {
   std::array<std::vector<Interval>, npu_unit_count> used;
   bool use_known = true;  // whether `used` says anything
   std::vector<Interval> hal, host, host_copy;
+  // Also of what has only one of them: from and to where the vendor's OVERALL reaches.
+  std::optional<std::int64_t> first_begin{}, last_end{};
+  // When dispatches ran of which there is debug information, where some have none.
+  std::optional<IntervalSet> seen{};
 };
 
 enum class OverviewMetric : std::uint8_t {
@@ -66,6 +70,7 @@ struct Overview {
   std::string model;
   std::array<std::optional<std::int64_t>, overview_metric_count> nanoseconds{};  // none: not known
   std::optional<std::string> wall_time{};  // the text of wall_time.txt
+  std::string coverage{};                  // what of the run it is of; empty: all
   std::vector<Note> notes{};
 
   std::optional<std::int64_t> of(OverviewMetric metric) const {
@@ -73,15 +78,23 @@ struct Overview {
   }
 };
 
+// Whose reckoning. The vendor's counts what has only a begin or only an end towards OVERALL, and
+// has a row of HAL also where there was none.
+enum class OverviewRules : std::uint8_t { own, vendor };
+
 RunIntervals run_intervals(const Annotation& annotation);
 // Of a log without debug information: which units a program used is not known.
 RunIntervals run_intervals(const Profile& log_profile);
-Overview make_overview(const RunIntervals& run);
+Overview make_overview(const RunIntervals& run, OverviewRules rules = OverviewRules::own);
+// With what of the run the debug information covers.
+Overview overview_of(const Annotation& annotation, OverviewRules rules = OverviewRules::own);
 
 // From the text of an annotated table; rows that are none are counted in the notes.
-Result<Overview> read_annotated_overview(ByteSource& source);
+Result<Overview> read_annotated_overview(ByteSource& source,
+                                         OverviewRules rules = OverviewRules::own);
 // From the slices of a trace's overview tracks, the vendor's or npuscope's.
-Result<Overview> read_trace_overview(const Profile& trace);
+Result<Overview> read_trace_overview(const Profile& trace,
+                                     OverviewRules rules = OverviewRules::own);
 
 // "add" of "test_x[add].pb", else the name without its ending.
 std::string model_name(const std::string& file);

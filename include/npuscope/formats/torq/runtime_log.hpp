@@ -27,7 +27,8 @@ enum class LogKind : std::uint8_t { none, dispatches, host, nss_jobs };
 // By the first bytes of a file.
 LogKind recognise_log(std::string_view head);
 
-enum class LogEdge : std::uint8_t { begin, end };
+// Instant: of the HAL alone, whose events need not end.
+enum class LogEdge : std::uint8_t { begin, end, instant };
 
 inline constexpr std::int32_t no_action = -1;
 
@@ -56,8 +57,7 @@ struct DebugInfo;
 // without events.
 Result<RuntimeLog> read_log(ByteSource& source, const ProgressReport& progress = {});
 
-// In the current form, dispatches; events in their order. Names must not hold commas or ends of
-// lines: the form has no quotes.
+// In the current form, dispatches; events in their order.
 Status write_log(const RuntimeLog& log, const std::filesystem::path& path);
 
 // Host actions and NSS programs as spans in microseconds; INIT, DISPATCH and HAL scopes as phases.

@@ -99,8 +99,10 @@ void SequenceWriter::emit(std::int64_t time) {
     std::memcpy(at, message.data(), message.size());
     at += message.size();
   };
-  if (!interned.empty()) put_message(packet_field::interned_data, interned);
+  // Texts last: tools that search a trace for text without decoding it must find its end, and the
+  // tag of a track event is a letter.
   put_message(packet_field::track_event, event);
+  if (!interned.empty()) put_message(packet_field::interned_data, interned);
   sink_->end(at);
   event_.clear();
   interned_.clear();

@@ -1,8 +1,10 @@
 #include "npuscope/formats/torq/annotate.hpp"
 
 #include <algorithm>
+#include <map>
 #include <unordered_map>
 
+#include "formats/torq/annotate/expected_type.hpp"
 #include "formats/torq/annotate/log_intervals.hpp"
 #include "npuscope/base/text.hpp"
 
@@ -13,19 +15,6 @@ namespace {
 constexpr std::size_t most_cells = std::size_t{1} << 28;
 
 bool is_hal(std::string_view dispatch) { return dispatch.starts_with("__HAL"); }
-
-// What the log calls the actions that the debug information has; empty for others.
-std::string_view expected_type(const Action& action, const DispatchInfo& dispatch) {
-  if (action.kind == ActionKind::host_copy) return "HOST_COPY";
-  if (action.program == no_program) return "";
-  const bool starts = action.kind == ActionKind::start;
-  switch (dispatch.programs[action.program].executor) {
-    case Executor::nss: return starts ? "NSS_START" : "NSS_WAIT";
-    case Executor::host: return starts ? "HOST_START" : "HOST_WAIT";
-    case Executor::other: break;
-  }
-  return "";
-}
 
 class Annotator {
  public:
@@ -49,6 +38,7 @@ class Annotator {
   void set(std::size_t cell, const LogEvent& event);
   void add_hal();
   void count_odd_times();
+  void name_programs_without_start();
 
   const RuntimeLog& log_;
   const DebugInfo& debug_;
@@ -59,17 +49,20 @@ class Annotator {
   std::uint32_t missing_ = 0;  // dispatches without information
   Current current_;
   bool has_current_ = false;
+  std::uint64_t hal_without_partner_ = 0;
 };
 
 Result<Annotation> Annotator::run() {
+  auto pairing = check_pairing(log_, debug_);
+  if (!pairing) return tl::unexpected(pairing.error());
+  out_.pairing = std::move(*pairing);
   out_.debug = &debug_;
   out_.log_name = log_.name;
+  out_.log_kind = log_.kind;
   out_.strings = log_.strings;
   for (const DispatchInfo& dispatch : debug_.dispatches) out_.rows.push_back(rows_of(dispatch));
-  std::uint64_t of_dispatches = 0;
   for (const LogEvent& event : log_.events) {
     if (is_hal(log_.strings[event.dispatch])) continue;
-    ++of_dispatches;
     if (!enter(event)) continue;
     if (out_.begin_us.size() > most_cells) {
       return input_error("{}: its invocations have more than {} actions together; cut the log",
@@ -77,24 +70,9 @@ Result<Annotation> Annotator::run() {
     }
     log_.kind == LogKind::nss_jobs ? take_job(event) : take(event);
   }
-  if (of_dispatches > 0 && out_.invocations.empty()) {
-    const auto first = std::find_if(log_.events.begin(), log_.events.end(), [&](const auto& each) {
-      return !is_hal(log_.strings[each.dispatch]);
-    });
-    const std::string_view name = log_.strings[first->dispatch];
-    if (name.empty()) {
-      return input_error(
-          "{}: does not name its dispatch, and the debug information has {}; name "
-          "the file of the one that ran",
-          log_.name, debug_.dispatches.size());
-    }
-    return input_error(
-        "{}: there is no debug information of dispatch {}; name the folder of the "
-        "model that ran",
-        log_.name, printable(name));
-  }
   add_hal();
   count_odd_times();
+  if (log_.kind != LogKind::nss_jobs) name_programs_without_start();
   out_.notes = log_.notes;
   notes_.append_to(out_.notes);
   for (const DispatchInfo& dispatch : debug_.dispatches) {
@@ -170,17 +148,7 @@ void Annotator::take(const LogEvent& event) {
   const AnnotatedInvocation& invocation = out_.invocations[current_.index];
   const DispatchInfo& dispatch = debug_.dispatches[invocation.dispatch];
   const Action* action = dispatch.action(event.action);
-  if (action == nullptr) {
-    return notes_.add(Severity::warning, 0,
-                      "events of actions that the debug information does not have; left out");
-  }
-  const std::string_view expected = expected_type(*action, dispatch);
-  if (!expected.empty() && expected != log_.strings[event.type] &&
-      log_.kind == LogKind::dispatches) {
-    notes_.add(Severity::warning, 0,
-               "events of another type than their actions are; is the debug information of the "
-               "same build?");
-  }
+  if (action == nullptr) return;  // refused before
   set(invocation.first + std::size_t(action - dispatch.actions.data()), event);
 }
 
@@ -196,30 +164,56 @@ void Annotator::take_job(const LogEvent& event) {
     if (wait == nullptr) break;
     return set(invocation.first + std::size_t(wait - dispatch.actions.data()), event);
   }
-  notes_.add(Severity::warning, 0, "jobs that the debug information does not have; left out");
 }
 
-// Within an invocation by time; a call as a whole only where nothing inside it is logged.
+// As the vendor pairs them: within an invocation and a name an end belongs to the last open begin;
+// what has no partner has happened, at the time that is known of it. A call as a whole stands only
+// where nothing inside it is logged.
 void Annotator::add_hal() {
-  auto intervals = pair_events(log_, notes_, LogPart::hal);
-  std::unordered_map<std::int64_t, std::uint32_t> order;
-  std::unordered_map<std::int64_t, bool> has_details;
+  struct Call {
+    HalCall call;
+    std::int32_t action = no_action;
+    StringId type{};
+  };
+  struct Invocation {
+    StringId dispatch{};  // of its first event
+    bool has_details = false;
+    std::vector<Call> calls{};
+    std::map<StringId, std::vector<std::size_t>> open{};  // in calls, by type
+  };
+  std::vector<Invocation> invocations;
+  std::unordered_map<std::int64_t, std::size_t> places;
   const auto whole = log_.strings.find("HAL_CALL");
   for (const LogEvent& event : log_.events) {
     if (!is_hal(log_.strings[event.dispatch])) continue;
-    order.try_emplace(event.invocation, std::uint32_t(order.size()));
-    has_details[event.invocation] |= !whole || event.type != *whole;
+    const auto [place, is_new] = places.try_emplace(event.invocation, invocations.size());
+    if (is_new) invocations.push_back({.dispatch = event.dispatch});
+    Invocation& of = invocations[place->second];
+    of.has_details |= !whole || event.type != *whole;
+    auto& open = of.open[event.type];
+    if (event.edge == LogEdge::end && !open.empty()) {
+      of.calls[open.back()].call.end_us = event.time_us;
+      open.pop_back();
+      continue;
+    }
+    if (event.edge == LogEdge::begin) open.push_back(of.calls.size());
+    const HalCall call{of.dispatch, event.type, event.time_us, event.time_us};
+    of.calls.push_back({call, event.action, event.type});
+    hal_without_partner_ += event.edge == LogEdge::end;
   }
-  std::erase_if(intervals, [&](const LogInterval& each) {
-    return whole && each.type == *whole && has_details[each.invocation];
-  });
-  const auto key = [&](const LogInterval& each) {
-    return std::tuple(order[each.invocation], each.begin_us, each.action, log_.strings[each.type]);
-  };
-  std::stable_sort(intervals.begin(), intervals.end(),
-                   [&](const auto& a, const auto& b) { return key(a) < key(b); });
-  for (const LogInterval& each : intervals) {
-    out_.hal.push_back({each.dispatch, each.type, each.begin_us, each.end_us});
+  for (Invocation& of : invocations) {
+    for (const auto& [type, open] : of.open) hal_without_partner_ += open.size();
+    std::erase_if(of.calls,
+                  [&](const Call& each) { return of.has_details && whole && each.type == *whole; });
+    const auto key = [&](const Call& each) {
+      return std::tuple(each.call.begin_us, each.action, log_.strings[each.type]);
+    };
+    std::stable_sort(of.calls.begin(), of.calls.end(),
+                     [&](const Call& a, const Call& b) { return key(a) < key(b); });
+    for (Call& each : of.calls) {
+      if (each.call.end_us < each.call.begin_us) std::swap(each.call.begin_us, each.call.end_us);
+      out_.hal.push_back(each.call);
+    }
   }
 }
 
@@ -235,6 +229,36 @@ void Annotator::count_odd_times() {
   };
   note(one_sided, "actions that only begin or only end; without a total");
   note(reversed, "actions that end before they begin; without a total, and in no sum");
+  note(hal_without_partner_, "HAL events without a partner; rows of length zero");
+}
+
+// Those whose end is known and whose begin was lost.
+void Annotator::name_programs_without_start() {
+  std::map<std::pair<std::uint32_t, std::size_t>, std::uint64_t> lost;  // by dispatch and program
+  for (const AnnotatedInvocation& invocation : out_.invocations) {
+    const DispatchInfo& dispatch = debug_.dispatches[invocation.dispatch];
+    for (std::size_t i = 0; i < dispatch.programs.size(); ++i) {
+      const Action* start = dispatch.action(dispatch.programs[i].start_action);
+      const Action* wait = dispatch.action(dispatch.programs[i].wait_action);
+      if (start == nullptr || wait == nullptr) continue;
+      const auto at = [&](const Action* action) {
+        return invocation.first + std::size_t(action - dispatch.actions.data());
+      };
+      if (out_.begin_us[at(start)] != no_time || out_.end_us[at(wait)] == no_time) continue;
+      ++lost[{invocation.dispatch, i}];
+    }
+  }
+  std::size_t named = 0;
+  constexpr std::size_t most_named = 20;
+  for (const auto& [place, count] : lost) {
+    const DispatchInfo& dispatch = debug_.dispatches[place.first];
+    const ProgramRun& program = dispatch.programs[place.second];
+    const std::string text =
+        fmt::format("{} > {}: the begin of its start (action {}) is not in the log; in no sum",
+                    dispatch.name, program.name, program.start_action);
+    notes_.add(Severity::warning, 0,
+               named++ < most_named ? text : "more programs without a begin; in no sum", count);
+  }
 }
 
 }  // namespace
@@ -268,8 +292,11 @@ std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInv
   const auto at = [&](const Action* action) {
     return invocation.first + std::size_t(action - dispatch.actions.data());
   };
-  std::int64_t begin = annotation.begin_us[at(start)];
-  if (begin == no_time) begin = annotation.begin_us[at(wait)];  // logs of jobs
+  if (annotation.log_kind == LogKind::host && program.executor == Executor::host) {
+    return time_of(annotation, invocation, std::size_t(start - dispatch.actions.data()));
+  }
+  const bool of_jobs = annotation.log_kind == LogKind::nss_jobs;  // these have no starts
+  const std::int64_t begin = annotation.begin_us[at(of_jobs ? wait : start)];
   const std::int64_t end = annotation.end_us[at(wait)];
   if (begin == no_time || end == no_time || end < begin) return std::nullopt;
   return Interval{begin, end};

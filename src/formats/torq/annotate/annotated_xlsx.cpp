@@ -121,7 +121,7 @@ class Sheet {
   }
   void text(lxw_col_t column, std::string_view value) {
     if (value.empty()) return;
-    if (measure_) return widen(column, value.size());
+    if (measure_) return widen(column, characters_in(value));
     // As text whatever it begins with: the library makes no formula of it.
     const std::string valid = printable(value.substr(0, most_cell_bytes));
     worksheet_write_string(sheet_, row_, column, valid.substr(0, most_cell_bytes).c_str(), nullptr);

@@ -44,7 +44,7 @@ std::vector<ProgramComparison> compare_programs(const Annotation& annotation) {
       ProgramComparison row{.dispatch = dispatch.name, .program = program.name};
       row.location = dispatch.locations.brief(program.location);
       row.operators = joined(annotation.debug->operators_of(dispatch, program.location), " ");
-      row.kernels = joined(program.kernels, ",");
+      row.kernels = joined(distinct(program.kernels), ",");
       row.runs = times.size();
       row.first_us = double(times.front());
       if (times.size() > 1) times.erase(times.begin());

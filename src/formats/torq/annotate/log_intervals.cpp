@@ -33,20 +33,22 @@ struct Begun {
 
 }  // namespace
 
-std::vector<LogInterval> pair_events(const RuntimeLog& log, CountedNotes& notes, LogPart part) {
+std::vector<LogInterval> pair_events(const RuntimeLog& log, CountedNotes& notes) {
   std::vector<Begun> begun;
   std::unordered_map<Key, std::uint32_t, KeyHash> open;
   std::uint64_t without_begin = 0;
   for (const LogEvent& event : log.events) {
-    if (part == LogPart::hal && !log.strings[event.dispatch].starts_with("__HAL")) continue;
+    const LogInterval interval{event.time_us,  event.time_us, event.invocation, event.action,
+                               event.dispatch, event.type,    event.location};
+    if (event.edge == LogEdge::instant) {
+      begun.push_back({interval, none, true});
+      continue;
+    }
     const Key key{event.invocation, event.action, event.dispatch, event.type};
     if (event.edge == LogEdge::begin) {
       const auto index = std::uint32_t(begun.size());
       const auto [place, is_first] = open.try_emplace(key, index);
-      begun.push_back({{event.time_us, 0, event.invocation, event.action, event.dispatch,
-                        event.type, event.location},
-                       is_first ? none : place->second,
-                       false});
+      begun.push_back({interval, is_first ? none : place->second, false});
       place->second = index;
       continue;
     }

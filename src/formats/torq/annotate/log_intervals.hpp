@@ -16,8 +16,6 @@ struct LogInterval {
 
 // In the order of their begins. Within an invocation, an end belongs to the last open begin of its
 // action and type; what has no partner, and what ends before it begins, is counted in the notes.
-enum class LogPart : std::uint8_t { all, hal };
-std::vector<LogInterval> pair_events(const RuntimeLog& log, CountedNotes& notes,
-                                     LogPart part = LogPart::all);
+std::vector<LogInterval> pair_events(const RuntimeLog& log, CountedNotes& notes);
 
 }  // namespace npuscope::torq

@@ -31,27 +31,6 @@ std::optional<std::int64_t> nanoseconds_in(std::string_view text) {
   return *microseconds * 1000 + (text.starts_with('-') ? -fraction : fraction);
 }
 
-// Fields between ";" as RFC 4180 has them between ",".
-std::vector<std::string> fields_of(std::string_view line) {
-  std::vector<std::string> fields(1);
-  bool quoted = false;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (quoted && c == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-      fields.back() += c;
-      ++i;
-    } else if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ';' && !quoted) {
-      if (fields.size() >= 64) break;
-      fields.emplace_back();
-    } else {
-      fields.back() += c;
-    }
-  }
-  return fields;
-}
-
 constexpr const char* use_columns[npu_unit_count] = {
     "slice_used_0_in_program", "slice_used_1_in_program", "dma_in_used_in_program",
     "dma_out_used_in_program", "cdma_used_in_program",    "css_used_in_program"};
@@ -85,7 +64,7 @@ class TableReader {
     while (lines.next(line)) {
       line = trimmed(line);
       if (line.empty()) continue;
-      fields_ = fields_of(line);
+      fields_ = fields_of(line, ';');
       if (has_header) {
         take(lines.offset());
       } else if (const auto status = take_header(); !status) {

@@ -184,6 +184,30 @@ class Splitter {
   MlirText split_;
 };
 
+// Of text that begins outside of strings and ends with ).
+bool ends_outside_strings(std::string_view text) {
+  std::size_t at = 0;
+  while ((at = text.find('"', at)) != text.npos) {
+    at = end_of_string(text, at);
+    if (at == text.size()) return false;
+  }
+  return true;
+}
+
+// Where the last loc( outside of strings is.
+std::size_t last_location(std::string_view text) {
+  std::size_t last = text.npos;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '"') {
+      at = end_of_string(text, at);
+      continue;
+    }
+    if (text.substr(at).starts_with("loc(")) last = at;
+    ++at;
+  }
+  return last;
+}
+
 // Behind "key =", where the key stands alone.
 std::optional<std::string_view> behind_key(std::string_view text, std::string_view key) {
   for (std::size_t at = text.find(key); at != text.npos; at = text.find(key, at + 1)) {
@@ -253,12 +277,30 @@ std::optional<std::string_view> string_attribute(std::string_view text, std::str
   return first_string(*rest);
 }
 
+std::string unescaped(std::string_view text) {
+  std::string bytes;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '\\' || at + 1 == text.size()) {
+      bytes += text[at];
+      continue;
+    }
+    unsigned byte = 0;
+    const char* const digits = text.data() + at + 1;
+    const bool is_hex =
+        at + 2 < text.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
+    bytes += is_hex ? char(byte) : text[at + 1];
+    at += is_hex ? 2 : 1;
+  }
+  return bytes;
+}
+
 std::string_view location_of(const MlirOp& op) {
   for (const std::string_view text : {op.tail, op.head}) {
     if (!text.ends_with(')')) continue;
-    const std::size_t at = text.rfind("loc(");
-    if (at == text.npos || (at > 0 && is_word(text[at - 1]))) continue;
-    return text.substr(at);
+    std::size_t at = text.rfind("loc(");
+    if (at == text.npos) continue;
+    if (!ends_outside_strings(text.substr(at))) at = last_location(text);  // it is of a string
+    if (at < text.size() && (at == 0 || !is_word(text[at - 1]))) return text.substr(at);
   }
   return {};
 }

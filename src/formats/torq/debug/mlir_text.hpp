@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -62,7 +63,11 @@ std::optional<std::int64_t> integer_attribute(std::string_view text, std::string
 std::optional<std::string_view> first_string(std::string_view text);
 std::optional<std::string_view> string_attribute(std::string_view text, std::string_view key);
 
-// Its last loc(…); empty without one.
+// What stands between a string's quotes as the bytes that it means: \C3\89 is one character of
+// UTF-8.
+std::string unescaped(std::string_view text);
+
+// Its last loc(…) outside of strings; empty without one.
 std::string_view location_of(const MlirOp& op);
 
 }  // namespace npuscope::torq

@@ -120,13 +120,6 @@ class Follower {
   std::map<std::int64_t, std::string> last_kernels_;  // of slices
 };
 
-void add_kernel(ProgramRun& run, const std::string& kernel) {
-  if (kernel.empty()) return;
-  if (std::find(run.kernels.begin(), run.kernels.end(), kernel) == run.kernels.end()) {
-    run.kernels.push_back(kernel);
-  }
-}
-
 void widen(std::optional<Interval>& whole, const std::optional<Interval>& part) {
   if (!part) return;
   if (!whole) whole = part;
@@ -272,7 +265,7 @@ void Follower::begin(const DispatchText::Step& step, const DispatchText::Task& t
   work.source = std::string(task.transfer[std::size_t(step.kind)].source);
   work.destination = std::string(task.transfer[std::size_t(step.kind)].destination);
   run.uses[std::size_t(*unit)] = true;
-  add_kernel(run, work.kernel);
+  if (!work.kernel.empty()) run.kernels.push_back(work.kernel);
   pending_[std::size_t(*unit)].push_back(std::move(work));
 }
 
@@ -283,7 +276,8 @@ void Follower::end(const DispatchText::Step& step, const NssTask& task, ProgramR
   auto& pending = pending_[std::size_t(*unit)];
   if (pending.empty()) note("waits for a unit that nothing started");
   for (UnitWork& work : pending) {
-    add_kernel(run, work.kernel);
+    // What an earlier program started is this one's kernel too.
+    if (work.task < run.first_task && !work.kernel.empty()) run.kernels.push_back(work.kernel);
     work.waiting_task = std::uint32_t(dispatch_.tasks.size() - 1);
     const auto& begun = dispatch_.tasks[work.task].cycles;
     if (begun && task.cycles && task.cycles->end >= begun->begin) {

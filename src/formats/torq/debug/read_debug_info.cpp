@@ -31,9 +31,9 @@ Executor executor_in(std::string_view text) {
 
 // The name of a program or invocation: an attribute of the generic form, else the first string.
 std::string name_in(std::string_view head) {
-  if (const auto name = string_attribute(head, "name")) return std::string(*name);
+  if (const auto name = string_attribute(head, "name")) return unescaped(*name);
   const std::string_view before = head.substr(0, head.find('{'));
-  return std::string(first_string(before).value_or(""));
+  return unescaped(first_string(before).value_or(""));
 }
 
 // "%5" of "%5:2", and of "%5#1".
@@ -110,9 +110,11 @@ std::optional<DispatchInfo> DispatchReader::run() {
   }
   const std::string_view head = op(function_).head;
   if (const auto symbol = string_attribute(head, "sym_name")) {
-    dispatch_.name = std::string(*symbol);
+    dispatch_.name = unescaped(*symbol);
   } else if (const auto at = head.find('@'); at != head.npos) {
-    dispatch_.name = std::string(head.substr(at + 1, head.find('(', at) - at - 1));
+    const std::string_view name = head.substr(at + 1);
+    dispatch_.name = name.starts_with('"') ? unescaped(first_string(name).value_or(""))
+                                           : std::string(name.substr(0, name.find('(')));
   }
   for (std::uint32_t i = function_ + 1; i < end_; ++i) take_function_op(i);
   if (dispatch_.actions.empty()) return std::nullopt;

@@ -29,6 +29,19 @@ std::string_view without_underscores(std::string_view name) {
   return name.substr(first, name.find_last_not_of('_') - first + 1);
 }
 
+// Each of the first notes, and one of all others.
+void append_first(const CountedNotes& from, std::vector<Note>& notes) {
+  constexpr std::size_t most = 20;
+  std::vector<Note> all;
+  from.append_to(all);
+  for (std::size_t i = 0; i < std::min(most, all.size()); ++i) notes.push_back(all[i]);
+  std::uint64_t more = 0;
+  for (std::size_t i = most; i < all.size(); ++i) more += all[i].count;
+  if (more == 0) return;
+  notes.push_back({Severity::warning, from.file(), 0,
+                   "more waits for what has no start in the log; in no sum", more});
+}
+
 // Which inference something is of, by when it began.
 class Inferences {
  public:
@@ -91,6 +104,7 @@ class LogProfile {
       : log_(log),
         debug_(debug),
         notes_(log.name),
+        without_start_(log.name),
         intervals_(pair_events(log, notes_)),
         inferences_(log, intervals_) {}
 
@@ -121,7 +135,7 @@ class LogProfile {
 
   const RuntimeLog& log_;
   const DebugInfo* debug_;
-  CountedNotes notes_;
+  CountedNotes notes_, without_start_;
   std::vector<LogInterval> intervals_;
   Inferences inferences_;
   Profile profile_;
@@ -167,6 +181,7 @@ Profile LogProfile::run() {
   profile_.checks = log_.checks;
   profile_.notes = log_.notes;
   notes_.append_to(profile_.notes);
+  append_first(without_start_, profile_.notes);
   return std::move(profile_);
 }
 
@@ -211,19 +226,21 @@ void LogProfile::add(const LogInterval& each) {
 // where debug information does not say which wait is whose.
 void LogProfile::add_program_end(const LogInterval& wait, SpanId waited,
                                  std::list<Started>& started, UnitId unit) {
-  if (started.empty()) {
-    return notes_.add(Severity::warning, 0, "waits for programs that were not started");
-  }
   auto chosen = started.begin();
   const DispatchInfo* dispatch =
       debug_ == nullptr ? nullptr : debug_->find(log_.strings[wait.dispatch]);
   const Action* action = dispatch == nullptr ? nullptr : dispatch->action(wait.action);
   if (action != nullptr && action->program != no_program) {
     const std::int32_t start = dispatch->programs[action->program].start_action;
-    const auto known = std::find_if(started.begin(), started.end(), [&](const Started& each) {
-      return each.start->action == start;
-    });
-    if (known != started.end()) chosen = known;
+    chosen = std::find_if(started.begin(), started.end(),
+                          [&](const Started& each) { return each.start->action == start; });
+  }
+  if (chosen == started.end()) {
+    const std::string_view in = log_.strings[wait.dispatch];
+    const std::string name = fmt::format("{}{} {}", in.empty() ? "" : fmt::format("{} > ", in),
+                                         log_.strings[wait.type], wait.action);
+    return without_start_.add(Severity::warning, 0,
+                              name + ": what it waits for has no start in the log; in no sum");
   }
   const Engine engine = profile_.ops[index_of(chosen->op)].engine;
   const SpanKind kind = engine == Engine::dma ? SpanKind::transfer : SpanKind::op;
@@ -306,7 +323,8 @@ void LogProfile::describe_program(Op& op, const ProgramRun& program) {
     (is_dma ? moves : computes) = true;
   }
   if (moves != computes) op.engine = moves ? Engine::dma : Engine::compute;
-  if (!program.kernels.empty()) op.kind = profile_.strings.intern(joined(program.kernels, ","));
+  if (!program.kernels.empty())
+    op.kind = profile_.strings.intern(joined(distinct(program.kernels), ","));
   if (program.kernels.empty() && moves && !computes) op.kind = profile_.strings.intern("transfers");
   op.attributes = profile_.strings.intern("uses " + joined(used, ", "));
 }

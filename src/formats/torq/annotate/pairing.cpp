@@ -1,0 +1,233 @@
+#include "npuscope/formats/torq/pairing.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "formats/torq/annotate/expected_type.hpp"
+#include "formats/torq/log_times.hpp"
+#include "npuscope/base/text.hpp"
+#include "npuscope/formats/torq/overview.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+// A lost last event is no proof; the start and the wait of a program that never came are.
+constexpr std::size_t proof_of_missing_actions = 2;
+
+class PairingCheck {
+ public:
+  PairingCheck(const RuntimeLog& log, const DebugInfo& debug) : log_(log), debug_(debug) {}
+
+  Result<Pairing> run() {
+    for (const LogEvent& event : log_.events) {
+      if (auto status = take(event); !status) return tl::unexpected(status.error());
+    }
+    if (auto status = check_whole(); !status) return tl::unexpected(status.error());
+    std::vector<Interval> seen;
+    for (const auto& [id, invocation] : invocations_) {
+      if (invocation.has_debug && invocation.ran) seen.push_back(invocation.extent);
+    }
+    pairing_.seen_us = union_of(std::move(seen));
+    pairing_.dispatches = dispatches_.size();
+    return std::move(pairing_);
+  }
+
+ private:
+  struct Dispatch {
+    const DispatchInfo* info = nullptr;
+    std::int64_t last_action = no_action;
+    bool ended = false;
+    std::int64_t jobs = 0;  // NSS programs of `info`
+  };
+  struct Invocation {
+    Interval extent;
+    bool has_debug = false;
+    bool ran = false;  // more than INIT
+  };
+
+  Status take(const LogEvent& event);
+  Status take_action(const LogEvent& event, Dispatch& dispatch);
+  Status check_whole() const;
+  Status check_ends() const;
+  Dispatch& dispatch_of(StringId name);
+  Invocation& invocation_of(std::int64_t id, const LogEvent& event);
+  std::string_view text(StringId id) const { return log_.strings[id]; }
+  // "dispatch main_dispatch_3 " where the log names dispatches.
+  std::string named(std::string_view dispatch) const {
+    return dispatch.empty() ? "" : fmt::format("dispatch {} ", printable(dispatch));
+  }
+  static constexpr std::string_view advice =
+      "the debug information is of another model or build; name that of the model that ran";
+
+  const RuntimeLog& log_;
+  const DebugInfo& debug_;
+  Pairing pairing_;
+  std::unordered_map<StringId, Dispatch> dispatches_;
+  std::unordered_map<std::int64_t, Invocation> invocations_;
+  std::vector<StringId> names_;  // of dispatches, in the order of the log
+  bool has_wall_ = false;
+  // Neighbouring events are mostly of one invocation. References into the maps stay valid.
+  std::optional<std::int64_t> last_id_;
+  Invocation* last_invocation_ = nullptr;
+  StringId last_name_{};
+  Dispatch* last_dispatch_ = nullptr;
+};
+
+PairingCheck::Dispatch& PairingCheck::dispatch_of(StringId name) {
+  if (last_dispatch_ != nullptr && last_name_ == name) return *last_dispatch_;
+  const auto [place, is_new] = dispatches_.try_emplace(name);
+  Dispatch& dispatch = place->second;
+  if (is_new) {
+    names_.push_back(name);
+    dispatch.info = debug_.find(text(name));
+    if (dispatch.info != nullptr) {
+      dispatch.jobs =
+          std::count_if(dispatch.info->programs.begin(), dispatch.info->programs.end(),
+                        [](const ProgramRun& each) { return each.executor == Executor::nss; });
+    } else {
+      pairing_.missing.emplace_back(text(name));
+    }
+  }
+  last_name_ = name;
+  last_dispatch_ = &dispatch;
+  return dispatch;
+}
+
+PairingCheck::Invocation& PairingCheck::invocation_of(std::int64_t id, const LogEvent& event) {
+  if (last_id_ != id) {
+    const auto [place, is_new] = invocations_.try_emplace(id);
+    last_id_ = id;
+    last_invocation_ = &place->second;
+    if (is_new) place->second.extent = {event.time_us, event.time_us};
+  }
+  return *last_invocation_;
+}
+
+Status PairingCheck::take(const LogEvent& event) {
+  const bool is_hal = text(event.dispatch).starts_with("__HAL");
+  if (!is_hal) {
+    Dispatch& dispatch = dispatch_of(event.dispatch);
+    Invocation& invocation = invocation_of(event.invocation, event);
+    invocation.has_debug = dispatch.info != nullptr;
+    const std::string_view type = text(event.type);
+    invocation.ran |= event.action != no_action || !type.starts_with("INIT");
+    invocation.extent.begin = std::min(invocation.extent.begin, event.time_us);
+    invocation.extent.end = std::max(invocation.extent.end, event.time_us);
+    if (event.action == no_action) {
+      dispatch.ended |= event.edge == LogEdge::end && type == "DISPATCH";
+    } else if (dispatch.info != nullptr) {
+      if (auto status = take_action(event, dispatch); !status) return status;
+    }
+    if (!invocation.ran) return {};
+  }
+  if (!has_wall_) pairing_.wall_us = {event.time_us, event.time_us};
+  has_wall_ = true;
+  pairing_.wall_us.begin = std::min(pairing_.wall_us.begin, event.time_us);
+  pairing_.wall_us.end = std::max(pairing_.wall_us.end, event.time_us);
+  return {};
+}
+
+Status PairingCheck::take_action(const LogEvent& event, Dispatch& dispatch) {
+  const DispatchInfo& info = *dispatch.info;
+  dispatch.last_action = std::max<std::int64_t>(dispatch.last_action, event.action);
+  if (log_.kind == LogKind::nss_jobs) {
+    if (event.action < dispatch.jobs) return {};
+    return input_error("{}: logs job {}, and {} has {} NSS programs, counted from 0; {}", log_.name,
+                       event.action, info.file, dispatch.jobs, advice);
+  }
+  const Action* action = info.action(event.action);
+  const std::string_view type = text(event.type);
+  if (action == nullptr) {
+    return input_error("{}: {}logs {} as action {}, which {} does not have; {}", log_.name,
+                       named(text(event.dispatch)), printable(type), event.action, info.file,
+                       advice);
+  }
+  const std::string_view expected = expected_type(*action, info);
+  // The older form calls a host program by another name, and has no event of waiting for it.
+  const bool fits = expected.empty() || expected == type ||
+                    (log_.kind == LogKind::host && type == "HOST_PROGRAM" &&
+                     expected.starts_with("HOST_") && expected != "HOST_COPY");
+  if (fits) return {};
+  return input_error("{}: {}logs {} as action {}, which is {} in {}; {}", log_.name,
+                     named(text(event.dispatch)), printable(type), event.action, expected,
+                     info.file, advice);
+}
+
+// What only the whole log tells.
+Status PairingCheck::check_whole() const {
+  if (names_.empty()) return {};
+  if (pairing_.missing.size() == names_.size()) {
+    const std::string& first = pairing_.missing.front();
+    if (first.empty()) {
+      return input_error(
+          "{}: does not name its dispatch, and the debug information has {}; name the file of the "
+          "one that ran",
+          log_.name, debug_.dispatches.size());
+    }
+    return input_error(
+        "{}: there is no debug information of dispatch {}; name the folder of the model that ran",
+        log_.name, printable(first));
+  }
+  if (auto status = check_ends(); !status) return status;
+  if (!pairing_.is_partial()) return {};
+  for (const DispatchInfo& info : debug_.dispatches) {
+    const bool ran = std::any_of(dispatches_.begin(), dispatches_.end(),
+                                 [&](const auto& each) { return each.second.info == &info; });
+    if (ran) continue;
+    return input_error(
+        "{}: {} of its {} dispatches have no debug information (the first: {}), and "
+        "{} is of a dispatch that it does not have; {}",
+        log_.name, pairing_.missing.size(), names_.size(), printable(pairing_.missing.front()),
+        info.file, advice);
+  }
+  return {};
+}
+
+Status PairingCheck::check_ends() const {
+  if (log_.kind != LogKind::dispatches) return {};
+  for (const StringId name : names_) {
+    const Dispatch& dispatch = dispatches_.at(name);
+    if (dispatch.info == nullptr || !dispatch.ended) continue;
+    std::size_t missing = 0;
+    for (const Action& action : dispatch.info->actions) {
+      if (action.id <= dispatch.last_action) continue;
+      missing += !expected_type(action, *dispatch.info).empty();
+    }
+    if (missing < proof_of_missing_actions) continue;
+    return input_error("{}: {}ends after action {}, and {} has {} more; {}", log_.name,
+                       named(text(name)), dispatch.last_action, dispatch.info->file, missing,
+                       advice);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view expected_type(const Action& action, const DispatchInfo& dispatch) {
+  if (action.kind == ActionKind::host_copy) return "HOST_COPY";
+  if (action.program == no_program) return "";
+  const bool starts = action.kind == ActionKind::start;
+  switch (dispatch.programs[action.program].executor) {
+    case Executor::nss: return starts ? "NSS_START" : "NSS_WAIT";
+    case Executor::host: return starts ? "HOST_START" : "HOST_WAIT";
+    case Executor::other: break;
+  }
+  return "";
+}
+
+Result<Pairing> check_pairing(const RuntimeLog& log, const DebugInfo& debug) {
+  return PairingCheck(log, debug).run();
+}
+
+std::string coverage_text(const Pairing& pairing) {
+  if (!pairing.is_partial()) return "";
+  const std::int64_t seen = to_nanoseconds(length_of(pairing.seen_us));
+  const std::int64_t wall = to_nanoseconds(length_of(pairing.wall_us));
+  return fmt::format("debug information of {} of {} dispatches: {:.1f} % of the wall ({} of {})",
+                     pairing.dispatches - pairing.missing.size(), pairing.dispatches,
+                     wall > 0 ? double(seen) / double(wall) * 100 : 0, duration_text(seen),
+                     duration_text(wall));
+}
+
+}  // namespace npuscope::torq
