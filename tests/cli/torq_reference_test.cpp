@@ -143,6 +143,61 @@ TEST_F(TorqReference, RunRefusesOtherFilesAndFlags) {
   EXPECT_THAT(cut.errors, HasSubstr("copy the file again"));
 }
 
+// The command lines of the vendor's documentation, with npuscope's names of programs.
+TEST_F(TorqReference, TheDocumentedCommandLinesWork) {
+  const std::string phases = path("compilation_phases");
+  const Outcome compiled =
+      run_npuscope({"compile", model, "--target", "torq-sl2610", "-o", path("model.vmfb"),
+                    "--torq-enable-profiling", "--torq-dump-profiling=" + path("trace.csv"),
+                    "--torq-timeline-form=ids", "--dump-compilation-phases-to=" + phases});
+  ASSERT_EQ(compiled.status, 0) << compiled.errors;
+  EXPECT_THAT(read("trace.csv"), StartsWith("DI0,0,"));
+  EXPECT_THAT(read("trace.csv"), HasSubstr("\nS0_0,"));
+  const Outcome ran = run_npuscope(
+      {"run", "--module=" + path("model.vmfb"), "--input=1x3x224x224xf32=1",
+       "--torq_profile_host=" + path("runtime.csv"), "--torq_profile=" + path("jobs.csv")});
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  EXPECT_THAT(read("jobs.csv"), StartsWith("id;time_since_open;time_since_start;location\n0;"));
+  const Outcome annotated =
+      run_npuscope({"torq", "annotate", phases + "/light_squeezenet.9.executable-targets.mlir",
+                    path("runtime.csv"), path("annotated.csv")});
+  ASSERT_EQ(annotated.status, 0) << annotated.errors;
+  EXPECT_EQ(annotated.errors, "");
+  EXPECT_THAT(read("annotated.csv"), HasSubstr(";onnx.Conv@L94 onnx.Relu@L95;"));
+  // The phase says what the debug information of each dispatch says.
+  make();
+  const std::string phase_table = read("annotated.csv");
+  run_npuscope({"run", path("p.torq"), "--torq_profile_host=" + path("runtime.csv")});
+  const Outcome again =
+      run_npuscope({"torq", "annotate", path("debug"), path("runtime.csv"), path("annotated.csv")});
+  ASSERT_EQ(again.status, 0) << again.errors;
+  EXPECT_EQ(read("annotated.csv"), phase_table);
+  // And both forms of the timeline say the same.
+  const auto spans = [&](const char* file) {
+    const Outcome units = run_npuscope({"units", path(file), "--csv"});
+    EXPECT_EQ(units.status, 0) << units.errors;
+    return units.output;
+  };
+  EXPECT_EQ(spans("trace.csv"), spans("timeline.csv"));
+}
+
+// What the host did next was taken for a dependency of the next inference's ops: a cycle of all.
+TEST_F(TorqReference, AGraphOfSeveralInferencesIsThatOfOne) {
+  make();
+  std::vector<nlohmann::json> facts;
+  for (const char* count : {"1", "3"}) {
+    const Outcome ran =
+        run_npuscope({"run", path("p.torq"), "--torq_profile_host=" + path("n.csv"), "-n", count});
+    ASSERT_EQ(ran.status, 0) << ran.errors;
+    const Outcome graph = run_npuscope({"graph", path("n.csv"), path("debug"), "--json"});
+    ASSERT_EQ(graph.status, 0) << graph.errors;
+    facts.push_back(nlohmann::json::parse(graph.output)["profiles"][0]["graph"]);
+  }
+  EXPECT_EQ(facts[1]["cycles"], 0);
+  EXPECT_EQ(facts[1]["longest_chain"], facts[0]["longest_chain"]);
+  EXPECT_GT(facts[1]["longest_chain"], 10);
+}
+
 TEST_F(TorqReference, OlderTablesAreCsv) {
   make();
   const Outcome outcome = run_npuscope(

@@ -121,6 +121,7 @@ struct Document {
   const Profile* profile = nullptr;  // what ticks and the head are of; none: of no single profile
   std::string selection = {};        // what the profile was cut down to; empty: it is whole
   std::vector<Section> sections = {};
+  std::string scope = {};  // which of several inferences the numbers are of; empty: there is one
 };
 
 // Lines of at most `width` columns (but no narrower than 60), the last one ended. The head names

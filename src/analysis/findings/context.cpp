@@ -281,7 +281,13 @@ std::optional<Gain> FindingContext::gain_of_wall(double ticks, const std::string
   gain.share = gain.ticks / whole;
   gain.of = "the wall";
   gain.how = how;
-  if (coarse().inferences.count <= 1) relate_to_call(gain, std::nullopt);
+  // Of a timeline of several inferences the gain of one, as that of the longest path is.
+  const std::uint64_t inferences = of ? 1 : coarse().inferences.count;
+  if (inferences > 1) {
+    gain.ticks /= double(inferences);
+    gain.of = "an inference";
+  }
+  relate_to_call(gain, std::nullopt);
   return gain;
 }
 

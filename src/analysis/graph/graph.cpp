@@ -142,9 +142,18 @@ OpGraph op_graph(const Profile& profile) {
   const auto op_of = [&](SpanId span) {
     return index_of(span) < profile.spans.size() ? profile.spans.op[index_of(span)] : OpId::none;
   };
+  // What an inference does after the one before it had ended is no dependency of its ops.
+  const auto& instance = profile.spans.instance;
+  const auto inference_of = [&](SpanId span) {
+    return index_of(span) < instance.size() ? instance[index_of(span)] : every_instance;
+  };
+  const auto crosses = [&](const Flow& flow) {
+    const std::uint32_t from = inference_of(flow.from), to = inference_of(flow.to);
+    return from != to && from != every_instance && to != every_instance;
+  };
   for (const Flow& flow : profile.flows) {
     const OpId from = op_of(flow.from), to = op_of(flow.to);
-    if (from != to) edges.push_back({from, to, flow.kind});
+    if (from != to && !crosses(flow)) edges.push_back({from, to, flow.kind});
   }
   return OpGraph(profile.ops.size(), edges);
 }

@@ -85,7 +85,7 @@ Status compile(Compilation& compilation) {
 
 void add_common_flags(CLI::App& command, Compilation& compilation) {
   CompileArguments& arguments = compilation.arguments;
-  command.add_option("-m,--model", arguments.model, "the ONNX file")->required();
+  command.add_option("-m,--model,model_file", arguments.model, "the ONNX file")->required();
   command.add_option("--target", arguments.target, "a built-in target or a .toml file")
       ->capture_default_str();
   command

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 struct TorqArguments {
   bool profiling = false;
   std::string timeline;
-  std::string debug_folder;
+  std::string timeline_form = "tasks";
+  std::string debug_folder, phase_folder;
   std::size_t top = 20;
 };
 
@@ -38,6 +39,13 @@ class TorqCompiler : public CompileArchitecture {
                      "estimate cycles; debug information has them");
     command.add_option("--torq-dump-profiling", arguments_.timeline,
                        "write the estimated timeline (.csv)");
+    command
+        .add_option("--torq-timeline-form", arguments_.timeline_form,
+                    "its columns: tasks (the current), ids (ID, Start, End, Location, Op Type)")
+        ->check(CLI::IsMember({"tasks", "ids"}))
+        ->capture_default_str();
+    command.add_option("--dump-compilation-phases-to", arguments_.phase_folder,
+                       "folder for debug information as one text, as until 2026-02");
     command.add_option("--torq-debug-info", arguments_.debug_folder,
                        "folder for debug information, a text a dispatch");
     command.add_option("--top", arguments_.top, "dispatches to print")->capture_default_str();
@@ -79,19 +87,37 @@ class TorqCompiler : public CompileArchitecture {
     if (!arguments_.debug_folder.empty()) {
       if (auto ok = write_debug_info(compiled); !ok) return ok;
     }
+    if (!arguments_.phase_folder.empty()) {
+      if (auto ok = write_phase(compiled, fs::path(common.model).stem().string()); !ok) return ok;
+    }
     if (!arguments_.timeline.empty()) {
-      if (auto ok = torq::write_timeline(torq_timeline(compiled), arguments_.timeline); !ok) {
+      const auto form = arguments_.timeline_form == "ids" ? torq::TimelineVersion::ids
+                                                          : torq::TimelineVersion::task_id;
+      if (auto ok = torq::write_timeline(torq_timeline(compiled), arguments_.timeline, form); !ok) {
         return ok;
       }
     }
     return write_file_atomically(common.output, npu::write_torq_program(compiled.program));
   }
 
-  Status write_debug_info(const npu::TorqCompilation& compiled) const {
-    const fs::path folder = arguments_.debug_folder;
+  Status write_source(const fs::path& folder, const npu::TorqCompilation& compiled) const {
     const fs::path source = folder / compiled.source_file;
     if (auto ok = make_folder(source.parent_path()); !ok) return ok;
-    if (auto ok = write_file_atomically(source, as_byte_span(compiled.source_text)); !ok) return ok;
+    return write_file_atomically(source, as_byte_span(compiled.source_text));
+  }
+
+  // All dispatches in one text, named as the vendor's compiler names the phase.
+  Status write_phase(const npu::TorqCompilation& compiled, const std::string& model) const {
+    const fs::path folder = arguments_.phase_folder;
+    if (auto ok = write_source(folder, compiled); !ok) return ok;
+    const std::string text = npu::torq_phase_dump(compiled, arguments_.profiling);
+    return write_file_atomically(folder / (model + ".9.executable-targets.mlir"),
+                                 as_byte_span(text));
+  }
+
+  Status write_debug_info(const npu::TorqCompilation& compiled) const {
+    const fs::path folder = arguments_.debug_folder;
+    if (auto ok = write_source(folder, compiled); !ok) return ok;
     for (std::size_t i = 0; i < compiled.program.dispatches.size(); ++i) {
       const fs::path path = folder / (compiled.program.dispatches[i].name + ".mlir");
       const std::string text = npu::torq_debug_info(compiled, i, arguments_.profiling);

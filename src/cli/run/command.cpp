@@ -69,7 +69,8 @@ Status run(const Execution& execution) {
 }
 
 void add_common_flags(CLI::App& command, RunArguments& arguments) {
-  command.add_option("-m,--model,program_file", arguments.file, "what `npuscope compile` wrote");
+  command.add_option("-m,--model,--module,program_file", arguments.file,
+                     "what `npuscope compile` wrote");
   command
       .add_option("-n,--num-iter", arguments.inferences,
                   "inferences (of each activation); default 40, of a Torq 1")

@@ -14,6 +14,7 @@ class TorqRunner : public RunArchitecture {
  public:
   explicit TorqRunner(CLI::App& command) {
     command.add_option("--torq_profile_host", log_, "write the runtime log (.csv)");
+    command.add_option("--torq_profile", jobs_, "write the log of NSS jobs, as of 2025 (.csv)");
     command
         .add_option("--input", inputs_,
                     "not read: what an inference costs does not depend on its data")
@@ -31,14 +32,20 @@ class TorqRunner : public RunArchitecture {
         npu::parse_torq_target(program->target_toml, arguments.file + ", its target");
     if (!target) return tl::unexpected(Error{ErrorKind::input, target.error().message});
     const std::vector<std::string> inputs{arguments.file};
-    if (auto ok = check_output_is_no_input(inputs, log_); !log_.empty() && !ok) return ok;
+    for (const std::string& output : {log_, jobs_}) {
+      if (output.empty()) continue;
+      if (auto ok = check_output_is_no_input(inputs, output); !ok) return ok;
+    }
     npu::TorqRunOptions options;
     options.inferences = arguments.inferences.value_or(1);
-    options.log = !log_.empty();
+    options.log = !log_.empty() || !jobs_.empty();
     const auto run = npu::run_torq(*program, *target, options);
     if (!run) return tl::unexpected(run.error());
     if (!log_.empty()) {
       if (auto ok = torq::write_log(run->log, log_); !ok) return ok;
+    }
+    if (!jobs_.empty()) {
+      if (auto ok = torq::write_job_log(run->log, jobs_); !ok) return ok;
     }
     const auto document = report::torq_run_document(*program, *target, *run);
     if (arguments.json) {
@@ -53,7 +60,7 @@ class TorqRunner : public RunArchitecture {
   }
 
  private:
-  std::string log_;
+  std::string log_, jobs_;
   std::vector<std::string> inputs_;
 };
 

@@ -108,6 +108,10 @@ Result<RuntimeLog> LogReader::run() {
 }
 
 Status LogReader::take_header(std::string_view line) {
+  if (line.starts_with("\xff\xfe") || line.starts_with("\xfe\xff")) {
+    return input_error("{}: text in UTF-16, as PowerShell's > writes; save it as UTF-8",
+                       source_.name());
+  }
   log_.kind = kind_of_header(line);
   if (log_.kind == LogKind::none) {
     return input_error("{}: begins with '{}', not with the header of a Torq runtime log; check it",

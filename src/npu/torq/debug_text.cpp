@@ -13,13 +13,19 @@ constexpr std::uint64_t host_code_bytes = 4096;  // of a memref that only stands
 
 class DebugText {
  public:
-  DebugText(const TorqCompilation& compilation, std::size_t dispatch, bool profiling)
+  // Aliases of locations are numbered from `first_alias` on.
+  DebugText(const TorqCompilation& compilation, std::size_t dispatch, bool profiling,
+            std::size_t first_alias = 1)
       : compilation_(compilation),
         program_(compilation.program),
         dispatch_(dispatch),
-        profiling_(profiling) {}
+        profiling_(profiling),
+        first_alias_(first_alias) {}
 
-  std::string run();
+  std::string module();
+  // Of the locations that the module names.
+  std::string aliases();
+  std::size_t alias_count() const { return locations_.size(); }
 
  private:
   template <class... Args>
@@ -51,6 +57,7 @@ class DebugText {
   const TorqProgram& program_;
   std::size_t dispatch_;
   bool profiling_;
+  std::size_t first_alias_;
   std::string text_;
   TorqDispatchPlace at_, end_;
   std::size_t job_ = 0, host_ = 0, block_ = 0;
@@ -59,7 +66,7 @@ class DebugText {
   std::map<std::uint32_t, std::size_t> locations_;  // of operations: the number of the alias
 };
 
-std::string DebugText::run() {
+std::string DebugText::module() {
   at_ = compilation_.places[dispatch_];
   end_ = compilation_.places[dispatch_ + 1];
   line("module {{");
@@ -77,7 +84,11 @@ std::string DebugText::run() {
   line("    return loc(#loc)");
   line("  }} loc(#loc)");
   line("}} loc(#loc)");
-  line("#loc = loc(unknown)");
+  return std::move(text_);
+}
+
+std::string DebugText::aliases() {
+  text_.clear();
   for (const auto& [operation, number] : locations_) {
     line("#loc{} = loc({})", number,
          location_text(compilation_, compilation_.operations[operation]));
@@ -86,7 +97,7 @@ std::string DebugText::run() {
 }
 
 std::string DebugText::location(std::uint32_t operation) {
-  const auto [place, is_new] = locations_.try_emplace(operation, locations_.size() + 1);
+  const auto [place, is_new] = locations_.try_emplace(operation, locations_.size() + first_alias_);
   return fmt::format("loc(#loc{})", place->second);
 }
 
@@ -322,7 +333,25 @@ void DebugText::actions() {
 
 std::string torq_debug_info(const TorqCompilation& compilation, std::size_t dispatch,
                             bool profiling) {
-  return DebugText(compilation, dispatch, profiling).run();
+  DebugText text(compilation, dispatch, profiling);
+  const std::string module = text.module();
+  return module + "#loc = loc(unknown)\n" + text.aliases();
+}
+
+std::string torq_phase_dump(const TorqCompilation& compilation, bool profiling) {
+  std::string text = "module {\n", aliases = "#loc = loc(unknown)\n";
+  std::size_t first_alias = 1;
+  for (std::size_t i = 0; i < compilation.program.dispatches.size(); ++i) {
+    DebugText dispatch(compilation, i, profiling, first_alias);
+    text += fmt::format(
+        "hal.executable private @{} {{\nhal.executable.variant public @torq target(<\"torq\", "
+        "\"torq-fb\">) {{\n",
+        compilation.program.dispatches[i].name);
+    text += dispatch.module() + "} loc(#loc)\n} loc(#loc)\n";
+    aliases += dispatch.aliases();
+    first_alias += dispatch.alias_count();
+  }
+  return text + "} loc(#loc)\n" + aliases;
 }
 
 }  // namespace npuscope::npu

@@ -1,6 +1,8 @@
 #include "npu/torq/tiles.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "npu/graph/operators/products.hpp"
 #include "npu/torq/parts.hpp"
@@ -16,16 +18,16 @@ class Planner {
 
   std::optional<TilePlan> run() const {
     std::optional<TilePlan> best;
-    std::uint64_t least = ~std::uint64_t{0};
+    std::pair<double, std::uint64_t> least{std::numeric_limits<double>::infinity(), 0};
     for (std::uint64_t parts = 1;; parts *= 2) {
       const std::uint64_t channels = channels_of(parts);
       for (const bool channels_inner : {false, true}) {
         if (!fits({1, channels}, channels_inner)) continue;
         const TilePlan plan = plan_of(
             for_all_slices({most_rows(channels, channels_inner), channels}), channels_inner);
-        const std::uint64_t bytes = traffic(plan);
-        if (bytes >= least) continue;
-        least = bytes;
+        const std::pair cost{cycles(plan), traffic(plan)};
+        if (cost >= least) continue;
+        least = cost;
         best = plan;
       }
       if (channels == 1) return best;
@@ -81,6 +83,15 @@ class Planner {
     const std::uint64_t all_weights =
         saturating_product({weights, weights_again ? plan.row_parts : 1});
     return all_data > ~all_weights ? ~std::uint64_t{0} : all_data + all_weights;
+  }
+
+  // What takes longer, the transfers of a repeat or its tiles on the slices: the fewest bytes may
+  // be those of tiles that leave half of the ALU unused.
+  double cycles(const TilePlan& plan) const {
+    const auto rounds = double(parts_of(plan.row_parts * plan.channel_parts, target_.slices.count));
+    const std::uint64_t tile = kernel_cycles(ndls_of(work_of(operation_, plan.size), target_));
+    return std::max(double(traffic(plan)) / target_.dma_rate(TorqDirection::in),
+                    rounds * double(tile));
   }
 
   std::uint64_t most_rows(std::uint64_t channels, bool channels_inner) const {

@@ -67,7 +67,8 @@ struct Resident {
   bool output = false;
 };
 
-// The cut with the least traffic. None where even one row of one channel does not fit.
+// The cut that takes the least time, of several such the one with the least traffic. None where
+// even one row of one channel does not fit.
 std::optional<TilePlan> plan_tiles(const SliceOperation& operation, const TorqTarget& target,
                                    Resident resident, std::uint64_t lram_bytes);
 

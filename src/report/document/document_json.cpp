@@ -69,6 +69,7 @@ Json json_of(const Document& document) {
     object["clock"] = clock_json(*document.profile, document.profile->base_clock);
     object["partial"] = is_damaged(*document.profile);
     object["structure_only"] = is_structure_only(*document.profile);
+    object["scope"] = document.scope.empty() ? Json(nullptr) : Json(document.scope);
     object["selection"] = document.selection.empty() ? Json(nullptr) : Json(document.selection);
   }
   add_sections(object, document.sections);

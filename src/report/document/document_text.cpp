@@ -53,6 +53,7 @@ void DocumentText::print_head() {
     line("caution", damage_text(*document_.profile), least_label_width);
   }
   if (!document_.selection.empty()) line("selection", document_.selection, least_label_width);
+  if (!document_.scope.empty()) line("scope", document_.scope, least_label_width);
   if (is_structure_only(*document_.profile)) {
     line("caution", structure_only_caution, least_label_width);
   }

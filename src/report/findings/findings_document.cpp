@@ -7,6 +7,7 @@
 #include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
+#include "report/document/scope.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -232,6 +233,8 @@ Result<Document> make_findings_document(const Profile& profile, const FindingsRe
                        files_text(profile));
   }
   Document document{.profile = &profile};
+  document.scope = scope_of_all(profile);
+  if (!document.scope.empty()) document.scope += "; gains are of one";
   document.sections = {summary_section(profile, diagnosis, request), ranking_section(diagnosis)};
   if (diagnosis.call) document.sections.push_back(call_section(*diagnosis.call));
   std::size_t rank = 0;

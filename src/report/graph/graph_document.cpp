@@ -4,6 +4,7 @@
 
 #include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
+#include "report/document/scope.hpp"
 #include "report/graph/graph_tables.hpp"
 
 namespace npuscope::report {
@@ -18,6 +19,9 @@ class GraphDocument {
 
   Document make() {
     Document document{.profile = &profile_};
+    if (view_.times.inferences > 1) {
+      document.scope = scope_of_one(profile_, view_.times.inference);
+    }
     auto& sections = document.sections;
     sections = {head(), kinds()};
     if (!profile_.tensors.empty()) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/document/provenance.hpp"
+#include "report/document/scope.hpp"
 #include "report/memory/memory_sections.hpp"
 
 namespace npuscope::report {
@@ -20,6 +21,7 @@ Result<Document> make_memory_document(const Profile& profile, const MemoryReques
 
   Document document;
   document.profile = &profile;
+  document.scope = scope_of_each(profile);
   const auto put = [&](Section section) {
     const bool empty = section.facts.empty() && section.table.rows.empty() &&
                        section.remarks.empty() && section.drawing.empty();

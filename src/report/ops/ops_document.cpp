@@ -12,6 +12,7 @@
 #include "profile/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
+#include "report/document/scope.hpp"
 #include "report/ops/op_column_name.hpp"
 
 namespace npuscope::report {
@@ -443,6 +444,7 @@ Result<Document> OpsTable::make() {
   }
   section.table.row_count = table_.row_count;
   Document document{.profile = &profile_};
+  document.scope = scope_of_each(profile_);
   document.sections.push_back(std::move(section));
   return document;
 }

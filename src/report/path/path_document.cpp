@@ -14,6 +14,7 @@
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "npuscope/base/text.hpp"
+#include "report/document/scope.hpp"
 #include "report/path/path_rules.hpp"
 #include "report/path/vendor_section.hpp"
 
@@ -43,6 +44,8 @@ class PathDocument {
 
   Result<Document> make(const Scaling& scaling) {
     Document document{.profile = &profile_};
+    const PathBasis& basis = analysis_.basis();
+    if (basis.instance) document.scope = scope_of_one(profile_, *basis.instance);
     document.sections = {head(), parts(), ops(), units(), reasons(), steps()};
     if (options_.vendor_segments) {
       auto vendor = vendor_section(profile_, path_, *options_.vendor_segments);

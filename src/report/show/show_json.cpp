@@ -7,6 +7,7 @@
 #include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
+#include "report/document/scope.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -347,6 +348,8 @@ Json PageJson::throughput() const {
 Json PageJson::make() const {
   Json json;
   json["provenance"] = provenance();
+  const std::string scope = scope_of_all(profile_);
+  json["scope"] = scope.empty() ? Json(nullptr) : Json(scope);
   json["selection"] = page_.selection.empty() ? Json(nullptr) : Json(page_.selection);
   json["selection_leaves_out_rows"] = page_.leaves_out_rows;
   json["base_clock"] = clock(profile_.base_clock);

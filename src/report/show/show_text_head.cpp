@@ -57,6 +57,7 @@ void PageText::print_identity() {
   }
   if (!runs.empty()) line("inferences", runs);
   if (!page_.selection.empty()) line("selection", page_.selection);
+  if (const std::string scope = scope_of_all(profile_); !scope.empty()) line("scope", scope);
   if (page_.structure_only) {
     line("caution", structure_only_caution);
   }

@@ -8,6 +8,7 @@
 #include "npuscope/base/text.hpp"
 #include "report/document/levels_at_once.hpp"
 #include "report/document/quantity.hpp"
+#include "report/document/scope.hpp"
 #include "report/timeline/timeline_axis.hpp"
 #include "report/timeline/timeline_drawing.hpp"
 
@@ -31,7 +32,8 @@ class Maker {
       : profile_(profile), rows_(rows), cells_(cells), view_(view) {}
 
   Document make() const {
-    Document document{.profile = &profile_, .selection = {}, .sections = {}};
+    Document document{.profile = &profile_};
+    document.scope = scope_of_all(profile_);
     document.sections = {drawing(), row_table(), wall(), at_once(), gaps(), cells()};
     if (view_.fill) document.sections.insert(document.sections.begin() + 1, fills());
     return document;

@@ -30,6 +30,12 @@ Result<TorqFiles> sort_torq_files(const std::vector<std::string>& paths) {
       files.tables.push_back(file.path);
     } else if (perfetto::looks_like(*head)) {
       files.traces.push_back(file.path);
+    } else if (head->empty()) {
+      files.notes.push_back({Severity::error, file.path.string(), 0,
+                             "is empty; was the runtime ended before it wrote its log?", 1});
+    } else if (head->starts_with("\xff\xfe") || head->starts_with("\xfe\xff")) {
+      files.notes.push_back({Severity::error, file.path.string(), 0,
+                             "text in UTF-16, as PowerShell's > writes; save it as UTF-8", 1});
     } else {
       files.notes.push_back({file.named ? Severity::error : Severity::info, file.path.string(), 0,
                              "is no timeline, runtime log, debug information, annotated table or "

@@ -17,6 +17,7 @@
 #include "report/document/levels_at_once.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
+#include "report/document/scope.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -461,6 +462,7 @@ Result<Document> UnitsSections::make() {
                        files_text(profile_));
   }
   Document document{.profile = &profile_};
+  document.scope = scope_of_all(profile_);
   const auto add = [&](Section section) {
     if (!section.key.empty()) document.sections.push_back(std::move(section));
   };

@@ -178,10 +178,11 @@ TEST(DebugInfo, WhatDoesNotFitIsCounted) {
 TEST(DebugInfo, BytecodeIsAnsweredWithACommand) {
   EXPECT_TRUE(looks_like_mlir_bytecode("ML\xefR\x06..."));
   EXPECT_THAT(read("ML\xefR\x06..."),
-              HasSubstr("iree-opt --mlir-print-debuginfo d.mlir -o d.mlir"));
+              HasSubstr("for f in ./*.mlirb; do iree-opt --mlir-print-debuginfo"));
   EXPECT_EQ(mlir_bytecode_advice("a/d.mlirb"),
-            "MLIR bytecode; make it text with the compiler's own tool: iree-opt "
-            "--mlir-print-debuginfo a/d.mlirb -o a/d.mlir");
+            "MLIR bytecode; make the whole folder text with the compiler's own tool: for f in "
+            "a/*.mlirb; do iree-opt --mlir-print-debuginfo \"$f\" -o \"${f%b}\"; done; then name a "
+            "again");
 }
 
 TEST(DebugInfo, IsKnownByItsFirstLines) {

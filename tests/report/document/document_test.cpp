@@ -128,6 +128,7 @@ TEST(Document, AsJson) {
       },
       "partial": false,
       "structure_only": false,
+      "scope": null,
       "selection": "from 2ms",
       "units": {
         "wall": 64829,

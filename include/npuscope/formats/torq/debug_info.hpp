@@ -79,6 +79,8 @@ struct ProgramRun {
   std::uint32_t first_operation = 0, operation_count = 0;
   std::vector<std::uint32_t> work{};  // in DispatchInfo::work: what ended in this program
   std::optional<Interval> cycles{};   // estimated
+  // What its transfers are configured for: from XRAM, to XRAM; none where it configures none.
+  std::optional<std::int64_t> read_bytes{}, written_bytes{};
 };
 
 enum class ActionKind : std::uint8_t { start, wait, host_copy, other };

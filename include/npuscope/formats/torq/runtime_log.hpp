@@ -60,6 +60,10 @@ Result<RuntimeLog> read_log(ByteSource& source, const ProgressReport& progress =
 // In the current form, dispatches; events in their order.
 Status write_log(const RuntimeLog& log, const std::filesystem::path& path);
 
+// What --torq_profile wrote: a row for each NSS program of a log of dispatches, numbered within its
+// dispatch.
+Status write_job_log(const RuntimeLog& log, const std::filesystem::path& path);
+
 // Host actions and NSS programs as spans in microseconds; INIT, DISPATCH and HAL scopes as phases.
 // An inference is a call of the HAL's queue that runs dispatches, else the n-th call of a dispatch.
 // With debug information, programs are named after their kernels and source operators.

@@ -67,8 +67,10 @@ struct CompileTimeline {
 // An input error when there is no row.
 Result<CompileTimeline> read_timeline(ByteSource& source);
 
-// In the current form, task_id; rows in their order.
-Status write_timeline(const CompileTimeline& timeline, const std::filesystem::path& path);
+// In the current form, task_id, or in that of 2025, ids; rows in their order. A usage error for
+// another.
+Status write_timeline(const CompileTimeline& timeline, const std::filesystem::path& path,
+                      TimelineVersion form = TimelineVersion::task_id);
 
 // Units DMA In, DMA Out, CDMA, slices and CSS; an op per location and kind of work; spans in
 // cycles without a known rate.

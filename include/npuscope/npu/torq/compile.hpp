@@ -64,5 +64,7 @@ torq::CompileTimeline torq_timeline(const TorqCompilation& compilation);
 // Of one dispatch, as text; with estimates if `profiling`.
 std::string torq_debug_info(const TorqCompilation& compilation, std::size_t dispatch,
                             bool profiling);
+// Of all, as one text: the executable-targets phase that the compiler dumped until 2026-02.
+std::string torq_phase_dump(const TorqCompilation& compilation, bool profiling);
 
 }  // namespace npuscope::npu

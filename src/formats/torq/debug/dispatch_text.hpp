@@ -26,6 +26,7 @@ struct DispatchText {
     std::string_view first_value{};
     std::optional<std::int64_t> duration_cycles{};
     std::optional<std::int64_t> program_address{};
+    std::optional<std::int64_t> bytes{};  // that a transfer is configured for
   };
   struct Transfer {
     std::string_view source{}, destination{};

@@ -120,6 +120,12 @@ class Follower {
   std::map<std::int64_t, std::string> last_kernels_;  // of slices
 };
 
+void add_bytes(WorkKind kind, const std::optional<std::int64_t>& bytes, ProgramRun& run) {
+  if (!bytes || (kind != WorkKind::dma_in && kind != WorkKind::dma_out)) return;
+  auto& sum = kind == WorkKind::dma_in ? run.read_bytes : run.written_bytes;
+  sum = saturating_add(sum.value_or(0), *bytes);
+}
+
 void widen(std::optional<Interval>& whole, const std::optional<Interval>& part) {
   if (!part) return;
   if (!whole) whole = part;
@@ -177,8 +183,14 @@ void Follower::follow(const DispatchText::Program& program, const DispatchText::
     std::vector<std::string> kernels;  // of the task's starts of slices
     // By kind, not by place: the vendor's tools take the slices first.
     for (std::size_t kind = 0; kind < work_kind_count; ++kind) {
+      auto configured = task.configures.begin();
       for (const DispatchText::Step& step : task.starts) {
         if (std::size_t(step.kind) != kind) continue;
+        configured = std::find_if(configured, task.configures.end(),
+                                  [&](const auto& each) { return each.kind == step.kind; });
+        const bool has_bytes = configured != task.configures.end();
+        const auto bytes = has_bytes ? (configured++)->bytes : std::nullopt;
+        add_bytes(step.kind, bytes, run);
         std::string kernel;
         if (step.kind == WorkKind::slice) {
           const auto value = values.origin_of(step.first_value, control.arguments);

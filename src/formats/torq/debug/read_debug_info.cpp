@@ -62,6 +62,27 @@ std::vector<std::string_view> start_arguments(std::string_view head) {
   return values;
 }
 
+// The product of the counts of a transfer's loops, dims = [[count, stride], …]: bytes, as the
+// compiler's cost model takes them.
+std::optional<std::int64_t> bytes_of_transfer(std::string_view head) {
+  const auto at = head.find("dims = [");
+  if (at == head.npos) return std::nullopt;
+  std::string_view rest = head.substr(at + 8);
+  std::optional<std::int64_t> product;
+  while (rest.starts_with('[')) {
+    rest.remove_prefix(1);
+    const std::string_view loop = take_first(rest, ']');
+    const auto count = whole_number(loop.substr(0, loop.find(',')));
+    std::int64_t next = 0;
+    if (!count || *count < 0 || __builtin_mul_overflow(product.value_or(1), *count, &next)) {
+      return std::nullopt;
+    }
+    product = next;
+    rest.remove_prefix(std::min(rest.find_first_not_of(", "), rest.size()));
+  }
+  return product;
+}
+
 struct WorkName {
   std::string_view operation;  // without "torq_hw." and "_start"
   WorkKind kind;
@@ -220,7 +241,10 @@ void DispatchReader::take_task_op(std::uint32_t index, DispatchText::Task& task)
     added.slice = integer_attribute(each.head, "id").value_or(0);
     added.location = location(index);
     const auto values = values_in(each.head);
-    if (step == "_cfg") task.configures.push_back(added);
+    if (step == "_cfg") {
+      added.bytes = bytes_of_transfer(each.head);
+      task.configures.push_back(added);
+    }
     if (step == "_cfg" && values.size() >= 2) {
       task.transfer[std::size_t(known.kind)] = {values[0], values[1]};
     } else if (step == "_start") {
@@ -295,10 +319,13 @@ const Action* DispatchInfo::action(std::int64_t id) const {
 bool looks_like_mlir_bytecode(std::string_view head) { return head.starts_with("ML\xefR"); }
 
 std::string mlir_bytecode_advice(std::string_view file) {
+  const std::string_view::size_type slash = file.rfind('/');
+  const std::string folder(slash == file.npos ? "." : file.substr(0, slash));
   return fmt::format(
-      "MLIR bytecode; make it text with the compiler's own tool: iree-opt --mlir-print-debuginfo "
-      "{} -o {}.mlir",
-      printable(file), printable(file.substr(0, file.rfind(".mlirb"))));
+      "MLIR bytecode; make the whole folder text with the compiler's own tool: for f in "
+      "{0}/*.mlirb; do iree-opt --mlir-print-debuginfo \"$f\" -o \"${{f%b}}\"; done; then name {0} "
+      "again",
+      printable(folder));
 }
 
 bool looks_like_mlir(std::string_view head) {

@@ -123,6 +123,7 @@ class LogProfile {
   void add_phase(const LogInterval& each, std::string_view type);
   void add_program_end(const LogInterval& wait, SpanId waited, std::list<Started>& started,
                        UnitId unit);
+  void add_bytes(std::string_view what, std::optional<std::int64_t> ProgramRun::*bytes);
   OpId op_of(const LogInterval& each, bool is_program);
   void describe_op(Op& op, const LogInterval& each, bool is_program);
   void describe_program(Op& op, const ProgramRun& program);
@@ -144,6 +145,7 @@ class LogProfile {
   std::map<OpKey, OpId> ops_;
   std::map<std::pair<std::int64_t, StringId>, std::list<Started>> nss_started_, host_started_;
   std::vector<StartedProgram> waited_for_;
+  std::vector<std::pair<SpanId, const ProgramRun*>> moved_;
   std::set<std::string_view> without_debug_;
 };
 
@@ -167,6 +169,8 @@ Profile LogProfile::run() {
       profile_.spans.instance.push_back(i);
     }
   }
+  add_bytes("ddr read bytes", &ProgramRun::read_bytes);
+  add_bytes("ddr write bytes", &ProgramRun::written_bytes);
   std::size_t named = 0;
   constexpr std::size_t most_named = 20;
   for (const std::string_view name : without_debug_) {
@@ -247,6 +251,9 @@ void LogProfile::add_program_end(const LogInterval& wait, SpanId waited,
   const SpanId program =
       add(unit, chosen->op, kind, *chosen->start, std::max(wait.end_us, chosen->start->begin_us));
   waited_for_.push_back({chosen->span, program, waited});
+  if (action != nullptr && action->program != no_program) {
+    moved_.push_back({program, &dispatch->programs[action->program]});
+  }
   started.erase(chosen);
 }
 
@@ -260,6 +267,22 @@ void LogProfile::add_phase(const LogInterval& each, std::string_view type) {
   if (type == "DISPATCH" && !inferences_.by_queue()) {
     add(host_, OpId::none, SpanKind::inference, each, each.end_us);
   }
+}
+
+// What the transfers of a program are configured for, the compiler's word. XRAM is external memory.
+void LogProfile::add_bytes(std::string_view what, std::optional<std::int64_t> ProgramRun::*bytes) {
+  const bool any = std::any_of(moved_.begin(), moved_.end(),
+                               [&](const auto& each) { return (each.second->*bytes).has_value(); });
+  if (!any) return;
+  MeasureColumn column{
+      profile_.strings.intern(what), MeasureKind::count, Origin::estimated, {}, {}};
+  for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
+    column.values.push_back(MeasureColumn::missing);
+  }
+  for (const auto& [span, program] : moved_) {
+    if (program->*bytes) column.values[index_of(span)] = *(program->*bytes);
+  }
+  profile_.spans.measures.push_back(std::move(column));
 }
 
 OpId LogProfile::op_of(const LogInterval& each, bool is_program) {
