@@ -181,6 +181,24 @@ TEST_F(TorqReference, TheDocumentedCommandLinesWork) {
   EXPECT_EQ(spans("trace.csv"), spans("timeline.csv"));
 }
 
+// 7.310 ms of three inferences stood beside the 7.988 ms of one.
+TEST_F(TorqReference, AGainIsOfOneInferenceAsThePathIs) {
+  make();
+  const Outcome outcome = run_npuscope(
+      {"diagnose", path("runtime.csv"), path("debug"), "--rule", "host-overhead", "--json"});
+  ASSERT_EQ(outcome.status, 0) << outcome.errors;
+  const auto page = nlohmann::json::parse(outcome.output)["profiles"][0];
+  EXPECT_EQ(page["scope"], "all 3 inferences together; gains are of one");
+  const auto finding = page["findings"][0];
+  double alone = 0;
+  for (const auto& each : finding["rows"]) {
+    if (each["key"] == "host_alone") alone = each["value"];
+  }
+  EXPECT_GT(alone, 0);
+  EXPECT_DOUBLE_EQ(finding["gain_ticks"], alone / 3);
+  EXPECT_EQ(finding["gain_of"], "an inference");
+}
+
 // What the host did next was taken for a dependency of the next inference's ops: a cycle of all.
 TEST_F(TorqReference, AGraphOfSeveralInferencesIsThatOfOne) {
   make();
