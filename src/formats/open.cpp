@@ -10,7 +10,8 @@ namespace npuscope {
 namespace {
 
 // In the order in which files are tried and opened: texts come last, because a summary joins the
-// profile of the same inference, and so do models.
+// profile of the same inference, and so do models. Packets without a mark are tried when nothing
+// else fits.
 constexpr std::array formats{
     Format{"Cloud AI 100 raw statistics", recognise_qaic_buffer, open_qaic_buffers},
     Format{"Perfetto trace", recognise_perfetto, open_perfetto},
@@ -19,6 +20,7 @@ constexpr std::array formats{
     Format{"Chrome trace", recognise_chrome, open_chrome},
     Format{"SigmaStar model", recognise_sigmastar_model, open_sigmastar_models},
     Format{"Cloud AI 100 text", recognise_qaic_text, open_qaic_texts},
+    Format{"Perfetto trace", recognise_perfetto_without_events, open_perfetto},
 };
 
 constexpr std::size_t most_unknown_named = 100;  // of the files in folders; the rest are counted

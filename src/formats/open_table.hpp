@@ -75,6 +75,7 @@ std::optional<FormatKind> recognise_qaic_text(const Candidate& candidate);
 void open_qaic_texts(std::span<const Input> inputs, OpenRun& run);
 
 std::optional<FormatKind> recognise_perfetto(const Candidate& candidate);
+std::optional<FormatKind> recognise_perfetto_without_events(const Candidate& candidate);
 void open_perfetto(std::span<const Input> inputs, OpenRun& run);
 
 // The artifacts of Qualcomm's qnn-profile-viewer; those of one run become one profile.

@@ -72,6 +72,11 @@ std::optional<FormatKind> recognise_perfetto(const Candidate& candidate) {
   return FormatKind{0};
 }
 
+std::optional<FormatKind> recognise_perfetto_without_events(const Candidate& candidate) {
+  if (!perfetto::may_be(candidate.head)) return std::nullopt;
+  return FormatKind{0};
+}
+
 void open_perfetto(std::span<const Input> inputs, OpenRun& run) {
   for (const Input& input : inputs) {
     auto source = open_byte_source(input.path, run.options().source);

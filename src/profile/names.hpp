@@ -44,4 +44,13 @@ std::optional<Enum> value_named(std::string_view name) {
   return Enum(found - names.begin());
 }
 
+// A wait of an op has a name of its own in traces, "dma wait MatMul_0", or it would look like the
+// op.
+constexpr bool is_wait(SpanKind kind) {
+  return kind == SpanKind::sync || kind == SpanKind::barrier || kind == SpanKind::dma_wait;
+}
+constexpr std::string_view wait_prefix(SpanKind kind) {
+  return kind == SpanKind::sync ? "sync" : kind == SpanKind::barrier ? "barrier" : "dma wait";
+}
+
 }  // namespace npuscope

@@ -490,5 +490,17 @@ TEST_F(OpenProfiles, TruncatedAnywhereIsAProfileOrAnErrorThatNamesTheFile) {
   }
 }
 
+TEST_F(OpenProfiles, APerfettoTraceWithoutTrackEventsWasOfNoFormat) {
+  // Two packets of ftrace_events: cpu 0 and an event with a time.
+  const std::string packet("\x0A\x09\x0A\x07\x08\x00\x12\x03\x08\xC8\x01", 11);
+  const auto opened = open_profiles(std::vector{put("ftrace.pb", packet + packet)});
+  ASSERT_TRUE(opened) << opened.error().message;
+  ASSERT_EQ(opened->profiles.size(), 1u);
+  EXPECT_EQ(opened->profiles[0].provenance.format, "Perfetto trace");
+  ASSERT_EQ(opened->profiles[0].notes.size(), 2u);
+  EXPECT_THAT(opened->profiles[0].notes[0].message, StartsWith("no track events"));
+  EXPECT_THAT(opened->profiles[0].notes[1].message, HasSubstr("ftrace_events"));
+}
+
 }  // namespace
 }  // namespace npuscope::open_test

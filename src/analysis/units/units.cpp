@@ -243,10 +243,14 @@ std::vector<SteadyUse> analyse_steady_use(const Profile& profile, const SpansByU
 
 namespace {
 
-// Threads of one kind often share a name: "HVX" of lane 2 is "HVX 2".
+// Threads of one kind often share a name: "HVX" of lane 2 is "HVX 2". So do processes: "python" is
+// the first, "python (4711)" another.
 std::string name_of_unit(const Profile& profile, const Unit& unit) {
   const std::string name(profile.text(unit.name));
   if (name.empty()) return fmt::format("{} {}", name_of(unit.engine), unit.lane);
+  if (unit.engine == Engine::process && unit.lane > 0) {
+    return fmt::format("{} ({})", name, profile.text(unit.process_id));
+  }
   const bool is_lane = unit.parent != UnitId::none && (domain_of(unit.engine) == Domain::compute ||
                                                        domain_of(unit.engine) == Domain::movement);
   const bool numbered = name.find_first_of("0123456789") != std::string::npos;

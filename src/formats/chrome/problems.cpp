@@ -44,6 +44,9 @@ Text text_of(Problem problem) {
     case Problem::unmatched_begin:
       return {Severity::warning,
               "B events without an E, taken to last until their thread's last event"};
+    case Problem::cut_begin:
+      return {Severity::warning,
+              "B events that outlast one around them which an E with its name closed, cut there"};
     case Problem::unmatched_end: return {Severity::warning, "E events without a B, left out"};
     case Problem::count_of_problems: break;
   }

@@ -31,6 +31,7 @@ enum class Problem : std::uint8_t {
   long_field,
   too_many_arguments,
   unmatched_begin,
+  cut_begin,
   unmatched_end,
   count_of_problems,
 };

@@ -44,14 +44,18 @@ enum : std::uint32_t { cleared = 1, needs_state = 2 };
 namespace event_field {
 enum : std::uint32_t {
   timestamp_delta_us = 1,
+  thread_time_delta_us = 2,
   category_iids = 3,
   debug_annotations = 4,
   legacy_event = 6,
+  thread_instructions_delta = 8,
   type = 9,
   name_iid = 10,
   track_uuid = 11,
   extra_counter_values = 12,
   timestamp_absolute_us = 16,
+  thread_time_absolute_us = 17,
+  thread_instructions_absolute = 20,
   categories = 22,
   name = 23,
   counter_value = 30,
@@ -107,6 +111,8 @@ enum : std::uint32_t {
   process = 3,
   thread = 4,
   parent_uuid = 5,
+  chrome_process = 6,
+  chrome_thread = 7,
   counter = 8,
   static_name = 10,
   child_ordering = 11,
@@ -129,11 +135,23 @@ enum : std::uint32_t { never = 2 };
 }
 
 namespace process_field {
-enum : std::uint32_t { pid = 1, command_line = 2, name = 6 };
+enum : std::uint32_t { pid = 1, command_line = 2, chrome_type = 4, name = 6 };
 }
 
 namespace thread_field {
-enum : std::uint32_t { pid = 1, tid = 2, name = 5, reference_timestamp_us = 6 };
+enum : std::uint32_t {
+  pid = 1,
+  tid = 2,
+  chrome_type = 4,
+  name = 5,
+  reference_timestamp_us = 6,
+  reference_thread_time_us = 7,
+  reference_thread_instructions = 8,
+};
+}
+
+namespace chrome_field {  // ChromeProcessDescriptor, ChromeThreadDescriptor
+enum : std::uint32_t { type = 1 };
 }
 
 namespace counter_field {

@@ -83,9 +83,4 @@ constexpr Word word_of(SpanKind kind) {
   return Word(std::size_t(Word::first_kind) + std::size_t(kind));
 }
 
-// A wait of an op has a name of its own, "sync MatMul_0", or it would look like the op.
-constexpr bool waits(SpanKind kind) {
-  return kind == SpanKind::sync || kind == SpanKind::barrier || kind == SpanKind::dma_wait;
-}
-
 }  // namespace npuscope::perfetto

@@ -235,5 +235,39 @@ TEST(MakeProfile, OpensTracesOfOtherProfilersWithoutLosses) {
   }
 }
 
+TEST(MakeProfile, TwoProcessesOfOneNameSharedAPath) {
+  const Profile profile = make_profile(read_text(R"([
+    {"ph":"M","pid":7,"name":"process_name","args":{"name":"python"}},
+    {"ph":"M","pid":8,"name":"process_name","args":{"name":"python"}},
+    {"ph":"X","pid":7,"tid":1,"ts":1,"dur":1,"name":"a"},
+    {"ph":"X","pid":8,"tid":1,"ts":1,"dur":1,"name":"b"}])"));
+  std::vector<std::string> processes;
+  for (const Unit& unit : profile.units) {
+    if (unit.engine != Engine::process) continue;
+    processes.push_back(std::string(profile.text(unit.name)) + " lane " +
+                        std::to_string(unit.lane));
+  }
+  EXPECT_EQ(processes, (std::vector<std::string>{"python lane 0", "python lane 1"}));
+}
+
+// What stands behind its slice in the file is of it, also where one of no length begins with it.
+TEST(MakeProfile, ArrowsOfASliceWentToOneOfNoLengthThatBeginsWithIt) {
+  const Profile profile = make_profile(read_text(R"([
+    {"ph":"X","pid":1,"tid":1,"ts":1,"dur":5,"name":"long"},
+    {"ph":"s","pid":1,"tid":1,"ts":1,"id":1,"name":"f","cat":"f"},
+    {"ph":"X","pid":1,"tid":1,"ts":1,"dur":0,"name":"empty"},
+    {"ph":"s","pid":1,"tid":1,"ts":1,"id":2,"name":"f","cat":"f"},
+    {"ph":"X","pid":1,"tid":2,"ts":9,"dur":5,"name":"end"},
+    {"ph":"f","bp":"e","pid":1,"tid":2,"ts":9,"id":1,"name":"f","cat":"f"},
+    {"ph":"f","bp":"e","pid":1,"tid":2,"ts":9,"id":2,"name":"f","cat":"f"}])"));
+  ASSERT_EQ(profile.flows.size(), 2u);
+  const auto from = [&](std::size_t i) {
+    return profile.text(
+        profile.ops[index_of(profile.spans.op[index_of(profile.flows[i].from)])].name);
+  };
+  EXPECT_EQ(from(0), "long");
+  EXPECT_EQ(from(1), "empty");
+}
+
 }  // namespace
 }  // namespace npuscope::chrome::make_profile_test

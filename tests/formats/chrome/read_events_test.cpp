@@ -227,5 +227,33 @@ TEST(ReadEvents, TheOtherTopLevelMembersAreKept) {
   EXPECT_EQ(events.field("missing"), "");
 }
 
+TEST(ReadEvents, APhaseOfSeveralLettersWasNone) {
+  const Events events = read_text(R"([{"ph":"XXX","name":"a","pid":1,"tid":2,"ts":3,"dur":4},
+                                      {"ph":"","name":"b","ts":5}])");
+  EXPECT_EQ(events.slices.size(), 0u);
+  EXPECT_EQ(marks_text(events), "? 1/2 a [] @3000 # {dur: 4, ph: \"XXX\"}\n");
+  EXPECT_THAT(notes_text(events.notes), HasSubstr("1 events of unknown phases (ph) @1"));
+  EXPECT_THAT(notes_text(events.notes), HasSubstr("1 events without a phase (ph), left out"));
+}
+
+TEST(ReadEvents, SlicesOutlastedOnesAroundThemThatAnEndWithTheirNameClosed) {
+  const Events events = read_text(R"([
+    {"ph":"B","name":"outer","ts":10},{"ph":"B","name":"inner","ts":11},
+    {"ph":"B","name":"inmost","ts":12},{"ph":"E","name":"inner","ts":20},
+    {"ph":"E","name":"inmost","ts":21},{"ph":"E","name":"outer","ts":30},
+    {"ph":"B","name":"a","ts":40},{"ph":"B","name":"b","ts":41},
+    {"ph":"E","name":"a","ts":50},{"ph":"E","name":"b","ts":50}])");
+  EXPECT_EQ(slices_text(events),
+            "/ outer 10000 +20000\n"
+            "/ inner 11000 +9000\n"
+            "/ inmost 12000 +8000\n"
+            "/ a 40000 +10000\n"
+            "/ b 41000 +9000\n");
+  EXPECT_EQ(
+      notes_text(events.notes),
+      "1 B events that outlast one around them which an E with its name closed, cut there @0\n"
+      "1 E events without a B, left out @0\n");
+}
+
 }  // namespace
 }  // namespace npuscope::chrome::read_events_test

@@ -98,6 +98,7 @@ struct TwinRow {
   std::int64_t duration = 0;
   std::vector<std::pair<std::string, Json>> arguments;
   bool open = false;
+  std::int64_t cut = std::numeric_limits<std::int64_t>::max();  // where one around it ended
   bool dropped = false;
 };
 
@@ -163,7 +164,13 @@ void pair_rows(std::vector<TwinRow>& rows) {
       last[row->thread] = std::max(last[row->thread], row->time + row->duration);
     }
     std::vector<TwinRow*>& stack = stacks[row->thread];
-    if (row->phase == 'B') stack.push_back(row);
+    if (row->phase == 'B' || row->phase == 'E') {
+      std::erase_if(stack, [&](TwinRow* begin) { return begin->cut < row->time; });
+    }
+    if (row->phase == 'B') {
+      if (!stack.empty()) row->cut = stack.back()->cut;
+      stack.push_back(row);
+    }
     if (row->phase != 'E') continue;
     row->dropped = true;
     const auto fits = [&](TwinRow* begin) {
@@ -172,13 +179,16 @@ void pair_rows(std::vector<TwinRow>& rows) {
     const auto found = std::find_if(stack.rbegin(), stack.rend(), fits);
     if (found == stack.rend()) continue;
     TwinRow& begin = **found;
+    for (auto inner = stack.rbegin(); inner != found; ++inner) {
+      (*inner)->cut = std::min((*inner)->cut, row->time);
+    }
     stack.erase(std::next(found).base());
     begin.open = false;
     begin.duration = row->time - begin.time;
     for (const auto& argument : row->arguments) set_argument(begin, argument);
   }
   for (TwinRow& row : rows) {
-    if (row.open) row.duration = last[row.thread] - row.time;
+    if (row.open) row.duration = std::min(row.cut, last[row.thread]) - row.time;
   }
 }
 

@@ -148,6 +148,43 @@ TEST(PerfettoLegacy, ConnectsSlicesByBindId) {
                                              "flow 1 -> 2\n");
 }
 
+TEST(PerfettoLegacy, FlowInEndedAFlow) {
+  TraceBuilder trace = on_a_thread();
+  const auto bind = [](std::uint64_t id, int direction) {
+    return [=](Message& legacy) {
+      legacy.add_uint64(8, id);
+      legacy.add_enum(13, direction);
+      legacy.add_int64(3, 1);
+    };
+  };
+  legacy(trace, 1000, 'X', "out", bind(5, 2));   // row 0
+  legacy(trace, 3000, 'X', "in", bind(5, 1));    // row 1
+  legacy(trace, 5000, 'X', "in", bind(5, 1));    // row 2: from the one that it went out of
+  legacy(trace, 7000, 'X', "both", bind(5, 3));  // row 3 goes on
+  legacy(trace, 9000, 'X', "in", bind(5, 1));    // row 4
+  const Profile profile = test::read(trace.bytes());
+  std::vector<std::string> arrows;
+  for (const Flow& flow : profile.flows) {
+    arrows.push_back(fmt::format("{} -> {}", index_of(flow.from), index_of(flow.to)));
+  }
+  EXPECT_EQ(arrows, (std::vector<std::string>{"0 -> 1", "0 -> 2", "0 -> 3", "3 -> 4"}));
+}
+
+TEST(PerfettoLegacy, InstantsOfAProcessAreOnItsTrack) {
+  TraceBuilder trace = on_a_thread();
+  const auto scope = [](int number) {
+    return [=](Message& legacy) { legacy.add_enum(14, number); };
+  };
+  legacy(trace, 1, 'I', "everywhere", scope(1));
+  legacy(trace, 2, 'I', "in the process", scope(2));
+  legacy(trace, 3, 'I', "in the thread", scope(3));
+  EXPECT_EQ(read_as_text(trace.bytes()), thread_text +
+                                             "track Default Track\n"
+                                             "1 +0 instant on Default Track: everywhere [cat]\n"
+                                             "2 +0 instant on app: in the process [cat]\n"
+                                             "3 +0 instant on main: in the thread [cat]\n");
+}
+
 TEST(PerfettoLegacy, TakesCountersAndNamesFromAnnotations) {
   TraceBuilder trace;
   trace.thread(7, 10, 11, "");
@@ -240,9 +277,9 @@ TEST(PerfettoLegacy, FollowsOverridesOfTheThread) {
     });
   });
   EXPECT_EQ(read_as_text(trace.bytes()),
-            "process  pid 20\n"
-            "  thread  pid 20 tid 21\n"
-            "5 +0 instant on : elsewhere\n");
+            "process Process 20 pid 20\n"
+            "  thread Thread 21 pid 20 tid 21\n"
+            "5 +0 instant on Thread 21: elsewhere\n");
 }
 
 }  // namespace

@@ -40,8 +40,8 @@ TEST(PerfettoRead, ReadsATraceWrittenByteByByte) {
       0x5A, 0x04, 0x48, 0x02, 0x58, 0x05,  // 11 track_event: slice end of track 5
   };
   EXPECT_EQ(read_as_text({reinterpret_cast<const char*>(bytes), sizeof bytes}),
-            "track track 5\n"
-            "100 +100 slice on track 5: n [c]\n"
+            "track n\n"
+            "100 +100 slice on n: n [c]\n"
             "note at 0: 1 x tracks have events but no descriptor\n");
 }
 
@@ -63,14 +63,14 @@ TEST(PerfettoRead, MakesAProcessForThreadsThatNameNone) {
   TraceBuilder trace;
   trace.thread(21, 10, 11, "worker").instant(5, 21, "tick");
   EXPECT_EQ(read_as_text(trace.bytes()),
-            "process  pid 10\n"
+            "process Process 10 pid 10\n"
             "  thread worker pid 10 tid 11\n"
             "5 +0 instant on worker: tick\n");
 }
 
 TEST(PerfettoRead, TakesNamesThatComeAfterTheEvents) {
   TraceBuilder trace;
-  trace.begin(1, 7, "a").end(2, 7).track(7, "early").track(7, "late", 8).track(8, "parent");
+  trace.begin(1, 7, "a").end(2, 7).track(7, "").track(7, "late", 8).track(8, "parent");
   EXPECT_EQ(read_as_text(trace.bytes()),
             "track parent\n"
             "  track late\n"
@@ -250,9 +250,9 @@ TEST(PerfettoRead, TakesTheDefaultTrackOfTheSequence) {
   });
   EXPECT_EQ(read_as_text(trace.bytes()),
             "track by default\n"
-            "track default track\n"
+            "track Default Track\n"
             "5 +0 instant on by default: x\n"
-            "6 +0 instant on default track: y\n");
+            "6 +0 instant on Default Track: y\n");
 }
 
 TEST(PerfettoRead, TypesDebugAnnotations) {
@@ -485,6 +485,193 @@ TEST(PerfettoRead, NotesWhatIsUnmatchedAndKeepsWhatIsUnclosed) {
             "note at 0: 2 x slices have no end; kept until the last time in the trace\n");
 }
 
+TEST(PerfettoRead, AnEndWithANameClosedTheInnermostSliceOfAnyName) {
+  TraceBuilder trace;
+  const auto end = [&](std::uint64_t time, const char* name, const char* category = "") {
+    trace.event(time, 7, 2, [&](Message& event) {
+      event.add_string(23, name);
+      if (*category != 0) event.add_string(22, category);
+    });
+  };
+  trace.track(7, "main");
+  trace.begin(10, 7, "outer").begin(11, 7, "inner").begin(12, 7, "inmost");
+  end(20, "inner");      // inmost ends with it: its own end comes later
+  end(21, "inmost");     // that is none
+  end(22, "elsewhere");  // and so is this
+  end(30, "outer");
+  trace.begin(40, 7, "a").begin(41, 7, "b");
+  end(50, "a");
+  end(50, "b");  // at the same moment it still can
+  trace.begin(60, 7, "c");
+  end(61, "c", "of a category that c is not of");
+  trace.end(62, 7).begin(70, 7, "");
+  end(71, "named later");
+  EXPECT_EQ(
+      read_as_text(trace.bytes()),
+      "track main\n"
+      "10 +20 slice on main: outer\n"
+      "11 +9 slice on main: inner\n"
+      "12 +8 slice on main: inmost\n"
+      "40 +10 slice on main: a\n"
+      "41 +9 slice on main: b\n"
+      "60 +2 slice on main: c\n"
+      "70 +1 slice on main: \n"
+      "note at 0: 3 x slice ends without a begin were left out\n"
+      "note at 0: 1 x slices outlast one around them that an end with a name closed; cut there\n");
+}
+
+TEST(PerfettoRead, ArrowsLedFromTheSliceWhoseIdCameFirstEvenIfItBeganLater) {
+  TraceBuilder trace;
+  trace.track(1, "a").track(2, "b");
+  trace.begin(50, 1, "long");                                                            // row 0
+  trace.event(100, 2, 1, [](Message& event) { event.add_fixed64(47, 5); }).end(200, 2);  // row 1
+  trace.event(400, 1, 2, [](Message& event) { event.add_fixed64(47, 5); });
+  EXPECT_EQ(read_as_text(trace.bytes()),
+            "track a\n"
+            "track b\n"
+            "50 +350 slice on a: long\n"
+            "100 +100 slice on b: \n"
+            "flow 0 -> 1\n");
+}
+
+TEST(PerfettoRead, ProcessesAndThreadsWithoutANameWereAllProcessZero) {
+  TraceBuilder trace;
+  trace.process(1, 10, "").thread(2, 10, 11, "").thread(3, 20, 21, "");
+  trace.instant(5, 2, "x");
+  EXPECT_EQ(read_as_text(trace.bytes()),
+            "process Process 10 pid 10\n"
+            "  thread Thread 11 pid 10 tid 11\n"
+            "process Process 20 pid 20\n"
+            "  thread Thread 21 pid 20 tid 21\n"
+            "5 +0 instant on Thread 11: x\n");
+}
+
+TEST(PerfettoRead, NamesProcessesAndThreadsOfChromeByTheirType) {
+  TraceBuilder trace;
+  const auto add = [&](std::uint64_t uuid, std::uint32_t part, std::uint32_t kind, int type,
+                       const char* name) {
+    trace.packet([&](Message& packet) {
+      message(packet, 60, [&](Message& track) {
+        track.add_uint64(1, uuid);
+        message(track, part, [&](Message& described) {
+          described.add_int32(1, 10);
+          if (part == 4) described.add_int64(2, std::int64_t(uuid));
+          if (part == 4) described.add_string(5, name);
+        });
+        message(track, kind, [&](Message& chrome) { chrome.add_enum(1, type); });
+      });
+    });
+  };
+  add(1, 3, 6, 2, "");
+  add(2, 4, 7, 4, "");
+  add(3, 4, 7, 4, "a name of its own");
+  EXPECT_EQ(read_as_text(trace.bytes() + TraceBuilder().instant(1, 2, "x").bytes()),
+            "process Renderer pid 10\n"
+            "  thread ThreadPoolForegroundWorker& pid 10 tid 2\n"
+            "  thread a name of its own pid 10 tid 3\n"
+            "1 +0 instant on ThreadPoolForegroundWorker&: x\n");
+}
+
+TEST(PerfettoRead, TwoProcessesOfOneNameSharedAPath) {
+  TraceBuilder trace;
+  trace.process(1, 10, "python").process(2, 20, "python").process(3, 30, "other");
+  const Profile profile = read(trace.instant(1, 1, "x").bytes());
+  ASSERT_EQ(profile.units.size(), 3u);
+  EXPECT_EQ(profile.units[0].lane, 0u);
+  EXPECT_EQ(profile.units[1].lane, 1u);
+  EXPECT_EQ(profile.units[2].lane, 0u);
+  EXPECT_EQ(profile.text(profile.units[1].name), "python");
+}
+
+// The first counts, unless a track says that it is never merged with its siblings.
+TEST(PerfettoRead, TracksTookTheNameOfTheLastDescriptor) {
+  TraceBuilder trace;
+  const auto alone = [&](std::uint64_t uuid, const char* name) {
+    trace.packet([&](Message& packet) {
+      message(packet, 60, [&](Message& track) {
+        track.add_uint64(1, uuid);
+        track.add_string(2, name);
+        track.add_enum(15, 2);
+      });
+    });
+  };
+  trace.track(1, "before").instant(1, 1, "x").track(1, "after");
+  alone(2, "before");
+  trace.instant(2, 2, "y");
+  alone(2, "after");
+  trace.instant(3, 3, "of its event").instant(4, 3, "later");
+  EXPECT_EQ(read_as_text(trace.bytes()),
+            "track before\n"
+            "track after\n"
+            "track of its event\n"
+            "1 +0 instant on before: x\n"
+            "2 +0 instant on after: y\n"
+            "3 +0 instant on of its event: of its event\n"
+            "4 +0 instant on of its event: later\n"
+            "note at 0: 1 x tracks have events but no descriptor\n");
+}
+
+// The thread that a sequence describes writes what names no track; a track of 0 is the default one.
+TEST(PerfettoRead, EventsWithoutATrackAreOfTheThreadThatWrites) {
+  TraceBuilder trace;
+  const auto put = [&](std::uint64_t time, bool clears, auto fill) {
+    trace.packet([&](Message& packet) {
+      packet.add_uint64(8, time);
+      packet.add_uint32(10, 1);
+      if (clears) packet.add_bool(41, true);
+      fill(packet);
+    });
+  };
+  put(0, true, [](Message& packet) {
+    message(packet, 60, [](Message& track) {
+      track.add_uint64(1, 7);
+      message(track, 4, [](Message& thread) {
+        thread.add_int32(1, 10);
+        thread.add_int64(2, 11);
+        thread.add_string(5, "main");
+      });
+    });
+  });
+  const auto event = [](const char* name, bool default_track) {
+    return [=](Message& packet) {
+      message(packet, 11, [&](Message& instant) {
+        instant.add_enum(9, 3);
+        instant.add_string(23, name);
+        if (default_track) instant.add_uint64(11, 0);
+      });
+    };
+  };
+  put(1, false, event("a", false));
+  put(2, true, event("b", false));
+  put(3, false, event("c", true));
+  EXPECT_EQ(read_as_text(trace.bytes()),
+            "track Default Track\n"
+            "process Process 10 pid 10\n"
+            "  thread main pid 10 tid 11\n"
+            "1 +0 instant on main: a\n"
+            "2 +0 instant on main: b\n"
+            "3 +0 instant on Default Track: c\n");
+}
+
+TEST(PerfettoRead, ReadsWhatAThreadUsed) {
+  TraceBuilder trace;
+  trace.thread(7, 10, 11, "main");
+  trace.event(1, 7, 1, [](Message& event) {
+    event.add_string(23, "a");
+    event.add_int64(17, 10);
+    event.add_int64(20, 200);
+  });
+  trace.event(5, 7, 2, [](Message& event) { event.add_int64(2, 3); });
+  const Profile profile = read(trace.bytes());
+  const Counters& counters = profile.counters;
+  ASSERT_EQ(counters.size(), 3u);
+  EXPECT_EQ(profile.text(counters.series[0].name), "thread_time");
+  EXPECT_EQ(profile.text(counters.series[1].name), "thread_instruction_count");
+  EXPECT_EQ(counters.value[0], 10'000);
+  EXPECT_EQ(counters.value[1], 200);
+  EXPECT_EQ(counters.value[2], 3'000);  // counted from 0, as no descriptor says from where
+}
+
 TEST(PerfettoRead, ReadsCompressedPackets) {
   TraceBuilder inner;
   inner.track(7, "main").begin(1, 7, "zipped").end(2, 7);
@@ -541,6 +728,28 @@ TEST(PerfettoRead, RecognisesTracesByContent) {
   EXPECT_FALSE(looks_like("\nname,start,duration\nMatMul,1,2\n"));
   // An XSpace, another protobuf whose field 1 repeats: a plane with id 1 and a name.
   EXPECT_FALSE(looks_like(std::string_view("\x0A\x0A\x08\x01\x12\x06/host:\x0A\x00", 14)));
+}
+
+TEST(PerfettoRead, ATraceOfOtherDataWasNoTrace) {
+  TraceBuilder trace;
+  for (int i = 0; i < 5; ++i) {
+    trace.packet([&](Message& packet) {
+      message(packet, 1, [&](Message& bundle) {  // ftrace_events
+        bundle.add_uint32(1, 0);
+        message(bundle, 2, [&](Message& event) { event.add_uint64(1, 1000u * unsigned(i)); });
+      });
+    });
+  }
+  EXPECT_FALSE(looks_like(trace.bytes()));
+  EXPECT_TRUE(may_be(trace.bytes()));
+  EXPECT_TRUE(may_be(std::string_view(trace.bytes()).substr(0, 21)));
+  EXPECT_EQ(read_as_text(trace.bytes()),
+            "note at 0: 1 x no track events: what the trace recorded, npuscope does not read\n"
+            "note at 0: 5 x packets not read: ftrace_events (1)\n");
+  EXPECT_FALSE(may_be(""));
+  EXPECT_FALSE(may_be("\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n"));
+  EXPECT_FALSE(may_be("\nname,start,duration\nMatMul,1,2\n"));
+  EXPECT_FALSE(may_be(std::string_view("\x0A\x0A\x08\x01\x12\x06/host:\x0A\x00", 14)));
 }
 
 TEST(PerfettoRead, SaysWhenNothingIsATrace) {

@@ -113,6 +113,9 @@ Paired pair_by_reader(std::string_view trace) {
 std::string random_trace(std::mt19937& random, std::uint32_t late) {
   TraceBuilder trace;
   const auto below = [&](std::uint32_t limit) { return std::uint32_t(random() % limit); };
+  for (std::uint32_t track = 1; track <= 3; ++track) {
+    trace.track(track, "track " + std::to_string(track));
+  }
   std::uint32_t now = 100;
   const std::uint32_t events = below(60);
   for (std::uint32_t i = 0; i < events; ++i) {
@@ -134,6 +137,78 @@ TEST(PerfettoTwin, PairsEventsInOrder) {
   for (int round = 0; round < 500; ++round) {
     const std::string trace = random_trace(random, 0);
     ASSERT_EQ(pair_by_reader(trace), pair_slowly(trace)) << "round " << round;
+  }
+}
+
+// Ends with names, after Perfetto's rules: an end closes the innermost open slice of its name; what
+// is open inside it may end at the same moment, or else ends with it.
+std::vector<Slice> pair_names_slowly(std::string_view trace) {
+  struct Open {
+    Event begin;
+    std::int64_t end = -1;
+  };
+  std::vector<Slice> slices;
+  std::map<std::uint64_t, std::vector<Open>> stacks;
+  const auto close = [&](const Open& open, std::int64_t time) {
+    slices.emplace_back("track " + std::to_string(open.begin.track), open.begin.name,
+                        open.begin.time, time);
+  };
+  const auto leave = [&](std::vector<Open>& stack, std::int64_t time) {
+    for (std::size_t i = 0; i < stack.size(); ++i) {  // the outermost that ended takes all with it
+      if (stack[i].end < 0 || stack[i].end >= time) continue;
+      for (std::size_t inner = i + 1; inner < stack.size(); ++inner) {
+        if (stack[inner].end < 0) close(stack[inner], stack[i].end);
+      }
+      stack.resize(i);
+    }
+  };
+  std::int64_t last = 0;
+  for (const Event& event : events_of(trace)) {
+    last = std::max(last, event.time);
+    std::vector<Open>& stack = stacks[event.track];
+    leave(stack, event.time);
+    if (event.type == 1) {
+      while (!stack.empty() && stack.back().end >= 0) stack.pop_back();
+      stack.push_back({event});
+      continue;
+    }
+    const auto meant = std::find_if(stack.rbegin(), stack.rend(), [&](const Open& open) {
+      return open.end < 0 && (event.name.empty() || open.begin.name == event.name);
+    });
+    if (meant == stack.rend()) continue;
+    close(*meant, event.time);
+    meant->end = event.time;
+    if (meant == stack.rbegin()) stack.pop_back();
+  }
+  for (auto& [track, stack] : stacks) {
+    leave(stack, std::numeric_limits<std::int64_t>::max());
+    for (const Open& open : stack) close(open, last);
+  }
+  std::sort(slices.begin(), slices.end());
+  return slices;
+}
+
+TEST(PerfettoTwin, PairsEndsWithNames) {
+  std::mt19937 random(7);
+  const auto below = [&](std::uint32_t limit) { return std::uint32_t(random() % limit); };
+  for (int round = 0; round < 3000; ++round) {
+    TraceBuilder trace;
+    trace.track(1, "track 1").track(2, "track 2");
+    std::uint32_t now = 100;
+    for (std::uint32_t i = below(40); i > 0; --i) {
+      now += below(2);
+      const std::uint32_t track = 1 + below(2);
+      const std::string name(1, char('a' + below(3)));
+      if (below(2) == 0) {
+        trace.begin(now, track, name);
+      } else {
+        trace.event(now, track, 2, [&](test::Message& event) {
+          if (below(4) > 0) event.add_string(23, name);
+        });
+      }
+    }
+    ASSERT_EQ(pair_by_reader(trace.bytes()).slices, pair_names_slowly(trace.bytes()))
+        << "round " << round;
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
+#include <regex>
 #include <sstream>
 
 #include "npu/simulate/random_program.hpp"
@@ -134,6 +136,28 @@ TEST_F(RunQpc, WritesEveryKindOfFileUnderItsName) {
   EXPECT_THAT(text_of("aic-profiling-program-0-latency.txt"),
               StartsWith("Profiling Data\nProgramId:0\nProgramName: QAicGraph\n"
                          "NumSamples collected: 2 Num Requested: 2\n"));
+}
+
+// Begin and length were written in picoseconds, and rounded each for itself by who read them.
+TEST_F(RunQpc, HostSlicesOverlappedByANanosecond) {
+  request_.types.trace = true;
+  request_.simulation.samples = 3;
+  ASSERT_TRUE(run_qpc(request_));
+  const std::string text = text_of("aic-profiling-program-0-host-trace.json");
+  const std::regex slice(R"re("tid": (\d+), "ts": (\d+)\.(\d+), "dur": (\d+)\.(\d+),)re");
+  std::map<std::string, std::int64_t> end;
+  std::size_t slices = 0;
+  for (auto at = std::sregex_iterator(text.begin(), text.end(), slice);
+       at != std::sregex_iterator(); ++at) {
+    EXPECT_EQ((*at)[3].length(), 3) << at->str();
+    EXPECT_EQ((*at)[5].length(), 3) << at->str();
+    const std::int64_t start = std::stoll((*at)[2].str() + (*at)[3].str());
+    const auto [last, is_new] = end.try_emplace((*at)[1], start);
+    EXPECT_GE(start, last->second) << at->str();
+    last->second = start + std::stoll((*at)[4].str() + (*at)[5].str());
+    ++slices;
+  }
+  EXPECT_GE(slices, 7u);
 }
 
 TEST_F(RunQpc, TellsWhatItWritesAndReplaces) {

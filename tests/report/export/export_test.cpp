@@ -10,6 +10,8 @@
 #include <sstream>
 
 #include "analysis/profile_builder.hpp"
+#include "npuscope/formats/chrome/write.hpp"
+#include "npuscope/formats/perfetto/write.hpp"
 #include "npuscope/report/convert.hpp"
 
 namespace npuscope::report::export_test {
@@ -254,6 +256,23 @@ TEST_F(Export, WhatIsNotHeldIsListedWithCounts) {
   EXPECT_EQ(json["not_held"][0]["count"], 1'234);
   EXPECT_EQ(json["selection"], "from 1ms, ops matching 'MatMul'");
   EXPECT_EQ(nlohmann::json::parse(converted_json(converted, {}, {}))["selection"], nullptr);
+}
+
+// "dma_wait MatMul" in one format, "dma wait MatMul" in the other.
+TEST(TraceNames, OfWaitsDifferedBetweenFormats) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("HVX 0", Engine::hvx);
+  made.span(unit, "MatMul", 0, 1, SpanKind::sync);
+  made.span(unit, "MatMul", 1, 2, SpanKind::barrier);
+  made.span(unit, "MatMul", 2, 3, SpanKind::dma_wait);
+  std::string json, protobuf;
+  chrome::write_trace(made.profile, [&](std::string_view piece) { json += piece; });
+  const Profile* const profiles[] = {&made.profile};
+  perfetto::write_trace(profiles, [&](std::string_view piece) { protobuf += piece; });
+  for (const char* name : {"sync MatMul", "barrier MatMul", "dma wait MatMul"}) {
+    EXPECT_THAT(json, HasSubstr(fmt::format("\"name\":\"{}\"", name)));
+    EXPECT_THAT(protobuf, HasSubstr(name));
+  }
 }
 
 TEST(Targets, AreKnownByNameAndByEnding) {

@@ -57,7 +57,8 @@ struct Marks {
   Column<StringId> id;  // as text; with its scope where it has one; empty: none
   // 'e' where the event binds to the enclosing slice ("bp", or QNN's misspelt "pb"), else 0.
   Column<char> binding;
-  Arguments arguments;  // of a counter: its series
+  Column<std::uint32_t> slices_before;  // how many slices stand before it in the file
+  Arguments arguments;                  // of a counter: its series
 
   std::size_t size() const { return phase.size(); }
 };

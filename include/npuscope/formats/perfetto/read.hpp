@@ -41,11 +41,14 @@ struct ReadOptions {
 // Whether `head`, the first bytes of a file (decompressed; a few hundred are enough), begins a
 // Perfetto trace.
 bool looks_like(std::string_view head);
+// Whether all of `head` can be packets, although none of their fields tells: a trace of other data
+// sources alone. Other protobuf files can look so too; ask it last.
+bool may_be(std::string_view head);
 
 // Reads to the end of the source and keeps what can be kept: packets that are broken or need state
 // that the trace does not have, and packets of other kinds, are counted and located in the notes.
-// An input error only when the source holds not one packet. Memory is bounded by the profile, not
-// by the trace.
+// A trace without track events is a profile without rows, and noted. An input error only when the
+// source holds not one packet. Memory is bounded by the profile, not by the trace.
 Result<Profile> read_profile(ByteSource& source, const ReadOptions& options = {});
 
 }  // namespace npuscope::perfetto

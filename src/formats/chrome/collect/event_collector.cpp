@@ -141,6 +141,7 @@ Events EventCollector::finish() {
   events.strings = std::move(strings_);
   events.threads = threads_.take_threads();
   Ends ends;
+  number_slices_before();
   join_ends(ends);
   join_slices(events.slices);
   join_marks(events.marks);
@@ -194,6 +195,9 @@ void EventCollector::join_marks(Marks& to) {
   join_column(
       parts_, to.binding, [](Part& part) -> auto& { return part.marks.binding; }, rows, same);
   join_column(
+      parts_, to.slices_before, [](Part& part) -> auto& { return part.marks.slices_before; }, rows,
+      same);
+  join_column(
       parts_, to.thread, [](Part& part) -> auto& { return part.marks.thread; }, rows,
       [](Part& part, std::uint32_t thread) { return part.threads[thread]; });
   join_column(
@@ -201,12 +205,18 @@ void EventCollector::join_marks(Marks& to) {
 }
 
 // Before the slices of the parts, whose numbers it needs.
-void EventCollector::join_ends(Ends& to) {
-  std::uint32_t slices = 0;
-  for (Part& part : parts_) {
-    for (std::uint32_t& before : part.ends.slices_before) before += slices;
-    slices += std::uint32_t(part.slices.size());
+void EventCollector::number_slices_before() {
+  std::vector<std::uint32_t> slices(parts_.size() + 1, 0);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    slices[i + 1] = slices[i] + std::uint32_t(parts_[i].slices.size());
   }
+  parallel_for(parts_.size(), [&](std::size_t i) {
+    for (std::uint32_t& before : parts_[i].ends.slices_before) before += slices[i];
+    for (std::uint32_t& before : parts_[i].marks.slices_before) before += slices[i];
+  });
+}
+
+void EventCollector::join_ends(Ends& to) {
   const auto rows = [](Part& part) { return part.ends.size(); };
   const auto same = [](Part&, auto value) { return value; };
   join_arguments(

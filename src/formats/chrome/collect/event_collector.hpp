@@ -39,6 +39,7 @@ class EventCollector {
   void number_shapes(Part& part);
   void join_slices(Slices& to);
   void join_marks(Marks& to);
+  void number_slices_before();
   void join_ends(Ends& to);
 
   BufferPool& buffers_;

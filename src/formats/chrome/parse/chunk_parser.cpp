@@ -19,6 +19,8 @@ constexpr std::string_view id_key = "id";
 constexpr std::string_view scope_key = "scope";
 constexpr std::string_view binding_key = "bp";
 constexpr std::string_view duration_key = "dur";
+// Of an event whose phase is no single letter.
+constexpr char unknown_phase = '?';
 
 std::uint64_t low_bytes(std::size_t count) { return ~std::uint64_t{0} >> (64 - 8 * count); }
 
@@ -172,7 +174,14 @@ bool ChunkParser::read_member(EventKey meaning, const char* key, ondemand::value
   };
   switch (meaning) {
     case EventKey::phase:
-      event_.phase = raw.kind == RawValue::Kind::text && raw.raw.size() == 1 ? raw.raw[0] : '\0';
+      if (raw.kind != RawValue::Kind::text || raw.raw.empty()) {
+        event_.phase = '\0';
+      } else if (raw.raw.size() == 1) {
+        event_.phase = raw.raw[0];
+      } else {
+        event_.phase = unknown_phase;
+        return append_other(key, raw);
+      }
       return true;
     case EventKey::name: return set(event_.name, values_.text(raw));
     case EventKey::category:
@@ -192,6 +201,11 @@ bool ChunkParser::read_member(EventKey meaning, const char* key, ondemand::value
     case EventKey::binding: event_.binding = raw; return true;
     default: break;
   }
+  return append_other(key, raw);
+}
+
+// What the format has no place for, kept with the arguments.
+bool ChunkParser::append_other(const char* key, const RawValue& raw) {
   TypedValue typed;
   if (!values_.type(raw, typed)) return false;
   const StringId name = strings_.intern(key_text(key), RawStrings::Kind::text).id;
@@ -274,9 +288,17 @@ bool ChunkParser::store_mark(ChunkTable& table, std::uint32_t thread, std::int64
   const auto id = id_text();
   if (!id || !append_raw(duration_key, event_.duration) || !append_others()) return false;
   const bool encloses = event_.binding.kind == RawValue::Kind::text && event_.binding.raw == "e";
-  marks_.add(
-      {event_.phase, encloses ? 'e' : '\0', thread, event_.name, event_.category, *id, {}, time},
-      arguments_.shape(), arguments_.bits());
+  const auto slices_before = std::uint32_t(slices_.rows.size());
+  marks_.add({event_.phase,
+              encloses ? 'e' : '\0',
+              thread,
+              event_.name,
+              event_.category,
+              *id,
+              slices_before,
+              {},
+              time},
+             arguments_.shape(), arguments_.bits());
   return true;
 }
 

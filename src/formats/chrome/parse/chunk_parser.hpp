@@ -75,6 +75,7 @@ class ChunkParser {
   bool store_metadata(ChunkTable& table);
   bool read_metadata(std::string_view key, Metadata& metadata);
   bool append_others();
+  bool append_other(const char* key, const RawValue& raw);
   bool append_raw(std::string_view key, const RawValue& value);
   StringId compose(std::string_view text);
   void add(Problem problem, ChunkTable& table) const;

@@ -51,6 +51,7 @@ void take_rows(RowBuffer<MarkRow>& from, Marks& to) {
   take_column(from.rows, &MarkRow::time, to.time);
   take_column(from.rows, &MarkRow::id, to.id);
   take_column(from.rows, &MarkRow::binding, to.binding);
+  take_column(from.rows, &MarkRow::slices_before, to.slices_before);
   take_arguments(from, to.arguments);
   from.clear();
 }

@@ -31,6 +31,7 @@ struct MarkRow {
   StringId name{};
   StringId category{};
   StringId id{};
+  std::uint32_t slices_before = 0;
   ArgumentPlace arguments;
   std::int64_t time = 0;
 };

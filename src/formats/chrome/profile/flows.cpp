@@ -26,22 +26,25 @@ class SliceFinder {
   SliceFinder(const Slices& slices, std::vector<std::uint32_t> rows)
       : slices_(slices), rows_(std::move(rows)) {}
 
-  // The innermost slice at this time; else one that ends just then.
-  std::uint32_t enclosing(std::int64_t time) {
+  // The innermost slice at this time; else one that ends just then. A slice of no length that
+  // begins just then counts where it is before the arrow in the file: as many slices as are there.
+  std::uint32_t enclosing(std::int64_t time, std::uint32_t slices_before) {
     for (; next_ < rows_.size() && slices_.start[rows_[next_]] <= time; ++next_) {
       close(slices_.start[rows_[next_]]);
       open_.push_back(rows_[next_]);
     }
     close(time);
     std::uint32_t just_ended = no_slice;
+    std::uint32_t behind = no_slice;
     const std::size_t depth = std::min(open_.size(), deepest_search);
     for (std::size_t i = 0; i < depth; ++i) {
       const std::uint32_t row = open_[open_.size() - 1 - i];
       const std::int64_t end = slices_.start[row] + slices_.duration[row];
-      if (end > time || slices_.start[row] == time) return row;
-      if (end == time && just_ended == no_slice) just_ended = row;
+      if (end > time || (slices_.start[row] == time && row < slices_before)) return row;
+      if (slices_.start[row] == time) behind = row;  // the first of them in the end
+      if (end == time && slices_.start[row] != time && just_ended == no_slice) just_ended = row;
     }
-    return just_ended;
+    return behind != no_slice ? behind : just_ended;
   }
 
   // The first slice that starts at this time or later.
@@ -148,7 +151,8 @@ Flows connect_flows(const Slices& slices, const Marks& marks, std::size_t thread
     SliceFinder& finder = finders[marks.thread[point.mark]];
     const std::int64_t time = marks.time[point.mark];
     const bool to_next = marks.phase[point.mark] == 'f' && marks.binding[point.mark] != 'e';
-    joiner.add(point.mark, to_next ? finder.next(time) : finder.enclosing(time));
+    joiner.add(point.mark, to_next ? finder.next(time)
+                                   : finder.enclosing(time, marks.slices_before[point.mark]));
   }
   joiner.finish();
   return result;

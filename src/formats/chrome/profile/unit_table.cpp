@@ -4,6 +4,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "profile/process_names.hpp"
+
 namespace npuscope::chrome {
 namespace {
 
@@ -66,6 +68,7 @@ UnitTable make_units(const Events& events, const std::vector<std::uint32_t>& lan
     table.first_lane.push_back(used[i] ? UnitId(profile.units.size()) : process->second);
     if (used[i]) add_lanes(thread, lane_count[i], process->second, profile);
   }
+  number_namesakes(profile);
   return table;
 }
 

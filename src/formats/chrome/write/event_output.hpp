@@ -43,6 +43,7 @@ class EventOutput {
   // ,"pid":1,"tid":2
   void add_place(std::uint32_t track) { out_.add(places_[track]); }
   void add_time(std::int64_t ticks) { out_.add_microseconds(nanoseconds_.of(ticks)); }
+  void add_nanoseconds(std::int64_t nanoseconds) { out_.add_microseconds(nanoseconds); }
   // ,"ts":…,"dur":… so that what touches in ticks still touches.
   void add_interval(std::int64_t start, std::int64_t end);
   void flush() { out_.flush(); }

@@ -15,6 +15,8 @@ class Nanoseconds {
   bool known() const { return known_; }
   // Whether some times fall between nanoseconds.
   bool rounds() const { return scales_ && (whole_rate_ == 0 || 1'000'000'000 % whole_rate_ != 0); }
+  // Whether different ticks can be one nanosecond.
+  bool merges() const { return scales_ && scale_ < 1; }
   std::int64_t of(std::int64_t ticks) const { return scales_ ? scaled(ticks) : ticks; }
 
  private:

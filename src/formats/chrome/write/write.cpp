@@ -118,9 +118,12 @@ void TraceWriter::write_spans() {
   constexpr std::size_t step = 1 << 16;
   const std::size_t rows = profile_.spans.size();
   for (std::size_t i = 0; i < rows; ++i) {
-    spans_.write(layout_.order.empty() ? i : layout_.order[i]);
+    const std::size_t row = layout_.order.empty() ? i : layout_.order[i];
+    spans_.write(row);
+    flows_.write_behind(row);
     if (options_.progress && i % step == 0) options_.progress(i, rows);
   }
+  flows_.write_rest();
 }
 
 void TraceWriter::write_counters() {
@@ -183,7 +186,10 @@ Losses TraceWriter::write() {
   write_spans();
   write_counters();
   phases_.write();
-  losses_.add("flows that end before they begin", flows_.write());
+  losses_.add("flows that end before they begin", flows_.backwards());
+  losses_.add(
+      "flows into slices under way, or of slices that begin with one inside: viewers may differ",
+      flows_.misread());
   out_.add("\n]}\n");
   out_.flush();
   count_losses();

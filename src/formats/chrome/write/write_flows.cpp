@@ -1,20 +1,94 @@
 #include "formats/chrome/write/write_flows.hpp"
 
-#include <vector>
+#include <algorithm>
 
 namespace npuscope::chrome {
+namespace {
 
-void FlowWriter::write_end(char phase, const Flow& flow, std::uint64_t id, SpanId span,
-                           std::int64_t time) {
+// The place of each span's line; empty: that of its row.
+std::vector<std::uint32_t> lines_of(const Layout& layout) {
+  std::vector<std::uint32_t> line_of(layout.order.size());
+  for (std::uint32_t line = 0; line < layout.order.size(); ++line) {
+    line_of[layout.order[line]] = line;
+  }
+  return line_of;
+}
+
+}  // namespace
+
+FlowWriter::FlowWriter(const Profile& profile, const SpansByUnit& by_unit, const Layout& layout,
+                       EventOutput& out)
+    : profile_(profile), layout_(layout), out_(out) {
+  if (profile_.flows.empty()) return;
+  const std::size_t rows = profile_.spans.size();
+  std::vector<bool> wanted(rows, false);
+  const auto exists = [&](const Flow& flow) {
+    return index_of(flow.from) < rows && index_of(flow.to) < rows;
+  };
+  for (const Flow& flow : profile_.flows) {
+    if (!exists(flow)) continue;
+    wanted[index_of(flow.from)] = wanted[index_of(flow.to)] = true;
+  }
+  const auto anchors = anchors_of(profile_, by_unit, layout_, out_.nanoseconds(), wanted);
+  const std::vector<std::uint32_t> line_of = lines_of(layout_);
+  for (std::uint32_t i = 0; i < profile_.flows.size(); ++i) {
+    const Flow& flow = profile_.flows[i];
+    if (!exists(flow)) continue;
+    place(i, anchors[index_of(flow.from)], anchors[index_of(flow.to)], line_of);
+  }
+  std::stable_sort(ends_.begin(), ends_.end(),
+                   [](const End& a, const End& b) { return a.behind < b.behind; });
+  if (!ends_.empty()) has_ends_.assign(rows, false);
+  for (const End& end : ends_) has_ends_[end.behind] = true;
+}
+
+void FlowWriter::place(std::uint32_t flow, const Anchor& from, const Anchor& to,
+                       const std::vector<std::uint32_t>& line_of) {
+  const std::uint32_t source = index_of(profile_.flows[flow].from);
+  const std::uint32_t target = index_of(profile_.flows[flow].to);
+  const std::int64_t leave = from.holds_at_start ? from.start : from.first;
+  const std::int64_t soonest = to.holds_at_start ? to.start : to.first;
+  // An arrow into a slice that is under way: where time allows.
+  const std::int64_t arrive = leave <= soonest ? soonest : to.last;
+  if (leave > arrive) {
+    backwards_ += 1;
+    return;
+  }
+  last_id_ += 1;
+  // At one moment the lines decide, and an arrow must leave before it arrives: behind its source.
+  const auto line = [&](std::uint32_t row) { return line_of.empty() ? row : line_of[row]; };
+  const bool together = leave == arrive && line(target) < line(source);
+  const bool at_start =
+      from.holds_at_start && to.holds_at_start && arrive == to.start && (!together || to.stays);
+  misread_ += !at_start;
+  if (!at_start) {
+    rest_.push_back({source, flow, last_id_, leave, false});
+    rest_.push_back({target, flow, last_id_, arrive, true});
+    return;
+  }
+  ends_.push_back({source, flow, last_id_, leave, false});
+  ends_.push_back({together ? source : target, flow, last_id_, arrive, true});
+}
+
+void FlowWriter::write_ends(std::size_t row) {
+  auto end = std::lower_bound(ends_.begin(), ends_.end(), row,
+                              [](const End& a, std::size_t wanted) { return a.behind < wanted; });
+  for (; end != ends_.end() && end->behind == row; ++end) write_end(*end);
+}
+
+void FlowWriter::write_rest() {
+  for (const End& end : rest_) write_end(end);
+}
+
+void FlowWriter::write_end(const End& end) {
+  const Flow& flow = profile_.flows[end.flow];
   out_.begin_event();
-  out_.add("{\"ph\":\"");
-  out_.add(phase);
-  out_.add(phase == 'f' ? std::string_view("\",\"bp\":\"e\",\"id\":")
-                        : std::string_view("\",\"id\":"));
-  out_.add_number(id);
-  out_.add_place(layout_.track(profile_, index_of(span)));
+  out_.add(end.arrives ? std::string_view("{\"ph\":\"f\",\"bp\":\"e\",\"id\":")
+                       : std::string_view("{\"ph\":\"s\",\"id\":"));
+  out_.add_number(end.id);
+  out_.add_place(layout_.track(profile_, index_of(end.arrives ? flow.to : flow.from)));
   out_.add(",\"ts\":");
-  out_.add_time(time);
+  out_.add_nanoseconds(end.time);
   out_.add(",\"cat\":");
   if (flow.category == StringId::empty) {
     out_.add("\"flow\"");
@@ -28,38 +102,6 @@ void FlowWriter::write_end(char phase, const Flow& flow, std::uint64_t id, SpanI
     out_.add_string(flow.name);
   }
   out_.add('}');
-}
-
-std::uint64_t FlowWriter::write() {
-  if (profile_.flows.empty()) return 0;
-  const std::size_t rows = profile_.spans.size();
-  std::vector<bool> wanted(rows, false);
-  const auto exists = [&](const Flow& flow) {
-    return index_of(flow.from) < rows && index_of(flow.to) < rows;
-  };
-  for (const Flow& flow : profile_.flows) {
-    if (!exists(flow)) continue;
-    wanted[index_of(flow.from)] = wanted[index_of(flow.to)] = true;
-  }
-  const auto anchors = anchors_of(profile_, by_unit_, layout_, wanted);
-  std::uint64_t id = 0, backwards = 0;
-  for (const Flow& flow : profile_.flows) {
-    if (!exists(flow)) continue;
-    const Anchor& from = anchors[index_of(flow.from)];
-    const Anchor& to = anchors[index_of(flow.to)];
-    // From the end of the one to the begin of the other, where time allows.
-    const bool late = from.last <= to.first || (from.first > to.first && from.last <= to.last);
-    const std::int64_t leave = late ? from.last : from.first;
-    const std::int64_t arrive = leave <= to.first ? to.first : to.last;
-    if (leave > arrive) {
-      backwards += 1;
-      continue;
-    }
-    id += 1;
-    write_end('s', flow, id, flow.from, leave);
-    write_end('f', flow, id, flow.to, arrive);
-  }
-  return backwards;
 }
 
 }  // namespace npuscope::chrome

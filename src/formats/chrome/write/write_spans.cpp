@@ -3,14 +3,6 @@
 #include "profile/names.hpp"
 
 namespace npuscope::chrome {
-namespace {
-
-bool waits(SpanKind kind) {
-  return kind == SpanKind::sync || kind == SpanKind::barrier || kind == SpanKind::dma_wait;
-}
-
-}  // namespace
-
 void SpanWriter::write_async(std::size_t row) {
   const Spans& spans = profile_.spans;
   const std::size_t op = index_of(spans.op[row]);
@@ -64,8 +56,8 @@ void SpanWriter::write(std::size_t row) {
       out_.add_string(profile_.ops[op].kind);
     }
     out_.add(",\"name\":\"");
-    if (waits(kind)) {  // for the op: a name of its own, or it would look like the op itself
-      out_.add(stable_name(kind));
+    if (is_wait(kind)) {
+      out_.add(wait_prefix(kind));
       out_.add(' ');
     }
     out_.add_inside(profile_.ops[op].name);

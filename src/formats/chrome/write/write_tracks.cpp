@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -39,12 +40,17 @@ std::string name_within_parents(const Profile& profile, UnitId unit) {
 }
 
 bool is_hardware(const Unit& unit) {
-  return unit.engine != Engine::process && unit.engine != Engine::thread;
+  return unit.engine != Engine::process && unit.engine != Engine::thread &&
+         unit.engine != Engine::other;
 }
 
-// "HVX" of four threads is "HVX 0" … "HVX 3"; a name with a number of its own stays.
+// "HVX" of four threads is "HVX 0" … "HVX 3"; a name with a number of its own stays, and so does
+// that of a track, beside which further lanes of it can lie.
 std::string own_name(const Profile& profile, const Unit& unit, bool is_leaf) {
   const std::string name(profile.text(unit.name));
+  if (unit.engine == Engine::other && unit.lane > 0) {
+    return fmt::format("{} ({})", name, unit.lane + 1);
+  }
   const bool numbered = name.find_first_of("0123456789") != std::string::npos;
   if (!is_leaf || numbered || name.empty() || !is_hardware(unit) || unit.parent == UnitId::none) {
     return name;
@@ -57,6 +63,7 @@ class Arrangement {
   Arrangement(const Profile& profile, const SpansByUnit& by_unit)
       : profile_(profile),
         by_unit_(by_unit),
+        nanoseconds_(profile),
         has_children_(profile.units.size(), false),
         is_used_(profile.units.size(), false) {
     for (std::uint32_t unit = 0; unit < profile.units.size(); ++unit) {
@@ -85,6 +92,7 @@ class Arrangement {
 
   const Profile& profile_;
   const SpansByUnit& by_unit_;
+  Nanoseconds nanoseconds_;
   std::vector<bool> has_children_, is_used_;
   std::set<std::string> used_;
   std::uint64_t next_id_ = 1;
@@ -159,11 +167,11 @@ void Arrangement::add_lanes(UnitId unit, std::uint32_t first_track) {
   const Spans& spans = profile_.spans;
   LanePlacer lanes;
   std::vector<std::uint32_t> track_of_lane{first_track};
-  for (const std::uint32_t row : by_unit_.of(unit)) {
+  NestingOrder nesting(spans, nanoseconds_);
+  for (const std::uint32_t row : nesting.of(by_unit_.of(unit))) {
     if (spans.kind[row] == SpanKind::async || spans.kind[row] == SpanKind::instant) continue;
-    const std::int64_t start = spans.start[row];
-    const std::uint32_t lane =
-        lanes.place({start, saturating_add(start, std::max<std::int64_t>(0, spans.duration[row]))});
+    const std::uint32_t lane = lanes.place(
+        nanoseconds_.merges() ? nanoseconds_of(nanoseconds_, spans, row) : interval_of(spans, row));
     if (lane == 0) continue;
     if (lane >= track_of_lane.size()) {
       Track track = layout_.tracks[first_track];
@@ -188,11 +196,16 @@ void Arrangement::add_lanes(UnitId unit, std::uint32_t first_track) {
 // Of slices that begin together viewers nest the one that comes later in the file.
 void Arrangement::order_equal_starts() {
   const Spans& spans = profile_.spans;
+  const auto moment = [&](std::uint32_t row) {
+    return nanoseconds_.merges() ? nanoseconds_.of(spans.start[row]) : spans.start[row];
+  };
+  NestingOrder nesting(spans, nanoseconds_);
   std::vector<std::uint32_t> places;
   for (std::size_t unit = 0; unit <= profile_.units.size(); ++unit) {
-    const auto rows = by_unit_.of(UnitId(std::uint32_t(unit)));
+    const auto rows = nesting.of(by_unit_.of(UnitId(std::uint32_t(unit))));
     for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
-      while (end < rows.size() && spans.start[rows[end]] == spans.start[rows[begin]]) ++end;
+      const std::int64_t start = moment(rows[begin]);
+      while (end < rows.size() && moment(rows[end]) == start) ++end;
       const auto group = rows.subspan(begin, end - begin);
       if (std::is_sorted(group.begin(), group.end())) continue;
       if (layout_.order.empty()) {
@@ -220,17 +233,22 @@ Layout Arrangement::make() {
 }  // namespace
 
 std::uint32_t LanePlacer::place(Interval slice) {
+  const bool is_empty = slice.begin == slice.end;
   for (std::uint32_t lane = 0; lane < open_ends_.size(); ++lane) {
     auto& ends = open_ends_[lane];
     while (!ends.empty() && ends.back() <= slice.begin) ends.pop_back();
     if (!ends.empty() && ends.back() < slice.end) continue;
+    if (is_empty && empty_at_[lane] == slice.begin) continue;
     ends.push_back(slice.end);
+    if (is_empty) empty_at_[lane] = slice.begin;
     return lane;
   }
   if (open_ends_.size() < most_nesting) {
     open_ends_.push_back({slice.end});
+    empty_at_.push_back(is_empty ? slice.begin : std::numeric_limits<std::int64_t>::min());
     return count_++;
   }
+  if (is_empty) return 0;
   std::uint32_t lane = count_;
   if (!beyond_.empty() && beyond_.front().first <= slice.begin) {
     std::pop_heap(beyond_.begin(), beyond_.end(), std::greater<>());
@@ -277,6 +295,23 @@ std::uint32_t add_process(Layout& layout, const std::string& name, std::uint32_t
   return first;
 }
 
+Interval nanoseconds_of(const Nanoseconds& nanoseconds, const Spans& spans, std::size_t row) {
+  const Interval ticks = interval_of(spans, row);
+  return {nanoseconds.of(ticks.begin), nanoseconds.of(ticks.end)};
+}
+
+std::span<const std::uint32_t> NestingOrder::of(std::span<const std::uint32_t> rows) {
+  if (!nanoseconds_.merges()) return rows;
+  sorted_.assign(rows.begin(), rows.end());
+  const auto key = [&](std::uint32_t row) {
+    const Interval slice = nanoseconds_of(nanoseconds_, spans_, row);
+    return std::pair(slice.begin, -slice.end);
+  };
+  std::stable_sort(sorted_.begin(), sorted_.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); });
+  return sorted_;
+}
+
 namespace {
 
 // A slice that is open, and up to where what is nested in it covers it.
@@ -286,48 +321,77 @@ struct Open {
   std::int64_t covered = 0;
 };
 
-void mark_free_part(const Open& open, std::int64_t until, std::vector<bool>& found,
-                    std::vector<Anchor>& anchors) {
-  if (open.covered >= until) return;
-  if (!found[open.row]) anchors[open.row].first = open.covered;
-  anchors[open.row].last = until - 1;
-  found[open.row] = true;
-}
+// The anchors of the slices of one track, which come by start, the longer first.
+class AnchorFinder {
+ public:
+  AnchorFinder(std::vector<Anchor>& anchors, std::vector<bool>& found)
+      : anchors_(&anchors), found_(&found) {}
+
+  void add(std::uint32_t row, Interval slice) {
+    close(slice.begin);
+    if (slice.begin == slice.end) {
+      (*anchors_)[row].stays = false;
+      if (!open_.empty() && (*anchors_)[open_.back().row].start == slice.begin) {
+        (*anchors_)[open_.back().row].stays = false;
+      }
+      return;
+    }
+    if (!open_.empty()) {
+      Open& around = open_.back();
+      mark_free_part(around, slice.begin);
+      around.covered = std::max(around.covered, slice.end);
+      Anchor& outer = (*anchors_)[around.row];
+      if (outer.start == slice.begin) outer.holds_at_start = false;
+    }
+    open_.push_back({row, slice.end, slice.begin});
+  }
+  void finish() { close(std::numeric_limits<std::int64_t>::max()); }
+
+ private:
+  void close(std::int64_t until) {
+    while (!open_.empty() && open_.back().end <= until) {
+      mark_free_part(open_.back(), open_.back().end);
+      open_.pop_back();
+    }
+  }
+  void mark_free_part(const Open& open, std::int64_t until) {
+    if (open.covered >= until) return;
+    Anchor& anchor = (*anchors_)[open.row];
+    if (!(*found_)[open.row]) anchor.first = open.covered;
+    anchor.last = until - 1;
+    (*found_)[open.row] = true;
+  }
+
+  std::vector<Anchor>* anchors_;
+  std::vector<bool>* found_;
+  std::vector<Open> open_;
+};
 
 }  // namespace
 
 std::vector<Anchor> anchors_of(const Profile& profile, const SpansByUnit& by_unit,
-                               const Layout& layout, const std::vector<bool>& wanted) {
+                               const Layout& layout, const Nanoseconds& nanoseconds,
+                               const std::vector<bool>& wanted) {
   const Spans& spans = profile.spans;
   std::vector<Anchor> anchors(spans.size());
   std::vector<bool> found(spans.size(), false);
+  NestingOrder nesting(spans, nanoseconds);
   for (std::size_t unit = 0; unit <= profile.units.size(); ++unit) {
-    const auto rows = by_unit.of(UnitId(std::uint32_t(unit)));
+    const auto rows = nesting.of(by_unit.of(UnitId(std::uint32_t(unit))));
     const bool any = std::any_of(rows.begin(), rows.end(), [&](auto row) { return wanted[row]; });
     if (!any) continue;
-    std::map<std::uint32_t, std::vector<Open>> open_on;  // by track
-    const auto close = [&](std::vector<Open>& open, std::int64_t until) {
-      while (!open.empty() && open.back().end <= until) {
-        mark_free_part(open.back(), open.back().end, found, anchors);
-        open.pop_back();
-      }
-    };
+    std::map<std::uint32_t, AnchorFinder> tracks;
     for (const std::uint32_t row : rows) {
-      const std::int64_t start = spans.start[row];
-      anchors[row] = {start, start};
-      if (spans.kind[row] == SpanKind::async || spans.kind[row] == SpanKind::instant) continue;
-      auto& open = open_on[layout.track(profile, row)];
-      close(open, start);
-      const std::int64_t end =
-          saturating_add(start, std::max<std::int64_t>(0, spans.duration[row]));
-      if (end == start) continue;
-      if (!open.empty()) {
-        mark_free_part(open.back(), start, found, anchors);
-        open.back().covered = std::max(open.back().covered, end);
-      }
-      open.push_back({row, end, start});
+      const Interval slice = nanoseconds_of(nanoseconds, spans, row);
+      anchors[row] = {slice.begin, slice.begin, slice.begin, true, true};
+      if (spans.kind[row] == SpanKind::async) continue;
+      const bool is_instant = spans.kind[row] == SpanKind::instant;
+      const std::uint32_t track =
+          is_instant ? layout.track(spans.unit[row]) : layout.track(profile, row);
+      const auto [finder, is_new] = tracks.try_emplace(track, anchors, found);
+      finder->second.add(row, is_instant ? Interval{slice.begin, slice.begin} : slice);
     }
-    for (auto& [track, open] : open_on) close(open, std::numeric_limits<std::int64_t>::max());
+    for (auto& [track, finder] : tracks) finder.finish();
   }
   return anchors;
 }

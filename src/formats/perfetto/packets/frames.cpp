@@ -10,6 +10,7 @@ namespace {
 
 constexpr int fields_tried = 8;
 constexpr std::uint32_t largest_packet_field = 1000;
+constexpr std::uint32_t largest_field = (1u << 29) - 1;
 constexpr std::uint64_t longest_plausible = std::uint64_t{64} << 20;
 
 enum class WireType : std::uint32_t { varint = 0, fixed64 = 1, length_delimited = 2, fixed32 = 5 };
@@ -53,6 +54,57 @@ bool is_telling(std::uint32_t field) {
     case packet_field::trace_uuid: return true;
     default: return false;
   }
+}
+
+// A message whose fields follow one another to its end; `cut`: its end is not here.
+bool is_message(std::string_view bytes, bool cut) {
+  while (!bytes.empty()) {
+    const Varint tag = take_varint(bytes);
+    if (!tag.complete) return cut && !tag.broken;
+    if (tag.value >> 3 == 0 || tag.value >> 3 > largest_field) return false;
+    std::uint64_t length = 0;
+    switch (WireType(tag.value & 7)) {
+      case WireType::varint: {
+        const Varint value = take_varint(bytes);
+        if (!value.complete) return cut && !value.broken;
+        continue;
+      }
+      case WireType::fixed64: length = 8; break;
+      case WireType::fixed32: length = 4; break;
+      case WireType::length_delimited: {
+        const Varint value = take_varint(bytes);
+        if (!value.complete) return cut && !value.broken;
+        length = value.value;
+        break;
+      }
+      default: return false;
+    }
+    if (length > bytes.size()) return cut;
+    bytes.remove_prefix(std::size_t(length));
+  }
+  return true;
+}
+
+// Whether each field of the packet that is no number is a message; `data`: it has one.
+bool holds_messages(std::string_view packet, bool cut, bool& data) {
+  while (!packet.empty()) {
+    const Varint tag = take_varint(packet);
+    const Varint value = tag.complete ? take_varint(packet) : Varint{};
+    if (!value.complete) return cut && !tag.broken && !value.broken;
+    const std::uint64_t field = tag.value >> 3;
+    if (field == 0 || field > largest_packet_field) return false;
+    if (is_number_in_packet(std::uint32_t(field))) {
+      if (WireType(tag.value & 7) != WireType::varint) return false;
+      continue;
+    }
+    if (WireType(tag.value & 7) != WireType::length_delimited) return false;
+    const std::string_view message = packet.substr(0, std::size_t(value.value));
+    if (message.size() < value.value && !cut) return false;
+    if (!is_message(message, message.size() < value.value)) return false;
+    data = true;
+    packet.remove_prefix(message.size());
+  }
+  return true;
 }
 
 }  // namespace
@@ -127,6 +179,20 @@ bool looks_like(std::string_view head) {
     head = rest.substr(packet.size());
   }
   return telling > 0;
+}
+
+bool may_be(std::string_view head) {
+  bool any = false;
+  while (!head.empty()) {
+    const Frame frame = read_frame(head);
+    if (frame.outcome == Frame::Outcome::broken) return false;
+    if (frame.header == 0) break;
+    const std::string_view rest = head.substr(frame.header);
+    const std::string_view packet = rest.substr(0, std::size_t(frame.payload));
+    if (!holds_messages(packet, packet.size() < frame.payload, any)) return false;
+    head = rest.substr(packet.size());
+  }
+  return any;
 }
 
 }  // namespace npuscope::perfetto

@@ -56,6 +56,8 @@ Wording wording(Defect defect) {
     case Defect::unmatched_end: return {warning, "slice ends without a begin were left out"};
     case Defect::unclosed_slice:
       return {warning, "slices have no end; kept until the last time in the trace"};
+    case Defect::ended_with_outer:
+      return {warning, "slices outlast one around them that an end with a name closed; cut there"};
     case Defect::end_before_begin: return {warning, "slices end before they begin; given length 0"};
     case Defect::unmatched_async_end:
       return {warning, "asynchronous ends without a begin were left out"};
@@ -80,6 +82,8 @@ Wording wording(Defect defect) {
     case Defect::track_without_descriptor: return {info, "tracks have events but no descriptor"};
     case Defect::parent_missing: return {info, "tracks name a parent that the trace does not have"};
     case Defect::parent_cycle: return {warning, "tracks are their own ancestors; taken as roots"};
+    case Defect::no_track_events:
+      return {warning, "no track events: what the trace recorded, npuscope does not read"};
     case Defect::kinds: break;
   }
   return {error, ""};
@@ -135,11 +139,7 @@ const char* packet_name(std::uint32_t field) {
 
 const char* event_field_name(std::uint32_t field) {
   switch (field) {
-    case 2: return "thread_time_delta_us";
     case 5: return "task_execution";
-    case 8: return "thread_instruction_count_delta";
-    case 17: return "thread_time_absolute_us";
-    case 20: return "thread_instruction_count_absolute";
     case 21: return "log_message";
     case 55: return "callstack";
     case 56: return "callstack_iid";

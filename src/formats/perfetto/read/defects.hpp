@@ -29,6 +29,7 @@ enum class Defect : std::uint8_t {
   decompressed_too_much,
   unmatched_end,
   unclosed_slice,
+  ended_with_outer,
   end_before_begin,
   unmatched_async_end,
   unclosed_async,
@@ -44,6 +45,7 @@ enum class Defect : std::uint8_t {
   track_without_descriptor,
   parent_missing,
   parent_cycle,
+  no_track_events,
   kinds,  // how many there are
 };
 
@@ -52,6 +54,7 @@ class Defects {
   void add(Defect defect, std::uint64_t offset, std::uint64_t count = 1);
   // A packet of a kind that is not read, by the number of the field that holds its data.
   void add_packet_kind(std::uint32_t field, std::uint64_t offset);
+  bool any_packet_kind() const { return !packet_kinds_.empty(); }
   void add_event_field(std::uint32_t field, std::uint64_t offset);
   void add_legacy_phase(std::uint32_t phase, std::uint64_t offset);
   // Something that happens once, with words of its own.

@@ -11,6 +11,15 @@ bool is_bound_by_place(const FlowPoint& point) {
          point.binding == FlowPoint::Binding::next;
 }
 
+// An arrow, from the span that begins first whichever of the two its id was met on first.
+void join(const FlowPoint& from, const FlowPoint& to, Profile& profile) {
+  if (from.at == to.at) return;
+  const auto& start = profile.spans.start;
+  const bool swapped = start[from.at] > start[to.at];
+  profile.flows.push_back({SpanId(swapped ? to.at : from.at), SpanId(swapped ? from.at : to.at),
+                           EdgeKind::flow, from.name, from.category});
+}
+
 }  // namespace
 
 // Legacy flow events say a moment on a track: the slice around it, or the first that begins then.
@@ -84,15 +93,19 @@ void Flows::finish(Profile& profile, const Slices& slices, Defects& defects) {
   };
   std::stable_sort(points_.begin(), points_.end(),
                    [&](const FlowPoint& a, const FlowPoint& b) { return order(a) < order(b); });
-  const FlowPoint* previous = nullptr;
+  const FlowPoint* from = nullptr;
   for (const FlowPoint& point : points_) {
-    const bool continues = previous != nullptr && previous->space == point.space &&
-                           previous->id == point.id && !previous->terminates;
-    if (continues && previous->at != point.at) {
-      profile.flows.push_back({SpanId(previous->at), SpanId(point.at), EdgeKind::flow,
-                               previous->name, previous->category});
+    if (from != nullptr && (from->space != point.space || from->id != point.id)) from = nullptr;
+    if (from != nullptr && point.role != FlowPoint::Role::begins) join(*from, point, profile);
+    switch (point.role) {
+      case FlowPoint::Role::begins:
+      case FlowPoint::Role::passes: from = &point; break;
+      case FlowPoint::Role::steps:
+        if (from != nullptr) from = &point;
+        break;
+      case FlowPoint::Role::arrives: break;
+      case FlowPoint::Role::ends: from = nullptr; break;
     }
-    previous = &point;
   }
   points_.clear();
   points_.shrink_to_fit();

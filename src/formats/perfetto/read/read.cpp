@@ -149,13 +149,17 @@ void TraceReader::take_contents(const Packet& packet, Sequence& sequence) {
   if (packet.rare == nullptr) return;
   const RareParts& rare = *packet.rare;
   if (is_snapshot) clocks_.add_snapshot(rare.snapshot, packet.sequence, packet.offset);
-  if (rare.track.data() != nullptr) tracks_.describe(rare.track);
-  if (rare.process.data() != nullptr) tracks_.describe_process(rare.process);
-  if (rare.thread.data() != nullptr) {
-    const Tracks::OldThread thread = tracks_.describe_thread(rare.thread);
+  const auto writes = [&](const Tracks::DescribedThread& thread) {
+    if (thread.track == none) return;
     sequence.thread_track = thread.track;
-    if (thread.has_reference_time) sequence.reference_time_us = thread.reference_time_us;
-  }
+    if (!thread.has_reference_time) return;
+    sequence.reference_time_us = thread.reference_time_us;
+    sequence.thread_time_us = thread.thread_time_us;
+    sequence.thread_instructions = thread.instructions;
+  };
+  if (rare.track.data() != nullptr) writes(tracks_.describe(rare.track));
+  if (rare.process.data() != nullptr) tracks_.describe_process(rare.process);
+  if (rare.thread.data() != nullptr) writes(tracks_.describe_thread(rare.thread));
   if (rare.facts.data() != nullptr && !take_about(rare.facts)) {
     defects_.add_packet_kind(packet_field::chrome_events, packet.offset);
   }
@@ -316,6 +320,9 @@ Result<Profile> TraceReader::read(ByteSource& source, const ReadOptions& options
   note_gaps(cutter);
   slices_.finish(last_time_);
   flows_.finish(profile_, slices_, defects_);
+  if (slices_.rows() == 0 && profile_.counters.size() == 0 && defects_.any_packet_kind()) {
+    defects_.add(Defect::no_track_events, 0);
+  }
   sort_samples();
   make_units();
   // Several profiles in one trace count by different clocks; they stay what the trace makes of

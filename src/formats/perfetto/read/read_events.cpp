@@ -71,17 +71,22 @@ std::uint32_t TraceReader::track_of(const Sequence& sequence, const LegacyEvent&
     return tracks_.by_uuid(*sequence.defaults.track_uuid);
   }
   if (legacy.process_override || legacy.thread_override) {
-    std::int32_t pid = 0;
-    std::int64_t tid = 0;
-    if (sequence.thread_track) {
-      pid = tracks_[*sequence.thread_track].pid;
-      tid = tracks_[*sequence.thread_track].tid;
-    }
+    const auto [pid, tid] = thread_of(sequence);
     return tracks_.of_thread(legacy.process_override.value_or(pid),
                              legacy.thread_override.value_or(tid));
   }
-  if (sequence.thread_track) return *sequence.thread_track;
+  // A track of 0 that is said is the default track, but for events of the JSON format; one that is
+  // not said, the thread that writes.
+  const bool is_default = event_.has_track_uuid && legacy.phase == 0;
+  if (!is_default && sequence.thread_track) return *sequence.thread_track;
   return tracks_.by_uuid(0);
+}
+
+// Process and thread of what a sequence writes; 0 where nothing says so.
+std::pair<std::int32_t, std::int64_t> TraceReader::thread_of(const Sequence& sequence) {
+  if (!sequence.thread_track) return {0, 0};
+  const Track& track = tracks_[*sequence.thread_track];
+  return {track.pid, track.tid};
 }
 
 StringId TraceReader::name_of(const Packet& packet, const InternedState* interned,
@@ -201,6 +206,7 @@ void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
   decode_arguments(context);
   const bool has_extra = !event_.extra_counters.empty() || !event_.extra_double_counters.empty();
   if (has_extra) take_extra_counters(context);
+  if (event_.has_thread_counts()) take_thread_counts(context);
   if (legacy.phase != 0) {
     take_legacy_event(context, legacy);
   } else {
@@ -212,7 +218,8 @@ void TraceReader::take_typed_event(const EventContext& context) {
   NewSpan span{context.track, {}, context.time, {}, context.offset};
   switch (event_.type) {
     case EventType::slice_end:
-      take_flows(context, slices_.end(context.track, context.time, arguments_, context.offset));
+      take_flows(context, slices_.end(context.track, context.time, {context.name, context.category},
+                                      arguments_, context.offset));
       return;
     case EventType::counter: take_counter(context); return;
     case EventType::slice_begin:
@@ -247,7 +254,7 @@ void TraceReader::take_flows(const EventContext& context, Slices::Ended at) {
     point.time = context.time;
     point.at = at.row != none ? at.row : at.deferred;
     point.binding = at.row != none ? FlowPoint::Binding::row : FlowPoint::Binding::deferred;
-    point.terminates = terminates;
+    point.role = terminates ? FlowPoint::Role::ends : FlowPoint::Role::passes;
     flows_.add(point);
   };
   for (const std::uint64_t id : event_.flows) add(id, false);
@@ -275,6 +282,21 @@ double TraceReader::counter_value(std::uint32_t track, std::int64_t value,
     value = sum;
   }
   return double(value) * double(tracks_[track].multiplier);
+}
+
+// What the thread of the event has used so far, as events of old say it: series of that thread.
+void TraceReader::take_thread_counts(const EventContext& context) {
+  if (tracks_[context.track].kind != Track::Kind::thread) return;
+  const auto take = [&](const CountedValue& value, std::int64_t& sum, std::int64_t unit,
+                        std::string_view name) {
+    if (!value.absolute && !value.delta) return;
+    if (!value.absolute && __builtin_add_overflow(sum, *value.delta, &sum)) sum = 0;
+    const double now = double(value.absolute.value_or(sum)) * double(unit);
+    add_sample(context.track, profile_.strings.intern(name), {}, context.time, now);
+  };
+  take(event_.thread_time_us, context.sequence->thread_time_us, 1000, "thread_time");
+  take(event_.thread_instructions, context.sequence->thread_instructions, 1,
+       "thread_instruction_count");
 }
 
 void TraceReader::take_extra_counters(const EventContext& context) {

@@ -18,7 +18,9 @@ void TraceReader::take_legacy_event(const EventContext& context, const LegacyEve
   };
   switch (legacy.phase) {
     case 'B': fill(); return attach({slices_.begin(span), none});
-    case 'E': return attach(slices_.end(context.track, context.time, arguments_, context.offset));
+    case 'E':
+      return attach(slices_.end(context.track, context.time, {context.name, context.category},
+                                arguments_, context.offset));
     case 'X': {
       std::int64_t duration = 0;
       if (__builtin_mul_overflow(legacy.duration_us, 1000, &duration) ||
@@ -31,7 +33,10 @@ void TraceReader::take_legacy_event(const EventContext& context, const LegacyEve
     }
     case 'i':
     case 'I':
-    case 'R': fill(); return attach({slices_.instant(span), none});
+    case 'R':
+      span.track = track_of_instant(context, legacy);
+      fill();
+      return attach({slices_.instant(span), none});
     case 'b':
     case 'S':
     case 'e':
@@ -46,6 +51,16 @@ void TraceReader::take_legacy_event(const EventContext& context, const LegacyEve
     case 'M': return take_legacy_metadata(context);
     default: defects_.add_legacy_phase(legacy.phase, context.offset);
   }
+}
+
+// A moment of a whole process is on its track, one of all processes on the default track.
+std::uint32_t TraceReader::track_of_instant(const EventContext& context,
+                                            const LegacyEvent& legacy) {
+  if (legacy.instant_scope == LegacyEvent::global) return tracks_.by_uuid(0);
+  if (legacy.instant_scope != LegacyEvent::process) return context.track;
+  const Track& track = tracks_[context.track];
+  if (track.kind != Track::Kind::plain) return tracks_.of_process(track.pid);
+  return tracks_.of_process(legacy.process_override.value_or(thread_of(*context.sequence).first));
 }
 
 // Begun and ended by id within a scope or category; S and F also by name.
@@ -110,7 +125,9 @@ void TraceReader::take_legacy_flow(const EventContext& context, const LegacyEven
   point.space = FlowSpace::legacy;
   const bool to_next = legacy.phase == 'f' && !legacy.bind_to_enclosing;
   point.binding = to_next ? FlowPoint::Binding::next : FlowPoint::Binding::enclosing;
-  point.terminates = legacy.phase == 'f';
+  point.role = legacy.phase == 's'   ? FlowPoint::Role::begins
+               : legacy.phase == 't' ? FlowPoint::Role::steps
+                                     : FlowPoint::Role::arrives;
   point.name = context.name;
   point.category = context.category;
   flows_.add(point);
@@ -125,7 +142,11 @@ void TraceReader::take_bind_id(const EventContext& context, const LegacyEvent& l
   point.time = context.time;
   point.at = at.row;
   point.space = FlowSpace::bind_id;
-  point.terminates = legacy.flow_direction == LegacyEvent::in;
+  switch (legacy.flow_direction) {
+    case LegacyEvent::in: point.role = FlowPoint::Role::arrives; break;
+    case LegacyEvent::out: point.role = FlowPoint::Role::begins; break;
+    default: point.role = FlowPoint::Role::steps;
+  }
   flows_.add(point);
 }
 

@@ -110,10 +110,9 @@ SequenceDefaults SequenceDefaults::decode(std::string_view trace_packet_defaults
   return defaults;
 }
 
-// The thread of the old ThreadDescriptor is state like the rest, and sent again after clearing.
+// Which thread writes is no state: it goes on to.
 void Sequence::clear_state() {
   state_valid = true;
-  thread_track.reset();
   reference_time_us.reset();
   defaults = {};
   interned.reset();

@@ -1,5 +1,6 @@
 // What the packets of one sequence share and refer to: strings by number, defaults, the thread that
-// writes them. All of it is forgotten when a packet says that incremental state was cleared.
+// writes them. All of it but the thread is forgotten when a packet says that incremental state was
+// cleared.
 #pragma once
 
 #include <cstdint>
@@ -68,8 +69,10 @@ struct SequenceDefaults {
 
 struct Sequence {
   bool state_valid = false;  // until the first packet that clears the state, something is missing
-  std::optional<std::uint32_t> thread_track;  // of the old ThreadDescriptor packet
+  std::optional<std::uint32_t> thread_track;  // that was described last
   std::optional<std::int64_t> reference_time_us;
+  std::int64_t thread_time_us = 0;  // counted up by its events
+  std::int64_t thread_instructions = 0;
   SequenceDefaults defaults;
   std::unique_ptr<InternedState> interned;  // most hostile sequences have none
 

@@ -1,7 +1,10 @@
 // Begins and ends become spans. While a track's events come in the order of time, an end closes the
-// innermost open slice at once. When one comes late (a track that several threads write), the
-// track's events from then on are kept, and in the end all of it is sorted by time and paired anew;
-// what is nested in itself pairs the same again, so the spans already made tell its order.
+// innermost open slice that it can mean at once: one with a name that of this name, one with a
+// category that of this category. What is open inside a slice that ended so may still end at the
+// same moment, and else ends with it. When an event comes late (a track that several threads
+// write), the track's events from then on are kept, and in the end all of it is sorted by time and
+// paired anew; what is nested in itself pairs the same again, so the spans already made tell its
+// order.
 //
 // While reading, Spans::unit holds track numbers and a duration of -1 means open.
 #pragma once
@@ -41,6 +44,7 @@ class Slices {
  public:
   Slices(Profile& profile, Tracks& tracks, Defects& defects)
       : spans_(&profile.spans),
+        ops_(&profile.ops),
         arguments_(profile.spans.arguments),
         tracks_(&tracks),
         defects_(&defects) {}
@@ -52,7 +56,8 @@ class Slices {
     std::uint32_t row = none;
     std::uint32_t deferred = none;
   };
-  Ended end(std::uint32_t track, std::int64_t time, const ArgumentList& more, std::uint64_t offset);
+  Ended end(std::uint32_t track, std::int64_t time, const EndOf& of, const ArgumentList& more,
+            std::uint64_t offset);
   std::uint32_t whole(const NewSpan& span, std::int64_t duration);
   std::uint32_t instant(const NewSpan& span);
   // Ends the state that the track is in; an empty op begins no other.
@@ -74,15 +79,19 @@ class Slices {
     std::uint32_t row = none;
   };
   std::uint32_t add_row(const NewSpan& span, SpanKind kind, std::int64_t duration);
-  Ended late_end(Track& track, std::int64_t time, const ArgumentList& more);
+  Ended late_end(Track& track, std::int64_t time, const EndOf& of, const ArgumentList& more);
   void close(std::uint32_t row, std::int64_t time, std::uint64_t offset = 0);
+  bool is_meant(const EndOf& of, std::uint32_t row) const;
+  std::uint32_t take_begin(Track& track, const EndOf& of);
+  void leave_ended(Track& track, std::int64_t time);
   void become_late(Track& track);
   void pair_late_tracks();
   void pair_late(Track& track, std::span<const std::uint32_t> early_rows);
-  void append_early(std::span<const std::uint32_t> rows,
+  void append_early(Track& track, std::span<const std::uint32_t> rows,
                     std::vector<LateEvents::Event>& events) const;
 
   Spans* spans_;
+  const std::vector<Op>* ops_;
   ArgumentTable arguments_;
   Tracks* tracks_;
   Defects* defects_;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "formats/perfetto/packets/packets.hpp"
@@ -81,9 +82,11 @@ class TraceReader {
   std::optional<std::int64_t> time_of(const Packet& packet, Sequence& sequence);
   std::optional<std::int64_t> time_of_old(const Packet& packet, Sequence& sequence);
   std::uint32_t track_of(const Sequence& sequence, const LegacyEvent& legacy);
+  std::pair<std::int32_t, std::int64_t> thread_of(const Sequence& sequence);
   void take_typed_event(const EventContext& context);
   void take_counter(const EventContext& context);
   void take_extra_counters(const EventContext& context);
+  void take_thread_counts(const EventContext& context);
   void add_sample(std::uint32_t track, StringId name, StringId part, std::int64_t time,
                   double value);
   double counter_value(std::uint32_t track, std::int64_t value, const EventContext& context);
@@ -97,6 +100,7 @@ class TraceReader {
 
   // Legacy events (read_legacy.cpp)
   void take_legacy_event(const EventContext& context, const LegacyEvent& legacy);
+  std::uint32_t track_of_instant(const EventContext& context, const LegacyEvent& legacy);
   void take_legacy_async(const EventContext& context, const LegacyEvent& legacy);
   void take_legacy_counter(const EventContext& context);
   void take_legacy_metadata(const EventContext& context);

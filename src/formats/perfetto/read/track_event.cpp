@@ -31,6 +31,9 @@ LegacyEvent LegacyEvent::decode(std::string_view message) {
       case varint_field(legacy_field::flow_direction):
         event.flow_direction = reader.get_uint32();
         break;
+      case varint_field(legacy_field::instant_event_scope):
+        event.instant_scope = reader.get_uint32();
+        break;
       case varint_field(legacy_field::process_override):
         event.process_override = reader.get_int32();
         break;
@@ -50,9 +53,10 @@ void TrackEvent::clear() {
   category_iids.clear();
   annotations.clear();
   if (!has_other_) return;
-  has_other_ = has_location_iid = has_correlation = false;
+  has_other_ = has_location_iid = has_correlation = has_thread_counts_ = false;
   time_delta_us.reset();
   time_absolute_us.reset();
+  thread_time_us = thread_instructions = {};
   location = {};
   unknown_field = 0;
   categories.clear();
@@ -81,6 +85,22 @@ void TrackEvent::decode_other(protozero::pbf_reader& reader) {
     case varint_field(event_field::timestamp_delta_us): time_delta_us = reader.get_int64(); return;
     case varint_field(event_field::timestamp_absolute_us):
       time_absolute_us = reader.get_int64();
+      return;
+    case varint_field(event_field::thread_time_delta_us):
+      thread_time_us.delta = reader.get_int64();
+      has_thread_counts_ = true;
+      return;
+    case varint_field(event_field::thread_time_absolute_us):
+      thread_time_us.absolute = reader.get_int64();
+      has_thread_counts_ = true;
+      return;
+    case varint_field(event_field::thread_instructions_delta):
+      thread_instructions.delta = reader.get_int64();
+      has_thread_counts_ = true;
+      return;
+    case varint_field(event_field::thread_instructions_absolute):
+      thread_instructions.absolute = reader.get_int64();
+      has_thread_counts_ = true;
       return;
     default: break;
   }

@@ -24,10 +24,17 @@ struct LegacyEvent {
   bool bind_to_enclosing = false;
   enum FlowDirection : std::uint32_t { no_direction = 0, in = 1, out = 2, in_out = 3 };
   std::uint32_t flow_direction = 0;
+  enum InstantScope : std::uint32_t { no_scope = 0, global = 1, process = 2, thread = 3 };
+  std::uint32_t instant_scope = 0;
   std::optional<std::int32_t> process_override;
   std::optional<std::int64_t> thread_override;
 
   static LegacyEvent decode(std::string_view message);
+};
+
+// A number that events of a sequence count up, or say as it is.
+struct CountedValue {
+  std::optional<std::int64_t> delta, absolute;
 };
 
 struct TrackEvent {
@@ -47,6 +54,7 @@ struct TrackEvent {
   std::uint64_t correlation = 0;
   std::optional<std::int64_t> time_delta_us;
   std::optional<std::int64_t> time_absolute_us;
+  CountedValue thread_time_us, thread_instructions;
   std::string_view name;
   std::string_view location;
   std::string_view legacy;
@@ -61,6 +69,8 @@ struct TrackEvent {
   std::vector<std::uint64_t> extra_double_counter_tracks;
   std::vector<std::uint64_t> extra_double_counters;  // the bits of doubles
 
+  bool has_thread_counts() const { return has_other_ && has_thread_counts_; }
+
   // Throws protozero's exceptions on a broken message.
   void decode(std::string_view message);
 
@@ -69,6 +79,7 @@ struct TrackEvent {
   void decode_other(protozero::pbf_reader& reader);
 
   bool has_other_ = false;
+  bool has_thread_counts_ = false;
 };
 
 }  // namespace npuscope::perfetto

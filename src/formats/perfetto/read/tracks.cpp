@@ -1,5 +1,6 @@
 #include "formats/perfetto/read/tracks.hpp"
 
+#include "formats/perfetto/read/chrome_types.hpp"
 #include "formats/perfetto/wire.hpp"
 
 namespace npuscope::perfetto {
@@ -16,6 +17,19 @@ const char* counter_unit_name(std::uint64_t unit) {
     case counter_unit::bytes: return "bytes";
     default: return "";
   }
+}
+
+std::uint64_t chrome_type(std::string_view descriptor) {
+  std::uint64_t type = 0;
+  protozero::pbf_reader reader(descriptor.data(), descriptor.size());
+  while (reader.next()) {
+    if (reader.tag_and_type() == varint_field(chrome_field::type)) {
+      type = reader.get_uint64();
+    } else {
+      reader.skip();
+    }
+  }
+  return type;
 }
 
 }  // namespace
@@ -70,26 +84,34 @@ std::uint32_t Tracks::of_thread(std::int32_t pid, std::int64_t tid) {
   return entry->second;
 }
 
-void Tracks::describe(std::string_view track_descriptor) {
+Tracks::DescribedThread Tracks::describe(std::string_view track_descriptor) {
   std::uint64_t uuid = 0;
+  std::uint64_t merges = 0;
   protozero::pbf_reader ids(track_descriptor.data(), track_descriptor.size());
   while (ids.next()) {
-    if (ids.tag_and_type() == varint_field(track_field::uuid)) {
-      uuid = ids.get_uint64();
-    } else {
-      ids.skip();
+    switch (ids.tag_and_type()) {
+      case varint_field(track_field::uuid): uuid = ids.get_uint64(); break;
+      case varint_field(track_field::sibling_merge_behavior): merges = ids.get_uint64(); break;
+      default: ids.skip();
     }
   }
   const std::uint32_t index = by_uuid(uuid);
   Track& track = tracks_[index];
   track.described = true;
+  // Of a track that may be joined with others of its name the first name counts.
+  const bool keeps_name = track.name != StringId{} && merges != merge_behavior::never;
+  DescribedThread thread;
   protozero::pbf_reader reader(track_descriptor.data(), track_descriptor.size());
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case bytes_field(track_field::name):
       case bytes_field(track_field::static_name):
       case bytes_field(track_field::atrace_name):
-        keep_name(*strings_, bytes_of(reader), track.name);
+        if (keeps_name) {
+          reader.skip();
+        } else {
+          keep_name(*strings_, bytes_of(reader), track.name);
+        }
         break;
       case bytes_field(track_field::description):
         keep_name(*strings_, bytes_of(reader), track.description);
@@ -99,7 +121,16 @@ void Tracks::describe(std::string_view track_descriptor) {
         track.has_parent = true;
         break;
       case bytes_field(track_field::process): describe_process(bytes_of(reader), track); break;
-      case bytes_field(track_field::thread): describe_thread(bytes_of(reader), track); break;
+      case bytes_field(track_field::thread):
+        thread = describe_thread(bytes_of(reader), track);
+        thread.track = index;
+        break;
+      case bytes_field(track_field::chrome_process):
+        keep_name(*strings_, chrome_process_name(chrome_type(bytes_of(reader))), track.chrome_name);
+        break;
+      case bytes_field(track_field::chrome_thread):
+        keep_name(*strings_, chrome_thread_name(chrome_type(bytes_of(reader))), track.chrome_name);
+        break;
       case bytes_field(track_field::counter): describe_counter(bytes_of(reader), track); break;
       case varint_field(track_field::child_ordering):
         track.ordering = ChildOrdering(reader.get_uint32());
@@ -109,9 +140,10 @@ void Tracks::describe(std::string_view track_descriptor) {
     }
   }
   // A counter of a process or thread is not its track.
-  if (track.is_counter) return;
+  if (track.is_counter) return {};
   if (track.kind == Track::Kind::process) processes_.try_emplace(track.pid, index);
   if (track.kind == Track::Kind::thread) threads_.try_emplace({track.pid, track.tid}, index);
+  return thread;
 }
 
 void Tracks::describe_process(std::string_view message, Track& track) {
@@ -123,6 +155,9 @@ void Tracks::describe_process(std::string_view message, Track& track) {
     switch (reader.tag_and_type()) {
       case varint_field(process_field::pid): track.pid = reader.get_int32(); break;
       case bytes_field(process_field::name): name = bytes_of(reader); break;
+      case varint_field(process_field::chrome_type):
+        keep_name(*strings_, chrome_process_name(reader.get_uint64()), track.chrome_name);
+        break;
       case bytes_field(process_field::command_line): {
         const std::string_view word = bytes_of(reader);
         if (command.empty()) command = word;
@@ -134,8 +169,8 @@ void Tracks::describe_process(std::string_view message, Track& track) {
   keep_name(*strings_, name.empty() ? command : name, track.process_name);
 }
 
-Tracks::OldThread Tracks::describe_thread(std::string_view message, Track& track) {
-  OldThread thread;
+Tracks::DescribedThread Tracks::describe_thread(std::string_view message, Track& track) {
+  DescribedThread thread;
   track.kind = Track::Kind::thread;
   protozero::pbf_reader reader(message.data(), message.size());
   while (reader.next()) {
@@ -145,9 +180,18 @@ Tracks::OldThread Tracks::describe_thread(std::string_view message, Track& track
       case bytes_field(thread_field::name):
         keep_name(*strings_, bytes_of(reader), track.thread_name);
         break;
+      case varint_field(thread_field::chrome_type):
+        keep_name(*strings_, chrome_thread_name(reader.get_uint64()), track.chrome_name);
+        break;
       case varint_field(thread_field::reference_timestamp_us):
         thread.reference_time_us = reader.get_int64();
         thread.has_reference_time = true;
+        break;
+      case varint_field(thread_field::reference_thread_time_us):
+        thread.thread_time_us = reader.get_int64();
+        break;
+      case varint_field(thread_field::reference_thread_instructions):
+        thread.instructions = reader.get_int64();
         break;
       default: reader.skip();
     }
@@ -183,14 +227,16 @@ void Tracks::describe_process(std::string_view process_descriptor) {
   describe_process(process_descriptor, described);
   Track& track = tracks_[of_process(described.pid)];
   if (described.process_name != StringId{}) track.process_name = described.process_name;
+  if (described.chrome_name != StringId{}) track.chrome_name = described.chrome_name;
 }
 
-Tracks::OldThread Tracks::describe_thread(std::string_view thread_descriptor) {
+Tracks::DescribedThread Tracks::describe_thread(std::string_view thread_descriptor) {
   Track described;
-  OldThread thread = describe_thread(thread_descriptor, described);
+  DescribedThread thread = describe_thread(thread_descriptor, described);
   thread.track = of_thread(described.pid, described.tid);
   Track& track = tracks_[thread.track];
   if (described.thread_name != StringId{}) track.thread_name = described.thread_name;
+  if (described.chrome_name != StringId{}) track.chrome_name = described.chrome_name;
   return thread;
 }
 

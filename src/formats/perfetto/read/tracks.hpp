@@ -19,12 +19,20 @@ namespace npuscope::perfetto {
 
 inline constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
+// Which slices an end may close; what is empty says nothing.
+struct EndOf {
+  StringId name{};
+  StringId category{};
+  bool any() const { return name == StringId{} && category == StringId{}; }
+};
+
 // A track whose events do not come in the order of time: they are kept and paired in the end.
 struct LateEvents {
   struct Event {
     std::int64_t time = 0;
     std::uint32_t row = none;       // that begins here; none: an end
     std::uint32_t deferred = none;  // of an end: its place in Slices::deferred_
+    EndOf of;
   };
   std::vector<Event> events;
   std::size_t early_ends = 0;  // the first events: ends without begin while all was in order
@@ -39,7 +47,8 @@ struct Track {
   StringId name{};
   StringId process_name{};
   StringId thread_name{};
-  StringId quantity{};  // of a counter: what it counts
+  StringId chrome_name{};  // of what kind of process or thread it is to Chrome
+  StringId quantity{};     // of a counter: what it counts
   StringId description{};
   std::int64_t tid = 0;
   std::int64_t multiplier = 1;  // of a counter
@@ -58,7 +67,9 @@ struct Track {
   std::uint32_t state_row = none;  // the state that goes on
   std::int64_t first_time = std::numeric_limits<std::int64_t>::max();
   std::int64_t last_time = std::numeric_limits<std::int64_t>::min();
-  std::vector<std::uint32_t> open;  // rows, innermost last
+  std::vector<std::uint32_t> open;           // rows, innermost last
+  std::uint32_t ended_in_open = 0;           // of them: those that ended before what is inside them
+  std::vector<std::uint32_t> ended_by_name;  // rows that ended so
   std::unique_ptr<LateEvents> late;
 
   // Where nothing else is said of a track, counter values make it a counter track.
@@ -80,14 +91,16 @@ class Tracks {
 
   // TrackDescriptor, and the packets of old: ProcessDescriptor and ThreadDescriptor (returns its
   // track). They may throw protozero's exceptions on a broken message.
-  void describe(std::string_view track_descriptor);
-  void describe_process(std::string_view process_descriptor);
-  struct OldThread {
-    std::uint32_t track = none;
+  struct DescribedThread {
+    std::uint32_t track = none;  // none: what was described is no thread
     std::int64_t reference_time_us = 0;
     bool has_reference_time = false;
+    std::int64_t thread_time_us = 0;  // what its events count up from
+    std::int64_t instructions = 0;
   };
-  OldThread describe_thread(std::string_view thread_descriptor);
+  DescribedThread describe(std::string_view track_descriptor);
+  void describe_process(std::string_view process_descriptor);
+  DescribedThread describe_thread(std::string_view thread_descriptor);
 
   Track& operator[](std::uint32_t track) { return tracks_[track]; }
   const Track& operator[](std::uint32_t track) const { return tracks_[track]; }
@@ -96,7 +109,7 @@ class Tracks {
  private:
   std::uint32_t add();
   void describe_process(std::string_view message, Track& track);
-  OldThread describe_thread(std::string_view message, Track& track);
+  DescribedThread describe_thread(std::string_view message, Track& track);
   void describe_counter(std::string_view message, Track& track);
 
   StringPool* strings_;

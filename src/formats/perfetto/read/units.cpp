@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
+#include <unordered_map>
 
 #include "formats/perfetto/lanes.hpp"
 #include "formats/perfetto/read/trace_reader.hpp"
+#include "profile/process_names.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -20,7 +23,9 @@ class UnitTree {
     find_parents();
     cut_cycles();
     choose_units();
+    name_by_first_events();
     number_units();
+    number_namesakes(profile_);
   }
   // none where the track has no unit of its own.
   std::uint32_t unit_of(std::uint32_t track) const { return unit_[representative_[track]]; }
@@ -40,6 +45,7 @@ class UnitTree {
   void find_parents();
   void cut_cycles();
   void choose_units();
+  void name_by_first_events();
   void number_units();
   void sort_children(std::vector<std::uint32_t>& children, ChildOrdering ordering) const;
   Unit make_unit(const Track& track);
@@ -93,6 +99,7 @@ void UnitTree::merge(const Track& from, Track& into) {
   take(from.name, into.name);
   take(from.process_name, into.process_name);
   take(from.thread_name, into.thread_name);
+  take(from.chrome_name, into.chrome_name);
   take(from.description, into.description);
   if (!into.has_uuid) {
     into.ordering = from.ordering;
@@ -168,6 +175,30 @@ void UnitTree::choose_units() {
   }
 }
 
+// A track without a name has that of its first event.
+void UnitTree::name_by_first_events() {
+  const auto lacks_name = [&](std::uint32_t track) {
+    const Track& of = tracks_[track];
+    return is_unit_[track] && of.has_rows && of.kind == Track::Kind::plain &&
+           of.name == StringId{} && of.uuid != 0;
+  };
+  std::unordered_map<std::uint32_t, std::uint32_t> first;  // rows
+  for (std::uint32_t track = 0; track < tracks_.size(); ++track) {
+    if (lacks_name(track)) first.emplace(track, none);
+  }
+  if (first.empty()) return;
+  const Spans& spans = profile_.spans;
+  for (std::uint32_t row = 0; row < spans.size(); ++row) {
+    const auto found = first.find(representative_[index_of(spans.unit[row])]);
+    if (found == first.end()) continue;
+    if (found->second == none || spans.start[row] < spans.start[found->second]) found->second = row;
+  }
+  for (const auto& [track, row] : first) {
+    if (row == none || index_of(spans.op[row]) >= profile_.ops.size()) continue;
+    tracks_[track].name = profile_.ops[index_of(spans.op[row])].name;
+  }
+}
+
 void UnitTree::sort_children(std::vector<std::uint32_t>& children, ChildOrdering ordering) const {
   const auto sort_by = [&](auto key) {
     std::stable_sort(children.begin(), children.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -218,19 +249,25 @@ Unit UnitTree::make_unit(const Track& track) {
     case Track::Kind::process:
       unit.engine = Engine::process;
       unit.process_id = strings.intern(fmt::format("{}", track.pid));
-      if (track.process_name != StringId{}) unit.name = track.process_name;
+      unit.name = strings.intern(fmt::format("Process {}", track.pid));
+      for (const StringId name : {track.chrome_name, track.name, track.process_name}) {
+        if (name != StringId{}) unit.name = name;
+      }
       break;
     case Track::Kind::thread:
       unit.engine = Engine::thread;
       unit.process_id = strings.intern(fmt::format("{}", track.pid));
       unit.thread_id = strings.intern(fmt::format("{}", track.tid));
-      if (track.thread_name != StringId{}) unit.name = track.thread_name;
+      unit.name = strings.intern(fmt::format("Thread {}", track.tid));
+      for (const StringId name : {track.chrome_name, track.name, track.thread_name}) {
+        if (name != StringId{}) unit.name = name;
+      }
       break;
     case Track::Kind::plain:
       unit.engine = Engine::other;
-      if (track.described || track.name != StringId{}) break;
-      unit.name = strings.intern(track.uuid == 0 ? std::string("default track")
-                                                 : fmt::format("track {}", track.uuid));
+      if (track.name != StringId{}) break;
+      unit.name = strings.intern(track.uuid == 0 ? std::string("Default Track")
+                                                 : fmt::format("Track {}", track.uuid));
       break;
   }
   return unit;

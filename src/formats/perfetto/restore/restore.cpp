@@ -136,7 +136,7 @@ void Restorer::restore_row(std::size_t row) {
   if (op >= profile_.ops.size()) return;
   StringId name = profile_.ops[op].name;
   const SpanKind kind = profile_.spans.kind[row];
-  if (kind != before && waits(kind)) name = name_without_kind(name, kind);
+  if (kind != before && is_wait(kind)) name = name_without_kind(name, kind);
   key[0] = std::uint64_t(profile_.ops[op].kind);
   key[1] = std::uint64_t(name);
   profile_.spans.op[row] = op_of(key, name);
@@ -165,7 +165,7 @@ void Restorer::take(Word word, const Argument& argument, std::size_t row, OpKey&
 
 StringId Restorer::name_without_kind(StringId name, SpanKind kind) {
   const std::string_view text = profile_.strings[name];
-  const std::string_view prefix = text_of(word_of(kind));
+  const std::string_view prefix = wait_prefix(kind);
   if (!text.starts_with(prefix) || text.substr(prefix.size(), 1) != " ") return name;
   return profile_.strings.intern(text.substr(prefix.size() + 1));
 }

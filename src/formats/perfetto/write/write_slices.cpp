@@ -214,7 +214,7 @@ void SliceWriter::add_name(std::uint32_t row) {
   if (category != StringId{}) {
     event.add_varint(event_field::category_iids, iid(Interned::category, category));
   }
-  if (!waits(kind)) {
+  if (!is_wait(kind)) {
     if (name != StringId{}) event.add_varint(event_field::name_iid, iid(Interned::name, name));
     return;
   }
@@ -223,7 +223,7 @@ void SliceWriter::add_name(std::uint32_t row) {
   const auto [entry, is_new] = wait_names_.try_emplace(key);
   if (is_new) {
     entry->second.id = std::uint32_t(profile_.strings.size() + words.size() + wait_names_.size());
-    entry->second.text = fmt::format("{} {}", text_of(word_of(kind)), profile_.text(name));
+    entry->second.text = fmt::format("{} {}", wait_prefix(kind), profile_.text(name));
   }
   event.add_varint(event_field::name_iid,
                    sequence_.intern(Interned::name, entry->second.id, entry->second.text));

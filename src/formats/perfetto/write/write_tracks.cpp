@@ -127,7 +127,7 @@ TrackToWrite UnitTracks::describe(std::uint32_t number, bool has_children) const
   const bool has_number = track.name.find_first_of("0123456789") != std::string::npos;
   if (hardware && !has_children && !has_number && is_unit(unit.parent)) {
     track.name += fmt::format(" {}", unit.lane);  // which of a core's threads
-  } else if (!hardware && unit.lane > 0) {
+  } else if (!hardware && unit.engine != Engine::process && unit.lane > 0) {
     track.name += fmt::format(" ({})", unit.lane + 1);
   }
   return track;

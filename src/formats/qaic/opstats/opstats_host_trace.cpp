@@ -40,6 +40,16 @@ std::optional<QuotedNumber<Number>> number_in(std::string_view token) {
   return number;
 }
 
+// Without zeros behind the point.
+std::string as_microseconds(std::int64_t nanoseconds) {
+  const std::int64_t size = std::abs(nanoseconds);
+  std::string text =
+      fmt::format("{}{}.{:03}", nanoseconds < 0 ? "-" : "", size / 1000, size % 1000);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 class HostTraceParser {
  public:
   explicit HostTraceParser(const std::string& name) : name_(name) {}
@@ -114,6 +124,7 @@ class HostTraceParser {
         chrome::walk_members(std::move(object), [&](std::string_view key, ondemand::value member) {
           const std::string_view token = member.raw_json_token();
           if (key == "ts") read_time(token, raw, event);
+          if (key == "dur") read_duration(token, raw, event);
           if (key == "pid") read_pid(token, raw, event);
           if (key == "id") read_flow_id(token);
           return simdjson::SUCCESS;
@@ -139,6 +150,14 @@ class HostTraceParser {
     event.ts_microseconds = time->value;
     first_ = std::min(first_, time->value);
     has_time_ = true;
+  }
+
+  void read_duration(std::string_view token, std::string_view raw, HostEvent& event) {
+    const auto duration = number_in<double>(token);
+    if (!duration || !(std::abs(duration->value) < most_microseconds)) return;
+    event.dur_offset = std::size_t(duration->digits.data() - raw.data());
+    event.dur_length = duration->digits.size();
+    event.dur_microseconds = duration->value;
   }
 
   void read_pid(std::string_view token, std::string_view raw, HostEvent& event) {
@@ -193,10 +212,13 @@ void append_host_event(std::string& out, const HostEvent& event, double offset_m
                        std::int64_t pid) {
   std::vector<chrome::TextChange> changes;
   if (event.ts_length > 0) {
-    std::string time = fmt::format("{:.6f}", event.ts_microseconds + offset_microseconds);
-    time.erase(time.find_last_not_of('0') + 1);
-    if (time.ends_with('.')) time.pop_back();
-    changes.push_back({event.ts_offset, event.ts_length, std::move(time)});
+    const double start = event.ts_microseconds + offset_microseconds;
+    const std::int64_t begin = std::llround(start * 1e3);
+    changes.push_back({event.ts_offset, event.ts_length, as_microseconds(begin)});
+    if (event.dur_length > 0) {
+      const std::int64_t end = std::llround((start + event.dur_microseconds) * 1e3);
+      changes.push_back({event.dur_offset, event.dur_length, as_microseconds(end - begin)});
+    }
   }
   if (event.pid_length > 0 && pid != event.pid) {
     changes.push_back({event.pid_offset, event.pid_length, fmt::format("{}", pid)});

@@ -1,6 +1,7 @@
-// Dependencies as arrows. Viewers bind an arrow's end to the slice that is open on the track at
-// that time, and read events in order of time: an arrow must leave inside the producer's slice, and
-// earlier, in whole nanoseconds, than it arrives inside the consumer's.
+// Dependencies as arrows. Perfetto binds an arrow's end to the slice that began last on the track,
+// even where that has ended, and to the first in the file of those that begin together: only the
+// moment at which a slice begins is its own. So an arrow leaves and arrives where its slices begin,
+// and arrives later, in whole nanoseconds, than it leaves.
 #include <algorithm>
 
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
@@ -9,11 +10,6 @@ namespace npuscope::qaic {
 namespace {
 
 constexpr std::int64_t nowhere = -1;
-
-struct Anchor {
-  std::int64_t start = nowhere;
-  std::int64_t end = nowhere;
-};
 
 // Groups edges 0 … n-1 by the op that `op_of` gives, keeping their order (a counting sort).
 template <class OpOfEdge>
@@ -53,30 +49,28 @@ void TraceLayout::mark_anchors(const Profile& profile) {
 }
 
 void TraceLayout::add_flows(const Profile& profile) {
-  std::vector<Anchor> leaving(profile.ops.size()), arriving(profile.ops.size());
+  std::vector<std::int64_t> leaving(profile.ops.size(), nowhere);
+  std::vector<std::int64_t> arriving(profile.ops.size(), nowhere);
   for (const TraceTrack& track : tracks_) {
     for (const TraceEvent& event : track.events) {
-      if (event.flows_out)
-        leaving[index_of(event.op)] = {event.start, event.start + event.duration};
-      if (event.flows_in)
-        arriving[index_of(event.op)] = {event.start, event.start + event.duration};
+      if (event.flows_out) leaving[index_of(event.op)] = event.start;
+      if (event.flows_in) arriving[index_of(event.op)] = event.start;
     }
   }
   std::vector<Edge> drawn;
   for (const Edge& edge : profile.edges) {
-    const Anchor& from = leaving[index_of(edge.from)];
-    const Anchor& to = arriving[index_of(edge.to)];
-    if (from.start == nowhere || to.start == nowhere) continue;
-    TraceFlow flow;
-    flow.is_data = edge.kind == EdgeKind::data;
-    // Readers that cut durations to nanoseconds end a slice one early: stay two inside. Slices that
-    // carry arrows are three long at least.
-    flow.arrive = to.start + 1;
-    flow.leave = std::min(from.end - 2, flow.arrive - 1);
-    if (flow.leave < from.start) {  // the consumer began before its producer
+    const std::int64_t from = leaving[index_of(edge.from)];
+    const std::int64_t to = arriving[index_of(edge.to)];
+    if (from == nowhere || to == nowhere) continue;
+    if (from > to) {  // the consumer began before its producer
       flows_not_drawn_ += 1;
       continue;
     }
+    TraceFlow flow;
+    flow.is_data = edge.kind == EdgeKind::data;
+    flow.leave = from;
+    // Slices that carry arrows are three long at least, so that this is well inside.
+    flow.arrive = std::max(to, from + 1);
     flow.id = next_flow_id_++;
     flows_.push_back(flow);
     drawn.push_back(edge);

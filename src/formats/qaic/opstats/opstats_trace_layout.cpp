@@ -283,8 +283,10 @@ TraceEvent& TraceLayout::add(std::uint32_t track, TraceEvent::Type type, const R
   event.op = record.op;
   event.start = std::max(nanoseconds(time.begin), on.end);
   const bool carries_arrows = type == TraceEvent::Type::op || type == TraceEvent::Type::transfer;
-  on.end = std::max(nanoseconds(time.end), event.start + (carries_arrows ? shortest_slice : 0));
-  event.duration = on.end - event.start;
+  const std::int64_t end =
+      std::max(nanoseconds(time.end), event.start + (carries_arrows ? shortest_slice : 0));
+  event.duration = end - event.start;
+  on.end = std::max(end, event.start + 1);  // no two slices of a track begin together
   event.ucycles = type == TraceEvent::Type::op ? record.kernel : length_of(time);
   const bool measured = type == TraceEvent::Type::op || type == TraceEvent::Type::execution;
   event.pcycles = measured ? record.cycles : -1;

@@ -50,7 +50,7 @@ struct TraceTrack {
   std::uint32_t sort_index = 0;
   std::string name;
   std::string group;               // HVX, HMX, DMAIssue; empty for the core's own
-  std::int64_t end = 0;            // of its last slice
+  std::int64_t end = 0;            // from when on a slice may begin
   std::vector<TraceEvent> events;  // of the profile laid out last
 };
 
@@ -64,7 +64,7 @@ struct TraceProcess {
   std::vector<TraceSeries> series;     // as counters
 };
 
-// An edge that is drawn: from inside the producer's slice to just inside the consumer's.
+// An edge that is drawn: from the begin of the producer's slice to that of the consumer's.
 struct TraceFlow {
   std::uint64_t id = 0;  // unique in the file
   bool is_data = false;

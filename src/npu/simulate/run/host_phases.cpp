@@ -7,17 +7,30 @@
 
 namespace npuscope::npu {
 
+namespace {
+
+std::int64_t whole_nanoseconds(Picoseconds time) { return std::llround(double(time.value) / 1e3); }
+
+// Microseconds with all their nanoseconds.
+std::string as_microseconds(std::int64_t nanoseconds) {
+  const std::int64_t size = std::abs(nanoseconds);
+  return fmt::format("{}{}.{:03}", nanoseconds < 0 ? "-" : "", size / 1000, size % 1000);
+}
+
+}  // namespace
+
+// Both ends are rounded, so that what follows one another does not overlap.
 void HostPhases::slice(const char* name, const SimulatedInference& inference, Picoseconds begin,
                        Picoseconds end) {
   const std::uint64_t track =
       std::uint64_t{inference.activation} * set_size_ + inference.number % set_size_ + 1;
   events_ += fmt::format(
       ",\n"
-      R"({{"name": "{}", "cat": "host", "ph": "X", "pid": 1, "tid": {}, "ts": {:.6f}, "dur": {:.6f}, )"
+      R"({{"name": "{}", "cat": "host", "ph": "X", "pid": 1, "tid": {}, "ts": {}, "dur": {}, )"
       R"("args": {{"inference" : "{}", "activation" : "{}"}}}})",
-      name, track, double(begin.value) * 1e-6,
-      double(std::max<std::int64_t>(0, end.value - begin.value)) * 1e-6, inference.number,
-      inference.activation);
+      name, track, as_microseconds(whole_nanoseconds(begin)),
+      as_microseconds(std::max<std::int64_t>(0, whole_nanoseconds(end) - whole_nanoseconds(begin))),
+      inference.number, inference.activation);
 }
 
 void HostPhases::add(const SimulatedInference& inference, std::int64_t device_begin_tick,

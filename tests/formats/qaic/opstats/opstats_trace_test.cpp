@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "base/compressed.hpp"
+#include "formats/chrome/perfetto_view.hpp"
 #include "formats/qaic/opstats/trace_checker.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
 #include "npuscope/formats/qaic/opstats_host_trace.hpp"
@@ -272,6 +273,48 @@ TEST_F(OpstatsTrace, ArrowsOfClippedKernelsDidNotBindToTheNextSlice) {
   EXPECT_GT(checked, 1000u);
 }
 
+// Waits of no length began with their ops, and Perfetto gave the ops' arrows to them.
+TEST_F(OpstatsTrace, ArrowsTouchedWaitsInPerfetto) {
+  std::size_t arrows = 0, empty = 0;
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    const auto random = make_random_case({.seed = seed, .cores = 2, .ops_per_group = 100});
+    const Profile profile = profile_of(random);
+    std::multiset<std::string> dependencies;
+    for (const Edge& edge : profile.edges) {
+      dependencies.insert(fmt::format("{} -> {}",
+                                      profile.text(profile.ops[index_of(edge.from)].name),
+                                      profile.text(profile.ops[index_of(edge.to)].name)));
+    }
+    const CheckedTrace trace =
+        write({&profile}, {.flow_events = true, .show_barrier_events = true});
+    const auto drawn = std::ranges::count_if(
+        trace.events, [](const nlohmann::json& event) { return event["ph"] == "s"; });
+    for (const auto read : {test::nanoseconds_cut, test::nanoseconds_rounded}) {
+      auto left = dependencies;
+      const auto view = npuscope::test::as_perfetto_sees(trace.events, read);
+      EXPECT_EQ(view.lost, 0u);
+      EXPECT_EQ(view.arrows.size(), std::size_t(drawn));
+      for (const auto& arrow : view.arrows) {
+        ASSERT_FALSE(arrow.from->at("name").get<std::string>().starts_with("sync")) << *arrow.from;
+        ASSERT_FALSE(arrow.to->at("name").get<std::string>().starts_with("sync")) << *arrow.to;
+        const std::string joined =
+            fmt::format("{} -> {}", arrow.from->at("args").at("opName").get<std::string>(),
+                        arrow.to->at("args").at("opName").get<std::string>());
+        const auto found = left.find(joined);
+        ASSERT_NE(found, left.end()) << joined << " is no dependency";
+        left.erase(found);
+        arrows += 1;
+      }
+      for (const auto& [event, depth] : view.depth) {
+        EXPECT_EQ(depth, 0u) << *event;
+        empty += event->at("dur") == 0;
+      }
+    }
+  }
+  EXPECT_GT(arrows, 1000u);
+  EXPECT_GT(empty, 10u);
+}
+
 TEST_F(OpstatsTrace, TransfersThatOverlapGetTracksOfTheirOwn) {
   auto random = make_random_case({.cores = 1, .ops_per_group = 10});
   for (StatsOp& op : random.buffer.ops[5]) op.transfer_ticks = 2000;
@@ -495,6 +538,17 @@ TEST_F(OpstatsTrace, QuotedHostNumbersAreNumbers) {
   const Profile profile = profile_of(make_random_case({}));
   ASSERT_TRUE(write_opstats_trace(std::vector{&profile}, {.host_trace = &host}, path()));
   EXPECT_THAT(text(), HasSubstr(R"({"name":"h","ph":"X","ts":"0.5" ,"dur":1,"pid":"1" ,"tid":1})"));
+}
+
+// Begin and length were rounded each for itself.
+TEST_F(OpstatsTrace, HostSlicesOverlappedByANanosecond) {
+  const HostTrace host =
+      host_of(R"([{"name":"a","ph":"X","ts":10.0006,"dur":1.0006,"pid":1,"tid":1},
+                  {"name":"b","ph":"X","ts":11.0012,"dur":0.0004,"pid":1,"tid":1}])");
+  const Profile profile = profile_of(make_random_case({}));
+  ASSERT_TRUE(write_opstats_trace(std::vector{&profile}, {.host_trace = &host}, path()));
+  EXPECT_THAT(text(), HasSubstr(R"("ts":0.001,"dur":1,)"));
+  EXPECT_THAT(text(), HasSubstr(R"("ts":1.001,"dur":0.001,)"));
 }
 
 TEST_F(OpstatsTrace, HostFlowIdsStayApart) {
