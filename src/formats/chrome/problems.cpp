@@ -46,7 +46,7 @@ Text text_of(Problem problem) {
               "B events without an E, taken to last until their thread's last event"};
     case Problem::cut_begin:
       return {Severity::warning,
-              "B events that outlast one around them which an E with its name closed, cut there"};
+              "B events without an E inside a slice that has one, taken to end with it"};
     case Problem::unmatched_end: return {Severity::warning, "E events without a B, left out"};
     case Problem::count_of_problems: break;
   }

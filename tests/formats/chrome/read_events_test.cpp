@@ -236,23 +236,21 @@ TEST(ReadEvents, APhaseOfSeveralLettersWasNone) {
   EXPECT_THAT(notes_text(events.notes), HasSubstr("1 events without a phase (ph), left out"));
 }
 
-TEST(ReadEvents, SlicesOutlastedOnesAroundThemThatAnEndWithTheirNameClosed) {
+TEST(ReadEvents, SlicesWithoutAnEndOutlastedOnesAroundThemThatHaveOne) {
   const Events events = read_text(R"([
     {"ph":"B","name":"outer","ts":10},{"ph":"B","name":"inner","ts":11},
     {"ph":"B","name":"inmost","ts":12},{"ph":"E","name":"inner","ts":20},
-    {"ph":"E","name":"inmost","ts":21},{"ph":"E","name":"outer","ts":30},
-    {"ph":"B","name":"a","ts":40},{"ph":"B","name":"b","ts":41},
-    {"ph":"E","name":"a","ts":50},{"ph":"E","name":"b","ts":50}])");
+    {"ph":"E","name":"outer","ts":30},{"ph":"i","name":"last","ts":90},
+    {"ph":"B","name":"open","ts":40},{"ph":"X","name":"x","ts":50,"dur":1}])");
   EXPECT_EQ(slices_text(events),
             "/ outer 10000 +20000\n"
             "/ inner 11000 +9000\n"
             "/ inmost 12000 +8000\n"
-            "/ a 40000 +10000\n"
-            "/ b 41000 +9000\n");
-  EXPECT_EQ(
-      notes_text(events.notes),
-      "1 B events that outlast one around them which an E with its name closed, cut there @0\n"
-      "1 E events without a B, left out @0\n");
+            "/ open 40000 +11000\n"
+            "/ x 50000 +1000\n");
+  EXPECT_EQ(notes_text(events.notes),
+            "1 B events without an E, taken to last until their thread's last event @0\n"
+            "1 B events without an E inside a slice that has one, taken to end with it @0\n");
 }
 
 }  // namespace

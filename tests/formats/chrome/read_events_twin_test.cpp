@@ -164,13 +164,7 @@ void pair_rows(std::vector<TwinRow>& rows) {
       last[row->thread] = std::max(last[row->thread], row->time + row->duration);
     }
     std::vector<TwinRow*>& stack = stacks[row->thread];
-    if (row->phase == 'B' || row->phase == 'E') {
-      std::erase_if(stack, [&](TwinRow* begin) { return begin->cut < row->time; });
-    }
-    if (row->phase == 'B') {
-      if (!stack.empty()) row->cut = stack.back()->cut;
-      stack.push_back(row);
-    }
+    if (row->phase == 'B') stack.push_back(row);
     if (row->phase != 'E') continue;
     row->dropped = true;
     const auto fits = [&](TwinRow* begin) {

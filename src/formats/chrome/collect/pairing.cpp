@@ -14,84 +14,24 @@ bool is_meant(const Boundary& begin, StringId name) {
   return name == StringId::empty || begin.name == name || begin.name == StringId::empty;
 }
 
-// Takes the begin that this end belongs to off the stack.
+// Takes the begin that this end belongs to off the stack. Those inside it lose what is around them.
 std::uint32_t take_begin(std::vector<std::uint32_t>& open, std::span<const Boundary> boundaries,
-                         StringId name) {
+                         const Boundary& end, std::vector<std::int64_t>* cut_at) {
   const std::size_t depth = std::min(open.size(), deepest_search);
   for (std::size_t i = 0; i < depth; ++i) {
     const auto at = open.end() - 1 - std::ptrdiff_t(i);
-    if (!is_meant(boundaries[*at], name)) continue;
+    if (!is_meant(boundaries[*at], end.name)) continue;
     const std::uint32_t begin = *at;
     open.erase(at);
-    return begin;
-  }
-  return unmatched;
-}
-
-// The slices that are open on one track. One that ended before what is open inside it stays until
-// the next moment, to end that too.
-class OpenSlices {
- public:
-  OpenSlices(std::span<const Boundary> boundaries, Pairs& pairs)
-      : boundaries_(boundaries), pairs_(pairs) {}
-
-  void take(std::uint32_t at) {
-    const Boundary& boundary = boundaries_[at];
-    if (ended_ > 0) leave_ended(boundary.time);
-    if (!boundary.is_end) {
-      open_.push_back(at);
-    } else if (const std::uint32_t begin = take_begin(boundary.name); begin != unmatched) {
-      pairs_.partner[at] = begin;
-      pairs_.partner[begin] = at;
-    }
-  }
-  void finish() {
-    if (ended_ > 0) leave_ended(std::numeric_limits<std::int64_t>::max());
-    open_.clear();
-  }
-
- private:
-  bool has_ended(std::uint32_t begin) const { return pairs_.partner[begin] != unmatched; }
-  std::uint32_t take_begin(StringId name);
-  void leave_ended(std::int64_t time);
-
-  std::span<const Boundary> boundaries_;
-  Pairs& pairs_;
-  std::vector<std::uint32_t> open_;
-  std::size_t ended_ = 0;  // of them
-};
-
-std::uint32_t OpenSlices::take_begin(StringId name) {
-  const std::size_t depth = std::min(open_.size(), deepest_search);
-  for (std::size_t i = 0; i < depth; ++i) {
-    const std::uint32_t begin = open_[open_.size() - 1 - i];
-    if (has_ended(begin) || !is_meant(boundaries_[begin], name)) continue;
-    if (i == 0) {
-      open_.pop_back();
-    } else {
-      ++ended_;
+    if (i == 0 || cut_at == nullptr) return begin;
+    if (cut_at->empty()) cut_at->resize(boundaries.size(), not_cut);
+    for (auto inner = open.end() - std::ptrdiff_t(i); inner != open.end(); ++inner) {
+      std::int64_t& cut = (*cut_at)[*inner];
+      if (cut == not_cut) cut = end.time;
     }
     return begin;
   }
   return unmatched;
-}
-
-// All that ended so ended at one moment: the next event at another one is here.
-void OpenSlices::leave_ended(std::int64_t time) {
-  for (; ended_ > 0 && has_ended(open_.back()); --ended_) open_.pop_back();
-  if (ended_ == 0) return;
-  const auto ended = std::find_if(open_.rbegin(), open_.rend(),
-                                  [&](std::uint32_t begin) { return has_ended(begin); });
-  const std::int64_t end = boundaries_[pairs_.partner[*ended]].time;
-  if (time <= end) return;
-  if (pairs_.cut_at.empty()) pairs_.cut_at.resize(boundaries_.size(), Pairs::not_cut);
-  for (; ended_ > 0; open_.pop_back()) {
-    if (has_ended(open_.back())) {
-      --ended_;
-    } else {
-      pairs_.cut_at[open_.back()] = end;
-    }
-  }
 }
 
 // Of each track together, in the order of time.
@@ -140,7 +80,8 @@ std::vector<std::int64_t> last_times(const Slices& slices, const Ends& ends) {
 
 }  // namespace
 
-std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries) {
+std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries,
+                                           std::vector<std::int64_t>* cut_at) {
   std::vector<std::uint32_t> partner(boundaries.size(), unmatched);
   std::vector<std::uint32_t> open;
   std::uint64_t track = 0;
@@ -150,7 +91,8 @@ std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries)
     track = boundary.track;
     if (!boundary.is_end) {
       open.push_back(at);
-    } else if (const auto begin = take_begin(open, boundaries, boundary.name); begin != unmatched) {
+    } else if (const auto begin = take_begin(open, boundaries, boundary, cut_at);
+               begin != unmatched) {
       partner[at] = begin;
       partner[begin] = at;
     }
@@ -158,24 +100,11 @@ std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries)
   return partner;
 }
 
-Pairs pair_nested(std::span<const Boundary> boundaries) {
-  Pairs pairs;
-  pairs.partner.assign(boundaries.size(), unmatched);
-  OpenSlices open(boundaries, pairs);
-  std::uint64_t track = 0;
-  for (const std::uint32_t at : in_order(boundaries)) {
-    if (boundaries[at].track != track) open.finish();
-    track = boundaries[at].track;
-    open.take(at);
-  }
-  open.finish();
-  return pairs;
-}
-
 void pair_begins_and_ends(Slices& slices, const Ends& ends, ShapeTable& shapes,
                           Problems& problems) {
   const std::vector<Boundary> boundaries = boundaries_of(slices, ends);
-  const auto [partner, cut_at] = pair_nested(boundaries);
+  std::vector<std::int64_t> cut_at;
+  const std::vector<std::uint32_t> partner = pair_boundaries(boundaries, &cut_at);
   const std::vector<std::int64_t> last = last_times(slices, ends);
   ArgumentMerger merger(slices.arguments, slices.size(), shapes);
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
@@ -184,7 +113,7 @@ void pair_begins_and_ends(Slices& slices, const Ends& ends, ShapeTable& shapes,
       if (partner[i] == unmatched) problems.add(Problem::unmatched_end, 0);
       continue;
     }
-    if (!cut_at.empty() && cut_at[i] != Pairs::not_cut) {
+    if (partner[i] == unmatched && !cut_at.empty() && cut_at[i] != not_cut) {
       problems.add(Problem::cut_begin, 0);
       slices.duration[boundary.row] = cut_at[i] - boundary.time;
       continue;

@@ -1,7 +1,6 @@
 // Which end belongs to which begin. On each track, in the order of time (and of the file at the
 // same time), an end with a name takes the innermost open begin of that name, one without a name
-// the innermost of all. What is open inside a slice that ended so may still end at the same moment,
-// and else ends with it.
+// the innermost of all.
 #pragma once
 
 #include <cstdint>
@@ -26,19 +25,15 @@ struct Boundary {
 };
 
 // For each boundary the place in `boundaries` of the one it belongs to, or `unmatched`. They come
-// in file order.
-std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries);
-
-// The same of slices, which nest.
-struct Pairs {
-  static constexpr std::int64_t not_cut = std::numeric_limits<std::int64_t>::min();
-  std::vector<std::uint32_t> partner;
-  std::vector<std::int64_t> cut_at;  // of each begin that a slice around it ended; or empty
-};
-Pairs pair_nested(std::span<const Boundary> boundaries);
+// in file order. `cut_at`, where it is asked for: of each begin when the first slice around it
+// ended before it, or `not_cut`; empty where no slice did.
+constexpr std::int64_t not_cut = std::numeric_limits<std::int64_t>::min();
+std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries,
+                                           std::vector<std::int64_t>* cut_at = nullptr);
 
 // Gives each unfinished slice its duration and the arguments of its end behind its own; one
-// without an end lasts until its thread's last event. `shapes` are those of both.
+// without an end lasts until the slice around it ends, or its thread's last event. `shapes` are
+// those of both.
 void pair_begins_and_ends(Slices& slices, const Ends& ends, ShapeTable& shapes, Problems& problems);
 
 }  // namespace npuscope::chrome
