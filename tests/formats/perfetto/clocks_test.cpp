@@ -116,7 +116,7 @@ TEST(PerfettoClocks, CountsOnWithPacketsThatAreNoEvents) {
     });
   });
   instant(trace, 1, 64, 1, "x");
-  EXPECT_EQ(read_as_text(trace.bytes()), "track renamed\n1006 +0 instant on main: x\n");
+  EXPECT_EQ(read_as_text(trace.bytes()), "track main\n1006 +0 instant on main: x\n");
 }
 
 TEST(PerfettoClocks, TakesTheDefaultClockOfTheSequence) {
