@@ -125,7 +125,13 @@ Slices::Ended Slices::end(std::uint32_t track_number, std::int64_t time, const E
     track.last_time = time;
   }
   if (!track.in_order()) return late_end(track, time, of, more);
-  const std::uint32_t row = take_begin(track, of);
+  std::uint32_t row = none;
+  if (of.any() && track.ended_in_open == 0 && !track.open.empty()) {  // nearly all
+    row = track.open.back();
+    track.open.pop_back();
+  } else {
+    row = take_begin(track, of);
+  }
   if (row == none) {
     if (!track.late) track.late = std::make_unique<LateEvents>();
     track.late->events.push_back({time, none, none, of});
