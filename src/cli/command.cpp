@@ -8,7 +8,10 @@
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <exception>
 #include <iostream>
+#include <new>
 #include <optional>
 
 #include "npuscope/base/files.hpp"
@@ -200,6 +203,18 @@ void end_by_shrunk_input(int) {
   ::_exit(int(ExitStatus::input));
 }
 
+// An allocation that fails where a library lets nothing be thrown, such as the parser of toml++.
+[[noreturn]] void end_by_exception() {
+  remove_temporary_files();
+  try {
+    if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
+  } catch (const std::bad_alloc&) {
+    ::_exit(int(say_out_of_memory()));
+  } catch (...) {
+  }
+  std::abort();
+}
+
 void handle_signals() {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a write error like any other
   std::signal(SIGBUS, end_by_shrunk_input);
@@ -215,6 +230,7 @@ int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStat
   occupy_closed_streams();
   program_name = text.name;
   handle_signals();
+  std::set_terminate(end_by_exception);
   const ExitStatus parsed = guarded([&] {
     CLI::App program(text.about, text.name);
     program.set_version_flag("--version", NPUSCOPE_VERSION);

@@ -99,7 +99,7 @@ TEST_F(Diff, AGateThatCannotBeJudgedHidOneThatFailed) {
   add_side(arguments, "--b", {150, 151, 152});
   const std::string unjudged =
       "npuscope: gate 'activ > +10%' not judged: neither side has a number 'activ'; the nearest "
-      "names: 'active', 'active(thread)', 'waiting'\n"
+      "names: 'active', 'active(compute)', 'waiting'\n"
       "npuscope: gate 'active > 3' not judged: its limit has no unit; write 'active > 3ms', or "
       "'active > +3%' for a share of A\n"
       "npuscope: gate 'op('matmull') > +10%' not judged: no op of either side matches; the nearest "

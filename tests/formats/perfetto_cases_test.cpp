@@ -53,7 +53,6 @@ constexpr Meant meant[] = {
      missing_slices | arrows | counters | places, not_track_events},
     {"ChromeParser_chrome_thread_is_sandboxed_tid", extra_slices,
      "an event whose counter has no track: Perfetto drops all of it, npuscope the counter's value"},
-    {"DynamicTables_connected_flow", arrows, "arrows of version 2 of the JSON format"},
     {"GraphicsGpuTrace_gpu_render_stages_flow", missing_slices | arrows, not_track_events},
     {"JsonParser_invalid_string_ts_and_dur", extra_slices, kept_with_warning},
     {"JsonParser_json_extreme_vals", extra_slices, kept_with_warning},
@@ -63,7 +62,6 @@ constexpr Meant meant[] = {
      "T is a step of an asynchronous event (the format's own meaning); Perfetto reads those of the "
      "category thread_state as scheduling"},
     {"JsonParser_string_ts_trailing_chars", extra_slices, kept_with_warning},
-    {"Parsing_flow_events_json_v2", arrows, "arrows of version 2 of the JSON format"},
     {"TrackEvent_streaming_profile_timestamp_delta_overflow", extra_slices,
      "the reference time that breaks comes from packets that npuscope does not read"},
     {"TrackEvent_track_event_descriptions", places, one_number_one_process},
