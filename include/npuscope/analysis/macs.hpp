@@ -9,6 +9,10 @@
 // or last dimension of the weights; the rows of two activations must agree. Where they do not, or a
 // depth is no whole number, the shapes are not what they seem: no figure.
 //
+// Cloud AI 100 names the operands of each task: rows x depth and depth x columns in any order of
+// dimensions, and of convolutions (kernels among the attributes) channels by channels. An operator
+// of several products (attention, recurrent cells) has more operands than that: no figure.
+//
 //   const OpMacs macs(profile);
 //   macs.of(op)       16777216     q::ConvLayer_s1.opt [1,8,32,256] with weights of 65,536
 #pragma once

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
+#include <utility>
 
 namespace npuscope::analysis {
 
@@ -156,63 +158,115 @@ bool is_matrix_product(std::string_view node_kind) {
   return node_kind.find("MatMul") != node_kind.npos || node_kind == "FullyConnected";
 }
 
-// "in DDR Src1 W float16 <64 x 3 x 7 x 7> 18KB"
+// "in TCM Src1 W float16 <64 x 3 x 7 x 7> 18KB"
 struct OperandText {
   bool is_output = false;
-  bool is_constant = false;
   std::vector<std::int64_t> dimensions;
   double bytes = 0;
 };
 
-// Of one element, by the last word: "… float16 ".
+// Of one element, by the width in the last word: "… float16 ", "index32", "i8", "ui4", "bool".
 double bytes_of_type(std::string_view text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   const std::string_view type = text.substr(text.rfind(' ') + 1);
-  if (type.find("64") != type.npos) return 8;
-  if (type.find("16") != type.npos) return 2;
-  if (type.find('8') != type.npos) return 1;
-  return 4;
+  if (type == "bool") return 1;
+  const std::size_t digit = type.find_first_of("0123456789");
+  std::uint32_t bits = 32;
+  if (digit != type.npos) std::from_chars(type.data() + digit, type.data() + type.size(), bits);
+  return bits > 0 && bits <= 64 ? bits / 8.0 : 4;
 }
 
 std::optional<OperandText> read_operand(std::string_view line) {
   OperandText operand;
-  operand.is_output = line.starts_with("out");
-  operand.is_constant = line.starts_with("in DDR");
+  operand.is_output = line.starts_with("out") || line.starts_with("inout");
   const auto open = line.rfind('<'), close = line.rfind('>');
   if (open == line.npos || close == line.npos || close < open) return std::nullopt;
   const auto dimensions = dimensions_in(line.substr(open, close - open + 1));
   if (!dimensions) return std::nullopt;
   operand.dimensions = *dimensions;
-  operand.bytes = elements_of(*dimensions) * bytes_of_type(line.substr(0, open));
+  operand.bytes = std::ceil(elements_of(*dimensions) * bytes_of_type(line.substr(0, open)));
   return operand;
 }
 
-// Of the operator whose operands these are.
-struct OperatorMacs {
-  double macs = 0;
+// What a task of a matrix product works on.
+struct ProductOperands {
+  std::vector<std::int64_t> output;
+  std::vector<std::vector<std::int64_t>> inputs;  // activation, weights, biases
   double output_bytes = 0;
 };
 
-std::optional<OperatorMacs> macs_of_operands(std::string_view text) {
-  std::vector<OperandText> inputs;
-  std::optional<OperandText> output;
+std::optional<ProductOperands> read_operands(std::string_view text) {
+  ProductOperands operands;
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(text.size(), line.size() + 1));
     const auto operand = read_operand(line);
     if (!operand) return std::nullopt;
     if (!operand->is_output) {
-      inputs.push_back(*operand);
-    } else if (!output) {
-      output = operand;
+      operands.inputs.push_back(operand->dimensions);
+      continue;
     }
+    if (operands.output.empty()) operands.output = operand->dimensions;
+    operands.output_bytes += operand->bytes;
   }
-  if (!output || inputs.size() < 2) return std::nullopt;
-  const auto macs = inputs[1].is_constant
-                        ? with_weights(output->dimensions, inputs[1].dimensions, 0)
-                        : of_activations(output->dimensions, inputs[0].dimensions);
+  if (operands.output.empty() || operands.inputs.size() < 2) return std::nullopt;
+  return operands;
+}
+
+// Rows x depth times depth x columns, on either side transposed, or with the weights' columns
+// packed several to an element. Anything larger than a bias beside them means another operator.
+std::optional<double> of_matrices(const ProductOperands& product) {
+  const auto &output = product.output, &left = product.inputs[0], &right = product.inputs[1];
+  const double columns = double(output.back()), elements = elements_of(output);
+  const double widest = double(*std::max_element(output.begin(), output.end()));
+  for (std::size_t i = 2; i < product.inputs.size(); ++i) {
+    if (elements_of(product.inputs[i]) > widest) return std::nullopt;
+  }
+  if (right.size() < 2) return std::nullopt;
+  const double last = double(right.back()), before = double(right[right.size() - 2]);
+  const auto with_depth = [&](double depth) -> std::optional<double> {
+    const double rows = elements_of(left) / depth;
+    const bool fits = (before == depth && last == columns) || (before == columns && last == depth);
+    const double packed = elements_of(right) / double(right.front());
+    const bool packs = double(right.front()) == columns && right.size() == 3 &&
+                       std::fmod(depth, packed) == 0 && depth / packed <= 8;
+    const bool whole_rows = rows > 0 && std::fmod(elements / columns, rows) == 0;
+    if (!whole_rows || !(fits || packs)) return std::nullopt;
+    return whole_macs(elements * depth, elements);
+  };
+  if (const auto macs = with_depth(double(left.back()))) return macs;
+  const bool turned = left.size() >= 2;
+  return turned ? with_depth(double(left[left.size() - 2])) : std::nullopt;
+}
+
+// Each element of the output costs as many MACs as the weights have elements for one channel; of a
+// transposed convolution each element of the input.
+std::optional<double> of_convolution(const ProductOperands& product, bool transposed) {
+  const auto &output = product.output, &input = product.inputs[0], &weights = product.inputs[1];
+  if (weights.size() < 3) return std::nullopt;
+  const double channels = double(weights.front());
+  const auto& side = transposed ? input : output;
+  if (side.size() < 3 || double(side[1]) != channels) return std::nullopt;
+  const double elements = elements_of(side);
+  return whole_macs(elements * elements_of(weights) / channels, elements);
+}
+
+struct OperandMacs {
+  double macs = 0;
+  double output_bytes = 0;
+};
+
+std::optional<OperandMacs> macs_of_operands(std::string_view operands,
+                                            std::string_view attributes) {
+  const auto product = read_operands(operands);
+  if (!product) return std::nullopt;
+  std::optional<double> macs;
+  if (attributes.find("Kernels:") != attributes.npos) {
+    macs = of_convolution(*product, attributes.find("Transposed: 1") != attributes.npos);
+  }
+  if (!macs) macs = of_matrices(*product);
   if (!macs) return std::nullopt;
-  return OperatorMacs{*macs, output->bytes};
+  return OperandMacs{*macs, product->output_bytes};
 }
 
 }  // namespace
@@ -263,37 +317,22 @@ void OpMacs::take_tensors() {
   }
 }
 
-// Operands are those of the op itself, or of the whole operator that it is a tile of: its share is
-// that of the output then.
+// Operands are those of the op itself; of other tools' traces they may be those of the whole
+// operator that it is a tile of: its share is that of the output then.
 void OpMacs::take_operands() {
-  struct Group {
-    std::optional<OperatorMacs> all;
-    double output_bytes = 0;
-  };
-  std::vector<Group> groups;
-  std::vector<std::uint32_t> group_of(of_op_.size(), no_tensor);
-  std::vector<std::pair<std::uint64_t, std::uint32_t>> keys;  // core and operands, op
+  std::map<std::pair<StringId, StringId>, std::optional<OperandMacs>> read;
   for (std::size_t op = 0; op < of_op_.size(); ++op) {
     const Op& matrix = profile_.ops[op];
     if (matrix.operands == StringId::empty) continue;
     if (profile_.text(matrix.kind).find("convolution") == std::string_view::npos) continue;
-    keys.push_back({index_of(matrix.operands), std::uint32_t(op)});
-  }
-  std::sort(keys.begin(), keys.end());
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i == 0 || keys[i].first != keys[i - 1].first) {
-      groups.push_back({macs_of_operands(profile_.text(profile_.ops[keys[i].second].operands)), 0});
+    const auto [found, added] = read.try_emplace({matrix.operands, matrix.attributes});
+    if (added) {
+      found->second =
+          macs_of_operands(profile_.text(matrix.operands), profile_.text(matrix.attributes));
     }
-    group_of[keys[i].second] = std::uint32_t(groups.size() - 1);
-    groups.back().output_bytes += double(profile_.ops[keys[i].second].output.value);
-  }
-  for (const auto& [key, op] : keys) {
-    const Group& group = groups[group_of[op]];
-    const double output = double(profile_.ops[op].output.value);
-    if (!group.all || !(output > 0)) continue;
-    const double told = group.all->output_bytes;
-    const bool own = std::abs(output - told) <= std::abs(group.output_bytes - told);
-    of_op_[op] = own ? group.all->macs : group.all->macs * output / group.output_bytes;
+    const double output = double(matrix.output.value);
+    if (!found->second || !(output > 0)) continue;
+    of_op_[op] = found->second->macs * (output / found->second->output_bytes);
     any_ = true;
   }
 }

@@ -66,23 +66,90 @@ TEST(Macs, OfTwoActivationsWhoseRowsAgree) {
   EXPECT_EQ(flat.unknown(), 1u);
 }
 
-TEST(Macs, OfOperandsAreSharedByTheTilesOfAnOperator) {
+struct TaskOp {
   MemoryBuilder made;
-  const StringId operands = made.text(
+  TaskOp(const char* operands, std::int64_t output, const char* attributes = "") {
+    Op& op = made.at(made.op("task", "aicconvolutiond32"));
+    op.operands = made.text(operands);
+    op.attributes = made.text(attributes);
+    op.output = Bytes{output};
+  }
+  std::optional<double> macs() const { return OpMacs(made.profile).of(OpId{0}); }
+};
+
+// Half of the rows and a quarter of the columns of a product; the weights lie in VTCM.
+TEST(Macs, OfATaskComeFromItsOwnOperands) {
+  const TaskOp product(
+      "out TCM Dest y float16 <1 x 64 x 192> 24KB\n"
+      "in TCM Src x float16 <1 x 64 x 768> 96KB\n"
+      "in TCM Src1 w float16 <768 x 192> 288KB\n"
+      "in TCM Src2 b float16 <192> 0KB",
+      64 * 192 * 2);
+  EXPECT_EQ(product.macs(), 64.0 * 768 * 192);
+}
+
+// Seven places of seven weights' columns: only the dimension of the channels counts.
+TEST(Macs, OfAConvolutionWhoseKernelIsAsWideAsItsOutput) {
+  const TaskOp convolution(
+      "out TCM Dest y float16 <1 x 32 x 7 x 7> 3KB\n"
+      "in TCM Src x float16 <1 x 64 x 13 x 13> 21KB\n"
+      "in TCM Src1 w float16 <32 x 64 x 7 x 7> 196KB",
+      32 * 49 * 2, "{Kernels: [7, 7], Strides: [1, 1], Borders: [0], Group: 1, Dilation: [1, 1]}");
+  EXPECT_EQ(convolution.macs(), 32.0 * 49 * 64 * 49);
+}
+
+// Every input element meets all of its channel's weights.
+TEST(Macs, OfATransposedConvolutionGoByItsInput) {
+  const TaskOp convolution(
+      "out TCM Dest y float16 <1 x 16 x 8 x 8> 2KB\n"
+      "in TCM Src x float16 <1 x 32 x 4 x 4> 1KB\n"
+      "in TCM Src1 w float16 <32 x 16 x 2 x 2> 4KB",
+      16 * 64 * 2, "{Kernels: [2, 2], Group: 1, Dilation: [1, 1], Transposed: 1}");
+  EXPECT_EQ(convolution.macs(), 32.0 * 16 * 16 * 4);
+}
+
+TEST(Macs, OfPackedWeightsAndOfTransposedOnes) {
+  EXPECT_EQ(TaskOp("out TCM Dest y float16 <1 x 8 x 64> 1KB\n"
+                   "in TCM Src x float16 <1 x 8 x 128> 2KB\n"
+                   "in TCM Src1 w ui8 <64 x 4 x 16> 4KB",
+                   8 * 64 * 2)
+                .macs(),
+            8.0 * 128 * 64);
+  EXPECT_EQ(TaskOp("out TCM Dest y float16 <8 x 64> 1KB\n"
+                   "in TCM Src x float16 <128 x 8> 2KB\n"
+                   "in TCM Src1 w float16 <64 x 128> 16KB",
+                   8 * 64 * 2)
+                .macs(),
+            8.0 * 128 * 64);
+}
+
+// The sum of a part of the depth is added to what is there.
+TEST(Macs, OfAPartOfTheDepthAreNotThoseOfAll) {
+  EXPECT_EQ(TaskOp("inout TCM Dest y float16 <8 x 64> 1KB\n"
+                   "in TCM Src x float16 <8 x 32> 0KB\n"
+                   "in TCM Src1 w float16 <32 x 64> 4KB",
+                   8 * 64 * 2)
+                .macs(),
+            8.0 * 32 * 64);
+}
+
+// Several products in one operator: keys as wide as a head, values beside them.
+TEST(Macs, OfAnAttentionInOneOperatorAreNotGuessed) {
+  EXPECT_FALSE(TaskOp("out TCM Dest y float16 <1 x 2 x 64 x 64> 16KB\n"
+                      "in TCM Src q float16 <1 x 2 x 64 x 64> 16KB\n"
+                      "in TCM Src1 k float16 <1 x 2 x 64 x 64> 16KB\n"
+                      "in TCM Src2 v float16 <1 x 2 x 64 x 64> 16KB",
+                      2 * 64 * 64 * 2)
+                   .macs());
+}
+
+TEST(Macs, OfAWholeOperatorsOperandsAreSharedByOutputSize) {
+  const TaskOp half(
       "out TCM Dest y float16 <1 x 64 x 10 x 10> 12KB\n"
       "in TCM Src x float16 <1 x 32 x 10 x 10> 6KB\n"
-      "in DDR Src1 w float16 <64 x 32 x 3 x 3> 36KB");
-  for (const char* name : {"conv/__0", "conv/__1"}) {
-    Op& op = made.at(made.op(name, "aicconvolutiond32"));
-    op.operands = operands;
-    op.output = Bytes{6400};
-  }
-  const double all = 100.0 * 64 * 32 * 9;
-  const OpMacs tiles(made.profile);
-  EXPECT_EQ(tiles.of(OpId{0}), all / 2);
-  EXPECT_EQ(tiles.of(OpId{1}), all / 2);
-  for (Op& op : made.profile.ops) op.output = Bytes{12800};  // each has operands of its own
-  EXPECT_EQ(OpMacs(made.profile).of(OpId{0}), all);
+      "in DDR Src1 w float16 <64 x 32 x 3 x 3> 36KB",
+      6400, "{Kernels: [3, 3]}");
+  EXPECT_EQ(half.macs(), 100.0 * 64 * 32 * 9 / 2);
 }
 
 TEST(Macs, ForgedGraphsEndAndGiveNoFigure) {

@@ -7,6 +7,7 @@
 
 #include "npu/compile/collisions.hpp"
 #include "npu/compile/compile_fixture.hpp"
+#include "npu/compile/told_operands.hpp"
 #include "npu/graph/one_operator_models.hpp"
 #include "sanitized.hpp"
 
@@ -132,6 +133,9 @@ void expect_sound_program(const Graph& graph, const CompileOptions& options) {
   ASSERT_TRUE(network) << network.error().message;
   const auto again = qaic::read_program(qaic::write_program(network->program), "program");
   ASSERT_TRUE(again) << again.error().message;
+  test::OperandCheck operands;
+  operands.add(*network, graph.name);
+  ASSERT_TRUE(operands.wrong.empty()) << operands.summary();
   if (network->program.tasks.size() > 200) return;  // the check takes all pairs
   const CollisionCheck check = check_collisions(graph, options);
   ASSERT_EQ(check.collisions, 0u);

@@ -7,6 +7,7 @@
 #include "npu/compile/collisions.hpp"
 #include "npu/compile/compile_fixture.hpp"
 #include "npu/compile/random_models.hpp"
+#include "npu/compile/told_operands.hpp"
 
 namespace npuscope::npu::random_models_test {
 namespace {
@@ -30,8 +31,12 @@ TEST(RandomModels, CompileToValidProgramsWithoutCollisions) {
     const Graph graph = parsed(text);
     CompileOptions options = options_for(1 + random() % 16);
     options.convert_to_fp16 = random() % 4 != 0;
+    options.op_stats_verbosity = 2;
     const auto network = compile_network(graph, aic100(), options);
     ASSERT_TRUE(network) << network.error().message;
+    test::OperandCheck operands;
+    operands.add(*network, "random");
+    ASSERT_TRUE(operands.wrong.empty()) << operands.summary();
     const auto again = qaic::read_program(qaic::write_program(network->program), "random");
     ASSERT_TRUE(again) << again.error().message;
     if (network->program.tasks.size() < 3000) {

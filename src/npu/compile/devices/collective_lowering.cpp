@@ -18,11 +18,6 @@ std::uint64_t part_in_lines(std::uint64_t all, std::uint64_t index, std::uint64_
   return bound(index + 1) - bound(index);
 }
 
-// As load_tile cuts.
-std::uint64_t tile_of(std::uint64_t all, std::uint64_t tile, std::uint64_t tiles) {
-  return all * (tile + 1) / tiles - all * tile / tiles;
-}
-
 bool is_collective(const Node& node) { return node.domain == collective_domain; }
 
 }  // namespace
@@ -79,7 +74,8 @@ std::vector<TaskIndex> CollectiveLowering::send(BufferId from, const DeviceBytes
   std::vector<TaskIndex> tasks;
   for (std::uint32_t peer = 0; peer < options_.slices; ++peer) {
     if (peer == options_.slice || sent[peer][core] == 0) continue;
-    TaskSpec spec = dma_task("aicmulticastvtcm_out", name, type_of(node_result_), sent[peer][core]);
+    TaskSpec spec = dma_task(multicast_to_device, name, node_result_, tensor(node_result_).shape,
+                             sent[peer][core]);
     spec.core = core;
     spec = peer_task(spec, peer, sent[peer][core], false);
     TaskNeeds needs;
@@ -103,6 +99,10 @@ void CollectiveLowering::receive(BufferId place, const DeviceBytes& received, st
     spec.thread_imbalance = 0;
     spec.cycles = vector_cycles(target_, kernel, 0);
     spec = peer_task(spec, peer, received[peer][core], true);
+    const TaskOperand arrives =
+        operand(TaskOperand::Use::out, TaskOperand::Memory::vtcm, node_result_,
+                tensor(node_result_).shape, received[peer][core]);
+    works_on(spec, {arrives});
     TaskNeeds needs;
     if (first) tasks_.need_to_overwrite(place, core, needs);
     for (TaskIndex task : sent) needs.push_back({task, false});
@@ -123,6 +123,17 @@ BufferId CollectiveLowering::exchange_with_peers(BufferId from, const DeviceByte
   return place;
 }
 
+// What is there already, and what has arrived from so many devices.
+std::vector<TaskOperand> CollectiveLowering::used_up_operands(BufferId place, std::uint64_t bytes,
+                                                              std::uint64_t times) const {
+  constexpr auto vtcm = TaskOperand::Memory::vtcm;
+  const Shape& shape = tensor(node_result_).shape;
+  const std::uint64_t arrived = std::min(bytes * times, tasks_.buffer_bytes(place));
+  return {operand(TaskOperand::Use::out, vtcm, node_result_, shape, bytes),
+          operand(TaskOperand::Use::in, vtcm, node_result_, shape, bytes),
+          operand(TaskOperand::Use::in, vtcm, node_result_, shape, arrived)};
+}
+
 void CollectiveLowering::use_up(const char* kernel, BufferId place, BufferId own, BufferId writes,
                                 const CoreBytes& output_bytes, std::uint64_t times, StringId name) {
   const BufferId reads[] = {own, place};
@@ -131,6 +142,7 @@ void CollectiveLowering::use_up(const char* kernel, BufferId place, BufferId own
     TaskSpec spec = vector_task(kernel, name, type_of(node_result_));
     spec.core = core;
     spec.output_bytes = output_bytes[core];
+    works_on(spec, used_up_operands(place, output_bytes[core], times));
     spec.vtcm_read = output_bytes[core] * (times + 1);
     spec.cycles = vector_cycles(target_, kernel, output_bytes[core] * times);
     used_up_[core] = add_compute(spec, reads, writes);
@@ -153,7 +165,7 @@ void CollectiveLowering::lower_all_reduce(const Node& node) {
     CoreBytes all(cores_), mine(cores_);
     DeviceBytes parts = for_each_device(CoreBytes(cores_));
     for (std::uint32_t core = 0; core < cores_; ++core) {
-      all[core] = tile_of(result.core_bytes[core], tile, tiles);
+      all[core] = even_bytes(result.core_bytes[core], tile, tiles, type_of(node_result_));
       for (std::uint32_t device = 0; device < devices; ++device) {
         // Turned from core to core, so that what is left over does not always meet the same device.
         parts[device][core] = part_in_lines(all[core], (device + core) % devices, devices);
@@ -209,10 +221,11 @@ void CollectiveLowering::lower_all_gather(const Node& node) {
     DeviceBytes tile_parts = parts;
     CoreBytes tile_bytes(cores_);
     for (CoreBytes& bytes : tile_parts) {
-      for (std::uint64_t& of_core : bytes) of_core = tile_of(of_core, tile, tiles);
+      for (std::uint64_t& of_core : bytes)
+        of_core = even_bytes(of_core, tile, tiles, type_of(node_result_));
     }
     for (std::uint32_t core = 0; core < cores_; ++core) {
-      tile_bytes[core] = tile_of(result.core_bytes[core], tile, tiles);
+      tile_bytes[core] = even_bytes(result.core_bytes[core], tile, tiles, type_of(node_result_));
     }
     const StringId name = name_of_tile(tile, tiles);
     const BufferId own = operand.streamed ? load_tile(operand, tile, tiles) : operand.buffer;

@@ -42,6 +42,8 @@ class CollectiveLowering : protected MatrixLowering {
   void receive(BufferId place, const DeviceBytes& received, std::uint32_t core, StringId name,
                const std::vector<TaskIndex>& sent);
   // One HVX task per core that uses up the landing place.
+  std::vector<TaskOperand> used_up_operands(BufferId place, std::uint64_t bytes,
+                                            std::uint64_t times) const;
   void use_up(const char* kernel, BufferId place, BufferId own, BufferId writes,
               const CoreBytes& output_bytes, std::uint64_t times, StringId name);
   TaskSpec peer_task(TaskSpec spec, std::uint32_t peer, std::uint64_t bytes, bool incoming) const;

@@ -126,7 +126,9 @@ std::size_t VectorLowering::lower_chain() {
   pinned_ = {source};
   for (std::size_t index = 0; index < tiles; ++index) {
     const BufferPart part{std::uint32_t(index), std::uint32_t(index) + 1, std::uint32_t(tiles)};
-    emit_chain_tile(chain, {index, tiles, before.buffer, part, pieces.core_bytes[index]});
+    const CoreBytes& bytes = pieces.core_bytes[index];
+    emit_chain_tile(chain, {index, tiles, before.buffer, part, bytes,
+                            piece_shapes(pieces, before.partition, bytes, before.type)});
   }
   position_ = chain.nodes.back();
   storages_[source].buffer = BufferId::none;
@@ -151,6 +153,7 @@ std::size_t VectorLowering::stream_chain(const Chain& chain) {
   operand.storage = source;
   operand.streamed = true;
   operand.layout = before.ddr_layout;
+  operand.partition = before.partition;
   operand.core_bytes = slice_bytes(before.partition, before.bytes, cores_);
   const StorageId result = make_storage(chain.result, before.partition, before.ddr_layout);
   pinned_.insert(result);
@@ -166,9 +169,14 @@ std::size_t VectorLowering::stream_chain(const Chain& chain) {
     CoreBytes core_bytes(cores_);
     for (std::uint32_t core = 0; core < cores_; ++core) {
       const std::uint64_t all = operand.core_bytes[core];
-      core_bytes[core] = all * (index + 1) / tiles - all * index / tiles;
+      core_bytes[core] = even_bytes(all, index, tiles, before.type);
     }
-    emit_chain_tile(chain, {std::size_t(index), std::size_t(tiles), home, {}, core_bytes});
+    emit_chain_tile(chain, {std::size_t(index),
+                            std::size_t(tiles),
+                            home,
+                            {},
+                            core_bytes,
+                            part_shapes(operand, core_bytes)});
     store_result_tile(result, home, core_bytes);
     release(home);
   }
@@ -190,9 +198,11 @@ void VectorLowering::emit_chain_tile(const Chain& chain, const ChainTile& tile) 
     const Node& node = graph_.nodes[at];
     begin_node(node);
     std::vector<BufferId> reads, free;
+    std::vector<TensorId> sources;
     for (const auto& [id, buffer] : place) {
       if (std::find(node.inputs.begin(), node.inputs.end(), id) == node.inputs.end()) continue;
       reads.push_back(buffer);
+      sources.push_back(id);
       if (--uses[id] == 0) free.push_back(buffer);
     }
     const bool at_home = std::find(free.begin(), free.end(), home) != free.end();
@@ -200,7 +210,9 @@ void VectorLowering::emit_chain_tile(const Chain& chain, const ChainTile& tile) 
     const BufferId writes = at_home    ? home
                             : in_place ? free.front()
                                        : allocate(tile.core_bytes, Lifetime::tile);
-    ChainStep step{&node, name_of_tile(tile.index, tile.tiles), std::move(reads), writes, in_place};
+    ChainStep step{
+        &node,   std::move(sources), name_of_tile(tile.index, tile.tiles), std::move(reads), writes,
+        in_place};
     emit_chain_step(step, tile);
     for (BufferId buffer : free) {
       if (buffer != writes) release(buffer);
@@ -208,6 +220,23 @@ void VectorLowering::emit_chain_tile(const Chain& chain, const ChainTile& tile) 
     place[node.outputs[0]] = writes;
     uses[node.outputs[0]] = std::int64_t(tensor(node.outputs[0]).consumers.size());
   }
+}
+
+void VectorLowering::describe_chain_step(TaskSpec& spec, const ChainStep& step,
+                                         const ChainTile& tile) const {
+  constexpr auto vtcm = TaskOperand::Memory::vtcm;
+  const TensorId made = step.node->outputs[0];
+  const std::uint64_t bytes = tile.core_bytes[spec.core];
+  const Shape& shape = tile.shapes[spec.core];
+  std::vector<TaskOperand> operands{operand(TaskOperand::Use::out, vtcm, made, shape, bytes)};
+  for (TensorId id : step.node->inputs) {
+    if (id == TensorId::none) continue;
+    const bool of_chain =
+        std::find(step.sources.begin(), step.sources.end(), id) != step.sources.end();
+    operands.push_back(of_chain ? operand(TaskOperand::Use::in, vtcm, id, shape, bytes)
+                                : known_scalar(id));
+  }
+  works_on(spec, operands);
 }
 
 void VectorLowering::emit_chain_step(const ChainStep& step, const ChainTile& tile) {
@@ -219,6 +248,7 @@ void VectorLowering::emit_chain_step(const ChainStep& step, const ChainTile& til
     TaskSpec spec = vector_task(kernel.name, step.name, type_of(step.node->outputs[0]));
     spec.core = core;
     spec.output_bytes = core_bytes[core];
+    describe_chain_step(spec, step, tile);
     spec.types = node_types_;
     spec.vtcm_read = core_bytes[core] * step.reads.size();
     spec.cycles = kernel.cycles(core_bytes[core]);

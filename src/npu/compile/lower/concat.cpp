@@ -28,6 +28,16 @@ void VectorLowering::lower_concat_by_parts(const Node& node, OpClass op_class,
   keep_result(result);
 }
 
+Residency::CoreShapes VectorLowering::part_shapes(const Operand& operand,
+                                                  const CoreBytes& core_bytes) const {
+  CoreShapes shapes;
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    const TaskOperand part = read_of(operand, core, core_bytes[core]);
+    shapes.push_back(part.shape);
+  }
+  return shapes;
+}
+
 void VectorLowering::copy_part(const VectorKernel& kernel, const Operand& operand,
                                std::size_t index, std::size_t parts,
                                const std::vector<NodeResult>& results) {
@@ -44,8 +54,12 @@ void VectorLowering::copy_part(const VectorKernel& kernel, const Operand& operan
     CoreBytes& bytes = tile.result_bytes.emplace_back(cores_);
     for (std::uint32_t core = 0; core < cores_; ++core) {
       const std::uint64_t all = operand.core_bytes[core];
-      bytes[core] = all * (at + 1) / tiles - all * at / tiles;
+      bytes[core] = even_bytes(all, at, tiles, type_of(operand.tensor));
     }
+    tile.streamed = at;
+    tile.streamed_tiles = tiles;
+    tile.operands = std::span(&operand, 1);
+    tile.result_shapes = part_shapes(operand, bytes);
     tile.read_bytes = *std::max_element(bytes.begin(), bytes.end());
     emit_vector_tile(kernel, tile, results);
     release(own);

@@ -118,7 +118,7 @@ bool Lowering::inputs_consumed() const {
 
 void Lowering::emit_input_semaphores() {
   const std::string kernel = "aicinputsemaphoreinc";
-  node_shape_ = node_operands_ = node_attributes_ = StringId::empty;
+  node_attributes_ = StringId::empty;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (last_input_read_[core] == no_task) continue;
     TaskSpec spec = vector_task(kernel, strings_.intern("input_semaphore"), DataType::int8);
@@ -126,9 +126,14 @@ void Lowering::emit_input_semaphores() {
     spec.cycles = vector_cycles(target_, kernel, 0);
     spec.flags = qaic::task_pipelined_port;
     spec.port = 100;
-    spec.output_bytes = 4;
+    describe_semaphore(spec, "input_semaphore");
     add(spec, {{last_input_read_[core], true}});
   }
+}
+
+void Lowering::describe_semaphore(TaskSpec& spec, std::string_view name) const {
+  spec.output_bytes = 4;
+  works_on(spec, {{TaskOperand::Use::inout, TaskOperand::Memory::vtcm, name, DataType::int8, {4}}});
 }
 
 void Lowering::lower_outputs() {
@@ -138,7 +143,6 @@ void Lowering::lower_outputs() {
     if (id == no_storage) continue;  // a constant: nothing to compute
     node_name_ = strings_.intern(tensor(output).name);
     node_result_ = output;
-    node_shape_ = strings_.intern("Dest [" + shape_text(tensor(output).shape) + "]");
     pinned_ = {id};
     const bool in_ddr = storages_[id].in_ddr && storages_[id].ddr_layout == Layout::flat;
     if (!in_ddr && storages_[id].layout != Layout::flat) convert_layout(id, Layout::flat);
@@ -147,11 +151,11 @@ void Lowering::lower_outputs() {
       const auto core_bytes = slice_bytes(storage.partition, storage.bytes, cores_);
       for (std::uint32_t core = 0; core < cores_; ++core) {
         if (core_bytes[core] == 0 || (storage.partition.axis < 0 && core > 0)) continue;
-        TaskSpec spec = dma_task("aiccopyfromvtcm", node_name_, storage.type, core_bytes[core]);
+        TaskSpec spec = dma_task(copy_from_vtcm, node_name_, output,
+                                 slice_of(storage.partition, core), core_bytes[core]);
         spec.core = core;
         spec.ddr_write = core_bytes[core];
         spec.write_purpose = purpose_of_writing(id);
-        spec.tensor = output;
         spec.movement = Movement::output;
         TaskNeeds needs;
         tasks_.need_to_read(storage.buffer, core, needs);
@@ -177,12 +181,11 @@ void Lowering::emit_output_semaphores(const std::vector<TaskIndex>& last_copy) {
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (last_copy[core] == no_task) continue;
     TaskSpec spec = vector_task(kernel, strings_.intern("output_semaphore"), DataType::int8);
-    spec.shape = StringId::empty;
     spec.core = core;
     spec.cycles = vector_cycles(target_, kernel, 0);
     spec.flags = qaic::task_pipelined_port;
     spec.port = 101;
-    spec.output_bytes = 4;
+    describe_semaphore(spec, "output_semaphore");
     add(spec, {{last_copy[core], true}});
   }
 }

@@ -39,6 +39,7 @@ class Lowering : private CollectiveLowering {
   void emit_output_semaphores(const std::vector<TaskIndex>& last_copy);
   bool inputs_consumed() const;
   void emit_input_semaphores();
+  void describe_semaphore(TaskSpec& spec, std::string_view name) const;
 };
 
 }  // namespace npuscope::npu

@@ -32,7 +32,12 @@ class MatrixLowering : protected VectorLowering {
   Partition choose_batch_partition(const MatrixJob& job) const;
   std::uint64_t product_cycles(const MatrixJob& job, std::uint64_t rows, std::uint64_t columns,
                                std::uint64_t groups, std::uint64_t* macs) const;
-  BufferId load_weights(const MatrixJob& job, std::uint64_t chunk, std::uint64_t chunks);
+  struct ProductTiling {
+    std::uint64_t rows = 1;         // tiles of the activation
+    std::uint64_t chunks = 1;       // of the weights' columns
+    std::uint64_t depth_parts = 1;  // of each chunk
+  };
+  BufferId load_weights(const MatrixJob& job, const ProductTiling& tiling, std::uint64_t load);
   void load_bias(const MatrixJob& job, std::vector<Operand>& operands);
   struct RowRange {
     std::uint64_t first = 0, last = 0, all = 0;
@@ -47,15 +52,32 @@ class MatrixLowering : protected VectorLowering {
     std::vector<RowRange> row_range;                  // of whole rows on each core; else empty
     std::vector<std::vector<BufferPart>> read_parts;  // by core; empty: all is read
     BufferPart written;                               // of a result that stays in VTCM
+    std::span<const Operand> operands;
+    BufferId halo = BufferId::none;
+    std::uint64_t depth = 0;               // of the product; a part of it where that is cut
+    std::uint64_t row = 0, row_tiles = 1;  // of the activation's tiles
+    bool adds_up = false;                  // to the sums of the parts before
     std::uint64_t index = 0, tiles = 1;
     bool whole_depth = true;  // not one of several sums that are still to be added up
   };
+  // What one core's task of a tile reads and writes, in its own shapes.
+  std::vector<TaskOperand> product_operands(const MatrixJob& job, const ProductTile& tile,
+                                            std::uint32_t core) const;
+  // Whether two cores' tasks of a tile have operands of the same shapes.
+  bool alike(const MatrixJob& job, const ProductTile& tile, std::uint32_t a, std::uint32_t b) const;
+  static bool goes_by_batches(const MatrixJob& job, const ProductTile& tile);
+  Shape result_shape(const MatrixJob& job, const ProductTile& tile, std::uint32_t core) const;
+  CoreShapes result_shapes(const MatrixJob& job, const ProductTile& tile) const;
+  Shape image_shape(const MatrixJob& job, const ProductTile& tile, std::uint32_t core) const;
+  Shape activation_shape(const MatrixJob& job, const ProductTile& tile, const Shape& made,
+                         std::uint32_t core) const;
+  Shape weights_shape(const MatrixJob& job, const Shape& made, std::uint64_t columns,
+                      std::uint64_t groups, std::uint64_t depth) const;
+  // Of a chunk of the weights: of whole columns, where its bytes are those of the tile's columns.
+  Shape chunk_shape(const MatrixJob& job, const ProductTile& tile, std::uint64_t depth,
+                    std::uint32_t core, std::uint64_t bytes) const;
+  TaskOperand bias_operand(const Operand& bias, std::int64_t columns, std::uint32_t core) const;
   void emit_product(const MatrixJob& job, ProductTile& tile, const NodeResult& result);
-  struct ProductTiling {
-    std::uint64_t rows = 1;         // tiles of the activation
-    std::uint64_t chunks = 1;       // of the weights' columns
-    std::uint64_t depth_parts = 1;  // of each chunk
-  };
   ProductTiling plan_tiling(const MatrixJob& job, std::span<const Operand> operands,
                             const NodeResult& result, std::uint64_t finer) const;
   std::vector<std::uint64_t> product_sizes(const MatrixJob& job, std::span<const Operand> operands,

@@ -11,10 +11,6 @@ namespace {
 constexpr std::uint64_t weight_chunk_bytes = 1 << 20;  // streamed at a time: long DDR bursts, yet
                                                        // several fit beside the activations
 
-std::uint64_t even_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts) {
-  return all * (index + 1) / parts - all * index / parts;
-}
-
 // All of `all` in `parts` portions of whole `grain`s.
 std::uint64_t grain_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts,
                          std::uint64_t grain) {
@@ -28,9 +24,10 @@ std::uint64_t grain_part(std::uint64_t all, std::uint64_t index, std::uint64_t p
 
 // A chunk of the weights in VTCM. By columns each core loads its own; by rows each loads a part and
 // sends it to all, so that DDR is read once.
-BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
-                                      std::uint64_t chunks) {
+BufferId MatrixLowering::load_weights(const MatrixJob& job, const ProductTiling& tiling,
+                                      std::uint64_t load) {
   const TensorId id = job.plan->weights;
+  const std::uint64_t chunk = load, chunks = tiling.chunks * tiling.depth_parts;
   const StringId name = name_of_tile(chunk, chunks);
   CoreBytes own(cores_, job.weight_bytes);  // all of a core's weights
   if (job.by_columns && job.partition.axis >= 0) {
@@ -39,19 +36,24 @@ BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
   }
   CoreBytes here(cores_);
   for (std::uint32_t core = 0; core < cores_; ++core)
-    here[core] = even_part(own[core], chunk, chunks);
+    here[core] = even_bytes(own[core], chunk, chunks, type_of(id));
+  const ProductTile tile =
+      product_tile(job, CoreBytes(cores_), 0, 1, load / tiling.depth_parts, tiling.chunks);
+  const std::uint64_t depth =
+      even_part(job.product.depth, load % tiling.depth_parts, tiling.depth_parts);
   const bool shared = !job.by_columns && cores_ > 1;
   if (!shared) {
     if (const BufferId kept = hoist(id, chunk, chunks, here); kept != BufferId::none) return kept;
   }
   const BufferId buffer = allocate(here, Lifetime::tile);
   for (std::uint32_t core = 0; core < cores_; ++core) {
-    const std::uint64_t bytes = shared ? even_part(here[core], core, cores_) : here[core];
+    const std::uint64_t bytes =
+        shared ? even_bytes(here[core], core, cores_, type_of(id)) : here[core];
     if (bytes == 0) continue;
-    TaskSpec copy = dma_task("aiccopytovtcm", name, type_of(id), bytes);
+    const Shape shape = chunk_shape(job, tile, depth, core, here[core]);
+    TaskSpec copy = dma_task(copy_to_vtcm, name, id, shape, bytes);
     copy.core = core;
     copy.ddr_read = bytes;
-    copy.tensor = id;
     copy.movement = Movement::weights;
     TaskNeeds needs;
     tasks_.need_to_write(buffer, core, needs);
@@ -60,7 +62,7 @@ BufferId MatrixLowering::load_weights(const MatrixJob& job, std::uint64_t chunk,
       tasks_.writes(loaded, buffer, core);
       continue;
     }
-    TaskSpec send = dma_task("aicmulticastvtcm", name, type_of(id), bytes);
+    TaskSpec send = dma_task(multicast_vtcm, name, id, shape, bytes);
     send.core = core;
     send.multicast = bytes;
     TaskNeeds send_needs{{loaded, true}};
@@ -125,6 +127,8 @@ void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
                                   const NodeResult& result) {
   tile.writes = result.streamed ? allocate(tile.output_bytes, Lifetime::tile) : result.buffer;
   const DataType type = type_of(job.plan->activation);
+  std::uint32_t described = cores_;  // the latest core whose operands were described
+  StringId shape{}, operands{};
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (tile.rows[core] * tile.columns[core] * tile.groups[core] == 0) continue;
     TaskSpec spec = vector_task("aicconvolutiond32", tile.name, type);
@@ -139,6 +143,15 @@ void MatrixLowering::emit_product(const MatrixJob& job, ProductTile& tile,
         product_cycles(job, tile.rows[core], tile.columns[core], tile.groups[core], &macs);
     spec.macs = job.on_hmx ? macs : 0;
     spec.output_bytes = tile.output_bytes[core];
+    if (described < cores_ && alike(job, tile, described, core)) {
+      spec.shape = shape;
+      spec.operands = operands;
+    } else {
+      works_on(spec, product_operands(job, tile, core));
+      shape = spec.shape;
+      operands = spec.operands;
+      described = core;
+    }
     spec.vtcm_read = tile.read_bytes;
     Parts parts;
     if (!tile.read_parts.empty()) parts.reads = tile.read_parts[core];
@@ -153,10 +166,12 @@ void MatrixLowering::store_product(const MatrixJob& job, const ProductTile& tile
                                    const NodeResult& result) {
   const std::size_t product = position_;
   const bool goes_on = !job.chain.nodes.empty() && tile.whole_depth;
+  const CoreShapes shapes = result_shapes(job, tile);
   if (goes_on) {
-    emit_chain_tile(job.chain, {tile.index, tile.tiles, tile.writes, {}, tile.output_bytes});
+    emit_chain_tile(job.chain,
+                    {tile.index, tile.tiles, tile.writes, {}, tile.output_bytes, shapes});
   }
-  store_result_tile(result.storage, tile.writes, tile.output_bytes);
+  store_result_tile(result.storage, tile.writes, tile.output_bytes, shapes);
   release(tile.writes);
   if (!goes_on) return;
   position_ = product;
@@ -269,12 +284,12 @@ void MatrixLowering::run_product_tiles(const MatrixJob& job, std::vector<Operand
   const std::uint64_t loads = tiling.chunks * tiling.depth_parts;
   const bool whole_rows = tiling.chunks == 1 && job.plan->op_class == OpClass::matmul;
   PieceWriter made(result.core_bytes, tiling.rows, tiling.chunks,
-                   whole_rows ? job.product.columns : 1);
+                   whole_rows ? job.product.columns : 1, job.plan->op_class == OpClass::matmul);
   if (std::max({loads, tiling.rows, loads * tiling.rows}) > most_tasks) refuse_more_tasks();
   MatrixJob part_of_depth = job;
   part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
   for (std::uint64_t load = 0; load < loads; ++load) {
-    const BufferId weights = load_weights(job, load, loads);
+    const BufferId weights = load_weights(job, tiling, load);
     const std::uint64_t chunk = load / tiling.depth_parts;
     for (std::uint64_t row = 0; row < tiling.rows; ++row) {
       ProductTile tile =
@@ -283,6 +298,12 @@ void MatrixLowering::run_product_tiles(const MatrixJob& job, std::vector<Operand
       tile.tiles = loads * tiling.rows;
       tile.whole_depth = (load + 1) % tiling.depth_parts == 0;
       tile.name = name_of_tile(tile.index, tile.tiles);
+      tile.operands = operands;
+      tile.halo = halo;
+      tile.depth = even_part(job.product.depth, load % tiling.depth_parts, tiling.depth_parts);
+      tile.adds_up = load % tiling.depth_parts > 0;
+      tile.row = row;
+      tile.row_tiles = tiling.rows;
       tile.reads = {weights, halo};
       tile.read_bytes = bytes_in(tile.reads) +
                         bytes_of_resident(std::span(operands).first(1), tiling.rows) +
@@ -444,6 +465,10 @@ void MatrixLowering::lower_dynamic_product(MatrixJob& job) {
   for (std::uint64_t index = 0; index < tiles; ++index) {
     ProductTile tile = batch_tile(job, result.core_bytes, index, tiles, streamed);
     tile.written = made.piece(index, tile.output_bytes);
+    tile.operands = operands;
+    tile.depth = job.product.depth;
+    tile.row = index;
+    tile.row_tiles = tiles;
     tile.read_parts = parts_of_rows(operands[0], tile.row_range);
     tile.read_bytes = bytes_of_resident(operands, tiles);
     std::vector<BufferId> own;

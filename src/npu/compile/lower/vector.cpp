@@ -24,6 +24,12 @@ bool keeps_layout(OpClass op_class) {
 // place among all others.
 constexpr std::size_t most_parts_at_once = 64;
 
+// So many rows of the third dimension.
+Shape halo_shape(Shape shape, std::int64_t kernel) {
+  shape[2] = kernel - 1;
+  return shape;
+}
+
 // VectorKernel::row_elements
 std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_class) {
   if (op_class == OpClass::elementwise) return 1;
@@ -100,8 +106,8 @@ BufferId VectorLowering::exchange_halo(const Node& node, Operand& operand,
   }
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
-    TaskSpec spec =
-        dma_task("aicmulticastvtcm", node_name_, type_of(operand.tensor), core_bytes[core]);
+    TaskSpec spec = dma_task(multicast_vtcm, node_name_, operand.tensor,
+                             halo_shape(shape, kernel[0]), core_bytes[core]);
     spec.core = core;
     spec.multicast = core_bytes[core];
     TaskNeeds needs;
@@ -154,7 +160,10 @@ std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op
 }
 
 VectorLowering::VectorKernel VectorLowering::kernel_named(const std::string& name) const {
-  return {name, [this, name](std::uint64_t bytes) { return vector_cycles(target_, name, bytes); }};
+  VectorKernel kernel;
+  kernel.name = name;
+  kernel.cycles = [this, name](std::uint64_t bytes) { return vector_cycles(target_, name, bytes); };
+  return kernel;
 }
 
 void VectorLowering::lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel) {
@@ -206,6 +215,9 @@ void VectorLowering::run_vector_tiles(const Node& node, const VectorKernel& kern
     VectorTile tile;
     tile.index = index;
     tile.tiles = tiles;
+    tile.streamed = index;
+    tile.streamed_tiles = tiles;
+    tile.operands = operands;
     tile.reads = halos;
     std::vector<BufferId> own;
     for (const Operand& operand : operands) {
@@ -217,7 +229,7 @@ void VectorLowering::run_vector_tiles(const Node& node, const VectorKernel& kern
       CoreBytes& bytes = tile.result_bytes.emplace_back(cores_);
       for (std::uint32_t core = 0; core < cores_; ++core) {
         const std::uint64_t all = result.core_bytes[core];
-        bytes[core] = all * (index + 1) / tiles - all * index / tiles;
+        bytes[core] = even_bytes(all, index, tiles, storages_[result.storage].type);
       }
     }
     emit_vector_tile(kernel, tile, results);
@@ -278,6 +290,65 @@ BufferId VectorLowering::take_input_buffer(const std::vector<Operand>& operands,
   return BufferId::none;
 }
 
+std::uint64_t VectorLowering::bytes_read(const Operand& operand, const VectorTile& tile,
+                                         std::uint32_t core, const NodeResult& result) const {
+  const std::uint64_t all = operand.core_bytes[core];
+  if (!operand.streamed && all == result.core_bytes[core]) return tile.result_bytes[0][core];
+  if (!operand.streamed) return all;
+  return even_bytes(all, tile.streamed, tile.streamed_tiles, type_of(operand.tensor));
+}
+
+void VectorLowering::describe_vector_tile(TaskSpec& spec, const VectorKernel& kernel,
+                                          const VectorTile& tile,
+                                          const std::vector<NodeResult>& results) const {
+  std::vector<TaskOperand> operands;
+  const std::uint32_t core = spec.core;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Storage& storage = storages_[results[i].storage];
+    const bool given = i == 0 && !tile.result_shapes.empty();
+    operands.push_back(operand(TaskOperand::Use::out, TaskOperand::Memory::vtcm, storage.views[0],
+                               given ? tile.result_shapes[core] : slice_of(storage.partition, core),
+                               tile.result_bytes[i][core]));
+  }
+  if (kernel.reads_ddr) {
+    operands.push_back(operand(TaskOperand::Use::in, TaskOperand::Memory::ddr, kernel.table,
+                               tensor(kernel.table).shape, bytes_of(kernel.table)));
+  }
+  for (const Operand& read : tile.operands) {
+    if (kernel.reads_ddr && read.tensor == kernel.table) continue;
+    if (read.splat()) {
+      operands.push_back(known_scalar(read.tensor));
+      continue;
+    }
+    const std::uint64_t bytes = bytes_read(read, tile, core, results[0]);
+    TaskOperand& told = operands.emplace_back(read_of(read, core, bytes));
+    const bool as_result = !tile.result_shapes.empty() && bytes == tile.result_bytes[0][core] &&
+                           told.shape.size() == tile.result_shapes[core].size();
+    if (as_result) told.shape = tile.result_shapes[core];
+  }
+  works_on(spec, operands);
+}
+
+Residency::CoreShapes VectorLowering::piece_shapes(const Pieces& pieces, const Partition& partition,
+                                                   const CoreBytes& core_bytes,
+                                                   DataType type) const {
+  const bool along_last = pieces.columns_are_last && pieces.rows == 1 && pieces.columns > 1;
+  CoreShapes shapes;
+  for (std::uint32_t core = 0; core < cores_; ++core) {
+    Shape shape = slice_of(partition, core);
+    std::uint64_t outer = 1;
+    for (std::size_t i = 0; i + 1 < shape.size(); ++i) outer *= std::uint64_t(shape[i]);
+    const std::uint64_t elements = core_bytes[core] * 8 / std::max(bits_of(type), 1u);
+    if (along_last && !shape.empty() && outer > 0 && elements % outer == 0) {
+      shape.back() = std::int64_t(elements / outer);
+    } else {
+      shape = part_of_shape(shape, core_bytes[core], type);
+    }
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
+}
+
 void VectorLowering::emit_vector_tile(const VectorKernel& kernel, const VectorTile& tile,
                                       const std::vector<NodeResult>& results) {
   std::vector<BufferId> writes;
@@ -298,6 +369,7 @@ void VectorLowering::emit_vector_tile(const VectorKernel& kernel, const VectorTi
                                 storages_[results[0].storage].type);
     spec.core = core;
     spec.output_bytes = bytes;
+    describe_vector_tile(spec, kernel, tile, results);
     spec.types = node_types_;
     spec.vtcm_read = tile.read_bytes;
     spec.cycles = kernel.cycles(bytes);
@@ -344,7 +416,8 @@ void VectorLowering::emit_vector_tile(const VectorKernel& kernel, const VectorTi
   }
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (!results[i].streamed) continue;
-    store_result_tile(results[i].storage, writes[i], tile.result_bytes[i]);
+    store_result_tile(results[i].storage, writes[i], tile.result_bytes[i],
+                      i == 0 ? tile.result_shapes : CoreShapes{});
     release(writes[i]);
   }
 }
@@ -391,7 +464,10 @@ bool VectorLowering::follow_pieces(const VectorKernel& kernel, std::span<const O
     VectorTile tile;
     tile.index = index;
     tile.tiles = tiles;
+    tile.operands = operands;
     tile.result_bytes = {mine->core_bytes[index]};
+    tile.result_shapes = piece_shapes(*mine, storages_[result.storage].partition,
+                                      mine->core_bytes[index], storages_[result.storage].type);
     tile.written = {std::uint32_t(index), std::uint32_t(index) + 1, std::uint32_t(tiles)};
     for (const Operand& operand : operands) {
       tile.reads.push_back(operand.buffer);
@@ -429,15 +505,20 @@ bool VectorLowering::lower_split_reduction(const Node& node, const std::string& 
   const StorageId storage = make_storage(output, {shape, replicated, 1}, Layout::flat);
   pinned_.insert(storage);
   const BufferId result = allocate(one, Lifetime::tensor);
+  constexpr auto vtcm = TaskOperand::Memory::vtcm;
+  Shape all_partial = shape;
+  all_partial.insert(all_partial.begin(), std::int64_t(cores_));
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (operand.core_bytes[core] == 0) continue;
     TaskSpec spec = vector_task(kernel, node_name_, type_of(output));
     spec.core = core;
     spec.output_bytes = bytes;
+    works_on(spec, {this->operand(TaskOperand::Use::out, vtcm, output, shape, bytes),
+                    read_of(operand, core, operand.core_bytes[core])});
     // The kernel reads its whole slice, so that is what it costs by.
     spec.cycles = vector_cycles(target_, kernel, operand.core_bytes[core]);
     const TaskIndex task = add_compute(spec, std::span(&operand.buffer, 1), partial);
-    TaskSpec send = dma_task("aicmulticastvtcm", node_name_, type_of(output), bytes);
+    TaskSpec send = dma_task(multicast_vtcm, node_name_, output, shape, bytes);
     send.core = core;
     send.multicast = bytes;
     TaskNeeds send_needs{{task, true}};
@@ -450,6 +531,9 @@ bool VectorLowering::lower_split_reduction(const Node& node, const std::string& 
     TaskSpec spec = vector_task("elementadd", node_name_, type_of(output));
     spec.core = core;
     spec.output_bytes = bytes;
+    works_on(spec,
+             {this->operand(TaskOperand::Use::out, vtcm, output, shape, bytes),
+              this->operand(TaskOperand::Use::in, vtcm, output, all_partial, bytes * cores_)});
     spec.cycles = vector_cycles(target_, "elementadd", bytes * cores_);
     add_compute(spec, std::span(&gathered, 1), result);
   }

@@ -32,8 +32,11 @@ class VectorLowering : protected Residency {
     std::vector<BufferId> reads;
     std::vector<BufferPart> read_parts;  // as `reads`; empty: all of them
     std::uint64_t read_bytes = 0;
-    std::vector<CoreBytes> result_bytes;  // by result
-    BufferPart written;                   // of results that stay in VTCM
+    std::span<const Operand> operands;
+    std::uint64_t streamed = 0, streamed_tiles = 1;  // which of their tiles
+    std::vector<CoreBytes> result_bytes;             // by result
+    CoreShapes result_shapes;  // of the first; empty: some of the outermost dimension
+    BufferPart written;        // of results that stay in VTCM
   };
   VectorKernel kernel_named(const std::string& name) const;
   void lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel);
@@ -46,6 +49,7 @@ class VectorLowering : protected Residency {
   void lower_concat_by_parts(const Node& node, OpClass op_class, const VectorKernel& kernel);
   void copy_part(const VectorKernel& kernel, const Operand& operand, std::size_t index,
                  std::size_t parts, const std::vector<NodeResult>& results);
+  CoreShapes part_shapes(const Operand& operand, const CoreBytes& core_bytes) const;
   std::vector<Operand> prepare_inputs(const Node& node, OpClass op_class, const Partition& output,
                                       Layout layout);
   // Takes over the buffer of an input that has its last use here; none when there is no such input.
@@ -61,6 +65,15 @@ class VectorLowering : protected Residency {
                             std::span<const NodeResult> results) const;
   void emit_vector_tile(const VectorKernel& kernel, const VectorTile& tile,
                         const std::vector<NodeResult>& results);
+  void describe_vector_tile(TaskSpec& spec, const VectorKernel& kernel, const VectorTile& tile,
+                            const std::vector<NodeResult>& results) const;
+  // What the tile reads of an operand: of one that is streamed or as large as the result a tile,
+  // of others all that the core has.
+  std::uint64_t bytes_read(const Operand& operand, const VectorTile& tile, std::uint32_t core,
+                           const NodeResult& result) const;
+  // Of a piece on each core.
+  CoreShapes piece_shapes(const Pieces& pieces, const Partition& partition,
+                          const CoreBytes& core_bytes, DataType type) const;
   // Tile by tile along the pieces in which the newest operand came about. False when there are
   // none, or when the kernel cannot be cut there.
   bool follow_pieces(const VectorKernel& kernel, std::span<const Operand> operands,
@@ -89,6 +102,7 @@ class VectorLowering : protected Residency {
   bool joins_chain(const Chain& chain, const Node& node, const NodePlan& plan) const;
   struct ChainStep {
     const Node* node = nullptr;
+    std::vector<TensorId> sources;
     StringId name{};
     std::vector<BufferId> reads;
     BufferId writes = BufferId::none;
@@ -99,12 +113,14 @@ class VectorLowering : protected Residency {
     BufferId home = BufferId::none;  // where the tensor is, and in the end the result
     BufferPart part;                 // of that
     CoreBytes core_bytes;
+    CoreShapes shapes;
   };
   bool is_streamed(const Storage& storage) const;
   std::uint64_t most_places(const Chain& chain) const;
   std::size_t stream_chain(const Chain& chain);
   void emit_chain_tile(const Chain& chain, const ChainTile& tile);
   void emit_chain_step(const ChainStep& step, const ChainTile& tile);
+  void describe_chain_step(TaskSpec& spec, const ChainStep& step, const ChainTile& tile) const;
   // Into how many tiles whole pieces make, none of them larger than a tile should be if it can be.
   std::uint64_t tiles_along(const Pieces& pieces, const CoreBytes& core_bytes) const;
   bool lower_split_reduction(const Node& node, const std::string& kernel);

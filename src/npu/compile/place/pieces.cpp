@@ -32,6 +32,7 @@ Pieces joined(const Pieces& pieces, std::uint64_t count) {
   result.row_elements = pieces.row_elements;
   result.rows = pieces.rows;
   result.columns = pieces.columns;
+  result.columns_are_last = pieces.columns_are_last;
   for (std::uint64_t i = 0; i < count; ++i) {
     auto& bytes = result.core_bytes.emplace_back(pieces.core_bytes[0].size(), 0);
     for (std::uint64_t j = all * i / count; j < all * (i + 1) / count; ++j) {
@@ -43,11 +44,12 @@ Pieces joined(const Pieces& pieces, std::uint64_t count) {
 }
 
 PieceWriter::PieceWriter(const std::vector<std::uint64_t>& core_bytes, std::uint64_t rows,
-                         std::uint64_t columns, std::uint64_t row_elements)
+                         std::uint64_t columns, std::uint64_t row_elements, bool columns_are_last)
     : all_(core_bytes) {
   pieces_.row_elements = std::max<std::uint64_t>(row_elements, 1);
   pieces_.rows = rows;
   pieces_.columns = columns;
+  pieces_.columns_are_last = columns_are_last;
   const std::uint64_t count = rows * columns;
   if (count > 1 && count <= most_pieces) {
     pieces_.core_bytes.assign(count, std::vector<std::uint64_t>(core_bytes.size(), 0));

@@ -16,6 +16,7 @@ struct Pieces {
   // order of the elements; 1: any elements in any order.
   std::uint64_t row_elements = 1;
   std::uint64_t rows = 1, columns = 1;  // how often whoever made them cut the rows, the columns
+  bool columns_are_last = false;        // of the dimensions; else they are channels
   bool operator==(const Pieces&) const = default;
 };
 
@@ -31,7 +32,7 @@ class PieceWriter {
  public:
   // Of a result that is cut into so many rows, each into so many columns.
   PieceWriter(const std::vector<std::uint64_t>& core_bytes, std::uint64_t rows,
-              std::uint64_t columns, std::uint64_t row_elements);
+              std::uint64_t columns, std::uint64_t row_elements, bool columns_are_last = true);
   // The bytes of piece `index`, given again for each task that has a share in making it.
   BufferPart piece(std::uint64_t index, const std::vector<std::uint64_t>& core_bytes);
   // Null when there is only one, or too many to tell apart.

@@ -159,6 +159,7 @@ Operand Residency::prepare(TensorId id, const Partition& needed, Layout layout) 
   operand.tensor = id;
   operand.storage = storage_id;
   operand.layout = layout;
+  operand.partition = needed;
   operand.core_bytes = slice_bytes(needed, storages_[storage_id].bytes, cores_);
   if (storages_[storage_id].buffer == BufferId::none && fits(operand.core_bytes)) {
     load(storage_id, needed);

@@ -52,7 +52,8 @@ struct Operand {
   bool temporary = false;                 // the buffer is this node's own
   bool hoisted = false;                   // a constant that is there from the first inference on
   Layout layout = Layout::flat;           // wanted; a streamed tile is converted after loading
-  std::vector<std::uint64_t> core_bytes;  // that each core needs
+  Partition partition;                    // that each core needs its part of
+  std::vector<std::uint64_t> core_bytes;  // of that
   bool splat() const { return buffer == BufferId::none && !streamed; }  // a known scalar
 };
 
@@ -118,7 +119,8 @@ class Residency : protected TaskWriter {
   TrafficPurpose purpose_of_writing(StorageId id) const;
   // The storage's bytes from buffer `from`, elsewhere or in another layout; none without room.
   BufferId exchange(StorageId id, BufferId from, const Partition& needed);
-  BufferId convert(StorageId id, BufferId from, const CoreBytes& core_bytes, Layout layout);
+  BufferId convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
+                   const Partition& partition, Layout layout);
   bool repartition(StorageId id, const Partition& needed);
   void convert_layout(StorageId id, Layout layout);
   void place_result(NodeResult& result, bool resident);
@@ -141,9 +143,21 @@ class Residency : protected TaskWriter {
   BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
   // What one of `tiles` tiles reads of the operands that lie in VTCM.
   std::uint64_t bytes_of_resident(std::span<const Operand> operands, std::uint64_t tiles) const;
-  void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes);
+  // `shapes`: of the tile on each core, where it is not some of the outermost dimension.
+  using CoreShapes = std::vector<Shape>;
+  void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
+                  const CoreShapes& shapes = {});
   // The same of a result that is stored tile by tile: the host takes outputs flat.
-  void store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes);
+  void store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
+                         const CoreShapes& shapes = {});
+  // A layout's conversion within VTCM.
+  TaskSpec convert_task(const std::string& kernel, StringId name, TensorId id, const Shape& whole,
+                        std::uint64_t bytes) const;
+  // So many bytes of an operand that lies in VTCM, tiles of it included.
+  TaskOperand read_of(const Operand& operand, std::uint32_t core, std::uint64_t bytes) const {
+    return this->operand(TaskOperand::Use::in, TaskOperand::Memory::vtcm, operand.tensor,
+                         slice_of(operand.partition, core), bytes);
+  }
   bool leaves_flat(StorageId id) const {
     return storages_[id].output_uses > 0 && storages_[id].layout == Layout::d32;
   }

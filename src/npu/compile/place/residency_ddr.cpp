@@ -21,19 +21,22 @@ void Residency::write_back(StorageId id, Spill::Cause cause) {
 }
 
 // Of a repeated tensor every core writes its part.
-void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes) {
+void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
+                           const CoreShapes& shapes) {
   Storage& storage = storages_[id];
-  const StringId name = strings_.intern(tensor(storage.views[0]).name);
+  const TensorId stored = storage.views[0];
+  const StringId name = strings_.intern(tensor(stored).name);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     const std::uint64_t all = core_bytes[core];
     const std::uint64_t bytes =
-        storage.partition.axis < 0 ? all * (core + 1) / cores_ - all * core / cores_ : all;
+        storage.partition.axis < 0 ? even_bytes(all, core, cores_, storage.type) : all;
     if (bytes == 0) continue;
-    TaskSpec spec = dma_task("aiccopyfromvtcm", name, storage.type, bytes);
+    TaskSpec spec =
+        dma_task(copy_from_vtcm, name, stored,
+                 shapes.empty() ? slice_of(storage.partition, core) : shapes[core], bytes);
     spec.core = core;
     spec.ddr_write = bytes;
     spec.write_purpose = purpose_of_writing(id);
-    spec.tensor = storage.views[0];
     spec.movement = storage.output_uses > 0 ? Movement::output : Movement::spill;
     TaskNeeds needs;
     tasks_.need_to_read(buffer, core, needs);
@@ -43,20 +46,21 @@ void Residency::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_
   }
 }
 
-void Residency::store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes) {
-  if (!leaves_flat(id)) return store_tile(id, buffer, core_bytes);
+void Residency::store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
+                                  const CoreShapes& shapes) {
+  if (!leaves_flat(id)) return store_tile(id, buffer, core_bytes, shapes);
   const std::string kernel = "aicconvertfromd32";
   const BufferId flat = allocate(core_bytes, Lifetime::tile);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
-    TaskSpec spec = vector_task(kernel, node_name_, storages_[id].type);
+    const Storage& storage = storages_[id];
+    TaskSpec spec = convert_task(kernel, node_name_, storage.views[0],
+                                 shapes.empty() ? slice_of(storage.partition, core) : shapes[core],
+                                 core_bytes[core]);
     spec.core = core;
-    spec.output_bytes = core_bytes[core];
-    spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
-    spec.tensor = storages_[id].views[0];
     add_compute(spec, std::span(&buffer, 1), flat);
   }
-  store_tile(id, flat, core_bytes);
+  store_tile(id, flat, core_bytes, shapes);
   release(flat);
 }
 
@@ -136,6 +140,7 @@ Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout
   operand.layout = layout;
   const std::uint64_t bytes = bytes_of(id);
   count_constant(id, bytes, bytes);
+  operand.partition = needed;
   operand.core_bytes = slice_bytes(needed, bytes, cores_);
   if (tensor(id).elements() <= 1) return operand;
   if (!fits(operand.core_bytes)) {
@@ -151,11 +156,10 @@ Operand Residency::prepare_constant(TensorId id, const Partition& needed, Layout
   operand.temporary = true;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (operand.core_bytes[core] == 0) continue;
-    TaskSpec spec = dma_task("aiccopytovtcm", strings_.intern(tensor(id).name), type_of(id),
-                             operand.core_bytes[core]);
+    TaskSpec spec = dma_task(copy_to_vtcm, strings_.intern(tensor(id).name), id,
+                             slice_of(needed, core), operand.core_bytes[core]);
     spec.core = core;
     spec.ddr_read = operand.core_bytes[core];
-    spec.tensor = id;
     spec.movement = movement;
     TaskNeeds needs;
     tasks_.need_to_write(operand.buffer, core, needs);
@@ -177,11 +181,11 @@ bool Residency::load(StorageId id, const Partition& needed) {
   } else {
     for (std::uint32_t core = 0; core < cores_; ++core) {
       if (core_bytes[core] == 0) continue;
-      TaskSpec spec = dma_task("aiccopytovtcm", node_name_, storage.type, core_bytes[core]);
+      TaskSpec spec = dma_task(copy_to_vtcm, node_name_, storage.views[0], slice_of(needed, core),
+                               core_bytes[core]);
       spec.core = core;
       spec.ddr_read = core_bytes[core];
       spec.read_purpose = purpose_of_reading(id);
-      spec.tensor = storage.views[0];
       spec.movement = movement_to_vtcm(id);
       TaskNeeds needs = storage.ddr_writers;
       tasks_.need_to_write(buffer, core, needs);
@@ -197,22 +201,23 @@ bool Residency::load(StorageId id, const Partition& needed) {
 
 void Residency::load_once_and_multicast(StorageId id, BufferId buffer) {
   const Storage& storage = storages_[id];
-  const std::uint64_t part = divide_up(storage.bytes, cores_);
+  const std::uint64_t element = std::max(bits_of(storage.type) / 8, 1u);
+  const std::uint64_t part = round_up(divide_up(storage.bytes, cores_), element);
   std::uint64_t left = storage.bytes;
   for (std::uint32_t core = 0; core < cores_ && left > 0; ++core) {
     const std::uint64_t bytes = std::min(part, left);
     left -= bytes;
-    TaskSpec copy = dma_task("aiccopytovtcm", node_name_, storage.type, bytes);
+    const Shape& whole = storage.partition.shape;
+    TaskSpec copy = dma_task(copy_to_vtcm, node_name_, storage.views[0], whole, bytes);
     copy.core = core;
     copy.ddr_read = bytes;
     copy.read_purpose = purpose_of_reading(id);
-    copy.tensor = storage.views[0];
     copy.movement = movement_to_vtcm(id);
     TaskNeeds needs = storage.ddr_writers;
     tasks_.need_to_write(buffer, core, needs);
     const TaskIndex loaded = add(copy, std::move(needs));
     reads_ddr(loaded, id);
-    TaskSpec send = dma_task("aicmulticastvtcm", node_name_, storage.type, bytes);
+    TaskSpec send = dma_task(multicast_vtcm, node_name_, storage.views[0], whole, bytes);
     send.core = core;
     send.multicast = bytes;
     TaskNeeds send_needs{{loaded, true}};
@@ -228,18 +233,17 @@ BufferId Residency::load_tile(const Operand& operand, std::uint64_t tile, std::u
   CoreBytes core_bytes(cores_);
   for (std::uint32_t core = 0; core < cores_; ++core) {
     const std::uint64_t all = operand.core_bytes[core];
-    core_bytes[core] = all * (tile + 1) / tiles - all * tile / tiles;
+    core_bytes[core] = even_bytes(all, tile, tiles, type_of(operand.tensor));
   }
   const BufferId buffer = allocate(core_bytes, Lifetime::tile);
   const bool constant = operand.storage == no_storage;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
-    TaskSpec spec = dma_task("aiccopytovtcm", name_of_tile(tile, tiles), type_of(operand.tensor),
-                             core_bytes[core]);
+    TaskSpec spec = dma_task(copy_to_vtcm, name_of_tile(tile, tiles), operand.tensor,
+                             slice_of(operand.partition, core), core_bytes[core]);
     spec.core = core;
     spec.ddr_read = core_bytes[core];
     if (!constant) spec.read_purpose = purpose_of_reading(operand.storage);
-    spec.tensor = operand.tensor;
     spec.movement = constant ? Movement::constant : movement_to_vtcm(operand.storage);
     TaskNeeds needs = constant ? TaskNeeds{} : storages_[operand.storage].ddr_writers;
     tasks_.need_to_write(buffer, core, needs);
@@ -253,11 +257,9 @@ BufferId Residency::load_tile(const Operand& operand, std::uint64_t tile, std::u
       operand.layout == Layout::flat ? "aicconvertfromd32" : "aicconverttod32";
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
-    TaskSpec spec = vector_task(kernel, name_of_tile(tile, tiles), type_of(operand.tensor));
+    TaskSpec spec = convert_task(kernel, name_of_tile(tile, tiles), operand.tensor,
+                                 slice_of(operand.partition, core), core_bytes[core]);
     spec.core = core;
-    spec.output_bytes = core_bytes[core];
-    spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
-    spec.tensor = operand.tensor;
     add_compute(spec, std::span(&buffer, 1), converted);
   }
   release(buffer);

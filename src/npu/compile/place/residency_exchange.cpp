@@ -16,7 +16,8 @@ void Residency::prepare_beside(Operand& operand, const Partition& needed) {
   }
   if (operand.buffer != BufferId::none && storage.layout != operand.layout) {
     const BufferId whole = operand.buffer;
-    operand.buffer = convert(operand.storage, whole, operand.core_bytes, operand.layout);
+    operand.buffer =
+        convert(operand.storage, whole, operand.core_bytes, operand.partition, operand.layout);
     if (operand.temporary) release(whole);
     operand.temporary = operand.buffer != BufferId::none;
   }
@@ -34,7 +35,8 @@ BufferId Residency::exchange(StorageId id, BufferId from, const Partition& neede
   const bool gather = needed.axis < 0;
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (held[core] == 0) continue;
-    TaskSpec spec = dma_task("aicmulticastvtcm", node_name_, storage.type, held[core]);
+    TaskSpec spec = dma_task(multicast_vtcm, node_name_, storage.views[0],
+                             slice_of(storage.partition, core), held[core]);
     spec.core = core;
     spec.multicast = gather ? held[core] : held[core] * (cores_ - 1) / cores_;
     TaskNeeds needs;
@@ -61,8 +63,20 @@ bool Residency::repartition(StorageId id, const Partition& needed) {
   return true;
 }
 
+TaskSpec Residency::convert_task(const std::string& kernel, StringId name, TensorId id,
+                                 const Shape& whole, std::uint64_t bytes) const {
+  TaskSpec spec = vector_task(kernel, name, type_of(id));
+  spec.output_bytes = bytes;
+  spec.cycles = vector_cycles(target_, kernel, bytes);
+  spec.tensor = id;
+  constexpr auto vtcm = TaskOperand::Memory::vtcm;
+  works_on(spec, {operand(TaskOperand::Use::out, vtcm, id, whole, bytes),
+                  operand(TaskOperand::Use::in, vtcm, id, whole, bytes)});
+  return spec;
+}
+
 BufferId Residency::convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
-                            Layout layout) {
+                            const Partition& partition, Layout layout) {
   const BufferId buffer = try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return buffer;
   const Storage& storage = storages_[id];
@@ -71,11 +85,9 @@ BufferId Residency::convert(StorageId id, BufferId from, const CoreBytes& core_b
                                                              : "aicconverttod32";
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
-    TaskSpec spec = vector_task(kernel, node_name_, storage.type);
+    TaskSpec spec = convert_task(kernel, node_name_, storage.views[0], slice_of(partition, core),
+                                 core_bytes[core]);
     spec.core = core;
-    spec.output_bytes = core_bytes[core];
-    spec.cycles = vector_cycles(target_, kernel, core_bytes[core]);
-    spec.tensor = storage.views[0];
     add_compute(spec, std::span(&from, 1), buffer);
   }
   return buffer;
@@ -85,7 +97,7 @@ void Residency::convert_layout(StorageId id, Layout layout) {
   const BufferId from = storages_[id].buffer;
   if (from == BufferId::none) return;  // each tile is converted after loading
   const CoreBytes core_bytes = slice_bytes(storages_[id].partition, storages_[id].bytes, cores_);
-  const BufferId buffer = convert(id, from, core_bytes, layout);
+  const BufferId buffer = convert(id, from, core_bytes, storages_[id].partition, layout);
   if (buffer == BufferId::none) {
     return spill(id, Spill::Cause::rearranged);  // converted tile by tile on the way back
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "npu/compile/tasks/operand_text.hpp"
 #include "npuscope/formats/qaic/stats_buffer.hpp"
 
 namespace npuscope::npu {
@@ -72,6 +73,15 @@ qaic::OpNameKind describe_op(const TaskSpec& spec, const StringPool& strings) {
     operands.remove_prefix(end == std::string_view::npos ? operands.size() : end + 1);
   }
   return op;
+}
+
+// Its size is that of the whole buffer, as on the device.
+void describe_statistics(std::uint64_t bytes, const CompileOptions& options, qaic::OpNameKind& op) {
+  const TaskOperand buffer{TaskOperand::Use::out, TaskOperand::Memory::ddr, statistics_output,
+                           DataType::int8, Shape{std::int64_t(bytes)}};
+  op.output_size = bytes;
+  op.shape = shapes_of(std::span(&buffer, 1));
+  if (options.op_stats_verbosity >= 2) op.operands = {operands_of(std::span(&buffer, 1))};
 }
 
 }  // namespace
@@ -182,7 +192,7 @@ qaic::NetworkDescriptor describe_network(const Graph& graph, const LoweredNetwor
         if (!program.records(program.tasks[i])) continue;
         list.push_back(describe_op(network.tasks.tasks()[origin[i]], network.strings));
         const bool end = (program.tasks[i].flags & qaic::task_end_stats) != 0;
-        if (end) list.back().output_size = bytes;  // the whole buffer, as on the device
+        if (end) describe_statistics(bytes, options, list.back());
       }
       ops += std::int32_t(list.size());
     }

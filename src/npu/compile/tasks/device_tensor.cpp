@@ -29,6 +29,19 @@ std::uint64_t device_bytes(std::uint64_t elements, DataType type) {
   return divide_up(elements * bits_of(type), 8);
 }
 
+std::uint64_t even_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts) {
+  return all * (index + 1) / parts - all * index / parts;
+}
+
+std::uint64_t even_bytes(std::uint64_t bytes, std::uint64_t index, std::uint64_t parts,
+                         DataType type) {
+  const std::uint64_t element = std::max(bits_of(type) / 8, 1u);
+  const auto begin = [&](std::uint64_t at) {
+    return at == parts ? bytes : bytes / element * at / parts * element;
+  };
+  return begin(index + 1) - begin(index);
+}
+
 Partition partition_in_view(const Partition& partition, const Shape& view) {
   if (partition.axis < 0) return {view, partition.axis, 1};
   const std::uint64_t before = elements_before(partition.shape, partition.axis);
@@ -48,17 +61,20 @@ Partition partition_in_view(const Partition& partition, const Shape& view) {
   return none;
 }
 
-std::vector<std::uint64_t> shares(std::int64_t extent, std::int64_t unit, std::uint32_t cores) {
+std::uint64_t share(std::int64_t extent, std::int64_t unit, std::uint32_t core,
+                    std::uint32_t cores) {
   const std::uint64_t total = std::uint64_t(std::max<std::int64_t>(extent, 0));
   const std::uint64_t step = std::uint64_t(std::max<std::int64_t>(unit, 1));
   const std::uint64_t units = divide_up(total, step);
+  const auto begin = [&](std::uint64_t at) {
+    return std::min((units / cores * at + std::min(at, units % cores)) * step, total);
+  };
+  return begin(core + 1) - begin(core);
+}
+
+std::vector<std::uint64_t> shares(std::int64_t extent, std::int64_t unit, std::uint32_t cores) {
   std::vector<std::uint64_t> out(cores);
-  std::uint64_t given = 0;
-  for (std::uint32_t core = 0; core < cores; ++core) {
-    const std::uint64_t mine = units / cores + (core < units % cores ? 1 : 0);
-    out[core] = std::min(mine * step, total - given);
-    given += out[core];
-  }
+  for (std::uint32_t core = 0; core < cores; ++core) out[core] = share(extent, unit, core, cores);
   return out;
 }
 
@@ -70,6 +86,14 @@ std::vector<std::uint64_t> slice_bytes(const Partition& partition, std::uint64_t
   const std::uint64_t per_element = extent > 0 ? bytes / std::uint64_t(extent) : 0;
   for (auto& share : out) share *= per_element;
   return out;
+}
+
+Shape slice_shape(const Partition& partition, std::uint32_t core, std::uint32_t cores) {
+  Shape shape = partition.shape;
+  if (partition.axis < 0) return shape;
+  std::int64_t& extent = shape[std::size_t(partition.axis)];
+  extent = std::int64_t(share(extent, partition.unit, core, cores));
+  return shape;
 }
 
 bool satisfies(const Partition& held, const Partition& needed, std::uint32_t cores) {

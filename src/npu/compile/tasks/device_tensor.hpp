@@ -17,6 +17,12 @@ std::uint64_t largest(const std::vector<std::uint64_t>& values);
 DataType device_type(DataType type, bool convert_to_fp16);
 std::uint64_t device_bytes(std::uint64_t elements, DataType type);
 
+// One of so many even parts.
+std::uint64_t even_part(std::uint64_t all, std::uint64_t index, std::uint64_t parts);
+// The same of the bytes of a tensor of that type: whole elements.
+std::uint64_t even_bytes(std::uint64_t bytes, std::uint64_t index, std::uint64_t parts,
+                         DataType type);
+
 inline constexpr int replicated = -1;    // every core holds all of it
 inline constexpr int incompatible = -2;  // no axis of this shape matches the split
 
@@ -33,11 +39,16 @@ struct Partition {
 Partition partition_in_view(const Partition& partition, const Shape& view);
 
 // Elements along an axis of `extent` that each core gets, in whole units, the first cores first.
+std::uint64_t share(std::int64_t extent, std::int64_t unit, std::uint32_t core,
+                    std::uint32_t cores);
 std::vector<std::uint64_t> shares(std::int64_t extent, std::int64_t unit, std::uint32_t cores);
 
 // Bytes that each core holds of a tensor of `bytes` with this partition.
 std::vector<std::uint64_t> slice_bytes(const Partition& partition, std::uint64_t bytes,
                                        std::uint32_t cores);
+
+// The shape of what one of the cores holds.
+Shape slice_shape(const Partition& partition, std::uint32_t core, std::uint32_t cores);
 
 // Whether a tensor held as `held` is where `needed` wants it, both in the same shape.
 bool satisfies(const Partition& held, const Partition& needed, std::uint32_t cores);

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "npu/compile/tasks/operand_text.hpp"
-
 namespace npuscope::npu {
 TaskWriter::TaskWriter(const Graph& graph, const Target& target, const CompileOptions& options)
     : graph_(graph),
@@ -22,12 +20,9 @@ void TaskWriter::begin_node(const Node& node) {
     if (node_result_ == TensorId::none) node_result_ = output;
   }
   node_name_ = strings_.intern(node.name);
-  node_shape_ = strings_.intern(shapes_of(graph_, node));
   node_types_ = strings_.intern(types_of(graph_, node, options_.convert_to_fp16));
-  const bool verbose = options_.op_stats_verbosity >= 2;
-  node_operands_ = verbose ? strings_.intern(operands_of(graph_, node, options_.convert_to_fp16))
-                           : StringId::empty;
-  node_attributes_ = verbose ? strings_.intern(attributes_of(node)) : StringId::empty;
+  node_attributes_ =
+      options_.op_stats_verbosity >= 2 ? strings_.intern(attributes_of(node)) : StringId::empty;
 }
 
 TaskSpec TaskWriter::vector_task(const std::string& kernel, StringId name, DataType type) const {
@@ -37,26 +32,49 @@ TaskSpec TaskWriter::vector_task(const std::string& kernel, StringId name, DataT
   spec.kernel = strings_.intern(kernel);
   spec.types = strings_.intern(name_of(type));
   spec.memory = strings_.intern("TCM");
-  spec.shape = node_shape_;
-  spec.operands = node_operands_;
   spec.attributes = node_attributes_;
   spec.thread_imbalance = 4;
   return spec;
 }
 
-TaskSpec TaskWriter::dma_task(const char* kernel, StringId name, DataType type,
-                              std::uint64_t bytes) const {
+TaskSpec TaskWriter::dma_task(const DmaKernel& kernel, StringId name, TensorId id,
+                              const Shape& whole, std::uint64_t bytes) const {
   TaskSpec spec;
   spec.group = qaic::ThreadGroup::dma_issue;
   spec.name = name;
-  spec.kernel = strings_.intern(kernel);
-  const bool on_chip = std::string_view(kernel).find("multicast") != std::string_view::npos;
+  spec.kernel = strings_.intern(kernel.name);
+  const bool on_chip = kernel.from == kernel.to;
   spec.memory = strings_.intern(on_chip ? "TCM" : "DDR");
-  const std::uint64_t elements = bytes * 8 / std::max<std::uint64_t>(bits_of(type), 1);
-  spec.shape = strings_.intern(fmt::format("Dest [{}]", elements));
+  works_on(spec, {operand(TaskOperand::Use::out, kernel.to, id, whole, bytes),
+                  operand(TaskOperand::Use::in, kernel.from, id, whole, bytes)});
   spec.output_bytes = bytes;
+  spec.tensor = id;
   spec.cycles = std::uint64_t(target_.dma_issue_cycles);
   return spec;
+}
+
+TaskOperand TaskWriter::operand(TaskOperand::Use use, TaskOperand::Memory memory, TensorId id,
+                                const Shape& whole, std::uint64_t bytes) const {
+  const DataType type = type_of(id);
+  return {use, memory, tensor(id).name, type, part_of_shape(whole, bytes, type)};
+}
+
+TaskOperand TaskWriter::known_scalar(TensorId id) const {
+  return operand(TaskOperand::Use::in, TaskOperand::Memory::none, id, tensor(id).shape,
+                 bytes_of(id));
+}
+
+void TaskWriter::works_on(TaskSpec& spec, std::span<const TaskOperand> operands) const {
+  if (options_.stats_level < 50) return;
+  if (!std::ranges::equal(operands, described_) || described_.empty()) {
+    described_.assign(operands.begin(), operands.end());
+    described_shapes_ = strings_.intern(shapes_of(described_));
+    described_operands_ = options_.op_stats_verbosity >= 2
+                              ? strings_.intern(operands_of(described_))
+                              : StringId::empty;
+  }
+  spec.shape = described_shapes_;
+  spec.operands = described_operands_;
 }
 
 void TaskWriter::refuse_more_tasks() const {

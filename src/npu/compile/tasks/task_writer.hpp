@@ -10,6 +10,7 @@
 #include "npu/compile/tasks/device_tensor.hpp"
 #include "npu/compile/tasks/fusion.hpp"
 #include "npu/compile/tasks/kernels.hpp"
+#include "npu/compile/tasks/operand_text.hpp"
 #include "npu/compile/tasks/task_graph.hpp"
 #include "npuscope/base/string_pool.hpp"
 #include "npuscope/npu/compile/compile.hpp"
@@ -22,6 +23,20 @@ struct LoweringFailure {
 };
 
 inline constexpr std::size_t most_tasks = 1 << 22;  // as many ops as a descriptor may have
+
+// Transfers by the DMA engines: the kernel, and between which memories.
+struct DmaKernel {
+  const char* name;
+  TaskOperand::Memory from, to;
+};
+inline constexpr DmaKernel copy_to_vtcm{"aiccopytovtcm", TaskOperand::Memory::ddr,
+                                        TaskOperand::Memory::vtcm};
+inline constexpr DmaKernel copy_from_vtcm{"aiccopyfromvtcm", TaskOperand::Memory::vtcm,
+                                          TaskOperand::Memory::ddr};
+inline constexpr DmaKernel multicast_vtcm{"aicmulticastvtcm", TaskOperand::Memory::vtcm,
+                                          TaskOperand::Memory::vtcm};
+inline constexpr DmaKernel multicast_to_device{"aicmulticastvtcm_out", TaskOperand::Memory::vtcm,
+                                               TaskOperand::Memory::vtcm};
 
 class TaskWriter {
  protected:
@@ -41,7 +56,21 @@ class TaskWriter {
     return device_bytes(graph_[id].elements(), type_of(id));
   }
   TaskSpec vector_task(const std::string& kernel, StringId name, DataType type) const;
-  TaskSpec dma_task(const char* kernel, StringId name, DataType type, std::uint64_t bytes) const;
+  // Moves so many bytes of a tensor, of which the core has what `whole` says.
+  TaskSpec dma_task(const DmaKernel& kernel, StringId name, TensorId id, const Shape& whole,
+                    std::uint64_t bytes) const;
+  // So many bytes of a tensor, of which the core has what `whole` says.
+  TaskOperand operand(TaskOperand::Use use, TaskOperand::Memory memory, TensorId id,
+                      const Shape& whole, std::uint64_t bytes) const;
+  TaskOperand known_scalar(TensorId id) const;
+  Shape slice_of(const Partition& partition, std::uint32_t core) const {
+    return slice_shape(partition, core, cores_);
+  }
+  // Says in the descriptor what the task works on. Levels that record no operators need no texts.
+  void works_on(TaskSpec& spec, std::span<const TaskOperand> operands) const;
+  void works_on(TaskSpec& spec, std::initializer_list<TaskOperand> operands) const {
+    works_on(spec, std::span(operands.begin(), operands.size()));
+  }
   std::uint64_t tiles_for(std::uint64_t bytes) const;
   void count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes);
   StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles) const;
@@ -70,10 +99,11 @@ class TaskWriter {
   std::set<TensorId> counted_constants_;
   std::size_t position_ = 0;  // of the node at hand
   StringId node_name_{};
-  StringId node_shape_{};
   StringId node_types_{};  // distinct element types of the operands, results first
-  StringId node_operands_{};
   StringId node_attributes_{};
+  // The latest operands and their texts: the tasks of a node on several cores mostly have the same.
+  mutable std::vector<TaskOperand> described_;
+  mutable StringId described_shapes_{}, described_operands_{};
   TensorId node_result_ = TensorId::none;
 };
 
