@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "flow/flow.hpp"
+#include "npuscope/analysis/pmu.hpp"
 #include "npuscope/formats/qaic/opstats_trace.hpp"
 
 namespace npuscope::counters_test {
@@ -156,6 +157,40 @@ TEST(Counters, OfTheDmaEngineAreItsBytesByItsRates) {
   EXPECT_EQ(double(ops), transfers);
 }
 
+// By the cycles of the threads, counted here from the spans of their inferences.
+TEST(Counters, OfKernelUtilHadNoPercentage) {
+  for (const std::uint32_t level : {40u, 100u}) {
+    const ModelFlow run = flow("KernelUtil", level);
+    const Profile& profile = run.profiles[0];
+    const analysis::Pmu pmu = analysis::analyse_pmu(profile);
+    ASSERT_TRUE(pmu.recipe);
+    EXPECT_EQ(pmu.recipe->name, "KernelUtil");
+    ASSERT_EQ(pmu.rows.size(), 3u);
+    const Engine engines[] = {Engine::hmx, Engine::hvx, Engine::dma_issue};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const analysis::PmuRow& row = pmu.rows[i];
+      ASSERT_EQ(row.code, 0x70 + i);
+      double count = 0, cycles = 0;
+      for (const auto& [key, value] : counted(profile)) {
+        if (std::get<2>(key) == row.code) count += double(value);
+      }
+      for (std::size_t span = 0; span < profile.spans.size(); ++span) {
+        const Unit& unit = profile.units[index_of(profile.spans.unit[span])];
+        if (unit.engine != engines[i] || profile.spans.kind[span] != SpanKind::inference) continue;
+        cycles += double(profile.spans.processor_cycles[span]);
+      }
+      EXPECT_EQ(row.value.count, count);
+      EXPECT_DOUBLE_EQ(row.value.share().value(), count / cycles);
+      EXPECT_EQ(row.cores.size(), 3u);
+    }
+    const qaic::OpstatsSummary summary = qaic::summarise(profile);
+    EXPECT_EQ(summary.cores[0].pmu_use().size(), 3u);
+    const std::string text = qaic::print_summary(summary);
+    EXPECT_NE(text.find("HMX_ACTIVE_CYCLES (cycles)\n"), text.npos);
+    EXPECT_NE(text.find("c00 KernelUtil HVX_ACTIVE_CYCLES:"), text.npos);
+  }
+}
+
 TEST(Counters, OfDdrAreTheBytesOfEachCore) {
   const ModelFlow run = flow("", 70);
   const qaic::OpstatsSummary summary = qaic::summarise(run.profiles[0]);
@@ -198,7 +233,7 @@ TEST(Counters, AreTracksOfTheTrace) {
       per_core[std::get<0>(key)] += double(count);
     }
     for (std::uint32_t core = 0; core < 3; ++core) {
-      const auto& values = series.at({int(2000 + core), "pmu 0x200"});
+      const auto& values = series.at({int(2000 + core), "pmu AXI_READ_64B"});
       EXPECT_EQ(values.front(), 0);
       EXPECT_TRUE(std::is_sorted(values.begin(), values.end()));
       EXPECT_EQ(values.back(), per_core[core]);

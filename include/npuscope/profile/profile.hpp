@@ -180,7 +180,7 @@ struct Measure {
   enum class Subject : std::uint8_t { profile, unit, op, span, phase };
   Subject subject = Subject::profile;
   std::uint32_t subject_id = 0;
-  StringId what{};  // "input port wait", "ddr read bytes", "pmu 0x3f"
+  StringId what{};  // "input port wait", "ddr read bytes", "pmu TASKS"
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
   ClockId clock{};  // meaningful unless kind is count

@@ -25,6 +25,7 @@
 #include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/peers.hpp"
 #include "npuscope/analysis/phases.hpp"
+#include "npuscope/analysis/pmu.hpp"
 #include "npuscope/analysis/unit_numbers.hpp"
 #include "npuscope/analysis/units.hpp"
 
@@ -54,6 +55,7 @@ struct Page {
   analysis::UnitTable units;  // all of them
   analysis::Overlap overlap;  // of them
   analysis::UnitNumbers unit_numbers;
+  analysis::Pmu pmu;
   std::vector<analysis::InferenceClock> clocks;  // of the cores, by inference
   analysis::Peers peers;                         // what devices send one another
   std::vector<analysis::NumberRow> numbers;

@@ -8,6 +8,7 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
 #include "npuscope/npu/compile/build.hpp"
+#include "npuscope/profile/pmu_events.hpp"
 #include "report/document/json_text.hpp"
 #include "report/jobs/compile_report.hpp"
 #include "report/jobs/devices_report.hpp"
@@ -171,9 +172,10 @@ void add_instrumentation_flags(CLI::App& command, NspArguments& arguments) {
       ->check(whole_number(1));
   command.add_flag("--ddr-stats,--aic-ddr-stats", options.ddr_stats, "DDR traffic per core");
   command.add_option("--aic-pmu-recipe", arguments.request.pmu_recipe,
-                     "AxiRd, AxiWr, AxiRdWr, KernelUtil or HmxMacs");
-  command.add_option("--aic-pmu-events", arguments.pmu_events,
-                     "up to 8 event codes, hexadecimal: 3F,70,200");
+                     "events of a recipe: " + pmu_recipes_help());
+  command.add_option(
+      "--aic-pmu-events", arguments.pmu_events,
+      "up to 8 events, by name or hexadecimal code (3F,70,200): " + pmu_events_help());
   command
       .add_option("--aic-op-stats-verbosity", options.op_stats_verbosity,
                   "2: operands and attributes of every operator in the program")

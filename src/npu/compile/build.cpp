@@ -7,6 +7,7 @@
 
 #include "npu/compile/devices/shard.hpp"
 #include "npuscope/formats/qaic/program_slices.hpp"
+#include "npuscope/profile/pmu_events.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -234,11 +235,17 @@ Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view defin
 Result<std::vector<std::uint32_t>> parse_pmu_events(std::string_view list) {
   std::vector<std::uint32_t> codes;
   for (std::string_view part : split(list)) {
+    if (const PmuEventInfo* known = find_pmu_event(part)) {
+      codes.push_back(known->code);
+      continue;
+    }
     if (part.starts_with("0x") || part.starts_with("0X")) part.remove_prefix(2);
     std::uint32_t code = 0;
     const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), code, 16);
     if (part.empty() || error != std::errc{} || end != part.data() + part.size()) {
-      return usage_error("-aic-pmu-events={}: '{}' is not a hexadecimal event code", list, part);
+      return usage_error(
+          "-aic-pmu-events={}: '{}' is neither the name nor the hexadecimal code of an event", list,
+          part);
     }
     codes.push_back(code);
   }

@@ -1,10 +1,11 @@
 #include "npuscope/npu/target/target.hpp"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <set>
 
 #include "npu/target/field_reader.hpp"
+#include "npuscope/profile/pmu_events.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -157,6 +158,12 @@ void read_pmu(FieldReader& in, Target& target) {
       if (in.has(path + ".divisor")) {
         in.integer(path + ".divisor", event.divisor, 1, 1 << 30);
       }
+      if (const PmuEventInfo* known = find_pmu_event(event.code);
+          known != nullptr && (known->name != event.name || known->counts != event.counts ||
+                               known->divisor != event.divisor)) {
+        in.fail(path, fmt::format("{}, counts {}, divisor {}: what reports call code 0x{:X}",
+                                  known->name, known->counts, known->divisor, known->code));
+      }
       target.pmu_events.push_back(event);
     }
   }
@@ -171,6 +178,11 @@ void read_pmu(FieldReader& in, Target& target) {
       auto& recipe = target.pmu_recipes[std::string(key.str())];
       for (std::size_t i = 0; i < codes->size(); ++i) {
         in.integer(fmt::format("{}[{}]", path, i), recipe.emplace_back(), 0, huge);
+      }
+      if (const PmuRecipeInfo* known = find_pmu_recipe(key.str());
+          known != nullptr && known->events != recipe) {
+        in.fail(path, fmt::format("[{:#x}], the events of this recipe in reports",
+                                  fmt::join(known->events, ", ")));
       }
     }
   }

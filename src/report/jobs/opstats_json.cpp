@@ -1,6 +1,7 @@
 #include "npuscope/report/opstats_json.hpp"
 
 #include "npuscope/formats/qaic/program.hpp"
+#include "npuscope/profile/pmu_events.hpp"
 #include "report/document/json_text.hpp"
 
 namespace npuscope::report {
@@ -71,9 +72,23 @@ Json core_json(const qaic::OpstatsCore& core, Hertz utimer) {
   }
   json["pmu"] = Json::array();
   for (const qaic::OpstatsPmu& pmu : core.pmu) {
+    const PmuEventInfo* const event = find_pmu_event(pmu.event);
+    const auto known = [&](auto member) {
+      return event != nullptr ? Json(event->*member) : Json();
+    };
     json["pmu"].push_back({{"thread", pmu.thread},
                            {"event", fmt::format("0x{:x}", pmu.event)},
+                           {"name", known(&PmuEventInfo::name)},
+                           {"unit", known(&PmuEventInfo::unit)},
+                           {"meaning", known(&PmuEventInfo::meaning)},
                            {"count", pmu.count}});
+  }
+  json["kernel_util"] = Json::array();
+  for (const qaic::OpstatsPmuUse& use : core.pmu_use()) {
+    json["kernel_util"].push_back({{"event", find_pmu_event(use.event)->name},
+                                   {"count", use.count},
+                                   {"pcycles", use.pcycles},
+                                   {"percent", percent_of(use.count, use.pcycles)}});
   }
   json["ddr"] = nullptr;
   if (core.ddr) {
@@ -113,6 +128,10 @@ std::string opstats_json(const qaic::OpstatsSummary& summary, std::span<const No
   json["cores"] = Json::array();
   for (const qaic::OpstatsCore& core : summary.cores) {
     json["cores"].push_back(core_json(core, summary.utimer));
+  }
+  json["host"] = Json::array();
+  for (const qaic::HostTime& time : summary.host) {
+    json["host"].push_back({{"name", time.name}, {"microseconds", time.microseconds}});
   }
   json["notes"] = Json::array();
   for (const Note& note : notes) json["notes"].push_back(note_json(note));

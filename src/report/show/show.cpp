@@ -47,6 +47,7 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   if (options.selection.empty()) page.throughput = analyse_latency(profile).throughput;
   page.phases = analyse_phases(profile);
   page.unit_numbers = analyse_unit_numbers(profile);
+  page.pmu = analyse_pmu(profile);
   page.clocks = analyse_clocks(profile);
   page.peers = analyse_peers(profile);
   page.numbers = analyse_numbers(profile);

@@ -5,6 +5,7 @@
 #include "npuscope/report/show.hpp"
 #include "report/document/json_text.hpp"
 #include "report/document/names.hpp"
+#include "report/document/pmu_section.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/scope.hpp"
@@ -49,6 +50,7 @@ class PageJson {
   Json units() const;
   Json traffic(const Traffic& traffic) const;
   Json unit_numbers() const;
+  Json pmu() const;
   Json clocks() const;
   Json peers() const;
   Json numbers() const;
@@ -243,6 +245,29 @@ Json PageJson::unit_numbers() const {
   return {{"columns", columns}, {"columns_left", table.columns_left}, {"rows", rows}};
 }
 
+Json PageJson::pmu() const {
+  const auto value_json = [&](const PmuCount& value) {
+    return Json{{"count", number(value.count)}, {"share_of_cycles", number(value.share())}};
+  };
+  Json events = Json::array();
+  for (const PmuRow& row : page_.pmu.rows) {
+    Json event{{"event", pmu_name(row)},
+               {"code", pmu_code(row)},
+               {"unit", pmu_unit(row)},
+               {"meaning", pmu_meaning(row)}};
+    event.update(value_json(row.value));
+    event["cores"] = Json::array();
+    for (const PmuCore& each : row.cores) {
+      Json core{{"core", path_of(profile_, each.core)}};
+      core.update(value_json(each.value));
+      event["cores"].push_back(std::move(core));
+    }
+    events.push_back(std::move(event));
+  }
+  const PmuRecipeInfo* recipe = page_.pmu.recipe;
+  return {{"recipe", recipe != nullptr ? Json(recipe->name) : Json(nullptr)}, {"events", events}};
+}
+
 Json PageJson::clocks() const {
   Json rows = Json::array();
   for (const InferenceClock& clock : page_.clocks) {
@@ -363,6 +388,7 @@ Json PageJson::make() const {
   json["engines"] = engines();
   json["units"] = units();
   json["unit_numbers"] = unit_numbers();
+  json["pmu"] = pmu();
   json["core_clocks"] = clocks();
   json["peers"] = peers();
   json["traffic"] = traffic(page_.units.traffic);

@@ -66,6 +66,7 @@ std::string PageText::print() {
   print_engines();
   print_units();
   print_unit_numbers();
+  print_pmu();
   print_traffic();
   print_peers();
   print_numbers();

@@ -45,6 +45,7 @@ class PageText {
   void print_units();
   void print_unit_numbers();
   void print_origins(const analysis::UnitNumbers& table);
+  void print_pmu();
   void print_traffic();
   void print_peers();
   void print_numbers();

@@ -7,6 +7,7 @@
 
 #include "npuscope/base/text.hpp"
 #include "report/document/names.hpp"
+#include "report/document/pmu_section.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -142,6 +143,26 @@ void PageText::print_origins(const UnitNumbers& table) {
     text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", stable_name(origin), names);
   }
   line("origin", text);
+}
+
+void PageText::print_pmu() {
+  const Pmu& pmu = page_.pmu;
+  if (pmu.rows.empty()) return;
+  heading(pmu_title(pmu));
+  const bool shares = std::any_of(pmu.rows.begin(), pmu.rows.end(),
+                                  [](const PmuRow& row) { return row.value.share().has_value(); });
+  TextTable rows({{"event", Align::left},
+                  {"code", Align::left, false},
+                  {"count"},
+                  {"in", Align::left},
+                  {shares ? "of cycles" : ""},
+                  {"meaning", Align::left, false}});
+  for (const PmuRow& row : pmu.rows) {
+    const auto share = row.value.share();
+    rows.add({pmu_name(row), pmu_code(row), thousands(std::uint64_t(row.value.count)),
+              pmu_unit(row), share ? percent_text(*share, 1) : "", pmu_meaning(row)});
+  }
+  table(rows);
 }
 
 void PageText::print_traffic() {

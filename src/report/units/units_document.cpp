@@ -15,6 +15,7 @@
 #include "npuscope/base/parallel.hpp"
 #include "profile/names.hpp"
 #include "report/document/levels_at_once.hpp"
+#include "report/document/pmu_section.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/scope.hpp"
@@ -482,6 +483,9 @@ Result<Document> UnitsSections::make() {
     add(peers());
     add(one_core());
   }
+  const Pmu pmu = analyse_pmu(profile_);
+  add(pmu_section(pmu));
+  add(pmu_cores_section(profile_, pmu));
   add(std::move(said));
   return document;
 }

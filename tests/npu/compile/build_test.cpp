@@ -20,6 +20,7 @@ TEST(ParseSymbol, TakesNameAndValue) {
 TEST(ParsePmuEvents, ReadsHexadecimalWithAndWithoutPrefix) {
   EXPECT_EQ(*parse_pmu_events("3F,70,200"), (std::vector<std::uint32_t>{0x3F, 0x70, 0x200}));
   EXPECT_EQ(*parse_pmu_events("0x3f"), (std::vector<std::uint32_t>{0x3F}));
+  EXPECT_EQ(*parse_pmu_events("TASKS,3f"), (std::vector<std::uint32_t>{0x90, 0x3F}));
   for (const char* bad : {"", "3F,", "G", "1,2,3,4,5,6,7,8,9", "0x", "100000000"}) {
     EXPECT_FALSE(parse_pmu_events(bad)) << bad;
   }

@@ -13,6 +13,7 @@
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/formats/qaic/network_descriptor.hpp"
+#include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/qpc.hpp"
 
 namespace npuscope::npu::runner_test {
@@ -136,6 +137,53 @@ TEST_F(RunQpc, WritesEveryKindOfFileUnderItsName) {
   EXPECT_THAT(text_of("aic-profiling-program-0-latency.txt"),
               StartsWith("Profiling Data\nProgramId:0\nProgramName: QAicGraph\n"
                          "NumSamples collected: 2 Num Requested: 2\n"));
+}
+
+// The vendor's document: summaries of the runner include what the host and its driver measured.
+TEST_F(RunQpc, SummariesHadNoFiguresOfTheHost) {
+  request_.types = {.stats = true, .latency = true};
+  request_.simulation.first_sample = 5;
+  request_.simulation.samples = 1;
+  ASSERT_TRUE(run_qpc(request_));
+  const std::string text = text_of("aic-profiling-program-0-activation-0-inf-5.txt");
+  const auto summary = qaic::parse_summary(text, "s.txt");
+  ASSERT_TRUE(summary) << summary.error().message;
+  EXPECT_THAT(summary->unread, testing::IsEmpty());
+  EXPECT_EQ(qaic::print_summary(*summary), text);
+  std::map<std::string, double> host;
+  for (const qaic::HostTime& time : summary->host) host[time.name] = time.microseconds;
+  EXPECT_NEAR(host.at("enqueue") + host.at("pre-process") + host.at("submit") +
+                  host.at("execution total") + host.at("post-process"),
+              host.at("total round trip"), 0.005);
+
+  // The same figures as in the latency file of the run, cell by cell.
+  std::istringstream latency(text_of("aic-profiling-program-0-latency.txt"));
+  std::vector<std::string> names, cells;
+  for (std::string line; std::getline(latency, line);) {
+    if (!line.starts_with("Sample") && !line.starts_with("5,")) continue;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) {
+      (line.starts_with("Sample") ? names : cells)
+          .push_back(cell.substr(cell.find_first_not_of(' ')));
+    }
+  }
+  ASSERT_EQ(names.size(), cells.size());
+  std::size_t compared = 0;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::map<std::string, std::string> columns{{"hostRoundTripUs", "host round trip"},
+                                                     {"enqTimeUs", "enqueue"},
+                                                     {"preProcTimeUs", "pre-process"},
+                                                     {"submitTimeUs", "submit"},
+                                                     {"execTotalUs", "execution total"},
+                                                     {"exectoVcUs", "execute until on the link"},
+                                                     {"execToCompleteUs", "execute until complete"},
+                                                     {"postProcUs", "post-process"},
+                                                     {"totalRoundtripTimeUs", "total round trip"}};
+    if (!columns.contains(names[i])) continue;
+    EXPECT_NEAR(std::stod(cells[i]), host.at(columns.at(names[i])), 1e-9) << names[i];
+    ++compared;
+  }
+  EXPECT_EQ(compared, host.size());
 }
 
 // Begin and length were written in picoseconds, and rounded each for itself by who read them.

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "npuscope/npu/target/target_file.hpp"
+#include "npuscope/profile/pmu_events.hpp"
 
 namespace npuscope::npu::target_test {
 namespace {
@@ -40,6 +41,30 @@ TEST(Aic100, HasEveryRecipeOfTheCompilersFlag) {
   for (const char* recipe : {"AxiRd", "AxiWr", "AxiRdWr", "KernelUtil", "HmxMacs"}) {
     EXPECT_TRUE(target.pmu_recipes.contains(recipe)) << recipe;
   }
+}
+
+TEST(Aic100, HasTheRecipesAndEventsThatReportsName) {
+  const Target target = *builtin_target("aic100");
+  EXPECT_EQ(target.pmu_events.size(), pmu_events().size());
+  EXPECT_EQ(target.pmu_recipes.size(), pmu_recipes().size());
+}
+
+// A description could call 0x70 what it liked, and reports would have told its count otherwise.
+TEST(ParseTarget, RefusesPmuEventsOtherThanReportsCallThem) {
+  const std::string toml = builtin_target("aic100")->toml;
+  const auto refusal = [&](const std::string& text, const std::string& other) {
+    std::string changed = toml;
+    changed.replace(changed.find(text), text.size(), other);
+    const auto target = parse_target(changed, "own.toml");
+    return target ? "accepted" : target.error().message;
+  };
+  EXPECT_EQ(refusal("name = \"HMX_ACTIVE_CYCLES\"", "name = \"HMX\""),
+            "own.toml: pmu.events[1] must be HMX_ACTIVE_CYCLES, counts hmx_cycles, divisor 1: what "
+            "reports call code 0x70");
+  EXPECT_EQ(refusal("AxiRdWr = [0x200, 0x201]", "AxiRdWr = [0x200]"),
+            "own.toml: pmu.recipes.AxiRdWr must be [0x200, 0x201], the events of this recipe in "
+            "reports");
+  EXPECT_EQ(refusal("code = 0x90\nname = \"TASKS\"", "code = 0x91\nname = \"WORK\""), "accepted");
 }
 
 TEST(HtpV75, HasSessionsWhoseClockIsSlowWhenCold) {

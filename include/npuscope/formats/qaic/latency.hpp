@@ -42,6 +42,13 @@ struct LatencySample {
   std::uint32_t in_queue = 0;     // queued when this one was, itself included
 };
 
+// What the host measured of an inference, by name: "enqueue", "host round trip".
+struct HostTime {
+  std::string name;
+  double microseconds = 0;
+};
+std::vector<HostTime> host_times(const LatencySample& sample);  // in the order of the columns
+
 struct LatencyReport {
   std::uint32_t program_id = 0;
   std::string program_name;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "npuscope/base/result.hpp"
+#include "npuscope/formats/qaic/latency.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::qaic {
@@ -82,6 +83,13 @@ struct OpstatsPmu {
   std::uint32_t event = 0;
   std::uint64_t count = 0;
 };
+// Of an event that counts cycles in which an engine works: by the cycles of the core's threads of
+// that engine, what the recipe KernelUtil stands for.
+struct OpstatsPmuUse {
+  std::uint32_t event = 0;
+  std::uint64_t count = 0;
+  std::uint64_t pcycles = 0;
+};
 struct OpstatsDdr {
   std::uint64_t read_bytes = 0;
   std::uint64_t write_bytes = 0;
@@ -101,6 +109,7 @@ struct OpstatsCore {
   std::uint64_t ucycles() const;  // largest of the threads
   std::uint64_t pcycles() const;
   double effective_megahertz(Hertz utimer) const;
+  std::vector<OpstatsPmuUse> pmu_use() const;  // in the table's order
 };
 
 struct OpstatsSummary {
@@ -108,6 +117,9 @@ struct OpstatsSummary {
   std::uint32_t batch_size = 1;  // inferences per batch (-stats-batchsize)
   Hertz utimer = aic_utimer;
   std::vector<OpstatsCore> cores;
+  // What the host measured of the inference (latency.hpp), in summaries that a runner writes;
+  // npuscope's own lines.
+  std::vector<HostTime> host;
   std::vector<std::string> unread;  // lines of a parsed text that say something unknown
 
   std::uint64_t begin() const;  // of the batches of all cores

@@ -51,8 +51,8 @@ std::string port_wait(std::uint32_t port);  // "port 100 wait", ticks
 // where it rang before.
 std::string port_doorbell(std::uint32_t port);
 // of a thread, and from level 100 of a span; `event` as in -aic-pmu-events
-std::string pmu(std::uint32_t event);  // "pmu 0x3f"
-// The other way round; none of another measure's name.
+std::string pmu(std::uint32_t event);  // "pmu HMX_ACTIVE_CYCLES"; "pmu 0x55", an unknown event
+// The other way round; none of another measure's name. "pmu 0x70", as older files have it, too.
 std::optional<std::uint32_t> port_of_wait(std::string_view what);
 std::optional<std::uint32_t> event_of_pmu(std::string_view what);
 }  // namespace measure

@@ -112,6 +112,13 @@ class MarkReader {
     }
   }
 
+  // Of a PMU event by its code alone ("pmu 0x70") the name that it has elsewhere.
+  StringId series_name(std::uint32_t mark) {
+    const StringId name = marks_.name[mark];
+    const auto event = measure::event_of_pmu(profile_.text(name));
+    return event ? profile_.strings.intern(measure::pmu(*event)) : name;
+  }
+
   // Each argument is a series.
   void add_counter(std::uint32_t mark) {
     const ArgumentValues values(marks_.arguments, profile_.strings);
@@ -126,7 +133,7 @@ class MarkReader {
       const StringId part = marks_.arguments.at(mark, place).key.name;
       const auto [found, is_new] = series_.try_emplace(
           {unit, marks_.name[mark], part}, std::uint32_t(profile_.counters.series.size()));
-      if (is_new) profile_.counters.series.push_back({unit, marks_.name[mark], part, {}});
+      if (is_new) profile_.counters.series.push_back({unit, series_name(mark), part, {}});
       profile_.counters.of.push_back(found->second);
       profile_.counters.time.push_back(time_of(mark));
       profile_.counters.value.push_back(*value);

@@ -7,7 +7,9 @@
 
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/kernel_names.hpp"
+#include "formats/qaic/opstats/opstats_names.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "npuscope/profile/pmu_events.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -284,6 +286,25 @@ std::string OpstatsRow::details() const {
 
 std::uint64_t OpstatsCore::ucycles() const { return largest(threads, &OpstatsThread::ucycles); }
 std::uint64_t OpstatsCore::pcycles() const { return largest(threads, &OpstatsThread::pcycles); }
+
+std::vector<OpstatsPmuUse> OpstatsCore::pmu_use() const {
+  std::vector<OpstatsPmuUse> uses;
+  for (const PmuEventInfo& event : pmu_events()) {
+    if (event.engine == Engine::none) continue;
+    OpstatsPmuUse use{event.code, 0, 0};
+    bool any = false;
+    for (const OpstatsPmu& counter : pmu) {
+      if (counter.event != event.code) continue;
+      any = true;
+      use.count += counter.count;
+    }
+    for (const OpstatsThread& thread : threads) {
+      if (engine_of_group(thread.group) == event.engine) use.pcycles += thread.pcycles;
+    }
+    if (any && use.pcycles > 0) uses.push_back(use);
+  }
+  return uses;
+}
 
 double OpstatsCore::effective_megahertz(Hertz utimer) const {
   const std::uint64_t ticks = ucycles();

@@ -47,6 +47,11 @@ class LineScanner {
     rest_.remove_prefix(length);
     return *this;
   }
+  // "  HMX_ACTIVE_CYCLES (cycles)", or nothing: what a PMU event's code says already.
+  LineScanner& name_and_unit() {
+    if (rest_.starts_with("  ") && rest_.ends_with(')')) rest_ = {};
+    return *this;
+  }
   bool ok() const { return ok_; }
   bool done() const { return ok_ && rest_.empty(); }
   std::string_view rest() const { return rest_; }
@@ -123,6 +128,7 @@ class SummaryParser {
         line.starts_with("max output wait ucycles:")) {
       return true;
     }
+    if (line.starts_with("host us ")) return take_host(line);
     const auto inferences = line.find("] Device instance inf/s: (");
     if (line.starts_with('[') && inferences != std::string_view::npos) {
       summary_.network = std::string(line.substr(1, inferences - 1));
@@ -133,6 +139,20 @@ class SummaryParser {
           .ok();
     }
     return line.starts_with('[') && line.find("] Device instance batch/s: (") != line.npos;
+  }
+
+  // host us enqueue:   2.215
+  bool take_host(std::string_view line) {
+    HostTime time;
+    LineScanner scanner(line);
+    const auto colon = line.find(':');
+    scanner.text("host us ");
+    if (colon == line.npos || colon < line.size() - scanner.rest().size()) return false;
+    time.name =
+        std::string(scanner.rest().substr(0, colon - (line.size() - scanner.rest().size())));
+    if (!scanner.text(time.name).text(":").blanks().real(time.microseconds).done()) return false;
+    summary_.host.push_back(std::move(time));
+    return true;
   }
 
   Status take_core_line(std::string_view line) {
@@ -150,6 +170,7 @@ class SummaryParser {
       return check(take_core_figure(rest), line);
     }
     if (rest.starts_with(" ddr ")) return check(take_ddr(rest), line);
+    if (rest.starts_with(" KernelUtil ")) return {};  // follows from counts and cycles
     if (rest.starts_with('t')) return check(take_thread_line(rest), line);
     if (LineScanner(rest).blanks().rest().starts_with('t')) return check(take_thread(rest), line);
     return check(take_row(rest), line);
@@ -220,6 +241,7 @@ class SummaryParser {
                    .text(":")
                    .blanks()
                    .number(pmu.count)
+                   .name_and_unit()
                    .done()) {
       core.pmu.push_back(pmu);
     } else {

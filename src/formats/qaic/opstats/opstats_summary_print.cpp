@@ -5,6 +5,7 @@
 #include "npuscope/base/text.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/program.hpp"
+#include "npuscope/profile/pmu_events.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -70,8 +71,15 @@ void print_core(std::string& out, const OpstatsCore& core, Hertz utimer) {
                        activation.ucycles);
   }
   for (const OpstatsPmu& pmu : core.pmu) {
+    const PmuEventInfo* const event = find_pmu_event(pmu.event);
     out +=
-        fmt::format("c{:02}t{} pmu 0x{:x}:{:>20}\n", core.core, pmu.thread, pmu.event, pmu.count);
+        fmt::format("c{:02}t{} pmu 0x{:x}:{:>20}{}\n", core.core, pmu.thread, pmu.event, pmu.count,
+                    event != nullptr ? fmt::format("  {} ({})", event->name, event->unit) : "");
+  }
+  for (const OpstatsPmuUse& use : core.pmu_use()) {
+    out +=
+        fmt::format("c{:02} KernelUtil {}:{:>14} of {} pcycles\n", core.core,
+                    find_pmu_event(use.event)->name, percent(use.count, use.pcycles), use.pcycles);
   }
   if (core.ddr) {
     out += fmt::format("c{:02} ddr read bytes:{:>20}\n", core.core, core.ddr->read_bytes);
@@ -97,6 +105,11 @@ std::string print_summary(const OpstatsSummary& summary) {
   }
   if (const auto wait = summary.longest_wait(host_output_port)) {
     out += fmt::format("max output wait ucycles:{:>17}\n", *wait);
+  }
+  for (const HostTime& time : summary.host) {
+    out +=
+        fmt::format("host us {}:{:>{}}\n", printable(time.name), printed("%.3f", time.microseconds),
+                    40 - std::min<std::size_t>(39, time.name.size()));
   }
   return out;
 }

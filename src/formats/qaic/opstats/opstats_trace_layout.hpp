@@ -39,7 +39,7 @@ struct TraceCounter {
 
 // A hardware counter of a core: running totals.
 struct TraceSeries {
-  std::string name;                                      // "pmu 0x200", "ddr read bytes"
+  std::string name;                                      // "pmu TASKS", "ddr read bytes"
   std::string part;                                      // "count", "bytes"
   std::vector<std::pair<std::int64_t, double>> samples;  // nanoseconds, value
 };

@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "formats/qaic/stats/stats_decoder_npustats.hpp"
+#include "npuscope/profile/pmu_events.hpp"
 
 namespace npuscope::qaic {
 
@@ -13,7 +14,7 @@ std::string port_wait(std::uint32_t port) { return fmt::format("port {} wait", p
 std::string port_doorbell(std::uint32_t port) {
   return fmt::format("port {} doorbell after begin", port);
 }
-std::string pmu(std::uint32_t event) { return fmt::format("pmu 0x{:x}", event); }
+std::string pmu(std::uint32_t event) { return pmu_measure(event); }
 
 namespace {
 std::optional<std::uint32_t> number_between(std::string_view text, std::string_view before,
@@ -32,7 +33,7 @@ std::optional<std::uint32_t> port_of_wait(std::string_view what) {
   return number_between(what, "port ", " wait", 10);
 }
 std::optional<std::uint32_t> event_of_pmu(std::string_view what) {
-  return number_between(what, "pmu 0x", "", 16);
+  return event_of_pmu_measure(what);
 }
 }  // namespace measure
 

@@ -20,18 +20,19 @@ using OptionalField = std::optional<double> LatencySample::*;
 struct HostColumn {
   std::string_view column;
   Field field;
-  std::string_view phase;  // empty: a sum of others
+  std::string_view name;
+  bool is_step = true;  // else a sum of others
 };
 constexpr HostColumn host_columns[] = {
-    {"hostRoundTripUs", &LatencySample::host_round_trip_us, ""},
+    {"hostRoundTripUs", &LatencySample::host_round_trip_us, "host round trip", false},
     {"enqTimeUs", &LatencySample::enqueue_us, "enqueue"},
     {"preProcTimeUs", &LatencySample::pre_process_us, "pre-process"},
     {"submitTimeUs", &LatencySample::submit_us, "submit"},
-    {"execTotalUs", &LatencySample::exec_total_us, ""},
+    {"execTotalUs", &LatencySample::exec_total_us, "execution total", false},
     {"exectoVcUs", &LatencySample::exec_to_link_us, "execute until on the link"},
     {"execToCompleteUs", &LatencySample::exec_to_complete_us, "execute until complete"},
     {"postProcUs", &LatencySample::post_process_us, "post-process"},
-    {"totalRoundtripTimeUs", &LatencySample::total_round_trip_us, ""},
+    {"totalRoundtripTimeUs", &LatencySample::total_round_trip_us, "total round trip", false},
 };
 
 struct DeviceColumn {
@@ -152,9 +153,9 @@ void LatencyProfile::add(const LatencySample& sample) {
              instance);
   std::int64_t at = 0;
   for (const HostColumn& step : host_columns) {
-    if (step.phase.empty()) continue;
+    if (!step.is_step) continue;
     const std::int64_t duration = nanoseconds(sample.*step.field);
-    profile_.phases.push_back({profile_.strings.intern(step.phase), instance, host_, at, duration,
+    profile_.phases.push_back({profile_.strings.intern(step.name), instance, host_, at, duration,
                                std::max(0.0, sample.*step.field)});
     at += duration;
   }
@@ -297,6 +298,14 @@ bool LatencyStatistics::take_row(const std::vector<std::string_view>& words) {
 }
 
 }  // namespace
+
+std::vector<HostTime> host_times(const LatencySample& sample) {
+  std::vector<HostTime> times;
+  for (const HostColumn& column : host_columns) {
+    times.push_back({std::string(column.name), sample.*column.field});
+  }
+  return times;
+}
 
 Result<LatencyReport> parse_latency(std::string_view text, const std::string& name,
                                     std::vector<Note>& notes) {

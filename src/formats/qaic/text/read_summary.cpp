@@ -33,10 +33,12 @@ class SummaryProfile {
     if (summary_.end() > 0 && summary_.end() <= most) {
       span(device_, SpanKind::inference, summary_.begin(), summary_.ucycles(), std::nullopt);
     }
+    add_host();
     return std::move(profile_);
   }
 
  private:
+  void add_host();
   void add(const OpstatsCore& core);
   void add_threads(const OpstatsCore& core);
   void add_row(const OpstatsCore& core, const OpstatsRow& row);
@@ -64,6 +66,17 @@ class SummaryProfile {
   std::map<std::uint32_t, UnitId> threads_;            // of the core at hand, by number
   std::map<std::string, UnitId, std::less<>> groups_;  // each group's first thread
 };
+
+// Of the inference on the host's side; when each step began is not in the file.
+void SummaryProfile::add_host() {
+  if (summary_.host.empty()) return;
+  const UnitId host = rows_.unit("host", Engine::host, UnitId::none);
+  const ClockId microseconds = rows_.clock("microseconds", ClockKind::wall, Hertz{1e6});
+  for (const HostTime& time : summary_.host) {
+    rows_.of_unit(host, time.name, MeasureKind::wall, Origin::measured, microseconds,
+                  time.microseconds);
+  }
+}
 
 void SummaryProfile::add(const OpstatsCore& core) {
   threads_.clear();

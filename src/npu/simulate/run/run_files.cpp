@@ -122,7 +122,9 @@ Status RunFiles::add_decoded(std::size_t part, const SimulatedInference& inferen
   auto profile = qaic::decode_stats_buffer(buffer_of(inference, part), name, networks_[part]);
   if (!profile) return tl::unexpected(profile.error());
   if (request_.types.stats) {
-    const std::string text = qaic::print_summary(qaic::summarise(*profile));
+    qaic::OpstatsSummary summary = qaic::summarise(*profile);
+    summary.host = qaic::host_times(latency_of(inference));
+    const std::string text = qaic::print_summary(summary);
     const auto file = request_.output_folder / (name + ".txt");
     if (auto done = write(file, as_byte_span(text)); !done) return done;
   }

@@ -214,7 +214,7 @@ TEST(StatsDecoder, CountersThatWrappedAreUnwrappedByTheOperators) {
   const StatsNetwork network = network_of(random);
   const auto profile = decode(random);
   ASSERT_TRUE(profile) << profile.error().message;
-  EXPECT_EQ(measure_value(*profile, network.thread_unit(0, thread), "pmu 0x3f"),
+  EXPECT_EQ(measure_value(*profile, network.thread_unit(0, thread), "pmu PROCESSOR_CYCLES"),
             double(sum + 1000));
   EXPECT_EQ(measure_value(*profile, network.thread_unit(0, thread), "pmu 0x40"), 50.0);
   EXPECT_TRUE(std::any_of(profile->notes.begin(), profile->notes.end(), [](const Note& note) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <fstream>
+#include <map>
 #include <random>
 
 #include "formats/qaic/opstats/profile_lookup.hpp"
@@ -73,6 +74,23 @@ TEST(ReadSummary, HasAnOpPerRowAndSpansOfTheThreads) {
   EXPECT_EQ(profile.spans.processor_cycles[0], 28554461);
   EXPECT_EQ(profile.spans.duration[0], 444602);
   EXPECT_THAT(profile.notes, IsEmpty());
+}
+
+TEST(ReadSummary, KnewNoFiguresOfTheHost) {
+  const std::string text = text_of("bert-base-cased_b8_2core.opstats.summary.txt") +
+                           "host us enqueue:                            6.800\n"
+                           "host us total round trip:                1670.163\n";
+  const Profile profile = read(text);
+  EXPECT_THAT(profile.notes, IsEmpty());
+  std::map<std::string, double> host;
+  for (const Measure& measure : profile.measures) {
+    if (measure.subject != Measure::Subject::unit) continue;
+    if (profile.units[measure.subject_id].engine != Engine::host) continue;
+    host[std::string(profile.text(measure.what))] = measure.value;
+    EXPECT_EQ(profile.clocks[index_of(measure.clock)].rate.value, 1e6);
+  }
+  EXPECT_EQ(host,
+            (std::map<std::string, double>{{"enqueue", 6.8}, {"total round trip", 1670.163}}));
 }
 
 TEST(ReadSummary, LeavesBrokenLinesOutAndSaysWhere) {
