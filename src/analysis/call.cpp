@@ -4,30 +4,13 @@
 #include <map>
 #include <string_view>
 
+#include "analysis/call_names.hpp"
 #include "npuscope/analysis/numbers.hpp"
 #include "npuscope/analysis/phases.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
 namespace {
-
-// Names that readers give to the same call, from the application down to the device.
-struct CallNames {
-  std::vector<std::string_view> layers;
-  std::string_view device;  // the first of them that is the device's
-  std::string_view phase;   // inside all of them, with cycles
-};
-
-const std::vector<CallNames>& known_calls() {
-  static const std::vector<CallNames> names{
-      {{"QNN (execute) time", "RPC (execute) time", "QNN accelerator (execute) time",
-        "Accelerator (execute) time"},
-       "Accelerator (execute) time",
-       "Graph Execute"},
-      {{"total round trip, mean", "device execution, mean"}, "device execution, mean", ""},
-      {{"host round trip", "device execution"}, "device execution", ""}};
-  return names;
-}
 
 class CallReader {
  public:
@@ -36,8 +19,8 @@ class CallReader {
 
   std::optional<Call> read() const {
     if (is_queued()) return std::nullopt;
-    for (const CallNames& names : known_calls()) {
-      if (auto call = call_of(names)) return call;
+    for (const std::vector<CallLayerName>& layers : known_calls()) {
+      if (auto call = call_of(layers)) return call;
     }
     return std::nullopt;
   }
@@ -48,6 +31,10 @@ class CallReader {
       return row.subject == Measure::Subject::profile && profile_.text(row.what) == name;
     });
     return found == numbers_.end() ? nullptr : &*found;
+  }
+
+  const NumberRow* number_of(const CallLayerName& layer) const {
+    return layer.form == CallLayerName::Form::number ? number(layer.name) : nullptr;
   }
 
   std::optional<double> seconds_of(const NumberRow& row) const {
@@ -68,21 +55,24 @@ class CallReader {
            (temperature == Temperature::cold || temperature == Temperature::cold_then_warm);
   }
 
-  std::optional<Call> call_of(const CallNames& names) const {
-    const NumberRow* outer = number(names.layers.front());
-    const NumberRow* device = number(names.device);
-    if (outer == nullptr || device == nullptr) return std::nullopt;
+  std::optional<Call> call_of(const std::vector<CallLayerName>& layers) const {
+    using Form = CallLayerName::Form;
+    const NumberRow* outer = number_of(layers.front());
+    if (outer == nullptr) return std::nullopt;
     Call call;
     call.count = outer->values.count > 1 ? outer->values.count - 1 : 1;
     call.warm = !is_cold(outer->values.count);
-    for (const std::string_view name : names.layers) {
-      const NumberRow* row = number(name);
+    for (const CallLayerName& layer : layers) {
+      if (layer.form != Form::number) continue;
+      const NumberRow* row = number_of(layer);
       if (row == nullptr || row->values.count != outer->values.count) continue;
-      if (name == names.device) call.device = call.layers.size();
-      if (!add(call, std::string(name), seconds_of(*row))) return std::nullopt;
+      if (layer.place == CallLayerName::Place::device) call.device = call.layers.size();
+      if (!add(call, std::string(layer.name), seconds_of(*row))) return std::nullopt;
     }
     if (call.layers.size() < 2 || call.device == 0) return std::nullopt;
-    add_phase(call, names.phase, outer->values.count);
+    for (const CallLayerName& layer : layers) {
+      if (layer.form == Form::phase) add_phase(call, layer.name, outer->values.count);
+    }
     for (std::size_t i = 0; i < call.layers.size(); ++i) {
       const double inner = i + 1 < call.layers.size() ? call.layers[i + 1].seconds : 0;
       call.layers[i].own = call.layers[i].seconds - inner;
@@ -99,7 +89,6 @@ class CallReader {
   }
 
   void add_phase(Call& call, std::string_view name, std::uint64_t calls) const {
-    if (name.empty()) return;
     for (const PhaseRow& row : phases_) {
       if (profile_.text(row.name) != name || row.microseconds.count != calls) continue;
       const double seconds = row.microseconds.median_of_rest * 1e-6;

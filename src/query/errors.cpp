@@ -105,6 +105,14 @@ Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits) {
       message.find("not authorized") != message.npos) {
     return only_reads();
   }
+  // Of sum() alone; views use it too, on times of a file that may be absurd.
+  if (message == "integer overflow") {
+    return {
+        ErrorKind::usage,
+        "SQL: a sum of whole numbers exceeds 64 bits, times in the file are that long; ask for "
+        "total(x) instead of sum(x), of a view's table instead of the view, or leave those rows "
+        "out with WHERE"};
+  }
   const int offset = sqlite3_error_offset(database);
   return {ErrorKind::usage,
           fmt::format("SQL{}: {}{}", offset >= 0 ? ", " + place_text(sql, offset) : "", message,

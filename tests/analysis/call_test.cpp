@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/samples.hpp"
 
 namespace npuscope::analysis::call_test {
 namespace {
@@ -55,6 +56,25 @@ TEST(Call, GoesFromTheHostToTheGraphWithoutTheFirstCall) {
   for (const CallLayer& layer : call->layers) own += layer.own;
   EXPECT_NEAR(own, call->seconds(), 1e-15);
   EXPECT_NEAR(*call->graph_hertz, 80 / 0.048e-6, 1e3);
+}
+
+// The call was of the mean, `latency` of the same file of the median.
+TEST(Call, OfALatencyTableWasAnotherNumberThanItsLatency) {
+  CallBuilder made;
+  for (const auto& [name, value] : {std::pair{"device execution, mean", 23'000.0},
+                                    {"total round trip, mean", 40'000.0},
+                                    {"device execution, 50%", 22'000.0},
+                                    {"total round trip, 50%", 30'000.0}}) {
+    made.number(name, value, every_instance);
+  }
+  const auto call = analyse_call(made.profile);
+  ASSERT_TRUE(call);
+  EXPECT_NEAR(call->seconds(), 30e-6, 1e-12);
+  EXPECT_NEAR(call->device_seconds(), 22e-6, 1e-12);
+  const RunSamples run(made.profile);
+  const Metric* latency = run.metric("latency");
+  ASSERT_NE(latency, nullptr);
+  EXPECT_EQ(latency->source, call->layers.front().name);
 }
 
 TEST(Call, OfOneColdInferenceIsNotWarm) {

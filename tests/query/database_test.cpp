@@ -34,6 +34,28 @@ Profile two_units() {
   return std::move(made.profile);
 }
 
+// "integer overflow; npuscope query --schema lists tables and columns".
+TEST(QueriesOfAbsurdTimes, EndedInAnOverflowWithoutAWordOfWhatToDo) {
+  ProfileBuilder made;
+  const std::int64_t absurd = 4'500'000'000'000'000'000;
+  for (int i = 0; i < 3; ++i) {
+    made.span(made.unit(fmt::format("HVX {}", i).c_str(), Engine::hvx), "Long", 0, absurd,
+              SpanKind::slice, "kernel");
+  }
+  const NamedProfile named{"a", &made.profile};
+  auto database = Database::open({&named, 1}, {});
+  ASSERT_TRUE(database);
+  const auto of_view = rows_of(*database, "SELECT work FROM kind_times");
+  ASSERT_FALSE(of_view);
+  EXPECT_EQ(of_view.error().kind, ErrorKind::usage);
+  EXPECT_THAT(of_view.error().message,
+              StartsWith("SQL: a sum of whole numbers exceeds 64 bits, times in the file are that "
+                         "long; ask for total(x) instead of sum(x)"));
+  const auto total = rows_of(*database, "SELECT total(own_duration) = 13.5e18 FROM spans");
+  ASSERT_TRUE(total) << total.error().message;
+  EXPECT_THAT(*total, ElementsAre("1"));
+}
+
 class Queries : public ::testing::Test {
  protected:
   Queries() : profile_(two_units()) {}

@@ -4,19 +4,26 @@
 
 #include <algorithm>
 
+#include "analysis/call_names.hpp"
 #include "npuscope/analysis/latency.hpp"
 
 namespace npuscope::analysis {
 namespace {
 
-// Names that readers give these numbers, the most telling first.
-constexpr std::string_view host_calls[] = {"QNN (execute) time", "phase('HAL_QUEUE_EXECUTE')",
-                                           "total round trip, 50%", "total round trip, mean"};
-constexpr std::string_view device_calls[] = {
-    "phase('Graph Execute')",     "Accelerator (execute excluding wait) time",
-    "Accelerator (execute) time", "device execution, 50%",
-    "device execution, mean",
-};
+// Where a call's time on the host or the device may be found, the most telling first: of the
+// device, the innermost.
+std::vector<std::string> sources_at(CallLayerName::Place place) {
+  std::vector<std::string> sources;
+  for (const std::vector<CallLayerName>& layers : known_calls()) {
+    const auto first = sources.end() - sources.begin();
+    for (const CallLayerName& layer : layers) {
+      if (layer.place == place) sources.push_back(layer.metric());
+    }
+    if (place == CallLayerName::Place::device) std::reverse(sources.begin() + first, sources.end());
+  }
+  return sources;
+}
+
 constexpr std::string_view rates[] = {"inferences per second"};
 
 // A unit of which the profile says that it is of the device.
@@ -84,7 +91,7 @@ class CallMetrics {
 
   void add_latency(bool is_latency_file) {
     if (is_latency_file) return add_round_trips();
-    for (const std::string_view source : host_calls) {
+    for (const std::string& source : sources_at(CallLayerName::Place::host)) {
       if (add_known("latency", source)) return;
     }
     // A timeline of both counts as the host's view where inferences are known.
@@ -126,7 +133,7 @@ class CallMetrics {
 
   void add_device(bool is_latency_file) {
     if (is_latency_file) return add_device_column();
-    for (const std::string_view source : device_calls) {
+    for (const std::string& source : sources_at(CallLayerName::Place::device)) {
       if (add_known("device_latency", source)) return;
     }
     add_device_extent();
@@ -233,7 +240,19 @@ std::vector<Metric> call_metrics(const Profile& profile, const Inferences& infer
 }
 
 std::vector<std::string_view> call_layers() {
-  return {"RPC (execute) time", "QNN accelerator (execute) time", "Accelerator (execute) time"};
+  std::vector<std::string_view> names;
+  for (const std::vector<CallLayerName>& layers : known_calls()) {
+    if (std::none_of(layers.begin(), layers.end(), [](const CallLayerName& layer) {
+          return layer.place == CallLayerName::Place::between;
+        })) {
+      continue;
+    }
+    for (const CallLayerName& layer : layers) {
+      const bool nests = layer.form == CallLayerName::Form::number;
+      if (nests && layer.place != CallLayerName::Place::host) names.push_back(layer.name);
+    }
+  }
+  return names;
 }
 
 }  // namespace npuscope::analysis

@@ -63,12 +63,7 @@ class OpsTable {
   std::string title() const;
   std::vector<std::string> remarks() const;
   std::string known_columns(bool to_sort) const;
-  // Times of ops by inference beside a timeline, which is of one inference: what other inferences
-  // took.
-  bool is_beside(const OpColumn& column) const {
-    return column.of_inferences && column.kind != MeasureKind::count && profile_.spans.size() > 0;
-  }
-  std::string inferences_text(std::pair<std::uint32_t, std::uint32_t> range, bool brief) const;
+  bool is_beside(const OpColumn& column) const { return is_beside_timeline(profile_, column); }
   bool is_ranked(std::size_t place) const { return place == table_.ranked_by; }
   // The mean, of what is counted over all inferences after the first.
   Value of_an_inference(double sum) const {
@@ -206,7 +201,7 @@ void OpsTable::add_value(std::size_t place) {
   std::string label = own_clock && name == column.name
                           ? fmt::format("{}, {}", name, unit_of(profile_, column.clock))
                           : name;
-  if (column.of_inferences) label += ", " + inferences_text(*column.of_inferences, true);
+  if (column.of_inferences) label += ", " + inferences_text(profile_, column, true);
   Field field{key, shown ? label : "", format_of(column), is_ranked(place), true};
   if (column.kind != MeasureKind::count) field.clock = column.clock;
   add(
@@ -287,21 +282,6 @@ void OpsTable::add_details() {
       });
 }
 
-// "inference 0, cold", "inferences 1 to 4, warm"; brief: "warm".
-std::string OpsTable::inferences_text(std::pair<std::uint32_t, std::uint32_t> range,
-                                      bool brief) const {
-  using Temperature = Provenance::Temperature;
-  const Temperature whole = profile_.provenance.temperature;
-  const bool begins_cold = whole == Temperature::cold || whole == Temperature::cold_then_warm;
-  const char* temperature = !begins_cold ? "" : range.first == 0 ? "cold" : "warm";
-  if (brief && *temperature != 0) return temperature;
-  std::string text = range.first == range.second
-                         ? fmt::format("inference {}", range.first)
-                         : fmt::format("inferences {} to {}", range.first, range.second);
-  if (*temperature != 0) text += fmt::format(", {}", temperature);
-  return text;
-}
-
 std::string OpsTable::known_columns(bool to_sort) const {
   std::string names;
   for (const Column& column : columns_) {
@@ -371,12 +351,7 @@ std::vector<std::string> OpsTable::remarks() const {
   }
   for (const OpColumn& column : table_.columns) {
     if (!is_beside(column)) continue;
-    const auto range = *column.of_inferences;
-    remarks.push_back(fmt::format("{}: {}of {}{}; times of spans are of one inference{}.",
-                                  column.name, range.first == range.second ? "" : "median ",
-                                  inferences_text(range, false),
-                                  column.kind == MeasureKind::work ? ", summed over threads" : "",
-                                  is_structure_only(profile_) ? ", the cold one" : ""));
+    remarks.push_back(fmt::format("{}: {}.", column.name, beside_timeline_text(profile_, column)));
   }
   if (table_.moved_owners > 0) {
     remarks.push_back(fmt::format(
@@ -431,7 +406,7 @@ Result<Document> OpsTable::make() {
                              column.kind == MeasureKind::span ? Value() : Value(column.total)});
     if (!column.of_inferences) continue;
     section.facts.push_back({{key_of(op_column_name(profile_, table_, column)) + "_of", ""},
-                             inferences_text(*column.of_inferences, false)});
+                             inferences_text(profile_, column, false)});
   }
   if (const Status chosen = choose_columns(); !chosen) return tl::unexpected(chosen.error());
   for (const Column& column : columns_) section.table.fields.push_back(column.field);

@@ -9,6 +9,7 @@
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/scope.hpp"
+#include "report/ops/op_column_name.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -159,6 +160,7 @@ Json PageJson::ops(const OpTable& table) const {
          {"origin", stable_name(column.origin)},
          {"clock", column.kind == MeasureKind::count ? Json(nullptr) : clock(column.clock)},
          {"per_inference", column.per_inference},
+         {"of", column.of_inferences ? Json(inferences_text(profile_, column, false)) : Json()},
          {"total", number(column.total)},
          {"whole", number(column.whole)}});
   }

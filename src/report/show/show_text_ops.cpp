@@ -13,12 +13,15 @@ namespace {
 using namespace analysis;
 
 // What the page shows beside the column that ranks: times of the spans, else what there is.
-std::vector<std::size_t> columns_shown(const OpTable& ops) {
+std::vector<std::size_t> columns_shown(const Profile& profile, const OpTable& ops) {
   constexpr std::size_t most = 5;
   std::vector<std::size_t> shown{ops.ranked_by};
   const auto add = [&](std::size_t place) {
     if (std::find(shown.begin(), shown.end(), place) == shown.end()) shown.push_back(place);
   };
+  for (std::size_t i = 0; i < ops.columns.size(); ++i) {
+    if (is_beside_timeline(profile, ops.columns[i])) add(i);
+  }
   for (const char* name : {"work", "issue", "waiting", "active", "span"}) {
     if (const auto place = ops.place_of(name)) add(*place);
   }
@@ -59,7 +62,7 @@ std::string PageText::value_text(const OpColumn& column, const std::optional<dou
 void PageText::print_ops(const OpTable& ops, const char* title, const char* one, bool with_kind) {
   if (ops.rows.empty()) return;
   const OpColumn& ranked = ops.columns[ops.ranked_by];
-  const auto shown = columns_shown(ops);
+  const auto shown = columns_shown(profile_, ops);
   const bool work_is_sum = sums_over_units(ops);
   const bool in_time = shows_time(profile_, profile_.base_clock);
   heading(fmt::format(
@@ -81,8 +84,12 @@ void PageText::print_ops(const OpTable& ops, const char* title, const char* one,
   if (ran) columns.push_back({"on", Align::left, false});
   columns.push_back({ran ? "runs" : "ops"});
   for (const std::size_t place : shown) {
-    columns.push_back({shortened(printable(op_column_name(profile_, ops, ops.columns[place])), 24),
-                       Align::right, place == ops.ranked_by});
+    const OpColumn& column = ops.columns[place];
+    std::string name = op_column_name(profile_, ops, column);
+    if (is_beside_timeline(profile_, column)) {
+      name += ", " + inferences_text(profile_, column, true);
+    }
+    columns.push_back({shortened(printable(name), 24), Align::right, place == ops.ranked_by});
     if (place == ops.ranked_by) columns.push_back({"share"});
   }
   TextTable rows(std::move(columns));
@@ -109,6 +116,12 @@ void PageText::print_ops(const OpTable& ops, const char* title, const char* one,
     rows.add(std::move(cells));
   }
   table(rows);
+  for (const std::size_t place : shown) {
+    const OpColumn& column = ops.columns[place];
+    if (is_beside_timeline(profile_, column)) {
+      line(column.name, beside_timeline_text(profile_, column));
+    }
+  }
 }
 
 }  // namespace npuscope::report

@@ -5,6 +5,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/report/ops_document.hpp"
+#include "npuscope/report/show.hpp"
 
 namespace npuscope::report::ops_warm_cycles_test {
 namespace {
@@ -55,6 +56,29 @@ TEST(OpsWarmCycles, AreAColumnByDefaultThatSaysOfWhichInferencesItIs) {
       nlohmann::json::parse(documents_json({&*document, 1}, {}))["profiles"][0]["ops"];
   EXPECT_EQ(json["node_cycles_of"], "inferences 1 to 3, warm");
   EXPECT_EQ(json["rows"][0]["node_cycles"], 420);
+}
+
+// `ops` had them, the page did not.
+TEST(OpsWarmCycles, WereNotInTheOpsOfThePage) {
+  const Profile profile = optrace_set({900, 500, 400, 420});
+  const Page page = make_page(profile, {});
+  const std::string text = page_text(page, 160);
+  EXPECT_THAT(text, HasSubstr("node cycles, warm"));
+  EXPECT_THAT(text,
+              HasSubstr("node cycles median of inferences 1 to 3, warm, summed over threads; times "
+                        "of spans are of one inference, the cold one\n"));
+  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}))["profiles"][0]["ops"];
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < json["columns"].size(); ++i) {
+    if (json["columns"][i]["name"] != "node cycles") {
+      EXPECT_TRUE(json["columns"][i]["of"].is_null());
+      continue;
+    }
+    EXPECT_EQ(json["columns"][i]["of"], "inferences 1 to 3, warm");
+    EXPECT_EQ(json["rows"][0]["values"][i], 420);
+    ++found;
+  }
+  EXPECT_EQ(found, 1u);
 }
 
 TEST(OpsWarmCycles, OfAColdInferenceAloneAreCalledSo) {
