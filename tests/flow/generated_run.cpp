@@ -212,7 +212,9 @@ npu::SimulationResult simulated(const Program& program, const npu::Target& targe
   return std::move(*result);
 }
 
-Profile read_back(const qnn::optrace::OptraceSet& set) {
+// Of the files that end so; of none: of all.
+Profile read_back(const qnn::optrace::OptraceSet& set,
+                  const std::vector<std::string>& endings = {}) {
   const auto folder =
       std::filesystem::path(testing::TempDir()) / fmt::format("npuscope-generated-{}", ::getpid());
   std::filesystem::create_directories(folder);
@@ -220,6 +222,10 @@ Profile read_back(const qnn::optrace::OptraceSet& set) {
   EXPECT_TRUE(qnn::optrace::write_optrace_set(set, stem));
   std::vector<qnn::File> files;
   for (const auto& path : qnn::optrace::optrace_files(set, stem)) {
+    const bool is_asked = std::any_of(endings.begin(), endings.end(), [&](const auto& ending) {
+      return path.filename() == "chrometrace" + ending;
+    });
+    if (!endings.empty() && !is_asked) continue;
     std::ifstream in(path);
     std::string head(4096, '\0');
     in.read(head.data(), std::streamsize(head.size()));
@@ -311,6 +317,21 @@ GeneratedRun optrace_run(Program program, qaic::Schematic schematic, const npu::
                                                             : GeneratedRun::no_task);
   }
   return run;
+}
+
+std::vector<Profile> read_subsets(const GeneratedRun& run,
+                                  const std::vector<std::vector<std::string>>& endings) {
+  qaic::Schematic schematic = schematic_of(run.program);
+  schematic.program_fingerprint = qaic::fingerprint(run.program);
+  npu::NodeCycles cycles;
+  for (const npu::SimulatedInference& inference : run.simulated.inferences) {
+    cycles.push_back(npu::node_cycles_of(run.program, schematic, inference));
+  }
+  const auto set = npu::make_optrace(run.program, schematic, run.target, run.simulated, cycles);
+  EXPECT_TRUE(set) << set.error().message;
+  std::vector<Profile> profiles;
+  for (const auto& files : endings) profiles.push_back(read_back(*set, files));
+  return profiles;
 }
 
 }  // namespace npuscope

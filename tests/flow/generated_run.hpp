@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 #include <vector>
 
 #include "npuscope/formats/qaic/program.hpp"
@@ -65,5 +66,10 @@ GeneratedRun optrace_run(qaic::Program program, const npu::Target& target);
 // then.
 GeneratedRun optrace_run(qaic::Program program, qaic::Schematic schematic,
                          const npu::Target& target);
+
+// The run again from some files of its set, by their endings (".json", "_profile.txt"): a profile
+// for each list of them, as of a download that lacks the others.
+std::vector<Profile> read_subsets(const GeneratedRun& run,
+                                  const std::vector<std::vector<std::string>>& endings);
 
 }  // namespace npuscope
