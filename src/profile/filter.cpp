@@ -401,6 +401,7 @@ Profile Selection::make() {
   copy_relations(part);
   copy_counters(part);
   copy_tensors(part);
+  part.source_operators = profile_.source_operators;
   std::string message =
       fmt::format("filtered: {} of {} spans kept", span_rows_.size(), profile_.spans.size());
   if (cut_ > 0) {

@@ -62,6 +62,7 @@ enum class MatchEvidence : std::uint8_t {
   name,          // an op bears the node's name
   joined_name,   // an op bears the names of several nodes
   tensor_name,   // an op bears the name of its result
+  source,        // an op names its operator by its place in the source of the model
   derived_name,  // an op's name begins with its name, or differs in punctuation only
   neighbours,    // the only node of its kind and shape between the same neighbours
   order,         // as many nodes as ops of one kind and shape, in the same order

@@ -264,6 +264,13 @@ struct TensorUse {
   OpId consumer = OpId::none;
 };
 
+// An operator of the source that a compiler read, for profiles whose ops name their operators by
+// their places in it: Op::node is one of these names, or several with blanks between.
+struct SourceOperator {
+  StringId name{};  // "onnx.Conv@L94"
+  StringId kind{};  // "Conv", as the model has it
+};
+
 // What the profile was made from and how it came about.
 struct Provenance {
   std::vector<std::string> files;
@@ -312,6 +319,7 @@ struct Profile {
   std::vector<Phase> phases;
   std::vector<Tensor> tensors;
   std::vector<TensorUse> tensor_uses;
+  std::vector<SourceOperator> source_operators;  // in the order of the source
   std::vector<Check> checks;
   std::vector<Note> notes;
 

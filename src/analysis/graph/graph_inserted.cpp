@@ -1,5 +1,5 @@
 // What compilers call the ops that they add themselves. Names: those of Hexagon NN graphs and of
-// the Cloud AI 100 kernels.
+// the Cloud AI 100 kernels, and what Torq's host does to start a program and to wait for it.
 #include <array>
 #include <string>
 
@@ -19,6 +19,12 @@ constexpr std::array of_attributes{Word{"dma_wait", InsertedKind::wait},
 
 // The first that a name contains.
 constexpr std::array of_kinds{
+    Word{"nss_start", InsertedKind::sync},
+    Word{"nss_wait", InsertedKind::wait},
+    Word{"host_start", InsertedKind::sync},
+    Word{"host_wait", InsertedKind::wait},
+    Word{"torq_hl.start_program", InsertedKind::sync},
+    Word{"torq_hl.wait_program", InsertedKind::wait},
     Word{"checkpointset", InsertedKind::sync},
     Word{"syncop", InsertedKind::sync},
     Word{"semaphore", InsertedKind::sync},

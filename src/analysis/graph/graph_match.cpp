@@ -6,6 +6,7 @@
 #include "analysis/graph/graph_families.hpp"
 #include "analysis/graph/graph_node_links.hpp"
 #include "analysis/graph/graph_node_names.hpp"
+#include "analysis/graph/graph_source_names.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -83,12 +84,16 @@ class NodeMatcher {
 
   void by_name() {
     const NodeNames names(expected_);
+    const SourceNames sources(profile_, expected_);
     std::unordered_map<std::uint32_t, NodeNames::Found> known;  // by string
     for (std::uint32_t op = 0; op < graph_.size(); ++op) {
       if (op < compiled_.size() && !compiled_[op]) continue;
       const StringId label = label_of(op);
       const auto [place, is_new] = known.try_emplace(std::uint32_t(label));
-      if (is_new) place->second = names.find(profile_.text(label));
+      if (is_new) {
+        place->second = sources.find(profile_.text(label));
+        if (place->second.nodes.empty()) place->second = names.find(profile_.text(label));
+      }
       const NodeNames::Found& found = place->second;
       if (found.nodes.empty()) continue;
       const std::uint32_t main = main_of(found.nodes);

@@ -13,8 +13,8 @@ using namespace analysis;
 
 constexpr std::array<const char*, node_fates> fate_words{"kept", "split", "fused", "vanished",
                                                          "unmatched"};
-constexpr std::array<const char*, 9> evidence_words{
-    "",           "name",  "joined name", "tensor's name", "derived name",
+constexpr std::array<const char*, 10> evidence_words{
+    "",           "name",  "joined name", "tensor's name", "source line", "derived name",
     "neighbours", "order", "position",    "meaning"};
 constexpr std::array<const char*, inserted_kinds> inserted_words{
     "",     "format conversion", "load", "store", "multicast", "spill", "fill", "slice",

@@ -163,6 +163,69 @@ TEST(GraphMatch, AProductNamedByTheResultOfItsReluIsTheProduct) {
   EXPECT_TRUE(match.unexpected.empty());  // left before right is the order of a log
 }
 
+// Conv, Relu, Reshape, Conv, with a constant that an importer writes as an operator.
+struct SourceCase {
+  Model model;
+  ProfileBuilder made;
+
+  SourceCase() {
+    const auto shape = model.node("shape", "ConstantOfShape", {}, ExpectedRole::folded);
+    const auto a = model.node("a", "Conv", {0, shape});
+    const auto relu = model.node("relu", "Relu", {a});
+    const auto view = model.node("view", "Reshape", {relu}, ExpectedRole::view);
+    const auto b = model.node("b", "Conv", {view});
+    model.graph.outputs = {b};
+  }
+  void source(std::vector<std::pair<const char*, const char*>> operators) {
+    for (const auto& [name, kind] : operators) {
+      made.profile.source_operators.push_back({made.text(name), made.text(kind)});
+    }
+  }
+  void op(const char* name, const char* node) {
+    made.profile.ops[index_of(made.op(name, "conv2d"))].node = made.text(node);
+  }
+  GraphMatch match() const {
+    return match_graph(made.profile, OpGraph(made.profile.ops.size(), {}), model.graph);
+  }
+};
+
+TEST(GraphMatch, OpsThatNameOperatorsByTheirLinesInTheSourceFoundNoNode) {
+  SourceCase tried;
+  tried.source({{"onnx.Constant@L3", "Constant"},
+                {"onnx.Constant@L4", "Constant"},
+                {"onnx.Conv@L5", "Conv"},
+                {"onnx.Relu@L6", "Relu"},
+                {"onnx.Reshape@L7", "Reshape"},
+                {"onnx.Conv@L8", "Conv"}});
+  tried.op("program 0", "onnx.Conv@L5 onnx.Relu@L6");
+  tried.op("program 1", "onnx.Conv@L8");
+  const GraphMatch match = tried.match();
+  EXPECT_EQ(match.node_of_op[0], 1u);
+  EXPECT_EQ(match.nodes[1].evidence, MatchEvidence::source);
+  EXPECT_EQ(fate(match, 2), NodeFate::fused);
+  EXPECT_EQ(match.nodes[2].into, 1u);
+  EXPECT_EQ(match.node_of_op[1], 4u);
+}
+
+// A table of what ran names neither constants nor views.
+TEST(GraphMatch, OperatorsThatRanInTheOrderOfTheNodes) {
+  SourceCase tried;
+  tried.source({{"onnx.Conv@L5", "Conv"}, {"onnx.Relu@L6", "Relu"}, {"onnx.Conv@L8", "Conv"}});
+  tried.op("program 0", "onnx.Conv@L5");
+  tried.op("program 1", "onnx.Conv@L8");
+  const GraphMatch match = tried.match();
+  EXPECT_EQ(match.node_of_op[0], 1u);
+  EXPECT_EQ(match.node_of_op[1], 4u);
+}
+
+TEST(GraphMatch, TheSourceOfAnotherModelNamesNoNode) {
+  SourceCase tried;
+  tried.source({{"onnx.Relu@L5", "Relu"}, {"onnx.Conv@L6", "Conv"}, {"onnx.Conv@L7", "Conv"}});
+  tried.op("program 0", "onnx.Conv@L6");
+  const GraphMatch match = tried.match();
+  EXPECT_EQ(match.node_of_op[0], no_node);
+}
+
 TEST(GraphMatch, NamesAsConvertersChangeThem) {
   Model model;
   const auto a = model.node("/layer.0/attn/MatMul", "MatMul", {0});

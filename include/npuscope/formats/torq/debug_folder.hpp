@@ -27,6 +27,9 @@ class SourceFiles {
   // torch, and where there is no such file or line.
   std::optional<std::string> operator_at(const FileLocation& place);
 
+  // All operators of the files that were found, "onnx.Conv@L94", in their order.
+  std::vector<std::string> operators() const;
+
   // Files that were looked for and not found, and lines beyond the ends of files.
   std::uint64_t missing_files() const;
   std::uint64_t missing_lines() const { return missing_lines_; }

@@ -69,4 +69,7 @@ Status write_job_log(const RuntimeLog& log, const std::filesystem::path& path);
 // With debug information, programs are named after their kernels and source operators.
 Profile make_profile(const RuntimeLog& log, const DebugInfo* debug = nullptr);
 
+// How many inferences that are.
+std::uint32_t inference_count(const RuntimeLog& log);
+
 }  // namespace npuscope::torq

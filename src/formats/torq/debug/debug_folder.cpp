@@ -42,6 +42,10 @@ std::optional<std::string> operator_in(std::string_view line) {
   return std::string(line.substr(0, line.find_first_of(" \t")));
 }
 
+std::string name_of_operator(std::string_view name, std::size_t line) {
+  return fmt::format("{}@L{}", name, line);
+}
+
 bool holds_operators(std::string_view text) {
   return text.find("torch.operator \"") != text.npos || text.find("tosa.") != text.npos;
 }
@@ -94,6 +98,18 @@ std::optional<std::string> SourceFiles::operator_at(const FileLocation& at) {
   return operator_in(from.lines[at.line - 1]);
 }
 
+std::vector<std::string> SourceFiles::operators() const {
+  std::vector<std::string> operators;
+  for (const auto& [file, source] : files_) {
+    for (std::size_t line = 0; line < source.lines.size(); ++line) {
+      if (const auto name = operator_in(source.lines[line])) {
+        operators.push_back(name_of_operator(*name, line + 1));
+      }
+    }
+  }
+  return operators;
+}
+
 std::uint64_t SourceFiles::missing_files() const {
   return std::uint64_t(std::count_if(files_.begin(), files_.end(),
                                      [](const auto& each) { return !each.second.found; }));
@@ -116,7 +132,7 @@ std::vector<std::string> DebugInfo::operators_of(const DispatchInfo& dispatch,
   if (!sources) return operators;
   for (const FileLocation& place : dispatch.locations.files(location)) {
     if (const auto name = sources->operator_at(place)) {
-      operators.push_back(fmt::format("{}@L{}", *name, place.line));
+      operators.push_back(name_of_operator(*name, place.line));
     }
   }
   return operators;

@@ -6,6 +6,7 @@
 #include "formats/torq/annotate/read_annotated.hpp"
 #include "formats/torq/profile/program_flows.hpp"
 #include "formats/torq/profile/rows.hpp"
+#include "formats/torq/profile/source_operators.hpp"
 #include "npuscope/formats/torq/annotate.hpp"
 #include "npuscope/profile/intervals.hpp"
 
@@ -26,6 +27,7 @@ class TableProfile {
         read_annotated(source, profile_.notes, [&](const AnnotatedRow& row) { take(row); });
     if (!read) return tl::unexpected(read.error());
     add_program_flows(profile_, host_, waited_for_);
+    add_source_operators_of_ops(profile_);
     return std::move(profile_);
   }
 

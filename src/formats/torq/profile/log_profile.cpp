@@ -8,6 +8,7 @@
 #include "formats/torq/fields.hpp"
 #include "formats/torq/profile/program_flows.hpp"
 #include "formats/torq/profile/rows.hpp"
+#include "formats/torq/profile/source_operators.hpp"
 #include "npuscope/formats/torq/debug_folder.hpp"
 #include "npuscope/formats/torq/runtime_log.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -124,6 +125,7 @@ class LogProfile {
   void add_program_end(const LogInterval& wait, SpanId waited, std::list<Started>& started,
                        UnitId unit);
   void add_bytes(std::string_view what, std::optional<std::int64_t> ProgramRun::*bytes);
+  void add_estimates();
   OpId op_of(const LogInterval& each, bool is_program);
   void describe_op(Op& op, const LogInterval& each, bool is_program);
   void describe_program(Op& op, const ProgramRun& program);
@@ -145,7 +147,7 @@ class LogProfile {
   std::map<OpKey, OpId> ops_;
   std::map<std::pair<std::int64_t, StringId>, std::list<Started>> nss_started_, host_started_;
   std::vector<StartedProgram> waited_for_;
-  std::vector<std::pair<SpanId, const ProgramRun*>> moved_;
+  std::vector<std::pair<SpanId, const ProgramRun*>> programs_of_spans_;
   std::set<std::string_view> without_debug_;
 };
 
@@ -169,8 +171,14 @@ Profile LogProfile::run() {
       profile_.spans.instance.push_back(i);
     }
   }
+  if (debug_ != nullptr && debug_->sources) {
+    for (const std::string& name : debug_->sources->operators()) {
+      add_source_operator(profile_, name);
+    }
+  }
   add_bytes("ddr read bytes", &ProgramRun::read_bytes);
   add_bytes("ddr write bytes", &ProgramRun::written_bytes);
+  add_estimates();
   std::size_t named = 0;
   constexpr std::size_t most_named = 20;
   for (const std::string_view name : without_debug_) {
@@ -252,7 +260,7 @@ void LogProfile::add_program_end(const LogInterval& wait, SpanId waited,
       add(unit, chosen->op, kind, *chosen->start, std::max(wait.end_us, chosen->start->begin_us));
   waited_for_.push_back({chosen->span, program, waited});
   if (action != nullptr && action->program != no_program) {
-    moved_.push_back({program, &dispatch->programs[action->program]});
+    programs_of_spans_.push_back({program, &dispatch->programs[action->program]});
   }
   started.erase(chosen);
 }
@@ -271,7 +279,7 @@ void LogProfile::add_phase(const LogInterval& each, std::string_view type) {
 
 // What the transfers of a program are configured for, the compiler's word. XRAM is external memory.
 void LogProfile::add_bytes(std::string_view what, std::optional<std::int64_t> ProgramRun::*bytes) {
-  const bool any = std::any_of(moved_.begin(), moved_.end(),
+  const bool any = std::any_of(programs_of_spans_.begin(), programs_of_spans_.end(),
                                [&](const auto& each) { return (each.second->*bytes).has_value(); });
   if (!any) return;
   MeasureColumn column{
@@ -279,8 +287,26 @@ void LogProfile::add_bytes(std::string_view what, std::optional<std::int64_t> Pr
   for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
     column.values.push_back(MeasureColumn::missing);
   }
-  for (const auto& [span, program] : moved_) {
+  for (const auto& [span, program] : programs_of_spans_) {
     if (program->*bytes) column.values[index_of(span)] = *(program->*bytes);
+  }
+  profile_.spans.measures.push_back(std::move(column));
+}
+
+// In cycles of the compiler's cost model, whose rate nothing says.
+void LogProfile::add_estimates() {
+  const bool any = std::any_of(programs_of_spans_.begin(), programs_of_spans_.end(),
+                               [](const auto& each) { return each.second->cycles.has_value(); });
+  if (!any) return;
+  const ClockId cycles =
+      add_clock(profile_, "NPU cycles, estimated", ClockKind::unit_cycles, Hertz{0});
+  MeasureColumn column{
+      profile_.strings.intern("estimate"), MeasureKind::span, Origin::estimated, cycles, {}};
+  for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
+    column.values.push_back(MeasureColumn::missing);
+  }
+  for (const auto& [span, program] : programs_of_spans_) {
+    if (program->cycles) column.values[index_of(span)] = length_of(*program->cycles);
   }
   profile_.spans.measures.push_back(std::move(column));
 }
@@ -356,6 +382,11 @@ void LogProfile::describe_program(Op& op, const ProgramRun& program) {
 
 Profile make_profile(const RuntimeLog& log, const DebugInfo* debug) {
   return LogProfile(log, debug).run();
+}
+
+std::uint32_t inference_count(const RuntimeLog& log) {
+  CountedNotes notes(log.name);
+  return Inferences(log, pair_events(log, notes)).count();
 }
 
 }  // namespace npuscope::torq

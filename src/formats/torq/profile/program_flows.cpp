@@ -19,7 +19,7 @@ void add_program_flows(Profile& profile, UnitId host, const std::vector<StartedP
                    [&](SpanId a, SpanId b) { return start_of(a) < start_of(b); });
   const StringId name = profile.strings.intern("NSS");
   const auto add = [&](SpanId from, SpanId to) {
-    profile.flows.push_back({from, to, EdgeKind::flow, name, {}});
+    profile.flows.push_back({from, to, EdgeKind::order, name, {}});
   };
   for (const StartedProgram& each : programs) {
     if (each.start != SpanId::none) add(each.start, each.program);

@@ -1,0 +1,50 @@
+#include "formats/torq/profile/source_operators.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "formats/torq/fields.hpp"
+
+namespace npuscope::torq {
+namespace {
+
+struct NamedOperator {
+  std::string_view kind;
+  std::int64_t line = 0;
+};
+
+std::optional<NamedOperator> onnx_operator(std::string_view name) {
+  constexpr std::string_view dialect = "onnx.";
+  const auto at = name.rfind("@L");
+  if (!name.starts_with(dialect) || at == name.npos) return std::nullopt;
+  const auto line = whole_number(name.substr(at + 2));
+  if (!line) return std::nullopt;
+  return NamedOperator{name.substr(dialect.size(), at - dialect.size()), *line};
+}
+
+}  // namespace
+
+void add_source_operator(Profile& profile, std::string_view name) {
+  const auto found = onnx_operator(name);
+  if (!found) return;
+  const StringId kind = profile.strings.intern(found->kind);
+  profile.source_operators.push_back({profile.strings.intern(name), kind});
+}
+
+void add_source_operators_of_ops(Profile& profile) {
+  std::set<std::pair<std::int64_t, std::string>> named;
+  for (const Op& op : profile.ops) {
+    std::string_view rest = profile.text(op.node);
+    while (!rest.empty()) {
+      const std::string_view name = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+      if (const auto found = onnx_operator(name)) named.emplace(found->line, name);
+    }
+  }
+  for (const auto& [line, name] : named) add_source_operator(profile, name);
+}
+
+}  // namespace npuscope::torq
