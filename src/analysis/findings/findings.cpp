@@ -11,17 +11,35 @@ namespace npuscope::analysis {
 namespace {
 
 const auto& all_rules() {
-  static const std::array rules{
-      &cold_inference_rule, &memory_bound_rule,      &exposed_dma_rule,
-      &no_unit_busy_rule,   &vector_bound_rule,      &serialised_rule,
-      &uneven_threads_rule, &slow_packets_rule,      &first_calls_rule,
-      &spill_rule,          &boundary_tax_rule,      &transpose_rule,
-      &softmax_rule,        &tiny_dma_rule,          &one_core_rule,
-      &one_thread_rule,     &imbalance_rule,         &false_dependency_rule,
-      &dispatch_bound_rule, &host_bound_rule,        &host_overhead_rule,
-      &idle_between_rule,   &system_throughput_rule, &throttled_clock_rule,
-      &dma_issue_rule,      &uncounted_waits_rule,   &aggregate_read_as_wall_rule,
-      &all_zero_rule};
+  static const std::array rules{&cold_inference_rule,
+                                &memory_bound_rule,
+                                &exposed_dma_rule,
+                                &no_unit_busy_rule,
+                                &vector_bound_rule,
+                                &serialised_rule,
+                                &uneven_threads_rule,
+                                &slow_packets_rule,
+                                &slower_than_estimated_rule,
+                                &first_calls_rule,
+                                &spill_rule,
+                                &boundary_tax_rule,
+                                &transpose_rule,
+                                &softmax_rule,
+                                &tiny_dma_rule,
+                                &one_core_rule,
+                                &one_thread_rule,
+                                &imbalance_rule,
+                                &false_dependency_rule,
+                                &dispatch_bound_rule,
+                                &host_bound_rule,
+                                &host_overhead_rule,
+                                &idle_between_rule,
+                                &system_throughput_rule,
+                                &throttled_clock_rule,
+                                &dma_issue_rule,
+                                &uncounted_waits_rule,
+                                &aggregate_read_as_wall_rule,
+                                &all_zero_rule};
   return rules;
 }
 

@@ -57,6 +57,56 @@ TEST(Spill, NotForAShortOne) {
   EXPECT_TRUE(Tried("spill", beginning_with("q::add", 500).profile).is_quiet());
 }
 
+// Six ops one after the other; the times that they took, and what was estimated, in other units.
+struct EstimateBuilder : CoreBuilder {
+  void estimated(const std::vector<std::pair<std::int64_t, std::int64_t>>& times,
+                 Origin origin = Origin::estimated) {
+    const ClockId clock = ClockId(profile.clocks.size());
+    profile.clocks.push_back({text("estimated"), ClockKind::unit_cycles, Hertz{0}, false, 0});
+    MeasureColumn column{text("estimate"), MeasureKind::span, origin, clock, {}};
+    std::int64_t at = 0;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      span(hvx, "op" + std::to_string(i), at, at + times[i].first, SpanKind::op, "q::mul");
+      at += times[i].first;
+      column.values.push_back(times[i].second);
+    }
+    profile.spans.measures.push_back(std::move(column));
+  }
+};
+
+TEST(SlowerThanEstimated, OpsThatTookTenTimesTheirEstimateWereNoFinding) {
+  EstimateBuilder made;
+  made.estimated({{200, 20}, {100, 10}, {110, 11}, {600, 6}, {90, 9}, {40, 2}});
+  const Tried tried("slower-than-estimated", made.profile);
+  ASSERT_TRUE(tried.found());
+  EXPECT_EQ(tried.finding().title,
+            "2 ops take longer than their estimates say; op3 10.0 times");  // the median is 10
+  EXPECT_EQ(tried.value("measured", "op3"), 600);
+  EXPECT_EQ(tried.value("by_the_estimate", "op3"), 60);
+  EXPECT_EQ(tried.value("ratio_to_median", "op5"), 2);
+  EXPECT_EQ(tried.value("beyond"), 540 + 20);
+  EXPECT_EQ(tried.gain(), 540 + 20);  // a chain: by the longest path too
+}
+
+TEST(SlowerThanEstimated, NotBelowItsThresholds) {
+  EstimateBuilder nearly;
+  nearly.estimated({{2000, 200}, {100, 10}, {110, 11}, {190, 10}, {90, 9}, {20, 2}});
+  EXPECT_TRUE(Tried("slower-than-estimated", nearly.profile).is_quiet());
+  EstimateBuilder small;
+  small.estimated({{2000, 200}, {100, 10}, {110, 11}, {20, 1}, {90, 9}, {20, 2}});
+  EXPECT_TRUE(Tried("slower-than-estimated", small.profile).is_quiet());
+}
+
+TEST(SlowerThanEstimated, NeedsEstimatesByTheirOrigin) {
+  EstimateBuilder few;
+  few.estimated({{200, 20}, {100, 10}, {600, 6}});
+  EXPECT_EQ(Tried("slower-than-estimated", few.profile).missing(), "estimates of five ops or more");
+  EstimateBuilder counted;
+  counted.estimated({{200, 20}, {100, 10}, {110, 11}, {600, 6}, {90, 9}}, Origin::counter);
+  EXPECT_EQ(Tried("slower-than-estimated", counted.profile).missing(),
+            "a compiler's estimate beside measured times");
+}
+
 TEST(BoundaryTax, OfGlueOfSeveralSorts) {
   CoreBuilder made;
   made.span(made.hvx, "in", 0, 40, SpanKind::op, "q::*InputSlice");

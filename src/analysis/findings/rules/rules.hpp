@@ -24,6 +24,7 @@ extern const Rule one_core_rule;
 extern const Rule one_thread_rule;
 extern const Rule serialised_rule;
 extern const Rule slow_packets_rule;
+extern const Rule slower_than_estimated_rule;
 extern const Rule softmax_rule;
 extern const Rule spill_rule;
 extern const Rule system_throughput_rule;
