@@ -67,6 +67,73 @@ TEST_F(TorqReference, MakesWhatEveryCommandReads) {
                                     "main_dispatch_0_conv2d,0,-1,1000000,INIT_BEGIN\n"));
 }
 
+// ops named the operators, and graph found none of them among the model's nodes.
+TEST_F(TorqReference, GraphMapsOpsToTheNodesThatOpsNames) {
+  make();
+  const std::string log = path("runtime.csv"), debug = path("debug"), table = path("table.csv");
+  ASSERT_EQ(run_npuscope({"torq", "annotate", debug, log, table}).status, 0);
+  for (const std::vector<std::string>& files : {std::vector{log, debug}, std::vector{table}}) {
+    std::vector<std::string> command{"graph", "--expect", model, "--json"};
+    command.insert(command.end(), files.begin(), files.end());
+    const Outcome outcome = run_npuscope(command);
+    ASSERT_EQ(outcome.status, 0) << outcome.errors;
+    const auto facts = nlohmann::json::parse(outcome.output)["profiles"][0]["expected"];
+    EXPECT_EQ(facts["nodes"], 105);
+    EXPECT_EQ(facts["vanished"], 40);  // constants and the Dropout
+    EXPECT_EQ(facts["fused"], 26);     // each Relu into its Conv
+    EXPECT_EQ(facts["kept"], 39);
+    EXPECT_EQ(facts["unmatched"], 0);
+    EXPECT_EQ(facts["unmatched_ops"], 0);
+    EXPECT_TRUE(facts["dependencies"].is_null());  // a log says only what the host did next
+    const auto& first = facts["kept_nodes"]["rows"][0];
+    EXPECT_EQ(first["evidence"], "source line");
+    EXPECT_EQ(first["op"], "Conv");
+  }
+}
+
+TEST_F(TorqReference, GraphMapsNothingToTheNodesOfAnotherModel) {
+  make();
+  const Outcome outcome =
+      run_npuscope({"graph", path("runtime.csv"), path("debug"), "--json", "--expect",
+                    NPUSCOPE_SOURCE_DIR "/models/light_resnet50.onnx"});
+  ASSERT_EQ(outcome.status, 0) << outcome.errors;
+  const auto facts = nlohmann::json::parse(outcome.output)["profiles"][0]["expected"];
+  EXPECT_EQ(facts["kept"], 0);
+  EXPECT_EQ(facts["split"], 0);
+  EXPECT_EQ(facts["fused"], 0);
+}
+
+TEST_F(TorqReference, OverviewAndDiffSayOfWhichInferencesTheyAre) {
+  make();
+  const std::string log = path("runtime.csv"), debug = path("debug");
+  const Outcome overview = run_npuscope({"torq", "overview", log, debug});
+  EXPECT_THAT(overview.output, HasSubstr("  Scope: all 3 inferences together\n  OVERALL "));
+  const Outcome json = run_npuscope({"torq", "overview", log, debug, "--json"});
+  EXPECT_EQ(nlohmann::json::parse(json.output)["models"][0]["scope"], "all 3 inferences together");
+  const Outcome vendor = run_npuscope({"torq", "overview", log, debug, "--upstream"});
+  EXPECT_THAT(vendor.output, testing::Not(HasSubstr("Scope")));
+  const Outcome diff = run_npuscope({"diff", log, log});
+  EXPECT_THAT(diff.output,
+              HasSubstr("scope       one inference: the median of the 2 after the first\n"));
+}
+
+TEST_F(TorqReference, DiagnoseSetsTheEstimateAgainstTheMeasurement) {
+  const fs::path inception = NPUSCOPE_SHARED_DIR "/models/light_inception_v1.onnx";
+  if (!fs::exists(inception)) GTEST_SKIP() << "the shared models are not here";
+  const std::string log = path("runtime.csv");
+  const Outcome compiled =
+      run_npuscope({"compile", inception.string(), "--target", "torq-sl2610", "-o", path("p.torq"),
+                    "--torq-enable-profiling", "--torq-debug-info=" + path("debug")});
+  ASSERT_EQ(compiled.status, 0) << compiled.errors;
+  const Outcome ran =
+      run_npuscope({"run", path("p.torq"), "--torq_profile_host=" + log, "-n", "3"});
+  ASSERT_EQ(ran.status, 0) << ran.errors;
+  const Outcome outcome = run_npuscope({"diagnose", log, path("debug")});
+  EXPECT_THAT(outcome.output, HasSubstr("1  slower-than-estimated: up to 48"));
+  EXPECT_THAT(outcome.output, HasSubstr("onnx.LRN@L222 9.0 times"));
+  EXPECT_THAT(outcome.output, HasSubstr("15.40 ms  onnx.LRN@L222"));
+}
+
 TEST_F(TorqReference, TheSameModelMakesTheSameBytes) {
   make();
   const std::string log = read("runtime.csv"), program = read("p.torq");

@@ -354,6 +354,9 @@ std::string print_overview(std::span<const Overview> overviews, OverviewStyle st
     const Overview& overview = overviews[i];
     if (is_documented && i > 0) text += '\n';
     text += fmt::format("  Model: {}\n", overview.model) + rule(is_documented ? 56 : 52);
+    if (is_documented && !overview.scope.empty()) {
+      text += fmt::format("  Scope: {}\n", overview.scope);
+    }
     if (overview.wall_time) {
       line("WALL_TIME", wall_time_text(*overview.wall_time));
       text += '\n';

@@ -8,6 +8,7 @@
 #include "npuscope/base/text.hpp"
 #include "profile/names.hpp"
 #include "report/compare/diff_text.hpp"
+#include "report/document/scope.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -54,6 +55,20 @@ void add_estimate_fields(MeasuredIn unit, std::vector<Field>& fields) {
                                {"samples_b", "", Format::count}});
 }
 
+// Of files of several inferences: a side's numbers are of one.
+std::string scope_of_sides(const Diff& diff) {
+  const Comparison& all = diff.comparison;
+  std::string of_side[2];
+  for (const int side : {0, 1}) {
+    const bool several = all.runs[side] == 1 && all.samples[side] + all.apart[side] > 1;
+    if (!several) continue;
+    of_side[side] = scope_of_median(all.samples[side], all.apart[side] > 0);
+  }
+  if (of_side[0] == of_side[1]) return of_side[0];
+  const auto named = [](const std::string& scope) { return scope.empty() ? "all of it" : scope; };
+  return fmt::format("A {}; B {}", named(of_side[0]), named(of_side[1]));
+}
+
 Section sides_section(const Diff& diff) {
   Section section{.key = "sides"};
   const auto files = [](const std::vector<const Profile*>& runs) {
@@ -64,9 +79,11 @@ Section sides_section(const Diff& diff) {
     }
     return all;
   };
+  const std::string scope = scope_of_sides(diff);
   section.facts = {
       {{"a", "A"}, side_text(diff, 0)},
       {{"b", "B"}, side_text(diff, 1)},
+      {{"scope", "scope"}, scope.empty() ? Value() : Value(scope)},
       {{"selection", "selection"}, diff.selection.empty() ? Value() : Value(diff.selection)},
       {{"verdict", "verdict"}, verdict_text(diff)},
       {{"files_a", "", Format::names}, files(diff.a)},

@@ -32,15 +32,20 @@ std::size_t inferences_of(const Profile& profile) {
 
 }  // namespace
 
-std::string scope_of_all(const Profile& profile) {
-  const std::size_t count = inferences_of(profile);
-  return count < 2 ? "" : fmt::format("all {} inferences together", count);
+std::string scope_of_all(const Profile& profile) { return scope_of_all(inferences_of(profile)); }
+
+std::string scope_of_all(std::size_t inferences) {
+  return inferences < 2 ? "" : fmt::format("all {} inferences together", inferences);
 }
 
 std::string scope_of_each(const Profile& profile) {
   const std::size_t count = inferences_of(profile);
-  if (count < 2) return "";
-  return fmt::format("one inference: the median of the {} after the first", count - 1);
+  return count < 2 ? "" : scope_of_median(count - 1, true);
+}
+
+std::string scope_of_median(std::size_t inferences, bool after_the_first) {
+  return fmt::format("one inference: the median of the {}{}", inferences,
+                     after_the_first ? " after the first" : "");
 }
 
 std::string scope_of_one(const Profile& profile, std::uint32_t inference) {

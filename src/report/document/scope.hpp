@@ -11,7 +11,9 @@ namespace npuscope::report {
 // "all 3 inferences together", "each of 3 inferences: the median of the 2 after the first"; empty
 // for a profile of one inference, or which does not say.
 std::string scope_of_all(const Profile& profile);
+std::string scope_of_all(std::size_t inferences);
 std::string scope_of_each(const Profile& profile);
+std::string scope_of_median(std::size_t inferences, bool after_the_first);
 std::string scope_of_one(const Profile& profile, std::uint32_t inference);
 
 }  // namespace npuscope::report

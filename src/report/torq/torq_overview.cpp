@@ -1,6 +1,7 @@
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/formats/perfetto/read.hpp"
 #include "npuscope/report/torq_job.hpp"
+#include "report/document/scope.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -27,6 +28,7 @@ Result<torq::Overview> overview_of_log(const std::filesystem::path& path,
                               1});
   }
   overview.model = torq::model_name(path.string());
+  overview.scope = scope_of_all(torq::inference_count(*log));
   return overview;
 }
 
@@ -96,6 +98,8 @@ Document overview_document(const TorqOverviews& overviews, torq::OverviewStyle s
         {{"model", "model", Format::name}, overview.model},
         {{"coverage", "partial", Format::name},
          overview.coverage.empty() ? Value() : Value(overview.coverage)},
+        {{"scope", "scope", Format::name},
+         overview.scope.empty() ? Value() : Value(overview.scope)},
         {{"wall_time_text", "WALL_TIME", Format::name}, Value(overview.wall_time)},
         {{"overall_ns", "OVERALL", Format::count}, overview.of(torq::OverviewMetric::overall)}};
     section.table.fields = {{"row", "row", Format::name},

@@ -71,6 +71,7 @@ struct Overview {
   std::array<std::optional<std::int64_t>, overview_metric_count> nanoseconds{};  // none: not known
   std::optional<std::string> wall_time{};  // the text of wall_time.txt
   std::string coverage{};                  // what of the run it is of; empty: all
+  std::string scope{};                     // of which inferences; empty: of one, or not known
   std::vector<Note> notes{};
 
   std::optional<std::int64_t> of(OverviewMetric metric) const {
