@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 
 #include "npuscope/base/text.hpp"
 #include "npuscope/report/query_output.hpp"
@@ -82,11 +83,21 @@ std::string QueryTable::text() const {
     columns.push_back({wanted, std::max(cells, std::min(columns_of(names_[i]), least_heading))});
   }
   const std::vector<std::size_t> widths = fitted(columns, width_);
+  // What columns of names keep of each row, where they are too narrow for them.
+  std::vector<std::vector<std::string>> shown(widths.size());
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (!is_text_[i] || widths[i] >= columns[i].wanted) continue;
+    std::vector<std::string> texts;
+    for (const auto& row : rows_) texts.push_back(row[i]);
+    shown[i] = shortened_apart(texts, widths[i]);
+  }
   std::string out;
-  const auto add_line = [&](const std::vector<std::string>& cells) {
+  const auto add_line = [&](const std::vector<std::string>& cells,
+                            std::optional<std::size_t> row = {}) {
     std::string line;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::string cell = shortened(cells[i], widths[i]);
+      const std::string cell =
+          row && !shown[i].empty() ? shown[i][*row] : shortened(cells[i], widths[i]);
       const std::string blanks(widths[i] - columns_of(cell), ' ');
       line += (i > 0 ? std::string(column_gap, ' ') : "") +
               (is_text_[i] ? cell + blanks : blanks + cell);
@@ -95,7 +106,7 @@ std::string QueryTable::text() const {
     out += line + "\n";
   };
   add_line(names_);
-  for (const auto& row : rows_) add_line(row);
+  for (std::size_t row = 0; row < rows_.size(); ++row) add_line(rows_[row], row);
   return out;
 }
 

@@ -43,7 +43,9 @@ class TimelineDrawing {
         view_(view),
         labels_(row_labels(rows).rows),
         label_width_(label_width_of(labels_, view.width)),
-        width_(drawing_width(view.width, label_width_)) {}
+        width_(drawing_width(view.width, label_width_)) {
+    labels_ = shortened_apart(labels_, label_width_);
+  }
 
   std::vector<std::string> draw();
 

@@ -148,8 +148,7 @@ void Figure::add_waits(std::size_t row) {
 }
 
 void Figure::add_row(std::size_t row) {
-  const auto room = std::size_t((left_ - page_margin - 4) / character_width);
-  text(left_ - 4, y_ + row_height - 1.5, "end", shortened(labels_.rows[row], room));
+  text(left_ - 4, y_ + row_height - 1.5, "end", labels_.rows[row]);
   body_ += fmt::format("<path stroke=\"#CCCCCC\" stroke-width=\"0.3\" d=\"M{} {}h{}\"/>\n",
                        svg_number(left_), svg_number(y_ + row_height), svg_number(width_));
   add_waits(row);
@@ -214,6 +213,8 @@ void Figure::add_legend() {
 }
 
 std::string Figure::draw() {
+  const auto room = std::size_t((left_ - page_margin - 4) / character_width);
+  labels_.rows = shortened_apart(labels_.rows, room);
   for (std::size_t row = 0; row < rows_.rows.size(); ++row) add_row(row);
   add_axis();
   add_legend();

@@ -49,6 +49,20 @@ TEST(QueryOutput, TextGivesWayNumbersDoNot) {
 )");
 }
 
+// Of Torq's names the number of the dispatch was elided: rows looked alike.
+TEST(QueryOutput, ElidedNamesLostTheNumberOfTheirDispatch) {
+  QueryTable table({.width = 30});
+  table.columns({"op"});
+  for (const char* number : {"7", "11"}) {
+    const std::string name =
+        std::string("main_dispatch_") + number + "_conv2d > nss_program_0 @L94C11";
+    const Cell row[] = {std::string_view(name)};
+    table.row(row);
+  }
+  EXPECT_THAT(table.text(), HasSubstr("…7…"));
+  EXPECT_THAT(table.text(), HasSubstr("…11…"));
+}
+
 TEST(QueryOutput, AsCsv) {
   std::string out;
   QueryCsv csv([&](std::string_view text) { out += text; }, {});

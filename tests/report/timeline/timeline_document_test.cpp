@@ -53,6 +53,22 @@ TEST(TimelineDocument, ByOpWithLetters) {
             expected("ops_80.txt"));
 }
 
+// Labels of ops that differ in the middle looked alike.
+TEST(TimelineDocument, ElidedLabelsLostTheNumberOfTheirDispatch) {
+  test_support::ProfileBuilder made;
+  const UnitId nss = made.unit("NSS", Engine::core);
+  made.span(nss, "the main_dispatch_7_conv2d > nss_program_0 @L94C11", 0, 10);
+  made.span(nss, "the main_dispatch_11_conv2d > nss_program_0 @L94C11", 10, 20);
+  std::istringstream page(page_of(made.profile, {.by = RowsBy::op}, {.width = 60}));
+  std::vector<std::string> labels;
+  for (std::string line; std::getline(page, line) && !line.starts_with("ROWS");) {
+    const auto bar = line.find(" |");
+    if (line.find("…") < bar && bar != line.npos) labels.push_back(line.substr(0, bar));
+  }
+  ASSERT_EQ(labels.size(), 2u);
+  EXPECT_NE(labels[0], labels[1]);
+}
+
 TEST(TimelineDocument, OfSomeOpsSaysThatTheRestIsNotIdle) {
   const std::string page =
       page_of(timeline_profile(), {.top = 1}, {.width = 80, .of_ops = true, .of_part = true});
