@@ -44,12 +44,15 @@ void open_log(const Input& input, const torq::DebugInfo* debug, OpenRun& run) {
   const auto log = torq::read_log(**source, run.options().progress);
   if (!log) return run.fail(input, log.error());
   std::string coverage;
+  std::vector<Note> odd;
   if (debug != nullptr) {
     const auto pairing = torq::check_pairing(*log, *debug);
     if (!pairing) return run.fail(input, pairing.error());
     coverage = torq::coverage_text(*pairing);
+    odd = pairing->notes;
   }
   Profile profile = torq::make_profile(*log, debug);
+  profile.notes.insert(profile.notes.begin(), odd.begin(), odd.end());
   if (!coverage.empty()) {
     profile.notes.insert(profile.notes.begin(), {Severity::warning, "", 0,
                                                  coverage + "; other programs have no names", 1});

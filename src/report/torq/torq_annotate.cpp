@@ -47,7 +47,7 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
   if (!debug) return tl::unexpected(debug.error());
   const auto source = open_byte_source(runtime);
   if (!source) return tl::unexpected(source.error());
-  const auto log = torq::read_log(**source, progress);
+  auto log = torq::read_log(**source, progress);
   if (!log) return tl::unexpected(log.error());
   const auto annotation = torq::annotate(*log, *debug);
   if (!annotation) return tl::unexpected(annotation.error());
@@ -62,6 +62,7 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
     if (!rows) return tl::unexpected(rows.error());
     outcome.rows = *rows;
   }
+  std::vector<torq::LogEvent>().swap(log->events);  // 40 bytes an event, no longer needed
   const Status written = request.older      ? Status{}
                          : ending == ".csv" ? torq::write_annotated_csv(*annotation, output)
                          : ending == ".xlsx"

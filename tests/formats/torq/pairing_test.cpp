@@ -98,6 +98,56 @@ TEST_F(PairingOf, ADispatchThatEndsEarlyIsOfAnotherModel) {
   EXPECT_EQ(error_of(cut.substr(0, cut.find("a,1,-1,20"))), "");
 }
 
+// Programs of actions 0 and 1, 2 and 3 … on the host.
+std::string programs_text(const std::string& name, int programs) {
+  std::string text = "module {\n  func.func @" + name + "() {\n";
+  for (int i = 0; i < programs; ++i) {
+    const std::string value = "%p" + std::to_string(i);
+    const auto action = [&](int id) {
+      return " {\"torq-action-id\" = " + std::to_string(id) + " : i32}\n";
+    };
+    text += "    " + value + ", " + value +
+            "_code = torq_hl.descriptor \"program\" : !torq_hl.invocation<nss>, T\n";
+    text += "    torq_hl.start_program " + value + " : !torq_hl.invocation<nss>" + action(2 * i);
+    text += "    torq_hl.wait_program " + value + " : !torq_hl.invocation<nss>" + action(2 * i + 1);
+  }
+  return text + "  }\n}\n";
+}
+
+std::string run_text(const std::string& name, int id, int programs) {
+  const std::string start = name + "," + std::to_string(id) + ",";
+  std::string text = start + "-1,0,DISPATCH_BEGIN\n";
+  for (int i = 0; i < 2 * programs; ++i) {
+    const std::string type = i % 2 == 0 ? "NSS_START" : "NSS_WAIT", action = std::to_string(i);
+    text += start + action + "," + std::to_string(10 * i) + "," + type + "_BEGIN\n";
+    text += start + action + "," + std::to_string(10 * i + 9) + "," + type + "_END\n";
+  }
+  return text + start + "-1,100,DISPATCH_END\n";
+}
+
+// A valid log that had lost the start and the wait of its last program was refused.
+TEST_F(PairingOf, ALogThatLostItsLastProgramInEveryInferenceWasRefused) {
+  for (const char* name : {"a", "b"}) {
+    std::ofstream(folder_ / (std::string(name) + ".mlir")) << programs_text(name, 3);
+  }
+  const DebugInfo info = debug();
+  const auto pairing =
+      check_pairing(log_of(run_text("a", 1, 2) + run_text("a", 2, 2) + run_text("b", 3, 3)), info);
+  ASSERT_TRUE(pairing) << pairing.error().message;
+  ASSERT_EQ(pairing->notes.size(), 1u);
+  EXPECT_THAT(pairing->notes[0].message, StartsWith("dispatch a ends before "));
+  EXPECT_THAT(pairing->notes[0].message,
+              EndsWith("in no sum: its start and its wait were lost, or the debug information is "
+                       "of another build"));
+  // A second dispatch that ends early, or two programs, are no coincidence.
+  EXPECT_EQ(
+      error_of(run_text("a", 1, 2) + run_text("b", 2, 2)),
+      std::string("file: dispatch b ends after action 3, and b.mlir has 2 more") + other_model);
+  EXPECT_EQ(
+      error_of(run_text("a", 1, 1)),
+      std::string("file: dispatch a ends after action 1, and a.mlir has 4 more") + other_model);
+}
+
 TEST_F(PairingOf, ModelsThatShareADispatchAreStillTwo) {
   compile("a", 2);
   compile("of_the_other", 1);

@@ -23,13 +23,15 @@ struct Pairing {
   std::vector<std::string> missing;  // those of them without debug information
   Interval wall_us{};                // first event to last, without INIT
   IntervalSet seen_us;               // when dispatches ran that have debug information
+  std::vector<Note> notes;           // what is odd, and no contradiction
 
   bool is_partial() const { return !missing.empty(); }
 };
 
 // An input error where the log contradicts the debug information: no dispatch has any, an action is
 // not there or is of another type, the end of a dispatch was never run, or each of the two has
-// dispatches that the other lacks.
+// dispatches that the other lacks. A log may have lost the start and the wait of one program: where
+// only one dispatch lacks its last, that is a note.
 Result<Pairing> check_pairing(const RuntimeLog& log, const DebugInfo& debug);
 
 // Empty where every dispatch has debug information.

@@ -74,6 +74,7 @@ Result<Annotation> Annotator::run() {
   count_odd_times();
   if (log_.kind != LogKind::nss_jobs) name_programs_without_start();
   out_.notes = log_.notes;
+  out_.notes.insert(out_.notes.end(), out_.pairing.notes.begin(), out_.pairing.notes.end());
   notes_.append_to(out_.notes);
   for (const DispatchInfo& dispatch : debug_.dispatches) {
     out_.notes.insert(out_.notes.end(), dispatch.notes.begin(), dispatch.notes.end());

@@ -12,8 +12,27 @@
 namespace npuscope::torq {
 namespace {
 
-// A lost last event is no proof; the start and the wait of a program that never came are.
-constexpr std::size_t proof_of_missing_actions = 2;
+// What a dispatch has beyond its last event in the log. One action is no proof of another model,
+// and neither are the start and the wait of one program, which a log may have lost; more actions
+// are, and a second dispatch without its last program.
+struct MissingEnd {
+  std::size_t actions = 0;
+  std::string program;  // where they are the start and the wait of one
+};
+
+MissingEnd missing_end(const DispatchInfo& info, std::int64_t last_action) {
+  MissingEnd missing;
+  std::vector<std::uint32_t> programs;
+  for (const Action& action : info.actions) {
+    if (action.id <= last_action || expected_type(action, info).empty()) continue;
+    ++missing.actions;
+    programs.push_back(action.program);
+  }
+  const bool of_one =
+      missing.actions == 2 && programs[0] == programs[1] && programs[0] != no_program;
+  if (of_one) missing.program = info.programs[programs[0]].name;
+  return missing;
+}
 
 class PairingCheck {
  public:
@@ -48,8 +67,8 @@ class PairingCheck {
 
   Status take(const LogEvent& event);
   Status take_action(const LogEvent& event, Dispatch& dispatch);
-  Status check_whole() const;
-  Status check_ends() const;
+  Status check_whole();
+  Status check_ends();
   Dispatch& dispatch_of(StringId name);
   Invocation& invocation_of(std::int64_t id, const LogEvent& event);
   std::string_view text(StringId id) const { return log_.strings[id]; }
@@ -155,7 +174,7 @@ Status PairingCheck::take_action(const LogEvent& event, Dispatch& dispatch) {
 }
 
 // What only the whole log tells.
-Status PairingCheck::check_whole() const {
+Status PairingCheck::check_whole() {
   if (names_.empty()) return {};
   if (pairing_.missing.size() == names_.size()) {
     const std::string& first = pairing_.missing.front();
@@ -184,21 +203,28 @@ Status PairingCheck::check_whole() const {
   return {};
 }
 
-Status PairingCheck::check_ends() const {
+Status PairingCheck::check_ends() {
   if (log_.kind != LogKind::dispatches) return {};
+  std::vector<Note> lost;
   for (const StringId name : names_) {
     const Dispatch& dispatch = dispatches_.at(name);
     if (dispatch.info == nullptr || !dispatch.ended) continue;
-    std::size_t missing = 0;
-    for (const Action& action : dispatch.info->actions) {
-      if (action.id <= dispatch.last_action) continue;
-      missing += !expected_type(action, *dispatch.info).empty();
+    const MissingEnd missing = missing_end(*dispatch.info, dispatch.last_action);
+    if (missing.actions < 2) continue;
+    if (!missing.program.empty() && lost.empty()) {
+      lost.push_back(
+          {Severity::warning, log_.name, 0,
+           fmt::format("{}ends before {} of {}, which is in no sum: its start and its "
+                       "wait were lost, or the debug information is of another build",
+                       named(text(name)), printable(missing.program), dispatch.info->file),
+           1});
+      continue;
     }
-    if (missing < proof_of_missing_actions) continue;
     return input_error("{}: {}ends after action {}, and {} has {} more; {}", log_.name,
-                       named(text(name)), dispatch.last_action, dispatch.info->file, missing,
-                       advice);
+                       named(text(name)), dispatch.last_action, dispatch.info->file,
+                       missing.actions, advice);
   }
+  pairing_.notes = std::move(lost);
   return {};
 }
 
