@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/formats/chrome/write.hpp"
 #include "npuscope/profile/filter.hpp"
 #include "npuscope/report/export.hpp"
@@ -95,7 +96,7 @@ BENCHMARK_CAPTURE(write_file, json, write_json)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(write_file, sqlite, write_sqlite)->Unit(benchmark::kMillisecond)->Iterations(1);
 
 void page(benchmark::State& state) {
-  for (auto _ : state) benchmark::DoNotOptimize(make_page(large_profile(), {}));
+  for (auto _ : state) benchmark::DoNotOptimize(make_page(analysis::Analysis(large_profile()), {}));
   count(state, 0);
 }
 BENCHMARK(page)->Unit(benchmark::kMillisecond);

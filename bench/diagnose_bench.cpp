@@ -2,6 +2,7 @@
 // baseline is the grouping and the nesting that every analysis needs.
 #include "large_profile.hpp"
 #include "measured.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
@@ -23,10 +24,7 @@ DiagnoseOptions options_for(const std::string& rule) {
 }
 
 void baseline(benchmark::State& state) {
-  bench::measure(state, large(), [] {
-    const SpansByUnit by_unit(large());
-    return own_durations(large(), by_unit);
-  });
+  bench::measure(state, large(), [] { return Analysis(large()).self_times(); });
 }
 
 const Profile& one_run() {
@@ -35,11 +33,11 @@ const Profile& one_run() {
 }
 
 void all_rules_of_one_run(benchmark::State& state) {
-  bench::measure(state, one_run(), [] { return diagnose(one_run(), options_for("")); });
+  bench::measure(state, one_run(), [] { return Analysis(one_run()).findings(options_for("")); });
 }
 
 void rules(benchmark::State& state, const std::string& rule) {
-  bench::measure(state, large(), [&] { return diagnose(large(), options_for(rule)); });
+  bench::measure(state, large(), [&] { return Analysis(large()).findings(options_for(rule)); });
 }
 
 BENCHMARK(baseline)->Unit(benchmark::kMillisecond)->UseManualTime();

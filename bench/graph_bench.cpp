@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 
 #include "large_profile.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/false_dependencies.hpp"
 #include "npuscope/analysis/graph_facts.hpp"
 #include "npuscope/analysis/graph_paths.hpp"
@@ -43,7 +44,7 @@ BENCHMARK(BM_BaselineSpansByUnit)->Unit(benchmark::kMillisecond);
 void answer(benchmark::State& state, const Profile& profile, std::size_t items) {
   for (auto _ : state) {
     const analysis::OpGraph graph = analysis::op_graph(profile);
-    const analysis::OpTimes times = analysis::op_times(profile);
+    const analysis::OpTimes times = analysis::Analysis(profile).op_times();
     benchmark::DoNotOptimize(analysis::graph_facts(profile, graph, times));
     benchmark::DoNotOptimize(analysis::shared_tensors(profile, graph, times));
     benchmark::DoNotOptimize(analysis::reuse_waits(graph, times));
@@ -59,7 +60,7 @@ BENCHMARK(BM_GraphOfAMillionOps)->Unit(benchmark::kMillisecond);
 
 void BM_PathsOfAMillionOps(benchmark::State& state) {
   const analysis::OpGraph graph = analysis::op_graph(wide());
-  const analysis::OpTimes times = analysis::op_times(wide());
+  const analysis::OpTimes times = analysis::Analysis(wide()).op_times();
   const std::vector<OpId> from{OpId(0)}, to{OpId(ops - 1)};
   const auto kinds = analysis::EdgeKinds::all();
   for (auto _ : state) {

@@ -2,7 +2,8 @@
 // in the same run, so that whatever else the machine does falls on both.
 //
 //   void units(benchmark::State& state) {
-//     measure(state, profile(), [] { return report::units_document(profile(), {}); });
+//     measure(state, profile(), [] { return report::units_document(analysis::Analysis(profile()),
+//     {}); });
 //   }
 //   BENCHMARK(units)->Unit(benchmark::kMillisecond)->UseManualTime();
 //
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <ctime>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::bench {

@@ -1,6 +1,7 @@
 // How fast the questions about memory are answered on 5 million spans.
 #include "large_profile.hpp"
 #include "measured.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/analysis/spill.hpp"
@@ -29,24 +30,20 @@ MemoryOptions options() {
 }
 
 void table(benchmark::State& state) {
-  bench::measure(state, large(), [] {
-    const OpTraffic traffic(large());
-    return analyse_memory(large(), traffic, options());
-  });
+  bench::measure(state, large(), [] { return Analysis(large()).memory(options()); });
 }
 
 void over_time(benchmark::State& state) {
-  const OpTraffic traffic(large());
-  bench::measure(state, large(), [&] { return analyse_bandwidth(large(), traffic, 100); });
+  bench::measure(state, large(), [&] { return Analysis(large()).bandwidth(100); });
 }
 
 void everything(benchmark::State& state) {
   bench::measure(state, large(), [] {
-    const OpTraffic traffic(large());
-    benchmark::DoNotOptimize(analyse_memory(large(), traffic, options()));
-    benchmark::DoNotOptimize(analyse_bandwidth(large(), traffic, 100));
-    benchmark::DoNotOptimize(analyse_transfers(large(), traffic));
-    return analyse_spill(large(), traffic);
+    const Analysis analysis(large());
+    benchmark::DoNotOptimize(analysis.memory(options()));
+    benchmark::DoNotOptimize(analysis.bandwidth(100));
+    benchmark::DoNotOptimize(analysis.transfers());
+    return analysis.spill();
   });
 }
 

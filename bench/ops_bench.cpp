@@ -1,6 +1,7 @@
 // npuscope ops, units and show on a profile of five million spans.
 #include "large_profile.hpp"
 #include "measured.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/report/ops_document.hpp"
 #include "npuscope/report/show.hpp"
 #include "npuscope/report/units_document.hpp"
@@ -16,25 +17,27 @@ const Profile& profile() {
 }
 
 // What both commands begin with.
-void own_durations_of_all(benchmark::State& state) {
-  bench::measure(state, profile(),
-                 [] { return analysis::own_durations(profile(), SpansByUnit(profile())); });
+void self_times_of_all(benchmark::State& state) {
+  bench::measure(state, profile(), [] { return analysis::Analysis(profile()).self_times(); });
 }
 
 void ops(benchmark::State& state, Grouping grouping) {
-  bench::measure(state, profile(),
-                 [&] { return report::ops_document(profile(), {.grouping = grouping}); });
+  bench::measure(state, profile(), [&] {
+    return report::ops_document(analysis::Analysis(profile()), {.grouping = grouping});
+  });
 }
 
 void units(benchmark::State& state) {
-  bench::measure(state, profile(), [] { return report::units_document(profile(), {}); });
+  bench::measure(state, profile(),
+                 [] { return report::units_document(analysis::Analysis(profile()), {}); });
 }
 
 void show(benchmark::State& state) {
-  bench::measure(state, profile(), [] { return report::make_page(profile(), {}); });
+  bench::measure(state, profile(),
+                 [] { return report::make_page(analysis::Analysis(profile()), {}); });
 }
 
-BENCHMARK(own_durations_of_all)->Unit(benchmark::kMillisecond)->UseManualTime();
+BENCHMARK(self_times_of_all)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK_CAPTURE(ops, by_op, Grouping::label)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK_CAPTURE(ops, by_kind, Grouping::kind)->Unit(benchmark::kMillisecond)->UseManualTime();
 BENCHMARK_CAPTURE(ops, by_core, Grouping::core)->Unit(benchmark::kMillisecond)->UseManualTime();

@@ -1,6 +1,7 @@
 // The critical path of millions of spans, as inferences that follow one another and as one run.
 #include "large_profile.hpp"
 #include "measured.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/report/path_document.hpp"
 
@@ -20,7 +21,8 @@ const Profile& inferences() {
 }
 
 void path(benchmark::State& state, const Profile& profile) {
-  bench::measure(state, profile, [&] { return report::path_document(profile, {}); });
+  bench::measure(state, profile,
+                 [&] { return report::path_document(analysis::Analysis(profile), {}); });
 }
 
 // The model alone, which other questions ask for too.

@@ -1,6 +1,7 @@
 // npuscope timeline on a profile of 5 million spans.
 #include "large_profile.hpp"
 #include "measured.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/timeline_cells.hpp"
 
 namespace npuscope::bench {
@@ -21,11 +22,9 @@ void timeline(benchmark::State& state) {
   const auto by = RowsBy(state.range(0));
   const auto columns = std::size_t(state.range(1));
   measure(state, profile(), [&] {
-    const SpansByUnit by_unit(profile());
-    const auto own = analysis::own_durations(profile(), by_unit);
-    const auto rows = analysis::analyse_timeline_rows(profile(), by_unit, own, {.by = by});
-    return analysis::paint_timeline(profile(), by_unit, rows,
-                                    {.columns = columns, .fill = RowsBy::kind});
+    const analysis::Analysis analysis(profile());
+    const auto rows = analysis.timeline({.by = by});
+    return analysis.cells(rows, {.columns = columns, .fill = RowsBy::kind});
   });
 }
 BENCHMARK(timeline)

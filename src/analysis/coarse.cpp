@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/answers.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "profile/append_interval.hpp"
@@ -176,8 +177,9 @@ IntervalSet inference_times_of(const Profile& profile) {
   return union_of(std::move(times));
 }
 
-Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
-                      const std::vector<std::int64_t>& own) {
+Coarse find_coarse(const Analysis& analysis) {
+  const Profile& profile = analysis.profile();
+  const std::vector<std::int64_t>& own = analysis.self_times();
   Coarse coarse;
   coarse.timeline = timeline_of(profile);
   coarse.wall = length_of(coarse.timeline);
@@ -186,7 +188,7 @@ Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
       coarse.work = saturating_add(coarse.work, own[row]);
     }
   }
-  const Activity activity = activity_of(profile, by_unit);
+  const Activity activity = activity_of(profile, analysis.spans_by_unit());
   coarse.compute_active = length_of(activity.compute);
   coarse.movement_active = length_of(activity.movement);
   coarse.host_active = length_of(activity.host);

@@ -215,10 +215,10 @@ std::vector<InferenceTimes> Sweep::finish() {
 
 }  // namespace
 
-std::vector<InferenceTimes> inference_times(const Profile& profile, const Inferences& inferences,
-                                            const SpansByUnit& by_unit,
-                                            const std::vector<std::int64_t>& own) {
-  return Sweep(profile, inferences, by_unit, own).finish();
+std::vector<InferenceTimes> inference_times(const Analysis& analysis,
+                                            const Inferences& inferences) {
+  return Sweep(analysis.profile(), inferences, analysis.spans_by_unit(), analysis.self_times())
+      .finish();
 }
 
 }  // namespace npuscope::analysis

@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "npuscope/analysis/timeline.hpp"
+#include "npuscope/analysis/analysis.hpp"
+
 namespace npuscope::analysis {
 
 // Which inference each span is of, as a number from 0 on without gaps.
@@ -50,8 +51,6 @@ struct InferenceTimes {
 };
 
 // In the order of the inferences.
-std::vector<InferenceTimes> inference_times(const Profile& profile, const Inferences& inferences,
-                                            const SpansByUnit& by_unit,
-                                            const std::vector<std::int64_t>& own);
+std::vector<InferenceTimes> inference_times(const Analysis& analysis, const Inferences& inferences);
 
 }  // namespace npuscope::analysis

@@ -28,6 +28,8 @@ void parallel_for(std::size_t count, const std::function<void(std::size_t)>& bod
   tbb::parallel_for(std::size_t{0}, count, body);
 }
 
+void isolated(const std::function<void()>& work) { tbb::this_task_arena::isolate(work); }
+
 std::size_t workers() { return std::size_t(tbb::this_task_arena::max_concurrency()); }
 
 }  // namespace npuscope
@@ -41,6 +43,8 @@ std::size_t workers() { return std::size_t(tbb::this_task_arena::max_concurrency
 #include <vector>
 
 namespace npuscope {
+
+void isolated(const std::function<void()>& work) { work(); }
 
 std::size_t workers() { return 4; }
 

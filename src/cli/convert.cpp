@@ -51,23 +51,23 @@ ExitStatus convert(ConvertOptions options) {
   if (auto usable = check_output_is_no_input(options.files, options.output); !usable) {
     return report(usable.error());
   }
-  const auto opened = open_selected(options, options.cut);
-  if (!opened) return report(opened.error());
+  auto selected = open_selected(options, {.cut = options.cut});
+  if (!selected) return report(selected.error());
+  const std::vector<Profile> profiles = profiles_of(std::move(selected->parts));
   const auto converted = [&] {
     ProgressBar bar("writing");
-    return report::convert(opened->profiles,
-                           {*target, options.output, [&](std::uint64_t done, std::uint64_t total) {
-                              bar.update(done, total);
-                            }});
+    return report::convert(
+        profiles, {*target, options.output,
+                   [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); }});
   }();
   if (!converted) return report(converted.error());
   // What was written to standard output is the result; what is said about it must not mix with it.
   std::FILE* stream = options.output == "/dev/stdout" ? stderr : stdout;
   print(stream, "{}",
-        options.json ? report::converted_json(*converted, opened->notes, options.selection)
+        options.json ? report::converted_json(*converted, selected->notes, options.selection)
                      : report::converted_text(*converted));
-  if (!options.json) print_notes(opened->notes);
-  return status_of(options, opened->notes);
+  if (!options.json) print_notes(selected->notes);
+  return status_of(options, selected->notes);
 }
 
 }  // namespace

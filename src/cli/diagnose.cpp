@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "cli/documents.hpp"
+#include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/report/findings_document.hpp"
 
 namespace npuscope::cli {
@@ -17,17 +18,20 @@ struct DiagnoseCommandOptions : DocumentOptions {
 // Of files of one inference each, the one to look at.
 ExitStatus diagnose_samples(const DiagnoseCommandOptions& options,
                             report::FindingsRequest request) {
-  auto opened = open_selected(options, true);
-  if (!opened) return report(opened.error());
-  const std::vector<analysis::SampleSet> sets = analysis::sample_sets(opened->profiles);
-  Opened chosen{{}, std::move(opened->notes)};
-  for (const analysis::SampleSet& set : sets) {
-    chosen.profiles.push_back(std::move(opened->profiles[set.nearest_median]));
+  auto selected = open_selected(options);
+  if (!selected) return report(selected.error());
+  std::vector<const Profile*> profiles;
+  for (const report::Part& part : selected->parts) profiles.push_back(&part.profile);
+  const std::vector<analysis::RunSet> sets = analysis::run_sets(profiles);
+  Selected chosen{{}, std::move(selected->notes)};
+  for (const analysis::RunSet& set : sets) {
+    chosen.parts.push_back(std::move(selected->parts[set.nearest_median]));
   }
-  return print_documents(options, chosen, [&](const Profile& profile) {
-    request.samples = &sets[std::size_t(&profile - chosen.profiles.data())];
-    return report::make_findings_document(profile, request);
-  });
+  return print_documents(options, chosen,
+                         [&](const analysis::Analysis& analysis, const report::Part& part) {
+                           request.samples = &sets[std::size_t(&part - chosen.parts.data())];
+                           return report::make_findings_document(analysis, request);
+                         });
 }
 
 ExitStatus diagnose(const DiagnoseCommandOptions& options) {
@@ -45,10 +49,10 @@ ExitStatus diagnose(const DiagnoseCommandOptions& options) {
                         "no file is named; name a profile, or ask for --rules or --explain RULE"});
   }
   report::FindingsRequest request = options.request;
-  request.is_part = !options.selection.unit.empty() || !options.selection.op.empty();
+  request.is_part = options.selection.leaves_out_rows();
   if (!options.each) return diagnose_samples(options, request);
-  return print_documents(options, [&](const Profile& profile) {
-    return report::make_findings_document(profile, request);
+  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
+    return report::make_findings_document(analysis, request);
   });
 }
 
@@ -59,6 +63,7 @@ void add_diagnose_command(CLI::App& program, ExitStatus& status) {
       "diagnose", "Ranked findings: what costs time, what misleads, the evidence and the advice");
   const auto options = std::make_shared<DiagnoseCommandOptions>();
   add_document_options(*command, *options);
+  add_part_options(*command, *options);
   command->get_option("files")->required(false);  // --rules and --explain need none
   report::FindingsRequest& request = options->request;
   command->add_option("--rule", request.rule, "try this rule alone");

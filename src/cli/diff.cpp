@@ -47,13 +47,20 @@ Status name_sides(DiffOptions& options) {
   return {};
 }
 
-Result<Opened> open_side(const DiffOptions& options, const std::vector<std::string>& files) {
+struct Side {
+  std::vector<Profile> profiles;
+  std::vector<Note> notes;
+};
+
+Result<Side> open_side(const DiffOptions& options, const std::vector<std::string>& files) {
   ProfileOptions side;
   side.files = files;
   side.selection = options.selection;
   side.roles = options.roles;
   side.keep_going = options.keep_going;
-  return open_selected(side, true);
+  auto selected = open_selected(side);
+  if (!selected) return tl::unexpected(selected.error());
+  return Side{profiles_of(std::move(selected->parts)), std::move(selected->notes)};
 }
 
 std::vector<const Profile*> these(const std::vector<Profile>& profiles,

@@ -51,27 +51,28 @@ ExitStatus print_documents(const DocumentOptions& options,
   return status_of(options, notes);
 }
 
-ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make) {
-  const auto opened = open_selected(options, true);
-  if (!opened) return report(opened.error());
-  return print_documents(options, *opened, make);
+ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make,
+                           const report::SelectOptions& select) {
+  const auto selected = open_selected(options, select);
+  if (!selected) return report(selected.error());
+  return print_documents(options, *selected, make);
 }
 
-ExitStatus print_documents(const DocumentOptions& options, const Opened& opened,
+ExitStatus print_documents(const DocumentOptions& options, const Selected& selected,
                            const MakeDocument& make) {
   std::vector<report::Document> documents;
-  std::vector<Note> notes = opened.notes;
+  std::vector<Note> notes = selected.notes;
   Error last;
-  for (const Profile& profile : opened.profiles) {
-    auto document = make(profile);
+  for (const report::Part& part : selected.parts) {
+    auto document = make(analysis::Analysis(part.profile), part);
     if (document) {
-      if (document->selection.empty()) document->selection = selection_text(options.selection);
+      document->selection = part.text;
       documents.push_back(std::move(*document));
-    } else if (opened.profiles.size() == 1) {
+    } else if (selected.parts.size() == 1) {
       return report(document.error());
     } else {
       last = document.error();
-      notes.push_back(left_out(profile, last));
+      notes.push_back(left_out(part.profile.provenance, last));
     }
   }
   if (documents.empty()) return report(last);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "cli/profiles.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/report/document.hpp"
 
 namespace npuscope::cli {
@@ -30,14 +31,16 @@ class TopRows {
   std::size_t rows_ = 0;
 };
 
-using MakeDocument = std::function<Result<report::Document>(const Profile&)>;
+using MakeDocument =
+    std::function<Result<report::Document>(const analysis::Analysis&, const report::Part&)>;
 
-// Opens the files, makes a document of each profile and prints them all; of several profiles one
-// that cannot be answered becomes a note. The selection's text is filled in where there is none.
-ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make);
+// Opens the files, makes a document of each part and prints them all; of several profiles one that
+// cannot be answered becomes a note.
+ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make,
+                           const report::SelectOptions& select = {});
 
 // The same of files that are open already.
-ExitStatus print_documents(const DocumentOptions& options, const Opened& opened,
+ExitStatus print_documents(const DocumentOptions& options, const Selected& selected,
                            const MakeDocument& make);
 
 // As `options` say: text, JSON or CSV.

@@ -99,13 +99,14 @@ Status draw(const GraphOptions& options, const report::GraphView& view) {
 
 // The drawing alone, on standard output.
 ExitStatus print_drawing(const GraphOptions& options) {
-  const auto opened = open_selected(options, true);
-  if (!opened) return report(opened.error());
-  if (opened->profiles.size() > 1) return report(several_profiles());
-  const Status drawn = draw(options, report::GraphView(opened->profiles.front()));
+  const auto selected = open_selected(options);
+  if (!selected) return report(selected.error());
+  if (selected->parts.size() > 1) return report(several_profiles());
+  const analysis::Analysis analysis(selected->parts.front().profile);
+  const Status drawn = draw(options, report::GraphView(analysis));
   if (!drawn) return report(drawn.error());
-  print_notes(opened->notes);
-  return status_of(options, opened->notes);
+  print_notes(selected->notes);
+  return status_of(options, selected->notes);
 }
 
 ExitStatus graph(GraphOptions options) {
@@ -121,23 +122,25 @@ ExitStatus graph(GraphOptions options) {
     options.graph.expected = &expected;
   }
   bool drawn = false;
-  return print_documents(options, [&](const Profile& profile) -> Result<report::Document> {
-    const report::GraphView view(profile);
-    if (draws && drawn) return tl::unexpected(several_profiles());
-    if (draws) {
-      if (auto ok = draw(options, view); !ok) return tl::unexpected(ok.error());
-      drawn = true;
-    }
-    if (!options.path.empty()) {
-      return report::graph_path_document(view, options.path[0], options.path[1],
-                                         options.edge_kinds());
-    }
-    if (!options.around.empty()) {
-      return report::graph_around_document(view, options.around, options.hops,
-                                           options.edge_kinds());
-    }
-    return report::graph_document(view, options.graph);
-  });
+  return print_documents(
+      options,
+      [&](const analysis::Analysis& analysis, const report::Part&) -> Result<report::Document> {
+        const report::GraphView view(analysis);
+        if (draws && drawn) return tl::unexpected(several_profiles());
+        if (draws) {
+          if (auto ok = draw(options, view); !ok) return tl::unexpected(ok.error());
+          drawn = true;
+        }
+        if (!options.path.empty()) {
+          return report::graph_path_document(view, options.path[0], options.path[1],
+                                             options.edge_kinds());
+        }
+        if (!options.around.empty()) {
+          return report::graph_around_document(view, options.around, options.hops,
+                                               options.edge_kinds());
+        }
+        return report::graph_document(view, options.graph);
+      });
 }
 
 }  // namespace

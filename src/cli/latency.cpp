@@ -11,8 +11,11 @@ void add_latency_command(CLI::App& program, ExitStatus& status) {
       "latency", "Percentiles of a runner's latency file; device against system throughput");
   const auto options = std::make_shared<DocumentOptions>();
   add_document_options(*command, *options);
-  command->callback(
-      [options, &status] { status = print_documents(*options, report::latency_document); });
+  command->callback([options, &status] {
+    status = print_documents(*options, [](const analysis::Analysis& analysis, const report::Part&) {
+      return report::latency_document(analysis);
+    });
+  });
 }
 
 }  // namespace npuscope::cli

@@ -1,7 +1,7 @@
 // npuscope memory: traffic between DDR and VTCM, bandwidth, roofline, spill.
 #include <memory>
 
-#include "cli/one_inference.hpp"
+#include "cli/documents.hpp"
 #include "npuscope/report/memory_document.hpp"
 
 namespace npuscope::cli {
@@ -9,7 +9,6 @@ namespace {
 
 struct MemoryCommandOptions : DocumentOptions {
   report::MemoryRequest request;
-  OneInference inference;
   TopRows top;
   std::string by = "node";
   std::string model;
@@ -29,8 +28,8 @@ ExitStatus memory(MemoryCommandOptions options) {
     if (!model) return report(model.error());
     request.model = std::move(*model);
   }
-  return options.inference.print(options, [&](const Profile& profile) {
-    return report::make_memory_document(profile, request);
+  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
+    return report::make_memory_document(analysis, request);
   });
 }
 
@@ -41,7 +40,7 @@ void add_memory_command(CLI::App& program, ExitStatus& status) {
       "memory", "DDR and VTCM traffic by op and over time, roofline verdict, spill");
   const auto options = std::make_shared<MemoryCommandOptions>();
   add_document_options(*command, *options);
-  options->joins_samples = true;
+  options->joins_runs = true;
   report::PeakText& peaks = options->request.peaks;
   command->add_option(
       "--target", peaks.target,
@@ -65,7 +64,7 @@ void add_memory_command(CLI::App& program, ExitStatus& status) {
   options->top.add_option(*command, options->request.top, "rows of each table");
   command->add_option("--buckets", options->buckets, "of time; default: as many as fit the width")
       ->check(whole_number(1, 100'000));
-  options->inference.add_option(*command);
+  add_part_options(*command, *options);
   command->callback([options, &status] { status = memory(*options); });
 }
 

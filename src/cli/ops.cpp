@@ -2,7 +2,7 @@
 #include <map>
 #include <memory>
 
-#include "cli/one_inference.hpp"
+#include "cli/documents.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/report/ops_document.hpp"
 
@@ -13,7 +13,6 @@ using analysis::Grouping;
 
 struct OpsOptions : DocumentOptions {
   report::OpsRequest request;
-  OneInference inference;
   TopRows top;
   std::string by = "op";
   std::string rules;
@@ -50,8 +49,9 @@ ExitStatus ops(OpsOptions options, bool by_given) {
     if (!rules) return report(rules.error());
     request.rules = &*rules;
   }
-  return options.inference.print(
-      options, [&](const Profile& profile) { return report::ops_document(profile, request); });
+  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
+    return report::ops_document(analysis, request);
+  });
 }
 
 // "0.5%" or "0.5".
@@ -72,7 +72,7 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
   const auto options = std::make_shared<OpsOptions>();
   report::OpsRequest& request = options->request;
   add_document_options(*command, *options);
-  options->joins_samples = true;
+  options->joins_runs = true;
   CLI::Option* by = command->add_option("--by", options->by,
                                         "group by: op (node, else name), kind, name, node, layer, "
                                         "core, device, unit, memory, rule");
@@ -90,7 +90,7 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
                     "ops that only route, describe or keep step as one row");
   command->add_flag("--owners-as-written", request.owners_as_written,
                     "leave HMX ops with the reshape that the files give them to");
-  options->inference.add_option(*command);
+  add_part_options(*command, *options);
   command->callback([options, by, &status] { status = ops(*options, by->count() > 0); });
 }
 

@@ -30,8 +30,8 @@ ExitStatus path(PathOptions options) {
   if (options.vendor) {
     options.path.vendor_segments = options.steps.empty() ? all : options.path.steps;
   }
-  return print_documents(options, [&](const Profile& profile) {
-    return report::path_document(profile, options.path);
+  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
+    return report::path_document(analysis, options.path);
   });
 }
 
@@ -50,7 +50,7 @@ void add_path_command(CLI::App& program, ExitStatus& status) {
       "path", "The critical path: what decided how long it took, slack, and what-if");
   const auto options = std::make_shared<PathOptions>();
   add_document_options(*command, *options);
-  options->joins_samples = true;
+  options->joins_runs = true;
   CLI::Option* inference = command->add_option(
       "--inference", options->inference, "which inference; default: the one nearest the median");
   inference->check(whole_number(0, std::numeric_limits<std::uint32_t>::max() - 1));

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
-#include "npuscope/profile/join_samples.hpp"
 #include "npuscope/report/damage.hpp"
 #include "npuscope/report/show.hpp"
 
@@ -47,6 +47,17 @@ void print_damage(const std::vector<Profile>& profiles) {
   }
 }
 
+Result<Opened> open_all(const ProfileOptions& options) {
+  std::vector<std::filesystem::path> paths(options.files.begin(), options.files.end());
+  auto roles = read_roles(options.roles);
+  if (!roles) return tl::unexpected(roles.error());
+  ProgressBar bar("reading");
+  OpenOptions open;
+  open.roles = std::move(*roles);
+  open.progress = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
+  return open_profiles(paths, open);
+}
+
 }  // namespace
 
 void add_profile_options(CLI::App& command, ProfileOptions& options) {
@@ -78,48 +89,51 @@ ExitStatus status_of(const ProfileOptions& options, const std::vector<Note>& not
   return lacks_some && !options.keep_going ? ExitStatus::input : ExitStatus::done;
 }
 
-Result<Opened> open_selected(const ProfileOptions& options, bool cut) {
-  std::vector<std::filesystem::path> paths(options.files.begin(), options.files.end());
-  auto roles = read_roles(options.roles);
-  if (!roles) return tl::unexpected(roles.error());
-  Result<Opened> opened = [&] {
-    ProgressBar bar("reading");
-    OpenOptions open;
-    open.roles = std::move(*roles);
-    open.progress = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
-    return open_profiles(paths, open);
-  }();
-  if (opened) print_damage(opened->profiles);
+void add_part_options(CLI::App& command, ProfileOptions& options) {
+  constexpr std::uint64_t max_number = std::numeric_limits<std::uint32_t>::max() - 1;
+  command.add_option("--core", options.selection.core, "only this core")
+      ->check(whole_number(0, max_number));
+  command.add_option("--inference", options.selection.inference, "only this inference")
+      ->check(whole_number(0, max_number));
+}
+
+Result<Selected> open_selected(const ProfileOptions& options, const report::SelectOptions& select) {
+  auto opened = open_all(options);
+  if (!opened) return tl::unexpected(opened.error());
+  print_damage(opened->profiles);
   // A window counts from the start of each sample.
-  const bool has_window = !options.selection.from.empty() || !options.selection.until.empty();
-  if (opened && options.joins_samples && !has_window) {
-    opened->profiles = join_samples(std::move(opened->profiles));
+  if (options.joins_runs && !options.selection.has_window()) {
+    opened->profiles = analysis::join_runs(std::move(opened->profiles));
   }
-  if (!opened || options.selection.empty()) return opened;
-  std::vector<Profile> parts;
+  Selected selected{{}, std::move(opened->notes)};
   std::string first_error;
-  for (const Profile& profile : opened->profiles) {
-    auto part = report::select(profile, options.selection, cut);
+  for (Profile& profile : opened->profiles) {
+    const Provenance from = profile.provenance;
+    auto part = report::select(std::move(profile), options.selection, select);
     if (part) {
-      parts.push_back(std::move(*part));
+      selected.parts.push_back(std::move(*part));
     } else if (opened->profiles.size() == 1) {
       return tl::unexpected(part.error());
     } else {
       if (first_error.empty()) first_error = part.error().message;
-      opened->notes.push_back(left_out(profile, part.error()));
+      selected.notes.push_back(left_out(from, part.error()));
     }
   }
-  if (parts.empty()) {
+  if (selected.parts.empty() && !opened->profiles.empty()) {
     return usage_error("nothing of {} profiles is selected; the first: {}", opened->profiles.size(),
                        first_error);
   }
-  opened->profiles = std::move(parts);
-  return opened;
+  return selected;
 }
 
-Note left_out(const Profile& profile, const Error& error) {
-  const auto& files = profile.provenance.files;
-  const std::string file = files.empty() ? "" : files.front();
+std::vector<Profile> profiles_of(std::vector<report::Part> parts) {
+  std::vector<Profile> profiles;
+  for (report::Part& part : parts) profiles.push_back(std::move(part.profile));
+  return profiles;
+}
+
+Note left_out(const Provenance& provenance, const Error& error) {
+  const std::string file = provenance.files.empty() ? "" : provenance.files.front();
   std::string_view why = error.message;
   if (!file.empty() && why.starts_with(file + ": ")) why.remove_prefix(file.size() + 2);
   return {Severity::warning, file, 0, fmt::format("{}; left out", why), 1};

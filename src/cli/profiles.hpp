@@ -12,25 +12,36 @@ namespace npuscope::cli {
 
 struct ProfileOptions {
   std::vector<std::string> files;
-  report::SelectionText selection;
+  report::Selection selection;
   std::vector<std::string> roles;  // files with tables of roles (event_roles.hpp)
   bool keep_going = false;         // a file that cannot be opened is no failure
-  bool joins_samples = false;      // of one program, into one profile (join_samples.hpp)
+  bool joins_runs = false;         // samples of one program become one profile (run_sets.hpp)
 };
 
 // FILES, --from, --unit, --op; the end of the window is the command's own flag.
 void add_profile_options(CLI::App& command, ProfileOptions& options);
 
-// Opens the files, with a progress bar, and keeps what is selected; `cut` as in Filter. Says on
-// standard error which profiles are damaged.
-Result<Opened> open_selected(const ProfileOptions& options, bool cut);
+// --core and --inference, of commands that look at a timeline.
+void add_part_options(CLI::App& command, ProfileOptions& options);
+
+struct Selected {
+  std::vector<report::Part> parts;
+  std::vector<Note> notes;
+};
+
+// Opens the files, with a progress bar, and keeps what is selected. Says on standard error which
+// profiles are damaged.
+Result<Selected> open_selected(const ProfileOptions& options,
+                               const report::SelectOptions& select = {});
+
+std::vector<Profile> profiles_of(std::vector<report::Part> parts);
 
 // What a command ends with that printed its result: input where a file that was named is in no
 // profile, which the notes of opening say, unless the options say to keep going.
 ExitStatus status_of(const ProfileOptions& options, const std::vector<Note>& notes);
 
 // The note that a profile was passed over; what `error` says of its file stands there once.
-Note left_out(const Profile& profile, const Error& error);
+Note left_out(const Provenance& provenance, const Error& error);
 
 // Columns of the terminal that standard output is, at most 200; 100 where it is none.
 std::size_t terminal_width();

@@ -90,14 +90,16 @@ Result<std::vector<Named>> open_named(const QueryOptions& options, std::vector<N
   part.files.clear();
   const auto open = [&](const std::string& name) -> Status {
     if (part.files.empty()) return {};
-    auto opened = open_selected(part, true);
-    if (!opened) return tl::unexpected(opened.error());
-    if (!name.empty() && opened->profiles.size() > 1) {
+    auto selected = open_selected(part);
+    if (!selected) return tl::unexpected(selected.error());
+    if (!name.empty() && selected->parts.size() > 1) {
       return usage_error("{}={}: holds {} profiles; name each by its file", name, part.files[0],
-                         opened->profiles.size());
+                         selected->parts.size());
     }
-    for (Profile& profile : opened->profiles) profiles.push_back({name, std::move(profile)});
-    notes.insert(notes.end(), opened->notes.begin(), opened->notes.end());
+    for (Profile& profile : profiles_of(std::move(selected->parts))) {
+      profiles.push_back({name, std::move(profile)});
+    }
+    notes.insert(notes.end(), selected->notes.begin(), selected->notes.end());
     part.files.clear();
     return {};
   };
@@ -219,6 +221,8 @@ void add_query_command(CLI::App& program, ExitStatus& status) {
   CLI::App* command = program.add_subcommand("query", "SQL over profiles");
   const auto options = std::make_shared<QueryOptions>();
   add_profile_options(*command, *options);
+  add_part_options(*command, *options);
+  options->joins_runs = true;
   command->get_option("files")->required(false)->description(
       "files and folders of any format, NAME=FILE to name a profile");
   command->add_option("--until,--to", options->selection.until, "end of the window");

@@ -14,24 +14,24 @@ struct ShowOptions : ProfileOptions {
 };
 
 ExitStatus show(const ShowOptions& options) {
-  const auto opened = open_selected(options, true);
-  if (!opened) return report(opened.error());
+  const auto selected = open_selected(options);
+  if (!selected) return report(selected.error());
   std::vector<report::Page> pages;
-  for (const Profile& profile : opened->profiles) {
-    pages.push_back(report::make_page(
-        profile, {options.top, selection_text(options.selection),
-                  !options.selection.unit.empty() || !options.selection.op.empty()}));
+  for (const report::Part& part : selected->parts) {
+    pages.push_back(
+        report::make_page(analysis::Analysis(part.profile),
+                          {options.top, part.text, options.selection.leaves_out_rows()}));
   }
   if (options.json) {
-    print(stdout, "{}", report::pages_json(pages, opened->notes));
-    return status_of(options, opened->notes);
+    print(stdout, "{}", report::pages_json(pages, selected->notes));
+    return status_of(options, selected->notes);
   }
   const std::size_t width = options.width > 0 ? options.width : terminal_width();
   for (std::size_t i = 0; i < pages.size(); ++i) {
     print(stdout, "{}{}", i > 0 ? "\n\n" : "", report::page_text(pages[i], width));
   }
-  print_notes(opened->notes);
-  return status_of(options, opened->notes);
+  print_notes(selected->notes);
+  return status_of(options, selected->notes);
 }
 
 }  // namespace
@@ -41,6 +41,8 @@ void add_show_command(CLI::App& program, ExitStatus& status) {
       program.add_subcommand("show", "One page for any profile: wall, phases, ops, units, notes");
   const auto options = std::make_shared<ShowOptions>();
   add_profile_options(*command, *options);
+  add_part_options(*command, *options);
+  options->joins_runs = true;
   command->add_option("--until,--to", options->selection.until, "end of the window");
   command->add_option("--top", options->top, "rows of each table")
       ->check(whole_number(1, 1'000'000))

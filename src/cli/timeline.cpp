@@ -1,11 +1,9 @@
 // npuscope timeline: what ran when, drawn as text or as a figure.
-#include <deque>
 #include <memory>
 
 #include "cli/documents.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/report/timeline_document.hpp"
-#include "npuscope/report/timeline_part.hpp"
 #include "npuscope/report/timeline_svg.hpp"
 
 namespace npuscope::cli {
@@ -16,7 +14,6 @@ using analysis::RowsBy;
 
 struct TimelineOptions : DocumentOptions {
   std::string by = "unit", order, letters;  // of the words below
-  std::optional<std::uint32_t> core, inference;
   std::size_t top = 40, gaps = 5;
   bool ascii = false, blocks = false;
   std::string svg;  // empty: no figure
@@ -46,90 +43,66 @@ CLI::IsMember one_of(const std::vector<std::pair<std::string, Meaning>>& words) 
   return CLI::IsMember(known);
 }
 
-std::string selection_of(const TimelineOptions& options) {
-  std::string text = selection_text(options.selection);
-  const auto add = [&](const char* what, const std::optional<std::uint32_t>& number) {
-    if (number) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, *number);
-  };
-  add("core", options.core);
-  add("inference", options.inference);
-  return text;
-}
-
 report::TimelineView view_of(const TimelineOptions& options, std::int64_t origin) {
-  const auto& selection = options.selection;
-  const bool of_part = !selection.unit.empty() || !selection.op.empty() || options.core.has_value();
   return {.width = options.width > 0 ? options.width : terminal_width(),
           .origin = origin,
           .blocks = !options.ascii && (options.blocks || shows_unicode()),
-          .of_ops = !selection.op.empty(),
-          .of_part = of_part,
+          .of_ops = !options.selection.op.empty(),
+          .of_part = options.selection.leaves_out_rows(),
           .fill = meaning_of(options.letters, row_groupings)};
 }
 
-Status write_svg(const Profile& profile, const SpansByUnit& by_unit,
-                 const analysis::TimelineRows& rows, std::int64_t origin,
-                 const TimelineOptions& options) {
+Status write_svg(const analysis::Analysis& analysis, const analysis::TimelineRows& rows,
+                 std::int64_t origin, const TimelineOptions& options) {
   const std::string file = options.svg == "-" ? "/dev/stdout" : options.svg;
-  for (const auto& inputs : {options.files, profile.provenance.files}) {
+  for (const auto& inputs : {options.files, analysis.profile().provenance.files}) {
     if (auto usable = check_output_is_no_input(inputs, file); !usable) return usable;
   }
   const report::SvgView view{.width = options.svg_width, .origin = origin};
-  const auto cells = analysis::paint_timeline(profile, by_unit, rows,
-                                              {.columns = report::svg_columns(rows, view),
-                                               .fill = meaning_of(options.colours, row_groupings),
-                                               .fills = report::svg_fills});
-  return write_file_atomically(file,
-                               as_byte_span(report::timeline_svg(profile, rows, cells, view)));
+  const auto cells = analysis.cells(rows, {.columns = report::svg_columns(rows, view),
+                                           .fill = meaning_of(options.colours, row_groupings),
+                                           .fills = report::svg_fills});
+  return write_file_atomically(
+      file, as_byte_span(report::timeline_svg(analysis.profile(), rows, cells, view)));
 }
 
-Result<report::Document> timeline_of(const Profile& whole, const TimelineOptions& options,
-                                     std::deque<Profile>& parts) {
-  auto part = report::select_timeline(whole, {options.selection, options.core, options.inference});
-  if (!part) return tl::unexpected(part.error());
-  if (part->part) parts.push_back(std::move(*part->part));
-  const Profile& profile = part->part ? parts.back() : whole;
-  const SpansByUnit by_unit(profile);
-  const auto own = analysis::own_durations(profile, by_unit);
+Result<report::Document> timeline_of(const analysis::Analysis& analysis, const report::Part& part,
+                                     const TimelineOptions& options) {
   const RowsBy by = meaning_of(options.by, row_groupings).value_or(RowsBy::unit);
   const bool of_units = by == RowsBy::unit || by == RowsBy::engine;
-  const auto rows = analysis::analyse_timeline_rows(
-      profile, by_unit, own,
-      {.by = by,
-       .order = meaning_of(options.order, orders)
-                    .value_or(of_units ? RowOrder::profile : RowOrder::start),
-       .top = options.top == 0 ? std::size_t{10'000} : options.top,
-       .gaps = options.gaps,
-       .window = part->window});
+  const auto rows =
+      analysis.timeline({.by = by,
+                         .order = meaning_of(options.order, orders)
+                                      .value_or(of_units ? RowOrder::profile : RowOrder::start),
+                         .top = options.top == 0 ? std::size_t{10'000} : options.top,
+                         .gaps = options.gaps,
+                         .window = part.window});
   if (!options.svg.empty()) {
-    if (auto done = write_svg(profile, by_unit, rows, part->origin, options); !done) {
+    if (auto done = write_svg(analysis, rows, part.origin, options); !done) {
       return tl::unexpected(done.error());
     }
   }
-  const report::TimelineView view = view_of(options, part->origin);
-  const auto cells = analysis::paint_timeline(
-      profile, by_unit, rows,
-      {.columns = report::timeline_columns(rows, view), .fill = view.fill, .fills = 25});
-  report::Document document = report::make_timeline_document(profile, rows, cells, view);
-  document.selection = selection_of(options);
-  return document;
+  const report::TimelineView view = view_of(options, part.origin);
+  const auto cells = analysis.cells(
+      rows, {.columns = report::timeline_columns(rows, view), .fill = view.fill, .fills = 25});
+  return report::make_timeline_document(analysis.profile(), rows, cells, view);
 }
 
 ExitStatus timeline(const TimelineOptions& options) {
-  std::deque<Profile> parts;  // documents refer to them
-  DocumentOptions whole = options;
-  whole.selection = {};  // made here, where the whole profile says what times count from
-  const auto opened = open_selected(whole, true);
-  if (!opened) return report(opened.error());
-  if (!options.svg.empty() && opened->profiles.size() != 1) {
+  const auto selected = open_selected(options, {.needs_timeline = true});
+  if (!selected) return report(selected.error());
+  if (!options.svg.empty() && selected->parts.size() != 1) {
     return report(Error{ErrorKind::usage,
                         fmt::format("--svg {}: a figure is of one profile, and these are {}; name "
                                     "the files of one",
-                                    options.svg, opened->profiles.size())});
+                                    options.svg, selected->parts.size())});
   }
-  const auto make = [&](const Profile& profile) { return timeline_of(profile, options, parts); };
-  if (options.svg != "-") return print_documents(whole, *opened, make);
-  const auto made = make(opened->profiles.front());
+  const auto make = [&](const analysis::Analysis& analysis, const report::Part& part) {
+    return timeline_of(analysis, part, options);
+  };
+  if (options.svg != "-") return print_documents(options, *selected, make);
+  const report::Part& part = selected->parts.front();
+  const auto made = make(analysis::Analysis(part.profile), part);
   return made ? ExitStatus::done : report(made.error());
 }
 
@@ -140,7 +113,7 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
       "timeline", "What ran when: a row per unit or group of ops, gaps, overlap, concurrency");
   const auto options = std::make_shared<TimelineOptions>();
   add_document_options(*command, *options);
-  options->joins_samples = true;
+  options->joins_runs = true;
   command->add_option("--by", options->by, "a row for each unit, engine, stage, node, kind or op")
       ->check(one_of(row_groupings))
       ->capture_default_str();
@@ -157,10 +130,7 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--gaps", options->gaps, "idle intervals listed, the longest")
       ->check(whole_number(0, 10'000))
       ->capture_default_str();
-  command->add_option("--core", options->core, "only this core")
-      ->check(whole_number(0, 4294967294));
-  command->add_option("--inference", options->inference, "only this inference")
-      ->check(whole_number(0, 4294967294));
+  add_part_options(*command, *options);
   CLI::Option* ascii = command->add_flag("--ascii", options->ascii, "draw with ASCII only");
   command->add_flag("--blocks", options->blocks, "draw with block characters, also into a file")
       ->excludes(ascii);

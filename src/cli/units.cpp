@@ -2,7 +2,7 @@
 #include <map>
 #include <memory>
 
-#include "cli/one_inference.hpp"
+#include "cli/documents.hpp"
 #include "npuscope/report/units_document.hpp"
 
 namespace npuscope::cli {
@@ -12,7 +12,6 @@ using report::UnitsBy;
 
 struct UnitsOptions : DocumentOptions {
   report::UnitsRequest request;
-  OneInference inference;
   TopRows top;
   std::string by = "unit";
 };
@@ -25,8 +24,8 @@ const std::map<std::string, UnitsBy> unit_groupings{{"unit", UnitsBy::unit},
 ExitStatus units(UnitsOptions options) {
   options.request.top = options.top.of(options);
   options.request.by = unit_groupings.at(options.by);
-  return options.inference.print(options, [&](const Profile& profile) {
-    return report::units_document(profile, options.request);
+  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
+    return report::units_document(analysis, options.request);
   });
 }
 
@@ -37,12 +36,12 @@ void add_units_command(CLI::App& program, ExitStatus& status) {
       "units", "How busy the hardware was, what it waited for, overlap and imbalance");
   const auto options = std::make_shared<UnitsOptions>();
   add_document_options(*command, *options);
-  options->joins_samples = true;
+  options->joins_runs = true;
   command->add_option("--by", options->by, "rows of units: unit, core, engine, device")
       ->check(CLI::IsMember(&unit_groupings))
       ->capture_default_str();
   options->top.add_option(*command, options->request.top, "rows of each table");
-  options->inference.add_option(*command);
+  add_part_options(*command, *options);
   command->callback([options, &status] { status = units(*options); });
 }
 

@@ -2,11 +2,9 @@
 
 #include <map>
 
-#include "npuscope/profile/spans_by_unit.hpp"
-
 namespace npuscope::query {
 
-Source::Source(const Profile& with) : profile(with) {
+Source::Source(const Profile& with) : profile(with), analysis_(with) {
   const char* names[] = {"ddr read bytes", "ddr write bytes", "vtcm read bytes",
                          "vtcm write bytes"};
   for (std::size_t i = 0; i < std::size(names); ++i) {
@@ -30,19 +28,6 @@ const StringPool& Source::paths() const {
 const std::vector<StringId>& Source::path_ids() const {
   if (!paths_) paths();
   return path_ids_;
-}
-
-const std::vector<std::int64_t>& Source::own_durations() const {
-  if (!own_) own_ = analysis::own_durations(profile, SpansByUnit(profile));
-  return *own_;
-}
-
-const analysis::UnitTable& Source::unit_times() const {
-  if (!unit_times_) {
-    unit_times_ = analysis::analyse_units(
-        profile, analysis::busy_of_units(profile, SpansByUnit(profile), own_durations()));
-  }
-  return *unit_times_;
 }
 
 const std::vector<ArgumentKey>& Source::argument_keys() const {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "npuscope/analysis/units.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::query {
@@ -28,9 +28,7 @@ class Source {
   // "card 0 > core 3 > HVX 1", interned by themselves: equal paths have equal ids.
   const StringPool& paths() const;
   StringId path_of(std::uint32_t unit) const { return path_ids()[unit]; }
-  // Less what is nested inside (analysis/timeline.hpp).
-  const std::vector<std::int64_t>& own_durations() const;
-  const analysis::UnitTable& unit_times() const;
+  const analysis::Analysis& analysis() const { return analysis_; }
 
   // The distinct keys of all arguments, and for each shape which of them it has, by place; none
   // unless every span has a shape.
@@ -48,8 +46,7 @@ class Source {
   mutable std::vector<StringId> path_ids_;
   mutable std::optional<std::vector<ArgumentKey>> argument_keys_;
   mutable std::vector<std::vector<std::uint32_t>> keys_of_shape_;
-  mutable std::optional<std::vector<std::int64_t>> own_;
-  mutable std::optional<analysis::UnitTable> unit_times_;
+  analysis::Analysis analysis_;
 };
 
 }  // namespace npuscope::query

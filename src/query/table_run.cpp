@@ -147,7 +147,7 @@ TableType phases_table() {
 
 template <analysis::Memory memory, analysis::Direction direction>
 void read_traffic(const Source& source, Row row, Output& out) {
-  const auto bytes = source.unit_times().units[row].traffic.of(memory, direction);
+  const auto bytes = source.analysis().units().units[row].traffic.of(memory, direction);
   bytes ? out.real(*bytes) : out.nothing();
 }
 
@@ -157,24 +157,26 @@ TableType unit_times_table() {
       "unit_times",
       "how busy a unit was, as npuscope show has it: units that have work or waits",
       {
-          id_column<[](const Source& s, Row r) { return index_of(s.unit_times().units[r].unit); }>(
-              "unit", "units.id"),
+          id_column<[](const Source& s, Row r) {
+            return index_of(s.analysis().units().units[r].unit);
+          }>("unit", "units.id"),
           any_column<[](const Source& s, Row r, Output& out) {
-            const std::uint32_t unit = index_of(s.unit_times().units[r].unit);
+            const std::uint32_t unit = index_of(s.analysis().units().units[r].unit);
             if (unit >= s.profile.units.size()) return out.nothing();
             out.text(s.paths()[s.path_of(unit)]);
           }>("path", Type::text, "units.path"),
-          integer_column<[](const Source& s, Row r) { return s.unit_times().units[r].busy; }>(
+          integer_column<[](const Source& s, Row r) { return s.analysis().units().units[r].busy; }>(
               "busy", "length of the union of its work (unit_busy): never more than the wall"),
-          integer_column<[](const Source& s, Row r) { return s.unit_times().units[r].waiting; }>(
-              "waiting", "length of the union of its waits where it does not work"),
-          integer_column<[](const Source& s, Row r) { return s.unit_times().units[r].work; }>(
+          integer_column<[](const Source& s, Row r) {
+            return s.analysis().units().units[r].waiting;
+          }>("waiting", "length of the union of its waits where it does not work"),
+          integer_column<[](const Source& s, Row r) { return s.analysis().units().units[r].work; }>(
               "work", "sum of its work, nested slices once"),
           integer_column<[](const Source& s, Row r) {
-            return std::int64_t(s.unit_times().units[r].spans);
+            return std::int64_t(s.analysis().units().units[r].spans);
           }>("spans", "of work"),
           any_column<[](const Source& s, Row r, Output& out) {
-            const auto& path = s.unit_times().units[r].dominant_path;
+            const auto& path = s.analysis().units().units[r].dominant_path;
             path ? out.real(*path) : out.nothing();
           }>("dominant_path", Type::real, "its share of the critical path, in ticks"),
           any_column<read_traffic<Memory::ddr, Direction::read>>("ddr_read_bytes", Type::real,
@@ -186,7 +188,7 @@ TableType unit_times_table() {
           any_column<read_traffic<Memory::vtcm, Direction::write>>("vtcm_write_bytes", Type::real,
                                                                    "NULL: not known"),
       },
-      [](const Source& s) { return s.unit_times().units.size(); }};
+      [](const Source& s) { return s.analysis().units().units.size(); }};
 }
 
 TableType checks_table() {

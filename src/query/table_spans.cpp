@@ -150,7 +150,7 @@ TableType spans_table() {
       enum_column<[](const Source& s, Row r) { return analysis::engine_of(s.profile, r); }>(
           "engine", "the hardware that it uses: what its op says, else its unit"),
       role_column(),
-      integer_column<[](const Source& s, Row r) { return s.own_durations()[r]; }>(
+      integer_column<[](const Source& s, Row r) { return s.analysis().self_times()[r]; }>(
           "own_duration",
           "duration less what is nested inside: over spans of role work it adds up to work"),
       any_column<read_bytes<0>>("ddr_read_bytes", Type::integer, "its number \"ddr read bytes\""),

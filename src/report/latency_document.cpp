@@ -91,7 +91,8 @@ Section throughput_section(const Throughput& throughput, bool of_log) {
 
 }  // namespace
 
-Result<Document> latency_document(const Profile& profile) {
+Result<Document> latency_document(const analysis::Analysis& analysis) {
+  const Profile& profile = analysis.profile();
   const Latency latency = analysis::analyse_latency(profile);
   if (latency.rows.empty()) {
     return input_error(

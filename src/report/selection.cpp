@@ -1,13 +1,18 @@
 #include "npuscope/report/selection.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
+#include <set>
 #include <unordered_map>
 
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/pattern.hpp"
+#include "report/document/provenance.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -103,15 +108,120 @@ bool any_of(const Profile& profile, std::size_t count,
   return false;
 }
 
+bool is_of_a_core(const Unit& unit) {
+  const auto domain = analysis::domain_of(unit.engine);
+  return unit.engine == Engine::core || domain == analysis::Domain::compute ||
+         domain == analysis::Domain::movement;
+}
+
+// "0 to 15", or "1, 3, 7" of which at most ten are named.
+std::string numbers_text(const std::set<std::uint32_t>& numbers) {
+  if (numbers.empty()) return "none";
+  const bool is_range = *numbers.rbegin() - *numbers.begin() + 1 == numbers.size();
+  if (is_range && numbers.size() > 2) {
+    return fmt::format("{} to {}", *numbers.begin(), *numbers.rbegin());
+  }
+  constexpr std::size_t most = 10;
+  std::string text;
+  std::size_t named = 0;
+  for (const std::uint32_t number : numbers) {
+    if (named++ == most) return text + " and others";
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
+  }
+  return text;
+}
+
+Status check_core(const Profile& profile, std::uint32_t core) {
+  std::set<std::uint32_t> cores;
+  for (const Unit& unit : profile.units) {
+    if (is_of_a_core(unit)) cores.insert(unit.core);
+  }
+  if (cores.contains(core)) return {};
+  if (cores.empty()) {
+    return usage_error("--core {}: the units of this profile are no cores; choose by --unit", core);
+  }
+  return usage_error("--core {}: no such core; the cores are: {}", core, numbers_text(cores));
+}
+
+Status check_inference(const Profile& profile, std::uint32_t inference) {
+  if (profile.spans.instance.size() != profile.spans.size()) {
+    return usage_error(
+        "--inference {}: this profile does not say which inference its spans are of; choose by "
+        "--from and --until",
+        inference);
+  }
+  std::set<std::uint32_t> known;
+  std::uint32_t last = every_instance;
+  for (const std::uint32_t instance : profile.spans.instance) {
+    if (instance != every_instance && (instance != last || known.empty())) known.insert(instance);
+    last = instance;
+  }
+  if (known.contains(inference)) return {};
+  return usage_error("--inference {}: no such inference; the inferences are: {}", inference,
+                     numbers_text(known));
+}
+
+void keep_core(Filter& filter, std::uint32_t core) {
+  filter.keeps_unit = [core, also = filter.keeps_unit](const Profile& profile, UnitId id) {
+    const Unit& unit = profile.units[index_of(id)];
+    return is_of_a_core(unit) && unit.core == core && (!also || also(profile, id));
+  };
+}
+
+bool has_something_to_draw(const Spans& spans) {
+  return std::any_of(spans.kind.begin(), spans.kind.end(), [](SpanKind kind) {
+    const auto role = analysis::role_of(kind);
+    return role == analysis::Role::work || role == analysis::Role::wait;
+  });
+}
+
+// Why there is no timeline to choose from.
+Status check_timeline(const Profile& profile) {
+  const bool has_spans = has_something_to_draw(profile.spans);
+  if (has_spans && length_of(analysis::timeline_of(profile)) == 0) {
+    return input_error(
+        "{}: all of its {} spans take no time, so nothing was measured; record it again",
+        files_text(profile), profile.spans.size());
+  }
+  if (!has_spans) {
+    return input_error("{}: says of no work or wait when it was; npuscope show tells what it has",
+                       files_text(profile));
+  }
+  return {};
+}
+
+// The window that was asked for, as far as the timeline reaches.
+Interval window_of(const Filter& filter, const Selection& selection, const Profile& part,
+                   Interval whole) {
+  Interval window = filter.instance ? analysis::timeline_of(part) : whole;
+  if (!selection.from.empty()) {
+    window.begin = std::clamp(filter.window->begin, whole.begin, whole.end);
+  }
+  if (!selection.until.empty()) {
+    window.end = std::clamp(filter.window->end, whole.begin, whole.end);
+  }
+  return window;
+}
+
+bool is_anything_left(const Profile& part, const Profile& whole) {
+  const auto timed = [](const Profile& profile) {
+    return profile.spans.size() + profile.counters.size() + profile.phases.size();
+  };
+  if (whole.spans.size() > 0) return part.spans.size() > 0;
+  return timed(whole) > 0 ? timed(part) > 0 : part.ops.size() + part.units.size() > 0;
+}
+
 }  // namespace
 
-std::string selection_text(const SelectionText& selection) {
+std::string selection_text(const Selection& selection) {
   std::string text;
   const auto add = [&](const std::string& words) { text += (text.empty() ? "" : ", ") + words; };
   if (!selection.from.empty()) add("from " + selection.from);
   if (!selection.until.empty()) add("until " + selection.until);
   if (!selection.unit.empty()) add("units matching '" + selection.unit + "'");
   if (!selection.op.empty()) add("ops matching '" + selection.op + "'");
+  if (selection.core) add(fmt::format("core {}", *selection.core));
+  if (selection.inference) add(fmt::format("inference {}", *selection.inference));
   return text;
 }
 
@@ -119,7 +229,7 @@ bool looks_like_time(std::string_view text) {
   return !text.empty() && std::string_view("0123456789.@-+").find(text[0]) != text.npos;
 }
 
-Result<Filter> make_filter(const Profile& profile, const SelectionText& text, bool cut) {
+Result<Filter> make_filter(const Profile& profile, const Selection& text, bool cut) {
   Filter filter;
   filter.cut = cut;
   if (!text.from.empty() || !text.until.empty()) {
@@ -162,23 +272,38 @@ Result<Filter> make_filter(const Profile& profile, const SelectionText& text, bo
           text.op);
     }
   }
+  if (text.core) {
+    if (auto known = check_core(profile, *text.core); !known) return tl::unexpected(known.error());
+    keep_core(filter, *text.core);
+  }
+  if (text.inference) {
+    if (auto known = check_inference(profile, *text.inference); !known) {
+      return tl::unexpected(known.error());
+    }
+    filter.instance = text.inference;
+  }
   return filter;
 }
 
-Result<Profile> select(const Profile& profile, const SelectionText& text, bool cut) {
-  const auto filter = make_filter(profile, text, cut);
+Result<Part> select(Profile profile, const Selection& selection, const SelectOptions& options) {
+  if (options.needs_timeline || selection.core || selection.inference) {
+    if (auto has = check_timeline(profile); !has) return tl::unexpected(has.error());
+  }
+  const Interval whole = analysis::timeline_of(profile);
+  if (selection.empty()) return Part{std::move(profile), whole, whole.begin, ""};
+  const auto filter = make_filter(profile, selection, options.cut);
   if (!filter) return tl::unexpected(filter.error());
-  Profile part = filtered(profile, *filter);
-  const bool has_rows = part.spans.size() + part.counters.size() + part.phases.size() > 0;
-  const bool had_times = profile.spans.size() + profile.counters.size() + profile.phases.size() > 0;
-  const bool is_left = profile.spans.size() > 0 ? part.spans.size() > 0
-                       : had_times              ? has_rows
-                                                : part.ops.size() + part.units.size() > 0;
-  if (!is_left) {
+  Part part{filtered(profile, *filter), whole, whole.begin, selection_text(selection)};
+  if (!is_anything_left(part.profile, profile)) {
     return usage_error(
         "nothing of {} spans, {} ops and {} units is selected; widen --from, --until, --unit or "
         "--op",
         profile.spans.size(), profile.ops.size(), profile.units.size());
+  }
+  part.window = window_of(*filter, selection, part.profile, whole);
+  const bool draws = has_something_to_draw(part.profile.spans) && length_of(part.window) > 0;
+  if (options.needs_timeline && !draws) {
+    return usage_error("nothing of the timeline is selected; choose a wider part of it");
   }
   return part;
 }

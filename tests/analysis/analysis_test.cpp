@@ -6,6 +6,7 @@
 #include <random>
 
 #include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/numbers.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/phases.hpp"
@@ -17,24 +18,15 @@ namespace {
 using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 
-std::vector<std::int64_t> own_of(const Profile& profile) {
-  return own_durations(profile, SpansByUnit(profile));
-}
+std::vector<std::int64_t> own_of(const Profile& profile) { return Analysis(profile).self_times(); }
 
-Coarse coarse_of(const Profile& profile) {
-  const SpansByUnit by_unit(profile);
-  return analyse_coarse(profile, by_unit, own_durations(profile, by_unit));
-}
+Coarse coarse_of(const Profile& profile) { return Analysis(profile).coarse(); }
 
 OpTable ops_of(const Profile& profile, Grouping grouping = Grouping::label) {
-  const SpansByUnit by_unit(profile);
-  return analyse_ops(profile, by_unit, own_durations(profile, by_unit), {grouping, 10});
+  return Analysis(profile).ops({grouping, 10});
 }
 
-UnitTable units_of(const Profile& profile) {
-  const SpansByUnit by_unit(profile);
-  return analyse_units(profile, busy_of_units(profile, by_unit, own_durations(profile, by_unit)));
-}
+UnitTable units_of(const Profile& profile) { return Analysis(profile).units(); }
 
 TEST(OwnDuration, IsWhatNestedSlicesLeave) {
   ProfileBuilder made;

@@ -4,6 +4,7 @@
 
 #include "flow/generated_run.hpp"
 #include "npu/simulate/random_program.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::busy_and_wait_test {
@@ -55,12 +56,7 @@ std::map<Place, Known> known_of(const GeneratedRun& run, const npu::SimulatedInf
   return places;
 }
 
-analysis::UnitTable table_of(const Profile& profile) {
-  const SpansByUnit by_unit(profile);
-  return analysis::analyse_units(
-      profile,
-      analysis::busy_of_units(profile, by_unit, analysis::own_durations(profile, by_unit)));
-}
+analysis::UnitTable table_of(const Profile& profile) { return analysis::Analysis(profile).units(); }
 
 void expect_known(const analysis::UnitRow& row, const Known& known) {
   EXPECT_EQ(row.busy, known.busy());

@@ -6,6 +6,7 @@
 
 #include "flow/generated_run.hpp"
 #include "npu/simulate/random_program.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/imbalance.hpp"
 #include "npuscope/analysis/memory.hpp"
@@ -50,11 +51,11 @@ void expect_sums(const Profile& profile, const OpTraffic& traffic, Route route,
                  std::int64_t expected) {
   EXPECT_EQ(traffic.total(route).of_ops.value_or(0), expected);
   std::int64_t of_rows = 0, in_buckets = 0;
-  for (const auto& row : analysis::analyse_memory(profile, traffic, {}).rows) {
+  for (const auto& row : analysis::Analysis(profile).memory().rows) {
     of_rows += at(row.bytes, route).value_or(0);
   }
   EXPECT_EQ(of_rows, expected);
-  const auto series = analysis::analyse_bandwidth(profile, traffic, 33);
+  const auto series = analysis::Analysis(profile).bandwidth(33);
   for (const std::int64_t bytes : series.bytes[std::size_t(route)]) in_buckets += bytes;
   EXPECT_EQ(in_buckets, expected);
 }
@@ -83,10 +84,9 @@ TEST(Bytes, ImbalanceOfCoresIsThatOfTheProgram) {
     asked[run.core_of(i)] += double(task.ddr_read + task.ddr_write);
   }
   const Profile& profile = run.profiles.at(0);
-  const SpansByUnit by_unit(profile);
   std::size_t seen = 0;
-  for (const auto& row :
-       analysis::analyse_imbalance(profile, by_unit, analysis::own_durations(profile, by_unit))) {
+  const analysis::Analysis analysed(profile);
+  for (const auto& row : analysed.imbalance()) {
     if (row.what != "DDR bytes" || row.parts != "cores") continue;
     EXPECT_EQ(row.members, 3u);
     EXPECT_EQ(row.most, *std::max_element(asked.begin(), asked.end()));
@@ -177,10 +177,7 @@ TEST(Bytes, OfOpsAndLanesAreTheProgramsInOptraces) {
         EXPECT_EQ(traffic.total(route).told, all);
         seen += all;
       }
-      const SpansByUnit by_unit(profile);
-      const auto table = analysis::analyse_units(
-          profile,
-          analysis::busy_of_units(profile, by_unit, analysis::own_durations(profile, by_unit)));
+      const auto table = analysis::Analysis(profile).units();
       const auto lanes = asked_of_lanes(run);
       EXPECT_EQ(table.units.size(), lanes.size());
       for (const analysis::UnitRow& row : table.units) {

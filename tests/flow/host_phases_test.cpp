@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "flow/flow.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/formats/qaic/opstats_host_trace.hpp"
@@ -45,11 +46,8 @@ void expect_the_same_device(const Profile& device, const std::filesystem::path& 
   analysis::Coarse coarse[2];
   std::optional<double> work[2];
   for (int i = 0; i < 2; ++i) {
-    const SpansByUnit by_unit(of[i]);
-    const auto own = analysis::own_durations(of[i], by_unit);
-    coarse[i] = analysis::analyse_coarse(of[i], by_unit, own);
-    for (const analysis::OpColumn& column :
-         analysis::analyse_ops(of[i], by_unit, own, {}).columns) {
+    coarse[i] = analysis::Analysis(of[i]).coarse();
+    for (const analysis::OpColumn& column : analysis::Analysis(of[i]).ops().columns) {
       if (column.name == "work") work[i] = column.total;
     }
   }

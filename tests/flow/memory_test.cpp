@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "flow/flow.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/macs.hpp"
 #include "npuscope/analysis/memory.hpp"
@@ -60,11 +61,11 @@ void expect_bytes(const std::filesystem::path& model, std::uint32_t cores) {
     if (op > 400) break;  // each op looks at all spans
   }
 
-  const auto table = analysis::analyse_memory(profile, traffic, {});
+  const auto table = analysis::Analysis(profile).memory();
   std::int64_t of_rows = 0, in_buckets = 0;
   for (const auto& row : table.rows) of_rows += at(row.bytes, Route::ddr_read).value_or(0);
   EXPECT_EQ(of_rows, asked.ddr_read);
-  const auto series = analysis::analyse_bandwidth(profile, traffic, 50);
+  const auto series = analysis::Analysis(profile).bandwidth(50);
   for (const auto bytes : series.bytes[std::size_t(Route::ddr_read)]) in_buckets += bytes;
   EXPECT_EQ(in_buckets, asked.ddr_read);
 }
@@ -102,7 +103,7 @@ TEST(MemoryAgainstTruth, SpillIsAllThatIsWrittenButTheResult) {
   const ModelFlow flow = run_flow(repository_model("light_resnet50.onnx"), request);
   std::filesystem::remove(target);
   const Profile& profile = flow.profiles.at(0);
-  const auto spill = analysis::analyse_spill(profile, OpTraffic(profile));
+  const auto spill = analysis::Analysis(profile).spill();
   constexpr std::int64_t result = 1000 * 2;  // classes in fp16
   const std::int64_t expected = asked_of(flow.program).ddr_write - result;
   EXPECT_EQ(at(spill.spill.bytes, Route::ddr_write), expected);

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "flow/flow.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/analysis/path_groups.hpp"
@@ -122,7 +123,7 @@ TEST_P(MergedTrace, PathWasNotThatOfTheBuffer) {
 TEST_P(MergedTrace, DiagnoseFoundWhatIsNotThere) {
   const auto rules_of = [](const Profile& profile) {
     std::map<std::string, double> gains;
-    for (const analysis::Finding& finding : analysis::diagnose(profile, {}).findings) {
+    for (const analysis::Finding& finding : analysis::Analysis(profile).findings().findings) {
       gains[finding.rule] = finding.gain ? finding.gain->share : 0;
     }
     return gains;
@@ -137,7 +138,7 @@ TEST_P(MergedTrace, MemoryCountedTracksForThreads) {
   const auto placement_of = [](const Profile& profile) {
     analysis::MemoryOptions options;
     options.peaks.hvx_threads = 4;
-    return analyse_memory(profile, analysis::OpTraffic(profile), options).placement;
+    return analysis::Analysis(profile).memory(options).placement;
   };
   const analysis::Placement truth = placement_of(*raw_), found = placement_of(trace_);
   for (const auto resource : {analysis::Resource::hvx, analysis::Resource::hmx}) {

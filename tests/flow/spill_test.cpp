@@ -1,6 +1,7 @@
 // What was spilled and filled against the program's own transfers, over programs of many shapes, as
 // both emitters write them; and of a model that does not fit against its compiler.
 #include "npuscope/analysis/spill.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -64,7 +65,7 @@ using Times = std::map<std::uint32_t, Interval>;
 
 void expect_known(const GeneratedRun& run, const Known& known, const Times& times) {
   const Profile& profile = run.profiles.at(0);
-  const Spill spill = analysis::analyse_spill(profile, OpTraffic(profile));
+  const Spill spill = analysis::Analysis(profile).spill();
   EXPECT_EQ(at(spill.spill.bytes, Route::ddr_write).value_or(0), known.written);
   EXPECT_EQ(at(spill.fill.bytes, Route::ddr_read).value_or(0), known.read);
   EXPECT_EQ(spill.spill.ops, known.spills);
@@ -138,7 +139,7 @@ TEST(SpillAgainstTheSimulator, IsWhatTheSpillOpsMoveInOptraces) {
       }
       expect_known(run, known, times);
       const Profile& profile = run.profiles[0];
-      const Spill spill = analysis::analyse_spill(profile, OpTraffic(profile));
+      const Spill spill = analysis::Analysis(profile).spill();
       EXPECT_EQ(spill.spill.work + spill.fill.work, work);
       tensors += std::uint32_t(known.fills_of.size());
     }
@@ -169,7 +170,7 @@ TEST(SpillAgainstTheCompiler, OfABertThatDoesNotFit) {
     if (type == "@Fill") read += std::int64_t(task.ddr_read);
   }
   const Profile& profile = run.profiles.at(0);
-  const Spill spill = analysis::analyse_spill(profile, OpTraffic(profile));
+  const Spill spill = analysis::Analysis(profile).spill();
   EXPECT_EQ(at(spill.spill.bytes, Route::ddr_write), written);
   EXPECT_EQ(at(spill.fill.bytes, Route::ddr_read), read);
   EXPECT_EQ(spill.spill.ops, spills);

@@ -1,5 +1,6 @@
 // Busy and waiting time of every unit against what the simulator knows of every task.
 #include "npuscope/analysis/units.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <map>
 
@@ -36,10 +37,7 @@ TEST(UnitsAgainstTruth, BusyAndSyncsAreThoseOfTheTasksOfEachThread) {
     work += length_of(known.kernels.back());
   }
   const Profile& profile = flow.profiles[0];
-  const SpansByUnit by_unit(profile);
-  const auto own = analysis::own_durations(profile, by_unit);
-  const auto table =
-      analysis::analyse_units(profile, analysis::busy_of_units(profile, by_unit, own));
+  const auto table = analysis::Analysis(profile).units();
   std::size_t compared = 0;
   std::int64_t waited = 0, counted = 0;
   for (const analysis::UnitRow& row : table.units) {
@@ -63,15 +61,13 @@ TEST(UnitsAgainstTruth, BusyAndSyncsAreThoseOfTheTasksOfEachThread) {
 TEST(OpsAgainstTruth, RunsOfEachOpAreOneForEachTaskAndWorkAddsUpOverAnyGrouping) {
   const ModelFlow flow = run_flow(repository_model("light_squeezenet.onnx"), request_for(4, 70));
   const Profile& profile = flow.profiles.at(0);
-  const SpansByUnit by_unit(profile);
-  const auto own = analysis::own_durations(profile, by_unit);
   using analysis::Grouping;
   const auto table_by = [&](Grouping grouping) {
     analysis::OpOptions options;
     options.grouping = grouping;
     options.top = ~std::size_t{0};
     options.details = true;
-    return analysis::analyse_ops(profile, by_unit, own, options);
+    return analysis::Analysis(profile).ops(options);
   };
   const auto names = table_by(Grouping::name);
   std::uint64_t runs = 0;

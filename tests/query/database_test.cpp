@@ -1,4 +1,5 @@
 #include "npuscope/query/database.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -282,11 +283,10 @@ TEST(UnitTimes, AreThoseOfTheAnalysis) {
     const NamedProfile named{"a", &profile};
     auto database = Database::open({&named, 1}, {});
     ASSERT_TRUE(database);
-    const SpansByUnit by_unit(profile);
-    const auto own = analysis::own_durations(profile, by_unit);
+    const auto own = analysis::Analysis(profile).self_times();
     std::vector<std::string> expected;
-    for (const auto& row :
-         analysis::analyse_units(profile, analysis::busy_of_units(profile, by_unit, own)).units) {
+    const analysis::Analysis analysed(profile);
+    for (const auto& row : analysed.units().units) {
       const std::uint32_t unit = index_of(row.unit);
       expected.push_back(fmt::format(
           "{}|{}|{}|{}|{}", unit == index_of(UnitId::none) ? "NULL" : fmt::format("{}", unit),

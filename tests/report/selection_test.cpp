@@ -31,8 +31,8 @@ Interval window_of(const Profile& profile, const char* from, const char* until) 
   return filter ? *filter->window : Interval{};
 }
 
-std::string refusal(const Profile& profile, const SelectionText& text) {
-  const auto part = select(profile, text, false);
+std::string refusal(const Profile& profile, const Selection& text) {
+  const auto part = select(profile, text, {.cut = false});
   if (part) return "(accepted)";
   EXPECT_EQ(part.error().kind, ErrorKind::usage);
   return part.error().message;
@@ -80,9 +80,10 @@ TEST(Selection, WhatIsNoTimeIsRefusedWithAnExample) {
 
 TEST(Selection, PatternsAreFoundInUnitPathsAndInNamesKindsAndNodesOfOps) {
   const Profile profile = in_nanoseconds();
-  EXPECT_EQ(select(profile, {"", "", "python.*main", ""}, false)->spans.size(), 2u);
-  EXPECT_EQ(select(profile, {"", "", "", "^b$|nothing"}, false)->spans.size(), 1u);
-  EXPECT_EQ(select(profile, {"", "", "", "kern"}, false)->spans.size(), 1u);
+  EXPECT_EQ(select(profile, {"", "", "python.*main", ""}, {.cut = false})->profile.spans.size(),
+            2u);
+  EXPECT_EQ(select(profile, {"", "", "", "^b$|nothing"}, {.cut = false})->profile.spans.size(), 1u);
+  EXPECT_EQ(select(profile, {"", "", "", "kern"}, {.cut = false})->profile.spans.size(), 1u);
 }
 
 TEST(Selection, ABrokenPatternAndAnEmptyResultAreRefused) {
@@ -104,7 +105,7 @@ TEST(Selection, ANameThatNearlyMatchesANestedRepetitionTakesNoAge) {
   const auto unit = made.unit("u", Engine::hvx);
   made.span(unit, std::string(40, 'a') + "!", 0, 1);
   made.span(unit, "aaa", 1, 1);
-  EXPECT_EQ(select(made.profile, {"", "", "", "(a+)+$"}, false)->spans.size(), 1u);
+  EXPECT_EQ(select(made.profile, {"", "", "", "(a+)+$"}, {.cut = false})->profile.spans.size(), 1u);
 }
 
 TEST(Selection, NoSpanOfAProfileWithSpansIsNothingWhateverElseItHas) {
@@ -116,7 +117,8 @@ TEST(Selection, NoSpanOfAProfileWithSpansIsNothingWhateverElseItHas) {
 TEST(Selection, AHugeNameIsMatchedToItsEnd) {
   ProfileBuilder made;
   made.span(made.unit("u", Engine::hvx), std::string(5'000'000, 'a') + "b", 0, 1);
-  EXPECT_EQ(select(made.profile, {"", "", "", "^(a|b)*b$"}, false)->spans.size(), 1u);
+  EXPECT_EQ(select(made.profile, {"", "", "", "^(a|b)*b$"}, {.cut = false})->profile.spans.size(),
+            1u);
 }
 
 TEST(Selection, AFormatIsNoTime) {

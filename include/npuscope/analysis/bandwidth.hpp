@@ -26,11 +26,6 @@ struct BandwidthSeries {
   std::size_t buckets() const;
 };
 
-// At most `buckets` of them (at least 1), fewer when the timeline has not so many ticks. None
-// without spans that carry bytes.
-BandwidthSeries analyse_bandwidth(const Profile& profile, const OpTraffic& traffic,
-                                  std::size_t buckets);
-
 // Spans that carry bytes to or from DDR and do nothing else: those of DMA.
 struct TransferSize {
   std::int64_t least = 0;  // bytes, inclusive
@@ -41,8 +36,5 @@ struct TransferSize {
 };
 
 inline constexpr std::int64_t small_transfer = 4096;  // bytes; below it the overhead dominates
-
-// Sizes that occur, small ones first.
-std::vector<TransferSize> analyse_transfers(const Profile& profile, const OpTraffic& traffic);
 
 }  // namespace npuscope::analysis

@@ -1,6 +1,6 @@
 // The coarse view: where the wall time of a timeline went, in parts that add up to it.
 //
-//   const Coarse coarse = analyse_coarse(profile, by_unit, own);
+//   const Coarse& coarse = analysis.coarse();
 //   coarse.wall               64829   ticks of the base clock, first start to last end
 //   coarse.parts              compute alone 31000, compute with data movement 12000, … idle 1773
 //   coarse.work               68626   sum over units
@@ -71,8 +71,5 @@ struct Coarse {
   // its wall, where only that summary tells the rate.
   std::optional<double> inferences_per_second;
 };
-
-Coarse analyse_coarse(const Profile& profile, const SpansByUnit& by_unit,
-                      const std::vector<std::int64_t>& own);
 
 }  // namespace npuscope::analysis

@@ -1,7 +1,7 @@
 // What costs a run time, and what in its numbers misleads: findings, each with its evidence, what
 // it could gain at most, and the advice.
 //
-//   const Diagnosis diagnosis = diagnose(profile, {.peaks = …});
+//   const Diagnosis diagnosis = analysis.findings({.peaks = …});
 //   diagnosis.findings[0].rule        "boundary-tax"
 //   diagnosis.findings[0].gain        30,649 cycles, 47.3 % of the wall, by longest path
 //   diagnosis.findings[0].evidence    29,862 cycles active, kind active, "ops: by kernel"
@@ -107,22 +107,10 @@ const std::vector<RuleText>& finding_rules();
 // A usage error that lists the names.
 Result<RuleText> finding_rule(const std::string& name);
 
-// Results that the caller has already.
-struct KnownResults {
-  const SpansByUnit* by_unit = nullptr;
-  const std::vector<std::int64_t>* own = nullptr;  // own_durations()
-  const Coarse* coarse = nullptr;
-  const UnitTable* units = nullptr;
-  const Overlap* overlap = nullptr;
-};
-
 struct DiagnoseOptions {
   Peaks peaks = {};
   std::optional<Hertz> rate = {};  // of the base clock; none: as the profile has it
   std::string only = {};           // the name of one rule; empty: all
-  KnownResults known = {};
 };
-
-Diagnosis diagnose(const Profile& profile, const DiagnoseOptions& options);
 
 }  // namespace npuscope::analysis

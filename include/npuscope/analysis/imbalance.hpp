@@ -5,7 +5,7 @@
 //   work      what they cost when they ran, sum over the units of the part
 //   waiting   what the parts waited
 //
-//   for (const ImbalanceRow& row : analyse_imbalance(profile, by_unit, own)) …
+//   for (const ImbalanceRow& row : analysis.imbalance()) …
 //   row.parts        // "cores": 14 of them
 //   row.what         // "work"
 //   row.excess()     // 0.16: the most loaded has 16 % more than the mean
@@ -39,8 +39,6 @@ struct ImbalanceRow {
 
 // Of cores and devices, and of the units of each class that are named alike but for their number,
 // where there are two or more.
-std::vector<ImbalanceRow> analyse_imbalance(const Profile& profile, const SpansByUnit& by_unit,
-                                            const std::vector<std::int64_t>& own);
 
 // An operator that only one core works on while others could.
 struct OneCoreOp {
@@ -51,11 +49,5 @@ struct OneCoreOp {
   double work = 0;
   bool kind_is_on_all = false;  // its kernel runs on every core elsewhere
 };
-
-// Those whose kernel runs on all cores elsewhere, and those that last at least `least_share` of the
-// wall; the longest first.
-std::vector<OneCoreOp> one_core_ops(const Profile& profile, const SpansByUnit& by_unit,
-                                    const std::vector<std::int64_t>& own,
-                                    double least_share = 0.005);
 
 }  // namespace npuscope::analysis

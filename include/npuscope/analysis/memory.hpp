@@ -1,6 +1,6 @@
 // What an inference moved between memories, op by op, and what that did to its time.
 //
-//   const MemoryTable table = analyse_memory(profile, OpTraffic(profile), {.peaks = …});
+//   const MemoryTable table = analysis.memory({.peaks = …});
 //
 //   MatMul_0   bytes: DDR read 66,432, VTCM write 66,432   active 7,423 cycles   MACs 16.8e6
 //              DDR 18.2 % of the time, MACs 55.2 %, verdict latency
@@ -90,8 +90,5 @@ struct MemoryTable {
   std::uint64_t model_nodes = 0, model_nodes_matched = 0;  // of those with MACs
   double model_macs = 0, model_macs_matched = 0;
 };
-
-MemoryTable analyse_memory(const Profile& profile, const OpTraffic& traffic,
-                           const MemoryOptions& options);
 
 }  // namespace npuscope::analysis

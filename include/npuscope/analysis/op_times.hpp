@@ -1,6 +1,6 @@
 // When each op ran in one inference, how long, and since when its unit could have run it.
 //
-//   const OpTimes times = op_times(profile);
+//   const OpTimes times = analysis.op_times();
 //   times.begin[op], times.end[op]   // first start, last end of its work
 //   times.free_since[op]             // its unit had nothing else to do from then until begin[op]
 //
@@ -28,7 +28,5 @@ struct OpTimes {
 
   bool ran(OpId op) const { return work[index_of(op)] >= 0; }
 };
-
-OpTimes op_times(const Profile& profile);
 
 }  // namespace npuscope::analysis

@@ -1,6 +1,6 @@
 // The fine view: what each operation costs, as a table whose every column is one kind of number.
 //
-//   OpTable table = analyse_ops(profile, by_unit, own, {.grouping = Grouping::label, .top = 10});
+//   OpTable table = analysis.ops({.grouping = Grouping::label, .top = 10});
 //   table.columns[table.ranked_by].kind      // dominant_path
 //   table.rows[0].label                      // "MatMul_0"
 //   table.rows[0].values[table.ranked_by]    // 32707
@@ -147,8 +147,5 @@ struct OpTable {
 // Whether numbers of this kind and name may be added over ops and spans: not wall times, spans and
 // shares of a unit, and no rates, shares and deviations, which only their names tell.
 bool adds_up(MeasureKind kind, std::string_view name);
-
-OpTable analyse_ops(const Profile& profile, const SpansByUnit& by_unit,
-                    const std::vector<std::int64_t>& own, const OpOptions& options);
 
 }  // namespace npuscope::analysis

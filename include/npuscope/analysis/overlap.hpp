@@ -1,6 +1,6 @@
 // What runs at the same time: which classes of hardware, and how many units.
 //
-//   const Overlap overlap = analyse_overlap(busy_of_units(profile, by_unit, own));
+//   const Overlap& overlap = analysis.overlap();
 //   overlap.of(Engine::hmx, Engine::dma)   // time in which both work
 //   overlap.active(Engine::hmx)            // time in which any HMX works
 //   overlap.concurrency.time_at[2]         // time in which exactly two units work
@@ -27,7 +27,5 @@ struct Overlap {
   std::int64_t of(Engine a, Engine b) const { return both[std::size_t(a)][std::size_t(b)]; }
   std::int64_t active(Engine engine) const { return of(engine, engine); }
 };
-
-Overlap analyse_overlap(const std::vector<UnitBusy>& units);
 
 }  // namespace npuscope::analysis

@@ -31,6 +31,8 @@
 
 namespace npuscope::analysis {
 
+class Analysis;
+
 enum class SampleQuantity : std::uint8_t { time, bytes, count };
 
 // In what a time counts.
@@ -84,6 +86,7 @@ class RunSamples {
   RunSamples(RunSamples&&) noexcept;
 
   const Profile& profile() const;
+  const Analysis& analysis() const;  // of it
   const OpGroups& groups() const;
   const std::vector<Metric>& metrics() const;
   const std::vector<Metric>& call() const;            // those that runs are judged by

@@ -50,6 +50,4 @@ struct Spill {
   bool any() const { return spill.ops + fill.ops > 0; }
 };
 
-Spill analyse_spill(const Profile& profile, const OpTraffic& traffic);
-
 }  // namespace npuscope::analysis

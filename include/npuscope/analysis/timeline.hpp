@@ -3,7 +3,6 @@
 //
 //   role_of(SpanKind::sync)                 // wait
 //   timeline_of(profile)                    // first start to last end of what ran
-//   own_durations(profile, by_unit)[row]    // duration less what is nested inside
 //
 // A span's end never overflows: end_of() saturates, negative durations count as none.
 #pragma once
@@ -96,14 +95,6 @@ const char* name_of(Domain domain);
 // inference is no part of it), of instants and asynchronous spans where there is nothing else.
 // Empty {0, 0} without spans.
 Interval timeline_of(const Profile& profile);
-
-// Row i: the duration of span i less what of its kind lies wholly inside it, on its unit: nested
-// slices count once, in the innermost. Each slice is inside one other, the last to begin of those
-// that contain it. What overlaps in part, as rows of several threads drawn as one do by some ticks,
-// keeps its whole duration, so that the sum is never less than the union, and a wait inside work
-// takes nothing from it, but for one of kind `wait`: a host that waits in the midst of an op does
-// not work meanwhile. Asynchronous spans and transfers are whole, frames and instants zero.
-std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUnit& by_unit);
 
 // When one unit was held up in the midst of its work: waits of kind `wait` inside work, less the
 // work inside those. `spans` as in SpansByUnit; what a unit works is the union of its work without

@@ -1,6 +1,6 @@
 // A timeline cut into columns of equal length, as a screen or a page has them:
 //
-//   TimelineCells cells = paint_timeline(profile, by_unit, rows, {.columns = 80});
+//   TimelineCells cells = analysis.cells(analysis.timeline(), {.columns = 80});
 //   cells.columns.begin_of(3)     // 2431: ticks of the base clock
 //   cells.rows[0][3].busy         // 810: exactly what of the row's work lies in the column
 //
@@ -58,8 +58,5 @@ struct TimelineCells {
   std::vector<TimelineFill> fills;              // the one with most work first, the others last
   std::uint64_t fills_together = 0;             // how many the last one stands for; 0: one
 };
-
-TimelineCells paint_timeline(const Profile& profile, const SpansByUnit& by_unit,
-                             const TimelineRows& rows, const CellsRequest& request);
 
 }  // namespace npuscope::analysis

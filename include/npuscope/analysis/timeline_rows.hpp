@@ -88,8 +88,4 @@ struct TimelineRows {
   std::uint64_t not_drawn = 0;  // asynchronous slices and instants
 };
 
-TimelineRows analyse_timeline_rows(const Profile& profile, const SpansByUnit& by_unit,
-                                   const std::vector<std::int64_t>& own,
-                                   const TimelineRequest& request);
-
 }  // namespace npuscope::analysis

@@ -1,9 +1,11 @@
 // When each unit worked and waited, from one pass over its spans; what units.hpp and overlap.hpp
 // start from.
 //
-//   const auto busy = busy_of_units(profile, by_unit, own);
+//   const std::vector<UnitBusy>& busy = analysis.unit_busy();
 //   busy[0].busy               {{0, 40}, {70, 90}}   when unit 0 worked
 //   busy[0].dma_waits          {{40, 55}}
+//
+// Of units that work or wait, in the profile's order; last what has no unit.
 #pragma once
 
 #include <cstdint>
@@ -32,9 +34,5 @@ struct UnitBusy {
     return engines.size() == 1 ? busy : of.busy;
   }
 };
-
-// Of units that work or wait, in the profile's order; last what has no unit.
-std::vector<UnitBusy> busy_of_units(const Profile& profile, const SpansByUnit& by_unit,
-                                    const std::vector<std::int64_t>& own);
 
 }  // namespace npuscope::analysis

@@ -1,6 +1,6 @@
 // The low view: how busy each unit was and what it moved.
 //
-//   UnitTable table = analyse_units(profile, busy_of_units(profile, by_unit, own));
+//   const UnitTable& table = analysis.units();
 //   table.units[0].busy          // union of its work: nested and overlapping spans count once
 //   table.engines[0].domain      // the busiest unit of the HVX threads: their real time
 //
@@ -77,8 +77,6 @@ struct UnitTable {
   const char* traffic_source = "";
 };
 
-UnitTable analyse_units(const Profile& profile, const std::vector<UnitBusy>& units);
-
 // A core or a device: what its units do together.
 enum class UnitGrouping : std::uint8_t { core, device };
 struct UnitGroupRow {
@@ -89,17 +87,12 @@ struct UnitGroupRow {
   std::int64_t waiting = 0;  // any waits, none works
   std::int64_t work = 0;     // sum over them
 };
-std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile,
-                                              const std::vector<UnitBusy>& units,
-                                              UnitGrouping grouping);
 
 // What part of each inference's wall the busiest unit of a class worked; empty for one inference.
 struct SteadyUse {
   Engine engine = Engine::none;
   Spread share;
 };
-std::vector<SteadyUse> analyse_steady_use(const Profile& profile, const SpansByUnit& by_unit,
-                                          const std::vector<std::int64_t>& own);
 
 // A unit's name within its parents': "card 0 > core 3 > HVX 1".
 std::string path_of(const Profile& profile, UnitId unit);

@@ -10,6 +10,10 @@ namespace npuscope {
 
 void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 
+// Calls `work`; while it waits for its own parts on other threads, this thread takes up nothing
+// else.
+void isolated(const std::function<void()>& work);
+
 // How many calls of the body run at once, at most.
 std::size_t workers();
 

@@ -52,6 +52,6 @@ Result<Converted> convert(std::span<const Profile> profiles, const ConvertReques
 std::string converted_text(const Converted& converted);
 // `selection`: what part of the profiles was asked for.
 std::string converted_json(const Converted& converted, std::span<const Note> notes,
-                           const SelectionText& selection);
+                           const Selection& selection);
 
 }  // namespace npuscope::report

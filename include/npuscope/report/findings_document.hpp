@@ -11,8 +11,9 @@
 
 #include <string>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/findings.hpp"
-#include "npuscope/analysis/sample_sets.hpp"
+#include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/report/document.hpp"
 #include "npuscope/report/peaks.hpp"
 
@@ -23,12 +24,13 @@ struct FindingsRequest {
   std::string rule = {};   // one alone; empty: all
   bool is_part = false;    // units or ops were left out: a moment without work may be theirs
   bool with_rest = false;  // also the rules that found nothing or could not be tried
-  const analysis::SampleSet* samples = nullptr;  // those that the profile stands for
+  const analysis::RunSet* samples = nullptr;  // those that the profile stands for
 };
 
 // A usage error for a rule or a target that nobody knows; an input error for a profile that no rule
 // can be tried on, or not the one that is asked for.
-Result<Document> make_findings_document(const Profile& profile, const FindingsRequest& request);
+Result<Document> make_findings_document(const analysis::Analysis& analysis,
+                                        const FindingsRequest& request);
 
 // All rules, a row each.
 Document rules_document();

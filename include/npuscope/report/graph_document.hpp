@@ -1,6 +1,6 @@
 // `npuscope graph`: the compiled graph of a profile as a document.
 //
-//   const GraphView view(profile);
+//   const GraphView view(analysis);
 //   Document document = graph_document(view, {.top = 10});
 //
 //   COMPILED GRAPH
@@ -11,13 +11,14 @@
 //   path_document_of(view, "MatMul_0", "Output", kinds)    the shortest path and the heaviest
 //   around_document(view, "MatMul_3", 2, kinds)            what is at most two edges away
 //
-// A GraphView refers to its profile, which must outlive it and its documents.
+// A GraphView refers to the analysis, which must outlive it and its documents.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/false_dependencies.hpp"
 #include "npuscope/analysis/graph.hpp"
 #include "npuscope/analysis/graph_expected.hpp"
@@ -29,11 +30,11 @@
 namespace npuscope::report {
 
 struct GraphView {
-  explicit GraphView(const Profile& of);
+  explicit GraphView(const analysis::Analysis& of);
 
   const Profile& profile;
-  analysis::OpGraph graph;
-  analysis::OpTimes times;
+  const analysis::OpGraph& graph;
+  const analysis::OpTimes& times;
   analysis::GraphFacts facts;
 };
 

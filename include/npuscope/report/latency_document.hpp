@@ -8,11 +8,12 @@
 //     device 43.38 batches/s, system 42.66: 1.7 % less
 #pragma once
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/report/document.hpp"
 
 namespace npuscope::report {
 
 // An input error for a profile that is of no latency file.
-Result<Document> latency_document(const Profile& profile);
+Result<Document> latency_document(const analysis::Analysis& analysis);
 
 }  // namespace npuscope::report

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/report/document.hpp"
 #include "npuscope/report/peaks.hpp"
@@ -35,7 +36,8 @@ struct MemoryRequest {
 std::size_t buckets_that_fit(std::size_t width);
 
 // Usage errors: peaks that cannot be read.
-Result<Document> make_memory_document(const Profile& profile, const MemoryRequest& request);
+Result<Document> make_memory_document(const analysis::Analysis& analysis,
+                                      const MemoryRequest& request);
 
 // MACs of each node of an ONNX model; `symbols` are "name,value". The errors of the import.
 Result<std::vector<analysis::NodeMacs>> macs_of_model(const std::string& file,

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/report/document.hpp"
 
@@ -29,6 +30,6 @@ struct OpsRequest {
 };
 
 // A usage error for a column that the profile does not have; it lists those that it has.
-Result<Document> ops_document(const Profile& profile, const OpsRequest& request);
+Result<Document> ops_document(const analysis::Analysis& analysis, const OpsRequest& request);
 
 }  // namespace npuscope::report

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/report/document.hpp"
@@ -42,6 +43,7 @@ struct PathDocumentOptions {
 
 // Usage errors: rules that cannot be read or match nothing, an inference that is not there, a
 // profile without a timeline, or without the dominant path that is asked for.
-Result<Document> path_document(const Profile& profile, const PathDocumentOptions& options);
+Result<Document> path_document(const analysis::Analysis& analysis,
+                               const PathDocumentOptions& options);
 
 }  // namespace npuscope::report

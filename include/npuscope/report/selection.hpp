@@ -1,7 +1,11 @@
 // What part of a profile a command is asked for, as people write it:
 //
-//   const SelectionText text{.from = "12.5ms", .until = "1000cyc", .op = "MatMul|Softmax"};
-//   const Result<Profile> part = select(profile, text, true);
+//   const Selection selection{.from = "12.5ms", .until = "1000cyc", .op = "MatMul|Softmax"};
+//   const Result<Part> part = select(std::move(profile), selection, {});
+//   part->profile     what lies in the window
+//   part->origin      22: times count from the first start of the whole timeline, so that what is
+//                     read off an axis can be given to --from
+//   part->text        "from 12.5ms, until 1000cyc, ops matching 'MatMul|Softmax'"
 //
 // Times count from the first start of the timeline that the page shows: ns, us, ms, s where the
 // clock's rate is known, cyc where the base clock counts cycles, ticks always. With an @ in front
@@ -9,6 +13,8 @@
 // anywhere in a unit's name within its parents', or in an op's name, kind or node.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "npuscope/base/result.hpp"
@@ -16,25 +22,44 @@
 
 namespace npuscope::report {
 
-struct SelectionText {
-  std::string from;
-  std::string until;
-  std::string unit;
-  std::string op;
+struct Selection {
+  std::string from = {};
+  std::string until = {};
+  std::string unit = {};
+  std::string op = {};
+  std::optional<std::uint32_t> core = {};
+  std::optional<std::uint32_t> inference = {};
 
-  bool empty() const { return from.empty() && until.empty() && unit.empty() && op.empty(); }
+  bool has_window() const { return !from.empty() || !until.empty(); }
+  // Units or ops: what looks idle then may be at work outside of it.
+  bool leaves_out_rows() const { return !unit.empty() || !op.empty() || core.has_value(); }
+  bool empty() const { return !has_window() && !leaves_out_rows() && !inference; }
 };
 
-// "from 2ms, until 5ms, units matching 'HVX'"; empty for all.
-std::string selection_text(const SelectionText& selection);
+// "from 2ms, until 5ms, units matching 'HVX', core 3, inference 1"; empty for all.
+std::string selection_text(const Selection& selection);
 
 // Whether it is meant as a time, right or wrong: it begins like a number.
 bool looks_like_time(std::string_view text);
 
-// `cut` as in Filter. A usage error for what cannot be read or does not fit the profile's clock.
-Result<Filter> make_filter(const Profile& profile, const SelectionText& text, bool cut);
+// `cut` as in Filter. A usage error for what cannot be read, is not there, or does not fit the
+// profile's clock.
+Result<Filter> make_filter(const Profile& profile, const Selection& selection, bool cut);
 
-// The part of a profile; a usage error when nothing of it is left.
-Result<Profile> select(const Profile& profile, const SelectionText& text, bool cut);
+struct SelectOptions {
+  bool cut = true;              // as in Filter
+  bool needs_timeline = false;  // an input error where nothing worked or waited
+};
+
+struct Part {
+  Profile profile;
+  // Of the timeline: from where asked to where asked, also where nothing ran; empty without one.
+  Interval window;
+  std::int64_t origin = 0;  // what times count from
+  std::string text;
+};
+
+// A usage error when nothing of it is left.
+Result<Part> select(Profile profile, const Selection& selection, const SelectOptions& options);
 
 }  // namespace npuscope::report

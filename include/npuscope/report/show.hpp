@@ -1,7 +1,7 @@
 // The page of `npuscope show`: one profile, from what it is down to its units, as text or JSON from
 // the same struct.
 //
-//   const Page page = make_page(profile, {.top = 10});
+//   const Page page = make_page(analysis, {.top = 10});
 //   fmt::print("{}", page_text(page, 100));              // at most 100 columns wide
 //   fmt::print("{}", pages_json({&page, 1}, notes));     // keys: docs/cli.md
 //
@@ -15,19 +15,11 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/analysis/call.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/clocks.hpp"
-#include "npuscope/analysis/coarse.hpp"
-#include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/latency.hpp"
-#include "npuscope/analysis/numbers.hpp"
-#include "npuscope/analysis/ops.hpp"
-#include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/peers.hpp"
-#include "npuscope/analysis/phases.hpp"
 #include "npuscope/analysis/pmu.hpp"
-#include "npuscope/analysis/unit_numbers.hpp"
-#include "npuscope/analysis/units.hpp"
 
 namespace npuscope::report {
 
@@ -67,7 +59,7 @@ struct Page {
 // Spans up to which a page has findings.
 inline constexpr std::size_t most_spans_for_findings = 300'000;
 
-Page make_page(const Profile& profile, const PageOptions& options);
+Page make_page(const analysis::Analysis& analysis, const PageOptions& options);
 
 // Ends with a line break; lines are at most `width` columns (but no narrower than 60).
 std::string page_text(const Page& page, std::size_t width);

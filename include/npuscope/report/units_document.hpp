@@ -11,6 +11,7 @@
 
 #include <cstdint>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/report/document.hpp"
 
 namespace npuscope::report {
@@ -23,6 +24,6 @@ struct UnitsRequest {
 };
 
 // A usage error for a profile that says nothing about units.
-Result<Document> units_document(const Profile& profile, const UnitsRequest& request);
+Result<Document> units_document(const analysis::Analysis& analysis, const UnitsRequest& request);
 
 }  // namespace npuscope::report

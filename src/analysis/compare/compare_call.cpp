@@ -146,7 +146,7 @@ Result<FindingsWanted> findings_wanted(std::string_view name) {
 double count_findings(const RunSide& side, const FindingsWanted& wanted) {
   DiagnoseOptions options;
   options.only = wanted.rule;
-  const Diagnosis diagnosis = diagnose(side.runs()[middle_run(side)].profile(), options);
+  const Diagnosis diagnosis = side.runs()[middle_run(side)].analysis().findings(options);
   return double(std::count_if(
       diagnosis.findings.begin(), diagnosis.findings.end(),
       [&](const Finding& finding) { return !wanted.weight || finding.weight == *wanted.weight; }));

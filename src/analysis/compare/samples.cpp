@@ -10,9 +10,9 @@
 
 #include "analysis/compare/call_metrics.hpp"
 #include "analysis/compare/gathering.hpp"
-#include "analysis/compare/only_inference.hpp"
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_runs.hpp"
+#include "analysis/run_identity.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/analysis/units.hpp"
@@ -82,8 +82,7 @@ struct RunSamples::Held {
       : profile(of),
         groups(of),
         spans(of, only_inference(of).value_or(0), most_inferences),
-        by_unit(of),
-        own(own_durations(of, by_unit)) {}
+        analysis(of) {}
 
   void add_times();
   void add_engines(const std::vector<InferenceTimes>& times);
@@ -102,8 +101,7 @@ struct RunSamples::Held {
   const Profile& profile;
   OpGroups groups;
   Inferences spans;  // those that spans are of
-  SpansByUnit by_unit;
-  std::vector<std::int64_t> own;
+  Analysis analysis;
   std::vector<Metric> metrics;
   std::unordered_map<std::string, std::size_t> place_of;
   std::uint64_t metrics_left = 0;
@@ -139,7 +137,7 @@ void RunSamples::Held::add_times() {
   const Interval timeline = timeline_of(profile);
   if (timeline.begin == timeline.end) return;
   const TimeBase base = base_time();
-  const auto times = inference_times(profile, spans, by_unit, own);
+  const auto times = inference_times(analysis, spans);
   const auto add_time = [&](const char* name, MeasureKind kind, auto value_of) {
     Metric& metric = add(name, kind, SampleQuantity::time, base);
     for (std::size_t i = 0; i < times.size(); ++i) {
@@ -193,7 +191,7 @@ void RunSamples::Held::add_traffic() {
     rest.units = profile.units;
     rest.ops = profile.ops;
     rest.measures = profile.measures;
-    whole = analyse_units(rest, {}).traffic;
+    whole = Analysis(rest).units().traffic;
   }
   constexpr const char* names[2][2] = {{"ddr_read_bytes", "ddr_write_bytes"},
                                        {"vtcm_read_bytes", "vtcm_write_bytes"}};
@@ -349,15 +347,16 @@ OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
   const Spans& all = profile.spans;
   Gathering gathering(groups.groups().size(), spans.count(), all.size());
   const bool is_work = source.from == ColumnSource::From::work;
+  const std::vector<std::int64_t>& self_times = analysis.self_times();
   std::optional<IssuesBeside> issues;  // a transfer's issue meanwhile is no work of its op
-  if (is_work) issues.emplace(profile, own);
+  if (is_work) issues.emplace(profile, self_times);
   for (std::size_t row = 0; row < all.size(); ++row) {
     const std::uint32_t inference = spans.of(row);
     if (inference == Inferences::none) continue;
     double value = 0;
     if (is_work) {
       if (role_of(all.kind[row]) != Role::work) continue;
-      value = double(own[row] - issues->of(row));
+      value = double(self_times[row] - issues->of(row));
     } else {
       const std::int64_t measured = all.measures[source.column].values[row];
       if (measured == MeasureColumn::missing) continue;
@@ -400,6 +399,7 @@ RunSamples::~RunSamples() = default;
 RunSamples::RunSamples(RunSamples&&) noexcept = default;
 
 const Profile& RunSamples::profile() const { return held_->profile; }
+const Analysis& RunSamples::analysis() const { return held_->analysis; }
 const OpGroups& RunSamples::groups() const { return held_->groups; }
 const std::vector<Metric>& RunSamples::metrics() const { return held_->metrics; }
 bool RunSamples::is_estimated() const { return is_estimate(held_->profile); }

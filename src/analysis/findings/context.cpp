@@ -1,6 +1,7 @@
 #include "analysis/findings/context.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "npuscope/base/parallel.hpp"
@@ -12,59 +13,6 @@ const Rules& kernel_rules() {
   return rules;
 }
 
-const SpansByUnit& FindingContext::by_unit() {
-  if (options_.known.by_unit != nullptr) return *options_.known.by_unit;
-  return by_unit_.get([&] { return SpansByUnit(profile_); });
-}
-
-const std::vector<std::int64_t>& FindingContext::own() {
-  if (options_.known.own != nullptr) return *options_.known.own;
-  return own_.get([&] { return own_durations(profile_, by_unit()); });
-}
-
-const Coarse& FindingContext::coarse() {
-  if (options_.known.coarse != nullptr) return *options_.known.coarse;
-  return coarse_.get([&] { return analyse_coarse(profile_, by_unit(), own()); });
-}
-
-const std::vector<UnitBusy>& FindingContext::unit_busy() {
-  return unit_busy_.get([&] { return busy_of_units(profile_, by_unit(), own()); });
-}
-
-const UnitTable& FindingContext::units() {
-  if (options_.known.units != nullptr) return *options_.known.units;
-  return units_.get([&] { return analyse_units(profile_, unit_busy()); });
-}
-
-const UnitNumbers& FindingContext::unit_numbers() {
-  return unit_numbers_.get([&] { return analyse_unit_numbers(profile_); });
-}
-
-const Overlap& FindingContext::overlap() {
-  if (options_.known.overlap != nullptr) return *options_.known.overlap;
-  return overlap_.get([&] { return analyse_overlap(unit_busy()); });
-}
-
-const std::vector<PhaseRow>& FindingContext::phases() {
-  return phases_.get([&] { return analyse_phases(profile_); });
-}
-
-const std::vector<NumberRow>& FindingContext::numbers() {
-  return numbers_.get([&] { return analyse_numbers(profile_); });
-}
-
-const std::vector<ImbalanceRow>& FindingContext::imbalance() {
-  return imbalance_.get([&] { return analyse_imbalance(profile_, by_unit(), own()); });
-}
-
-const std::vector<OneCoreOp>& FindingContext::one_core() {
-  return one_core_.get([&] { return one_core_ops(profile_, by_unit(), own()); });
-}
-
-const OpTraffic& FindingContext::traffic() {
-  return traffic_.get([&] { return OpTraffic(profile_); });
-}
-
 const MemoryTable& FindingContext::memory() {
   return memory_.get([&] {
     MemoryOptions options;
@@ -72,16 +20,8 @@ const MemoryTable& FindingContext::memory() {
     options.rate = options_.rate;
     options.grouping = MemoryGrouping::kind;
     options.active_of_rows = false;
-    return analyse_memory(profile_, traffic(), options);
+    return analysis_.memory(options);
   });
-}
-
-const Spill& FindingContext::spill() {
-  return spill_.get([&] { return analyse_spill(profile_, traffic()); });
-}
-
-const std::vector<TransferSize>& FindingContext::transfers() {
-  return transfers_.get([&] { return analyse_transfers(profile_, traffic()); });
 }
 
 const OpTable& FindingContext::kinds() {
@@ -90,7 +30,7 @@ const OpTable& FindingContext::kinds() {
     options.grouping = Grouping::kind;
     options.top = ~std::size_t{0};
     options.count_runs = false;
-    return analyse_ops(profile_, by_unit(), own(), options);
+    return analysis_.ops(options);
   });
 }
 
@@ -101,7 +41,7 @@ const OpTable& FindingContext::kernels() {
     options.rules = &kernel_rules();
     options.rest = !has_timeline();  // whose shares are of all ops, not of the wall
     options.top = ~std::size_t{0};
-    return analyse_ops(profile_, by_unit(), own(), options);
+    return analysis_.ops(options);
   });
 }
 
@@ -109,44 +49,25 @@ const std::vector<std::uint32_t>& FindingContext::kernel_of() {
   return kernel_of_.get([&] { return kernel_rules().of(profile_); });
 }
 
-const OpGraph& FindingContext::graph() {
-  return graph_.get([&] { return op_graph(profile_); });
-}
-
-const OpTimes& FindingContext::op_times() {
-  return op_times_.get([&] { return analysis::op_times(profile_); });
-}
-
-const std::optional<Call>& FindingContext::call() {
-  return call_.get([&] { return analyse_call(profile_); });
-}
-
 void FindingContext::prepare() {
-  own();  // and by_unit(), which the others share
-  const std::function<void()> basis[] = {[&] { coarse(); },
-                                         [&] {
-                                           unit_busy();  // which overlap() looks at too
-                                           units();
-                                         }};
-  parallel_for(std::size(basis), [&](std::size_t i) { basis[i](); });
-  if (!has_timeline()) return;
   const std::function<void()> questions[] = {[&] { path(); },
+                                             [&] { analysis_.coarse(); },
                                              [&] { kinds(); },
-                                             [&] { one_core(); },
-                                             [&] { imbalance(); },
-                                             [&] { overlap(); },
+                                             [&] { analysis_.units(); },
+                                             [&] { analysis_.imbalance(); },
+                                             [&] { analysis_.overlap(); },
                                              [&] { kernels(); },
                                              [&] {
                                                memory();
-                                               spill();
-                                               transfers();
+                                               analysis_.spill();
+                                               analysis_.transfers();
                                              }};
   parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
 }
 
 bool FindingContext::has_timeline() {
-  if (coarse().wall <= 0 || !coarse().has_parts()) return false;
-  const auto& engines = units().engines;
+  if (analysis_.coarse().wall <= 0 || !analysis_.coarse().has_parts()) return false;
+  const auto& engines = analysis_.units().engines;
   return std::any_of(engines.begin(), engines.end(), [](const EngineRow& row) {
     const Domain domain = domain_of(row.engine);
     return domain == Domain::compute || domain == Domain::movement;
@@ -158,7 +79,7 @@ bool FindingContext::is_cold() {
   const Temperature temperature = profile_.provenance.temperature;
   const bool begins_cold =
       temperature == Temperature::cold || temperature == Temperature::cold_then_warm;
-  return begins_cold && coarse().inferences.count <= 1;
+  return begins_cold && analysis_.coarse().inferences.count <= 1;
 }
 
 double FindingContext::hvx_threads() {
@@ -170,7 +91,7 @@ double FindingContext::hvx_threads() {
   std::sort(cores.begin(), cores.end());
   const auto distinct = std::unique(cores.begin(), cores.end()) - cores.begin();
   double most = distinct > 0 ? double(threads) / double(distinct) : 0;
-  for (const NumberRow& row : numbers()) {
+  for (const NumberRow& row : analysis_.numbers()) {
     if (profile_.text(row.what) == "Number of HVX threads used") {
       most = std::max(most, row.values.first);
     }
@@ -179,7 +100,7 @@ double FindingContext::hvx_threads() {
 }
 
 double FindingContext::domain(Engine engine) {
-  for (const EngineRow& row : units().engines) {
+  for (const EngineRow& row : analysis_.units().engines) {
     if (row.engine == engine) return double(row.domain);
   }
   return 0;
@@ -226,10 +147,7 @@ std::vector<bool> FindingContext::ops_of(const std::vector<std::string_view>& na
 }
 
 const PathAnalysis* FindingContext::path() {
-  const auto& path = path_.get([&]() -> std::optional<PathAnalysis> {
-    auto made = PathAnalysis::create(profile_, std::nullopt);
-    return made ? std::optional(std::move(*made)) : std::nullopt;
-  });
+  const Result<PathAnalysis>& path = analysis_.path();
   return path ? &*path : nullptr;
 }
 
@@ -282,7 +200,7 @@ std::optional<Gain> FindingContext::gain_of_wall(double ticks, const std::string
   gain.of = "the wall";
   gain.how = how;
   // Of a timeline of several inferences the gain of one, as that of the longest path is.
-  const std::uint64_t inferences = of ? 1 : coarse().inferences.count;
+  const std::uint64_t inferences = of ? 1 : analysis_.coarse().inferences.count;
   if (inferences > 1) {
     gain.ticks /= double(inferences);
     gain.of = "an inference";
@@ -311,7 +229,7 @@ std::optional<double> FindingContext::warm_ticks_of(const std::vector<double>& f
 // graph takes.
 void FindingContext::relate_to_call(Gain& gain, std::optional<double> warm_ticks) {
   if (is_cold() && gain.of == "the wall") gain.of = "the cold wall";
-  const auto& known = call();
+  const auto& known = analysis_.call();
   if (!known || !known->warm) return;
   const std::size_t base = index_of(profile_.base_clock);
   double hertz = options_.rate                   ? options_.rate->value
@@ -335,7 +253,7 @@ void FindingContext::relate_to_call(Gain& gain, std::optional<double> warm_ticks
 
 std::optional<Gain> FindingContext::gain_by_hiding(double ticks, const std::string& how) {
   std::int64_t busiest = 0;
-  for (const UnitRow& row : units().units) busiest = std::max(busiest, row.busy);
+  for (const UnitRow& row : analysis_.units().units) busiest = std::max(busiest, row.busy);
   const double left = wall() - double(busiest);
   return gain_of_wall(
       std::min(ticks, left),

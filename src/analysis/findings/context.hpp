@@ -1,42 +1,15 @@
-// The analyses that rules look at, each computed when the first rule asks for it.
+// What rules look at beyond the analysis of the profile: kernels by sort, and what would be gained.
 #pragma once
 
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "analysis/findings/wording.hpp"
-#include "npuscope/analysis/bandwidth.hpp"
-#include "npuscope/analysis/call.hpp"
-#include "npuscope/analysis/false_dependencies.hpp"
-#include "npuscope/analysis/findings.hpp"
-#include "npuscope/analysis/imbalance.hpp"
-#include "npuscope/analysis/memory.hpp"
-#include "npuscope/analysis/numbers.hpp"
-#include "npuscope/analysis/ops.hpp"
-#include "npuscope/analysis/overlap.hpp"
-#include "npuscope/analysis/path.hpp"
-#include "npuscope/analysis/phases.hpp"
-#include "npuscope/analysis/spill.hpp"
-#include "npuscope/analysis/unit_busy.hpp"
-#include "npuscope/analysis/unit_numbers.hpp"
+#include "analysis/lazy.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 namespace npuscope::analysis {
-
-// A value that is made when it is first asked for.
-template <class T>
-class Lazy {
- public:
-  const T& get(const std::function<T()>& make) {
-    if (!value_) value_ = std::make_unique<T>(make());
-    return *value_;
-  }
-
- private:
-  std::unique_ptr<T> value_;
-};
 
 // A sort of kernels, by rules/kernels.toml, or one kernel: what it took.
 struct KernelTime {
@@ -50,9 +23,10 @@ struct KernelTime {
 
 class FindingContext {
  public:
-  FindingContext(const Profile& profile, const DiagnoseOptions& options)
-      : profile_(profile), options_(options) {}
+  FindingContext(const Analysis& analysis, const DiagnoseOptions& options)
+      : analysis_(analysis), profile_(analysis.profile()), options_(options) {}
 
+  const Analysis& analysis() const { return analysis_; }
   const Profile& profile() const { return profile_; }
   const Peaks& peaks() const { return options_.peaks; }
   // An advice in the words of the profile's architecture.
@@ -60,28 +34,11 @@ class FindingContext {
     return wording.in(vocabulary_of(profile_.provenance));
   }
 
-  const SpansByUnit& by_unit();
-  const std::vector<std::int64_t>& own();
-  const Coarse& coarse();
-  const std::vector<UnitBusy>& unit_busy();
-  const UnitTable& units();
-  const UnitNumbers& unit_numbers();
-  const Overlap& overlap();
-  const std::vector<PhaseRow>& phases();
-  const std::vector<NumberRow>& numbers();
-  const std::vector<ImbalanceRow>& imbalance();
-  const std::vector<OneCoreOp>& one_core();
-  const OpTraffic& traffic();
-  const MemoryTable& memory();
-  const Spill& spill();
-  const std::vector<TransferSize>& transfers();
-  const OpTable& kinds();    // by kernel, without runs
-  const OpTable& kernels();  // by rules/kernels.toml
+  const MemoryTable& memory();  // by kernel, with the peaks
+  const OpTable& kinds();       // by kernel, without runs
+  const OpTable& kernels();     // by rules/kernels.toml
   // By op, its rule of rules/kernels.toml as in kernel_rules().
   const std::vector<std::uint32_t>& kernel_of();
-  const OpGraph& graph();
-  const OpTimes& op_times();
-  const std::optional<Call>& call();
 
   // Computes what most rules ask for, side by side; worth it on a large profile of which all rules
   // are tried.
@@ -89,7 +46,7 @@ class FindingContext {
 
   // Whether units of the NPU worked on a timeline.
   bool has_timeline();
-  double wall() { return double(coarse().wall); }
+  double wall() { return double(analysis_.coarse().wall); }
   // Whether all that the timeline shows is a cold inference.
   bool is_cold();
   // Vector threads of one core: as many as the file says were used, at least those in the trace.
@@ -97,7 +54,7 @@ class FindingContext {
   // Busiest unit of a class; 0 where none worked.
   double domain(Engine engine);
   double domain_share(Engine engine) { return wall() > 0 ? domain(engine) / wall() : 0; }
-  double part(Part part) { return double(coarse().parts[std::size_t(part)]); }
+  double part(Part part) { return double(analysis_.coarse().parts[std::size_t(part)]); }
 
   // Whether anything tells how much of the bandwidth is used: transfers with times, or the DDR's
   // peak beside its bytes.
@@ -132,29 +89,12 @@ class FindingContext {
   void relate_to_call(Gain& gain, std::optional<double> warm_ticks);
   std::optional<double> warm_ticks_of(const std::vector<double>& factors);
 
+  const Analysis& analysis_;
   const Profile& profile_;
   const DiagnoseOptions& options_;
-  Lazy<SpansByUnit> by_unit_;
-  Lazy<std::vector<std::int64_t>> own_;
-  Lazy<Coarse> coarse_;
-  Lazy<std::vector<UnitBusy>> unit_busy_;
-  Lazy<UnitTable> units_;
-  Lazy<UnitNumbers> unit_numbers_;
-  Lazy<Overlap> overlap_;
-  Lazy<std::vector<PhaseRow>> phases_;
-  Lazy<std::vector<NumberRow>> numbers_;
-  Lazy<std::vector<ImbalanceRow>> imbalance_;
-  Lazy<std::vector<OneCoreOp>> one_core_;
-  Lazy<OpTraffic> traffic_;
   Lazy<MemoryTable> memory_;
-  Lazy<Spill> spill_;
-  Lazy<std::vector<TransferSize>> transfers_;
   Lazy<OpTable> kinds_, kernels_;
   Lazy<std::vector<std::uint32_t>> kernel_of_;
-  Lazy<OpGraph> graph_;
-  Lazy<OpTimes> op_times_;
-  Lazy<std::optional<Call>> call_;
-  Lazy<std::optional<PathAnalysis>> path_;
   std::optional<double> path_wall_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/answers.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
@@ -103,14 +104,14 @@ Result<RuleText> finding_rule(const std::string& name) {
   return usage_error("no rule is called '{}'; the rules are: {}", name, names);
 }
 
-Diagnosis diagnose(const Profile& profile, const DiagnoseOptions& options) {
-  FindingContext context(profile, options);
+Diagnosis find_findings(const Analysis& analysis, const DiagnoseOptions& options) {
+  FindingContext context(analysis, options);
   constexpr std::size_t many_spans = 100'000;
-  if (options.only.empty() && profile.spans.size() > many_spans) context.prepare();
+  if (options.only.empty() && analysis.profile().spans.size() > many_spans) context.prepare();
   Diagnosis diagnosis;
-  diagnosis.wall = context.has_timeline() ? context.coarse().wall : 0;
+  diagnosis.wall = context.has_timeline() ? context.analysis().coarse().wall : 0;
   diagnosis.cold = diagnosis.wall > 0 && context.is_cold();
-  diagnosis.call = context.call();
+  diagnosis.call = context.analysis().call();
   for (const Rule* rule : all_rules()) {
     if (!options.only.empty() && options.only != rule->text.name) continue;
     RuleOutcome outcome = rule->apply(context);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/answers.hpp"
+
 namespace npuscope::analysis {
 namespace {
 
@@ -84,8 +86,9 @@ std::size_t BandwidthSeries::buckets() const {
   return 0;
 }
 
-BandwidthSeries analyse_bandwidth(const Profile& profile, const OpTraffic& traffic,
-                                  std::size_t buckets) {
+BandwidthSeries find_bandwidth(const Analysis& analysis, std::size_t buckets) {
+  const Profile& profile = analysis.profile();
+  const OpTraffic& traffic = analysis.traffic();
   BandwidthSeries series;
   series.timeline = timeline_of(profile);
   const std::int64_t length = length_of(series.timeline);
@@ -112,7 +115,9 @@ BandwidthSeries analyse_bandwidth(const Profile& profile, const OpTraffic& traff
   return series;
 }
 
-std::vector<TransferSize> analyse_transfers(const Profile& profile, const OpTraffic& traffic) {
+std::vector<TransferSize> find_transfers(const Analysis& analysis) {
+  const Profile& profile = analysis.profile();
+  const OpTraffic& traffic = analysis.traffic();
   constexpr std::int64_t kib = 1024, mib = 1024 * kib;
   std::vector<TransferSize> sizes;
   std::int64_t least = 1;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/answers.hpp"
 #include "analysis/memory/memory_analysis.hpp"
 #include "npuscope/base/parallel.hpp"
 
@@ -153,9 +154,8 @@ MemoryTable MemoryAnalysis::finish() {
   return std::move(table_);
 }
 
-MemoryTable analyse_memory(const Profile& profile, const OpTraffic& traffic,
-                           const MemoryOptions& options) {
-  return MemoryAnalysis(profile, traffic, options).finish();
+MemoryTable find_memory(const Analysis& analysis, const MemoryOptions& options) {
+  return MemoryAnalysis(analysis.profile(), analysis.traffic(), options).finish();
 }
 
 }  // namespace npuscope::analysis

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/answers.hpp"
 #include "analysis/memory/memory_groups.hpp"
 
 #include "npuscope/analysis/timeline.hpp"
@@ -310,8 +311,8 @@ class SpillAnalysis {
 
 }  // namespace
 
-Spill analyse_spill(const Profile& profile, const OpTraffic& traffic) {
-  return SpillAnalysis(profile, traffic).finish();
+Spill find_spill(const Analysis& analysis) {
+  return SpillAnalysis(analysis.profile(), analysis.traffic()).finish();
 }
 
 }  // namespace npuscope::analysis

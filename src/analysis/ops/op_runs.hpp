@@ -34,7 +34,7 @@ std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_
 // What of each span lies beside a transfer of its own op.
 class IssuesBeside {
  public:
-  // `own` as of own_durations().
+  // `own` as of Analysis::self_times().
   IssuesBeside(const Profile& profile, const std::vector<std::int64_t>& own);
 
   std::int64_t of(std::size_t row) const { return beside_.empty() ? 0 : beside_[row]; }

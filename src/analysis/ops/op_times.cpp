@@ -4,6 +4,7 @@
 #include <limits>
 #include <optional>
 
+#include "analysis/answers.hpp"
 #include "analysis/ops/op_runs.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
@@ -20,8 +21,11 @@ struct Inference {
 
 class Times {
  public:
-  explicit Times(const Profile& profile)
-      : profile_(profile), spans_(profile.spans), by_unit_(profile) {}
+  explicit Times(const Analysis& analysis)
+      : profile_(analysis.profile()),
+        spans_(profile_.spans),
+        by_unit_(analysis.spans_by_unit()),
+        self_times_(analysis.self_times()) {}
 
   OpTimes find() {
     const std::size_t ops = profile_.ops.size();
@@ -35,12 +39,11 @@ class Times {
       if (index_of(op) < ops) times_.seen[index_of(op)] = 1;
     }
     choose();
-    const std::vector<std::int64_t> own = own_durations(profile_, by_unit_);
-    const IssuesBeside issues(profile_, own);
+    const IssuesBeside issues(profile_, self_times_);
     for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) {
-      walk(UnitId(unit), own, issues);
+      walk(UnitId(unit), self_times_, issues);
     }
-    walk(UnitId::none, own, issues);
+    walk(UnitId::none, self_times_, issues);
     return std::move(times_);
   }
 
@@ -114,13 +117,14 @@ class Times {
 
   const Profile& profile_;
   const Spans& spans_;
-  SpansByUnit by_unit_;
+  const SpansByUnit& by_unit_;
+  const std::vector<std::int64_t>& self_times_;
   std::optional<std::uint32_t> chosen_;
   OpTimes times_;
 };
 
 }  // namespace
 
-OpTimes op_times(const Profile& profile) { return Times(profile).find(); }
+OpTimes find_op_times(const Analysis& analysis) { return Times(analysis).find(); }
 
 }  // namespace npuscope::analysis

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/answers.hpp"
 #include "analysis/ops/op_table_builder.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/statistics.hpp"
@@ -196,9 +197,8 @@ OpTable OpTableBuilder::finish() {
   return std::move(table_);
 }
 
-OpTable analyse_ops(const Profile& profile, const SpansByUnit&,
-                    const std::vector<std::int64_t>& own, const OpOptions& options) {
-  return OpTableBuilder(profile, own, options).finish();
+OpTable find_op_table(const Analysis& analysis, const OpOptions& options) {
+  return OpTableBuilder(analysis.profile(), analysis.self_times(), options).finish();
 }
 
 }  // namespace npuscope::analysis

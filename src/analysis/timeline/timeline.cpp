@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/answers.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "profile/append_interval.hpp"
 
@@ -102,7 +103,9 @@ class Nesting {
 
 }  // namespace
 
-std::vector<std::int64_t> own_durations(const Profile& profile, const SpansByUnit& by_unit) {
+std::vector<std::int64_t> find_self_times(const Analysis& analysis) {
+  const Profile& profile = analysis.profile();
+  const SpansByUnit& by_unit = analysis.spans_by_unit();
   std::vector<std::int64_t> own(profile.spans.size(), 0);
   const auto of_unit = [&](std::size_t unit) {
     Nesting work, waits;

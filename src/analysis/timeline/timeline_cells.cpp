@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analysis/answers.hpp"
 #include "analysis/timeline/span_groups.hpp"
 #include "npuscope/base/parallel.hpp"
 
@@ -263,8 +264,8 @@ void Filling::rank(const std::vector<CellPiece>& pieces) {
 
 }  // namespace
 
-TimelineCells paint_timeline(const Profile& profile, const SpansByUnit& by_unit,
-                             const TimelineRows& rows, const CellsRequest& request) {
+TimelineCells find_cells(const Analysis& analysis, const TimelineRows& rows,
+                         const CellsRequest& request) {
   TimelineCells cells;
   cells.columns = TimelineColumns(rows.window, request.columns);
   cells.rows.resize(rows.rows.size());
@@ -283,7 +284,8 @@ TimelineCells paint_timeline(const Profile& profile, const SpansByUnit& by_unit,
       });
     }
   });
-  if (request.fill) Filling(profile, by_unit, rows, request, cells).fill();
+  if (request.fill)
+    Filling(analysis.profile(), analysis.spans_by_unit(), rows, request, cells).fill();
   return cells;
 }
 

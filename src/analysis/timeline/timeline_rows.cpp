@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "analysis/answers.hpp"
 #include "analysis/timeline/span_groups.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "profile/append_interval.hpp"
@@ -43,11 +44,13 @@ UnitActivity activity_of_row(const Profile& profile, UnitId unit,
   return activity;
 }
 
-class Analysis {
+class RowsBuilder {
  public:
-  Analysis(const Profile& profile, const SpansByUnit& by_unit, const std::vector<std::int64_t>& own,
-           const TimelineRequest& request)
-      : profile_(profile), by_unit_(by_unit), own_(own), request_(request) {}
+  RowsBuilder(const Analysis& analysis, const TimelineRequest& request)
+      : profile_(analysis.profile()),
+        by_unit_(analysis.spans_by_unit()),
+        self_times_(analysis.self_times()),
+        request_(request) {}
 
   TimelineRows make();
 
@@ -73,13 +76,13 @@ class Analysis {
 
   const Profile& profile_;
   const SpansByUnit& by_unit_;
-  const std::vector<std::int64_t>& own_;
+  const std::vector<std::int64_t>& self_times_;
   const TimelineRequest& request_;
   std::vector<Group> groups_;
   TimelineRows found_;
 };
 
-void Analysis::set_window() {
+void RowsBuilder::set_window() {
   const Interval ran = timeline_of(profile_);
   found_.window = request_.window.value_or(ran);
   if (length_of(ran) > 0) {
@@ -89,7 +92,7 @@ void Analysis::set_window() {
   found_.wall = length_of(found_.window);
 }
 
-void Analysis::add_units() {
+void RowsBuilder::add_units() {
   const std::size_t units = profile_.units.size() + 1;
   std::vector<IntervalSet> work(units), occupied(units), compute(units), movement(units);
   parallel_for(units, [&](std::size_t unit) {
@@ -112,7 +115,7 @@ void Analysis::add_units() {
   add_concurrency(std::move(work));
 }
 
-void Analysis::add_concurrency(std::vector<IntervalSet> work_sets) {
+void RowsBuilder::add_concurrency(std::vector<IntervalSet> work_sets) {
   std::vector<Interval> all;
   std::size_t count = 0;
   for (const IntervalSet& set : work_sets) count += set.size();
@@ -136,7 +139,7 @@ void Analysis::add_concurrency(std::vector<IntervalSet> work_sets) {
   found_.mean_concurrency = at_work > 0 ? weighted / double(at_work) : 0;
 }
 
-void Analysis::add_gaps(const IntervalSet& occupied) {
+void RowsBuilder::add_gaps(const IntervalSet& occupied) {
   IntervalSet gaps = gaps_in(occupied, found_.window);
   found_.gap_count = gaps.size();
   const auto longer = [](const Interval& a, const Interval& b) {
@@ -149,7 +152,7 @@ void Analysis::add_gaps(const IntervalSet& occupied) {
   for (const Interval& gap : gaps) found_.gaps.push_back({gap});
 }
 
-void Analysis::sum_spans(const SpanGroups& groups) {
+void RowsBuilder::sum_spans(const SpanGroups& groups) {
   const Spans& spans = profile_.spans;
   groups_.resize(groups.count());
   const auto extend = [](Interval& extent, Interval interval, bool is_first) {
@@ -165,11 +168,11 @@ void Analysis::sum_spans(const SpanGroups& groups) {
     const Interval interval = interval_of(spans, row);
     if (role == Role::work) {
       extend(group.of_work, interval, group.spans == 0);
-      group.work = saturating_add(group.work, own_[row]);
+      group.work = saturating_add(group.work, self_times_[row]);
       group.spans += 1;
     } else {
       extend(group.of_waits, interval, group.waits == 0);
-      group.waiting = saturating_add(group.waiting, own_[row]);
+      group.waiting = saturating_add(group.waiting, self_times_[row]);
       group.waits += 1;
     }
   }
@@ -181,7 +184,7 @@ void Analysis::sum_spans(const SpanGroups& groups) {
   found_.occupied.sum = saturating_add(found_.busy.sum, found_.waits.sum);
 }
 
-void Analysis::keep_top() {
+void RowsBuilder::keep_top() {
   std::erase_if(groups_, [](const Group& group) { return group.spans + group.waits == 0; });
   found_.row_count = groups_.size();
   const auto by_work = [](const Group& a, const Group& b) {
@@ -215,8 +218,9 @@ void append_free(Interval interval, const IntervalSet& held, std::vector<Interva
   out.push_back(interval);
 }
 
-void Analysis::collect_intervals(const SpanGroups& groups, std::vector<std::vector<Interval>>& work,
-                                 std::vector<std::vector<Interval>>& waits) const {
+void RowsBuilder::collect_intervals(const SpanGroups& groups,
+                                    std::vector<std::vector<Interval>>& work,
+                                    std::vector<std::vector<Interval>>& waits) const {
   constexpr auto left_out = ~std::uint32_t{0};
   std::vector<std::uint32_t> place(groups.count(), left_out);
   for (std::size_t i = 0; i < groups_.size(); ++i) {
@@ -247,7 +251,7 @@ void Analysis::collect_intervals(const SpanGroups& groups, std::vector<std::vect
   }
 }
 
-void Analysis::add_rows(const SpanGroups& groups) {
+void RowsBuilder::add_rows(const SpanGroups& groups) {
   std::vector<std::vector<Interval>> work(groups_.size()), waits(groups_.size());
   collect_intervals(groups, work, waits);
   found_.rows.resize(groups_.size());
@@ -331,7 +335,7 @@ void find_neighbours(const Profile& profile, std::vector<TimelineGap>& gaps) {
   }
 }
 
-TimelineRows Analysis::make() {
+TimelineRows RowsBuilder::make() {
   found_.by = request_.by;
   set_window();
   const SpanGroups groups(profile_, request_.by);
@@ -348,10 +352,8 @@ TimelineRows Analysis::make() {
 
 }  // namespace
 
-TimelineRows analyse_timeline_rows(const Profile& profile, const SpansByUnit& by_unit,
-                                   const std::vector<std::int64_t>& own,
-                                   const TimelineRequest& request) {
-  return Analysis(profile, by_unit, own, request).make();
+TimelineRows find_timeline(const Analysis& analysis, const TimelineRequest& request) {
+  return RowsBuilder(analysis, request).make();
 }
 
 }  // namespace npuscope::analysis

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/answers.hpp"
 #include "analysis/measuring.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_runs.hpp"
@@ -231,9 +232,8 @@ std::vector<ImbalanceRow> Loads::rows() {
 
 }  // namespace
 
-std::vector<ImbalanceRow> analyse_imbalance(const Profile& profile, const SpansByUnit& by_unit,
-                                            const std::vector<std::int64_t>& own) {
-  return Loads(profile, by_unit, own).rows();
+std::vector<ImbalanceRow> find_imbalance(const Analysis& analysis) {
+  return Loads(analysis.profile(), analysis.spans_by_unit(), analysis.self_times()).rows();
 }
 
 namespace {
@@ -354,8 +354,9 @@ OneCoreWork::Times OneCoreWork::times(const std::vector<std::int64_t>& own,
 
 }  // namespace
 
-std::vector<OneCoreOp> one_core_ops(const Profile& profile, const SpansByUnit&,
-                                    const std::vector<std::int64_t>& own, double least_share) {
+std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_share) {
+  const Profile& profile = analysis.profile();
+  const std::vector<std::int64_t>& own = analysis.self_times();
   const OneCoreWork found(profile);
   std::vector<OneCoreOp> ops;
   if (found.core_count() < 2) return ops;
@@ -367,13 +368,13 @@ std::vector<OneCoreOp> one_core_ops(const Profile& profile, const SpansByUnit&,
   };
   const OneCoreWork::Times times =
       found.times(own, [&](std::uint32_t group, std::int64_t most_active) {
-        return kind_is_on_all(group) || double(most_active) >= least_share * wall;
+        return kind_is_on_all(group) || double(most_active) >= min_share * wall;
       });
   std::vector<std::uint32_t> order;
   for (std::uint32_t group = 0; group < found.keys().count(); ++group) {
     const OpRow& row = found.keys().rows()[group];
     if (!found.is_of_one(group) || is_measuring(profile.text(row.kind))) continue;
-    if (kind_is_on_all(group) || times.active[group] >= least_share * wall) order.push_back(group);
+    if (kind_is_on_all(group) || times.active[group] >= min_share * wall) order.push_back(group);
   }
   std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
     return times.active[a] > times.active[b];

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "analysis/answers.hpp"
 #include "npuscope/analysis/unit_busy.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "profile/sort_by_time.hpp"
@@ -107,7 +108,8 @@ std::vector<Interval> windows_of(Interval extent, std::size_t count) {
 
 }  // namespace
 
-Overlap analyse_overlap(const std::vector<UnitBusy>& units) {
+Overlap find_overlap(const Analysis& analysis) {
+  const std::vector<UnitBusy>& units = analysis.unit_busy();
   const std::vector<Stream> streams = streams_of(units);
   Overlap overlap;
   Interval extent{std::numeric_limits<std::int64_t>::max(),

@@ -1,5 +1,6 @@
 #include "npuscope/analysis/unit_busy.hpp"
 
+#include "analysis/answers.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "profile/append_interval.hpp"
 
@@ -55,8 +56,10 @@ UnitBusy busy_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit
 
 }  // namespace
 
-std::vector<UnitBusy> busy_of_units(const Profile& profile, const SpansByUnit& by_unit,
-                                    const std::vector<std::int64_t>& own) {
+std::vector<UnitBusy> find_unit_busy(const Analysis& analysis) {
+  const Profile& profile = analysis.profile();
+  const SpansByUnit& by_unit = analysis.spans_by_unit();
+  const std::vector<std::int64_t>& own = analysis.self_times();
   std::vector<UnitBusy> all(profile.units.size() + 1);
   const auto find = [&](std::size_t i) {
     const UnitId unit = i < profile.units.size() ? UnitId(std::uint32_t(i)) : UnitId::none;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/answers.hpp"
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/units/units_that_tell.hpp"
@@ -185,13 +186,13 @@ UnitTable Table::finish() {
 
 }  // namespace
 
-UnitTable analyse_units(const Profile& profile, const std::vector<UnitBusy>& units) {
-  return Table(profile, units).finish();
+UnitTable find_units(const Analysis& analysis) {
+  return Table(analysis.profile(), analysis.unit_busy()).finish();
 }
 
-std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile,
-                                              const std::vector<UnitBusy>& units,
-                                              UnitGrouping grouping) {
+std::vector<UnitGroupRow> find_unit_groups(const Analysis& analysis, UnitGrouping grouping) {
+  const Profile& profile = analysis.profile();
+  const std::vector<UnitBusy>& units = analysis.unit_busy();
   const CoreNumbers cores(profile);
   std::map<std::uint32_t, std::vector<const UnitBusy*>> members;
   for (const UnitBusy& unit : units) {
@@ -221,13 +222,12 @@ std::vector<UnitGroupRow> analyse_unit_groups(const Profile& profile,
   return rows;
 }
 
-std::vector<SteadyUse> analyse_steady_use(const Profile& profile, const SpansByUnit& by_unit,
-                                          const std::vector<std::int64_t>& own) {
+std::vector<SteadyUse> find_steady_use(const Analysis& analysis) {
   constexpr std::size_t most_inferences = 65'536;
-  const Inferences inferences(profile, every_instance, most_inferences);
+  const Inferences inferences(analysis.profile(), every_instance, most_inferences);
   std::vector<SteadyUse> all;
   if (inferences.count() < 2) return all;
-  const auto times = inference_times(profile, inferences, by_unit, own);
+  const auto times = inference_times(analysis, inferences);
   for (std::size_t engine = 0; engine < engine_count; ++engine) {
     std::vector<double> shares;
     bool any = false;

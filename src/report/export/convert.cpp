@@ -237,7 +237,7 @@ std::string converted_text(const Converted& converted) {
 }
 
 std::string converted_json(const Converted& converted, std::span<const Note> notes,
-                           const SelectionText& selection) {
+                           const Selection& selection) {
   nlohmann::ordered_json json;
   json["files"] = nlohmann::ordered_json::array();
   for (const ConvertedFile& file : converted.files) {

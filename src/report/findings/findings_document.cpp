@@ -139,7 +139,7 @@ Section finding_section(const Profile& profile, const Finding& finding, std::siz
 }
 
 // "inference nearest the median of 4, 1.028 ms to 1.035 ms; 1 cold one apart"
-std::string samples_text(const Profile& profile, const analysis::SampleSet& samples) {
+std::string samples_text(const Profile& profile, const analysis::RunSet& samples) {
   const auto time = [&](double ticks) { return ticks_text(profile, profile.base_clock, ticks); };
   std::string text =
       fmt::format("the inference nearest the median of {}, {} to {}", samples.walls.count,
@@ -212,7 +212,9 @@ std::string gain_text(const Finding& finding) {
   return fmt::format("up to {} of a warm call, {}", percent_text(gain.of_call->share, 1), own);
 }
 
-Result<Document> make_findings_document(const Profile& profile, const FindingsRequest& request) {
+Result<Document> make_findings_document(const analysis::Analysis& analysis,
+                                        const FindingsRequest& request) {
+  const Profile& profile = analysis.profile();
   if (!request.rule.empty()) {
     const auto known = analysis::finding_rule(request.rule);
     if (!known) return tl::unexpected(known.error());
@@ -223,7 +225,7 @@ Result<Document> make_findings_document(const Profile& profile, const FindingsRe
   options.peaks = peaks->peaks;
   options.rate = peaks->clock;
   options.only = request.rule;
-  const Diagnosis diagnosis = analysis::diagnose(profile, options);
+  const Diagnosis diagnosis = analysis.findings(options);
   if (diagnosis.findings.empty() && diagnosis.quiet.empty()) {
     if (!request.rule.empty()) {
       return input_error("{}: {} cannot be tried: the profile lacks {}", files_text(profile),

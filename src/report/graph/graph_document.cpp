@@ -332,8 +332,11 @@ Section GraphDocument::tensor_uses() const {
 
 }  // namespace
 
-GraphView::GraphView(const Profile& of)
-    : profile(of), graph(op_graph(of)), times(op_times(of)), facts(graph_facts(of, graph, times)) {}
+GraphView::GraphView(const analysis::Analysis& of)
+    : profile(of.profile()),
+      graph(of.graph()),
+      times(of.op_times()),
+      facts(graph_facts(profile, graph, times)) {}
 
 Result<Document> graph_document(const GraphView& view, const GraphDocumentOptions& options) {
   if (view.facts.ops == 0) {

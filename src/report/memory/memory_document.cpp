@@ -8,16 +8,18 @@
 
 namespace npuscope::report {
 
-Result<Document> make_memory_document(const Profile& profile, const MemoryRequest& request) {
+Result<Document> make_memory_document(const analysis::Analysis& analysis,
+                                      const MemoryRequest& request) {
+  const Profile& profile = analysis.profile();
   const auto found = find_peaks(profile, request.peaks);
   if (!found) return tl::unexpected(found.error());
-  const analysis::OpTraffic traffic(profile);
+  const analysis::OpTraffic& traffic = analysis.traffic();
   analysis::MemoryOptions options;
   options.peaks = found->peaks;
   options.rate = found->clock;
   options.model = request.model;
   options.grouping = request.grouping;
-  const auto table = analysis::analyse_memory(profile, traffic, options);
+  const auto table = analysis.memory(options);
 
   Document document;
   document.profile = &profile;
@@ -34,12 +36,11 @@ Result<Document> make_memory_document(const Profile& profile, const MemoryReques
   put(memory_inferences_section(table, request.top));
   if (says_anything) put(memory_ops_section(profile, table, request.top));
   if (traffic.any_of_ops()) {
-    put(over_time_section(analysis::analyse_bandwidth(profile, traffic, request.buckets), table,
-                          request.width));
-    put(transfers_section(analysis::analyse_transfers(profile, traffic), table));
+    put(over_time_section(analysis.bandwidth(request.buckets), table, request.width));
+    put(transfers_section(analysis.transfers(), table));
     put(engines_section(table));
   }
-  put(spill_section(profile, analysis::analyse_spill(profile, traffic), table, request.top));
+  put(spill_section(profile, analysis.spill(), table, request.top));
   put(vtcm_section(profile, found->peaks));
   const bool answers =
       says_anything ||

@@ -40,13 +40,13 @@ using Getter = std::function<Value(const OpRow&)>;
 struct Column {
   Field field;
   Getter get;
-  std::string sort_name = {};  // what analyse_ops calls it; empty: not sorted by
+  std::string sort_name = {};  // what Analysis::ops() calls it; empty: not sorted by
 };
 
 class OpsTable {
  public:
-  OpsTable(const Profile& profile, const OpsRequest& request)
-      : profile_(profile), request_(request) {}
+  OpsTable(const Analysis& analysis, const OpsRequest& request)
+      : analysis_(analysis), profile_(analysis.profile()), request_(request) {}
 
   Result<Document> make();
 
@@ -70,6 +70,7 @@ class OpsTable {
     return table_.inferences > 1 ? sum / double(table_.inferences - 1) : sum;
   }
 
+  const Analysis& analysis_;
   const Profile& profile_;
   const OpsRequest& request_;
   OpTable table_;
@@ -83,10 +84,8 @@ void OpsTable::add(Field field, Getter get, std::string sort_name) {
   columns_.push_back({std::move(field), std::move(get), std::move(sort_name)});
 }
 
-// The key of a column is what it is sorted by; analyse_ops knows it by its name.
+// The key of a column is what it is sorted by; Analysis::ops() knows it by its name.
 Status OpsTable::analyse() {
-  const SpansByUnit by_unit(profile_);
-  const auto own = own_durations(profile_, by_unit);
   OpOptions options;
   options.grouping = request_.grouping;
   options.top = request_.top == 0 ? ~std::size_t{0} : request_.top;
@@ -113,7 +112,7 @@ Status OpsTable::analyse() {
     options.sort = profile_.text(measure.what);
     break;
   }
-  table_ = analyse_ops(profile_, by_unit, own, options);
+  table_ = analysis_.ops(options);
   return {};
 }
 
@@ -426,8 +425,8 @@ Result<Document> OpsTable::make() {
 
 }  // namespace
 
-Result<Document> ops_document(const Profile& profile, const OpsRequest& request) {
-  return OpsTable(profile, request).make();
+Result<Document> ops_document(const Analysis& analysis, const OpsRequest& request) {
+  return OpsTable(analysis, request).make();
 }
 
 }  // namespace npuscope::report

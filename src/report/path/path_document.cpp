@@ -425,12 +425,15 @@ Section PathDocument::what_if(const Scaling& scaling) const {
 
 }  // namespace
 
-Result<Document> path_document(const Profile& profile, const PathDocumentOptions& options) {
+Result<Document> path_document(const analysis::Analysis& analysis,
+                               const PathDocumentOptions& options) {
+  const Profile& profile = analysis.profile();
   const auto scaling = scaling_of(profile, options.faster, options.slower);
   if (!scaling) return tl::unexpected(scaling.error());
-  const auto analysis = PathAnalysis::create(profile, options.inference);
-  if (!analysis) return tl::unexpected(analysis.error());
-  return PathDocument(profile, *analysis, options).make(*scaling);
+  const Result<PathAnalysis> path =
+      options.inference ? analysis.path(*options.inference) : analysis.path();
+  if (!path) return tl::unexpected(path.error());
+  return PathDocument(profile, *path, options).make(*scaling);
 }
 
 }  // namespace npuscope::report

@@ -16,41 +16,39 @@ bool kinds_differ(const analysis::OpTable& ops, const analysis::OpTable& kinds) 
 
 }  // namespace
 
-Page make_page(const Profile& profile, const PageOptions& options) {
+Page make_page(const analysis::Analysis& analysis, const PageOptions& options) {
   using namespace analysis;
+  const Profile& profile = analysis.profile();
   Page page;
   page.profile = &profile;
   page.top = options.top;
   page.selection = options.selection;
   page.leaves_out_rows = options.leaves_out_rows;
-  const SpansByUnit by_unit(profile);
-  const auto own = own_durations(profile, by_unit);
   // Questions that have nothing to do with each other.
   const std::function<void()> questions[] = {
-      [&] { page.coarse = analyse_coarse(profile, by_unit, own); },
+      [&] { page.coarse = analysis.coarse(); },
       [&] {
-        page.ops = analyse_ops(profile, by_unit, own, {Grouping::label, options.top});
+        page.ops = analysis.ops({Grouping::label, options.top});
       },
       [&] {
-        page.kinds = analyse_ops(profile, by_unit, own, {Grouping::kind, options.top});
+        page.kinds = analysis.ops({Grouping::kind, options.top});
       },
       [&] {
-        const std::vector<UnitBusy> busy = busy_of_units(profile, by_unit, own);
-        page.units = analyse_units(profile, busy);
-        page.overlap = analyse_overlap(busy);
+        page.units = analysis.units();
+        page.overlap = analysis.overlap();
       }};
   parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
   if (!kinds_differ(page.ops, page.kinds)) page.kinds = {};
   if (page.coarse.wall > 0) page.rate = clock_rate_during(profile, page.coarse.timeline);
   page.structure_only = is_structure_only(profile);
-  page.call = analyse_call(profile);
+  page.call = analysis.call();
   if (options.selection.empty()) page.throughput = analyse_latency(profile).throughput;
-  page.phases = analyse_phases(profile);
-  page.unit_numbers = analyse_unit_numbers(profile);
+  page.phases = analysis.phases();
+  page.unit_numbers = analysis.unit_numbers();
   page.pmu = analyse_pmu(profile);
   page.clocks = analyse_clocks(profile);
   page.peers = analyse_peers(profile);
-  page.numbers = analyse_numbers(profile);
+  page.numbers = analysis.numbers();
   page.counters = analyse_counters(profile);
   // Of some units or ops nobody can say what is idle or exposed.
   if (options.leaves_out_rows) {
@@ -58,8 +56,7 @@ Page make_page(const Profile& profile, const PageOptions& options) {
   } else if (profile.spans.size() <= most_spans_for_findings) {
     DiagnoseOptions asked;
     if (const auto peaks = find_peaks(profile, {})) asked.peaks = peaks->peaks;
-    asked.known = {&by_unit, &own, &page.coarse, &page.units, &page.overlap};
-    page.diagnosis = diagnose(profile, asked);
+    page.diagnosis = analysis.findings(asked);
   }
   return page;
 }

@@ -6,12 +6,7 @@
 #include <functional>
 #include <numeric>
 
-#include "npuscope/analysis/coarse.hpp"
-#include "npuscope/analysis/imbalance.hpp"
-#include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/peers.hpp"
-#include "npuscope/analysis/unit_numbers.hpp"
-#include "npuscope/analysis/units.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "profile/names.hpp"
 #include "report/document/levels_at_once.hpp"
@@ -41,13 +36,11 @@ InferencesWithin inferences_within(const Profile& profile) {
 
 class UnitsSections {
  public:
-  UnitsSections(const Profile& profile, const UnitsRequest& request)
-      : profile_(profile),
+  UnitsSections(const Analysis& analysis, const UnitsRequest& request)
+      : analysis_(analysis),
+        profile_(analysis.profile()),
         request_(request),
-        by_unit_(profile),
-        own_(own_durations(profile, by_unit_)),
-        busy_(busy_of_units(profile, by_unit_, own_)),
-        table_(analyse_units(profile, busy_)) {}
+        table_(analysis.units()) {}
 
   Result<Document> make();
 
@@ -66,15 +59,11 @@ class UnitsSections {
   Section one_core() const;
   Section peers() const;
 
+  const Analysis& analysis_;
   const Profile& profile_;
   const UnitsRequest& request_;
-  SpansByUnit by_unit_;
-  std::vector<std::int64_t> own_;
-  std::vector<UnitBusy> busy_;
-  UnitTable table_;
-  Overlap overlap_;
+  const UnitTable& table_;
   std::vector<SteadyUse> steady_;
-  std::vector<ImbalanceRow> imbalance_;
   std::vector<OneCoreOp> one_core_;
 };
 
@@ -87,7 +76,7 @@ Section UnitsSections::wall() const {
   Section section{.key = "wall"};
   double work = 0;
   for (const UnitRow& row : table_.units) work += double(row.work);
-  const auto& time_at = overlap_.concurrency.time_at;
+  const auto& time_at = analysis_.overlap().concurrency.time_at;
   double active = 0;
   for (std::size_t k = 1; k < time_at.size(); ++k) active += double(time_at[k]);
   section.facts = {{{"wall", "wall", Format::ticks}, table_.wall},
@@ -213,7 +202,7 @@ Section UnitsSections::groups(UnitGrouping grouping) const {
                           {"idle", "idle", Format::ticks},
                           {"idle_share_of_wall", "of wall", Format::share},
                           {"work", "work", Format::ticks, false}};
-  const auto rows = analyse_unit_groups(profile_, busy_, grouping);
+  const auto rows = analysis_.unit_groups(grouping);
   section.table.row_count = rows.size();
   for (const UnitGroupRow& row : rows) {
     if (section.table.rows.size() == most_rows()) break;
@@ -273,24 +262,26 @@ Section UnitsSections::overlap_section() const {
                           {"share_of_wall", "of wall", Format::share},
                           {"active_a", "class works", Format::ticks, false},
                           {"active_b", "other works", Format::ticks, false}};
-  for (std::size_t i = 0; i < overlap_.engines.size(); ++i) {
-    for (std::size_t j = i + 1; j < overlap_.engines.size(); ++j) {
-      const Engine a = overlap_.engines[i], b = overlap_.engines[j];
-      const auto both = double(overlap_.of(a, b));
-      const auto smaller = double(std::min(overlap_.active(a), overlap_.active(b)));
-      section.table.rows.push_back({name_of(a), name_of(b), overlap_.of(a, b), share(both, smaller),
-                                    share(both, double(table_.wall)), overlap_.active(a),
-                                    overlap_.active(b)});
+  for (std::size_t i = 0; i < analysis_.overlap().engines.size(); ++i) {
+    for (std::size_t j = i + 1; j < analysis_.overlap().engines.size(); ++j) {
+      const Engine a = analysis_.overlap().engines[i], b = analysis_.overlap().engines[j];
+      const auto both = double(analysis_.overlap().of(a, b));
+      const auto smaller =
+          double(std::min(analysis_.overlap().active(a), analysis_.overlap().active(b)));
+      section.table.rows.push_back({name_of(a), name_of(b), analysis_.overlap().of(a, b),
+                                    share(both, smaller), share(both, double(table_.wall)),
+                                    analysis_.overlap().active(a), analysis_.overlap().active(b)});
     }
   }
   if (section.table.rows.empty()) return {};
-  section.facts = {{{"several_classes", "two classes or more", Format::ticks}, overlap_.several}};
-  if (overlap_.active(Engine::dma) > 0) {
+  section.facts = {
+      {{"several_classes", "two classes or more", Format::ticks}, analysis_.overlap().several}};
+  if (analysis_.overlap().active(Engine::dma) > 0) {
     section.facts.push_back(
-        {{"dma_hidden", "DMA behind compute", Format::ticks}, overlap_.hidden_dma});
-    section.facts.push_back(
-        {{"dma_hidden_share_of_dma", "of all DMA", Format::share},
-         share(double(overlap_.hidden_dma), double(overlap_.active(Engine::dma)))});
+        {{"dma_hidden", "DMA behind compute", Format::ticks}, analysis_.overlap().hidden_dma});
+    section.facts.push_back({{"dma_hidden_share_of_dma", "of all DMA", Format::share},
+                             share(double(analysis_.overlap().hidden_dma),
+                                   double(analysis_.overlap().active(Engine::dma)))});
   }
   section.remarks = {"of the smaller: both, by the shorter of the two times in which each worked."};
   return section;
@@ -301,7 +292,7 @@ Section UnitsSections::concurrency_section() const {
   section.table.fields = {{"units", "units", Format::count},
                           {"time", "time", Format::ticks},
                           {"share_of_wall", "of wall", Format::share}};
-  std::vector<std::int64_t> time_at = overlap_.concurrency.time_at;
+  std::vector<std::int64_t> time_at = analysis_.overlap().concurrency.time_at;
   double active = 0, weighted = 0;
   // What lies before the first work and after the last of the wall has no unit at work either.
   const std::int64_t inside = std::accumulate(time_at.begin(), time_at.end(), std::int64_t{0},
@@ -330,7 +321,7 @@ Section UnitsSections::concurrency_section() const {
   }
   section.facts = {
       {{"mean_while_active", "mean while any works", Format::number}, share(weighted, active)},
-      {{"most", "most", Format::count}, overlap_.concurrency.most()}};
+      {{"most", "most", Format::count}, analysis_.overlap().concurrency.most()}};
   return section;
 }
 
@@ -347,7 +338,7 @@ Section UnitsSections::imbalance() const {
                           {"most", "most", Format::number},
                           {"most_loaded", "most loaded"},
                           {"least_loaded", "least loaded", Format::name, false}};
-  const auto& rows = imbalance_;
+  const auto& rows = analysis_.imbalance();
   const std::string unit = unit_of(profile_, profile_.base_clock);
   const auto unit_of_row = [&](const ImbalanceRow& row) {
     if (row.kind == MeasureKind::count) return row.what.ends_with("bytes") ? "bytes" : "";
@@ -449,10 +440,8 @@ Section UnitsSections::peers() const {
 // Questions that have nothing to do with each other.
 void UnitsSections::analyse() {
   const std::function<void()> questions[] = {
-      [&] { one_core_ = one_core_ops(profile_, by_unit_, own_); },
-      [&] { steady_ = analyse_steady_use(profile_, by_unit_, own_); },
-      [&] { imbalance_ = analyse_imbalance(profile_, by_unit_, own_); },
-      [&] { overlap_ = analyse_overlap(busy_); }};
+      [&] { one_core_ = analysis_.one_core_ops(); }, [&] { steady_ = analysis_.steady_use(); },
+      [&] { analysis_.imbalance(); }, [&] { analysis_.overlap(); }};
   parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
 }
 
@@ -492,8 +481,8 @@ Result<Document> UnitsSections::make() {
 
 }  // namespace
 
-Result<Document> units_document(const Profile& profile, const UnitsRequest& request) {
-  return UnitsSections(profile, request).make();
+Result<Document> units_document(const Analysis& analysis, const UnitsRequest& request) {
+  return UnitsSections(analysis, request).make();
 }
 
 }  // namespace npuscope::report

@@ -1,4 +1,5 @@
 #include "npuscope/analysis/compare.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,7 +13,7 @@
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/gate.hpp"
 #include "npuscope/analysis/ops.hpp"
-#include "npuscope/analysis/sample_sets.hpp"
+#include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis::compare_test {
@@ -155,10 +156,8 @@ TEST(Samples, OfOneInferenceAreTheOtherViews) {
                 start + std::int64_t(random() % 20), kinds[random() % 6]);
     }
     const Profile& profile = made.profile;
-    const SpansByUnit by_unit(profile);
-    const auto own = own_durations(profile, by_unit);
-    const Coarse coarse = analyse_coarse(profile, by_unit, own);
-    const UnitTable table = analyse_units(profile, busy_of_units(profile, by_unit, own));
+    const Coarse coarse = Analysis(profile).coarse();
+    const UnitTable table = Analysis(profile).units();
     const auto part = [&](Part which) { return double(coarse.parts[std::size_t(which)]); };
     const double waiting = part(Part::waiting_for_dma) + part(Part::other_waiting);
     std::map<std::string, double> expected{{"wall", coarse.wall},
@@ -181,7 +180,7 @@ TEST(Samples, OfOneInferenceAreTheOtherViews) {
     ASSERT_EQ(found, expected);
     const auto work = run.op_samples("work");
     if (!work) continue;
-    const OpTable ops = analyse_ops(profile, by_unit, own, {Grouping::label, 100});
+    const OpTable ops = Analysis(profile).ops({Grouping::label, 100});
     EXPECT_EQ(work->total(), ops.column("work")->total);
   }
 }
@@ -291,7 +290,7 @@ TEST(Compare, NumbersOfAColdFileAreApartLikeItsTimes) {
             (std::vector<double>{101, 102}));
 }
 
-TEST(SampleSets, OneInferenceStandsForTheOthersAndTheColdOneIsApart) {
+TEST(RunSets, OneInferenceStandsForTheOthersAndTheColdOneIsApart) {
   std::vector<Profile> files;
   const std::int64_t walls[] = {500, 10, 30, 22, 20};
   for (int i = 0; i < 5; ++i) {
@@ -301,7 +300,9 @@ TEST(SampleSets, OneInferenceStandsForTheOthersAndTheColdOneIsApart) {
   files.push_back(run_of({{7}, {9}}));  // no sample: it holds several
   files.push_back(run_of({{11, 2}}));   // of another program
   add_number(files.back(), "inference", MeasureKind::count, 0);
-  const std::vector<SampleSet> sets = sample_sets(files);
+  std::vector<const Profile*> pointers;
+  for (const Profile& file : files) pointers.push_back(&file);
+  const std::vector<RunSet> sets = run_sets(pointers);
   ASSERT_EQ(sets.size(), 3u);
   EXPECT_EQ(sets[0].profiles, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
   EXPECT_EQ(sets[0].nearest_median, 3u);

@@ -1,5 +1,6 @@
 // Which gates fail, which pass, and which are left open.
 #include "npuscope/analysis/gate.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -357,7 +358,7 @@ TEST(Gate, CountsFindings) {
   const double all = count("findings");
   EXPECT_GT(all, 0);
   EXPECT_EQ(all, count("findings(high)") + count("findings(medium)") + count("findings(low)"));
-  const Diagnosis diagnosis = diagnose(pair.b, {});
+  const Diagnosis diagnosis = Analysis(pair.b).findings();
   EXPECT_EQ(all, double(diagnosis.findings.size()));
   EXPECT_GE(count(("findings('" + diagnosis.findings.front().rule + "')").c_str()), 1);
   EXPECT_EQ(judge(gate_on("findings", Gate::Limit::value, all - 1), *comparer)->outcome,

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/memory/memory_builder.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/findings.hpp"
 
 namespace npuscope::test_support {
@@ -21,7 +22,7 @@ struct Tried {
 
   Tried(std::string rule, const Profile& profile, analysis::DiagnoseOptions options = {}) {
     options.only = std::move(rule);
-    diagnosis = analysis::diagnose(profile, options);
+    diagnosis = analysis::Analysis(profile).findings(options);
   }
 
   bool found() const { return diagnosis.findings.size() == 1; }

@@ -1,5 +1,6 @@
 // The engine: ranking, what is left out, words of the rules, hostile profiles.
 #include "npuscope/analysis/findings.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -29,7 +30,7 @@ TEST(Diagnose, TheLargestGainFirstThenOthersByWeight) {
   made.span(made.hmx, "MatMul", 400, 700, SpanKind::op, "q::ConvLayer_s1.opt");
   made.span(made.hvx, "rest", 700, 1000, SpanKind::op, "q::mul");
   made.profile.provenance.temperature = Provenance::Temperature::cold;
-  const Diagnosis diagnosis = diagnose(made.profile, {});
+  const Diagnosis diagnosis = Analysis(made.profile).findings();
   EXPECT_EQ(diagnosis.wall, 1000);
   EXPECT_EQ(diagnosis.findings.size() + diagnosis.quiet.size() + diagnosis.untried.size(),
             finding_rules().size());
@@ -81,7 +82,7 @@ CoreBuilder cold_with_warm_calls() {
 }
 
 TEST(Diagnose, RankedArtefactsOfTheColdRunAboveWhatCostsTheCall) {
-  const Diagnosis diagnosis = diagnose(cold_with_warm_calls().profile, {});
+  const Diagnosis diagnosis = Analysis(cold_with_warm_calls().profile).findings();
   ASSERT_TRUE(diagnosis.call);
   EXPECT_TRUE(diagnosis.cold);
   EXPECT_DOUBLE_EQ(diagnosis.call->seconds(), 30e-6);
@@ -93,7 +94,8 @@ TEST(Diagnose, RankedArtefactsOfTheColdRunAboveWhatCostsTheCall) {
 }
 
 TEST(Diagnose, PrintedGainsLargerThanAWarmGraph) {
-  const Diagnosis diagnosis = diagnose(cold_with_warm_calls().profile, {.only = "boundary-tax"});
+  const Diagnosis diagnosis =
+      Analysis(cold_with_warm_calls().profile).findings({.only = "boundary-tax"});
   ASSERT_EQ(diagnosis.findings.size(), 1u);
   const Gain& gain = *diagnosis.findings[0].gain;
   EXPECT_NEAR(gain.ticks, 300, 1e-6);  // not the 900 of the cold inference
@@ -108,33 +110,23 @@ TEST(Diagnose, WhatNothingWouldComeOfIsNoFinding) {
   CoreBuilder made;  // beside the product, on another unit, and nothing waits for it
   made.span(made.hvx, "flat", 0, 300, SpanKind::op, "q::ForceFormat_Flat");
   made.span(made.hmx, "MatMul", 0, 1000, SpanKind::op, "q::ConvLayer_s1.opt");
-  EXPECT_THAT(diagnose(made.profile, {.only = "boundary-tax"}).quiet, ElementsAre("boundary-tax"));
+  EXPECT_THAT(Analysis(made.profile).findings({.only = "boundary-tax"}).quiet,
+              ElementsAre("boundary-tax"));
 }
 
 TEST(Diagnose, OneRuleAlone) {
   CoreBuilder made;
   made.span(made.hvx, "s", 0, 100, SpanKind::op, "q::Softmax");
-  EXPECT_THAT(rules_of(diagnose(made.profile, {.only = "softmax"})), ElementsAre("softmax"));
+  EXPECT_THAT(rules_of(Analysis(made.profile).findings({.only = "softmax"})),
+              ElementsAre("softmax"));
 }
 
 TEST(Diagnose, AnEmptyProfileHasNothingToTry) {
-  const Diagnosis diagnosis = diagnose(Profile{}, {});
+  const Diagnosis diagnosis = Analysis(Profile{}).findings();
   EXPECT_TRUE(diagnosis.findings.empty());
   EXPECT_TRUE(diagnosis.quiet.empty());
   EXPECT_EQ(diagnosis.untried.size(), finding_rules().size());
   for (const UntriedRule& each : diagnosis.untried) EXPECT_NE(each.missing, "") << each.rule;
-}
-
-TEST(Diagnose, ResultsThatTheCallerHasAreTaken) {
-  CoreBuilder made;
-  made.span(made.hvx, "softmax", 0, 100, SpanKind::op, "q::Softmax");
-  made.span(made.hmx, "MatMul", 100, 200);
-  const SpansByUnit by_unit(made.profile);
-  const auto own = own_durations(made.profile, by_unit);
-  const Coarse coarse = analyse_coarse(made.profile, by_unit, own);
-  const UnitTable units = analyse_units(made.profile, busy_of_units(made.profile, by_unit, own));
-  const Diagnosis given = diagnose(made.profile, {.known = {&by_unit, &own, &coarse, &units}});
-  EXPECT_EQ(rules_of(given), rules_of(diagnose(made.profile, {})));
 }
 
 TEST(FindingRules, HaveNamesOfTheirOwnAndSayAllThatTheyShould) {
@@ -223,9 +215,9 @@ TEST(Diagnose, ASigmaStarIpuWasAdvisedToUseVtcm) {
   std::set<std::string> fired, changed;
   for (int round = 0; round < 300; ++round) {
     Profile profile = hostile_profile(random);
-    const Diagnosis usual = diagnose(profile, {});
+    const Diagnosis usual = Analysis(profile).findings();
     profile.provenance.format = "SigmaStar IPU timeline";
-    const Diagnosis diagnosis = diagnose(profile, {});
+    const Diagnosis diagnosis = Analysis(profile).findings();
     ASSERT_EQ(diagnosis.findings.size(), usual.findings.size());
     for (std::size_t i = 0; i < diagnosis.findings.size(); ++i) {
       const Finding& finding = diagnosis.findings[i];
@@ -248,7 +240,7 @@ TEST(Diagnose, HostileProfilesEndInFindingsWhoseSharesAreShares) {
     DiagnoseOptions options;
     options.peaks.ddr_bytes_per_s = 1e9;
     options.peaks.core_hz = 1e9;
-    for (const Finding& finding : diagnose(profile, options).findings) {
+    for (const Finding& finding : Analysis(profile).findings(options).findings) {
       found.insert(finding.rule);
       EXPECT_FALSE(finding.evidence.empty()) << finding.rule;
       EXPECT_EQ(finding.no_gain.empty(), finding.gain.has_value()) << finding.rule;

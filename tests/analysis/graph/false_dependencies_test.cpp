@@ -1,4 +1,5 @@
 #include "npuscope/analysis/false_dependencies.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ struct Branches : ProfileBuilder {
   }
 
   SharedTensors find() const {
-    return shared_tensors(profile, op_graph(profile), op_times(profile));
+    return shared_tensors(profile, op_graph(profile), Analysis(profile).op_times());
   }
 };
 
@@ -114,7 +115,7 @@ TEST(ReuseWaits, CostIsWhatOnlyTheReuseExplains) {
                         {made.op("owner"), made.op("next"), EdgeKind::reuse},
                         {made.op("owner"), made.op("same unit"), EdgeKind::reuse},
                         {made.op("next"), made.op("producer"), EdgeKind::reuse}};
-  const ReuseWaits found = reuse_waits(op_graph(made.profile), op_times(made.profile));
+  const ReuseWaits found = reuse_waits(op_graph(made.profile), Analysis(made.profile).op_times());
   ASSERT_EQ(found.waits.size(), 1u);
   EXPECT_EQ(found.waits[0].op, made.op("next"));
   EXPECT_EQ(found.waits[0].waits_for, made.op("owner"));

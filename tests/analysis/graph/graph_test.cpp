@@ -1,5 +1,6 @@
 // Walking graphs, against slow and obvious twins on random ones, and forms that try to break it.
 #include "npuscope/analysis/graph.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -118,7 +119,7 @@ TEST(OpGraph, HeaviestPathAndLongestChainAgreeWithTryingEveryPath) {
     }
     made.profile.edges = random_edges(random, ops, true);
     const OpGraph graph = op_graph(made.profile);
-    const OpTimes times = op_times(made.profile);
+    const OpTimes times = Analysis(made.profile).op_times();
     const GraphOrder order = order_of(graph, EdgeKinds::all());
     std::int64_t longest = 0;
     for (std::uint32_t a = 0; a < ops; ++a) {
@@ -157,7 +158,7 @@ TEST(OpGraph, FactsCountOpsTensorsFormAndCycles) {
   tensor("out", 70, OpId(2), false);
   profile.tensor_uses = {{0, OpId(0)}, {1, OpId(1)}, {2, OpId(1)}, {77, OpId(1)}, {0, OpId(99)}};
   const OpGraph graph = op_graph(profile);
-  const GraphFacts facts = graph_facts(profile, graph, op_times(profile));
+  const GraphFacts facts = graph_facts(profile, graph, Analysis(profile).op_times());
   EXPECT_EQ(facts.ops, 3u);
   EXPECT_EQ(facts.ran, 2u);
   EXPECT_EQ(facts.only_named, 1u);
@@ -182,11 +183,11 @@ TEST(OpGraph, AMillionOpsInARowAreNoObstacle) {
   for (std::uint32_t i = 0; i + 1 < ops; ++i) profile.edges.push_back({OpId(i), OpId(i + 1)});
   {
     const OpGraph graph = op_graph(profile);
-    EXPECT_EQ(graph_facts(profile, graph, op_times(profile)).levels, ops);
+    EXPECT_EQ(graph_facts(profile, graph, Analysis(profile).op_times()).levels, ops);
     EXPECT_EQ(shortest_path(graph, {OpId(0)}, {OpId(ops - 1)}, EdgeKinds::all()).ops.size(), ops);
   }
   profile.edges.push_back({OpId(ops - 1), OpId(0)});
-  const GraphFacts facts = graph_facts(profile, op_graph(profile), op_times(profile));
+  const GraphFacts facts = graph_facts(profile, op_graph(profile), Analysis(profile).op_times());
   EXPECT_EQ(facts.cycle_count, 1u);
   EXPECT_EQ(facts.cycles[0].size(), ops);
 }
@@ -237,7 +238,7 @@ TEST(OpTimes, AreOfTheMedianInferenceAfterTheFirst) {
     made.span(unit, "op", begin, begin + lengths[inference]);
     made.profile.spans.instance.push_back(inference);
   }
-  const OpTimes times = op_times(made.profile);
+  const OpTimes times = Analysis(made.profile).op_times();
   EXPECT_EQ(times.inferences, 4u);
   EXPECT_EQ(times.inference, 3u);  // 10, 20, 30: the middle
   EXPECT_EQ(times.work[0], 20);

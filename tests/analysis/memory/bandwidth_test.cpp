@@ -1,4 +1,5 @@
 #include "npuscope/analysis/bandwidth.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -24,8 +25,7 @@ TEST(Bandwidth, BytesAreSpreadOverTheirSpan) {
   made.span(dma, "b", 35, 40);
   made.span(dma, "moment", 25, 25);
   made.bytes("ddr read bytes", {200, 50, 7});
-  const OpTraffic traffic(made.profile);
-  const BandwidthSeries series = analyse_bandwidth(made.profile, traffic, 4);
+  const BandwidthSeries series = Analysis(made.profile).bandwidth(4);
   EXPECT_EQ(series.width, 10);
   EXPECT_THAT(reads(series), ElementsAre(100, 100, 7, 50));
 }
@@ -33,8 +33,8 @@ TEST(Bandwidth, BytesAreSpreadOverTheirSpan) {
 TEST(Bandwidth, WithoutBytesThereIsNoSeries) {
   MemoryBuilder made;
   made.span(made.unit("DMA", Engine::dma), "a", 0, 20);
-  EXPECT_EQ(analyse_bandwidth(made.profile, OpTraffic(made.profile), 10).buckets(), 0u);
-  EXPECT_EQ(analyse_bandwidth(Profile(), OpTraffic(Profile()), 10).buckets(), 0u);
+  EXPECT_EQ(Analysis(made.profile).bandwidth(10).buckets(), 0u);
+  EXPECT_EQ(Analysis(Profile()).bandwidth(10).buckets(), 0u);
 }
 
 // The slow twin looks at every tick of every span.
@@ -53,7 +53,7 @@ TEST(Bandwidth, EqualsEveryTickOnItsOwnToAByteASpanAndLosesNone) {
     made.bytes("ddr read bytes", bytes);
     const OpTraffic traffic(made.profile);
     const std::size_t wanted = 1 + random() % 20;
-    const BandwidthSeries series = analyse_bandwidth(made.profile, traffic, wanted);
+    const BandwidthSeries series = Analysis(made.profile).bandwidth(wanted);
     if (length_of(series.timeline) == 0) continue;
     ASSERT_LE(series.buckets(), wanted);
     std::vector<double> slow(series.buckets(), 0);
@@ -87,9 +87,8 @@ TEST(Bandwidth, ForgedTimesNeitherCrashNorHang) {
   made.profile.spans.start[1] = most - 3;
   made.profile.spans.duration[1] = most;
   made.bytes("ddr read bytes", {most, most});
-  const OpTraffic traffic(made.profile);
   for (const std::size_t buckets : {0u, 1u, 7u, 1000u}) {
-    const auto series = analyse_bandwidth(made.profile, traffic, buckets);
+    const auto series = Analysis(made.profile).bandwidth(buckets);
     EXPECT_LE(series.buckets(), std::max<std::size_t>(1, buckets));
   }
 }
@@ -104,7 +103,7 @@ TEST(Transfers, AreCountedBySizeAndOnlyThoseOfDma) {
   made.span(hvx, "d", 0, 9);
   made.bytes("ddr read bytes", {4095, 4096, 0, 500});
   made.bytes("ddr write bytes", {0, 1, 1 << 24, 0});
-  const auto sizes = analyse_transfers(made.profile, OpTraffic(made.profile));
+  const auto sizes = Analysis(made.profile).transfers();
   ASSERT_EQ(sizes.size(), 3u);
   EXPECT_EQ(sizes[0].transfers, 1u);
   EXPECT_EQ(sizes[0].below, small_transfer);

@@ -1,4 +1,5 @@
 #include "npuscope/analysis/memory.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -16,7 +17,7 @@ namespace {
 using npuscope::test_support::MemoryBuilder;
 
 MemoryTable table_of(const Profile& profile, const MemoryOptions& options = {}) {
-  return analyse_memory(profile, OpTraffic(profile), options);
+  return Analysis(profile).memory(options);
 }
 
 const MemoryRow* row_of(const MemoryTable& table, std::string_view label) {
@@ -146,8 +147,7 @@ TEST(Memory, ThreadsWithoutWorkCountAsThreadsThereAre) {
   EXPECT_EQ(table_of(made.profile).work.hvx_units, 1u);
   MemoryOptions options;
   options.peaks.hvx_threads = 4;
-  const OpTraffic traffic(made.profile);
-  EXPECT_EQ(analyse_memory(made.profile, traffic, options).work.hvx_units, 4u);
+  EXPECT_EQ(Analysis(made.profile).memory(options).work.hvx_units, 4u);
   made.profile.measures.push_back(
       {.what = made.profile.strings.intern("Number of HVX threads used"), .value = 6});
   EXPECT_EQ(table_of(made.profile).work.hvx_units, 6u);

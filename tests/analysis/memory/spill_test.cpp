@@ -1,4 +1,5 @@
 #include "npuscope/analysis/spill.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -9,7 +10,7 @@ namespace {
 
 using npuscope::test_support::MemoryBuilder;
 
-Spill spill_of(const Profile& profile) { return analyse_spill(profile, OpTraffic(profile)); }
+Spill spill_of(const Profile& profile) { return Analysis(profile).spill(); }
 
 void add_dominant_path(MemoryBuilder& made, std::vector<std::int64_t> values) {
   MeasureColumn path;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 
 namespace npuscope::analysis::op_runs_test {
@@ -13,9 +14,7 @@ namespace {
 
 using npuscope::test_support::ProfileBuilder;
 
-IssuesBeside issues_of(const Profile& profile) {
-  return {profile, own_durations(profile, SpansByUnit(profile))};
-}
+IssuesBeside issues_of(const Profile& profile) { return {profile, Analysis(profile).self_times()}; }
 
 TEST(OpRuns, ThreadsThatShareAnOpAreOneRunOfItInEachInference) {
   ProfileBuilder made;
@@ -61,15 +60,13 @@ TEST(OpRuns, TwentyFourTilesOfFourExecutionsOnFourThreadsAreFourRunsNotEight) {
     EXPECT_EQ(runs.of(OpId{op}), 1u);
     EXPECT_THAT(runs.lengths(OpId{op}), testing::ElementsAre(made.lengths[op]));
   }
-  const SpansByUnit by_unit(made.profile);
-  const OpTable table = analyse_ops(made.profile, by_unit, own_durations(made.profile, by_unit),
-                                    {.grouping = Grouping::kind, .details = true});
+  const OpTable table = Analysis(made.profile).ops({.grouping = Grouping::kind, .details = true});
   ASSERT_EQ(table.rows.size(), 1u);
   EXPECT_EQ(table.rows[0].runs, 4u);
   EXPECT_EQ(table.rows[0].instances, 24u);
   EXPECT_EQ(table.rows[0].details.p50, (1'396. + 1'596) / 2);
-  const OpTable by_thread = analyse_ops(made.profile, by_unit, own_durations(made.profile, by_unit),
-                                        {.grouping = Grouping::unit, .details = true});
+  const OpTable by_thread =
+      Analysis(made.profile).ops({.grouping = Grouping::unit, .details = true});
   for (const OpRow& row : by_thread.rows) EXPECT_EQ(row.runs, row.has_name ? 4u : 0u) << row.name;
 }
 
@@ -144,9 +141,7 @@ TEST(OpTable, WorkOfATransferIsItsOwnTimeAndTheIssueStandsBesideIt) {
   made.span(thread, "copy", 0, 3);
   made.span(dma, "copy", 0, 20, SpanKind::transfer);
   made.span(thread, "flush", 5, 9);
-  const SpansByUnit by_unit(made.profile);
-  const auto own = own_durations(made.profile, by_unit);
-  const OpTable table = analyse_ops(made.profile, by_unit, own, {Grouping::label, 10});
+  const OpTable table = Analysis(made.profile).ops({Grouping::label, 10});
   const OpRow& copy = table.rows[0];
   EXPECT_EQ(copy.runs, 1u);
   EXPECT_EQ(copy.instances, 2u);

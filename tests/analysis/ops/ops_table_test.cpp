@@ -9,6 +9,7 @@
 
 #include "analysis/ops/op_runs.hpp"
 #include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -19,9 +20,8 @@ using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 
 OpTable table_of(const Profile& profile, OpOptions options) {
-  const SpansByUnit by_unit(profile);
   options.details = true;
-  return analyse_ops(profile, by_unit, own_durations(profile, by_unit), options);
+  return Analysis(profile).ops(options);
 }
 
 std::vector<std::string> names_of(const OpTable& table) {
@@ -312,8 +312,7 @@ TEST(OpTable, IsThatOfTheObviousWay) {
       made.profile.spans.instance.push_back(random() % inferences);
     }
     const Spans& spans = made.profile.spans;
-    const SpansByUnit by_unit(made.profile);
-    const auto own = own_durations(made.profile, by_unit);
+    const auto own = Analysis(made.profile).self_times();
     const OpTable table = table_of(made.profile, {.per_inference = true});
     const std::set<std::uint32_t> all(spans.instance.begin(), spans.instance.end());
     for (const OpRow& row : table.rows) {

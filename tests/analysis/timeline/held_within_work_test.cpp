@@ -4,6 +4,7 @@
 #include <random>
 
 #include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline_rows.hpp"
 #include "npuscope/analysis/unit_busy.hpp"
@@ -28,15 +29,14 @@ TEST(HeldWithinWork, AWaitForTheDeviceWasWorkOfTheOpAroundIt) {
   made.span(made.thread, "aten::item", 0, 100, SpanKind::host);
   made.span(made.thread, "cudaStreamSynchronize", 20, 90, SpanKind::wait);
   EXPECT_THAT(made.held(), ElementsAre(Interval{20, 90}));
-  const SpansByUnit by_unit(made.profile);
-  const auto own = own_durations(made.profile, by_unit);
+  const auto own = Analysis(made.profile).self_times();
   EXPECT_THAT(own, ElementsAre(30, 70));
-  EXPECT_THAT(busy_of_units(made.profile, by_unit, own)[0].busy,
+  EXPECT_THAT(Analysis(made.profile).unit_busy()[0].busy,
               ElementsAre(Interval{0, 20}, Interval{90, 100}));
-  const Coarse coarse = analyse_coarse(made.profile, by_unit, own);
+  const Coarse coarse = Analysis(made.profile).coarse();
   EXPECT_EQ(coarse.parts[std::size_t(Part::host_alone)], 30);
   EXPECT_EQ(coarse.parts[std::size_t(Part::other_waiting)], 70);
-  const TimelineRows rows = analyse_timeline_rows(made.profile, by_unit, own, {});
+  const TimelineRows rows = Analysis(made.profile).timeline();
   EXPECT_EQ(rows.rows[0].busy, 30);
   EXPECT_EQ(rows.rows[0].waiting, 70);
 }
@@ -54,8 +54,7 @@ TEST(HeldWithinWork, AnAnnotationIsNoWork) {
   made.span(made.thread, "step", 0, 100, SpanKind::annotation);
   made.span(made.thread, "wait", 20, 90, SpanKind::wait);
   EXPECT_THAT(made.held(), ElementsAre());
-  const SpansByUnit by_unit(made.profile);
-  const Coarse coarse = analyse_coarse(made.profile, by_unit, own_durations(made.profile, by_unit));
+  const Coarse coarse = Analysis(made.profile).coarse();
   EXPECT_EQ(coarse.wall, 100);  // the step is when it was looked
   EXPECT_EQ(coarse.active, 0);
   EXPECT_EQ(coarse.parts[std::size_t(Part::idle)], 30);
@@ -86,8 +85,8 @@ TEST(HeldWithinWork, AgreesWithASlowTwinOnNestedSpans) {
       }
       works += works_now ? 1 : 0;
     }
-    const auto own = own_durations(made.profile, by_unit);
-    EXPECT_EQ(analyse_coarse(made.profile, by_unit, own).host_active, works);
+    const auto own = Analysis(made.profile).self_times();
+    EXPECT_EQ(Analysis(made.profile).coarse().host_active, works);
     std::int64_t own_work = 0;
     for (std::size_t row = 0; row < own.size(); ++row) {
       own_work += made.profile.spans.kind[row] == SpanKind::host ? own[row] : 0;

@@ -1,4 +1,5 @@
 #include "npuscope/analysis/timeline_rows.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -18,13 +19,12 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 TimelineRows rows_of(const Profile& profile, const TimelineRequest& request = {}) {
-  const SpansByUnit by_unit(profile);
-  return analyse_timeline_rows(profile, by_unit, own_durations(profile, by_unit), request);
+  return Analysis(profile).timeline(request);
 }
 
 TimelineCells cells_of(const Profile& profile, const TimelineRows& rows,
                        const CellsRequest& request) {
-  return paint_timeline(profile, SpansByUnit(profile), rows, request);
+  return Analysis(profile).cells(rows, request);
 }
 
 std::vector<std::string> labels_of(const TimelineRows& rows) {

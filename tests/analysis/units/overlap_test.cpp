@@ -1,5 +1,6 @@
 // What runs beside what, waits told apart, and imbalance; against slow twins.
 #include "npuscope/analysis/overlap.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -20,16 +21,14 @@ using npuscope::test_support::ProfileBuilder;
 
 struct Analysed {
   explicit Analysed(const Profile& profile)
-      : by_unit(profile),
-        own(own_durations(profile, by_unit)),
-        busy(busy_of_units(profile, by_unit, own)),
-        overlap(analyse_overlap(busy)),
-        units(analyse_units(profile, busy)) {}
-  SpansByUnit by_unit;
-  std::vector<std::int64_t> own;
-  std::vector<UnitBusy> busy;
-  Overlap overlap;
-  UnitTable units;
+      : analysis(profile),
+        busy(analysis.unit_busy()),
+        overlap(analysis.overlap()),
+        units(analysis.units()) {}
+  Analysis analysis;
+  const std::vector<UnitBusy>& busy;
+  const Overlap& overlap;
+  const UnitTable& units;
 };
 
 TEST(Overlap, CountsClassesByWhatTheOpsUse) {
@@ -175,7 +174,7 @@ TEST(Imbalance, TellsWorkWaitingAndStaticLoadApart) {
   made.span(made.units[0], "end", 40, 90, SpanKind::op, "aicendcyclestats");
   for (Op& op : made.profile.ops) op.output = Bytes{100};
   const Analysed found(made.profile);
-  const auto rows = analyse_imbalance(made.profile, found.by_unit, found.own);
+  const auto rows = Analysis(made.profile).imbalance();
   const auto row = [&](const char* what) {
     return *std::find_if(rows.begin(), rows.end(), [&](const ImbalanceRow& each) {
       return each.parts == "cores" && each.what == what;
@@ -199,7 +198,7 @@ TEST(Imbalance, ComparesEnginesOfAClassOnlyWithTheirLike) {
   made.span(other_load, "a", 0, 10);
   made.span(store, "a", 0, 1'000);
   const Analysed found(made.profile);
-  const auto rows = analyse_imbalance(made.profile, found.by_unit, found.own);
+  const auto rows = Analysis(made.profile).imbalance();
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].parts, "dma load");
   EXPECT_EQ(rows[0].members, 2u);
@@ -215,7 +214,7 @@ TEST(Imbalance, ComputingEnginesAreWorkOfTheirCore) {
     made.span(conv, "a", 0, core == 0 ? 10 : 30);
   }
   const Analysed found(made.profile);
-  const auto rows = analyse_imbalance(made.profile, found.by_unit, found.own);
+  const auto rows = Analysis(made.profile).imbalance();
   ASSERT_FALSE(rows.empty());
   EXPECT_EQ(rows[0].parts, "cores");
   EXPECT_EQ(rows[0].mean, 20);
@@ -225,7 +224,8 @@ TEST(Imbalance, OfEqualLoadsNoneIsTheMostLoaded) {
   Cores made(2);
   for (const UnitId unit : made.units) made.span(unit, "a", 0, 10);
   const Analysed found(made.profile);
-  for (const auto& row : analyse_imbalance(made.profile, found.by_unit, found.own)) {
+  const Analysis analysed(made.profile);
+  for (const auto& row : analysed.imbalance()) {
     EXPECT_EQ(row.most_loaded + row.least_loaded, "") << row.parts << " " << row.what;
   }
 }
@@ -238,7 +238,7 @@ TEST(OneCoreOps, AreThoseWhoseKernelRunsOnAllCoresAndTheLongOnes) {
   made.span(made.units[0], "long", 11, 1'000, SpanKind::op, "topk");
   made.span(made.units[0], "tiny", 1'000, 1'001, SpanKind::op, "topk");
   const Analysed found(made.profile);
-  const auto ops = one_core_ops(made.profile, found.by_unit, found.own);
+  const auto ops = Analysis(made.profile).one_core_ops();
   ASSERT_EQ(ops.size(), 2u);
   EXPECT_EQ(ops[0].name, "long");
   EXPECT_EQ(ops[0].core, "core 0");
@@ -262,15 +262,15 @@ TEST(OneCoreOps, AreTheRowsOfTheOpTableThatOneCoreWorkedOn) {
                 begin + random() % 20, kinds[random() % 4], random() % 2 ? "conv" : "topk");
     }
     const Analysed found(made.profile);
-    const OpTable table = analyse_ops(made.profile, found.by_unit, found.own,
-                                      {.top = ~std::size_t{0}, .details = true, .sort = "active"});
+    const OpTable table =
+        Analysis(made.profile).ops({.top = ~std::size_t{0}, .details = true, .sort = "active"});
     std::vector<std::tuple<std::string, double, double>> expected, actual;
     for (const OpRow& row : table.rows) {
       if (row.details.spread.cores != 1 || table.cores < 2) continue;
       expected.emplace_back(row.name, row.values[*table.place_of("active")].value_or(-1),
                             row.values[*table.place_of("work")].value_or(-1));
     }
-    for (const OneCoreOp& op : one_core_ops(made.profile, found.by_unit, found.own, 0)) {
+    for (const OneCoreOp& op : Analysis(made.profile).one_core_ops(0)) {
       actual.emplace_back(op.name, op.active, op.work);
     }
     ASSERT_EQ(actual, expected) << "in round " << round;
@@ -292,11 +292,11 @@ TEST(OneCoreOps, OfALeastShareAreThoseOfAllThatReachIt) {
     const double least = double(random() % 40) / 100;
     const double wall = double(length_of(timeline_of(made.profile)));
     std::vector<std::tuple<std::string, double, double>> expected, actual;
-    for (const OneCoreOp& op : one_core_ops(made.profile, found.by_unit, found.own, 0)) {
+    for (const OneCoreOp& op : Analysis(made.profile).one_core_ops(0)) {
       if (!op.kind_is_on_all && op.active < least * wall) continue;
       expected.emplace_back(op.name, op.active, op.work);
     }
-    for (const OneCoreOp& op : one_core_ops(made.profile, found.by_unit, found.own, least)) {
+    for (const OneCoreOp& op : Analysis(made.profile).one_core_ops(least)) {
       actual.emplace_back(op.name, op.active, op.work);
     }
     ASSERT_EQ(actual, expected) << "in round " << round;

@@ -1,4 +1,5 @@
 #include "npuscope/analysis/unit_numbers.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -78,11 +79,7 @@ TEST(InferencesPerSecond, AreOfWholeBatchesOneAfterAnotherWhereTheClockHasARate)
   ProfileBuilder made("UTIMER", ClockKind::timer, 1'000);
   made.span(made.unit("core", Engine::core), "", 0, 500, SpanKind::inference);
   made.profile.spans.instance = {0};
-  const auto rate = [&] {
-    const SpansByUnit by_unit(made.profile);
-    return analyse_coarse(made.profile, by_unit, own_durations(made.profile, by_unit))
-        .inferences_per_second;
-  };
+  const auto rate = [&] { return Analysis(made.profile).coarse().inferences_per_second; };
   EXPECT_EQ(rate(), 2);
   made.profile.measures.push_back({Measure::Subject::profile, 0, made.text("stats batch size"),
                                    MeasureKind::count, Origin::measured, ClockId{}, 8});

@@ -1,5 +1,6 @@
 // The page of findings, whole, and what is found in runs whose truth is known.
 #include "npuscope/report/findings_document.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -38,7 +39,7 @@ Profile small_run() {
 }
 
 Document document_of(const Profile& profile, const FindingsRequest& request = {}) {
-  auto document = make_findings_document(profile, request);
+  auto document = make_findings_document(analysis::Analysis(profile), request);
   EXPECT_TRUE(document) << document.error().message;
   return document ? std::move(*document) : Document{};
 }
@@ -93,12 +94,13 @@ TEST(FindingsDocument, AsCsvTheRankingOrTheEvidence) {
 
 TEST(FindingsDocument, OfOneRuleThatCannotBeTriedIsAnErrorOfTheInput) {
   const Profile profile = small_run();
-  const auto document = make_findings_document(profile, {.rule = "tiny-dma"});
+  const auto document = make_findings_document(analysis::Analysis(profile), {.rule = "tiny-dma"});
   ASSERT_FALSE(document);
   EXPECT_EQ(document.error().kind, ErrorKind::input);
   EXPECT_EQ(document.error().message,
             "run.json: tiny-dma cannot be tried: the profile lacks bytes of transfers");
-  EXPECT_EQ(make_findings_document(profile, {.rule = "luck"}).error().kind, ErrorKind::usage);
+  EXPECT_EQ(make_findings_document(analysis::Analysis(profile), {.rule = "luck"}).error().kind,
+            ErrorKind::usage);
   EXPECT_EQ(make_findings_document(Profile{}, {}).error().kind, ErrorKind::input);
 }
 

@@ -81,7 +81,8 @@ std::string expected(const std::string& file) {
 
 TEST(GraphDocument, AsText) {
   const Profile profile = small_profile();
-  const GraphView view(profile);
+  const analysis::Analysis analysed(profile);
+  const GraphView view(analysed);
   const auto model = small_model();
   const auto document = graph_document(view, {.top = 5, .expected = &model});
   ASSERT_TRUE(document) << document.error().message;
@@ -90,7 +91,8 @@ TEST(GraphDocument, AsText) {
 
 TEST(GraphDocument, PathAndSurroundingsAsText) {
   const Profile profile = small_profile();
-  const GraphView view(profile);
+  const analysis::Analysis analysed(profile);
+  const GraphView view(analysed);
   const auto path = graph_path_document(view, "Load", "Reshape", analysis::EdgeKinds::all());
   ASSERT_TRUE(path) << path.error().message;
   const auto around = graph_around_document(view, "Merge_1", 1, analysis::EdgeKinds::all());
@@ -100,7 +102,8 @@ TEST(GraphDocument, PathAndSurroundingsAsText) {
 
 TEST(GraphDocument, ForMachinesItHasAllNodesEdgesAndTensors) {
   const Profile profile = small_profile();
-  const GraphView view(profile);
+  const analysis::Analysis analysed(profile);
+  const GraphView view(analysed);
   const auto document = graph_document(view, {.top = 1, .whole = true});
   ASSERT_TRUE(document) << document.error().message;
   const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}))["profiles"][0];
@@ -115,7 +118,8 @@ TEST(GraphDocument, ForMachinesItHasAllNodesEdgesAndTensors) {
 
 TEST(GraphDocument, NoPathIsAnAnswerAndNoOpIsNot) {
   const Profile profile = small_profile();
-  const GraphView view(profile);
+  const analysis::Analysis analysed(profile);
+  const GraphView view(analysed);
   const auto none = graph_path_document(view, "Merge_1", "Load", analysis::EdgeKinds::all());
   ASSERT_TRUE(none) << none.error().message;
   EXPECT_THAT(document_text(*none, 100), HasSubstr("there is one the other way round"));
@@ -123,12 +127,13 @@ TEST(GraphDocument, NoPathIsAnAnswerAndNoOpIsNot) {
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().message, HasSubstr("the nearest names: 'Load'"));
   const Profile empty;
-  EXPECT_FALSE(graph_document(GraphView(empty), {}));
+  EXPECT_FALSE(graph_document(GraphView(analysis::Analysis(empty)), {}));
 }
 
 TEST(GraphDrawing, DotAndSvg) {
   const Profile profile = small_profile();
-  const GraphView view(profile);
+  const analysis::Analysis analysed(profile);
+  const GraphView view(analysed);
   const auto drawing = draw_graph(view, {});
   ASSERT_TRUE(drawing) << drawing.error().message;
   EXPECT_EQ(dot_text(*drawing), expected("small.dot"));
@@ -140,7 +145,8 @@ TEST(GraphDrawing, NamesAreDataInEitherLanguage) {
   made.op("a\"];evil [label=\"", "k\\n\x1b[31m");
   made.op("<script>alert('&')</script>", "");
   made.profile.edges = {{OpId(0), OpId(1)}, {OpId(1), OpId(0)}};
-  const GraphView view(made.profile);
+  const analysis::Analysis analysed(made.profile);
+  const GraphView view(analysed);
   const auto drawing = draw_graph(view, {});
   ASSERT_TRUE(drawing) << drawing.error().message;
   EXPECT_THAT(dot_text(*drawing), HasSubstr("label=\"a\\\"];evil [label=\\\"\\n"));
@@ -157,7 +163,8 @@ TEST(GraphDrawing, TooManyBoxesAreRefusedWithTheWayOut) {
     op.kind = made.text("same");
     made.profile.ops.push_back(op);
   }
-  const GraphView view(made.profile);
+  const analysis::Analysis analysed(made.profile);
+  const GraphView view(analysed);
   const auto refused = draw_graph(view, {});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::usage);
@@ -176,7 +183,8 @@ TEST(GraphDocument, OfTheChainOfEight) {
   const std::vector<std::filesystem::path> paths{folder};
   const auto opened = open_profiles(paths, {});
   ASSERT_TRUE(opened) << opened.error().message;
-  const GraphView view(opened->profiles.at(0));
+  const analysis::Analysis analysed(opened->profiles.at(0));
+  const GraphView view(analysed);
   EXPECT_EQ(view.facts.ops, 47u);
   EXPECT_EQ(view.facts.ran, 45u);  // the two reshapes have nothing to run
   EXPECT_EQ(view.facts.levels, 14u);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/graph_expected.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/spill.hpp"
@@ -88,7 +89,7 @@ TEST_F(HtpGraph, EveryNodeOfTheModelIsExplained) {
 }
 
 TEST_F(HtpGraph, SpillIsWhatTheGraphSaysAndPairsByIt) {
-  const Spill spill = analyse_spill(profile, OpTraffic(profile));
+  const Spill spill = Analysis(profile).spill();
   EXPECT_EQ(spill.spill.ops, 1u);
   EXPECT_EQ(spill.fill.ops, 1u);
   EXPECT_EQ(at(spill.spill.bytes, Route::ddr_write), 65'536);
@@ -100,9 +101,7 @@ TEST_F(HtpGraph, SpillIsWhatTheGraphSaysAndPairsByIt) {
 }
 
 TEST_F(HtpGraph, TheProductOfTheReshapeCountsForTheMatMul) {
-  const SpansByUnit by_unit(profile);
-  const OpTable table = analyse_ops(profile, by_unit, own_durations(profile, by_unit),
-                                    {.grouping = Grouping::node, .top = 100});
+  const OpTable table = Analysis(profile).ops({.grouping = Grouping::node, .top = 100});
   EXPECT_EQ(table.moved_owners, 1u);
 }
 

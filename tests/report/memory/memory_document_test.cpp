@@ -1,4 +1,5 @@
 #include "npuscope/report/memory_document.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -70,7 +71,7 @@ MemoryRequest request_with_peaks() {
 }
 
 std::string text_of(const Profile& profile, const MemoryRequest& request, std::size_t width) {
-  const auto document = make_memory_document(profile, request);
+  const auto document = make_memory_document(analysis::Analysis(profile), request);
   EXPECT_TRUE(document) << document.error().message;
   return document_text(*document, width);
 }
@@ -90,7 +91,7 @@ TEST(MemoryDocument, WithoutBytesSaysHowToGetThem) {
   MemoryBuilder made;
   made.profile.provenance.device = "Cloud AI 100";
   made.span(made.unit("HVX", Engine::hvx), "a", 0, 5);
-  const auto of_aic = make_memory_document(made.profile, {});
+  const auto of_aic = make_memory_document(analysis::Analysis(made.profile), {});
   ASSERT_FALSE(of_aic);
   EXPECT_EQ(of_aic.error().kind, ErrorKind::input);
   EXPECT_EQ(of_aic.error().message,
@@ -116,7 +117,7 @@ TEST(MemoryDocument, SaysWhatIsOverAllInferences) {
   for (std::size_t row = 0; row < spans.size(); ++row) {
     spans.instance.push_back(std::uint32_t(row % 2));
   }
-  const auto document = make_memory_document(profile, request_with_peaks());
+  const auto document = make_memory_document(analysis::Analysis(profile), request_with_peaks());
   ASSERT_TRUE(document);
   for (const Section& section : document->sections) {
     const bool sums =
@@ -136,7 +137,7 @@ TEST(MemoryDocument, AColdRecordedSampleIsLabelledInItsVerdict) {
 
 TEST(MemoryDocument, AsJson) {
   const Profile profile = small_run();
-  const auto document = make_memory_document(profile, request_with_peaks());
+  const auto document = make_memory_document(analysis::Analysis(profile), request_with_peaks());
   ASSERT_TRUE(document);
   const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}))["profiles"][0];
   EXPECT_EQ(json["roofline"]["wall"], 2000);

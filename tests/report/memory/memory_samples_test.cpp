@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/formats/open.hpp"
@@ -43,7 +44,7 @@ TEST(MemorySamples, EightLayersReadTheirWeightsOnce) {
   const auto found = find_peaks(profile, {.target = "htp-v75"});
   ASSERT_TRUE(found);
   options.peaks = found->peaks;
-  const auto table = analysis::analyse_memory(profile, traffic, options);
+  const auto table = analysis::Analysis(profile).memory(options);
   EXPECT_EQ(table.wall, 64'829);
   const double macs = 8.0 * 256 * 256 * 256;
   EXPECT_EQ(table.work.all_macs(), macs);
@@ -65,7 +66,7 @@ TEST(MemorySamples, EightLayersReadTheirWeightsOnce) {
   double of_rows = 0;
   for (const auto& row : table.rows) of_rows += double(at(row.bytes, Route::ddr_read).value_or(0));
   EXPECT_EQ(of_rows, double(*read.of_ops));
-  const auto series = analysis::analyse_bandwidth(profile, traffic, 77);
+  const auto series = analysis::Analysis(profile).bandwidth(77);
   std::int64_t in_buckets = 0;
   for (const std::int64_t bytes : series.bytes[std::size_t(Route::ddr_read)]) in_buckets += bytes;
   EXPECT_EQ(in_buckets, *read.of_ops);

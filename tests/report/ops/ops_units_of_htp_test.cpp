@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/formats/open.hpp"
 #include "npuscope/report/ops_document.hpp"
 #include "npuscope/report/units_document.hpp"
@@ -33,7 +34,7 @@ struct Chain8 : ::testing::Test {
   }
   json ops(OpsRequest request) const {
     request.top = 0;
-    const auto document = ops_document(profile, request);
+    const auto document = ops_document(analysis::Analysis(profile), request);
     EXPECT_TRUE(document) << document.error().message;
     return json_of(document)["ops"];
   }
@@ -137,7 +138,7 @@ TEST_F(Chain8, ConvolutionsAreTwelveThousandCycles) {
 }
 
 TEST_F(Chain8, TheHmxIsNotTheLaneNamedSo) {
-  const auto document = units_document(profile, {.top = 0});
+  const auto document = units_document(analysis::Analysis(profile), {.top = 0});
   ASSERT_TRUE(document) << document.error().message;
   const json page = json_of(document);
   EXPECT_EQ(page["wall"]["wall"], 64'829);
@@ -169,11 +170,11 @@ TEST_F(Chain8, TheHmxIsNotTheLaneNamedSo) {
 }
 
 TEST_F(Chain8, AColumnThatItDoesNotHaveIsAnErrorThatListsThoseThatItHas) {
-  const auto sorted = ops_document(profile, {.sort = "luck"});
+  const auto sorted = ops_document(analysis::Analysis(profile), {.sort = "luck"});
   ASSERT_FALSE(sorted);
   EXPECT_THAT(sorted.error().message,
               ::testing::HasSubstr("no column 'luck' to sort by; it has op, runs,"));
-  const auto chosen = ops_document(profile, {.columns = {"work", "luck"}});
+  const auto chosen = ops_document(analysis::Analysis(profile), {.columns = {"work", "luck"}});
   ASSERT_FALSE(chosen);
   EXPECT_THAT(chosen.error().message, ::testing::HasSubstr("no column 'luck'; it has op, kind,"));
 }
@@ -184,8 +185,8 @@ TEST(OpsOfSummary, CyclesOfTwoCoresAreTwoColumns) {
       NPUSCOPE_TEST_DATA "/qaic/bert-base-cased_b8_2core.opstats.summary.txt";
   const auto opened = open_profiles({&file, 1});
   ASSERT_TRUE(opened) << opened.error().message;
-  const auto document =
-      ops_document(opened->profiles.at(0), {.grouping = analysis::Grouping::kind, .top = 1});
+  const auto document = ops_document(analysis::Analysis(opened->profiles.at(0)),
+                                     {.grouping = analysis::Grouping::kind, .top = 1});
   ASSERT_TRUE(document) << document.error().message;
   const json row =
       json::parse(documents_json({&*document, 1}, {}))["profiles"][0]["ops"]["rows"][0];
@@ -211,8 +212,8 @@ TEST(OpsOfSummary, KindsAreTheFiguresOfItsRows) {
   ASSERT_GT(ucycles.size(), 15u);
   const auto opened = open_profiles({&file, 1});
   ASSERT_TRUE(opened) << opened.error().message;
-  const auto document =
-      ops_document(opened->profiles.at(0), {.grouping = analysis::Grouping::kind, .top = 0});
+  const auto document = ops_document(analysis::Analysis(opened->profiles.at(0)),
+                                     {.grouping = analysis::Grouping::kind, .top = 0});
   ASSERT_TRUE(document) << document.error().message;
   const json rows = json::parse(documents_json({&*document, 1}, {}))["profiles"][0]["ops"]["rows"];
   ASSERT_EQ(rows.size(), ucycles.size());

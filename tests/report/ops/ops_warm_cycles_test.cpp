@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/report/ops_document.hpp"
 #include "npuscope/report/show.hpp"
 
@@ -37,7 +38,7 @@ Profile optrace_set(std::vector<double> node_cycles) {
 }
 
 std::string text_of(const Profile& profile) {
-  const auto document = ops_document(profile, {});
+  const auto document = ops_document(analysis::Analysis(profile), {});
   EXPECT_TRUE(document) << document.error().message;
   return document_text(*document, 200);
 }
@@ -51,7 +52,7 @@ TEST(OpsWarmCycles, AreAColumnByDefaultThatSaysOfWhichInferencesItIs) {
   EXPECT_THAT(text,
               HasSubstr("node cycles: median of inferences 1 to 3, warm, summed over threads"));
   EXPECT_THAT(text, HasSubstr("times of spans are of one inference, the cold one"));
-  const auto document = ops_document(profile, {});
+  const auto document = ops_document(analysis::Analysis(profile), {});
   const auto json =
       nlohmann::json::parse(documents_json({&*document, 1}, {}))["profiles"][0]["ops"];
   EXPECT_EQ(json["node_cycles_of"], "inferences 1 to 3, warm");

@@ -1,4 +1,5 @@
 #include "npuscope/report/path_document.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -53,14 +54,15 @@ std::string expected(const std::string& file) {
 
 TEST(PathDocument, AsText) {
   const Profile profile = small_profile();
-  const auto document = path_document(profile, {.faster = {"MatMul=2x", "unit:HVX=50%"}});
+  const auto document =
+      path_document(analysis::Analysis(profile), {.faster = {"MatMul=2x", "unit:HVX=50%"}});
   ASSERT_TRUE(document) << document.error().message;
   EXPECT_EQ(document_text(*document, 110), expected("small.txt"));
 }
 
 TEST(PathDocument, TheLongestStepsInTheOrderOfTime) {
   const Profile profile = small_profile();
-  const auto document = path_document(profile, {.top = 1, .steps = 2});
+  const auto document = path_document(analysis::Analysis(profile), {.top = 1, .steps = 2});
   ASSERT_TRUE(document);
   const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}));
   const auto& steps = json["profiles"][0]["steps"];
@@ -75,7 +77,7 @@ TEST(PathDocument, TheLongestStepsInTheOrderOfTime) {
 // Whatever is grouped, its parts are the wall.
 TEST(PathDocument, PartsAddUpToTheWall) {
   const Profile profile = small_profile();
-  const auto document = path_document(profile, {});
+  const auto document = path_document(analysis::Analysis(profile), {});
   ASSERT_TRUE(document);
   const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}));
   std::int64_t sum = 0;
@@ -88,7 +90,8 @@ TEST(PathDocument, PartsAddUpToTheWall) {
 TEST(PathDocument, RefusesRulesThatMakeNoSense) {
   const Profile profile = small_profile();
   const auto message = [&](std::vector<std::string> faster, std::vector<std::string> slower = {}) {
-    const auto document = path_document(profile, {.faster = faster, .slower = slower});
+    const auto document =
+        path_document(analysis::Analysis(profile), {.faster = faster, .slower = slower});
     return document ? std::string() : document.error().message;
   };
   EXPECT_EQ(message({"MatMul"}), "--faster MatMul: expected PATTERN=FACTOR, as in 'MatMul=2x'");
@@ -117,7 +120,7 @@ TEST(PathDocument, OfAVendorsTraceAddsUpToItsTimeline) {
   const std::filesystem::path paths[] = {folder};
   const auto opened = open_profiles(paths);
   ASSERT_TRUE(opened) << opened.error().message;
-  const auto document = path_document(opened->profiles.at(0), {});
+  const auto document = path_document(analysis::Analysis(opened->profiles.at(0)), {});
   ASSERT_TRUE(document);
   const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}));
   const auto& page = json["profiles"][0];
@@ -145,7 +148,7 @@ TEST(PathDocument, PartsAddUpToTheWallThatEndsWithThePath) {
   const UnitId hmx = made.unit("HMX", Engine::hmx);
   made.span(hmx, "A", 0, 100);
   made.span(hmx, "B", 120, 200);
-  const auto document = path_document(made.profile, {});
+  const auto document = path_document(analysis::Analysis(made.profile), {});
   ASSERT_TRUE(document);
   const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}))["profiles"][0];
   std::int64_t sum = 0;
@@ -161,7 +164,7 @@ TEST(PathDocument, InferredReasonsAreMarked) {
   made.span(hmx, "A", 0, 1'000);
   made.span(hvx, "B", 0, 4'980);
   made.span(hmx, "C", 5'000, 6'000);
-  const auto document = path_document(made.profile, {});
+  const auto document = path_document(analysis::Analysis(made.profile), {});
   ASSERT_TRUE(document);
   const auto json = nlohmann::json::parse(documents_json({&*document, 1}, {}));
   const auto& profile = json["profiles"][0];
@@ -179,7 +182,7 @@ TEST(PathDocument, InferredReasonsAreMarked) {
   EXPECT_THAT(text, HasSubstr("waiting, reason inferred"));
   EXPECT_THAT(text, HasSubstr("likely after, inferred"));
   EXPECT_THAT(text, HasSubstr("Inferred: of 1 step nothing recorded says why it waited"));
-  EXPECT_THAT(document_text(*path_document(small_profile(), {}), 110),
+  EXPECT_THAT(document_text(*path_document(analysis::Analysis(small_profile()), {}), 110),
               ::testing::Not(HasSubstr("nferred")));
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/traffic.hpp"
@@ -95,15 +96,11 @@ Profile profile_of(const std::filesystem::path& path) {
 
 struct Looked {
   Profile profile;
-  SpansByUnit by_unit;
-  std::vector<std::int64_t> own;
-  analysis::Coarse coarse;
+  analysis::Analysis analysis;
+  const analysis::Coarse& coarse;
 
   explicit Looked(const std::filesystem::path& path)
-      : profile(profile_of(path)),
-        by_unit(profile),
-        own(analysis::own_durations(profile, by_unit)),
-        coarse(analysis::analyse_coarse(profile, by_unit, own)) {}
+      : profile(profile_of(path)), analysis(profile), coarse(analysis.coarse()) {}
 
   std::int64_t part(Part part) const { return coarse.parts[std::size_t(part)]; }
   std::int64_t device() const {
@@ -123,7 +120,7 @@ void expect_as_the_twin(const Looked& looked, const Twin& twin) {
   std::multiset<std::int64_t> expected;
   for (const auto& [stream, intervals] : twin.by_stream) expected.insert(Twin::covered(intervals));
   std::multiset<std::int64_t> found;
-  for (const auto& unit : analysis::busy_of_units(looked.profile, looked.by_unit, looked.own)) {
+  for (const auto& unit : looked.analysis.unit_busy()) {
     std::int64_t on_device = 0;
     for (const auto& of : unit.engines) {
       const bool is_host = of.engine == Engine::host || of.engine == Engine::thread;
@@ -153,7 +150,7 @@ TEST(Kineto, AHostBoundTraceHadNoFinding) {
   const Looked looked(NPUSCOPE_TEST_DATA "/chrome/kineto.json");
   analysis::DiagnoseOptions options;
   options.only = "host-bound";
-  const auto diagnosis = analysis::diagnose(looked.profile, options);
+  const auto diagnosis = looked.analysis.findings(options);
   ASSERT_EQ(diagnosis.findings.size(), 1u);
   const analysis::Finding& finding = diagnosis.findings[0];
   EXPECT_EQ(finding.title, "Host bound: the device is idle for 86.5 % of the wall");
@@ -217,7 +214,7 @@ TEST_F(Mi250, UnitsAtWorkWere100PercentAndNothingWasFound) {
   const Looked looked(path);
   EXPECT_EQ(looked.part(Part::other_work), 0);
   EXPECT_NEAR(double(looked.device()) / double(looked.coarse.wall), 0.015, 0.0005);
-  const auto diagnosis = analysis::diagnose(looked.profile, {});
+  const auto diagnosis = looked.analysis.findings();
   ASSERT_FALSE(diagnosis.findings.empty());
   EXPECT_EQ(diagnosis.findings[0].rule, "host-bound");
   EXPECT_EQ(diagnosis.findings[0].title, "Host bound: the device is idle for 98.5 % of the wall");

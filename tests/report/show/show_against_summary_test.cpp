@@ -4,6 +4,7 @@
 #include <map>
 
 #include "flow/flow.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/report/show.hpp"
 
 namespace npuscope::report::show_against_summary_test {
@@ -37,7 +38,7 @@ TEST(ShowAgainstSummary, RunsAreItsCountsAndWorkItsTimeWhereOneThreadRunsAnOp) {
   ASSERT_FALSE(flow.profiles.empty());
   const Profile& profile = flow.profiles.front();
   const auto expected = by_kind(qaic::summarise(profile));
-  const Page page = make_page(profile, {.top = 1'000});
+  const Page page = make_page(analysis::Analysis(profile), {.top = 1'000});
   ASSERT_EQ(page.kinds.rows.size(), expected.size());
   const auto& table = page.kinds;
   const std::size_t work = *table.place_of("work");

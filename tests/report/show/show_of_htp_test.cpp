@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/formats/open.hpp"
 #include "npuscope/report/show.hpp"
 
@@ -18,7 +19,7 @@ TEST(ShowOfHtp, KeepsIssueWaitsAndLanesApart) {
   const auto opened = open_profiles({&folder, 1});
   ASSERT_TRUE(opened) << opened.error().message;
   ASSERT_EQ(opened->profiles.size(), 1u);
-  const Page page = make_page(opened->profiles[0], {.top = 50});
+  const Page page = make_page(analysis::Analysis(opened->profiles[0]), {.top = 50});
   const Coarse& coarse = page.coarse;
   EXPECT_EQ(coarse.wall, 64'829);
   EXPECT_EQ(coarse.active + coarse.waiting(), 63'056);  // QHAS counts waits as busy

@@ -1,5 +1,6 @@
 // The page of `npuscope show`, whole, for each sort of profile.
 #include "npuscope/report/show.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ using ::testing::Not;
 // tests/data/show/NAME.txt; a mismatch leaves what was printed in the temporary folder.
 void expect_page(const std::string& name, const Profile& profile, std::size_t width = 100,
                  std::size_t top = 10) {
-  const std::string printed = page_text(make_page(profile, {top}), width);
+  const std::string printed = page_text(make_page(analysis::Analysis(profile), {top}), width);
   std::stringstream expected;
   expected << std::ifstream(NPUSCOPE_TEST_DATA "/show/" + name + ".txt").rdbuf();
   if (expected.str() != printed) {
@@ -140,7 +141,7 @@ TEST(Show, UnitsWithoutATimelineByWhatTheFileSaysOfThem) {
 
 TEST(ShowJson, NumbersOfUnitsHaveTheirOriginAndNullWhereTheFileIsSilent) {
   const Profile profile = units_without_timeline();
-  const Page page = make_page(profile, {});
+  const Page page = make_page(analysis::Analysis(profile), {});
   const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}))["profiles"][0];
   EXPECT_EQ(json["unit_numbers"]["columns"][5]["origin"], "counter");
   EXPECT_EQ(json["unit_numbers"]["rows"][1]["name"], "core 0 > HVX 0");
@@ -194,7 +195,7 @@ TEST(Show, WhatDevicesSendOneAnotherByBothSides) {
   port(0, "0->1", 1);
   port(1, "1<-0", 1);
   port(2, "1->0", 2);
-  const Page page = make_page(made.profile, {});
+  const Page page = make_page(analysis::Analysis(made.profile), {});
   const std::string text = page_text(page, 100);
   EXPECT_THAT(text, HasSubstr("BETWEEN DEVICES (2 pairs)\n"
                               "  from  to  transfers       sent   received  waited for, work\n"
@@ -213,7 +214,7 @@ TEST(Show, HostileNamesStayInTheirColumns) {
   made.span(unit, std::string(1'000'000, 'x') + "\x1b[31m\xff", 0, 10, SpanKind::slice);
   made.span(unit, "\xe2\x80\xaereversed", 20, 30, SpanKind::slice);
   made.profile.notes.push_back({Severity::error, "a\x1b.json", 7, "broken\x1b[0m", 1});
-  const std::string printed = page_text(make_page(made.profile, {}), 80);
+  const std::string printed = page_text(make_page(analysis::Analysis(made.profile), {}), 80);
   EXPECT_THAT(printed, Not(HasSubstr("\x1b")));
   EXPECT_THAT(printed, Not(HasSubstr("\r")));
   EXPECT_THAT(printed, HasSubstr("\\xe2\\x80\\xaereversed"));
@@ -247,14 +248,14 @@ TEST(Show, AForgedProfileGivesAPage) {
   made.profile.counters.of.push_back(3);
   made.profile.counters.time.push_back(0);
   made.profile.counters.value.push_back(0);
-  const Page page = make_page(made.profile, {});
+  const Page page = make_page(analysis::Analysis(made.profile), {});
   EXPECT_THAT(page_text(page, 0), HasSubstr("WALL"));
   EXPECT_TRUE(nlohmann::json::accept(pages_json({&page, 1}, {})));
 }
 
 TEST(Show, ASelectionIsSaidAndWhatItLeavesOutIsNotCalledIdle) {
   const Profile profile = htp_profile();
-  const Page page = make_page(profile, {10, "ops matching 'MatMul'", true});
+  const Page page = make_page(analysis::Analysis(profile), {10, "ops matching 'MatMul'", true});
   const std::string printed = page_text(page, 100);
   EXPECT_THAT(printed, HasSubstr("  selection   ops matching 'MatMul'\n"));
   EXPECT_THAT(printed, Not(HasSubstr("\n  idle ")));
@@ -276,7 +277,7 @@ TEST(Show, ADerivedRateGivesTimesAndInferencesASecondAndSaysSo) {
   wall.clock = profile.base_clock;
   wall.value = 9'500;
   profile.measures.push_back(wall);
-  const Page page = make_page(profile, {});
+  const Page page = make_page(analysis::Analysis(profile), {});
   const std::string text = page_text(page, 150);
   EXPECT_THAT(
       text,
@@ -293,7 +294,7 @@ TEST(Show, ADerivedRateGivesTimesAndInferencesASecondAndSaysSo) {
 TEST(ShowJson, OneSampleHasNoMedianOfTheRest) {
   ProfileBuilder made;
   made.phase("once", 0, 0, 10);
-  const Page page = make_page(made.profile, {});
+  const Page page = make_page(analysis::Analysis(made.profile), {});
   const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
   EXPECT_EQ(json["profiles"][0]["phases"][0]["ticks"]["first"], 10);
   EXPECT_EQ(json["profiles"][0]["phases"][0]["ticks"]["median_of_rest"], nullptr);
@@ -302,7 +303,7 @@ TEST(ShowJson, OneSampleHasNoMedianOfTheRest) {
 TEST(ShowJson, AWallOfInferencesAloneIsNotIdle) {
   ProfileBuilder made;
   made.span(made.unit("Core 0", Engine::core), "", 0, 10, SpanKind::inference);
-  const Page page = make_page(made.profile, {});
+  const Page page = make_page(analysis::Analysis(made.profile), {});
   const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
   EXPECT_EQ(json["profiles"][0]["wall"]["ticks"], 10);
   EXPECT_EQ(json["profiles"][0]["wall"]["parts"], nullptr);
@@ -310,7 +311,7 @@ TEST(ShowJson, AWallOfInferencesAloneIsNotIdle) {
 
 TEST(ShowJson, SaysWhatThePageSays) {
   const Profile profile = htp_profile();
-  const Page page = make_page(profile, {});
+  const Page page = make_page(analysis::Analysis(profile), {});
   const Note note{Severity::error, "x.log", 0, "a closed format", 1};
   const auto json = nlohmann::json::parse(pages_json({&page, 1}, {&note, 1}));
   const auto& shown = json["profiles"][0];

@@ -1,4 +1,5 @@
 #include "npuscope/report/timeline_document.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -25,8 +26,8 @@ std::string expected(const std::string& name) {
 }
 
 Document document_of(const Profile& profile, const TimelineOf& timeline, const TimelineView& view) {
-  const auto cells = analysis::paint_timeline(
-      profile, timeline.by_unit, timeline.rows,
+  const auto cells = analysis::Analysis(profile).cells(
+      timeline.rows,
       {.columns = timeline_columns(timeline.rows, view), .fill = view.fill, .fills = 25});
   return make_timeline_document(profile, timeline.rows, cells, view);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/timeline_cells.hpp"
 
 namespace npuscope::report {
@@ -23,11 +24,8 @@ inline Profile timeline_profile() {
 
 struct TimelineOf {
   explicit TimelineOf(const Profile& profile, const analysis::TimelineRequest& request = {})
-      : by_unit(profile),
-        rows(analysis::analyse_timeline_rows(profile, by_unit,
-                                             analysis::own_durations(profile, by_unit), request)) {}
+      : rows(analysis::Analysis(profile).timeline(request)) {}
 
-  SpansByUnit by_unit;
   analysis::TimelineRows rows;
 };
 

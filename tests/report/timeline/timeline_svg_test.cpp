@@ -1,4 +1,5 @@
 #include "npuscope/report/timeline_svg.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 
@@ -65,8 +66,8 @@ std::string svg_of(const Profile& profile, const analysis::TimelineRequest& requ
                    std::optional<RowsBy> fill = RowsBy::engine) {
   const TimelineOf timeline(profile, request);
   const SvgView view{.width = 252, .origin = timeline.rows.window.begin};
-  const auto cells = analysis::paint_timeline(
-      profile, timeline.by_unit, timeline.rows,
+  const auto cells = analysis::Analysis(profile).cells(
+      timeline.rows,
       {.columns = svg_columns(timeline.rows, view), .fill = fill, .fills = svg_fills});
   return timeline_svg(profile, timeline.rows, cells, view);
 }

@@ -23,14 +23,14 @@ bool is_work_in_cycles(const Profile& profile, const NumberRow& row) {
 
 // How long one execution took: of those after the first where there are some.
 std::optional<Executed> executed(FindingContext& context) {
-  for (const PhaseRow& row : context.phases()) {
+  for (const PhaseRow& row : context.analysis().phases()) {
     if (context.profile().text(row.name) != "Graph Execute") continue;
     if (row.microseconds.count == 0 || row.hertz.count == 0) continue;
     const bool known = row.hertz.median_of_rest > 0;
     return Executed{row.microseconds.median_of_rest * 1e-6,
                     known ? row.hertz.median_of_rest : highest_clock_hz, known};
   }
-  for (const NumberRow& row : context.numbers()) {
+  for (const NumberRow& row : context.analysis().numbers()) {
     const std::string_view name = context.profile().text(row.what);
     if (!name.starts_with("Accelerator (execute excluding wait) time")) continue;
     const std::size_t clock = index_of(row.clock);
@@ -44,7 +44,7 @@ std::optional<Executed> executed(FindingContext& context) {
 RuleOutcome apply(FindingContext& context) {
   const auto execution = executed(context);
   const NumberRow* most = nullptr;
-  for (const NumberRow& row : context.numbers()) {
+  for (const NumberRow& row : context.analysis().numbers()) {
     const bool of_executes = row.values.count > 0 && context.profile().text(row.what).find(
                                                          "(execute") != std::string_view::npos;
     if (!of_executes || !is_work_in_cycles(context.profile(), row)) continue;

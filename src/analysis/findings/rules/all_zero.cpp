@@ -44,13 +44,13 @@ void find_zero_times(FindingContext& context, Finding& finding) {
 void find_zero_bytes(FindingContext& context, Finding& finding) {
   if (!context.has_timeline()) return;
   std::uint64_t transfers = 0;
-  for (const UnitRow& row : context.units().units) {
+  for (const UnitRow& row : context.analysis().units().units) {
     const std::size_t unit = index_of(row.unit);
     if (unit >= context.profile().units.size()) continue;
     if (context.profile().units[unit].engine == Engine::dma) transfers += row.spans;
   }
-  const auto read = context.traffic().total(Route::ddr_read).best();
-  const auto written = context.traffic().total(Route::ddr_write).best();
+  const auto read = context.analysis().traffic().total(Route::ddr_read).best();
+  const auto written = context.analysis().traffic().total(Route::ddr_write).best();
   if (transfers < least_spans || !read || !written || *read != 0 || *written != 0) return;
   finding.evidence.push_back(count_evidence("transfers_without_bytes",
                                             "transfers, with 0 bytes of DDR in all",
@@ -59,7 +59,7 @@ void find_zero_bytes(FindingContext& context, Finding& finding) {
 
 // Columns of counters and utilisation that are 0 for every unit that has them.
 void find_zero_counters(FindingContext& context, Finding& finding) {
-  const UnitNumbers& numbers = context.unit_numbers();
+  const UnitNumbers& numbers = context.analysis().unit_numbers();
   std::map<std::uint32_t, std::pair<std::uint64_t, bool>> of_column;  // units, any above 0
   for (const UnitNumber& number : numbers.numbers) {
     auto& [units, any] = of_column[number.column];
@@ -76,7 +76,7 @@ void find_zero_counters(FindingContext& context, Finding& finding) {
 }
 
 bool states_use(FindingContext& context) {
-  const auto& columns = context.unit_numbers().columns;
+  const auto& columns = context.analysis().unit_numbers().columns;
   return std::any_of(columns.begin(), columns.end(),
                      [](const UnitNumberColumn& column) { return must_count(column.name); });
 }

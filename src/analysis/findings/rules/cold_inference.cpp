@@ -50,12 +50,12 @@ const PhaseRow* working_phase(const std::vector<PhaseRow>& phases, double longes
 
 void compare_phases(FindingContext& context, Finding& finding) {
   const char* source = "show: PHASES";
-  const double longest = longest_when_warm(context.phases());
-  for (const PhaseRow& row : context.phases()) {
+  const double longest = longest_when_warm(context.analysis().phases());
+  for (const PhaseRow& row : context.analysis().phases()) {
     if (!is_cold(row, longest)) continue;
     compare(finding, std::string(context.profile().text(row.name)), row.microseconds);
   }
-  const PhaseRow* work = working_phase(context.phases(), longest);
+  const PhaseRow* work = working_phase(context.analysis().phases(), longest);
   if (work == nullptr || !(work->hertz.first > 0)) return;
   if (work->hertz.first * least_factor > work->hertz.median_of_rest) return;
   const std::string name(context.profile().text(work->name));
@@ -71,7 +71,7 @@ RuleOutcome apply(FindingContext& context) {
   const Temperature temperature = profile.provenance.temperature;
   const bool ops_are_cold =
       temperature == Temperature::cold || temperature == Temperature::cold_then_warm;
-  const Spread& walls = context.coarse().inferences;
+  const Spread& walls = context.analysis().coarse().inferences;
   Finding finding;
   compare_phases(context, finding);
   if (is_cold(walls)) {
@@ -82,7 +82,7 @@ RuleOutcome apply(FindingContext& context) {
                        walls.median_of_rest, MeasureKind::wall, "show: WALL"));
   }
   if (finding.evidence.empty() && !(ops_are_cold && walls.count <= 1)) {
-    const bool compared = walls.count > 1 || !context.phases().empty();
+    const bool compared = walls.count > 1 || !context.analysis().phases().empty();
     if (compared || temperature == Temperature::warm) return DoesNotApply{};
     return Missing{"a second inference to compare the first with"};
   }

@@ -12,7 +12,8 @@ constexpr std::uint64_t least_steps = 8;
 // With several units at work and no dependencies, a start may wait for anything.
 bool knows_dependencies(FindingContext& context) {
   const Profile& profile = context.profile();
-  return !profile.edges.empty() || !profile.flows.empty() || context.units().units.size() < 2;
+  return !profile.edges.empty() || !profile.flows.empty() ||
+         context.analysis().units().units.size() < 2;
 }
 
 // What a thread of the host does between two functions, a trace of functions does not tell.

@@ -13,7 +13,7 @@ RuleOutcome apply(FindingContext& context) {
   if (std::holds_alternative<Finding>(memory_bound_rule.apply(context))) return DoesNotApply{};
   const double moving = context.part(Part::movement_alone);
   const double waiting = context.part(Part::waiting_for_dma);
-  if (!(context.coarse().compute_active > 0)) return DoesNotApply{};
+  if (!(context.analysis().coarse().compute_active > 0)) return DoesNotApply{};
   if (moving + waiting < least_share * context.wall()) return DoesNotApply{};
   Finding finding;
   finding.title = "Nothing computes while data moves or is waited for";
@@ -25,7 +25,7 @@ RuleOutcome apply(FindingContext& context) {
                      "show: WALL"),
       ticks_evidence("waiting_for_dma_alone", "waiting for DMA, nothing works", waiting,
                      MeasureKind::wall, "show: WALL")};
-  const auto& rows = context.units().units;
+  const auto& rows = context.analysis().units().units;
   const auto most = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return a.waiting_for_dma < b.waiting_for_dma;
   });

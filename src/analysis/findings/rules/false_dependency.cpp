@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analysis/findings/rules/rules.hpp"
+#include "npuscope/analysis/false_dependencies.hpp"
 
 namespace npuscope::analysis {
 namespace false_dependency {
@@ -18,7 +19,8 @@ RuleOutcome apply(FindingContext& context) {
   const Profile& profile = context.profile();
   if (profile.tensor_uses.empty()) return Missing{"the compiled graph with its tensors"};
   if (!context.has_timeline()) return Missing{"a timeline of units"};
-  const SharedTensors shared = shared_tensors(profile, context.graph(), context.op_times());
+  const SharedTensors shared =
+      shared_tensors(profile, context.analysis().graph(), context.analysis().op_times());
   double waited = 0;
   std::vector<const SharedTensor*> waits;
   for (const SharedTensor& tensor : shared.findings) {
@@ -26,7 +28,7 @@ RuleOutcome apply(FindingContext& context) {
     waits.push_back(&tensor);
     waited += double(tensor.waited);
   }
-  const Spread& inferences = context.coarse().inferences;
+  const Spread& inferences = context.analysis().coarse().inferences;
   const double wall = inferences.count > 1 ? inferences.median_of_rest : context.wall();
   if (waits.empty() || waited < least_share * wall) return DoesNotApply{};
   Finding finding;

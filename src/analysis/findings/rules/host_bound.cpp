@@ -45,10 +45,10 @@ void find_launches(FindingContext& context, Runtime& runtime) {
 
 Runtime runtime_of(FindingContext& context) {
   const Profile& profile = context.profile();
-  const auto& own = context.own();
+  const auto& own = context.analysis().self_times();
   std::map<std::string_view, Calls> calls;
   Runtime runtime;
-  for (const SpanOfUnit& span : context.by_unit().all()) {
+  for (const SpanOfUnit& span : context.analysis().spans_by_unit().all()) {
     if (span.kind != SpanKind::runtime_call) continue;
     const bool has_op = index_of(span.op) < profile.ops.size();
     Calls& of = calls[has_op ? profile.text(profile.ops[index_of(span.op)].name) : ""];

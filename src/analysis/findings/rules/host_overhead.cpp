@@ -77,8 +77,8 @@ RuleOutcome of_call(const Call& call) {
 }
 
 RuleOutcome apply(FindingContext& context) {
-  if (const auto& call = context.call()) return of_call(*call);
-  const Coarse& coarse = context.coarse();
+  if (const auto& call = context.analysis().call()) return of_call(*call);
+  const Coarse& coarse = context.analysis().coarse();
   if (coarse.host_active == 0 || coarse.active <= coarse.host_active) {
     return Missing{"times of the host around single inferences"};
   }

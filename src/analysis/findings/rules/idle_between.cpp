@@ -55,7 +55,8 @@ RuleOutcome apply(FindingContext& context) {
       ticks_evidence("longest_between", "the longest of them", double(found.longest),
                      MeasureKind::wall, "query: inferences"),
       ticks_evidence("median_inference", "an inference, median after the first",
-                     context.coarse().inferences.median_of_rest, MeasureKind::wall, "show: WALL")};
+                     context.analysis().coarse().inferences.median_of_rest, MeasureKind::wall,
+                     "show: WALL")};
   finding.gain = context.gain_of_wall(idle, "each inference starts where the one before ends");
   finding.advice =
       "The host is late. Keep two or more inferences in flight, so that the next one waits at the "

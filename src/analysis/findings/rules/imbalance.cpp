@@ -11,7 +11,7 @@ constexpr double least_gain = 0.01;
 // How much longer the most active part is active than all are on average.
 double active_excess(FindingContext& context, const std::string& parts) {
   const auto grouping = parts == "devices" ? UnitGrouping::device : UnitGrouping::core;
-  const auto rows = analyse_unit_groups(context.profile(), context.unit_busy(), grouping);
+  const auto rows = context.analysis().unit_groups(grouping);
   double most = 0, sum = 0;
   for (const UnitGroupRow& row : rows) {
     most = std::max(most, double(row.active));
@@ -23,7 +23,7 @@ double active_excess(FindingContext& context, const std::string& parts) {
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
   const ImbalanceRow* worst = nullptr;
-  for (const ImbalanceRow& row : context.imbalance()) {
+  for (const ImbalanceRow& row : context.analysis().imbalance()) {
     if (row.what != "work" || (row.parts != "cores" && row.parts != "devices")) continue;
     if (worst == nullptr || row.excess().value_or(0) > worst->excess().value_or(0)) worst = &row;
   }

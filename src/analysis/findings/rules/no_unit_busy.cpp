@@ -18,11 +18,11 @@ std::int64_t busy_of(const Profile& profile, const EngineRow& row) {
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
   double most = 0;
-  for (const EngineRow& row : context.units().engines) {
+  for (const EngineRow& row : context.analysis().units().engines) {
     most = std::max(most, double(busy_of(context.profile(), row)) / context.wall());
   }
   const auto ddr = context.memory().placement.of(Resource::ddr);
-  if (!(context.coarse().compute_active > 0)) return DoesNotApply{};
+  if (!(context.analysis().coarse().compute_active > 0)) return DoesNotApply{};
   if (most >= busy || ddr.value_or(0) >= busy) return DoesNotApply{};
   // Where lanes show the issue of transfers only, long waits for them may be those for a busy DDR.
   const double moving = context.part(Part::movement_alone) + context.part(Part::waiting_for_dma);
@@ -33,7 +33,7 @@ RuleOutcome apply(FindingContext& context) {
   Finding finding;
   finding.title = "No unit is busy for half of the wall: units wait for one another";
   finding.weight = Weight::medium;
-  for (const EngineRow& row : context.units().engines) {
+  for (const EngineRow& row : context.analysis().units().engines) {
     finding.evidence.push_back(share_evidence(
         "domain_share_of_wall", std::string(name_of(row.engine)) + ", the busiest, of the wall",
         double(row.domain) / context.wall(), MeasureKind::domain, "units: HARDWARE",

@@ -38,7 +38,7 @@ RuleOutcome apply(FindingContext& context) {
   if (cores < 2) return DoesNotApply{};
   std::vector<const OneCoreOp*> ops;
   double active = 0;
-  for (const OneCoreOp& op : context.one_core()) {
+  for (const OneCoreOp& op : context.analysis().one_core_ops()) {
     if (only_moves(context, op.kind)) continue;
     ops.push_back(&op);
     active += op.active;

@@ -10,7 +10,7 @@ constexpr double most_overlap = 0.2;  // of the smaller
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
-  const Overlap& overlap = context.overlap();
+  const Overlap& overlap = context.analysis().overlap();
   const auto hvx = double(overlap.active(Engine::hvx)), hmx = double(overlap.active(Engine::hmx));
   const auto both = double(overlap.of(Engine::hvx, Engine::hmx));
   const double smaller = std::min(hvx, hmx);

@@ -29,7 +29,7 @@ void add_side(Finding& finding, const char* name, const SpillSide& side, Route d
 }
 
 RuleOutcome apply(FindingContext& context) {
-  const Spill& spill = context.spill();
+  const Spill& spill = context.analysis().spill();
   if (!spill.any()) {
     if (context.profile().ops.empty()) return Missing{"ops"};
     return DoesNotApply{};
@@ -38,7 +38,7 @@ RuleOutcome apply(FindingContext& context) {
   const double waited = double(spill.waited_alone);
   const double exposed = exposed_of(spill.spill) + exposed_of(spill.fill) + waited;
   const auto fills = at(spill.fill.bytes, Route::ddr_read);
-  const auto reads = context.traffic().total(Route::ddr_read).best();
+  const auto reads = context.analysis().traffic().total(Route::ddr_read).best();
   const double share_of_reads = fills && reads && *reads > 0 ? double(*fills) / double(*reads) : 0;
   if (exposed < least_share_of_wall * context.wall() && share_of_reads < least_share_of_reads) {
     return DoesNotApply{};
@@ -62,7 +62,7 @@ RuleOutcome apply(FindingContext& context) {
   for (const OpId op : spill.ops) ops[index_of(op)] = true;
   finding.gain = context.gain_if(ops, 0, "spills and fills take no time");
   // Where a lane shows the issue only, the rest of a transfer is a wait.
-  if (finding.gain && waited > 0 && context.coarse().inferences.count <= 1) {
+  if (finding.gain && waited > 0 && context.analysis().coarse().inferences.count <= 1) {
     finding.gain = context.gain_of_wall(finding.gain->ticks + waited,
                                         finding.gain->how + ", and nothing waits for them");
   }

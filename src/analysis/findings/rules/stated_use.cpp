@@ -6,7 +6,7 @@ namespace npuscope::analysis {
 
 std::optional<StatedUse> stated_use(FindingContext& context, Engine engine) {
   const Profile& profile = context.profile();
-  const UnitNumbers& numbers = context.unit_numbers();
+  const UnitNumbers& numbers = context.analysis().unit_numbers();
   std::optional<StatedUse> most;
   for (std::size_t row = 0; row < numbers.row_count(); ++row) {
     for (const UnitNumber& number : numbers.row(row)) {

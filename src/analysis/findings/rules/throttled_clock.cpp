@@ -63,7 +63,7 @@ Loss falling(const Rates& rates) {
 // The median of what the units' cycles and times make, or of the phases after the first.
 std::optional<std::pair<double, std::string>> effective_hz(FindingContext& context,
                                                            const Rates& rates) {
-  const UnitNumbers& numbers = context.unit_numbers();
+  const UnitNumbers& numbers = context.analysis().unit_numbers();
   std::vector<double> hertz;
   for (const UnitNumber& number : numbers.numbers) {
     if (numbers.columns[number.column].name == "effective frequency (Hz)" && number.value > 0) {
@@ -105,7 +105,7 @@ RuleOutcome apply(FindingContext& context) {
     // Transfers and waits do not follow the clock of the cores.
     const double lost = falls ? loss.share : 1 - effective->first / *nominal;
     finding.gain = context.gain_of_wall(
-        lost * double(context.coarse().compute_active),
+        lost * double(context.analysis().coarse().compute_active),
         falls ? "the time in which something computes, at the clock of the beginning"
               : "the time in which something computes, at the nominal clock; nothing where the "
                 "power limit allows no more");

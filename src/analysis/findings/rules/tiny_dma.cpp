@@ -15,8 +15,9 @@ std::vector<bool> small_ops(FindingContext& context) {
   for (std::size_t row = 0; row < profile.spans.size(); ++row) {
     const std::size_t op = index_of(profile.spans.op[row]);
     if (op >= size_of.size() || domain_of(profile, row) != Domain::movement) continue;
-    const std::int64_t bytes = saturating_add(context.traffic().of_span(Route::ddr_read, row),
-                                              context.traffic().of_span(Route::ddr_write, row));
+    const std::int64_t bytes =
+        saturating_add(context.analysis().traffic().of_span(Route::ddr_read, row),
+                       context.analysis().traffic().of_span(Route::ddr_write, row));
     if (bytes <= 0) continue;
     if (bytes >= small_transfer) {
       size_of[op] = large;
@@ -31,10 +32,10 @@ std::vector<bool> small_ops(FindingContext& context) {
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
-  if (!context.traffic().any_of_ops()) return Missing{"bytes of transfers"};
+  if (!context.analysis().traffic().any_of_ops()) return Missing{"bytes of transfers"};
   std::uint64_t transfers = 0, small = 0;
   double bytes = 0, work = 0, small_work = 0;
-  for (const TransferSize& size : context.transfers()) {
+  for (const TransferSize& size : context.analysis().transfers()) {
     transfers += size.transfers;
     work += double(size.ticks);
     if (size.below == 0 || size.below > small_transfer) continue;

@@ -12,14 +12,14 @@ struct Lane {
 
 // The lane whose stated utilisation has most waits in it.
 Lane worst_lane(FindingContext& context) {
-  const UnitNumbers& numbers = context.unit_numbers();
+  const UnitNumbers& numbers = context.analysis().unit_numbers();
   Lane worst;
   double most = 0;
   for (std::size_t i = 0; i < numbers.row_count(); ++i) {
     for (const UnitNumber& number : numbers.row(i)) {
       const std::string& name = numbers.columns[number.column].name;
       if (!name.starts_with("utilization percent")) continue;
-      for (const UnitRow& row : context.units().units) {
+      for (const UnitRow& row : context.analysis().units().units) {
         if (row.unit != number.unit || row.waiting <= 0) continue;
         const double difference = number.value / 100 - double(row.busy) / context.wall();
         if (difference <= most) continue;
@@ -33,7 +33,8 @@ Lane worst_lane(FindingContext& context) {
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
-  if (context.unit_numbers().row_count() == 0) return Missing{"utilisation as a file states it"};
+  if (context.analysis().unit_numbers().row_count() == 0)
+    return Missing{"utilisation as a file states it"};
   const Lane lane = worst_lane(context);
   if (lane.row == nullptr) return DoesNotApply{};
   const double busy = double(lane.row->busy) / context.wall();
@@ -51,7 +52,7 @@ RuleOutcome apply(FindingContext& context) {
       ticks_evidence("waiting", "waits on it", double(lane.row->waiting), MeasureKind::unit_busy,
                      "units: UNITS", unit)};
   const Engine engine = profile.units[index_of(lane.row->unit)].engine;
-  for (const EngineRow& row : context.units().engines) {
+  for (const EngineRow& row : context.analysis().units().engines) {
     if (row.engine != engine) continue;
     finding.evidence.push_back(share_evidence(
         "domain_share_of_wall", std::string("work that uses ") + name_of(engine) + ", of the wall",

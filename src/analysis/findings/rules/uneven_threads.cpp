@@ -39,7 +39,7 @@ std::map<Key, Sliced> sliced_ops(const Profile& profile) {
 // Time in which exactly one HVX thread works.
 double one_thread_alone(FindingContext& context) {
   std::vector<std::pair<std::int64_t, int>> changes;
-  for (const UnitBusy& unit : context.unit_busy()) {
+  for (const UnitBusy& unit : context.analysis().unit_busy()) {
     const std::size_t index = index_of(unit.unit);
     if (index >= context.profile().units.size() ||
         context.profile().units[index].engine != Engine::hvx) {

@@ -1,13 +1,16 @@
-#include "npuscope/report/timeline_part.hpp"
-
 #include <gmock/gmock.h>
 
+#include "npuscope/report/selection.hpp"
 #include "report/timeline/timeline_fixture.hpp"
 
-namespace npuscope::report::timeline_part_test {
+namespace npuscope::report::selection_of_timeline_test {
 namespace {
 
 using ::testing::HasSubstr;
+
+Result<Part> part_of_timeline(const Profile& profile, const Selection& selection) {
+  return select(profile, selection, {.needs_timeline = true});
+}
 
 Profile two_cores() {
   Profile profile = timeline_profile();
@@ -17,68 +20,68 @@ Profile two_cores() {
   return profile;
 }
 
-TimelinePartText within(const char* from, const char* until) {
-  TimelinePartText text;
-  text.selection.from = from;
-  text.selection.until = until;
+Selection within(const char* from, const char* until) {
+  Selection text;
+  text.from = from;
+  text.until = until;
   return text;
 }
 
-TimelinePartText of_ops(const char* pattern) {
-  TimelinePartText text;
-  text.selection.op = pattern;
+Selection of_ops(const char* pattern) {
+  Selection text;
+  text.op = pattern;
   return text;
 }
 
-TEST(TimelinePart, WithoutConditionsIsTheWhole) {
-  const auto part = select_timeline(timeline_profile(), {});
+TEST(SelectionOfATimeline, WithoutConditionsIsTheWhole) {
+  const auto part = part_of_timeline(timeline_profile(), {});
   ASSERT_TRUE(part);
-  EXPECT_FALSE(part->part);
+  EXPECT_EQ(part->profile.spans.size(), timeline_profile().spans.size());
   EXPECT_EQ(part->window, (Interval{1000, 2000}));
   EXPECT_EQ(part->origin, 1000);
 }
 
-TEST(TimelinePart, AWindowIsAsItWasAskedForAlsoInAGap) {
-  const auto part = select_timeline(timeline_profile(), within("850cyc", "99999cyc"));
+TEST(SelectionOfATimeline, AWindowIsAsItWasAskedForAlsoInAGap) {
+  const auto part = part_of_timeline(timeline_profile(), within("850cyc", "99999cyc"));
   ASSERT_TRUE(part) << part.error().message;
   EXPECT_EQ(part->window, (Interval{1850, 2000}));
   EXPECT_EQ(part->origin, 1000);
-  EXPECT_EQ(part->part->spans.size(), 1u);
+  EXPECT_EQ(part->profile.spans.size(), 1u);
 }
 
-TEST(TimelinePart, OfACoreKeepsTheWholeTimeline) {
-  const auto part = select_timeline(two_cores(), {.core = 1});
+TEST(SelectionOfATimeline, OfACoreKeepsTheWholeTimeline) {
+  const auto part = part_of_timeline(two_cores(), {.core = 1});
   ASSERT_TRUE(part);
-  EXPECT_EQ(part->part->spans.size(), 1u);
+  EXPECT_EQ(part->profile.spans.size(), 1u);
   EXPECT_EQ(part->window, (Interval{1000, 2000}));
 }
 
-TEST(TimelinePart, OfAnInferenceIsItsOwnTime) {
-  const auto part = select_timeline(two_cores(), {.inference = 1});
+TEST(SelectionOfATimeline, OfAnInferenceIsItsOwnTime) {
+  const auto part = part_of_timeline(two_cores(), {.inference = 1});
   ASSERT_TRUE(part);
-  EXPECT_EQ(part->part->spans.size(), 2u);
+  EXPECT_EQ(part->profile.spans.size(), 2u);
   EXPECT_EQ(part->window, (Interval{1600, 2000}));
 }
 
-std::string error_of(const Profile& profile, const TimelinePartText& text) {
-  const auto part = select_timeline(profile, text);
+std::string error_of(const Profile& profile, const Selection& text) {
+  const auto part = part_of_timeline(profile, text);
   if (part) return "";
   EXPECT_EQ(part.error().kind, ErrorKind::usage);
   return part.error().message;
 }
 
 // It was said that the profile tells of no work, which it does: of work that takes no time.
-TEST(TimelinePart, OfSpansThatTakeNoTimeSaysThatNothingWasMeasured) {
+TEST(SelectionOfATimeline, OfSpansThatTakeNoTimeSaysThatNothingWasMeasured) {
   Profile profile = two_cores();
   for (std::int64_t& start : profile.spans.start) start = 5;
   for (std::int64_t& duration : profile.spans.duration) duration = 0;
-  const auto part = select_timeline(profile, {});
+  const auto part = part_of_timeline(profile, {});
   ASSERT_FALSE(part);
   EXPECT_EQ(part.error().kind, ErrorKind::input);
   EXPECT_THAT(part.error().message, HasSubstr("spans take no time, so nothing was measured"));
 }
 
-TEST(TimelinePart, SaysWhatThereWouldBe) {
+TEST(SelectionOfATimeline, SaysWhatThereWouldBe) {
   EXPECT_EQ(error_of(two_cores(), {.core = 7}), "--core 7: no such core; the cores are: 0, 1");
   EXPECT_EQ(error_of(two_cores(), {.inference = 9}),
             "--inference 9: no such inference; the inferences are: 0, 1");
@@ -89,23 +92,22 @@ TEST(TimelinePart, SaysWhatThereWouldBe) {
   EXPECT_THAT(error_of(two_cores(), of_ops("(")), HasSubstr("--op"));
 }
 
-TEST(TimelinePart, AProfileWithoutSpansIsOfAnotherKind) {
+TEST(SelectionOfATimeline, AProfileWithoutSpansIsOfAnotherKind) {
   test_support::ProfileBuilder made;
   made.profile.provenance.files = {"summary.txt"};
-  const auto part = select_timeline(made.profile, {});
+  const auto part = part_of_timeline(made.profile, {});
   ASSERT_FALSE(part);
   EXPECT_EQ(part.error().kind, ErrorKind::input);
   EXPECT_EQ(part.error().message,
             "summary.txt: says of no work or wait when it was; npuscope show tells what it has");
 }
 
-TEST(TimelinePart, InferencesWithoutWorkInsideAreNoTimeline) {
+TEST(SelectionOfATimeline, InferencesWithoutWorkInsideAreNoTimeline) {
   test_support::ProfileBuilder made;
   made.span(made.unit("core 0", Engine::core), "", 0, 100, SpanKind::inference);
-  const auto part = select_timeline(made.profile, {});
+  const auto part = part_of_timeline(made.profile, {});
   ASSERT_FALSE(part);
   EXPECT_EQ(part.error().kind, ErrorKind::input);
 }
-
 }  // namespace
-}  // namespace npuscope::report::timeline_part_test
+}  // namespace npuscope::report::selection_of_timeline_test

@@ -1,14 +1,14 @@
-#include "npuscope/profile/join_samples.hpp"
-
 #include <algorithm>
 #include <optional>
 #include <tuple>
 #include <utility>
 
+#include "analysis/run_identity.hpp"
+#include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
-namespace npuscope {
+namespace npuscope::analysis {
 namespace {
 
 struct Sample {
@@ -54,29 +54,13 @@ class Likeness {
   Likeness(const Profile& a, const Profile& b) : a_(a), b_(b) {}
 
   bool holds() const {
-    return same_provenance() && same_program() && same(a_.clocks, b_.clocks, &Likeness::clock) &&
+    return !a_.provenance.graph.empty() && run_identity(a_) == run_identity(b_) &&
+           same(a_.clocks, b_.clocks, &Likeness::clock) &&
            same(a_.units, b_.units, &Likeness::unit) && same(a_.ops, b_.ops, &Likeness::op) &&
            same(a_.edges, b_.edges, &Likeness::edge) && same_columns();
   }
 
  private:
-  bool same_provenance() const {
-    const Provenance &a = a_.provenance, &b = b_.provenance;
-    return a.format == b.format && a.version == b.version && a.device == b.device &&
-           a.graph == b.graph && a.instrumentation == b.instrumentation && !a.graph.empty();
-  }
-  // Which program and which of its activations ran.
-  bool same_program() const {
-    const auto number = [](const Profile& profile, std::string_view name) {
-      for (const Measure& measure : profile.measures) {
-        if (measure.subject != Measure::Subject::profile) continue;
-        if (profile.text(measure.what) == name) return std::optional(measure.value);
-      }
-      return std::optional<double>();
-    };
-    return number(a_, "program") == number(b_, "program") &&
-           number(a_, "activation") == number(b_, "activation");
-  }
   bool same_columns() const {
     return a_.base_clock == b_.base_clock && a_.tensors.size() == b_.tensors.size() &&
            a_.spans.processor_cycles.empty() == b_.spans.processor_cycles.empty() &&
@@ -159,7 +143,7 @@ void number_measures(Profile& profile, std::uint32_t inference) {
 
 }  // namespace
 
-std::vector<Profile> join_samples(std::vector<Profile> profiles) {
+std::vector<Profile> join_runs(std::vector<Profile> profiles) {
   using Set = std::vector<Sample>;
   std::vector<Set> sets;
   for (std::size_t place = 0; place < profiles.size(); ++place) {
@@ -190,4 +174,4 @@ std::vector<Profile> join_samples(std::vector<Profile> profiles) {
   return joined;
 }
 
-}  // namespace npuscope
+}  // namespace npuscope::analysis

@@ -1,8 +1,8 @@
-#include "npuscope/profile/join_samples.hpp"
+#include "npuscope/analysis/run_sets.hpp"
 
 #include <gtest/gtest.h>
 
-namespace npuscope::join_samples_test {
+namespace npuscope::analysis::join_runs_test {
 namespace {
 
 // A span of 10 ticks of the op "conv" on each of two units, in one inference that begins at
@@ -42,7 +42,7 @@ Profile sample(std::uint32_t inference, std::int64_t begin) {
 }
 
 std::vector<Profile> joined(std::initializer_list<Profile> samples) {
-  return join_samples(std::vector<Profile>(samples));
+  return join_runs(std::vector<Profile>(samples));
 }
 
 TEST(JoinSamples, OfOneProgramAreInferencesOfOneProfile) {
@@ -88,8 +88,8 @@ TEST(JoinSamples, StayByThemselvesWhereTheyAreNotAlike) {
     EXPECT_EQ(profiles[0].measures[0].instance, every_instance);
     EXPECT_EQ(profiles[1].spans.size(), other.spans.size());
   }
-  EXPECT_TRUE(join_samples({}).empty());
+  EXPECT_TRUE(join_runs({}).empty());
 }
 
 }  // namespace
-}  // namespace npuscope::join_samples_test
+}  // namespace npuscope::analysis::join_runs_test
