@@ -5,6 +5,7 @@
 
 #include "analysis/run_identity.hpp"
 #include "npuscope/analysis/run_sets.hpp"
+#include "npuscope/analysis/timeline.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
@@ -14,15 +15,21 @@ namespace {
 struct Sample {
   std::size_t place = 0;  // among the profiles
   std::uint32_t inference = 0;
-  Interval extent{};
+  std::vector<std::optional<Interval>> extents = {};  // of what each unit did, the last of no unit
   bool joins = false;
 };
 
-// Whether one comes after the other, by number and by time.
+// Whether one comes after the other, by number and by time: on each unit, since those of several
+// cores go on to the next inference one by one.
 bool follow(const Sample& a, const Sample& b) {
   const bool in_order = a.inference < b.inference;
   const Sample &early = in_order ? a : b, &late = in_order ? b : a;
-  return a.inference != b.inference && early.extent.end <= late.extent.begin;
+  if (a.inference == b.inference || a.extents.size() != b.extents.size()) return false;
+  for (std::size_t unit = 0; unit < early.extents.size(); ++unit) {
+    const auto &before = early.extents[unit], &after = late.extents[unit];
+    if (before && after && before->end > after->begin) return false;
+  }
+  return true;
 }
 
 // None: not one inference with nothing but spans, units, ops and numbers.
@@ -33,16 +40,19 @@ std::optional<Sample> sample_of(const Profile& profile, std::size_t place) {
   const bool is_plain = spans.arguments.empty() && profile.counters.size() == 0 &&
                         profile.phases.empty() && profile.flows.empty();
   if (!is_plain) return {};
-  Sample sample{place, spans.instance[0], {spans.start[0], spans.start[0]}, true};
+  Sample sample{place, spans.instance[0], {}, true};
+  sample.extents.resize(profile.units.size() + 1);
   bool any = false;
   for (std::size_t row = 0; row < rows; ++row) {
     if (spans.instance[row] != sample.inference) return {};
-    if (spans.kind[row] == SpanKind::activation) continue;  // it lies before all inferences
+    const Role role = role_of(spans.kind[row]);
+    if (role != Role::work && role != Role::wait) continue;
     const Interval interval = interval_of(spans, row);
-    if (!any) sample.extent = interval;
+    const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), profile.units.size());
+    Interval& extent = sample.extents[unit].emplace(sample.extents[unit].value_or(interval));
     any = true;
-    sample.extent.begin = std::min(sample.extent.begin, interval.begin);
-    sample.extent.end = std::max(sample.extent.end, interval.end);
+    extent.begin = std::min(extent.begin, interval.begin);
+    extent.end = std::max(extent.end, interval.end);
   }
   if (!any || sample.inference == every_instance) return {};
   return sample;

@@ -45,7 +45,7 @@ std::vector<Profile> joined(std::initializer_list<Profile> samples) {
   return join_runs(std::vector<Profile>(samples));
 }
 
-TEST(JoinSamples, OfOneProgramAreInferencesOfOneProfile) {
+TEST(JoinRuns, OfOneProgramAreInferencesOfOneProfile) {
   const auto profiles = joined({sample(2, 200), sample(0, 0), sample(1, 100)});
   ASSERT_EQ(profiles.size(), 1u);
   const Profile& whole = profiles[0];
@@ -66,7 +66,7 @@ TEST(JoinSamples, OfOneProgramAreInferencesOfOneProfile) {
   }
 }
 
-TEST(JoinSamples, StayByThemselvesWhereTheyAreNotAlike) {
+TEST(JoinRuns, StayByThemselvesWhereTheyAreNotAlike) {
   Profile other_program = sample(1, 100);
   other_program.provenance.graph = "other";
   Profile other_op = sample(1, 100);
@@ -89,6 +89,20 @@ TEST(JoinSamples, StayByThemselvesWhereTheyAreNotAlike) {
     EXPECT_EQ(profiles[1].spans.size(), other.spans.size());
   }
   EXPECT_TRUE(join_runs({}).empty());
+}
+
+// The cores of a device go on one by one, so that one inference ended a tick after the next had
+// begun: three of four buffers were one profile, and a quarter of its wall looked idle.
+TEST(JoinRuns, InferencesThatOverlapOnDifferentUnitsStayedApart) {
+  Profile late_core = sample(1, 10);
+  late_core.spans.start[1] = 12;
+  Profile next = sample(2, 20);
+  next.spans.start[1] = 22;
+  const auto profiles = joined({sample(0, 0), late_core, next});
+  ASSERT_EQ(profiles.size(), 1u);
+  EXPECT_EQ(profiles[0].provenance.inferences, 3u);
+  next.spans.start[1] = 21;  // before the same unit had done
+  EXPECT_EQ(joined({sample(0, 0), late_core, next}).size(), 2u);
 }
 
 }  // namespace

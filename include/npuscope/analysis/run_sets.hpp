@@ -31,8 +31,8 @@ struct RunSet {
 std::vector<RunSet> run_sets(std::span<const Profile* const> profiles);
 
 // Runs of one program as one profile of several inferences, where they also have the same units,
-// ops and edges, and their inferences have different numbers and times one after the other; what
-// differs otherwise stays by itself. A joined profile stands where its first run stood.
+// ops and edges, and their inferences have different numbers and on each unit times one after the
+// other; what differs otherwise stays by itself. A joined profile stands where its first run stood.
 std::vector<Profile> join_runs(std::vector<Profile> profiles);
 
 }  // namespace npuscope::analysis
