@@ -1,12 +1,12 @@
 // Traffic over time, and by the size of its transfers.
 //
-//   const BandwidthSeries series = analyse_bandwidth(profile, traffic, 60);
+//   const BandwidthSeries series = analysis.bandwidth(60);
 //   series.bytes[size_t(Route::ddr_read)][7]    bytes in [begin + 7 width, begin + 8 width)
 //
 // A span's bytes are spread evenly over its duration; those of an instant lie in its bucket.
 // Nothing is lost to rounding: the buckets of a route add up to its spans.
 //
-//   for (const TransferSize& size : analyse_transfers(profile, traffic)) …
+//   for (const TransferSize& size : analysis.transfers()) …
 //   below 4 KiB: 12 transfers, 24,576 bytes, 9,000 ticks
 #pragma once
 

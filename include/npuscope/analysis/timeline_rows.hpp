@@ -1,6 +1,6 @@
 // What ran when, a row for each unit or group of operators, and what lies between:
 //
-//   TimelineRows found = analyse_timeline_rows(profile, by_unit, own, {.by = RowsBy::unit});
+//   TimelineRows found = analysis.timeline({.by = RowsBy::unit});
 //   found.wall                  64829   window of time, ticks of the base clock
 //   found.busy.length           56003   something worked
 //   found.occupied.length       63056   something worked or waited; the rest of the wall is idle

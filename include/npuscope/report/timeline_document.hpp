@@ -2,7 +2,7 @@
 //
 //   const TimelineView view{.width = 100, .origin = part.origin};
 //   const auto columns = timeline_columns(rows, view);
-//   const auto cells = analysis::paint_timeline(profile, by_unit, rows, {.columns = columns});
+//   const auto cells = analysis.cells(rows, {.columns = columns});
 //   document_text(make_timeline_document(profile, rows, cells, view), view.width)
 //
 //   TIMELINE by unit, 64,829 cycles

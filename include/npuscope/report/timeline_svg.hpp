@@ -1,6 +1,6 @@
 // A timeline as a figure for a paper or a slide: SVG 1.1, vectors and text only.
 //
-//   const auto cells = analysis::paint_timeline(
+//   const auto cells = analysis.cells(
 //       profile, by_unit, rows, {.columns = svg_columns(rows, view), .fill = RowsBy::engine,
 //                                .fills = svg_fills});
 //   write_file_atomically("timeline.svg", as_byte_span(timeline_svg(profile, rows, cells, view)));

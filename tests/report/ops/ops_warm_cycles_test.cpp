@@ -62,7 +62,7 @@ TEST(OpsWarmCycles, AreAColumnByDefaultThatSaysOfWhichInferencesItIs) {
 // `ops` had them, the page did not.
 TEST(OpsWarmCycles, WereNotInTheOpsOfThePage) {
   const Profile profile = optrace_set({900, 500, 400, 420});
-  const Page page = make_page(profile, {});
+  const Page page = make_page(analysis::Analysis(profile), {});
   const std::string text = page_text(page, 160);
   EXPECT_THAT(text, HasSubstr("node cycles, warm"));
   EXPECT_THAT(text,

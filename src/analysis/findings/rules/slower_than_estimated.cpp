@@ -112,7 +112,8 @@ RuleOutcome apply(FindingContext& context) {
   double beyond = 0;
   for (const Slow& each : slow) beyond += each.beyond;
   finding.evidence.push_back(count_evidence("ops", "ops", double(slow.size()), "ops"));
-  const double inferences = double(std::max<std::uint64_t>(1, context.coarse().inferences.count));
+  const double inferences =
+      double(std::max<std::uint64_t>(1, context.analysis().coarse().inferences.count));
   finding.evidence.push_back(ticks_evidence("beyond", "beyond estimates, mean inference",
                                             beyond / inferences, MeasureKind::work, source));
   for (std::size_t i = 0; i < std::min(slow.size(), ops_named); ++i) {
