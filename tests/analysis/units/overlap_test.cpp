@@ -130,7 +130,7 @@ TEST(Overlap, OfManyIntervalsAddsUpOverItsWindows) {
   const Analysed found(made.profile);
   IntervalSet sets[2];
   for (const std::size_t unit : {0, 1}) {
-    for (const std::uint32_t row : found.by_unit.of(units[unit])) {
+    for (const std::uint32_t row : found.analysis.spans_by_unit().of(units[unit])) {
       sets[unit].push_back(interval_of(spans, row));
     }
   }
