@@ -113,9 +113,8 @@ TEST(ValidationFigures, MeasureSharesInPointsAndTheRestRelatively) {
 // Writes the document instead where NPUSCOPE_WRITE_VALIDATION is set.
 TEST(ValidationDocument, IsTheOneInTheDocumentation) {
   const std::string path = std::string(NPUSCOPE_SOURCE_DIR) + "/docs/validation.md";
-  const std::string current =
-      report::document_markdown(make_validation_document(the_validation(), aic100()),
-                                "The reference NPU against real cards");
+  const std::string current = report::document_markdown(
+      make_validation_document(the_validation(), aic100()), "The reference NPU against real cards");
   if (std::getenv("NPUSCOPE_WRITE_VALIDATION") != nullptr) std::ofstream(path) << current;
   std::ifstream file(path);
   const std::string text((std::istreambuf_iterator<char>(file)), {});

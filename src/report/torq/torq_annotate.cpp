@@ -1,7 +1,7 @@
-#include "npuscope/report/annotated_xlsx.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
+#include "npuscope/report/annotated_xlsx.hpp"
 #include "npuscope/report/torq_job.hpp"
 
 namespace npuscope::report {
