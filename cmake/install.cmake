@@ -1,13 +1,14 @@
-# cmake --install build/release --prefix P: programs, static library, headers, the CMake package
-# (find_package(npuscope)), licence and documents.
+# cmake --install build/release --prefix P: programs, static libraries, headers, the CMake package
+# (find_package(npuscope COMPONENTS core formats)), licence and documents.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/npuscope)
 
-install(TARGETS npuscope-library EXPORT npuscopeTargets)
 install(DIRECTORY include/npuscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN *.hpp)
-install(EXPORT npuscopeTargets NAMESPACE npuscope:: DESTINATION ${package_folder})
+foreach(component core formats reference report)
+  install(EXPORT npuscopeTargets-${component} NAMESPACE npuscope:: DESTINATION ${package_folder})
+endforeach()
 configure_package_config_file(cmake/npuscopeConfig.cmake.in
   ${PROJECT_BINARY_DIR}/npuscopeConfig.cmake INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/npuscopeConfigVersion.cmake

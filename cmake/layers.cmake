@@ -3,7 +3,8 @@
 # together (else npuscope_batch_size). COLD are those of the folders (. is FOLDER
 # itself) that no benchmark measures and no command spends its time in: compiled for a short build
 # (npuscope_cold_options); HOT, a layer that large files go through (npuscope_hot_options).
-# npuscope_library(): all layers so far as the installed static library, npuscope::npuscope.
+# npuscope_library(COMPONENT FOLDERS...): these layers as the installed static library npuscope::COMPONENT, which
+# needs the one named before.
 # npuscope_program(NAME FOLDER SOURCES files...): a program from the .cpp files directly in FOLDER,
 # and the files named.
 set(npuscope_layers "" CACHE INTERNAL "")
@@ -61,20 +62,28 @@ function(npuscope_objects target sources links batch)
   set(npuscope_layers ${npuscope_layers} ${target} CACHE INTERNAL "")
 endfunction()
 
-function(npuscope_library)
-  add_library(npuscope-library STATIC)  # the program has the plain name
-  add_library(npuscope::npuscope ALIAS npuscope-library)
-  set_target_properties(npuscope-library PROPERTIES OUTPUT_NAME npuscope EXPORT_NAME npuscope)
-  foreach(layer ${npuscope_layers})
-    target_sources(npuscope-library PRIVATE $<TARGET_OBJECTS:${layer}>)
-    get_target_property(links ${layer} LINK_LIBRARIES)
-    list(REMOVE_ITEM links npuscope_common)
-    target_link_libraries(npuscope-library PRIVATE ${links})
+function(npuscope_library component)
+  set(library npuscope_${component}_library)  # the program has the plain name
+  add_library(${library} STATIC)
+  set_target_properties(${library} PROPERTIES OUTPUT_NAME npuscope-${component} EXPORT_NAME ${component})
+  foreach(folder ${ARGN})
+    string(REPLACE "/" "_" name ${folder})
+    foreach(layer npuscope_${name} npuscope_${name}_cold)
+      if(NOT TARGET ${layer})
+        continue()
+      endif()
+      target_sources(${library} PRIVATE $<TARGET_OBJECTS:${layer}>)
+      get_target_property(links ${layer} LINK_LIBRARIES)
+      list(REMOVE_ITEM links npuscope_common)
+      target_link_libraries(${library} PRIVATE ${links})
+    endforeach()
   endforeach()
-  target_link_libraries(npuscope-library PUBLIC fmt::fmt TBB::tbb tl::expected)
-  target_include_directories(npuscope-library PUBLIC
+  target_link_libraries(${library} PUBLIC ${npuscope_last_library} fmt::fmt TBB::tbb tl::expected)
+  target_include_directories(${library} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
-  target_compile_features(npuscope-library PUBLIC cxx_std_20)
+  target_compile_features(${library} PUBLIC cxx_std_20)
+  set(npuscope_last_library ${library} PARENT_SCOPE)
+  install(TARGETS ${library} EXPORT npuscopeTargets-${component})
 endfunction()
 
 function(npuscope_program name folder)

@@ -63,7 +63,6 @@ void add_diagnose_command(CLI::App& program, ExitStatus& status);
 void add_query_command(CLI::App& program, ExitStatus& status);
 void add_torq_command(CLI::App& program, ExitStatus& status);
 void add_ipu_command(CLI::App& program, ExitStatus& status);
-void add_validate_command(CLI::App& program, ExitStatus& status);
 
 // What a program is, for its command line.
 struct ProgramText {

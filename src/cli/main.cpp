@@ -24,7 +24,6 @@ void add_commands(CLI::App& program, ExitStatus& status) {
   add_qpc_command(program, status);
   add_torq_command(program, status);
   add_ipu_command(program, status);
-  add_validate_command(program, status);
 }
 
 }  // namespace

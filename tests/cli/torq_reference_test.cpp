@@ -291,15 +291,11 @@ TEST_F(TorqReference, OlderTablesAreCsv) {
   EXPECT_THAT(outcome.errors, HasSubstr("name a .csv file, or leave out --format"));
 }
 
-TEST_F(TorqReference, MemoryKnowsThePeaksAndValidateRefusesTheTarget) {
+TEST_F(TorqReference, MemoryKnowsThePeaks) {
   make();
   const Outcome memory = run_npuscope({"memory", path("timeline.csv"), "--target", "torq-sl2610"});
   EXPECT_EQ(memory.status, 0) << memory.errors;
   EXPECT_THAT(memory.output, HasSubstr("target torq-sl2610"));
-  const Outcome validate = run_npuscope({"validate", "--target", "torq-sl2610"});
-  EXPECT_EQ(validate.status, 2);
-  EXPECT_THAT(validate.errors,
-              HasSubstr("'torq-sl2610' is a Synaptics Torq NPU; this needs one with"));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ run(${prefix}/bin/npuscope --version)
 expect_match("${output}" "^${VERSION}\n$" "npuscope --version")
 run(${prefix}/bin/npuscope-model --help)
 expect_match("${output}" "npuscope-model" "npuscope-model --help")
-foreach(document LICENSE NOTICE README.md CHANGELOG.md docs/cli.md examples/profile_model.cpp)
+foreach(document LICENSE NOTICE README.md CHANGELOG.md docs/cli.md examples/profile_model.cpp examples/open_trace.cpp)
   expect_file(share/doc/npuscope/${document})
 endforeach()
 file(GLOB_RECURSE headers RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/include/*.hpp)
@@ -63,7 +63,24 @@ run(${CMAKE_COMMAND} -S ${prefix}/share/doc/npuscope/examples -B ${WORK_DIR}/bui
     -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release
     "-DCMAKE_CXX_FLAGS=${flags}")
 run(${CMAKE_COMMAND} --build ${WORK_DIR}/build)
+run(${WORK_DIR}/build/open_trace ${SOURCE_DIR}/tests/data/chrome/kineto.json)
+expect_match("${output}" "wall 1000000 ticks" "what open_trace prints")
 run(${WORK_DIR}/build/profile_model ${SOURCE_DIR}/models/light_resnet50.onnx)
 expect_match("${output}" "aicconvolutiond32 HMX" "the summary that profile_model prints")
 run(${WORK_DIR}/build/profile_model ${SOURCE_DIR}/models/light_squeezenet.onnx)
 expect_match("${output}" "aicconvolutiond32 HMX" "the summary that profile_model prints")
+
+# Who only opens profiles and asks needs no library of the reference NPU or of spreadsheets.
+file(WRITE ${WORK_DIR}/only_open/CMakeLists.txt "cmake_minimum_required(VERSION 3.25)
+project(only_open LANGUAGES CXX)
+find_package(npuscope REQUIRED COMPONENTS core formats)
+add_executable(only_open ${prefix}/share/doc/npuscope/examples/open_trace.cpp)
+target_link_libraries(only_open PRIVATE npuscope::formats)
+")
+run(${CMAKE_COMMAND} -S ${WORK_DIR}/only_open -B ${WORK_DIR}/only_open/build -G Ninja
+    -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=Release
+    "-DCMAKE_CXX_FLAGS=${flags}" -DCMAKE_DISABLE_FIND_PACKAGE_ONNX=TRUE
+    -DCMAKE_DISABLE_FIND_PACKAGE_Protobuf=TRUE -DCMAKE_DISABLE_FIND_PACKAGE_xlsxwriter=TRUE
+    -DCMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=TRUE)
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/only_open/build)
+run(${WORK_DIR}/only_open/build/only_open ${SOURCE_DIR}/tests/data/chrome/kineto.json)

@@ -23,10 +23,10 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"profile", {"base"}},
     {"formats/chrome", {"base", "profile"}},
     {"formats/perfetto", {"base", "profile"}},
-    {"formats/qaic", {"base", "profile", "formats/chrome", "formats/perfetto"}},
-    {"formats/qnn", {"base", "profile", "formats/chrome", "formats/perfetto"}},
-    {"formats/torq", {"base", "profile", "formats/chrome", "formats/perfetto"}},
-    {"formats/sigmastar", {"base", "profile", "formats/chrome", "formats/perfetto"}},
+    {"formats/qaic", {"base", "profile", "formats/chrome"}},
+    {"formats/qnn", {"base", "profile", "formats/chrome"}},
+    {"formats/torq", {"base", "profile", "formats/perfetto"}},
+    {"formats/sigmastar", {"base", "profile", "formats/chrome"}},
     {"formats",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
       "formats/torq", "formats/sigmastar"}},
@@ -34,22 +34,19 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"query", {"base", "profile", "analysis"}},
     {"npu/graph", {"base"}},
     {"npu/target", {"base", "profile"}},
-    {"npu/compile",
-     {"base", "profile", "formats/qaic", "formats/torq", "formats/sigmastar", "npu/graph",
-      "npu/target"}},
-    {"npu/simulate",
-     {"base", "formats/qaic", "formats/qnn", "formats/torq", "formats/sigmastar", "npu/target"}},
-    {"npu/ipu", {"base", "profile", "formats/sigmastar", "npu/graph", "npu/target"}},
+    {"npu/compile", {"base", "profile", "formats/qaic", "npu/graph", "npu/target"}},
+    {"npu/simulate", {"base", "formats/qaic", "formats/qnn", "npu/target"}},
+    {"npu/ipu", {"base", "formats/sigmastar", "npu/graph", "npu/target"}},
     {"npu/torq", {"base", "profile", "formats/torq", "npu/graph", "npu/target"}},
-    {"npu/models", {"base", "npu/graph"}},
+    {"npu/models", {"base"}},
     {"report",
-     {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
-      "formats/torq", "formats/sigmastar", "formats", "analysis", "npu/graph", "npu/target",
-      "npu/compile", "npu/simulate", "npu/ipu", "npu/torq", "npu/models", "query"}},
+     {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/torq",
+      "formats/sigmastar", "formats", "analysis", "npu/graph", "npu/target", "npu/compile",
+      "npu/simulate", "npu/ipu", "npu/torq", "query"}},
     {"cli",
-     {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
-      "formats/torq", "formats/sigmastar", "formats", "analysis", "npu/graph", "npu/target",
-      "npu/compile", "npu/simulate", "npu/ipu", "npu/torq", "npu/models", "query", "report"}},
+     {"base", "profile", "formats/perfetto", "formats/qaic", "formats/sigmastar", "formats",
+      "analysis", "npu/graph", "npu/target", "npu/compile", "npu/simulate", "npu/ipu", "npu/torq",
+      "npu/models", "query", "report"}},
 };
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.
@@ -179,6 +176,27 @@ std::vector<std::string> trespasses(const fs::path& root, int& files) {
   return found;
 }
 
+// What a layer may use and does not: a permission that nobody needs is one too many.
+std::vector<std::string> unused_permissions(const std::vector<fs::path>& roots) {
+  std::map<std::string, std::set<std::string>> unused = may_use;
+  for (const fs::path& root : roots) {
+    for (const auto& entry : fs::recursive_directory_iterator(root)) {
+      const auto layer = layer_of(entry.path().lexically_relative(root).string());
+      if (!entry.is_regular_file() || !layer) continue;
+      for (const std::string& include : includes_of(entry.path())) {
+        if (const auto used = layer_of(include)) unused[*layer].erase(*used);
+      }
+    }
+  }
+  std::vector<std::string> found;
+  for (const auto& [layer, permissions] : unused) {
+    for (const std::string& permission : permissions) {
+      found.push_back(layer + " uses nothing of " + permission);
+    }
+  }
+  return found;
+}
+
 TEST(Layers, ATrespassIsSeen) {
   const fs::path root = fs::path(testing::TempDir()) / "npuscope-layers-test";
   fs::create_directories(root / "base");
@@ -226,6 +244,21 @@ TEST(Layers, PublicHeadersUseOnlyThoseAboveThem) {
   int files = 0;
   EXPECT_THAT(trespasses(NPUSCOPE_SOURCE_DIR "/include/npuscope", files), testing::IsEmpty());
   EXPECT_GT(files, 20);
+}
+
+TEST(Layers, HaveNoPermissionThatTheyDoNotUse) {
+  EXPECT_THAT(
+      unused_permissions({NPUSCOPE_SOURCE_DIR "/src", NPUSCOPE_SOURCE_DIR "/include/npuscope"}),
+      testing::IsEmpty());
+}
+
+TEST(Layers, APermissionThatNobodyUsesIsSeen) {
+  const fs::path root = fs::path(testing::TempDir()) / "npuscope-permissions-test";
+  fs::create_directories(root / "profile");
+  std::ofstream(root / "profile" / "one.hpp") << "#include <vector>\n";
+  const auto found = unused_permissions({root});
+  fs::remove_all(root);
+  EXPECT_THAT(found, testing::Contains("profile uses nothing of base"));
 }
 
 // Public headers are installed; private ones are not, so a public one must not need them.

@@ -1,6 +1,7 @@
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
+#include "npuscope/report/annotated_xlsx.hpp"
 #include "npuscope/report/torq_job.hpp"
 
 namespace npuscope::report {
@@ -66,7 +67,7 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
   const Status written = request.older      ? Status{}
                          : ending == ".csv" ? torq::write_annotated_csv(*annotation, output)
                          : ending == ".xlsx"
-                             ? torq::write_annotated_xlsx(*annotation, output)
+                             ? write_annotated_xlsx(*annotation, output)
                              : torq::write_annotated_trace(*annotation, output, request.mhz);
   if (!written) return tl::unexpected(written.error());
   outcome.notes = annotation->notes;

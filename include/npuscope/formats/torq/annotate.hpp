@@ -90,7 +90,5 @@ Status write_annotated_csv(const Annotation& annotation, const std::filesystem::
 enum class OlderForm : std::uint8_t { host, nss };
 Result<std::uint64_t> write_older_csv(const Annotation& annotation, const RuntimeLog& log,
                                       OlderForm form, const std::filesystem::path& path);
-// An output error beyond the 1,048,575 rows that a sheet holds.
-Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem::path& path);
 
 }  // namespace npuscope::torq

@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "npuscope/npu/models/summary.hpp"
-#include "report/jobs/validation.hpp"
+#include "validation/validation.hpp"
 
-namespace npuscope::report {
+namespace npuscope::validation {
 namespace {
 
 constexpr double element_bytes = 2;  // float16
@@ -65,4 +65,4 @@ Roofline roofline_by_hand(const ValidationCase& run, const npu::Architecture& ar
   return roofline;
 }
 
-}  // namespace npuscope::report
+}  // namespace npuscope::validation

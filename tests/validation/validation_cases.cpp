@@ -1,7 +1,7 @@
 // The runs: those of public notebooks with their figures, and those nobody calibrated for.
-#include "report/jobs/validation.hpp"
+#include "validation/validation.hpp"
 
-namespace npuscope::report {
+namespace npuscope::validation {
 namespace {
 
 // Files of quic/cloud-ai-sdk, tutorials/NLP: the notebooks Profiler-LLM (SDK 1.12) and
@@ -137,4 +137,4 @@ std::vector<TrafficLine> reconcile(const ValidationOutcome& decode,
   return lines;
 }
 
-}  // namespace npuscope::report
+}  // namespace npuscope::validation

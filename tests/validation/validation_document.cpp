@@ -1,10 +1,13 @@
-#include "report/jobs/validation_document.hpp"
+#include "validation/validation_document.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace npuscope::report {
+namespace npuscope::validation {
+
+using namespace report;
+
 namespace {
 
 std::string amount(ValidationFigure::Unit unit, double value) {
@@ -154,4 +157,4 @@ Document make_validation_document(const Validation& validation, const npu::Targe
   return document;
 }
 
-}  // namespace npuscope::report
+}  // namespace npuscope::validation

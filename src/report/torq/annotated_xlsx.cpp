@@ -1,4 +1,5 @@
-// The annotated table as a spreadsheet, with the vendor's sheet and headings.
+#include "npuscope/report/annotated_xlsx.hpp"
+
 #include <xlsxwriter.h>
 
 #include <algorithm>
@@ -8,10 +9,11 @@
 #include "formats/torq/fields.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/text.hpp"
-#include "npuscope/formats/torq/annotate.hpp"
 
-namespace npuscope::torq {
+namespace npuscope::report {
 namespace {
+
+using namespace torq;
 
 constexpr std::array headings{"Action ID",
                               "Job ID",
@@ -163,4 +165,4 @@ Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem:
   return file->commit();
 }
 
-}  // namespace npuscope::torq
+}  // namespace npuscope::report

@@ -1,4 +1,4 @@
-#include "report/jobs/validation.hpp"
+#include "validation/validation.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 #include "npuscope/npu/models/summary.hpp"
 #include "npuscope/npu/simulate/simulate.hpp"
 
-namespace npuscope::report {
+namespace npuscope::validation {
 namespace {
 
 Result<npu::CompiledNetwork> compile_case(const ValidationCase& run,
@@ -144,4 +144,4 @@ Result<Validation> validate(const npu::Target& target) {
   return result;
 }
 
-}  // namespace npuscope::report
+}  // namespace npuscope::validation

@@ -16,7 +16,7 @@
 #include "npuscope/npu/models/architecture.hpp"
 #include "npuscope/npu/target/target.hpp"
 
-namespace npuscope::report {
+namespace npuscope::validation {
 
 struct ValidationCase {
   std::string name;    // "Amber 7B decode"
@@ -104,4 +104,4 @@ std::vector<ValidationFigure> figures_of(const ValidationOutcome& decode,
 std::vector<TrafficLine> reconcile(const ValidationOutcome& decode,
                                    const ValidationOutcome& prefill, const ValidationOutcome& bert);
 
-}  // namespace npuscope::report
+}  // namespace npuscope::validation

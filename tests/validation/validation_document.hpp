@@ -1,0 +1,11 @@
+// A validation as a document: figures, traffic line by line, rooflines, predictions.
+#pragma once
+
+#include "npuscope/report/document.hpp"
+#include "validation/validation.hpp"
+
+namespace npuscope::validation {
+
+report::Document make_validation_document(const Validation& validation, const npu::Target& target);
+
+}  // namespace npuscope::validation
