@@ -21,14 +21,14 @@ ExitStatus diagnose_samples(const DiagnoseCommandOptions& options,
   auto selected = open_selected(options);
   if (!selected) return report(selected.error());
   std::vector<const Profile*> profiles;
-  for (const report::Part& part : selected->parts) profiles.push_back(&part.profile);
+  for (const report::ProfilePart& part : selected->parts) profiles.push_back(&part.profile);
   const std::vector<analysis::RunSet> sets = analysis::run_sets(profiles);
   Selected chosen{{}, std::move(selected->notes)};
   for (const analysis::RunSet& set : sets) {
     chosen.parts.push_back(std::move(selected->parts[set.nearest_median]));
   }
   return print_documents(options, chosen,
-                         [&](const analysis::Analysis& analysis, const report::Part& part) {
+                         [&](const analysis::Analysis& analysis, const report::ProfilePart& part) {
                            request.samples = &sets[std::size_t(&part - chosen.parts.data())];
                            return report::make_findings_document(analysis, request);
                          });
@@ -51,9 +51,10 @@ ExitStatus diagnose(const DiagnoseCommandOptions& options) {
   report::FindingsRequest request = options.request;
   request.is_part = options.selection.leaves_out_rows();
   if (!options.each) return diagnose_samples(options, request);
-  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
-    return report::make_findings_document(analysis, request);
-  });
+  return print_documents(options,
+                         [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
+                           return report::make_findings_document(analysis, request);
+                         });
 }
 
 }  // namespace

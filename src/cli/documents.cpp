@@ -63,7 +63,7 @@ ExitStatus print_documents(const DocumentOptions& options, const Selected& selec
   std::vector<report::Document> documents;
   std::vector<Note> notes = selected.notes;
   Error last;
-  for (const report::Part& part : selected.parts) {
+  for (const report::ProfilePart& part : selected.parts) {
     auto document = make(analysis::Analysis(part.profile), part);
     if (document) {
       document->selection = part.text;

@@ -32,7 +32,7 @@ class TopRows {
 };
 
 using MakeDocument =
-    std::function<Result<report::Document>(const analysis::Analysis&, const report::Part&)>;
+    std::function<Result<report::Document>(const analysis::Analysis&, const report::ProfilePart&)>;
 
 // Opens the files, makes a document of each part and prints them all; of several profiles one that
 // cannot be answered becomes a note.

@@ -122,25 +122,26 @@ ExitStatus graph(GraphOptions options) {
     options.graph.expected = &expected;
   }
   bool drawn = false;
-  return print_documents(
-      options,
-      [&](const analysis::Analysis& analysis, const report::Part&) -> Result<report::Document> {
-        const report::GraphView view(analysis);
-        if (draws && drawn) return tl::unexpected(several_profiles());
-        if (draws) {
-          if (auto ok = draw(options, view); !ok) return tl::unexpected(ok.error());
-          drawn = true;
-        }
-        if (!options.path.empty()) {
-          return report::graph_path_document(view, options.path[0], options.path[1],
-                                             options.edge_kinds());
-        }
-        if (!options.around.empty()) {
-          return report::graph_around_document(view, options.around, options.hops,
-                                               options.edge_kinds());
-        }
-        return report::graph_document(view, options.graph);
-      });
+  return print_documents(options,
+                         [&](const analysis::Analysis& analysis,
+                             const report::ProfilePart&) -> Result<report::Document> {
+                           const report::GraphView view(analysis);
+                           if (draws && drawn) return tl::unexpected(several_profiles());
+                           if (draws) {
+                             if (auto ok = draw(options, view); !ok)
+                               return tl::unexpected(ok.error());
+                             drawn = true;
+                           }
+                           if (!options.path.empty()) {
+                             return report::graph_path_document(
+                                 view, options.path[0], options.path[1], options.edge_kinds());
+                           }
+                           if (!options.around.empty()) {
+                             return report::graph_around_document(
+                                 view, options.around, options.hops, options.edge_kinds());
+                           }
+                           return report::graph_document(view, options.graph);
+                         });
 }
 
 }  // namespace

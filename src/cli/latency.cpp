@@ -12,9 +12,10 @@ void add_latency_command(CLI::App& program, ExitStatus& status) {
   const auto options = std::make_shared<DocumentOptions>();
   add_document_options(*command, *options);
   command->callback([options, &status] {
-    status = print_documents(*options, [](const analysis::Analysis& analysis, const report::Part&) {
-      return report::latency_document(analysis);
-    });
+    status = print_documents(*options,
+                             [](const analysis::Analysis& analysis, const report::ProfilePart&) {
+                               return report::latency_document(analysis);
+                             });
   });
 }
 

@@ -28,9 +28,10 @@ ExitStatus memory(MemoryCommandOptions options) {
     if (!model) return report(model.error());
     request.model = std::move(*model);
   }
-  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
-    return report::make_memory_document(analysis, request);
-  });
+  return print_documents(options,
+                         [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
+                           return report::make_memory_document(analysis, request);
+                         });
 }
 
 }  // namespace

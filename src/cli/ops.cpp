@@ -49,9 +49,10 @@ ExitStatus ops(OpsOptions options, bool by_given) {
     if (!rules) return report(rules.error());
     request.rules = &*rules;
   }
-  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
-    return report::ops_document(analysis, request);
-  });
+  return print_documents(options,
+                         [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
+                           return report::ops_document(analysis, request);
+                         });
 }
 
 // "0.5%" or "0.5".

@@ -30,9 +30,10 @@ ExitStatus path(PathOptions options) {
   if (options.vendor) {
     options.path.vendor_segments = options.steps.empty() ? all : options.path.steps;
   }
-  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
-    return report::path_document(analysis, options.path);
-  });
+  return print_documents(options,
+                         [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
+                           return report::path_document(analysis, options.path);
+                         });
 }
 
 CLI::Validator whole_number_or_all() {

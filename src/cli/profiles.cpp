@@ -126,9 +126,9 @@ Result<Selected> open_selected(const ProfileOptions& options, const report::Sele
   return selected;
 }
 
-std::vector<Profile> profiles_of(std::vector<report::Part> parts) {
+std::vector<Profile> profiles_of(std::vector<report::ProfilePart> parts) {
   std::vector<Profile> profiles;
-  for (report::Part& part : parts) profiles.push_back(std::move(part.profile));
+  for (report::ProfilePart& part : parts) profiles.push_back(std::move(part.profile));
   return profiles;
 }
 

@@ -25,7 +25,7 @@ void add_profile_options(CLI::App& command, ProfileOptions& options);
 void add_part_options(CLI::App& command, ProfileOptions& options);
 
 struct Selected {
-  std::vector<report::Part> parts;
+  std::vector<report::ProfilePart> parts;
   std::vector<Note> notes;
 };
 
@@ -34,7 +34,7 @@ struct Selected {
 Result<Selected> open_selected(const ProfileOptions& options,
                                const report::SelectOptions& select = {});
 
-std::vector<Profile> profiles_of(std::vector<report::Part> parts);
+std::vector<Profile> profiles_of(std::vector<report::ProfilePart> parts);
 
 // What a command ends with that printed its result: input where a file that was named is in no
 // profile, which the notes of opening say, unless the options say to keep going.

@@ -17,7 +17,7 @@ ExitStatus show(const ShowOptions& options) {
   const auto selected = open_selected(options);
   if (!selected) return report(selected.error());
   std::vector<report::Page> pages;
-  for (const report::Part& part : selected->parts) {
+  for (const report::ProfilePart& part : selected->parts) {
     pages.push_back(
         report::make_page(analysis::Analysis(part.profile),
                           {options.top, part.text, options.selection.leaves_out_rows()}));

@@ -66,7 +66,8 @@ Status write_svg(const analysis::Analysis& analysis, const analysis::TimelineRow
       file, as_byte_span(report::timeline_svg(analysis.profile(), rows, cells, view)));
 }
 
-Result<report::Document> timeline_of(const analysis::Analysis& analysis, const report::Part& part,
+Result<report::Document> timeline_of(const analysis::Analysis& analysis,
+                                     const report::ProfilePart& part,
                                      const TimelineOptions& options) {
   const RowsBy by = meaning_of(options.by, row_groupings).value_or(RowsBy::unit);
   const bool of_units = by == RowsBy::unit || by == RowsBy::engine;
@@ -97,11 +98,11 @@ ExitStatus timeline(const TimelineOptions& options) {
                                     "the files of one",
                                     options.svg, selected->parts.size())});
   }
-  const auto make = [&](const analysis::Analysis& analysis, const report::Part& part) {
+  const auto make = [&](const analysis::Analysis& analysis, const report::ProfilePart& part) {
     return timeline_of(analysis, part, options);
   };
   if (options.svg != "-") return print_documents(options, *selected, make);
-  const report::Part& part = selected->parts.front();
+  const report::ProfilePart& part = selected->parts.front();
   const auto made = make(analysis::Analysis(part.profile), part);
   return made ? ExitStatus::done : report(made.error());
 }

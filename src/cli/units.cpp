@@ -24,9 +24,10 @@ const std::map<std::string, UnitsBy> unit_groupings{{"unit", UnitsBy::unit},
 ExitStatus units(UnitsOptions options) {
   options.request.top = options.top.of(options);
   options.request.by = unit_groupings.at(options.by);
-  return print_documents(options, [&](const analysis::Analysis& analysis, const report::Part&) {
-    return report::units_document(analysis, options.request);
-  });
+  return print_documents(options,
+                         [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
+                           return report::units_document(analysis, options.request);
+                         });
 }
 
 }  // namespace

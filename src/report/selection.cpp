@@ -285,25 +285,26 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
   return filter;
 }
 
-Result<Part> select(Profile profile, const Selection& selection, const SelectOptions& options) {
+Result<ProfilePart> select(Profile profile, const Selection& selection,
+                           const SelectOptions& options) {
   if (options.needs_timeline || selection.core || selection.inference) {
     if (auto has = check_timeline(profile); !has) return tl::unexpected(has.error());
   }
   const Interval whole = analysis::timeline_of(profile);
-  if (selection.empty()) return Part{std::move(profile), whole, whole.begin, ""};
+  if (selection.empty()) return ProfilePart{std::move(profile), whole, whole.begin, ""};
   const auto filter = make_filter(profile, selection, options.cut);
   if (!filter) return tl::unexpected(filter.error());
-  Part part{filtered(profile, *filter), whole, whole.begin, selection_text(selection)};
+  ProfilePart part{filtered(profile, *filter), whole, whole.begin, selection_text(selection)};
+  part.window = window_of(*filter, selection, part.profile, whole);
+  const bool draws = has_something_to_draw(part.profile.spans) && length_of(part.window) > 0;
+  if (options.needs_timeline && !draws) {
+    return usage_error("nothing of the timeline is selected; choose a wider part of it");
+  }
   if (!is_anything_left(part.profile, profile)) {
     return usage_error(
         "nothing of {} spans, {} ops and {} units is selected; widen --from, --until, --unit or "
         "--op",
         profile.spans.size(), profile.ops.size(), profile.units.size());
-  }
-  part.window = window_of(*filter, selection, part.profile, whole);
-  const bool draws = has_something_to_draw(part.profile.spans) && length_of(part.window) > 0;
-  if (options.needs_timeline && !draws) {
-    return usage_error("nothing of the timeline is selected; choose a wider part of it");
   }
   return part;
 }

@@ -1,7 +1,7 @@
 // What part of a profile a command is asked for, as people write it:
 //
 //   const Selection selection{.from = "12.5ms", .until = "1000cyc", .op = "MatMul|Softmax"};
-//   const Result<Part> part = select(std::move(profile), selection, {});
+//   const Result<ProfilePart> part = select(std::move(profile), selection, {});
 //   part->profile     what lies in the window
 //   part->origin      22: times count from the first start of the whole timeline, so that what is
 //                     read off an axis can be given to --from
@@ -51,7 +51,7 @@ struct SelectOptions {
   bool needs_timeline = false;  // an input error where nothing worked or waited
 };
 
-struct Part {
+struct ProfilePart {
   Profile profile;
   // Of the timeline: from where asked to where asked, also where nothing ran; empty without one.
   Interval window;
@@ -60,6 +60,7 @@ struct Part {
 };
 
 // A usage error when nothing of it is left.
-Result<Part> select(Profile profile, const Selection& selection, const SelectOptions& options);
+Result<ProfilePart> select(Profile profile, const Selection& selection,
+                           const SelectOptions& options);
 
 }  // namespace npuscope::report

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -56,7 +58,8 @@ TEST(ParseTarget, RefusesPmuEventsOtherThanReportsCallThem) {
     std::string changed = toml;
     changed.replace(changed.find(text), text.size(), other);
     const auto target = parse_target(changed, "own.toml");
-    return target ? "accepted" : target.error().message;
+    if (target) return std::string("accepted");
+    return std::regex_replace(target.error().message, std::regex("toml:[0-9]+"), "toml");
   };
   EXPECT_EQ(refusal("name = \"HMX_ACTIVE_CYCLES\"", "name = \"HMX\""),
             "own.toml: pmu.events[1] must be HMX_ACTIVE_CYCLES, counts hmx_cycles, divisor 1: what "

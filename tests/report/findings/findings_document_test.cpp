@@ -101,7 +101,8 @@ TEST(FindingsDocument, OfOneRuleThatCannotBeTriedIsAnErrorOfTheInput) {
             "run.json: tiny-dma cannot be tried: the profile lacks bytes of transfers");
   EXPECT_EQ(make_findings_document(analysis::Analysis(profile), {.rule = "luck"}).error().kind,
             ErrorKind::usage);
-  EXPECT_EQ(make_findings_document(Profile{}, {}).error().kind, ErrorKind::input);
+  EXPECT_EQ(make_findings_document(analysis::Analysis(Profile{}), {}).error().kind,
+            ErrorKind::input);
 }
 
 Profile open_one(const std::filesystem::path& path) {

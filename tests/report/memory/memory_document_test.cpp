@@ -98,7 +98,7 @@ TEST(MemoryDocument, WithoutBytesSaysHowToGetThem) {
             "(no file): says nothing of bytes that were moved; compile with -ddr-stats for "
             "counters of DDR traffic (-stats-level=40 or more), with -stats-level=70 for the sizes "
             "of transfers, or read the compiler's estimate (-aic-perf-metrics)");
-  const auto of_nothing = make_memory_document(Profile(), {});
+  const auto of_nothing = make_memory_document(analysis::Analysis(Profile()), {});
   ASSERT_FALSE(of_nothing);
   EXPECT_THAT(of_nothing.error().message, HasSubstr("names no bytes that npuscope understands"));
 }

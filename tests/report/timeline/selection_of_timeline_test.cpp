@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-Result<Part> part_of_timeline(const Profile& profile, const Selection& selection) {
+Result<ProfilePart> part_of_timeline(const Profile& profile, const Selection& selection) {
   return select(profile, selection, {.needs_timeline = true});
 }
 

@@ -36,9 +36,10 @@ RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
   const std::uint32_t cores = context.kinds().cores;
   if (cores < 2) return DoesNotApply{};
+  const std::vector<OneCoreOp> all = context.analysis().one_core_ops();
   std::vector<const OneCoreOp*> ops;
   double active = 0;
-  for (const OneCoreOp& op : context.analysis().one_core_ops()) {
+  for (const OneCoreOp& op : all) {
     if (only_moves(context, op.kind)) continue;
     ops.push_back(&op);
     active += op.active;
