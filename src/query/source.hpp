@@ -5,49 +5,24 @@
 #include <vector>
 
 #include "npuscope/analysis/units.hpp"
-#include "npuscope/profile/profile.hpp"
+#include "npuscope/profile/schema_table.hpp"
 
 namespace npuscope::query {
 
-class Source {
+class Source : public schema::Source {
  public:
   explicit Source(const Profile& with);
 
-  const Profile& profile;
-
-  std::string_view text(StringId id) const { return profile.strings[id]; }
-  const Unit* unit_of(std::uint32_t span) const {
-    const std::uint32_t unit = index_of(profile.spans.unit[span]);
-    return unit < profile.units.size() ? &profile.units[unit] : nullptr;
-  }
-  const Op* op_of(std::uint32_t span) const {
-    const std::uint32_t op = index_of(profile.spans.op[span]);
-    return op < profile.ops.size() ? &profile.ops[op] : nullptr;
-  }
-
-  // "card 0 > core 3 > HVX 1", interned by themselves: equal paths have equal ids.
-  const StringPool& paths() const;
-  StringId path_of(std::uint32_t unit) const { return path_ids()[unit]; }
   // Less what is nested inside (analysis/timeline.hpp).
   const std::vector<std::int64_t>& own_durations() const;
   const analysis::UnitTable& unit_times() const;
 
-  // The distinct keys of all arguments, and for each shape which of them it has, by place; none
-  // unless every span has a shape.
-  const std::vector<ArgumentKey>& argument_keys() const;
-  const std::vector<std::uint32_t>& keys_of_shape(std::uint32_t shape) const;
   // 0 … 3: the spans' DDR bytes read and written, VTCM bytes read and written; null where the
   // profile has none.
   const MeasureColumn* traffic(std::size_t which) const { return traffic_[which]; }
 
  private:
-  const std::vector<StringId>& path_ids() const;
-
   const MeasureColumn* traffic_[4] = {};
-  mutable std::optional<StringPool> paths_;
-  mutable std::vector<StringId> path_ids_;
-  mutable std::optional<std::vector<ArgumentKey>> argument_keys_;
-  mutable std::vector<std::vector<std::uint32_t>> keys_of_shape_;
   mutable std::optional<std::vector<std::int64_t>> own_;
   mutable std::optional<analysis::UnitTable> unit_times_;
 };

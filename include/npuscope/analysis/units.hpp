@@ -17,6 +17,7 @@
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/unit_busy.hpp"
+#include "npuscope/profile/unit_path.hpp"
 
 namespace npuscope::analysis {
 
@@ -100,8 +101,5 @@ struct SteadyUse {
 };
 std::vector<SteadyUse> analyse_steady_use(const Profile& profile, const SpansByUnit& by_unit,
                                           const std::vector<std::int64_t>& own);
-
-// A unit's name within its parents': "card 0 > core 3 > HVX 1".
-std::string path_of(const Profile& profile, UnitId unit);
 
 }  // namespace npuscope::analysis
