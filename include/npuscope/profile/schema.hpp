@@ -141,7 +141,9 @@ constexpr auto ops() {
       field("core", "core that it is compiled for", &Op::core),
       field("thread_group", "thread group within the core", &Op::group),
       field("position", "place in the group's queue", &Op::position),
-      field("vendor_id", "the number that the vendor's files know it by; 0: none", &Op::id));
+      field("vendor_id", "the number that the vendor's files know it by; 0: none", &Op::id),
+      field("once_per_inference", "1: its spans in an inference are tiles of one execution",
+            &Op::once_per_inference));
 }
 
 inline bool has_processor_cycles(const Profile& profile) {
@@ -359,6 +361,7 @@ constexpr auto tensors() {
       field("memory", "TCM, DDR", known(&Tensor::memory)),
       field("bytes", FieldUnit::bytes, "size", &Tensor::size),
       field("is_constant", "1: a constant", &Tensor::is_constant),
+      field("is_shape", "1: extents that ops refer to, no data", &Tensor::is_shape),
       field("producer_op", "ops.id", &Tensor::producer),
       field("vendor_id", "the number that the vendor's files know it by; 0: none", &Tensor::id));
 }
