@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "npuscope/profile/profile.hpp"
@@ -19,13 +18,6 @@ struct NumberedPhase {
   Phase phase;
   std::vector<Measure> measures;  // about it
 };
-
-// How files say what a phase is part of: the number of that phase, -1 for none; nothing where only
-// their times tell.
-inline std::optional<std::int64_t> parent_number(const Phase& phase) {
-  if (phase.parent == no_phase) return std::nullopt;
-  return phase.parent == outermost_phase ? -1 : std::int64_t(phase.parent);
-}
 
 // Adds them in the order of their numbers. Nobody need have written them in good faith: who has a
 // parent that is not there, or is part of itself, is of none, and units that do not exist are left

@@ -149,7 +149,7 @@ Status Database::State::add_tables(const std::string& schema) {
   for (const TableType& type : all_tables()) {
     sql += fmt::format("CREATE VIRTUAL TABLE {}.{} USING {};", schema, type.name, row_module_name);
   }
-  for (const PairTableType& type : pair_tables()) {
+  for (const TableType& type : pair_tables()) {
     sql += fmt::format("CREATE VIRTUAL TABLE {}.{} USING {};", schema, type.name,
                        pair_module_of(type.name));
   }

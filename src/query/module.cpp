@@ -1,19 +1,6 @@
 #include "query/module.hpp"
 
-#include "query/tables.hpp"
-
 namespace npuscope::query {
-
-const std::vector<TableType>& all_tables() {
-  static const std::vector<TableType> tables = [] {
-    std::vector<TableType> all{spans_table()};
-    for (const auto& more : {graph_tables(), run_tables(), number_tables()}) {
-      all.insert(all.end(), more.begin(), more.end());
-    }
-    return all;
-  }();
-  return tables;
-}
 
 Tables::Tables(const Profile& profile) : source(profile) {
   for (const TableType& type : all_tables()) indexes.emplace_back(type, source);
@@ -30,7 +17,7 @@ int declare(sqlite3* database, const std::vector<TableColumn>& columns) {
   std::string sql;
   for (const TableColumn& column : columns) {
     sql += sql.empty() ? "CREATE TABLE t(" : ", ";
-    sql += std::string("\"") + column.name + "\" " + name_of(column.type);
+    sql += std::string("\"") + column.name + "\" " + sql_name(column.type);
   }
   return sqlite3_declare_vtab(database, (sql + ")").c_str());
 }

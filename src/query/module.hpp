@@ -1,6 +1,6 @@
 // The modules of virtual tables, as SQLite knows them:
 //
-//   CREATE VIRTUAL TABLE a.spans USING npuscope_rows               any table of tables.hpp
+//   CREATE VIRTUAL TABLE a.spans USING npuscope_rows               any of all_tables()
 //   CREATE VIRTUAL TABLE a.arguments USING npuscope_arguments      several rows for each span
 //   CREATE VIRTUAL TABLE a.span_numbers USING npuscope_numbers     likewise
 //
@@ -34,15 +34,9 @@ struct Tables {
 
 using TablesBySchema = std::map<std::string, std::shared_ptr<Tables>, std::less<>>;
 
-// Of all profiles the same.
+// Of all profiles the same: those whose rows are numbered, and those of several rows for each span.
 const std::vector<TableType>& all_tables();
-
-struct PairTableType {
-  const char* name;
-  const char* meaning;
-  std::vector<TableColumn> columns;  // their names only
-};
-const std::vector<PairTableType>& pair_tables();
+const std::vector<TableType>& pair_tables();
 const char* pair_module_of(std::string_view table);
 
 // `tables` must outlive the database.

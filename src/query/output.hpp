@@ -3,8 +3,8 @@
 
 #include <sqlite3.h>
 
+#include <concepts>
 #include <cstdint>
-#include <limits>
 #include <string_view>
 
 namespace npuscope::query {
@@ -14,13 +14,9 @@ class Output {
   explicit Output(sqlite3_context* context) : context_(context) {}
 
   void nothing() { sqlite3_result_null(context_); }
-  void integer(std::int64_t value) { sqlite3_result_int64(context_, value); }
-  void real(double value) { sqlite3_result_double(context_, value); }  // NaN becomes NULL
-  // A row that does not exist is NULL.
-  void id(std::uint32_t value) {
-    if (value == std::numeric_limits<std::uint32_t>::max()) return nothing();
-    integer(value);
-  }
+  void boolean(bool value) { number(int(value)); }
+  void number(std::integral auto value) { sqlite3_result_int64(context_, std::int64_t(value)); }
+  void number(double value) { sqlite3_result_double(context_, value); }  // NaN becomes NULL
   // The text outlives the database.
   void text(std::string_view text) { set(text, SQLITE_STATIC); }
   void copy(std::string_view text) { set(text, SQLITE_TRANSIENT); }

@@ -54,12 +54,12 @@ void ArgumentPairs::read_value(const Source& source, Place at, Output& out) {
   const Argument value = source.profile.spans.arguments.at(at.outer, at.inner);
   switch (value.key.type) {
     case ArgumentType::null: return out.nothing();
-    case ArgumentType::boolean: return out.integer(value.boolean());
-    case ArgumentType::integer: return out.integer(value.integer());
+    case ArgumentType::boolean: return out.boolean(value.boolean());
+    case ArgumentType::integer: return out.number(value.integer());
     // SQLite's integers are signed
     case ArgumentType::unsigned_integer:
       return out.copy(fmt::format("{}", value.unsigned_integer()));
-    case ArgumentType::number: return out.real(value.number());
+    case ArgumentType::number: return out.number(value.number());
     case ArgumentType::text:
     case ArgumentType::json: return out.text(source.text(value.text()));
   }
@@ -87,7 +87,7 @@ struct NumberPairs {
     ArgumentPairs::only_outer(bounds, wanted);
   }
   static void read_value(const Source& source, Place at, Output& out) {
-    out.integer(source.profile.spans.measures[at.outer].values[at.inner]);
+    out.number(source.profile.spans.measures[at.outer].values[at.inner]);
   }
 };
 
@@ -96,7 +96,7 @@ struct PairTable : sqlite3_vtab {
 
   const std::vector<TableColumn>* bind(Tables& tables, std::string_view name) {
     source = &tables.source;
-    for (const PairTableType& type : pair_tables()) {
+    for (const TableType& type : pair_tables()) {
       if (type.name == name) return &type.columns;
     }
     return nullptr;
@@ -192,8 +192,8 @@ int PairModule<Pairs>::column(sqlite3_vtab_cursor* base, sqlite3_context* contex
   return guarded([&] {
     Output out(context);
     switch (number) {
-      case span_column: out.integer(std::int64_t(Pairs::span(cursor.at))); break;
-      case key_column: out.integer(Pairs::key(*cursor.source, cursor.at)); break;
+      case span_column: out.number(std::int64_t(Pairs::span(cursor.at))); break;
+      case key_column: out.number(Pairs::key(*cursor.source, cursor.at)); break;
       default: Pairs::read_value(*cursor.source, cursor.at, out); break;
     }
     return SQLITE_OK;
@@ -248,25 +248,6 @@ sqlite3_module PairModule<Pairs>::make() {
 }
 
 }  // namespace pair_module
-
-const std::vector<PairTableType>& pair_tables() {
-  static const std::vector<PairTableType> tables{
-      {"arguments",
-       "what a trace says about a span beside name and time",
-       {{.name = "span", .type = Type::integer, .meaning = "spans.id", .read = nullptr},
-        {.name = "key", .type = Type::integer, .meaning = "argument_keys.id", .read = nullptr},
-        {.name = "value",
-         .type = Type::any,
-         .meaning = "integer, real or text; unsigned_integer and json as text",
-         .read = nullptr}}},
-      {"span_numbers",
-       "a number of a span; rows where it has one",
-       {{.name = "span", .type = Type::integer, .meaning = "spans.id", .read = nullptr},
-        {.name = "column_id", .type = Type::integer, .meaning = "span_columns.id", .read = nullptr},
-        {.name = "value", .type = Type::integer, .meaning = "the number", .read = nullptr}}},
-  };
-  return tables;
-}
 
 const char* pair_module_of(std::string_view table) {
   return table == "arguments" ? argument_module_name : number_module_name;

@@ -6,10 +6,11 @@
 namespace npuscope::query {
 namespace {
 
-TableInfo info_of(const char* name, const char* meaning, const std::vector<TableColumn>& columns) {
-  TableInfo table{name, meaning, {}, {}};
-  for (const TableColumn& column : columns) {
-    table.columns.push_back({column.name, name_of(column.type), column.meaning});
+TableInfo info_of(const TableType& type) {
+  TableInfo table{type.name, type.meaning, {}, {}};
+  for (const TableColumn& column : type.columns) {
+    table.columns.push_back({column.name, sql_name(column.type), column.meaning, column.unit,
+                             column.is_nullable, column.held_by});
   }
   return table;
 }
@@ -19,12 +20,8 @@ TableInfo info_of(const char* name, const char* meaning, const std::vector<Table
 const std::vector<TableInfo>& schema() {
   static const std::vector<TableInfo> all = [] {
     std::vector<TableInfo> tables;
-    for (const TableType& type : all_tables()) {
-      tables.push_back(info_of(type.name, type.meaning, type.columns));
-    }
-    for (const PairTableType& type : pair_tables()) {
-      tables.push_back(info_of(type.name, type.meaning, type.columns));
-    }
+    for (const TableType& type : all_tables()) tables.push_back(info_of(type));
+    for (const TableType& type : pair_tables()) tables.push_back(info_of(type));
     tables.insert(tables.end(), views().begin(), views().end());
     return tables;
   }();

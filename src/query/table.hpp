@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,19 +17,7 @@
 
 namespace npuscope::query {
 
-enum class Type : std::uint8_t { integer, real, text, any };
-
-constexpr const char* name_of(Type type) {
-  switch (type) {
-    case Type::integer: return "INTEGER";
-    case Type::real: return "REAL";
-    case Type::text: return "TEXT";
-    case Type::any: break;
-  }
-  return "";
-}
-
-using Row = std::uint32_t;
+using schema::Row, schema::Type;
 inline constexpr std::uint32_t no_key = std::numeric_limits<std::uint32_t>::max();  // NULL
 
 struct Keys {
@@ -42,21 +31,25 @@ struct Keys {
 struct TableColumn {
   const char* name;
   Type type;
-  const char* meaning;
-  void (*read)(const Source&, Row, Output&);
+  void (*read)(const Source&, Row, Output&) = nullptr;
   Keys keys = {};
   // Of an integer column that is never NULL, for comparisons.
   std::int64_t (*number)(const Source&, Row) = nullptr;
   bool is_row = false;  // its value is the number of the row
   // Where a value lies, of columns of large tables: fetched ahead when rows are not read in order.
   const void* (*where)(const Source&, Row) = nullptr;
+  // What --schema says of it.
+  const char* unit = "";
+  std::string meaning = {};
+  bool is_nullable = true;
+  schema::HeldBy held_by = schema::HeldBy::all;
 };
 
 struct TableType {
   const char* name;
   const char* meaning;
   std::vector<TableColumn> columns;
-  std::size_t (*rows)(const Source&);
+  std::size_t (*rows)(const Source&);  // none: a table of several rows for each span
 };
 
 }  // namespace npuscope::query

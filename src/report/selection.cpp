@@ -255,7 +255,7 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
     auto pattern = Pattern::compile("--unit", text.unit);
     if (!pattern) return tl::unexpected(pattern.error());
     filter.keeps_unit = [pattern = *pattern](const Profile& whole, UnitId unit) {
-      return pattern.found_in(analysis::path_of(whole, unit));
+      return pattern.found_in(path_of(whole, unit));
     };
     if (!any_of<UnitId>(profile, profile.units.size(), filter.keeps_unit)) {
       return usage_error("--unit '{}': no unit's name matches; npuscope show lists them",

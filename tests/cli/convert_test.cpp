@@ -31,7 +31,7 @@ TEST_F(Convert, WritesEveryFormatAndSaysWhere) {
     EXPECT_TRUE(std::filesystem::exists(output));
   }
   EXPECT_THAT(read("out.sqlite"), StartsWith("SQLite format 3"));
-  EXPECT_THAT(read("out.csv"), StartsWith("id,unit_id,unit,op_id,op,"));
+  EXPECT_THAT(read("out.csv"), StartsWith("id,unit,op,kind,start,duration,"));
   EXPECT_EQ(slices_in(read("out.chrome")), 3u);
   EXPECT_EQ(nlohmann::json::parse(read("out.json"))["spans"]["start"][0], 1'000'000);
 }

@@ -17,6 +17,7 @@
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/unit_busy.hpp"
+#include "npuscope/profile/unit_path.hpp"
 
 namespace npuscope::analysis {
 
@@ -93,8 +94,5 @@ struct SteadyUse {
   Engine engine = Engine::none;
   Spread share;
 };
-
-// A unit's name within its parents': "card 0 > core 3 > HVX 1".
-std::string path_of(const Profile& profile, UnitId unit);
 
 }  // namespace npuscope::analysis

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -244,6 +245,13 @@ struct Phase {
   // from when they happened; outermost_phase: of none; no_phase: only their times tell.
   std::uint32_t parent = no_phase;
 };
+
+// How files say what a phase is part of: the number of that phase, -1 for none; nothing where only
+// their times tell.
+inline std::optional<std::int64_t> parent_number(const Phase& phase) {
+  if (phase.parent == no_phase) return std::nullopt;
+  return phase.parent == outermost_phase ? -1 : std::int64_t(phase.parent);
+}
 
 constexpr std::uint32_t no_tensor = std::numeric_limits<std::uint32_t>::max();
 

@@ -7,12 +7,17 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/profile/schema_table.hpp"
+
 namespace npuscope::query {
 
 struct ColumnInfo {
   std::string name;
   std::string type;  // INTEGER, REAL, TEXT; empty: any
   std::string meaning;
+  std::string unit = {};    // "ticks"; empty: none
+  bool is_nullable = true;  // of a view: not said
+  schema::HeldBy held_by = schema::HeldBy::query;
 };
 
 struct TableInfo {

@@ -11,6 +11,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/losses.hpp"
@@ -25,6 +27,9 @@ struct Exported {
 
 // A path that ends in a separator, or is a folder, takes all tables; the folder is made if missing.
 Result<Exported> write_csv(const Profile& profile, const std::filesystem::path& path);
+
+// Those that it may write into a folder.
+std::vector<std::string> csv_file_names();
 
 Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path);
 

@@ -98,7 +98,8 @@ class QueryJson : public QuerySink {
 
 // What --schema prints.
 std::string query_schema_text(std::size_t width);
-// {"tables": [{"name", "is_view", "meaning", "columns": [{"name", "type", "meaning"}], "select"}],
+// {"tables": [{"name", "is_view", "meaning", "select",
+//              "columns": [{"name", "type", "unit", "nullable", "meaning"}]}],
 //  "functions": [{"call", "meaning"}]}
 std::string query_schema_json();
 

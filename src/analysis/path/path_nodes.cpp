@@ -147,17 +147,20 @@ bool PathNodes::is_selected(std::size_t row) const {
 
 // Fills in how long the steady ones are, and gives the place of the one nearest their median.
 std::size_t PathNodes::steady_of(const std::vector<Inference>& inferences) {
-  std::vector<double> walls;
-  for (const Inference& each : inferences) walls.push_back(double(length_of(each.extent.interval)));
+  std::vector<std::int64_t> lengths;
+  for (const Inference& each : inferences) lengths.push_back(length_of(each.extent.interval));
+  const std::vector<double> walls(lengths.begin(), lengths.end());
   PathBasis& basis = graph_.basis;
   basis.instances = std::uint32_t(inferences.size());
   basis.median_wall = spread_of(walls).median_of_rest;
-  const auto steady = walls.begin() + (walls.size() > 1 ? 1 : 0);
-  basis.least_wall = std::int64_t(*std::min_element(steady, walls.end()));
-  basis.most_wall = std::int64_t(*std::max_element(steady, walls.end()));
-  const auto nearest = std::min_element(steady, walls.end(), [&](double a, double b) {
-    return std::abs(a - basis.median_wall) < std::abs(b - basis.median_wall);
-  });
+  const std::ptrdiff_t first = walls.size() > 1 ? 1 : 0;
+  const auto [min, max] = std::minmax_element(lengths.begin() + first, lengths.end());
+  basis.least_wall = *min;
+  basis.most_wall = *max;
+  const auto nearest =
+      std::min_element(walls.begin() + first, walls.end(), [&](double a, double b) {
+        return std::abs(a - basis.median_wall) < std::abs(b - basis.median_wall);
+      });
   return std::size_t(nearest - walls.begin());
 }
 

@@ -10,7 +10,8 @@
 #include <utility>
 
 #include "npuscope/base/text.hpp"
-#include "profile/names.hpp"
+#include "npuscope/profile/schema.hpp"
+#include "profile/schema_cells.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -18,6 +19,12 @@ namespace {
 constexpr std::string_view unit_place = "npuscope unit ", no_unit_place = "npuscope unit none",
                            phases_place = "npuscope phases";
 
+using ClockTable = schema::TableOf<schema::clocks>;
+using UnitTable = schema::TableOf<schema::units>;
+
+template <class Table>
+using RecordOf = typename std::remove_cvref_t<decltype(Table::table.rows(
+    std::declval<const schema::Source&>()))>::value_type;
 // One object; members that hold nothing are left out.
 class JsonObject {
  public:
@@ -114,23 +121,34 @@ class Meanings {
   std::map<Key, std::size_t> places_;
 };
 
-void write_clock(JsonObject& object, const Profile& profile, const Clock& clock) {
-  object.text("name", profile.text(clock.name));
-  object.text("kind", stable_name(clock.kind));
-  const double rate = clock.rate.value;
-  if (rate > 0 && std::isfinite(rate)) object.number("hertz", rate);
-  if (clock.offset_known) object.number("offset", clock.offset);
-}
+// A cell of the schema as a member of the same name; NULL is left out.
+struct Member {
+  JsonObject& object;
+  const char* name;
 
-void write_unit(JsonObject& object, const Profile& profile, const Unit& unit) {
-  object.text("name", profile.text(unit.name));
-  object.text("engine", stable_name(unit.engine));
-  object.number("device", unit.device);
-  object.number("core", unit.core);
-  object.number("lane", unit.lane);
-  if (index_of(unit.parent) < profile.units.size()) object.number("parent", index_of(unit.parent));
-  object.text("process_id", profile.text(unit.process_id));
-  object.text("thread_id", profile.text(unit.thread_id));
+  void nothing() {}
+  void boolean(bool value) { number(int(value)); }
+  void number(std::integral auto value) { object.number(name, value); }
+  void number(double value) {
+    if (std::isfinite(value)) object.number(name, value);
+  }
+  void text(std::string_view value) { object.text(name, value); }
+  void copy(std::string_view value) { text(value); }
+};
+
+// What can be read back of a row.
+template <class Table>
+void write_row(JsonObject& object, const schema::Source& source, std::size_t row) {
+  schema::each_field<Table>([&]<class Field>(Field) {
+    if constexpr (schema::is_settable<typename Field::Get>) {
+      const auto cell = Field::cell(source, schema::Row(row));
+      if constexpr (std::is_same_v<decltype(cell), const schema::Id>) {  // of the same table
+        if (cell.row >= Table::rows(source)) return;
+      }
+      Member member{object, Field::name};
+      add_cell(source, member, cell);
+    }
+  });
 }
 
 using Json = simdjson::dom::element;
@@ -152,30 +170,32 @@ std::string_view text_in(const Json& object, const char* name) {
   return object[name].get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
 
-// False where the object is not one of the writer's.
-bool read_clock(const Json& object, StringPool& strings, Clock& clock) {
-  const auto kind = value_named<ClockKind>(text_in(object, "kind"));
-  clock.name = strings.intern(text_in(object, "name"));
-  clock.kind = kind.value_or(ClockKind::wall);
-  const double hertz = number_in<double>(object, "hertz").value_or(0);
-  clock.rate = Hertz{hertz > 0 ? hertz : 0};
-  const auto offset = number_in<std::int64_t>(object, "offset");
-  clock.offset_known = offset.has_value();
-  clock.offset = offset.value_or(0);
-  return kind.has_value();
-}
-
-bool read_unit(const Json& object, StringPool& strings, Unit& unit) {
-  const auto engine = value_named<Engine>(text_in(object, "engine"));
-  unit.name = strings.intern(text_in(object, "name"));
-  unit.engine = engine.value_or(Engine::none);
-  unit.device = index_in(object, "device", index_of(UnitId::none));
-  unit.core = index_in(object, "core", index_of(UnitId::none));
-  unit.lane = index_in(object, "lane", index_of(UnitId::none));
-  unit.parent = UnitId(index_in(object, "parent", index_of(UnitId::none)));
-  unit.process_id = strings.intern(text_in(object, "process_id"));
-  unit.thread_id = strings.intern(text_in(object, "thread_id"));
-  return engine.has_value();
+// False where the object is not one of the writer's: enumerations are always there.
+template <class Table>
+bool read_row(const Json& object, StringPool& strings, RecordOf<Table>& record) {
+  bool is_ours = true;
+  schema::each_field<Table>([&]<class Field>(Field) {
+    if constexpr (schema::is_settable<typename Field::Get>) {
+      using Cell = typename schema::CellOf<Field>::Cell;
+      const auto set = [&](const auto& cell) {
+        schema::set_cell(Field::declared.get, record, cell);
+      };
+      if constexpr (std::is_same_v<Cell, StringId>) {
+        set(strings.intern(text_in(object, Field::name)));
+      } else if constexpr (schema::NamedEnum<Cell>) {
+        const auto value = value_named<Cell>(text_in(object, Field::name));
+        is_ours = is_ours && value;
+        if (value) set(*value);
+      } else if constexpr (std::is_same_v<Cell, schema::Id>) {
+        set(schema::Id{index_in(object, Field::name, schema::no_row)});
+      } else if constexpr (std::is_same_v<Cell, std::uint32_t>) {
+        set(index_in(object, Field::name, schema::no_row));
+      } else {
+        set(number_in<Cell>(object, Field::name));
+      }
+    }
+  });
+  return is_ours;
 }
 
 bool read_number(const Json& object, StringPool& strings, NumberMeaning& number) {
@@ -227,6 +247,7 @@ std::string about_text(const Profile& profile, std::int64_t moved_ns) {
   std::string text;
   {
     JsonObject object(text);
+    const schema::Source source(profile);
     const Provenance& from = profile.provenance;
     object.text("format", from.format);
     object.text("version", from.version);
@@ -235,14 +256,12 @@ std::string about_text(const Profile& profile, std::int64_t moved_ns) {
     object.text("instrumentation", from.instrumentation);
     object.number("inferences", from.inferences);
     object.text("temperature", stable_name(from.temperature));
-    object.list("clocks", profile.clocks.size(), [&](JsonObject& row, std::size_t i) {
-      write_clock(row, profile, profile.clocks[i]);
-    });
+    object.list("clocks", profile.clocks.size(),
+                [&](JsonObject& row, std::size_t i) { write_row<ClockTable>(row, source, i); });
     object.number("base_clock", index_of(profile.base_clock));
     object.number("moved_ns", moved_ns);
-    object.list("units", profile.units.size(), [&](JsonObject& row, std::size_t i) {
-      write_unit(row, profile, profile.units[i]);
-    });
+    object.list("units", profile.units.size(),
+                [&](JsonObject& row, std::size_t i) { write_row<UnitTable>(row, source, i); });
     const std::vector<NumberMeaning> numbers = Meanings(profile).clear();
     object.list("numbers", numbers.size(), [&](JsonObject& row, std::size_t i) {
       row.text("name", profile.text(numbers[i].name));
@@ -269,8 +288,8 @@ std::optional<About> parse_about(std::string_view text, StringPool& strings) {
                                      .value_or(Provenance::Temperature::unknown);
   about.base_clock = ClockId(index_in(json, "base_clock", every_instance));
   about.moved_ns = std::max<std::int64_t>(0, number_in<std::int64_t>(json, "moved_ns").value_or(0));
-  const bool is_complete = read_list(json, "clocks", strings, about.clocks, read_clock) &&
-                           read_list(json, "units", strings, about.units, read_unit) &&
+  const bool is_complete = read_list(json, "clocks", strings, about.clocks, read_row<ClockTable>) &&
+                           read_list(json, "units", strings, about.units, read_row<UnitTable>) &&
                            read_list(json, "numbers", strings, about.numbers, read_number);
   if (!is_complete || !has_good_parents(about.units)) {
     return std::nullopt;

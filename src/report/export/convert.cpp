@@ -31,11 +31,6 @@ constexpr TargetName targets[] = {{"chrome", Target::chrome, ".json"},
                                   {"sqlite", Target::sqlite, ".db"},
                                   {"json", Target::json, ".json"}};
 
-// Files of a folder of CSV tables, without their ending.
-constexpr const char* table_names[] = {"checks",      "clocks",  "counters", "edges",  "flows",
-                                       "measures",    "notes",   "ops",      "phases", "spans",
-                                       "tensor_uses", "tensors", "units"};
-
 Result<Exported> write_chrome(const Profile& profile, const fs::path& path,
                               const ProgressReport& progress) {
   auto file = AtomicFile::create(path);
@@ -88,8 +83,8 @@ std::string file_name_of(const Profile& profile, std::set<std::string>& taken) {
 void add_file(Converted& converted, const fs::path& path, std::uint64_t bytes) {
   std::error_code unknown;
   if (fs::is_directory(path, unknown)) {
-    for (const char* table : table_names) {
-      const fs::path file = path / (std::string(table) + ".csv");
+    for (const std::string& name : csv_file_names()) {
+      const fs::path file = path / name;
       if (fs::exists(file, unknown))
         converted.files.push_back({file, fs::file_size(file, unknown)});
     }
@@ -113,8 +108,8 @@ Status check_not_an_input(std::span<const Profile> profiles, const fs::path& out
 }
 
 Status check_tables(std::span<const Profile> profiles, const fs::path& folder) {
-  for (const char* table : table_names) {
-    const auto free = check_not_an_input(profiles, folder / (std::string(table) + ".csv"));
+  for (const std::string& name : csv_file_names()) {
+    const auto free = check_not_an_input(profiles, folder / name);
     if (!free) return free;
   }
   return {};

@@ -2,8 +2,6 @@
 // apostrophe in front.
 #pragma once
 
-#include <initializer_list>
-#include <limits>
 #include <string_view>
 
 #include "profile/text_output.hpp"
@@ -35,15 +33,9 @@ class Csv {
     separate();
     out_.add_number(value);
   }
+  void boolean(bool value) { number(int(value)); }
+  void copy(std::string_view cell) { text(cell); }
   void nothing() { separate(); }
-  // A row that does not exist has no number.
-  void id(std::uint32_t value) {
-    if (value == std::numeric_limits<std::uint32_t>::max()) return nothing();
-    number(value);
-  }
-  void header(std::initializer_list<const char*> names) {
-    for (const char* name : names) text(name);
-  }
   void end_row() {
     out_.add('\n');
     first_ = true;

@@ -3,16 +3,14 @@
 //   SqliteOutput database(path);
 //   database.run("CREATE TABLE ops(id INTEGER PRIMARY KEY, name TEXT)");
 //   SqliteInsert insert(database, "INSERT INTO ops VALUES(?,?)");
-//   insert.row(1, std::string_view("MatMul"));
+//   insert.number(1), insert.text("MatMul"), insert.end_row();
 //   return database.close();     // "" or what went wrong first
 #pragma once
 
 #include <sqlite3.h>
 
-#include <cmath>
 #include <concepts>
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -60,40 +58,35 @@ class SqliteInsert {
   SqliteInsert(const SqliteInsert&) = delete;
   SqliteInsert& operator=(const SqliteInsert&) = delete;
 
-  template <class... Values>
-  void row(const Values&... values) {
+  // The cells of a row one after the other, then end_row().
+  void nothing() { sqlite3_bind_null(statement_, ++place_); }
+  void boolean(bool value) { number(int(value)); }
+  void number(std::integral auto value) {
+    sqlite3_bind_int64(statement_, ++place_, sqlite3_int64(value));
+  }
+  void number(double value) { sqlite3_bind_double(statement_, ++place_, value); }  // NaN: NULL
+  void text(std::string_view text) { bind(text, SQLITE_STATIC); }  // outlives the row
+  void copy(std::string_view text) { bind(text, SQLITE_TRANSIENT); }
+
+  void end_row() {
+    place_ = 0;
     if (!database_.good()) return;
-    int place = 0;
-    (bind(++place, values), ...);
     if (sqlite3_step(statement_) != SQLITE_DONE) database_.keep_error();
     sqlite3_reset(statement_);
   }
 
  private:
-  void bind(int place, std::integral auto value) {
-    sqlite3_bind_int64(statement_, place, sqlite3_int64(value));
-  }
-  // NaN becomes NULL in SQLite.
-  void bind(int place, double value) { sqlite3_bind_double(statement_, place, value); }
-  // Texts outlive the step that stores them. A length beyond SQLite's is an error of the step.
-  void bind(int place, std::string_view text) {
+  // A length beyond SQLite's is an error of the step.
+  void bind(std::string_view text, sqlite3_destructor_type lifetime) {
     const auto bound =
-        sqlite3_bind_text64(statement_, place, text.data() != nullptr ? text.data() : "",
-                            text.size(), SQLITE_STATIC, SQLITE_UTF8);
+        sqlite3_bind_text64(statement_, ++place_, text.data() != nullptr ? text.data() : "",
+                            text.size(), lifetime, SQLITE_UTF8);
     if (bound != SQLITE_OK) database_.keep_error();
-  }
-  void bind(int place, const char* text) { bind(place, std::string_view(text)); }
-  template <class Value>
-  void bind(int place, const std::optional<Value>& value) {
-    if (value) {
-      bind(place, *value);
-    } else {
-      sqlite3_bind_null(statement_, place);
-    }
   }
 
   SqliteOutput& database_;
   sqlite3_stmt* statement_ = nullptr;
+  int place_ = 0;
 };
 
 }  // namespace npuscope::report

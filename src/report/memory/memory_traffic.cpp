@@ -142,9 +142,8 @@ Section constants_section(const Profile& profile) {
                           {"ddr_write_bytes", "DDR write", Format::bytes},
                           {"multicast_bytes", "multicast", Format::bytes}};
   for (const analysis::ConstantTraffic& unit : units) {
-    section.table.rows.push_back({analysis::path_of(profile, unit.unit), unit.ddr_read,
-                                  unit.constants, unit.ddr_read - unit.constants, unit.ddr_write,
-                                  unit.multicast});
+    section.table.rows.push_back({path_of(profile, unit.unit), unit.ddr_read, unit.constants,
+                                  unit.ddr_read - unit.constants, unit.ddr_write, unit.multicast});
   }
   section.remarks = {
       "Beyond constants: activations that did not fit the VTCM, retained state such as a KV cache, "
@@ -227,8 +226,7 @@ Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks) {
                           {"share_of_capacity", "of capacity", Format::share, true, true}};
   for (const analysis::VtcmPeak& peak : analysis::vtcm_peaks(profile)) {
     section.table.rows.push_back(
-        {peak.by,
-         peak.unit == UnitId::none ? Value() : Value(analysis::path_of(profile, peak.unit)),
+        {peak.by, peak.unit == UnitId::none ? Value() : Value(path_of(profile, peak.unit)),
          stable_name(peak.origin), peak.bytes,
          peaks.vtcm_bytes ? Value(peak.bytes / *peaks.vtcm_bytes) : Value()});
   }

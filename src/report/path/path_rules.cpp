@@ -96,7 +96,7 @@ class Rules {
   }
 
   bool unit_matches(const Pattern& pattern, std::size_t i) const {
-    return pattern.found_in(analysis::path_of(profile_, UnitId(std::uint32_t(i))));
+    return pattern.found_in(path_of(profile_, UnitId(std::uint32_t(i))));
   }
 
   const Profile& profile_;

@@ -38,8 +38,9 @@ std::string query_schema_text(std::size_t width) {
     }
     for (const query::ColumnInfo& column : table.columns) {
       const std::string type = column.type.empty() ? "any" : column.type;
-      add_entry(out, fmt::format("  {:{}}  {:7}  ", column.name, widest, type), column.meaning,
-                width);
+      const std::string unit = column.unit.empty() ? "" : fmt::format(" [{}]", column.unit);
+      add_entry(out, fmt::format("  {:{}}  {:7}  ", column.name, widest, type),
+                column.meaning + unit, width);
     }
     out += "\n";
   }
@@ -55,8 +56,11 @@ std::string query_schema_json() {
   for (const query::TableInfo& table : query::schema()) {
     Json columns = Json::array();
     for (const query::ColumnInfo& column : table.columns) {
+      const bool is_of_view = !table.view_of.empty();
       columns.push_back({{"name", column.name},
                          {"type", column.type.empty() ? "any" : column.type},
+                         {"unit", column.unit.empty() ? Json(nullptr) : Json(column.unit)},
+                         {"nullable", is_of_view ? Json(nullptr) : Json(column.is_nullable)},
                          {"meaning", column.meaning}});
     }
     Json entry{{"name", table.name},

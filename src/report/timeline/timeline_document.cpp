@@ -248,7 +248,7 @@ void Maker::add_span(std::uint32_t row, std::vector<Value>& values) const {
     if (!kernel.empty()) kind = is_wait ? fmt::format("wait of {}", kernel) : std::string(kernel);
   }
   values.insert(values.end(), {Value(name), kind.empty() ? Value() : Value(kind),
-                               Value(analysis::path_of(profile_, profile_.spans.unit[row]))});
+                               Value(path_of(profile_, profile_.spans.unit[row]))});
 }
 
 Section Maker::gaps() const {

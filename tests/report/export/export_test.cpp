@@ -76,15 +76,16 @@ Profile sample() {
 TEST_F(Export, CsvOfSpansHasNamesAndNoFormulas) {
   const auto exported = write_csv(sample(), folder_ / "spans.csv");
   ASSERT_TRUE(exported) << exported.error().message;
-  EXPECT_EQ(read(folder_ / "spans.csv"),
-            "id,unit_id,unit,op_id,op,kind,node,span,start,duration,processor_cycles,\"'-path\","
-            "arg n,arg ok,arg list\n"
-            "0,1,Core 0 > HVX 0,0,\"'=HYPERLINK(\"\"x\"\")\",\"say \"\"hi\"\", twice\",,op,5,4,7,,"
-            "18446744073709551615,true,\"[1,\"\"a\"\"]\"\n"
-            "1,,,,,,,sync,9,1,,3,,,\n");
+  EXPECT_EQ(
+      read(folder_ / "spans.csv"),
+      "id,unit,op,kind,start,duration,processor_cycles,unit_path,op_name,op_kind,node,\"'-path\","
+      "arg n,arg ok,arg list\n"
+      "0,1,0,op,5,4,7,Core 0 > HVX 0,\"'=HYPERLINK(\"\"x\"\")\",\"say \"\"hi\"\", twice\",,,"
+      "18446744073709551615,true,\"[1,\"\"a\"\"]\"\n"
+      "1,,,sync,9,1,,,,,,3,,,\n");
   EXPECT_THAT(exported->losses.entries,
-              ElementsAre(Loss{"rows of measures (name a folder to get every table)", 1},
-                          Loss{"rows of notes (name a folder to get every table)", 1}));
+              ElementsAre(Loss{"rows of notes (name a folder to get every table)", 1},
+                          Loss{"rows of measures (name a folder to get every table)", 1}));
 }
 
 TEST_F(Export, CsvIntoAFolderHasEveryTableThatHasRows) {
@@ -96,11 +97,11 @@ TEST_F(Export, CsvIntoAFolderHasEveryTableThatHasRows) {
     names.push_back(file.path().filename().string());
   }
   std::sort(names.begin(), names.end());
-  EXPECT_THAT(names, ElementsAre("clocks.csv", "measures.csv", "notes.csv", "ops.csv", "spans.csv",
-                                 "units.csv"));
+  EXPECT_THAT(names, ElementsAre("clocks.csv", "files.csv", "measures.csv", "notes.csv", "ops.csv",
+                                 "profile.csv", "spans.csv", "units.csv"));
   EXPECT_EQ(read(folder_ / "tables" / "measures.csv"),
-            "subject,subject_id,subject_name,inference,name,kind,origin,clock,value\n"
-            "unit,1,Core 0 > HVX 0,,wait,work,measured,cycles,2.5\n");
+            "subject,subject_id,inference,name,kind,origin,clock,value,subject_name,clock_name\n"
+            "unit,1,,wait,work,measured,0,2.5,Core 0 > HVX 0,cycles\n");
   EXPECT_EQ(read(folder_ / "tables" / "notes.csv"),
             "severity,file,offset,count,message\n"
             "warning,a.json.gz,12,2,\"odd\nline\"\n");
@@ -110,7 +111,7 @@ TEST_F(Export, JsonHasEveryTableInColumns) {
   const auto exported = write_json(sample(), folder_ / "p.json");
   ASSERT_TRUE(exported) << exported.error().message;
   const auto json = nlohmann::json::parse(read(folder_ / "p.json"));
-  EXPECT_EQ(json["npuscope_profile"], 1);
+  EXPECT_EQ(json["npuscope_profile"], 2);
   EXPECT_EQ(json["clocks"]["hertz"][0], nullptr);
   EXPECT_EQ(json["units"]["parent"], nlohmann::json::parse("[null, 0]"));
   EXPECT_EQ(json["ops"]["kind"][0], "say \"hi\", twice");
@@ -178,7 +179,7 @@ TEST_F(Export, SqliteHasEveryTableAndViewsWithNames) {
 TEST_F(Export, APhaseSaysWhatItIsPartOf) {
   ASSERT_TRUE(write_csv(nested_phases(), folder_ / "tables" / ""));
   EXPECT_EQ(read(folder_ / "tables" / "phases.csv"),
-            "id,name,inference,unit_id,start,duration,microseconds,parent\n"
+            "id,name,inference,unit,start,duration,microseconds,parent\n"
             "0,Execute,0,,0,10,,1\n1,Graph,0,,0,10,,-1\n2,After,0,,0,10,,\n");
   ASSERT_TRUE(write_json(nested_phases(), folder_ / "p.json"));
   EXPECT_EQ(nlohmann::json::parse(read(folder_ / "p.json"))["phases"]["parent"],

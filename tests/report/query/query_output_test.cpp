@@ -121,8 +121,12 @@ TEST(QueryOutput, TheSchemaIsWholeInTextAndJson) {
     EXPECT_FALSE(table["columns"].empty());
   }
   EXPECT_EQ(json["tables"][0]["columns"][4],
-            nlohmann::json(
-                {{"name", "start"}, {"type", "INTEGER"}, {"meaning", "ticks of the base clock"}}));
+            nlohmann::json({{"name", "start"},
+                            {"type", "INTEGER"},
+                            {"unit", "ticks"},
+                            {"nullable", false},
+                            {"meaning", "when it begins, by the base clock"}}));
+  EXPECT_THAT(text, HasSubstr("when it begins, by the base clock [ticks]"));
   EXPECT_THAT(text, HasSubstr("functions beside SQLite's own\n  median(x)"));
 }
 

@@ -84,7 +84,7 @@ class QhasPutter {
     if (cycles <= 0) return;
     Clock& clock = profile_.clocks[index_of(assembly_.cycles)];
     clock.derived_rate = Hertz{double(cycles) / double(microseconds) * 1e6};
-    clock.derived_error = 1 / double(microseconds + 1);
+    clock.derived_error = 1 / (double(microseconds) + 1);
   }
 
   void put_busy(const QhasCore& core, Measure::Subject subject, std::uint32_t id) {

@@ -1,0 +1,94 @@
+// Columns and tables that take an analysis to compute, declared as those of the schema are: SQL has
+// them beside what a profile holds. A table of a name that the schema has adds its columns to it.
+#pragma once
+
+#include "npuscope/analysis/timeline.hpp"
+#include "npuscope/profile/schema_table.hpp"
+#include "query/source.hpp"
+
+namespace npuscope::analysis {
+
+inline std::span<const char* const> stable_names(Role) {
+  static constexpr const char* names[] = {"work", "wait", "frame", "overlay"};
+  return names;
+}
+
+}  // namespace npuscope::analysis
+
+namespace npuscope::query {
+
+using schema::field, schema::FieldUnit, schema::Row;
+
+// A number of the span's own.
+constexpr auto traffic_of_span(std::size_t which) {
+  return [which](const Source& s, Row row) {
+    const MeasureColumn* column = s.traffic(which);
+    const bool is_known = column != nullptr && row < column->values.size() &&
+                          column->values[row] != MeasureColumn::missing;
+    return is_known ? std::optional(column->values[row]) : std::nullopt;
+  };
+}
+
+constexpr auto derived_spans() {
+  return schema::table(
+      "spans", "", [](const Source& s) { return s.profile.spans.size(); },
+      field("engine", "the hardware that it uses: what its op says, else its unit",
+            [](const Source& s, Row row) { return analysis::engine_of(s.profile, row); }),
+      field("role", "what it counts as; a frame encloses work, an overlay runs beside it",
+            [](const Source& s, Row row) { return analysis::role_of(s.profile.spans.kind[row]); }),
+      field("own_duration", FieldUnit::ticks,
+            "duration less what is nested inside: over spans of role work it adds up to work",
+            [](const Source& s, Row row) { return s.self_times()[row]; }),
+      field("ddr_read_bytes", FieldUnit::bytes, "its number \"ddr read bytes\"",
+            traffic_of_span(0)),
+      field("ddr_write_bytes", FieldUnit::bytes, "its number \"ddr write bytes\"",
+            traffic_of_span(1)),
+      field("vtcm_read_bytes", FieldUnit::bytes, "its number \"vtcm read bytes\"",
+            traffic_of_span(2)),
+      field("vtcm_write_bytes", FieldUnit::bytes, "its number \"vtcm write bytes\"",
+            traffic_of_span(3)));
+}
+
+constexpr auto traffic_of_unit(analysis::Memory memory, analysis::Direction direction) {
+  return [memory, direction](const analysis::UnitRow& row) {
+    return row.traffic.of(memory, direction);
+  };
+}
+
+constexpr auto unit_times() {
+  using analysis::Direction, analysis::Memory, analysis::UnitRow;
+  return schema::table(
+      "unit_times", "how busy a unit was, as npuscope show has it: units that have work or waits",
+      [](const Source& s) -> const auto& { return s.unit_times(); },
+      field("unit", "units.id", &UnitRow::unit),
+      field("path", "units.path",
+            [](const Source& s, Row row) {
+              const std::uint32_t unit = index_of(s.unit_times()[row].unit);
+              return unit < s.profile.units.size() ? std::optional(s.path_of(unit)) : std::nullopt;
+            }),
+      field("busy", FieldUnit::ticks,
+            "length of the union of its work (unit_busy): never more than the wall",
+            &UnitRow::busy),
+      field("waiting", FieldUnit::ticks, "length of the union of its waits where it does not work",
+            &UnitRow::waiting),
+      field("work", FieldUnit::ticks, "sum of its work, nested slices once", &UnitRow::work),
+      field("spans", "of work", &UnitRow::spans),
+      field("dominant_path", FieldUnit::ticks, "its share of the critical path",
+            &UnitRow::dominant_path),
+      field("ddr_read_bytes", FieldUnit::bytes, "that its work reads from DDR",
+            traffic_of_unit(Memory::ddr, Direction::read)),
+      field("ddr_write_bytes", FieldUnit::bytes, "that its work writes to DDR",
+            traffic_of_unit(Memory::ddr, Direction::write)),
+      field("vtcm_read_bytes", FieldUnit::bytes, "that its work reads from VTCM",
+            traffic_of_unit(Memory::vtcm, Direction::read)),
+      field("vtcm_write_bytes", FieldUnit::bytes, "that its work writes to VTCM",
+            traffic_of_unit(Memory::vtcm, Direction::write)));
+}
+
+template <class Function>
+constexpr void each_derived_table(Function&& function) {
+  function(schema::TableOf<derived_spans>{});
+  function(schema::TableOf<unit_times>{});
+}
+
+}  // namespace npuscope::query
