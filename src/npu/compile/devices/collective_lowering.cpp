@@ -24,12 +24,12 @@ bool is_collective(const Node& node) { return node.domain == collective_domain; 
 
 void CollectiveLowering::reserve_landing_places() {
   used_up_.assign(cores_, no_task);
-  std::uint64_t most = 0;
+  std::uint64_t max = 0;
   for (const Node& node : graph_.nodes) {
-    if (is_collective(node)) most = std::max(most, bytes_of(node.outputs[0]));
+    if (is_collective(node)) max = std::max(max, bytes_of(node.outputs[0]));
   }
-  if (most == 0) return;
-  const CoreBytes bytes(cores_, std::min(most, tile_bytes_ + vtcm_line_bytes * options_.slices));
+  if (max == 0) return;
+  const CoreBytes bytes(cores_, std::min(max, tile_bytes_ + vtcm_line_bytes * options_.slices));
   for (BufferId& place : places_) place = allocate(bytes, Lifetime::tensor);
 }
 

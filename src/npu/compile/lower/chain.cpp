@@ -45,9 +45,9 @@ bool VectorLowering::is_streamed(const Storage& storage) const {
 }
 
 // Of one tile, in VTCM at once: the source and what is made of it, each until its last use.
-std::uint64_t VectorLowering::most_places(const Chain& chain) const {
+std::uint64_t VectorLowering::max_places(const Chain& chain) const {
   std::map<TensorId, std::int64_t> uses{{chain.source, chain.source_uses}};
-  std::size_t most = 1;
+  std::size_t max = 1;
   for (std::size_t at : chain.nodes) {
     const Node& node = graph_.nodes[at];
     const std::size_t before = uses.size();
@@ -56,9 +56,9 @@ std::uint64_t VectorLowering::most_places(const Chain& chain) const {
       if (used != uses.end() && --used->second == 0) uses.erase(used);
     }
     uses[node.outputs[0]] = std::int64_t(tensor(node.outputs[0]).consumers.size());
-    most = std::max({most, before, uses.size()});
+    max = std::max({max, before, uses.size()});
   }
-  return most;
+  return max;
 }
 
 VectorLowering::Chain VectorLowering::find_chain() const {
@@ -161,7 +161,7 @@ std::size_t VectorLowering::stream_chain(const Chain& chain) {
   constexpr std::uint64_t usual_places = 4;  // of a tile of the usual size
   const std::uint64_t bytes =
       *std::max_element(operand.core_bytes.begin(), operand.core_bytes.end());
-  const std::uint64_t tiles = tiles_for(bytes * divide_up(most_places(chain), usual_places));
+  const std::uint64_t tiles = tiles_for(bytes * divide_up(max_places(chain), usual_places));
   for (std::uint64_t index = 0; index < tiles; ++index) {
     position_ = first;
     begin_node(graph_.nodes[first]);

@@ -41,10 +41,9 @@ Residency::CoreShapes VectorLowering::part_shapes(const Operand& operand,
 void VectorLowering::copy_part(const VectorKernel& kernel, const Operand& operand,
                                std::size_t index, std::size_t parts,
                                const std::vector<NodeResult>& results) {
-  const std::uint64_t most =
-      *std::max_element(operand.core_bytes.begin(), operand.core_bytes.end());
+  const std::uint64_t max = *std::max_element(operand.core_bytes.begin(), operand.core_bytes.end());
   const bool moves = operand.streamed || results[0].streamed;
-  const std::uint64_t tiles = moves ? tiles_for(most) : 1;
+  const std::uint64_t tiles = moves ? tiles_for(max) : 1;
   for (std::uint64_t at = 0; at < tiles; ++at) {
     VectorTile tile;
     tile.index = index;

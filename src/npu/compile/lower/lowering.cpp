@@ -76,12 +76,12 @@ void Lowering::lower_operator(const Node& node, const NodePlan& plan) {
 
 // All operands of a task lie in VTCM at once, and each looks for its place among the others.
 void Lowering::check_operands(const Node& node) const {
-  constexpr std::size_t most_operands = 4096;
+  constexpr std::size_t max_operands = 4096;
   const std::size_t operands = std::max(node.inputs.size(), node.outputs.size());
-  if (operands <= most_operands) return;
+  if (operands <= max_operands) return;
   throw LoweringFailure{fmt::format(
       "node '{}' has {} operands, more than the {} that one operator can have; split it",
-      strings_[node_name_], operands, most_operands)};
+      strings_[node_name_], operands, max_operands)};
 }
 
 void Lowering::lower_view(const Node& node) {

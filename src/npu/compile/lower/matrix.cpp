@@ -98,8 +98,8 @@ void MatrixLowering::choose_product_partition(MatrixJob& job) const {
     return;
   }
   const std::int64_t extent = shape[std::size_t(rows.axis)];
-  const std::uint64_t most = shares(extent, 1, cores_)[0];
-  const std::uint64_t row_count = divide_up(job.product.rows * most, std::uint64_t(extent));
+  const std::uint64_t max = shares(extent, 1, cores_)[0];
+  const std::uint64_t row_count = divide_up(job.product.rows * max, std::uint64_t(extent));
   const double row_work =
       double(product_cycles(job, row_count, job.product.columns, job.groups, nullptr)) / clock;
   const double row_time = std::max(row_work, loading) + double(job.weight_bytes) / link;

@@ -194,14 +194,14 @@ MatrixLowering::ProductTiling MatrixLowering::plan_tiling(const MatrixJob& job,
   // A core whose columns ran out would load weights that it has no use for.
   const bool split = job.by_columns && job.partition.axis >= 0;
   const std::uint64_t own_columns = divide_up(job.product.columns, split ? cores_ : 1);
-  const std::uint64_t most_chunks =
+  const std::uint64_t max_chunks =
       job.groups > 1 ? job.groups : divide_up(own_columns, target_.hmx_alignment);
   // A streamed activation is read again for every chunk: those are then as large as may be held.
   const bool reads_again = !operands.empty() && operands[0].streamed;
   const std::uint64_t chunk_bytes = divide_up(
       reads_again ? std::max(resident_limit_, weight_chunk_bytes) : weight_chunk_bytes, finer);
   tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
-                                            std::max<std::uint64_t>(most_chunks, 1));
+                                            std::max<std::uint64_t>(max_chunks, 1));
   // Of a result alone each chunk of columns is a part already.
   const bool only_result = std::none_of(operands.begin(), operands.end(),
                                         [](const Operand& operand) { return operand.streamed; });
@@ -232,7 +232,7 @@ std::vector<std::uint64_t> MatrixLowering::product_sizes(const MatrixJob& job,
                                         tiling.chunks - 1, tiling.chunks);
   const std::uint64_t block =
       device_bytes(largest(last.rows) * target_.hmx_alignment, type_of(job.plan->result));
-  const std::size_t at_once = std::max(tiles_at_once(result), most_places(job.chain));
+  const std::size_t at_once = std::max(tiles_at_once(result), max_places(job.chain));
   sizes.insert(sizes.end(), at_once,
                std::min(largest(last.output_bytes) + block, largest(result.core_bytes)));
   return sizes;
@@ -285,7 +285,7 @@ void MatrixLowering::run_product_tiles(const MatrixJob& job, std::vector<Operand
   const bool whole_rows = tiling.chunks == 1 && job.plan->op_class == OpClass::matmul;
   PieceWriter made(result.core_bytes, tiling.rows, tiling.chunks,
                    whole_rows ? job.product.columns : 1, job.plan->op_class == OpClass::matmul);
-  if (std::max({loads, tiling.rows, loads * tiling.rows}) > most_tasks) refuse_more_tasks();
+  if (std::max({loads, tiling.rows, loads * tiling.rows}) > max_tasks) refuse_more_tasks();
   MatrixJob part_of_depth = job;
   part_of_depth.product.depth = divide_up(job.product.depth, tiling.depth_parts);
   for (std::uint64_t load = 0; load < loads; ++load) {
@@ -396,7 +396,7 @@ std::uint64_t MatrixLowering::find_batch_room(const MatrixJob& job, std::vector<
       },
       operands, std::span(&result, 1));
   const std::uint64_t tiles = batch_tiles(job, operands, result) * finer;
-  if (tiles > most_tasks) refuse_more_tasks();
+  if (tiles > max_tasks) refuse_more_tasks();
   return tiles;
 }
 

@@ -22,7 +22,7 @@ bool keeps_layout(OpClass op_class) {
 
 // A Concat of more takes one after the other: were all in VTCM at once, each would look for its
 // place among all others.
-constexpr std::size_t most_parts_at_once = 64;
+constexpr std::size_t max_parts_at_once = 64;
 
 // So many rows of the third dimension.
 Shape halo_shape(Shape shape, std::int64_t kernel) {
@@ -168,7 +168,7 @@ VectorLowering::VectorKernel VectorLowering::kernel_named(const std::string& nam
 
 void VectorLowering::lower_vector(const Node& node, OpClass op_class, const VectorKernel& kernel) {
   if (op_class == OpClass::reduction && lower_split_reduction(node, kernel.name)) return;
-  if (node.op == "Concat" && node.inputs.size() > most_parts_at_once) {
+  if (node.op == "Concat" && node.inputs.size() > max_parts_at_once) {
     return lower_concat_by_parts(node, op_class, kernel);
   }
   const Partition partition = choose_partition(node, op_class);
@@ -209,7 +209,7 @@ void VectorLowering::run_vector_tiles(const Node& node, const VectorKernel& kern
       },
       operands, results);
   const std::uint64_t tiles = usual_tiles(operands, results) * finer;
-  if (tiles > most_tasks) refuse_more_tasks();
+  if (tiles > max_tasks) refuse_more_tasks();
   const bool cut = tiles == 1 && follow_pieces(kernel, operands, halos, results);
   for (std::uint64_t index = 0; index < tiles && !cut; ++index) {
     VectorTile tile;

@@ -116,7 +116,7 @@ class VectorLowering : protected Residency {
     CoreShapes shapes;
   };
   bool is_streamed(const Storage& storage) const;
-  std::uint64_t most_places(const Chain& chain) const;
+  std::uint64_t max_places(const Chain& chain) const;
   std::size_t stream_chain(const Chain& chain);
   void emit_chain_tile(const Chain& chain, const ChainTile& tile);
   void emit_chain_step(const ChainStep& step, const ChainTile& tile);

@@ -18,7 +18,7 @@ bool Residency::leaves_room_for(std::uint64_t hoisted) const {
   constexpr std::uint64_t tiles_ahead = 4;
   const bool spills = !log_.empty();
   return !spills &&
-         vtcm_.most_live_bytes() + hoisted + tiles_ahead * tile_bytes_ <= vtcm_.capacity();
+         vtcm_.max_live_bytes() + hoisted + tiles_ahead * tile_bytes_ <= vtcm_.capacity();
 }
 
 BufferId Residency::hoist(TensorId id, std::uint64_t part, std::uint64_t parts,
@@ -35,8 +35,8 @@ BufferId Residency::hoist(TensorId id, std::uint64_t part, std::uint64_t parts,
   for (std::uint32_t core = 0; core < cores_; ++core) {
     if (core_bytes[core] == 0) continue;
     metrics_.cores[core].hoisted_bytes += core_bytes[core];
-    auto& most = metrics_.cores[core].vtcm_bytes;
-    most = std::max(most, hoist_at_ + core_bytes[core]);
+    auto& max = metrics_.cores[core].vtcm_bytes;
+    max = std::max(max, hoist_at_ + core_bytes[core]);
   }
   hoist_at_ += bytes;
   hoist_left_ -= bytes;

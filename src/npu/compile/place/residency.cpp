@@ -10,7 +10,7 @@ namespace {
 
 // Tensors in VTCM at once, several times what real models need. Every allocation looks at all of
 // them, so this keeps the cost of models with very many live tensors linear.
-constexpr std::size_t most_resident = 512;
+constexpr std::size_t max_resident = 512;
 
 }  // namespace
 
@@ -74,12 +74,12 @@ bool Residency::fits(const CoreBytes& core_bytes) const {
 
 BufferId Residency::try_allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
   const std::uint64_t bytes = largest(core_bytes);
-  if (lifetime == Lifetime::tensor && resident_.size() >= most_resident) evict_one();
+  if (lifetime == Lifetime::tensor && resident_.size() >= max_resident) evict_one();
   do {
     if (auto allocation = vtcm_.allocate(bytes, tasks_.next_buffer(), lifetime)) {
       for (std::uint32_t core = 0; core < cores_; ++core) {
-        auto& most = metrics_.cores[core].vtcm_bytes;
-        if (core_bytes[core] > 0) most = std::max(most, allocation->address + core_bytes[core]);
+        auto& max = metrics_.cores[core].vtcm_bytes;
+        if (core_bytes[core] > 0) max = std::max(max, allocation->address + core_bytes[core]);
       }
       return tasks_.add_buffer(bytes, std::move(*allocation));
     }

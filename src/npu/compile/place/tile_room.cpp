@@ -8,19 +8,19 @@ namespace npuscope::npu {
 namespace {
 
 // Rather than cut into smaller tiles, read again from DDR what could have stayed.
-constexpr std::uint64_t least_tile_bytes = 64 * 1024;
+constexpr std::uint64_t min_tile_bytes = 64 * 1024;
 
 // More tiles than this at once (a Concat of many parts) are given a VTCM without anything else that
 // may go. Then tiles follow one another, and the free space is in few pieces: before the first,
 // after the last, at the end where one did not fit, and around the weights.
 constexpr std::size_t few_tiles = 8;
-constexpr std::size_t most_free_pieces = 4;
+constexpr std::size_t max_free_pieces = 4;
 
 // Whether each finds a place wherever those before it lie in the gap: the n-th stands at most among
 // n pieces of free space, each too small for it only if smaller than it.
 bool fit_together(const std::vector<std::uint64_t>& sizes, std::uint64_t gap) {
   std::uint64_t before = 0;
-  const std::size_t limit = sizes.size() > few_tiles ? most_free_pieces : few_tiles;
+  const std::size_t limit = sizes.size() > few_tiles ? max_free_pieces : few_tiles;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::uint64_t size =
         round_up(std::max<std::uint64_t>(sizes[i], 1), VtcmAllocator::alignment);
@@ -46,7 +46,7 @@ std::uint64_t Residency::find_room(const TileSizes& sizes, std::span<Operand> op
   if (sizes(1).empty()) return 1;
   for (bool last = false;;) {
     const std::uint64_t gap = room_for_tiles();
-    const std::uint64_t least = last ? VtcmAllocator::alignment : least_tile_bytes;
+    const std::uint64_t min = last ? VtcmAllocator::alignment : min_tile_bytes;
     std::uint64_t finer = 1;
     for (;; finer *= 2) {
       const auto now = sizes(finer);
@@ -54,7 +54,7 @@ std::uint64_t Residency::find_room(const TileSizes& sizes, std::span<Operand> op
         while (now.size() > few_tiles && evict_one()) continue;
         return finer;
       }
-      if (largest(now) <= least || finer > most_tasks) break;
+      if (largest(now) <= min || finer > max_tasks) break;
     }
     if (last) return finer;  // then allocation says what is missing
     last = !stream_largest(operands, results);
@@ -63,23 +63,23 @@ std::uint64_t Residency::find_room(const TileSizes& sizes, std::span<Operand> op
 
 bool Residency::stream_largest(std::span<Operand> operands, std::span<NodeResult> results) {
   Operand* operand = nullptr;
-  std::uint64_t most = 0;
+  std::uint64_t max = 0;
   for (Operand& each : operands) {
     const bool taken_over = each.storage != no_storage && !each.temporary &&
                             storages_[each.storage].buffer != each.buffer;
     if (each.buffer == BufferId::none || taken_over || each.hoisted) continue;
-    if (operand != nullptr && tasks_.buffer_bytes(each.buffer) <= most) continue;
+    if (operand != nullptr && tasks_.buffer_bytes(each.buffer) <= max) continue;
     operand = &each;
-    most = tasks_.buffer_bytes(each.buffer);
+    max = tasks_.buffer_bytes(each.buffer);
   }
   NodeResult* result = nullptr;
   for (NodeResult& each : results) {
     if (each.buffer == BufferId::none || each.in_place) continue;
-    if ((operand != nullptr || result != nullptr) && tasks_.buffer_bytes(each.buffer) <= most) {
+    if ((operand != nullptr || result != nullptr) && tasks_.buffer_bytes(each.buffer) <= max) {
       continue;
     }
     result = &each;
-    most = tasks_.buffer_bytes(each.buffer);
+    max = tasks_.buffer_bytes(each.buffer);
   }
   if (result != nullptr) {
     release(result->buffer);

@@ -82,11 +82,11 @@ void TaskWriter::refuse_more_tasks() const {
       fmt::format("node '{}' brings the program over {} tasks, more than a statistics descriptor "
                   "can name; use a "
                   "smaller model or batch",
-                  strings_[node_name_], most_tasks)};
+                  strings_[node_name_], max_tasks)};
 }
 
 TaskIndex TaskWriter::add(const TaskSpec& spec, TaskNeeds needs) {
-  if (tasks_.tasks().size() >= most_tasks) refuse_more_tasks();
+  if (tasks_.tasks().size() >= max_tasks) refuse_more_tasks();
   TaskSpec complete = spec;
   complete.node = std::uint32_t(position_);
   if (complete.tensor == TensorId::none) complete.tensor = node_result_;
@@ -125,7 +125,7 @@ std::uint64_t TaskWriter::bytes_in(std::span<const BufferId> buffers) const {
 
 std::uint64_t TaskWriter::tiles_for(std::uint64_t bytes) const {
   const std::uint64_t tiles = std::max<std::uint64_t>(1, divide_up(bytes, tile_bytes_));
-  if (tiles > most_tasks) refuse_more_tasks();
+  if (tiles > max_tasks) refuse_more_tasks();
   return tiles;
 }
 

@@ -22,7 +22,7 @@ struct LoweringFailure {
   std::string message;
 };
 
-inline constexpr std::size_t most_tasks = 1 << 22;  // as many ops as a descriptor may have
+inline constexpr std::size_t max_tasks = 1 << 22;  // as many ops as a descriptor may have
 
 // Transfers by the DMA engines: the kernel, and between which memories.
 struct DmaKernel {
