@@ -10,6 +10,9 @@
 
 namespace npuscope::npu {
 
+using CoreBytes = std::vector<std::uint64_t>;  // by core
+using CoreShapes = std::vector<Shape>;
+
 // 0 of none.
 std::uint64_t largest(const std::vector<std::uint64_t>& values);
 
