@@ -82,13 +82,12 @@ std::vector<TaskIndex> CollectiveLowering::send(BufferId from, const DeviceBytes
   for (std::uint32_t peer = 0; peer < context_.options.slices; ++peer) {
     if (peer == context_.options.slice || sent[peer][core] == 0) continue;
     TaskSpec spec =
-        writer_.dma_task(multicast_to_device, name, writer_.node_result(),
+        writer_.dma_task(core, multicast_to_device, name, writer_.node_result(),
                          context_.tensor(writer_.node_result()).shape, sent[peer][core]);
-    spec.core = core;
     spec = peer_task(spec, peer, sent[peer][core], false);
     TaskNeeds needs;
     if (used_up_[core] != no_task) needs.push_back({used_up_[core], false});
-    tasks.push_back(writer_.add(spec, {reads(from, core)}, std::move(needs)));
+    tasks.push_back(writer_.add(spec, {reads(from, core)}, needs));
   }
   return tasks;
 }
@@ -100,8 +99,8 @@ void CollectiveLowering::receive(BufferId place, const DeviceBytes& received, st
   for (std::uint32_t peer = 0; peer < context_.options.slices; ++peer) {
     if (peer == context_.options.slice || received[peer][core] == 0) continue;
     const std::string kernel = "aicmulticastvtcm_in";
-    TaskSpec spec = writer_.vector_task(kernel, name, context_.type_of(writer_.node_result()));
-    spec.core = core;
+    TaskSpec spec =
+        writer_.vector_task(core, kernel, name, context_.type_of(writer_.node_result()));
     spec.thread_imbalance = 0;
     spec.cycles = vector_cycles(context_.target, kernel, 0);
     spec = peer_task(spec, peer, received[peer][core], true);
@@ -112,9 +111,9 @@ void CollectiveLowering::receive(BufferId place, const DeviceBytes& received, st
     TaskNeeds needs;
     for (TaskIndex task : sent) needs.push_back({task, false});
     if (first) {
-      writer_.add(spec, {overwrites(place, core)}, std::move(needs));
+      writer_.add(spec, {overwrites(place, core)}, needs);
     } else {
-      writer_.tasks().record(writer_.add(spec, {}, std::move(needs)), writes(place, core));
+      writer_.tasks().record(writer_.add(spec, {}, needs), writes(place, core));
     }
     first = false;
   }
@@ -147,8 +146,8 @@ void CollectiveLowering::use_up(const char* kernel, BufferId place, BufferId own
   const BufferId reads[] = {own, place};
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (output_bytes[core] == 0) continue;
-    TaskSpec spec = writer_.vector_task(kernel, name, context_.type_of(writer_.node_result()));
-    spec.core = core;
+    TaskSpec spec =
+        writer_.vector_task(core, kernel, name, context_.type_of(writer_.node_result()));
     spec.output_bytes = output_bytes[core];
     writer_.works_on(spec, used_up_operands(place, output_bytes[core], times));
     spec.vtcm_read = output_bytes[core] * (times + 1);
@@ -164,25 +163,23 @@ void CollectiveLowering::lower_all_reduce(const Node& node) {
   Operand operand = place_.operands.prepare(node.inputs[0], partition, layout);
   NodeResult result = place_.operands.make_result(node.outputs[0], partition, layout);
   place_.operands.place_result(result);
+  const DataType type = context_.type_of(writer_.node_result());
   const std::uint64_t tiles = writer_.tiles_for(largest(result.core_bytes));
   for (std::uint64_t tile = 0; tile < tiles; ++tile) {
-    CoreBytes all(context_.cores), mine(context_.cores);
-    DeviceBytes parts = for_each_device(CoreBytes(context_.cores));
+    const CoreBytes all = even_bytes(result.core_bytes, tile, tiles, type);
+    DeviceBytes parts = for_each_device(all);
     for (std::uint32_t core = 0; core < context_.cores; ++core) {
-      all[core] =
-          even_bytes(result.core_bytes[core], tile, tiles, context_.type_of(writer_.node_result()));
       for (std::uint32_t device = 0; device < devices; ++device) {
         // Turned from core to core, so that what is left over does not always meet the same device.
         parts[device][core] = part_in_lines(all[core], (device + core) % devices, devices);
       }
-      mine[core] = parts[context_.options.slice][core];
     }
+    const CoreBytes& mine = parts[context_.options.slice];
     const StringId name = writer_.name_of_tile(tile, tiles);
     const BufferId own =
         operand.streamed ? place_.transfers.load_tile(operand, tile, tiles) : operand.buffer;
     const BufferId sum = place_.residency.allocate(mine, Lifetime::tile);
-    const BufferId writes =
-        result.streamed ? place_.residency.allocate(all, Lifetime::tile) : result.buffer;
+    const BufferId writes = place_.transfers.place_tile(result, all);
     BufferId place = exchange_with_peers(own, parts, for_each_device(mine), name);
     use_up("elementadd", place, own, sum, mine, devices - 1, name);
     place = exchange_with_peers(sum, for_each_device(mine), parts, name);
@@ -213,29 +210,22 @@ void CollectiveLowering::lower_all_gather(const Node& node) {
     own.shape[axis] = std::int64_t(extents[device]);
     const std::uint64_t bytes =
         context_.bytes_of(node.outputs[0]) / std::uint64_t(whole[axis]) * extents[device];
-    parts.push_back(slice_bytes(own, bytes, context_.cores));
+    parts.push_back(context_.slices_of(own, bytes));
     for (std::uint32_t core = 0; core < context_.cores; ++core) all[core] += parts.back()[core];
   }
   const Partition joined{whole, partition.axis, partition.axis == int(axis) ? 1 : partition.unit};
   NodeResult result = place_.operands.make_result(node.outputs[0], joined, layout);
   place_.operands.place_result(result);
+  const DataType type = context_.type_of(writer_.node_result());
   const std::uint64_t tiles = writer_.tiles_for(largest(all));
   for (std::uint64_t tile = 0; tile < tiles; ++tile) {
     DeviceBytes tile_parts = parts;
-    CoreBytes tile_bytes(context_.cores);
-    for (CoreBytes& bytes : tile_parts) {
-      for (std::uint64_t& of_core : bytes)
-        of_core = even_bytes(of_core, tile, tiles, context_.type_of(writer_.node_result()));
-    }
-    for (std::uint32_t core = 0; core < context_.cores; ++core) {
-      tile_bytes[core] =
-          even_bytes(result.core_bytes[core], tile, tiles, context_.type_of(writer_.node_result()));
-    }
+    for (CoreBytes& bytes : tile_parts) bytes = even_bytes(bytes, tile, tiles, type);
+    const CoreBytes tile_bytes = even_bytes(result.core_bytes, tile, tiles, type);
     const StringId name = writer_.name_of_tile(tile, tiles);
     const BufferId own =
         operand.streamed ? place_.transfers.load_tile(operand, tile, tiles) : operand.buffer;
-    const BufferId writes =
-        result.streamed ? place_.residency.allocate(tile_bytes, Lifetime::tile) : result.buffer;
+    const BufferId writes = place_.transfers.place_tile(result, tile_bytes);
     const BufferId place = exchange_with_peers(
         own, for_each_device(tile_parts[context_.options.slice]), tile_parts, name);
     use_up("aiccopysamevtcm", place, own, writes, tile_bytes, 1, name);

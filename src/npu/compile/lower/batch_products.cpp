@@ -149,12 +149,7 @@ void BatchProducts::lower(ProductJob& job) {
     tile.row_tiles = tiles;
     tile.read_parts = parts_of_rows(operands[0], tile.row_range);
     tile.read_bytes = place_.tile_room.bytes_of_resident(operands, tiles);
-    std::vector<BufferId> own;
-    for (const Operand& operand : operands) {
-      tile.reads.push_back(operand.streamed
-                               ? own.emplace_back(place_.transfers.load_tile(operand, index, tiles))
-                               : operand.buffer);
-    }
+    const auto own = place_.transfers.load_tiles(operands, index, tiles, tile.reads);
     tile.read_bytes += writer_.bytes_in(own);
     tasks_.emit(job, tile, result);
     for (BufferId buffer : own) place_.residency.release(buffer);

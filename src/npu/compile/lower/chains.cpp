@@ -41,7 +41,7 @@ bool Chains::joins(const Chain& chain, const Node& node, const NodePlan& plan) c
 bool Chains::is_streamed(const Storage& storage) const {
   return storage.buffer == BufferId::none && storage.in_ddr &&
          (context_.cores == 1 || storage.partition.axis >= 0) &&
-         !context_.fits(slice_bytes(storage.partition, storage.bytes, context_.cores));
+         !context_.fits(context_.slices_of(storage.partition, storage.bytes));
 }
 
 std::uint64_t Chains::most_places(const Chain& chain) const {
@@ -76,7 +76,7 @@ Chain Chains::find() const {
 Chain Chains::behind(TensorId made, const Partition& partition) const {
   const bool splits = context_.cores == 1 || partition.axis >= 0;
   if (!context_.cuts_resident || !splits || place_.storages.outputs_of(made) > 0) return {};
-  if (context_.fits(slice_bytes(partition, context_.bytes_of(made), context_.cores))) return {};
+  if (context_.fits(context_.slices_of(partition, context_.bytes_of(made)))) return {};
   return longest(made, std::int64_t(context_.tensor(made).consumers.size()), writer_.position() + 1,
                  1);
 }
@@ -122,7 +122,7 @@ bool Chains::lower() {
     lower_streamed(chain);
     return true;
   }
-  const CoreBytes core_bytes = slice_bytes(source.partition, source.bytes, context_.cores);
+  const CoreBytes core_bytes = context_.slices_of(source.partition, source.bytes);
   const std::uint64_t wanted = writer_.tiles_for(largest(core_bytes));
   const Pieces pieces = joined(*source.pieces, tiles_along(*source.pieces, wanted));
   if (pieces.core_bytes.size() < 2) return false;
@@ -144,8 +144,8 @@ void Chains::lower_resident(const Chain& chain, const Pieces& pieces) {
   place_.residency.take_buffer(source);
   const StorageId result = place_.storages.make(chain.result, before.partition, before.layout);
   place_.storages[result].pieces = std::make_shared<const Pieces>(pieces);
-  end(chain, {result, slice_bytes(before.partition, before.bytes, context_.cores), false,
-              before.buffer, true});
+  end(chain,
+      {result, context_.slices_of(before.partition, before.bytes), false, before.buffer, true});
 }
 
 // The same for a tensor in DDR: each tile is loaded once, and what comes of it stored once.
@@ -161,7 +161,7 @@ void Chains::lower_streamed(const Chain& chain) {
   operand.streamed = true;
   operand.layout = before.ddr_layout;
   operand.partition = before.partition;
-  operand.core_bytes = slice_bytes(before.partition, before.bytes, context_.cores);
+  operand.core_bytes = context_.slices_of(before.partition, before.bytes);
   NodeResult result =
       place_.operands.make_result(chain.result, before.partition, before.ddr_layout);
   result.streamed = true;
@@ -172,11 +172,7 @@ void Chains::lower_streamed(const Chain& chain) {
   for (std::uint64_t index = 0; index < tiles; ++index) {
     writer_.begin_node(first, node);
     const BufferId home = place_.transfers.load_tile(operand, index, tiles);
-    CoreBytes core_bytes(context_.cores);
-    for (std::uint32_t core = 0; core < context_.cores; ++core) {
-      const std::uint64_t all = operand.core_bytes[core];
-      core_bytes[core] = even_bytes(all, index, tiles, before.type);
-    }
+    const CoreBytes core_bytes = even_bytes(operand.core_bytes, index, tiles, before.type);
     emit_tile(chain, {std::size_t(index),
                       std::size_t(tiles),
                       home,
@@ -260,8 +256,7 @@ void Chains::emit_step(const Step& step, const ChainTile& tile) {
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (core_bytes[core] == 0) continue;
     TaskSpec spec =
-        writer_.vector_task(kernel.name, step.name, context_.type_of(step.node->outputs[0]));
-    spec.core = core;
+        writer_.vector_task(core, kernel.name, step.name, context_.type_of(step.node->outputs[0]));
     spec.output_bytes = core_bytes[core];
     describe_step(spec, step, tile);
     spec.types = writer_.node_types();

@@ -41,11 +41,8 @@ void VectorLowering::copy_part(const VectorKernel& kernel, const Operand& operan
     const BufferId own =
         operand.streamed ? place_.transfers.load_tile(operand, at, tiles) : BufferId::none;
     tile.reads = {operand.streamed ? own : operand.buffer};
-    CoreBytes& bytes = tile.result_bytes.emplace_back(context_.cores);
-    for (std::uint32_t core = 0; core < context_.cores; ++core) {
-      const std::uint64_t all = operand.core_bytes[core];
-      bytes[core] = even_bytes(all, at, tiles, context_.type_of(operand.tensor));
-    }
+    const CoreBytes& bytes = tile.result_bytes.emplace_back(
+        even_bytes(operand.core_bytes, at, tiles, context_.type_of(operand.tensor)));
     tile.streamed = at;
     tile.streamed_tiles = tiles;
     tile.operands = std::span(&operand, 1);

@@ -80,12 +80,7 @@ void ConstantProducts::run_tiles(const ProductJob& job, std::vector<Operand>& op
           writer_.bytes_in(tile.reads) +
           place_.tile_room.bytes_of_resident(std::span(operands).first(1), tiling.rows) +
           place_.tile_room.bytes_of_resident(std::span(operands).subspan(1), 1);
-      std::vector<BufferId> own;
-      for (const Operand& operand : operands) {
-        tile.reads.push_back(operand.streamed ? own.emplace_back(place_.transfers.load_tile(
-                                                    operand, row, tiling.rows))
-                                              : operand.buffer);
-      }
+      const auto own = place_.transfers.load_tiles(operands, row, tiling.rows, tile.reads);
       tile.read_bytes += writer_.bytes_in(own);
       tile.written = made.piece(chunk * tiling.rows + row, tile.output_bytes);
       tasks_.emit(part_of_depth, tile, result);
@@ -169,8 +164,7 @@ std::vector<std::uint64_t> ConstantProducts::tile_sizes(const ProductJob& job,
 
 std::uint64_t ConstantProducts::own_weight_bytes(const ProductJob& job) const {
   const bool split = job.by_columns && job.partition.axis >= 0;
-  return split ? largest(slice_bytes(job.partition, job.weight_bytes, context_.cores))
-               : job.weight_bytes;
+  return split ? largest(context_.slices_of(job.partition, job.weight_bytes)) : job.weight_bytes;
 }
 
 BufferId ConstantProducts::load_weights(const ProductJob& job, const Tiling& tiling,
@@ -180,12 +174,10 @@ BufferId ConstantProducts::load_weights(const ProductJob& job, const Tiling& til
   const StringId name = writer_.name_of_tile(chunk, chunks);
   CoreBytes own(context_.cores, job.weight_bytes);  // all of a core's weights
   if (job.by_columns && job.partition.axis >= 0) {
-    own = slice_bytes({job.partition.shape, job.partition.axis, job.partition.unit},
-                      job.weight_bytes, context_.cores);
+    own = context_.slices_of({job.partition.shape, job.partition.axis, job.partition.unit},
+                             job.weight_bytes);
   }
-  CoreBytes here(context_.cores);
-  for (std::uint32_t core = 0; core < context_.cores; ++core)
-    here[core] = even_bytes(own[core], chunk, chunks, context_.type_of(id));
+  const CoreBytes here = even_bytes(own, chunk, chunks, context_.type_of(id));
   const ProductTile tile =
       tile_of(job, CoreBytes(context_.cores), 0, 1, load / tiling.depth_parts, tiling.chunks);
   const std::uint64_t depth =
@@ -202,8 +194,7 @@ BufferId ConstantProducts::load_weights(const ProductJob& job, const Tiling& til
         shared ? even_bytes(here[core], core, context_.cores, context_.type_of(id)) : here[core];
     if (bytes == 0) continue;
     const Shape shape = tasks_.shapes().chunk(job, tile, depth, core, here[core]);
-    TaskSpec copy = writer_.dma_task(copy_to_vtcm, name, id, shape, bytes);
-    copy.core = core;
+    TaskSpec copy = writer_.dma_task(core, copy_to_vtcm, name, id, shape, bytes);
     copy.ddr_read = bytes;
     copy.movement = Movement::weights;
     if (shared) {

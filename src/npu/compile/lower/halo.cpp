@@ -33,9 +33,8 @@ BufferId exchange_halo(const CompileContext& context, TaskWriter& writer, Placem
   }
   for (std::uint32_t core = 0; core < context.cores; ++core) {
     if (core_bytes[core] == 0) continue;
-    TaskSpec spec = writer.dma_task(multicast_vtcm, writer.node_name(), operand.tensor,
+    TaskSpec spec = writer.dma_task(core, multicast_vtcm, writer.node_name(), operand.tensor,
                                     halo_shape(shape, kernel[0]), core_bytes[core]);
-    spec.core = core;
     spec.multicast = core_bytes[core];
     // It writes its neighbours' copies; its own is written by them.
     std::vector<BufferUse> uses{reads(operand.buffer, core)};
@@ -43,7 +42,7 @@ BufferId exchange_halo(const CompileContext& context, TaskWriter& writer, Placem
     writer.tasks().need(writes(halo, core), needs);
     if (core > 0) uses.push_back(writes(halo, core - 1));
     if (core + 1 < context.cores) uses.push_back(writes(halo, core + 1));
-    writer.add(spec, uses, std::move(needs));
+    writer.add(spec, uses, needs);
   }
   return halo;
 }

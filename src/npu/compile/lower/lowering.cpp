@@ -141,8 +141,7 @@ void Lowering::emit_semaphores(const std::string& kernel, std::string_view name,
                                const std::vector<TaskIndex>& last) {
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (last[core] == no_task) continue;
-    TaskSpec spec = writer_.vector_task(kernel, writer_.intern(name), DataType::int8);
-    spec.core = core;
+    TaskSpec spec = writer_.vector_task(core, kernel, writer_.intern(name), DataType::int8);
     spec.cycles = vector_cycles(context_.target, kernel, 0);
     spec.flags = qaic::task_pipelined_port;
     spec.port = port;
@@ -179,12 +178,11 @@ void Lowering::lower_output(TensorId output, std::vector<TaskIndex>& last_copy) 
     }
     return;
   }
-  const auto core_bytes = slice_bytes(storage.partition, storage.bytes, context_.cores);
+  const auto core_bytes = context_.slices_of(storage.partition, storage.bytes);
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (core_bytes[core] == 0 || (storage.partition.axis < 0 && core > 0)) continue;
-    TaskSpec spec = writer_.dma_task(copy_from_vtcm, writer_.node_name(), output,
+    TaskSpec spec = writer_.dma_task(core, copy_from_vtcm, writer_.node_name(), output,
                                      context_.slice_of(storage.partition, core), core_bytes[core]);
-    spec.core = core;
     spec.ddr_write = core_bytes[core];
     spec.write_purpose = place_.storages.purpose_of_writing(id);
     spec.movement = Movement::output;

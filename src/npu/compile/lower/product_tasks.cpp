@@ -21,21 +21,18 @@ NodeResult ProductTasks::make_result(const ProductJob& job, Layout layout) {
 }
 
 void ProductTasks::emit(const ProductJob& job, const ProductTile& tile, const NodeResult& result) {
-  const BufferId made = result.streamed
-                            ? place_.residency.allocate(tile.output_bytes, Lifetime::tile)
-                            : result.buffer;
+  const BufferId made = place_.transfers.place_tile(result, tile.output_bytes);
   const DataType type = context_.type_of(job.plan->activation);
   std::uint32_t described = context_.cores;  // the latest core whose operands were described
   StringId shape{}, operands{};
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (tile.rows[core] * tile.columns[core] * tile.groups[core] == 0) continue;
-    TaskSpec spec = writer_.vector_task("aicconvolutiond32", tile.name, type);
+    TaskSpec spec = writer_.vector_task(core, "aicconvolutiond32", tile.name, type);
     if (job.on_hmx) {
       spec.group = qaic::ThreadGroup::hmx;
       spec.thread_imbalance = 0;
     }
     spec.types = writer_.node_types();
-    spec.core = core;
     const ProductWork work =
         product_work(context_, job, tile.rows[core], tile.columns[core], tile.groups[core]);
     spec.cycles = work.cycles;

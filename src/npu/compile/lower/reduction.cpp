@@ -40,16 +40,16 @@ bool VectorLowering::lower_split_reduction(const Node& node, const std::string& 
   all_partial.insert(all_partial.begin(), std::int64_t(context_.cores));
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (operand.core_bytes[core] == 0) continue;
-    TaskSpec spec = writer_.vector_task(kernel, writer_.node_name(), context_.type_of(output));
-    spec.core = core;
+    TaskSpec spec =
+        writer_.vector_task(core, kernel, writer_.node_name(), context_.type_of(output));
     spec.output_bytes = bytes;
     writer_.works_on(spec, {writer_.operand(TaskOperand::Use::out, vtcm, output, shape, bytes),
                             place_.operands.read_of(operand, core, operand.core_bytes[core])});
     // The kernel reads its whole slice, so that is what it costs by.
     spec.cycles = vector_cycles(context_.target, kernel, operand.core_bytes[core]);
     writer_.add_compute(spec, std::span(&operand.buffer, 1), partial);
-    TaskSpec send = writer_.dma_task(multicast_vtcm, writer_.node_name(), output, shape, bytes);
-    send.core = core;
+    TaskSpec send =
+        writer_.dma_task(core, multicast_vtcm, writer_.node_name(), output, shape, bytes);
     send.multicast = bytes;
     std::vector<BufferUse> uses = writer_.written_everywhere(gathered);
     uses.push_back(reads(partial, core));
@@ -57,8 +57,7 @@ bool VectorLowering::lower_split_reduction(const Node& node, const std::string& 
   }
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     TaskSpec spec =
-        writer_.vector_task("elementadd", writer_.node_name(), context_.type_of(output));
-    spec.core = core;
+        writer_.vector_task(core, "elementadd", writer_.node_name(), context_.type_of(output));
     spec.output_bytes = bytes;
     writer_.works_on(spec, {writer_.operand(TaskOperand::Use::out, vtcm, output, shape, bytes),
                             writer_.operand(TaskOperand::Use::in, vtcm, output, all_partial,

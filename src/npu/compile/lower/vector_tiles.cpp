@@ -18,20 +18,12 @@ void VectorTiles::run(const Node& node, const VectorKernel& kernel, const Partit
     tile.streamed_tiles = tiles;
     tile.operands = operands;
     tile.reads = halos;
-    std::vector<BufferId> own;
-    for (const Operand& operand : operands) {
-      tile.reads.push_back(operand.streamed
-                               ? own.emplace_back(place_.transfers.load_tile(operand, index, tiles))
-                               : operand.buffer);
-    }
+    const auto own = place_.transfers.load_tiles(operands, index, tiles, tile.reads);
     tile.read_bytes = writer_.bytes_in(halos) +
                       place_.tile_room.bytes_of_resident(operands, tiles) + writer_.bytes_in(own);
     for (const NodeResult& result : results) {
-      CoreBytes& bytes = tile.result_bytes.emplace_back(context_.cores);
-      for (std::uint32_t core = 0; core < context_.cores; ++core) {
-        const std::uint64_t all = result.core_bytes[core];
-        bytes[core] = even_bytes(all, index, tiles, place_.storages[result.storage].type);
-      }
+      tile.result_bytes.push_back(
+          even_bytes(result.core_bytes, index, tiles, place_.storages[result.storage].type));
     }
     emit(kernel, tile, results);
     for (BufferId buffer : own) place_.residency.release(buffer);
@@ -84,7 +76,7 @@ BufferId VectorTiles::take_input_buffer(const std::vector<Operand>& operands,
     const Storage& made = place_.storages[result.storage];
     const bool same_place =
         storage.bytes == made.bytes && storage.layout == made.layout &&
-        slice_bytes(storage.partition, storage.bytes, context_.cores) == result.core_bytes;
+        context_.slices_of(storage.partition, storage.bytes) == result.core_bytes;
     if (storage.uses != 1 || storage.output_uses != 0 || !same_place) continue;
     return place_.residency.take_buffer(operand.storage);
   }
@@ -137,9 +129,9 @@ TaskSpec VectorTiles::describe(const VectorKernel& kernel, const VectorTile& til
   std::uint64_t all_bytes = 0, bytes = 0;
   for (const NodeResult& result : results) all_bytes += place_.storages[result.storage].bytes;
   for (const CoreBytes& of_result : tile.result_bytes) bytes += of_result[core];
-  TaskSpec spec = writer_.vector_task(kernel.name, writer_.name_of_tile(tile.index, tile.tiles),
-                                      place_.storages[results[0].storage].type);
-  spec.core = core;
+  TaskSpec spec =
+      writer_.vector_task(core, kernel.name, writer_.name_of_tile(tile.index, tile.tiles),
+                          place_.storages[results[0].storage].type);
   spec.output_bytes = bytes;
   writer_.works_on(spec, operands_of_tile(kernel, tile, results, core));
   spec.types = writer_.node_types();
@@ -169,9 +161,7 @@ void VectorTiles::emit(const VectorKernel& kernel, const VectorTile& tile,
                        const std::vector<NodeResult>& results) {
   std::vector<BufferId> made;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    made.push_back(results[i].streamed
-                       ? place_.residency.allocate(tile.result_bytes[i], Lifetime::tile)
-                       : results[i].buffer);
+    made.push_back(place_.transfers.place_tile(results[i], tile.result_bytes[i]));
   }
   const auto is_idle = [&](std::uint32_t core) {
     return std::all_of(tile.result_bytes.begin(), tile.result_bytes.end(),

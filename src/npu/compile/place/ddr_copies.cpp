@@ -8,7 +8,7 @@ void DdrCopies::write_back(StorageId id, Spill::Cause cause, std::uint64_t wante
   Storage& storage = storages_[id];
   if (storage.in_ddr) return;
   begin_spill(id, cause, wanted_bytes);
-  store_tile(id, storage.buffer, slice_bytes(storage.partition, storage.bytes, context_.cores));
+  store_tile(id, storage.buffer, context_.slices_of(storage.partition, storage.bytes));
   storage.in_ddr = true;
   storage.ddr_layout = storage.layout;
 }
@@ -20,8 +20,7 @@ void DdrCopies::begin_spill(StorageId id, Spill::Cause cause, std::uint64_t want
   SpillLog entry;
   entry.spill.tensor = context_.tensor(storage.views[0]).name;
   entry.spill.bytes = storage.bytes;
-  entry.spill.bytes_of_core =
-      largest(slice_bytes(storage.partition, storage.bytes, context_.cores));
+  entry.spill.bytes_of_core = largest(context_.slices_of(storage.partition, storage.bytes));
   entry.spill.cause = cause;
   entry.spill.node = writer_.node_text();
   entry.spill.wanted_bytes = wanted_bytes;
@@ -40,8 +39,7 @@ void DdrCopies::store_tile(StorageId id, BufferId buffer, const CoreBytes& core_
         storage.partition.axis < 0 ? even_bytes(all, core, context_.cores, storage.type) : all;
     if (bytes == 0) continue;
     const Shape& shape = shapes.empty() ? context_.slice_of(storage.partition, core) : shapes[core];
-    TaskSpec spec = writer_.dma_task(copy_from_vtcm, name, stored, shape, bytes);
-    spec.core = core;
+    TaskSpec spec = writer_.dma_task(core, copy_from_vtcm, name, stored, shape, bytes);
     spec.ddr_write = bytes;
     spec.write_purpose = storages_.purpose_of_writing(id);
     spec.movement = storage.output_uses > 0 ? Movement::output : Movement::spill;

@@ -33,7 +33,6 @@ class DdrCopies {
 
   // By core: the last transfer from host inputs.
   const std::vector<TaskIndex>& last_input_read() const { return last_input_read_; }
-  bool has_spills() const { return !log_.empty(); }
   std::vector<SpillLog> take_log() { return std::move(log_); }
 
  private:

@@ -17,7 +17,7 @@ Operand Operands::prepare(TensorId id, const Partition& needed, Layout layout, M
   operand.layout = layout;
   operand.partition = needed;
   const Storage& storage = storages_[operand.storage];
-  operand.core_bytes = slice_bytes(needed, storage.bytes, context_.cores);
+  operand.core_bytes = context_.slices_of(needed, storage.bytes);
   const bool fits = context_.fits(operand.core_bytes);
   if (storage.buffer == BufferId::none && fits) transfers_.load(operand.storage, needed);
   if (shared && storage.buffer != BufferId::none) {
@@ -67,7 +67,7 @@ Operand Operands::prepare_constant(TensorId id, const Partition& needed, Layout 
   const std::uint64_t bytes = context_.bytes_of(id);
   constants_.count(id, bytes, bytes);
   operand.partition = needed;
-  operand.core_bytes = slice_bytes(needed, bytes, context_.cores);
+  operand.core_bytes = context_.slices_of(needed, bytes);
   if (context_.tensor(id).elements() <= 1) return operand;
   operand.streamed = !context_.fits(operand.core_bytes);
   if (operand.streamed) return operand;
@@ -84,7 +84,7 @@ Operand Operands::prepare_constant(TensorId id, const Partition& needed, Layout 
 NodeResult Operands::make_result(TensorId tensor, const Partition& partition, Layout layout) {
   NodeResult result;
   result.storage = storages_.make(tensor, partition, layout);
-  result.core_bytes = slice_bytes(partition, storages_[result.storage].bytes, context_.cores);
+  result.core_bytes = context_.slices_of(partition, storages_[result.storage].bytes);
   residency_.pin(result.storage);
   return result;
 }

@@ -105,8 +105,7 @@ std::uint64_t Residency::largest_room() const {
 // would be lost for traffic.
 bool Residency::leaves_room_for(std::uint64_t bytes) const {
   constexpr std::uint64_t tiles_ahead = 4;
-  return !ddr_.has_spills() &&
-         vtcm_.most_live_bytes() + bytes + tiles_ahead * context_.tile_bytes <= vtcm_.capacity();
+  return vtcm_.most_live_bytes() + bytes + tiles_ahead * context_.tile_bytes <= vtcm_.capacity();
 }
 
 }  // namespace npuscope::npu

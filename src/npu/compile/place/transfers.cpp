@@ -11,7 +11,7 @@ constexpr std::uint64_t own_copy_bytes = 64 * 1024;
 }  // namespace
 
 bool Transfers::load(StorageId id, const Partition& needed) {
-  const CoreBytes core_bytes = slice_bytes(needed, storages_[id].bytes, context_.cores);
+  const CoreBytes core_bytes = context_.slices_of(needed, storages_[id].bytes);
   const BufferId buffer = residency_.try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return false;
   Storage& storage = storages_[id];
@@ -23,9 +23,8 @@ bool Transfers::load(StorageId id, const Partition& needed) {
   } else {
     for (std::uint32_t core = 0; core < context_.cores; ++core) {
       if (core_bytes[core] == 0) continue;
-      TaskSpec spec = writer_.dma_task(copy_to_vtcm, writer_.node_name(), storage.views[0],
+      TaskSpec spec = writer_.dma_task(core, copy_to_vtcm, writer_.node_name(), storage.views[0],
                                        context_.slice_of(needed, core), core_bytes[core]);
-      spec.core = core;
       spec.ddr_read = core_bytes[core];
       spec.read_purpose = storages_.purpose_of_reading(id);
       spec.movement = storage.movement();
@@ -40,9 +39,8 @@ void Transfers::load_constant(const Operand& operand, Movement movement) {
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (operand.core_bytes[core] == 0) continue;
     TaskSpec spec = writer_.dma_task(
-        copy_to_vtcm, writer_.intern(context_.tensor(operand.tensor).name), operand.tensor,
+        core, copy_to_vtcm, writer_.intern(context_.tensor(operand.tensor).name), operand.tensor,
         context_.slice_of(operand.partition, core), operand.core_bytes[core]);
-    spec.core = core;
     spec.ddr_read = operand.core_bytes[core];
     spec.movement = movement;
     writer_.add(spec, {writes(operand.buffer, core)});
@@ -59,8 +57,7 @@ void Transfers::load_once_and_multicast(StorageId id, BufferId buffer) {
     left -= bytes;
     const Shape& whole = storage.partition.shape;
     TaskSpec copy =
-        writer_.dma_task(copy_to_vtcm, writer_.node_name(), storage.views[0], whole, bytes);
-    copy.core = core;
+        writer_.dma_task(core, copy_to_vtcm, writer_.node_name(), storage.views[0], whole, bytes);
     copy.ddr_read = bytes;
     copy.read_purpose = storages_.purpose_of_reading(id);
     copy.movement = storage.movement();
@@ -71,10 +68,9 @@ void Transfers::load_once_and_multicast(StorageId id, BufferId buffer) {
 TaskIndex Transfers::load_for_all(const TaskSpec& copy, const Shape& shape, BufferId buffer,
                                   TaskNeeds needs) {
   writer_.tasks().need(writes(buffer, copy.core), needs);
-  const TaskIndex loaded = writer_.add(copy, {}, std::move(needs));
+  const TaskIndex loaded = writer_.add(copy, {}, needs);
   TaskSpec send =
-      writer_.dma_task(multicast_vtcm, copy.name, copy.tensor, shape, copy.output_bytes);
-  send.core = copy.core;
+      writer_.dma_task(copy.core, multicast_vtcm, copy.name, copy.tensor, shape, copy.output_bytes);
   send.multicast = copy.output_bytes;
   writer_.add(send, writer_.written_everywhere(buffer), {{loaded, true}});
   return loaded;
@@ -86,19 +82,15 @@ bool Transfers::converts_tiles(const Operand& operand) const {
 }
 
 BufferId Transfers::load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles) {
-  CoreBytes core_bytes(context_.cores);
-  for (std::uint32_t core = 0; core < context_.cores; ++core) {
-    const std::uint64_t all = operand.core_bytes[core];
-    core_bytes[core] = even_bytes(all, tile, tiles, context_.type_of(operand.tensor));
-  }
+  const CoreBytes core_bytes =
+      even_bytes(operand.core_bytes, tile, tiles, context_.type_of(operand.tensor));
   const BufferId buffer = residency_.allocate(core_bytes, Lifetime::tile);
   const bool constant = operand.storage == no_storage;
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (core_bytes[core] == 0) continue;
     TaskSpec spec =
-        writer_.dma_task(copy_to_vtcm, writer_.name_of_tile(tile, tiles), operand.tensor,
+        writer_.dma_task(core, copy_to_vtcm, writer_.name_of_tile(tile, tiles), operand.tensor,
                          context_.slice_of(operand.partition, core), core_bytes[core]);
-    spec.core = core;
     spec.ddr_read = core_bytes[core];
     if (!constant) spec.read_purpose = storages_.purpose_of_reading(operand.storage);
     spec.movement = constant ? Movement::constant : storages_[operand.storage].movement();
@@ -116,6 +108,16 @@ BufferId Transfers::load_tile(const Operand& operand, std::uint64_t tile, std::u
   return converted;
 }
 
+std::vector<BufferId> Transfers::load_tiles(std::span<const Operand> operands, std::uint64_t tile,
+                                            std::uint64_t tiles, std::vector<BufferId>& reads) {
+  std::vector<BufferId> own;
+  for (const Operand& operand : operands) {
+    reads.push_back(operand.streamed ? own.emplace_back(load_tile(operand, tile, tiles))
+                                     : operand.buffer);
+  }
+  return own;
+}
+
 void Transfers::store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
                                   const CoreShapes& shapes) {
   const Storage& storage = storages_[id];
@@ -131,16 +133,15 @@ void Transfers::store_result_tile(StorageId id, BufferId buffer, const CoreBytes
 // All-gather when every core needs all of it, else all-to-all: each core sends what others lack.
 BufferId Transfers::exchange(StorageId id, BufferId from, const Partition& needed) {
   const Storage& storage = storages_[id];
-  const CoreBytes held = slice_bytes(storage.partition, storage.bytes, context_.cores);
-  const CoreBytes core_bytes = slice_bytes(needed, storage.bytes, context_.cores);
+  const CoreBytes held = context_.slices_of(storage.partition, storage.bytes);
+  const CoreBytes core_bytes = context_.slices_of(needed, storage.bytes);
   const BufferId buffer = residency_.try_allocate(core_bytes, Lifetime::tensor);
   if (buffer == BufferId::none) return buffer;
   const bool gather = needed.axis < 0;
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (held[core] == 0) continue;
-    TaskSpec spec = writer_.dma_task(multicast_vtcm, writer_.node_name(), storage.views[0],
+    TaskSpec spec = writer_.dma_task(core, multicast_vtcm, writer_.node_name(), storage.views[0],
                                      context_.slice_of(storage.partition, core), held[core]);
-    spec.core = core;
     spec.multicast = gather ? held[core] : held[core] * (context_.cores - 1) / context_.cores;
     std::vector<BufferUse> uses{reads(from, core)};
     for (std::uint32_t to = 0; to < context_.cores; ++to) {
@@ -168,9 +169,8 @@ void Transfers::convert(const Conversion& conversion, const CoreShapes& shapes) 
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     const std::uint64_t bytes = core_bytes[core];
     if (bytes == 0) continue;
-    TaskSpec spec =
-        writer_.vector_task(kernel, writer_.name_of_tile(tile, tiles), context_.type_of(tensor));
-    spec.core = core;
+    TaskSpec spec = writer_.vector_task(core, kernel, writer_.name_of_tile(tile, tiles),
+                                        context_.type_of(tensor));
     spec.output_bytes = bytes;
     spec.cycles = vector_cycles(context_.target, kernel, bytes);
     spec.tensor = tensor;
@@ -196,7 +196,7 @@ void Transfers::convert_layout(StorageId id, Layout layout) {
   Storage& storage = storages_[id];
   const BufferId from = storage.buffer;
   if (from == BufferId::none) return;  // each tile is converted after loading
-  const CoreBytes core_bytes = slice_bytes(storage.partition, storage.bytes, context_.cores);
+  const CoreBytes core_bytes = context_.slices_of(storage.partition, storage.bytes);
   const BufferId buffer = convert(id, from, core_bytes, storage.partition, layout);
   if (buffer == BufferId::none) {
     return residency_.spill(id,

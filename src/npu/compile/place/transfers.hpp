@@ -26,6 +26,13 @@ class Transfers {
   // One tile of a streamed operand: loads it (and converts it) into a buffer of its own.
   BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
   bool converts_tiles(const Operand& operand) const;
+  // Of each operand its buffer or that of a tile, behind those in `reads`; the tiles' own buffers.
+  std::vector<BufferId> load_tiles(std::span<const Operand> operands, std::uint64_t tile,
+                                   std::uint64_t tiles, std::vector<BufferId>& reads);
+  // Where a tile of the result is made: in a buffer of its own where those are stored one by one.
+  BufferId place_tile(const NodeResult& result, const CoreBytes& core_bytes) {
+    return result.streamed ? residency_.allocate(core_bytes, Lifetime::tile) : result.buffer;
+  }
   // Of a result that is stored tile by tile. `shapes`: of the tile on each core, where it is not
   // some of the outermost dimension.
   void store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,

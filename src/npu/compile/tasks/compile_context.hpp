@@ -46,8 +46,9 @@ struct CompileContext {
   std::uint64_t bytes_of(TensorId id) const {
     return device_bytes(graph[id].elements(), type_of(id));
   }
-  CoreBytes slice_bytes(const Partition& partition, std::uint64_t bytes) const {
-    return npu::slice_bytes(partition, bytes, cores);
+  // Bytes of each core's slice, and one core's slice as a shape.
+  CoreBytes slices_of(const Partition& partition, std::uint64_t bytes) const {
+    return slice_bytes(partition, bytes, cores);
   }
   Shape slice_of(const Partition& partition, std::uint32_t core) const {
     return slice_shape(partition, core, cores);

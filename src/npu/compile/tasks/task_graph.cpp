@@ -7,17 +7,20 @@
 
 namespace npuscope::npu {
 
-TaskIndex TaskGraph::add(const TaskSpec& spec, TaskNeeds needs) {
-  std::sort(needs.begin(), needs.end(), [this](const TaskNeed& a, const TaskNeed& b) {
+TaskIndex TaskGraph::add(const TaskSpec& spec, const TaskNeeds& needs) {
+  sorted_ = needs;
+  std::sort(sorted_.begin(), sorted_.end(), [this](const TaskNeed& a, const TaskNeed& b) {
     return std::tuple(queue_of(a.task), !a.data, b.task) <
            std::tuple(queue_of(b.task), !b.data, a.task);
   });
-  for (std::size_t i = 0; i < needs.size(); ++i) {
-    const bool same_kind = i > 0 && needs[i - 1].data == needs[i].data;
-    const bool repeated = same_kind && needs[i - 1].task == needs[i].task;
-    const bool later_one_kept = same_kind && runs_in_program_order(needs[i].task) &&
-                                queue_of(needs[i - 1].task) == queue_of(needs[i].task);
-    if (!repeated && !later_one_kept) needs_.push_back(needs[i]);
+  const TaskNeed* before = nullptr;
+  for (const TaskNeed& need : sorted_) {
+    const bool same_kind = before != nullptr && before->data == need.data;
+    const bool repeated = same_kind && before->task == need.task;
+    const bool later_one_kept = same_kind && runs_in_program_order(need.task) &&
+                                queue_of(before->task) == queue_of(need.task);
+    if (!repeated && !later_one_kept) needs_.push_back(need);
+    before = &need;
   }
   tasks_.push_back(spec);
   need_begin_.push_back(needs_.size());

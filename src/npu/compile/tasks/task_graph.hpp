@@ -114,7 +114,7 @@ class TaskGraph {
  public:
   explicit TaskGraph(std::uint32_t cores) : cores_(cores) {}
 
-  TaskIndex add(const TaskSpec& spec, TaskNeeds needs);
+  TaskIndex add(const TaskSpec& spec, const TaskNeeds& needs);
 
   const std::vector<TaskSpec>& tasks() const { return tasks_; }
   TaskSpec& task(TaskIndex index) { return tasks_[index]; }
@@ -203,6 +203,7 @@ class TaskGraph {
   std::vector<TaskSpec> tasks_;
   std::vector<std::uint64_t> need_begin_{0};
   std::vector<TaskNeed> needs_;
+  TaskNeeds sorted_;  // of the task that is added
   std::vector<Buffer> buffers_;
   bool logging_ = false;
   std::vector<Access> accesses_;

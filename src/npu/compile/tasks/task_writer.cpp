@@ -20,9 +20,11 @@ void TaskWriter::begin_output(TensorId output) {
   node_result_ = output;
 }
 
-TaskSpec TaskWriter::vector_task(std::string_view kernel, StringId name, DataType type) {
+TaskSpec TaskWriter::vector_task(std::uint32_t core, std::string_view kernel, StringId name,
+                                 DataType type) {
   TaskSpec spec;
   spec.group = qaic::ThreadGroup::hvx;
+  spec.core = core;
   spec.name = name;
   spec.kernel = strings_.intern(kernel);
   spec.types = strings_.intern(name_of(type));
@@ -32,10 +34,11 @@ TaskSpec TaskWriter::vector_task(std::string_view kernel, StringId name, DataTyp
   return spec;
 }
 
-TaskSpec TaskWriter::dma_task(const DmaKernel& kernel, StringId name, TensorId id,
-                              const Shape& whole, std::uint64_t bytes) {
+TaskSpec TaskWriter::dma_task(std::uint32_t core, const DmaKernel& kernel, StringId name,
+                              TensorId id, const Shape& whole, std::uint64_t bytes) {
   TaskSpec spec;
   spec.group = qaic::ThreadGroup::dma_issue;
+  spec.core = core;
   spec.name = name;
   spec.kernel = strings_.intern(kernel.name);
   const bool on_chip = kernel.from == kernel.to;
@@ -80,7 +83,8 @@ void TaskWriter::refuse_more_tasks() const {
                   strings_[node_name_], most_tasks)};
 }
 
-TaskIndex TaskWriter::add(const TaskSpec& spec, std::span<const BufferUse> uses, TaskNeeds needs) {
+TaskIndex TaskWriter::add(const TaskSpec& spec, std::span<const BufferUse> uses,
+                          const TaskNeeds& needs) {
   if (tasks_.tasks().size() >= most_tasks) refuse_more_tasks();
   TaskSpec complete = spec;
   complete.node = std::uint32_t(position_);
@@ -88,8 +92,9 @@ TaskIndex TaskWriter::add(const TaskSpec& spec, std::span<const BufferUse> uses,
   const bool moves = spec.group == qaic::ThreadGroup::dma_issue;
   if (moves && spec.ddr_read == 0) complete.vtcm_read = spec.output_bytes;
   if (spec.ddr_write == 0) complete.vtcm_write = spec.output_bytes;
-  for (const BufferUse& use : uses) tasks_.need(use, needs);
-  const TaskIndex task = tasks_.add(complete, std::move(needs));
+  needs_ = needs;
+  for (const BufferUse& use : uses) tasks_.need(use, needs_);
+  const TaskIndex task = tasks_.add(complete, needs_);
   for (const BufferUse& use : uses) tasks_.record(task, use);
   return task;
 }

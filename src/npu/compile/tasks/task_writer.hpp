@@ -3,8 +3,7 @@
 //
 //   TaskWriter writer(context);
 //   writer.begin_node(position, node);
-//   TaskSpec spec = writer.vector_task("elementadd", writer.node_name(), DataType::float16);
-//   spec.core = 3;
+//   TaskSpec spec = writer.vector_task(3, "elementadd", writer.node_name(), DataType::float16);
 //   const TaskIndex task = writer.add(spec, {reads(x, 3), writes(y, 3)});
 #pragma once
 
@@ -53,10 +52,10 @@ class TaskWriter {
   TensorId node_result() const { return node_result_; }
   StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles);
 
-  TaskSpec vector_task(std::string_view kernel, StringId name, DataType type);
+  TaskSpec vector_task(std::uint32_t core, std::string_view kernel, StringId name, DataType type);
   // Moves so many bytes of a tensor, of which the core has what `whole` says.
-  TaskSpec dma_task(const DmaKernel& kernel, StringId name, TensorId id, const Shape& whole,
-                    std::uint64_t bytes);
+  TaskSpec dma_task(std::uint32_t core, const DmaKernel& kernel, StringId name, TensorId id,
+                    const Shape& whole, std::uint64_t bytes);
   // So many bytes of a tensor, of which the core has what `whole` says.
   TaskOperand operand(TaskOperand::Use use, TaskOperand::Memory memory, TensorId id,
                       const Shape& whole, std::uint64_t bytes) const;
@@ -69,9 +68,10 @@ class TaskWriter {
   StringId intern(std::string_view text) { return strings_.intern(text); }
 
   // The task needs what its uses of buffers need, and `needs`.
-  TaskIndex add(const TaskSpec& spec, std::span<const BufferUse> uses, TaskNeeds needs = {});
-  TaskIndex add(const TaskSpec& spec, std::initializer_list<BufferUse> uses, TaskNeeds needs = {}) {
-    return add(spec, std::span(uses.begin(), uses.size()), std::move(needs));
+  TaskIndex add(const TaskSpec& spec, std::span<const BufferUse> uses, const TaskNeeds& needs = {});
+  TaskIndex add(const TaskSpec& spec, std::initializer_list<BufferUse> uses,
+                const TaskNeeds& needs = {}) {
+    return add(spec, std::span(uses.begin(), uses.size()), needs);
   }
   // A task on its own core's VTCM: reads the buffers (none are passed over), writes one.
   // Unless the spec says otherwise, all of each buffer is read.
@@ -107,7 +107,9 @@ class TaskWriter {
   // The latest operands and their texts: the tasks of a node on several cores mostly have the same.
   std::vector<TaskOperand> described_;
   StringId described_shapes_{}, described_operands_{};
-  std::vector<BufferUse> uses_;  // of add_compute
+  // Of the task that is added.
+  std::vector<BufferUse> uses_;
+  TaskNeeds needs_;
 };
 
 }  // namespace npuscope::npu
