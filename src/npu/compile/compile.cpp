@@ -103,7 +103,7 @@ Lowered lower(const Graph& graph, const Target& target, const CompileOptions& op
     Lowering lowering(graph, target, options, hoisted);
     if (log_accesses) lowering.log_accesses();
     LoweredNetwork network = lowering.run();
-    leaves_room = lowering.leaves_room_for(hoisted_room(target));
+    leaves_room = lowering.has_space_for(hoisted_room(target));
     return Lowered{lowering.plans(), std::move(network)};
   };
   bool leaves_room = false;

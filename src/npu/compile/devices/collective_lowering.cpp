@@ -29,14 +29,14 @@ CollectiveLowering::CollectiveLowering(const CompileContext& context, TaskWriter
 }
 
 void CollectiveLowering::reserve_landing_places() {
-  std::uint64_t most = 0;
+  std::uint64_t max_bytes = 0;
   for (const Node& node : context_.graph.nodes) {
-    if (is_collective(node)) most = std::max(most, context_.bytes_of(node.outputs[0]));
+    if (is_collective(node)) max_bytes = std::max(max_bytes, context_.bytes_of(node.outputs[0]));
   }
-  if (most == 0) return;
+  if (max_bytes == 0) return;
   const CoreBytes bytes(
       context_.cores,
-      std::min(most, context_.tile_bytes + vtcm_line_bytes * context_.options.slices));
+      std::min(max_bytes, context_.tile_bytes + vtcm_line_bytes * context_.options.slices));
   for (BufferId& landing : landing_) landing = place_.residency.allocate(bytes, Lifetime::tensor);
 }
 

@@ -56,19 +56,18 @@ std::uint64_t BatchProducts::usual_tiles(const ProductJob& job, std::span<const 
       shared_batches ? divide_up(job.groups, std::min<std::uint64_t>(job.groups, context_.cores))
                      : job.groups;
   return std::max(std::clamp<std::uint64_t>(per_core, 1, 64),
-                  place_.tile_room.usual_tiles(operands, std::span(&result, 1)));
+                  place_.tiles.usual_tiles(operands, std::span(&result, 1)));
 }
 
 std::uint64_t BatchProducts::find_tiles(const ProductJob& job, std::vector<Operand>& operands,
                                         NodeResult& result) {
-  const std::uint64_t finer = place_.tile_room.find_room(
+  const std::uint64_t finer = place_.tiles.find_cuts(
       [&](std::uint64_t times) {
         const std::uint64_t cuts = usual_tiles(job, operands, result) * times;
-        auto sizes = place_.tile_room.streamed_sizes(operands, cuts);
+        auto sizes = place_.tiles.streamed_sizes(operands, cuts);
         if (result.streamed) {
           const ProductTile last = tile_of(job, result.core_bytes, cuts - 1, cuts, true);
-          sizes.insert(sizes.end(), place_.tile_room.tiles_at_once(result),
-                       largest(last.output_bytes));
+          sizes.insert(sizes.end(), place_.tiles.tiles_at_once(result), largest(last.output_bytes));
         }
         return sizes;
       },
@@ -148,7 +147,7 @@ void BatchProducts::lower(ProductJob& job) {
     tile.row = index;
     tile.row_tiles = tiles;
     tile.read_parts = parts_of_rows(operands[0], tile.row_range);
-    tile.read_bytes = place_.tile_room.bytes_of_resident(operands, tiles);
+    tile.read_bytes = place_.tiles.bytes_of_resident(operands, tiles);
     const auto own = place_.transfers.load_tiles(operands, index, tiles, tile.reads);
     tile.read_bytes += writer_.bytes_in(own);
     tasks_.emit(job, tile, result);

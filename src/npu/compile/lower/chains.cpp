@@ -9,7 +9,7 @@ namespace npuscope::npu {
 namespace {
 
 // Looked at from each node on: a bound keeps the cost of very long rows linear.
-constexpr std::size_t longest_chain = 64;
+constexpr std::size_t max_chain_nodes = 64;
 
 bool is_splat(const Tensor& tensor) { return tensor.constant && tensor.elements() == 1; }
 
@@ -44,9 +44,9 @@ bool Chains::is_streamed(const Storage& storage) const {
          !context_.fits(context_.slices_of(storage.partition, storage.bytes));
 }
 
-std::uint64_t Chains::most_places(const Chain& chain) const {
+std::uint64_t Chains::max_places(const Chain& chain) const {
   std::map<TensorId, std::int64_t> uses{{chain.source, chain.source_uses}};
-  std::size_t most = 1;
+  std::size_t max_live = 1;
   for (std::size_t at : chain.nodes) {
     const Node& node = context_.graph.nodes[at];
     const std::size_t before = uses.size();
@@ -55,9 +55,9 @@ std::uint64_t Chains::most_places(const Chain& chain) const {
       if (used != uses.end() && --used->second == 0) uses.erase(used);
     }
     uses[node.outputs[0]] = std::int64_t(context_.tensor(node.outputs[0]).consumers.size());
-    most = std::max({most, before, uses.size()});
+    max_live = std::max({max_live, before, uses.size()});
   }
-  return most;
+  return max_live;
 }
 
 Chain Chains::find() const {
@@ -83,10 +83,10 @@ Chain Chains::behind(TensorId made, const Partition& partition) const {
 
 // The longest such row.
 Chain Chains::longest(TensorId source, std::int64_t uses, std::size_t begin,
-                      std::size_t fewest) const {
+                      std::size_t min_nodes) const {
   Chain chain, best;
   chain.source = source;
-  const std::size_t end = std::min(context_.graph.nodes.size(), begin + longest_chain);
+  const std::size_t end = std::min(context_.graph.nodes.size(), begin + max_chain_nodes);
   std::int64_t open = 0;  // uses of what was made that are still to come, the last result's not
   for (std::size_t at = begin; at < end; ++at) {
     const Node& node = context_.graph.nodes[at];
@@ -103,7 +103,7 @@ Chain Chains::longest(TensorId source, std::int64_t uses, std::size_t begin,
     chain.result = node.outputs[0];
     chain.made.insert(chain.result);
     // Of the result any number of uses may follow, of everything else none.
-    if (chain.nodes.size() >= fewest && open == 0 && chain.source_uses == uses) best = chain;
+    if (chain.nodes.size() >= min_nodes && open == 0 && chain.source_uses == uses) best = chain;
     open += std::int64_t(context_.tensor(chain.result).consumers.size()) +
             place_.storages.outputs_of(chain.result);
   }
@@ -168,7 +168,7 @@ void Chains::lower_streamed(const Chain& chain) {
   place_.ddr.begin_spill(result.storage, Spill::Cause::too_large);
   constexpr std::uint64_t usual_places = 4;  // of a tile of the usual size
   const std::uint64_t tiles =
-      writer_.tiles_for(largest(operand.core_bytes) * divide_up(most_places(chain), usual_places));
+      writer_.tiles_for(largest(operand.core_bytes) * divide_up(max_places(chain), usual_places));
   for (std::uint64_t index = 0; index < tiles; ++index) {
     writer_.begin_node(first, node);
     const BufferId home = place_.transfers.load_tile(operand, index, tiles);

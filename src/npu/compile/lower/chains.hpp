@@ -31,16 +31,16 @@ class Chains {
   Chains(const CompileContext& context, TaskWriter& writer, Placement& place)
       : context_(context), writer_(writer), place_(place) {}
 
-  // Lowers the row that begins with the node at hand, behind whose last the writer then stands.
-  // False when none begins there.
+  // Lowers the row that begins with the current node; the writer's position is then that of the
+  // row's last node. False when none begins there.
   bool lower();
-  // The row behind the node at hand, for tiles of its result that are on their way to DDR; without
-  // nodes when there is none.
+  // The row after the current node, for tiles of its result that are stored in DDR; without nodes
+  // when there is none.
   Chain behind(TensorId made, const Partition& partition) const;
-  // One tile through all operators, in the end at home.
+  // Tasks of all operators on one tile; the result ends in the tile's `home`.
   void emit_tile(const Chain& chain, const ChainTile& tile);
   // Of one tile, in VTCM at once: the source and what is made of it, each until its last use.
-  std::uint64_t most_places(const Chain& chain) const;
+  std::uint64_t max_places(const Chain& chain) const;
 
  private:
   struct Step {
@@ -54,7 +54,7 @@ class Chains {
   Chain find() const;
   // Of at least so many nodes from `begin` on, after which nobody needs the source, which has so
   // many uses.
-  Chain longest(TensorId source, std::int64_t uses, std::size_t begin, std::size_t fewest) const;
+  Chain longest(TensorId source, std::int64_t uses, std::size_t begin, std::size_t min_nodes) const;
   bool joins(const Chain& chain, const Node& node, const NodePlan& plan) const;
   bool is_streamed(const Storage& storage) const;
   void lower_resident(const Chain& chain, const Pieces& pieces);

@@ -30,10 +30,10 @@ void VectorLowering::lower_concat_by_parts(const Node& node, OpClass op_class,
 void VectorLowering::copy_part(const VectorKernel& kernel, const Operand& operand,
                                std::size_t index, std::size_t parts,
                                const std::vector<NodeResult>& results) {
-  const std::uint64_t most =
+  const std::uint64_t max_bytes =
       *std::max_element(operand.core_bytes.begin(), operand.core_bytes.end());
   const bool moves = operand.streamed || results[0].streamed;
-  const std::uint64_t tiles = moves ? writer_.tiles_for(most) : 1;
+  const std::uint64_t tiles = moves ? writer_.tiles_for(max_bytes) : 1;
   for (std::uint64_t at = 0; at < tiles; ++at) {
     VectorTile tile;
     tile.index = index;

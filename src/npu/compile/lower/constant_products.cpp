@@ -76,10 +76,9 @@ void ConstantProducts::run_tiles(const ProductJob& job, std::vector<Operand>& op
       tile.row = row;
       tile.row_tiles = tiling.rows;
       tile.reads = {weights, halo};
-      tile.read_bytes =
-          writer_.bytes_in(tile.reads) +
-          place_.tile_room.bytes_of_resident(std::span(operands).first(1), tiling.rows) +
-          place_.tile_room.bytes_of_resident(std::span(operands).subspan(1), 1);
+      tile.read_bytes = writer_.bytes_in(tile.reads) +
+                        place_.tiles.bytes_of_resident(std::span(operands).first(1), tiling.rows) +
+                        place_.tiles.bytes_of_resident(std::span(operands).subspan(1), 1);
       const auto own = place_.transfers.load_tiles(operands, row, tiling.rows, tile.reads);
       tile.read_bytes += writer_.bytes_in(own);
       tile.written = made.piece(chunk * tiling.rows + row, tile.output_bytes);
@@ -95,7 +94,7 @@ void ConstantProducts::run_tiles(const ProductJob& job, std::vector<Operand>& op
 ConstantProducts::Tiling ConstantProducts::find_tiling(const ProductJob& job,
                                                        std::vector<Operand>& operands,
                                                        NodeResult& result) {
-  const std::uint64_t finer = place_.tile_room.find_room(
+  const std::uint64_t finer = place_.tiles.find_cuts(
       [&](std::uint64_t times) {
         return tile_sizes(job, operands, result, plan_tiling(job, operands, result, times));
       },
@@ -111,7 +110,7 @@ ConstantProducts::Tiling ConstantProducts::plan_tiling(const ProductJob& job,
                                                        const NodeResult& result,
                                                        std::uint64_t finer) const {
   Tiling tiling;
-  tiling.rows = place_.tile_room.usual_tiles(operands, std::span(&result, 1));
+  tiling.rows = place_.tiles.usual_tiles(operands, std::span(&result, 1));
   const bool streams =
       result.streamed || std::any_of(operands.begin(), operands.end(),
                                      [](const Operand& operand) { return operand.streamed; });
@@ -122,7 +121,7 @@ ConstantProducts::Tiling ConstantProducts::plan_tiling(const ProductJob& job,
   // A core whose columns ran out would load weights that it has no use for.
   const bool split = job.by_columns && job.partition.axis >= 0;
   const std::uint64_t own_columns = divide_up(job.product.columns, split ? context_.cores : 1);
-  const std::uint64_t most_chunks =
+  const std::uint64_t max_chunks =
       job.groups > 1 ? job.groups : divide_up(own_columns, context_.target.hmx_alignment);
   // A streamed activation is read again for every chunk: those are then as large as may be held.
   const bool reads_again = !operands.empty() && operands[0].streamed;
@@ -130,7 +129,7 @@ ConstantProducts::Tiling ConstantProducts::plan_tiling(const ProductJob& job,
       reads_again ? std::max(context_.resident_limit, weight_chunk_bytes) : weight_chunk_bytes,
       finer);
   tiling.chunks = std::clamp<std::uint64_t>(divide_up(own_weights, chunk_bytes), 1,
-                                            std::max<std::uint64_t>(most_chunks, 1));
+                                            std::max<std::uint64_t>(max_chunks, 1));
   // Of a result alone each chunk of columns is a part already.
   const bool only_result = std::none_of(operands.begin(), operands.end(),
                                         [](const Operand& operand) { return operand.streamed; });
@@ -147,7 +146,7 @@ std::vector<std::uint64_t> ConstantProducts::tile_sizes(const ProductJob& job,
                                                         const NodeResult& result,
                                                         const Tiling& tiling) const {
   std::vector<std::uint64_t> sizes{divide_up(own_weight_bytes(job), tiling.loads())};
-  const auto streamed = place_.tile_room.streamed_sizes(operands, tiling.rows);
+  const auto streamed = place_.tiles.streamed_sizes(operands, tiling.rows);
   sizes.insert(sizes.end(), streamed.begin(), streamed.end());
   if (!result.streamed) return sizes;
   // The last tile is the largest, save that its last block of columns may not be whole.
@@ -156,7 +155,7 @@ std::vector<std::uint64_t> ConstantProducts::tile_sizes(const ProductJob& job,
   const std::uint64_t block = device_bytes(largest(last.rows) * context_.target.hmx_alignment,
                                            context_.type_of(job.plan->result));
   const std::size_t at_once =
-      std::max(place_.tile_room.tiles_at_once(result), chains_.most_places(job.chain));
+      std::max(place_.tiles.tiles_at_once(result), chains_.max_places(job.chain));
   sizes.insert(sizes.end(), at_once,
                std::min(largest(last.output_bytes) + block, largest(result.core_bytes)));
   return sizes;

@@ -13,8 +13,8 @@ class ConstantProducts {
                    Chains& chains, ProductTasks& tasks)
       : context_(context), writer_(writer), place_(place), chains_(chains), tasks_(tasks) {}
 
-  // And the elementwise operators behind it that its tiles go through, behind which the writer then
-  // stands.
+  // With the row of elementwise operators after it, where its tiles go through that: the writer's
+  // position is then that of the row's last node.
   void lower(ProductJob& job);
 
  private:

@@ -28,7 +28,7 @@ BufferId exchange_halo(const CompileContext& context, TaskWriter& writer, Placem
   }
   const BufferId halo = place.residency.try_allocate(core_bytes, Lifetime::tile);
   if (halo == BufferId::none) {
-    place.tile_room.stream(operand);
+    place.tiles.stream(operand);
     return halo;
   }
   for (std::uint32_t core = 0; core < context.cores; ++core) {

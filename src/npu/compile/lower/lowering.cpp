@@ -35,7 +35,8 @@ LoweredNetwork Lowering::run() {
   };
   place_inputs();
   bool inputs_released = false;
-  // Some nodes take those behind them along: the writer stands at the last that was lowered.
+  // A row of elementwise operators is lowered with its first node, or with the product before it:
+  // the writer's position is that of the last node lowered.
   for (std::size_t at = 0; at < nodes.size(); at = writer_.position() + 1) {
     writer_.go_to(at);
     if (!chains_.lower()) lower(nodes[at], context_.plans[at]);
@@ -96,12 +97,12 @@ void Lowering::lower_operator(const Node& node, const NodePlan& plan) {
 
 // All operands of a task lie in VTCM at once, and each looks for its place among the others.
 void Lowering::check_operands(const Node& node) const {
-  constexpr std::size_t most_operands = 4096;
+  constexpr std::size_t max_operands = 4096;
   const std::size_t operands = std::max(node.inputs.size(), node.outputs.size());
-  if (operands <= most_operands) return;
+  if (operands <= max_operands) return;
   throw LoweringFailure{fmt::format(
       "node '{}' has {} operands, more than the {} that one operator can have; split it",
-      writer_.node_text(), operands, most_operands)};
+      writer_.node_text(), operands, max_operands)};
 }
 
 void Lowering::lower_view(const Node& node) {

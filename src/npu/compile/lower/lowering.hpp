@@ -1,14 +1,14 @@
-// From nodes to tasks: walks the model's nodes and hands each to the part that knows it.
+// From nodes to tasks: owns the parts of the lowering and calls the one that each node needs.
 //
-//   CompileContext       the model as the device sees it, the hardware, the options: read by all
-//   TaskWriter           writes the tasks of the node at hand
-//   Placement            where tensors are, and moves them
+//   CompileContext       model in device precision, hardware, options; constant
+//   TaskWriter           tasks of the current node
+//   Placement            places of tensors, and transfers between them
 //   Chains               elementwise operators in a row
 //   VectorLowering       operators on HVX
 //   MatrixLowering       products on the HMX
 //   CollectiveLowering   exchanges between devices
 //
-// Each holds references to those before it that it uses, and knows nothing of those after it.
+// Each part holds references to the parts above it that it uses, none to those below.
 #pragma once
 
 #include "npu/compile/devices/collective_lowering.hpp"
@@ -30,10 +30,8 @@ class Lowering {
            std::uint64_t hoisted = 0);
   LoweredNetwork run();  // once
   void log_accesses() { writer_.tasks().log_accesses(); }
-  // Whether a program like the one that has just been made would find its room beside so much.
-  bool leaves_room_for(std::uint64_t bytes) const {
-    return place_.residency.leaves_room_for(bytes);
-  }
+  // Whether the finished program would also fit into a VTCM with so many bytes less.
+  bool has_space_for(std::uint64_t bytes) const { return place_.residency.has_space_for(bytes); }
   const std::vector<NodePlan>& plans() const { return context_.plans; }
 
  private:
@@ -43,10 +41,10 @@ class Lowering {
   void check_operands(const Node& node) const;
   void lower_view(const Node& node);
   void lower_outputs();
-  // To DDR, flat, where it is not there yet: then `last_copy` on each core that copies.
+  // Stores it in DDR in the flat layout, unless it is there; updates each core's last copy.
   void lower_output(TensorId output, std::vector<TaskIndex>& last_copy);
   bool inputs_consumed() const;
-  // The host may write the next inputs, read the outputs: after the last task on each core.
+  // One on each core, after its last task in `last`: inputs may be written, outputs read.
   void emit_semaphores(const std::string& kernel, std::string_view name, std::uint16_t port,
                        const std::vector<TaskIndex>& last);
 

@@ -77,8 +77,8 @@ void choose_product_partition(const CompileContext& context, ProductJob& job) {
     return;
   }
   const std::int64_t extent = shape[std::size_t(rows.axis)];
-  const std::uint64_t most = shares(extent, 1, context.cores)[0];
-  const std::uint64_t row_count = divide_up(job.product.rows * most, std::uint64_t(extent));
+  const std::uint64_t max_share = shares(extent, 1, context.cores)[0];
+  const std::uint64_t row_count = divide_up(job.product.rows * max_share, std::uint64_t(extent));
   const double row_work =
       double(product_work(context, job, row_count, job.product.columns, job.groups).cycles) / clock;
   const double row_time = std::max(row_work, loading) + double(job.weight_bytes) / link;

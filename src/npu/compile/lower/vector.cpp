@@ -21,7 +21,7 @@ bool keeps_layout(OpClass op_class) {
 
 // A Concat of more takes one after the other: were all in VTCM at once, each would look for its
 // place among all others.
-constexpr std::size_t most_parts_at_once = 64;
+constexpr std::size_t max_parts_at_once = 64;
 
 // VectorKernel::row_elements
 std::uint64_t elements_at_once(const Graph& graph, const Node& node, OpClass op_class) {
@@ -54,7 +54,7 @@ std::vector<Operand> VectorLowering::prepare_inputs(const Node& node, OpClass op
 
 void VectorLowering::lower(const Node& node, OpClass op_class, const VectorKernel& kernel) {
   if (op_class == OpClass::reduction && lower_split_reduction(node, kernel.name)) return;
-  if (node.op == "Concat" && node.inputs.size() > most_parts_at_once) {
+  if (node.op == "Concat" && node.inputs.size() > max_parts_at_once) {
     return lower_concat_by_parts(node, op_class, kernel);
   }
   const Partition partition = choose_partition(context_, place_.storages, node, op_class);

@@ -1,4 +1,4 @@
-// Operators that the HVX executes, on operands that it brings where the operator wants them.
+// Operators on HVX.
 #pragma once
 
 #include "npu/compile/lower/vector_tiles.hpp"

@@ -19,8 +19,8 @@ void VectorTiles::run(const Node& node, const VectorKernel& kernel, const Partit
     tile.operands = operands;
     tile.reads = halos;
     const auto own = place_.transfers.load_tiles(operands, index, tiles, tile.reads);
-    tile.read_bytes = writer_.bytes_in(halos) +
-                      place_.tile_room.bytes_of_resident(operands, tiles) + writer_.bytes_in(own);
+    tile.read_bytes = writer_.bytes_in(halos) + place_.tiles.bytes_of_resident(operands, tiles) +
+                      writer_.bytes_in(own);
     for (const NodeResult& result : results) {
       tile.result_bytes.push_back(
           even_bytes(result.core_bytes, index, tiles, place_.storages[result.storage].type));
@@ -33,19 +33,19 @@ void VectorTiles::run(const Node& node, const VectorKernel& kernel, const Partit
 
 std::uint64_t VectorTiles::find_tiles(std::vector<Operand>& operands,
                                       std::vector<NodeResult>& results) {
-  const std::uint64_t finer = place_.tile_room.find_room(
+  const std::uint64_t finer = place_.tiles.find_cuts(
       [&](std::uint64_t times) {
-        const std::uint64_t cuts = place_.tile_room.usual_tiles(operands, results) * times;
-        auto sizes = place_.tile_room.streamed_sizes(operands, cuts);
+        const std::uint64_t cuts = place_.tiles.usual_tiles(operands, results) * times;
+        auto sizes = place_.tiles.streamed_sizes(operands, cuts);
         for (const NodeResult& result : results) {
           if (!result.streamed) continue;
-          sizes.insert(sizes.end(), place_.tile_room.tiles_at_once(result),
+          sizes.insert(sizes.end(), place_.tiles.tiles_at_once(result),
                        divide_up(largest(result.core_bytes), cuts));
         }
         return sizes;
       },
       operands, results);
-  const std::uint64_t tiles = place_.tile_room.usual_tiles(operands, results) * finer;
+  const std::uint64_t tiles = place_.tiles.usual_tiles(operands, results) * finer;
   writer_.check_tiles(tiles);
   return tiles;
 }
@@ -240,7 +240,7 @@ bool VectorTiles::follow_pieces(const VectorKernel& kernel, std::span<const Oper
       const bool same = here != nullptr && !operand.temporary && *here == *pieces;
       tile.read_parts.push_back(same ? tile.written : BufferPart{});
     }
-    tile.read_bytes = place_.tile_room.bytes_of_resident(operands, tiles);
+    tile.read_bytes = place_.tiles.bytes_of_resident(operands, tiles);
     emit(kernel, tile, results);
   }
   made.pieces = mine;

@@ -23,8 +23,8 @@ BufferId Constants::keep(TensorId id, std::uint64_t part, std::uint64_t parts,
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
     if (core_bytes[core] == 0) continue;
     metrics_.cores[core].hoisted_bytes += core_bytes[core];
-    auto& most = metrics_.cores[core].vtcm_bytes;
-    most = std::max(most, next_address_ + core_bytes[core]);
+    auto& peak = metrics_.cores[core].vtcm_bytes;
+    peak = std::max(peak, next_address_ + core_bytes[core]);
   }
   next_address_ += bytes;
   left_ -= bytes;

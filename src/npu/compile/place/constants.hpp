@@ -1,5 +1,5 @@
-// The model's constants: which of them are used, and which stay in VTCM, read from DDR once before
-// the first inference.
+// Constants of the model: sizes of those in use, and buffers of those that stay in VTCM, which DDR
+// is read for once, before the first inference.
 #pragma once
 
 #include <map>
@@ -13,19 +13,19 @@ namespace npuscope::npu {
 
 class Constants {
  public:
-  // The last `room` bytes of every core's VTCM are for those that stay; counts in `metrics`.
+  // The last `bytes` of every core's VTCM are for those that stay. Counts in `metrics`.
   Constants(const CompileContext& context, TaskGraph& tasks, CompileMetrics& metrics,
-            std::uint64_t room)
+            std::uint64_t bytes)
       : context_(context),
         tasks_(tasks),
         metrics_(metrics),
-        next_address_(context.vtcm_bytes - room),
-        left_(room) {}
+        next_address_(context.vtcm_bytes - bytes),
+        left_(bytes) {}
 
-  // Used by the program: counted once.
+  // Adds a constant to the metrics, once.
   void count(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes);
   // A buffer that keeps part `part` of `parts` of a constant from the first inference on; none
-  // where there is no room for more.
+  // when those bytes are full.
   BufferId keep(TensorId id, std::uint64_t part, std::uint64_t parts, const CoreBytes& core_bytes);
 
  private:

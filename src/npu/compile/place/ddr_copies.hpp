@@ -21,14 +21,15 @@ class DdrCopies {
         storages_(storages),
         last_input_read_(context.cores, no_task) {}
 
-  // A copy of what is in VTCM, unless one is there already. `wanted_bytes`: for what it makes room.
+  // Stores the buffer in DDR, unless a copy is there. `wanted_bytes`: size of the allocation that
+  // it makes way for.
   void write_back(StorageId id, Spill::Cause cause, std::uint64_t wanted_bytes = 0);
-  // From now on it is spilled, unless it is an output.
+  // Opens an entry of the spill log; none for an output of the graph.
   void begin_spill(StorageId id, Spill::Cause cause, std::uint64_t wanted_bytes = 0);
-  // `shapes`: of the tile on each core, where it is not some of the outermost dimension.
+  // `shapes`: of the tile on each core; empty: a part of the outermost dimension.
   void store_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
                   const CoreShapes& shapes = {});
-  // A task of the node at hand reads the storage in DDR.
+  // Records that a task of the current node reads the copy.
   void is_read(StorageId id, TaskIndex task);
 
   // By core: the last transfer from host inputs.

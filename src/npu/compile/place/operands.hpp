@@ -1,5 +1,4 @@
-// Inputs and outputs of the node at hand: brings each where its tasks want it, and lets go of it
-// afterwards.
+// Inputs and outputs of the current node: placed before its tasks, released after them.
 //
 //   Operand x = operands.prepare(node.inputs[0], needed, Layout::d32);
 //   NodeResult y = operands.make_result(node.outputs[0], partition, Layout::d32);
@@ -25,18 +24,18 @@ class Operands {
         constants_(constants),
         transfers_(transfers) {}
 
-  // `movement`: what a constant's loading counts as.
+  // Loads, splits and converts it as needed. `movement`: kind of a constant's transfer.
   Operand prepare(TensorId tensor, const Partition& needed, Layout layout,
                   Movement movement = Movement::constant);
   void finish(Operand& operand);
 
-  // A result with its storage, pinned, but not placed yet.
+  // With a storage, pinned, without a buffer.
   NodeResult make_result(TensorId tensor, const Partition& partition, Layout layout);
-  // Resident where it fits and there is room; otherwise in DDR, written tile by tile.
+  // In VTCM where it fits; otherwise in DDR, stored tile by tile.
   void place_result(NodeResult& result);
   void keep_result(const NodeResult& result);
 
-  // So many bytes of an operand that lies in VTCM, tiles of it included.
+  // Text form of so many bytes of it, in VTCM.
   TaskOperand read_of(const Operand& operand, std::uint32_t core, std::uint64_t bytes) const {
     return writer_.operand(TaskOperand::Use::in, TaskOperand::Memory::vtcm, operand.tensor,
                            context_.slice_of(operand.partition, core), bytes);

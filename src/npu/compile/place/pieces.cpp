@@ -9,7 +9,7 @@ namespace {
 
 // Buffers with more are used whole: as many waits as pieces would cost more than waiting less
 // gains.
-constexpr std::uint64_t most_pieces = 64;
+constexpr std::uint64_t max_pieces = 64;
 
 }  // namespace
 
@@ -81,7 +81,7 @@ PieceWriter::PieceWriter(const std::vector<std::uint64_t>& core_bytes, std::uint
   pieces_.columns = columns;
   pieces_.columns_are_last = columns_are_last;
   const std::uint64_t count = rows * columns;
-  if (count > 1 && count <= most_pieces) {
+  if (count > 1 && count <= max_pieces) {
     pieces_.core_bytes.assign(count, std::vector<std::uint64_t>(core_bytes.size(), 0));
   }
 }

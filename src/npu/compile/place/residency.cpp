@@ -7,19 +7,19 @@ namespace {
 
 // Tensors in VTCM at once, several times what real models need. Every allocation looks at all of
 // them, so this keeps the cost of models with very many live tensors linear.
-constexpr std::size_t most_resident = 512;
+constexpr std::size_t max_resident = 512;
 
 }  // namespace
 
 BufferId Residency::try_allocate(const CoreBytes& core_bytes, Lifetime lifetime) {
   const std::uint64_t bytes = largest(core_bytes);
-  if (lifetime == Lifetime::tensor && resident_.size() >= most_resident) evict_one();
+  if (lifetime == Lifetime::tensor && resident_.size() >= max_resident) evict_one();
   TaskGraph& tasks = writer_.tasks();
   do {
     if (auto allocation = vtcm_.allocate(bytes, tasks.next_buffer(), lifetime)) {
       for (std::uint32_t core = 0; core < context_.cores; ++core) {
-        auto& most = metrics_.cores[core].vtcm_bytes;
-        if (core_bytes[core] > 0) most = std::max(most, allocation->address + core_bytes[core]);
+        auto& peak = metrics_.cores[core].vtcm_bytes;
+        if (core_bytes[core] > 0) peak = std::max(peak, allocation->address + core_bytes[core]);
       }
       return tasks.add_buffer(bytes, std::move(*allocation));
     }
@@ -91,7 +91,7 @@ bool Residency::evict_one() {
   return true;
 }
 
-std::uint64_t Residency::largest_room() const {
+std::uint64_t Residency::largest_free_bytes() const {
   std::vector<std::uint64_t> may_go;
   for (StorageId id : resident_) {
     if (pinned_.contains(id)) continue;
@@ -103,9 +103,9 @@ std::uint64_t Residency::largest_room() const {
 
 // Transfers run ahead of the work by as many tiles as there is room for: were that taken away, time
 // would be lost for traffic.
-bool Residency::leaves_room_for(std::uint64_t bytes) const {
+bool Residency::has_space_for(std::uint64_t bytes) const {
   constexpr std::uint64_t tiles_ahead = 4;
-  return vtcm_.most_live_bytes() + bytes + tiles_ahead * context_.tile_bytes <= vtcm_.capacity();
+  return vtcm_.peak_live_bytes() + bytes + tiles_ahead * context_.tile_bytes <= vtcm_.capacity();
 }
 
 }  // namespace npuscope::npu

@@ -1,4 +1,4 @@
-// What lies in VTCM, split over the cores or repeated on each: buffers for tensors and tiles.
+// Buffers in VTCM for tensors (split over the cores or repeated on each) and tiles.
 //
 // Tensors whose slice is larger than two fifths of the VTCM stay in DDR and are streamed tile by
 // tile; smaller ones stay in VTCM until their last use, or until something needed sooner pushes
@@ -17,7 +17,7 @@ using Lifetime = VtcmAllocator::Lifetime;
 
 class Residency {
  public:
-  // `bytes` of every core's VTCM are there for it. Counts what it uses in `metrics`.
+  // `bytes`: size of each core's VTCM without that of constants. Counts in `metrics`.
   Residency(const CompileContext& context, TaskWriter& writer, Storages& storages, DdrCopies& ddr,
             CompileMetrics& metrics, std::uint64_t bytes)
       : context_(context),
@@ -27,31 +27,31 @@ class Residency {
         metrics_(metrics),
         vtcm_(bytes) {}
 
-  // Pushes out what may go until there is room; a failure when there is none even then.
+  // Spills unpinned tensors until the buffer fits; LoweringFailure when it never does.
   BufferId allocate(const CoreBytes& core_bytes, Lifetime lifetime);
-  // None instead.
+  // The same, BufferId::none instead of a failure.
   BufferId try_allocate(const CoreBytes& core_bytes, Lifetime lifetime);
-  void release(BufferId buffer);  // none is passed over
+  void release(BufferId buffer);  // BufferId::none: no effect
 
-  // What the node at hand works on: nothing pushes it out. False: it is there already.
+  // Storages of the current node, never spilled for another. False: already pinned.
   bool pin(StorageId id) { return pinned_.insert(id).second; }
   void pin_only(std::set<StorageId> ids) { pinned_ = std::move(ids); }
 
-  // The storage lies in its buffer from now on.
+  // Gives the storage its buffer.
   void keep(StorageId id, BufferId buffer);
-  // The buffer of a storage, which it loses to another.
+  // Takes the buffer from the storage, for another.
   BufferId take_buffer(StorageId id);
   void use_done(TensorId tensor);
   void drop_if_unused(StorageId id);
-  // To DDR, out of VTCM.
+  // Moves it from VTCM to DDR.
   void spill(StorageId id, Spill::Cause cause);
-  // Whatever is needed last; false when nothing may go.
+  // Spills the unpinned tensor with the farthest next use; false when there is none.
   bool evict_one();
 
-  // In one piece, were everything gone that may go.
-  std::uint64_t largest_room() const;
-  // Whether a program like the one that has just been made would find its room beside so much.
-  bool leaves_room_for(std::uint64_t bytes) const;
+  // The largest gap without the unpinned tensors.
+  std::uint64_t largest_free_bytes() const;
+  // Whether the finished program would also fit into a VTCM with so many bytes less.
+  bool has_space_for(std::uint64_t bytes) const;
 
  private:
   const CompileContext& context_;
@@ -62,7 +62,7 @@ class Residency {
   VtcmAllocator vtcm_;
   std::vector<StorageId> resident_;  // storages with a buffer, oldest first
   std::set<StorageId> pinned_;
-  std::uint64_t wanted_bytes_ = 0;  // for what there was no room last
+  std::uint64_t wanted_bytes_ = 0;  // of the last allocation that did not fit
 };
 
 }  // namespace npuscope::npu

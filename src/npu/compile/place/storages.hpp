@@ -1,5 +1,4 @@
-// What is known of each tensor's bytes on the device: where they lie, how the cores share them, and
-// who still needs them.
+// Place, split and remaining uses of each tensor's bytes on the device.
 #pragma once
 
 #include <memory>

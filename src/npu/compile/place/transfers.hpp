@@ -1,5 +1,5 @@
-// The ways into VTCM and within it: loads from DDR, exchanges between the cores, conversions of
-// layouts, and tiles on their way in and out.
+// Transfers into and within VTCM: loads from DDR, exchanges between the cores, conversions of
+// layouts, tiles of streamed operands and results.
 #pragma once
 
 #include "npu/compile/place/operand.hpp"
@@ -13,31 +13,30 @@ class Transfers {
             Residency& residency)
       : context_(context), writer_(writer), storages_(storages), ddr_(ddr), residency_(residency) {}
 
-  // Of whole tensors; false or none where there is no room.
+  // Whole tensors. False, or no buffer: VTCM is full.
   bool load(StorageId id, const Partition& needed);
   void load_constant(const Operand& operand, Movement movement);
   bool repartition(StorageId id, const Partition& needed);
-  void convert_layout(StorageId id, Layout layout);  // where there is no room, it is spilled
-  // The storage's bytes from buffer `from`, elsewhere or in another layout.
+  void convert_layout(StorageId id, Layout layout);  // spills it when VTCM is full
+  // A new buffer with the bytes of `from`: split as needed, or in another layout.
   BufferId exchange(StorageId id, BufferId from, const Partition& needed);
   BufferId convert(StorageId id, BufferId from, const CoreBytes& core_bytes,
                    const Partition& partition, Layout layout);
 
-  // One tile of a streamed operand: loads it (and converts it) into a buffer of its own.
+  // One tile of a streamed operand, loaded (and converted) into a new buffer.
   BufferId load_tile(const Operand& operand, std::uint64_t tile, std::uint64_t tiles);
   bool converts_tiles(const Operand& operand) const;
-  // Of each operand its buffer or that of a tile, behind those in `reads`; the tiles' own buffers.
+  // Appends each operand's buffer, or that of its tile, to `reads`. Returns the tiles' buffers.
   std::vector<BufferId> load_tiles(std::span<const Operand> operands, std::uint64_t tile,
                                    std::uint64_t tiles, std::vector<BufferId>& reads);
-  // Where a tile of the result is made: in a buffer of its own where those are stored one by one.
+  // Buffer of one tile of the result: a new one where it is streamed.
   BufferId place_tile(const NodeResult& result, const CoreBytes& core_bytes) {
     return result.streamed ? residency_.allocate(core_bytes, Lifetime::tile) : result.buffer;
   }
-  // Of a result that is stored tile by tile. `shapes`: of the tile on each core, where it is not
-  // some of the outermost dimension.
+  // One tile of a streamed result. `shapes`: as in DdrCopies::store_tile.
   void store_result_tile(StorageId id, BufferId buffer, const CoreBytes& core_bytes,
                          const CoreShapes& shapes = {});
-  // `copy` brings a part of a tensor to its core, from where it goes to all: the copy.
+  // Adds `copy`, which loads a part of a tensor, and its multicast to all cores. Returns the copy.
   TaskIndex load_for_all(const TaskSpec& copy, const Shape& shape, BufferId buffer,
                          TaskNeeds needs = {});
 

@@ -40,7 +40,7 @@ void VtcmAllocator::consider(std::uint64_t begin, std::uint64_t bytes, Choice& b
 }
 
 std::optional<std::uint64_t> VtcmAllocator::choose(std::uint64_t bytes, Lifetime lifetime) const {
-  constexpr int most_gaps = 8;  // compared with one another
+  constexpr int max_gaps = 8;  // compared with one another
   const bool large = lifetime == Lifetime::tensor && bytes >= capacity_ / 8;
   Choice best;
   if (lifetime == Lifetime::tile) {
@@ -48,7 +48,7 @@ std::optional<std::uint64_t> VtcmAllocator::choose(std::uint64_t bytes, Lifetime
   }
   std::uint64_t end = capacity_;
   int gaps = 0;
-  for (auto next = live_.rbegin(); gaps < most_gaps; ++next) {
+  for (auto next = live_.rbegin(); gaps < max_gaps; ++next) {
     const std::uint64_t begin = next == live_.rend() ? 0 : next->second;
     if (end >= begin + bytes) {
       ++gaps;
@@ -72,7 +72,7 @@ std::optional<VtcmAllocator::Allocation> VtcmAllocator::allocate(std::uint64_t b
   ++steps_;
   live_.emplace(*begin, *begin + size);
   live_bytes_ += size;
-  most_live_bytes_ = std::max(most_live_bytes_, live_bytes_);
+  peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
   if (lifetime == Lifetime::tile) next_ = *begin + size;
   return Allocation{*begin, take_over(*begin, *begin + size, owner)};
 }

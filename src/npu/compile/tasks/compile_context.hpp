@@ -1,5 +1,4 @@
-// What every step of a compilation reads and none changes: the model as the device sees it, the
-// hardware, the options.
+// The constant input of every step: model in device precision, hardware, options.
 #pragma once
 
 #include <cstdint>

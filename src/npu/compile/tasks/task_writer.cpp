@@ -80,12 +80,12 @@ void TaskWriter::refuse_more_tasks() const {
       fmt::format("node '{}' brings the program over {} tasks, more than a statistics descriptor "
                   "can name; use a "
                   "smaller model or batch",
-                  strings_[node_name_], most_tasks)};
+                  strings_[node_name_], max_tasks)};
 }
 
 TaskIndex TaskWriter::add(const TaskSpec& spec, std::span<const BufferUse> uses,
                           const TaskNeeds& needs) {
-  if (tasks_.tasks().size() >= most_tasks) refuse_more_tasks();
+  if (tasks_.tasks().size() >= max_tasks) refuse_more_tasks();
   TaskSpec complete = spec;
   complete.node = std::uint32_t(position_);
   if (complete.tensor == TensorId::none) complete.tensor = node_result_;
@@ -132,7 +132,7 @@ std::uint64_t TaskWriter::tiles_for(std::uint64_t bytes) const {
 }
 
 void TaskWriter::check_tiles(std::uint64_t tiles) const {
-  if (tiles > most_tasks) refuse_more_tasks();
+  if (tiles > max_tasks) refuse_more_tasks();
 }
 
 StringId TaskWriter::name_of_tile(std::uint64_t tile, std::uint64_t tiles) {

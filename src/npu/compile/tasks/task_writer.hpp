@@ -1,5 +1,4 @@
-// Writes the tasks of the node at hand: their names and texts, and what they need of those before
-// them.
+// Tasks of the current node: their names, texts and dependencies.
 //
 //   TaskWriter writer(context);
 //   writer.begin_node(position, node);
@@ -19,7 +18,7 @@
 
 namespace npuscope::npu {
 
-inline constexpr std::size_t most_tasks = 1 << 22;  // as many ops as a descriptor may have
+inline constexpr std::size_t max_tasks = 1 << 22;  // as many ops as a descriptor may have
 
 // Transfers by the DMA engines: the kernel, and between which memories.
 struct DmaKernel {
@@ -39,7 +38,7 @@ class TaskWriter {
  public:
   explicit TaskWriter(const CompileContext& context) : context_(context), tasks_(context.cores) {}
 
-  // The node that the next tasks are of.
+  // Makes it the current node, for names and texts of the next tasks.
   void begin_node(std::size_t position, const Node& node);
   // An output of the graph, behind all nodes.
   void begin_output(TensorId output);
@@ -82,9 +81,9 @@ class TaskWriter {
   };
   TaskIndex add_compute(TaskSpec spec, std::span<const BufferId> reads, BufferId writes,
                         const Parts& parts = {});
-  // How many tiles of the usual size so many bytes take.
+  // Number of tiles of the usual size.
   std::uint64_t tiles_for(std::uint64_t bytes) const;
-  void check_tiles(std::uint64_t tiles) const;  // no more than there may be tasks
+  void check_tiles(std::uint64_t tiles) const;  // LoweringFailure beyond max_tasks
 
   TaskGraph& tasks() { return tasks_; }
   const TaskGraph& tasks() const { return tasks_; }

@@ -1,4 +1,4 @@
-// Room in VTCM for a node's tiles beside what the node holds there.
+// Number of tiles of a node, so that they fit into VTCM next to its resident tensors.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@
 
 namespace npuscope::npu {
 
-class TileRoom {
+class TilePlanner {
  public:
-  TileRoom(TaskWriter& writer, Storages& storages, DdrCopies& ddr, Residency& residency,
-           Transfers& transfers)
+  TilePlanner(TaskWriter& writer, Storages& storages, DdrCopies& ddr, Residency& residency,
+              Transfers& transfers)
       : writer_(writer),
         storages_(storages),
         ddr_(ddr),
@@ -22,11 +22,11 @@ class TileRoom {
   // Sizes of the tiles that lie in VTCM at once, in the order in which they get their places, when
   // cut so many times finer than usual.
   using TileSizes = std::function<std::vector<std::uint64_t>(std::uint64_t finer)>;
-  // How many times finer a node must be cut for its tiles to find room. What the node holds in VTCM
-  // is streamed as well when that is what it takes.
-  std::uint64_t find_room(const TileSizes& sizes, std::span<Operand> operands,
+  // How many times finer than usual a node must be cut for its tiles to fit. Streams the node's
+  // resident tensors as well, the largest first, when no cut is enough.
+  std::uint64_t find_cuts(const TileSizes& sizes, std::span<Operand> operands,
                           std::span<NodeResult> results);
-  // Makes a resident operand one that is loaded tile by tile.
+  // Makes a resident operand a streamed one.
   void stream(Operand& operand);
 
   // Of the operands that are streamed, cut into so many tiles.
