@@ -21,29 +21,37 @@ bool Transfers::load(StorageId id, const Partition& needed) {
   if (needed.axis < 0 && context_.cores > 1 && storage.bytes > own_copy_bytes) {
     load_once_and_multicast(id, buffer);
   } else {
-    for (std::uint32_t core = 0; core < context_.cores; ++core) {
-      if (core_bytes[core] == 0) continue;
-      TaskSpec spec = writer_.dma_task(core, copy_to_vtcm, writer_.node_name(), storage.views[0],
-                                       context_.slice_of(needed, core), core_bytes[core]);
-      spec.ddr_read = core_bytes[core];
-      spec.read_purpose = storages_.purpose_of_reading(id);
-      spec.movement = storage.movement();
-      ddr_.is_read(id, writer_.add(spec, {writes(buffer, core)}, storage.ddr_writers));
-    }
+    Operand whole;
+    whole.tensor = storage.views[0];
+    whole.storage = id;
+    whole.partition = needed;
+    load_parts(whole, core_bytes, buffer, writer_.node_name());
   }
   residency_.keep(id, buffer);
   return true;
 }
 
 void Transfers::load_constant(const Operand& operand, Movement movement) {
+  load_parts(operand, operand.core_bytes, operand.buffer,
+             writer_.intern(context_.tensor(operand.tensor).name), movement);
+}
+
+void Transfers::load_parts(const Operand& operand, const CoreBytes& core_bytes, BufferId buffer,
+                           StringId name, Movement movement) {
   for (std::uint32_t core = 0; core < context_.cores; ++core) {
-    if (operand.core_bytes[core] == 0) continue;
-    TaskSpec spec = writer_.dma_task(
-        core, copy_to_vtcm, writer_.intern(context_.tensor(operand.tensor).name), operand.tensor,
-        context_.slice_of(operand.partition, core), operand.core_bytes[core]);
-    spec.ddr_read = operand.core_bytes[core];
+    if (core_bytes[core] == 0) continue;
+    TaskSpec spec = writer_.dma_task(core, copy_to_vtcm, name, operand.tensor,
+                                     context_.slice_of(operand.partition, core), core_bytes[core]);
+    spec.ddr_read = core_bytes[core];
     spec.movement = movement;
-    writer_.add(spec, {writes(operand.buffer, core)});
+    if (operand.storage == no_storage) {
+      writer_.add(spec, {writes(buffer, core)});
+      continue;
+    }
+    const Storage& storage = storages_[operand.storage];
+    spec.movement = storage.movement();
+    spec.read_purpose = storages_.purpose_of_reading(operand.storage);
+    ddr_.is_read(operand.storage, writer_.add(spec, {writes(buffer, core)}, storage.ddr_writers));
   }
 }
 
@@ -85,20 +93,7 @@ BufferId Transfers::load_tile(const Operand& operand, std::uint64_t tile, std::u
   const CoreBytes core_bytes =
       even_bytes(operand.core_bytes, tile, tiles, context_.type_of(operand.tensor));
   const BufferId buffer = residency_.allocate(core_bytes, Lifetime::tile);
-  const bool constant = operand.storage == no_storage;
-  for (std::uint32_t core = 0; core < context_.cores; ++core) {
-    if (core_bytes[core] == 0) continue;
-    TaskSpec spec =
-        writer_.dma_task(core, copy_to_vtcm, writer_.name_of_tile(tile, tiles), operand.tensor,
-                         context_.slice_of(operand.partition, core), core_bytes[core]);
-    spec.ddr_read = core_bytes[core];
-    if (!constant) spec.read_purpose = storages_.purpose_of_reading(operand.storage);
-    spec.movement = constant ? Movement::constant : storages_[operand.storage].movement();
-    const TaskIndex task =
-        writer_.add(spec, {writes(buffer, core)},
-                    constant ? TaskNeeds{} : storages_[operand.storage].ddr_writers);
-    if (!constant) ddr_.is_read(operand.storage, task);
-  }
+  load_parts(operand, core_bytes, buffer, writer_.name_of_tile(tile, tiles));
   if (!converts_tiles(operand)) return buffer;
   const BufferId converted = residency_.allocate(core_bytes, Lifetime::tile);
   const std::string kernel =

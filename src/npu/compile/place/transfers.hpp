@@ -41,6 +41,9 @@ class Transfers {
                          TaskNeeds needs = {});
 
  private:
+  // Each core's part, from DDR. `movement`: kind of a constant's transfer.
+  void load_parts(const Operand& operand, const CoreBytes& core_bytes, BufferId buffer,
+                  StringId name, Movement movement = Movement::constant);
   void load_once_and_multicast(StorageId id, BufferId buffer);
   // Of a layout, on every core that has bytes.
   struct Conversion {
