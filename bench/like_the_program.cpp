@@ -4,7 +4,7 @@
 namespace {
 
 const bool is_set = [] {
-  npuscope::keep_freed_memory();
+  npuscope::disable_malloc_trim();
   return true;
 }();
 

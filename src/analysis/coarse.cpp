@@ -22,8 +22,8 @@ Spread spread_of(const std::vector<double>& samples) {
   if (samples.empty()) return spread;
   spread.count = samples.size();
   spread.first = samples.front();
-  spread.least = *std::min_element(samples.begin(), samples.end());
-  spread.most = *std::max_element(samples.begin(), samples.end());
+  spread.min = *std::min_element(samples.begin(), samples.end());
+  spread.max = *std::max_element(samples.begin(), samples.end());
   spread.median = median_of(samples);
   spread.median_of_rest =
       samples.size() == 1 ? samples.front() : median_of({samples.begin() + 1, samples.end()});

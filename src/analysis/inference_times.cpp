@@ -6,28 +6,28 @@
 
 namespace npuscope::analysis {
 
-Inferences::Inferences(const Profile& profile, std::uint32_t only, std::size_t most)
+Inferences::Inferences(const Profile& profile, std::uint32_t only, std::size_t max)
     : spans_(profile.spans) {
   if (spans_.instance.size() == spans_.size()) {
     std::uint32_t last = every_instance;
     for (const std::uint32_t id : spans_.instance) {
       if (id != last && id != every_instance) ids_.push_back(id);
       last = id;
-      if (ids_.size() > 4 * most) {  // out of order, or too many
+      if (ids_.size() > 4 * max) {  // out of order, or too many
         std::sort(ids_.begin(), ids_.end());
         ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
-        if (ids_.size() > most) break;
+        if (ids_.size() > max) break;
       }
     }
     std::sort(ids_.begin(), ids_.end());
     ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
   }
-  one_ = ids_.size() < 2 || ids_.size() > most;
+  one_ = ids_.size() < 2 || ids_.size() > max;
   if (one_) {
     ids_.assign(1, ids_.size() == 1 && only == 0 ? ids_.front() : only);
     return;
   }
-  if (ids_.back() < 4 * most) {
+  if (ids_.back() < 4 * max) {
     place_.assign(std::size_t{ids_.back()} + 1, none);
     for (std::uint32_t i = 0; i < ids_.size(); ++i) place_[ids_[i]] = i;
   }

@@ -20,10 +20,10 @@ double mean_of(const std::vector<double>& samples) {
 LatencyRow row_of(std::string name, MeasureKind kind, const std::vector<double>& samples) {
   LatencyRow row{std::move(name), kind, samples.size(), {}, {}, {}, {}};
   if (samples.empty()) return row;
-  const auto [least, most] = std::minmax_element(samples.begin(), samples.end());
+  const auto [min, max] = std::minmax_element(samples.begin(), samples.end());
   row.mean = mean_of(samples);
-  row.least = *least;
-  row.most = *most;
+  row.min = *min;
+  row.max = *max;
   for (std::size_t i = 0; i < latency_percentiles.size(); ++i) {
     row.percentiles[i] = percentile_of(samples, latency_percentiles[i]);
   }
@@ -143,8 +143,8 @@ bool take_statistic(const Profile& profile, const Measure& measure, std::vector<
     row = rows.insert(rows.end(), {std::string(name), measure.kind, 0, {}, {}, {}, {}});
   }
   if (column == "mean") row->mean = measure.value;
-  if (column == "min") row->least = measure.value;
-  if (column == "max") row->most = measure.value;
+  if (column == "min") row->min = measure.value;
+  if (column == "max") row->max = measure.value;
   double percent = 0;
   const auto parsed = std::from_chars(column.data(), column.data() + column.size(), percent);
   if (parsed.ec != std::errc{} || parsed.ptr != column.data() + column.size() - 1) return true;
@@ -186,8 +186,8 @@ class LoggedLatency {
                             [&](const LatencyRow& each) { return each.name == name; });
     if (row == rows.end()) row = rows.insert(rows.end(), {name, measure.kind, 0, {}, {}, {}, {}});
     if (statistic == "average") row->mean = measure.value;
-    if (statistic == "minimum") row->least = measure.value;
-    if (statistic == "maximum") row->most = measure.value;
+    if (statistic == "minimum") row->min = measure.value;
+    if (statistic == "maximum") row->max = measure.value;
   }
 
   // Of devices that share a network the slowest counts; functions are different networks.
@@ -215,12 +215,12 @@ class LoggedLatency {
     if (has_functions_ || !(execution_ > 0) || !(duration > 0) || !(batches > 0)) {
       return std::nullopt;
     }
-    constexpr double most_activations = 1e6;  // for a forged number
+    constexpr double max_activations = 1e6;  // for a forged number
     const double each = duration / batches;
     const double busy = execution_ + input_wait_ + output_wait_;
     const double activations =
         std::max({1.0, std::round(busy / each), std::ceil(execution_ / each - measurement_error)});
-    if (!(activations < most_activations)) return std::nullopt;
+    if (!(activations < max_activations)) return std::nullopt;
     Throughput result =
         judge_throughput({each * activations, execution_, input_wait_, output_wait_, 0}, hertz);
     result.activations = activations;
@@ -268,12 +268,12 @@ Throughput judge_throughput(const ThroughputTimes& times, double ticks_per_secon
   result.gap_share = std::max(0.0, 1 - result.system / result.device);
   if (result.gap_share < notable_gap) return result;
   result.cause = ThroughputGap::other;
-  double most = times.period - times.execution - times.input_wait - times.output_wait;
-  if (times.input_wait > most) {
-    most = times.input_wait;
+  double max = times.period - times.execution - times.input_wait - times.output_wait;
+  if (times.input_wait > max) {
+    max = times.input_wait;
     result.cause = ThroughputGap::input_wait;
   }
-  if (times.output_wait > most) result.cause = ThroughputGap::output_wait;
+  if (times.output_wait > max) result.cause = ThroughputGap::output_wait;
   return result;
 }
 

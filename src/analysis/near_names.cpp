@@ -11,7 +11,7 @@ namespace npuscope::analysis {
 namespace {
 
 constexpr std::size_t longest_compared = 200;
-constexpr std::size_t most_compared = 20'000;
+constexpr std::size_t max_compared = 20'000;
 
 // Edits that turn one text into the other.
 std::size_t distance_between(std::string_view a, std::string_view b) {
@@ -40,14 +40,14 @@ bool contains(std::string_view name, std::string_view text) {
 }  // namespace
 
 std::string nearest_names(const std::vector<std::string_view>& names, std::string_view text,
-                          std::size_t most) {
+                          std::size_t max) {
   std::vector<std::pair<std::size_t, std::size_t>> near;  // distance, place
-  for (std::size_t i = 0; i < std::min(names.size(), most_compared); ++i) {
+  for (std::size_t i = 0; i < std::min(names.size(), max_compared); ++i) {
     const std::string_view wanted = text.substr(0, longest_compared);
     const std::string_view name = names[i].substr(0, longest_compared);
     near.push_back({contains(name, wanted) ? 0 : distance_between(wanted, name), i});
   }
-  const auto last = near.begin() + std::ptrdiff_t(std::min(most, near.size()));
+  const auto last = near.begin() + std::ptrdiff_t(std::min(max, near.size()));
   std::partial_sort(near.begin(), last, near.end());
   std::string list;
   for (auto it = near.begin(); it != last; ++it) {

@@ -12,6 +12,6 @@ namespace npuscope::analysis {
 // Up to `most`, quoted: those that contain the text, then by the number of edits, each in their
 // order.
 std::string nearest_names(const std::vector<std::string_view>& names, std::string_view text,
-                          std::size_t most = 3);
+                          std::size_t max = 3);
 
 }  // namespace npuscope::analysis

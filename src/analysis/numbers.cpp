@@ -71,8 +71,8 @@ std::vector<CounterRow> analyse_counters(const Profile& profile) {
       sum.weighted += row.last * held;
       sum.time += held;
     }
-    row.least = row.samples == 0 ? value : std::min(row.least, value);
-    row.most = row.samples == 0 ? value : std::max(row.most, value);
+    row.min = row.samples == 0 ? value : std::min(row.min, value);
+    row.max = row.samples == 0 ? value : std::max(row.max, value);
     row.last = value;
     row.samples += 1;
     sum.plain += value;

@@ -57,7 +57,7 @@ struct Places {
 
 // The k-th least of n draws from n: for many n its place is normal with standard deviation
 // sqrt(n q (1 - q)), where q is k / n (a binomial number of draws lies below any place).
-constexpr std::uint32_t most_drawn = 500;
+constexpr std::uint32_t max_drawn = 500;
 
 void place_many(Places& places, Random& random) {
   const double samples = places.samples, q = places.percent / 100;
@@ -74,7 +74,7 @@ void place_many(Places& places, Random& random) {
 Places places_of(std::uint32_t samples, double percent, std::uint64_t seed) {
   Random random(seed);
   Places places{samples, percent, 0, {}};
-  if (samples > most_drawn) {
+  if (samples > max_drawn) {
     place_many(places, random);
     return places;
   }
@@ -249,7 +249,7 @@ std::optional<double> rank_test(const std::vector<double>& a, const std::vector<
   const Ranks ranks = ranks_of(a, b);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += ranks.doubled[i];
-  if (a.size() + b.size() <= most_exact) {
+  if (a.size() + b.size() <= max_exact) {
     if (a.size() <= b.size()) return exact_p(ranks.doubled, a.size(), sum);
     const std::uint64_t all = ranks.doubled.size() * (ranks.doubled.size() + 1);
     return exact_p(ranks.doubled, b.size(), all - sum);
@@ -257,13 +257,13 @@ std::optional<double> rank_test(const std::vector<double>& a, const std::vector<
   return normal_p(ranks, double(a.size()), double(b.size()), double(sum));
 }
 
-bool tells_apart(double p, std::size_t a, std::size_t b) {
+bool is_significant(double p, std::size_t a, std::size_t b) {
   constexpr double significance = 0.05;
   constexpr double rounding = 1e-9;
-  return p < significance || p <= least_p(a, b) + rounding;
+  return p < significance || p <= min_p(a, b) + rounding;
 }
 
-double least_p(std::size_t a, std::size_t b) {
+double min_p(std::size_t a, std::size_t b) {
   double ways = 1;  // to choose a of a + b; beyond 1e9 only that it is many
   for (std::size_t i = 1; i <= std::min(a, b) && ways < 1e9; ++i) {
     ways = ways * double(std::max(a, b) + i) / double(i);

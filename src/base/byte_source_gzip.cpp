@@ -60,11 +60,11 @@ class GzipSource final : public CodecSource {
 
   Result<std::size_t> inflate_some(std::span<char> into) {
     const std::uint64_t offset = file_bytes_read() - input_.bytes().size();
-    constexpr std::size_t most = std::numeric_limits<uInt>::max();
+    constexpr std::size_t max = std::numeric_limits<uInt>::max();
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(input_.bytes().data()));
     stream_.avail_in = uInt(input_.bytes().size());
     stream_.next_out = reinterpret_cast<Bytef*>(into.data());
-    stream_.avail_out = uInt(std::min(into.size(), most));
+    stream_.avail_out = uInt(std::min(into.size(), max));
     const uInt room = stream_.avail_out;
     const int outcome = ::inflate(&stream_, Z_NO_FLUSH);
     input_.drop(input_.bytes().size() - stream_.avail_in);

@@ -8,7 +8,7 @@
 
 namespace npuscope {
 
-void keep_freed_memory() {
+void disable_malloc_trim() {
 #ifdef __GLIBC__
   mallopt(M_MMAP_MAX, 0);  // large pieces have mappings of their own otherwise, gone when freed
   mallopt(M_TRIM_THRESHOLD, -1);

@@ -4,10 +4,9 @@
 
 namespace npuscope {
 
-std::vector<RowRange> ranges_of(std::size_t rows, std::size_t least) {
-  constexpr std::size_t most = 16;
-  const std::size_t count =
-      std::clamp<std::size_t>(rows / std::max<std::size_t>(least, 1), 1, most);
+std::vector<RowRange> ranges_of(std::size_t rows, std::size_t min) {
+  constexpr std::size_t max = 16;
+  const std::size_t count = std::clamp<std::size_t>(rows / std::max<std::size_t>(min, 1), 1, max);
   std::vector<RowRange> ranges;
   for (std::size_t i = 0; i < count; ++i) {
     ranges.push_back({rows * i / count, rows * (i + 1) / count});

@@ -73,23 +73,23 @@ std::optional<Number> number_in(const std::string& text) {
 
 }  // namespace
 
-CLI::Validator whole_number(std::uint64_t least, std::uint64_t most) {
+CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
   const auto check = [=](const std::string& text) -> std::string {
     const auto value = number_in<std::uint64_t>(text);
-    if (value && *value >= least && *value <= most) return {};
-    if (most == std::numeric_limits<std::uint64_t>::max()) {
-      return fmt::format("{} is not a whole number from {} on", text, least);
+    if (value && *value >= min && *value <= max) return {};
+    if (max == std::numeric_limits<std::uint64_t>::max()) {
+      return fmt::format("{} is not a whole number from {} on", text, min);
     }
-    return fmt::format("{} is not a whole number from {} to {}", text, least, most);
+    return fmt::format("{} is not a whole number from {} to {}", text, min, max);
   };
   return CLI::Validator(check, "");
 }
 
-CLI::Validator real_number(double least, double most) {
+CLI::Validator real_number(double min, double max) {
   const auto check = [=](const std::string& text) -> std::string {
     const auto value = number_in<double>(text);
-    if (value && *value >= least && *value <= most) return {};  // false for nan
-    return fmt::format("{} is not a number from {:g} to {:g}", text, least, most);
+    if (value && *value >= min && *value <= max) return {};  // false for nan
+    return fmt::format("{} is not a number from {:g} to {:g}", text, min, max);
   };
   return CLI::Validator(check, "");
 }

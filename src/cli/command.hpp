@@ -41,9 +41,9 @@ std::vector<std::string> normalize_arguments(int argc, char** argv);
 
 // Checks of numbers, which say in words what was expected: CLI11's own take "nan" and numbers too
 // large for 64 bits, and print bounds of 300 digits.
-CLI::Validator whole_number(std::uint64_t least = 0,
-                            std::uint64_t most = std::numeric_limits<std::uint64_t>::max());
-CLI::Validator real_number(double least, double most);
+CLI::Validator whole_number(std::uint64_t min = 0,
+                            std::uint64_t max = std::numeric_limits<std::uint64_t>::max());
+CLI::Validator real_number(double min, double max);
 
 void add_compile_command(CLI::App& program, ExitStatus& status);
 void add_run_command(CLI::App& program, ExitStatus& status);

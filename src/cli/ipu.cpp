@@ -214,8 +214,8 @@ Result<sigmastar::LogLayout> layout_of(const IpuTimelineOptions& options) {
   if (options.layout.empty()) return sigmastar::layout_of_chip(options.chip);
   const auto source = open_byte_source(options.layout);
   if (!source) return tl::unexpected(source.error());
-  constexpr std::uint64_t most_bytes = 1 << 20;
-  const auto text = read_all(**source, most_bytes);
+  constexpr std::uint64_t max_bytes = 1 << 20;
+  const auto text = read_all(**source, max_bytes);
   if (!text) return tl::unexpected(text.error());
   return sigmastar::parse_layout(*text, options.layout);
 }

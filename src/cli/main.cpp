@@ -31,7 +31,7 @@ void add_commands(CLI::App& program, ExitStatus& status) {
 
 int main(int argc, char** argv) {
   using namespace npuscope::cli;
-  npuscope::keep_freed_memory();
+  npuscope::disable_malloc_trim();
   return run_program({"npuscope", "npuscope: the inference profiler for NPUs"}, add_commands, argc,
                      argv);
 }

@@ -16,7 +16,7 @@ struct OpsOptions : DocumentOptions {
   TopRows top;
   std::string by = "op";
   std::string rules;
-  double least_percent = 0;
+  double min_percent = 0;
 };
 
 const std::map<std::string, Grouping> op_groupings{
@@ -37,7 +37,7 @@ ExitStatus ops(OpsOptions options, bool by_given) {
   report::OpsRequest& request = options.request;
   request.grouping = op_groupings.at(options.by);
   request.top = options.top.of(options);
-  request.least_share = options.least_percent / 100;
+  request.min_share = options.min_percent / 100;
   if (!options.rules.empty() && !by_given) request.grouping = Grouping::rule;
   if (options.rules.empty() && request.grouping == Grouping::rule) options.rules = "transformer";
   if (!options.rules.empty() && request.grouping != Grouping::rule) {
@@ -84,7 +84,7 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--columns", request.columns, "only these columns, a,b,c")->delimiter(',');
   options->top.add_option(*command, request.top, "rows");
   command
-      ->add_option("--min-share", options->least_percent,
+      ->add_option("--min-share", options->min_percent,
                    "only rows with at least this share of the column sorted by, 0.5%")
       ->transform(percent());
   command->add_flag("--fold-bookkeeping", request.fold_bookkeeping,

@@ -20,7 +20,7 @@ struct OpstatsArguments {
   bool verbose = false;
 };
 
-constexpr std::uint32_t most_number = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t max_number = std::numeric_limits<std::uint32_t>::max();
 
 // A flag that is true when it stands alone and takes true or false, as the vendor's tool does:
 // --merge-mq-traces, --merge-mq-traces=false, --merge-mq-traces false.
@@ -104,11 +104,11 @@ void add_output_flags(CLI::App& command, OpstatsArguments& arguments) {
               "write <buffer>.qaic-opstats.trace.json, for Perfetto and chrome://tracing");
   command.add_option("-c,--select-cores", trace.cores, "trace only these cores, e.g. 0,5,1")
       ->delimiter(',')
-      ->check(whole_number(0, most_number))
+      ->check(whole_number(0, max_number))
       ->type_name("LIST");
   command.add_option("-d,--select-devices", trace.devices, "trace only these devices, e.g. 0,1")
       ->delimiter(',')
-      ->check(whole_number(0, most_number))
+      ->check(whole_number(0, max_number))
       ->type_name("LIST");
   add_boolean(command, "--merge-mq-traces", request.merge_devices,
               "one trace for all devices of a multi-device network");

@@ -140,10 +140,10 @@ Note left_out(const Provenance& provenance, const Error& error) {
 }
 
 std::size_t terminal_width() {
-  constexpr std::size_t of_a_file = 100, most = 200;
+  constexpr std::size_t of_a_file = 100, max = 200;
   winsize size{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return of_a_file;
-  return std::min<std::size_t>(size.ws_col, most);
+  return std::min<std::size_t>(size.ws_col, max);
 }
 
 bool shows_unicode() { return ::isatty(STDOUT_FILENO) != 0 && locale_is_unicode(); }

@@ -20,14 +20,14 @@ struct QueryOptions : ProfileOptions {
   std::vector<std::string> names;
   std::string timeout = "60s";
   std::uint64_t memory_mebibytes = 2048;
-  std::uint64_t most_rows = 0;
+  std::uint64_t max_rows = 0;
   std::size_t width = 0;
   bool json = false;
   bool csv = false;
   bool schema = false;
 };
 
-constexpr std::uint64_t most_rows_of_text = 1'000;
+constexpr std::uint64_t max_rows_of_text = 1'000;
 
 struct Named {
   std::string name;  // empty: by its place
@@ -71,9 +71,9 @@ Result<std::string> read_sql(const QueryOptions& options) {
     if (!file) return input_error("{}: cannot open; check the name", options.sql_file);
   }
   std::istream& stream = from_input ? std::cin : file;
-  constexpr std::size_t most = 2 << 20;  // more than SQLite takes
-  std::string text(most, '\0');
-  stream.read(text.data(), std::streamsize(most));
+  constexpr std::size_t max = 2 << 20;  // more than SQLite takes
+  std::string text(max, '\0');
+  stream.read(text.data(), std::streamsize(max));
   if (stream.bad()) {
     return input_error("{}: cannot read; check what it is",
                        from_input ? "standard input" : options.sql_file);
@@ -159,7 +159,7 @@ Status print_rows(const QueryOptions& options, query::Database& database, std::s
     stop.set_writing(false);
   };
   report::QueryOptions print_options{options.width > 0 ? options.width : terminal_width(),
-                                     options.most_rows};
+                                     options.max_rows};
   if (options.json || options.csv) {
     const auto stream = [&](auto sink) -> Status {
       if (const Status done = database.run(sql, sink); !done) return tl::unexpected(done.error());
@@ -170,7 +170,7 @@ Status print_rows(const QueryOptions& options, query::Database& database, std::s
     return options.json ? stream(report::QueryJson(write_rows, print_options))
                         : stream(report::QueryCsv(write_rows, print_options));
   }
-  if (print_options.most_rows == 0) print_options.most_rows = most_rows_of_text;
+  if (print_options.max_rows == 0) print_options.max_rows = max_rows_of_text;
   report::QueryTable table(print_options);
   if (const Status done = database.run(sql, table); !done) return tl::unexpected(done.error());
   print_names(profiles);
@@ -234,7 +234,7 @@ void add_query_command(CLI::App& program, ExitStatus& status) {
       ->delimiter(',');
   CLI::Option* json = command->add_flag("--json", options->json, "print an array of objects");
   command->add_flag("--csv", options->csv, "print CSV")->excludes(json);
-  command->add_option("--max-rows", options->most_rows, "rows printed; default: 1000 of text")
+  command->add_option("--max-rows", options->max_rows, "rows printed; default: 1000 of text")
       ->check(whole_number(1));
   command->add_option("--timeout", options->timeout, "stops the query: 500ms, 60s, 5min")
       ->capture_default_str();

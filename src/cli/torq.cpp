@@ -11,7 +11,7 @@
 namespace npuscope::cli {
 namespace {
 
-constexpr double least_mhz = 0.001, most_mhz = 100'000;
+constexpr double min_mhz = 0.001, max_mhz = 100'000;
 
 // One answer of all files together, not of one profile.
 ExitStatus print_answer(const DocumentOptions& form, const report::Document& document,
@@ -55,7 +55,7 @@ void add_torq_annotate(CLI::App& torq, ExitStatus& status) {
       ->check(CLI::IsMember({"current", "old-host", "nss"}))
       ->capture_default_str();
   command->add_option("--mhz", request->mhz, "clock of the estimates in a .pb")
-      ->check(real_number(least_mhz, most_mhz))
+      ->check(real_number(min_mhz, max_mhz))
       ->capture_default_str();
   command->add_flag("--keep-going", request->keep_going,
                     "leave the rows of dispatches out that have no debug information");
@@ -171,7 +171,7 @@ void add_torq_timeline(CLI::App& torq, ExitStatus& status) {
       ->check(CLI::IsMember({"perfetto"}));
   command->add_option("-o,--output", options->output, "the trace")->type_name("FILE");
   command->add_option("--mhz", options->mhz, "clock that the estimates are taken at")
-      ->check(real_number(least_mhz, most_mhz))
+      ->check(real_number(min_mhz, max_mhz))
       ->capture_default_str();
   command->add_option("--top", options->top, "programs to print")
       ->check(whole_number(1, 1'000'000))

@@ -23,7 +23,7 @@ constexpr std::array formats{
     Format{"Perfetto trace", recognise_perfetto_without_events, open_perfetto},
 };
 
-constexpr std::size_t most_unknown_named = 100;  // of the files in folders; the rest are counted
+constexpr std::size_t max_unknown_named = 100;  // of the files in folders; the rest are counted
 
 // Errors begin with the file's name; notes have it beside the message.
 std::string without_name(std::string_view message, std::string_view name) {
@@ -39,11 +39,11 @@ class Opening {
     FoundFiles found = find_files(paths, run_.options().source.decompressed_limit);
     for (Note& note : found.notes) run_.note(std::move(note));
     for (std::size_t i = 0; i < found.files.size(); ++i) sort_in(found.files[i], i);
-    if (unknown_ > most_unknown_named) {
+    if (unknown_ > max_unknown_named) {
       run_.note({Severity::info, "", 0,
                  fmt::format("{} more files are no profiles of a known format",
-                             unknown_ - most_unknown_named),
-                 unknown_ - most_unknown_named});
+                             unknown_ - max_unknown_named),
+                 unknown_ - max_unknown_named});
     }
     for (std::size_t row = 0; row < formats.size(); ++row) {
       if (!inputs_[row].empty()) formats[row].open(inputs_[row], run_);
@@ -71,7 +71,7 @@ class Opening {
     const Refusal refusal = explain_unknown(candidate);
     Severity severity = file.named ? Severity::error : Severity::info;
     if (refusal.is_advice && !file.named) severity = Severity::warning;
-    if (severity == Severity::info && unknown_++ >= most_unknown_named) return;
+    if (severity == Severity::info && unknown_++ >= max_unknown_named) return;
     run_.note({severity, file.path.string(), 0, refusal.message, 1});
   }
 

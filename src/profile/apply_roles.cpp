@@ -156,9 +156,9 @@ std::optional<std::int64_t> bytes_in(const Argument& argument, const Profile& pr
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
     if (error != std::errc()) return std::nullopt;
   } else {
-    constexpr double most = 9e18;
+    constexpr double max = 9e18;
     const auto number = argument.as_number();
-    if (!number || !(*number < most)) return std::nullopt;
+    if (!number || !(*number < max)) return std::nullopt;
     bytes = std::llround(std::max(*number, 0.0));
   }
   return bytes >= 0 ? std::optional(bytes) : std::nullopt;

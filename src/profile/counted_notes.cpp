@@ -15,9 +15,9 @@ void CountedNotes::add(Severity severity, std::uint64_t offset, std::string_view
     return;
   }
   // A bound for files that manage to be wrong in ever new ways.
-  constexpr std::size_t most_messages = 200;
+  constexpr std::size_t max_messages = 200;
   constexpr std::string_view rest = "more kinds of losses than are listed";
-  if (notes_.size() == most_messages && message != rest) {
+  if (notes_.size() == max_messages && message != rest) {
     add(Severity::warning, offset, rest, count);
     return;
   }

@@ -12,7 +12,7 @@
 namespace npuscope {
 namespace {
 
-constexpr std::size_t most_rules = 1'000;
+constexpr std::size_t max_rules = 1'000;
 
 constexpr SpanKind roles[] = {SpanKind::kernel,       SpanKind::copy, SpanKind::communication,
                               SpanKind::host,         SpanKind::wait, SpanKind::annotation,
@@ -138,9 +138,9 @@ Result<RoleTable> RoleTable::parse(std::string_view text, const std::string& nam
   if (list == nullptr || list->empty()) {
     return usage_error("{}: has no rule; begin each with [[rule]]", name);
   }
-  if (list->size() > most_rules) {
+  if (list->size() > max_rules) {
     return usage_error("{}: {} rules are more than {}; join some into one pattern with |", name,
-                       list->size(), most_rules);
+                       list->size(), max_rules);
   }
   RoleTable table;
   for (const toml::node& each : *list) {

@@ -204,8 +204,8 @@ void Selection::copy_spans(Profile& part) {
 // The share of the critical path lies within the span itself, so what is left of it is known where
 // all or none of the span was on it. Of bytes and cycles nobody knows in which part they fell.
 std::int64_t path_left(std::int64_t path, std::int64_t duration, std::int64_t left) {
-  const std::int64_t least = std::max<std::int64_t>(0, path - (duration - left));
-  return path >= 0 && least == std::min(path, left) ? least : MeasureColumn::missing;
+  const std::int64_t min = std::max<std::int64_t>(0, path - (duration - left));
+  return path >= 0 && min == std::min(path, left) ? min : MeasureColumn::missing;
 }
 
 void Selection::cut_span(Spans& spans, std::size_t row) {
@@ -359,8 +359,8 @@ void Selection::copy_phases(Profile& part) {
     copy.unit = UnitId(at(unit_number_, index_of(phase.unit)));
     phase_cut_.push_back(filter_.cut && filter_.window && cut_phase(copy, *filter_.window));
     if (!phase_cut_.back() || phase.microseconds < 0) continue;
-    constexpr std::size_t most_compared = 1'000;  // of real files; forged ones may have millions
-    const bool compare = profile_.phases.size() <= most_compared;
+    constexpr std::size_t max_compared = 1'000;  // of real files; forged ones may have millions
+    const bool compare = profile_.phases.size() <= max_compared;
     copy.microseconds =
         microseconds_of(compare ? profile_.phases : std::vector<Phase>{}, copy, phase);
   }

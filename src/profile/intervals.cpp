@@ -11,12 +11,12 @@ namespace {
 
 // Where runs in the order of time begin, and the end; nothing when they are too short to be of use.
 std::vector<std::size_t> runs_of(const std::vector<Interval>& intervals) {
-  constexpr std::size_t least_mean_length = 16;
+  constexpr std::size_t min_mean_length = 16;
   std::vector<std::size_t> first{0};
   for (std::size_t i = 1; i < intervals.size(); ++i) {
     if (intervals[i].begin >= intervals[i - 1].begin) continue;
     first.push_back(i);
-    if (first.size() > 2 + intervals.size() / least_mean_length) return {};
+    if (first.size() > 2 + intervals.size() / min_mean_length) return {};
   }
   first.push_back(intervals.size());
   return first;

@@ -14,9 +14,9 @@ LineReader::LineReader(ByteSource& source, CountedNotes& losses, LineLimits limi
 
 bool LineReader::fill() {
   if (over_) return false;
-  if (next_begin_ + line_.size() > limits_.most_bytes) {
+  if (next_begin_ + line_.size() > limits_.max_bytes) {
     losses_.add(Severity::error, next_begin_,
-                fmt::format("text beyond the first {} MiB; left out", limits_.most_bytes >> 20));
+                fmt::format("text beyond the first {} MiB; left out", limits_.max_bytes >> 20));
     over_ = true;
     return false;
   }

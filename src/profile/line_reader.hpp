@@ -21,7 +21,7 @@ namespace npuscope {
 struct LineLimits {
   std::size_t longest_line = std::size_t{64} << 10;  // longer ones are cut
   // What 20,000 executes of a large network print in QNN's viewer.
-  std::uint64_t most_bytes = std::uint64_t{256} << 20;  // the rest is left out
+  std::uint64_t max_bytes = std::uint64_t{256} << 20;  // the rest is left out
 };
 
 class LineReader {

@@ -15,8 +15,8 @@ void sort_by_time(std::vector<Row>& rows, const TimeOf& time_of) {
   const auto earlier = [&](const Row& a, const Row& b) { return time_of(a) < time_of(b); };
   if (std::is_sorted(rows.begin(), rows.end(), earlier)) return;
   if (rows.size() < worth_it) return std::stable_sort(rows.begin(), rows.end(), earlier);
-  const auto [least, most] = std::minmax_element(rows.begin(), rows.end(), earlier);
-  const auto base = std::uint64_t(time_of(*least)), spread = std::uint64_t(time_of(*most)) - base;
+  const auto [min, max] = std::minmax_element(rows.begin(), rows.end(), earlier);
+  const auto base = std::uint64_t(time_of(*min)), spread = std::uint64_t(time_of(*max)) - base;
   std::vector<Row> other(rows.size());
   for (unsigned shift = 0; shift < 64 && (spread >> shift) > 0; shift += digit_bits) {
     const auto digit_of = [&](const Row& row) {

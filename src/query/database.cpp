@@ -57,9 +57,9 @@ bool is_identifier(std::string_view name) {
 
 Status check_names(std::span<const NamedProfile> profiles) {
   if (profiles.empty()) return usage_error("there is no profile to query");
-  if (profiles.size() > most_profiles) {
+  if (profiles.size() > max_profiles) {
     return usage_error("{} profiles are more than one query can take; name {} at most",
-                       profiles.size(), most_profiles);
+                       profiles.size(), max_profiles);
   }
   std::vector<std::string> known;
   for (const NamedProfile& profile : profiles) {

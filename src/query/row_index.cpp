@@ -75,12 +75,12 @@ std::optional<std::uint32_t> TableIndexes::key_count(std::uint32_t column) {
   if (state.counted || key_of == nullptr) return state.keys;
   state.counted = true;
   const std::uint64_t row_count = rows();
-  std::uint32_t most = 0;
+  std::uint32_t max = 0;
   for (Row row = 0; row < row_count; ++row) {
     const std::uint32_t key = key_of(source_, row);
-    if (key != no_key) most = std::max(most, key);
+    if (key != no_key) max = std::max(max, key);
   }
-  if (most <= 4 * row_count + always_countable) state.keys = most + 1;
+  if (max <= 4 * row_count + always_countable) state.keys = max + 1;
   return state.keys;
 }
 

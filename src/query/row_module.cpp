@@ -9,7 +9,7 @@
 namespace npuscope::query {
 namespace row_module {
 
-constexpr std::size_t most_fetched = 4;
+constexpr std::size_t max_fetched = 4;
 constexpr std::size_t fetched_ahead = 24;  // rows: about as long as memory takes
 
 struct RowTable : sqlite3_vtab {
@@ -29,7 +29,7 @@ struct RowCursor : sqlite3_vtab_cursor {
   std::size_t end = 0;
   Column<Row> selected;
   // Of the columns that are read, where rows are not in order.
-  const void* (*fetched[most_fetched])(const Source&, Row) = {};
+  const void* (*fetched[max_fetched])(const Source&, Row) = {};
   std::size_t fetched_count = 0;
 
   Row row() const { return rows != nullptr ? rows[place] : Row(place); }
@@ -223,7 +223,7 @@ void choose_fetched(RowCursor& cursor, int columns_read) {
   for (std::size_t i = 0; i < cursor.columns->size() && i < 31; ++i) {
     const auto where = (*cursor.columns)[i].where;
     const bool is_read = (columns_read >> i & 1) != 0 && where != nullptr;
-    if (is_read && cursor.fetched_count < most_fetched)
+    if (is_read && cursor.fetched_count < max_fetched)
       cursor.fetched[cursor.fetched_count++] = where;
   }
 }

@@ -29,9 +29,9 @@ Section steps_section(const Latency& latency) {
   section.table.fields.push_back({"most", "most", Format::ticks});
   for (const analysis::LatencyRow& row : latency.rows) {
     std::vector<Value> values{row.name, stable_name(row.kind),
-                              row.samples > 0 ? Value(row.samples) : Value(), row.mean, row.least};
+                              row.samples > 0 ? Value(row.samples) : Value(), row.mean, row.min};
     for (const auto& percentile : row.percentiles) values.emplace_back(percentile);
-    values.emplace_back(row.most);
+    values.emplace_back(row.max);
     section.table.rows.push_back(std::move(values));
   }
   if (!latency.rows.empty() && latency.rows.front().samples > 0) {

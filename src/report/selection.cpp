@@ -80,8 +80,8 @@ Result<std::int64_t> ticks_of(const Profile& profile, const std::string& flag,
     }
     ticks = std::round(time->value * seconds_in(time->unit) * rate->value);
   }
-  constexpr double most = 9.2e18;
-  const auto whole = std::int64_t(std::clamp(ticks, -most, most));
+  constexpr double max = 9.2e18;
+  const auto whole = std::int64_t(std::clamp(ticks, -max, max));
   return time->absolute ? whole : saturating_add(origin_of(profile), whole);
 }
 
@@ -121,11 +121,11 @@ std::string numbers_text(const std::set<std::uint32_t>& numbers) {
   if (is_range && numbers.size() > 2) {
     return fmt::format("{} to {}", *numbers.begin(), *numbers.rbegin());
   }
-  constexpr std::size_t most = 10;
+  constexpr std::size_t max = 10;
   std::string text;
   std::size_t named = 0;
   for (const std::uint32_t number : numbers) {
-    if (named++ == most) return text + " and others";
+    if (named++ == max) return text + " and others";
     text += fmt::format("{}{}", text.empty() ? "" : ", ", number);
   }
   return text;

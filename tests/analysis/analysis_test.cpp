@@ -177,7 +177,7 @@ TEST(Coarse, WallOfInferencesIsFirstAndMedianOfTheRest) {
   EXPECT_EQ(coarse.inferences.first, 500);
   EXPECT_EQ(coarse.inferences.median_of_rest, 110);
   EXPECT_EQ(coarse.inferences.median, 120);
-  EXPECT_EQ(coarse.inferences.least, 100);
+  EXPECT_EQ(coarse.inferences.min, 100);
 }
 
 TEST(Rate, IsOfTheClockOrOfThePhaseAroundTheWindowAndOfNoOther) {
@@ -424,7 +424,7 @@ TEST(Counters, MeanIsOverTheTimeForWhichASampleHolds) {
   const auto rows = analyse_counters(made.profile);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].mean, (6.0 * 10 + 2 * 30) / 40);
-  EXPECT_EQ(rows[0].most, 9);
+  EXPECT_EQ(rows[0].max, 9);
   EXPECT_EQ(rows[0].last, 9);
 }
 

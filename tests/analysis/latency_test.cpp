@@ -106,8 +106,8 @@ TEST(Latency, PercentilesAreThoseOfASlowTwin) {
       const LatencyRow* row = row_named(latency, name);
       ASSERT_NE(row, nullptr) << name;
       EXPECT_EQ(row->samples, samples.size());
-      EXPECT_EQ(*row->least, *std::min_element(values.begin(), values.end()));
-      EXPECT_EQ(*row->most, *std::max_element(values.begin(), values.end()));
+      EXPECT_EQ(*row->min, *std::min_element(values.begin(), values.end()));
+      EXPECT_EQ(*row->max, *std::max_element(values.begin(), values.end()));
       for (std::size_t i = 0; i < latency_percentiles.size(); ++i) {
         EXPECT_NEAR(*row->percentiles[i], slow_percentile(values, latency_percentiles[i]), 1e-6);
       }
@@ -176,7 +176,7 @@ TEST(Throughput, OfARunnersLogWasRefused) {
   EXPECT_EQ(latency.throughput->cause, ThroughputGap::input_wait);
   EXPECT_EQ(latency.rows.at(0).name, "device execution");
   EXPECT_EQ(latency.rows.at(0).mean, 124826.111);
-  EXPECT_NEAR(*latency.rows.at(0).most, 137308.7, 0.1);
+  EXPECT_NEAR(*latency.rows.at(0).max, 137308.7, 0.1);
   EXPECT_FALSE(latency.rows.at(0).percentiles[0]);
 }
 

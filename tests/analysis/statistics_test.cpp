@@ -117,11 +117,11 @@ TEST(LeastP, IsThatOfSamplesThatDoNotMix) {
       a.push_back(double(i));
       b.push_back(double(100 + i));
     }
-    EXPECT_DOUBLE_EQ(least_p(n, n), std::min(1.0, rank_test(a, b).value())) << n;
+    EXPECT_DOUBLE_EQ(min_p(n, n), std::min(1.0, rank_test(a, b).value())) << n;
   }
-  EXPECT_GT(least_p(3, 3), 0.05);
-  EXPECT_LT(least_p(4, 4), 0.05);
-  EXPECT_LT(least_p(1'000'000, 1'000'000), 1e-6);
+  EXPECT_GT(min_p(3, 3), 0.05);
+  EXPECT_LT(min_p(4, 4), 0.05);
+  EXPECT_LT(min_p(1'000'000, 1'000'000), 1e-6);
 }
 
 TEST(Contrast, NeedsTwoSamplesASide) {
@@ -169,10 +169,10 @@ TEST(Contrast, HoldsTheDifferenceOfTheMediansItself) {
 }
 
 TEST(TellsApart, WhatMixesIsNot) {
-  EXPECT_TRUE(tells_apart(0.1, 3, 3));  // no overlap
-  EXPECT_FALSE(tells_apart(0.2, 3, 3));
-  EXPECT_TRUE(tells_apart(0.049, 4, 5));
-  EXPECT_FALSE(tells_apart(0.06, 4, 5));
+  EXPECT_TRUE(is_significant(0.1, 3, 3));  // no overlap
+  EXPECT_FALSE(is_significant(0.2, 3, 3));
+  EXPECT_TRUE(is_significant(0.049, 4, 5));
+  EXPECT_FALSE(is_significant(0.06, 4, 5));
 }
 
 // 95 % of the intervals of samples from one source hold zero, more or less.

@@ -89,8 +89,8 @@ TEST(Bytes, ImbalanceOfCoresIsThatOfTheProgram) {
   for (const auto& row : analysed.imbalance()) {
     if (row.what != "DDR bytes" || row.parts != "cores") continue;
     EXPECT_EQ(row.members, 3u);
-    EXPECT_EQ(row.most, *std::max_element(asked.begin(), asked.end()));
-    EXPECT_EQ(row.least, *std::min_element(asked.begin(), asked.end()));
+    EXPECT_EQ(row.max, *std::max_element(asked.begin(), asked.end()));
+    EXPECT_EQ(row.min, *std::min_element(asked.begin(), asked.end()));
     EXPECT_DOUBLE_EQ(row.mean, (asked[0] + asked[1] + asked[2]) / 3);
     seen += 1;
   }

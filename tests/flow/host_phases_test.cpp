@@ -56,7 +56,7 @@ void expect_the_same_device(const Profile& device, const std::filesystem::path& 
   EXPECT_EQ(coarse[0].work, coarse[1].work);
   EXPECT_TRUE(std::equal(std::begin(coarse[0].parts), std::end(coarse[0].parts),
                          std::begin(coarse[1].parts)));
-  EXPECT_EQ(coarse[0].inferences.most, coarse[1].inferences.most);
+  EXPECT_EQ(coarse[0].inferences.max, coarse[1].inferences.max);
   ASSERT_TRUE(work[0]);
   EXPECT_EQ(work[0], work[1]);
 }

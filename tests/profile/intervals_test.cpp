@@ -75,8 +75,8 @@ IntervalSet set_where(Holds holds) {
 
 TEST(Intervals, AgreeWithCountingEveryMoment) {
   std::mt19937 random(7);
-  const auto draw = [&](std::size_t most) {
-    std::vector<Interval> intervals(random() % most);
+  const auto draw = [&](std::size_t max) {
+    std::vector<Interval> intervals(random() % max);
     for (Interval& interval : intervals) {
       interval.begin = random() % moments;
       interval.end = std::min<std::int64_t>(moments, interval.begin + random() % 9);

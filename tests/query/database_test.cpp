@@ -260,7 +260,7 @@ TEST_F(Queries, ASinkCanHaveEnough) {
   const NamedProfile named{"a", &profile_};
   auto database = Database::open({&named, 1}, {});
   Rows rows;
-  rows.most = 2;
+  rows.max = 2;
   ASSERT_TRUE(database->run("SELECT id AS number FROM spans", rows));
   EXPECT_THAT(rows.rows, ElementsAre("0", "1"));
   EXPECT_THAT(rows.names, ElementsAre("number"));

@@ -12,7 +12,7 @@ namespace npuscope::test_support {
 struct Rows : query::RowSink {
   std::vector<std::string> names;
   std::vector<std::string> rows;
-  std::size_t most = ~std::size_t{0};
+  std::size_t max = ~std::size_t{0};
 
   void columns(const std::vector<std::string>& with) override { names = with; }
   bool row(std::span<const query::Cell> cells) override {
@@ -27,7 +27,7 @@ struct Rows : query::RowSink {
     for (const query::Cell& cell : cells)
       text += (text.empty() ? "" : "|") + std::visit(Print{}, cell);
     rows.push_back(text);
-    return rows.size() < most;
+    return rows.size() < max;
   }
 };
 

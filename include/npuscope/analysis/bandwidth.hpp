@@ -28,7 +28,7 @@ struct BandwidthSeries {
 
 // Spans that carry bytes to or from DDR and do nothing else: those of DMA.
 struct TransferSize {
-  std::int64_t least = 0;  // bytes, inclusive
+  std::int64_t min = 0;    // bytes, inclusive
   std::int64_t below = 0;  // exclusive; 0: no end
   std::uint64_t transfers = 0;
   std::int64_t bytes = 0;

@@ -37,8 +37,8 @@ struct Spread {
   double first = 0;
   double median_of_rest = 0;  // of the second to the last; of all where there is only one
   double median = 0;          // of all
-  double least = 0;
-  double most = 0;
+  double min = 0;
+  double max = 0;
 };
 // In the order of the samples; all zero without any.
 Spread spread_of(const std::vector<double>& samples);

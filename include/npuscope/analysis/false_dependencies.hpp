@@ -21,7 +21,7 @@
 namespace npuscope::analysis {
 
 // Smaller tensors control a kernel rather than hold its data.
-constexpr std::int64_t least_scratch_bytes = 4096;
+constexpr std::int64_t min_scratch_bytes = 4096;
 
 enum class SharingVerdict : std::uint8_t {
   waited,     // the second could have begun before the first had ended, and did not

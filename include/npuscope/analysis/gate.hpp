@@ -63,11 +63,11 @@ struct GateResult {
   std::optional<double> p;        // against the threshold
   bool has_noise_rule = false;
   // Samples of a and b that are still missing; none where nothing is, or where the measured value
-  // is so near to the limit that more than most_samples would not do.
+  // is so near to the limit that more than max_samples would not do.
   std::optional<std::uint64_t> more_a, more_b;
   std::vector<std::string> warm_instead;  // numbers that have warm samples, where this one has none
 };
-inline constexpr std::uint64_t most_samples = 10'000;
+inline constexpr std::uint64_t max_samples = 10'000;
 
 // A usage error for a number that is not there, is refused, or is not in the unit of the limit.
 Result<GateResult> judge(const Gate& gate, const Comparer& comparer);

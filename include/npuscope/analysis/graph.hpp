@@ -78,7 +78,7 @@ class Reach {
   Reach(const OpGraph& graph, const GraphOrder& order, EdgeKinds kinds)
       : graph_(graph), order_(order), kinds_(kinds) {}
 
-  static constexpr std::size_t most_sets = 64;
+  static constexpr std::size_t max_sets = 64;
 
   void start() { bits_.assign(order_.ranks(), 0); }
   void add(std::size_t set, OpId op) {

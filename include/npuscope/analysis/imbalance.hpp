@@ -29,11 +29,11 @@ struct ImbalanceRow {
   std::string what;   // "work", "waiting", "ops", "output bytes", "DDR bytes"
   MeasureKind kind = MeasureKind::count;
   std::uint32_t members = 0;
-  double mean = 0, least = 0, most = 0;
+  double mean = 0, min = 0, max = 0;
   std::string most_loaded = {}, least_loaded = {};  // empty where all carry the same
 
   std::optional<double> excess() const {
-    return mean > 0 ? std::optional(most / mean - 1) : std::nullopt;
+    return mean > 0 ? std::optional(max / mean - 1) : std::nullopt;
   }
 };
 

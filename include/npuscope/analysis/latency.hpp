@@ -28,7 +28,7 @@ struct LatencyRow {
   MeasureKind kind = MeasureKind::wall;
   std::uint64_t samples = 0;  // 0: of a table that does not say
   // Ticks of the base clock
-  std::optional<double> mean, least, most;
+  std::optional<double> mean, min, max;
   std::array<std::optional<double>, latency_percentiles.size()> percentiles;
 };
 

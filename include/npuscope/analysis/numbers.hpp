@@ -27,8 +27,8 @@ std::vector<NumberRow> analyse_numbers(const Profile& profile);
 struct CounterRow {
   std::uint32_t series = 0;
   std::uint64_t samples = 0;
-  double least = 0;
-  double most = 0;
+  double min = 0;
+  double max = 0;
   double last = 0;
   double mean = 0;  // over time, a sample holding until the next, the last until the end of the
                     // timeline; of the samples when all are at once

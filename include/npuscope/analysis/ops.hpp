@@ -61,7 +61,7 @@ struct OpOptions {
   bool count_runs = true;      // fill OpRow::runs, which takes as long as much of the rest
   bool per_inference = false;  // of several inferences medians of all but the first, not sums
   std::string sort = {};       // a column's or detail's name; empty: what decides most
-  double least_share = 0;      // rows with less of the whole of that column are not kept
+  double min_share = 0;        // rows with less of the whole of that column are not kept
 };
 
 struct OpColumn {
@@ -87,9 +87,9 @@ struct OpColumn {
 // after the first, of each core.
 struct CoreSpread {
   std::uint32_t cores = 0;  // that ran any of it
-  double least = 0;
+  double min = 0;
   double median = 0;
-  double most = 0;
+  double max = 0;
   UnitId most_loaded = UnitId::none;  // a unit of that core
 };
 

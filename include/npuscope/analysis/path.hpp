@@ -110,10 +110,10 @@ struct CriticalPath {
 
 // What the model was built from.
 struct PathBasis {
-  std::optional<std::uint32_t> instance;  // which inference, where the profile tells them apart
-  std::uint32_t instances = 0;            // how many there are; 0: the profile does not say
-  double median_wall = 0;                 // of all but the first
-  std::int64_t least_wall = 0, most_wall = 0;  // of the same
+  std::optional<std::uint32_t> instance;    // which inference, where the profile tells them apart
+  std::uint32_t instances = 0;              // how many there are; 0: the profile does not say
+  double median_wall = 0;                   // of all but the first
+  std::int64_t min_wall = 0, max_wall = 0;  // of the same
   std::uint64_t executions = 0;
   std::uint64_t constraints[reason_count] = {};  // in effect
   std::uint64_t stepwise_edges = 0;  // whose ops overlap or repeat: followed execution by execution

@@ -74,10 +74,10 @@ struct OpSamples {
 };
 
 // Beyond this many the inferences of a run are no samples of their own.
-inline constexpr std::size_t most_inferences = 65'536;
+inline constexpr std::size_t max_inferences = 65'536;
 
 // Numbers of a run that are taken; real profiles have tens.
-inline constexpr std::size_t most_metrics = 4'096;
+inline constexpr std::size_t max_metrics = 4'096;
 
 class RunSamples {
  public:
@@ -91,7 +91,7 @@ class RunSamples {
   const std::vector<Metric>& metrics() const;
   const std::vector<Metric>& call() const;            // those that runs are judged by
   const Metric* metric(std::string_view name) const;  // of either; null: it has none
-  std::uint64_t metrics_left() const;                 // beyond most_metrics
+  std::uint64_t metrics_left() const;                 // beyond max_metrics
 
   // Whether its times are a compiler's model, which gives the same again for the same program.
   bool is_estimated() const;

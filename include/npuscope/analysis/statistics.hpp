@@ -49,16 +49,16 @@ std::optional<Range> percentile_interval(std::vector<double> samples, double per
 std::size_t samples_to_bound(double percent);
 
 // Two-sided p of the Mann-Whitney U test, ties by their mean rank: exact over all ways to divide
-// the samples while there are at most most_exact of them, beyond that the normal approximation with
+// the samples while there are at most max_exact of them, beyond that the normal approximation with
 // corrections for ties and continuity. None where a side is empty.
-inline constexpr std::size_t most_exact = 30;
+inline constexpr std::size_t max_exact = 30;
 std::optional<double> rank_test(const std::vector<double>& a, const std::vector<double>& b);
 
 // The least p that the test can give for so many samples without ties.
-double least_p(std::size_t a, std::size_t b);
+double min_p(std::size_t a, std::size_t b);
 
 // Whether p says that sets of so many samples differ: it is below 0.05, or, where they are too few
 // for that (less than 4 and 4), the least that it can be, which means that they do not mix at all.
-bool tells_apart(double p, std::size_t a, std::size_t b);
+bool is_significant(double p, std::size_t a, std::size_t b);
 
 }  // namespace npuscope::analysis

@@ -19,7 +19,7 @@ namespace npuscope::analysis {
 class TimelineColumns {
  public:
   TimelineColumns() = default;
-  TimelineColumns(Interval window, std::size_t most);
+  TimelineColumns(Interval window, std::size_t max);
 
   std::size_t count() const { return count_; }
   std::int64_t begin_of(std::size_t column) const;  // up to count(): the end of the last
@@ -37,7 +37,7 @@ class TimelineColumns {
 struct TimelineCell {
   std::int64_t busy = 0;
   std::int64_t waiting = 0;
-  std::uint32_t most = no_fill;  // of the fills
+  std::uint32_t max = no_fill;  // of the fills
   static constexpr std::uint32_t no_fill = ~std::uint32_t{0};
 };
 

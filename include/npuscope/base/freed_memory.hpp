@@ -7,6 +7,6 @@ namespace npuscope {
 
 // Keeps it for what is taken next, for the rest of the process. For main(): a library must not
 // decide that for the program that uses it. Does nothing where the C library is not glibc.
-void keep_freed_memory();
+void disable_malloc_trim();
 
 }  // namespace npuscope

@@ -25,6 +25,6 @@ struct RowRange {
 // All rows, in so many parts that several cores have something to do, each but the last of at least
 // `least` rows. They depend on the two numbers alone, so what is added up part by part is the same
 // on every machine.
-std::vector<RowRange> ranges_of(std::size_t rows, std::size_t least = 65'536);
+std::vector<RowRange> ranges_of(std::size_t rows, std::size_t min = 65'536);
 
 }  // namespace npuscope

@@ -62,7 +62,7 @@ struct Concurrency {
   // How long exactly k intervals were running, for k = 0 … most; 0 counts between the first begin
   // and the last end only.
   std::vector<std::int64_t> time_at;
-  std::size_t most() const { return time_at.empty() ? 0 : time_at.size() - 1; }
+  std::size_t max() const { return time_at.empty() ? 0 : time_at.size() - 1; }
 };
 
 // At equal times ends come before begins, so intervals that follow one another do not overlap.

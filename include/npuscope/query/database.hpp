@@ -32,7 +32,7 @@ struct NamedProfile {
   const Profile* profile = nullptr;
 };
 
-inline constexpr std::size_t most_profiles = 10;  // that SQLite attaches
+inline constexpr std::size_t max_profiles = 10;  // that SQLite attaches
 
 struct Limits {
   std::chrono::milliseconds time{60'000};

@@ -64,7 +64,7 @@ class Value {
   template <class Number>
     requires(std::is_integral_v<Number> && !std::is_same_v<Number, bool>)
   Value(Number number) {
-    if (std::is_unsigned_v<Number> && std::uint64_t(number) > most_signed) {
+    if (std::is_unsigned_v<Number> && std::uint64_t(number) > max_signed) {
       held_ = double(number);
     } else {
       held_ = std::int64_t(number);
@@ -81,7 +81,7 @@ class Value {
   bool known() const { return held_.index() != 0; }
 
  private:
-  static constexpr std::uint64_t most_signed = ~std::uint64_t{0} >> 1;
+  static constexpr std::uint64_t max_signed = ~std::uint64_t{0} >> 1;
   Held held_;
 };
 

@@ -17,7 +17,7 @@
 
 namespace npuscope::report {
 
-constexpr std::size_t most_drawn = 2000;
+constexpr std::size_t max_drawn = 2000;
 
 // What becomes one box: an op, all ops of one name and kind (tiles), of one kind, or of one node of
 // the model.
@@ -48,7 +48,7 @@ struct Drawing {
   std::vector<DrawnEdge> edges;  // no loops
 };
 
-// A usage error, which says how to draw less, for more than `most_drawn` boxes.
+// A usage error, which says how to draw less, for more than `max_drawn` boxes.
 Result<Drawing> draw_graph(const GraphView& view, const DrawOptions& options);
 
 std::string dot_text(const Drawing& drawing);

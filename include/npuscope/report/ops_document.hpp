@@ -20,9 +20,9 @@ namespace npuscope::report {
 
 struct OpsRequest {
   analysis::Grouping grouping = analysis::Grouping::label;
-  std::size_t top = 20;    // rows; 0: all
-  double least_share = 0;  // of the column that the table is sorted by; a part of one
-  std::string sort = {};   // key of a column; empty: what decides most
+  std::size_t top = 20;   // rows; 0: all
+  double min_share = 0;   // of the column that the table is sorted by; a part of one
+  std::string sort = {};  // key of a column; empty: what decides most
   std::vector<std::string> columns = {};  // keys; empty: those that fit, JSON and CSV: all
   bool fold_bookkeeping = false;
   bool owners_as_written = false;          // HMX ops of X_post_reshape do not count for X

@@ -1,6 +1,6 @@
 // Rows of a query as text, CSV or JSON. CSV and JSON go out as rows come in, however many.
 //
-//   QueryTable table({.width = 100, .most_rows = 1'000});
+//   QueryTable table({.width = 100, .max_rows = 1'000});
 //   database.run("SELECT op, work FROM op_times ORDER BY work DESC", table);
 //   table.text()                  op         work
 //                                 MatMul_0  32707
@@ -24,8 +24,8 @@
 namespace npuscope::report {
 
 struct QueryOptions {
-  std::size_t width = 100;      // of text
-  std::uint64_t most_rows = 0;  // 0: all
+  std::size_t width = 100;     // of text
+  std::uint64_t max_rows = 0;  // 0: all
 };
 
 class QuerySink : public query::RowSink {
@@ -35,12 +35,12 @@ class QuerySink : public query::RowSink {
   std::uint64_t rows() const { return rows_; }
 
  protected:
-  explicit QuerySink(std::uint64_t most_rows) : most_rows_(most_rows) {}
+  explicit QuerySink(std::uint64_t max_rows) : max_rows_(max_rows) {}
   // Counts a row; false when it is one too many.
   bool takes_row();
 
  private:
-  std::uint64_t most_rows_;
+  std::uint64_t max_rows_;
   std::uint64_t rows_ = 0;
   bool has_more_ = false;
 };
@@ -49,7 +49,7 @@ class QuerySink : public query::RowSink {
 class QueryTable : public QuerySink {
  public:
   explicit QueryTable(const QueryOptions& options)
-      : QuerySink(options.most_rows), width_(options.width) {}
+      : QuerySink(options.max_rows), width_(options.width) {}
 
   void columns(const std::vector<std::string>& names) override;
   bool row(std::span<const query::Cell> cells) override;

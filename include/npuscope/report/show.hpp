@@ -57,7 +57,7 @@ struct Page {
 };
 
 // Spans up to which a page has findings.
-inline constexpr std::size_t most_spans_for_findings = 300'000;
+inline constexpr std::size_t max_spans_for_findings = 300'000;
 
 Page make_page(const analysis::Analysis& analysis, const PageOptions& options);
 

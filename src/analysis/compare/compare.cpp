@@ -42,7 +42,7 @@ ChangeVerdict verdict_of(const Estimate& estimate) {
     if (range.low <= 0 && range.high >= 0) return ChangeVerdict::unclear;
   }
   const auto p = estimate.p;
-  if (p && !tells_apart(*p, estimate.samples_a.size(), estimate.samples_b.size())) {
+  if (p && !is_significant(*p, estimate.samples_a.size(), estimate.samples_b.size())) {
     return ChangeVerdict::unclear;
   }
   return delta > 0 ? ChangeVerdict::more : ChangeVerdict::less;
@@ -85,7 +85,7 @@ bool Estimate::has_enough_samples() const {
     return std::min(samples_a.size(), samples_b.size()) >= samples_to_bound(percent);
   }
   // One of two sides: which one is asked.
-  return least_p(samples_a.size(), samples_b.size()) / 2 <= doubt + rounding;
+  return min_p(samples_a.size(), samples_b.size()) / 2 <= doubt + rounding;
 }
 
 Estimate estimate_of_percentile(std::vector<double> a, std::vector<double> b, double percent) {

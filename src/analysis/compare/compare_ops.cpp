@@ -14,11 +14,11 @@ namespace {
 
 constexpr std::uint32_t none = UnmatchedOp::none;
 // Rows times samples of a side that are looked at; what a comparison of a million ops can bear.
-constexpr std::size_t most_values = 20'000'000;
+constexpr std::size_t max_values = 20'000'000;
 // Rows whose noise is judged, from the largest difference on; those after them are unclear.
-constexpr std::size_t most_judged = 10'000;
+constexpr std::size_t max_judged = 10'000;
 // Names of ops among which the nearest are looked for.
-constexpr std::size_t most_named = 2'000;
+constexpr std::size_t max_named = 2'000;
 
 std::string key_of(const OpGroup& group) {
   return std::string(group.label).append(1, '\0').append(group.kind);
@@ -153,9 +153,9 @@ void OpComparer::thin(Column& column, int side) {
   Column::Side& of = column.sides[side];
   const std::size_t rows =
       matching_.pairs.size() + matching_.only_a.size() + matching_.only_b.size() + 1;
-  const std::size_t most = std::max<std::size_t>(2, most_values / rows);
-  if (of.samples <= most) return;
-  const std::size_t step = (of.samples + most - 1) / most;
+  const std::size_t max = std::max<std::size_t>(2, max_values / rows);
+  if (of.samples <= max) return;
+  const std::size_t step = (of.samples + max - 1) / max;
   std::size_t kept = 0;
   for (auto& places : of.places) {
     for (std::uint32_t& place : places) {
@@ -272,7 +272,7 @@ std::string OpComparer::nearest_ops(std::string_view text, int side) const {
         names.push_back(name);
       }
     }
-    if (names.size() > most_named) break;
+    if (names.size() > max_named) break;
   }
   const std::string nearest = text.empty() ? "" : nearest_names(names, text);
   return nearest.empty() ? "" : fmt::format("; the nearest names: {}", nearest);
@@ -390,7 +390,7 @@ OpComparison OpComparer::compare(const CompareOptions& options) const {
     OpDifference& row = rows[order[place]];
     const bool is_pair = row.change != OpChange::added && row.change != OpChange::removed;
     if (!is_pair) return;
-    if (has_noise && place < most_judged) {
+    if (has_noise && place < max_judged) {
       row.estimate =
           estimate(groups[order[place]].first, groups[order[place]].second, Depth::verdict);
     } else if (has_noise && row.estimate.delta() != 0) {

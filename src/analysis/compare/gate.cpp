@@ -66,14 +66,14 @@ std::optional<double> p_of(const Gate& gate, const Estimate& estimate) {
 }
 
 // The least that could tell, on a side that is asked.
-std::size_t least_samples(const Gate& gate, const Estimate& estimate) {
+std::size_t min_samples(const Gate& gate, const Estimate& estimate) {
   constexpr std::size_t of_a_change = 3;  // 3 and 3 are divided in 20 ways
   const bool is_change_of_median = gate.limit != Limit::value && estimate.percent == 50;
   return is_change_of_median ? of_a_change : samples_to_bound(estimate.percent);
 }
 
 bool has_enough_samples(const Gate& gate, const Estimate& estimate) {
-  if (gate.limit == Limit::value) return estimate.samples_b.size() >= least_samples(gate, estimate);
+  if (gate.limit == Limit::value) return estimate.samples_b.size() >= min_samples(gate, estimate);
   return estimate.has_enough_samples();
 }
 
@@ -92,10 +92,10 @@ void add_missing(const Gate& gate, GateResult& result) {
   const Estimate& estimate = result.metric.estimate;
   const double factor = factor_of(gate, result);
   const auto missing = [&](std::size_t have) -> std::optional<std::uint64_t> {
-    const std::size_t least = least_samples(gate, estimate);
+    const std::size_t min = min_samples(gate, estimate);
     // Without two samples a side the spread is unknown, and the least is all that can be said.
-    const double wanted = std::max(double(least), std::ceil(double(have) * factor));
-    if (!(wanted <= double(most_samples))) return std::nullopt;
+    const double wanted = std::max(double(min), std::ceil(double(have) * factor));
+    if (!(wanted <= double(max_samples))) return std::nullopt;
     return std::uint64_t(wanted) - std::min<std::uint64_t>(have, std::uint64_t(wanted));
   };
   result.more_b = missing(estimate.samples_b.size());
@@ -120,7 +120,7 @@ GateOutcome outcome_of(const Gate& gate, const GateResult& result) {
   if (!is_beyond(gate.comparator, nearest, gate.threshold)) return GateOutcome::inconclusive;
   const Estimate& estimate = result.metric.estimate;
   const bool is_told =
-      !result.p || tells_apart(*result.p, estimate.samples_a.size(), estimate.samples_b.size());
+      !result.p || is_significant(*result.p, estimate.samples_a.size(), estimate.samples_b.size());
   return is_told ? GateOutcome::failed : GateOutcome::inconclusive;
 }
 

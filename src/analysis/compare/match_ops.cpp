@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::uint32_t unmatched = UnmatchedOp::none;
 // A neighbour of everything says nothing about where something stands, and asking it costs.
-constexpr std::size_t most_neighbours = 64;
+constexpr std::size_t max_neighbours = 64;
 
 std::uint64_t mixed(std::uint64_t hash, std::uint64_t value) {
   hash ^= value + 0x9e3779b97f4a7c15 + (hash << 6) + (hash >> 2);
@@ -180,7 +180,7 @@ std::optional<std::uint64_t> OpMatcher::surroundings(const OpSide& side,
   std::uint64_t hash = mixed(hash_of(side.group(group).kind), hash_of(side.group(group).shape));
   bool any = false;
   for (const auto* neighbours : {&side.groups.before(group), &side.groups.after(group)}) {
-    if (neighbours->size() > most_neighbours) return std::nullopt;
+    if (neighbours->size() > max_neighbours) return std::nullopt;
     Members pairs;
     for (const std::uint32_t neighbour : *neighbours) pairs.push_back(side.pair_of[neighbour]);
     std::sort(pairs.begin(), pairs.end());
@@ -196,7 +196,7 @@ OpMatcher::Members OpMatcher::beside(const OpSide& side, std::uint32_t pair, boo
   Members found;
   for (const std::uint32_t group : is_a ? pairs_[pair].a : pairs_[pair].b) {
     for (const auto* neighbours : {&side.groups.before(group), &side.groups.after(group)}) {
-      if (neighbours->size() > most_neighbours) continue;
+      if (neighbours->size() > max_neighbours) continue;
       for (const std::uint32_t neighbour : *neighbours) {
         if (side.is_free(neighbour)) found.push_back(neighbour);
       }
@@ -294,7 +294,7 @@ UnmatchedOp OpMatcher::explained(const OpSide& side, const OpSide& other, bool i
   };
   const auto& before = side.groups.before(group);
   const auto& after = side.groups.after(group);
-  if (before.size() > most_neighbours || after.size() > most_neighbours) return found;
+  if (before.size() > max_neighbours || after.size() > max_neighbours) return found;
   Members followers;
   for (const std::uint32_t next : after) {
     if (const Members* there = members(next)) {
@@ -305,7 +305,7 @@ UnmatchedOp OpMatcher::explained(const OpSide& side, const OpSide& other, bool i
   const auto look = [&](std::uint32_t counterpart, bool forward) {
     const auto& around =
         forward ? other.groups.after(counterpart) : other.groups.before(counterpart);
-    if (around.size() > most_neighbours) return;
+    if (around.size() > max_neighbours) return;
     for (const std::uint32_t there : around) {
       if (found.reason != UnmatchedReason::perhaps_part_of && other.is_free(there)) {
         found.reason = UnmatchedReason::perhaps_part_of;

@@ -81,7 +81,7 @@ struct RunSamples::Held {
   explicit Held(const Profile& of)
       : profile(of),
         groups(of),
-        spans(of, only_inference(of).value_or(0), most_inferences),
+        spans(of, only_inference(of).value_or(0), max_inferences),
         analysis(of) {}
 
   void add_times();
@@ -114,7 +114,7 @@ struct RunSamples::Held {
 // Beyond the most, into one that is forgotten.
 Metric& RunSamples::Held::add(std::string name, MeasureKind kind, SampleQuantity quantity,
                               TimeBase time) {
-  if (metrics.size() == most_metrics) {
+  if (metrics.size() == max_metrics) {
     metrics_left += 1;
     return forgotten = {};
   }

@@ -90,13 +90,13 @@ double FindingContext::hvx_threads() {
   const std::size_t threads = cores.size();
   std::sort(cores.begin(), cores.end());
   const auto distinct = std::unique(cores.begin(), cores.end()) - cores.begin();
-  double most = distinct > 0 ? double(threads) / double(distinct) : 0;
+  double max = distinct > 0 ? double(threads) / double(distinct) : 0;
   for (const NumberRow& row : analysis_.numbers()) {
     if (profile_.text(row.what) == "Number of HVX threads used") {
-      most = std::max(most, row.values.first);
+      max = std::max(max, row.values.first);
     }
   }
-  return most;
+  return max;
 }
 
 double FindingContext::domain(Engine engine) {
@@ -212,16 +212,16 @@ std::optional<Gain> FindingContext::gain_of_wall(double ticks, const std::string
 // Of the nodes that the ops belong to, no more than what they take when warm can be gained.
 std::optional<double> FindingContext::warm_ticks_of(const std::vector<double>& factors) {
   const auto cycles = warm_node_cycles(profile_);
-  std::map<StringId, double> most;  // by node
+  std::map<StringId, double> max;  // by node
   for (std::size_t op = 0; op < cycles.size(); ++op) {
     if (factors[op] >= 1) continue;
     if (!cycles[op]) return std::nullopt;
     const Op& of = profile_.ops[op];
-    double& node = most[of.node != StringId::empty ? of.node : of.name];
+    double& node = max[of.node != StringId::empty ? of.node : of.name];
     node = std::max(node, *cycles[op] * (1 - factors[op]));
   }
   double sum = 0;
-  for (const auto& [node, ticks] : most) sum += ticks;
+  for (const auto& [node, ticks] : max) sum += ticks;
   return sum;
 }
 

@@ -45,10 +45,10 @@ const auto& all_rules() {
 }
 
 // What nothing would come of is no finding: work that others hide costs nothing.
-constexpr double least_gain = 0.005;
+constexpr double min_gain = 0.005;
 
 bool is_worth_telling(const Finding& finding) {
-  return !finding.gain || finding.gain->share >= least_gain;
+  return !finding.gain || finding.gain->share >= min_gain;
 }
 
 class Ranking {

@@ -10,7 +10,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::size_t most_pairs = 2048;  // each 32 need a pass over the graph
+constexpr std::size_t max_pairs = 2048;  // each 32 need a pass over the graph
 
 std::int64_t first_begin(const OpTimes& times) {
   std::int64_t first = std::numeric_limits<std::int64_t>::max();
@@ -44,9 +44,9 @@ class Sharing {
     for (std::uint32_t tensor = 0; tensor < profile_.tensors.size(); ++tensor) look_at(tensor);
     std::stable_sort(pairs_.begin(), pairs_.end(),
                      [&](const auto& a, const auto& b) { return size_of(a) > size_of(b); });
-    if (pairs_.size() > most_pairs) {
-      shared_.not_tried = pairs_.size() - most_pairs;
-      pairs_.resize(most_pairs);
+    if (pairs_.size() > max_pairs) {
+      shared_.not_tried = pairs_.size() - max_pairs;
+      pairs_.resize(max_pairs);
     }
     test_pairs();
     std::stable_sort(
@@ -91,7 +91,7 @@ class Sharing {
     std::sort(users.begin(), users.end());
     users.erase(std::unique(users.begin(), users.end()), users.end());
     if (users.size() < 2) return;
-    if (tensor.size.value < least_scratch_bytes) {
+    if (tensor.size.value < min_scratch_bytes) {
       ++shared_.small;
       return;
     }
@@ -141,7 +141,7 @@ class Sharing {
     }
     const GraphOrder order = order_of(graph_, EdgeKinds::all());
     Reach truly(graph_, order, true_kinds), somehow(graph_, order, EdgeKinds::all());
-    constexpr std::size_t batch = Reach::most_sets / 2;
+    constexpr std::size_t batch = Reach::max_sets / 2;
     for (std::size_t begin = 0; begin < pairs_.size(); begin += batch) {
       const std::size_t end = std::min(begin + batch, pairs_.size());
       for (Reach* reach : {&truly, &somehow}) {

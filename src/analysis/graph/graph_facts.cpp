@@ -8,7 +8,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::size_t most_cycles = 100;
+constexpr std::size_t max_cycles = 100;
 constexpr std::uint32_t nowhere = std::numeric_limits<std::uint32_t>::max();
 
 std::uint64_t bytes_of(const Bytes& size) { return size.value > 0 ? std::uint64_t(size.value) : 0; }
@@ -165,7 +165,7 @@ class Facts {
 
   void put_cycle(std::span<const std::uint32_t> ops) {
     ++facts_.cycle_count;
-    if (facts_.cycles.size() == most_cycles) return;
+    if (facts_.cycles.size() == max_cycles) return;
     auto& cycle = facts_.cycles.emplace_back();
     for (const std::uint32_t op : ops) cycle.push_back(OpId(op));
   }

@@ -55,8 +55,8 @@ std::vector<std::int64_t> comparable_shape(std::string_view text) {
     text = text.substr(0, text.find(']'));
   }
   std::vector<std::int64_t> extents;
-  constexpr std::size_t most = 16;
-  for (const char* at = text.data(); at < text.data() + text.size() && extents.size() < most;) {
+  constexpr std::size_t max = 16;
+  for (const char* at = text.data(); at < text.data() + text.size() && extents.size() < max;) {
     std::int64_t extent = 0;
     const auto [end, error] = std::from_chars(at, text.data() + text.size(), extent);
     if (error == std::errc{}) extents.push_back(extent);

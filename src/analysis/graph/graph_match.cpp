@@ -11,7 +11,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::size_t most_sources = 64;  // nearest nodes with ops that a node without is traced to
+constexpr std::size_t max_sources = 64;  // nearest nodes with ops that a node without is traced to
 
 EdgeKinds kinds_of_data() {
   EdgeKinds kinds;
@@ -115,9 +115,9 @@ class NodeMatcher {
   // A product of which no op bears the name, and whose result only passes through the nodes of
   // `way` on its way to `node`.
   std::uint32_t product_before(std::uint32_t node, std::vector<std::uint32_t>& way) const {
-    constexpr std::size_t most_fused = 4;
+    constexpr std::size_t max_fused = 4;
     while (node != no_node && !has_ops(node) && !is_product(expected_.nodes[node].op)) {
-      if (way.size() == most_fused || !is_pointwise(expected_.nodes[node].op)) return no_node;
+      if (way.size() == max_fused || !is_pointwise(expected_.nodes[node].op)) return no_node;
       way.push_back(node);
       std::uint32_t before = no_node;
       for (const std::uint32_t input : expected_.nodes[node].inputs) {
@@ -331,7 +331,7 @@ void NodeMatcher::settle_ops() {
 }
 
 void NodeMatcher::add_source(std::vector<std::uint32_t>& sources, std::uint32_t node) const {
-  if (sources.size() < most_sources &&
+  if (sources.size() < max_sources &&
       std::find(sources.begin(), sources.end(), node) == sources.end()) {
     sources.push_back(node);
   }

@@ -6,7 +6,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::size_t batch = Reach::most_sets;
+constexpr std::size_t batch = Reach::max_sets;
 
 // The ops of each node, one after the other.
 struct OpsOfNodes {

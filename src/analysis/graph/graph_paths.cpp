@@ -40,7 +40,7 @@ std::uint32_t place_of(const OpGraph& graph, const Edge& edge) {
 
 // Distances from `centre` along (or against) the edges, up to `most`; by op.
 std::vector<std::int32_t> distances(const OpGraph& graph, const std::vector<OpId>& centre,
-                                    std::uint32_t most, EdgeKinds kinds, bool forward) {
+                                    std::uint32_t max, EdgeKinds kinds, bool forward) {
   std::vector<std::int32_t> distance(graph.size(), -1);
   std::vector<std::uint32_t> queue;
   const auto put = [&](std::uint32_t op, std::int32_t hops) {
@@ -53,7 +53,7 @@ std::vector<std::int32_t> distances(const OpGraph& graph, const std::vector<OpId
   }
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const std::uint32_t op = queue[i];
-    if (std::uint32_t(distance[op]) >= most) break;
+    if (std::uint32_t(distance[op]) >= max) break;
     const std::int32_t hops = distance[op] + 1;
     if (forward) {
       for (const Edge& edge : graph.from(OpId(op))) {

@@ -120,10 +120,10 @@ std::vector<TransferSize> find_transfers(const Analysis& analysis) {
   const OpTraffic& traffic = analysis.traffic();
   constexpr std::int64_t kib = 1024, mib = 1024 * kib;
   std::vector<TransferSize> sizes;
-  std::int64_t least = 1;
+  std::int64_t min = 1;
   for (const std::int64_t below : {small_transfer, 64 * kib, mib, 16 * mib, std::int64_t{0}}) {
-    sizes.push_back({least, below, 0, 0, 0});
-    least = below;
+    sizes.push_back({min, below, 0, 0, 0});
+    min = below;
   }
   const Spans& spans = profile.spans;
   for (std::size_t row = 0; row < spans.size(); ++row) {

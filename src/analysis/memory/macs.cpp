@@ -39,10 +39,10 @@ double elements_of(const std::vector<std::int64_t>& dimensions) {
 }
 
 // Products of so many elements are exact in a double as long as this holds; beyond, a forgery.
-constexpr double most = 1e18;
+constexpr double max = 1e18;
 
 std::optional<double> whole_macs(double macs, double output_elements) {
-  if (!(macs > 0) || macs > most || !(output_elements > 0)) return std::nullopt;
+  if (!(macs > 0) || macs > max || !(output_elements > 0)) return std::nullopt;
   const double depth = macs / output_elements;
   if (depth != std::floor(depth)) return std::nullopt;
   return macs;
@@ -106,19 +106,19 @@ class Operands {
   // Of the inputs that are constants, or brought by transfers from them.
   Weights weights_of(std::size_t op) const {
     Weights weights;
-    double most_elements = 0;
+    double max_elements = 0;
     for (std::uint32_t i = first_[op]; i < first_[op + 1]; ++i) {
       const Tensor* constant = constant_behind(inputs_[i]);
       const auto dimensions =
           constant ? dimensions_in(profile_.text(constant->shape)) : std::nullopt;
       if (!dimensions) continue;
       const double elements = elements_of(*dimensions);
-      if (elements <= most_elements) {
+      if (elements <= max_elements) {
         weights.bias = std::max(weights.bias, elements);
         continue;
       }
-      weights.bias = most_elements;
-      most_elements = elements;
+      weights.bias = max_elements;
+      max_elements = elements;
       weights.dimensions = *dimensions;
     }
     return weights;
@@ -285,7 +285,7 @@ void OpMacs::take_measures() {
     if (measure.subject != Measure::Subject::op || measure.subject_id >= of_op_.size()) continue;
     const std::string_view name = profile_.text(measure.what);
     if (name != "macs" && name != "hmx macs") continue;
-    if (!(measure.value >= 0) || measure.value > most) continue;
+    if (!(measure.value >= 0) || measure.value > max) continue;
     of_op_[measure.subject_id] = measure.value;
     origin_ = measure.origin;
     any_ = true;

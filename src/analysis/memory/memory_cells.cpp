@@ -13,8 +13,8 @@
 namespace npuscope::analysis {
 
 std::int64_t rounded(double value) {
-  constexpr double most = 9.2e18;
-  return value < most ? std::llround(value) : std::numeric_limits<std::int64_t>::max();
+  constexpr double max = 9.2e18;
+  return value < max ? std::llround(value) : std::numeric_limits<std::int64_t>::max();
 }
 
 double median_with(std::vector<double> values, std::size_t zeros) {

@@ -10,7 +10,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr double most_hvx_threads = 4'096;  // for a forged number
+constexpr double max_hvx_threads = 4'096;  // for a forged number
 
 }  // namespace
 
@@ -28,7 +28,7 @@ void MemoryAnalysis::find_threads_of_units() {
     if (measure.subject != Measure::Subject::unit) continue;
     if (measure.subject_id >= threads_of_unit_.size() || !(measure.value > 1)) continue;
     if (profile_.text(measure.what) != threads_of_unit) continue;
-    threads_of_unit_[measure.subject_id] = std::uint32_t(std::min(measure.value, most_hvx_threads));
+    threads_of_unit_[measure.subject_id] = std::uint32_t(std::min(measure.value, max_hvx_threads));
   }
 }
 
@@ -72,11 +72,11 @@ void MemoryAnalysis::find_engines() {
 void MemoryAnalysis::find_threads() {
   if (hvx_units_ == 0) return;
   const double of_target = double(options_.peaks.hvx_threads) * table_.roofs.cores;
-  hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(of_target, most_hvx_threads)));
+  hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(of_target, max_hvx_threads)));
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != Measure::Subject::profile || !(measure.value > 0)) continue;
     if (profile_.text(measure.what) != "Number of HVX threads used") continue;
-    hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(measure.value, most_hvx_threads)));
+    hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(measure.value, max_hvx_threads)));
   }
 }
 

@@ -33,9 +33,9 @@ std::optional<std::int64_t> both(const RouteBytes& bytes, Route read, Route writ
 
 // Measures are doubles; what is no number of bytes counts as none.
 std::int64_t bytes_of(double value) {
-  constexpr double most = 9e18;
+  constexpr double max = 9e18;
   if (!(value > 0)) return 0;
-  return value < most ? std::int64_t(std::llround(value)) : std::int64_t(most);
+  return value < max ? std::int64_t(std::llround(value)) : std::int64_t(max);
 }
 
 std::optional<Route> route_named(std::string_view name) {

@@ -28,17 +28,17 @@ bool is_peak(std::string_view name) {
 std::vector<VtcmPeak> vtcm_peaks(const Profile& profile) {
   std::vector<VtcmPeak> peaks;
   const Counters& counters = profile.counters;
-  std::vector<std::optional<double>> most(counters.series.size());
+  std::vector<std::optional<double>> max(counters.series.size());
   for (std::size_t i = 0; i < counters.size(); ++i) {
-    if (counters.of[i] >= most.size()) continue;
-    auto& value = most[counters.of[i]];
+    if (counters.of[i] >= max.size()) continue;
+    auto& value = max[counters.of[i]];
     value = std::max(value.value_or(counters.value[i]), counters.value[i]);
   }
-  for (std::size_t i = 0; i < most.size(); ++i) {
+  for (std::size_t i = 0; i < max.size(); ++i) {
     const CounterSeries& series = counters.series[i];
     const std::string_view name = profile.text(series.name);
-    if (!most[i] || !name.starts_with("VTCM alloc")) continue;
-    take(peaks, {std::string(name), series.unit, Origin::counter, *most[i]});
+    if (!max[i] || !name.starts_with("VTCM alloc")) continue;
+    take(peaks, {std::string(name), series.unit, Origin::counter, *max[i]});
   }
   for (const Measure& measure : profile.measures) {
     if (measure.kind != MeasureKind::count || !is_peak(profile.text(measure.what))) continue;

@@ -51,10 +51,10 @@ std::optional<std::uint64_t> last_ordinal(std::string_view name) {
 
 std::vector<std::string_view> name_parts(std::string_view name) {
   constexpr std::string_view separators = "+;,|&";
-  constexpr std::size_t most_parts = 64;
+  constexpr std::size_t max_parts = 64;
   std::vector<std::string_view> parts;
   std::size_t begin = 0;
-  while (begin <= name.size() && parts.size() < most_parts) {
+  while (begin <= name.size() && parts.size() < max_parts) {
     const std::size_t end = std::min(name.find_first_of(separators, begin), name.size());
     std::string_view part = name.substr(begin, end - begin);
     while (part.starts_with(' ')) part.remove_prefix(1);

@@ -25,13 +25,13 @@ class OpTableBuilder {
         issues_(profile, own),
         keys_(profile, options),
         cores_(profile),
-        inferences_(profile, every_instance, most_inferences),
+        inferences_(profile, every_instance, max_inferences),
         sums_(profile, own, issues_, keys_, inferences_, options.per_inference) {}
 
   OpTable finish();
 
  private:
-  static constexpr std::size_t most_inferences = 65'536;  // beyond that they are sums
+  static constexpr std::size_t max_inferences = 65'536;  // beyond that they are sums
 
   bool is_steady() const { return options_.per_inference && inferences_.count() > 1; }
   // Of several inferences the first stands apart.

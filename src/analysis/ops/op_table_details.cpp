@@ -91,11 +91,11 @@ void OpTableBuilder::add_details(std::uint32_t group) {
   }
   if (work.empty()) return;
   CoreSpread& spread = details.spread;
-  const auto most = std::max_element(work.begin(), work.end());
+  const auto max = std::max_element(work.begin(), work.end());
   spread.cores = std::uint32_t(work.size());
-  spread.most = *most;
-  spread.most_loaded = cores_.first_unit(used[std::size_t(most - work.begin())]);
-  spread.least = *std::min_element(work.begin(), work.end());
+  spread.max = *max;
+  spread.most_loaded = cores_.first_unit(used[std::size_t(max - work.begin())]);
+  spread.min = *std::min_element(work.begin(), work.end());
   spread.median = median_of(std::move(work));
 }
 
@@ -252,14 +252,14 @@ void OpTableBuilder::take_told_cores() {
     CoreSpread& spread = keys_.rows()[row].details.spread;
     std::vector<double> work;
     for (const auto& [core, ticks] : by_core[row]) {
-      if (work.empty() || ticks > spread.most) {
-        spread.most = ticks;
+      if (work.empty() || ticks > spread.max) {
+        spread.max = ticks;
         spread.most_loaded = core_units.at(core);
       }
       work.push_back(ticks);
     }
     spread.cores = std::uint32_t(work.size());
-    spread.least = *std::min_element(work.begin(), work.end());
+    spread.min = *std::min_element(work.begin(), work.end());
     spread.median = median_of(std::move(work));
   }
 }

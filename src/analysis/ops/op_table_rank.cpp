@@ -96,8 +96,8 @@ void OpTableBuilder::rank() {
     if (!is_shown(row)) continue;
     table_.row_count += 1;
     const auto value = rank_value(row);
-    if (options_.least_share > 0 && ranked_by_detail_ < 0 &&
-        !(value.value_or(0) >= options_.least_share * whole)) {
+    if (options_.min_share > 0 && ranked_by_detail_ < 0 &&
+        !(value.value_or(0) >= options_.min_share * whole)) {
       continue;
     }
     constexpr double last = -std::numeric_limits<double>::infinity();

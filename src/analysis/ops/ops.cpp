@@ -144,16 +144,16 @@ std::optional<double> OpTableBuilder::core_cycles_of(
   for (const Measure* measure : measures) {
     if (profile_.ops[measure->subject_id].core != core) return std::nullopt;
   }
-  std::optional<double> most;
+  std::optional<double> max;
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::size_t unit = index_of(spans.unit[row]);
     if (spans.kind[row] != SpanKind::inference || unit >= profile_.units.size()) continue;
     const Unit& of = profile_.units[unit];
     const bool is_thread = of.engine != Engine::core && of.engine != Engine::device;
     if (!is_thread || of.core != core || spans.processor_cycles[row] <= 0) continue;
-    most = std::max(most.value_or(0), double(spans.processor_cycles[row]));
+    max = std::max(max.value_or(0), double(spans.processor_cycles[row]));
   }
-  return most;
+  return max;
 }
 
 // That of the inferences after the first, where values are medians of them.

@@ -10,7 +10,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::size_t most_rules = 1'000;
+constexpr std::size_t max_rules = 1'000;
 
 std::string place_of(const std::string& file, const toml::source_region& source) {
   return fmt::format("{}:{}", file, source.begin.line);
@@ -36,9 +36,9 @@ Result<Rules> Rules::parse(std::string_view text, const std::string& name) {
   if (list == nullptr || list->empty()) {
     return usage_error("{}: there is no rule; begin each with [[rule]]", name);
   }
-  if (list->size() > most_rules) {
+  if (list->size() > max_rules) {
     return usage_error("{}: {} rules are more than {}; join some into one pattern with |", name,
-                       list->size(), most_rules);
+                       list->size(), max_rules);
   }
   for (const toml::node& each : *list) {
     Rule rule;

@@ -16,7 +16,7 @@ class Latencies {
       : graph_(graph),
         unit_classes_((graph.profile->units.size() + 1) * 2),
         parts_(ranges_of(graph.size(), std::max<std::size_t>(65'536, 8 * unit_classes_))),
-        least_(unit_classes_ + latency_classes) {
+        min_(unit_classes_ + latency_classes) {
     for (std::uint32_t node = 0; node < graph.size(); ++node) {
       if (is_run(node)) runs_.push_back(node);
     }
@@ -24,7 +24,7 @@ class Latencies {
   }
 
   void run() {
-    find_least();
+    find_min();
     write();
     if (!runs_.empty()) {
       const std::vector<Interval> observed = times_of_runs();
@@ -77,26 +77,26 @@ class Latencies {
   }
 
   // The least gaps, and which classes were the last to end of what some start waited for.
-  void find_least() {
+  void find_min() {
     Column<std::int64_t> joined;
     if (!runs_.empty()) {
       joined.resize(graph_.size());
       for_parts([&](std::uint32_t node, std::size_t) { joined[node] = latest_link(node); });
       join(joined);
     }
-    std::vector<std::vector<Least>> of_parts(parts_.size(), least_);
+    std::vector<std::vector<Least>> of_parts(parts_.size(), min_);
     for_parts([&](std::uint32_t node, std::size_t part) {
       const std::int64_t latest = joined.empty() ? latest_link(node) : joined[node];
       for_constraints(node, [&](std::int64_t end, std::size_t of_class) {
-        Least& least = of_parts[part][of_class];
-        least.gap = std::min(least.gap, graph_.start[node] - end);
-        least.binds = least.binds || end == latest;
+        Least& min = of_parts[part][of_class];
+        min.gap = std::min(min.gap, graph_.start[node] - end);
+        min.binds = min.binds || end == latest;
       });
     });
     for (const std::vector<Least>& of_part : of_parts) {
-      for (std::size_t i = 0; i < least_.size(); ++i) {
-        least_[i].gap = std::min(least_[i].gap, of_part[i].gap);
-        least_[i].binds = least_[i].binds || of_part[i].binds;
+      for (std::size_t i = 0; i < min_.size(); ++i) {
+        min_[i].gap = std::min(min_[i].gap, of_part[i].gap);
+        min_[i].binds = min_[i].binds || of_part[i].binds;
       }
     }
   }
@@ -104,19 +104,19 @@ class Latencies {
   // The classes whose least gap explains a start that nothing else does.
   void find_explained() {
     std::int64_t longest = 0;
-    for (const Least& least : least_) longest = std::max(longest, least.latency());
-    std::vector<std::vector<char>> of_parts(parts_.size(), std::vector<char>(least_.size(), false));
+    for (const Least& min : min_) longest = std::max(longest, min.latency());
+    std::vector<std::vector<char>> of_parts(parts_.size(), std::vector<char>(min_.size(), false));
     for_parts([&](std::uint32_t node, std::size_t part) {
       if (runs_.empty()) graph_.delay[node] = delay_of(node);
       if (graph_.delay[node] <= 0) return;
       for_constraints(node, [&](std::int64_t end, std::size_t of_class) {
-        const std::int64_t gap = least_[of_class].gap;
+        const std::int64_t gap = min_[of_class].gap;
         if (graph_.start[node] - end == gap && gap <= longest) of_parts[part][of_class] = true;
       });
     });
     for (const std::vector<char>& of_part : of_parts) {
-      for (std::size_t i = 0; i < least_.size(); ++i) {
-        least_[i].binds = least_[i].binds || of_part[i];
+      for (std::size_t i = 0; i < min_.size(); ++i) {
+        min_[i].binds = min_[i].binds || of_part[i];
       }
     }
   }
@@ -157,7 +157,7 @@ class Latencies {
   // Whether any latency changed.
   bool write() {
     std::vector<std::int64_t> latencies;
-    for (const Least& least : least_) latencies.push_back(least.latency());
+    for (const Least& min : min_) latencies.push_back(min.latency());
     const auto of_links = latencies.begin() + std::ptrdiff_t(unit_classes_);
     const auto before = std::pair(std::move(graph_.unit_latencies), std::move(graph_.latencies));
     graph_.unit_latencies.assign(latencies.begin(), of_links);
@@ -209,7 +209,7 @@ class Latencies {
   PathGraph& graph_;
   std::size_t unit_classes_;
   std::vector<RowRange> parts_;
-  std::vector<Least> least_;  // of units, then of links
+  std::vector<Least> min_;  // of units, then of links
   std::vector<std::uint32_t> runs_;
 };
 

@@ -12,7 +12,7 @@ namespace npuscope::analysis {
 namespace {
 
 constexpr std::int64_t max_delay_cycles = 100;
-constexpr double most_seconds = 100e-9;
+constexpr double max_seconds = 100e-9;
 constexpr std::size_t moments_tried = 1'000;
 
 std::int64_t ticks_within(const Profile& profile) {
@@ -20,7 +20,7 @@ std::int64_t ticks_within(const Profile& profile) {
   if (base >= profile.clocks.size()) return max_delay_cycles;
   const Clock& clock = profile.clocks[base];
   if (clock.kind == ClockKind::unit_cycles || !(clock.rate.value > 0)) return max_delay_cycles;
-  return std::llround(std::clamp(clock.rate.value * most_seconds, 1.0, 1e6));
+  return std::llround(std::clamp(clock.rate.value * max_seconds, 1.0, 1e6));
 }
 
 std::int64_t unrecorded(const PathStep& step) {
@@ -95,9 +95,9 @@ class Nearby {
 
  private:
   static int shift_for(std::int64_t wall) {
-    constexpr int most_bits = 17;
-    return std::max(
-        0, int(std::bit_width(std::uint64_t(std::max<std::int64_t>(wall, 0)))) - most_bits);
+    constexpr int max_bits = 17;
+    return std::max(0,
+                    int(std::bit_width(std::uint64_t(std::max<std::int64_t>(wall, 0)))) - max_bits);
   }
   // Of times beyond the path, its first or last part.
   std::size_t part_of(std::int64_t time) const {

@@ -40,13 +40,13 @@ void PathLinks::link_engine(std::span<const std::uint32_t> transfers) {
   std::stable_sort(issues.begin(), issues.end(),
                    [](const Issue& a, const Issue& b) { return a.start < b.start; });
   std::vector<std::size_t> complete(issues.size());  // when each was issued
-  std::size_t done = 0, most = 0;
+  std::size_t done = 0, max = 0;
   for (std::size_t i = 0; i < issues.size(); ++i) {
     while (done < transfers.size() && end_of(transfers[done]) <= issues[i].start) ++done;
     complete[i] = std::min(done, i);
-    most = std::max(most, i - complete[i]);
+    max = std::max(max, i - complete[i]);
   }
-  const std::size_t depth = most + 1;
+  const std::size_t depth = max + 1;
   for (std::size_t i = depth; i < issues.size(); ++i) {
     const std::uint32_t oldest = nodes_.of_row(transfers[i - depth]).last;
     if (graph_.end[oldest] <= issues[i].start && graph_.row[oldest] != graph_.row[issues[i].node]) {

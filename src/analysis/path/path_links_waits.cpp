@@ -99,7 +99,7 @@ void PathLinks::link_peers() {
 
 void PathLinks::link_peers_of(std::uint32_t wait, const SpanOfUnit& next, UnitId unit) {
   constexpr std::int64_t at_once = 100;  // ticks: threads wake one after the other
-  constexpr int most_threads = 64;       // of a core, so that a forged trace costs no square
+  constexpr int max_threads = 64;        // of a core, so that a forged trace costs no square
   const std::uint32_t landing = nodes_.of_row(wait).first;
   const std::int64_t over = graph_.end[landing];
   const std::int64_t begin = next.begin - graph_.timeline.begin;
@@ -109,7 +109,7 @@ void PathLinks::link_peers_of(std::uint32_t wait, const SpanOfUnit& next, UnitId
       std::lower_bound(executions.begin(), executions.end(), over,
                        [](const Execution& each, std::int64_t time) { return each.begin < time; });
   const Unit& here = profile_.units[index_of(unit)];
-  for (int looked_at = 0; looked_at < most_threads; ++looked_at, ++peer) {
+  for (int looked_at = 0; looked_at < max_threads; ++looked_at, ++peer) {
     if (peer == executions.end() || peer->begin - over > at_once) break;
     const std::size_t other = index_of(peer->unit);
     if (peer->unit == unit || peer->is_transfer() || peer->is_dma_wait()) continue;

@@ -155,8 +155,8 @@ std::size_t PathNodes::steady_of(const std::vector<Inference>& inferences) {
   basis.median_wall = spread_of(walls).median_of_rest;
   const std::ptrdiff_t first = walls.size() > 1 ? 1 : 0;
   const auto [min, max] = std::minmax_element(lengths.begin() + first, lengths.end());
-  basis.least_wall = *min;
-  basis.most_wall = *max;
+  basis.min_wall = *min;
+  basis.max_wall = *max;
   const auto nearest =
       std::min_element(walls.begin() + first, walls.end(), [&](double a, double b) {
         return std::abs(a - basis.median_wall) < std::abs(b - basis.median_wall);
@@ -237,7 +237,7 @@ void PathNodes::note_waits(std::span<const std::uint32_t> rows) {
     if (spans.kind[row] == SpanKind::barrier) barriers_.push_back(row);
     if (spans.kind[row] != SpanKind::dma_wait) continue;
     dma_waits_ += 1;
-    least_dma_wait_ = std::min(least_dma_wait_, length_of(interval_of(spans, row)));
+    min_dma_wait_ = std::min(min_dma_wait_, length_of(interval_of(spans, row)));
   }
 }
 

@@ -73,7 +73,7 @@ class PathNodes {
   bool has_dma_waits() const { return dma_waits_ > 0; }
   // A wait much longer than the shortest: its transfer was not complete when it began.
   bool is_long_wait(SpanKind kind, std::int64_t duration) const {
-    return kind == SpanKind::dma_wait && dma_waits_ > 1 && duration / 2 > least_dma_wait_;
+    return kind == SpanKind::dma_wait && dma_waits_ > 1 && duration / 2 > min_dma_wait_;
   }
 
  private:
@@ -130,7 +130,7 @@ class PathNodes {
   Column<Execution> executions_;
   std::vector<std::uint32_t> issue_of_, transfers_, barriers_;
   std::uint64_t dma_waits_ = 0;
-  std::int64_t least_dma_wait_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t min_dma_wait_ = std::numeric_limits<std::int64_t>::max();
 };
 
 }  // namespace npuscope::analysis

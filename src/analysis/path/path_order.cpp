@@ -40,10 +40,10 @@ void sort_links(const LooseLinks& loose, PathGraph& graph) {
 // Nearly by their start, those of a unit as they were, so that what follows finds what it looks at
 // side by side.
 Column<std::uint32_t> nearly_by_start(const PathGraph& graph) {
-  constexpr int most_bits = 16;
+  constexpr int max_bits = 16;
   const std::int64_t last = *std::max_element(graph.start.begin(), graph.start.end());
   const int shift =
-      std::max(0, int(std::bit_width(std::uint64_t(std::max<std::int64_t>(last, 0)))) - most_bits);
+      std::max(0, int(std::bit_width(std::uint64_t(std::max<std::int64_t>(last, 0)))) - max_bits);
   const auto bucket_of = [&](std::size_t node) {
     return std::size_t(std::max<std::int64_t>(graph.start[node], 0)) >> shift;
   };

@@ -8,7 +8,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr int most_rounds = 64;
+constexpr int max_rounds = 64;
 
 bool makes_faster(const Scaling& scaling) {
   const auto below_one = [](double factor) { return factor < 1; };
@@ -21,7 +21,7 @@ bool makes_faster(const Scaling& scaling) {
 // there the next is taken, until none rises above the limit.
 std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling, double limit) {
   double factor = 1;
-  for (int round = 0; round < most_rounds; ++round) {
+  for (int round = 0; round < max_rounds; ++round) {
     const NodeScale faster(graph, scaling, 0);
     const Schedule schedule(graph, NodeScale(graph, scaling, factor));
     const double above = schedule.last_end() - limit;

@@ -15,11 +15,11 @@ __extension__ typedef unsigned __int128 Wide;  // products of two 64-bit numbers
 
 }  // namespace
 
-TimelineColumns::TimelineColumns(Interval window, std::size_t most) {
+TimelineColumns::TimelineColumns(Interval window, std::size_t max) {
   if (window.begin >= window.end) return;
   begin_ = window.begin;
   length_ = std::uint64_t(window.end) - std::uint64_t(window.begin);
-  count_ = std::size_t(std::min<std::uint64_t>(most, length_));
+  count_ = std::size_t(std::min<std::uint64_t>(max, length_));
 }
 
 std::int64_t TimelineColumns::begin_of(std::size_t column) const {
@@ -149,13 +149,13 @@ class Filling {
     const std::vector<CellPiece> pieces = collect();
     rank(pieces);
     for (std::size_t first = 0; first < pieces.size();) {
-      std::size_t most = first, next = first;
+      std::size_t max = first, next = first;
       for (; next < pieces.size() && pieces[next].row == pieces[first].row &&
              pieces[next].column == pieces[first].column;
            ++next) {
-        if (pieces[next].length > pieces[most].length) most = next;
+        if (pieces[next].length > pieces[max].length) max = next;
       }
-      cells_.rows[pieces[first].row][pieces[first].column].most = rank_[pieces[most].group];
+      cells_.rows[pieces[first].row][pieces[first].column].max = rank_[pieces[max].group];
       first = next;
     }
   }

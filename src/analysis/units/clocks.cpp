@@ -23,21 +23,21 @@ std::vector<InferenceClock> analyse_clocks(const Profile& profile) {
     const std::size_t unit = index_of(spans.unit[row]);
     if (unit >= profile.units.size()) continue;
     const Unit& of = profile.units[unit];
-    Most& most = cores[{has_instance ? spans.instance[row] : every_instance, of.device, of.core}];
-    most.ticks = std::max(most.ticks, spans.duration[row]);
-    most.cycles = std::max(most.cycles, spans.processor_cycles[row]);
+    Most& max = cores[{has_instance ? spans.instance[row] : every_instance, of.device, of.core}];
+    max.ticks = std::max(max.ticks, spans.duration[row]);
+    max.cycles = std::max(max.cycles, spans.processor_cycles[row]);
   }
   std::vector<InferenceClock> clocks;
-  for (const auto& [key, most] : cores) {
-    if (most.ticks <= 0 || most.cycles <= 0) continue;
-    const double hertz = double(most.cycles) / double(most.ticks) * clock.rate.value;
+  for (const auto& [key, max] : cores) {
+    if (max.ticks <= 0 || max.cycles <= 0) continue;
+    const double hertz = double(max.cycles) / double(max.ticks) * clock.rate.value;
     if (clocks.empty() || clocks.back().inference != std::get<0>(key)) {
       clocks.push_back({std::get<0>(key), 0, hertz, hertz});
     }
     InferenceClock& last = clocks.back();
     last.cores += 1;
-    last.least_hertz = std::min(last.least_hertz, hertz);
-    last.most_hertz = std::max(last.most_hertz, hertz);
+    last.min_hertz = std::min(last.min_hertz, hertz);
+    last.max_hertz = std::max(last.max_hertz, hertz);
   }
   return clocks;
 }

@@ -124,8 +124,8 @@ bool Loads::take_counters() {
     const auto counted = traffic_named(profile_.text(measure.what));
     if (!counted || counted->memory != Memory::ddr || measure.subject_id >= units_.size()) continue;
     if (profile_.units[measure.subject_id].engine != Engine::core) continue;
-    constexpr double most = 9e18;
-    if (!(measure.value > 0) || measure.value > most) continue;
+    constexpr double max = 9e18;
+    if (!(measure.value > 0) || measure.value > max) continue;
     std::int64_t& bytes = of_cores_[cores_.of(UnitId{measure.subject_id})];
     bytes = saturating_add(bytes, std::int64_t(measure.value));
     any = true;
@@ -173,17 +173,17 @@ void Loads::compare(const std::string& parts, const std::map<std::string, Load>&
     for (const auto& [name, load] : loads) {
       const double value = double(value_of(load));
       sum += value;
-      if (row.most_loaded.empty() || value > row.most) {
-        row.most = value;
+      if (row.most_loaded.empty() || value > row.max) {
+        row.max = value;
         row.most_loaded = name;
       }
-      if (row.least_loaded.empty() || value < row.least) {
-        row.least = value;
+      if (row.least_loaded.empty() || value < row.min) {
+        row.min = value;
         row.least_loaded = name;
       }
     }
     row.mean = sum / double(loads.size());
-    if (row.most == row.least) row.most_loaded = row.least_loaded = "";
+    if (row.max == row.min) row.most_loaded = row.least_loaded = "";
     if (sum > 0) rows_.push_back(std::move(row));
   };
   add("work", MeasureKind::work, [](const Load& load) { return load.work; });
@@ -247,8 +247,8 @@ std::vector<bool> kinds_on_all(const Profile& profile, const CoreNumbers& cores,
   for (const Op& op : profile.ops) {
     kinds.push_back(place_of.try_emplace(op.kind, std::uint32_t(place_of.size())).first->second);
   }
-  constexpr std::size_t most_bits = std::size_t{1} << 28;
-  if (place_of.size() * cores.count() > most_bits) return on_all;
+  constexpr std::size_t max_bits = std::size_t{1} << 28;
+  if (place_of.size() * cores.count() > max_bits) return on_all;
   std::vector<bool> ran(place_of.size() * cores.count(), false);
   const Spans& spans = profile.spans;
   for (std::size_t row = 0; row < spans.size(); ++row) {
@@ -367,8 +367,8 @@ std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_sh
     return row.kinds == 1 && on_all[index_of(row.kind)];
   };
   const OneCoreWork::Times times =
-      found.times(own, [&](std::uint32_t group, std::int64_t most_active) {
-        return kind_is_on_all(group) || double(most_active) >= min_share * wall;
+      found.times(own, [&](std::uint32_t group, std::int64_t max_active) {
+        return kind_is_on_all(group) || double(max_active) >= min_share * wall;
       });
   std::vector<std::uint32_t> order;
   for (std::uint32_t group = 0; group < found.keys().count(); ++group) {

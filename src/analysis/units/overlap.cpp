@@ -122,9 +122,9 @@ Overlap find_overlap(const Analysis& analysis) {
     intervals += stream.set->size();
   }
   if (intervals == 0) return overlap;
-  constexpr std::size_t intervals_a_window = 20'000, most_windows = 1'000;
+  constexpr std::size_t intervals_a_window = 20'000, max_windows = 1'000;
   const auto windows =
-      windows_of(extent, std::clamp<std::size_t>(intervals / intervals_a_window, 1, most_windows));
+      windows_of(extent, std::clamp<std::size_t>(intervals / intervals_a_window, 1, max_windows));
   std::vector<Counted> counted(windows.size());
   parallel_for(windows.size(), [&](std::size_t i) { sweep(streams, windows[i], counted[i]); });
 

@@ -10,7 +10,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::int64_t most_ticks = std::numeric_limits<std::int64_t>::max();
+constexpr std::int64_t max_ticks = std::numeric_limits<std::int64_t>::max();
 
 std::string_view attribute(std::string_view attributes, std::string_view key) {
   const auto at = attributes.find(key);
@@ -25,9 +25,9 @@ std::string_view attribute(std::string_view attributes, std::string_view key) {
 struct PeerRun {
   std::int64_t transfer = 0;  // the longest
   std::int64_t work = 0;      // of the op itself, on the thread where it took longest
-  std::int64_t start = most_ticks;
-  std::int64_t wait_begin = most_ticks;
-  std::int64_t wait_end = -most_ticks;
+  std::int64_t start = max_ticks;
+  std::int64_t wait_begin = max_ticks;
+  std::int64_t wait_end = -max_ticks;
 };
 
 struct Sides {
@@ -88,7 +88,7 @@ class PeerAnalysis {
     const PeerPort& port = *ports_[op];
     if (!port.is_sender) return;
     auto& start =
-        sending_.try_emplace({port.from, port.transaction, inference}, most_ticks).first->second;
+        sending_.try_emplace({port.from, port.transaction, inference}, max_ticks).first->second;
     start = std::min(start, run.start);
   }
 
@@ -96,7 +96,7 @@ class PeerAnalysis {
   std::int64_t wait_of(const PeerPort& port, std::uint32_t inference, const PeerRun& run) const {
     if (run.wait_end <= run.wait_begin) return 0;
     const auto own = sending_.find({port.to, port.transaction, inference});
-    const bool known = own != sending_.end() && own->second != most_ticks;
+    const bool known = own != sending_.end() && own->second != max_ticks;
     const std::int64_t begin = known ? std::max(run.wait_begin, own->second) : run.wait_begin;
     return std::max<std::int64_t>(0, saturating_subtract(run.wait_end, begin));
   }

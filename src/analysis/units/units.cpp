@@ -223,8 +223,8 @@ std::vector<UnitGroupRow> find_unit_groups(const Analysis& analysis, UnitGroupin
 }
 
 std::vector<SteadyUse> find_steady_use(const Analysis& analysis) {
-  constexpr std::size_t most_inferences = 65'536;
-  const Inferences inferences(analysis.profile(), every_instance, most_inferences);
+  constexpr std::size_t max_inferences = 65'536;
+  const Inferences inferences(analysis.profile(), every_instance, max_inferences);
   std::vector<SteadyUse> all;
   if (inferences.count() < 2) return all;
   const auto times = inference_times(analysis, inferences);

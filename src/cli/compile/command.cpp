@@ -9,7 +9,7 @@
 namespace npuscope::cli {
 namespace compile_command {
 
-constexpr std::uint64_t most_batch = 1 << 30;
+constexpr std::uint64_t max_batch = 1 << 30;
 
 // An architecture and the flags that it added to the command.
 struct JoinedCompiler {
@@ -93,7 +93,7 @@ void add_common_flags(CLI::App& command, Compilation& compilation) {
                   "value of a symbolic dimension: name,value (repeatable)")
       ->take_all();
   command.add_option("--batchsize", arguments.import.batch, "value of a symbolic batch dimension")
-      ->check(whole_number(1, most_batch));
+      ->check(whole_number(1, max_batch));
   command.add_flag("--allow-unknown", arguments.import.allow_unknown,
                    "cost operators nobody knows as elementwise instead of failing");
   command.add_option("-o,--output", arguments.output,

@@ -10,8 +10,8 @@
 namespace npuscope::cli {
 namespace run_command {
 
-constexpr std::uint64_t most_inferences = 1'000'000;
-constexpr std::uint64_t least_log_bytes = 16, most_log_bytes = 1 << 30;
+constexpr std::uint64_t max_inferences = 1'000'000;
+constexpr std::uint64_t min_log_bytes = 16, max_log_bytes = 1 << 30;
 
 class IpuExecution : public RunArchitecture {
  public:
@@ -20,7 +20,7 @@ class IpuExecution : public RunArchitecture {
     command
         .add_option("--ipu_log_size,--ipu-log-size", request_.log_bytes,
                     "bytes of each log's buffer: what does not fit is lost")
-        ->check(whole_number(least_log_bytes, most_log_bytes))
+        ->check(whole_number(min_log_bytes, max_log_bytes))
         ->capture_default_str();
   }
 
@@ -33,8 +33,8 @@ class IpuExecution : public RunArchitecture {
     request_.image = arguments.file;
     request_.log_folder = log_folder_;
     request_.inferences = arguments.inferences.value_or(1);
-    if (request_.inferences < 1 || request_.inferences > most_inferences) {
-      return usage_error("--num-iter={}: from 1 to {}", request_.inferences, most_inferences);
+    if (request_.inferences < 1 || request_.inferences > max_inferences) {
+      return usage_error("--num-iter={}: from 1 to {}", request_.inferences, max_inferences);
     }
     const auto outcome = npu::run_ipu(request_);
     if (!outcome) return tl::unexpected(outcome.error());

@@ -13,7 +13,7 @@
 namespace npuscope::cli {
 namespace run_command {
 
-constexpr double most_seconds = 1e6;  // of the device's time, as the simulation's own limit
+constexpr double max_seconds = 1e6;  // of the device's time, as the simulation's own limit
 
 struct NspArguments {
   npu::RunRequest request;
@@ -157,7 +157,7 @@ void add_profiling_flags(CLI::App& command, NspArguments& arguments) {
   first->check(whole_number())->capture_default_str();
   auto* delay = command.add_option("--aic-profiling-start-delay", arguments.start_delay_ms,
                                    "save none that begins earlier than this many milliseconds");
-  delay->check(real_number(0, most_seconds * 1000));
+  delay->check(real_number(0, max_seconds * 1000));
 }
 
 void add_emit_flags(CLI::App& command, NspArguments& arguments) {
@@ -189,7 +189,7 @@ void add_program_flags(CLI::App& command, NspArguments& arguments) {
   command
       .add_option("--time", arguments.seconds,
                   "run for this many seconds of the device's time instead")
-      ->check(real_number(1e-9, most_seconds));
+      ->check(real_number(1e-9, max_seconds));
   command
       .add_option("-i,--input-file", arguments.inputs,
                   "not read: what an inference costs does not depend on its data")

@@ -20,6 +20,6 @@ inline constexpr std::size_t deepest_search = 4096;
 
 // So many events that swallow the next ones are recovered from: each costs a look at what it
 // swallowed.
-inline constexpr std::size_t most_unclosed_events = 64;
+inline constexpr std::size_t max_unclosed_events = 64;
 
 }  // namespace npuscope::chrome

@@ -47,8 +47,8 @@ std::int64_t TraceTime::scaled(std::int64_t ticks) const {
 std::int64_t TraceTime::ticks_at(std::int64_t nanoseconds) const {
   const Wide product = Wide(saturating_subtract(nanoseconds, shift_)) * denominator_;
   const Wide half = product < 0 ? -(numerator_ / 2) : numerator_ / 2;
-  constexpr Wide most = std::numeric_limits<std::int64_t>::max();
-  return std::int64_t(std::clamp<Wide>((product + half) / numerator_, -most, most));
+  constexpr Wide max = std::numeric_limits<std::int64_t>::max();
+  return std::int64_t(std::clamp<Wide>((product + half) / numerator_, -max, max));
 }
 
 std::int64_t TraceTime::moved(std::int64_t time) const {

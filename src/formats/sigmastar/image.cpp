@@ -11,7 +11,7 @@
 namespace npuscope::sigmastar {
 namespace {
 
-constexpr std::uint32_t most_tensors = 1024;  // the vendor's driver takes 60
+constexpr std::uint32_t max_tensors = 1024;  // the vendor's driver takes 60
 
 class ImageReader {
  public:
@@ -107,7 +107,7 @@ Result<Image> ImageReader::read() {
 void ImageReader::read_tensors(std::uint32_t field, const char* what,
                                std::vector<ImageTensor>& tensors) {
   const std::uint32_t offset = number(field), size = number(field + 4);
-  if (size % descriptor_bytes != 0 || size / descriptor_bytes > most_tensors) {
+  if (size % descriptor_bytes != 0 || size / descriptor_bytes > max_tensors) {
     return problem("{} bytes of {} descriptors are not some of {} bytes each: left out", size, what,
                    descriptor_bytes);
   }

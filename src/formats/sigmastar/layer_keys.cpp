@@ -9,8 +9,8 @@
 namespace npuscope::sigmastar {
 namespace {
 
-constexpr std::uint64_t most_index = 1'000'000'000;
-constexpr std::uint32_t most_named_cores = 64;
+constexpr std::uint64_t max_index = 1'000'000'000;
+constexpr std::uint32_t max_named_cores = 64;
 
 std::string lower_case(std::string_view text) {
   std::string lower(text);
@@ -45,7 +45,7 @@ std::optional<Number> parse(std::string_view text) {
 
 std::optional<IndexInName> index_at(std::string_view name, std::size_t at, std::size_t length) {
   const auto index = parse<std::uint64_t>(name.substr(at, length));
-  if (!index || *index > most_index) return std::nullopt;
+  if (!index || *index > max_index) return std::nullopt;
   return IndexInName{*index, at, length};
 }
 
@@ -83,7 +83,7 @@ std::optional<double> number_in(std::string_view text) {
 
 std::optional<std::uint64_t> whole_number_in(std::string_view text) {
   const auto value = parse<std::uint64_t>(bare(text));
-  if (!value || *value > most_index) return std::nullopt;
+  if (!value || *value > max_index) return std::nullopt;
   return value;
 }
 
@@ -110,7 +110,7 @@ std::optional<std::uint32_t> core_in(std::string_view name) {
     std::size_t end = digits;
     while (end < lower.size() && is_digit(lower[end])) ++end;
     const auto core = parse<std::uint32_t>(std::string_view(lower).substr(digits, end - digits));
-    if (core && *core < most_named_cores) return core;
+    if (core && *core < max_named_cores) return core;
   }
   return std::nullopt;
 }

@@ -6,8 +6,8 @@
 namespace npuscope::sigmastar {
 namespace {
 
-constexpr double most_cycles = 1e15;  // whole numbers as doubles, with room for sums
-constexpr double most_percent = 1e4;  // several engines of a kind may be counted together
+constexpr double max_cycles = 1e15;  // whole numbers as doubles, with room for sums
+constexpr double max_percent = 1e4;  // several engines of a kind may be counted together
 
 // A number, or a text that is one.
 std::optional<double> number_of(const Profile& profile, const Argument& argument) {
@@ -16,7 +16,7 @@ std::optional<double> number_of(const Profile& profile, const Argument& argument
 }
 
 bool in_range(LayerKey role, double value) {
-  return value >= 0 && value <= (role == LayerKey::total_cycle ? most_cycles : most_percent);
+  return value >= 0 && value <= (role == LayerKey::total_cycle ? max_cycles : max_percent);
 }
 
 std::vector<std::vector<LayerKey>> roles_of(const Profile& profile) {

@@ -9,7 +9,7 @@ namespace npuscope::sigmastar {
 namespace {
 
 constexpr std::size_t word_bytes = 8;  // that a field reads
-constexpr std::size_t most_open = 64;  // begins of one engine without an end so far
+constexpr std::size_t max_open = 64;   // begins of one engine without an end so far
 constexpr std::int64_t not_ended = std::numeric_limits<std::int64_t>::min();
 constexpr std::uint8_t no_engine = 0xff;
 
@@ -142,9 +142,9 @@ class LogDecoder {
     log_.backwards += back;
     last_ticks_ = ticks;
     ticks_ = saturating_add(ticks_, step);
-    constexpr std::int64_t most = std::int64_t{1} << 56;
-    ticks_ = std::clamp(ticks_, -most, most);
-    return std::clamp(ticks_, -most / layout_.cycles_per_tick, most / layout_.cycles_per_tick) *
+    constexpr std::int64_t max = std::int64_t{1} << 56;
+    ticks_ = std::clamp(ticks_, -max, max);
+    return std::clamp(ticks_, -max / layout_.cycles_per_tick, max / layout_.cycles_per_tick) *
            layout_.cycles_per_tick;
   }
 
@@ -159,7 +159,7 @@ class LogDecoder {
 
   void begin(const LogInterval& interval) {
     auto& open = open_[std::size_t(interval.engine)];
-    if (open.size() == most_open) open.erase(open.begin());  // stays without an end
+    if (open.size() == max_open) open.erase(open.begin());  // stays without an end
     open.push_back(log_.intervals.size());
     log_.intervals.push_back(interval);
   }

@@ -7,8 +7,8 @@
 namespace npuscope::sigmastar {
 namespace {
 
-constexpr std::int64_t most_record_bytes = 4096;
-constexpr std::uint32_t most_code_bits = 12;  // of engine and mark: looked up in a table
+constexpr std::int64_t max_record_bytes = 4096;
+constexpr std::uint32_t max_code_bits = 12;  // of engine and mark: looked up in a table
 
 // As entries of the file.
 constexpr std::array<std::string_view, log_engine_count> engine_keys{
@@ -24,14 +24,14 @@ class LayoutReader {
     text("name", layout.name);
     layout.description = root_["description"].value_or(std::string());
     texts("chips", layout.chips);
-    layout.record_bytes = std::uint32_t(whole("record.bytes", 1, most_record_bytes));
+    layout.record_bytes = std::uint32_t(whole("record.bytes", 1, max_record_bytes));
     if (root_.at_path("record.header_bytes")) {
       layout.header_bytes = std::uint64_t(whole("record.header_bytes", 0, 1 << 30));
     }
     layout.time = field("fields.time", layout, 64);
     layout.layer = field("fields.layer", layout, 32);
-    layout.engine = field("fields.engine", layout, most_code_bits);
-    layout.mark = field("fields.mark", layout, most_code_bits);
+    layout.engine = field("fields.engine", layout, max_code_bits);
+    layout.mark = field("fields.mark", layout, max_code_bits);
     if (root_.at_path("fields.sequence")) {
       layout.sequence = field("fields.sequence", layout, 64);
     }
@@ -79,20 +79,20 @@ class LayoutReader {
     }
   }
 
-  std::int64_t whole(const std::string& path, std::int64_t least, std::int64_t most) {
+  std::int64_t whole(const std::string& path, std::int64_t min, std::int64_t max) {
     const auto* value = root_.at_path(path).as_integer();
-    if (value == nullptr || value->get() < least || value->get() > most) {
-      fail(path, fmt::format("a whole number from {} to {}", least, most));
-      return least;
+    if (value == nullptr || value->get() < min || value->get() > max) {
+      fail(path, fmt::format("a whole number from {} to {}", min, max));
+      return min;
     }
     return value->get();
   }
 
-  BitField field(const std::string& path, const LogLayout& layout, std::uint32_t most_bits) {
+  BitField field(const std::string& path, const LogLayout& layout, std::uint32_t max_bits) {
     BitField field;
     const std::int64_t record_bits = std::int64_t{layout.record_bytes} * 8;
     field.bit = std::uint32_t(whole(path + ".bit", 0, record_bits - 1));
-    field.bits = std::uint32_t(whole(path + ".bits", 1, most_bits));
+    field.bits = std::uint32_t(whole(path + ".bits", 1, max_bits));
     if (std::int64_t{field.bit} + field.bits > record_bits) {
       fail(path, "within the record");
     } else if (field.bit % 8 + field.bits > 64) {
@@ -104,11 +104,11 @@ class LayoutReader {
   // One value or a list of them.
   std::vector<std::uint64_t> values(const std::string& path, const BitField& field) {
     std::vector<std::uint64_t> out;
-    const std::int64_t most = (std::int64_t{1} << field.bits) - 1;
-    const std::string expected = fmt::format("a number from 0 to {}, or a list of them", most);
+    const std::int64_t max = (std::int64_t{1} << field.bits) - 1;
+    const std::string expected = fmt::format("a number from 0 to {}, or a list of them", max);
     const auto take = [&](const toml::node* node) {
       const auto* value = node != nullptr ? node->as_integer() : nullptr;
-      if (value == nullptr || value->get() < 0 || value->get() > most) return fail(path, expected);
+      if (value == nullptr || value->get() < 0 || value->get() > max) return fail(path, expected);
       out.push_back(std::uint64_t(value->get()));
     };
     const auto entry = root_.at_path(path);

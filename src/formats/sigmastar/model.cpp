@@ -18,7 +18,7 @@ namespace {
 
 // Real models have hundreds of operators with names of some fifty characters; lists in a forged
 // file may name one thing many times.
-constexpr std::size_t most_rows = std::size_t{1} << 18;
+constexpr std::size_t max_rows = std::size_t{1} << 18;
 constexpr std::size_t longest_name = 256;
 
 std::string name_in(std::string_view text) { return std::string(text.substr(0, longest_name)); }
@@ -77,7 +77,7 @@ Status read_graph(const FlatTable& graph, const std::vector<OperatorType>& types
                   const std::string& name) {
   const auto tensors = graph.tables(slot::graph_tensors);
   const auto operators = graph.tables(slot::graph_operators);
-  if (tensors.size() > most_rows || operators.size() > most_rows) {
+  if (tensors.size() > max_rows || operators.size() > max_rows) {
     return input_error(
         "{}: has {} tensors and {} operators, more than any model; the file is broken", name,
         tensors.size(), operators.size());

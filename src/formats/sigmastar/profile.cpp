@@ -15,9 +15,9 @@ namespace {
 
 constexpr std::array engine_words{"conv", "vector", "DMA load", "DMA store"};  // as percent_keys
 constexpr double nanoseconds_a_second = 1e9;
-constexpr double most_hertz = 1e11;
-constexpr double most_time = 4e18;   // cycles
-constexpr double most_bytes = 1e15;  // of a transfer
+constexpr double max_hertz = 1e11;
+constexpr double max_time = 4e18;   // cycles
+constexpr double max_bytes = 1e15;  // of a transfer
 
 // What a track of npuscope's own timelines is called; work that overlaps has lanes beside it.
 std::optional<Engine> engine_named(std::string_view name) {
@@ -44,7 +44,7 @@ class RateFinder {
     const double whole = std::round(sums / 1e6) * 1e6;
     for (const double rate : {whole, sums}) {
       agreeing_ = 0;
-      if (rate < 1 || rate > most_hertz) continue;
+      if (rate < 1 || rate > max_hertz) continue;
       for (const Row& row : rows_) agreeing_ += agrees(row, rate);
       if (agreeing_ == rows_.size()) return rate;
     }
@@ -216,7 +216,7 @@ void IpuProfile::count_in_cycles(double rate) {
   cycles_ = profile_.base_clock;
   const auto cycles_of = [&](std::int64_t nanoseconds) {
     const double exact = double(nanoseconds) * (rate / nanoseconds_a_second);
-    return std::int64_t(std::llround(std::clamp(exact, -most_time, most_time)));
+    return std::int64_t(std::llround(std::clamp(exact, -max_time, max_time)));
   };
   Spans& spans = profile_.spans;
   for (std::size_t row = 0; row < spans.size(); ++row) {
@@ -348,7 +348,7 @@ void IpuProfile::add_bytes() {
         continue;
       }
       const auto bytes = arguments.at(row, place_of_bytes[shape]).as_number();
-      if (!bytes || !(*bytes >= 0) || *bytes > most_bytes) continue;
+      if (!bytes || !(*bytes >= 0) || *bytes > max_bytes) continue;
       column.values[row] = std::llround(*bytes);
       any = true;
     }

@@ -12,7 +12,7 @@ constexpr std::string_view program_identifier = "NPSC";
 constexpr std::uint32_t program_version = 1;
 
 namespace program_slot {
-constexpr std::uint16_t version = 0, target = 1, cores = 2, most_batch = 3, suggested_batch = 4,
+constexpr std::uint16_t version = 0, target = 1, cores = 2, max_batch = 3, suggested_batch = 4,
                         supported_batches = 5, batch_mode = 6, inputs = 7, layers = 8;
 constexpr std::uint16_t input_layout = 0, input_training = 1, input_chip = 2, width_alignment = 3,
                         height_alignment = 4;
@@ -21,9 +21,9 @@ constexpr std::uint16_t core_tiles = 0;
 }  // namespace program_slot
 
 // Of a log: the layer has 16 bits, and so has the tile.
-constexpr std::size_t most_layers = 0xffff, most_tiles = 0xffff;
-constexpr std::uint32_t most_program_cores = 2;
-constexpr std::uint32_t most_tile_bytes = 1u << 28, most_tile_cycles = 1u << 30;
+constexpr std::size_t max_layers = 0xffff, max_tiles = 0xffff;
+constexpr std::uint32_t max_program_cores = 2;
+constexpr std::uint32_t max_tile_bytes = 1u << 28, max_tile_cycles = 1u << 30;
 constexpr std::size_t tile_words = 4;
 
 std::vector<std::int32_t> words_of(const std::vector<std::uint64_t>& values) {
@@ -101,11 +101,11 @@ class OwnSectionReader {
     Program& program = section_.program;
     program.target = text_of(root, program_slot::target);
     program.cores = number(root, program_slot::cores);
-    if (program.cores < 1 || program.cores > most_program_cores) {
+    if (program.cores < 1 || program.cores > max_program_cores) {
       return broken(fmt::format("{} cores", program.cores));
     }
     const auto layers = root.tables(program_slot::layers);
-    if (layers.size() > most_layers) return broken(fmt::format("{} layers", layers.size()));
+    if (layers.size() > max_layers) return broken(fmt::format("{} layers", layers.size()));
     for (const FlatTable& table : layers) {
       if (auto read = read_layer(table); !read) return tl::unexpected(read.error());
     }
@@ -126,7 +126,7 @@ class OwnSectionReader {
 
   void read_batch(const FlatTable& root) {
     ImageBatch& batch = section_.batch;
-    batch.most = number(root, program_slot::most_batch);
+    batch.max = number(root, program_slot::max_batch);
     batch.suggested = number(root, program_slot::suggested_batch);
     batch.mode = text_of(root, program_slot::batch_mode);
     for (const std::int32_t each : root.scalars<std::int32_t>(program_slot::supported_batches)) {
@@ -157,7 +157,7 @@ class OwnSectionReader {
 
   Result<std::vector<ProgramTile>> read_tiles(const FlatTable& core) const {
     const auto words = core.scalars<std::uint32_t>(program_slot::core_tiles);
-    if (words.size() % tile_words != 0 || words.size() / tile_words > most_tiles + 1) {
+    if (words.size() % tile_words != 0 || words.size() / tile_words > max_tiles + 1) {
       return broken(fmt::format("{} numbers are not some tiles", words.size()));
     }
     std::vector<ProgramTile> tiles;
@@ -166,8 +166,8 @@ class OwnSectionReader {
       const ProgramTile tile{words[i], words[i + 1], words[i + 2], words[i + 3]};
       const bool only_loads =
           tile.conv_cycles == 0 && tile.vector_cycles == 0 && tile.store_bytes == 0;
-      if (std::max(tile.load_bytes, tile.store_bytes) > most_tile_bytes ||
-          std::max(tile.conv_cycles, tile.vector_cycles) > most_tile_cycles ||
+      if (std::max(tile.load_bytes, tile.store_bytes) > max_tile_bytes ||
+          std::max(tile.conv_cycles, tile.vector_cycles) > max_tile_cycles ||
           (i == 0 && !only_loads)) {
         return broken(fmt::format("tile {} does what no tile can", i / tile_words));
       }
@@ -192,7 +192,7 @@ std::string write_own_section(const OwnSection& section) {
   root.put_uint32(program_slot::version, program_version)
       .put(program_slot::target, FlatObject::text(section.program.target))
       .put_uint32(program_slot::cores, section.program.cores)
-      .put_uint32(program_slot::most_batch, batch.most)
+      .put_uint32(program_slot::max_batch, batch.max)
       .put_uint32(program_slot::suggested_batch, batch.suggested)
       .put(program_slot::supported_batches,
            FlatObject::int32s({batch.supported.begin(), batch.supported.end()}))

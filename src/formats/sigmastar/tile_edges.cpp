@@ -9,7 +9,7 @@ namespace npuscope::sigmastar {
 namespace {
 
 constexpr std::uint32_t nowhere = ~std::uint32_t{0};
-constexpr std::size_t most_edges = std::size_t{1} << 20;  // two events of a trace each
+constexpr std::size_t max_edges = std::size_t{1} << 20;  // two events of a trace each
 constexpr std::uint16_t ahead_tile = 0;
 
 // What the engines of one core did for one tile, by place in the layout's order.
@@ -37,7 +37,7 @@ class EdgeFinder {
     for (std::uint32_t core = 0; core < cores_.size(); ++core) tiles_.push_back(tiles_of(core));
     for (std::uint32_t core = 0; core < cores_.size(); ++core) link_tiles(core);
     link_layers();
-    if (result_.edges.size() > most_edges) return {{}, result_.contradictory, true};
+    if (result_.edges.size() > max_edges) return {{}, result_.contradictory, true};
     return std::move(result_);
   }
 
@@ -50,7 +50,7 @@ class EdgeFinder {
     if (from.interval == nowhere || to.interval == nowhere) return;
     if (at(from).end > at(to).begin) {
       ++result_.contradictory;
-    } else if (result_.edges.size() <= most_edges) {
+    } else if (result_.edges.size() <= max_edges) {
       result_.edges.push_back({from, to, rule});
     }
   }

@@ -14,7 +14,7 @@ namespace {
 
 namespace ondemand = simdjson::ondemand;
 
-constexpr double most_microseconds = 1e15;  // 31 years; nanoseconds of it fit in 64 bits
+constexpr double max_microseconds = 1e15;  // 31 years; nanoseconds of it fit in 64 bits
 
 // A (pid, tid) as the text has it, and what metadata calls it.
 struct Track {
@@ -36,7 +36,7 @@ struct Event {
 
 bool has_usable_times(const Event& event) {
   const auto usable = [](const std::optional<double>& time) {
-    return time && std::abs(*time) <= most_microseconds;
+    return time && std::abs(*time) <= max_microseconds;
   };
   return usable(event.start) && usable(event.duration) && *event.duration >= 0;
 }

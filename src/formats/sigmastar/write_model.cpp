@@ -14,9 +14,9 @@ namespace {
 FlatObject code_of(const std::string& type, bool is_custom) {
   const std::int32_t code =
       is_custom ? custom_operator : builtin_operator_code(type).value_or(custom_operator);
-  constexpr std::int32_t most_deprecated = 127;  // later codes only stand in the newer field
+  constexpr std::int32_t max_deprecated = 127;  // later codes only stand in the newer field
   FlatObject table = FlatObject::table();
-  table.put_int8(slot::code_deprecated, std::int8_t(std::min(code, most_deprecated)));
+  table.put_int8(slot::code_deprecated, std::int8_t(std::min(code, max_deprecated)));
   table.put_int32(slot::code_builtin, code);
   if (code == custom_operator) table.put(slot::code_custom, FlatObject::text(type));
   return table;

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 constexpr std::uint32_t control_process = 1000;  // beyond every core's number
-constexpr double most_nanoseconds = 9e15;        // what the readers of such files take
+constexpr double max_nanoseconds = 9e15;         // what the readers of such files take
 
 void shift(CoreLog& log, std::int64_t by) {
   const auto moved = [by](std::int64_t time) { return saturating_add(time, by); };
@@ -38,8 +38,8 @@ std::int64_t later_by(const CoreLog& log, const CoreLog& other, const LogLayout&
   const std::int64_t ticks = ahead <= mask / 2
                                  ? std::int64_t(ahead)
                                  : -std::int64_t((other.first_ticks - log.first_ticks) & mask);
-  constexpr std::int64_t most = std::int64_t{1} << 56;
-  return std::clamp(ticks, -most / layout.cycles_per_tick, most / layout.cycles_per_tick) *
+  constexpr std::int64_t max = std::int64_t{1} << 56;
+  return std::clamp(ticks, -max / layout.cycles_per_tick, max / layout.cycles_per_tick) *
          layout.cycles_per_tick;
 }
 
@@ -78,7 +78,7 @@ class TimelineWriter {
 
   std::int64_t nanoseconds(std::int64_t cycles) const {
     const double exact = double(cycles) / timeline_.hertz * 1e9;
-    return std::llround(std::clamp(exact, 0.0, most_nanoseconds));
+    return std::llround(std::clamp(exact, 0.0, max_nanoseconds));
   }
 
   // Both ends are rounded, so that what follows one another does not overlap.

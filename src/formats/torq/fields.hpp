@@ -20,7 +20,7 @@
 namespace npuscope::torq {
 
 inline constexpr LineLimits table_limits{.longest_line = std::size_t{1} << 20,
-                                         .most_bytes = std::uint64_t{64} << 30};
+                                         .max_bytes = std::uint64_t{64} << 30};
 
 inline std::string_view trimmed(std::string_view text) {
   const auto first = text.find_first_not_of(" \t\r");
@@ -59,7 +59,7 @@ inline std::optional<std::int64_t> whole_number(std::string_view text) {
 
 // All fields, those in quotes as RFC 4180 has them; what is beyond 256 fields is left out.
 inline std::vector<std::string> fields_of(std::string_view line, char separator) {
-  constexpr std::size_t most_fields = 256;
+  constexpr std::size_t max_fields = 256;
   std::vector<std::string> fields(1);
   bool quoted = false;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -70,7 +70,7 @@ inline std::vector<std::string> fields_of(std::string_view line, char separator)
     } else if (c == '"') {
       quoted = !quoted;
     } else if (c == separator && !quoted) {
-      if (fields.size() >= most_fields) break;
+      if (fields.size() >= max_fields) break;
       fields.emplace_back();
     } else {
       fields.back() += c;

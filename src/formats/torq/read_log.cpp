@@ -212,8 +212,8 @@ StringId LogReader::type_named(std::string_view name) {
     if (log_.strings[type] == name) return type;
   }
   const StringId type = log_.strings.intern(name);
-  constexpr std::size_t most_remembered = 40;
-  if (types_.size() < most_remembered) types_.push_back(type);
+  constexpr std::size_t max_remembered = 40;
+  if (types_.size() < max_remembered) types_.push_back(type);
   return type;
 }
 

@@ -8,7 +8,7 @@
 namespace npuscope::torq {
 namespace {
 
-constexpr std::int32_t most_slices = 1024;
+constexpr std::int32_t max_slices = 1024;
 
 // "S12_1": event slice, number 12, of slice 1.
 struct RowId {
@@ -106,7 +106,7 @@ class TimelineReader {
     if (!id || !take_times(start, end, row.start_cycles, row.end_cycles)) return false;
     row.id = id->number;
     row.event = id->names->event;
-    if (id->slice && *id->slice >= 0 && *id->slice < most_slices) {
+    if (id->slice && *id->slice >= 0 && *id->slice < max_slices) {
       row.slice = std::int32_t(*id->slice);
     }
     std::string_view last = take_last(rest);
@@ -146,7 +146,7 @@ class TimelineReader {
       row.event = names.event;
       if (names.event != TimelineEvent::slice) return label == names.label;
       const auto slice = whole_number(label.substr(names.label.size()));
-      if (!slice || *slice < 0 || *slice >= most_slices) return false;
+      if (!slice || *slice < 0 || *slice >= max_slices) return false;
       row.slice = std::int32_t(*slice);
       return true;
     }

@@ -35,10 +35,10 @@ const Shape& Operation::shape_of_rank(std::size_t i, std::size_t wanted) const {
   return shape(i);
 }
 
-const Shape& Operation::shape_of_rank_from(std::size_t i, std::size_t least) const {
-  if (rank(i) < least) {
+const Shape& Operation::shape_of_rank_from(std::size_t i, std::size_t min) const {
+  if (rank(i) < min) {
     fail("input {} '{}' is {} but must have at least {} dimensions", i, input(i).name,
-         to_text(shape(i)), least);
+         to_text(shape(i)), min);
   }
   return shape(i);
 }

@@ -14,10 +14,10 @@ using ipu::Lowered;
 using ipu::Operator;
 using ipu::OperatorGroup;
 
-constexpr std::size_t most_tensors = 60;     // inputs, and outputs, that the vendor's driver takes
-constexpr std::size_t most_layers = 0xffff;  // that a log can tell apart
-constexpr std::uint32_t most_batch = 1024;
-constexpr std::uint64_t most_program_tiles = std::uint64_t{1} << 22;  // 64 MiB of the image
+constexpr std::size_t max_tensors = 60;     // inputs, and outputs, that the vendor's driver takes
+constexpr std::size_t max_layers = 0xffff;  // that a log can tell apart
+constexpr std::uint32_t max_batch = 1024;
+constexpr std::uint64_t max_program_tiles = std::uint64_t{1} << 22;  // 64 MiB of the image
 
 // As the model's operators are marked.
 constexpr std::uint32_t mark_alone = 1, mark_first = 2, mark_last = 3, mark_middle = 0;
@@ -33,9 +33,9 @@ class Compiler {
     if (!lowered) return tl::unexpected(lowered.error());
     lowered_ = std::move(*lowered);
     const auto groups = ipu::group_operators(lowered_, options_.batch, target_);
-    if (groups.size() > most_layers) {
+    if (groups.size() > max_layers) {
       return usage_error("{}: has {} layers, more than a log can tell apart ({})",
-                         options_.model_name, groups.size(), most_layers);
+                         options_.model_name, groups.size(), max_layers);
     }
     own_.program.cores = target_.cores;
     own_.program.target = target_.toml;
@@ -50,17 +50,17 @@ class Compiler {
 
  private:
   Status check(const Graph& graph) {
-    if (options_.batch < 1 || options_.batch > most_batch) {
-      return usage_error("--batch={}: from 1 to {}", options_.batch, most_batch);
+    if (options_.batch < 1 || options_.batch > max_batch) {
+      return usage_error("--batch={}: from 1 to {}", options_.batch, max_batch);
     }
     if (options_.cores > target_.cores) {
       return usage_error("--ipu-cores={}: {} has {}", options_.cores, target_.name, target_.cores);
     }
     if (options_.cores > 0) target_.cores = options_.cores;
-    if (std::max(graph.inputs.size(), graph.outputs.size()) > most_tensors) {
+    if (std::max(graph.inputs.size(), graph.outputs.size()) > max_tensors) {
       return input_error("{}: has {} inputs and {} outputs; the IPU's driver takes {} of each",
                          options_.model_name, graph.inputs.size(), graph.outputs.size(),
-                         most_tensors);
+                         max_tensors);
     }
     return {};
   }
@@ -92,11 +92,11 @@ class Compiler {
       metrics.tiles += tiles.empty() ? 0 : tiles.size() - 1;
     }
     tiles_ += metrics.tiles;
-    if (tiles_ > most_program_tiles) {
+    if (tiles_ > max_program_tiles) {
       return usage_error(
           "{}: needs more than {} tiles of {} bytes a core; give it smaller sizes, or "
           "a target with more memory",
-          options_.model_name, most_program_tiles, target_.memory_bytes);
+          options_.model_name, max_program_tiles, target_.memory_bytes);
     }
     metrics.load_bytes = plan->load_bytes;
     metrics.weight_bytes = layer.weight_bytes;
@@ -135,7 +135,7 @@ class Compiler {
       source = std::max(source, last_use[std::uint32_t(operators[i].outputs[0])]);
     }
     std::vector<std::uint64_t> free_after(operators.size() + 1);
-    std::uint64_t now = 0, most = 0;
+    std::uint64_t now = 0, max = 0;
     const auto bytes = [&](TensorId id) {
       return graph[id].elements() * options_.batch *
              ipu::bytes_of_type(lowered_.tensor_types[std::uint32_t(id)]);
@@ -148,10 +148,10 @@ class Compiler {
         now += bytes(id);
         free_after[std::max(i, last_use[std::uint32_t(id)])] += bytes(id);
       }
-      most = std::max(most, now);
+      max = std::max(max, now);
       now -= free_after[i];
     }
-    return most;
+    return max;
   }
 
   void make_image() {
@@ -170,7 +170,7 @@ class Compiler {
     for (const TensorId id : lowered_.graph.outputs) {
       image.outputs.push_back(ipu::image_tensor(lowered_, id, false, images, target_));
     }
-    own_.batch.most = own_.batch.suggested = options_.batch;
+    own_.batch.max = own_.batch.suggested = options_.batch;
     if (is_one_buffer) own_.batch.supported = {options_.batch};
     own_.batch.mode = name_of(options_.batch_mode);
     image.own = std::move(own_);

@@ -25,14 +25,14 @@ class Ddr {
   bool is_complete(std::size_t engine) const { return left_[engine] == 0; }
 
   std::optional<std::int64_t> next_end() const {
-    std::optional<std::int64_t> least;
+    std::optional<std::int64_t> min;
     const std::uint64_t rate = rate_of_one();
     for (const std::uint64_t left : left_) {
       if (left == 0) continue;
       const auto cycles = std::int64_t((left + rate - 1) / rate);
-      least = std::min(least.value_or(cycles), cycles);
+      min = std::min(min.value_or(cycles), cycles);
     }
-    return least;
+    return min;
   }
 
   void pass(std::int64_t cycles) {

@@ -7,7 +7,7 @@
 namespace npuscope::npu::ipu {
 namespace {
 
-constexpr std::size_t most_members = 3;
+constexpr std::size_t max_members = 3;
 
 class Grouping {
  public:
@@ -67,7 +67,7 @@ class Grouping {
   bool join(OperatorGroup& group, std::size_t at, const Work& work) const {
     const Operator& op = lowered_.operators[at];
     const Operator& before = lowered_.operators[at - 1];
-    if (group.count == most_members || group.first + group.count != at) return false;
+    if (group.count == max_members || group.first + group.count != at) return false;
     if (!is_convolution(before) && !is_elementwise(before) && before.type != "FULLY_CONNECTED") {
       return false;
     }

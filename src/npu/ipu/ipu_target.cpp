@@ -5,19 +5,19 @@
 namespace npuscope::npu {
 namespace {
 
-constexpr double most_cycles = 1e6;  // of what happens once a tile or inference
+constexpr double max_cycles = 1e6;  // of what happens once a tile or inference
 
 void read_engines(FieldReader& in, IpuTarget& target) {
   in.integer("cores.count", target.cores, 1, 2);  // logs are those of core 0 and core 1
   in.integer("cores.memory_bytes", target.memory_bytes, 1 << 14, 1 << 26);
   in.number("clock.hz", target.clock_hz, 1e6, 1e10);
-  in.integer("clock.start_cycles", target.start_cycles, 1, most_cycles);
-  in.integer("clock.end_cycles", target.end_cycles, 1, most_cycles);
+  in.integer("clock.start_cycles", target.start_cycles, 1, max_cycles);
+  in.integer("clock.end_cycles", target.end_cycles, 1, max_cycles);
   in.integer("conv.input_lanes", target.conv_input_lanes, 1, 4096);
   in.integer("conv.output_lanes", target.conv_output_lanes, 1, 4096);
-  in.integer("conv.tile_overhead_cycles", target.conv_overhead_cycles, 1, most_cycles);
+  in.integer("conv.tile_overhead_cycles", target.conv_overhead_cycles, 1, max_cycles);
   in.integer("vector.lanes", target.vector_lanes, 1, 4096);
-  in.integer("vector.tile_overhead_cycles", target.vector_overhead_cycles, 1, most_cycles);
+  in.integer("vector.tile_overhead_cycles", target.vector_overhead_cycles, 1, max_cycles);
 }
 
 void read_passes(FieldReader& in, IpuTarget& target) {
@@ -34,9 +34,9 @@ void read_memory(FieldReader& in, IpuTarget& target) {
   in.number("ddr.efficiency", efficiency, 0.1, 1);
   target.ddr_bytes_per_s *= efficiency;
   in.number("ddr.bytes_per_s_per_engine", target.ddr_bytes_per_s_per_engine, 1e9, 1e13);
-  in.integer("ddr.latency_cycles", target.ddr_latency_cycles, 0, most_cycles);
-  in.integer("dma.issue_cycles", target.dma_issue_cycles, 1, most_cycles);
-  in.integer("log.record_cycles", target.record_cycles, 0, most_cycles);
+  in.integer("ddr.latency_cycles", target.ddr_latency_cycles, 0, max_cycles);
+  in.integer("dma.issue_cycles", target.dma_issue_cycles, 1, max_cycles);
+  in.integer("log.record_cycles", target.record_cycles, 0, max_cycles);
   in.number("host.invoke_s", target.invoke_s, 0, 10);
   in.number("host.sync_bytes_per_s", target.sync_bytes_per_s, 1e6, 1e13);
 }

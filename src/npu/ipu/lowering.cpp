@@ -9,7 +9,7 @@
 namespace npuscope::npu::ipu {
 namespace {
 
-constexpr std::uint64_t most_tensor_bytes = 0xffffffff;  // descriptors have 32 bits
+constexpr std::uint64_t max_tensor_bytes = 0xffffffff;  // descriptors have 32 bits
 
 bool is_product(OpClass op_class) {
   return op_class == OpClass::matmul || op_class == OpClass::convolution;
@@ -222,7 +222,7 @@ class Lowering {
     for (const Operator& op : lowered_.operators) {
       for (const auto* list : {&op.inputs, &op.outputs}) {
         for (const TensorId id : *list) {
-          if (id == TensorId::none || graph()[id].elements() <= most_tensor_bytes / 4) continue;
+          if (id == TensorId::none || graph()[id].elements() <= max_tensor_bytes / 4) continue;
           return input_error(
               "{}: tensor '{}' has {} elements, more than the IPU can address; "
               "give its dimensions smaller sizes",
@@ -236,14 +236,14 @@ class Lowering {
   tl::unexpected<Error> refuse() const {
     std::string list;
     std::size_t named = 0;
-    constexpr std::size_t most_named = 8;
+    constexpr std::size_t max_named = 8;
     for (const auto& [type, where] : unsupported_) {
-      if (++named > most_named) break;
+      if (++named > max_named) break;
       list += fmt::format("{}{} (node '{}'{})", list.empty() ? "" : ", ", printable(type),
                           printable(where.first),
                           where.count > 1 ? fmt::format(" and {} more", where.count - 1) : "");
     }
-    if (named > most_named) list += fmt::format(" and {} more", unsupported_.size() - most_named);
+    if (named > max_named) list += fmt::format(" and {} more", unsupported_.size() - max_named);
     return input_error("{}: the IPU has no operator for {}; cut the model before it, or replace it",
                        model_, list);
   }

@@ -12,9 +12,9 @@ using sigmastar::ProgramTile;
 
 // Enough that loads, conv, vector and stores of a layer run side by side.
 constexpr std::uint64_t tiles_wanted = 4;
-constexpr std::uint64_t most_tiles = 0xffff;
-constexpr double most_tile_cycles = 1 << 30;
-constexpr std::uint64_t most_tile_bytes = 1 << 28;
+constexpr std::uint64_t max_tiles = 0xffff;
+constexpr double max_tile_cycles = 1 << 30;
+constexpr std::uint64_t max_tile_bytes = 1 << 28;
 
 // The i-th of n parts, as even as whole numbers allow.
 Range part_of(Range whole, std::uint64_t i, std::uint64_t n) {
@@ -68,7 +68,7 @@ class LayerPlanner {
         divide_up(kept, weight_room(target_)), 1, std::max<std::uint64_t>(1, columns.size()));
     room_ = tile_room(target_, std::min(weight_room(target_), divide_up(kept, chunks)));
     const std::uint64_t tiles = count_tiles(rows);
-    if (tiles * chunks > most_tiles) return fail(tiles * chunks);
+    if (tiles * chunks > max_tiles) return fail(tiles * chunks);
     std::uint64_t input = 0;
     for (const Stream& stream : work_.streams) input += stream.needed(rows, work_.rows);
     const bool weights_outside = (chunks - 1) * input <= (tiles - 1) * kept;
@@ -95,23 +95,23 @@ class LayerPlanner {
   }
 
   std::uint64_t count_tiles(Range rows) const {
-    const std::uint64_t most = std::min(rows.size(), most_tiles + 1);
-    if (most == 0) return 1;
+    const std::uint64_t max = std::min(rows.size(), max_tiles + 1);
+    if (max == 0) return 1;
     std::uint64_t tiles =
-        std::clamp<std::uint64_t>(divide_up(tile_bytes(work_, rows), room_), 1, most);
-    tiles = std::min(most, std::max(tiles, tiles_wanted));
-    while (tiles < most && largest_tile(rows, tiles) > room_) {
-      tiles = std::min(most, tiles + std::max<std::uint64_t>(1, tiles / 8));
+        std::clamp<std::uint64_t>(divide_up(tile_bytes(work_, rows), room_), 1, max);
+    tiles = std::min(max, std::max(tiles, tiles_wanted));
+    while (tiles < max && largest_tile(rows, tiles) > room_) {
+      tiles = std::min(max, tiles + std::max<std::uint64_t>(1, tiles / 8));
     }
     return tiles;
   }
 
   std::uint64_t largest_tile(Range rows, std::uint64_t tiles) const {
-    std::uint64_t most = 0;
+    std::uint64_t max = 0;
     for (std::uint64_t i = 0; i < tiles; ++i) {
-      most = std::max(most, tile_bytes(work_, part_of(rows, i, tiles)));
+      max = std::max(max, tile_bytes(work_, part_of(rows, i, tiles)));
     }
-    return most;
+    return max;
   }
 
   void add_tile(Range rows, Range columns, bool loads_kept, bool loads_input, bool is_first) {
@@ -144,8 +144,8 @@ class LayerPlanner {
     const std::uint64_t pieces = std::max<std::uint64_t>(
         {1, divide_up(tile.on_chip, room_), divide_up(tile.load, target_.memory_bytes)});
     const double longest = std::max(tile.conv_cycles, tile.vector_cycles) / double(pieces);
-    if (tiles_.size() + pieces > most_tiles || longest > most_tile_cycles / 2 ||
-        std::max(tile.load, tile.store) / pieces > most_tile_bytes / 2) {
+    if (tiles_.size() + pieces > max_tiles || longest > max_tile_cycles / 2 ||
+        std::max(tile.load, tile.store) / pieces > max_tile_bytes / 2) {
       return fail(tiles_.size() + pieces);
     }
     for (std::uint64_t i = 0; i < pieces; ++i) {
@@ -200,8 +200,8 @@ std::uint64_t tile_bytes(const Work& work, Range rows) {
 }
 
 Result<LayerPlan> plan_layer(const Work& work, const IpuTarget& target) {
-  constexpr std::uint64_t most_rows = 0xffffffff;  // of share_of
-  if (std::max(work.rows, work.columns) > most_rows) {
+  constexpr std::uint64_t max_rows = 0xffffffff;  // of share_of
+  if (std::max(work.rows, work.columns) > max_rows) {
     return usage_error("has {} rows and {} columns; give it smaller sizes or a smaller batch",
                        work.rows, work.columns);
   }

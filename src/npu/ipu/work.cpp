@@ -159,9 +159,9 @@ class WorkMaker {
     const Shape& out = tensor(op_.outputs[0]).shape;
     const auto kernel = node.ints_attribute("kernel_shape");
     std::uint64_t area = 1;
-    constexpr std::uint64_t most_area = 1 << 20;
+    constexpr std::uint64_t max_area = 1 << 20;
     for (const std::int64_t size : kernel) {
-      area = std::min(most_area, area * std::uint64_t(std::clamp<std::int64_t>(size, 1, 1 << 20)));
+      area = std::min(max_area, area * std::uint64_t(std::clamp<std::int64_t>(size, 1, 1 << 20)));
     }
     work_.rows = std::uint64_t(out[0] * out[2]) * batch_;
     const std::int64_t rows_of_kernel = kernel.empty() ? 1 : kernel.front();
@@ -172,7 +172,7 @@ class WorkMaker {
   // What reads its inputs evenly: elementwise operators, reductions, movements of data.
   void describe_plain() {
     const std::uint64_t made = output_elements();
-    std::uint64_t most = made;
+    std::uint64_t max = made;
     const bool picks = op_.type == "STRIDED_SLICE" || op_.type.starts_with("GATHER");
     const bool takes_constants = op_.op_class == OpClass::elementwise ||
                                  op_.op_class == OpClass::normalization ||
@@ -188,10 +188,10 @@ class WorkMaker {
         work_.weight_bytes += bytes_of(id);
       } else {
         add_even_stream(id, bytes_of(id));
-        most = std::max(most, elements(id));
+        max = std::max(max, elements(id));
       }
     }
-    add_vector(most, op_.type);
+    add_vector(max, op_.type);
     work_.rows = std::clamp<std::uint64_t>(rows_of_plain(made), 1, 0xffffffff);
   }
 
@@ -227,9 +227,9 @@ std::uint64_t Stream::needed(Range of, std::uint64_t rows) const {
   for (std::uint64_t image = of.begin / out_rows; image * out_rows < of.end; ++image) {
     const auto from = std::int64_t(std::max(of.begin, image * out_rows) - image * out_rows);
     const auto to = std::int64_t(std::min(of.end, (image + 1) * out_rows) - image * out_rows);
-    const auto most = std::int64_t(in_rows);
-    const std::int64_t first = std::clamp<std::int64_t>(from * stride - pad, 0, most);
-    const std::int64_t last = std::clamp<std::int64_t>((to - 1) * stride - pad + extent, 0, most);
+    const auto max = std::int64_t(in_rows);
+    const std::int64_t first = std::clamp<std::int64_t>(from * stride - pad, 0, max);
+    const std::int64_t last = std::clamp<std::int64_t>((to - 1) * stride - pad + extent, 0, max);
     sum += std::uint64_t(std::max<std::int64_t>(0, last - first)) * row_bytes;
   }
   return sum;

@@ -99,9 +99,9 @@ Status complete(Architecture& architecture, const ArchitectureChanges& changes) 
   return {};
 }
 
-Status check_range(std::string_view what, std::int64_t value, std::int64_t most) {
-  if (value < 1 || value > most) {
-    return usage_error("{} is {}; take 1 to {}", what, value, most);
+Status check_range(std::string_view what, std::int64_t value, std::int64_t max) {
+  if (value < 1 || value > max) {
+    return usage_error("{} is {}; take 1 to {}", what, value, max);
   }
   return {};
 }
@@ -110,7 +110,7 @@ Status check_ranges(const Architecture& architecture, const InputSizes& sizes) {
   struct Range {
     std::string_view what;
     std::int64_t value;
-    std::int64_t most;
+    std::int64_t max;
   };
   const bool decoder = architecture.kind == ModelKind::decoder;
   const Range ranges[] = {
@@ -127,7 +127,7 @@ Status check_ranges(const Architecture& architecture, const InputSizes& sizes) {
               : Range{"the number of positions", architecture.max_positions, max_tokens},
   };
   for (const Range& range : ranges) {
-    if (auto status = check_range(range.what, range.value, range.most); !status) return status;
+    if (auto status = check_range(range.what, range.value, range.max); !status) return status;
   }
   return {};
 }

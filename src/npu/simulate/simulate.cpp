@@ -13,9 +13,9 @@ namespace npuscope::npu {
 
 namespace {
 
-constexpr std::uint32_t most_queued = 4096;
+constexpr std::uint32_t max_queued = 4096;
 // Each inference's times are kept for the report, some 150 bytes.
-constexpr std::uint64_t most_inferences = 10'000'000;
+constexpr std::uint64_t max_inferences = 10'000'000;
 
 Status check_options(const qaic::Program& program, const Target& target,
                      const SimulationOptions& options) {
@@ -29,17 +29,17 @@ Status check_options(const qaic::Program& program, const Target& target,
         options.activations, program.cores, std::uint64_t{options.activations} * program.cores,
         target.name, target.cores, target.cores / program.cores);
   }
-  if (options.set_size == 0 || options.set_size > most_queued) {
+  if (options.set_size == 0 || options.set_size > max_queued) {
     return usage_error("set size {} is not possible; keep 1 to {} inferences queued (-S)",
-                       options.set_size, most_queued);
+                       options.set_size, max_queued);
   }
   if (options.inferences == 0 && !(options.seconds > 0)) {
     return usage_error("neither a number of inferences nor a time is given; set one of them");
   }
-  if (options.inferences > most_inferences / options.activations) {
+  if (options.inferences > max_inferences / options.activations) {
     return usage_error(
         "{} inferences of each of {} activations are more than the {} of a run; lower --num-iter",
-        options.inferences, options.activations, most_inferences);
+        options.inferences, options.activations, max_inferences);
   }
   if (options.core_hz != 0 && !(options.core_hz >= 1e6 && options.core_hz <= 1e11)) {
     return usage_error("a core clock of {:g} MHz is not possible; choose 1 to 100000 MHz",
@@ -53,7 +53,7 @@ Status check_target(const Target& target) {
   struct Figure {
     std::string_view name;
     double value;
-    double least;
+    double min;
   };
   for (const Figure& figure :
        {Figure{"core_hz", target.core_hz, 1e6}, Figure{"timer_hz", target.timer_hz, 1e3},
@@ -62,9 +62,9 @@ Status check_target(const Target& target) {
         Figure{"ddr_bytes_per_s_per_core", target.ddr_bytes_per_s_per_core, 1},
         Figure{"multicast_bytes_per_s_per_core", target.multicast_bytes_per_s_per_core, 1},
         Figure{"host_link_bytes_per_s", target.host_link_bytes_per_s, 1}}) {
-    if (!(figure.value >= figure.least)) {
+    if (!(figure.value >= figure.min)) {
       return input_error("target {}: {} is {:g}; it must be at least {:g}", target.name,
-                         figure.name, figure.value, figure.least);
+                         figure.name, figure.value, figure.min);
     }
   }
   if (target.core_hz_min != 0 && target.core_hz_min < 1e6) {
@@ -75,7 +75,7 @@ Status check_target(const Target& target) {
 }
 
 // What the device that has most sends to the host: each has a link of its own.
-std::uint64_t most_output_bytes(std::span<const qaic::Program* const> slices) {
+std::uint64_t max_output_bytes(std::span<const qaic::Program* const> slices) {
   std::uint64_t bytes = 0;
   for (const qaic::Program* slice : slices) {
     bytes = std::max(bytes, slice->output_bytes + stats_bytes(*slice));
@@ -92,7 +92,7 @@ class Simulation {
       : context_(program, target, options, 0, program.slices),
         options_(options),
         machine_(context_, events_),
-        host_(context_, most_output_bytes(slices), events_),
+        host_(context_, max_output_bytes(slices), events_),
         recorders_(options.activations),
         samples_left_(options.activations, options.samples) {
     device_options_.resize(slices.size(), options);
@@ -228,10 +228,10 @@ class Simulation {
       inference.more_stats_buffers = {};
       inference.more_truth = {};
     }
-    if (result_.inferences.size() >= most_inferences) {
+    if (result_.inferences.size() >= max_inferences) {
       return usage_error(
           "the run reaches its limit of {} inferences before {:g} s are over; lower --time",
-          most_inferences, options_.seconds);
+          max_inferences, options_.seconds);
     }
     result_.inferences.push_back(std::move(inference));
     return {};

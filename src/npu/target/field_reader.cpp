@@ -30,21 +30,21 @@ void FieldReader::boolean(std::string_view path, bool& out) {
   }
 }
 
-void FieldReader::number(std::string_view path, double& out, double least, double most) {
+void FieldReader::number(std::string_view path, double& out, double min, double max) {
   const auto value = root_.at_path(path).value<double>();
   if (!value) return fail(path, "a number");
-  if (!std::isfinite(*value) || *value < least || *value > most) {
-    return fail(path, fmt::format("between {} and {}", least, most));
+  if (!std::isfinite(*value) || *value < min || *value > max) {
+    return fail(path, fmt::format("between {} and {}", min, max));
   }
   out = *value;
 }
 
 void FieldReader::numbers(std::string_view path, std::map<std::string, double, std::less<>>& out,
-                          double least, double most) {
+                          double min, double max) {
   const auto* table = root_.at_path(path).as_table();
   if (table == nullptr) return fail(path, "a table with an entry `default`");
   for (const auto& [key, node] : *table) {
-    number(fmt::format("{}.{}", path, key.str()), out[std::string(key.str())], least, most);
+    number(fmt::format("{}.{}", path, key.str()), out[std::string(key.str())], min, max);
   }
 }
 

@@ -40,19 +40,19 @@ class FieldReader {
 
   void text(std::string_view path, std::string& out);
   void boolean(std::string_view path, bool& out);
-  void number(std::string_view path, double& out, double least, double most);
+  void number(std::string_view path, double& out, double min, double max);
 
   template <class Integer>
-  void integer(std::string_view path, Integer& out, double least, double most) {
+  void integer(std::string_view path, Integer& out, double min, double max) {
     double value = 0;
-    number(path, value, least, most);
+    number(path, value, min, max);
     if (value != std::floor(value)) return fail(path, "a whole number");
     out = Integer(value);
   }
 
   // A table of numbers by name.
-  void numbers(std::string_view path, std::map<std::string, double, std::less<>>& out, double least,
-               double most);
+  void numbers(std::string_view path, std::map<std::string, double, std::less<>>& out, double min,
+               double max);
 
   void fail(std::string_view path, std::string_view expected);
 

@@ -85,13 +85,13 @@ void Emitter::add_action(TorqAction action) {
 }
 
 Status Emitter::check_room(std::uint64_t tasks) const {
-  if (tasks <= most_torq_tasks && out_.program.tasks.size() + tasks <= most_torq_tasks) return {};
+  if (tasks <= max_torq_tasks && out_.program.tasks.size() + tasks <= max_torq_tasks) return {};
   return input_error(
       "{} ({}): {} bytes of LRAM cut it into so many tiles that the program would have more than "
       "{} "
       "tasks; use a smaller model",
       printable(out_.operations.back().nodes.front()), out_.operations.back().kernel,
-      thousands(target_.lram_bytes), thousands(most_torq_tasks));
+      thousands(target_.lram_bytes), thousands(max_torq_tasks));
 }
 
 Status Emitter::add(const TorqOperation& operation) {
@@ -120,9 +120,9 @@ std::uint32_t Emitter::add_kernel(std::string_view name, std::uint64_t cycles, d
                                   bool css) {
   TorqKernel& kernel = out_.program.kernels.emplace_back();
   kernel.name = fmt::format("{}_{}", name, kernels_in_dispatch_++);
-  kernel.cycles = std::min(cycles, most_torq_cycles + 1);  // which the check refuses
+  kernel.cycles = std::min(cycles, max_torq_cycles + 1);  // which the check refuses
   kernel.device_cycles =
-      std::uint64_t(std::min(std::ceil(device_cycles), double(most_torq_cycles + 1)));
+      std::uint64_t(std::min(std::ceil(device_cycles), double(max_torq_cycles + 1)));
   kernel.css = css;
   out_.kernel_operations.push_back(std::uint32_t(out_.operations.size() - 1));
   return std::uint32_t(out_.program.kernels.size() - 1);
@@ -208,8 +208,7 @@ Status Emitter::add_slices(const TorqOperation& operation) {
   const auto plan = plan_tiles(operation.slice, target_, operation.resident, operation.lram_bytes);
   const std::uint64_t slices = target_.slices.count, tiles = plan->tiles;
   const std::uint64_t tasks_per_tile = 8 + operation.slice.operands;
-  if (auto ok = check_room(tiles > most_torq_tasks ? tiles : tiles * tasks_per_tile); !ok)
-    return ok;
+  if (auto ok = check_room(tiles > max_torq_tasks ? tiles : tiles * tasks_per_tile); !ok) return ok;
   out_.operations.back().tiles = tiles;
   out_.operations.back().lram_bytes = operation.lram_bytes;
   const auto end_of = [&](std::uint64_t first) { return std::min(first + slices, tiles); };
@@ -242,8 +241,7 @@ Status Emitter::add_css(const TorqOperation& operation) {
   const std::uint64_t parts = std::max({std::uint64_t{1}, parts_of(operation.input_bytes, half),
                                         parts_of(operation.output_bytes, half)});
   constexpr std::uint64_t tasks_per_part = 7;
-  if (auto ok = check_room(parts > most_torq_tasks ? parts : parts * tasks_per_part); !ok)
-    return ok;
+  if (auto ok = check_room(parts > max_torq_tasks ? parts : parts * tasks_per_part); !ok) return ok;
   out_.operations.back().tiles = parts;
   out_.operations.back().lram_bytes = operation.lram_bytes;
   const double each = target_.css_cycles_per_element(operation.kernel);

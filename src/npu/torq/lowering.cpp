@@ -9,7 +9,7 @@
 namespace npuscope::npu {
 namespace {
 
-constexpr std::size_t most_operations_in_dispatch = 16;
+constexpr std::size_t max_operations_in_dispatch = 16;
 constexpr std::size_t nobody = ~std::size_t{0};
 
 class Lowering {
@@ -141,7 +141,7 @@ bool Lowering::joins(const Node& node) const {
   }
   std::size_t length = 1;
   for (std::size_t i = out_.operations.size(); !out_.operations[--i].begins_dispatch;) ++length;
-  if (length >= most_operations_in_dispatch) return false;
+  if (length >= max_operations_in_dispatch) return false;
   return std::any_of(node.inputs.begin(), node.inputs.end(), [&](TensorId input) {
     return input != TensorId::none && producer_of(input) + 1 == out_.operations.size();
   });

@@ -56,9 +56,9 @@ bool is_symbol(std::string_view name) {
 
 Status Checker::check_counts() const {
   if (program_.dispatches.empty()) return fail("it has no dispatch");
-  if (program_.tasks.size() > most_torq_tasks) {
+  if (program_.tasks.size() > max_torq_tasks) {
     return fail("it has {} tasks of the NSS; at most {} are run", thousands(program_.tasks.size()),
-                thousands(most_torq_tasks));
+                thousands(max_torq_tasks));
   }
   if (!adds_up(program_.dispatches, &TorqDispatch::actions, program_.actions.size())) {
     return fail("its dispatches do not share its {} actions", program_.actions.size());
@@ -95,8 +95,8 @@ Status Checker::check_actions() const {
       }
       nss += starts_nss;
       host += starts_host;
-      if (action.bytes > most_torq_bytes || (bytes += action.bytes) > most_torq_bytes ||
-          action.runs > most_torq_bytes || (runs += action.runs) > most_torq_bytes) {
+      if (action.bytes > max_torq_bytes || (bytes += action.bytes) > max_torq_bytes ||
+          action.runs > max_torq_bytes || (runs += action.runs) > max_torq_bytes) {
         return fail("its host copies are too large");
       }
     }
@@ -107,9 +107,9 @@ Status Checker::check_actions() const {
   }
   std::uint64_t work = 0;
   for (const TorqHostProgram& each : program_.host_programs) {
-    if (each.elements > most_torq_cycles || (work += each.elements) > most_torq_cycles ||
-        each.multiply_accumulates > most_torq_cycles ||
-        (work += each.multiply_accumulates) > most_torq_cycles) {
+    if (each.elements > max_torq_cycles || (work += each.elements) > max_torq_cycles ||
+        each.multiply_accumulates > max_torq_cycles ||
+        (work += each.multiply_accumulates) > max_torq_cycles) {
       return fail("its host programs are too large");
     }
   }
@@ -118,8 +118,8 @@ Status Checker::check_actions() const {
 
 Status Checker::check_kernels() const {
   for (const TorqKernel& kernel : program_.kernels) {
-    if (kernel.cycles > most_torq_cycles || kernel.device_cycles > most_torq_cycles) {
-      return fail("kernel {} takes more than {} cycles", kernel.name, thousands(most_torq_cycles));
+    if (kernel.cycles > max_torq_cycles || kernel.device_cycles > max_torq_cycles) {
+      return fail("kernel {} takes more than {} cycles", kernel.name, thousands(max_torq_cycles));
     }
   }
   return {};
@@ -163,12 +163,12 @@ Status Checker::check_programs() const {
         if (!step->starts) continue;
         const bool computes = step->unit == TorqUnit::slice || step->unit == TorqUnit::css;
         const TorqKernel* kernel = computes ? &program_.kernels[step->kernel] : nullptr;
-        if (step->bytes > most_torq_bytes || (bytes += step->bytes) > most_torq_bytes) {
+        if (step->bytes > max_torq_bytes || (bytes += step->bytes) > max_torq_bytes) {
           return fail("its transfers are too large");
         }
         if (kernel != nullptr &&
-            (cycles += std::max(kernel->cycles, kernel->device_cycles)) > most_torq_cycles) {
-          return fail("its kernels take more than {} cycles", thousands(most_torq_cycles));
+            (cycles += std::max(kernel->cycles, kernel->device_cycles)) > max_torq_cycles) {
+          return fail("its kernels take more than {} cycles", thousands(max_torq_cycles));
         }
       }
     }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t log_begins_ns = 1'000'000'000;  // a second after the machine's start
 constexpr double longest_ns = 1e18;
-constexpr std::uint64_t most_rows = 20'000'000;
+constexpr std::uint64_t max_rows = 20'000'000;
 constexpr std::uint64_t rows_around_dispatch = 34;  // most, INIT included
 
 class Runtime {
@@ -219,10 +219,10 @@ Result<TorqRun> run_torq(const TorqProgram& program, const TorqTarget& target,
   }
   const std::uint64_t rows =
       program.actions.size() * 2 + program.dispatches.size() * rows_around_dispatch;
-  if (options.inferences > most_rows / rows) {
+  if (options.inferences > max_rows / rows) {
     return usage_error("{} inferences would write more than {} rows; lower --num-iter to {}",
-                       thousands(options.inferences), thousands(most_rows),
-                       std::max<std::uint64_t>(1, most_rows / rows));
+                       thousands(options.inferences), thousands(max_rows),
+                       std::max<std::uint64_t>(1, max_rows / rows));
   }
   return Runtime(program, target, options).run();
 }

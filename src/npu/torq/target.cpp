@@ -5,7 +5,7 @@
 namespace npuscope::npu {
 namespace {
 
-constexpr double most_cycles = 1e9;
+constexpr double max_cycles = 1e9;
 
 void read_npu(FieldReader& in, TorqTarget& target) {
   in.number("npu.clock_hz", target.clock_hz, 1e6, 1e11);
@@ -43,7 +43,7 @@ void read_cost_model(FieldReader& in, TorqTarget& target) {
   in.number("dma.mtu_overhead_beats", target.dma.mtu_overhead_beats, 0, 1e6);
   in.number("cdma.bytes_per_cycle", target.cdma.bytes_per_cycle, 0.01, 1e6);
   in.number("cdma.factor", target.cdma.factor, 0.01, 1);
-  in.integer("css.estimated_cycles", target.css.estimated_cycles, 0, most_cycles);
+  in.integer("css.estimated_cycles", target.css.estimated_cycles, 0, max_cycles);
   in.integer("css.data_bytes", target.css.data_bytes, 1024, 1ll << 32);
   in.integer("css.code_bytes", target.css.code_bytes, 1, 1ll << 32);
   if (!in.has("css.cycles_per_element.default")) {
@@ -54,27 +54,27 @@ void read_cost_model(FieldReader& in, TorqTarget& target) {
 
 // Slower than this, and the time of a large program is beyond what 64 bits hold.
 void check_rates(FieldReader& in, const TorqTarget& target) {
-  constexpr double least = 0.01;
+  constexpr double min = 0.01;
   if (!in.error().empty()) return;
   for (const TorqDirection direction : {TorqDirection::in, TorqDirection::out}) {
-    if (target.dma_rate(direction) < least) {
-      in.fail("dma.factor", fmt::format("larger: transfers must have {} bytes a cycle", least));
+    if (target.dma_rate(direction) < min) {
+      in.fail("dma.factor", fmt::format("larger: transfers must have {} bytes a cycle", min));
     }
   }
-  if (target.cdma_rate() < least) {
-    in.fail("cdma.factor", fmt::format("larger: transfers must have {} bytes a cycle", least));
+  if (target.cdma_rate() < min) {
+    in.fail("cdma.factor", fmt::format("larger: transfers must have {} bytes a cycle", min));
   }
 }
 
 void read_device(FieldReader& in, TorqTarget::Device& device) {
-  in.integer("device.dma_latency_cycles", device.dma_latency_cycles, 0, most_cycles);
-  in.integer("device.cdma_latency_cycles", device.cdma_latency_cycles, 0, most_cycles);
+  in.integer("device.dma_latency_cycles", device.dma_latency_cycles, 0, max_cycles);
+  in.integer("device.cdma_latency_cycles", device.cdma_latency_cycles, 0, max_cycles);
   in.number("device.xram_bytes_per_cycle", device.xram_bytes_per_cycle, 0.01, 1e6);
-  in.integer("device.configure_cycles", device.configure_cycles, 0, most_cycles);
-  in.integer("device.step_cycles", device.step_cycles, 0, most_cycles);
-  in.integer("device.block_cycles", device.block_cycles, 0, most_cycles);
-  in.integer("device.slice_start_cycles", device.slice_start_cycles, 0, most_cycles);
-  in.integer("device.css_start_cycles", device.css_start_cycles, 0, most_cycles);
+  in.integer("device.configure_cycles", device.configure_cycles, 0, max_cycles);
+  in.integer("device.step_cycles", device.step_cycles, 0, max_cycles);
+  in.integer("device.block_cycles", device.block_cycles, 0, max_cycles);
+  in.integer("device.slice_start_cycles", device.slice_start_cycles, 0, max_cycles);
+  in.integer("device.css_start_cycles", device.css_start_cycles, 0, max_cycles);
   in.number("device.slice_stall", device.slice_stall, 0, 100);
 }
 

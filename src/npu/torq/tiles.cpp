@@ -18,16 +18,16 @@ class Planner {
 
   std::optional<TilePlan> run() const {
     std::optional<TilePlan> best;
-    std::pair<double, std::uint64_t> least{std::numeric_limits<double>::infinity(), 0};
+    std::pair<double, std::uint64_t> min{std::numeric_limits<double>::infinity(), 0};
     for (std::uint64_t parts = 1;; parts *= 2) {
       const std::uint64_t channels = channels_of(parts);
       for (const bool channels_inner : {false, true}) {
         if (!fits({1, channels}, channels_inner)) continue;
-        const TilePlan plan = plan_of(
-            for_all_slices({most_rows(channels, channels_inner), channels}), channels_inner);
+        const TilePlan plan =
+            plan_of(for_all_slices({max_rows(channels, channels_inner), channels}), channels_inner);
         const std::pair cost{cycles(plan), traffic(plan)};
-        if (cost >= least) continue;
-        least = cost;
+        if (cost >= min) continue;
+        min = cost;
         best = plan;
       }
       if (channels == 1) return best;
@@ -94,7 +94,7 @@ class Planner {
                     rounds * double(tile));
   }
 
-  std::uint64_t most_rows(std::uint64_t channels, bool channels_inner) const {
+  std::uint64_t max_rows(std::uint64_t channels, bool channels_inner) const {
     std::uint64_t fitting = 1, beyond = operation_.rows + 1;
     if (fits({operation_.rows, channels}, channels_inner)) return operation_.rows;
     while (fitting + 1 < beyond) {

@@ -68,7 +68,7 @@ void add_gates(const Diff& diff, std::string& out) {
 }
 
 void add_numbers(const Diff& diff, std::string& out) {
-  constexpr std::size_t most = 20;
+  constexpr std::size_t max = 20;
   std::size_t shown = 0, changed = 0;
   std::vector<const MetricChange*> metrics;
   for (const auto* of : {&diff.comparison.call, &diff.comparison.metrics}) {
@@ -77,7 +77,7 @@ void add_numbers(const Diff& diff, std::string& out) {
   for (const MetricChange* each : metrics) {
     const MetricChange& metric = *each;
     if (metric.estimate.verdict == ChangeVerdict::same) continue;
-    if (++changed > most) continue;
+    if (++changed > max) continue;
     if (shown++ == 0) {
       out += "\n| number | A | B | change | |\n|---|--:|--:|--:|---|\n";
     }
@@ -87,7 +87,7 @@ void add_numbers(const Diff& diff, std::string& out) {
                        name_of(metric.estimate.verdict));
   }
   if (changed == 0) out += "\nNo number changed.\n";
-  if (changed > most) out += fmt::format("\n{} more numbers changed.\n", changed - most);
+  if (changed > max) out += fmt::format("\n{} more numbers changed.\n", changed - max);
 }
 
 void add_ops(const Diff& diff, std::string& out) {

@@ -106,7 +106,7 @@ std::string doubt_text(const GateResult& result) {
                  ? fmt::format("the limit is within the noise, about {} would tell",
                                missing_text(result))
                  : fmt::format("the limit is within the noise, more than {} samples would not tell",
-                               thousands(most_samples));
+                               thousands(max_samples));
       break;
   }
   if (!result.warm_instead.empty()) {
@@ -235,12 +235,12 @@ void add_refusals(const Diff& diff, std::vector<std::string>& out) {
        {Why::kinds, Why::clocks, Why::whole_runs, Why::sources, Why::only_in_a, Why::only_in_b}) {
     std::string names;
     std::size_t count = 0;
-    constexpr std::size_t most_named = 8;
+    constexpr std::size_t max_named = 8;
     for (const RefusedMetric& refused : diff.comparison.refused) {
       if (refused.why != why) continue;
-      if (++count <= most_named) names += (names.empty() ? "" : ", ") + refused.name;
+      if (++count <= max_named) names += (names.empty() ? "" : ", ") + refused.name;
     }
-    if (count > most_named) names += fmt::format(" and {} more", count - most_named);
+    if (count > max_named) names += fmt::format(" and {} more", count - max_named);
     if (count > 0) out.push_back(fmt::format("Not compared, {}: {}.", refusal_text(why), names));
   }
 }

@@ -15,7 +15,7 @@ namespace {
 using Align = TextColumn::Align;
 
 constexpr std::size_t narrowest = 60;
-constexpr std::size_t least_label_width = 12, most_label_width = 36;
+constexpr std::size_t min_label_width = 12, max_label_width = 36;
 
 class DocumentText {
  public:
@@ -50,15 +50,15 @@ void DocumentText::print_head() {
   if (document_.profile == nullptr) return;
   out_ += shortened(printable(files_text(*document_.profile)), width_) + "\n";
   if (is_damaged(*document_.profile)) {
-    line("caution", damage_text(*document_.profile), least_label_width);
+    line("caution", damage_text(*document_.profile), min_label_width);
   }
-  if (!document_.selection.empty()) line("selection", document_.selection, least_label_width);
-  if (!document_.scope.empty()) line("scope", document_.scope, least_label_width);
+  if (!document_.selection.empty()) line("selection", document_.selection, min_label_width);
+  if (!document_.scope.empty()) line("scope", document_.scope, min_label_width);
   if (is_structure_only(*document_.profile)) {
-    line("caution", structure_only_caution, least_label_width);
+    line("caution", structure_only_caution, min_label_width);
   }
   if (const std::string warnings = warnings_text(*document_.profile); !warnings.empty()) {
-    line("notes", warnings + "; npuscope show lists them", least_label_width);
+    line("notes", warnings + "; npuscope show lists them", min_label_width);
   }
 }
 
@@ -76,13 +76,13 @@ void DocumentText::line(std::string_view label, std::string_view text, std::size
 
 void DocumentText::print(const Section& section) {
   std::vector<const Fact*> facts;
-  std::size_t label_width = least_label_width - 1;
+  std::size_t label_width = min_label_width - 1;
   for (const Fact& fact : section.facts) {
     if (fact.field.label.empty() || !fact.value.known()) continue;
     facts.push_back(&fact);
     label_width = std::max(label_width, columns_of(fact.field.label));
   }
-  label_width = std::min(label_width, most_label_width);
+  label_width = std::min(label_width, max_label_width);
   if (!section.title.empty()) {
     const Table& table = section.table;
     const auto shown = std::uint64_t(table.rows.size());

@@ -8,7 +8,7 @@
 
 namespace npuscope::report {
 
-std::vector<LevelsAtOnce> levels_at_once(const std::vector<std::int64_t>& time_at) {
+std::vector<LevelsAtOnce> concurrency_histogram(const std::vector<std::int64_t>& time_at) {
   constexpr std::size_t single = 4;  // beyond, twice as many together each time
   std::vector<LevelsAtOnce> levels;
   for (std::size_t first = 0, last = 0; first < time_at.size(); first = last + 1) {

@@ -14,6 +14,6 @@ struct LevelsAtOnce {
 };
 
 // Of the time at each number from 0 on; without those that there was no time at.
-std::vector<LevelsAtOnce> levels_at_once(const std::vector<std::int64_t>& time_at);
+std::vector<LevelsAtOnce> concurrency_histogram(const std::vector<std::int64_t>& time_at);
 
 }  // namespace npuscope::report

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::size_t indent = 2;
 constexpr std::size_t gap = 2;
-constexpr std::size_t least_first_column = 12;
+constexpr std::size_t min_first_column = 12;
 // Columns that matter less make room for so much of the first one, or a third of the width.
 constexpr std::size_t comfortable_first_column = 24;
 // Printing a cell needs no more than the widest terminal shows.
-constexpr std::size_t most_cell_bytes = 2'000;
+constexpr std::size_t max_cell_bytes = 2'000;
 
 // Of the first column, before others make room for it.
 std::size_t wanted_of(std::size_t widest, std::size_t width) {
@@ -45,8 +45,8 @@ std::size_t common_prefix(std::string_view a, std::string_view b) {
 
 std::size_t common_suffix(std::string_view a, std::string_view b) {
   std::size_t bytes = 0;
-  const std::size_t most = std::min(a.size(), b.size());
-  while (bytes < most && a[a.size() - 1 - bytes] == b[b.size() - 1 - bytes]) ++bytes;
+  const std::size_t max = std::min(a.size(), b.size());
+  while (bytes < max && a[a.size() - 1 - bytes] == b[b.size() - 1 - bytes]) ++bytes;
   while (bytes > 0 && !begins_character(a[a.size() - bytes])) --bytes;
   return columns_of(a.substr(a.size() - bytes));
 }
@@ -107,12 +107,12 @@ std::string shortened(std::string_view text, std::size_t columns) {
 
 std::vector<std::string> shortened_apart(const std::vector<std::string>& texts,
                                          std::size_t columns) {
-  constexpr int most_rounds = 4;  // groups that are set apart may hold groups
-  constexpr std::size_t least_columns = 6;
+  constexpr int max_rounds = 4;  // groups that are set apart may hold groups
+  constexpr std::size_t min_columns = 6;
   std::vector<std::string> out;
   for (const std::string& text : texts) out.push_back(shortened(text, columns));
-  if (columns < least_columns) return out;
-  for (int round = 0; round < most_rounds; ++round) {
+  if (columns < min_columns) return out;
+  for (int round = 0; round < max_rounds; ++round) {
     std::map<std::string, std::vector<std::size_t>> alike;
     for (std::size_t i = 0; i < texts.size(); ++i) {
       if (out[i] != texts[i]) alike[out[i]].push_back(i);
@@ -132,10 +132,10 @@ std::vector<std::string> shortened_apart(const std::vector<std::string>& texts,
 void TextTable::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
   for (std::string& cell : cells) {
-    const bool too_long = cell.size() > most_cell_bytes;
+    const bool too_long = cell.size() > max_cell_bytes;
     if (too_long) {
-      cell = cell.substr(0, most_cell_bytes / 2) + " ... " +
-             cell.substr(cell.size() - most_cell_bytes / 2);
+      cell = cell.substr(0, max_cell_bytes / 2) + " ... " +
+             cell.substr(cell.size() - max_cell_bytes / 2);
     }
     cell = printable(cell);
   }
@@ -179,7 +179,7 @@ std::string TextTable::print(std::size_t width) const {
     shown.erase(std::next(unneeded).base());
   }
   const std::size_t room = width > width_of_rest() ? width - width_of_rest() : 0;
-  widths[0] = std::min(widths[0], std::max(room, std::min(widths[0], least_first_column)));
+  widths[0] = std::min(widths[0], std::max(room, std::min(widths[0], min_first_column)));
 
   std::string out;
   const auto add_line = [&](auto cell_of) {

@@ -10,7 +10,7 @@
 namespace npuscope::report {
 namespace {
 
-constexpr std::size_t most_argument_columns = 200;
+constexpr std::size_t max_argument_columns = 200;
 
 // What the spans carry beside their fields: their numbers and arguments, a column each.
 class SpanColumns {
@@ -45,7 +45,7 @@ class SpanColumns {
     for (const ArgumentShape& shape : profile_.spans.arguments.shapes) {
       for (const ArgumentKey& key : shape) {
         if (std::find(arguments_.begin(), arguments_.end(), key.name) != arguments_.end()) continue;
-        if (arguments_.size() < most_argument_columns) {
+        if (arguments_.size() < max_argument_columns) {
           arguments_.push_back(key.name);
         } else {
           left += 1;

@@ -143,7 +143,7 @@ std::string samples_text(const Profile& profile, const analysis::RunSet& samples
   const auto time = [&](double ticks) { return ticks_text(profile, profile.base_clock, ticks); };
   std::string text =
       fmt::format("the inference nearest the median of {}, {} to {}", samples.walls.count,
-                  time(samples.walls.least), time(samples.walls.most));
+                  time(samples.walls.min), time(samples.walls.max));
   if (samples.cold > 0) text += fmt::format("; {} cold apart", samples.cold);
   return text + " (--each shows every one)";
 }

@@ -252,14 +252,14 @@ Section GraphDocument::not_run() const {
 }
 
 Section GraphDocument::cycles() const {
-  constexpr std::size_t most_named = 8;
+  constexpr std::size_t max_named = 8;
   Section section{.key = "cycles", .title = "CYCLES"};
   section.table.fields = {{"ops", "ops", Format::count}, {"names", "some of them", Format::names}};
   section.table.row_count = facts_.cycle_count;
   for (const auto& cycle : facts_.cycles) {
     if (section.table.rows.size() == rows()) break;
     std::vector<std::string> names;
-    for (std::size_t i = 0; i < std::min(most_named, cycle.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(max_named, cycle.size()); ++i) {
       names.push_back(op_label(profile_, cycle[i]));
     }
     section.table.rows.push_back({cycle.size(), std::move(names)});

@@ -38,11 +38,11 @@ class Drawer {
     } else {
       for (const OpId op : options_.only) put(index_of(op));
     }
-    if (boxes_ > most_drawn) {
+    if (boxes_ > max_drawn) {
       return usage_error(
           "the drawing would have {} boxes, and no more than {} can be read; draw what is --around "
           "an op, select ops with --op, or draw --by name, node or kind",
-          boxes_, most_drawn);
+          boxes_, max_drawn);
     }
     put_edges();
     return std::move(drawing_);
@@ -67,7 +67,7 @@ class Drawer {
     const auto [place, is_new] = box_of_key_.try_emplace(key_of(op), boxes_);
     boxes_ += is_new;
     box_of_op_[op] = place->second;
-    if (boxes_ > most_drawn) return;  // only the number of boxes is needed
+    if (boxes_ > max_drawn) return;  // only the number of boxes is needed
     if (is_new) add_box(op);
     DrawnNode& box = drawing_.nodes[place->second];
     ++box.ops;

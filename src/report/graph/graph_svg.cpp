@@ -13,7 +13,7 @@ namespace {
 
 constexpr int sweeps = 6;
 constexpr double box_width = 190, box_height = 38, gap_across = 24, gap_down = 56, margin = 20;
-constexpr std::size_t most_letters = 27;
+constexpr std::size_t max_letters = 27;
 
 struct Layout {
   std::vector<std::vector<std::uint32_t>> rows;
@@ -89,8 +89,8 @@ std::string xml_escaped(std::string_view text) {
 
 // The end of a path says most; a letter of UTF-8 is kept whole.
 std::string end_of(std::string_view text) {
-  if (text.size() <= most_letters) return std::string(text);
-  std::size_t begin = text.size() - most_letters + 1;
+  if (text.size() <= max_letters) return std::string(text);
+  std::size_t begin = text.size() - max_letters + 1;
   while (begin < text.size() && (static_cast<unsigned char>(text[begin]) & 0xC0) == 0x80) ++begin;
   return "\u2026" + std::string(text.substr(begin));
 }

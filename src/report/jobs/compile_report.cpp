@@ -27,15 +27,15 @@ std::string histogram_text(const npu::CompileMetrics& metrics) {
 }
 
 std::uint64_t largest_vtcm(const npu::CompileMetrics& metrics) {
-  std::uint64_t most = 0;
-  for (const auto& core : metrics.cores) most = std::max(most, core.vtcm_bytes);
-  return most;
+  std::uint64_t max = 0;
+  for (const auto& core : metrics.cores) max = std::max(max, core.vtcm_bytes);
+  return max;
 }
 
 std::uint64_t largest_multicast(const npu::CompileMetrics& metrics) {
-  std::uint64_t most = 0;
-  for (const auto& core : metrics.cores) most = std::max(most, core.multicast_bytes);
-  return most;
+  std::uint64_t max = 0;
+  for (const auto& core : metrics.cores) max = std::max(max, core.multicast_bytes);
+  return max;
 }
 
 std::uint64_t multicasting_cores(const npu::CompileMetrics& metrics) {

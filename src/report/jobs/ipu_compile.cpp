@@ -27,7 +27,7 @@ Section summary(const CompiledIpu& compiled, const IpuCompileFiles& files) {
       {{"layers", "layers of the hardware", Format::count}, compiled.layers.size()},
       {{"fused_groups", "fused groups", Format::count}, groups},
       {{"cores", "cores", Format::count}, own.program.cores},
-      {{"batch", "batch", Format::count}, own.batch.most},
+      {{"batch", "batch", Format::count}, own.batch.max},
       {{"batch_mode", "batch mode"}, own.batch.mode},
       {{"variable_buffer_bytes", "variable buffer", Format::bytes},
        compiled.image.variable_buffer_bytes},

@@ -29,7 +29,7 @@ Fact own_fact(std::string key, std::string label, bool known, const Value& value
 }
 
 std::string supported_batches(const sigmastar::ImageBatch& batch) {
-  if (batch.supported.empty()) return batch.most == 1 ? "1" : fmt::format("1 to {}", batch.most);
+  if (batch.supported.empty()) return batch.max == 1 ? "1" : fmt::format("1 to {}", batch.max);
   return fmt::format("{}", fmt::join(batch.supported, ", "));
 }
 
@@ -40,8 +40,8 @@ Section model_section(const Image& image) {
   const sigmastar::ImageBatch batch = is_own ? image.own->batch : sigmastar::ImageBatch{};
   section.facts = {{{"version", "Offline IMG Version"}, image.version},
                    {{"bytes", "Offline Model Size", Format::count}, image.stated_bytes},
-                   own_fact("max_batch_number", "Offline Model Max Batch Number", is_own,
-                            batch.most, Format::count),
+                   own_fact("max_batch_number", "Offline Model Max Batch Number", is_own, batch.max,
+                            Format::count),
                    own_fact("suggested_batch", "Offline Model Suggested Batch", is_own,
                             batch.suggested, Format::count),
                    own_fact("supported_batch", "Offline Model Supported Batch", is_own,
@@ -97,7 +97,7 @@ void add_placement(const Image& image, const ImageTensor& tensor, std::vector<Fa
   facts.push_back({{"scale", "scale", Format::exact}, shortest(tensor.scale)});
   const bool is_own = image.own.has_value();
   facts.push_back(
-      own_fact("batch", "batch", is_own, is_own ? image.own->batch.most : 0, Format::count));
+      own_fact("batch", "batch", is_own, is_own ? image.own->batch.max : 0, Format::count));
   facts.push_back(
       own_fact("batch_mode", "batch_mode", is_own, is_own ? image.own->batch.mode : std::string()));
 }

@@ -12,7 +12,7 @@ namespace {
 using npu::IpuRunOutcome;
 using sigmastar::ImageTensor;
 
-constexpr int most_tensors = 60;  // as the vendor's header says
+constexpr int max_tensors = 60;  // as the vendor's header says
 
 const char* work_mode(const IpuRunOutcome& outcome) {
   return outcome.image.own->program.cores > 1 ? "dual core" : "single core";
@@ -85,7 +85,7 @@ std::string ipu_run_text(const IpuRunOutcome& outcome, const std::string& image)
   std::string text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "mi_ipu_datatype.h info:\nMax Input:      {0}\nMax Output:     {0}\n",
-                 most_tensors);
+                 max_tensors);
   fmt::format_to(out, "NAME(0): {}\n", printable(image));
   const char* mark = outcome.is_logged ? " (logging)" : "";
   fmt::format_to(out, "Invoke Time: {:.5f} ms{}\n", outcome.invoke_s * 1e3, mark);
@@ -94,7 +94,7 @@ std::string ipu_run_text(const IpuRunOutcome& outcome, const std::string& image)
   fmt::format_to(out, "Variable size: {}\n", outcome.image.variable_buffer_bytes);
   fmt::format_to(out, "work_mode: {}\n", work_mode(outcome));
   fmt::format_to(out, "Batch mode: {}\nSetting batch: {}\nSuggest batch: {}\n",
-                 printable(batch.mode), batch.most, batch.suggested);
+                 printable(batch.mode), batch.max, batch.suggested);
   append_tensors(text, "Input", outcome.image.inputs, outcome.image.own->inputs);
   append_tensors(text, "Output", outcome.image.outputs, {});
   for (const npu::IpuLogFile& log : outcome.logs) {
@@ -122,7 +122,7 @@ Document make_ipu_run_document(const IpuRunOutcome& outcome, const std::string& 
                {{"variable_bytes", "", Format::bytes}, outcome.image.variable_buffer_bytes},
                {{"work_mode"}, work_mode(outcome)},
                {{"batch_mode"}, batch.mode},
-               {{"setting_batch", "", Format::count}, batch.most},
+               {{"setting_batch", "", Format::count}, batch.max},
                {{"suggest_batch", "", Format::count}, batch.suggested},
                {{"times_can_be_trusted", "", Format::truth}, !outcome.is_logged}};
   Section logs{.key = "logs"};

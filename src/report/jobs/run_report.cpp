@@ -83,8 +83,8 @@ ordered_json metric_json(const RunMetric& metric) {
   }
   json["measured"] = true;
   json["avg"] = metric.values->average;
-  json["min"] = metric.values->least;
-  json["max"] = metric.values->most;
+  json["min"] = metric.values->min;
+  json["max"] = metric.values->max;
   json["std"] = metric.values->deviation;
   return json;
 }
@@ -93,15 +93,15 @@ ordered_json metric_json(const RunMetric& metric) {
 
 std::optional<Distribution> distribution_of(std::span<const double> values) {
   if (values.empty()) return std::nullopt;
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
   const double count = double(values.size());
   // Measured from the least, so that equal values have exactly their own average.
   double above_least = 0;
-  for (const double value : values) above_least += value - *least;
-  const double average = *least + above_least / count;
+  for (const double value : values) above_least += value - *min;
+  const double average = *min + above_least / count;
   double squares = 0;
   for (const double value : values) squares += (value - average) * (value - average);
-  return Distribution{average, *least, *most, std::sqrt(squares / count)};
+  return Distribution{average, *min, *max, std::sqrt(squares / count)};
 }
 
 RunReport report_run(const npu::ProgramRun& run) {
@@ -137,10 +137,10 @@ std::string print_run_report(const RunReport& report) {
   fmt::format_to(out, "InferenceCnt {} TotalDuration {:.0f}us BatchSize {} Inf/Sec {:.3f}\n",
                  report.inference_count, report.total_duration_us, report.batch_size,
                  report.inferences_per_second);
-  const auto row = [&](std::string_view name, const std::string& average, const std::string& least,
-                       const std::string& most, const std::string& deviation) {
+  const auto row = [&](std::string_view name, const std::string& average, const std::string& min,
+                       const std::string& max, const std::string& deviation) {
     fmt::format_to(out, "{:<17}{:<15}{:<15}{:<15}{:<15}\n", fmt::format("{},", name), average + ",",
-                   least + ",", most + ",", deviation);
+                   min + ",", max + ",", deviation);
   };
   fmt::format_to(out, "Device Performance: \n");
   row("Metric", "Avg", "Min", "Max", "Std");
@@ -148,8 +148,8 @@ std::string print_run_report(const RunReport& report) {
     const auto cell = [&](double Distribution::*value) {
       return metric.values ? fmt::format("{:.3f}", (*metric.values).*value) : "N/A";
     };
-    row(metric.name, cell(&Distribution::average), cell(&Distribution::least),
-        cell(&Distribution::most), cell(&Distribution::deviation));
+    row(metric.name, cell(&Distribution::average), cell(&Distribution::min),
+        cell(&Distribution::max), cell(&Distribution::deviation));
   }
   text += '\n';
   if (report.throughput) text += throughput_text(*report.throughput);

@@ -32,8 +32,8 @@ namespace npuscope::report {
 
 struct Distribution {
   double average = 0;
-  double least = 0;
-  double most = 0;
+  double min = 0;
+  double max = 0;
   double deviation = 0;  // population standard deviation
 };
 // None for no values.

@@ -18,7 +18,7 @@ constexpr const char* heights[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆"
 
 // As many columns as there is room for; a column that stands for several buckets is as high as the
 // highest of them.
-std::string bars(const std::vector<std::int64_t>& bytes, std::int64_t most, std::size_t room) {
+std::string bars(const std::vector<std::int64_t>& bytes, std::int64_t max, std::size_t room) {
   const std::size_t columns = std::min(room, bytes.size());
   std::string text;
   for (std::size_t column = 0; column < columns; ++column) {
@@ -27,7 +27,7 @@ std::string bars(const std::vector<std::int64_t>& bytes, std::int64_t most, std:
     const std::int64_t highest = *std::max_element(bytes.begin() + std::ptrdiff_t(begin),
                                                    bytes.begin() + std::ptrdiff_t(end));
     std::size_t height = 0;
-    if (highest > 0) height = 1 + std::size_t(7 * (double(highest) / double(most)));
+    if (highest > 0) height = 1 + std::size_t(7 * (double(highest) / double(max)));
     text += heights[std::min<std::size_t>(height, 8)];
   }
   return text;
@@ -36,8 +36,8 @@ std::string bars(const std::vector<std::int64_t>& bytes, std::int64_t most, std:
 }  // namespace
 
 std::size_t buckets_that_fit(std::size_t width) {
-  constexpr std::size_t least = 10;
-  return std::max(width, time_width + numbers_width + least) - time_width - numbers_width;
+  constexpr std::size_t min = 10;
+  return std::max(width, time_width + numbers_width + min) - time_width - numbers_width;
 }
 
 Section over_time_section(const analysis::BandwidthSeries& series,
@@ -56,17 +56,17 @@ Section over_time_section(const analysis::BandwidthSeries& series,
     const auto& bytes = series.bytes[route];
     if (bytes.empty()) continue;
     routes.push_back(route);
-    const std::int64_t most = *std::max_element(bytes.begin(), bytes.end());
+    const std::int64_t max = *std::max_element(bytes.begin(), bytes.end());
     const Field rate{"", "", seconds > 0 ? Format::bytes_per_second : Format::bytes};
     const std::string highest =
-        value_text(nullptr, rate, seconds > 0 ? Value(double(most) / seconds) : Value(most));
+        value_text(nullptr, rate, seconds > 0 ? Value(double(max) / seconds) : Value(max));
     const bool is_ddr = Route(route) == Route::ddr_read || Route(route) == Route::ddr_write;
     const auto& peak = table.roofs.ddr_bytes_per_tick;
     const double possible =
-        peak ? analysis::impossible_share * *peak * double(series.width) : double(most);
-    above_peak = above_peak || (is_ddr && double(most) > possible);
+        peak ? analysis::impossible_share * *peak * double(series.width) : double(max);
+    above_peak = above_peak || (is_ddr && double(max) > possible);
     section.drawing.push_back(fmt::format("  {:<{}}{}  most {}", name_of(Route(route)),
-                                          time_width - 2, bars(bytes, most, room), highest));
+                                          time_width - 2, bars(bytes, max, room), highest));
     std::string key = name_of(Route(route));
     for (char& c : key) c = c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
     section.table.fields.push_back({key + "_bytes", "", Format::bytes});

@@ -158,8 +158,8 @@ Section memory_inferences_section(const MemoryTable& table, std::size_t top) {
   section.facts = {
       {{"first_wall", is_cold ? "first (cold)" : "first", Format::ticks}, table.walls.first},
       {{"median_wall_of_rest", "median of the rest", Format::ticks}, table.walls.median_of_rest},
-      {{"least_wall", "least", Format::ticks}, table.walls.least},
-      {{"most_wall", "most", Format::ticks}, table.walls.most}};
+      {{"least_wall", "least", Format::ticks}, table.walls.min},
+      {{"most_wall", "most", Format::ticks}, table.walls.max}};
   section.table.fields = {{"inference", "inference", Format::count},
                           {"wall", "wall", Format::ticks},
                           {"ddr_read_bytes", "DDR read", Format::bytes, true, true},

@@ -190,8 +190,8 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
     if (size.below == analysis::small_transfer) small = size.transfers;
   }
   for (const analysis::TransferSize& size : sizes) {
-    std::string name = fmt::format("from {}", bytes_text(double(size.least)));
-    if (size.least <= 1) name = fmt::format("below {}", bytes_text(double(size.below)));
+    std::string name = fmt::format("from {}", bytes_text(double(size.min)));
+    if (size.min <= 1) name = fmt::format("below {}", bytes_text(double(size.below)));
     Value rate;
     if (size.ticks > 0 && table.rate) {
       const double per_tick = double(size.bytes) / double(size.ticks);
@@ -199,7 +199,7 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
       const auto& peak = table.roofs.ddr_bytes_per_tick;
       above_peak = above_peak || (peak && per_tick > analysis::impossible_share * *peak);
     }
-    section.table.rows.push_back({name, size.least, size.below > 0 ? Value(size.below) : Value(),
+    section.table.rows.push_back({name, size.min, size.below > 0 ? Value(size.below) : Value(),
                                   size.transfers, double(size.transfers) / all, size.bytes,
                                   size.ticks, rate});
   }

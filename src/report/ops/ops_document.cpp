@@ -93,7 +93,7 @@ Status OpsTable::analyse() {
   options.details = true;
   options.owners_as_written = request_.owners_as_written;
   options.per_inference = true;
-  options.least_share = request_.least_share;
+  options.min_share = request_.min_share;
   Result<Rules> bookkeeping = Rules::builtin("bookkeeping");
   if (!bookkeeping) return tl::unexpected(bookkeeping.error());
   if (request_.fold_bookkeeping) options.folded = &*bookkeeping;
@@ -267,13 +267,13 @@ void OpsTable::add_details() {
         },
         "");
   };
-  of_core("core_work_least", "least", [](const CoreSpread& spread) { return spread.least; });
+  of_core("core_work_least", "least", [](const CoreSpread& spread) { return spread.min; });
   of_core("core_work_median", "median", [](const CoreSpread& spread) { return spread.median; });
-  of_core("core_work_most", "most", [](const CoreSpread& spread) { return spread.most; });
+  of_core("core_work_most", "most", [](const CoreSpread& spread) { return spread.max; });
   add({"most_loaded_core", several ? "most loaded" : "", Format::name, false, true},
       [&](const OpRow& row) {
         const CoreSpread& spread = row.details.spread;
-        if (spread.cores > 1 && spread.least == spread.most) return Value();
+        if (spread.cores > 1 && spread.min == spread.max) return Value();
         const UnitId unit = spread.most_loaded;
         if (index_of(unit) >= profile_.units.size()) return Value();
         const Unit& of = profile_.units[index_of(unit)];

@@ -24,8 +24,8 @@ namespace {
 using namespace analysis;
 
 // Trying every op of the table for free costs a pass over the graph each.
-constexpr std::uint64_t most_nodes_tried = 10'000'000;
-constexpr std::size_t most_rows_tried = 100;
+constexpr std::uint64_t max_nodes_tried = 10'000'000;
+constexpr std::size_t max_rows_tried = 100;
 
 class PathDocument {
  public:
@@ -120,8 +120,8 @@ Section PathDocument::head() const {
   if (basis.instances > 1) {
     section.facts.push_back(
         {{"median_wall_of_rest", "median wall", Format::ticks}, basis.median_wall});
-    section.facts.push_back({{"least_wall_of_rest", "least", Format::ticks}, basis.least_wall});
-    section.facts.push_back({{"most_wall_of_rest", "most", Format::ticks}, basis.most_wall});
+    section.facts.push_back({{"least_wall_of_rest", "least", Format::ticks}, basis.min_wall});
+    section.facts.push_back({{"most_wall_of_rest", "most", Format::ticks}, basis.max_wall});
   }
   for (std::size_t i = 1; i < reason_count; ++i) {
     std::string key = fmt::format("constraints_{}", name_of(Reason(i)));
@@ -215,7 +215,7 @@ std::vector<std::optional<double>> PathDocument::gains(std::size_t rows) const {
   for (std::size_t row = 0; row < rows; ++row) {
     if (ops_.rows[row].on_path == 0) {
       gains[row] = 0;  // what is not on the longest path does not make it shorter
-    } else if (tried.size() < most_nodes_tried / cost && row < most_rows_tried) {
+    } else if (tried.size() < max_nodes_tried / cost && row < max_rows_tried) {
       tried.push_back(row);
     }
   }

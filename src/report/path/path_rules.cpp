@@ -13,7 +13,7 @@
 namespace npuscope::report {
 namespace {
 
-constexpr double most = 1e6;  // times as fast or slow
+constexpr double max = 1e6;  // times as fast or slow
 constexpr std::string_view of_units = "unit:";
 
 std::optional<double> number_of(std::string_view text) {
@@ -57,7 +57,7 @@ class Rules {
       return usage_error("{} {}: that would be {}; use {}", flag, rule,
                          faster ? "slower" : "faster", faster ? "--slower" : "--faster");
     }
-    if (*factor > most || (*factor > 0 && *factor < 1 / most)) {
+    if (*factor > max || (*factor > 0 && *factor < 1 / max)) {
       return usage_error("{} {}: at most a million times", flag, rule);
     }
     return apply(flag, rule, std::string_view(rule).substr(0, sign), *factor);
@@ -82,7 +82,7 @@ class Rules {
     for (std::size_t i = 0; i < count; ++i) {
       if (!(of_unit ? unit_matches(*pattern, i) : op_matches(*pattern, i))) continue;
       any = true;
-      factors[i] = std::min(factors[i] * factor, most);
+      factors[i] = std::min(factors[i] * factor, max);
     }
     if (any) return {};
     return usage_error("{} {}: no {} of the profile matches; npuscope show lists them", flag, rule,

@@ -14,14 +14,14 @@ namespace {
 using analysis::VendorPath;
 using analysis::VendorSegment;
 
-std::vector<std::size_t> longest(const VendorPath& path, std::size_t most) {
+std::vector<std::size_t> longest(const VendorPath& path, std::size_t max) {
   std::vector<std::size_t> places(path.segments.size());
   std::iota(places.begin(), places.end(), std::size_t{0});
-  if (most >= places.size()) return places;
+  if (max >= places.size()) return places;
   std::stable_sort(places.begin(), places.end(), [&](std::size_t a, std::size_t b) {
     return path.segments[a].duration > path.segments[b].duration;
   });
-  places.resize(most);
+  places.resize(max);
   std::sort(places.begin(), places.end());
   return places;
 }
@@ -49,7 +49,7 @@ std::vector<Value> row_of(const Profile& profile, const VendorSegment& segment, 
 }  // namespace
 
 Result<Section> vendor_section(const Profile& profile, const analysis::CriticalPath& path,
-                               std::size_t most) {
+                               std::size_t max) {
   const auto vendor = analysis::vendor_path(profile, path.steps);
   if (!vendor) return tl::unexpected(vendor.error());
   Section section{.key = "vendor", .title = "DOMINANT PATH (QHAS), BY TIME"};
@@ -77,7 +77,7 @@ Result<Section> vendor_section(const Profile& profile, const analysis::CriticalP
                           {"end_cycle", "", Format::count},
                           {"op_id", "", Format::name},
                           {"core", "", Format::count}};
-  for (const std::size_t place : longest(*vendor, most)) {
+  for (const std::size_t place : longest(*vendor, max)) {
     section.table.rows.push_back(row_of(profile, vendor->segments[place], place + 1, path.begin));
   }
   section.table.row_count = vendor->segments.size();

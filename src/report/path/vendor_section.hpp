@@ -11,6 +11,6 @@ namespace npuscope::report {
 
 // Of its segments the longest `most`, in order of time. A usage error where there is none.
 Result<Section> vendor_section(const Profile& profile, const analysis::CriticalPath& path,
-                               std::size_t most);
+                               std::size_t max);
 
 }  // namespace npuscope::report

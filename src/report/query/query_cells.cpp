@@ -53,8 +53,8 @@ std::string cell_text(const query::Cell& cell) {
     std::string operator()(double number) const { return real_text(number); }
     std::string operator()(std::string_view text) const { return std::string(text); }
     std::string operator()(ByteSpan bytes) const {
-      constexpr std::size_t most = 500;  // more than a line shows
-      return hexadecimal(bytes.first(std::min(most, bytes.size())));
+      constexpr std::size_t max = 500;  // more than a line shows
+      return hexadecimal(bytes.first(std::min(max, bytes.size())));
     }
   };
   return std::visit(Print{}, cell);

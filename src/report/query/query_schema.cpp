@@ -17,8 +17,8 @@ using Json = nlohmann::ordered_json;
 // A line that begins with `head`, the meaning on as many lines as it needs beside it.
 void add_entry(std::string& out, const std::string& head, const std::string& meaning,
                std::size_t width) {
-  constexpr std::size_t least = 20;
-  const std::size_t room = width > head.size() + least ? width - head.size() : least;
+  constexpr std::size_t min = 20;
+  const std::size_t room = width > head.size() + min ? width - head.size() : min;
   std::string first = head;
   for (const std::string& line : wrapped(meaning, room)) {
     out += first + line + "\n";

@@ -17,7 +17,7 @@ struct QueryCsv::Writer {
 };
 
 QueryCsv::QueryCsv(WriteText write, const QueryOptions& options)
-    : QuerySink(options.most_rows), writer_(std::make_unique<Writer>(std::move(write))) {}
+    : QuerySink(options.max_rows), writer_(std::make_unique<Writer>(std::move(write))) {}
 QueryCsv::~QueryCsv() = default;
 
 void QueryCsv::columns(const std::vector<std::string>& names) {
@@ -75,7 +75,7 @@ void QueryJson::Writer::add(const query::Cell& cell) {
 }
 
 QueryJson::QueryJson(WriteText write, const QueryOptions& options)
-    : QuerySink(options.most_rows), writer_(std::make_unique<Writer>(std::move(write))) {}
+    : QuerySink(options.max_rows), writer_(std::make_unique<Writer>(std::move(write))) {}
 QueryJson::~QueryJson() = default;
 
 void QueryJson::columns(const std::vector<std::string>& names) {

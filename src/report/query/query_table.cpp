@@ -11,21 +11,21 @@ namespace {
 
 constexpr std::size_t column_gap = 2;
 // A column that gives way keeps so much of its texts and of its heading, whatever the width.
-constexpr std::size_t least_text = 16;
-constexpr std::size_t least_heading = 10;
-constexpr std::size_t most_kept = 1'000;  // bytes of a cell: more than any line shows
+constexpr std::size_t min_text = 16;
+constexpr std::size_t min_heading = 10;
+constexpr std::size_t max_kept = 1'000;  // bytes of a cell: more than any line shows
 
 // Of a cell that is kept only to be shown.
 std::string kept(std::string text) {
-  if (text.size() > most_kept) {
-    text = text.substr(0, most_kept / 2) + "..." + text.substr(text.size() - most_kept / 2);
+  if (text.size() > max_kept) {
+    text = text.substr(0, max_kept / 2) + "..." + text.substr(text.size() - max_kept / 2);
   }
   return printable(text);
 }
 
 struct Width {
   std::size_t wanted = 0;
-  std::size_t least = 0;  // numbers are never shortened
+  std::size_t min = 0;  // numbers are never shortened
 };
 
 // The widest give way first, all down to the same width.
@@ -37,10 +37,10 @@ std::vector<std::size_t> fitted(const std::vector<Width>& columns, std::size_t w
     for (const std::size_t w : widths) total += w;
     return total;
   };
-  for (std::size_t most = widths.empty() ? 0 : *std::max_element(widths.begin(), widths.end());
-       most > 1 && sum() > width; --most) {
+  for (std::size_t max = widths.empty() ? 0 : *std::max_element(widths.begin(), widths.end());
+       max > 1 && sum() > width; --max) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      widths[i] = std::min(widths[i], std::max(columns[i].least, most - 1));
+      widths[i] = std::min(widths[i], std::max(columns[i].min, max - 1));
     }
   }
   return widths;
@@ -49,7 +49,7 @@ std::vector<std::size_t> fitted(const std::vector<Width>& columns, std::size_t w
 }  // namespace
 
 bool QuerySink::takes_row() {
-  if (most_rows_ > 0 && rows_ == most_rows_) {
+  if (max_rows_ > 0 && rows_ == max_rows_) {
     has_more_ = true;
     return false;
   }
@@ -79,8 +79,8 @@ std::string QueryTable::text() const {
     std::size_t widest = 1;
     for (const auto& row : rows_) widest = std::max(widest, columns_of(row[i]));
     const std::size_t wanted = std::max(widest, columns_of(names_[i]));
-    const std::size_t cells = is_text_[i] ? std::min(widest, least_text) : widest;
-    columns.push_back({wanted, std::max(cells, std::min(columns_of(names_[i]), least_heading))});
+    const std::size_t cells = is_text_[i] ? std::min(widest, min_text) : widest;
+    columns.push_back({wanted, std::max(cells, std::min(columns_of(names_[i]), min_heading))});
   }
   const std::vector<std::size_t> widths = fitted(columns, width_);
   // What columns of names keep of each row, where they are too narrow for them.

@@ -53,7 +53,7 @@ Page make_page(const analysis::Analysis& analysis, const PageOptions& options) {
   // Of some units or ops nobody can say what is idle or exposed.
   if (options.leaves_out_rows) {
     page.diagnosis.emplace();
-  } else if (profile.spans.size() <= most_spans_for_findings) {
+  } else if (profile.spans.size() <= max_spans_for_findings) {
     DiagnoseOptions asked;
     if (const auto peaks = find_peaks(profile, {})) asked.peaks = peaks->peaks;
     page.diagnosis = analysis.findings(asked);

@@ -27,8 +27,8 @@ Json spread(const Spread& values) {
           {"first", number(values.first)},
           {"median_of_rest", values.count > 1 ? number(values.median_of_rest) : Json(nullptr)},
           {"median", number(values.median)},
-          {"least", number(values.least)},
-          {"most", number(values.most)}};
+          {"least", number(values.min)},
+          {"most", number(values.max)}};
 }
 
 class PageJson {
@@ -276,8 +276,8 @@ Json PageJson::clocks() const {
     rows.push_back(
         {{"inference", clock.inference == every_instance ? Json(nullptr) : Json(clock.inference)},
          {"cores", clock.cores},
-         {"least_hertz", number(clock.least_hertz)},
-         {"most_hertz", number(clock.most_hertz)}});
+         {"least_hertz", number(clock.min_hertz)},
+         {"most_hertz", number(clock.max_hertz)}});
   }
   return rows;
 }
@@ -320,9 +320,9 @@ Json PageJson::counters() const {
                     {"unit", series.unit == UnitId::none ? Json(nullptr)
                                                          : Json(path_of(profile_, series.unit))},
                     {"samples", row.samples},
-                    {"least", number(row.least)},
+                    {"least", number(row.min)},
                     {"mean", number(row.mean)},
-                    {"most", number(row.most)},
+                    {"most", number(row.max)},
                     {"last", number(row.last)}});
   }
   return rows;

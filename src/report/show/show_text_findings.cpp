@@ -10,7 +10,7 @@ namespace npuscope::report {
 
 // The first of them; npuscope diagnose has the evidence.
 void PageText::print_findings() {
-  constexpr std::size_t most_shown = 3;
+  constexpr std::size_t max_shown = 3;
   if (!page_.diagnosis) {
     heading(fmt::format("FINDINGS  {} spans: npuscope diagnose looks for them",
                         thousands(profile_.spans.size())));
@@ -18,7 +18,7 @@ void PageText::print_findings() {
   }
   const auto& findings = page_.diagnosis->findings;
   if (findings.empty()) return;
-  const std::size_t shown = std::min(most_shown, findings.size());
+  const std::size_t shown = std::min(max_shown, findings.size());
   heading(fmt::format("FINDINGS ({})  npuscope diagnose has the evidence",
                       more(shown, findings.size())));
   TextTable rows({{"finding", Align::left}, {"gain", Align::left}, {"rule", Align::left, false}});

@@ -13,7 +13,7 @@ namespace npuscope::report {
 
 // One file by its path; several by their folder, if they share it, and their names.
 void PageText::print_files() {
-  constexpr std::size_t most_named = 8;
+  constexpr std::size_t max_named = 8;
   const auto& files = profile_.provenance.files;
   if (files.size() < 2) {
     out_ += shortened(printable(files.empty() ? "(no file)" : files.front()), width_) + "\n";
@@ -27,11 +27,11 @@ void PageText::print_files() {
     return folder_of(file) == folder;
   });
   std::string names;
-  for (std::size_t i = 0; i < std::min(files.size(), most_named); ++i) {
+  for (std::size_t i = 0; i < std::min(files.size(), max_named); ++i) {
     names += (i > 0 ? ", " : "") + (share ? file_name(files[i]) : files[i]);
   }
-  if (files.size() > most_named) {
-    names += fmt::format(" and {} more", files.size() - most_named);
+  if (files.size() > max_named) {
+    names += fmt::format(" and {} more", files.size() - max_named);
   }
   const std::string title = share && !folder.empty() ? folder : file_name(files.front());
   out_ += shortened(printable(title), width_) + "\n";

@@ -42,7 +42,7 @@ void PageText::print_numbers() {
     table_rows.add({std::string(profile_.text(row.what)),
                     several ? thousands(row.values.count) : "", number_of(row, row.values.first),
                     many ? number_of(row, row.values.median_of_rest) : "",
-                    many ? number_of(row, row.values.most) : "", stable_name(row.origin)});
+                    many ? number_of(row, row.values.max) : "", stable_name(row.origin)});
   }
   table(table_rows);
 }
@@ -68,8 +68,8 @@ void PageText::print_numbers_of_parts() {
                                                               : "phase";
     table_rows.add({std::string(profile_.text(row.what)),
                     counted(row.values.count, one, (one + std::string("s")).c_str()),
-                    number_of(row, row.values.least), number_of(row, row.values.median),
-                    number_of(row, row.values.most), stable_name(row.origin)});
+                    number_of(row, row.values.min), number_of(row, row.values.median),
+                    number_of(row, row.values.max), stable_name(row.origin)});
   }
   table(table_rows);
 }
@@ -97,7 +97,7 @@ void PageText::print_counters() {
               series.unit == UnitId::none
                   ? ""
                   : shortened(printable(path_of(profile_, series.unit)), 28),
-              thousands(row.samples), number(row.least), number(row.mean), number(row.most)});
+              thousands(row.samples), number(row.min), number(row.mean), number(row.max)});
   }
   table(rows);
 }

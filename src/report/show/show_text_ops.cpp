@@ -14,7 +14,7 @@ using namespace analysis;
 
 // What the page shows beside the column that ranks: times of the spans, else what there is.
 std::vector<std::size_t> columns_shown(const Profile& profile, const OpTable& ops) {
-  constexpr std::size_t most = 5;
+  constexpr std::size_t max = 5;
   std::vector<std::size_t> shown{ops.ranked_by};
   const auto add = [&](std::size_t place) {
     if (std::find(shown.begin(), shown.end(), place) == shown.end()) shown.push_back(place);
@@ -26,7 +26,7 @@ std::vector<std::size_t> columns_shown(const Profile& profile, const OpTable& op
     if (const auto place = ops.place_of(name)) add(*place);
   }
   for (std::size_t i = 0; i < ops.columns.size(); ++i) {
-    if (!ops.columns[i].of_base_clock && shown.size() < most) add(i);
+    if (!ops.columns[i].of_base_clock && shown.size() < max) add(i);
   }
   return shown;
 }

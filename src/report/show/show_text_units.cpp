@@ -16,7 +16,7 @@ using namespace analysis;
 
 // "utilization percent" fits as "utilization %", and a unit is in the numbers or the heading.
 std::string column_heading(const Profile& profile, const UnitNumberColumn& column) {
-  constexpr std::size_t most_columns = 30;
+  constexpr std::size_t max_columns = 30;
   std::string name = printable(column.name);
   for (const auto& [words, sign] : {std::pair{" percent", " %"}, {" (Hz)", ""}}) {
     const std::size_t place = name.find(words);
@@ -24,7 +24,7 @@ std::string column_heading(const Profile& profile, const UnitNumberColumn& colum
   }
   const bool is_time = column.kind != MeasureKind::count && !shows_time(profile, column.clock);
   if (is_time) name += ", " + unit_of(profile, column.clock);
-  return shortened(name, most_columns);
+  return shortened(name, max_columns);
 }
 
 }  // namespace

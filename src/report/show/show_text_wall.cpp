@@ -13,9 +13,8 @@ namespace {
 using namespace analysis;
 
 // "1233.1 to 1244.0 MHz"
-std::string range_of(double least, double most) {
-  const std::string from = fmt::format("{:.1f}", least / 1e6),
-                    to = fmt::format("{:.1f}", most / 1e6);
+std::string range_of(double min, double max) {
+  const std::string from = fmt::format("{:.1f}", min / 1e6), to = fmt::format("{:.1f}", max / 1e6);
   return (from == to ? to : from + " to " + to) + " MHz";
 }
 
@@ -23,7 +22,7 @@ std::string range_of(double least, double most) {
 std::string clocks_text(const std::vector<InferenceClock>& clocks) {
   constexpr std::size_t listed = 4;
   const auto text_of = [](const InferenceClock& clock) {
-    return range_of(clock.least_hertz, clock.most_hertz);
+    return range_of(clock.min_hertz, clock.max_hertz);
   };
   std::string text;
   if (clocks.size() == 1) {
@@ -34,13 +33,13 @@ std::string clocks_text(const std::vector<InferenceClock>& clocks) {
                           clock.inference);
     }
   } else {
-    double least = clocks[1].least_hertz, most = clocks[1].most_hertz;
+    double min = clocks[1].min_hertz, max = clocks[1].max_hertz;
     for (const InferenceClock& clock : std::span(clocks).subspan(1)) {
-      least = std::min(least, clock.least_hertz);
-      most = std::max(most, clock.most_hertz);
+      min = std::min(min, clock.min_hertz);
+      max = std::max(max, clock.max_hertz);
     }
     text = fmt::format("{} in inference {}, {} in the other {}", text_of(clocks[0]),
-                       clocks[0].inference, range_of(least, most), clocks.size() - 1);
+                       clocks[0].inference, range_of(min, max), clocks.size() - 1);
   }
   return text + (clocks[0].cores > 1 ? ", over the cores (derived)" : " (derived)");
 }
@@ -48,7 +47,7 @@ std::string clocks_text(const std::vector<InferenceClock>& clocks) {
 // On average while any is; work does not say it where spans of one unit overlap.
 double units_at_work(const Concurrency& concurrency) {
   double any = 0, sum = 0;
-  for (std::size_t units = 1; units <= concurrency.most(); ++units) {
+  for (std::size_t units = 1; units <= concurrency.max(); ++units) {
     any += double(concurrency.time_at[units]);
     sum += double(units) * double(concurrency.time_at[units]);
   }
@@ -119,7 +118,7 @@ void PageText::print_wall() {
   std::string side = fmt::format("work {}", base_with_unit(double(coarse.work)));
   if (coarse.active > 0) {
     side += fmt::format("; {:.2f} units at work on average while any is, {} at most",
-                        units_at_work(page_.overlap.concurrency), page_.overlap.concurrency.most());
+                        units_at_work(page_.overlap.concurrency), page_.overlap.concurrency.max());
   }
   if (coarse.gaps > 0) {
     side += fmt::format("; {}, the longest {}", counted(coarse.gaps, "gap", "gaps"),
@@ -130,8 +129,8 @@ void PageText::print_wall() {
   if (runs.count > 1) {
     line("inference", fmt::format("first {}, median of the other {} {}, from {} to {}",
                                   base_with_unit(runs.first), runs.count - 1,
-                                  base_with_unit(runs.median_of_rest), base_with_unit(runs.least),
-                                  base_with_unit(runs.most)));
+                                  base_with_unit(runs.median_of_rest), base_with_unit(runs.min),
+                                  base_with_unit(runs.max)));
   }
   if (coarse.inferences_per_second) {
     line("rate", fmt::format("{} inferences per second, one after another (derived)",

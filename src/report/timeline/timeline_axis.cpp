@@ -29,10 +29,10 @@ std::vector<AxisUnit> units_of(const Profile& profile) {
 }
 
 // 1, 2 or 5 times a power of ten, at least `least`.
-double round_step(double least) {
-  const double power = std::pow(10, std::floor(std::log10(least)));
+double round_step(double min) {
+  const double power = std::pow(10, std::floor(std::log10(min)));
   for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= least * (1 - 1e-9)) return factor * power;
+    if (factor * power >= min * (1 - 1e-9)) return factor * power;
   }
   return 10 * power;
 }
@@ -42,12 +42,12 @@ int decimals_of(double step) { return std::max(0, int(std::ceil(-std::log10(step
 // The largest unit in which the largest time is at least one and the step needs few decimals. Ticks
 // stay what they are as long as they are short.
 AxisUnit choose_unit(const std::vector<AxisUnit>& units, double largest, double step, bool time) {
-  const int most_decimals = time ? 2 : 0;
+  const int max_decimals = time ? 2 : 0;
   constexpr double longest_ticks = 1e6;
   AxisUnit chosen = units.front();
   for (const AxisUnit& unit : units) {
     if (!time && largest < longest_ticks) break;
-    if (largest >= unit.size && decimals_of(step / unit.size) <= most_decimals) chosen = unit;
+    if (largest >= unit.size && decimals_of(step / unit.size) <= max_decimals) chosen = unit;
   }
   return chosen;
 }
@@ -61,23 +61,23 @@ std::string mark_text(double value, int decimals) {
 }  // namespace
 
 TimelineAxis make_axis(const Profile& profile, Interval window, std::int64_t origin,
-                       std::size_t most) {
+                       std::size_t max) {
   const double begin = double(saturating_subtract(window.begin, origin));
   const double end = double(saturating_subtract(window.end, origin));
   const auto units = units_of(profile);
   TimelineAxis axis{units.front().name, {}};
-  if (!(end > begin) || most < 2) return axis;
+  if (!(end > begin) || max < 2) return axis;
   const bool time = shows_time(profile, profile.base_clock);
   // Round in the units that people read: a clock of 19.2 MHz has no round number of ticks in a us.
   const double base = units.front().size;
-  double step = std::max(round_step((end - begin) / base / double(most)) * base, 1.0);
+  double step = std::max(round_step((end - begin) / base / double(max)) * base, 1.0);
   const auto marks = [&] { return std::floor(end / step) - std::ceil(begin / step) + 1; };
-  while (marks() > double(most)) step = round_step(step / base * 1.5) * base;
+  while (marks() > double(max)) step = round_step(step / base * 1.5) * base;
   const AxisUnit unit = choose_unit(units, std::max(std::abs(begin), std::abs(end)), step, time);
   axis.unit = unit.name;
   const int decimals = decimals_of(step / unit.size);
   const double first = std::ceil(begin / step - 1e-9);
-  for (std::size_t i = 0; i < most; ++i) {
+  for (std::size_t i = 0; i < max; ++i) {
     const double at = (first + double(i)) * step;
     if (at > end * (1 + 1e-12) && at > end) break;
     const auto offset = std::int64_t(std::clamp(std::round(at), -9.2e18, 9.2e18));

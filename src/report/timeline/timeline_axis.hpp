@@ -26,6 +26,6 @@ struct TimelineAxis {
 
 // At most `most` marks within the window, ends included, at 1, 2 or 5 times a power of ten.
 TimelineAxis make_axis(const Profile& profile, Interval window, std::int64_t origin,
-                       std::size_t most);
+                       std::size_t max);
 
 }  // namespace npuscope::report

@@ -195,7 +195,7 @@ Section Maker::wall() const {
 // "none 18.3 %, 1 74.1 %, 2 7.1 %, 3 to 4 0.5 %".
 std::string times_text(const std::vector<std::int64_t>& time_at, std::int64_t wall) {
   std::string text;
-  for (const LevelsAtOnce& levels : levels_at_once(time_at)) {
+  for (const LevelsAtOnce& levels : concurrency_histogram(time_at)) {
     text += fmt::format("{}{} for {}", text.empty() ? "" : ", ", levels.label,
                         percent_text(double(levels.time), double(wall)));
   }
@@ -206,7 +206,7 @@ Section Maker::at_once() const {
   const auto& time_at = rows_.concurrency.time_at;
   Section section{.key = "at_once"};
   section.facts = {{{"mean_units_while_any_works", "", Format::number}, rows_.mean_concurrency},
-                   {{"most_units", "", Format::count}, rows_.concurrency.most()}};
+                   {{"most_units", "", Format::count}, rows_.concurrency.max()}};
   section.table.fields = {{"units_at_work", "", Format::count},
                           {"time", "", Format::ticks},
                           {"share_of_wall", "", Format::share}};
@@ -217,7 +217,7 @@ Section Maker::at_once() const {
   }
   section.drawing.push_back(
       fmt::format("  units at work at once: {} on average while any is, {} at most",
-                  number_text(rows_.mean_concurrency), thousands(rows_.concurrency.most())));
+                  number_text(rows_.mean_concurrency), thousands(rows_.concurrency.max())));
   section.drawing.push_back(fmt::format("  of the wall: {}", times_text(time_at, rows_.wall)));
   if (const auto& walls = rows_.inferences; walls.count > 1) {
     const auto print = [&](double value) {
@@ -226,7 +226,7 @@ Section Maker::at_once() const {
     section.drawing.push_back(
         fmt::format("  {} inferences: wall of the first {}, median of the rest {}, all {} to {}",
                     thousands(walls.count), print(walls.first), print(walls.median_of_rest),
-                    print(walls.least), print(walls.most)));
+                    print(walls.min), print(walls.max)));
   }
   return section;
 }
@@ -295,8 +295,8 @@ Section Maker::cells() const {
                                     after_origin(cells_.columns.begin_of(column)),
                                     cells_.columns.length_of(column), cell.busy, cell.waiting});
       if (!view_.fill) continue;
-      Value& most = section.table.rows.back().emplace_back();
-      if (cell.most < cells_.fills.size()) most = cells_.fills[cell.most].label;
+      Value& max = section.table.rows.back().emplace_back();
+      if (cell.max < cells_.fills.size()) max = cells_.fills[cell.max].label;
     }
   }
   return section;

@@ -19,7 +19,7 @@ using analysis::TimelineRows;
 constexpr std::string_view separator = " > ";
 constexpr std::size_t narrowest_label = 4;
 constexpr std::size_t share_width = 8;  // " 100.0 %"
-constexpr std::size_t most_gap_marks = 9;
+constexpr std::size_t max_gap_marks = 9;
 
 std::size_t label_width_of(const std::vector<std::string>& labels, std::size_t width) {
   std::size_t widest = narrowest_label;
@@ -79,8 +79,8 @@ std::string TimelineDrawing::character(const TimelineCell& cell, std::int64_t le
   if (cell.waiting > cell.busy) return "-";
   // How full, in eighths, at least that.
   const double share = double(cell.busy) / double(std::max<std::int64_t>(1, length));
-  if (view_.fill && cell.most < cells_.fills.size()) {
-    const char letter = letter_of(cells_, cell.most);
+  if (view_.fill && cell.max < cells_.fills.size()) {
+    const char letter = letter_of(cells_, cell.max);
     return std::string(1, share >= 0.5 || letter < 'A' ? letter : char(letter - 'A' + 'a'));
   }
   if (view_.blocks) return share >= 7.0 / 8 ? "█" : share >= 0.5 ? "▓" : share >= 0.25 ? "▒" : "░";
@@ -132,7 +132,7 @@ void TimelineDrawing::draw_row(std::size_t row) {
 void TimelineDrawing::draw_gaps() {
   if (rows_.gaps.empty() || cells_.columns.count() == 0) return;
   std::string characters(width_, ' ');
-  for (std::size_t i = std::min(rows_.gaps.size(), most_gap_marks); i-- > 0;) {
+  for (std::size_t i = std::min(rows_.gaps.size(), max_gap_marks); i-- > 0;) {
     const Interval gap = rows_.gaps[i].interval;
     const std::size_t first = character_of(cells_.columns.column_of(gap.begin));
     const std::size_t end = character_of(cells_.columns.column_of(gap.end - 1) + 1);

@@ -24,8 +24,8 @@ constexpr double font_size = 7, character_width = 0.55 * font_size, line_height 
 constexpr double row_height = 8, row_pitch = 10, page_margin = 3, tick_length = 3;
 constexpr double swatch = 6, legend_gap = 8;
 constexpr double finest = 0.1;
-constexpr std::size_t most_cells = 100'000;  // of all rows: bounds the file
-constexpr int levels = 8;                    // of a bar's height
+constexpr std::size_t max_cells = 100'000;  // of all rows: bounds the file
+constexpr int levels = 8;                   // of a bar's height
 
 // Darkest first, in steps of lightness (batlow, F. Crameri, Scientific colour maps).
 constexpr std::array batlow{"#011959", "#103F60", "#1C5A62", "#3C6D56", "#687B3E",
@@ -111,12 +111,12 @@ void Figure::add_bars(std::size_t row) {
     const int level = level_of(cells[first], first);
     std::size_t next = first + 1;
     while (next < cells.size() && level_of(cells[next], next) == level &&
-           (level == 0 || cells[next].most == cells[first].most)) {
+           (level == 0 || cells[next].max == cells[first].max)) {
       ++next;
     }
     if (level > 0) {
       const double height = row_height * level / levels;
-      const std::size_t fill = cells[first].most < paths.size() ? cells[first].most : 0;
+      const std::size_t fill = cells[first].max < paths.size() ? cells[first].max : 0;
       paths[fill] += fmt::format("M{} {}H{}v-{}H{}z", svg_number(x_of_column(first)),
                                  svg_number(y_ + row_height), svg_number(x_of_column(next)),
                                  svg_number(height), svg_number(x_of_column(first)));
@@ -192,11 +192,11 @@ void Figure::add_legend() {
   if (rows_.waits.sum > 0) entries.push_back({colour_of_waits, "waiting"});
   constexpr double top_of_letters = 5.5;
   const double right = view_.width - page_margin;
-  const auto most = std::size_t((right - page_margin - swatch - 3) / character_width);
+  const auto max = std::size_t((right - page_margin - swatch - 3) / character_width);
   double x = page_margin;
   y_ += line_height;
   for (const auto& [colour, full_name] : entries) {
-    const std::string name = shortened(full_name, std::min<std::size_t>(most, 28));
+    const std::string name = shortened(full_name, std::min<std::size_t>(max, 28));
     const double taken = swatch + 3 + double(columns_of(name)) * character_width;
     if (x > page_margin && x + taken > right) {
       x = page_margin;
@@ -235,7 +235,7 @@ std::string Figure::draw() {
 std::size_t svg_columns(const TimelineRows& rows, const SvgView& view) {
   const auto columns = std::size_t(std::max(1.0, plot_width(rows, view) / finest));
   return std::max<std::size_t>(
-      100, std::min(columns, most_cells / std::max<std::size_t>(1, rows.rows.size())));
+      100, std::min(columns, max_cells / std::max<std::size_t>(1, rows.rows.size())));
 }
 
 std::string timeline_svg(const Profile& profile, const TimelineRows& rows,

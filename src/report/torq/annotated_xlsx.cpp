@@ -30,8 +30,8 @@ constexpr std::array headings{"Action ID",
                               "Timestamp Start [us]",
                               "Timestamp End [us]",
                               "Location"};
-constexpr std::size_t most_rows = 1'048'575;     // of a sheet, below its heading
-constexpr std::size_t most_cell_bytes = 32'000;  // the format's limit is 32,767 characters
+constexpr std::size_t max_rows = 1'048'575;     // of a sheet, below its heading
+constexpr std::size_t max_cell_bytes = 32'000;  // the format's limit is 32,767 characters
 constexpr std::size_t widest_column = 255;
 
 // What a row says, whoever it is of.
@@ -125,8 +125,8 @@ class Sheet {
     if (value.empty()) return;
     if (measure_) return widen(column, characters_in(value));
     // As text whatever it begins with: the library makes no formula of it.
-    const std::string valid = printable(value.substr(0, most_cell_bytes));
-    worksheet_write_string(sheet_, row_, column, valid.substr(0, most_cell_bytes).c_str(), nullptr);
+    const std::string valid = printable(value.substr(0, max_cell_bytes));
+    worksheet_write_string(sheet_, row_, column, valid.substr(0, max_cell_bytes).c_str(), nullptr);
   }
 
   lxw_worksheet* sheet_;
@@ -139,9 +139,9 @@ class Sheet {
 }  // namespace
 
 Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem::path& path) {
-  if (row_count(annotation) > most_rows) {
+  if (row_count(annotation) > max_rows) {
     return output_error("{}: {} rows are more than the {} that a sheet holds; write .csv instead",
-                        path.string(), thousands(row_count(annotation)), thousands(most_rows));
+                        path.string(), thousands(row_count(annotation)), thousands(max_rows));
   }
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());

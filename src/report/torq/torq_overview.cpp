@@ -65,8 +65,8 @@ Result<TorqOverviews> torq_overviews(const TorqFiles& files,
   if (wall_time) {
     const auto source = open_byte_source(std::filesystem::path(*wall_time));
     if (!source) return tl::unexpected(source.error());
-    constexpr std::uint64_t most_bytes = 4096;
-    auto text = read_all(**source, most_bytes);
+    constexpr std::uint64_t max_bytes = 4096;
+    auto text = read_all(**source, max_bytes);
     if (!text) return tl::unexpected(text.error());
     wall = std::move(*text);
   }

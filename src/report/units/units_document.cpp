@@ -46,7 +46,7 @@ class UnitsSections {
 
  private:
   std::string in_ticks(const std::string& title) const;
-  std::size_t most_rows() const { return request_.top == 0 ? ~std::size_t{0} : request_.top; }
+  std::size_t max_rows() const { return request_.top == 0 ? ~std::size_t{0} : request_.top; }
   void analyse();
   Section wall() const;
   Section engines() const;
@@ -120,19 +120,19 @@ Section UnitsSections::engines() const {
     const auto found = std::find_if(steady.begin(), steady.end(), [&](const SteadyUse& each) {
       return each.engine == row.engine;
     });
-    Value use, first, least, most, inferences;
+    Value use, first, min, max, inferences;
     std::string origin = is_structure_only(profile_) ? "structure only" : "one sample";
     if (found != steady.end()) {
       use = found->share.median_of_rest;
       first = found->share.first;
-      least = found->share.least;
-      most = found->share.most;
+      min = found->share.min;
+      max = found->share.max;
       inferences = found->share.count;
       origin = "steady";
     }
     section.table.rows.push_back({name_of(row.engine), row.units, row.domain,
                                   share(double(row.domain), double(table_.wall)), row.active,
-                                  row.work, use, first, least, most, inferences, origin,
+                                  row.work, use, first, min, max, inferences, origin,
                                   path_of(profile_, row.busiest)});
   }
   section.remarks = {
@@ -172,7 +172,7 @@ Section UnitsSections::units() const {
   std::vector<const UnitRow*> rows;
   for (const UnitRow& row : table_.units) rows.push_back(&row);
   section.table.row_count = rows.size();
-  if (rows.size() > most_rows()) rows.resize(most_rows());
+  if (rows.size() > max_rows()) rows.resize(max_rows());
   const auto wall = double(table_.wall);
   for (const UnitRow* row : rows) {
     const std::int64_t taken = saturating_add(row->busy, row->waiting);
@@ -205,7 +205,7 @@ Section UnitsSections::groups(UnitGrouping grouping) const {
   const auto rows = analysis_.unit_groups(grouping);
   section.table.row_count = rows.size();
   for (const UnitGroupRow& row : rows) {
-    if (section.table.rows.size() == most_rows()) break;
+    if (section.table.rows.size() == max_rows()) break;
     const std::int64_t taken = saturating_add(row.active, row.waiting);
     const std::int64_t idle = std::max<std::int64_t>(0, saturating_subtract(table_.wall, taken));
     const auto of_wall = [&](std::int64_t part) {
@@ -239,7 +239,7 @@ Section UnitsSections::stated() const {
       });
       if (!tells) continue;
       section.table.row_count += 1;
-      if (section.table.rows.size() >= most_rows()) continue;
+      if (section.table.rows.size() >= max_rows()) continue;
       const bool is_time =
           column.kind != MeasureKind::count && column.name.find("percent") == column.name.npos;
       section.table.rows.push_back({path_of(profile_, number.unit), column.name, number.value,
@@ -312,7 +312,7 @@ Section UnitsSections::concurrency_section() const {
   if (section.table.rows.size() > readable) {  // in JSON each, in text several together
     for (Field& field : section.table.fields) field.label.clear();
     section.drawing.push_back(fmt::format("  {:<10} {:>12}  of wall", "units", "time"));
-    for (const LevelsAtOnce& levels : levels_at_once(time_at)) {
+    for (const LevelsAtOnce& levels : concurrency_histogram(time_at)) {
       section.drawing.push_back(
           fmt::format("  {:<10} {:>12}  {:>7}", levels.label,
                       ticks_text(profile_, profile_.base_clock, double(levels.time)),
@@ -321,7 +321,7 @@ Section UnitsSections::concurrency_section() const {
   }
   section.facts = {
       {{"mean_while_active", "mean while any works", Format::number}, share(weighted, active)},
-      {{"most", "most", Format::count}, analysis_.overlap().concurrency.most()}};
+      {{"most", "most", Format::count}, analysis_.overlap().concurrency.max()}};
   return section;
 }
 
@@ -348,7 +348,7 @@ Section UnitsSections::imbalance() const {
   for (const ImbalanceRow& row : rows) {
     section.table.rows.push_back({fmt::format("{} {}", row.members, row.parts), row.members,
                                   row.what, unit_of_row(row), stable_name(row.kind), row.excess(),
-                                  row.mean, row.least, row.most, name(row.most_loaded),
+                                  row.mean, row.min, row.max, name(row.most_loaded),
                                   name(row.least_loaded)});
   }
   if (rows.empty()) return {};
@@ -390,7 +390,7 @@ Section UnitsSections::one_core() const {
   const auto& ops = one_core_;
   section.table.row_count = ops.size();
   for (const OneCoreOp& op : ops) {
-    if (section.table.rows.size() == most_rows()) break;
+    if (section.table.rows.size() == max_rows()) break;
     const Value kind = op.kind == StringId::empty ? Value() : Value(profile_.text(op.kind));
     section.table.rows.push_back({op.name, kind, op.core, op.active,
                                   share(op.active, double(table_.wall)), op.work,

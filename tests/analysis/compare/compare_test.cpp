@@ -221,13 +221,13 @@ TEST(Samples, OfSeveralInferencesAreThoseOfEachAlone) {
 TEST(Samples, TooManyInferencesAreOneSample) {
   ProfileBuilder made;
   const UnitId unit = made.unit("HMX", Engine::hmx);
-  for (std::uint32_t i = 0; i < most_inferences + 1; ++i) {
+  for (std::uint32_t i = 0; i < max_inferences + 1; ++i) {
     made.span(unit, "op", i, i + 1);
     made.profile.spans.instance.push_back(~std::uint32_t{1} - 3 * i);
   }
   const RunSamples run(made.profile);
   EXPECT_EQ(run.metrics()[0].samples.size(), 1u);
-  EXPECT_EQ(run.metrics()[0].samples[0].value, most_inferences + 1);
+  EXPECT_EQ(run.metrics()[0].samples[0].value, max_inferences + 1);
 }
 
 TEST(Compare, UnrelatedClocksAreRefused) {
@@ -307,8 +307,8 @@ TEST(RunSets, OneInferenceStandsForTheOthersAndTheColdOneIsApart) {
   EXPECT_EQ(sets[0].profiles, (std::vector<std::size_t>{0, 1, 2, 3, 4}));
   EXPECT_EQ(sets[0].nearest_median, 3u);
   EXPECT_EQ(sets[0].cold, 1u);
-  EXPECT_EQ(sets[0].walls.least, 10);
-  EXPECT_EQ(sets[0].walls.most, 30);
+  EXPECT_EQ(sets[0].walls.min, 10);
+  EXPECT_EQ(sets[0].walls.max, 30);
   EXPECT_EQ(sets[1].profiles, (std::vector<std::size_t>{5}));
   EXPECT_EQ(sets[2].profiles, (std::vector<std::size_t>{6}));
   EXPECT_EQ(sets[2].cold, 0u);  // there is no other

@@ -93,12 +93,12 @@ TEST(OpGraph, OrderReachAndShortestPathAgreeWithTheTwin) {
 }
 
 // Every path, tried.
-std::int64_t most_work(const OpGraph& graph, const OpTimes& times, std::uint32_t from,
-                       std::uint32_t to) {
+std::int64_t max_work(const OpGraph& graph, const OpTimes& times, std::uint32_t from,
+                      std::uint32_t to) {
   const std::int64_t own = times.work[from];
   std::int64_t best = from == to ? own : -1;
   for (const Edge& edge : graph.from(OpId(from))) {
-    const std::int64_t rest = most_work(graph, times, index_of(edge.to), to);
+    const std::int64_t rest = max_work(graph, times, index_of(edge.to), to);
     if (rest >= 0) best = std::max(best, own + rest);
   }
   return best;
@@ -126,9 +126,9 @@ TEST(OpGraph, HeaviestPathAndLongestChainAgreeWithTryingEveryPath) {
       for (std::uint32_t b = 0; b < ops; ++b) {
         const OpPath path =
             heaviest_path(graph, order, times, {OpId(a)}, {OpId(b)}, EdgeKinds::all());
-        const std::int64_t twin = most_work(graph, times, a, b);
+        const std::int64_t twin = max_work(graph, times, a, b);
         ASSERT_EQ(path.exists() ? path.work : -1, twin);
-        longest = std::max(longest, most_work(graph, ones, a, b));
+        longest = std::max(longest, max_work(graph, ones, a, b));
       }
     }
     EXPECT_EQ(graph_facts(made.profile, graph, times).levels, std::uint64_t(longest));

@@ -76,17 +76,17 @@ TEST(Bandwidth, EqualsEveryTickOnItsOwnToAByteASpanAndLosesNone) {
 }
 
 TEST(Bandwidth, ForgedTimesNeitherCrashNorHang) {
-  constexpr auto least = std::numeric_limits<std::int64_t>::min();
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  constexpr auto min = std::numeric_limits<std::int64_t>::min();
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
   MemoryBuilder made;
   const UnitId dma = made.unit("DMA", Engine::dma);
-  made.span(dma, "a", least / 2, least / 2 + 5);
+  made.span(dma, "a", min / 2, min / 2 + 5);
   made.span(dma, "b", 0, 1);
-  made.profile.spans.start[0] = least;
-  made.profile.spans.duration[0] = most;
-  made.profile.spans.start[1] = most - 3;
-  made.profile.spans.duration[1] = most;
-  made.bytes("ddr read bytes", {most, most});
+  made.profile.spans.start[0] = min;
+  made.profile.spans.duration[0] = max;
+  made.profile.spans.start[1] = max - 3;
+  made.profile.spans.duration[1] = max;
+  made.bytes("ddr read bytes", {max, max});
   for (const std::size_t buckets : {0u, 1u, 7u, 1000u}) {
     const auto series = Analysis(made.profile).bandwidth(buckets);
     EXPECT_LE(series.buckets(), std::max<std::size_t>(1, buckets));
@@ -109,7 +109,7 @@ TEST(Transfers, AreCountedBySizeAndOnlyThoseOfDma) {
   EXPECT_EQ(sizes[0].below, small_transfer);
   EXPECT_EQ(sizes[0].ticks, 20);
   EXPECT_EQ(sizes[1].bytes, 4097);
-  EXPECT_EQ(sizes[2].least, 1 << 24);
+  EXPECT_EQ(sizes[2].min, 1 << 24);
   EXPECT_EQ(sizes[2].below, 0);
 }
 

@@ -304,14 +304,14 @@ TEST(Memory, EqualsASlowTwin) {
 
 TEST(Memory, NothingAndNonsenseAreAnswered) {
   EXPECT_TRUE(table_of(Profile()).rows.empty());
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
   MemoryBuilder made;
   const UnitId dma = made.unit("DMA", Engine::dma);
   for (int i = 0; i < 4; ++i) made.span(dma, "a", 0, 10);
-  made.bytes("ddr read bytes", {most, most, -1, 3});
+  made.bytes("ddr read bytes", {max, max, -1, 3});
   Spans& spans = made.profile.spans;
-  spans.start = {-most, most, 0, most};
-  spans.duration = {most, most, -7, 1};
+  spans.start = {-max, max, 0, max};
+  spans.duration = {max, max, -7, 1};
   spans.op = {OpId{77}, OpId::none, OpId{0}, OpId{0}};
   spans.unit = {UnitId{99}, UnitId::none, dma, dma};
   spans.instance = {4'000'000'000u, 0, 7, 7};

@@ -78,16 +78,16 @@ TEST(OpTraffic, BytesInFlightAreNoTraffic) {
 }
 
 TEST(OpTraffic, NonsenseSaturatesAndCountsAsNone) {
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
   MemoryBuilder made;
   const UnitId dma = made.unit("DMA", Engine::dma);
   for (int i = 0; i < 3; ++i) made.span(dma, "a", 0, 10);
-  made.bytes("ddr read bytes", {most, most, -5});
+  made.bytes("ddr read bytes", {max, max, -5});
   made.measure(Subject::profile, 0, "ddr read bytes", std::numeric_limits<double>::quiet_NaN());
   made.measure(Subject::unit, 77, "ddr read bytes", 5);
   made.measure(Subject::op, 77, "ddr write bytes", 5);
   const OpTraffic traffic(made.profile);
-  EXPECT_EQ(traffic.total(Route::ddr_read).of_ops, most);
+  EXPECT_EQ(traffic.total(Route::ddr_read).of_ops, max);
   EXPECT_EQ(traffic.total(Route::ddr_read).told, 0);
   EXPECT_FALSE(traffic.of_ops_known(Route::ddr_write));
 }

@@ -160,9 +160,9 @@ TEST(OpTable, SaysHowWorkIsSpreadOverCores) {
   const OpTable table = table_of(made.profile, {});
   const CoreSpread& spread = table.rows[0].details.spread;
   EXPECT_EQ(spread.cores, 2u);
-  EXPECT_EQ(spread.least, 6);
+  EXPECT_EQ(spread.min, 6);
   EXPECT_EQ(spread.median, 18);
-  EXPECT_EQ(spread.most, 30);
+  EXPECT_EQ(spread.max, 30);
   EXPECT_EQ(spread.most_loaded, made.units[0]);
 }
 
@@ -192,7 +192,7 @@ TEST(OpTable, TakesAsynchronousSlicesBesideWorkForNoRuns) {
   EXPECT_EQ(table.rows.at(0).instances, 2u);
   EXPECT_EQ(table.rows.at(0).details.p95, 20);
   EXPECT_EQ(table.rows.at(0).engines, std::vector{Engine::compute});
-  EXPECT_EQ(table.rows.at(0).details.spread.most, 40);
+  EXPECT_EQ(table.rows.at(0).details.spread.max, 40);
   EXPECT_EQ(table.rows.at(1).runs, 1u);
   EXPECT_EQ(table.rows.at(1).details.p95, 50);
 }
@@ -215,8 +215,8 @@ TEST(OpTable, CountsRunsAndLoadsOfCoresWithoutTheFirstInferenceEither) {
   EXPECT_EQ(row.details.p50, 20);
   EXPECT_EQ(row.details.p95, 29);
   EXPECT_EQ(row.details.spread.cores, 2u);
-  EXPECT_EQ(row.details.spread.most, 20);
-  EXPECT_EQ(row.details.spread.least, 0);
+  EXPECT_EQ(row.details.spread.max, 20);
+  EXPECT_EQ(row.details.spread.min, 0);
   for (const Grouping by : {Grouping::kind, Grouping::unit}) {
     const OpTable other =
         table_of(made.profile, {.grouping = by, .details = true, .per_inference = true});
@@ -257,7 +257,7 @@ TEST(OpTable, SortsByAnyColumnAndKeepsTheShareAskedFor) {
   EXPECT_THAT(names_of(table_of(made.profile, {.sort = "runs"})), ElementsAre("short", "long"));
   EXPECT_THAT(names_of(table_of(made.profile, {.sort = "name"})), ElementsAre("long", "short"));
   EXPECT_THAT(names_of(table_of(made.profile, {.sort = "p95"})), ElementsAre("long", "short"));
-  EXPECT_THAT(names_of(table_of(made.profile, {.least_share = 0.2})), ElementsAre("long"));
+  EXPECT_THAT(names_of(table_of(made.profile, {.min_share = 0.2})), ElementsAre("long"));
   EXPECT_FALSE(table_of(made.profile, {.sort = "luck"}).sort_is_known);
 }
 

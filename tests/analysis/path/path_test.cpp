@@ -367,7 +367,7 @@ TEST(Path, TakesTheInferenceNearestTheMedianOfAllButTheFirst) {
   EXPECT_EQ(analysis.basis().instance, 3u);  // of 40 and 41, as near, the first
   EXPECT_EQ(analysis.basis().instances, 5u);
   EXPECT_EQ(analysis.basis().median_wall, 40.5);
-  EXPECT_EQ(analysis.basis().least_wall, 30);
+  EXPECT_EQ(analysis.basis().min_wall, 30);
   EXPECT_EQ(analysis.observed().wall, 41);
   const auto asked = PathAnalysis::create(made.profile, 1);
   ASSERT_TRUE(asked);

@@ -105,16 +105,16 @@ class SlowTwin {
   double gap(const Constraint& of) const { return start(of.to) - end(of.from); }
 
   // Gives a class its least gap where one of it `is_evidence`.
-  void set_latencies(const std::function<bool(const Constraint&, double least)>& is_evidence) {
+  void set_latencies(const std::function<bool(const Constraint&, double min)>& is_evidence) {
     for (Constraint& each : constraints_) {
       if (each.midst) continue;
-      double least = 1e18;
+      double min = 1e18;
       for (const Constraint& other : constraints_) {
-        if (other.kind == each.kind && !other.midst) least = std::min(least, gap(other));
+        if (other.kind == each.kind && !other.midst) min = std::min(min, gap(other));
       }
       for (const Constraint& other : constraints_) {
-        if (other.kind != each.kind || other.midst || !is_evidence(other, least)) continue;
-        each.latency = least;
+        if (other.kind != each.kind || other.midst || !is_evidence(other, min)) continue;
+        each.latency = min;
       }
     }
   }
@@ -132,8 +132,8 @@ class SlowTwin {
   void explain_delays() {
     double longest = 0;
     for (const Constraint& each : constraints_) longest = std::max(longest, each.latency);
-    set_latencies([&, longest](const Constraint& each, double least) {
-      return delay_[each.to] > 0 && gap(each) == least && least <= longest;
+    set_latencies([&, longest](const Constraint& each, double min) {
+      return delay_[each.to] > 0 && gap(each) == min && min <= longest;
     });
   }
 

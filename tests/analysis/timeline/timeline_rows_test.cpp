@@ -201,8 +201,8 @@ TEST(TimelineColumns, AreNeverMoreThanTicks) {
 
 TEST(TimelineColumns, EveryTickIsInTheColumnThatBeginsBeforeIt) {
   for (std::int64_t length = 1; length < 70; ++length) {
-    for (std::size_t most = 1; most < 80; most += 3) {
-      const TimelineColumns columns({-5, -5 + length}, most);
+    for (std::size_t max = 1; max < 80; max += 3) {
+      const TimelineColumns columns({-5, -5 + length}, max);
       for (std::int64_t time = -5; time < -5 + length; ++time) {
         const std::size_t column = columns.column_of(time);
         ASSERT_LE(columns.begin_of(column), time);
@@ -424,12 +424,12 @@ void expect_same_cells(const Profile& profile, const TimelineRows& rows, const T
       ASSERT_EQ(cell.busy, busy[column]);
       ASSERT_EQ(cell.waiting, waiting[column]);
       const auto& groups = innermost[{label, column}];
-      ASSERT_EQ(cell.most == TimelineCell::no_fill, groups.empty());
+      ASSERT_EQ(cell.max == TimelineCell::no_fill, groups.empty());
       if (groups.empty() || fill == RowsBy::unit) continue;  // units share a name here
-      std::int64_t most = 0;
-      for (const auto& [name, ticks] : groups) most = std::max(most, ticks);
-      const std::string& chosen = cells.fills[cell.most].label;
-      ASSERT_EQ(groups.contains(chosen) ? groups.at(chosen) : 0, most) << chosen;
+      std::int64_t max = 0;
+      for (const auto& [name, ticks] : groups) max = std::max(max, ticks);
+      const std::string& chosen = cells.fills[cell.max].label;
+      ASSERT_EQ(groups.contains(chosen) ? groups.at(chosen) : 0, max) << chosen;
     }
   }
 }

@@ -38,10 +38,10 @@ TEST(Clocks, AreThoseOfTheVendorsSummary) {
   ASSERT_EQ(clocks.size(), 2u);
   EXPECT_EQ(clocks[0].inference, 100u);
   EXPECT_EQ(clocks[0].cores, 2u);
-  EXPECT_NEAR(clocks[0].least_hertz, 1233.12e6, 0.01e6);
-  EXPECT_NEAR(clocks[0].most_hertz, 1243.97e6, 0.01e6);
-  EXPECT_DOUBLE_EQ(clocks[1].least_hertz, 1344e6);
-  EXPECT_EQ(clocks[1].least_hertz, clocks[1].most_hertz);
+  EXPECT_NEAR(clocks[0].min_hertz, 1233.12e6, 0.01e6);
+  EXPECT_NEAR(clocks[0].max_hertz, 1243.97e6, 0.01e6);
+  EXPECT_DOUBLE_EQ(clocks[1].min_hertz, 1344e6);
+  EXPECT_EQ(clocks[1].min_hertz, clocks[1].max_hertz);
 }
 
 TEST(Clocks, AreNotKnownWhereTheProfileCountsCyclesOrNone) {

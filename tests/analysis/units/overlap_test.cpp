@@ -50,17 +50,17 @@ TEST(Overlap, CountsClassesByWhatTheOpsUse) {
 TEST(Overlap, OfTheWidestTimesDoesNotOverflow) {
   ProfileBuilder made;
   const UnitId a = made.unit("HMX", Engine::hmx), b = made.unit("HVX", Engine::hvx);
-  constexpr auto least = std::numeric_limits<std::int64_t>::min();
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  constexpr auto min = std::numeric_limits<std::int64_t>::min();
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
   made.span(a, "x", 0, 1);
-  made.profile.spans.start[0] = least;
-  made.profile.spans.duration[0] = most;
-  made.span(b, "y", 0, most);
+  made.profile.spans.start[0] = min;
+  made.profile.spans.duration[0] = max;
+  made.span(b, "y", 0, max);
   made.span(b, "z", 0, 1);
   made.profile.spans.duration[2] = -7;
   const Overlap overlap = Analysed(made.profile).overlap;
   EXPECT_EQ(overlap.of(Engine::hmx, Engine::hvx), 0);
-  EXPECT_EQ(overlap.active(Engine::hvx), most);
+  EXPECT_EQ(overlap.active(Engine::hvx), max);
 }
 
 // Each moment looked at by itself.
@@ -184,7 +184,7 @@ TEST(Imbalance, TellsWorkWaitingAndStaticLoadApart) {
   EXPECT_EQ(row("work").most_loaded, "core 1");
   EXPECT_DOUBLE_EQ(*row("work").excess(), 0.6);
   EXPECT_EQ(row("waiting").most_loaded, "core 0");
-  EXPECT_EQ(row("ops").most, 2);
+  EXPECT_EQ(row("ops").max, 2);
   EXPECT_EQ(row("output bytes").mean, 150);
 }
 
@@ -289,14 +289,14 @@ TEST(OneCoreOps, OfALeastShareAreThoseOfAllThatReachIt) {
                 SpanKind::op, random() % 2 ? "conv" : "topk");
     }
     const Analysed found(made.profile);
-    const double least = double(random() % 40) / 100;
+    const double min = double(random() % 40) / 100;
     const double wall = double(length_of(timeline_of(made.profile)));
     std::vector<std::tuple<std::string, double, double>> expected, actual;
     for (const OneCoreOp& op : Analysis(made.profile).one_core_ops(0)) {
-      if (!op.kind_is_on_all && op.active < least * wall) continue;
+      if (!op.kind_is_on_all && op.active < min * wall) continue;
       expected.emplace_back(op.name, op.active, op.work);
     }
-    for (const OneCoreOp& op : Analysis(made.profile).one_core_ops(least)) {
+    for (const OneCoreOp& op : Analysis(made.profile).one_core_ops(min)) {
       actual.emplace_back(op.name, op.active, op.work);
     }
     ASSERT_EQ(actual, expected) << "in round " << round;

@@ -377,9 +377,9 @@ TEST(WriteChrome, HostileNamesTimesAndIdsMakeValidJson) {
   made.profile.units[0].parent = unit;
   made.profile.units[0].process_id = made.text("1e5\"");
   made.profile.units[0].thread_id = made.text("007");
-  constexpr auto least = std::numeric_limits<std::int64_t>::min();
+  constexpr auto min = std::numeric_limits<std::int64_t>::min();
   made.span(unit, "a\x01\xc3(", 0, 0, SpanKind::slice);
-  made.profile.spans.start[0] = least;
+  made.profile.spans.start[0] = min;
   made.profile.spans.duration[0] = std::numeric_limits<std::int64_t>::max();
   made.span(UnitId{9}, "", 5, 4, SpanKind::op);
   made.profile.counters.series.push_back({UnitId{7}, {}, {}, {}});

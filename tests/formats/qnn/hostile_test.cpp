@@ -80,15 +80,15 @@ TEST_F(QnnHostile, CutAtEveryByteKeepsWhatCameBefore) {
   for (const Sample& sample : samples()) {
     const std::size_t whole = read_whatever(sample, sample.text);
     ASSERT_GT(whole, 0u) << sample.name;
-    std::size_t most = 0;
+    std::size_t max = 0;
     for (std::size_t size = 0; size < sample.text.size(); ++size) {
       const std::size_t rows = read_whatever(sample, sample.text.substr(0, size));
       // What has been read once stays readable when more of the file is there; of a summary the
       // nodes are ops as long as no instance is.
-      ASSERT_GE(rows + 12, most) << sample.name << " cut at " << size;
-      most = std::max(most, rows);
+      ASSERT_GE(rows + 12, max) << sample.name << " cut at " << size;
+      max = std::max(max, rows);
     }
-    ASSERT_GE(most + 12, whole) << sample.name;
+    ASSERT_GE(max + 12, whole) << sample.name;
   }
 }
 

@@ -130,11 +130,11 @@ TEST(IpuLog, ALayoutOfAnotherShape) {
 }
 
 TEST(IpuLog, AClockThatWraps) {
-  const std::uint64_t most = 0xffffffff;
-  const auto log = decode(log_of({{layer, begin, 0, most - 10},
-                                  {layer, end, 0, most + 20},
-                                  {layer, begin, 1, most + 30},
-                                  {layer, end, 1, 2 * most + 1}}));
+  const std::uint64_t max = 0xffffffff;
+  const auto log = decode(log_of({{layer, begin, 0, max - 10},
+                                  {layer, end, 0, max + 20},
+                                  {layer, begin, 1, max + 30},
+                                  {layer, end, 1, 2 * max + 1}}));
   ASSERT_TRUE(log);
   EXPECT_EQ(log->backwards, 1u);  // more than half the range ahead cannot be told from behind
   EXPECT_EQ(log->layers[0].end, 30);

@@ -43,7 +43,7 @@ TEST(IpuProgram, SurvivesTheFile) {
   const auto own = read(write_own_section(section()));
   ASSERT_TRUE(own) << own.error().message;
   EXPECT_EQ(own->program, section().program);
-  EXPECT_EQ(own->batch.most, 4u);
+  EXPECT_EQ(own->batch.max, 4u);
   EXPECT_THAT(own->batch.supported, ::testing::ElementsAre(4u));
   EXPECT_EQ(own->batch.mode, "one_buf");
   ASSERT_EQ(own->inputs.size(), 1u);

@@ -52,8 +52,8 @@ class RandomNode {
   }
 
  private:
-  std::int64_t between(std::int64_t least, std::int64_t most) {
-    return least + std::int64_t(random_() % std::uint32_t(most - least + 1));
+  std::int64_t between(std::int64_t min, std::int64_t max) {
+    return min + std::int64_t(random_() % std::uint32_t(max - min + 1));
   }
   bool one_in(std::int64_t chances) { return between(1, chances) == 1; }
 

@@ -142,11 +142,11 @@ TEST(HostileModels, MayUseAnyOperatorWrongly) {
                                             "SkipLayerNormalization",
                                             "FusedMatMul",
                                             "QGemm"};
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
+  constexpr std::int64_t min = std::numeric_limits<std::int64_t>::min();
   const std::int64_t sizes[] = {
       0, 1, 2, 3, 4, 7, 8, 64, std::int64_t(1) << 31, std::int64_t(1) << 55};
-  const std::int64_t numbers[] = {0, 1, -1, 2, 3, -2, 8, most, least, std::int64_t(1) << 32, -most};
+  const std::int64_t numbers[] = {0, 1, -1, 2, 3, -2, 8, max, min, std::int64_t(1) << 32, -max};
   const char* names[] = {"axis",
                          "axes",
                          "kernel_shape",

@@ -65,8 +65,8 @@ class OneOperatorModels {
   }
 
  private:
-  static constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  static constexpr std::int64_t least = std::numeric_limits<std::int64_t>::min();
+  static constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max();
+  static constexpr std::int64_t min = std::numeric_limits<std::int64_t>::min();
 
   std::int64_t between(std::int64_t from, std::int64_t to) {
     return from + std::int64_t(random_() % std::uint32_t(to - from + 1));
@@ -85,10 +85,10 @@ class OneOperatorModels {
   }
 
   std::int64_t number() {
-    constexpr std::array<std::int64_t, 12> limits{most,
-                                                  least,
-                                                  most - 1,
-                                                  -most,
+    constexpr std::array<std::int64_t, 12> limits{max,
+                                                  min,
+                                                  max - 1,
+                                                  -max,
                                                   -1,
                                                   255,
                                                   std::int64_t{1} << 31,

@@ -122,7 +122,7 @@ TEST(IpuCompile, BatchFieldsAreAsTheToolsSayThem) {
     return compile_ipu(graph, muffin(), {.model_name = "m", .batch = 4, .batch_mode = mode})->image;
   };
   const auto many = batch_of(BatchMode::n_buf), one = batch_of(BatchMode::one_buf);
-  EXPECT_EQ(many.own->batch.most, 4u);
+  EXPECT_EQ(many.own->batch.max, 4u);
   EXPECT_TRUE(many.own->batch.supported.empty());
   EXPECT_EQ(many.inputs[0].shape[0], 1u);
   EXPECT_THAT(one.own->batch.supported, ElementsAre(4u));

@@ -9,7 +9,7 @@
 namespace npuscope::npu {
 
 inline sigmastar::Program random_ipu_program(std::mt19937& random) {
-  const auto number = [&](std::uint32_t most) { return std::uint32_t(random() % (most + 1)); };
+  const auto number = [&](std::uint32_t max) { return std::uint32_t(random() % (max + 1)); };
   sigmastar::Program program;
   program.cores = 1 + number(1);
   program.target = muffin().toml;

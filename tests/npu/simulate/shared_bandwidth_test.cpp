@@ -47,9 +47,9 @@ class NaiveBandwidth {
     left_[id] = bytes;
   }
   double next_end() const {
-    double least = 1e300;
-    for (const auto& [id, bytes] : left_) least = std::min(least, bytes);
-    return time_ + least / rate();
+    double min = 1e300;
+    for (const auto& [id, bytes] : left_) min = std::min(min, bytes);
+    return time_ + min / rate();
   }
   std::uint32_t take() {
     advance(next_end());

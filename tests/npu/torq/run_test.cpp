@@ -198,8 +198,8 @@ TEST(RunTorq, RefusesRunsThatNobodyCouldLog) {
 
 TEST(RunTorq, SlowTargetsEndAndNeverGoBack) {
   ProgramMaker make;
-  make.transfer(TorqUnit::dma_in, most_torq_bytes);
-  make.task({ProgramMaker::run(TorqUnit::slice, make.kernel(most_torq_cycles, most_torq_cycles))});
+  make.transfer(TorqUnit::dma_in, max_torq_bytes);
+  make.task({ProgramMaker::run(TorqUnit::slice, make.kernel(max_torq_cycles, max_torq_cycles))});
   make.task({ProgramMaker::wait(TorqUnit::slice)});
   auto target = *parse_torq_target(changed_toml("clock_hz = 800e6", "clock_hz = 1e6"), "slow");
   target.dma.bytes_per_cycle = 0.02;

@@ -158,7 +158,7 @@ TEST(GraphDrawing, NamesAreDataInEitherLanguage) {
 
 TEST(GraphDrawing, TooManyBoxesAreRefusedWithTheWayOut) {
   test_support::ProfileBuilder made;
-  for (std::size_t i = 0; i <= most_drawn; ++i) {
+  for (std::size_t i = 0; i <= max_drawn; ++i) {
     Op op;
     op.kind = made.text("same");
     made.profile.ops.push_back(op);
@@ -172,7 +172,7 @@ TEST(GraphDrawing, TooManyBoxesAreRefusedWithTheWayOut) {
   const auto condensed = draw_graph(view, {.by = DrawBy::kind});
   ASSERT_TRUE(condensed);
   EXPECT_EQ(condensed->nodes.size(), 1u);
-  EXPECT_EQ(condensed->nodes[0].ops, most_drawn + 1);
+  EXPECT_EQ(condensed->nodes[0].ops, max_drawn + 1);
 }
 
 // The real graph of eight products in a row.

@@ -88,8 +88,8 @@ TEST(ReportRun, LeavesTheFirstInferenceOfEachActivationOutOfTheThroughput) {
 TEST(Distribution, OfValues) {
   const auto some = distribution_of(std::vector<double>{2, 4, 4, 4, 5, 5, 7, 9});
   EXPECT_EQ(some->average, 5);
-  EXPECT_EQ(some->least, 2);
-  EXPECT_EQ(some->most, 9);
+  EXPECT_EQ(some->min, 2);
+  EXPECT_EQ(some->max, 9);
   EXPECT_EQ(some->deviation, 2);
 }
 
@@ -115,8 +115,8 @@ TEST(ReportRun, MeasuresInWholeTicksOfTheDevicesTimer) {
   run.result.total = Picoseconds{16'000'000'000};
   const RunReport report = report_run(run);
   EXPECT_EQ(report.inferences_per_second, 1000);  // 16 in 16 ms
-  EXPECT_DOUBLE_EQ(report.metrics[0].values->least, 100 / 19.2);
-  EXPECT_DOUBLE_EQ(report.metrics[0].values->most, 200 / 19.2);
+  EXPECT_DOUBLE_EQ(report.metrics[0].values->min, 100 / 19.2);
+  EXPECT_DOUBLE_EQ(report.metrics[0].values->max, 200 / 19.2);
   EXPECT_DOUBLE_EQ(report.metrics[2].values->average, 2 / 19.2);
   run.stats_level = 40;
   EXPECT_TRUE(report_run(run).metrics[0].values.has_value());

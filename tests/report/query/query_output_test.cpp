@@ -102,11 +102,11 @@ TEST(QueryOutput, NoRows) {
 }
 
 TEST(QueryOutput, RowsBeyondTheMostAreToldNotPrinted) {
-  QueryTable table({.width = 100, .most_rows = 2});
+  QueryTable table({.width = 100, .max_rows = 2});
   fill(table);
   EXPECT_TRUE(table.has_more());
   EXPECT_EQ(table.rows(), 2);
-  QueryTable all({.width = 100, .most_rows = 3});
+  QueryTable all({.width = 100, .max_rows = 3});
   fill(all);
   EXPECT_FALSE(all.has_more());
 }

@@ -229,19 +229,19 @@ TEST(Show, AForgedProfileGivesAPage) {
   ProfileBuilder made;
   const UnitId unit = made.unit("loop", Engine::hvx);
   made.profile.units[0].parent = unit;
-  constexpr auto least = std::numeric_limits<std::int64_t>::min();
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  constexpr auto min = std::numeric_limits<std::int64_t>::min();
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
   made.span(unit, "a", 0, 10);
-  made.profile.spans.start[0] = least;
-  made.profile.spans.duration[0] = most;
+  made.profile.spans.start[0] = min;
+  made.profile.spans.duration[0] = max;
   made.span(unit, "b", 0, 10);
-  made.profile.spans.start[1] = most;
-  made.profile.spans.duration[1] = least;
+  made.profile.spans.start[1] = max;
+  made.profile.spans.duration[1] = min;
   made.span(UnitId{77}, "c", 0, 10);
   made.profile.spans.op[2] = OpId{99};
   made.profile.base_clock = ClockId{12};
   add_column(made.profile, "short", MeasureKind::work).values.push_back(1);
-  made.profile.phases.push_back({made.text("p"), 0, UnitId{5}, most, most, -1});
+  made.profile.phases.push_back({made.text("p"), 0, UnitId{5}, max, max, -1});
   made.profile.measures.push_back({Measure::Subject::op, 1'000, made.text("x"), MeasureKind::work,
                                    Origin::measured, ClockId{9}, 1e308});
   made.profile.counters.series.push_back({UnitId{44}, {}, {}, {}});

@@ -132,8 +132,8 @@ TEST(TimelineDocument, OfARealOptraceStatesItsKnownFigures) {
 }
 
 std::vector<std::string> marks_of(const Profile& profile, Interval window, std::int64_t origin,
-                                  std::size_t most) {
-  const TimelineAxis axis = make_axis(profile, window, origin, most);
+                                  std::size_t max) {
+  const TimelineAxis axis = make_axis(profile, window, origin, max);
   std::vector<std::string> texts;
   for (const TimelineMark& mark : axis.marks) texts.push_back(mark.text);
   texts.push_back(axis.unit);
@@ -162,10 +162,10 @@ TEST(TimelineAxis, OfAClockOfTimeIsInItsUnits) {
 TEST(TimelineAxis, NeverHasMoreMarksThanAskedForOrAnyOutside) {
   test_support::ProfileBuilder made;
   for (std::int64_t length = 1; length < 5'000; length += 37) {
-    for (std::size_t most = 2; most < 12; ++most) {
+    for (std::size_t max = 2; max < 12; ++max) {
       const Interval window{1'000, 1'000 + length};
-      const TimelineAxis axis = make_axis(made.profile, window, 40, most);
-      EXPECT_LE(axis.marks.size(), most);
+      const TimelineAxis axis = make_axis(made.profile, window, 40, max);
+      EXPECT_LE(axis.marks.size(), max);
       for (const TimelineMark& mark : axis.marks) {
         EXPECT_GE(mark.time, window.begin);
         EXPECT_LE(mark.time, window.end);

@@ -51,7 +51,7 @@ struct Program {
 };
 
 struct ImageBatch {
-  std::uint32_t most = 1;                // Max Batch Number, what --batch said
+  std::uint32_t max = 1;                 // Max Batch Number, what --batch said
   std::uint32_t suggested = 1;           // what the program inside computes at once
   std::vector<std::uint32_t> supported;  // of one_buf: nothing else can be chosen
   std::string mode;                      // n_buf or one_buf

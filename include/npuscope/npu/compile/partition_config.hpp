@@ -26,7 +26,7 @@ struct PartitionConfig {
   bool is_multi_device() const { return devices.size() > 1; }
 };
 
-inline constexpr std::size_t most_partition_devices = 64;
+inline constexpr std::size_t max_partition_devices = 64;
 
 // Input errors say what is wrong and where: several partitions or lists of nodes (a pipeline, which
 // the reference compiler does not make), devices that are given twice, differ in cores or have no

@@ -96,10 +96,9 @@ struct TorqProgram {
 };
 
 // What a program may hold, so that nothing about it overflows or takes for ever.
-inline constexpr std::uint64_t most_torq_tasks = 1 << 22;
-inline constexpr std::uint64_t most_torq_cycles = std::uint64_t{1}
-                                                  << 50;                  // of all kernels together
-inline constexpr std::uint64_t most_torq_bytes = std::uint64_t{1} << 50;  // of all transfers
+inline constexpr std::uint64_t max_torq_tasks = 1 << 22;
+inline constexpr std::uint64_t max_torq_cycles = std::uint64_t{1} << 50;  // of all kernels together
+inline constexpr std::uint64_t max_torq_bytes = std::uint64_t{1} << 50;   // of all transfers
 
 // Of hostile bytes or of our own: an input error says what does not fit together. `slices` is how
 // many the target has.

@@ -43,25 +43,25 @@ std::optional<Executed> executed(FindingContext& context) {
 
 RuleOutcome apply(FindingContext& context) {
   const auto execution = executed(context);
-  const NumberRow* most = nullptr;
+  const NumberRow* max = nullptr;
   for (const NumberRow& row : context.analysis().numbers()) {
     const bool of_executes = row.values.count > 0 && context.profile().text(row.what).find(
                                                          "(execute") != std::string_view::npos;
     if (!of_executes || !is_work_in_cycles(context.profile(), row)) continue;
-    if (most == nullptr || row.values.median_of_rest > most->values.median_of_rest) most = &row;
+    if (max == nullptr || row.values.median_of_rest > max->values.median_of_rest) max = &row;
   }
-  if (most == nullptr) return Missing{"cycles of an execution as a tool sums them"};
+  if (max == nullptr) return Missing{"cycles of an execution as a tool sums them"};
   if (!execution || !(execution->seconds > 0)) return Missing{"the time of an execution"};
-  const double implied = most->values.median_of_rest / execution->seconds;
+  const double implied = max->values.median_of_rest / execution->seconds;
   if (implied <= tolerance * execution->clock_hz) return DoesNotApply{};
   Finding finding;
   finding.title = "A number of cycles is a sum over threads, not the wall";
   finding.weight = Weight::low;
   Evidence cycles =
       ticks_evidence("cycles", "cycles of an execution, median after the first",
-                     most->values.median_of_rest, MeasureKind::work, "show: NUMBERS OF THE RUN",
-                     std::string(context.profile().text(most->what)));
-  cycles.clock = most->clock;
+                     max->values.median_of_rest, MeasureKind::work, "show: NUMBERS OF THE RUN",
+                     std::string(context.profile().text(max->what)));
+  cycles.clock = max->clock;
   finding.evidence = {
       std::move(cycles),
       seconds_evidence("execution_seconds", "its time, median after the first", execution->seconds,

@@ -7,7 +7,7 @@
 namespace npuscope::analysis {
 namespace all_zero {
 
-constexpr std::uint64_t least_spans = 8;
+constexpr std::uint64_t min_spans = 8;
 
 // Numbers that cannot be 0 for every unit of a device that ran.
 bool must_count(const std::string& name) {
@@ -33,7 +33,7 @@ void find_zero_times(FindingContext& context, Finding& finding) {
   for (std::size_t i = 0; i < of_engine.size(); ++i) {
     const Domain domain = domain_of(Engine(i));
     if (domain != Domain::compute && domain != Domain::movement) continue;
-    if (of_engine[i].spans < least_spans || of_engine[i].any_time || !any_time) continue;
+    if (of_engine[i].spans < min_spans || of_engine[i].any_time || !any_time) continue;
     finding.evidence.push_back(
         count_evidence("spans_without_time", "executions, every one of 0 ticks",
                        double(of_engine[i].spans), "query: spans", name_of(Engine(i))));
@@ -51,7 +51,7 @@ void find_zero_bytes(FindingContext& context, Finding& finding) {
   }
   const auto read = context.analysis().traffic().total(Route::ddr_read).best();
   const auto written = context.analysis().traffic().total(Route::ddr_write).best();
-  if (transfers < least_spans || !read || !written || *read != 0 || *written != 0) return;
+  if (transfers < min_spans || !read || !written || *read != 0 || *written != 0) return;
   finding.evidence.push_back(count_evidence("transfers_without_bytes",
                                             "transfers, with 0 bytes of DDR in all",
                                             double(transfers), "memory: TRAFFIC"));

@@ -3,7 +3,7 @@
 namespace npuscope::analysis {
 namespace boundary_tax {
 
-constexpr double least_share = 0.1;
+constexpr double min_share = 0.1;
 constexpr const char* glue[] = {"format conversion", "input and output slices",
                                 "concatenation and slices"};
 
@@ -13,7 +13,7 @@ RuleOutcome apply(FindingContext& context) {
   const auto times = context.kernel_times(names);
   double share = 0;
   for (const KernelTime& each : times) share += each.share;
-  if (share < least_share) return DoesNotApply{};
+  if (share < min_share) return DoesNotApply{};
   const bool timed = context.has_timeline();
   Finding finding;
   finding.title = "Glue between ops runs for a tenth of the time or more";

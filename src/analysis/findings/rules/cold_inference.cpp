@@ -5,8 +5,8 @@
 namespace npuscope::analysis {
 namespace cold_inference {
 
-constexpr double least_factor = 1.2;
-constexpr double least_share = 0.05;  // of the longest phase
+constexpr double min_factor = 1.2;
+constexpr double min_share = 0.05;  // of the longest phase
 
 void compare(Finding& finding, const std::string& phase, const Spread& microseconds) {
   const char* source = "show: PHASES";
@@ -19,7 +19,7 @@ void compare(Finding& finding, const std::string& phase, const Spread& microseco
 
 bool is_cold(const Spread& spread) {
   return spread.count > 1 && spread.median_of_rest > 0 &&
-         spread.first >= least_factor * spread.median_of_rest;
+         spread.first >= min_factor * spread.median_of_rest;
 }
 
 double longest_when_warm(const std::vector<PhaseRow>& phases) {
@@ -33,7 +33,7 @@ double longest_when_warm(const std::vector<PhaseRow>& phases) {
 // Of a call that takes a microsecond, a second one says nothing of the inference.
 bool is_cold(const PhaseRow& row, double longest) {
   const double more = row.microseconds.first - row.microseconds.median_of_rest;
-  return !row.repeats && is_cold(row.microseconds) && more >= least_share * longest;
+  return !row.repeats && is_cold(row.microseconds) && more >= min_share * longest;
 }
 
 // The phase that has no other inside and is the longest when warm: the work itself.
@@ -57,7 +57,7 @@ void compare_phases(FindingContext& context, Finding& finding) {
   }
   const PhaseRow* work = working_phase(context.analysis().phases(), longest);
   if (work == nullptr || !(work->hertz.first > 0)) return;
-  if (work->hertz.first * least_factor > work->hertz.median_of_rest) return;
+  if (work->hertz.first * min_factor > work->hertz.median_of_rest) return;
   const std::string name(context.profile().text(work->name));
   finding.evidence.push_back(
       hertz_evidence("first_hz", "clock, in the first", work->hertz.first, source, name));

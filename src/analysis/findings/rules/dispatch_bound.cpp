@@ -6,8 +6,8 @@
 namespace npuscope::analysis {
 namespace dispatch_bound {
 
-constexpr double least_share = 0.05;
-constexpr std::uint64_t least_steps = 8;
+constexpr double min_share = 0.05;
+constexpr std::uint64_t min_steps = 8;
 
 // With several units at work and no dependencies, a start may wait for anything.
 bool knows_dependencies(FindingContext& context) {
@@ -42,7 +42,7 @@ RuleOutcome apply(FindingContext& context) {
     work += double(step.duration);
     gaps_of_op[index_of(step.op)] += gap;
   }
-  if (!(path.wall > 0) || steps < least_steps || gaps < least_share * double(path.wall))
+  if (!(path.wall > 0) || steps < min_steps || gaps < min_share * double(path.wall))
     return DoesNotApply{};
   const auto worst = std::max_element(gaps_of_op.begin(), gaps_of_op.end(),
                                       [](auto& a, auto& b) { return a.second < b.second; });

@@ -3,7 +3,7 @@
 namespace npuscope::analysis {
 namespace dma_issue {
 
-constexpr double least_factor = 2, least_difference = 0.1;
+constexpr double min_factor = 2, min_difference = 0.1;
 
 RuleOutcome apply(FindingContext& context) {
   Finding finding;
@@ -30,7 +30,7 @@ RuleOutcome apply(FindingContext& context) {
                        "transfers of DDR, issue to completion, of the wall of all cores", transfers,
                        MeasureKind::work, "ops: ucycles of aiccopy…")};
   }
-  if (transfers < least_factor * issue || transfers - issue < least_difference) {
+  if (transfers < min_factor * issue || transfers - issue < min_difference) {
     return DoesNotApply{};
   }
   finding.title = "DMA issue utilisation is not how busy DMA is";

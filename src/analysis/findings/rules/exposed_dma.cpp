@@ -5,7 +5,7 @@
 namespace npuscope::analysis {
 namespace exposed_dma {
 
-constexpr double least_share = 0.1;
+constexpr double min_share = 0.1;
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
@@ -14,7 +14,7 @@ RuleOutcome apply(FindingContext& context) {
   const double moving = context.part(Part::movement_alone);
   const double waiting = context.part(Part::waiting_for_dma);
   if (!(context.analysis().coarse().compute_active > 0)) return DoesNotApply{};
-  if (moving + waiting < least_share * context.wall()) return DoesNotApply{};
+  if (moving + waiting < min_share * context.wall()) return DoesNotApply{};
   Finding finding;
   finding.title = "Nothing computes while data moves or is waited for";
   finding.weight = Weight::high;
@@ -26,16 +26,16 @@ RuleOutcome apply(FindingContext& context) {
       ticks_evidence("waiting_for_dma_alone", "waiting for DMA, nothing works", waiting,
                      MeasureKind::wall, "show: WALL")};
   const auto& rows = context.analysis().units().units;
-  const auto most = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+  const auto max = std::max_element(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return a.waiting_for_dma < b.waiting_for_dma;
   });
-  if (most != rows.end() && most->waiting_for_dma > 0) {
-    const std::string unit = path_of(context.profile(), most->unit);
+  if (max != rows.end() && max->waiting_for_dma > 0) {
+    const std::string unit = path_of(context.profile(), max->unit);
     finding.evidence.push_back(ticks_evidence("dma_wait", "DMA wait of a unit, the longest",
-                                              double(most->waiting_for_dma), MeasureKind::unit_busy,
+                                              double(max->waiting_for_dma), MeasureKind::unit_busy,
                                               "units: UNITS", unit));
     finding.evidence.push_back(share_evidence("dma_wait_share_of_wall", "that, of the wall",
-                                              double(most->waiting_for_dma) / context.wall(),
+                                              double(max->waiting_for_dma) / context.wall(),
                                               MeasureKind::unit_busy, "units: UNITS", unit));
   }
   finding.gain = context.gain_by_hiding(moving + waiting, "all of that time hidden behind work");

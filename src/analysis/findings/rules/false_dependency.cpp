@@ -6,8 +6,8 @@
 namespace npuscope::analysis {
 namespace false_dependency {
 
-constexpr double least_share = 0.01;
-constexpr std::size_t most_named = 5;
+constexpr double min_share = 0.01;
+constexpr std::size_t max_named = 5;
 
 std::string name_of_op(const Profile& profile, OpId id) {
   if (index_of(id) >= profile.ops.size()) return {};
@@ -30,12 +30,12 @@ RuleOutcome apply(FindingContext& context) {
   }
   const Spread& inferences = context.analysis().coarse().inferences;
   const double wall = inferences.count > 1 ? inferences.median_of_rest : context.wall();
-  if (waits.empty() || waited < least_share * wall) return DoesNotApply{};
+  if (waits.empty() || waited < min_share * wall) return DoesNotApply{};
   Finding finding;
   finding.title = "Branches that are independent wait for a tensor that they share by accident";
   finding.weight = Weight::high;
   const char* source = "graph: FALSE DEPENDENCIES";
-  for (std::size_t i = 0; i < std::min(waits.size(), most_named); ++i) {
+  for (std::size_t i = 0; i < std::min(waits.size(), max_named); ++i) {
     const SharedTensor& each = *waits[i];
     const Tensor& tensor = profile.tensors[each.tensor];
     const std::string name(profile.text(tensor.name));

@@ -10,9 +10,9 @@
 namespace npuscope::analysis {
 namespace first_calls {
 
-constexpr double least_factor = 1.5;  // of the first call above the later ones
-constexpr double least_share = 0.01;  // of the wall
-constexpr std::size_t least_calls = 3;
+constexpr double min_factor = 1.5;  // of the first call above the later ones
+constexpr double min_share = 0.01;  // of the wall
+constexpr std::size_t min_calls = 3;
 constexpr std::size_t kernels_named = 3;
 
 struct Slow {
@@ -60,14 +60,14 @@ std::map<Alike, std::vector<Call>> calls_of(const Profile& profile) {
 std::vector<Slow> slow_first_calls(const Profile& profile) {
   std::vector<Slow> slow;
   for (auto& [alike, calls] : calls_of(profile)) {
-    if (calls.size() < least_calls) continue;
+    if (calls.size() < min_calls) continue;
     std::vector<Call> sorted = calls;
     std::sort(sorted.begin(), sorted.end(),
               [](const Call& a, const Call& b) { return a.start < b.start; });
     std::vector<double> later;
     for (std::size_t i = 1; i < sorted.size(); ++i) later.push_back(sorted[i].time);
-    const double usual = median_of(later), most = percentile_of(later, 90);
-    if (!(usual > 0) || sorted[0].time < least_factor * std::max(usual, most)) continue;
+    const double usual = median_of(later), max = percentile_of(later, 90);
+    if (!(usual > 0) || sorted[0].time < min_factor * std::max(usual, max)) continue;
     slow.push_back({std::string(profile.text(std::get<0>(alike))), sorted[0].op, sorted[0].time,
                     usual, calls.size()});
   }
@@ -81,7 +81,7 @@ RuleOutcome apply(FindingContext& context) {
   const std::vector<Slow> slow = slow_first_calls(context.profile());
   double excess = 0;
   for (const Slow& each : slow) excess += each.excess();
-  if (!(context.wall() > 0) || excess < least_share * context.wall()) return DoesNotApply{};
+  if (!(context.wall() > 0) || excess < min_share * context.wall()) return DoesNotApply{};
   Finding finding;
   finding.title =
       fmt::format("First calls of {} kernels take {:.1f} % of the wall more than later ones",

@@ -9,7 +9,7 @@
 namespace npuscope::analysis {
 namespace host_bound {
 
-constexpr double least_share = 0.1;
+constexpr double min_share = 0.1;
 constexpr std::size_t calls_named = 3;
 
 struct Calls {  // of the runtime, by name
@@ -91,7 +91,7 @@ RuleOutcome apply(FindingContext& context) {
   const double busy = context.part(Part::compute_alone) + context.part(Part::compute_and_movement) +
                       context.part(Part::movement_alone);
   const double alone = context.part(Part::host_alone);
-  if (alone < least_share * wall) return DoesNotApply{};
+  if (alone < min_share * wall) return DoesNotApply{};
   const Runtime runtime = runtime_of(context);
   Finding finding;
   finding.title = fmt::format("Host bound: the device is idle for {:.1f} % of the wall",

@@ -7,7 +7,7 @@
 namespace npuscope::analysis {
 namespace host_overhead {
 
-constexpr double least_share = 0.1;
+constexpr double min_share = 0.1;
 
 const char* advice() {
   return "Fewer round trips: put more of the model into one graph, more inputs into one execution, "
@@ -45,7 +45,7 @@ bool is_copy(const OpRow& row) {
 RuleOutcome of_call(const Call& call) {
   const double beyond = call.seconds() - call.device_seconds();
   const double share = beyond / call.seconds();
-  if (share < least_share) return DoesNotApply{};
+  if (share < min_share) return DoesNotApply{};
   const std::string what = call.warm ? "warm call" : "call";
   Finding finding;
   finding.title = fmt::format("Host and transport take {:.1f} % of a {}", share * 100, what);
@@ -86,7 +86,7 @@ RuleOutcome apply(FindingContext& context) {
   const bool is_told = std::find(kinds.begin(), kinds.end(), SpanKind::runtime_call) != kinds.end();
   if (is_told) return DoesNotApply{};  // host-bound says it, with the calls
   const double alone = context.part(Part::host_alone);
-  if (alone < least_share * context.wall()) return DoesNotApply{};
+  if (alone < min_share * context.wall()) return DoesNotApply{};
   Finding finding;
   finding.title = "The device stands still while the host works";
   finding.weight = Weight::high;

@@ -8,7 +8,7 @@
 namespace npuscope::analysis {
 namespace idle_between {
 
-constexpr double least_share = 0.1;
+constexpr double min_share = 0.1;
 
 struct Between {
   std::uint64_t pairs = 0;  // of inferences recorded one after the other
@@ -41,7 +41,7 @@ RuleOutcome apply(FindingContext& context) {
   const Between found = between(inference_extents(context.profile()));
   if (found.pairs == 0) return Missing{"two inferences that follow one another"};
   const double idle = double(found.sum);
-  if (idle < least_share * context.wall()) return DoesNotApply{};
+  if (idle < min_share * context.wall()) return DoesNotApply{};
   Finding finding;
   finding.title = "The device stands still between inferences";
   finding.weight = Weight::high;

@@ -5,19 +5,19 @@
 namespace npuscope::analysis {
 namespace imbalance {
 
-constexpr double least_excess = 0.15;
-constexpr double least_gain = 0.01;
+constexpr double min_excess = 0.15;
+constexpr double min_gain = 0.01;
 
 // How much longer the most active part is active than all are on average.
 double active_excess(FindingContext& context, const std::string& parts) {
   const auto grouping = parts == "devices" ? UnitGrouping::device : UnitGrouping::core;
   const auto rows = context.analysis().unit_groups(grouping);
-  double most = 0, sum = 0;
+  double max = 0, sum = 0;
   for (const UnitGroupRow& row : rows) {
-    most = std::max(most, double(row.active));
+    max = std::max(max, double(row.active));
     sum += double(row.active);
   }
-  return rows.empty() ? 0 : most - sum / double(rows.size());
+  return rows.empty() ? 0 : max - sum / double(rows.size());
 }
 
 RuleOutcome apply(FindingContext& context) {
@@ -27,9 +27,9 @@ RuleOutcome apply(FindingContext& context) {
     if (row.what != "work" || (row.parts != "cores" && row.parts != "devices")) continue;
     if (worst == nullptr || row.excess().value_or(0) > worst->excess().value_or(0)) worst = &row;
   }
-  if (worst == nullptr || worst->excess().value_or(0) <= least_excess) return DoesNotApply{};
+  if (worst == nullptr || worst->excess().value_or(0) <= min_excess) return DoesNotApply{};
   const double gained = active_excess(context, worst->parts);
-  if (gained < least_gain * context.wall()) return DoesNotApply{};
+  if (gained < min_gain * context.wall()) return DoesNotApply{};
   Finding finding;
   finding.title = "The " + worst->parts + " carry unequal loads: the slowest decides";
   finding.weight = Weight::high;
@@ -38,10 +38,10 @@ RuleOutcome apply(FindingContext& context) {
       count_evidence("members", worst->parts, worst->members, source),
       share_evidence("excess_of_mean", "work of the most loaded above the mean", *worst->excess(),
                      MeasureKind::work, source, worst->most_loaded),
-      ticks_evidence("most_work", "its work", worst->most, MeasureKind::work, source,
+      ticks_evidence("most_work", "its work", worst->max, MeasureKind::work, source,
                      worst->most_loaded),
       ticks_evidence("mean_work", "the mean work", worst->mean, MeasureKind::work, source),
-      ticks_evidence("least_work", "the least work", worst->least, MeasureKind::work, source,
+      ticks_evidence("least_work", "the least work", worst->min, MeasureKind::work, source,
                      worst->least_loaded)};
   finding.gain =
       context.gain_of_wall(gained, "the longest active time of one of them, less the mean of all");

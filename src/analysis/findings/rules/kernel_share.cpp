@@ -3,10 +3,10 @@
 namespace npuscope::analysis {
 
 RuleOutcome kernel_share(FindingContext& context, const KernelShare& rule) {
-  constexpr double least_share = 0.1;
+  constexpr double min_share = 0.1;
   if (context.profile().ops.empty()) return Missing{"ops"};
   const auto times = context.kernel_times({rule.kernel});
-  if (times.empty() || times.front().share < least_share) return DoesNotApply{};
+  if (times.empty() || times.front().share < min_share) return DoesNotApply{};
   const KernelTime& each = times.front();
   const bool timed = context.has_timeline();
   Finding finding;

@@ -17,13 +17,13 @@ std::int64_t busy_of(const Profile& profile, const EngineRow& row) {
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
-  double most = 0;
+  double max = 0;
   for (const EngineRow& row : context.analysis().units().engines) {
-    most = std::max(most, double(busy_of(context.profile(), row)) / context.wall());
+    max = std::max(max, double(busy_of(context.profile(), row)) / context.wall());
   }
   const auto ddr = context.memory().placement.of(Resource::ddr);
   if (!(context.analysis().coarse().compute_active > 0)) return DoesNotApply{};
-  if (most >= busy || ddr.value_or(0) >= busy) return DoesNotApply{};
+  if (max >= busy || ddr.value_or(0) >= busy) return DoesNotApply{};
   // Where lanes show the issue of transfers only, long waits for them may be those for a busy DDR.
   const double moving = context.part(Part::movement_alone) + context.part(Part::waiting_for_dma);
   const bool knows_bandwidth = context.knows_bandwidth();

@@ -5,8 +5,8 @@
 namespace npuscope::analysis {
 namespace one_core {
 
-constexpr double least_share = 0.01;
-constexpr std::size_t most_named = 5;
+constexpr double min_share = 0.01;
+constexpr std::size_t max_named = 5;
 
 // One core fetches what all of them share: that is how multicast works.
 bool only_moves(FindingContext& context, StringId kind) {
@@ -44,7 +44,7 @@ RuleOutcome apply(FindingContext& context) {
     ops.push_back(&op);
     active += op.active;
   }
-  if (ops.empty() || active < least_share * context.wall()) return DoesNotApply{};
+  if (ops.empty() || active < min_share * context.wall()) return DoesNotApply{};
   Finding finding;
   finding.title = "Ops run on one core while the others could share them";
   finding.weight = active >= 0.1 * context.wall() ? Weight::high : Weight::medium;
@@ -53,7 +53,7 @@ RuleOutcome apply(FindingContext& context) {
                       count_evidence("one_core_ops", "such ops", double(ops.size()), source),
                       share_evidence("active_share_of_wall", "their active times, of the wall",
                                      active / context.wall(), MeasureKind::active, source)};
-  for (std::size_t i = 0; i < std::min(ops.size(), most_named); ++i) {
+  for (std::size_t i = 0; i < std::min(ops.size(), max_named); ++i) {
     finding.evidence.push_back(ticks_evidence("active", "active, on " + ops[i]->core,
                                               ops[i]->active, MeasureKind::active, source,
                                               ops[i]->name));

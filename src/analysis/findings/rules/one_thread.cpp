@@ -5,7 +5,7 @@
 namespace npuscope::analysis {
 namespace one_thread {
 
-constexpr double least_share = 0.05;
+constexpr double min_share = 0.05;
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
@@ -16,7 +16,7 @@ RuleOutcome apply(FindingContext& context) {
   for (const OpRow& row : context.kinds().rows) {
     const bool only_hvx = row.engines.size() == 1 && row.engines.front() == Engine::hvx;
     if (!only_hvx || row.units != 1) continue;
-    if (row.values[*active].value_or(0) < least_share * context.wall()) continue;
+    if (row.values[*active].value_or(0) < min_share * context.wall()) continue;
     rows.push_back(&row);
   }
   if (rows.empty()) return DoesNotApply{};

@@ -5,8 +5,8 @@
 namespace npuscope::analysis {
 namespace serialised {
 
-constexpr double least_active = 0.1;  // of the wall, each
-constexpr double most_overlap = 0.2;  // of the smaller
+constexpr double min_active = 0.1;   // of the wall, each
+constexpr double max_overlap = 0.2;  // of the smaller
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
@@ -14,7 +14,7 @@ RuleOutcome apply(FindingContext& context) {
   const auto hvx = double(overlap.active(Engine::hvx)), hmx = double(overlap.active(Engine::hmx));
   const auto both = double(overlap.of(Engine::hvx, Engine::hmx));
   const double smaller = std::min(hvx, hmx);
-  if (smaller < least_active * context.wall() || both >= most_overlap * smaller) {
+  if (smaller < min_active * context.wall() || both >= max_overlap * smaller) {
     return DoesNotApply{};
   }
   Finding finding;

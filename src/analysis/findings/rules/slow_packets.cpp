@@ -9,10 +9,10 @@
 namespace npuscope::analysis {
 namespace slow_packets {
 
-constexpr double least_excess = 0.4;   // above the other kernels
-constexpr double least_share = 0.05;   // active, of the wall
-constexpr double least_packets = 100;  // of a kernel whose ratio says something
-constexpr double healthy = 2.4;        // cycles of a packet
+constexpr double min_excess = 0.4;   // above the other kernels
+constexpr double min_share = 0.05;   // active, of the wall
+constexpr double min_packets = 100;  // of a kernel whose ratio says something
+constexpr double healthy = 2.4;      // cycles of a packet
 constexpr std::size_t kernels_named = 3;
 
 struct Kernel {
@@ -43,7 +43,7 @@ std::map<StringId, Kernel> hvx_kernels(const Profile& profile, const MeasureColu
     kernel.cycles += double(spans.duration[row]);
     kernel.packets += double(packets.values[row]);
   }
-  std::erase_if(kernels, [](const auto& each) { return each.second.packets < least_packets; });
+  std::erase_if(kernels, [](const auto& each) { return each.second.packets < min_packets; });
   return kernels;
 }
 
@@ -78,11 +78,11 @@ RuleOutcome apply(FindingContext& context) {
   bool custom = false;
   for (const OpRow& row : context.kinds().rows) {
     const auto kernel = kernels.find(row.label);
-    if (kernel == kernels.end() || row.values[*active].value_or(0) < least_share * context.wall()) {
+    if (kernel == kernels.end() || row.values[*active].value_or(0) < min_share * context.wall()) {
       continue;
     }
     const double others = others_of(kernels, row.label), own = kernel->second.per_packet();
-    if (own < (1 + least_excess) * others) continue;
+    if (own < (1 + min_excess) * others) continue;
     for (std::size_t op = 0; op < profile.ops.size(); ++op) {
       if (profile.ops[op].kind == row.label) factors[op] = others / own;
     }

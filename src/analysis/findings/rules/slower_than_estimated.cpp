@@ -8,9 +8,9 @@
 namespace npuscope::analysis {
 namespace slower_than_estimated {
 
-constexpr double least_ratio = 2;      // of the median of all ops
-constexpr double least_beyond = 0.01;  // of the wall, of each op
-constexpr std::size_t least_ops = 5;   // with estimates: of fewer a median says nothing
+constexpr double min_ratio = 2;      // of the median of all ops
+constexpr double min_beyond = 0.01;  // of the wall, of each op
+constexpr std::size_t min_ops = 5;   // with estimates: of fewer a median says nothing
 constexpr std::size_t ops_named = 3;
 
 struct Times {
@@ -83,15 +83,15 @@ RuleOutcome apply(FindingContext& context) {
   for (const Times& each : times) {
     if (each.estimate > 0) ratios.push_back(each.ratio());
   }
-  if (ratios.size() < least_ops) return Missing{"estimates of five ops or more"};
+  if (ratios.size() < min_ops) return Missing{"estimates of five ops or more"};
   const double median = median_of(ratios);
   std::vector<Slow> slow;
   std::vector<double> factors(profile.ops.size(), 1);
   for (std::size_t op = 0; op < times.size(); ++op) {
     const double expected = times[op].estimate * median;
     const double beyond = times[op].measured - expected;
-    if (expected <= 0 || times[op].ratio() < least_ratio * median ||
-        beyond < least_beyond * context.wall()) {
+    if (expected <= 0 || times[op].ratio() < min_ratio * median ||
+        beyond < min_beyond * context.wall()) {
       continue;
     }
     slow.push_back({op, beyond});

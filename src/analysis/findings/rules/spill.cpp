@@ -3,8 +3,8 @@
 namespace npuscope::analysis {
 namespace spill {
 
-constexpr double least_share_of_wall = 0.01;
-constexpr double least_share_of_reads = 0.25;
+constexpr double min_share_of_wall = 0.01;
+constexpr double min_share_of_reads = 0.25;
 
 double exposed_of(const SpillSide& side) { return double(side.exposed.value_or(side.alone)); }
 
@@ -40,7 +40,7 @@ RuleOutcome apply(FindingContext& context) {
   const auto fills = at(spill.fill.bytes, Route::ddr_read);
   const auto reads = context.analysis().traffic().total(Route::ddr_read).best();
   const double share_of_reads = fills && reads && *reads > 0 ? double(*fills) / double(*reads) : 0;
-  if (exposed < least_share_of_wall * context.wall() && share_of_reads < least_share_of_reads) {
+  if (exposed < min_share_of_wall * context.wall() && share_of_reads < min_share_of_reads) {
     return DoesNotApply{};
   }
   Finding finding;

@@ -7,17 +7,17 @@ namespace npuscope::analysis {
 std::optional<StatedUse> stated_use(FindingContext& context, Engine engine) {
   const Profile& profile = context.profile();
   const UnitNumbers& numbers = context.analysis().unit_numbers();
-  std::optional<StatedUse> most;
+  std::optional<StatedUse> max;
   for (std::size_t row = 0; row < numbers.row_count(); ++row) {
     for (const UnitNumber& number : numbers.row(row)) {
       if (numbers.columns[number.column].name != "utilization percent") continue;
       const std::size_t unit = index_of(number.unit);
       if (unit >= profile.units.size() || profile.units[unit].engine != engine) continue;
-      if (most && most->share >= number.value / 100) continue;
-      most = StatedUse{number.value / 100, path_of(profile, number.unit)};
+      if (max && max->share >= number.value / 100) continue;
+      max = StatedUse{number.value / 100, path_of(profile, number.unit)};
     }
   }
-  return most;
+  return max;
 }
 
 std::optional<double> transfers_of_cores_time(FindingContext& context) {

@@ -4,7 +4,7 @@
 namespace npuscope::analysis {
 namespace system_throughput {
 
-constexpr double least_share = 0.1;
+constexpr double min_share = 0.1;
 
 const char* advice(ThroughputGap cause) {
   switch (cause) {
@@ -26,7 +26,7 @@ RuleOutcome apply(FindingContext& context) {
   const Latency latency = analyse_latency(context.profile());
   if (!latency.throughput) return Missing{"a runner's log or latency file with device times"};
   const Throughput& rate = *latency.throughput;
-  if (rate.gap_share < least_share) return DoesNotApply{};
+  if (rate.gap_share < min_share) return DoesNotApply{};
   const Profile& profile = context.profile();
   const double hertz = profile.clocks[index_of(profile.base_clock)].rate.value;
   const char* unit = rate.batch > 0 ? "inferences/s" : "batches/s";

@@ -7,8 +7,8 @@
 namespace npuscope::analysis {
 namespace throttled_clock {
 
-constexpr double least_loss = 0.05;
-constexpr std::size_t least_inferences = 6;  // two in each third
+constexpr double min_loss = 0.05;
+constexpr std::size_t min_inferences = 6;  // two in each third
 
 struct Rates {
   std::string name;
@@ -48,11 +48,11 @@ struct Loss {
 };
 
 Loss falling(const Rates& rates) {
-  if (rates.hertz.size() < least_inferences) return {};
+  if (rates.hertz.size() < min_inferences) return {};
   const auto third = std::ptrdiff_t(rates.hertz.size() / 3);
   const double early = median_of({rates.hertz.begin(), rates.hertz.begin() + third});
   const double late = median_of({rates.hertz.end() - third, rates.hertz.end()});
-  if (!(early > 0) || late > (1 - least_loss) * early) return {};
+  if (!(early > 0) || late > (1 - min_loss) * early) return {};
   return {1 - late / early,
           {hertz_evidence("early_hz", "clock, median of the first third after the first inference",
                           early, "query: phases", rates.name),
@@ -81,10 +81,10 @@ RuleOutcome apply(FindingContext& context) {
   const auto nominal = context.peaks().core_hz;
   const auto effective = effective_hz(context, rates);
   if (!effective) return Missing{"cycles of the cores beside time"};
-  if (!nominal && rates.hertz.size() < least_inferences) {
+  if (!nominal && rates.hertz.size() < min_inferences) {
     return Missing{"the nominal clock (--target), or phases of seven inferences"};
   }
-  if (nominal && effective->first < (1 - least_loss) * *nominal) {
+  if (nominal && effective->first < (1 - min_loss) * *nominal) {
     loss.evidence.push_back(hertz_evidence("effective_hz", "effective clock of the cores",
                                            effective->first, "show: UNITS, PHASES",
                                            effective->second));

@@ -3,9 +3,9 @@
 namespace npuscope::analysis {
 namespace tiny_dma {
 
-constexpr double least_share_of_transfers = 0.25;
-constexpr std::uint64_t least_transfers = 64;
-constexpr double least_share_of_work = 0.05;
+constexpr double min_share_of_transfers = 0.25;
+constexpr std::uint64_t min_transfers = 64;
+constexpr double min_share_of_work = 0.05;
 
 // Ops all of whose transfers are small.
 std::vector<bool> small_ops(FindingContext& context) {
@@ -43,8 +43,8 @@ RuleOutcome apply(FindingContext& context) {
     small_work += double(size.ticks);
     bytes += double(size.bytes);
   }
-  if (small < least_transfers || double(small) < least_share_of_transfers * double(transfers) ||
-      small_work < least_share_of_work * work) {
+  if (small < min_transfers || double(small) < min_share_of_transfers * double(transfers) ||
+      small_work < min_share_of_work * work) {
     return DoesNotApply{};
   }
   Finding finding;

@@ -3,7 +3,7 @@
 namespace npuscope::analysis {
 namespace uncounted_waits {
 
-constexpr double least_difference = 0.05;
+constexpr double min_difference = 0.05;
 
 struct Lane {
   const UnitRow* row = nullptr;
@@ -14,7 +14,7 @@ struct Lane {
 Lane worst_lane(FindingContext& context) {
   const UnitNumbers& numbers = context.analysis().unit_numbers();
   Lane worst;
-  double most = 0;
+  double max = 0;
   for (std::size_t i = 0; i < numbers.row_count(); ++i) {
     for (const UnitNumber& number : numbers.row(i)) {
       const std::string& name = numbers.columns[number.column].name;
@@ -22,8 +22,8 @@ Lane worst_lane(FindingContext& context) {
       for (const UnitRow& row : context.analysis().units().units) {
         if (row.unit != number.unit || row.waiting <= 0) continue;
         const double difference = number.value / 100 - double(row.busy) / context.wall();
-        if (difference <= most) continue;
-        most = difference;
+        if (difference <= max) continue;
+        max = difference;
         worst = {&row, number.value / 100};
       }
     }
@@ -38,7 +38,7 @@ RuleOutcome apply(FindingContext& context) {
   const Lane lane = worst_lane(context);
   if (lane.row == nullptr) return DoesNotApply{};
   const double busy = double(lane.row->busy) / context.wall();
-  if (lane.stated - busy < least_difference) return DoesNotApply{};
+  if (lane.stated - busy < min_difference) return DoesNotApply{};
   Finding finding;
   const Profile& profile = context.profile();
   const std::string unit = path_of(profile, lane.row->unit);

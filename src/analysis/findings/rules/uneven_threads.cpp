@@ -9,8 +9,8 @@
 namespace npuscope::analysis {
 namespace uneven_threads {
 
-constexpr double least_excess = 0.15;  // of an op's busiest thread above the mean
-constexpr double least_gain = 0.02;    // of the wall
+constexpr double min_excess = 0.15;  // of an op's busiest thread above the mean
+constexpr double min_gain = 0.02;    // of the wall
 constexpr std::size_t ops_named = 3;
 
 // One op in one inference: what its tiles took on each thread of a core.
@@ -75,24 +75,24 @@ RuleOutcome apply(FindingContext& context) {
   std::map<StringId, Uneven> kinds;
   for (const auto& [key, op] : sliced_ops(profile)) {
     if (op.of_thread.size() < 2) continue;
-    double sum = 0, most = 0;
+    double sum = 0, max = 0;
     for (const auto& [unit, time] : op.of_thread) {
       sum += time;
-      most = std::max(most, time);
+      max = std::max(max, time);
     }
     const double even = sum / threads;
-    if (!(even > 0) || most <= (1 + least_excess) * even) continue;
+    if (!(even > 0) || max <= (1 + min_excess) * even) continue;
     double& factor = factors[index_of(key.first)];
-    factor = std::min(factor, even / most);
+    factor = std::min(factor, even / max);
     Uneven& kind = kinds[profile.ops[index_of(key.first)].kind];
-    kind.excess += most - even;
+    kind.excess += max - even;
     kind.even += even;
     kind.tiles += op.tiles;
     kind.runs += 1;
   }
   if (kinds.empty()) return DoesNotApply{};
   auto gain = context.gain_if(factors, "their tiles take an even share of every thread");
-  if (!gain || gain->share < least_gain) return DoesNotApply{};
+  if (!gain || gain->share < min_gain) return DoesNotApply{};
   std::vector<std::pair<StringId, Uneven>> worst(kinds.begin(), kinds.end());
   std::stable_sort(worst.begin(), worst.end(),
                    [](const auto& a, const auto& b) { return a.second.excess > b.second.excess; });

@@ -7,8 +7,8 @@ namespace npuscope::chrome {
 
 void ArgumentMerger::merge(std::size_t row, const Arguments& from, std::size_t from_row,
                            const std::vector<std::uint32_t>& shape_of) {
-  constexpr std::size_t most_values = std::numeric_limits<std::uint32_t>::max();
-  if (from.empty() || from.shape[from_row] == 0 || into_.values.size() >= most_values) return;
+  constexpr std::size_t max_values = std::numeric_limits<std::uint32_t>::max();
+  if (from.empty() || from.shape[from_row] == 0 || into_.values.size() >= max_values) return;
   const std::uint32_t from_shape = from.shape[from_row];
   const std::uint32_t added_shape = shape_of.empty() ? from_shape : shape_of[from_shape];
   const std::uint64_t* const added_bits = from.values.data() + from.first[from_row];

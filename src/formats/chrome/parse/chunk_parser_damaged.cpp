@@ -12,7 +12,7 @@ namespace npuscope::chrome {
 namespace {
 
 // Events that look sound but cannot be read are left out one after the other, so often; then all.
-constexpr std::size_t most_attempts = 8;
+constexpr std::size_t max_attempts = 8;
 
 // A stray [ makes a list in the list; so deep is looked for events.
 constexpr std::size_t deepest_list = 4;
@@ -71,7 +71,7 @@ struct Cleaner {
 // What is sound is parsed again, without the rest.
 void ChunkParser::parse_damaged(ChunkTable& table) {
   std::vector<std::uint64_t> unreadable;
-  while (unreadable.size() < most_attempts) {
+  while (unreadable.size() < max_attempts) {
     clear(table);
     auto list = clean_list(table, unreadable);
     if (!list) return;

@@ -115,11 +115,11 @@ std::string_view key_text(const char* key) {
 }
 
 bool EventValues::quoted_number(const RawValue& value, TypedValue& typed) {
-  constexpr std::size_t most_digits = 15;  // that a double holds exactly
+  constexpr std::size_t max_digits = 15;  // that a double holds exactly
   static constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
   const std::string_view raw = value.raw;
-  if (value.kind != RawValue::Kind::text || raw.empty() || raw.size() > most_digits + 1) {
+  if (value.kind != RawValue::Kind::text || raw.empty() || raw.size() > max_digits + 1) {
     return false;
   }
   if (!is_digit(raw.front()) || (raw.front() == '0' && raw.size() > 1 && raw[1] != '.'))
@@ -138,7 +138,7 @@ bool EventValues::quoted_number(const RawValue& value, TypedValue& typed) {
   }
   if (behind == 0) {
     typed = {ArgumentType::integer, std::uint64_t(digits)};
-    return raw.size() <= most_digits;
+    return raw.size() <= max_digits;
   }
   typed = number(double(digits) / powers[behind - 1]);
   return behind > 1;

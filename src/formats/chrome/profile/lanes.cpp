@@ -8,7 +8,7 @@ namespace npuscope::chrome {
 namespace {
 
 // Beyond this many slices at once, not even lanes help a reader: the last one takes the rest.
-constexpr std::size_t most_lanes = 256;
+constexpr std::size_t max_lanes = 256;
 
 // The ends of the slices that are open in one lane, innermost last.
 using OpenEnds = std::vector<std::int64_t>;
@@ -25,7 +25,7 @@ std::uint16_t find_lane(std::vector<OpenEnds>& lanes, std::int64_t start, std::i
   for (std::size_t lane = 0; lane < lanes.size(); ++lane) {
     if (open_slice(lanes[lane], start, end)) return std::uint16_t(lane);
   }
-  if (lanes.size() < most_lanes) lanes.push_back({end});
+  if (lanes.size() < max_lanes) lanes.push_back({end});
   return std::uint16_t(lanes.size() - 1);
 }
 

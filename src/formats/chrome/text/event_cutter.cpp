@@ -209,7 +209,7 @@ bool EventCutter::skip_unclosed_event() {
   constexpr std::string_view phase_key = "\"ph\"";
   const std::string_view text = window_.text();
   const std::size_t first = text.find(phase_key);
-  if (first == std::string_view::npos || unclosed_events_ == most_unclosed_events) return false;
+  if (first == std::string_view::npos || unclosed_events_ == max_unclosed_events) return false;
   if (text.find(phase_key, first + phase_key.size()) == std::string_view::npos) return false;
   Resync resync;
   const auto next = resync.look(text, 0, first);

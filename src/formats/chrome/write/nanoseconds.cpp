@@ -23,15 +23,15 @@ Nanoseconds::Nanoseconds(const Profile& profile) {
 }
 
 std::int64_t Nanoseconds::scaled(std::int64_t ticks) const {
-  constexpr auto most = std::numeric_limits<std::int64_t>::max();
+  constexpr auto max = std::numeric_limits<std::int64_t>::max();
   if (whole_rate_ == 0) {
     const double time = std::round(double(ticks) * scale_);
-    return time >= 9.2e18 ? most : time <= -9.2e18 ? -most : std::int64_t(time);
+    return time >= 9.2e18 ? max : time <= -9.2e18 ? -max : std::int64_t(time);
   }
   const Wide scaled = Wide(ticks) * 1'000'000'000;
   const Wide half = scaled < 0 ? -(whole_rate_ / 2) : whole_rate_ / 2;
   const Wide time = (scaled + half) / whole_rate_;
-  return time > most ? most : time < -most ? -most : std::int64_t(time);
+  return time > max ? max : time < -max ? -max : std::int64_t(time);
 }
 
 }  // namespace npuscope::chrome

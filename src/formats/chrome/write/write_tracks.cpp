@@ -243,7 +243,7 @@ std::uint32_t LanePlacer::place(Interval slice) {
     if (is_empty) empty_at_[lane] = slice.begin;
     return lane;
   }
-  if (open_ends_.size() < most_nesting) {
+  if (open_ends_.size() < max_nesting) {
     open_ends_.push_back({slice.end});
     empty_at_.push_back(is_empty ? slice.begin : std::numeric_limits<std::int64_t>::min());
     return count_++;

@@ -34,7 +34,7 @@ class LanePlacer {
 
  private:
   // Nesting is looked for in so many lanes; a slice in one beyond has it for itself meanwhile.
-  static constexpr std::size_t most_nesting = 32;
+  static constexpr std::size_t max_nesting = 32;
   std::vector<std::vector<std::int64_t>> open_ends_;
   std::vector<std::int64_t> empty_at_;  // of each lane the moment of its last slice of no length
   std::vector<std::pair<std::int64_t, std::uint32_t>> beyond_;  // a heap: when a lane is free

@@ -22,13 +22,13 @@ class ZlibStream {
 
   Result<std::size_t> read(std::span<char> into) {
     if (!ready_) return input_error("not enough memory to decompress");
-    constexpr std::size_t most = std::numeric_limits<uInt>::max();
+    constexpr std::size_t max = std::numeric_limits<uInt>::max();
     stream_.next_out = reinterpret_cast<Bytef*>(into.data());
-    stream_.avail_out = uInt(std::min(into.size(), most));
+    stream_.avail_out = uInt(std::min(into.size(), max));
     const uInt room = stream_.avail_out;
     while (!ended_ && stream_.avail_out > 0) {
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(left_.data()));
-      stream_.avail_in = uInt(std::min(left_.size(), most));
+      stream_.avail_in = uInt(std::min(left_.size(), max));
       const uInt given = stream_.avail_in;
       const int outcome = ::inflate(&stream_, Z_NO_FLUSH);
       left_.remove_prefix(given - stream_.avail_in);

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t block_bytes = 128 << 10;
 constexpr std::size_t look_ahead_bytes = 1 << 20;
-constexpr std::size_t most_gaps = 100;
+constexpr std::size_t max_gaps = 100;
 
 }  // namespace
 
@@ -117,7 +117,7 @@ void PacketCutter::resynchronize(Gap::Reason at_end) {
 
 void PacketCutter::add_gap(Gap::Reason reason, std::uint64_t offset, std::uint64_t bytes) {
   ++gap_count_;
-  if (gaps_.size() < most_gaps) gaps_.push_back({reason, offset, bytes});
+  if (gaps_.size() < max_gaps) gaps_.push_back({reason, offset, bytes});
 }
 
 }  // namespace npuscope::perfetto

@@ -292,8 +292,8 @@ bool ArgumentTable::place(const ArgumentList& list, ArgumentPlace& place) {
     place = {};
     return true;
   }
-  const std::size_t most = std::numeric_limits<std::uint32_t>::max();
-  if (table_->values.size() + list.values.size() > most) return false;
+  const std::size_t max = std::numeric_limits<std::uint32_t>::max();
+  if (table_->values.size() + list.values.size() > max) return false;
   place = {shape_of(list.keys), std::uint32_t(table_->values.size())};
   table_->values.insert(table_->values.end(), list.values.begin(), list.values.end());
   return true;

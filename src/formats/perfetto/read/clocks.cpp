@@ -11,8 +11,8 @@ namespace npuscope::perfetto {
 namespace {
 
 // No trace has more; a hostile one must not make the search for a route long.
-constexpr std::size_t most_trace_wide_clocks = 32;
-constexpr std::size_t most_groups = 64;
+constexpr std::size_t max_trace_wide_clocks = 32;
+constexpr std::size_t max_groups = 64;
 
 struct SnapshotClock {
   std::uint32_t id = 0;
@@ -101,7 +101,7 @@ void Clocks::add_snapshot(std::string_view message, std::uint32_t sequence, std:
         entry.incremental = clock.incremental;
         of_sequence.push_back({clock.id, *time});
       } else {
-        if (clock.unit_ns != 1 && units_ns_.size() < most_trace_wide_clocks) {
+        if (clock.unit_ns != 1 && units_ns_.size() < max_trace_wide_clocks) {
           units_ns_[clock.id] = clock.unit_ns;
         }
         trace_wide.push_back({clock.id, *time});
@@ -144,9 +144,9 @@ void Clocks::add_group(std::vector<Reading> readings, std::uint64_t offset) {
   readings.erase(std::unique(readings.begin(), readings.end(),
                              [](const Reading& a, const Reading& b) { return a.clock == b.clock; }),
                  readings.end());
-  if (readings.size() > most_trace_wide_clocks) {
-    defects_->add(Defect::too_many_clocks, offset, readings.size() - most_trace_wide_clocks);
-    readings.resize(most_trace_wide_clocks);
+  if (readings.size() > max_trace_wide_clocks) {
+    defects_->add(Defect::too_many_clocks, offset, readings.size() - max_trace_wide_clocks);
+    readings.resize(max_trace_wide_clocks);
   }
   if (readings.size() < 2) return;
   std::vector<std::uint32_t> clocks;
@@ -154,7 +154,7 @@ void Clocks::add_group(std::vector<Reading> readings, std::uint64_t offset) {
   auto group = std::find_if(groups_.begin(), groups_.end(),
                             [&](const Group& known) { return known.clocks == clocks; });
   if (group == groups_.end()) {
-    if (groups_.size() == most_groups) {
+    if (groups_.size() == max_groups) {
       defects_->add(Defect::too_many_clocks, offset);
       return;
     }
@@ -257,7 +257,7 @@ Clocks::Route Clocks::find_route(std::uint32_t clock) const {
     return std::any_of(visited.begin(), visited.end(),
                        [&](const Visited& entry) { return entry.clock == other; });
   };
-  for (std::size_t i = 0; i < visited.size() && visited.size() <= most_trace_wide_clocks; ++i) {
+  for (std::size_t i = 0; i < visited.size() && visited.size() <= max_trace_wide_clocks; ++i) {
     if (visited[i].clock == base_) {
       Route route{true, 0, {}};
       for (std::size_t at = i; at != 0; at = visited[at].previous) {
@@ -292,7 +292,7 @@ void Clocks::fill(Profile& profile) const {
   for (const Group& group : groups_) {
     for (const std::uint32_t clock : group.clocks) {
       if (clock != base_ && std::find(others.begin(), others.end(), clock) == others.end() &&
-          others.size() < most_trace_wide_clocks) {
+          others.size() < max_trace_wide_clocks) {
         others.push_back(clock);
       }
     }

@@ -9,7 +9,7 @@
 namespace npuscope::perfetto {
 namespace {
 
-constexpr std::size_t most_numbers = 64;
+constexpr std::size_t max_numbers = 64;
 constexpr std::uint32_t other_numbers = ~0u;
 
 struct Wording {
@@ -165,7 +165,7 @@ void Defects::add(Defect defect, std::uint64_t offset, std::uint64_t count) {
 }
 
 void Defects::add_bounded(ByNumber& tallies, std::uint32_t number, std::uint64_t offset) {
-  const bool room = tallies.size() < most_numbers || tallies.contains(number);
+  const bool room = tallies.size() < max_numbers || tallies.contains(number);
   tallies[room ? number : other_numbers].add(offset, 1);
 }
 

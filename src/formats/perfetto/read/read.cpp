@@ -16,7 +16,7 @@ namespace npuscope::perfetto {
 namespace {
 
 // Perfetto's service numbers sequences with 16 bits; other writers choose freely.
-constexpr std::size_t most_sequences = 1 << 20;
+constexpr std::size_t max_sequences = 1 << 20;
 constexpr std::uint64_t packets_between_reports = 1 << 14;
 
 }  // namespace
@@ -110,7 +110,7 @@ Sequence* TraceReader::sequence_of(const Packet& packet) {
   if (last_sequence_ != nullptr && packet.sequence == last_sequence_id_) return last_sequence_;
   auto found = sequences_.find(packet.sequence);
   if (found == sequences_.end()) {
-    if (sequences_.size() == most_sequences) {
+    if (sequences_.size() == max_sequences) {
       defects_.add(Defect::too_many_sequences, packet.offset);
       return nullptr;
     }
@@ -275,12 +275,12 @@ void TraceReader::sort_samples() {
 // bit are copied again and again. Room that is not used costs addresses, not memory.
 void TraceReader::make_room(const ByteSource& source) {
   constexpr std::uint64_t beginning = 4 << 20;
-  constexpr double most_rows = 1 << 27;
+  constexpr double max_rows = 1 << 27;
   const std::uint64_t read = source.file_bytes_read();
   if (read < beginning || read >= source.file_bytes()) return;
   has_room_ = true;
   const double factor = 1.02 * double(source.file_bytes()) / double(read);
-  const auto rows = std::size_t(std::min(most_rows, double(slices_.rows()) * factor));
+  const auto rows = std::size_t(std::min(max_rows, double(slices_.rows()) * factor));
   Spans& spans = profile_.spans;
   try {
     spans.unit.reserve(rows);
@@ -292,7 +292,7 @@ void TraceReader::make_room(const ByteSource& source) {
     const auto values = double(spans.arguments.values.size()) * factor;
     spans.arguments.shape.reserve(rows);
     spans.arguments.first.reserve(rows);
-    spans.arguments.values.reserve(std::size_t(std::min(most_rows, values)));
+    spans.arguments.values.reserve(std::size_t(std::min(max_rows, values)));
   } catch (const std::bad_alloc&) {
     return;  // they grow bit by bit then
   }

@@ -34,10 +34,10 @@ constexpr std::string_view operand_key = "opOperand";
 
 // Digits with a point among them, as printf("%f") writes them; false for any other form.
 bool parse_plain_decimal(std::string_view text, double& value) {
-  constexpr std::size_t most_digits = 15;  // that a double holds exactly
+  constexpr std::size_t max_digits = 15;  // that a double holds exactly
   static constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                       1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  if (text.empty() || text.size() > most_digits + 1) return false;
+  if (text.empty() || text.size() > max_digits + 1) return false;
   std::uint64_t digits = 0;
   std::size_t point = text.size();
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -51,7 +51,7 @@ bool parse_plain_decimal(std::string_view text, double& value) {
     }
   }
   const std::size_t behind = point == text.size() ? 0 : text.size() - point - 1;
-  if (text.size() > most_digits && point == text.size()) return false;
+  if (text.size() > max_digits && point == text.size()) return false;
   value = double(digits) / powers[behind];
   return true;
 }

@@ -16,7 +16,7 @@ namespace {
 namespace ondemand = simdjson::ondemand;
 
 // Host times beyond this (31 years in microseconds) cannot be shifted without losing nanoseconds.
-constexpr double most_microseconds = 1e15;
+constexpr double max_microseconds = 1e15;
 
 // A number, bare or in quotes (some writers quote them), and where it stands in the token.
 template <class Number>
@@ -140,7 +140,7 @@ class HostTraceParser {
 
   void read_time(std::string_view token, std::string_view raw, HostEvent& event) {
     const auto time = number_in<double>(token);
-    if (!time || !(std::abs(time->value) < most_microseconds)) {
+    if (!time || !(std::abs(time->value) < max_microseconds)) {
       problem_ = fmt::format("event {} has the time {}, which is not one; write the trace again",
                              trace_.events.size(), token.substr(0, 40));
       return;
@@ -154,7 +154,7 @@ class HostTraceParser {
 
   void read_duration(std::string_view token, std::string_view raw, HostEvent& event) {
     const auto duration = number_in<double>(token);
-    if (!duration || !(std::abs(duration->value) < most_microseconds)) return;
+    if (!duration || !(std::abs(duration->value) < max_microseconds)) return;
     event.dur_offset = std::size_t(duration->digits.data() - raw.data());
     event.dur_length = duration->digits.size();
     event.dur_microseconds = duration->value;
@@ -188,8 +188,8 @@ class HostTraceParser {
 };
 
 Result<HostTrace> read_events_of(ByteSource& source) {
-  constexpr std::uint64_t most_bytes = std::uint64_t{1} << 30;
-  const auto text = chrome::read_trace_text(source, most_bytes);
+  constexpr std::uint64_t max_bytes = std::uint64_t{1} << 30;
+  const auto text = chrome::read_trace_text(source, max_bytes);
   if (!text) return tl::unexpected(text.error());
   return HostTraceParser(source.name()).run(chrome::padded(*text));
 }

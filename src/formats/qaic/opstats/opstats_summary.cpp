@@ -255,9 +255,9 @@ void Summariser::add_rows() {
 
 template <class Rows, class Member>
 std::uint64_t largest(const Rows& rows, Member member) {
-  std::uint64_t most = 0;
-  for (const auto& row : rows) most = std::max(most, row.*member);
-  return most;
+  std::uint64_t max = 0;
+  for (const auto& row : rows) max = std::max(max, row.*member);
+  return max;
 }
 
 }  // namespace

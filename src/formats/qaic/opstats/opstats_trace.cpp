@@ -160,8 +160,8 @@ double TraceWriter::align() {
   const std::int64_t step = 1000 / std::gcd<std::int64_t>(1000, layout_.kilohertz());
   const double device_leads = double(*host.utimer_ticks_at_zero - layout_.origin_ticks()) /
                               double(layout_.kilohertz()) * 1000;
-  const double least = std::max(-host.first_microseconds, device_leads);
-  const std::int64_t steps = std::int64_t(std::ceil(least / double(step)));
+  const double min = std::max(-host.first_microseconds, device_leads);
+  const std::int64_t steps = std::int64_t(std::ceil(min / double(step)));
   layout_.begin_at(*host.utimer_ticks_at_zero - steps * (step * layout_.kilohertz() / 1000));
   return double(steps * step);
 }
@@ -237,7 +237,7 @@ Status check_selection(std::span<const Profile* const> profiles, const TraceOpti
 
 // One scale serves all, and the host's time must lie where doubles still tell nanoseconds apart.
 Status check_times(std::span<const Profile* const> profiles, const TraceOptions& options) {
-  constexpr std::int64_t most_seconds_apart = 1'000'000'000;  // 31 years
+  constexpr std::int64_t max_seconds_apart = 1'000'000'000;  // 31 years
   const std::int64_t kilohertz = timer_kilohertz(*profiles.front());
   for (const Profile* profile : profiles) {
     if (timer_kilohertz(*profile) == kilohertz) continue;
@@ -249,7 +249,7 @@ Status check_times(std::span<const Profile* const> profiles, const TraceOptions&
   if (options.host_trace == nullptr || !options.host_trace->utimer_ticks_at_zero) return {};
   const std::int64_t origin = TraceLayout(profiles, options).origin_ticks();
   const std::int64_t zero = *options.host_trace->utimer_ticks_at_zero;
-  if (std::abs(zero - origin) / (kilohertz * 1000) < most_seconds_apart) return {};
+  if (std::abs(zero - origin) / (kilohertz * 1000) < max_seconds_apart) return {};
   return input_error(
       "the host trace's utimer_ticks_at_zero is tick {} but the device begins at tick {}, over 31 "
       "years apart; leave it out to align by the first event",

@@ -91,8 +91,8 @@ TraceLayout::TraceLayout(std::span<const Profile* const> profiles, const TraceOp
     }
     for (const auto& [group, count] : threads) {
       if (count < 2 || !options.merge_thread_groups) continue;
-      std::uint32_t& most = merged_threads_[std::string(profile->text(group.second))];
-      most = std::max(most, count);
+      std::uint32_t& max = merged_threads_[std::string(profile->text(group.second))];
+      max = std::max(max, count);
     }
   }
   if (origin_ == std::numeric_limits<std::int64_t>::max()) origin_ = 0;  // nothing was recorded

@@ -277,9 +277,9 @@ std::uint32_t MergedThreads::of_group(std::string_view group) const {
   const auto at = told_.find(key);
   if (at == told_.npos) return 1;
   const std::string_view rest = told_.substr(at + key.size());
-  constexpr std::uint32_t most = 64;  // of a core, for a forged number
+  constexpr std::uint32_t max = 64;  // of a core, for a forged number
   return std::clamp(parse_number<std::uint32_t>(rest.substr(0, rest.find('"'))).value_or(1), 1u,
-                    most);
+                    max);
 }
 
 OpstatsTracks add_opstats_units(const std::vector<chrome::Thread>& threads,

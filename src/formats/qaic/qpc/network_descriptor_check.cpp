@@ -8,14 +8,14 @@ namespace npuscope::qaic {
 namespace {
 
 // Far beyond any device (16 cores of 6 threads), so that a wild descriptor cannot ask for memory.
-constexpr std::uint32_t most_threads = 64;
+constexpr std::uint32_t max_threads = 64;
 // Far beyond any memory, and as much as a program may move (program_check.cpp).
-constexpr std::uint64_t most_output_bytes = std::uint64_t{1} << 48;
+constexpr std::uint64_t max_output_bytes = std::uint64_t{1} << 48;
 
 std::string contradiction_in_threads(const NetworkDescriptor& network) {
   if (network.num_cores == 0) return "the network has no cores";
   if (network.num_cores > max_cores || network.num_threads == 0 ||
-      network.num_threads > most_threads) {
+      network.num_threads > max_threads) {
     return fmt::format("{} cores of {} threads cannot be", network.num_cores, network.num_threads);
   }
   if (network.thread_groups.size() != network.num_threads) {
@@ -43,7 +43,7 @@ std::string contradiction_in_ops(const NetworkDescriptor& network) {
     }
     for (const auto& group : groups) {
       for (const OpNameKind& op : group) {
-        if (op.output_size <= most_output_bytes) continue;
+        if (op.output_size <= max_output_bytes) continue;
         return fmt::format("op {} has an output of {} bytes", op.name, op.output_size);
       }
     }

@@ -22,7 +22,7 @@ constexpr std::size_t max_ops = std::size_t{1} << 22;
 constexpr std::size_t max_bindings = std::size_t{1} << 16;
 struct TooMany {
   std::string_view what;
-  std::size_t most;
+  std::size_t max;
 };
 
 // protozero reports broken bytes by exceptions; none leaves this file. A known field of another
@@ -304,7 +304,7 @@ Result<NetworkDescriptor> read_network_descriptor(ByteSpan bytes, std::string_vi
         reader.offset(), bytes.size(), error.what());
   } catch (const TooMany& found) {
     return input_error("{}: network descriptor names more than {} {} (byte {}); it is damaged",
-                       name, found.most, found.what, reader.offset());
+                       name, found.max, found.what, reader.offset());
   }
 }
 

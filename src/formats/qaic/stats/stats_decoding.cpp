@@ -64,7 +64,7 @@ void StatsDecoding::set_clock() {
     khz = 19200;
   }
   profile_.clocks[index_of(profile_.base_clock)].rate = Hertz{khz * 1e3};
-  last_tick_ = std::min(max_ticks, most_seconds * 1000 * khz);
+  last_tick_ = std::min(max_ticks, max_seconds * 1000 * khz);
   for (Unit& unit : profile_.units) unit.device = identity_.device;
 }
 

@@ -17,7 +17,7 @@ namespace npuscope::qaic {
 
 // Times are bound further than max_ticks by the timer's rate, so that they fit 64 bits in
 // nanoseconds.
-inline constexpr std::uint64_t most_seconds = 2'000'000'000;  // 63 years
+inline constexpr std::uint64_t max_seconds = 2'000'000'000;  // 63 years
 
 // What the records of a thread must stay within.
 struct TickRange {

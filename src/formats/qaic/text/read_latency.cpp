@@ -11,7 +11,7 @@ namespace npuscope::qaic {
 namespace {
 
 constexpr double max_row_microseconds = 1e12;  // eleven days
-constexpr std::size_t most_noted_lines = 100;
+constexpr std::size_t max_noted_lines = 100;
 
 using Field = double LatencySample::*;
 using OptionalField = std::optional<double> LatencySample::*;
@@ -323,15 +323,15 @@ Result<LatencyReport> parse_latency(std::string_view text, const std::string& na
     LatencySample sample;
     if (take_row(columns, line->text, sample)) {
       report.samples.push_back(sample);
-    } else if (left_out++ < most_noted_lines) {
+    } else if (left_out++ < max_noted_lines) {
       notes.push_back({Severity::error, name, line->offset, "not a sample; left out", 1});
     }
   }
-  if (left_out > most_noted_lines) {
+  if (left_out > max_noted_lines) {
     notes.push_back(
         {Severity::error, name, 0,
-         fmt::format("{} more lines are no samples; left out", left_out - most_noted_lines),
-         left_out - most_noted_lines});
+         fmt::format("{} more lines are no samples; left out", left_out - max_noted_lines),
+         left_out - max_noted_lines});
   }
   if (report.samples.empty()) {
     return input_error("{}: has no samples; run with --aic-profiling-num-samples of 1 or more",

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::array<std::string_view, 4> statistics{"average", "minimum", "maximum",
                                                      "standard deviation"};
-constexpr std::uint64_t most_devices = 65536;
+constexpr std::uint64_t max_devices = 65536;
 
 // A metric by its name's ending: what kind of number it is.
 struct Metric {
@@ -46,7 +46,7 @@ std::optional<std::uint32_t> take_index(std::string_view& name, std::string_view
   const auto at = name.rfind(mark);
   std::uint64_t number = 0;
   if (at == name.npos || !TextScanner(name.substr(at + mark.size())).count(number).done() ||
-      number > most_devices) {
+      number > max_devices) {
     return std::nullopt;
   }
   name = name.substr(0, at);

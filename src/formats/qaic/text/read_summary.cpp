@@ -13,9 +13,9 @@ namespace npuscope::qaic {
 namespace {
 
 // A forged summary has numbers of any size; beyond this they would overflow when subtracted.
-constexpr std::uint64_t most = std::uint64_t{1} << 61;
+constexpr std::uint64_t max = std::uint64_t{1} << 61;
 
-std::int64_t bounded(std::uint64_t value) { return std::int64_t(std::min(value, most)); }
+std::int64_t bounded(std::uint64_t value) { return std::int64_t(std::min(value, max)); }
 
 class SummaryProfile {
  public:
@@ -30,7 +30,7 @@ class SummaryProfile {
     rows_.of_profile(measure::stats_batch_size, MeasureKind::count, Origin::measured, timer(),
                      summary_.batch_size);
     for (const OpstatsCore& core : summary_.cores) add(core);
-    if (summary_.end() > 0 && summary_.end() <= most) {
+    if (summary_.end() > 0 && summary_.end() <= max) {
       span(device_, SpanKind::inference, summary_.begin(), summary_.ucycles(), std::nullopt);
     }
     add_host();

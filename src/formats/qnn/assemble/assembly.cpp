@@ -107,7 +107,7 @@ void Assembly::add_measure(Measure::Subject subject, std::uint32_t id, std::stri
 }
 
 Bytes tensor_bytes(std::string_view shape, std::string_view type) {
-  constexpr std::int64_t most = std::int64_t{1} << 50;
+  constexpr std::int64_t max = std::int64_t{1} << 50;
   const std::int64_t bits = bits_of_type(type);
   if (bits == 0 || shape.size() < 2) return {0};
   std::int64_t elements = 1;
@@ -118,7 +118,7 @@ Bytes tensor_bytes(std::string_view shape, std::string_view type) {
     extent_text.remove_prefix(std::min(extent_text.find_first_not_of(' '), extent_text.size()));
     std::int64_t extent = -1;
     std::from_chars(extent_text.data(), extent_text.data() + extent_text.size(), extent);
-    if (extent < 0 || (extent > 0 && elements > most / extent)) return {0};
+    if (extent < 0 || (extent > 0 && elements > max / extent)) return {0};
     elements *= extent;
     shape.remove_prefix(std::min(comma + 1, shape.size()));
   }

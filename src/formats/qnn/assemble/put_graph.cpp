@@ -125,10 +125,10 @@ class GraphPutter {
   // A $Shape is static like a $Const, and only the trace names it. The lower half of a constant's
   // id is its owner in the QNN graph, that of a shape a hash.
   bool is_shape(const GraphTensor& from) const {
-    constexpr std::uint32_t most_owners = std::uint32_t{1} << 20;
+    constexpr std::uint32_t max_owners = std::uint32_t{1} << 20;
     constexpr std::int64_t int32 = 0x0032;
     const auto owner = std::uint32_t(from.id);
-    return from.is_constant && from.data_type == int32 && owner >= most_owners &&
+    return from.is_constant && from.data_type == int32 && owner >= max_owners &&
            !owners_.contains(owner);
   }
 

@@ -82,8 +82,8 @@ void Checker::check_viewer_time() {
     }
     if (!traced) continue;
     passed = passed && *traced == *printed;
-    constexpr std::size_t most_detail = 200;
-    if (detail.size() > most_detail) continue;
+    constexpr std::size_t max_detail = 200;
+    if (detail.size() > max_detail) continue;
     detail += fmt::format("{}{} and {} us", detail.empty() ? "" : ", ", *printed, *traced);
   }
   if (detail.empty()) return impossible(name, "needs a RUN_TRACE or QHAS");

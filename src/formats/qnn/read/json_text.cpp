@@ -14,8 +14,8 @@ namespace npuscope::qnn {
 namespace {
 
 // Such files have some 10 MB for large networks, and are read as a whole.
-constexpr std::uint64_t most_bytes = std::uint64_t{256} << 20;
-constexpr std::size_t most_rows = std::size_t{1} << 20;  // of some 200 to 600 bytes each
+constexpr std::uint64_t max_bytes = std::uint64_t{256} << 20;
+constexpr std::size_t max_rows = std::size_t{1} << 20;  // of some 200 to 600 bytes each
 
 // Bytes beyond ASCII that are not part of UTF-8 become '?', so that one flipped bit in a name does
 // not cost the file.
@@ -46,12 +46,12 @@ std::uint64_t mend_utf8(std::string& text) {
 // or more.
 Status check_density(std::string_view text, const std::string& name) {
   constexpr std::size_t small = std::size_t{16} << 20;
-  constexpr std::size_t least_bytes_per_mark = 4;
+  constexpr std::size_t min_bytes_per_mark = 4;
   if (text.size() <= small) return {};
   const auto marks = std::count_if(text.begin(), text.end(), [](char c) {
     return c == ',' || c == ':' || c == '{' || c == '}' || c == '[' || c == ']';
   });
-  if (std::size_t(marks) <= text.size() / least_bytes_per_mark) return {};
+  if (std::size_t(marks) <= text.size() / min_bytes_per_mark) return {};
   return input_error(
       "{}: has {} brackets, commas and colons in {} bytes, more than any QNN artifact; check that "
       "it "
@@ -120,7 +120,7 @@ std::string close_json(std::string_view text) {
 }
 
 Result<JsonText> JsonText::load(ByteSource& source, Losses& losses) {
-  auto text = read_all(source, most_bytes);
+  auto text = read_all(source, max_bytes);
   if (!text) return tl::unexpected(text.error());
   JsonText json;
   json.losses_ = &losses;
@@ -189,14 +189,14 @@ simdjson::error_code JsonText::key_of(ondemand::field& field, std::string_view& 
 }
 
 bool JsonText::has_room(std::string_view table) {
-  if (rows_ < most_rows) {
+  if (rows_ < max_rows) {
     ++rows_;
     return true;
   }
   if (!broken_) {
     losses_->add(Severity::error, offset(),
                  fmt::format("more than {} rows; the others of {} and what follows are left out",
-                             thousands(most_rows), table));
+                             thousands(max_rows), table));
   }
   broken_ = true;
   return false;

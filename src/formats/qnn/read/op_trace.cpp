@@ -279,11 +279,11 @@ class TraceReader {
     }
     std::sort(votes.begin(), votes.end());
     votes.erase(std::unique(votes.begin(), votes.end()), votes.end());
-    std::size_t most = 0;
+    std::size_t max = 0;
     for (std::size_t begin = 0, end = 0; begin < votes.size(); begin = end) {
       while (end < votes.size() && votes[end].base == votes[begin].base) ++end;
-      if (end - begin > most) {
-        most = end - begin;
+      if (end - begin > max) {
+        max = end - begin;
         trace_.base = votes[begin].base;
         trace_.has_base = true;
       }

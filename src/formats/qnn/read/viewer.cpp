@@ -76,7 +76,7 @@ std::optional<NodeLabel> parse_node(std::string_view label) {
 
 void ViewerCollector::begin_session() {
   if (output().events.empty()) return;
-  if (sessions_.size() == most_sessions) {
+  if (sessions_.size() == max_sessions) {
     return losses_.add(Severity::warning, 0,
                        "sessions beyond the first 256 of one file; taken for the last of these");
   }
@@ -122,10 +122,9 @@ void ViewerCollector::add_delimited(std::string_view label, std::string_view val
 
 void ViewerCollector::add(std::string_view label, std::string_view value, std::string_view unit,
                           std::uint32_t level) {
-  if (events_ == most_events) {
-    return losses_.add(
-        Severity::error, 0,
-        fmt::format("numbers beyond the first {}; left out", thousands(most_events)));
+  if (events_ == max_events) {
+    return losses_.add(Severity::error, 0,
+                       fmt::format("numbers beyond the first {}; left out", thousands(max_events)));
   }
   ++events_;
   ViewerEvent event;

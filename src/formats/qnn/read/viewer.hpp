@@ -72,8 +72,8 @@ class ViewerCollector {
 
  private:
   // Some thousand executes of a large network. More are counted, not kept.
-  static constexpr std::size_t most_events = std::size_t{1} << 22;
-  static constexpr std::size_t most_sessions = 256;  // each becomes a profile
+  static constexpr std::size_t max_events = std::size_t{1} << 22;
+  static constexpr std::size_t max_sessions = 256;  // each becomes a profile
 
   ViewerSessions& sessions_;
   Losses& losses_;

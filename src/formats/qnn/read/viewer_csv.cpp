@@ -13,7 +13,7 @@ namespace npuscope::qnn {
 namespace {
 
 // Of one record: a quote that is never closed must not gather the whole file.
-constexpr std::size_t most_record_bytes = std::size_t{64} << 10;
+constexpr std::size_t max_record_bytes = std::size_t{64} << 10;
 
 class CsvReader {
  public:
@@ -43,7 +43,7 @@ class CsvReader {
   // may also hold commas, and quotes twice.
   void take_line(std::string_view line) {
     record_bytes_ += line.size() + 1;
-    if (record_bytes_ > most_record_bytes) {
+    if (record_bytes_ > max_record_bytes) {
       losses_.add(Severity::warning, offset_, "rows of more than 64 KiB; cut");
       quoted_ = false;
       return;

@@ -12,7 +12,7 @@ namespace npuscope::torq {
 namespace {
 
 // 16 bytes each: what a log makes of them is bounded by its rows and this.
-constexpr std::size_t most_cells = std::size_t{1} << 28;
+constexpr std::size_t max_cells = std::size_t{1} << 28;
 
 bool is_hal(std::string_view dispatch) { return dispatch.starts_with("__HAL"); }
 
@@ -64,9 +64,9 @@ Result<Annotation> Annotator::run() {
   for (const LogEvent& event : log_.events) {
     if (is_hal(log_.strings[event.dispatch])) continue;
     if (!enter(event)) continue;
-    if (out_.begin_us.size() > most_cells) {
+    if (out_.begin_us.size() > max_cells) {
       return input_error("{}: its invocations have more than {} actions together; cut the log",
-                         log_.name, thousands(most_cells));
+                         log_.name, thousands(max_cells));
     }
     log_.kind == LogKind::nss_jobs ? take_job(event) : take(event);
   }
@@ -106,8 +106,8 @@ std::uint32_t Annotator::dispatch_of(StringId name) {
     if (const DispatchInfo* found = debug_.find(log_.strings[name])) {
       place->second = std::uint32_t(found - debug_.dispatches.data());
     } else {
-      constexpr std::uint32_t most_named = 20;
-      const bool named = missing_++ < most_named;
+      constexpr std::uint32_t max_named = 20;
+      const bool named = missing_++ < max_named;
       notes_.add(Severity::warning, 0,
                  named ? fmt::format("no debug information of dispatch {}; its rows are left out",
                                      printable(log_.strings[name]))
@@ -127,11 +127,11 @@ bool Annotator::enter(const LogEvent& event) {
       place->second = std::uint32_t(out_.invocations.size());
       out_.invocations.push_back({event.invocation, dispatch, out_.begin_us.size()});
       const std::size_t size = out_.begin_us.size() + out_.rows[dispatch].size();
-      if (size <= most_cells) {
+      if (size <= max_cells) {
         out_.begin_us.resize(size, no_time);
         out_.end_us.resize(size, no_time);
       } else {
-        out_.begin_us.resize(most_cells + 1, no_time);  // run() ends here
+        out_.begin_us.resize(max_cells + 1, no_time);  // run() ends here
       }
     }
   }
@@ -250,7 +250,7 @@ void Annotator::name_programs_without_start() {
     }
   }
   std::size_t named = 0;
-  constexpr std::size_t most_named = 20;
+  constexpr std::size_t max_named = 20;
   for (const auto& [place, count] : lost) {
     const DispatchInfo& dispatch = debug_.dispatches[place.first];
     const ProgramRun& program = dispatch.programs[place.second];
@@ -258,7 +258,7 @@ void Annotator::name_programs_without_start() {
         fmt::format("{} > {}: the begin of its start (action {}) is not in the log; in no sum",
                     dispatch.name, program.name, program.start_action);
     notes_.add(Severity::warning, 0,
-               named++ < most_named ? text : "more programs without a begin; in no sum", count);
+               named++ < max_named ? text : "more programs without a begin; in no sum", count);
   }
 }
 

@@ -17,8 +17,8 @@ std::optional<std::int64_t> nanoseconds_in(std::string_view text) {
   text = trimmed(text);
   const std::string_view whole = text.substr(0, text.find('.'));
   const auto microseconds = whole_number(whole);
-  constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 1000 - 1;
-  if (!microseconds || *microseconds > most || *microseconds < -most) return std::nullopt;
+  constexpr std::int64_t max = std::numeric_limits<std::int64_t>::max() / 1000 - 1;
+  if (!microseconds || *microseconds > max || *microseconds < -max) return std::nullopt;
   std::int64_t fraction = 0;
   std::int64_t scale = 100;
   if (whole.size() < text.size()) {

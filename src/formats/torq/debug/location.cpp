@@ -9,7 +9,7 @@ namespace npuscope::torq {
 namespace {
 
 constexpr std::uint32_t deepest = 256;
-constexpr std::size_t most_parts = 4096;
+constexpr std::size_t max_parts = 4096;
 
 bool is_name(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
@@ -221,7 +221,7 @@ Result<LocationId> Locations::resolve(std::string_view name, std::uint32_t depth
 }
 
 void Locations::append_brief(LocationId id, std::size_t& parts, std::string& text) const {
-  if (parts >= most_parts) return;
+  if (parts >= max_parts) return;
   const Node& node = at(id);
   switch (node.kind) {
     case Kind::unknown: text += "loc(unknown)"; break;
@@ -232,7 +232,7 @@ void Locations::append_brief(LocationId id, std::size_t& parts, std::string& tex
       break;
     case Kind::call_site: return append_brief(node.children[0], parts, text);
     case Kind::fused:
-      for (std::size_t i = 0; i < node.children.size() && parts < most_parts; ++i) {
+      for (std::size_t i = 0; i < node.children.size() && parts < max_parts; ++i) {
         if (i > 0) text += '+';
         append_brief(node.children[i], parts, text);
       }
@@ -242,7 +242,7 @@ void Locations::append_brief(LocationId id, std::size_t& parts, std::string& tex
 
 void Locations::append_files(LocationId id, bool through_names, std::size_t& parts,
                              std::vector<FileLocation>& files) const {
-  if (parts++ >= most_parts) return;
+  if (parts++ >= max_parts) return;
   const Node& node = at(id);
   if (node.kind == Kind::file) files.push_back(node.place);
   if (node.kind == Kind::name && !through_names) return;

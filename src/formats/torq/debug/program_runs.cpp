@@ -7,7 +7,7 @@
 namespace npuscope::torq {
 namespace {
 
-constexpr std::size_t most_tasks = std::size_t{1} << 22;  // over all runs of all programs
+constexpr std::size_t max_tasks = std::size_t{1} << 22;  // over all runs of all programs
 
 std::string_view without_number(std::string_view value) { return value.substr(0, value.find('#')); }
 
@@ -170,7 +170,7 @@ void Follower::follow(const DispatchText::Program& program, const DispatchText::
   for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
     run.uses[unit] = !pending_[unit].empty();
   }
-  if (dispatch_.tasks.size() + program.tasks.size() > most_tasks) {
+  if (dispatch_.tasks.size() + program.tasks.size() > max_tasks) {
     return note("programs beyond the first four million tasks; their tasks are left out");
   }
   ProgramValues& values = values_of(std::size_t(&program - text_.programs.data()));

@@ -12,7 +12,7 @@ namespace npuscope::torq {
 namespace {
 
 // Of one wait: enough for all that programs have under way, and a bound on what forged ones make.
-constexpr std::size_t most_awaited = 8;
+constexpr std::size_t max_awaited = 8;
 
 class EstimateProfile {
  public:
@@ -90,7 +90,7 @@ class EstimateProfile {
   // Those that end last, where there are too many.
   void keep(std::vector<std::uint32_t>& last, std::uint32_t work) const {
     last.push_back(work);
-    if (last.size() <= most_awaited) return;
+    if (last.size() <= max_awaited) return;
     const auto end_of = [this](std::uint32_t each) {
       const SpanId span = spans_[each];
       if (span == SpanId::none) return std::int64_t{-1};

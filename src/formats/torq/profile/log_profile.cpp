@@ -32,12 +32,12 @@ std::string_view without_underscores(std::string_view name) {
 
 // Each of the first notes, and one of all others.
 void append_first(const CountedNotes& from, std::vector<Note>& notes) {
-  constexpr std::size_t most = 20;
+  constexpr std::size_t max = 20;
   std::vector<Note> all;
   from.append_to(all);
-  for (std::size_t i = 0; i < std::min(most, all.size()); ++i) notes.push_back(all[i]);
+  for (std::size_t i = 0; i < std::min(max, all.size()); ++i) notes.push_back(all[i]);
   std::uint64_t more = 0;
-  for (std::size_t i = most; i < all.size(); ++i) more += all[i].count;
+  for (std::size_t i = max; i < all.size(); ++i) more += all[i].count;
   if (more == 0) return;
   notes.push_back({Severity::warning, from.file(), 0,
                    "more waits for what has no start in the log; in no sum", more});
@@ -180,15 +180,15 @@ Profile LogProfile::run() {
   add_bytes("ddr write bytes", &ProgramRun::written_bytes);
   add_estimates();
   std::size_t named = 0;
-  constexpr std::size_t most_named = 20;
+  constexpr std::size_t max_named = 20;
   for (const std::string_view name : without_debug_) {
-    if (named++ == most_named) break;
+    if (named++ == max_named) break;
     notes_.add(Severity::warning, 0,
                fmt::format("no debug information of dispatch {}", std::string(name)));
   }
-  if (without_debug_.size() > most_named) {
+  if (without_debug_.size() > max_named) {
     notes_.add(Severity::warning, 0, "no debug information of more dispatches",
-               without_debug_.size() - most_named);
+               without_debug_.size() - max_named);
   }
   profile_.checks = log_.checks;
   profile_.notes = log_.notes;

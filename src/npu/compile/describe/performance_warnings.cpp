@@ -118,18 +118,18 @@ void warn_of_padding(const Target& target, const CompileMetrics& metrics,
 
 void warn_of_imbalance(const CompileMetrics& metrics, std::vector<std::string>& warnings) {
   constexpr double worth_saying = 1.15;
-  std::uint64_t most = 0, all = 0;
+  std::uint64_t max = 0, all = 0;
   for (const CoreMetrics& core : metrics.cores) {
-    most = std::max(most, core.hmx_cycles);
+    max = std::max(max, core.hmx_cycles);
     all += core.hmx_cycles;
   }
   const double even = double(all) / double(std::max<std::size_t>(metrics.cores.size(), 1));
-  if (metrics.cores.size() < 2 || metrics.hmx_macs == 0 || double(most) < worth_saying * even)
+  if (metrics.cores.size() < 2 || metrics.hmx_macs == 0 || double(max) < worth_saying * even)
     return;
   warnings.push_back(fmt::format(
       "the busiest core's HMX has {:.0f}% more work than an even share; a number of cores that "
       "divides the model's batch, heads or columns balances it",
-      100 * (double(most) / even - 1)));
+      100 * (double(max) / even - 1)));
 }
 
 }  // namespace

@@ -58,9 +58,9 @@ class ConfigReader {
     }
     dom::array devices;
     if (partition.at_key("devices").get_array().get(devices) != simdjson::SUCCESS ||
-        devices.size() == 0 || devices.size() > most_partition_devices) {
+        devices.size() == 0 || devices.size() > max_partition_devices) {
       return input_error("{}: partition '{}' has no list of 1 to {} devices; {}", name_,
-                         printable(config_.name), most_partition_devices, form);
+                         printable(config_.name), max_partition_devices, form);
     }
     config_.devices.clear();
     for (const dom::element& device : devices) {

@@ -121,9 +121,9 @@ std::optional<Sharder::Rule> Sharder::choose_scatter(const Node& node) const {
   const DeviceSplit split = split_of(node.inputs[2]);
   const std::int64_t extent = tensor(node.inputs[2]).shape[std::size_t(split.axis)];
   const std::size_t rank = tensor(node.inputs[2]).shape.size();
-  const auto follows = [&](TensorId id, std::size_t least_rank) {
+  const auto follows = [&](TensorId id, std::size_t min_rank) {
     const Shape& shape = tensor(id).shape;
-    return shape.size() >= least_rank && shape[std::size_t(split.axis)] == extent &&
+    return shape.size() >= min_rank && shape[std::size_t(split.axis)] == extent &&
            can_be(id, split);
   };
   const bool same_rank = tensor(node.inputs[0]).shape.size() == rank;

@@ -68,10 +68,10 @@ std::optional<Sharder::Rule> Sharder::choose_weight_product(const Node& node) co
 
 // Whole heads where the result is next seen as heads, after a bias perhaps.
 std::int64_t Sharder::column_unit(TensorId result) const {
-  constexpr int most_steps = 6;
+  constexpr int max_steps = 6;
   const Shape& shape = tensor(result).shape;
   TensorId id = result;
-  for (int step = 0; step < most_steps && tensor(id).consumers.size() == 1; ++step) {
+  for (int step = 0; step < max_steps && tensor(id).consumers.size() == 1; ++step) {
     const Node& consumer = source_[tensor(id).consumers[0]];
     const OpClass op_class = classify(source_, consumer);
     if (op_class != OpClass::view && op_class != OpClass::elementwise) break;

@@ -17,12 +17,12 @@ class Inputs {
     const bool there = i < node_.inputs.size() && node_.inputs[i] != TensorId::none;
     return there ? &graph_[node_.inputs[i]] : nullptr;
   }
-  const Shape& shape(std::size_t i, std::size_t least_rank) const {
+  const Shape& shape(std::size_t i, std::size_t min_rank) const {
     const Tensor* tensor = find(i);
     if (tensor == nullptr) fail("it lacks its input {}", i);
-    if (tensor->shape.size() < least_rank) {
+    if (tensor->shape.size() < min_rank) {
       fail("input {} '{}' is {} but must have at least {} dimensions", i, tensor->name,
-           to_text(tensor->shape), least_rank);
+           to_text(tensor->shape), min_rank);
     }
     return tensor->shape;
   }

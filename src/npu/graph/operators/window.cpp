@@ -9,13 +9,13 @@ constexpr std::int64_t largest_window = std::int64_t(1)
                                         << 31;  // no window is larger; products stay small
 
 Shape read_list(const Operation& op, std::string_view name, std::size_t count,
-                std::int64_t otherwise, std::int64_t least) {
+                std::int64_t otherwise, std::int64_t min) {
   if (!op.has_attribute(name)) return Shape(count, otherwise);
   Shape values = op.node().ints_attribute(name);
   if (values.empty()) return Shape(count, otherwise);
   if (values.size() != count) fail("its {} has {} numbers, not {}", name, values.size(), count);
   for (const std::int64_t value : values) {
-    if (value < least || value >= largest_window) fail("its {} has the value {}", name, value);
+    if (value < min || value >= largest_window) fail("its {} has the value {}", name, value);
   }
   return values;
 }

@@ -4,7 +4,7 @@ namespace npuscope::npu {
 
 namespace {
 // Enough for any kernel; keeps the memory of an endless inference bounded.
-constexpr std::size_t most_past_windows = 1 << 16;
+constexpr std::size_t max_past_windows = 1 << 16;
 }  // namespace
 
 CoreClock::CoreClock(double highest, double lowest, Picoseconds window)
@@ -22,8 +22,8 @@ void CoreClock::set_hertz(double hertz) {
 bool CoreClock::next_window() {
   const double length = double((window_end_ - window_begin_).value);
   const double before = hertz_;
-  if (past_.size() == most_past_windows) {
-    past_.erase(past_.begin(), past_.begin() + most_past_windows / 2);
+  if (past_.size() == max_past_windows) {
+    past_.erase(past_.begin(), past_.begin() + max_past_windows / 2);
   }
   past_.push_back({window_begin_, cycles_, cycles_per_ps_});
   cycles_ += length * cycles_per_ps_;

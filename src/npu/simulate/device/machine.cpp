@@ -154,7 +154,7 @@ void Machine::begin(std::uint32_t activation, std::uint64_t inference, Picosecon
 
 std::uint32_t Machine::activation_of(const Event& event) const {
   const std::uint32_t index =
-      event.kind() == EventKind::thread_end ? event.id() / most_hvx_threads : event.id();
+      event.kind() == EventKind::thread_end ? event.id() / max_hvx_threads : event.id();
   return queues_[index].activation;
 }
 
@@ -165,7 +165,7 @@ bool Machine::handle(const Event& event) {
     case EventKind::main_task: start(event.id()); return false;
     case EventKind::dma_transfer: begin_dma_transfer(event.id(), event.time); return false;
     case EventKind::thread_end:
-      return end_thread(event.id() / most_hvx_threads, event.id() % most_hvx_threads);
+      return end_thread(event.id() / max_hvx_threads, event.id() % max_hvx_threads);
     default: return false;
   }
 }
@@ -175,7 +175,7 @@ void Machine::end_threads(std::uint32_t index) {
   for (std::uint32_t t = 0; t < queue.threads; ++t) {
     Thread& thread = queue.thread[t];
     thread.free = std::max(thread.free, queue.ready) + record_thread_;
-    events_.push(std::max(thread.free, now_), EventKind::thread_end, index * most_hvx_threads + t);
+    events_.push(std::max(thread.free, now_), EventKind::thread_end, index * max_hvx_threads + t);
   }
 }
 

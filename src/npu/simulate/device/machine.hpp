@@ -42,7 +42,7 @@
 
 namespace npuscope::npu {
 
-inline constexpr std::uint32_t most_hvx_threads = 16;
+inline constexpr std::uint32_t max_hvx_threads = 16;
 
 class Machine {
  public:
@@ -121,7 +121,7 @@ class Machine {
     std::uint32_t first_parked = nobody;  // queues that wait for a task of this one
     std::uint32_t next_parked = nobody;   // in another queue's list
     std::uint32_t parked_for = 0;         // the count it waits for
-    std::array<Thread, most_hvx_threads> thread;
+    std::array<Thread, max_hvx_threads> thread;
   };
 
   struct DmaEngine {                     // by queue; unused for other groups

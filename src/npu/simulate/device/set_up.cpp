@@ -12,9 +12,9 @@ double seconds_of_hoisting(const qaic::Program& program, const Target& target) {
     const auto begin = program.hoisted_bytes.begin() + std::ptrdiff_t(first);
     const auto end = begin + cores;
     const double all = double(std::accumulate(begin, end, std::uint64_t{0}));
-    const double most = double(*std::max_element(begin, end));
+    const double max = double(*std::max_element(begin, end));
     seconds = std::max({seconds, all / (target.ddr_bytes_per_s * target.ddr_efficiency),
-                        most / target.ddr_bytes_per_s_per_core});
+                        max / target.ddr_bytes_per_s_per_core});
   }
   return seconds;
 }

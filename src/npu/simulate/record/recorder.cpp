@@ -84,9 +84,9 @@ RecordingContext::RecordingContext(const Program& its_program, const Target& its
   const std::uint64_t start = timer_at_start(options.seed, kilohertz);
   const std::uint32_t cores = program.cores / devices;
   for (std::uint32_t i = 0; i < options.activations * program.cores; ++i) {
-    constexpr std::uint32_t most_cores = 64;
+    constexpr std::uint32_t max_cores = 64;
     const std::uint32_t device = first_device + i % program.cores / cores;
-    const std::uint32_t core = i / program.cores * cores + i % cores + device * most_cores;
+    const std::uint32_t core = i / program.cores * cores + i % cores + device * max_cores;
     // Real ones differ by up to 5 ticks (first ticks of the cores in the BERT summary); the
     // firmware of each device syncs its timer with the time of day.
     constexpr std::uint64_t skews = 5;
