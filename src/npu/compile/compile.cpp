@@ -1,7 +1,6 @@
 #include "npuscope/npu/compile/compile.hpp"
 
 #include <algorithm>
-#include <memory>
 
 #include "npu/compile/describe/metrics.hpp"
 #include "npu/compile/describe/schematic.hpp"
@@ -101,12 +100,11 @@ struct Lowered {
 Lowered lower(const Graph& graph, const Target& target, const CompileOptions& options,
               bool log_accesses) {
   const auto lowered = [&](std::uint64_t hoisted, bool& leaves_room) {
-    auto lowering = std::make_unique<Lowering>(graph, target, options);
-    if (log_accesses) lowering->log_accesses();
-    if (hoisted > 0) lowering->hoist_into(hoisted);
-    LoweredNetwork network = lowering->run();
-    leaves_room = lowering->leaves_room_for(hoisted_room(target));
-    return Lowered{lowering->plans(), std::move(network)};
+    Lowering lowering(graph, target, options, hoisted);
+    if (log_accesses) lowering.log_accesses();
+    LoweredNetwork network = lowering.run();
+    leaves_room = lowering.has_space_for(hoisted_room(target));
+    return Lowered{lowering.plans(), std::move(network)};
   };
   bool leaves_room = false;
   Lowered first = lowered(0, leaves_room);

@@ -74,9 +74,8 @@ void check_ddr(const TaskGraph& tasks, const qaic::Program& program,
 CollisionCheck check_collisions(const Graph& graph, const CompileOptions& options,
                                 std::uint64_t hoisted) {
   const Target target = aic100();
-  Lowering lowering(graph, target, options);
+  Lowering lowering(graph, target, options, hoisted);
   lowering.log_accesses();
-  if (hoisted > 0) lowering.hoist_into(hoisted);
   LoweredNetwork network = lowering.run();
   Schedule schedule = schedule_tasks(network.tasks, target);
   qaic::Program program;

@@ -15,21 +15,20 @@
 
 #include <array>
 
-#include "npu/compile/lower/matrix_lowering.hpp"
+#include "npu/compile/place/placement.hpp"
 
 namespace npuscope::npu {
 
-class CollectiveLowering : protected MatrixLowering {
- protected:
-  using MatrixLowering::MatrixLowering;
-
-  // Sets the landing places aside, before anything else is placed.
-  void reserve_landing_places();
-  void lower_collective(const Node& node);
+class CollectiveLowering {
+ public:
+  // Among several devices it sets the landing places aside: before anything else is placed.
+  CollectiveLowering(const CompileContext& context, TaskWriter& writer, Placement& place);
+  void lower(const Node& node);
 
  private:
   using DeviceBytes = std::vector<CoreBytes>;  // by device
 
+  void reserve_landing_places();
   void lower_all_reduce(const Node& node);
   void lower_all_gather(const Node& node);
   Partition collective_partition(const Node& node) const;
@@ -46,13 +45,16 @@ class CollectiveLowering : protected MatrixLowering {
                                             std::uint64_t times) const;
   void use_up(const char* kernel, BufferId place, BufferId own, BufferId writes,
               const CoreBytes& output_bytes, std::uint64_t times, StringId name);
-  TaskSpec peer_task(TaskSpec spec, std::uint32_t peer, std::uint64_t bytes, bool incoming) const;
-  std::uint32_t number_of(std::uint32_t core) const { return exchanges_ * cores_ + core; }
+  TaskSpec peer_task(TaskSpec spec, std::uint32_t peer, std::uint64_t bytes, bool incoming);
+  std::uint32_t number_of(std::uint32_t core) const { return exchanges_ * context_.cores + core; }
   DeviceBytes for_each_device(const CoreBytes& bytes) const {
-    return DeviceBytes(options_.slices, bytes);
+    return DeviceBytes(context_.options.slices, bytes);
   }
 
-  std::array<BufferId, 2> places_{BufferId::none, BufferId::none};
+  const CompileContext& context_;
+  TaskWriter& writer_;
+  Placement& place_;
+  std::array<BufferId, 2> landing_{BufferId::none, BufferId::none};
   std::uint32_t exchanges_ = 0;
   std::vector<TaskIndex> used_up_;  // by core: the task that used up its last exchange
 };

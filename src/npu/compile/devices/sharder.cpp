@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npu/compile/lower/vector_lowering.hpp"
+#include "npu/compile/lower/partition.hpp"
 
 namespace npuscope::npu {
 

@@ -2,7 +2,7 @@
 // a slice without talking to one another.
 #include <algorithm>
 
-#include "npu/compile/lower/vector_lowering.hpp"
+#include "npu/compile/lower/partition.hpp"
 
 namespace npuscope::npu {
 namespace {

@@ -1,16 +1,12 @@
-// What a task of a matrix product reads and writes: rows x depth times depth x columns, in the
-// dimensions of the tensors that they are parts of.
-#include <algorithm>
+#include "npu/compile/lower/product_operands.hpp"
 
-#include "npu/compile/lower/matrix_lowering.hpp"
+#include <algorithm>
 
 namespace npuscope::npu {
 namespace {
 
 using Use = TaskOperand::Use;
 constexpr auto vtcm = TaskOperand::Memory::vtcm;
-
-bool is_convolution(const NodePlan& plan) { return plan.op_class == OpClass::convolution; }
 
 bool is_transposed(const Node& node, const char* attribute) {
   return node.int_attribute(attribute, 0) != 0;
@@ -45,19 +41,19 @@ Shape batches_of(const Shape& shape, const Shape& made) {
   return batches;
 }
 
-}  // namespace
-
 // The weights of a product of batches are its second operand, others come chunk by chunk.
-bool MatrixLowering::goes_by_batches(const MatrixJob& job, const ProductTile& tile) {
+bool goes_by_batches(const ProductJob& job, const ProductTile& tile) {
   return tile.operands.size() > 1 && tile.operands[1].tensor == job.plan->weights;
 }
 
-Shape MatrixLowering::result_shape(const MatrixJob& job, const ProductTile& tile,
-                                   std::uint32_t core) const {
-  const Shape whole = slice_of(job.partition, core);
-  const DataType type = type_of(job.plan->result);
+}  // namespace
+
+Shape ProductOperands::result(const ProductJob& job, const ProductTile& tile,
+                              std::uint32_t core) const {
+  const Shape whole = context_.slice_of(job.partition, core);
+  const DataType type = context_.type_of(job.plan->result);
   const std::uint64_t columns = tile.columns[core] * tile.groups[core];
-  const std::size_t axis = is_convolution(*job.plan) ? 1 : whole.size() - 1;
+  const std::size_t axis = job.is_convolution() ? 1 : whole.size() - 1;
   const bool in_rows = !goes_by_batches(job, tile) && axis < whole.size();
   if (in_rows) {
     const Shape shape = with(part_of_shape(without(whole, axis), tile.rows[core]), axis, columns);
@@ -66,19 +62,18 @@ Shape MatrixLowering::result_shape(const MatrixJob& job, const ProductTile& tile
   return part_of_shape(whole, tile.output_bytes[core], type);
 }
 
-Residency::CoreShapes MatrixLowering::result_shapes(const MatrixJob& job,
-                                                    const ProductTile& tile) const {
+CoreShapes ProductOperands::results(const ProductJob& job, const ProductTile& tile) const {
   CoreShapes shapes;
-  for (std::uint32_t core = 0; core < cores_; ++core) {
-    shapes.push_back(result_shape(job, tile, core));
+  for (std::uint32_t core = 0; core < context_.cores; ++core) {
+    shapes.push_back(result(job, tile, core));
   }
   return shapes;
 }
 
 // A tile of the places, of the channels those of its depth.
-Shape MatrixLowering::image_shape(const MatrixJob& job, const ProductTile& tile,
-                                  std::uint32_t core) const {
-  const Shape whole = slice_of(tile.operands[0].partition, core);
+Shape ProductOperands::image(const ProductJob& job, const ProductTile& tile,
+                             std::uint32_t core) const {
+  const Shape whole = context_.slice_of(tile.operands[0].partition, core);
   if (whole.size() < 2) return whole;
   const std::uint64_t channels = divide_up(tile.depth, job.product.kernel_area) * tile.groups[core];
   const Shape places = without(whole, 1);
@@ -87,10 +82,10 @@ Shape MatrixLowering::image_shape(const MatrixJob& job, const ProductTile& tile,
   return with(part_of_shape(places, own), 1, std::min(std::uint64_t(whole[1]), channels));
 }
 
-Shape MatrixLowering::activation_shape(const MatrixJob& job, const ProductTile& tile,
-                                       const Shape& made, std::uint32_t core) const {
-  if (is_convolution(*job.plan)) return image_shape(job, tile, core);
-  const Shape whole = slice_of(tile.operands[0].partition, core);
+Shape ProductOperands::activation(const ProductJob& job, const ProductTile& tile, const Shape& made,
+                                  std::uint32_t core) const {
+  if (job.is_convolution()) return image(job, tile, core);
+  const Shape whole = context_.slice_of(tile.operands[0].partition, core);
   const auto depth = std::int64_t(tile.depth);
   const std::uint64_t columns = made.empty() ? 1 : std::uint64_t(made.back());
   const auto rows = std::int64_t(all_of(made) / std::max<std::uint64_t>(columns, 1));
@@ -108,14 +103,14 @@ Shape MatrixLowering::activation_shape(const MatrixJob& job, const ProductTile& 
   return rows % shared == 0 ? matrix(batches, rows / shared) : matrix({}, rows);
 }
 
-Shape MatrixLowering::weights_shape(const MatrixJob& job, const Shape& made, std::uint64_t columns,
-                                    std::uint64_t groups, std::uint64_t depth) const {
-  const Shape& whole = tensor(job.plan->weights).shape;
+Shape ProductOperands::weights(const ProductJob& job, const Shape& made, std::uint64_t columns,
+                               std::uint64_t groups, std::uint64_t depth) const {
+  const Shape& whole = context_.tensor(job.plan->weights).shape;
   if (whole.size() < 2) return whole;
   const Shape inner(whole.begin() + 1, whole.end());
   if (job.node->op == "ConvTranspose")
     return with(part_of_shape(inner, columns), 0, depth * groups);
-  if (is_convolution(*job.plan)) return with(part_of_shape(inner, depth), 0, columns * groups);
+  if (job.is_convolution()) return with(part_of_shape(inner, depth), 0, columns * groups);
   if (job.node->op == "MatMulNBits") return with(inner, 0, columns);  // blocks of each column
   Shape shape = batches_of(whole, made);
   if (is_transposed(*job.node, "transB")) std::swap(columns, depth);
@@ -124,60 +119,59 @@ Shape MatrixLowering::weights_shape(const MatrixJob& job, const Shape& made, std
   return shape;
 }
 
-Shape MatrixLowering::chunk_shape(const MatrixJob& job, const ProductTile& tile,
-                                  std::uint64_t depth, std::uint32_t core,
-                                  std::uint64_t bytes) const {
-  const Shape shape = weights_shape(job, {}, tile.columns[core], tile.groups[core], depth);
-  const bool holds_all = device_bytes(all_of(shape), type_of(job.plan->weights)) >= bytes;
-  return holds_all ? shape : tensor(job.plan->weights).shape;
+Shape ProductOperands::chunk(const ProductJob& job, const ProductTile& tile, std::uint64_t depth,
+                             std::uint32_t core, std::uint64_t bytes) const {
+  const Shape shape = weights(job, {}, tile.columns[core], tile.groups[core], depth);
+  const bool holds_all = device_bytes(all_of(shape), context_.type_of(job.plan->weights)) >= bytes;
+  return holds_all ? shape : context_.tensor(job.plan->weights).shape;
 }
 
-TaskOperand MatrixLowering::bias_operand(const Operand& bias, std::int64_t columns,
-                                         std::uint32_t core) const {
-  if (bias.splat()) return known_scalar(bias.tensor);
-  TaskOperand told = read_of(bias, core, bias.core_bytes[core]);
+TaskOperand ProductOperands::bias(const Operand& bias, std::int64_t columns,
+                                  std::uint32_t core) const {
+  if (bias.splat()) return writer_.known_scalar(bias.tensor);
+  TaskOperand told = operands_.read_of(bias, core, bias.core_bytes[core]);
   if (!told.shape.empty() && told.shape.back() > columns) told.shape.back() = columns;
   return told;
 }
 
-bool MatrixLowering::alike(const MatrixJob& job, const ProductTile& tile, std::uint32_t a,
-                           std::uint32_t b) const {
+bool ProductOperands::alike(const ProductJob& job, const ProductTile& tile, std::uint32_t a,
+                            std::uint32_t b) const {
   const auto same = [&](const CoreBytes& of_cores) { return of_cores[a] == of_cores[b]; };
   if (!same(tile.rows) || !same(tile.columns) || !same(tile.groups) || !same(tile.output_bytes)) {
     return false;
   }
   const Partition& made = job.partition;
   const std::int64_t extent = made.axis < 0 ? 1 : made.shape[std::size_t(made.axis)];
-  const bool same_slice =
-      made.axis < 0 || share(extent, made.unit, a, cores_) == share(extent, made.unit, b, cores_);
+  const bool same_slice = made.axis < 0 || share(extent, made.unit, a, context_.cores) ==
+                                               share(extent, made.unit, b, context_.cores);
   return same_slice &&
          std::all_of(tile.operands.begin(), tile.operands.end(),
                      [&](const Operand& operand) { return same(operand.core_bytes); });
 }
 
-std::vector<TaskOperand> MatrixLowering::product_operands(const MatrixJob& job,
-                                                          const ProductTile& tile,
-                                                          std::uint32_t core) const {
-  const Shape made = result_shape(job, tile, core);
-  const std::size_t column_axis = is_convolution(*job.plan) ? 1 : made.size() - 1;
+std::vector<TaskOperand> ProductOperands::of(const ProductJob& job, const ProductTile& tile,
+                                             std::uint32_t core) const {
+  const Shape made = result(job, tile, core);
+  const std::size_t column_axis = job.is_convolution() ? 1 : made.size() - 1;
   const std::int64_t columns = column_axis < made.size() ? made[column_axis] : 1;
   const auto part = [&](Use use, TensorId id, Shape shape) {
-    return TaskOperand{use, vtcm, tensor(id).name, type_of(id), std::move(shape)};
+    return TaskOperand{use, vtcm, context_.tensor(id).name, context_.type_of(id), std::move(shape)};
   };
   std::vector<TaskOperand> operands;
   operands.push_back(part(tile.adds_up ? Use::inout : Use::out, job.plan->result, made));
-  operands.push_back(part(Use::in, job.plan->activation, activation_shape(job, tile, made, core)));
-  operands.push_back(part(Use::in, job.plan->weights,
-                          weights_shape(job, made, std::uint64_t(columns), 1, tile.depth)));
-  for (const Operand& bias : tile.operands.subspan(goes_by_batches(job, tile) ? 2 : 1)) {
-    operands.push_back(bias_operand(bias, columns, core));
+  operands.push_back(part(Use::in, job.plan->activation, activation(job, tile, made, core)));
+  operands.push_back(
+      part(Use::in, job.plan->weights, weights(job, made, std::uint64_t(columns), 1, tile.depth)));
+  for (const Operand& each : tile.operands.subspan(goes_by_batches(job, tile) ? 2 : 1)) {
+    operands.push_back(bias(each, columns, core));
   }
   if (tile.halo != BufferId::none) {
     const TensorId id = job.plan->activation;
     const std::int64_t rows = job.node->ints_attribute("kernel_shape").front() - 1;
-    Shape shape = with(without(tensor(id).shape, 2), 2, std::uint64_t(rows));
+    Shape shape = with(without(context_.tensor(id).shape, 2), 2, std::uint64_t(rows));
     operands.push_back(
-        part(Use::in, id, part_of_shape(shape, tasks_.buffer_bytes(tile.halo), type_of(id))));
+        part(Use::in, id,
+             part_of_shape(shape, writer_.tasks().buffer_bytes(tile.halo), context_.type_of(id))));
   }
   return operands;
 }

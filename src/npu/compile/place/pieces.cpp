@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "npu/compile/tasks/operand_text.hpp"
+
 namespace npuscope::npu {
 namespace {
 
@@ -41,6 +43,34 @@ Pieces joined(const Pieces& pieces, std::uint64_t count) {
     }
   }
   return result;
+}
+
+std::uint64_t tiles_along(const Pieces& pieces, std::uint64_t wanted) {
+  const std::uint64_t all = pieces.core_bytes.size();
+  std::uint64_t tiles = std::min(all, wanted);
+  if (tiles < 2) return 1;
+  while (all % tiles != 0) ++tiles;
+  return tiles;
+}
+
+CoreShapes piece_shapes(const Pieces& pieces, const Partition& partition,
+                        const CoreBytes& core_bytes, DataType type) {
+  const bool along_last = pieces.columns_are_last && pieces.rows == 1 && pieces.columns > 1;
+  const auto cores = std::uint32_t(core_bytes.size());
+  CoreShapes shapes;
+  for (std::uint32_t core = 0; core < cores; ++core) {
+    Shape shape = slice_shape(partition, core, cores);
+    std::uint64_t outer = 1;
+    for (std::size_t i = 0; i + 1 < shape.size(); ++i) outer *= std::uint64_t(shape[i]);
+    const std::uint64_t elements = core_bytes[core] * 8 / std::max(bits_of(type), 1u);
+    if (along_last && !shape.empty() && outer > 0 && elements % outer == 0) {
+      shape.back() = std::int64_t(elements / outer);
+    } else {
+      shape = part_of_shape(shape, core_bytes[core], type);
+    }
+    shapes.push_back(std::move(shape));
+  }
+  return shapes;
 }
 
 PieceWriter::PieceWriter(const std::vector<std::uint64_t>& core_bytes, std::uint64_t rows,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "npu/compile/tasks/device_tensor.hpp"
 #include "npu/compile/tasks/task_graph.hpp"
 
 namespace npuscope::npu {
@@ -26,6 +27,12 @@ BufferPart part_of_bytes(const Pieces& pieces, std::uint32_t core, std::uint64_t
 
 // Neighbours joined, so that `count` are left.
 Pieces joined(const Pieces& pieces, std::uint64_t count);
+
+// Into how many tiles whole pieces make, about as many as are wanted.
+std::uint64_t tiles_along(const Pieces& pieces, std::uint64_t wanted);
+// Of one piece of a tensor with that partition, which has so many bytes on each core.
+CoreShapes piece_shapes(const Pieces& pieces, const Partition& partition,
+                        const CoreBytes& core_bytes, DataType type);
 
 // Collects the pieces of a result while its tiles are written.
 class PieceWriter {

@@ -72,7 +72,7 @@ std::optional<VtcmAllocator::Allocation> VtcmAllocator::allocate(std::uint64_t b
   ++steps_;
   live_.emplace(*begin, *begin + size);
   live_bytes_ += size;
-  max_live_bytes_ = std::max(max_live_bytes_, live_bytes_);
+  peak_live_bytes_ = std::max(peak_live_bytes_, live_bytes_);
   if (lifetime == Lifetime::tile) next_ = *begin + size;
   return Allocation{*begin, take_over(*begin, *begin + size, owner)};
 }

@@ -33,7 +33,7 @@ class VtcmAllocator {
 
   std::uint64_t capacity() const { return capacity_; }
   std::uint64_t live_bytes() const { return live_bytes_; }
-  std::uint64_t max_live_bytes() const { return max_live_bytes_; }  // so far
+  std::uint64_t peak_live_bytes() const { return peak_live_bytes_; }  // so far
 
  private:
   struct Region {
@@ -52,7 +52,7 @@ class VtcmAllocator {
   std::uint64_t next_ = 0;
   std::uint64_t steps_ = 0;  // allocations and releases so far
   std::uint64_t live_bytes_ = 0;
-  std::uint64_t max_live_bytes_ = 0;
+  std::uint64_t peak_live_bytes_ = 0;
   std::map<std::uint64_t, std::uint64_t> live_;  // begin -> end
   std::map<std::uint64_t, Region> last_owner_;   // begin -> who wrote here last
 };

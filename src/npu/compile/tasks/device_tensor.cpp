@@ -42,6 +42,14 @@ std::uint64_t even_bytes(std::uint64_t bytes, std::uint64_t index, std::uint64_t
   return begin(index + 1) - begin(index);
 }
 
+CoreBytes even_bytes(const CoreBytes& bytes, std::uint64_t index, std::uint64_t parts,
+                     DataType type) {
+  CoreBytes part;
+  part.reserve(bytes.size());
+  for (std::uint64_t of_core : bytes) part.push_back(even_bytes(of_core, index, parts, type));
+  return part;
+}
+
 Partition partition_in_view(const Partition& partition, const Shape& view) {
   if (partition.axis < 0) return {view, partition.axis, 1};
   const std::uint64_t before = elements_before(partition.shape, partition.axis);

@@ -10,6 +10,9 @@
 
 namespace npuscope::npu {
 
+using CoreBytes = std::vector<std::uint64_t>;  // by core
+using CoreShapes = std::vector<Shape>;
+
 // 0 of none.
 std::uint64_t largest(const std::vector<std::uint64_t>& values);
 
@@ -22,6 +25,8 @@ std::uint64_t even_part(std::uint64_t all, std::uint64_t index, std::uint64_t pa
 // The same of the bytes of a tensor of that type: whole elements.
 std::uint64_t even_bytes(std::uint64_t bytes, std::uint64_t index, std::uint64_t parts,
                          DataType type);
+CoreBytes even_bytes(const CoreBytes& bytes, std::uint64_t index, std::uint64_t parts,
+                     DataType type);
 
 inline constexpr int replicated = -1;    // every core holds all of it
 inline constexpr int incompatible = -2;  // no axis of this shape matches the split

@@ -7,17 +7,20 @@
 
 namespace npuscope::npu {
 
-TaskIndex TaskGraph::add(const TaskSpec& spec, TaskNeeds needs) {
-  std::sort(needs.begin(), needs.end(), [this](const TaskNeed& a, const TaskNeed& b) {
+TaskIndex TaskGraph::add(const TaskSpec& spec, const TaskNeeds& needs) {
+  sorted_ = needs;
+  std::sort(sorted_.begin(), sorted_.end(), [this](const TaskNeed& a, const TaskNeed& b) {
     return std::tuple(queue_of(a.task), !a.data, b.task) <
            std::tuple(queue_of(b.task), !b.data, a.task);
   });
-  for (std::size_t i = 0; i < needs.size(); ++i) {
-    const bool same_kind = i > 0 && needs[i - 1].data == needs[i].data;
-    const bool repeated = same_kind && needs[i - 1].task == needs[i].task;
-    const bool later_one_kept = same_kind && runs_in_program_order(needs[i].task) &&
-                                queue_of(needs[i - 1].task) == queue_of(needs[i].task);
-    if (!repeated && !later_one_kept) needs_.push_back(needs[i]);
+  const TaskNeed* before = nullptr;
+  for (const TaskNeed& need : sorted_) {
+    const bool same_kind = before != nullptr && before->data == need.data;
+    const bool repeated = same_kind && before->task == need.task;
+    const bool later_one_kept = same_kind && runs_in_program_order(need.task) &&
+                                queue_of(before->task) == queue_of(need.task);
+    if (!repeated && !later_one_kept) needs_.push_back(need);
+    before = &need;
   }
   tasks_.push_back(spec);
   need_begin_.push_back(needs_.size());
@@ -32,13 +35,6 @@ BufferId TaskGraph::add_buffer(std::uint64_t bytes, VtcmAllocator::Allocation al
   buffer.cores.resize(cores_);
   buffers_.push_back(std::move(buffer));
   return BufferId(buffers_.size() - 1);
-}
-
-void TaskGraph::need_to_read(BufferId id, std::uint32_t core, TaskNeeds& needs,
-                             const BufferPart& part) const {
-  for (const Use& writer : buffers_[std::uint32_t(id)].cores[core].writers) {
-    if (part.overlaps(writer.part)) needs.push_back({writer.task, true});
-  }
 }
 
 TaskGraph::AddressRange TaskGraph::range_of(BufferId id, const BufferPart& part) const {
@@ -59,58 +55,52 @@ void TaskGraph::add_predecessors(const Buffer& buffer, const AddressRange& range
   }
 }
 
-void TaskGraph::need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs,
-                              const BufferPart& part) const {
-  const AddressRange range = range_of(id, part);
+void TaskGraph::need_predecessors(const BufferUse& use, TaskNeeds& needs) const {
+  const AddressRange range = range_of(use.buffer, use.part);
   std::vector<std::uint32_t> pending;
-  add_predecessors(buffers_[std::uint32_t(id)], range, pending);
+  add_predecessors(buffers_[std::uint32_t(use.buffer)], range, pending);
   for (std::size_t i = 0; i < pending.size(); ++i) {
     const Buffer& predecessor = buffers_[pending[i]];
-    const CoreUse& use = predecessor.cores[core];
-    for (const Use& reader : use.readers) needs.push_back({reader.task, false});
-    for (const Use& writer : use.writers) needs.push_back({writer.task, false});
+    const CoreUse& users = predecessor.cores[use.core];
+    for (const User& reader : users.readers) needs.push_back({reader.task, false});
+    for (const User& writer : users.writers) needs.push_back({writer.task, false});
     // One that this core never wrote, or only parts of, did not wait for all before it: look
     // through it.
-    const bool wrote_all = std::any_of(use.writers.begin(), use.writers.end(),
-                                       [](const Use& writer) { return writer.part.count == 1; });
+    const bool wrote_all = std::any_of(users.writers.begin(), users.writers.end(),
+                                       [](const User& writer) { return writer.part.count == 1; });
     if (!wrote_all) add_predecessors(predecessor, range, pending);
   }
 }
 
-void TaskGraph::need_to_overwrite(BufferId id, std::uint32_t core, TaskNeeds& needs,
-                                  const BufferPart& part) const {
-  for (const Use& reader : buffers_[std::uint32_t(id)].cores[core].readers) {
-    if (part.overlaps(reader.part)) needs.push_back({reader.task, false});
+void TaskGraph::need(const BufferUse& use, TaskNeeds& needs) const {
+  if (use.kind == BufferUse::Kind::write) return need_predecessors(use, needs);
+  const bool data = use.kind == BufferUse::Kind::read;
+  const CoreUse& users = buffers_[std::uint32_t(use.buffer)].cores[use.core];
+  for (const User& user : data ? users.writers : users.readers) {
+    if (use.part.overlaps(user.part)) needs.push_back({user.task, data});
   }
 }
 
-void TaskGraph::overwrites(TaskIndex task, BufferId id, std::uint32_t core,
-                           const BufferPart& part) {
-  const auto replaced = [&](const Use& use) { return part.contains(use.part); };
-  CoreUse& uses = buffers_[std::uint32_t(id)].cores[core];
-  std::erase_if(uses.readers, replaced);
-  std::erase_if(uses.writers, replaced);
-  writes(task, id, core, part);
+void TaskGraph::record(TaskIndex task, const BufferUse& use) {
+  const bool reads = use.kind == BufferUse::Kind::read;
+  if (logging_) accesses_.push_back({task, use.buffer, use.core, !reads, use.part});
+  CoreUse& users = buffers_[std::uint32_t(use.buffer)].cores[use.core];
+  if (use.kind == BufferUse::Kind::overwrite) {
+    const auto replaced = [&](const User& user) { return use.part.contains(user.part); };
+    std::erase_if(users.readers, replaced);
+    std::erase_if(users.writers, replaced);
+  }
+  add_user({task, use.part}, reads ? users.readers : users.writers);
 }
 
-void TaskGraph::reads(TaskIndex task, BufferId id, std::uint32_t core, const BufferPart& part) {
-  if (logging_) accesses_.push_back({task, id, core, false, part});
-  record({task, part}, buffers_[std::uint32_t(id)].cores[core].readers);
-}
-
-void TaskGraph::writes(TaskIndex task, BufferId id, std::uint32_t core, const BufferPart& part) {
-  if (logging_) accesses_.push_back({task, id, core, true, part});
-  record({task, part}, buffers_[std::uint32_t(id)].cores[core].writers);
-}
-
-void TaskGraph::record(const Use& use, std::vector<Use>& users) const {
-  if (runs_in_program_order(use.task)) {
-    const std::uint32_t queue = queue_of(use.task);
-    std::erase_if(users, [&](const Use& user) {
-      return queue_of(user.task) == queue && use.part.contains(user.part);
+void TaskGraph::add_user(const User& user, std::vector<User>& users) const {
+  if (runs_in_program_order(user.task)) {
+    const std::uint32_t queue = queue_of(user.task);
+    std::erase_if(users, [&](const User& other) {
+      return queue_of(other.task) == queue && user.part.contains(other.part);
     });
   }
-  users.push_back(use);
+  users.push_back(user);
 }
 
 }  // namespace npuscope::npu

@@ -90,11 +90,31 @@ using TaskNeeds = std::vector<TaskNeed>;
 
 enum class BufferId : std::uint32_t { none = std::numeric_limits<std::uint32_t>::max() };
 
+// What a task does with a buffer, or a part of it, in the VTCM of one core. Reading needs its
+// writers there; writing needs whoever used the address before it; overwriting, which happens in
+// place, needs whoever reads the old contents.
+struct BufferUse {
+  enum class Kind : std::uint8_t { read, write, overwrite };
+  Kind kind = Kind::read;
+  BufferId buffer = BufferId::none;
+  std::uint32_t core = 0;
+  BufferPart part;
+};
+inline BufferUse reads(BufferId buffer, std::uint32_t core, const BufferPart& part = {}) {
+  return {BufferUse::Kind::read, buffer, core, part};
+}
+inline BufferUse writes(BufferId buffer, std::uint32_t core, const BufferPart& part = {}) {
+  return {BufferUse::Kind::write, buffer, core, part};
+}
+inline BufferUse overwrites(BufferId buffer, std::uint32_t core, const BufferPart& part = {}) {
+  return {BufferUse::Kind::overwrite, buffer, core, part};
+}
+
 class TaskGraph {
  public:
   explicit TaskGraph(std::uint32_t cores) : cores_(cores) {}
 
-  TaskIndex add(const TaskSpec& spec, TaskNeeds needs);
+  TaskIndex add(const TaskSpec& spec, const TaskNeeds& needs);
 
   const std::vector<TaskSpec>& tasks() const { return tasks_; }
   TaskSpec& task(TaskIndex index) { return tasks_[index]; }
@@ -112,24 +132,14 @@ class TaskGraph {
     return tasks_[index].core * qaic::thread_groups + std::uint32_t(tasks_[index].group);
   }
 
-  // Buffers: the same address on every core. Reading needs the buffer's writers on that core;
-  // writing needs whoever used the address before it.
+  // Buffers: the same address on every core.
   // The owner number to allocate the next buffer's address under.
   std::uint32_t next_buffer() const { return std::uint32_t(buffers_.size()); }
   BufferId add_buffer(std::uint64_t bytes, VtcmAllocator::Allocation allocation);
   std::uint64_t buffer_bytes(BufferId id) const { return buffers_[std::uint32_t(id)].bytes; }
   std::uint64_t buffer_address(BufferId id) const { return buffers_[std::uint32_t(id)].address; }
-  void need_to_read(BufferId id, std::uint32_t core, TaskNeeds& needs,
-                    const BufferPart& part = {}) const;
-  void need_to_write(BufferId id, std::uint32_t core, TaskNeeds& needs,
-                     const BufferPart& part = {}) const;
-  // Overwriting in place needs whoever reads the old contents on that core.
-  void need_to_overwrite(BufferId id, std::uint32_t core, TaskNeeds& needs,
-                         const BufferPart& part = {}) const;
-  // Of the task's own core.
-  void reads(TaskIndex task, BufferId id, std::uint32_t core, const BufferPart& part = {});
-  void writes(TaskIndex task, BufferId id, std::uint32_t core, const BufferPart& part = {});
-  void overwrites(TaskIndex task, BufferId id, std::uint32_t core, const BufferPart& part = {});
+  void need(const BufferUse& use, TaskNeeds& needs) const;
+  void record(TaskIndex task, const BufferUse& use);
 
   // Every use of VTCM, for checks that no two tasks can collide there.
   struct Access {
@@ -165,16 +175,17 @@ class TaskGraph {
   }
 
  private:
-  struct Use {
+  struct User {
     TaskIndex task = no_task;
     BufferPart part;
   };
   // Of each HVX and HMX queue the last task on each part, of DMA queues all.
   struct CoreUse {
-    std::vector<Use> readers;
-    std::vector<Use> writers;
+    std::vector<User> readers;
+    std::vector<User> writers;
   };
-  void record(const Use& use, std::vector<Use>& users) const;
+  void need_predecessors(const BufferUse& use, TaskNeeds& needs) const;
+  void add_user(const User& user, std::vector<User>& users) const;
   struct Buffer {
     std::uint64_t address = 0;
     std::uint64_t bytes = 0;
@@ -192,6 +203,7 @@ class TaskGraph {
   std::vector<TaskSpec> tasks_;
   std::vector<std::uint64_t> need_begin_{0};
   std::vector<TaskNeed> needs_;
+  TaskNeeds sorted_;  // of the task that is added
   std::vector<Buffer> buffers_;
   bool logging_ = false;
   std::vector<Access> accesses_;

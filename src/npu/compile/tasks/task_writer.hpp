@@ -1,26 +1,22 @@
-// What every part of the lowering shares: the model, the hardware, the node at hand, and the tasks
-// that have been written so far.
+// Tasks of the current node: their names, texts and dependencies.
+//
+//   TaskWriter writer(context);
+//   writer.begin_node(position, node);
+//   TaskSpec spec = writer.vector_task(3, "elementadd", writer.node_name(), DataType::float16);
+//   const TaskIndex task = writer.add(spec, {reads(x, 3), writes(y, 3)});
 #pragma once
 
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "npu/compile/tasks/device_tensor.hpp"
-#include "npu/compile/tasks/fusion.hpp"
+#include "npu/compile/tasks/compile_context.hpp"
 #include "npu/compile/tasks/kernels.hpp"
 #include "npu/compile/tasks/operand_text.hpp"
 #include "npu/compile/tasks/task_graph.hpp"
 #include "npuscope/base/string_pool.hpp"
-#include "npuscope/npu/compile/compile.hpp"
 
 namespace npuscope::npu {
-
-// Thrown inside the compiler only; compile_network makes an Error of it.
-struct LoweringFailure {
-  std::string message;
-};
 
 inline constexpr std::size_t max_tasks = 1 << 22;  // as many ops as a descriptor may have
 
@@ -39,41 +35,43 @@ inline constexpr DmaKernel multicast_to_device{"aicmulticastvtcm_out", TaskOpera
                                                TaskOperand::Memory::vtcm};
 
 class TaskWriter {
- protected:
-  using CoreBytes = std::vector<std::uint64_t>;  // bytes on each core
+ public:
+  explicit TaskWriter(const CompileContext& context) : context_(context), tasks_(context.cores) {}
 
-  TaskWriter(const Graph& graph, const Target& target, const CompileOptions& options);
-  void begin_node(const Node& node);
+  // Makes it the current node, for names and texts of the next tasks.
+  void begin_node(std::size_t position, const Node& node);
+  // An output of the graph, behind all nodes.
+  void begin_output(TensorId output);
+  void go_to(std::size_t position) { position_ = position; }
+  void drop_attributes() { node_attributes_ = StringId::empty; }
+  std::size_t position() const { return position_; }
+  StringId node_name() const { return node_name_; }
+  std::string_view node_text() const { return strings_[node_name_]; }
+  StringId node_types() const { return node_types_; }
+  TensorId node_result() const { return node_result_; }
+  StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles);
 
-  const Tensor& tensor(TensorId id) const { return graph_[id]; }
-  static bool has_input(const Node& node, std::size_t index) {
-    return index < node.inputs.size() && node.inputs[index] != TensorId::none;
-  }
-  DataType type_of(TensorId id) const {
-    return device_type(graph_[id].type, options_.convert_to_fp16);
-  }
-  std::uint64_t bytes_of(TensorId id) const {
-    return device_bytes(graph_[id].elements(), type_of(id));
-  }
-  TaskSpec vector_task(const std::string& kernel, StringId name, DataType type) const;
+  TaskSpec vector_task(std::uint32_t core, std::string_view kernel, StringId name, DataType type);
   // Moves so many bytes of a tensor, of which the core has what `whole` says.
-  TaskSpec dma_task(const DmaKernel& kernel, StringId name, TensorId id, const Shape& whole,
-                    std::uint64_t bytes) const;
+  TaskSpec dma_task(std::uint32_t core, const DmaKernel& kernel, StringId name, TensorId id,
+                    const Shape& whole, std::uint64_t bytes);
   // So many bytes of a tensor, of which the core has what `whole` says.
   TaskOperand operand(TaskOperand::Use use, TaskOperand::Memory memory, TensorId id,
                       const Shape& whole, std::uint64_t bytes) const;
   TaskOperand known_scalar(TensorId id) const;
-  Shape slice_of(const Partition& partition, std::uint32_t core) const {
-    return slice_shape(partition, core, cores_);
-  }
   // Says in the descriptor what the task works on. Levels that record no operators need no texts.
-  void works_on(TaskSpec& spec, std::span<const TaskOperand> operands) const;
-  void works_on(TaskSpec& spec, std::initializer_list<TaskOperand> operands) const {
+  void works_on(TaskSpec& spec, std::span<const TaskOperand> operands);
+  void works_on(TaskSpec& spec, std::initializer_list<TaskOperand> operands) {
     works_on(spec, std::span(operands.begin(), operands.size()));
   }
-  std::uint64_t tiles_for(std::uint64_t bytes) const;
-  void count_constant(TensorId id, std::uint64_t bytes, std::uint64_t d32_bytes);
-  StringId name_of_tile(std::uint64_t tile, std::uint64_t tiles) const;
+  StringId intern(std::string_view text) { return strings_.intern(text); }
+
+  // The task needs what its uses of buffers need, and `needs`.
+  TaskIndex add(const TaskSpec& spec, std::span<const BufferUse> uses, const TaskNeeds& needs = {});
+  TaskIndex add(const TaskSpec& spec, std::initializer_list<BufferUse> uses,
+                const TaskNeeds& needs = {}) {
+    return add(spec, std::span(uses.begin(), uses.size()), needs);
+  }
   // A task on its own core's VTCM: reads the buffers (none are passed over), writes one.
   // Unless the spec says otherwise, all of each buffer is read.
   // `parts` are those of the buffers that are used; those beyond its end are used whole.
@@ -83,28 +81,34 @@ class TaskWriter {
   };
   TaskIndex add_compute(TaskSpec spec, std::span<const BufferId> reads, BufferId writes,
                         const Parts& parts = {});
+  // Number of tiles of the usual size.
+  std::uint64_t tiles_for(std::uint64_t bytes) const;
+  void check_tiles(std::uint64_t tiles) const;  // LoweringFailure beyond max_tasks
+
+  TaskGraph& tasks() { return tasks_; }
+  const TaskGraph& tasks() const { return tasks_; }
   std::uint64_t bytes_in(std::span<const BufferId> buffers) const;  // none are passed over
-  TaskIndex add(const TaskSpec& spec, TaskNeeds needs);
+  // A use that writes the buffer on every core.
+  std::vector<BufferUse> written_everywhere(BufferId buffer) const;
+  StringPool take_strings() { return std::move(strings_); }
+
+ private:
   [[noreturn]] void refuse_more_tasks() const;
 
-  const Graph& graph_;
-  const Target& target_;
-  const CompileOptions& options_;
-  const std::uint32_t cores_;
-  const std::uint64_t tile_bytes_;  // streamed at a time
-  std::vector<NodePlan> plans_;
+  const CompileContext& context_;
   TaskGraph tasks_;
-  mutable StringPool strings_;
-  CompileMetrics metrics_;
-  std::set<TensorId> counted_constants_;
-  std::size_t position_ = 0;  // of the node at hand
+  StringPool strings_;
+  std::size_t position_ = 0;
   StringId node_name_{};
   StringId node_types_{};  // distinct element types of the operands, results first
   StringId node_attributes_{};
-  // The latest operands and their texts: the tasks of a node on several cores mostly have the same.
-  mutable std::vector<TaskOperand> described_;
-  mutable StringId described_shapes_{}, described_operands_{};
   TensorId node_result_ = TensorId::none;
+  // The latest operands and their texts: the tasks of a node on several cores mostly have the same.
+  std::vector<TaskOperand> described_;
+  StringId described_shapes_{}, described_operands_{};
+  // Of the task that is added.
+  std::vector<BufferUse> uses_;
+  TaskNeeds needs_;
 };
 
 }  // namespace npuscope::npu

@@ -1,8 +1,6 @@
-// Room in VTCM for a node's tiles beside what the node holds there.
-#include <algorithm>
-#include <numeric>
+#include "npu/compile/place/tile_planner.hpp"
 
-#include "npu/compile/place/residency.hpp"
+#include <algorithm>
 
 namespace npuscope::npu {
 namespace {
@@ -32,60 +30,52 @@ bool fit_together(const std::vector<std::uint64_t>& sizes, std::uint64_t gap) {
 
 }  // namespace
 
-std::uint64_t Residency::room_for_tiles() const {
-  std::vector<std::uint64_t> may_go;
-  for (StorageId id : resident_) {
-    if (!pinned_.contains(id)) may_go.push_back(tasks_.buffer_address(storages_[id].buffer));
-  }
-  std::sort(may_go.begin(), may_go.end());
-  return vtcm_.largest_gap_without(may_go);
-}
-
-std::uint64_t Residency::find_room(const TileSizes& sizes, std::span<Operand> operands,
-                                   std::span<NodeResult> results) {
+std::uint64_t TilePlanner::find_cuts(const TileSizes& sizes, std::span<Operand> operands,
+                                     std::span<NodeResult> results) {
   if (sizes(1).empty()) return 1;
   for (bool last = false;;) {
-    const std::uint64_t gap = room_for_tiles();
-    const std::uint64_t min = last ? VtcmAllocator::alignment : min_tile_bytes;
+    const std::uint64_t gap = residency_.largest_free_bytes();
+    const std::uint64_t min_bytes = last ? VtcmAllocator::alignment : min_tile_bytes;
     std::uint64_t finer = 1;
     for (;; finer *= 2) {
       const auto now = sizes(finer);
       if (fit_together(now, gap)) {
-        while (now.size() > few_tiles && evict_one()) continue;
+        while (now.size() > few_tiles && residency_.evict_one()) continue;
         return finer;
       }
-      if (largest(now) <= min || finer > max_tasks) break;
+      if (largest(now) <= min_bytes || finer > max_tasks) break;
     }
     if (last) return finer;  // then allocation says what is missing
     last = !stream_largest(operands, results);
   }
 }
 
-bool Residency::stream_largest(std::span<Operand> operands, std::span<NodeResult> results) {
+bool TilePlanner::stream_largest(std::span<Operand> operands, std::span<NodeResult> results) {
+  const TaskGraph& tasks = writer_.tasks();
   Operand* operand = nullptr;
-  std::uint64_t max = 0;
+  std::uint64_t max_bytes = 0;
   for (Operand& each : operands) {
     const bool taken_over = each.storage != no_storage && !each.temporary &&
                             storages_[each.storage].buffer != each.buffer;
     if (each.buffer == BufferId::none || taken_over || each.hoisted) continue;
-    if (operand != nullptr && tasks_.buffer_bytes(each.buffer) <= max) continue;
+    if (operand != nullptr && tasks.buffer_bytes(each.buffer) <= max_bytes) continue;
     operand = &each;
-    max = tasks_.buffer_bytes(each.buffer);
+    max_bytes = tasks.buffer_bytes(each.buffer);
   }
   NodeResult* result = nullptr;
   for (NodeResult& each : results) {
     if (each.buffer == BufferId::none || each.in_place) continue;
-    if ((operand != nullptr || result != nullptr) && tasks_.buffer_bytes(each.buffer) <= max) {
+    if ((operand != nullptr || result != nullptr) && tasks.buffer_bytes(each.buffer) <= max_bytes) {
       continue;
     }
     result = &each;
-    max = tasks_.buffer_bytes(each.buffer);
+    max_bytes = tasks.buffer_bytes(each.buffer);
   }
   if (result != nullptr) {
-    release(result->buffer);
+    residency_.release(result->buffer);
     result->buffer = BufferId::none;
     result->streamed = true;
-    begins_spill(result->storage, Spill::Cause::no_room);
+    ddr_.begin_spill(result->storage, Spill::Cause::no_room);
     return true;
   }
   if (operand == nullptr) return false;
@@ -96,31 +86,47 @@ bool Residency::stream_largest(std::span<Operand> operands, std::span<NodeResult
   return true;
 }
 
-void Residency::stream(Operand& operand) {
+void TilePlanner::stream(Operand& operand) {
   if (operand.storage != no_storage && storages_[operand.storage].buffer != BufferId::none) {
-    operand.temporary ? write_back(operand.storage, Spill::Cause::no_room)
-                      : spill(operand.storage, Spill::Cause::no_room);
+    operand.temporary ? ddr_.write_back(operand.storage, Spill::Cause::no_room)
+                      : residency_.spill(operand.storage, Spill::Cause::no_room);
   }
-  if (operand.temporary) release(operand.buffer);
+  if (operand.temporary) residency_.release(operand.buffer);
   operand.buffer = BufferId::none;
   operand.temporary = false;
   operand.streamed = true;
 }
 
-bool Residency::converts_tiles(const Operand& operand) const {
-  const bool constant = operand.storage == no_storage;
-  return operand.layout != (constant ? Layout::flat : storages_[operand.storage].ddr_layout);
-}
-
-std::vector<std::uint64_t> Residency::streamed_sizes(std::span<const Operand> operands,
-                                                     std::uint64_t tiles) const {
+std::vector<std::uint64_t> TilePlanner::streamed_sizes(std::span<const Operand> operands,
+                                                       std::uint64_t tiles) const {
   std::vector<std::uint64_t> sizes;
   for (const Operand& operand : operands) {
     if (!operand.streamed) continue;
     const std::uint64_t bytes = divide_up(largest(operand.core_bytes), tiles);
-    sizes.insert(sizes.end(), converts_tiles(operand) ? 2 : 1, bytes);
+    sizes.insert(sizes.end(), transfers_.converts_tiles(operand) ? 2 : 1, bytes);
   }
   return sizes;
+}
+
+std::uint64_t TilePlanner::usual_tiles(std::span<const Operand> operands,
+                                       std::span<const NodeResult> results) const {
+  std::uint64_t tiles = 1;
+  for (const Operand& operand : operands) {
+    if (operand.streamed) tiles = std::max(tiles, writer_.tiles_for(largest(operand.core_bytes)));
+  }
+  for (const NodeResult& result : results) {
+    if (result.streamed) tiles = std::max(tiles, writer_.tiles_for(largest(result.core_bytes)));
+  }
+  return tiles;
+}
+
+std::uint64_t TilePlanner::bytes_of_resident(std::span<const Operand> operands,
+                                             std::uint64_t tiles) const {
+  std::uint64_t bytes = 0;
+  for (const Operand& operand : operands) {
+    if (!operand.streamed) bytes += writer_.bytes_in(std::span(&operand.buffer, 1)) / tiles;
+  }
+  return bytes;
 }
 
 }  // namespace npuscope::npu
