@@ -119,7 +119,7 @@ std::vector<std::optional<double>> warm_node_cycles(const Profile& profile) {
       continue;
     }
     const Op& op = profile.ops[measure.subject_id];
-    of_node[op.node != StringId::empty ? op.node : op.name][measure.instance] += measure.value;
+    of_node[op.label()][measure.instance] += measure.value;
   }
   std::vector<std::optional<double>> cycles(profile.ops.size());
   if (of_node.empty()) return cycles;
@@ -131,7 +131,7 @@ std::vector<std::optional<double>> warm_node_cycles(const Profile& profile) {
   }
   for (std::size_t i = 0; i < profile.ops.size(); ++i) {
     const Op& op = profile.ops[i];
-    const auto found = median.find(op.node != StringId::empty ? op.node : op.name);
+    const auto found = median.find(op.label());
     if (found != median.end()) cycles[i] = found->second;
   }
   return cycles;

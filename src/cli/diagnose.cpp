@@ -18,7 +18,9 @@ struct DiagnoseCommandOptions : DocumentOptions {
 // Of files of one inference each, the one to look at.
 ExitStatus diagnose_samples(const DiagnoseCommandOptions& options,
                             report::FindingsRequest request) {
-  auto selected = open_selected(options);
+  ProfileOptions opening = options;
+  opening.joins_runs = options.selection.inference.has_value();  // which is then the one
+  auto selected = open_selected(opening);
   if (!selected) return report(selected.error());
   std::vector<const Profile*> profiles;
   for (const report::ProfilePart& part : selected->parts) profiles.push_back(&part.profile);

@@ -47,7 +47,7 @@ TEST_F(Questions, RawBuffersOfOneProgramAreInferencesOfOneProfile) {
     EXPECT_EQ(outcome.status, 0) << outcome.errors;
     return nlohmann::json::parse(outcome.output)["profiles"];
   };
-  for (const char* command : {"ops", "units", "timeline", "path", "memory"}) {
+  for (const char* command : {"show", "ops", "units", "timeline", "path", "memory"}) {
     EXPECT_EQ(pages(command).size(), 1u) << command;
   }
   const auto path_of_all = pages("path")[0]["path"];
@@ -56,6 +56,23 @@ TEST_F(Questions, RawBuffersOfOneProgramAreInferencesOfOneProfile) {
   const auto timeline = pages("timeline")[0];
   EXPECT_THAT(timeline.dump(), HasSubstr("\"inferences\":4"));
   EXPECT_EQ(nlohmann::json::parse(one.output)["profiles"][0]["path"]["inference"], 2);
+}
+
+// Some commands took --inference, one --core, and of several buffers show had a page for each.
+TEST_F(Questions, ChooseACoreAndAnInferenceAlike) {
+  make_raw_buffers(path("bin"), path("stats"), 3);
+  for (const char* command : {"show", "ops", "units", "timeline", "memory", "diagnose"}) {
+    const Outcome outcome =
+        run_npuscope({command, "--json", path("bin"), path("stats"), "--core=1", "--inference=2"});
+    EXPECT_EQ(outcome.status, 0) << command << ": " << outcome.errors;
+    EXPECT_EQ(outcome.errors, "") << command;
+    const auto profiles = nlohmann::json::parse(outcome.output)["profiles"];
+    ASSERT_EQ(profiles.size(), 1u) << command;
+    EXPECT_THAT(profiles[0].dump(), HasSubstr("core 1, inference 2")) << command;
+    const Outcome wrong = run_npuscope({command, path("bin"), path("stats"), "--core=7"});
+    EXPECT_EQ(wrong.status, 2) << command;
+    EXPECT_THAT(wrong.errors, HasSubstr("no such core; the cores are: 0, 1")) << command;
+  }
 }
 
 }  // namespace

@@ -105,6 +105,9 @@ struct Op {
   // Executes at most once in an inference: all its spans there are tiles of that one execution,
   // whatever units they ran on and however many ran on each.
   bool once_per_inference = false;
+
+  // What people call it: the model's operator where it is part of one, else its own name.
+  StringId label() const { return node != StringId::empty ? node : name; }
 };
 
 enum class SpanKind : std::uint8_t {

@@ -217,7 +217,7 @@ std::optional<double> FindingContext::warm_ticks_of(const std::vector<double>& f
     if (factors[op] >= 1) continue;
     if (!cycles[op]) return std::nullopt;
     const Op& of = profile_.ops[op];
-    double& node = max[of.node != StringId::empty ? of.node : of.name];
+    double& node = max[of.label()];
     node = std::max(node, *cycles[op] * (1 - factors[op]));
   }
   double sum = 0;

@@ -8,7 +8,7 @@ OpGroups::OpGroups(const Profile& profile) {
   std::unordered_map<std::uint64_t, std::uint32_t> group_of;
   of_op_.reserve(profile.ops.size());
   for (const Op& op : profile.ops) {
-    const StringId label = op.node != StringId::empty ? op.node : op.name;
+    const StringId label = op.label();
     const std::uint64_t key = std::uint64_t{index_of(label)} << 32 | index_of(op.kind);
     const auto [place, is_new] = group_of.try_emplace(key, std::uint32_t(groups_.size()));
     if (is_new) groups_.push_back({profile.text(label), profile.text(op.kind), {}, 0});

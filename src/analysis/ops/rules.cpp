@@ -89,7 +89,7 @@ Result<Rules> Rules::builtin(std::string_view name) {
 bool Rules::obeys(const Profile& profile, const Op& op, const Condition& condition) {
   const auto found = [&](StringId text) { return condition.pattern.found_in(profile.text(text)); };
   switch (condition.place) {
-    case Place::node: return found(op.node != StringId::empty ? op.node : op.name);
+    case Place::node: return found(op.label());
     case Place::op: return found(op.name);
     case Place::kind: return found(op.kind);
     case Place::any:

@@ -22,7 +22,7 @@ void add_labels(const Profile& profile, Grouping grouping, const ExecutionTimes&
   for (std::size_t i = 0; i <= count; ++i) {
     if (!ran[i]) continue;
     const Op op = i < count ? profile.ops[i] : Op{};
-    const StringId name = op.node != StringId::empty ? op.node : op.name;
+    const StringId name = op.label();
     const StringId label = grouping == Grouping::kind ? op.kind : name;
     const auto [place, is_new] = row_of.try_emplace(index_of(label), ops.rows.size());
     if (is_new) {

@@ -53,7 +53,7 @@ class Drawer {
 
   Key key_of(std::uint32_t op) const {
     const Op& row = view_.profile.ops[op];
-    const StringId node = row.node != StringId::empty ? row.node : row.name;
+    const StringId node = row.label();
     switch (options_.by) {
       case DrawBy::op: return {op, 0};
       case DrawBy::name: return {std::uint32_t(row.name), std::uint32_t(row.kind)};

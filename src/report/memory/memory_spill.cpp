@@ -11,7 +11,7 @@ using analysis::SpillSide;
 // The tensor that an op makes, else the op itself.
 std::string name_of_op(const Profile& profile, OpId id) {
   const Op& op = profile.ops[index_of(id)];
-  return std::string(profile.text(op.node != StringId::empty ? op.node : op.name));
+  return std::string(profile.text(op.label()));
 }
 
 Section tensors_section(const Profile& profile, const analysis::Spill& spill, std::size_t top) {

@@ -37,7 +37,7 @@ std::vector<Value> row_of(const Profile& profile, const VendorSegment& segment, 
   const Spans& spans = profile.spans;
   const std::size_t index = index_of(spans.op[segment.row]);
   const Op op = index < profile.ops.size() ? profile.ops[index] : Op{};
-  const StringId name = op.node != StringId::empty ? op.node : op.name;
+  const StringId name = op.label();
   const std::int64_t whole = spans.duration[segment.row];
   row.insert(row.end(), {whole, profile.text(name), profile.text(op.kind),
                          path_of(profile, spans.unit[segment.row]), segment.critical,

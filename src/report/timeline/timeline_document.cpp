@@ -6,7 +6,7 @@
 
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/text.hpp"
-#include "report/document/levels_at_once.hpp"
+#include "report/document/concurrency_histogram.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/scope.hpp"
 #include "report/timeline/timeline_axis.hpp"

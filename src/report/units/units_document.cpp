@@ -9,7 +9,7 @@
 #include "npuscope/analysis/peers.hpp"
 #include "npuscope/base/parallel.hpp"
 #include "profile/names.hpp"
-#include "report/document/levels_at_once.hpp"
+#include "report/document/concurrency_histogram.hpp"
 #include "report/document/pmu_section.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"

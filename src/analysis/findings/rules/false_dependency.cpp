@@ -12,7 +12,7 @@ constexpr std::size_t max_named = 5;
 std::string name_of_op(const Profile& profile, OpId id) {
   if (index_of(id) >= profile.ops.size()) return {};
   const Op& op = profile.ops[index_of(id)];
-  return std::string(profile.text(op.node != StringId::empty ? op.node : op.name));
+  return std::string(profile.text(op.label()));
 }
 
 RuleOutcome apply(FindingContext& context) {

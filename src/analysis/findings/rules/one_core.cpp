@@ -26,7 +26,7 @@ std::vector<bool> ops_named(const Profile& profile, const std::vector<const OneC
   std::sort(names.begin(), names.end());
   std::vector<bool> ops;
   for (const Op& op : profile.ops) {
-    const std::string_view name = profile.text(op.node != StringId::empty ? op.node : op.name);
+    const std::string_view name = profile.text(op.label());
     ops.push_back(std::binary_search(names.begin(), names.end(), name));
   }
   return ops;

@@ -45,7 +45,7 @@ std::vector<Times> times_of(const Profile& profile, const MeasureColumn& estimat
 
 std::string name_of(const Profile& profile, std::size_t op) {
   const Op& row = profile.ops[op];
-  return std::string(profile.text(row.node != StringId::empty ? row.node : row.name));
+  return std::string(profile.text(row.label()));
 }
 
 struct Slow {

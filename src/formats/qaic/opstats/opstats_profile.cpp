@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "formats/qaic/limits.hpp"
+#include "formats/qaic/opstats/kept_arguments.hpp"
 #include "formats/qaic/opstats/opstats_arguments.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/opstats_ops.hpp"
@@ -36,41 +37,6 @@ struct RowNumbers {
   std::optional<std::int64_t> pcycles;
   std::optional<std::int64_t> ucycles;
   std::optional<std::int64_t> output_bytes;
-};
-
-// Keeps the arguments that the tables do not hold.
-class KeptArguments {
- public:
-  KeptArguments(const Arguments& from, std::size_t rows) : from_(from), rows_(rows) {}
-
-  // `places` of the row's arguments; nothing is stored until the first row that keeps any.
-  void keep(std::size_t row, const std::vector<std::uint32_t>& places) {
-    if (kept_.shape.empty()) {
-      kept_.shape.assign(rows_, 0);
-      kept_.first.assign(rows_, 0);
-    }
-    kept_.shape[row] = shape_of(from_.shape[row], places);
-    kept_.first[row] = std::uint32_t(kept_.values.size());
-    for (const std::uint32_t place : places) kept_.values.push_back(from_.at(row, place).bits);
-  }
-  Arguments finish() { return std::move(kept_); }
-
- private:
-  std::uint32_t shape_of(std::uint32_t shape, const std::vector<std::uint32_t>& places) {
-    const auto [found, is_new] =
-        shapes_.try_emplace({shape, places}, std::uint32_t(kept_.shapes.size()));
-    if (is_new) {
-      ArgumentShape kept;
-      for (const std::uint32_t place : places) kept.push_back(from_.shapes[shape][place]);
-      kept_.shapes.push_back(std::move(kept));
-    }
-    return found->second;
-  }
-
-  const Arguments& from_;
-  std::size_t rows_;
-  Arguments kept_;
-  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::uint32_t> shapes_;
 };
 
 // How often an identity held.

@@ -1,4 +1,4 @@
-#include "report/document/levels_at_once.hpp"
+#include "report/document/concurrency_histogram.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,227 @@
+// Which ops of a compiled graph do the work of which nodes of the model, while it is found out: by
+// names, products, neighbours and order (graph_match.cpp); then which dependencies of the model
+// the compiled graph keeps (graph_match_queues.cpp).
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "analysis/graph/graph_families.hpp"
+#include "analysis/graph/graph_node_links.hpp"
+#include "analysis/graph/graph_node_names.hpp"
+#include "analysis/graph/graph_source_names.hpp"
+
+namespace npuscope::analysis {
+
+inline EdgeKinds kinds_of_data() {
+  EdgeKinds kinds;
+  for (const EdgeKind kind : {EdgeKind::data, EdgeKind::transfer, EdgeKind::flow}) kinds.add(kind);
+  return kinds;
+}
+
+// An arrow of which the trace does not say what it is may be no more than the order of a queue.
+inline EdgeKinds kinds_said_to_be_data() {
+  EdgeKinds kinds;
+  for (const EdgeKind kind : {EdgeKind::data, EdgeKind::transfer}) kinds.add(kind);
+  return kinds;
+}
+
+class NodeMatcher {
+ public:
+  NodeMatcher(const Profile& profile, const OpGraph& graph, const ExpectedGraph& expected,
+              std::span<const std::uint8_t> compiled)
+      : profile_(profile),
+        graph_(graph),
+        expected_(expected),
+        compiled_(compiled),
+        order_(order_of(graph, EdgeKinds::all())) {
+    match_.nodes.resize(expected.nodes.size());
+    match_.node_of_op.assign(graph.size(), no_node);
+    match_.inserted.assign(graph.size(), InsertedKind::none);
+    joined_.assign(expected.nodes.size(), no_node);
+  }
+
+  GraphMatch match() {
+    match_.edges_known = std::any_of(graph_.edges().begin(), graph_.edges().end(),
+                                     [](const Edge& e) { return kinds_of_data().has(e.kind); });
+    classify();
+    by_name();
+    to_products();
+    by_neighbours();
+    by_order();
+    settle_ops();
+    links_ = node_links(graph_, order_, kinds_of_data(), worker_, nodes());
+    find_fates();
+    compare_dependencies();
+    return std::move(match_);
+  }
+
+ private:
+  std::size_t nodes() const { return expected_.nodes.size(); }
+  StringId label_of(std::size_t op) const {
+    const Op& row = profile_.ops[op];
+    return row.label();
+  }
+
+  void classify() {
+    std::map<std::pair<StringId, StringId>, InsertedKind> known;
+    for (std::size_t op = 0; op < graph_.size(); ++op) {
+      const Op& row = profile_.ops[op];
+      const auto [place, is_new] =
+          known.try_emplace({row.kind, row.attributes}, InsertedKind::none);
+      if (is_new) {
+        place->second = inserted_kind_of(profile_.text(row.kind), profile_.text(row.attributes));
+      }
+      match_.inserted[op] = place->second;
+    }
+  }
+
+  void assign(std::uint32_t op, std::uint32_t node, MatchEvidence evidence) {
+    match_.node_of_op[op] = node;
+    MatchEvidence& known = match_.nodes[node].evidence;
+    if (known == MatchEvidence::none || evidence < known) known = evidence;
+  }
+
+  void by_name() {
+    const NodeNames names(expected_);
+    const SourceNames sources(profile_, expected_);
+    std::unordered_map<std::uint32_t, NodeNames::Found> known;  // by string
+    for (std::uint32_t op = 0; op < graph_.size(); ++op) {
+      if (op < compiled_.size() && !compiled_[op]) continue;
+      const StringId label = label_of(op);
+      const auto [place, is_new] = known.try_emplace(std::uint32_t(label));
+      if (is_new) {
+        place->second = sources.find(profile_.text(label));
+        if (place->second.nodes.empty()) place->second = names.find(profile_.text(label));
+      }
+      const NodeNames::Found& found = place->second;
+      if (found.nodes.empty()) continue;
+      const std::uint32_t main = main_of(found.nodes);
+      assign(op, main, found.evidence);
+      for (const std::uint32_t node : found.nodes) {
+        if (node != main) joined_[node] = main;
+      }
+    }
+  }
+
+  // Of nodes that one op does together: the matrix product, else the first.
+  std::uint32_t main_of(const std::vector<std::uint32_t>& joined) const {
+    for (const std::uint32_t node : joined) {
+      if (is_product(expected_.nodes[node].op)) return node;
+    }
+    return joined.front();
+  }
+
+  // A product of which no op bears the name, and whose result only passes through the nodes of
+  // `way` on its way to `node`.
+  std::uint32_t product_before(std::uint32_t node, std::vector<std::uint32_t>& way) const {
+    constexpr std::size_t max_fused = 4;
+    while (node != no_node && !has_ops(node) && !is_product(expected_.nodes[node].op)) {
+      if (way.size() == max_fused || !is_pointwise(expected_.nodes[node].op)) return no_node;
+      way.push_back(node);
+      std::uint32_t before = no_node;
+      for (const std::uint32_t input : expected_.nodes[node].inputs) {
+        const ExpectedTensor& tensor = expected_.tensors[input];
+        if (before == no_node && !tensor.is_constant) before = tensor.producer;
+      }
+      node = before;
+    }
+    return node == no_node || has_ops(node) ? no_node : node;
+  }
+
+  // An op of a product that bears the name of a result further on does all up to there.
+  void to_products() {
+    std::map<std::uint32_t, std::uint32_t> product_of;  // by the node whose result it bears
+    find_nodes_with_ops();
+    for (std::uint32_t op = 0; op < graph_.size(); ++op) {
+      const std::uint32_t node = match_.node_of_op[op];
+      if (node == no_node || match_.nodes[node].evidence != MatchEvidence::tensor_name) continue;
+      if (!is_product(profile_.text(profile_.ops[op].kind))) continue;
+      if (is_product(expected_.nodes[node].op)) continue;
+      const auto [place, is_new] = product_of.try_emplace(node, no_node);
+      if (is_new) {
+        std::vector<std::uint32_t> way;
+        has_ops_[node] = 0;
+        place->second = product_before(node, way);
+        has_ops_[node] = 1;
+        if (place->second == no_node) continue;
+        for (const std::uint32_t passed : way) joined_[passed] = place->second;
+      }
+      if (place->second != no_node) assign(op, place->second, MatchEvidence::tensor_name);
+    }
+    for (const auto& [node, product] : product_of) {
+      if (product != no_node) match_.nodes[node].evidence = MatchEvidence::none;
+    }
+  }
+
+  bool has_ops(std::uint32_t node) const { return has_ops_[node] != 0; }
+  void find_nodes_with_ops() {
+    has_ops_.assign(nodes(), 0);
+    for (const std::uint32_t node : match_.node_of_op) {
+      if (node != no_node) has_ops_[node] = 1;
+    }
+  }
+
+  bool is_open(std::uint32_t node) const {
+    return !has_ops(node) && joined_[node] == no_node &&
+           expected_.nodes[node].role == ExpectedRole::executes;
+  }
+
+  struct Look {  // what an op or a node is like
+    std::uint8_t family = 0;
+    std::vector<std::int64_t> shape;
+    auto operator<=>(const Look&) const = default;
+  };
+  Look look_of_node(std::uint32_t node) const {
+    Look look{family_of(expected_.nodes[node].op), {}};
+    for (const std::uint32_t output : expected_.nodes[node].outputs) {
+      look.shape = comparable_shape(expected_.tensors[output].shape);
+      break;
+    }
+    return look;
+  }
+  Look look_of_op(std::uint32_t op) const {
+    const Op& row = profile_.ops[op];
+    Look look{family_of(profile_.text(row.node_kind)), {}};
+    if (look.family == 0) look.family = family_of(profile_.text(row.kind));
+    look.shape = comparable_shape(profile_.text(row.shape));
+    return look;
+  }
+
+  bool is_loose(std::uint32_t op) const {
+    return match_.node_of_op[op] == no_node && match_.inserted[op] == InsertedKind::none &&
+           profile_.ops[op].kind != StringId::empty;
+  }
+
+  void by_neighbours();
+  void by_order();
+  void settle_ops();
+  void find_fates();
+  std::vector<Edge> edges_with_queues() const;
+  std::vector<NodePair> not_queued(std::vector<NodePair> pairs);
+  void place_by_queues();
+  void place_without_ops(std::uint32_t node);
+  bool linked(std::uint32_t from, std::uint32_t to) const {
+    return std::binary_search(links_.begin(), links_.end(), NodePair{from, to});
+  }
+  std::vector<std::uint32_t> nearest_before(std::uint32_t node) const;
+  void add_source(std::vector<std::uint32_t>& sources, std::uint32_t node) const;
+  void compare_dependencies();
+
+  const Profile& profile_;
+  const OpGraph& graph_;
+  const ExpectedGraph& expected_;
+  std::span<const std::uint8_t> compiled_;
+  GraphOrder order_;
+  GraphMatch match_;
+  std::vector<std::uint32_t> joined_;  // by node: the one whose op also bears its name
+  std::vector<std::uint8_t> has_ops_;
+  std::vector<std::uint32_t> worker_;  // by op: the node whose work it does
+  std::vector<NodePair> links_;
+  // By node: those before (after) it that have ops, for nodes that have none themselves.
+  std::vector<std::vector<std::uint32_t>> sources_, targets_;
+};
+
+}  // namespace npuscope::analysis

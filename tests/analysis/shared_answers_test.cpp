@@ -1,0 +1,86 @@
+// One Analysis asked by many at once: every answer is worked out once, and is the one that a single
+// asker gets.
+#include <gtest/gtest.h>
+
+#include <random>
+#include <thread>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/analysis/analysis.hpp"
+
+namespace npuscope::analysis::shared_answers_test {
+namespace {
+
+Profile random_run(std::uint32_t seed) {
+  test_support::ProfileBuilder made;
+  std::mt19937 random(seed);
+  std::vector<UnitId> units;
+  for (int i = 0; i < 6; ++i) {
+    const Engine engines[] = {Engine::hmx, Engine::hvx, Engine::dma};
+    units.push_back(made.unit("unit " + std::to_string(i), engines[i % 3]));
+  }
+  std::vector<std::int64_t> time(units.size(), 0);
+  for (int i = 0; i < 3'000; ++i) {
+    const std::size_t unit = random() % units.size();
+    const std::int64_t begin = time[unit] + std::int64_t(random() % 5);
+    time[unit] = begin + 1 + std::int64_t(random() % 40);
+    made.span(units[unit], "op " + std::to_string(random() % 50), begin, time[unit],
+              random() % 8 == 0 ? SpanKind::dma_wait : SpanKind::op, "kind");
+  }
+  return std::move(made.profile);
+}
+
+std::string told(const Analysis& analysis, std::size_t first) {
+  std::string text[7];
+  const std::function<void()> questions[] = {
+      [&] { text[0] = std::to_string(analysis.coarse().active); },
+      [&] { text[1] = std::to_string(analysis.units().units.back().busy); },
+      [&] { text[2] = std::to_string(analysis.overlap().several); },
+      [&] { text[3] = std::to_string(analysis.imbalance().size()); },
+      [&] { text[4] = analysis.ops({.top = 1}).rows.front().name; },
+      [&] { text[5] = std::to_string(analysis.path()->observed().wall); },
+      [&] { text[6] = std::to_string(analysis.findings().findings.size()); }};
+  for (std::size_t i = 0; i < std::size(questions); ++i) {
+    questions[(first + i) % std::size(questions)]();
+  }
+  std::string all;
+  for (const std::string& each : text) all += each + " ";
+  return all;
+}
+
+TEST(SharedAnswers, AreTheSameForAllWhoAskAtOnce) {
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    const Profile profile = random_run(seed);
+    const std::string alone = told(Analysis(profile), 0);
+    const Analysis shared(profile);
+    std::string answers[6];
+    {
+      std::vector<std::jthread> askers;
+      for (std::size_t i = 0; i < std::size(answers); ++i) {
+        askers.emplace_back([&, i] { answers[i] = told(shared, i); });
+      }
+    }
+    for (const std::string& answer : answers) EXPECT_EQ(answer, alone) << seed;
+  }
+}
+
+TEST(SharedAnswers, AreGivenOnce) {
+  const Profile profile = random_run(1);
+  const Analysis analysis(profile);
+  EXPECT_EQ(&analysis.self_times(), &analysis.self_times());
+  EXPECT_EQ(&analysis.coarse(), &analysis.coarse());
+  EXPECT_EQ(&analysis.path(), &analysis.path());
+}
+
+TEST(SharedAnswers, OfAPartAreOfThatPart) {
+  const Profile profile = random_run(2);
+  const Analysis whole(profile);
+  Filter filter;
+  filter.keeps_unit = [](const Profile&, UnitId unit) { return index_of(unit) == 3; };
+  const Analysis part = whole.part(filter);
+  ASSERT_EQ(part.units().units.size(), 1u);
+  EXPECT_EQ(part.units().units[0].busy, whole.units().units[3].busy);
+}
+
+}  // namespace
+}  // namespace npuscope::analysis::shared_answers_test
