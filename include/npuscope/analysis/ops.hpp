@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "npuscope/analysis/number_names.hpp"
 #include "npuscope/analysis/rules.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
@@ -81,6 +82,8 @@ struct OpColumn {
   // Of cycles of one core's ops: what its longest thread took, of which the vendor's summary gives
   // per cent. Engines work side by side: these do not add up to 100.
   std::optional<double> core_cycles{};
+
+  NumberQuantity quantity() const { return quantity_named(kind, name); }
 };
 
 // Work of a row by the cores that did it; of several inferences (per_inference) the median of those
@@ -143,9 +146,5 @@ struct OpTable {
   const OpColumn* column(std::string_view name) const;
   std::optional<std::size_t> place_of(std::string_view name) const;
 };
-
-// Whether numbers of this kind and name may be added over ops and spans: not wall times, spans and
-// shares of a unit, and no rates, shares and deviations, which only their names tell.
-bool adds_up(MeasureKind kind, std::string_view name);
 
 }  // namespace npuscope::analysis

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "npuscope/analysis/number_names.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::analysis {
@@ -23,6 +24,8 @@ struct UnitNumberColumn {
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
   ClockId clock{};  // meaningful unless kind is count
+
+  NumberQuantity quantity() const { return quantity_named(kind, name); }
 };
 
 struct UnitNumber {

@@ -11,18 +11,15 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "npuscope/analysis/coarse.hpp"
+#include "npuscope/analysis/number_names.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/unit_busy.hpp"
 #include "npuscope/profile/unit_path.hpp"
 
 namespace npuscope::analysis {
-
-enum class Memory : std::uint8_t { ddr, vtcm };
-enum class Direction : std::uint8_t { read, write };
 
 // Bytes by memory and direction; none where the profile does not say.
 struct Traffic {
@@ -36,15 +33,6 @@ struct Traffic {
   }
   bool known() const;
 };
-
-struct TrafficName {
-  Memory memory{};
-  Direction direction{};
-};
-
-// What a number of this name counts: "DDR read bytes", "dram_read", "VTCM write (bytes)". None
-// where it is no traffic, or but a part of it ("ddr read bytes, constants").
-std::optional<TrafficName> traffic_named(std::string_view name);
 
 struct UnitRow {
   UnitId unit = UnitId::none;

@@ -27,14 +27,14 @@ TimeBase time_base(const Profile& profile, ClockId id) {
   return {clock.kind, profile.text(clock.name), clock.rate.value};
 }
 
-bool counts_bytes(std::string_view name) {
-  return traffic_named(name).has_value() || name.find("bytes") != name.npos ||
-         name.find("Bytes") != name.npos;
-}
-
 SampleQuantity quantity_of(MeasureKind kind, std::string_view name) {
-  if (kind != MeasureKind::count) return SampleQuantity::time;
-  return counts_bytes(name) ? SampleQuantity::bytes : SampleQuantity::count;
+  switch (quantity_named(kind, name)) {
+    case NumberQuantity::time: return SampleQuantity::time;
+    case NumberQuantity::bytes: return SampleQuantity::bytes;
+    case NumberQuantity::hertz:
+    case NumberQuantity::count: break;
+  }
+  return SampleQuantity::count;
 }
 
 // Times that are a compiler's model: the same program gives the same ones again.

@@ -32,19 +32,6 @@ std::optional<std::size_t> OpTable::place_of(std::string_view name) const {
   return std::nullopt;
 }
 
-bool adds_up(MeasureKind kind, std::string_view name) {
-  const bool kind_does = kind == MeasureKind::work || kind == MeasureKind::dominant_path ||
-                         kind == MeasureKind::count || kind == MeasureKind::active;
-  if (!kind_does) return false;
-  std::string lower(name.substr(0, 200));
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
-  for (const char* word : {" per ", "_per_", "percent", "%", "deviation", "stddev", "average",
-                           "mean", "median", "rate", "frequency", "utilization", "depth"}) {
-    if (lower.find(word) != lower.npos) return false;
-  }
-  return true;
-}
-
 namespace {
 
 constexpr std::size_t max_columns = 32;

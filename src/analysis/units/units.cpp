@@ -18,38 +18,6 @@ bool Traffic::known() const {
   return std::any_of(&bytes[0][0], &bytes[0][0] + 4, [](const auto& value) { return bool(value); });
 }
 
-// "DDR read bytes", "dram_read", "VTCM write (bytes)": vendors agree on the words, not on the form.
-// A word more ("ddr read bytes, constants") makes it a part of what is counted already.
-std::optional<TrafficName> traffic_named(std::string_view name) {
-  constexpr std::size_t longest = 60;
-  if (name.size() > longest) return std::nullopt;
-  bool ddr = false, vtcm = false, read = false, write = false;
-  std::string word;
-  const auto take_word = [&] {
-    ddr = ddr || word == "ddr" || word == "dram";
-    vtcm = vtcm || word == "vtcm" || word == "tcm";
-    read = read || word == "read" || word == "reads";
-    write = write || word == "write" || word == "writes" || word == "written";
-    const bool known = word.empty() || word == "bytes" || word == "byte" || word == "total" ||
-                       word == "mem" || word == "ddr" || word == "dram" || word == "vtcm" ||
-                       word == "tcm" || word.starts_with("read") || word.starts_with("writ");
-    word.clear();
-    return known;
-  };
-  for (const char c : name) {
-    const bool upper = c >= 'A' && c <= 'Z';
-    if (upper || (c >= 'a' && c <= 'z')) {
-      word += upper ? char(c - 'A' + 'a') : c;
-    } else if (c == ' ' || c == '_' || c == '(' || c == ')') {
-      if (!take_word()) return std::nullopt;
-    } else {
-      return std::nullopt;
-    }
-  }
-  if (!take_word() || ddr == vtcm || read == write) return std::nullopt;
-  return TrafficName{ddr ? Memory::ddr : Memory::vtcm, read ? Direction::read : Direction::write};
-}
-
 namespace {
 
 void add(std::optional<double>& sum, double value) { sum = sum.value_or(0) + value; }

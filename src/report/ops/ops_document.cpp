@@ -150,7 +150,7 @@ void OpsTable::add_names() {
 
 Format format_of(const OpColumn& column) {
   if (column.kind != MeasureKind::count) return Format::ticks;
-  const bool is_bytes = traffic_named(column.name) || column.name.find("byte") != std::string::npos;
+  const bool is_bytes = column.quantity() == NumberQuantity::bytes;
   return is_bytes ? Format::bytes : Format::number;
 }
 

@@ -55,8 +55,13 @@ bool sums_over_units(const OpTable& ops) {
 
 std::string PageText::value_text(const OpColumn& column, const std::optional<double>& value) const {
   if (!value) return "";
-  if (column.kind != MeasureKind::count) return ticks_text(profile_, column.clock, *value);
-  return column.name.find("byte") != std::string::npos ? bytes_text(*value) : number_text(*value);
+  switch (column.quantity()) {
+    case NumberQuantity::time: return ticks_text(profile_, column.clock, *value);
+    case NumberQuantity::bytes: return bytes_text(*value);
+    case NumberQuantity::hertz: return hertz_text(*value);
+    case NumberQuantity::count: break;
+  }
+  return number_text(*value);
 }
 
 void PageText::print_ops(const OpTable& ops, const char* title, const char* one, bool with_kind) {

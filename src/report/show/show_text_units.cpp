@@ -103,9 +103,13 @@ void PageText::print_units() {
 }
 
 std::string PageText::number_of(const UnitNumberColumn& column, double value) const {
-  if (column.kind != MeasureKind::count) return ticks_text(profile_, column.clock, value);
-  if (column.name.ends_with("(Hz)")) return hertz_text(value);
-  return column.name.find("byte") != std::string::npos ? bytes_text(value) : number_text(value);
+  switch (column.quantity()) {
+    case NumberQuantity::time: return ticks_text(profile_, column.clock, value);
+    case NumberQuantity::bytes: return bytes_text(value);
+    case NumberQuantity::hertz: return hertz_text(value);
+    case NumberQuantity::count: break;
+  }
+  return number_text(value);
 }
 
 // What the file says of the units itself, where it has no timeline of their work.
