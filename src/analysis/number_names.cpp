@@ -39,8 +39,8 @@ std::optional<TrafficName> traffic_named(std::string_view name) {
 NumberQuantity quantity_named(MeasureKind kind, std::string_view name) {
   if (kind != MeasureKind::count) return NumberQuantity::time;
   if (name.ends_with("(Hz)")) return NumberQuantity::hertz;
-  const bool is_bytes = traffic_named(name) || name.find("byte") != name.npos ||
-                        name.find("Bytes") != name.npos;
+  const bool is_bytes =
+      traffic_named(name) || name.find("byte") != name.npos || name.find("Bytes") != name.npos;
   return is_bytes ? NumberQuantity::bytes : NumberQuantity::count;
 }
 
