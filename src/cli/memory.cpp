@@ -21,6 +21,7 @@ ExitStatus memory(MemoryCommandOptions options) {
   request.width = options.width > 0 ? options.width : terminal_width();
   request.buckets = options.buckets > 0 ? options.buckets : report::buckets_that_fit(request.width);
   request.top = options.top.of(options);
+  request.is_part = options.selection.leaves_out_rows();
   request.grouping =
       options.by == "kind" ? analysis::MemoryGrouping::kind : analysis::MemoryGrouping::node;
   if (!options.model.empty()) {

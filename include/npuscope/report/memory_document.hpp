@@ -27,6 +27,7 @@ struct MemoryRequest {
   PeakText peaks;
   analysis::MemoryGrouping grouping = analysis::MemoryGrouping::node;
   std::vector<analysis::NodeMacs> model;
+  bool is_part = false;      // units or ops were left out: they share the memory with the rest
   std::size_t top = 15;      // rows of the op table and of the pairs of spill
   std::size_t buckets = 60;  // over time
   std::size_t width = 100;   // columns that a picture may have

@@ -30,7 +30,16 @@ Result<Document> make_memory_document(const analysis::Analysis& analysis,
     if (!empty) document.sections.push_back(std::move(section));
   };
   const bool says_anything = traffic.any() || table.work.all_macs() > 0;
-  if (says_anything && table.wall > 0) put(roofline_section(profile, table, found->peaks));
+  if (says_anything && table.wall > 0) {
+    Section roofline = roofline_section(profile, table, found->peaks);
+    if (request.is_part) {
+      roofline.remarks.push_back(
+          "Only part of the hardware or of the ops is selected: the rest shares the DDR, so its "
+          "use "
+          "here is a lower bound, and the verdict is of this part alone.");
+    }
+    put(std::move(roofline));
+  }
   put(traffic_section(profile, traffic, table));
   put(constants_section(profile));
   put(memory_inferences_section(table, request.top));
