@@ -23,7 +23,7 @@
 #include <span>
 
 #include "chrome_traces.hpp"
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 #include "npuscope/formats/open.hpp"
 
 namespace npuscope::bench {

@@ -10,8 +10,8 @@
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/formats/chrome/write.hpp"
 #include "npuscope/profile/filter.hpp"
-#include "npuscope/report/export.hpp"
-#include "npuscope/report/show.hpp"
+#include "report/export/export.hpp"
+#include "report/show/show.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -2,11 +2,12 @@
 // spans by unit, and sorting edges.
 #include <benchmark/benchmark.h>
 
+#include "analysis/graph/false_dependencies.hpp"
+#include "analysis/graph/graph_facts.hpp"
+#include "analysis/graph/graph_paths.hpp"
+#include "analysis/ops/op_times.hpp"
 #include "large_profile.hpp"
 #include "npuscope/analysis/analysis.hpp"
-#include "npuscope/analysis/false_dependencies.hpp"
-#include "npuscope/analysis/graph_facts.hpp"
-#include "npuscope/analysis/graph_paths.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope {

@@ -2,9 +2,9 @@
 #include "large_profile.hpp"
 #include "measured.hpp"
 #include "npuscope/analysis/analysis.hpp"
-#include "npuscope/report/ops_document.hpp"
-#include "npuscope/report/show.hpp"
-#include "npuscope/report/units_document.hpp"
+#include "report/ops/ops_document.hpp"
+#include "report/show/show.hpp"
+#include "report/units/units_document.hpp"
 
 namespace npuscope {
 namespace {

@@ -3,7 +3,7 @@
 #include "measured.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/path.hpp"
-#include "npuscope/report/path_document.hpp"
+#include "report/path/path_document.hpp"
 
 namespace npuscope {
 namespace {

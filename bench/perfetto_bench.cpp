@@ -15,7 +15,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <string>
 
-#include "npuscope/formats/perfetto/read.hpp"
+#include "formats/perfetto/read/read.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
 
 namespace npuscope::perfetto {

@@ -8,7 +8,7 @@
 #include "large_profile.hpp"
 #include "measured.hpp"
 #include "npuscope/query/database.hpp"
-#include "npuscope/report/export.hpp"
+#include "report/export/export.hpp"
 
 namespace npuscope::query {
 namespace {

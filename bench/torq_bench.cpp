@@ -9,9 +9,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "formats/torq/annotate/annotate.hpp"
+#include "formats/torq/overview.hpp"
 #include "measured.hpp"
-#include "npuscope/formats/torq/annotate.hpp"
-#include "npuscope/formats/torq/overview.hpp"
 
 namespace npuscope::torq::bench {
 namespace {

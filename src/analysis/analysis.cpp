@@ -2,6 +2,9 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/lazy.hpp"
+#include "analysis/ops/op_times.hpp"
+#include "analysis/units/unit_busy.hpp"
+#include "analysis/units/unit_numbers.hpp"
 
 namespace npuscope::analysis {
 

@@ -1,6 +1,8 @@
 // How Analysis finds its answers: a function for each, where the question is answered.
 #pragma once
 
+#include "analysis/ops/op_times.hpp"
+#include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 namespace npuscope::analysis {

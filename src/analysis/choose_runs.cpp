@@ -1,4 +1,4 @@
-#include "npuscope/analysis/choose_runs.hpp"
+#include "analysis/choose_runs.hpp"
 
 #include <fmt/format.h>
 

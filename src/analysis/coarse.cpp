@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "analysis/answers.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/statistics.hpp"
-#include "npuscope/base/parallel.hpp"
 #include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {

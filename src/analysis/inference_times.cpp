@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 

@@ -1,4 +1,4 @@
-#include "npuscope/analysis/latency.hpp"
+#include "analysis/latency.hpp"
 
 #include <algorithm>
 #include <charconv>

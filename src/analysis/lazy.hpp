@@ -5,7 +5,7 @@
 #include <memory>
 #include <mutex>
 
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 

@@ -1,4 +1,4 @@
-#include "npuscope/base/freed_memory.hpp"
+#include "base/freed_memory.hpp"
 
 #include <cstdlib>
 

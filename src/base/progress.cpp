@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope {
 namespace {

@@ -14,8 +14,8 @@
 #include <new>
 #include <optional>
 
+#include "base/text.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::cli {
 namespace {

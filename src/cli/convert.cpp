@@ -3,7 +3,7 @@
 
 #include "cli/profiles.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/report/convert.hpp"
+#include "report/export/convert.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "cli/documents.hpp"
 #include "npuscope/analysis/run_sets.hpp"
-#include "npuscope/report/findings_document.hpp"
+#include "report/findings/findings_document.hpp"
 
 namespace npuscope::cli {
 namespace {

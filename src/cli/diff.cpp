@@ -5,13 +5,13 @@
 #include <map>
 #include <memory>
 
+#include "analysis/choose_runs.hpp"
+#include "analysis/latency.hpp"
+#include "base/text.hpp"
 #include "cli/documents.hpp"
-#include "npuscope/analysis/choose_runs.hpp"
-#include "npuscope/analysis/latency.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/damage.hpp"
-#include "npuscope/report/diff_document.hpp"
-#include "npuscope/report/gate_text.hpp"
+#include "report/compare/diff_document.hpp"
+#include "report/compare/gate_text.hpp"
+#include "report/document/damage.hpp"
 
 namespace npuscope::cli {
 namespace {

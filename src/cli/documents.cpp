@@ -1,6 +1,6 @@
 #include "cli/documents.hpp"
 
-#include "npuscope/report/ascii_marks.hpp"
+#include "report/document/ascii_marks.hpp"
 
 namespace npuscope::cli {
 

@@ -6,7 +6,7 @@
 
 #include "cli/profiles.hpp"
 #include "npuscope/analysis/analysis.hpp"
-#include "npuscope/report/document.hpp"
+#include "report/document/document.hpp"
 
 namespace npuscope::cli {
 

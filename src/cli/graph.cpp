@@ -1,14 +1,14 @@
 // npuscope graph: the compiled graph, paths through it, and its drawing.
 #include <memory>
 
+#include "analysis/graph/graph_paths.hpp"
 #include "cli/documents.hpp"
-#include "npuscope/analysis/graph_paths.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/npu/compile/build.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/report/expected_graph.hpp"
-#include "npuscope/report/graph_document.hpp"
-#include "npuscope/report/graph_drawing.hpp"
+#include "report/graph/expected_graph.hpp"
+#include "report/graph/graph_document.hpp"
+#include "report/graph/graph_drawing.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include "npuscope/base/files.hpp"
 #include "npuscope/formats/sigmastar/image.hpp"
 #include "npuscope/formats/sigmastar/write_log.hpp"
-#include "npuscope/report/ipu_image.hpp"
-#include "npuscope/report/ipu_op_cost.hpp"
-#include "npuscope/report/ipu_operators.hpp"
-#include "npuscope/report/ipu_timeline.hpp"
+#include "report/jobs/ipu_image.hpp"
+#include "report/jobs/ipu_op_cost.hpp"
+#include "report/jobs/ipu_operators.hpp"
+#include "report/jobs/ipu_timeline.hpp"
 
 namespace npuscope::cli {
 namespace {

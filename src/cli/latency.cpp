@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/documents.hpp"
-#include "npuscope/report/latency_document.hpp"
+#include "report/latency_document.hpp"
 
 namespace npuscope::cli {
 

@@ -1,5 +1,5 @@
+#include "base/freed_memory.hpp"
 #include "cli/command.hpp"
-#include "npuscope/base/freed_memory.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/documents.hpp"
-#include "npuscope/report/memory_document.hpp"
+#include "report/memory/memory_document.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "cli/documents.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/report/ops_document.hpp"
+#include "report/ops/ops_document.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -3,10 +3,10 @@
 #include <limits>
 #include <memory>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "npuscope/base/progress.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/opstats_job.hpp"
+#include "report/jobs/opstats_job.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/documents.hpp"
-#include "npuscope/report/path_document.hpp"
+#include "report/path/path_document.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/text.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/damage.hpp"
-#include "npuscope/report/show.hpp"
+#include "report/document/damage.hpp"
+#include "report/show/show.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "cli/command.hpp"
 #include "npuscope/formats/open.hpp"
-#include "npuscope/report/selection.hpp"
+#include "report/selection.hpp"
 
 namespace npuscope::cli {
 

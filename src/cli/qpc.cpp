@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "cli/command.hpp"
-#include "npuscope/report/qpc_report.hpp"
+#include "report/jobs/qpc_report.hpp"
 
 namespace npuscope::cli {
 namespace {

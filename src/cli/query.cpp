@@ -5,11 +5,11 @@
 #include <iostream>
 #include <memory>
 
+#include "base/text.hpp"
 #include "cli/hard_stop.hpp"
 #include "cli/profiles.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/query/database.hpp"
-#include "npuscope/report/query_output.hpp"
+#include "report/query/query_output.hpp"
 
 namespace npuscope::cli {
 namespace {

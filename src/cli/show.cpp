@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "cli/profiles.hpp"
-#include "npuscope/report/show.hpp"
+#include "report/show/show.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -3,8 +3,8 @@
 
 #include "cli/documents.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/report/timeline_document.hpp"
-#include "npuscope/report/timeline_svg.hpp"
+#include "report/timeline/timeline_document.hpp"
+#include "report/timeline/timeline_svg.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -1,12 +1,12 @@
 // npuscope torq: the steps of Synaptics Torq's profiling.
 #include <memory>
 
+#include "base/text.hpp"
 #include "cli/documents.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
-#include "npuscope/report/torq_job.hpp"
+#include "report/torq/torq_job.hpp"
 
 namespace npuscope::cli {
 namespace {

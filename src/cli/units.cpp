@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "cli/documents.hpp"
-#include "npuscope/report/units_document.hpp"
+#include "report/units/units_document.hpp"
 
 namespace npuscope::cli {
 namespace {

@@ -5,12 +5,12 @@
 #include <memory>
 #include <optional>
 
+#include "base/text.hpp"
 #include "formats/open_table.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/formats/qaic/opstats_networks.hpp"
+#include "formats/qaic/opstats/opstats_networks.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
+#include "formats/qaic/text/read_text.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/qpc.hpp"
-#include "npuscope/formats/qaic/read_text.hpp"
 #include "npuscope/formats/qaic/stats_buffer.hpp"
 
 namespace npuscope {

@@ -1,9 +1,9 @@
 // Synaptics Torq: compile-time timelines, runtime logs, and debug information, which says what the
 // actions of the logs are.
 #include "formats/open_table.hpp"
-#include "npuscope/formats/torq/annotate.hpp"
-#include "npuscope/formats/torq/debug_folder.hpp"
-#include "npuscope/formats/torq/pairing.hpp"
+#include "formats/torq/annotate/annotate.hpp"
+#include "formats/torq/annotate/pairing.hpp"
+#include "formats/torq/debug/debug_folder.hpp"
 #include "npuscope/formats/torq/runtime_log.hpp"
 #include "npuscope/formats/torq/timeline.hpp"
 

@@ -1,12 +1,12 @@
 // Traces of formats that many tools write: Perfetto's protobuf and Chrome's JSON. What kind of
 // hardware the latter is of, its events decide.
+#include "base/text.hpp"
+#include "formats/chrome/events.hpp"
 #include "formats/open_table.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/formats/chrome/events.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
-#include "npuscope/formats/qaic/opstats_profile.hpp"
-#include "npuscope/formats/qnn/sets.hpp"
-#include "npuscope/formats/sigmastar/profile.hpp"
+#include "formats/perfetto/read/read.hpp"
+#include "formats/qaic/opstats/opstats_profile.hpp"
+#include "formats/qnn/assemble/sets.hpp"
+#include "formats/sigmastar/profile.hpp"
 
 namespace npuscope {
 namespace {

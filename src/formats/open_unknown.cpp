@@ -1,10 +1,10 @@
 // Files that are no profile: what they are instead, where that helps.
+#include "base/text.hpp"
 #include "formats/open_table.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/formats/qaic/opstats_files.hpp"
+#include "formats/qaic/opstats/opstats_files.hpp"
+#include "formats/qnn/assemble/sets.hpp"
+#include "formats/torq/debug/debug_info.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/formats/qnn/sets.hpp"
-#include "npuscope/formats/torq/debug_info.hpp"
 
 namespace npuscope {
 namespace {

@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/profile/event_roles.hpp"
 #include "npuscope/profile/intervals.hpp"
 

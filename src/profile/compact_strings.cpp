@@ -1,4 +1,4 @@
-#include "npuscope/profile/compact_strings.hpp"
+#include "profile/compact_strings.hpp"
 
 #include <limits>
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 #include "profile/append_interval.hpp"
 #include "profile/sort_by_time.hpp"
 

@@ -1,4 +1,4 @@
-#include "npuscope/profile/owned_time.hpp"
+#include "profile/owned_time.hpp"
 
 #include <algorithm>
 #include <map>

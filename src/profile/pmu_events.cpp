@@ -1,4 +1,4 @@
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-#include "npuscope/profile/schema.hpp"
+#include "profile/schema.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "npuscope/base/counting_sort.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/counting_sort.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope {
 SpansByUnit::SpansByUnit(const Profile& profile) {

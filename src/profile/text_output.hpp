@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope {

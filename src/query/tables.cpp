@@ -1,4 +1,4 @@
-#include "npuscope/profile/schema.hpp"
+#include "profile/schema.hpp"
 #include "query/derived.hpp"
 #include "query/field_column.hpp"
 #include "query/module.hpp"

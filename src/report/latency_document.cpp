@@ -1,8 +1,8 @@
-#include "npuscope/report/latency_document.hpp"
+#include "report/latency_document.hpp"
 
 #include <fmt/format.h>
 
-#include "npuscope/analysis/latency.hpp"
+#include "analysis/latency.hpp"
 #include "profile/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/throughput_text.hpp"

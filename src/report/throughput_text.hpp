@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "npuscope/analysis/latency.hpp"
+#include "analysis/latency.hpp"
 
 namespace npuscope::report {
 

@@ -1,5 +1,5 @@
 // Percentiles against an obvious second way, and throughput by hand.
-#include "npuscope/analysis/latency.hpp"
+#include "analysis/latency.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "npuscope/base/counting_sort.hpp"
+#include "base/counting_sort.hpp"
 
 #include <gtest/gtest.h>
 

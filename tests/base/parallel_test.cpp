@@ -1,4 +1,4 @@
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <gtest/gtest.h>
 

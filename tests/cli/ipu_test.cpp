@@ -6,9 +6,9 @@
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 #include "formats/sigmastar/samples.hpp"
-#include "npuscope/formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_model.hpp"
 #include "npuscope/formats/sigmastar/write_log.hpp"
-#include "npuscope/formats/sigmastar/write_model.hpp"
 
 namespace npuscope::cli::ipu_test {
 namespace {

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "flow/flow.hpp"
-#include "npuscope/formats/qaic/opstats_trace.hpp"
+#include "formats/qaic/opstats/opstats_trace.hpp"
 
 namespace npuscope::all_models_test {
 namespace {

@@ -4,9 +4,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "analysis/units/pmu.hpp"
 #include "flow/flow.hpp"
-#include "npuscope/analysis/pmu.hpp"
-#include "npuscope/formats/qaic/opstats_trace.hpp"
+#include "formats/qaic/opstats/opstats_trace.hpp"
 
 namespace npuscope::counters_test {
 namespace {

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <random>
 
+#include "analysis/path/path_likely.hpp"
 #include "flow/flow.hpp"
 #include "flow/generated_run.hpp"
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/analysis/path.hpp"
-#include "npuscope/analysis/path_likely.hpp"
 #include "sanitized.hpp"
 
 namespace npuscope::critical_path_test {

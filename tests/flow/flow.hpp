@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <string>
 
+#include "formats/qaic/qpc/qpc.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/qpc.hpp"
 #include "npuscope/formats/qaic/schematic.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 #include "npuscope/npu/compile/build.hpp"

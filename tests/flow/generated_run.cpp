@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "formats/qnn/assemble/sets.hpp"
 #include "npu/simulate/random_program.hpp"
+#include "npu/simulate/record/optrace.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/formats/qnn/sets.hpp"
-#include "npuscope/npu/simulate/optrace.hpp"
 
 namespace npuscope {
 namespace {

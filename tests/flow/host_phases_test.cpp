@@ -7,12 +7,12 @@
 #include <nlohmann/json.hpp>
 
 #include "flow/flow.hpp"
+#include "formats/qaic/opstats/opstats_host_trace.hpp"
+#include "formats/qaic/opstats/opstats_profile.hpp"
+#include "formats/qaic/opstats/opstats_trace.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/ops.hpp"
-#include "npuscope/formats/qaic/opstats_host_trace.hpp"
-#include "npuscope/formats/qaic/opstats_profile.hpp"
-#include "npuscope/formats/qaic/opstats_trace.hpp"
 
 namespace npuscope::host_phases_test {
 namespace {

@@ -4,13 +4,13 @@
 #include <fstream>
 
 #include "flow/flow.hpp"
+#include "npu/graph/semantics.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/macs.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/analysis/spill.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
 
 namespace npuscope::memory_test {
 namespace {

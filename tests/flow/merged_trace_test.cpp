@@ -5,15 +5,15 @@
 #include <filesystem>
 #include <map>
 
+#include "analysis/path/path_groups.hpp"
 #include "flow/flow.hpp"
+#include "formats/chrome/events.hpp"
+#include "formats/qaic/opstats/opstats_profile.hpp"
+#include "formats/qaic/opstats/opstats_trace.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/memory.hpp"
-#include "npuscope/analysis/path_groups.hpp"
 #include "npuscope/base/byte_source.hpp"
-#include "npuscope/formats/chrome/events.hpp"
-#include "npuscope/formats/qaic/opstats_profile.hpp"
-#include "npuscope/formats/qaic/opstats_trace.hpp"
 
 namespace npuscope::merged_trace_test {
 namespace {

@@ -1,6 +1,6 @@
 // What devices send one another, from the compiler to the analysis: the pairs that a profile shows
 // are those of the programs, to the byte and on both sides.
-#include "npuscope/analysis/peers.hpp"
+#include "analysis/units/peers.hpp"
 
 #include <map>
 

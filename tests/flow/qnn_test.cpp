@@ -7,10 +7,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/path/vendor_path.hpp"
 #include "flow/flow.hpp"
-#include "npuscope/analysis/vendor_path.hpp"
-#include "npuscope/formats/qnn/sets.hpp"
-#include "npuscope/npu/simulate/optrace.hpp"
+#include "formats/qnn/assemble/sets.hpp"
+#include "npu/simulate/record/optrace.hpp"
 
 namespace npuscope::qnn_test {
 namespace {

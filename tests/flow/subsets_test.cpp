@@ -6,10 +6,10 @@
 #include <random>
 #include <tuple>
 
+#include "analysis/path/vendor_path.hpp"
 #include "flow/flow.hpp"
 #include "flow/generated_run.hpp"
 #include "npuscope/analysis/path.hpp"
-#include "npuscope/analysis/vendor_path.hpp"
 #include "sanitized.hpp"
 
 namespace npuscope::subsets_test {

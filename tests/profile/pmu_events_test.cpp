@@ -4,7 +4,7 @@
 #include <fstream>
 #include <map>
 
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 
 namespace npuscope::pmu_events_test {
 namespace {

@@ -9,9 +9,9 @@
 #include <filesystem>
 
 #include "npuscope/query/schema.hpp"
-#include "npuscope/report/export.hpp"
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
+#include "report/export/export.hpp"
 
 namespace npuscope::query::against_export_test {
 namespace {

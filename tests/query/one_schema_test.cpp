@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "npuscope/query/schema.hpp"
-#include "npuscope/report/export.hpp"
 #include "query/random_profile.hpp"
+#include "report/export/export.hpp"
 
 namespace npuscope::query::one_schema_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/report/selection.hpp"
+#include "report/selection.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,7 @@
 // What one would work out on paper: bytes that must come from DDR, products, the dearest functions.
 #include <algorithm>
 
-#include "npuscope/npu/models/summary.hpp"
+#include "npu/models/summary.hpp"
 #include "validation/validation.hpp"
 
 namespace npuscope::validation {

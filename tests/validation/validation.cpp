@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "npu/models/summary.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
-#include "npuscope/npu/models/summary.hpp"
 #include "npuscope/npu/simulate/simulate.hpp"
 
 namespace npuscope::validation {

@@ -1,7 +1,7 @@
 // A validation as a document: figures, traffic line by line, rooflines, predictions.
 #pragma once
 
-#include "npuscope/report/document.hpp"
+#include "report/document/document.hpp"
 #include "validation/validation.hpp"
 
 namespace npuscope::validation {

@@ -24,7 +24,6 @@
 #include "npuscope/analysis/imbalance.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/analysis/numbers.hpp"
-#include "npuscope/analysis/op_times.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/overlap.hpp"
 #include "npuscope/analysis/path.hpp"
@@ -33,12 +32,14 @@
 #include "npuscope/analysis/timeline_cells.hpp"
 #include "npuscope/analysis/timeline_rows.hpp"
 #include "npuscope/analysis/traffic.hpp"
-#include "npuscope/analysis/unit_busy.hpp"
-#include "npuscope/analysis/unit_numbers.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/profile/filter.hpp"
 
 namespace npuscope::analysis {
+
+struct OpTimes;
+struct UnitBusy;
+struct UnitNumbers;
 
 class Analysis {
  public:
@@ -59,7 +60,6 @@ class Analysis {
 
   // Operators.
   OpTable ops(const OpOptions& options = {}) const;
-  const OpTimes& op_times() const;
   // Those whose kernel runs on all cores elsewhere, and those that last at least `min_share` of the
   // wall; the longest first.
   std::vector<OneCoreOp> one_core_ops(double min_share = 0.005) const;
@@ -67,7 +67,6 @@ class Analysis {
   // Hardware.
   const UnitTable& units() const;
   std::vector<UnitGroupRow> unit_groups(UnitGrouping grouping) const;
-  const UnitNumbers& unit_numbers() const;
   const Overlap& overlap() const;
   const std::vector<ImbalanceRow>& imbalance() const;
   // What part of each inference's wall the busiest unit of a class worked; empty for one inference.
@@ -103,6 +102,8 @@ class Analysis {
   // of an op does not work meanwhile. Asynchronous spans and transfers are whole, frames and
   // instants zero.
   const std::vector<std::int64_t>& self_times() const;
+  const OpTimes& op_times() const;          // analysis/ops/op_times.hpp, as the next two:
+  const UnitNumbers& unit_numbers() const;  // for the questions themselves
   const std::vector<UnitBusy>& unit_busy() const;
 
  private:

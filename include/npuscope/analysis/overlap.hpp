@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "npuscope/analysis/unit_busy.hpp"
+#include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
 

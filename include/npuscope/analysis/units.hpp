@@ -16,7 +16,6 @@
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/number_names.hpp"
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/analysis/unit_busy.hpp"
 #include "npuscope/profile/unit_path.hpp"
 
 namespace npuscope::analysis {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analysis/call_names.hpp"
-#include "npuscope/analysis/latency.hpp"
+#include "analysis/latency.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "analysis/compare/call_metrics.hpp"
+#include "analysis/latency.hpp"
 #include "npuscope/analysis/findings.hpp"
-#include "npuscope/analysis/latency.hpp"
 
 namespace npuscope::analysis {
 namespace {

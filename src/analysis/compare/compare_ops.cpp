@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "analysis/near_names.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

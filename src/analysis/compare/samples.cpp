@@ -13,10 +13,10 @@
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_runs.hpp"
 #include "analysis/run_identity.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/analysis/units.hpp"
-#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 

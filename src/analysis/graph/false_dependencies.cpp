@@ -1,10 +1,11 @@
-#include "npuscope/analysis/false_dependencies.hpp"
+#include "analysis/graph/false_dependencies.hpp"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
 
+#include "analysis/ops/op_times.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {

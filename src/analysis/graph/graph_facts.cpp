@@ -1,8 +1,9 @@
-#include "npuscope/analysis/graph_facts.hpp"
+#include "analysis/graph/graph_facts.hpp"
 
 #include <algorithm>
 #include <numeric>
 
+#include "analysis/ops/op_times.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {

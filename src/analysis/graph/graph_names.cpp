@@ -1,8 +1,8 @@
 // Finding ops by what a user wrote.
 #include <algorithm>
 
+#include "analysis/graph/graph_paths.hpp"
 #include "analysis/near_names.hpp"
-#include "npuscope/analysis/graph_paths.hpp"
 #include "npuscope/base/pattern.hpp"
 
 namespace npuscope::analysis {

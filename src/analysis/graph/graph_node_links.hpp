@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "npuscope/analysis/graph_expected.hpp"
+#include "analysis/graph/graph_expected.hpp"
 
 namespace npuscope::analysis {
 

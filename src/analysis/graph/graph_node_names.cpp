@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::analysis {
 namespace {

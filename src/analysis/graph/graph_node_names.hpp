@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "npuscope/analysis/graph_expected.hpp"
+#include "analysis/graph/graph_expected.hpp"
 
 namespace npuscope::analysis {
 

@@ -1,9 +1,10 @@
-#include "npuscope/analysis/graph_paths.hpp"
+#include "analysis/graph/graph_paths.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <tuple>
 
+#include "analysis/ops/op_times.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {

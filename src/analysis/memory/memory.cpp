@@ -7,7 +7,7 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/memory/memory_analysis.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -6,8 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/counting_sort.hpp"
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/base/counting_sort.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::analysis {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/profile/unit_threads.hpp"
+#include "profile/unit_threads.hpp"
 
 namespace npuscope::analysis {
 namespace {

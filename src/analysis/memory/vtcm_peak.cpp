@@ -1,4 +1,4 @@
-#include "npuscope/analysis/vtcm_peak.hpp"
+#include "analysis/memory/vtcm_peak.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -7,7 +7,7 @@
 #include <unordered_set>
 
 #include "analysis/ops/op_owners.hpp"
-#include "npuscope/analysis/stages.hpp"
+#include "analysis/timeline/stages.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/counting_sort.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/base/counting_sort.hpp"
-#include "npuscope/base/parallel.hpp"
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/counting_sort.hpp"
 #include "npuscope/analysis/statistics.hpp"
-#include "npuscope/base/counting_sort.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "npuscope/analysis/statistics.hpp"
-#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

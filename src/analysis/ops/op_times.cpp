@@ -1,4 +1,4 @@
-#include "npuscope/analysis/op_times.hpp"
+#include "analysis/ops/op_times.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -8,9 +8,9 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/ops/op_table_builder.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/statistics.hpp"
-#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 

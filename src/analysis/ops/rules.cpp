@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analysis/builtin_rules.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

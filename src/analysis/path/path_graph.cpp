@@ -8,7 +8,7 @@
 #include "analysis/path/path_links.hpp"
 #include "analysis/path/path_nodes.hpp"
 #include "analysis/path/path_order.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

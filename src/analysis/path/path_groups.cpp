@@ -1,4 +1,4 @@
-#include "npuscope/analysis/path_groups.hpp"
+#include "analysis/path/path_groups.hpp"
 
 #include <algorithm>
 #include <numeric>

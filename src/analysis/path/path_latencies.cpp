@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analysis/path/path_links.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

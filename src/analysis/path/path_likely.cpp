@@ -1,12 +1,12 @@
-#include "npuscope/analysis/path_likely.hpp"
+#include "analysis/path/path_likely.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

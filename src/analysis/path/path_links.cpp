@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

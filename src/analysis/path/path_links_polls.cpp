@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analysis/path/path_links.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <utility>
 
+#include "base/counting_sort.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/base/counting_sort.hpp"
-#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <utility>
 
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {

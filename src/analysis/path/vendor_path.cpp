@@ -1,8 +1,8 @@
-#include "npuscope/analysis/vendor_path.hpp"
+#include "analysis/path/vendor_path.hpp"
 
 #include <algorithm>
 
-#include "npuscope/profile/owned_time.hpp"
+#include "profile/owned_time.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "npuscope/analysis/stages.hpp"
+#include "analysis/timeline/stages.hpp"
 #include "npuscope/analysis/units.hpp"
 
 namespace npuscope::analysis {

@@ -1,9 +1,9 @@
-#include "npuscope/analysis/stages.hpp"
+#include "analysis/timeline/stages.hpp"
 
 #include <algorithm>
 #include <array>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analysis/answers.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 #include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {

@@ -5,7 +5,7 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/timeline/span_groups.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 

@@ -5,7 +5,7 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/timeline/span_groups.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 #include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {

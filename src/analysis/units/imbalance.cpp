@@ -9,10 +9,10 @@
 #include "analysis/measuring.hpp"
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_runs.hpp"
+#include "base/counting_sort.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/traffic.hpp"
 #include "npuscope/analysis/units.hpp"
-#include "npuscope/base/counting_sort.hpp"
-#include "npuscope/base/parallel.hpp"
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "analysis/answers.hpp"
-#include "npuscope/analysis/unit_busy.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "analysis/units/unit_busy.hpp"
+#include "base/parallel.hpp"
 #include "profile/sort_by_time.hpp"
 
 namespace npuscope::analysis {

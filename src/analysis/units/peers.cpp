@@ -1,4 +1,4 @@
-#include "npuscope/analysis/peers.hpp"
+#include "analysis/units/peers.hpp"
 
 #include <algorithm>
 #include <limits>

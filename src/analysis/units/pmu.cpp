@@ -1,8 +1,8 @@
-#include "npuscope/analysis/pmu.hpp"
+#include "analysis/units/pmu.hpp"
 
 #include <map>
 
-#include "npuscope/profile/unit_threads.hpp"
+#include "profile/unit_threads.hpp"
 
 namespace npuscope::analysis {
 namespace {

@@ -1,7 +1,7 @@
-#include "npuscope/analysis/unit_busy.hpp"
+#include "analysis/units/unit_busy.hpp"
 
 #include "analysis/answers.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 #include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {

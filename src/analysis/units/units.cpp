@@ -8,9 +8,9 @@
 #include "analysis/answers.hpp"
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_keys.hpp"
+#include "analysis/units/unit_busy.hpp"
 #include "analysis/units/units_that_tell.hpp"
-#include "npuscope/analysis/unit_busy.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 

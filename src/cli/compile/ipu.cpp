@@ -1,15 +1,15 @@
 // npuscope compile for SigmaStar IPUs: the fixed model and the offline image.
 #include <filesystem>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/compile/architecture.hpp"
 #include "cli/documents.hpp"
+#include "formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_model.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/formats/sigmastar/write_image.hpp"
-#include "npuscope/formats/sigmastar/write_model.hpp"
 #include "npuscope/npu/ipu/compile.hpp"
-#include "npuscope/report/ipu_compile.hpp"
+#include "report/jobs/ipu_compile.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

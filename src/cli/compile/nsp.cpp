@@ -3,12 +3,12 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/compile/architecture.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/npu/compile/build.hpp"
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 #include "report/document/json_text.hpp"
 #include "report/jobs/compile_report.hpp"
 #include "report/jobs/devices_report.hpp"

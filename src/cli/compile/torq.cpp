@@ -2,12 +2,12 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/text.hpp"
 #include "cli/compile/architecture.hpp"
 #include "cli/profiles.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/npu/torq/compile.hpp"
-#include "npuscope/report/torq_reference.hpp"
+#include "report/torq/torq_reference.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

@@ -1,5 +1,5 @@
+#include "base/text.hpp"
 #include "cli/model/request.hpp"
-#include "npuscope/base/text.hpp"
 #include "report/document/json_text.hpp"
 
 namespace npuscope::cli {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "cli/command.hpp"
+#include "npu/models/summary.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
-#include "npuscope/npu/models/summary.hpp"
 
 namespace npuscope::cli {
 

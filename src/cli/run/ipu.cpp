@@ -1,11 +1,11 @@
 // npuscope run for SigmaStar IPUs: offline images.
 #include <cstdio>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/run/architecture.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/npu/ipu/run.hpp"
-#include "npuscope/report/ipu_run.hpp"
+#include "report/jobs/ipu_run.hpp"
 
 namespace npuscope::cli {
 namespace run_command {

@@ -3,10 +3,10 @@
 
 #include <cstdio>
 
+#include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/run/architecture.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/formats/qaic/qpc.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
 #include "npuscope/npu/simulate/runner.hpp"
 #include "report/jobs/run_report.hpp"
 

@@ -1,11 +1,11 @@
 // npuscope run for Synaptics Torq: programs of `compile --target torq-sl2610`.
 #include <cstdio>
 
+#include "base/text.hpp"
 #include "cli/profiles.hpp"
 #include "cli/run/architecture.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/npu/torq/run.hpp"
-#include "npuscope/report/torq_reference.hpp"
+#include "report/torq/torq_reference.hpp"
 
 namespace npuscope::cli {
 namespace run_command {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 
 namespace npuscope::chrome {
 

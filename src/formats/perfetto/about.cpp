@@ -9,8 +9,8 @@
 #include <map>
 #include <utility>
 
-#include "npuscope/base/text.hpp"
-#include "npuscope/profile/schema.hpp"
+#include "base/text.hpp"
+#include "profile/schema.hpp"
 #include "profile/schema_cells.hpp"
 
 namespace npuscope::perfetto {

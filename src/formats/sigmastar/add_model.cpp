@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "formats/sigmastar/layer_rows.hpp"
-#include "npuscope/formats/sigmastar/op_cost.hpp"
-#include "npuscope/formats/sigmastar/profile.hpp"
+#include "formats/sigmastar/op_cost.hpp"
+#include "formats/sigmastar/profile.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
 namespace npuscope::sigmastar {

@@ -5,8 +5,8 @@
 #include <cctype>
 #include <cstring>
 
+#include "base/text.hpp"
 #include "formats/sigmastar/image_layout.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

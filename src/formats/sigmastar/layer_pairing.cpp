@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
 #include "formats/sigmastar/tflite_names.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

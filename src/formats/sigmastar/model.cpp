@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "formats/sigmastar/flatbuffer.hpp"
 #include "formats/sigmastar/model_slots.hpp"
 #include "formats/sigmastar/tflite_names.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::sigmastar {
 

@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/op_cost.hpp"
+#include "formats/sigmastar/op_cost.hpp"
 
 #include <algorithm>
 #include <map>
@@ -6,9 +6,9 @@
 #include <set>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "formats/sigmastar/core_agreement.hpp"
 #include "formats/sigmastar/layer_pairing.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/profile.hpp"
+#include "formats/sigmastar/profile.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/tile_edges.hpp"
+#include "formats/sigmastar/tile_edges.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
-#include "npuscope/formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_image.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "formats/sigmastar/image_layout.hpp"
-#include "npuscope/formats/sigmastar/write_model.hpp"
+#include "formats/sigmastar/write_model.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

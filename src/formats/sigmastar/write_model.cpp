@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/write_model.hpp"
+#include "formats/sigmastar/write_model.hpp"
 
 #include <algorithm>
 #include <limits>

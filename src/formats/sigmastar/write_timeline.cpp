@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/write_timeline.hpp"
+#include "formats/sigmastar/write_timeline.hpp"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/text.hpp"
 #include "formats/sigmastar/bit_fields.hpp"
 #include "formats/sigmastar/core_agreement.hpp"
 #include "formats/sigmastar/layer_keys.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::sigmastar {

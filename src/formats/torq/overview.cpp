@@ -1,4 +1,4 @@
-#include "npuscope/formats/torq/overview.hpp"
+#include "formats/torq/overview.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -4,8 +4,8 @@
 #include <optional>
 #include <span>
 
+#include "base/text.hpp"
 #include "formats/torq/fields.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/formats/torq/runtime_log.hpp"
 #include "profile/line_reader.hpp"
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "formats/torq/annotate/read_annotated.hpp"
-#include "npuscope/formats/torq/overview.hpp"
+#include "formats/torq/overview.hpp"
 
 namespace npuscope::torq {
 namespace {

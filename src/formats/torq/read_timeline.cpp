@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "formats/torq/fields.hpp"
 #include "formats/torq/timeline_events.hpp"
-#include "npuscope/base/text.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::torq {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/torq/trace.hpp"
+#include "formats/torq/trace.hpp"
 
 #include <algorithm>
 #include <cmath>

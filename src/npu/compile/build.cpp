@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "formats/qaic/qpc/program_slices.hpp"
 #include "npu/compile/devices/shard.hpp"
-#include "npuscope/formats/qaic/program_slices.hpp"
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 
 namespace npuscope::npu {
 namespace {

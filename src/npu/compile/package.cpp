@@ -1,7 +1,7 @@
 #include <array>
 #include <cstring>
 
-#include "npuscope/formats/qaic/qpc.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
 #include "npuscope/npu/compile/compile.hpp"
 
 namespace npuscope::npu {

@@ -1,7 +1,7 @@
 #include "npuscope/npu/graph/import_onnx.hpp"
 
+#include "base/text.hpp"
 #include "npu/graph/importer.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::npu {
 namespace {

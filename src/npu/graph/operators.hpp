@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "npu/graph/operation.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 

@@ -1,4 +1,4 @@
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu {

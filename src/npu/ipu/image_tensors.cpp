@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "npuscope/base/arithmetic.hpp"
+#include "base/arithmetic.hpp"
 
 namespace npuscope::npu::ipu {
 namespace {

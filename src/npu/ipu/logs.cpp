@@ -1,4 +1,4 @@
-#include "npuscope/npu/ipu/logs.hpp"
+#include "npu/ipu/logs.hpp"
 
 #include <algorithm>
 #include <tuple>

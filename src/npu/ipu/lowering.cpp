@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "base/text.hpp"
 #include "npu/ipu/operator_types.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::npu::ipu {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "npuscope/base/text.hpp"
-#include "npuscope/npu/ipu/logs.hpp"
+#include "base/text.hpp"
+#include "npu/ipu/logs.hpp"
 
 namespace npuscope::npu {
 namespace {

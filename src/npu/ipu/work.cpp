@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "npuscope/base/arithmetic.hpp"
+#include "base/arithmetic.hpp"
 
 namespace npuscope::npu::ipu {
 namespace {

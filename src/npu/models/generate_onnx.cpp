@@ -1,7 +1,7 @@
 #include "npuscope/npu/models/generate_onnx.hpp"
 
 #include "npu/models/layers.hpp"
-#include "npuscope/npu/models/summary.hpp"
+#include "npu/models/summary.hpp"
 
 namespace npuscope::npu {
 namespace {

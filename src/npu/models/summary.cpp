@@ -1,4 +1,4 @@
-#include "npuscope/npu/models/summary.hpp"
+#include "npu/models/summary.hpp"
 
 #include <vector>
 

@@ -4,10 +4,10 @@
 #include <memory>
 
 #include "formats/qaic/qpc/program_check.hpp"
+#include "formats/qaic/qpc/program_slices.hpp"
 #include "npu/simulate/device/machine.hpp"
 #include "npu/simulate/device/session.hpp"
 #include "npu/simulate/host.hpp"
-#include "npuscope/formats/qaic/program_slices.hpp"
 
 namespace npuscope::npu {
 

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "npu/target/field_reader.hpp"
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 
 namespace npuscope::npu {
 namespace {

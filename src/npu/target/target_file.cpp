@@ -3,10 +3,10 @@
 #include <array>
 #include <optional>
 
+#include "base/text.hpp"
 #include "npu/target/builtin_targets.hpp"
 #include "npu/target/field_reader.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::npu {
 namespace {

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
+#include "base/text.hpp"
 #include "npu/torq/operations.hpp"
 #include "npu/torq/parts.hpp"
 #include "npu/torq/task_list.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::npu {
 namespace {

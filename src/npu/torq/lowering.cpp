@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "npu/torq/operations.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::npu {
 namespace {

@@ -1,8 +1,8 @@
 // What each operator is to a Torq NPU, alone: executor, kernel, sizes. Private to the lowering.
 #pragma once
 
+#include "npu/graph/semantics.hpp"
 #include "npu/torq/lowering.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 

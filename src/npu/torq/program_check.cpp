@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/npu/torq/program.hpp"
 
 namespace npuscope::npu {

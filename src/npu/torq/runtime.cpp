@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/npu/torq/run.hpp"
 
 namespace npuscope::npu {

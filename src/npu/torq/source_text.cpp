@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::npu {
 namespace {

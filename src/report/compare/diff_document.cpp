@@ -1,11 +1,11 @@
-#include "npuscope/report/diff_document.hpp"
+#include "report/compare/diff_document.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "profile/names.hpp"
 #include "report/compare/diff_text.hpp"
 #include "report/document/scope.hpp"

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string_view>
 
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/diff_document.hpp"
+#include "base/text.hpp"
+#include "report/compare/diff_document.hpp"
 #include "report/compare/diff_text.hpp"
 
 namespace npuscope::report {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
 

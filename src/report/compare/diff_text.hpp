@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/report/diff_document.hpp"
+#include "report/compare/diff_document.hpp"
 
 namespace npuscope::report {
 

@@ -1,4 +1,4 @@
-#include "npuscope/report/gate_text.hpp"
+#include "report/compare/gate_text.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "npuscope/analysis/call.hpp"
-#include "npuscope/report/document.hpp"
+#include "report/document/document.hpp"
 
 namespace npuscope::report {
 

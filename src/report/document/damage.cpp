@@ -1,10 +1,10 @@
-#include "npuscope/report/damage.hpp"
+#include "report/document/damage.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/document/provenance.hpp"
 
 namespace npuscope::report {

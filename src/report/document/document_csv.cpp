@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "npuscope/report/document.hpp"
+#include "report/document/document.hpp"
 #include "report/document/provenance.hpp"
 #include "report/export/csv_output.hpp"
 

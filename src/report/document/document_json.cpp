@@ -1,8 +1,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "npuscope/report/damage.hpp"
-#include "npuscope/report/document.hpp"
+#include "report/document/damage.hpp"
+#include "report/document/document.hpp"
 #include "report/document/json_text.hpp"
 #include "report/document/provenance.hpp"
 

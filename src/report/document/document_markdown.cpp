@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/document/document_value.hpp"
 
 namespace npuscope::report {

@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "npuscope/report/document.hpp"
+#include "report/document/document.hpp"
 
 namespace npuscope::report {
 

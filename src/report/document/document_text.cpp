@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/damage.hpp"
-#include "npuscope/report/document.hpp"
+#include "base/text.hpp"
+#include "report/document/damage.hpp"
+#include "report/document/document.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/text_table.hpp"

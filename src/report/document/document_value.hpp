@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/report/document.hpp"
+#include "report/document/document.hpp"
 
 namespace npuscope::report {
 

@@ -1,8 +1,8 @@
 // What hardware counters counted, by name, unit and meaning, as sections of any document.
 #pragma once
 
-#include "npuscope/analysis/pmu.hpp"
-#include "npuscope/report/document.hpp"
+#include "analysis/units/pmu.hpp"
+#include "report/document/document.hpp"
 
 namespace npuscope::report {
 

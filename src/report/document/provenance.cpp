@@ -6,7 +6,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/document/names.hpp"
 #include "report/document/quantity.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::report {
 namespace {

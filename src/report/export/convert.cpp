@@ -1,4 +1,4 @@
-#include "npuscope/report/convert.hpp"
+#include "report/export/convert.hpp"
 
 #include <fmt/format.h>
 
@@ -6,14 +6,14 @@
 #include <set>
 #include <vector>
 
+#include "base/text.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/formats/chrome/write.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
-#include "npuscope/report/export.hpp"
 #include "report/document/json_text.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
+#include "report/export/export.hpp"
 
 namespace npuscope::report {
 namespace {

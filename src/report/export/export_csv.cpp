@@ -2,10 +2,10 @@
 #include <array>
 
 #include "npuscope/base/files.hpp"
-#include "npuscope/profile/schema.hpp"
-#include "npuscope/report/export.hpp"
+#include "profile/schema.hpp"
 #include "profile/schema_cells.hpp"
 #include "report/export/csv_output.hpp"
+#include "report/export/export.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,8 +1,8 @@
 #include "npuscope/base/files.hpp"
-#include "npuscope/profile/schema.hpp"
-#include "npuscope/report/export.hpp"
+#include "profile/schema.hpp"
 #include "profile/schema_cells.hpp"
 #include "profile/text_output.hpp"
+#include "report/export/export.hpp"
 
 namespace npuscope::report {
 namespace {

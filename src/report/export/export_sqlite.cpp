@@ -1,7 +1,7 @@
 #include "npuscope/base/files.hpp"
-#include "npuscope/profile/schema.hpp"
-#include "npuscope/report/export.hpp"
+#include "profile/schema.hpp"
 #include "profile/schema_cells.hpp"
+#include "report/export/export.hpp"
 #include "report/export/sqlite_output.hpp"
 
 namespace npuscope::report {

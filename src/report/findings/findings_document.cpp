@@ -1,4 +1,4 @@
-#include "npuscope/report/findings_document.hpp"
+#include "report/findings/findings_document.hpp"
 
 #include <fmt/format.h>
 

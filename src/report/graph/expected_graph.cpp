@@ -1,6 +1,6 @@
-#include "npuscope/report/expected_graph.hpp"
+#include "report/graph/expected_graph.hpp"
 
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,7 +1,8 @@
-#include "npuscope/report/graph_document.hpp"
+#include "report/graph/graph_document.hpp"
 
 #include <algorithm>
 
+#include "analysis/ops/op_times.hpp"
 #include "report/document/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/scope.hpp"

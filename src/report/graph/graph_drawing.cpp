@@ -1,11 +1,11 @@
-#include "npuscope/report/graph_drawing.hpp"
+#include "report/graph/graph_drawing.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <tuple>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "report/document/names.hpp"
 #include "report/document/quantity.hpp"

@@ -1,6 +1,6 @@
 #include <fmt/format.h>
 
-#include "npuscope/analysis/false_dependencies.hpp"
+#include "analysis/graph/false_dependencies.hpp"
 #include "report/graph/graph_tables.hpp"
 
 namespace npuscope::report {

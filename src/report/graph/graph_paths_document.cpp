@@ -1,5 +1,5 @@
 // The documents of graph --path and graph --around.
-#include "npuscope/analysis/graph_paths.hpp"
+#include "analysis/graph/graph_paths.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "report/document/names.hpp"
 #include "report/graph/graph_tables.hpp"

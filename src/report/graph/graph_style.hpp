@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "npuscope/report/graph_drawing.hpp"
+#include "report/graph/graph_drawing.hpp"
 
 namespace npuscope::report {
 

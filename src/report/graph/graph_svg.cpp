@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/graph/graph_style.hpp"
 
 namespace npuscope::report {

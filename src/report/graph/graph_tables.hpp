@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "npuscope/report/document.hpp"
-#include "npuscope/report/graph_document.hpp"
+#include "report/document/document.hpp"
+#include "report/graph/graph_document.hpp"
 
 namespace npuscope::report {
 

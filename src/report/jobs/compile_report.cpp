@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/jobs/compile_traffic.hpp"
 
 namespace npuscope::report {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/jobs/compile_report.hpp"
 
 namespace npuscope::report {

@@ -1,4 +1,4 @@
-#include "npuscope/report/ipu_compile.hpp"
+#include "report/jobs/ipu_compile.hpp"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "npuscope/report/ipu_image.hpp"
+#include "report/jobs/ipu_image.hpp"
 
 #include <fmt/ranges.h>
 

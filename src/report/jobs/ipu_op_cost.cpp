@@ -1,6 +1,6 @@
-#include "npuscope/report/ipu_op_cost.hpp"
+#include "report/jobs/ipu_op_cost.hpp"
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/report/ipu_operators.hpp"
+#include "report/jobs/ipu_operators.hpp"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
-#include "npuscope/report/ipu_run.hpp"
+#include "report/jobs/ipu_run.hpp"
 
 #include <fmt/ranges.h>
 
 #include <iterator>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::report {
 namespace {

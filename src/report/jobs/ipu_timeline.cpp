@@ -1,8 +1,8 @@
-#include "npuscope/report/ipu_timeline.hpp"
+#include "report/jobs/ipu_timeline.hpp"
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::report {

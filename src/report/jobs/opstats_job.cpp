@@ -1,4 +1,4 @@
-#include "npuscope/report/opstats_job.hpp"
+#include "report/jobs/opstats_job.hpp"
 
 #include <fmt/format.h>
 
@@ -6,11 +6,11 @@
 #include <map>
 #include <set>
 
+#include "formats/qaic/opstats/opstats_host_trace.hpp"
+#include "formats/qaic/opstats/opstats_networks.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/qaic/opstats_host_trace.hpp"
-#include "npuscope/formats/qaic/opstats_networks.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/report/opstats_json.hpp"
+#include "report/jobs/opstats_json.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,7 +1,7 @@
-#include "npuscope/report/opstats_json.hpp"
+#include "report/jobs/opstats_json.hpp"
 
 #include "npuscope/formats/qaic/program.hpp"
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 #include "report/document/json_text.hpp"
 
 namespace npuscope::report {

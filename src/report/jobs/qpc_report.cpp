@@ -1,8 +1,8 @@
-#include "npuscope/report/qpc_report.hpp"
+#include "report/jobs/qpc_report.hpp"
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/document/json_text.hpp"
 
 namespace npuscope::report {

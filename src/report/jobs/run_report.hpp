@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/analysis/latency.hpp"
+#include "analysis/latency.hpp"
 #include "npuscope/npu/simulate/runner.hpp"
 
 namespace npuscope::report {

@@ -1,4 +1,4 @@
-#include "npuscope/report/memory_document.hpp"
+#include "report/memory/memory_document.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
+#include "npu/graph/semantics.hpp"
 #include "npuscope/npu/compile/build.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
-#include "npuscope/report/memory_document.hpp"
+#include "report/memory/memory_document.hpp"
 
 namespace npuscope::report {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "npuscope/report/memory_document.hpp"
 #include "report/document/document_value.hpp"
+#include "report/memory/memory_document.hpp"
 #include "report/memory/memory_sections.hpp"
 
 namespace npuscope::report {

@@ -4,7 +4,7 @@
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/analysis/spill.hpp"
-#include "npuscope/report/document.hpp"
+#include "report/document/document.hpp"
 
 namespace npuscope::report {
 

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
+#include "analysis/memory/vtcm_peak.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/units.hpp"
-#include "npuscope/analysis/vtcm_peak.hpp"
 #include "report/document/names.hpp"
 #include "report/document/quantity.hpp"
 #include "report/memory/memory_sections.hpp"

@@ -1,4 +1,4 @@
-#include "npuscope/report/peaks.hpp"
+#include "report/memory/peaks.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "npuscope/report/ops_document.hpp"
+#include "report/ops/ops_document.hpp"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include <functional>
 #include <set>
 
+#include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
-#include "npuscope/base/text.hpp"
 #include "profile/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"

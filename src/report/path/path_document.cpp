@@ -1,4 +1,4 @@
-#include "npuscope/report/path_document.hpp"
+#include "report/path/path_document.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <numeric>
 #include <string>
 
+#include "analysis/path/path_groups.hpp"
+#include "analysis/path/path_likely.hpp"
+#include "base/parallel.hpp"
+#include "base/text.hpp"
 #include "npuscope/analysis/path.hpp"
-#include "npuscope/analysis/path_groups.hpp"
-#include "npuscope/analysis/path_likely.hpp"
 #include "npuscope/analysis/units.hpp"
-#include "npuscope/base/parallel.hpp"
-#include "npuscope/base/text.hpp"
 #include "report/document/scope.hpp"
 #include "report/path/path_rules.hpp"
 #include "report/path/vendor_section.hpp"

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "npuscope/analysis/vendor_path.hpp"
-#include "npuscope/base/text.hpp"
+#include "analysis/path/vendor_path.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::report {
 namespace {

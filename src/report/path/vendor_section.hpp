@@ -5,7 +5,7 @@
 
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/base/result.hpp"
-#include "npuscope/report/document.hpp"
+#include "report/document/document.hpp"
 
 namespace npuscope::report {
 

@@ -4,10 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "npuscope/query/schema.hpp"
-#include "npuscope/report/query_output.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/json_text.hpp"
 #include "report/document/text_table.hpp"
+#include "report/query/query_output.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,10 +1,10 @@
 // CSV and JSON of a query: rows go out as they come.
 #include <cmath>
 
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/query_output.hpp"
+#include "base/text.hpp"
 #include "report/export/csv_output.hpp"
 #include "report/query/query_cells.hpp"
+#include "report/query/query_output.hpp"
 
 namespace npuscope::report {
 

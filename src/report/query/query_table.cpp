@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/query_output.hpp"
+#include "base/text.hpp"
 #include "report/document/text_table.hpp"
 #include "report/query/query_cells.hpp"
+#include "report/query/query_output.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,10 +1,11 @@
-#include "npuscope/report/show.hpp"
+#include "report/show/show.hpp"
 
 #include <functional>
 
-#include "npuscope/base/parallel.hpp"
-#include "npuscope/report/peaks.hpp"
+#include "analysis/units/unit_numbers.hpp"
+#include "base/parallel.hpp"
 #include "report/document/provenance.hpp"
+#include "report/memory/peaks.hpp"
 
 namespace npuscope::report {
 namespace {

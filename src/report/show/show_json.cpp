@@ -1,8 +1,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "npuscope/report/damage.hpp"
-#include "npuscope/report/show.hpp"
+#include "analysis/units/unit_numbers.hpp"
+#include "report/document/damage.hpp"
 #include "report/document/json_text.hpp"
 #include "report/document/names.hpp"
 #include "report/document/pmu_section.hpp"
@@ -10,6 +10,7 @@
 #include "report/document/quantity.hpp"
 #include "report/document/scope.hpp"
 #include "report/ops/op_column_name.hpp"
+#include "report/show/show.hpp"
 
 namespace npuscope::report {
 namespace {

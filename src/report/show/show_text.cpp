@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::report {
 namespace {

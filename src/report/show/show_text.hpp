@@ -8,9 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "npuscope/report/show.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/text_table.hpp"
+#include "report/show/show.hpp"
 
 namespace npuscope::report {
 

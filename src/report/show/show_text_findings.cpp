@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/findings_document.hpp"
+#include "base/text.hpp"
+#include "report/findings/findings_document.hpp"
 #include "report/show/show_text.hpp"
 
 namespace npuscope::report {

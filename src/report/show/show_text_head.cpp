@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/damage.hpp"
+#include "base/text.hpp"
+#include "report/document/damage.hpp"
 #include "report/document/provenance.hpp"
 
 namespace npuscope::report {

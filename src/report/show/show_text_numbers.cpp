@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/document/names.hpp"
 
 namespace npuscope::report {

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "npuscope/base/text.hpp"
+#include "analysis/units/unit_numbers.hpp"
+#include "base/text.hpp"
 #include "report/document/names.hpp"
 #include "report/document/pmu_section.hpp"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <span>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/document/quantity.hpp"
 
 namespace npuscope::report {

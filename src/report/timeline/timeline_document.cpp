@@ -1,11 +1,11 @@
-#include "npuscope/report/timeline_document.hpp"
+#include "report/timeline/timeline_document.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
-#include "npuscope/base/text.hpp"
 #include "report/document/concurrency_histogram.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/scope.hpp"

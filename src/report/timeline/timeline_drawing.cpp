@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/text_table.hpp"
 #include "report/timeline/timeline_axis.hpp"

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "npuscope/analysis/timeline_cells.hpp"
-#include "npuscope/report/timeline_document.hpp"
+#include "report/timeline/timeline_document.hpp"
 
 namespace npuscope::report {
 

@@ -1,12 +1,12 @@
-#include "npuscope/report/timeline_svg.hpp"
+#include "report/timeline/timeline_svg.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/base/text.hpp"
 #include "report/document/svg_output.hpp"
 #include "report/document/text_table.hpp"
 #include "report/timeline/timeline_axis.hpp"

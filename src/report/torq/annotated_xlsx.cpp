@@ -1,14 +1,14 @@
-#include "npuscope/report/annotated_xlsx.hpp"
+#include "report/torq/annotated_xlsx.hpp"
 
 #include <xlsxwriter.h>
 
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
 #include "formats/torq/annotate/annotated_table.hpp"
 #include "formats/torq/fields.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::report {
 namespace {

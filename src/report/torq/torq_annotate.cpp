@@ -1,8 +1,8 @@
+#include "base/text.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/report/annotated_xlsx.hpp"
-#include "npuscope/report/torq_job.hpp"
+#include "report/torq/annotated_xlsx.hpp"
+#include "report/torq/torq_job.hpp"
 
 namespace npuscope::report {
 namespace {

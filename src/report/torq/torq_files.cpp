@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "formats/open_inputs.hpp"
+#include "formats/perfetto/read/read.hpp"
 #include "npuscope/base/byte_source.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
 #include "npuscope/formats/torq/runtime_log.hpp"
 #include "npuscope/formats/torq/timeline.hpp"
-#include "npuscope/report/torq_job.hpp"
+#include "report/torq/torq_job.hpp"
 
 namespace npuscope::report {
 

@@ -1,7 +1,7 @@
+#include "formats/perfetto/read/read.hpp"
 #include "npuscope/base/byte_source.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
-#include "npuscope/report/torq_job.hpp"
 #include "report/document/scope.hpp"
+#include "report/torq/torq_job.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/report/torq_reference.hpp"
+#include "report/torq/torq_reference.hpp"
 
 #include <fmt/ranges.h>
 
@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::report {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/formats/torq/timeline.hpp"
-#include "npuscope/report/torq_job.hpp"
+#include "report/torq/torq_job.hpp"
 
 namespace npuscope::report {
 namespace {

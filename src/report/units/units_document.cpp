@@ -1,4 +1,4 @@
-#include "npuscope/report/units_document.hpp"
+#include "report/units/units_document.hpp"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,9 @@
 #include <functional>
 #include <numeric>
 
-#include "npuscope/analysis/peers.hpp"
-#include "npuscope/base/parallel.hpp"
+#include "analysis/units/peers.hpp"
+#include "analysis/units/unit_numbers.hpp"
+#include "base/parallel.hpp"
 #include "profile/names.hpp"
 #include "report/document/concurrency_histogram.hpp"
 #include "report/document/pmu_section.hpp"

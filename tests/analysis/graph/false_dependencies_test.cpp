@@ -1,9 +1,10 @@
-#include "npuscope/analysis/false_dependencies.hpp"
+#include "analysis/graph/false_dependencies.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/ops/op_times.hpp"
 #include "analysis/profile_builder.hpp"
 
 namespace npuscope::analysis::false_dependencies_test {

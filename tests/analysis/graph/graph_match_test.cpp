@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/graph/graph_expected.hpp"
 #include "analysis/profile_builder.hpp"
-#include "npuscope/analysis/graph_expected.hpp"
 
 namespace npuscope::analysis::graph_match_test {
 namespace {

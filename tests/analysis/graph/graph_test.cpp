@@ -8,9 +8,10 @@
 #include <random>
 #include <set>
 
+#include "analysis/graph/graph_facts.hpp"
+#include "analysis/graph/graph_paths.hpp"
+#include "analysis/ops/op_times.hpp"
 #include "analysis/profile_builder.hpp"
-#include "npuscope/analysis/graph_facts.hpp"
-#include "npuscope/analysis/graph_paths.hpp"
 
 namespace npuscope::analysis::graph_test {
 namespace {

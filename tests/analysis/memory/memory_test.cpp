@@ -8,8 +8,8 @@
 #include <set>
 
 #include "analysis/memory/memory_builder.hpp"
-#include "npuscope/analysis/vtcm_peak.hpp"
-#include "npuscope/profile/unit_threads.hpp"
+#include "analysis/memory/vtcm_peak.hpp"
+#include "profile/unit_threads.hpp"
 
 namespace npuscope::analysis::memory_test {
 namespace {

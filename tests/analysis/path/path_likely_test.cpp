@@ -1,4 +1,4 @@
-#include "npuscope/analysis/path_likely.hpp"
+#include "analysis/path/path_likely.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "analysis/path/path_groups.hpp"
 #include "analysis/profile_builder.hpp"
-#include "npuscope/analysis/path_groups.hpp"
 
 namespace npuscope::analysis::path_test {
 namespace {

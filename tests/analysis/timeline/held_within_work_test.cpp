@@ -4,10 +4,10 @@
 #include <random>
 
 #include "analysis/profile_builder.hpp"
+#include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline_rows.hpp"
-#include "npuscope/analysis/unit_busy.hpp"
 
 namespace npuscope::analysis::held_within_work_test {
 namespace {

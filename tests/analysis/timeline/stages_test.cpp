@@ -1,4 +1,4 @@
-#include "npuscope/analysis/stages.hpp"
+#include "analysis/timeline/stages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "npuscope/analysis/clocks.hpp"
+#include "analysis/units/clocks.hpp"
 
 #include <gtest/gtest.h>
 

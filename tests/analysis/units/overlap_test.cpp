@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "analysis/profile_builder.hpp"
+#include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/imbalance.hpp"
 #include "npuscope/analysis/ops.hpp"

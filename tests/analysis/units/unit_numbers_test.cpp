@@ -1,4 +1,4 @@
-#include "npuscope/analysis/unit_numbers.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 #include <fmt/format.h>

@@ -4,8 +4,8 @@
 
 #include <random>
 
+#include "formats/chrome/events.hpp"
 #include "formats/chrome/trace_text.hpp"
-#include "npuscope/formats/chrome/events.hpp"
 
 namespace npuscope::chrome::damaged_trace_test {
 namespace {

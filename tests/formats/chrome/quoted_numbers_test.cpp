@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 
 namespace npuscope::chrome::quoted_numbers_test {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 #include "npuscope/formats/chrome/write.hpp"
 
 namespace npuscope::chrome::round_trip_test {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 
 namespace npuscope::chrome::test_support {
 

@@ -6,8 +6,8 @@
 
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/random_profile.hpp"
+#include "formats/perfetto/read/read.hpp"
 #include "formats/perfetto/trace_builder.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
 
 namespace npuscope::perfetto::hostile_test {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "npuscope/profile/schema.hpp"
+#include "profile/schema.hpp"
 
 namespace npuscope::perfetto::known_words_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "formats/perfetto/about.hpp"
 #include "formats/perfetto/profile_text.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
+#include "formats/perfetto/read/read.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
 
 namespace npuscope::perfetto::own_trace_test {

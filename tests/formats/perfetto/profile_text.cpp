@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "npuscope/formats/perfetto/read.hpp"
+#include "formats/perfetto/read/read.hpp"
 
 namespace npuscope::perfetto::test {
 namespace {

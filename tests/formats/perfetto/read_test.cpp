@@ -1,5 +1,5 @@
 // What a trace says and what the profile says then.
-#include "npuscope/formats/perfetto/read.hpp"
+#include "formats/perfetto/read/read.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,8 @@
 
 #include "formats/perfetto/lanes.hpp"
 #include "formats/perfetto/profile_text.hpp"
+#include "formats/perfetto/read/read.hpp"
 #include "formats/perfetto/trace_builder.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
 
 namespace npuscope::perfetto::twin_test {
 namespace {

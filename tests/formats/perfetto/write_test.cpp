@@ -13,7 +13,7 @@
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/random_profile.hpp"
 #include "formats/perfetto/raw_text.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
+#include "formats/perfetto/read/read.hpp"
 
 namespace npuscope::perfetto::write_test {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "formats/qnn/assemble/sets.hpp"
 #include "formats/qnn/generated_run.hpp"
-#include "npuscope/formats/qnn/sets.hpp"
 
 namespace npuscope::qnn::recognise_test {
 namespace {

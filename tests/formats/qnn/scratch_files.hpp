@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "npuscope/formats/qnn/sets.hpp"
+#include "formats/qnn/assemble/sets.hpp"
 
 namespace npuscope::qnn::test {
 

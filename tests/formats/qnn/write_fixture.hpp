@@ -5,7 +5,7 @@
 #include <map>
 #include <random>
 
-#include "npuscope/formats/qnn/write.hpp"
+#include "formats/qnn/write/write.hpp"
 
 namespace npuscope::qnn::optrace {
 

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "formats/sigmastar/samples.hpp"
-#include "npuscope/formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_image.hpp"
 
 namespace npuscope::sigmastar::image_test {
 namespace {

@@ -5,7 +5,7 @@
 #include "formats/sigmastar/flatbuffer.hpp"
 #include "formats/sigmastar/flatbuffer_writer.hpp"
 #include "formats/sigmastar/samples.hpp"
-#include "npuscope/formats/sigmastar/write_model.hpp"
+#include "formats/sigmastar/write_model.hpp"
 
 namespace npuscope::sigmastar::model_test {
 namespace {

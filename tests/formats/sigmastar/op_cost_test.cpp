@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/op_cost.hpp"
+#include "formats/sigmastar/op_cost.hpp"
 
 #include <gmock/gmock.h>
 

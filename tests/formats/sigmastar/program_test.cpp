@@ -7,7 +7,7 @@
 #include <random>
 
 #include "formats/sigmastar/image_layout.hpp"
-#include "npuscope/formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_image.hpp"
 
 namespace npuscope::sigmastar::program_test {
 namespace {

@@ -1,13 +1,13 @@
-#include "npuscope/formats/sigmastar/tile_edges.hpp"
+#include "formats/sigmastar/tile_edges.hpp"
 
 #include <gmock/gmock.h>
 
 #include <random>
 
-#include "npuscope/formats/chrome/events.hpp"
-#include "npuscope/formats/sigmastar/profile.hpp"
+#include "formats/chrome/events.hpp"
+#include "formats/sigmastar/profile.hpp"
+#include "formats/sigmastar/write_timeline.hpp"
 #include "npuscope/formats/sigmastar/write_log.hpp"
-#include "npuscope/formats/sigmastar/write_timeline.hpp"
 
 namespace npuscope::sigmastar::tile_edges_test {
 namespace {

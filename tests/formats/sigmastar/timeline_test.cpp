@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/timeline.hpp"
+#include "formats/sigmastar/timeline.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,9 +1,9 @@
-#include "npuscope/formats/sigmastar/write_timeline.hpp"
+#include "formats/sigmastar/write_timeline.hpp"
 
 #include <gmock/gmock.h>
 
+#include "formats/sigmastar/profile.hpp"
 #include "formats/sigmastar/samples.hpp"
-#include "npuscope/formats/sigmastar/profile.hpp"
 #include "npuscope/formats/sigmastar/write_log.hpp"
 
 namespace npuscope::sigmastar::write_timeline_test {

@@ -1,15 +1,15 @@
-#include "npuscope/formats/torq/annotate.hpp"
+#include "formats/torq/annotate/annotate.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <set>
 
+#include "formats/perfetto/read/read.hpp"
+#include "formats/torq/annotate/compare.hpp"
 #include "formats/torq/files.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
-#include "npuscope/formats/torq/compare.hpp"
-#include "npuscope/formats/torq/overview.hpp"
-#include "npuscope/formats/torq/trace.hpp"
+#include "formats/torq/overview.hpp"
+#include "formats/torq/trace.hpp"
 
 namespace npuscope::torq::annotate_test {
 namespace {

@@ -1,13 +1,13 @@
-#include "npuscope/formats/torq/debug_info.hpp"
+#include "formats/torq/debug/debug_info.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include <random>
 
+#include "formats/torq/debug/debug_folder.hpp"
 #include "formats/torq/debug/mlir_text.hpp"
 #include "formats/torq/files.hpp"
-#include "npuscope/formats/torq/debug_folder.hpp"
 
 namespace npuscope::torq::debug_info_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/torq/location.hpp"
+#include "formats/torq/debug/location.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/files.hpp"
-#include "npuscope/formats/torq/annotate.hpp"
 
 namespace npuscope::torq::older_table_test {
 namespace {

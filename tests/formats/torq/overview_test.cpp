@@ -1,12 +1,12 @@
-#include "npuscope/formats/torq/overview.hpp"
+#include "formats/torq/overview.hpp"
 
 #include <gmock/gmock.h>
 
 #include <random>
 
+#include "formats/perfetto/read/read.hpp"
 #include "formats/torq/files.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
-#include "npuscope/formats/torq/trace.hpp"
+#include "formats/torq/trace.hpp"
 
 namespace npuscope::torq::overview_test {
 namespace {

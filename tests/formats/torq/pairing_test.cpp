@@ -1,11 +1,11 @@
 // Logs beside debug information of their own model, of another one, and of a part of it.
-#include "npuscope/formats/torq/pairing.hpp"
+#include "formats/torq/annotate/pairing.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
 #include "formats/torq/files.hpp"
-#include "npuscope/formats/torq/overview.hpp"
+#include "formats/torq/overview.hpp"
 
 namespace npuscope::torq::pairing_test {
 namespace {

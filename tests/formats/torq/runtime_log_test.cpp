@@ -7,8 +7,8 @@
 #include <random>
 
 #include "formats/torq/annotate/log_intervals.hpp"
+#include "formats/torq/debug/debug_folder.hpp"
 #include "formats/torq/files.hpp"
-#include "npuscope/formats/torq/debug_folder.hpp"
 
 namespace npuscope::torq::runtime_log_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 
 #include "formats/torq/files.hpp"
-#include "npuscope/formats/torq/overview.hpp"
+#include "formats/torq/overview.hpp"
 
 namespace npuscope::torq::vendor_overview_test {
 namespace {

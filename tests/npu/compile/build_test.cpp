@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include "npuscope/formats/qaic/qpc.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
 namespace npuscope::npu::build_test {

@@ -5,11 +5,11 @@
 #include <map>
 #include <random>
 
+#include "formats/qaic/qpc/program_slices.hpp"
 #include "npu/compile/collisions.hpp"
 #include "npu/compile/compile_fixture.hpp"
 #include "npu/compile/devices/shard.hpp"
 #include "npu/compile/random_models.hpp"
-#include "npuscope/formats/qaic/program_slices.hpp"
 #include "npuscope/npu/compile/partition_config.hpp"
 
 namespace npuscope::npu::devices_test {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
+#include "formats/qaic/qpc/qpc.hpp"
 #include "npu/compile/compile_fixture.hpp"
-#include "npuscope/formats/qaic/qpc.hpp"
 
 namespace npuscope::npu::program_test {
 namespace {

@@ -4,8 +4,8 @@
 #include <random>
 
 #include "npu/graph/onnx_writer.hpp"
+#include "npu/graph/semantics.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
 
 namespace npuscope::npu::hostile_test {
 namespace {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "npu/graph/onnx_writer.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu::import_test {
 namespace {

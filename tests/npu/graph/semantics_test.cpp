@@ -1,5 +1,5 @@
 // What operators mean: their classes, and their multiply-accumulates against loops that count.
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <map>
 
+#include "formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_model.hpp"
 #include "ipu_fixture.hpp"
 #include "npu/graph/onnx_writer.hpp"
-#include "npuscope/formats/sigmastar/write_image.hpp"
-#include "npuscope/formats/sigmastar/write_model.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu::compile_test {
 namespace {

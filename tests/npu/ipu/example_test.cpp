@@ -1,11 +1,11 @@
 // examples/sigmastar is what the reference IPU writes now, so that the guide's figures are too.
 #include <gtest/gtest.h>
 
+#include "formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_model.hpp"
 #include "npu/ipu/ipu_fixture.hpp"
+#include "npu/ipu/logs.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/sigmastar/write_image.hpp"
-#include "npuscope/formats/sigmastar/write_model.hpp"
-#include "npuscope/npu/ipu/logs.hpp"
 
 namespace npuscope::npu::example_test {
 namespace {

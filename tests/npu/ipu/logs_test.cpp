@@ -1,14 +1,14 @@
 // From the reference IPU through its logs back to what it did.
-#include "npuscope/npu/ipu/logs.hpp"
+#include "npu/ipu/logs.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <map>
 
-#include "npuscope/formats/sigmastar/op_cost.hpp"
-#include "npuscope/formats/sigmastar/write_model.hpp"
-#include "npuscope/formats/sigmastar/write_timeline.hpp"
+#include "formats/sigmastar/op_cost.hpp"
+#include "formats/sigmastar/write_model.hpp"
+#include "formats/sigmastar/write_timeline.hpp"
 #include "random_program.hpp"
 
 namespace npuscope::npu::logs_test {

@@ -2,12 +2,12 @@
 #include <gmock/gmock.h>
 #include <onnx/defs/parser.h>
 
+#include "formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_timeline.hpp"
 #include "npu/compile/random_models.hpp"
+#include "npu/graph/semantics.hpp"
 #include "npu/ipu/ipu_fixture.hpp"
-#include "npuscope/formats/sigmastar/write_image.hpp"
-#include "npuscope/formats/sigmastar/write_timeline.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
-#include "npuscope/npu/ipu/logs.hpp"
+#include "npu/ipu/logs.hpp"
 
 namespace npuscope::npu::random_models_test {
 namespace {

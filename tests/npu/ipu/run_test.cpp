@@ -5,8 +5,8 @@
 #include <fstream>
 #include <random>
 
+#include "formats/sigmastar/write_image.hpp"
 #include "ipu_fixture.hpp"
-#include "npuscope/formats/sigmastar/write_image.hpp"
 
 namespace npuscope::npu::run_test {
 namespace {

@@ -13,7 +13,7 @@
 #include <map>
 #include <set>
 
-#include "npuscope/npu/models/summary.hpp"
+#include "npu/models/summary.hpp"
 
 namespace npuscope::npu::generate_onnx_test {
 namespace {

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <cctype>
 
+#include "npu/graph/semantics.hpp"
+#include "npu/models/summary.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
-#include "npuscope/npu/models/summary.hpp"
 
 namespace npuscope::npu::import_test {
 namespace {

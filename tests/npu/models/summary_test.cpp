@@ -1,5 +1,5 @@
 // The published figures of published models, and closed forms at sizes one can check by hand.
-#include "npuscope/npu/models/summary.hpp"
+#include "npu/models/summary.hpp"
 
 #include <gtest/gtest.h>
 

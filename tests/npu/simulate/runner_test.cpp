@@ -10,11 +10,11 @@
 #include <regex>
 #include <sstream>
 
+#include "formats/qaic/qpc/qpc.hpp"
 #include "npu/simulate/random_program.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/formats/qaic/network_descriptor.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/qpc.hpp"
 
 namespace npuscope::npu::runner_test {
 namespace {

@@ -9,7 +9,7 @@
 #include <set>
 
 #include "npuscope/npu/target/target_file.hpp"
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 
 namespace npuscope::npu::target_test {
 namespace {

@@ -8,12 +8,12 @@
 #include <map>
 #include <set>
 
+#include "formats/torq/annotate/annotate.hpp"
+#include "formats/torq/annotate/compare.hpp"
+#include "formats/torq/overview.hpp"
 #include "npu/compile/random_models.hpp"
 #include "npu/torq/fixture.hpp"
 #include "npuscope/base/byte_source.hpp"
-#include "npuscope/formats/torq/annotate.hpp"
-#include "npuscope/formats/torq/compare.hpp"
-#include "npuscope/formats/torq/overview.hpp"
 
 namespace npuscope::npu::round_trip_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/report/diff_document.hpp"
+#include "report/compare/diff_document.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "analysis/profile_builder.hpp"
-#include "npuscope/report/gate_text.hpp"
+#include "report/compare/gate_text.hpp"
 
 namespace npuscope::report::diff_document_test {
 namespace {

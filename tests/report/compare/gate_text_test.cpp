@@ -1,4 +1,4 @@
-#include "npuscope/report/gate_text.hpp"
+#include "report/compare/gate_text.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "npuscope/report/ascii_marks.hpp"
+#include "report/document/ascii_marks.hpp"
 
 #include <gtest/gtest.h>
 

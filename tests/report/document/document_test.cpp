@@ -1,4 +1,4 @@
-#include "npuscope/report/document.hpp"
+#include "report/document/document.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Profiles as CSV, JSON and SQLite: whole files, read back by other programs.
-#include "npuscope/report/export.hpp"
+#include "report/export/export.hpp"
 
 #include <gmock/gmock.h>
 #include <sqlite3.h>
@@ -12,7 +12,7 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/formats/chrome/write.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
-#include "npuscope/report/convert.hpp"
+#include "report/export/convert.hpp"
 
 namespace npuscope::report::export_test {
 namespace {

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "npuscope/formats/open.hpp"
-#include "npuscope/report/convert.hpp"
-#include "npuscope/report/export.hpp"
+#include "report/export/convert.hpp"
+#include "report/export/export.hpp"
 
 namespace npuscope::report::perfetto_round_trip_test {
 namespace {

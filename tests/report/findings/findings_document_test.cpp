@@ -1,5 +1,5 @@
 // The page of findings, whole, and what is found in runs whose truth is known.
-#include "npuscope/report/findings_document.hpp"
+#include "report/findings/findings_document.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>

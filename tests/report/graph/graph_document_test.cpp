@@ -1,5 +1,5 @@
 // The whole pages of a small graph: two branches that share a scratch, one that waits for memory.
-#include "npuscope/report/graph_document.hpp"
+#include "report/graph/graph_document.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/formats/open.hpp"
-#include "npuscope/report/graph_drawing.hpp"
+#include "report/graph/graph_drawing.hpp"
 
 namespace npuscope::report::graph_document_test {
 namespace {

@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <map>
 
+#include "analysis/graph/graph_expected.hpp"
 #include "npuscope/analysis/analysis.hpp"
-#include "npuscope/analysis/graph_expected.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/spill.hpp"
 #include "npuscope/formats/open.hpp"

@@ -9,7 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "npuscope/formats/qaic/read_text.hpp"
+#include "formats/qaic/text/read_text.hpp"
 #include "npuscope/npu/graph/import_onnx.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 

@@ -1,4 +1,4 @@
-#include "npuscope/report/ipu_run.hpp"
+#include "report/jobs/ipu_run.hpp"
 
 #include <gmock/gmock.h>
 

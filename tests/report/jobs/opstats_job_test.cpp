@@ -1,4 +1,4 @@
-#include "npuscope/report/opstats_job.hpp"
+#include "report/jobs/opstats_job.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/opstats/trace_checker.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
-#include "npuscope/formats/qaic/opstats_files.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/qpc.hpp"
 
 namespace npuscope::report::opstats_job_test {
 namespace {

@@ -7,7 +7,7 @@
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/formats/open.hpp"
-#include "npuscope/report/peaks.hpp"
+#include "report/memory/peaks.hpp"
 
 namespace npuscope::report::memory_samples_test {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/formats/open.hpp"
-#include "npuscope/report/ops_document.hpp"
-#include "npuscope/report/units_document.hpp"
+#include "report/ops/ops_document.hpp"
+#include "report/units/units_document.hpp"
 
 namespace npuscope::report::ops_units_of_htp_test {
 namespace {

@@ -5,8 +5,8 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/analysis.hpp"
-#include "npuscope/report/ops_document.hpp"
-#include "npuscope/report/show.hpp"
+#include "report/ops/ops_document.hpp"
+#include "report/show/show.hpp"
 
 namespace npuscope::report::ops_warm_cycles_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/report/path_document.hpp"
+#include "report/path/path_document.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>

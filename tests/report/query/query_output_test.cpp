@@ -1,4 +1,4 @@
-#include "npuscope/report/query_output.hpp"
+#include "report/query/query_output.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

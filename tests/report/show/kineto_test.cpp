@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/findings.hpp"
 #include "npuscope/analysis/traffic.hpp"
-#include "npuscope/analysis/unit_busy.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/formats/open.hpp"
 

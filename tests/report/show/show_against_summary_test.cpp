@@ -5,7 +5,7 @@
 
 #include "flow/flow.hpp"
 #include "npuscope/analysis/analysis.hpp"
-#include "npuscope/report/show.hpp"
+#include "report/show/show.hpp"
 
 namespace npuscope::report::show_against_summary_test {
 namespace {

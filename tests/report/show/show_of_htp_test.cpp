@@ -5,7 +5,7 @@
 
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/formats/open.hpp"
-#include "npuscope/report/show.hpp"
+#include "report/show/show.hpp"
 
 namespace npuscope::report::show_of_htp_test {
 namespace {

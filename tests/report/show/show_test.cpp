@@ -1,5 +1,5 @@
 // The page of `npuscope show`, whole, for each sort of profile.
-#include "npuscope/report/show.hpp"
+#include "report/show/show.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>

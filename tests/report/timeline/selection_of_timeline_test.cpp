@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "npuscope/report/selection.hpp"
+#include "report/selection.hpp"
 #include "report/timeline/timeline_fixture.hpp"
 
 namespace npuscope::report::selection_of_timeline_test {

@@ -1,4 +1,4 @@
-#include "npuscope/report/timeline_document.hpp"
+#include "report/timeline/timeline_document.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>

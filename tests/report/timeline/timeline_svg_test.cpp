@@ -1,4 +1,4 @@
-#include "npuscope/report/timeline_svg.hpp"
+#include "report/timeline/timeline_svg.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "report/document/svg_output.hpp"
 #include "report/timeline/timeline_fixture.hpp"
 

@@ -1,4 +1,4 @@
-#include "npuscope/report/annotated_xlsx.hpp"
+#include "report/torq/annotated_xlsx.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/units/unit_numbers.hpp"
 
 namespace npuscope::analysis {
 namespace all_zero {

@@ -1,7 +1,8 @@
 #include <algorithm>
 
 #include "analysis/findings/rules/rules.hpp"
-#include "npuscope/analysis/false_dependencies.hpp"
+#include "analysis/graph/false_dependencies.hpp"
+#include "analysis/ops/op_times.hpp"
 
 namespace npuscope::analysis {
 namespace false_dependency {

@@ -1,4 +1,5 @@
 #include "analysis/findings/rules/stated_use.hpp"
+#include "analysis/units/unit_numbers.hpp"
 
 #include <algorithm>
 

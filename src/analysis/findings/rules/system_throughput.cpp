@@ -1,5 +1,5 @@
 #include "analysis/findings/rules/rules.hpp"
-#include "npuscope/analysis/latency.hpp"
+#include "analysis/latency.hpp"
 
 namespace npuscope::analysis {
 namespace system_throughput {

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/units/unit_numbers.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {

@@ -1,4 +1,5 @@
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/units/unit_numbers.hpp"
 
 namespace npuscope::analysis {
 namespace uncounted_waits {

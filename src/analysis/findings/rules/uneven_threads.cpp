@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analysis/findings/rules/rules.hpp"
+#include "analysis/units/unit_busy.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/parallel.hpp"
 #include "formats/chrome/collect/pairing.hpp"
-#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::chrome {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "formats/chrome/collect/event_collector.hpp"
 #include "formats/chrome/collect/pipeline.hpp"
+#include "formats/chrome/events.hpp"
 #include "formats/chrome/parse/chunk_parser.hpp"
 #include "formats/chrome/text/event_cutter.hpp"
-#include "npuscope/formats/chrome/events.hpp"
 
 namespace npuscope::chrome {
 namespace {

@@ -5,9 +5,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "formats/chrome/events.hpp"
 #include "formats/chrome/pair_table.hpp"
 #include "formats/chrome/parse/chunk_table.hpp"
-#include "npuscope/formats/chrome/events.hpp"
 
 namespace npuscope::chrome {
 

@@ -4,9 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
 #include "formats/chrome/parse/chunk_parser.hpp"
 #include "formats/chrome/text/careful_split.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::chrome {
 namespace {

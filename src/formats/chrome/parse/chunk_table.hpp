@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "formats/chrome/events.hpp"
 #include "formats/chrome/pair_table.hpp"
 #include "formats/chrome/parse/raw_strings.hpp"
 #include "formats/chrome/problems.hpp"
 #include "formats/chrome/text/chunk.hpp"
-#include "npuscope/formats/chrome/events.hpp"
 
 namespace npuscope::chrome {
 

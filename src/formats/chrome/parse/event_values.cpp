@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
 #include "formats/chrome/text/separators.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::chrome {
 namespace {

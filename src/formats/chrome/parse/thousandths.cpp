@@ -4,7 +4,7 @@
 #include <charconv>
 #include <limits>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::chrome {
 namespace {

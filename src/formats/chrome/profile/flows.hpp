@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::chrome {

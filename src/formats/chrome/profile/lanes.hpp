@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 
 namespace npuscope::chrome {
 

@@ -1,13 +1,13 @@
 #include <string>
 #include <utility>
 
+#include "formats/chrome/events.hpp"
 #include "formats/chrome/profile/bound_flows.hpp"
 #include "formats/chrome/profile/flows.hpp"
 #include "formats/chrome/profile/lanes.hpp"
 #include "formats/chrome/profile/mark_rows.hpp"
 #include "formats/chrome/profile/own_export.hpp"
 #include "formats/chrome/profile/unit_table.hpp"
-#include "npuscope/formats/chrome/events.hpp"
 
 namespace npuscope::chrome {
 namespace {

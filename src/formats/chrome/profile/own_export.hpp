@@ -2,7 +2,7 @@
 // not take it for another's: whose times they are, and which slices were phases.
 #pragma once
 
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::chrome {

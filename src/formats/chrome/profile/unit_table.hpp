@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::chrome {

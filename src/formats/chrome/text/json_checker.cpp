@@ -1,7 +1,7 @@
 #include "formats/chrome/text/json_checker.hpp"
 
+#include "base/text.hpp"
 #include "formats/chrome/limits.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::chrome {
 namespace {

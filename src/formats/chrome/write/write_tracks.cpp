@@ -10,7 +10,7 @@
 #include <optional>
 #include <set>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::chrome {
 namespace {

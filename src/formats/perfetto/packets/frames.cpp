@@ -3,7 +3,7 @@
 #include <protozero/varint.hpp>
 
 #include "formats/perfetto/fields.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
+#include "formats/perfetto/read/read.hpp"
 
 namespace npuscope::perfetto {
 namespace {

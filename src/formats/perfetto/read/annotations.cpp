@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include "base/text.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/wire.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::perfetto {
 namespace {

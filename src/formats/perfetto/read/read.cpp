@@ -1,4 +1,4 @@
-#include "npuscope/formats/perfetto/read.hpp"
+#include "formats/perfetto/read/read.hpp"
 
 #include <algorithm>
 #include <memory>

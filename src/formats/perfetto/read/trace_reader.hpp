@@ -15,11 +15,11 @@
 #include "formats/perfetto/read/clocks.hpp"
 #include "formats/perfetto/read/defects.hpp"
 #include "formats/perfetto/read/flows.hpp"
+#include "formats/perfetto/read/read.hpp"
 #include "formats/perfetto/read/sequence.hpp"
 #include "formats/perfetto/read/slices.hpp"
 #include "formats/perfetto/read/track_event.hpp"
 #include "formats/perfetto/read/tracks.hpp"
-#include "npuscope/formats/perfetto/read.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::perfetto {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/opstats_files.hpp"
+#include "formats/qaic/opstats/opstats_files.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/opstats_host_trace.hpp"
+#include "formats/qaic/opstats/opstats_host_trace.hpp"
 
 #include <simdjson.h>
 

@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "npuscope/base/numbers.hpp"
+#include "base/numbers.hpp"
 
 namespace npuscope::qaic {
 namespace {

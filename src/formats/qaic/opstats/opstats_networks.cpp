@@ -1,8 +1,8 @@
-#include "npuscope/formats/qaic/opstats_networks.hpp"
+#include "formats/qaic/opstats/opstats_networks.hpp"
 
 #include <algorithm>
 
-#include "npuscope/formats/qaic/qpc.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
 
 namespace npuscope::qaic {
 namespace {

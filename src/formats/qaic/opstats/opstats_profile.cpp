@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/opstats_profile.hpp"
+#include "formats/qaic/opstats/opstats_profile.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/opstats_ops.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
-#include "npuscope/profile/compact_strings.hpp"
+#include "profile/compact_strings.hpp"
 
 namespace npuscope::qaic {
 namespace {

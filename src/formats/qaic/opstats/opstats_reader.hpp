@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "formats/chrome/events.hpp"
 #include "formats/qaic/opstats/opstats_tracks.hpp"
-#include "npuscope/formats/chrome/events.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::qaic {

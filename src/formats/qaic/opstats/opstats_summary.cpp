@@ -9,7 +9,7 @@
 #include "formats/qaic/opstats/kernel_names.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 
 namespace npuscope::qaic {
 namespace {

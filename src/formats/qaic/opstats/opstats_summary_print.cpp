@@ -2,10 +2,10 @@
 // (docs/formats/opstats.md).
 #include <cstdio>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/program.hpp"
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 
 namespace npuscope::qaic {
 namespace {

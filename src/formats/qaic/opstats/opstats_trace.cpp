@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/opstats_trace.hpp"
+#include "formats/qaic/opstats/opstats_trace.hpp"
 
 #include <fmt/format.h>
 
@@ -8,12 +8,12 @@
 #include <numeric>
 #include <set>
 
+#include "base/parallel.hpp"
+#include "base/text.hpp"
+#include "formats/qaic/opstats/opstats_host_trace.hpp"
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
 #include "formats/qaic/opstats/opstats_trace_render.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/base/parallel.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/formats/qaic/opstats_host_trace.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {

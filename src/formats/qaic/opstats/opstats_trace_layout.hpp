@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/formats/qaic/opstats_trace.hpp"
+#include "formats/qaic/opstats/opstats_trace.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
 

@@ -4,8 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/text.hpp"
 #include "formats/qaic/limits.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {

@@ -8,10 +8,10 @@
 #include <set>
 #include <tuple>
 
+#include "base/numbers.hpp"
+#include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
-#include "npuscope/base/numbers.hpp"
-#include "npuscope/formats/qaic/opstats_files.hpp"
-#include "npuscope/profile/unit_threads.hpp"
+#include "profile/unit_threads.hpp"
 
 namespace npuscope::qaic {
 namespace {

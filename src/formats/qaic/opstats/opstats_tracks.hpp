@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "npuscope/formats/chrome/events.hpp"
+#include "formats/chrome/events.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::qaic {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/formats/qaic/network_descriptor.hpp"
 
 namespace npuscope::qaic {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <queue>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/formats/qaic/stats_buffer.hpp"
 
 namespace npuscope::qaic {

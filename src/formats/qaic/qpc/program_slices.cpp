@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/program_slices.hpp"
+#include "formats/qaic/qpc/program_slices.hpp"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/qpc.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "base/text.hpp"
+#include "formats/qaic/qpc/qpc_contents.hpp"
 #include "formats/qaic/qpc/qpc_walk.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/formats/qaic/network_descriptor.hpp"
-#include "npuscope/formats/qaic/qpc_contents.hpp"
 
 namespace npuscope::qaic {
 namespace {

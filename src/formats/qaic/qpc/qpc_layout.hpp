@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "npuscope/formats/qaic/qpc.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
 
 namespace npuscope::qaic {
 

@@ -1,5 +1,5 @@
+#include "formats/qaic/qpc/qpc_contents.hpp"
 #include "formats/qaic/qpc/qpc_walk.hpp"
-#include "npuscope/formats/qaic/qpc_contents.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -2,13 +2,13 @@
 #include <cstring>
 #include <optional>
 
+#include "base/text.hpp"
 #include "formats/qaic/opstats/kernel_names.hpp"
 #include "formats/qaic/qpc/network_descriptor_check.hpp"
+#include "formats/qaic/qpc/qpc_validation.hpp"
 #include "formats/qaic/qpc/qpc_walk.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/formats/qaic/network_descriptor.hpp"
 #include "npuscope/formats/qaic/program.hpp"
-#include "npuscope/formats/qaic/qpc_validation.hpp"
 #include "npuscope/formats/qaic/schematic.hpp"
 
 namespace npuscope::qaic {

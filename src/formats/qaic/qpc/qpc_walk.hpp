@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "npuscope/formats/qaic/qpc.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
 
 namespace npuscope::qaic {
 

@@ -5,7 +5,7 @@
 #include <charconv>
 
 #include "formats/qaic/stats/stats_decoder_npustats.hpp"
-#include "npuscope/profile/pmu_events.hpp"
+#include "profile/pmu_events.hpp"
 
 namespace npuscope::qaic {
 

@@ -1,7 +1,7 @@
 #include "formats/qaic/stats/stats_decoder_npustats.hpp"
 
+#include "base/text.hpp"
 #include "formats/qaic/stats/stats_decoding.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::qaic {
 

@@ -1,5 +1,5 @@
+#include "base/parallel.hpp"
 #include "formats/qaic/stats/stats_decoding.hpp"
-#include "npuscope/base/parallel.hpp"
 
 namespace npuscope::qaic {
 

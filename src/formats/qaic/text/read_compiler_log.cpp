@@ -4,11 +4,11 @@
 #include <map>
 #include <set>
 
+#include "base/text.hpp"
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
 #include "formats/qaic/text/text_scanner.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "formats/qaic/opstats/profile_rows.hpp"
+#include "formats/qaic/text/read_text.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
 #include "formats/qaic/text/text_scanner.hpp"
-#include "npuscope/formats/qaic/read_text.hpp"
 
 namespace npuscope::qaic {
 namespace {

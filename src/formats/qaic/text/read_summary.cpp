@@ -5,8 +5,8 @@
 
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
+#include "formats/qaic/text/read_text.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
-#include "npuscope/formats/qaic/read_text.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {

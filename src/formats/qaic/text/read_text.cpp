@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/read_text.hpp"
+#include "formats/qaic/text/read_text.hpp"
 
 #include "formats/qaic/text/read_text_parts.hpp"
 

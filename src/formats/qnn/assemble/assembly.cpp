@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
-#include "npuscope/profile/owned_time.hpp"
+#include "profile/owned_time.hpp"
 
 namespace npuscope::qnn {
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::qnn {

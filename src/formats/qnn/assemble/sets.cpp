@@ -1,4 +1,4 @@
-#include "npuscope/formats/qnn/sets.hpp"
+#include "formats/qnn/assemble/sets.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // failure means a damaged file, files of different runs, or a viewer that counts otherwise.
 #include <cmath>
 
+#include "base/text.hpp"
 #include "formats/qnn/check/checker.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::qnn {
 

@@ -7,7 +7,7 @@
 
 #include "formats/qnn/check/checker.hpp"
 #include "npuscope/profile/intervals.hpp"
-#include "npuscope/profile/owned_time.hpp"
+#include "profile/owned_time.hpp"
 
 namespace npuscope::qnn {
 

@@ -7,13 +7,13 @@
 #include <variant>
 #include <vector>
 
+#include "formats/qnn/assemble/sets.hpp"
 #include "formats/qnn/read/htp_graph.hpp"
 #include "formats/qnn/read/losses.hpp"
 #include "formats/qnn/read/op_trace.hpp"
 #include "formats/qnn/read/qhas.hpp"
 #include "formats/qnn/read/run_trace.hpp"
 #include "formats/qnn/read/viewer.hpp"
-#include "npuscope/formats/qnn/sets.hpp"
 
 namespace npuscope::qnn {
 

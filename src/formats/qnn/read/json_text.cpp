@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::qnn {
 namespace {

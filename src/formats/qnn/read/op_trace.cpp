@@ -8,10 +8,10 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/text.hpp"
 #include "formats/qnn/read/header.hpp"
 #include "formats/qnn/read/ids.hpp"
 #include "formats/qnn/read/trace_arguments.hpp"
-#include "npuscope/base/text.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::qnn {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/chrome/events.hpp"
 #include "formats/qnn/read/losses.hpp"
-#include "npuscope/formats/chrome/events.hpp"
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope::qnn {

@@ -4,7 +4,7 @@
 #include <array>
 #include <cctype>
 
-#include "npuscope/formats/qnn/sets.hpp"
+#include "formats/qnn/assemble/sets.hpp"
 
 namespace npuscope::qnn {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/chrome/events.hpp"
 #include "formats/qnn/read/losses.hpp"
-#include "npuscope/formats/chrome/events.hpp"
 
 namespace npuscope::qnn {
 

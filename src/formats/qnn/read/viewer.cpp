@@ -6,7 +6,7 @@
 #include <cctype>
 #include <charconv>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::qnn {
 namespace {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/text.hpp"
 #include "formats/qnn/read/viewer.hpp"
-#include "npuscope/base/text.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::qnn {

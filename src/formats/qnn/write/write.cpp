@@ -1,4 +1,4 @@
-#include "npuscope/formats/qnn/write.hpp"
+#include "formats/qnn/write/write.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "npuscope/formats/qnn/write.hpp"
+#include "formats/qnn/write/write.hpp"
 
 namespace npuscope::qnn::optrace {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "npuscope/formats/qnn/write.hpp"
+#include "formats/qnn/write/write.hpp"
 
 namespace npuscope::qnn::optrace {
 

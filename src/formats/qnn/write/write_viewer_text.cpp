@@ -2,8 +2,8 @@
 // cycles of each op of the QNN graph. Two labels say `us` and mean ticks of the timer.
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "formats/qnn/write/write_text.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::qnn::optrace {
 

@@ -1,12 +1,12 @@
-#include "npuscope/formats/torq/annotate.hpp"
+#include "formats/torq/annotate/annotate.hpp"
 
 #include <algorithm>
 #include <map>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "formats/torq/annotate/expected_type.hpp"
 #include "formats/torq/annotate/log_intervals.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::torq {
 namespace {

@@ -2,10 +2,10 @@
 // quotes where needed, whole microseconds as "25.0".
 #include <charconv>
 
+#include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/annotated_table.hpp"
 #include "formats/torq/fields.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/torq/annotate.hpp"
 
 namespace npuscope::torq {
 namespace {

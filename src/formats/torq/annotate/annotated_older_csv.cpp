@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/annotated_table.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/torq/annotate.hpp"
 
 namespace npuscope::torq {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "npuscope/formats/torq/annotate.hpp"
+#include "formats/torq/annotate/annotate.hpp"
 
 namespace npuscope::torq {
 

@@ -1,4 +1,4 @@
-#include "npuscope/formats/torq/compare.hpp"
+#include "formats/torq/annotate/compare.hpp"
 
 #include <algorithm>
 

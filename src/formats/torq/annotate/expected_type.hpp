@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "npuscope/formats/torq/debug_info.hpp"
+#include "formats/torq/debug/debug_info.hpp"
 
 namespace npuscope::torq {
 

@@ -1,13 +1,13 @@
-#include "npuscope/formats/torq/pairing.hpp"
+#include "formats/torq/annotate/pairing.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <unordered_map>
 
+#include "base/text.hpp"
 #include "formats/torq/annotate/expected_type.hpp"
 #include "formats/torq/log_times.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/formats/torq/overview.hpp"
+#include "formats/torq/overview.hpp"
 
 namespace npuscope::torq {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "formats/torq/fields.hpp"
-#include "npuscope/formats/torq/overview.hpp"
+#include "formats/torq/overview.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::torq {

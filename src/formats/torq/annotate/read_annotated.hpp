@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/torq/debug/debug_info.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
-#include "npuscope/formats/torq/debug_info.hpp"
 
 namespace npuscope::torq {
 

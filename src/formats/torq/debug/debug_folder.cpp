@@ -1,4 +1,4 @@
-#include "npuscope/formats/torq/debug_folder.hpp"
+#include "formats/torq/debug/debug_folder.hpp"
 
 #include <algorithm>
 #include <system_error>

@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "npuscope/formats/torq/debug_info.hpp"
+#include "formats/torq/debug/debug_info.hpp"
 
 namespace npuscope::torq {
 

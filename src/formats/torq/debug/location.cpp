@@ -1,9 +1,9 @@
-#include "npuscope/formats/torq/location.hpp"
+#include "formats/torq/debug/location.hpp"
 
 #include <algorithm>
 #include <charconv>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::torq {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.hpp"
 #include "formats/torq/fields.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::torq {
 namespace {

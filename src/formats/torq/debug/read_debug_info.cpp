@@ -3,12 +3,12 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/text.hpp"
+#include "formats/torq/debug/debug_info.hpp"
 #include "formats/torq/debug/dispatch_text.hpp"
 #include "formats/torq/debug/mlir_text.hpp"
 #include "formats/torq/debug/program_runs.hpp"
 #include "formats/torq/fields.hpp"
-#include "npuscope/base/text.hpp"
-#include "npuscope/formats/torq/debug_info.hpp"
 #include "profile/counted_notes.hpp"
 
 namespace npuscope::torq {

@@ -3,11 +3,11 @@
 #include <map>
 #include <tuple>
 
+#include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/read_annotated.hpp"
 #include "formats/torq/profile/program_flows.hpp"
 #include "formats/torq/profile/rows.hpp"
 #include "formats/torq/profile/source_operators.hpp"
-#include "npuscope/formats/torq/annotate.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::torq {

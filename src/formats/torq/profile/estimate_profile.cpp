@@ -5,8 +5,8 @@
 #include <numeric>
 #include <tuple>
 
+#include "formats/torq/debug/debug_info.hpp"
 #include "formats/torq/profile/rows.hpp"
-#include "npuscope/formats/torq/debug_info.hpp"
 
 namespace npuscope::torq {
 namespace {

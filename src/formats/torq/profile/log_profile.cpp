@@ -5,11 +5,11 @@
 #include <set>
 
 #include "formats/torq/annotate/log_intervals.hpp"
+#include "formats/torq/debug/debug_folder.hpp"
 #include "formats/torq/fields.hpp"
 #include "formats/torq/profile/program_flows.hpp"
 #include "formats/torq/profile/rows.hpp"
 #include "formats/torq/profile/source_operators.hpp"
-#include "npuscope/formats/torq/debug_folder.hpp"
 #include "npuscope/formats/torq/runtime_log.hpp"
 #include "npuscope/profile/intervals.hpp"
 

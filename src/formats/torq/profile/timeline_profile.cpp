@@ -2,8 +2,8 @@
 #include <map>
 #include <tuple>
 
+#include "formats/torq/debug/location.hpp"
 #include "formats/torq/profile/rows.hpp"
-#include "npuscope/formats/torq/location.hpp"
 #include "npuscope/formats/torq/timeline.hpp"
 #include "npuscope/profile/intervals.hpp"
 

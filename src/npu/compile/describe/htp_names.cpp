@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 

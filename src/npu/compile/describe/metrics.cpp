@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "npu/compile/schedule/instrument.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "npuscope/base/text.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::npu {
 namespace {

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "npu/compile/devices/shard.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 

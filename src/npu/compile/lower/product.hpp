@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "npu/compile/lower/chains.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 

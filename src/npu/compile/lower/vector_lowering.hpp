@@ -2,7 +2,7 @@
 #pragma once
 
 #include "npu/compile/lower/vector_tiles.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/base/arithmetic.hpp"
+#include "base/arithmetic.hpp"
 #include "npuscope/npu/graph/graph.hpp"
 
 namespace npuscope::npu {

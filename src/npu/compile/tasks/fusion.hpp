@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "npu/graph/semantics.hpp"
 #include "npuscope/npu/graph/graph.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 

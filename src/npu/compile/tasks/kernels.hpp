@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "npu/graph/semantics.hpp"
 #include "npuscope/npu/graph/graph.hpp"
-#include "npuscope/npu/graph/semantics.hpp"
 #include "npuscope/npu/target/target.hpp"
 
 namespace npuscope::npu {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
 #include "npu/graph/failure.hpp"
 #include "npu/graph/operation.hpp"
-#include "npuscope/base/text.hpp"
 
 namespace npuscope::npu {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-#include "npuscope/npu/graph/semantics.hpp"
+#include "npu/graph/semantics.hpp"
 
 namespace npuscope::npu {
 

@@ -1,4 +1,4 @@
-#include "npuscope/npu/simulate/optrace.hpp"
+#include "npu/simulate/record/optrace.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "npuscope/formats/qaic/opstats_host_trace.hpp"
+#include "formats/qaic/opstats/opstats_host_trace.hpp"
+#include "formats/qaic/opstats/opstats_trace.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/opstats_trace.hpp"
 
 namespace npuscope::npu {
 

@@ -5,11 +5,11 @@
 #include <memory>
 #include <vector>
 
+#include "npu/simulate/record/optrace.hpp"
 #include "npu/simulate/run/host_phases.hpp"
 #include "npu/simulate/run/run_plan.hpp"
 #include "npuscope/formats/qaic/latency.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/npu/simulate/optrace.hpp"
 
 namespace npuscope::npu {
 

@@ -4,9 +4,9 @@
 #include <charconv>
 #include <optional>
 
-#include "npuscope/formats/qaic/opstats_files.hpp"
-#include "npuscope/formats/qaic/qpc.hpp"
-#include "npuscope/npu/simulate/optrace.hpp"
+#include "formats/qaic/opstats/opstats_files.hpp"
+#include "formats/qaic/qpc/qpc.hpp"
+#include "npu/simulate/record/optrace.hpp"
 
 namespace npuscope::npu {
 

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/opstats_profile.hpp"
+#include "formats/qaic/opstats/opstats_profile.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -9,12 +9,12 @@
 #include <random>
 #include <set>
 
+#include "formats/qaic/opstats/opstats_trace.hpp"
 #include "formats/qaic/opstats/profile_lookup.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/opstats_trace.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/profile/unit_threads.hpp"
+#include "profile/unit_threads.hpp"
 
 namespace npuscope::qaic::opstats_profile_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/opstats_trace.hpp"
+#include "formats/qaic/opstats/opstats_trace.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,9 +7,9 @@
 
 #include "base/compressed.hpp"
 #include "formats/chrome/perfetto_view.hpp"
+#include "formats/qaic/opstats/opstats_host_trace.hpp"
 #include "formats/qaic/opstats/trace_checker.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
-#include "npuscope/formats/qaic/opstats_host_trace.hpp"
 #include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/formats/qaic/stats_decoder.hpp"
 

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/qpc_contents.hpp"
+#include "formats/qaic/qpc/qpc_contents.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/qpc_validation.hpp"
+#include "formats/qaic/qpc/qpc_validation.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,0 +1,77 @@
+// Puts items into groups, on all cores; those of a group stay in the order in which they were.
+//
+//   CountingSort by_unit(rows, units, [&](std::size_t row) { return unit_of(row); });
+//   std::vector<std::uint32_t> sorted(by_unit.size());
+//   by_unit.place([&](std::size_t row, std::uint32_t place) { sorted[place] = row; });
+//   by_unit.first()[3]                  // where group 3 begins in `sorted`, [4] where it ends
+//
+// The function of an item's group is asked twice. Both functions run on several threads at once. Up
+// to 2^32 - 1 items.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/parallel.hpp"
+
+namespace npuscope {
+
+// The group of an item that is of none.
+inline constexpr std::uint32_t counting_sort_leaves_out = ~std::uint32_t{0};
+
+template <class GroupOf>
+class CountingSort {
+ public:
+  CountingSort(std::size_t items, std::size_t groups, GroupOf group_of)
+      : group_of_(std::move(group_of)),
+        // Counting groups is little beside looking at a part's items.
+        parts_(ranges_of(items, std::max<std::size_t>(65'536, 8 * groups))),
+        next_(parts_.size()) {
+    for_parts([&](std::size_t part) {
+      next_[part].assign(groups, 0);
+      for (std::size_t item = parts_[part].first; item < parts_[part].last; ++item) {
+        const auto group = std::uint32_t(group_of_(item));
+        if (group != counting_sort_leaves_out) next_[part][group] += 1;
+      }
+    });
+    first_.reserve(groups + 1);
+    std::uint32_t place = 0;
+    for (std::size_t group = 0; group < groups; ++group) {
+      first_.push_back(place);
+      for (auto& of_part : next_) place += std::exchange(of_part[group], place);
+    }
+    first_.push_back(place);
+  }
+
+  // Of the items that are in groups.
+  std::size_t size() const { return first_.back(); }
+  // Of each group; one more, the end of the last.
+  const std::vector<std::uint32_t>& first() const { return first_; }
+
+  // put(item, place), once for each item that is in a group. Can be done once.
+  template <class Put>
+  void place(const Put& put) {
+    for_parts([&](std::size_t part) {
+      for (std::size_t item = parts_[part].first; item < parts_[part].last; ++item) {
+        const auto group = std::uint32_t(group_of_(item));
+        if (group != counting_sort_leaves_out) put(item, next_[part][group]++);
+      }
+    });
+  }
+
+ private:
+  template <class Body>
+  void for_parts(const Body& body) const {
+    parallel_for(parts_.size(), body);
+  }
+
+  GroupOf group_of_;
+  std::vector<RowRange> parts_;
+  std::vector<std::vector<std::uint32_t>> next_;  // by part and group
+  std::vector<std::uint32_t> first_;
+};
+
+}  // namespace npuscope

@@ -1,0 +1,73 @@
+// All debug information of a model: a file, or a folder with one for each dispatch.
+//
+//   const auto debug = load_debug_info("debug_info");
+//   debug->find("main_dispatch_0_elementwise")->actions
+//   debug->operators_of(*dispatch, location)      {"tosa.add@L3", "tosa.clamp@L4"}
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/torq/debug/debug_info.hpp"
+
+namespace npuscope::torq {
+
+// The lines of the model's own source files, which locations point into. A file is looked for
+// where the location says, then by its name alone in the folders.
+class SourceFiles {
+ public:
+  explicit SourceFiles(std::vector<std::filesystem::path> folders = {});
+
+  // "tosa.add" of `%0 = tosa.add %a, %b : …`; none for a line that holds no operator of tosa or
+  // torch, and where there is no such file or line.
+  std::optional<std::string> operator_at(const FileLocation& place);
+
+  // All operators of the files that were found, "onnx.Conv@L94", in their order.
+  std::vector<std::string> operators() const;
+
+  // Files that were looked for and not found, and lines beyond the ends of files.
+  std::uint64_t missing_files() const;
+  std::uint64_t missing_lines() const { return missing_lines_; }
+
+ private:
+  struct Source {
+    bool found = false;
+    std::vector<std::string> lines;
+  };
+  const Source& source(const std::string& file);
+
+  std::vector<std::filesystem::path> folders_;
+  std::map<std::string, Source> files_;
+  std::uint64_t missing_lines_ = 0;
+};
+
+struct DebugInfo {
+  std::vector<DispatchInfo> dispatches;
+  std::vector<std::string> files;
+  std::vector<Note> notes;               // files that are none
+  std::shared_ptr<SourceFiles> sources;  // null: operators are not looked up
+
+  // By the name of the function, or of the file without its ending. An empty name, as the older
+  // logs have none, finds the only dispatch there is.
+  const DispatchInfo* find(std::string_view name) const;
+
+  // The source operators of a location, "tosa.add@L3", in the order of its places.
+  std::vector<std::string> operators_of(const DispatchInfo& dispatch, LocationId location) const;
+};
+
+// Files of a folder that are no debug information are left out, with a note. Sources are looked for
+// in the folder of the debug information and in the one above it, then in `source_folders`. An
+// input error where there is no dispatch, or only bytecode.
+Result<DebugInfo> load_debug_info(const std::filesystem::path& path,
+                                  const std::vector<std::filesystem::path>& source_folders = {});
+
+// The same of named files.
+Result<DebugInfo> load_debug_info(const std::vector<std::filesystem::path>& files,
+                                  const std::vector<std::filesystem::path>& source_folders);
+
+}  // namespace npuscope::torq

@@ -1,0 +1,123 @@
+// The Host Profile Overview: where the time of a run went, in nanoseconds.
+//
+//   ====================== Host Profile Overview =======================
+//     Model: conv2d_f4_s4_64x64x16_i16
+//     ────────────────────────────────────────────────────────
+//     OVERALL                          12.845ms
+//     Dma                             453.000µs  (3.53%)
+//     …
+//     Idle                              6.000µs  (0.05%)
+//
+// OVERALL is the first start to the last end of programs, host copies, host programs and HAL calls.
+// Every other row is the length of a union of intervals, its share one of OVERALL. A program counts
+// as a whole for every unit that it uses, because a run does not say when it used which: rows of
+// units are upper bounds, and equal where programs use all of them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/torq/annotate/annotate.hpp"
+#include "npuscope/base/byte_source.hpp"
+#include "npuscope/base/result.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::torq {
+
+// What ran when, in nanoseconds.
+struct RunIntervals {
+  std::vector<Interval> programs;  // of the NSS
+  std::array<std::vector<Interval>, npu_unit_count> used;
+  bool use_known = true;  // whether `used` says anything
+  std::vector<Interval> hal, host, host_copy;
+  // Also of what has only one of them: from and to where the vendor's OVERALL reaches.
+  std::optional<std::int64_t> first_begin{}, last_end{};
+  // When dispatches ran of which there is debug information, where some have none.
+  std::optional<IntervalSet> seen{};
+};
+
+enum class OverviewMetric : std::uint8_t {
+  dma_union,  // DMA and CDMA
+  dma,        // DMA in and out
+  dma_in,
+  dma_out,
+  dma_only,
+  cdma,
+  compute,
+  compute_only,
+  slice,
+  slice_0,
+  slice_1,
+  css,
+  overlap,
+  hal,
+  host,
+  host_copy,
+  programs,
+  idle,
+  npu_operations,
+  overall,
+};
+inline constexpr std::size_t overview_metric_count = 20;
+const char* meaning_of(OverviewMetric metric);  // a sentence
+
+struct Overview {
+  std::string model;
+  std::array<std::optional<std::int64_t>, overview_metric_count> nanoseconds{};  // none: not known
+  std::optional<std::string> wall_time{};  // the text of wall_time.txt
+  std::string coverage{};                  // what of the run it is of; empty: all
+  std::string scope{};                     // of which inferences; empty: of one, or not known
+  std::vector<Note> notes{};
+
+  std::optional<std::int64_t> of(OverviewMetric metric) const {
+    return nanoseconds[std::size_t(metric)];
+  }
+};
+
+// Whose reckoning. The vendor's counts what has only a begin or only an end towards OVERALL, and
+// has a row of HAL also where there was none.
+enum class OverviewRules : std::uint8_t { own, vendor };
+
+RunIntervals run_intervals(const Annotation& annotation);
+// Of a log without debug information: which units a program used is not known.
+RunIntervals run_intervals(const Profile& log_profile);
+Overview make_overview(const RunIntervals& run, OverviewRules rules = OverviewRules::own);
+// With what of the run the debug information covers.
+Overview overview_of(const Annotation& annotation, OverviewRules rules = OverviewRules::own);
+
+// From the text of an annotated table; rows that are none are counted in the notes.
+Result<Overview> read_annotated_overview(ByteSource& source,
+                                         OverviewRules rules = OverviewRules::own);
+// From the slices of a trace's overview tracks, the vendor's or npuscope's.
+Result<Overview> read_trace_overview(const Profile& trace,
+                                     OverviewRules rules = OverviewRules::own);
+
+// "add" of "test_x[add].pb", else the name without its ending.
+std::string model_name(const std::string& file);
+
+// Which rows, in which order, and what "Dma" and "Dma Total" mean.
+enum class OverviewStyle : std::uint8_t {
+  documented,  // of the vendor's documentation: Dma is the union with CDMA, Dma Total is DMA
+  metrics,     // of v2.0.0: the other way round, with more rows
+  scrape,      // of its fallback, which reads them out of a trace and loses the slices
+};
+
+struct OverviewRow {
+  std::string label;  // "Dma Only"
+  OverviewMetric metric{};
+};
+// Those that the overview has.
+std::vector<OverviewRow> rows_of(const Overview& overview, OverviewStyle style);
+
+// "12.845ms", "453.000µs", "0ns".
+std::string duration_text(std::int64_t nanoseconds);
+// Its share of OVERALL, 0 where that is 0.
+double percent_of_overall(const Overview& overview, OverviewMetric metric);
+std::string print_overview(std::span<const Overview> overviews, OverviewStyle style);
+
+}  // namespace npuscope::torq

@@ -1,0 +1,57 @@
+// A compiled graph as a picture: Graphviz text, or SVG with a layout of its own.
+//
+//   const auto drawing = draw_graph(view, {.by = DrawBy::name});
+//   write_file_atomically("graph.svg", as_byte_span(svg_text(*drawing)));
+//
+// Boxes bear the colour of their hardware, lines are the thicker the more bytes their producer
+// writes. Data runs from the top to the bottom; reused memory is dashed, order dotted. Names are
+// data: escaped for either language.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "npuscope/base/result.hpp"
+#include "report/graph/graph_document.hpp"
+
+namespace npuscope::report {
+
+constexpr std::size_t max_drawn = 2000;
+
+// What becomes one box: an op, all ops of one name and kind (tiles), of one kind, or of one node of
+// the model.
+enum class DrawBy : std::uint8_t { op, name, kind, node };
+
+struct DrawOptions {
+  DrawBy by = DrawBy::op;
+  std::vector<OpId> only = {};  // empty: all compiled ops
+  analysis::EdgeKinds edges = analysis::EdgeKinds::all();
+};
+
+struct DrawnNode {
+  std::string name, kind;
+  Engine engine = Engine::none;
+  std::uint64_t ops = 0;
+  std::int64_t work = -1;  // ticks; -1: did not run
+};
+
+struct DrawnEdge {
+  std::uint32_t from = 0, to = 0;
+  EdgeKind kind = EdgeKind::data;
+  std::uint64_t bytes = 0;  // that the producers write
+};
+
+struct Drawing {
+  const Profile* profile = nullptr;
+  std::vector<DrawnNode> nodes;
+  std::vector<DrawnEdge> edges;  // no loops
+};
+
+// A usage error, which says how to draw less, for more than `max_drawn` boxes.
+Result<Drawing> draw_graph(const GraphView& view, const DrawOptions& options);
+
+std::string dot_text(const Drawing& drawing);
+std::string svg_text(const Drawing& drawing);
+
+}  // namespace npuscope::report

@@ -1,0 +1,29 @@
+// What `npuscope run` says of an inference on an IPU: the block that the board's tool prints
+// (prog_dla_dla_show_img_info), and its JSON twin.
+//
+//   NAME(0): resnet50_fixed.sim_sgsimg.img
+//   Invoke Time: 6.42071 ms
+//   IPU Time: 6.23971 ms
+//   BandWidth: 58.21 MB
+//   Variable size: 2408448
+//   work_mode: dual core
+//   …
+//
+// The names are those of the vendor's pages; how its newest tool spaces them is not public.
+#pragma once
+
+#include <string>
+
+#include "npuscope/npu/ipu/run.hpp"
+#include "report/document/document.hpp"
+
+namespace npuscope::report {
+
+std::string ipu_run_text(const npu::IpuRunOutcome& outcome, const std::string& image);
+
+Document make_ipu_run_document(const npu::IpuRunOutcome& outcome, const std::string& image);
+
+// What was measured while a log was written is no performance figure; empty without logging.
+std::string ipu_logging_remark(const npu::IpuRunOutcome& outcome);
+
+}  // namespace npuscope::report

@@ -1,0 +1,47 @@
+// npuscope memory as a document: what was moved between DDR, VTCM and cores, by op and over time,
+// against what the hardware can do.
+//
+//   ROOFLINE     verdict, shares of the time that each resource needs at least
+//   TRAFFIC      by route: bytes, bandwidth, where from, what does not add up
+//   INFERENCES   of several: the first, the median of the rest
+//   OPS          by operator: bytes, MACs, intensity, verdict
+//   OVER TIME    bytes a second in buckets, as bars
+//   TRANSFERS    by size; small ones
+//   ENGINES      bytes by what moved them
+//   SPILL        written to DDR for want of room, read back, exposed or hidden
+//   VTCM         the most in use
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "npuscope/analysis/analysis.hpp"
+#include "npuscope/analysis/memory.hpp"
+#include "report/document/document.hpp"
+#include "report/memory/peaks.hpp"
+
+namespace npuscope::report {
+
+struct MemoryRequest {
+  PeakText peaks;
+  analysis::MemoryGrouping grouping = analysis::MemoryGrouping::node;
+  std::vector<analysis::NodeMacs> model;
+  bool is_part = false;      // units or ops were left out: they share the memory with the rest
+  std::size_t top = 15;      // rows of the op table and of the pairs of spill
+  std::size_t buckets = 60;  // over time
+  std::size_t width = 100;   // columns that a picture may have
+};
+
+// Buckets over time that a picture of this width has a column for.
+std::size_t buckets_that_fit(std::size_t width);
+
+// Usage errors: peaks that cannot be read.
+Result<Document> make_memory_document(const analysis::Analysis& analysis,
+                                      const MemoryRequest& request);
+
+// MACs of each node of an ONNX model; `symbols` are "name,value". The errors of the import.
+Result<std::vector<analysis::NodeMacs>> macs_of_model(const std::string& file,
+                                                      const std::vector<std::string>& symbols);
+
+}  // namespace npuscope::report
