@@ -4,14 +4,14 @@
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
 
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/npu/compile/compile.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
+#include "npu/graph/import_onnx.hpp"
+#include "npu/nsp/compile/compile.hpp"
+#include "npu/nsp/simulate/simulate.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
-#include "npuscope/npu/simulate/simulate.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::nsp {
 namespace {
 
 std::string amber(std::int64_t layers) {
@@ -93,4 +93,4 @@ BENCHMARK(CompileRunAndDecodeAmber)
     ->Unit(benchmark::kMillisecond);
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::nsp

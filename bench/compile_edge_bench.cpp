@@ -8,15 +8,15 @@
 #include <benchmark/benchmark.h>
 
 #include "measured.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/npu/ipu/compile.hpp"
-#include "npuscope/npu/ipu/simulate.hpp"
+#include "npu/graph/import_onnx.hpp"
+#include "npu/ipu/compile.hpp"
+#include "npu/ipu/simulate.hpp"
+#include "npu/target/target_file.hpp"
+#include "npu/torq/compile.hpp"
+#include "npu/torq/execute.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
-#include "npuscope/npu/target/target_file.hpp"
-#include "npuscope/npu/torq/compile.hpp"
-#include "npuscope/npu/torq/run.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::nsp {
 namespace {
 
 std::string resnet50() {
@@ -111,4 +111,4 @@ BENCHMARK(CompileIpu)->UseManualTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(RunIpu)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::nsp

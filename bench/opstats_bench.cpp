@@ -6,10 +6,10 @@
 
 #include <filesystem>
 
+#include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/opstats/opstats_trace.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -8,8 +8,8 @@
 
 #include <cstring>
 
+#include "formats/sigmastar/write_log.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
-#include "npuscope/formats/sigmastar/write_log.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

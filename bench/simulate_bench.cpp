@@ -1,10 +1,10 @@
 // The simulator's rate in thread tasks: four per HVX task, one per HMX or DMA task.
 #include <benchmark/benchmark.h>
 
-#include "npu/simulate/random_program.hpp"
-#include "npuscope/npu/simulate/simulate.hpp"
+#include "npu/nsp/simulate/random_program.hpp"
+#include "npu/nsp/simulate/simulate.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::nsp {
 namespace {
 
 void run(benchmark::State& state, std::uint32_t cores, std::uint32_t tasks,
@@ -50,4 +50,4 @@ void activations(benchmark::State& state) {
 BENCHMARK(activations)->Arg(1)->Arg(7);
 
 }  // namespace
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::nsp

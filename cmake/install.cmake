@@ -6,7 +6,7 @@ set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/npuscope)
 
 install(DIRECTORY include/npuscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN *.hpp)
-foreach(component core formats reference report)
+foreach(component core formats reference)
   install(EXPORT npuscopeTargets-${component} NAMESPACE npuscope:: DESTINATION ${package_folder})
 endforeach()
 configure_package_config_file(cmake/npuscopeConfig.cmake.in

@@ -3,8 +3,8 @@
 # together (else npuscope_batch_size). COLD are those of the folders (. is FOLDER
 # itself) that no benchmark measures and no command spends its time in: compiled for a short build
 # (npuscope_cold_options); HOT, a layer that large files go through (npuscope_hot_options).
-# npuscope_library(COMPONENT FOLDERS...): these layers as the installed static library npuscope::COMPONENT, which
-# needs the one named before.
+# npuscope_library(COMPONENT FOLDERS...): these layers as the static library npuscope::COMPONENT, which needs the one
+# named before; installed, but for `application`, which only the programs link.
 # npuscope_program(NAME FOLDER SOURCES files...): a program from the .cpp files directly in FOLDER,
 # and the files named.
 set(npuscope_layers "" CACHE INTERNAL "")
@@ -83,7 +83,9 @@ function(npuscope_library component)
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>)
   target_compile_features(${library} PUBLIC cxx_std_20)
   set(npuscope_last_library ${library} PARENT_SCOPE)
-  install(TARGETS ${library} EXPORT npuscopeTargets-${component})
+  if(NOT component STREQUAL application)
+    install(TARGETS ${library} EXPORT npuscopeTargets-${component})
+  endif()
 endfunction()
 
 function(npuscope_program name folder)
@@ -97,7 +99,7 @@ function(npuscope_program name folder)
   target_compile_options(${name} PRIVATE ${npuscope_compile_options} ${npuscope_cold_options})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(${name} PRIVATE npuscope::npuscope CLI11::CLI11 nlohmann_json::nlohmann_json)
+  target_link_libraries(${name} PRIVATE npuscope_application_library CLI11::CLI11 nlohmann_json::nlohmann_json)
   install(TARGETS ${name})
 endfunction()
 

@@ -1,56 +1,52 @@
-// The whole profiling flow in one program, with nothing but the public interface: import an ONNX
-// model, compile it with statistics of every operator, run it on the embedded reference NPU, decode
-// the raw buffer that the device wrote, and print the summary.
+// The whole profiling flow in one program, with nothing but the public interface: compile an ONNX
+// model with statistics of every operator, run it on the embedded reference NPU, open the raw
+// buffer that the device wrote, and print what cost most.
 //
-//   profile_model models/light_resnet50.onnx
+//   profile_model models/light_resnet50.onnx FOLDER      files go to the folder, which exists
 #include <cstdio>
 
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/npu/compile/compile.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/npu/simulate/simulate.hpp"
+#include "npuscope/analysis/analysis.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/formats/open.hpp"
+#include "npuscope/npu/nsp/compile/build.hpp"
+#include "npuscope/npu/nsp/simulate/run.hpp"
 
 using namespace npuscope;
 
-Result<std::string> profile_model(const char* path) {
-  npu::ImportOptions import_options;
-  import_options.batch = 1;
-  auto graph = npu::import_onnx_file(path, import_options);
-  if (!graph) return tl::unexpected(graph.error());
-  auto target = npu::builtin_target("aic100");
-  if (!target) return tl::unexpected(target.error());
+Result<Opened> profile_model(const char* model, const std::filesystem::path& folder) {
+  npu::nsp::BuildRequest request;
+  request.import.batch = 1;
+  request.options.cores = 4;
+  request.options.convert_to_fp16 = true;
+  request.options.stats_level = 70;
+  const auto built = npu::nsp::build(model, request);
+  if (!built) return tl::unexpected(built.error());
+  if (auto written = write_file_atomically(folder / "programqpc.bin", built->qpc); !written) {
+    return tl::unexpected(written.error());
+  }
 
-  npu::CompileOptions compile_options;
-  compile_options.cores = 4;
-  compile_options.convert_to_fp16 = true;
-  compile_options.stats_level = 70;
-  auto compiled = npu::compile_network(*graph, *target, compile_options);
-  if (!compiled) return tl::unexpected(compiled.error());
-
-  npu::SimulationOptions run_options;
-  run_options.inferences = 3;
-  run_options.first_sample = 2;
-  auto run = npu::simulate(compiled->program, *target, run_options);
-  if (!run) return tl::unexpected(run.error());
-
-  auto network = qaic::StatsNetwork::create(compiled->descriptor, &compiled->program);
-  if (!network) return tl::unexpected(network.error());
-  auto profile =
-      qaic::decode_stats_buffer(run->inferences[2].stats_buffer, "third inference", *network);
-  if (!profile) return tl::unexpected(profile.error());
-  return qaic::print_summary(qaic::summarise(*profile));
+  npu::nsp::RunRequest run;
+  run.qpc = folder / "programqpc.bin";
+  run.types.raw_device_stats = true;
+  run.output_folder = folder;
+  run.simulation.inferences = 3;
+  run.simulation.first_sample = 2;
+  const auto outcome = npu::nsp::run(run);
+  if (!outcome) return tl::unexpected(outcome.error());
+  return open_profiles({{folder}});
 }
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: profile_model MODEL.onnx\n");
-    return 2;
+  if (argc != 3) return std::fputs("usage: profile_model MODEL.onnx FOLDER\n", stderr), 2;
+  const Result<Opened> opened = profile_model(argv[1], argv[2]);
+  if (!opened)
+    return std::fprintf(stderr, "profile_model: %s\n", opened.error().message.c_str()), 3;
+  for (const Profile& profile : opened->profiles) {
+    const analysis::Analysis analysis(profile);
+    const auto kinds = analysis.ops({.grouping = analysis::Grouping::kind, .top = 5});
+    for (const analysis::OpRow& row : kinds.rows) {
+      std::printf("%-32s %14.0f %s\n", row.name.c_str(), row.values[kinds.ranked_by].value_or(0),
+                  kinds.ranked_by_name.c_str());
+    }
   }
-  const Result<std::string> summary = profile_model(argv[1]);
-  if (!summary) {
-    std::fprintf(stderr, "profile_model: %s\n", summary.error().message.c_str());
-    return 3;
-  }
-  std::fputs(summary->c_str(), stdout);
 }

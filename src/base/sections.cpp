@@ -1,4 +1,4 @@
-#include "npuscope/base/sections.hpp"
+#include "base/sections.hpp"
 
 #include <xxhash.h>
 

@@ -3,9 +3,8 @@
 
 #include "analysis/graph/graph_paths.hpp"
 #include "cli/documents.hpp"
+#include "npu/graph/import_onnx.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/npu/compile/build.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 #include "report/graph/expected_graph.hpp"
 #include "report/graph/graph_document.hpp"
 #include "report/graph/graph_drawing.hpp"

@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "cli/documents.hpp"
+#include "formats/sigmastar/image.hpp"
+#include "formats/sigmastar/write_log.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/sigmastar/image.hpp"
-#include "npuscope/formats/sigmastar/write_log.hpp"
 #include "report/jobs/ipu_image.hpp"
 #include "report/jobs/ipu_op_cost.hpp"
 #include "report/jobs/ipu_operators.hpp"

@@ -8,10 +8,10 @@
 #include "base/text.hpp"
 #include "formats/open_table.hpp"
 #include "formats/qaic/opstats/opstats_networks.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
+#include "formats/qaic/stats/stats_buffer.hpp"
 #include "formats/qaic/text/read_text.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/stats_buffer.hpp"
 
 namespace npuscope {
 namespace {

@@ -1,8 +1,8 @@
 // SigmaStar's models (fixed.sim, offline images): no profiles, but what names the layers of one.
 #include "formats/open_table.hpp"
+#include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/profile.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/sigmastar/image.hpp"
 
 namespace npuscope {
 namespace {

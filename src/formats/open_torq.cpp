@@ -4,8 +4,8 @@
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/pairing.hpp"
 #include "formats/torq/debug/debug_folder.hpp"
-#include "npuscope/formats/torq/runtime_log.hpp"
-#include "npuscope/formats/torq/timeline.hpp"
+#include "formats/torq/runtime_log.hpp"
+#include "formats/torq/timeline.hpp"
 
 namespace npuscope {
 namespace {

@@ -2,9 +2,9 @@
 #include "base/text.hpp"
 #include "formats/open_table.hpp"
 #include "formats/qaic/opstats/opstats_files.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qnn/assemble/sets.hpp"
 #include "formats/torq/debug/debug_info.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope {
 namespace {

@@ -14,8 +14,8 @@
 #pragma once
 
 #include "base/text.hpp"
-#include "npuscope/profile/schema_table.hpp"
 #include "npuscope/profile/unit_path.hpp"
+#include "profile/schema_table.hpp"
 
 namespace npuscope::schema {
 

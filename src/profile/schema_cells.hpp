@@ -7,8 +7,8 @@
 //   the profile")  out.copy("does not");  out.interned(id), where there is one, instead of text
 #pragma once
 
-#include "npuscope/profile/schema_table.hpp"
 #include "profile/names.hpp"
+#include "profile/schema_table.hpp"
 
 namespace npuscope::schema {
 

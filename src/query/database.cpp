@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cctype>
 
-#include "npuscope/query/schema.hpp"
 #include "query/errors.hpp"
 #include "query/functions.hpp"
 #include "query/module.hpp"
+#include "query/schema.hpp"
 #include "query/views.hpp"
 
 namespace npuscope::query {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "npuscope/analysis/timeline.hpp"
-#include "npuscope/profile/schema_table.hpp"
+#include "profile/schema_table.hpp"
 #include "query/source.hpp"
 
 namespace npuscope::analysis {

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <set>
 
-#include "npuscope/query/schema.hpp"
+#include "query/schema.hpp"
 
 namespace npuscope::query {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "npuscope/base/pattern.hpp"
-#include "npuscope/query/schema.hpp"
+#include "query/schema.hpp"
 
 namespace npuscope::query {
 namespace {

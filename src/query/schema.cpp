@@ -1,4 +1,4 @@
-#include "npuscope/query/schema.hpp"
+#include "query/schema.hpp"
 
 #include "query/module.hpp"
 #include "query/views.hpp"

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "npuscope/analysis/analysis.hpp"
-#include "npuscope/profile/schema_table.hpp"
+#include "profile/schema_table.hpp"
 
 namespace npuscope::query {
 

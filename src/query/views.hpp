@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "npuscope/query/schema.hpp"
+#include "query/schema.hpp"
 
 namespace npuscope::query {
 

@@ -7,8 +7,8 @@
 #include "cli/trace_folder.hpp"
 #include "formats/sigmastar/samples.hpp"
 #include "formats/sigmastar/write_image.hpp"
+#include "formats/sigmastar/write_log.hpp"
 #include "formats/sigmastar/write_model.hpp"
-#include "npuscope/formats/sigmastar/write_log.hpp"
 
 namespace npuscope::cli::ipu_test {
 namespace {

@@ -85,9 +85,9 @@ TEST(AllModels, OfTheSharedCollection) {
 TEST(Levels, EachCostsMoreThanTheOneBelow) {
   std::vector<std::int64_t> lasted;
   for (std::uint32_t level : levels) {
-    npu::SimulationOptions options;
+    npu::nsp::SimulationOptions options;
     options.core_hz = 1.4e9;
-    npu::BuildRequest request = request_for(4, level);
+    npu::nsp::BuildRequest request = request_for(4, level);
     request.pmu_recipe = "KernelUtil";
     const ModelFlow flow = run_flow(repository_model("light_squeezenet.onnx"), request, options);
     const auto& inference = flow.simulated.inferences.at(0);

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "flow/generated_run.hpp"
-#include "npu/simulate/random_program.hpp"
+#include "npu/nsp/simulate/random_program.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/units.hpp"
 
@@ -40,9 +40,10 @@ struct Place {
 };
 
 // What the statistics buffer of one inference should say.
-std::map<Place, Known> known_of(const GeneratedRun& run, const npu::SimulatedInference& inference) {
+std::map<Place, Known> known_of(const GeneratedRun& run,
+                                const npu::nsp::SimulatedInference& inference) {
   std::map<Place, Known> places;
-  for (const npu::TaskTruth& task : inference.truth) {
+  for (const npu::nsp::TaskTruth& task : inference.truth) {
     const Interval work{run.ticks(task.start), run.ticks(task.kernel_end)};
     const std::uint32_t core = run.core_of(task.task);
     Known& thread = places[{core, task.thread, false}];
@@ -69,7 +70,7 @@ void expect_known(const analysis::UnitRow& row, const Known& known) {
 
 TEST(BusyAndWait, AreTheSimulatorsInStatisticsBuffers) {
   std::int64_t at_syncs = 0, at_barriers = 0, of_engines = 0;
-  for (const npu::Target& target : {npu::realistic_target(), exact_target()}) {
+  for (const npu::nsp::Target& target : {npu::nsp::realistic_target(), exact_target()}) {
     for (const Shape shape : all_shapes) {
       for (std::uint32_t cores = 1; cores <= 4; ++cores) {
         const GeneratedRun run = device_run({.seed = cores * 10 + std::uint64_t(shape),
@@ -111,7 +112,7 @@ TEST(BusyAndWait, AreTheSimulatorsInStatisticsBuffers) {
 // for semaphores are not in an optrace; those for transfers are, of an HVX op by its first thread.
 std::map<std::uint32_t, Known> known_of_lanes(const GeneratedRun& run) {
   std::map<std::uint32_t, Known> lanes;
-  for (const npu::OpTraceRecord& record : run.simulated.inferences.at(0).op_trace) {
+  for (const npu::nsp::OpTraceRecord& record : run.simulated.inferences.at(0).op_trace) {
     const bool hvx = record.thread < run.program.hvx_threads;
     Known& lane = lanes[hvx ? 512 + record.thread : 256];
     const auto at = [](std::uint64_t cycle) { return std::int64_t(cycle); };
@@ -121,7 +122,7 @@ std::map<std::uint32_t, Known> known_of_lanes(const GeneratedRun& run) {
     // A transfer is marked as under way in the barrier, on the same thread.
     const Interval work{at(record.start_cycle), at(is_dma ? record.leave_cycle : record.end_cycle)};
     (is_sync ? lane.syncs : lane.work).push_back(work);
-    const bool waited = record.waited_for != npu::OpTraceRecord::nothing;
+    const bool waited = record.waited_for != npu::nsp::OpTraceRecord::nothing;
     if (waited && (!hvx || record.thread == 0)) {
       lane.dma_waits.push_back({at(record.wait_cycle), at(record.start_cycle)});
     }
@@ -134,8 +135,8 @@ TEST(BusyAndWait, AreTheSimulatorsInOptraces) {
   for (const Shape shape : all_shapes) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       SCOPED_TRACE(fmt::format("shape {}, seed {}", int(shape), seed));
-      const GeneratedRun run =
-          optrace_run({.seed = seed, .tasks = 80, .shape = shape}, *npu::builtin_target("htp-v75"));
+      const GeneratedRun run = optrace_run({.seed = seed, .tasks = 80, .shape = shape},
+                                           *npu::nsp::builtin_target("htp-v75"));
       const Profile& profile = run.profiles.at(0);
       auto known = known_of_lanes(run);
       for (const analysis::UnitRow& row : table_of(profile).units) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "flow/generated_run.hpp"
-#include "npu/simulate/random_program.hpp"
+#include "npu/nsp/simulate/random_program.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/imbalance.hpp"
@@ -77,7 +77,7 @@ void expect_counters_of_cores(const GeneratedRun& run, const Profile& profile) {
 
 TEST(Bytes, ImbalanceOfCoresIsThatOfTheProgram) {
   const GeneratedRun run =
-      device_run({.seed = 5, .cores = 3, .tasks = 200}, npu::realistic_target());
+      device_run({.seed = 5, .cores = 3, .tasks = 200}, npu::nsp::realistic_target());
   std::vector<double> asked(run.program.cores, 0);
   for (std::uint32_t i = 0; i < run.program.tasks.size(); ++i) {
     const qaic::Task& task = run.program.tasks[i];
@@ -106,7 +106,7 @@ TEST(Bytes, OfOpsAndCoresAreTheProgramsInStatisticsBuffers) {
                                            .tasks = 70 * cores,
                                            .shape = shape,
                                            .inferences = 2},
-                                          npu::realistic_target());
+                                          npu::nsp::realistic_target());
       for (const Profile& profile : run.profiles) {
         SCOPED_TRACE(fmt::format("shape {}, {} cores", int(shape), cores));
         const OpTraffic traffic(profile);
@@ -160,8 +160,8 @@ TEST(Bytes, OfOpsAndLanesAreTheProgramsInOptraces) {
   for (const Shape shape : all_shapes) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       SCOPED_TRACE(fmt::format("shape {}, seed {}", int(shape), seed));
-      const GeneratedRun run =
-          optrace_run({.seed = seed, .tasks = 90, .shape = shape}, *npu::builtin_target("htp-v75"));
+      const GeneratedRun run = optrace_run({.seed = seed, .tasks = 90, .shape = shape},
+                                           *npu::nsp::builtin_target("htp-v75"));
       const Profile& profile = run.profiles.at(0);
       const OpTraffic traffic(profile);
       for (const Route route : {Route::ddr_read, Route::ddr_write}) {

@@ -5,10 +5,10 @@
 #include <map>
 
 #include "flow/flow.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
+#include "npu/graph/import_onnx.hpp"
 
-namespace npuscope::npu::conservation_test {
+namespace npuscope::npu::nsp::conservation_test {
 namespace {
 
 struct Model {
@@ -234,4 +234,4 @@ TEST(Performance, AnEncodersHvxWorksWhileItsHmxDoes) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu::conservation_test
+}  // namespace npuscope::npu::nsp::conservation_test

@@ -117,13 +117,13 @@ TEST(Counters, OfKernelUtilAreTheCyclesOfTheOps) {
 TEST(Counters, OfTheDmaEngineAreItsBytesByItsRates) {
   auto request = request_for(1, 100);
   request.pmu_recipe = "KernelUtil";
-  npu::SimulationOptions options;
+  npu::nsp::SimulationOptions options;
   options.core_hz = 1e9;
   options.inferences = 1;
   options.samples = 1;
   const ModelFlow run = run_flow(std::string(NPUSCOPE_SOURCE_DIR) + "/models/light_squeezenet.onnx",
                                  request, options);
-  const npu::Target target = *npu::builtin_target("aic100");
+  const npu::nsp::Target target = *npu::nsp::builtin_target("aic100");
   const double ddr =
       std::min(target.ddr_bytes_per_s_per_core, target.ddr_bytes_per_s * target.ddr_efficiency);
   const std::uint32_t queue = std::uint32_t(ThreadGroup::dma_issue);

@@ -9,7 +9,7 @@
 #include "analysis/path/path_likely.hpp"
 #include "flow/flow.hpp"
 #include "flow/generated_run.hpp"
-#include "npu/simulate/random_program.hpp"
+#include "npu/nsp/simulate/random_program.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "sanitized.hpp"
 
@@ -26,9 +26,9 @@ PathAnalysis analysis_of(const Profile& profile) {
 }
 
 // Of all work, since the first thread was ready for its first task.
-std::int64_t last_end(const GeneratedRun& run, const npu::SimulatedInference& inference) {
+std::int64_t last_end(const GeneratedRun& run, const npu::nsp::SimulatedInference& inference) {
   std::int64_t begin = std::numeric_limits<std::int64_t>::max(), end = 0;
-  for (const npu::TaskTruth& task : inference.truth) {
+  for (const npu::nsp::TaskTruth& task : inference.truth) {
     begin = std::min(begin, run.ticks(task.sync_begin));
     end = std::max({end, run.ticks(task.kernel_end), run.ticks(task.transfer_end)});
   }
@@ -69,8 +69,8 @@ qaic::Program without_shared_bandwidth(const GeneratedOptions& options) {
   return program;
 }
 
-npu::Target private_links() {
-  npu::Target target = exact_target();
+npu::nsp::Target private_links() {
+  npu::nsp::Target target = exact_target();
   target.ddr_bytes_per_s = target.ddr_bytes_per_s_per_core = 1e18;
   return target;
 }
@@ -86,7 +86,7 @@ TEST(CriticalPathOfStatisticsBuffers, LeadsToTheLastEndInEveryInference) {
                                            .tasks = 80 * cores,
                                            .shape = shape,
                                            .inferences = 2},
-                                          npu::realistic_target());
+                                          npu::nsp::realistic_target());
       for (std::size_t i = 0; i < run.profiles.size(); ++i) {
         SCOPED_TRACE(fmt::format("shape {}, {} cores, inference {}", int(shape), cores, i));
         const CriticalPath path = analysis_of(run.profiles[i]).observed();
@@ -170,8 +170,8 @@ TEST_P(SlackOnCores, IsHowMuchLongerATaskMayTake) {
 
 INSTANTIATE_TEST_SUITE_P(CriticalPathOfStatisticsBuffers, SlackOnCores, testing::Range(1u, 5u));
 
-npu::Target exact_htp(bool shared_main_thread) {
-  npu::Target target = *npu::builtin_target("htp-v75");
+npu::nsp::Target exact_htp(bool shared_main_thread) {
+  npu::nsp::Target target = *npu::nsp::builtin_target("htp-v75");
   target.jitter = 0;
   target.shared_main_thread = shared_main_thread;
   return target;
@@ -179,7 +179,7 @@ npu::Target exact_htp(bool shared_main_thread) {
 
 std::int64_t wall_of(const GeneratedRun& run) {
   std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
-  for (const npu::OpTraceRecord& record : run.simulated.inferences[0].op_trace) {
+  for (const npu::nsp::OpTraceRecord& record : run.simulated.inferences[0].op_trace) {
     begin = std::min(begin, record.start_cycle);
     end = std::max(end, record.end_cycle);
   }
@@ -212,7 +212,7 @@ bool computes(const GeneratedRun& run, std::uint32_t op) {
 TEST(CriticalPathOfOptraces, TheReferenceNpuPollsForTransfersThatAreCompleteAsAnHtpDoes) {
   const CompiledForHtp model = compiled_for_htp(repository_model("light_resnet50.onnx"));
   const GeneratedRun run =
-      optrace_run(model.program, model.schematic, *npu::builtin_target("htp-v75"));
+      optrace_run(model.program, model.schematic, *npu::nsp::builtin_target("htp-v75"));
   const Profile& profile = run.profiles[0];
   std::size_t polls = 0, waits = 0;
   for (std::size_t row = 0; row < profile.spans.size(); ++row) {
@@ -226,7 +226,7 @@ TEST(CriticalPathOfOptraces, TheReferenceNpuPollsForTransfersThatAreCompleteAsAn
 
 TEST(CriticalPathOfOptraces, WhatIfIsOffByLittle) {
   for (const bool shared : {false, true}) {
-    const npu::Target target = exact_htp(shared);
+    const npu::nsp::Target target = exact_htp(shared);
     Off off;
     for (const Shape shape : all_shapes) {
       for (std::uint64_t seed = 1; seed <= test_support::rounds(6); ++seed) {
@@ -259,7 +259,7 @@ TEST(CriticalPathOfOptraces, WhatIfIsOffByLittle) {
 // optrace does not say when transfers ran.
 TEST(CriticalPathOfOptraces, SlackIsOffByLittle) {
   for (const bool shared : {false, true}) {
-    const npu::Target target = exact_htp(shared);
+    const npu::nsp::Target target = exact_htp(shared);
     double worst = 0, sum = 0;
     std::size_t with_slack = 0, later = 0, all = 0;
     for (const Shape shape : all_shapes) {
@@ -302,7 +302,7 @@ TEST(CriticalPathOfOptraces, SlackIsOffByLittle) {
 // A model in a VTCM that its tensors share: what waits only for room waits by the sequencer's
 // arrows, without which the path takes the wrong ops for the reason.
 TEST(CriticalPathOfOptraces, WhatIfOfAModelNeedsTheSequencersArrows) {
-  const npu::Target target = exact_htp(true);
+  const npu::nsp::Target target = exact_htp(true);
   const CompiledForHtp model = compiled_for_htp(repository_model("light_squeezenet.onnx"));
   const GeneratedRun run = optrace_run(model.program, model.schematic, target);
   Profile without = run.profiles[0];
@@ -333,7 +333,7 @@ TEST(CriticalPathOfOptraces, InferredReasonsAreTheProgramsWaits) {
   for (const char* name : {"light_squeezenet.onnx", "light_resnet50.onnx"}) {
     const CompiledForHtp model = compiled_for_htp(repository_model(name));
     const GeneratedRun run =
-        optrace_run(model.program, model.schematic, *npu::builtin_target("htp-v75"));
+        optrace_run(model.program, model.schematic, *npu::nsp::builtin_target("htp-v75"));
     Profile profile = run.profiles[0];
     std::erase_if(profile.edges, [](const Edge& edge) { return edge.kind == EdgeKind::order; });
     std::erase_if(profile.flows, [](const Flow& flow) { return flow.kind == EdgeKind::order; });

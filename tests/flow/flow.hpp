@@ -7,13 +7,14 @@
 #include <filesystem>
 #include <string>
 
+#include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/schematic.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/npu/compile/build.hpp"
+#include "formats/qaic/qpc/schematic.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
+#include "npu/nsp/compile/compile.hpp"
+#include "npu/nsp/simulate/simulate.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
-#include "npuscope/npu/simulate/simulate.hpp"
+#include "npuscope/npu/nsp/compile/build.hpp"
 
 namespace npuscope {
 
@@ -21,12 +22,12 @@ struct ModelFlow {
   std::vector<std::byte> qpc;
   qaic::Program program;  // as read back from the container
   qaic::NetworkDescriptor descriptor;
-  npu::SimulationResult simulated;
+  npu::nsp::SimulationResult simulated;
   std::vector<Profile> profiles;  // of the sampled inferences
 };
 
-inline npu::BuildRequest request_for(std::uint32_t cores, std::uint32_t stats_level) {
-  npu::BuildRequest request;
+inline npu::nsp::BuildRequest request_for(std::uint32_t cores, std::uint32_t stats_level) {
+  npu::nsp::BuildRequest request;
   request.options.cores = cores;
   request.options.convert_to_fp16 = true;
   request.options.retained_state = true;
@@ -39,10 +40,10 @@ void must(const Result<T>& result) {
   ASSERT_TRUE(result) << result.error().message;
 }
 
-inline ModelFlow run_flow(const std::filesystem::path& model, const npu::BuildRequest& request,
-                          npu::SimulationOptions options = {}) {
+inline ModelFlow run_flow(const std::filesystem::path& model, const npu::nsp::BuildRequest& request,
+                          npu::nsp::SimulationOptions options = {}) {
   ModelFlow flow;
-  auto built = npu::build_from_onnx(model, request);
+  auto built = npu::nsp::build(model, request);
   must(built);
   if (!built) return flow;
   flow.qpc = std::move(built->qpc);
@@ -52,14 +53,15 @@ inline ModelFlow run_flow(const std::filesystem::path& model, const npu::BuildRe
   const auto program = qaic::read_program(qpc.find(qaic::segment_program)->bytes, "program");
   const auto descriptor = qaic::read_network_descriptor(
       qpc.find(qaic::segment_network_descriptor)->bytes, "descriptor");
-  const auto target = npu::parse_target(as_text(qpc.find(qaic::segment_target)->bytes), "target");
+  const auto target =
+      npu::nsp::parse_target(as_text(qpc.find(qaic::segment_target)->bytes), "target");
   must(program);
   must(descriptor);
   must(target);
   flow.program = *program;
   flow.descriptor = *descriptor;
   if (options.inferences == 40) options.inferences = 2;
-  auto simulated = npu::simulate(flow.program, *target, options);
+  auto simulated = npu::nsp::simulate(flow.program, *target, options);
   must(simulated);
   flow.simulated = std::move(*simulated);
   const auto network =
@@ -81,9 +83,9 @@ struct CompiledForHtp {
 };
 
 inline CompiledForHtp compiled_for_htp(const std::filesystem::path& model) {
-  npu::BuildRequest request = request_for(1, 70);
+  npu::nsp::BuildRequest request = request_for(1, 70);
   request.target = "htp-v75";
-  const auto built = npu::build_from_onnx(model, request);
+  const auto built = npu::nsp::build(model, request);
   must(built);
   const auto programs = qaic::find_programs(built->qpc, "programqpc.bin");
   must(programs);
@@ -93,7 +95,7 @@ inline CompiledForHtp compiled_for_htp(const std::filesystem::path& model) {
       qaic::read_schematic(qpc.find(qaic::segment_schematic)->bytes, "schematic");
   must(program);
   must(schematic);
-  return {*program, *schematic, built->networks.at(0).metrics.spill_bytes};
+  return {*program, *schematic, built->networks->at(0).metrics.spill_bytes};
 }
 
 inline std::filesystem::path repository_model(const std::string& name) {

@@ -7,10 +7,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qnn/assemble/sets.hpp"
-#include "npu/simulate/random_program.hpp"
-#include "npu/simulate/record/optrace.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "npu/nsp/simulate/random_program.hpp"
+#include "npu/nsp/simulate/record/optrace.hpp"
 
 namespace npuscope {
 namespace {
@@ -123,13 +123,13 @@ class Generator {
 
   const GeneratedOptions options_;
   std::mt19937_64 random_;
-  npu::ProgramBuilder builder_;
+  npu::nsp::ProgramBuilder builder_;
   std::vector<Added> added_;
 };
 
 std::uint64_t bytes_of(const Task& task) { return task.ddr_read + task.ddr_write + task.multicast; }
 
-qaic::NetworkDescriptor descriptor_of(const Program& program, const npu::Target& target) {
+qaic::NetworkDescriptor descriptor_of(const Program& program, const npu::nsp::Target& target) {
   qaic::NetworkDescriptor descriptor;
   descriptor.network_name = program.network_name;
   descriptor.num_cores = program.cores;
@@ -200,14 +200,14 @@ qaic::Schematic schematic_of(const Program& program) {
   return schematic;
 }
 
-npu::SimulationResult simulated(const Program& program, const npu::Target& target,
-                                std::uint32_t inferences, bool op_trace) {
-  npu::SimulationOptions options;
+npu::nsp::SimulationResult simulated(const Program& program, const npu::nsp::Target& target,
+                                     std::uint32_t inferences, bool op_trace) {
+  npu::nsp::SimulationOptions options;
   options.inferences = options.samples = inferences;
   options.set_size = 1;
   options.keep_truth = true;
   options.op_trace = op_trace;
-  auto result = npu::simulate(program, target, options);
+  auto result = npu::nsp::simulate(program, target, options);
   EXPECT_TRUE(result) << result.error().message;
   return std::move(*result);
 }
@@ -259,8 +259,8 @@ std::int64_t GeneratedRun::ticks(Picoseconds time) const {
 
 Program generated_program(const GeneratedOptions& options) { return Generator(options).make(); }
 
-npu::Target exact_target() {
-  npu::Target target = npu::round_target();
+npu::nsp::Target exact_target() {
+  npu::nsp::Target target = npu::nsp::round_target();
   target.timer_hz = 1e9;
   target.sync_cycles = 60;
   target.cross_core_sync_cycles = 600;
@@ -270,17 +270,17 @@ npu::Target exact_target() {
   return target;
 }
 
-GeneratedRun device_run(const GeneratedOptions& options, const npu::Target& target) {
+GeneratedRun device_run(const GeneratedOptions& options, const npu::nsp::Target& target) {
   return device_run(generated_program(options), options.inferences, target);
 }
 
-GeneratedRun device_run(Program program, std::uint32_t inferences, const npu::Target& target) {
+GeneratedRun device_run(Program program, std::uint32_t inferences, const npu::nsp::Target& target) {
   GeneratedRun run{std::move(program), target, {}, {}, {}};
   run.simulated = simulated(run.program, target, inferences, false);
   const auto network = qaic::StatsNetwork::create(descriptor_of(run.program, target), &run.program,
                                                   {.dependencies = true});
   EXPECT_TRUE(network) << network.error().message;
-  for (const npu::SimulatedInference& inference : run.simulated.inferences) {
+  for (const npu::nsp::SimulatedInference& inference : run.simulated.inferences) {
     auto profile = qaic::decode_stats_buffer(inference.stats_buffer, "buffer", *network);
     EXPECT_TRUE(profile) << profile.error().message;
     EXPECT_TRUE(profile->notes.empty());
@@ -293,21 +293,22 @@ GeneratedRun device_run(Program program, std::uint32_t inferences, const npu::Ta
   return run;
 }
 
-GeneratedRun optrace_run(const GeneratedOptions& options, const npu::Target& target) {
+GeneratedRun optrace_run(const GeneratedOptions& options, const npu::nsp::Target& target) {
   return optrace_run(generated_program(options), target);
 }
 
-GeneratedRun optrace_run(Program program, const npu::Target& target) {
+GeneratedRun optrace_run(Program program, const npu::nsp::Target& target) {
   qaic::Schematic schematic = schematic_of(program);
   return optrace_run(std::move(program), std::move(schematic), target);
 }
 
-GeneratedRun optrace_run(Program program, qaic::Schematic schematic, const npu::Target& target) {
+GeneratedRun optrace_run(Program program, qaic::Schematic schematic,
+                         const npu::nsp::Target& target) {
   GeneratedRun run{std::move(program), target, {}, {}, {}};
   run.simulated = simulated(run.program, target, 1, true);
   schematic.program_fingerprint = qaic::fingerprint(run.program);
-  EXPECT_TRUE(npu::check_optrace(run.program, &schematic, target));
-  const auto set = npu::make_optrace(run.program, schematic, target, run.simulated);
+  EXPECT_TRUE(npu::nsp::check_optrace(run.program, &schematic, target));
+  const auto set = npu::nsp::make_optrace(run.program, schematic, target, run.simulated);
   EXPECT_TRUE(set) << set.error().message;
   run.profiles.push_back(read_back(*set));
   constexpr std::uint64_t first_op_number = 0x1000;
@@ -323,11 +324,12 @@ std::vector<Profile> read_subsets(const GeneratedRun& run,
                                   const std::vector<std::vector<std::string>>& endings) {
   qaic::Schematic schematic = schematic_of(run.program);
   schematic.program_fingerprint = qaic::fingerprint(run.program);
-  npu::NodeCycles cycles;
-  for (const npu::SimulatedInference& inference : run.simulated.inferences) {
-    cycles.push_back(npu::node_cycles_of(run.program, schematic, inference));
+  npu::nsp::NodeCycles cycles;
+  for (const npu::nsp::SimulatedInference& inference : run.simulated.inferences) {
+    cycles.push_back(npu::nsp::node_cycles_of(run.program, schematic, inference));
   }
-  const auto set = npu::make_optrace(run.program, schematic, run.target, run.simulated, cycles);
+  const auto set =
+      npu::nsp::make_optrace(run.program, schematic, run.target, run.simulated, cycles);
   EXPECT_TRUE(set) << set.error().message;
   std::vector<Profile> profiles;
   for (const auto& files : endings) profiles.push_back(read_back(*set, files));

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/formats/qaic/program.hpp"
-#include "npuscope/formats/qaic/schematic.hpp"
-#include "npuscope/npu/simulate/simulate.hpp"
-#include "npuscope/npu/target/target.hpp"
+#include "formats/qaic/qpc/program.hpp"
+#include "formats/qaic/qpc/schematic.hpp"
+#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/nsp/target/target.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope {
@@ -31,8 +31,8 @@ struct GeneratedOptions {
 
 struct GeneratedRun {
   qaic::Program program;
-  npu::Target target;
-  npu::SimulationResult simulated;
+  npu::nsp::Target target;
+  npu::nsp::SimulationResult simulated;
   std::vector<Profile> profiles;       // of the inferences, in their order
   std::vector<std::uint32_t> task_of;  // by op of the profiles; no_task: none of the program's
 
@@ -53,19 +53,20 @@ struct GeneratedRun {
 qaic::Program generated_program(const GeneratedOptions& options);
 
 // No two numbers alike, no jitter, a timer and a clock of 1 GHz: a tick is a cycle.
-npu::Target exact_target();
+npu::nsp::Target exact_target();
 
 // Cloud AI 100: statistics buffers.
-GeneratedRun device_run(const GeneratedOptions& options, const npu::Target& target);
-GeneratedRun device_run(qaic::Program program, std::uint32_t inferences, const npu::Target& target);
+GeneratedRun device_run(const GeneratedOptions& options, const npu::nsp::Target& target);
+GeneratedRun device_run(qaic::Program program, std::uint32_t inferences,
+                        const npu::nsp::Target& target);
 
 // HTP: a QNN optrace set, of which only the first inference has ops. One core.
-GeneratedRun optrace_run(const GeneratedOptions& options, const npu::Target& target);
-GeneratedRun optrace_run(qaic::Program program, const npu::Target& target);
+GeneratedRun optrace_run(const GeneratedOptions& options, const npu::nsp::Target& target);
+GeneratedRun optrace_run(qaic::Program program, const npu::nsp::Target& target);
 // Of a compiled program with what its compiler knew of it, also where tasks' cycles differ from
 // then.
 GeneratedRun optrace_run(qaic::Program program, qaic::Schematic schematic,
-                         const npu::Target& target);
+                         const npu::nsp::Target& target);
 
 // The run again from some files of its set, by their endings (".json", "_profile.txt"): a profile
 // for each list of them, as of a download that lacks the others.

@@ -1,6 +1,6 @@
 // What the host saw lies where the device was at work, on one clock, and its phases follow one
 // another without gaps.
-#include "npu/simulate/run/host_phases.hpp"
+#include "npu/nsp/simulate/run/host_phases.hpp"
 
 #include <unistd.h>
 
@@ -65,8 +65,8 @@ TEST(HostPhases, MergeWithTheDeviceOnOneClock) {
   const ModelFlow flow = run_flow(
       std::string(NPUSCOPE_SOURCE_DIR) + "/models/light_squeezenet.onnx", request_for(2, 70));
   ASSERT_EQ(flow.profiles.size(), 1u);
-  const npu::SimulatedInference& inference = flow.simulated.inferences.at(0);
-  npu::HostPhases phases(10);
+  const npu::nsp::SimulatedInference& inference = flow.simulated.inferences.at(0);
+  npu::nsp::HostPhases phases(10);
   phases.add(inference, begin_tick(flow.profiles[0]), 19200);
   const auto host = qaic::parse_host_trace(as_byte_span(phases.trace()), "host");
   must(host);

@@ -4,13 +4,14 @@
 #include <fstream>
 
 #include "flow/flow.hpp"
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/semantics.hpp"
+#include "npu/nsp/compile/compile.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/bandwidth.hpp"
 #include "npuscope/analysis/macs.hpp"
 #include "npuscope/analysis/memory.hpp"
 #include "npuscope/analysis/spill.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 
 namespace npuscope::memory_test {
 namespace {
@@ -34,7 +35,7 @@ Asked asked_of(const qaic::Program& program) {
 }
 
 void expect_bytes(const std::filesystem::path& model, std::uint32_t cores) {
-  npu::BuildRequest request = request_for(cores, 70);
+  npu::nsp::BuildRequest request = request_for(cores, 70);
   request.options.ddr_stats = true;
   const ModelFlow flow = run_flow(model, request);
   ASSERT_FALSE(flow.profiles.empty());
@@ -81,7 +82,7 @@ TEST(MemoryAgainstTruth, BytesOnOneCoreAndOnAll) {
 
 // The target with so little VTCM that activations do not fit.
 std::filesystem::path small_target() {
-  std::string toml = npu::builtin_target("aic100")->toml;
+  std::string toml = npu::nsp::builtin_target("aic100")->toml;
   const std::string size = "vtcm_bytes = 8388608";
   const auto at = toml.find(size);
   EXPECT_NE(at, std::string::npos);
@@ -96,9 +97,9 @@ std::filesystem::path small_target() {
 // evict, and what it streams tile by tile because it never fits.
 TEST(MemoryAgainstTruth, SpillIsAllThatIsWrittenButTheResult) {
   const auto target = small_target();
-  npu::BuildRequest request = request_for(1, 70);
+  npu::nsp::BuildRequest request = request_for(1, 70);
   request.target = target;
-  const auto built = npu::build_from_onnx(repository_model("light_resnet50.onnx"), request);
+  const auto built = npu::nsp::build(repository_model("light_resnet50.onnx"), request);
   must(built);
   const ModelFlow flow = run_flow(repository_model("light_resnet50.onnx"), request);
   std::filesystem::remove(target);
@@ -107,8 +108,8 @@ TEST(MemoryAgainstTruth, SpillIsAllThatIsWrittenButTheResult) {
   constexpr std::int64_t result = 1000 * 2;  // classes in fp16
   const std::int64_t expected = asked_of(flow.program).ddr_write - result;
   EXPECT_EQ(at(spill.spill.bytes, Route::ddr_write), expected);
-  EXPECT_GT(built->networks[0].metrics.spill_bytes, 0u);
-  EXPECT_GE(expected, std::int64_t(built->networks[0].metrics.spill_bytes));
+  EXPECT_GT((*built->networks)[0].metrics.spill_bytes, 0u);
+  EXPECT_GE(expected, std::int64_t((*built->networks)[0].metrics.spill_bytes));
   EXPECT_GE(at(spill.fill.bytes, Route::ddr_read).value_or(0), expected);
   EXPECT_EQ(spill.unpaired_fills, 0u);
   std::int64_t of_tensors = 0;
@@ -140,7 +141,7 @@ double macs_of_model(const std::filesystem::path& model) {
 
 // A tile had the operands of its whole operator, and a share of its MACs by output size; weights
 // were "in DDR", though a transfer had brought them to VTCM.
-void expect_macs(const std::filesystem::path& model, npu::BuildRequest request) {
+void expect_macs(const std::filesystem::path& model, npu::nsp::BuildRequest request) {
   SCOPED_TRACE(fmt::format("{} on {}", model.filename().string(), request.options.cores));
   request.options.op_stats_verbosity = 2;
   const ModelFlow flow = run_flow(model, request);
@@ -173,10 +174,10 @@ TEST(MemoryAgainstTruth, MacsOfTasksAddUpToThoseOfTheModel) {
       generated_file("qwen3-0.6b", {1, 32, 128})};
   for (const auto& model : models) {
     for (const std::uint32_t cores : {1u, 3u, 4u, 16u}) {
-      npu::BuildRequest request = request_for(cores, 70);
+      npu::nsp::BuildRequest request = request_for(cores, 70);
       expect_macs(model, request);
       request.target = small;
-      if (npu::build_from_onnx(model, request)) expect_macs(model, request);
+      if (npu::nsp::build(model, request)) expect_macs(model, request);
     }
   }
   for (std::size_t i = 2; i < models.size(); ++i) std::filesystem::remove(models[i]);

@@ -90,7 +90,7 @@ void expect_near(const std::string& what, double expected, double actual, double
 class MergedTrace : public testing::TestWithParam<Model> {
  protected:
   void SetUp() override {
-    npu::BuildRequest request = request_for(2, 70);
+    npu::nsp::BuildRequest request = request_for(2, 70);
     request.options.ddr_stats = true;
     flow_ = run_flow(GetParam().path, request);
     ASSERT_FALSE(flow_.profiles.empty());

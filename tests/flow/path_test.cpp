@@ -9,8 +9,8 @@
 #include <random>
 
 #include "analysis/profile_builder.hpp"
-#include "npu/simulate/random_program.hpp"
-#include "npuscope/npu/simulate/simulate.hpp"
+#include "npu/nsp/simulate/random_program.hpp"
+#include "npu/nsp/simulate/simulate.hpp"
 
 namespace npuscope::path_test {
 namespace {
@@ -25,8 +25,8 @@ constexpr std::int64_t barrier_time = 15 * cycle, record_time = 40 * cycle;
 
 // Latencies as devices have them; durations exact; every transfer over the core's own link, which
 // no other shares.
-npu::Target target_without_shared_bandwidth() {
-  npu::Target target = npu::round_target();
+npu::nsp::Target target_without_shared_bandwidth() {
+  npu::nsp::Target target = npu::nsp::round_target();
   target.sync_cycles = 60;
   target.cross_core_sync_cycles = 600;
   target.barrier_cycles = 15;
@@ -37,7 +37,7 @@ npu::Target target_without_shared_bandwidth() {
 }
 
 qaic::Program program_of(std::uint64_t seed, std::uint32_t cores, std::uint32_t tasks) {
-  qaic::Program program = npu::random_program(seed, cores, tasks, 70);
+  qaic::Program program = npu::nsp::random_program(seed, cores, tasks, 70);
   for (std::uint32_t queue = 0; queue < program.queues(); ++queue) {
     for (auto i = program.queue_begin[queue]; i < program.queue_begin[queue + 1]; ++i) {
       qaic::Task& task = program.tasks[i];
@@ -54,14 +54,14 @@ qaic::Program program_of(std::uint64_t seed, std::uint32_t cores, std::uint32_t 
   return program;
 }
 
-std::vector<npu::TaskTruth> run(const qaic::Program& program, const npu::Target& target) {
-  npu::SimulationOptions options;
+std::vector<npu::nsp::TaskTruth> run(const qaic::Program& program, const npu::nsp::Target& target) {
+  npu::nsp::SimulationOptions options;
   options.inferences = 1;
   options.set_size = 1;
   options.keep_truth = true;
-  const auto result = npu::simulate(program, target, options);
+  const auto result = npu::nsp::simulate(program, target, options);
   EXPECT_TRUE(result) << (result ? "" : result.error().message);
-  return result ? result->inferences.at(0).truth : std::vector<npu::TaskTruth>();
+  return result ? result->inferences.at(0).truth : std::vector<npu::nsp::TaskTruth>();
 }
 
 std::uint32_t queue_of(const qaic::Program& program, std::uint32_t task) {
@@ -73,7 +73,7 @@ std::uint32_t queue_of(const qaic::Program& program, std::uint32_t task) {
 struct TruthProfile : test_support::ProfileBuilder {
   std::vector<std::uint32_t> truth_of_row;
 
-  TruthProfile(const qaic::Program& program, const std::vector<npu::TaskTruth>& truth)
+  TruthProfile(const qaic::Program& program, const std::vector<npu::nsp::TaskTruth>& truth)
       : ProfileBuilder("picoseconds", ClockKind::wall, 1e12) {
     const std::uint32_t threads = program.threads_per_core();
     for (std::uint32_t core = 0; core < program.cores; ++core) {
@@ -93,7 +93,7 @@ struct TruthProfile : test_support::ProfileBuilder {
       }
     }
     for (std::uint32_t i = 0; i < truth.size(); ++i) {
-      const npu::TaskTruth& task = truth[i];
+      const npu::nsp::TaskTruth& task = truth[i];
       const std::uint32_t core = queue_of(program, task.task) / qaic::thread_groups;
       const UnitId on{core * (threads + 1) + task.thread}, engine{core * (threads + 1) + threads};
       add(on, i, task.task, task.sync_begin, task.start, SpanKind::sync);
@@ -128,9 +128,9 @@ PathAnalysis analysis_of(const Profile& profile) {
 // Of all work, since the timeline's begin.
 std::int64_t last_end(const CriticalPath& path) { return path.wall - path.tail; }
 
-std::int64_t last_end(const std::vector<npu::TaskTruth>& truth) {
+std::int64_t last_end(const std::vector<npu::nsp::TaskTruth>& truth) {
   std::int64_t begin = truth.at(0).sync_begin.value, end = 0;
-  for (const npu::TaskTruth& task : truth) {
+  for (const npu::nsp::TaskTruth& task : truth) {
     begin = std::min(begin, task.sync_begin.value);
     end = std::max({end, task.kernel_end.value, task.transfer_end.value});
   }
@@ -145,7 +145,7 @@ analysis::Scaling scale(const Profile& profile, std::uint32_t task, double facto
 }
 
 TEST(PathAgainstTheSimulator, WhatIfIsARunWithTheTaskMadeFasterOrSlower) {
-  const npu::Target target = target_without_shared_bandwidth();
+  const npu::nsp::Target target = target_without_shared_bandwidth();
   std::size_t changed = 0, all = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const qaic::Program program = program_of(seed, 1 + seed % 3, 200);
@@ -176,8 +176,8 @@ TEST(PathAgainstTheSimulator, WhatIfIsARunWithTheTaskMadeFasterOrSlower) {
 }
 
 // When the simulator let the target of a step go because of the step before it.
-std::int64_t release_of(const qaic::Program& program, const npu::TaskTruth& before,
-                        const npu::TaskTruth& task, Reason reason) {
+std::int64_t release_of(const qaic::Program& program, const npu::nsp::TaskTruth& before,
+                        const npu::nsp::TaskTruth& task, Reason reason) {
   const std::uint32_t from = queue_of(program, before.task), to = queue_of(program, task.task);
   const bool same_core = from / qaic::thread_groups == to / qaic::thread_groups;
   const bool is_dma = from % qaic::thread_groups == std::uint32_t(qaic::ThreadGroup::dma_issue);
@@ -194,7 +194,7 @@ std::int64_t release_of(const qaic::Program& program, const npu::TaskTruth& befo
 }
 
 TEST(PathAgainstTheSimulator, EveryStepStartedWhenTheOneBeforeItLetItGo) {
-  const npu::Target target = target_without_shared_bandwidth();
+  const npu::nsp::Target target = target_without_shared_bandwidth();
   std::map<Reason, std::size_t> seen;
   for (std::uint64_t seed = 1; seed <= 60; ++seed) {
     const qaic::Program program = program_of(seed, 1 + seed % 4, 300);
@@ -203,8 +203,8 @@ TEST(PathAgainstTheSimulator, EveryStepStartedWhenTheOneBeforeItLetItGo) {
     const CriticalPath path = analysis_of(made.profile).observed();
     EXPECT_EQ(path.lead, 0);
     for (std::size_t i = 1; i < path.steps.size(); ++i) {
-      const npu::TaskTruth& before = truth[made.truth_of_row[path.steps[i - 1].row]];
-      const npu::TaskTruth& task = truth[made.truth_of_row[path.steps[i].row]];
+      const npu::nsp::TaskTruth& before = truth[made.truth_of_row[path.steps[i - 1].row]];
+      const npu::nsp::TaskTruth& task = truth[made.truth_of_row[path.steps[i].row]];
       EXPECT_EQ(release_of(program, before, task, path.steps[i].reason), path.steps[i].start)
           << "seed " << seed << " step " << i << ": " << name_of(path.steps[i].reason);
       seen[path.steps[i].reason] += 1;
@@ -218,7 +218,7 @@ TEST(PathAgainstTheSimulator, EveryStepStartedWhenTheOneBeforeItLetItGo) {
 
 // But for a latency that held nothing back in the run, and so cannot be known from it.
 TEST(PathAgainstTheSimulator, SlackIsHowMuchLongerATaskMayTake) {
-  const npu::Target target = target_without_shared_bandwidth();
+  const npu::nsp::Target target = target_without_shared_bandwidth();
   std::size_t slack_seen = 0, all = 0, unknown = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     qaic::Program program = program_of(seed, 1 + seed % 3, 150);
@@ -257,7 +257,7 @@ TEST(PathAgainstTheSimulator, SlackIsHowMuchLongerATaskMayTake) {
 // Transfers of several cores at once: a faster task may move one into the way of another, which the
 // path cannot know. How far off that leaves it is bounded here.
 TEST(PathAgainstTheSimulator, SharedBandwidthLeavesWhatIfOffByLittle) {
-  npu::Target target = target_without_shared_bandwidth();
+  npu::nsp::Target target = target_without_shared_bandwidth();
   target.ddr_bytes_per_s = 4e9;
   target.ddr_bytes_per_s_per_core = 2e9;
   double worst = 0, sum = 0;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "flow/flow.hpp"
+#include "npu/nsp/compile/compile.hpp"
 #include "npuscope/npu/models/architecture.hpp"
 
 namespace npuscope::peers_test {
@@ -33,29 +34,29 @@ DeviceRun run_on(std::uint32_t devices) {
   const auto path =
       std::filesystem::path(testing::TempDir()) / fmt::format("npuscope-peers-{}.onnx", devices);
   must(write_file_atomically(path, as_byte_span(model->bytes)));
-  npu::BuildRequest request = request_for(2, 70);
+  npu::nsp::BuildRequest request = request_for(2, 70);
   request.partition.devices.clear();
   for (std::uint32_t i = 0; i < devices; ++i) request.partition.devices.push_back(i);
-  const auto built = npu::build_from_onnx(path, request);
+  const auto built = npu::nsp::build(path, request);
   std::filesystem::remove(path);
   must(built);
   std::vector<const qaic::Program*> programs;
-  for (const auto& network : built->networks) {
+  for (const auto& network : *built->networks) {
     run.programs.push_back(network.program);
     programs.push_back(&network.program);
   }
-  npu::SimulationOptions options;
+  npu::nsp::SimulationOptions options;
   options.inferences = 2;
   options.first_sample = 1;
-  const auto result =
-      npu::simulate(programs, request.partition.devices, *npu::builtin_target("aic100"), options);
+  const auto result = npu::nsp::simulate(programs, request.partition.devices,
+                                         *npu::nsp::builtin_target("aic100"), options);
   must(result);
-  const npu::SimulatedInference& inference = result->inferences.at(1);
+  const npu::nsp::SimulatedInference& inference = result->inferences.at(1);
   for (std::uint32_t i = 0; i < devices; ++i) {
     qaic::StatsNetworkOptions labelled;
     labelled.label = fmt::format("QAicGraph_slice{:02}", i);
     const auto network =
-        qaic::StatsNetwork::create(built->networks[i].descriptor, &run.programs[i], labelled);
+        qaic::StatsNetwork::create((*built->networks)[i].descriptor, &run.programs[i], labelled);
     must(network);
     auto profile = qaic::decode_stats_buffer(
         i == 0 ? inference.stats_buffer : inference.more_stats_buffers[i - 1], "b.bin", *network);

@@ -10,7 +10,7 @@
 #include "analysis/path/vendor_path.hpp"
 #include "flow/flow.hpp"
 #include "formats/qnn/assemble/sets.hpp"
-#include "npu/simulate/record/optrace.hpp"
+#include "npu/nsp/simulate/record/optrace.hpp"
 
 namespace npuscope::qnn_test {
 namespace {
@@ -23,27 +23,28 @@ class QnnFlow {
     folder_ =
         std::filesystem::path(testing::TempDir()) / fmt::format("npuscope-qnn-{}", ::getpid());
     std::filesystem::create_directories(folder_);
-    npu::BuildRequest request = request_for(1, 70);
+    npu::nsp::BuildRequest request = request_for(1, 70);
     request.target = "htp-v75";
     request.options.convert_to_fp16 = convert_to_fp16;
-    npu::SimulationOptions options;
+    npu::nsp::SimulationOptions options;
     options.op_trace = true;
     options.keep_truth = true;
     options.inferences = inferences;
-    options.on_op_trace = [&](const npu::SimulatedInference& it) { traced_.push_back(it); };
+    options.on_op_trace = [&](const npu::nsp::SimulatedInference& it) { traced_.push_back(it); };
     flow_ = run_flow(model, request, options);
     const auto programs = qaic::find_programs(flow_.qpc, "programqpc.bin");
     const auto schematic =
         qaic::read_schematic(programs->at(0).qpc.find(qaic::segment_schematic)->bytes, "schematic");
     must(schematic);
     schematic_ = *schematic;
-    const auto target = npu::builtin_target("htp-v75");
-    EXPECT_TRUE(npu::check_optrace(flow_.program, &schematic_, *target));
-    npu::NodeCycles node_cycles;
-    for (const npu::SimulatedInference& inference : traced_) {
-      node_cycles.push_back(npu::node_cycles_of(flow_.program, schematic_, inference));
+    const auto target = npu::nsp::builtin_target("htp-v75");
+    EXPECT_TRUE(npu::nsp::check_optrace(flow_.program, &schematic_, *target));
+    npu::nsp::NodeCycles node_cycles;
+    for (const npu::nsp::SimulatedInference& inference : traced_) {
+      node_cycles.push_back(npu::nsp::node_cycles_of(flow_.program, schematic_, inference));
     }
-    auto set = npu::make_optrace(flow_.program, schematic_, *target, flow_.simulated, node_cycles);
+    auto set =
+        npu::nsp::make_optrace(flow_.program, schematic_, *target, flow_.simulated, node_cycles);
     must(set);
     const auto stem = folder_ / "chrometrace";
     EXPECT_TRUE(qnn::optrace::write_optrace_set(*set, stem));
@@ -66,18 +67,18 @@ class QnnFlow {
   const qaic::Program& program() const { return flow_.program; }
   const qaic::Schematic& schematic() const { return schematic_; }
   const qaic::NetworkDescriptor& descriptor() const { return flow_.descriptor; }
-  const std::vector<npu::SimulatedInference>& simulated() const {
+  const std::vector<npu::nsp::SimulatedInference>& simulated() const {
     return flow_.simulated.inferences;
   }
-  const std::vector<npu::OpTraceRecord>& records() const { return simulated().at(0).op_trace; }
+  const std::vector<npu::nsp::OpTraceRecord>& records() const { return simulated().at(0).op_trace; }
   const Profile& profile() const { return profile_; }
   qnn::optrace::OptraceSet set_with(const qaic::Schematic& schematic) const {
-    const auto target = npu::builtin_target("htp-v75");
-    const auto set = npu::make_optrace(flow_.program, schematic, *target, flow_.simulated);
+    const auto target = npu::nsp::builtin_target("htp-v75");
+    const auto set = npu::nsp::make_optrace(flow_.program, schematic, *target, flow_.simulated);
     must(set);
     return *set;
   }
-  const std::vector<npu::SimulatedInference>& traced() const { return traced_; }
+  const std::vector<npu::nsp::SimulatedInference>& traced() const { return traced_; }
   nlohmann::json qhas() const {
     std::ifstream in(folder_ / "chrometrace_qnn_htp_analysis_summary.json");
     return nlohmann::json::parse(in);
@@ -86,7 +87,7 @@ class QnnFlow {
  private:
   std::filesystem::path folder_;
   ModelFlow flow_;
-  std::vector<npu::SimulatedInference> traced_;  // each inference with its op records
+  std::vector<npu::nsp::SimulatedInference> traced_;  // each inference with its op records
   qaic::Schematic schematic_;
   Profile profile_;
 };
@@ -109,9 +110,9 @@ std::uint32_t group_of(const qaic::Program& program, std::uint32_t task) {
 
 // Threads 0 to 3 are HVX; HMX and DMA share the main lane.
 std::map<Place, Expected> expected_spans(const QnnFlow& flow,
-                                         const std::vector<npu::OpTraceRecord>& records) {
+                                         const std::vector<npu::nsp::OpTraceRecord>& records) {
   std::map<Place, Expected> spans;
-  for (const npu::OpTraceRecord& record : records) {
+  for (const npu::nsp::OpTraceRecord& record : records) {
     const bool hvx = record.thread < 4;
     const std::uint32_t tid = hvx ? 512 + record.thread : 256;
     const auto role = qaic::SchematicRole(flow.schematic().ops[record.task].role);
@@ -121,8 +122,8 @@ std::map<Place, Expected> expected_spans(const QnnFlow& flow,
       span.duration = to - from;
       EXPECT_TRUE(spans.emplace(Place{tid, from}, span).second);
     };
-    const bool waited =
-        record.waited_for != npu::OpTraceRecord::nothing && record.start_cycle > record.wait_cycle;
+    const bool waited = record.waited_for != npu::nsp::OpTraceRecord::nothing &&
+                        record.start_cycle > record.wait_cycle;
     if (waited && record.thread != 1 && record.thread != 2 && record.thread != 3) {
       add(std::int64_t(record.wait_cycle), start,
           {.kind = SpanKind::dma_wait, .node = node_of(record.waited_for)});
@@ -180,9 +181,9 @@ void expect_spans(const QnnFlow& flow) {
 
 // When the thread came to its wait: it was free, and, of an HMX task that polls for a transfer, the
 // work of others that the task waits for had ended.
-Picoseconds came_to_wait(const QnnFlow& flow, const npu::TaskTruth& truth) {
+Picoseconds came_to_wait(const QnnFlow& flow, const npu::nsp::TaskTruth& truth) {
   const qaic::Program& program = flow.program();
-  const npu::Target target = *npu::builtin_target("htp-v75");
+  const npu::nsp::Target target = *npu::nsp::builtin_target("htp-v75");
   const auto is_transfer = [](const qaic::Wait& wait) {
     return qaic::ThreadGroup(wait.queue % qaic::thread_groups) == qaic::ThreadGroup::dma_issue;
   };
@@ -193,7 +194,7 @@ Picoseconds came_to_wait(const QnnFlow& flow, const npu::TaskTruth& truth) {
   if (std::none_of(waits.begin(), waits.end(), is_transfer)) return came;
   for (const qaic::Wait& wait : waits) {
     if (is_transfer(wait) || wait.count == 0) continue;
-    for (const npu::TaskTruth& other : flow.simulated().at(0).truth) {
+    for (const npu::nsp::TaskTruth& other : flow.simulated().at(0).truth) {
       if (other.task != program.queue_begin[wait.queue] + wait.count - 1) continue;
       const double latency = target.sync_cycles / target.core_hz;
       came = std::max(came, other.barrier_end + Picoseconds{std::llround(latency * 1e12)});
@@ -205,15 +206,15 @@ Picoseconds came_to_wait(const QnnFlow& flow, const npu::TaskTruth& truth) {
 // Independent of records and of what is written: the simulation's own times, to the cycle that
 // rounding may cost.
 void expect_simulated_times(const QnnFlow& flow) {
-  const npu::SimulatedInference& first = flow.simulated().at(0);
+  const npu::nsp::SimulatedInference& first = flow.simulated().at(0);
   const auto& graph = first.phases.back();
-  const double hertz = npu::builtin_target("htp-v75")->session->cold.graph_hz;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, const npu::OpTraceRecord*> records;
+  const double hertz = npu::nsp::builtin_target("htp-v75")->session->cold.graph_hz;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, const npu::nsp::OpTraceRecord*> records;
   for (const auto& record : first.op_trace) records[{record.task, record.thread}] = &record;
   ASSERT_EQ(records.size(), first.truth.size());
   Picoseconds origin{};  // when the cycle counter read what the first record says
-  for (const npu::TaskTruth& truth : first.truth) {
-    const npu::OpTraceRecord& record = *records.at({truth.task, truth.thread});
+  for (const npu::nsp::TaskTruth& truth : first.truth) {
+    const npu::nsp::OpTraceRecord& record = *records.at({truth.task, truth.thread});
     const auto cycles = [&](Picoseconds time) { return double(time.value) * 1e-12 * hertz; };
     if (origin.value == 0) {
       origin =
@@ -315,7 +316,7 @@ void expect_node_cycles(const QnnFlow& flow) {
     ASSERT_TRUE(found.emplace(key, std::int64_t(measure.value)).second) << key.second;
   }
   ASSERT_EQ(flow.traced().size(), inferences);
-  for (const npu::SimulatedInference& inference : flow.traced()) {
+  for (const npu::nsp::SimulatedInference& inference : flow.traced()) {
     std::map<std::uint32_t, std::int64_t> sums;
     for (const auto& [place, span] : expected_spans(flow, inference.op_trace)) {
       sums[span.node] += span.duration;
@@ -333,8 +334,8 @@ void expect_phases(const QnnFlow& flow) {
   const Profile& profile = flow.profile();
   ASSERT_EQ(profile.phases.size(), 4 * inferences);
   std::size_t i = 0;
-  for (const npu::SimulatedInference& inference : flow.simulated()) {
-    for (const npu::SessionPhase& phase : inference.phases) {
+  for (const npu::nsp::SimulatedInference& inference : flow.simulated()) {
+    for (const npu::nsp::SessionPhase& phase : inference.phases) {
       const Phase& found = profile.phases[i++];
       EXPECT_EQ(profile.text(found.name), phase.name);
       EXPECT_EQ(found.instance, inference.number);

@@ -11,7 +11,7 @@
 
 #include "flow/flow.hpp"
 #include "flow/generated_run.hpp"
-#include "npu/simulate/random_program.hpp"
+#include "npu/nsp/simulate/random_program.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::spill_test {
@@ -95,7 +95,7 @@ TEST(SpillAgainstTheSimulator, IsWhatComesBackInStatisticsBuffers) {
                                            .cores = cores,
                                            .tasks = 90 * cores,
                                            .shape = shape},
-                                          npu::realistic_target());
+                                          npu::nsp::realistic_target());
       const Known known = known_of(run.program, true);
       // Timers of cores differ by a constant, which no time within a core shows.
       Times times;
@@ -106,7 +106,7 @@ TEST(SpillAgainstTheSimulator, IsWhatComesBackInStatisticsBuffers) {
           times[run.task_of[op]] = interval_of(spans, row);
         }
       }
-      for (const npu::TaskTruth& task : run.simulated.inferences[0].truth) {
+      for (const npu::nsp::TaskTruth& task : run.simulated.inferences[0].truth) {
         if (!times.contains(task.task)) continue;
         EXPECT_EQ(length_of(times[task.task]),
                   run.ticks(task.transfer_end) - run.ticks(task.start));
@@ -125,12 +125,12 @@ TEST(SpillAgainstTheSimulator, IsWhatTheSpillOpsMoveInOptraces) {
   for (const Shape shape : all_shapes) {
     for (std::uint64_t seed = 1; seed <= 6; ++seed) {
       SCOPED_TRACE(fmt::format("shape {}, seed {}", int(shape), seed));
-      const GeneratedRun run =
-          optrace_run({.seed = seed, .tasks = 90, .shape = shape}, *npu::builtin_target("htp-v75"));
+      const GeneratedRun run = optrace_run({.seed = seed, .tasks = 90, .shape = shape},
+                                           *npu::nsp::builtin_target("htp-v75"));
       const Known known = known_of(run.program, false);
       Times times;
       std::int64_t work = 0;
-      for (const npu::OpTraceRecord& record : run.simulated.inferences[0].op_trace) {
+      for (const npu::nsp::OpTraceRecord& record : run.simulated.inferences[0].op_trace) {
         const std::uint32_t kernel = run.program.tasks[record.task].kernel;
         if (kernel != copy_in && kernel != copy_out) continue;
         const Interval time{std::int64_t(record.start_cycle), std::int64_t(record.leave_cycle)};
@@ -158,7 +158,7 @@ TEST(SpillAgainstTheCompiler, OfABertThatDoesNotFit) {
   const CompiledForHtp compiled = compiled_for_htp(path);
   std::filesystem::remove(path);
   const GeneratedRun run =
-      optrace_run(compiled.program, compiled.schematic, *npu::builtin_target("htp-v75"));
+      optrace_run(compiled.program, compiled.schematic, *npu::nsp::builtin_target("htp-v75"));
   std::int64_t written = 0, read = 0, others = 0;
   std::uint32_t spills = 0, fills = 0;
   for (std::size_t i = 0; i < compiled.program.tasks.size(); ++i) {

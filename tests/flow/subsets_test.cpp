@@ -93,7 +93,7 @@ TEST(SubsetsOfAnOptrace, SayTheSameOfPathAndGainsAsTheTraceAlone) {
   for (const Shape shape : all_shapes) {
     for (std::uint64_t seed = 1; seed <= test_support::rounds(6); ++seed) {
       const GeneratedRun run = optrace_run({.seed = seed, .tasks = 100, .shape = shape},
-                                           *npu::builtin_target("htp-v75"));
+                                           *npu::nsp::builtin_target("htp-v75"));
       const std::vector<Profile> profiles = read_subsets(run, subsets);
       ASSERT_GT(profiles[0].spans.size(), 50u);
       for (std::size_t i = 1; i < profiles.size(); ++i) {

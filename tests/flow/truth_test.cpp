@@ -35,7 +35,7 @@ std::map<Place, Decoded> spans_of(const Profile& profile, SpanKind kind) {
 }
 
 void expect_truth(const std::filesystem::path& model, std::uint32_t cores) {
-  npu::SimulationOptions options;
+  npu::nsp::SimulationOptions options;
   options.keep_truth = true;
   options.samples = 2;
   const ModelFlow flow = run_flow(model, request_for(cores, 70), options);
@@ -50,7 +50,7 @@ void expect_truth(const std::filesystem::path& model, std::uint32_t cores) {
     EXPECT_EQ(ops.size(), truth.size());
     std::map<std::uint32_t, std::int64_t> offsets;  // of each core's timer
     std::size_t waited = 0, transferred = 0;
-    for (const npu::TaskTruth& task : truth) {
+    for (const npu::nsp::TaskTruth& task : truth) {
       std::uint32_t queue = 0;
       while (flow.program.queue_begin[queue + 1] <= task.task) ++queue;
       const Place place{queue / qaic::thread_groups, task.thread,
@@ -93,7 +93,7 @@ TEST(DecoderAgainstTruth, SqueezeNetOnOneCoreAndOnAll) {
 
 // Work that a profile reports must be the work that the program asked for.
 TEST(DecoderAgainstTruth, DdrTrafficIsThatOfTheProgram) {
-  npu::BuildRequest request = request_for(4, 70);
+  npu::nsp::BuildRequest request = request_for(4, 70);
   request.options.ddr_stats = true;
   const ModelFlow flow = run_flow(repository_model("light_resnet50.onnx"), request);
   std::uint64_t read = 0, written = 0;

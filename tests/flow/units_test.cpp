@@ -20,7 +20,7 @@ struct Known {
 };
 
 TEST(UnitsAgainstTruth, BusyAndSyncsAreThoseOfTheTasksOfEachThread) {
-  npu::SimulationOptions options;
+  npu::nsp::SimulationOptions options;
   options.keep_truth = true;
   options.samples = 1;
   const ModelFlow flow =
@@ -28,7 +28,7 @@ TEST(UnitsAgainstTruth, BusyAndSyncsAreThoseOfTheTasksOfEachThread) {
   ASSERT_EQ(flow.profiles.size(), 1u);
   std::map<std::pair<std::uint32_t, std::uint32_t>, Known> threads;
   std::int64_t work = 0;
-  for (const npu::TaskTruth& task : flow.simulated.inferences[0].truth) {
+  for (const npu::nsp::TaskTruth& task : flow.simulated.inferences[0].truth) {
     std::uint32_t queue = 0;
     while (flow.program.queue_begin[queue + 1] <= task.task) ++queue;
     Known& known = threads[{queue / qaic::thread_groups, task.thread}];

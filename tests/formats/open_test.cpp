@@ -12,13 +12,13 @@
 #include <thread>
 
 #include "base/compressed.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/opstats/opstats_trace.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/sigmastar/samples.hpp"
 #include "formats/sigmastar/write_model.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::open_test {
 namespace {

@@ -33,20 +33,21 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"analysis", {"base", "profile"}},
     {"query", {"base", "profile", "analysis"}},
     {"npu/graph", {"base"}},
-    {"npu/target", {"base", "profile"}},
-    {"npu/compile", {"base", "profile", "formats/qaic", "npu/graph", "npu/target"}},
-    {"npu/simulate", {"base", "formats/qaic", "formats/qnn", "npu/target"}},
+    {"npu/target", {"base"}},
+    {"npu/nsp/target", {"base", "profile", "npu/target"}},
+    {"npu/nsp/compile", {"base", "profile", "formats/qaic", "npu/graph", "npu/nsp/target"}},
+    {"npu/nsp/simulate", {"base", "formats/qaic", "formats/qnn", "npu/nsp/target"}},
     {"npu/ipu", {"base", "formats/sigmastar", "npu/graph", "npu/target"}},
     {"npu/torq", {"base", "profile", "formats/torq", "npu/graph", "npu/target"}},
     {"npu/models", {"base"}},
     {"report",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/torq",
-      "formats/sigmastar", "formats", "analysis", "npu/graph", "npu/target", "npu/compile",
-      "npu/simulate", "npu/ipu", "npu/torq", "query"}},
+      "formats/sigmastar", "formats", "analysis", "npu/graph", "npu/target", "npu/nsp/target",
+      "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu", "npu/torq", "query"}},
     {"cli",
      {"base", "profile", "formats/perfetto", "formats/qaic", "formats/sigmastar", "formats",
-      "analysis", "npu/graph", "npu/target", "npu/compile", "npu/simulate", "npu/ipu", "npu/torq",
-      "npu/models", "query", "report"}},
+      "analysis", "npu/graph", "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
+      "npu/torq", "npu/models", "query", "report"}},
 };
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.
@@ -211,20 +212,21 @@ TEST(Layers, ATrespassIsSeen) {
 
 TEST(Layers, AMissingLinkIsSeen) {
   const fs::path root = fs::path(testing::TempDir()) / "npuscope-links-test";
-  fs::create_directories(root / "npu" / "compile");
-  std::ofstream(root / "npu" / "compile" / "one.cpp") << "#include <vector>\n#include <zlib.h>\n"
-                                                         "#include <simdjson.h>\n#include "
-                                                         "<fmt/format.h>\n#include <new.h>\n";
+  fs::create_directories(root / "npu" / "nsp" / "compile");
+  std::ofstream(root / "npu" / "nsp" / "compile" / "one.cpp")
+      << "#include <vector>\n#include <zlib.h>\n"
+         "#include <simdjson.h>\n#include "
+         "<fmt/format.h>\n#include <new.h>\n";
   const auto found = missing_links(root,
                                    "npuscope_layer(base LINKS simdjson::simdjson)\n"
-                                   "npuscope_layer(npu/compile ROOMS devices\n"
+                                   "npuscope_layer(npu/nsp/compile ROOMS devices\n"
                                    "               LINKS ZLIB::ZLIB)\n");
   fs::remove_all(root);
-  EXPECT_THAT(found,
-              testing::ElementsAre(
-                  "npu/compile/one.cpp includes <simdjson.h>, but npu/compile does not link "
-                  "simdjson::simdjson",
-                  "npu/compile/one.cpp: the library of <new.h> is not in this test's table"));
+  EXPECT_THAT(
+      found, testing::ElementsAre(
+                 "npu/nsp/compile/one.cpp includes <simdjson.h>, but npu/nsp/compile does not link "
+                 "simdjson::simdjson",
+                 "npu/nsp/compile/one.cpp: the library of <new.h> is not in this test's table"));
 }
 
 TEST(Layers, LinkTheLibrariesThatTheyInclude) {

@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "npuscope/query/schema.hpp"
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
+#include "query/schema.hpp"
 #include "report/export/export.hpp"
 
 namespace npuscope::query::against_export_test {

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "npuscope/query/schema.hpp"
 #include "query/random_profile.hpp"
+#include "query/schema.hpp"
 #include "report/export/export.hpp"
 
 namespace npuscope::query::one_schema_test {

@@ -1,4 +1,4 @@
-#include "npuscope/query/schema.hpp"
+#include "query/schema.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double element_bytes = 2;  // float16
 
-double cost_per_kib(const npu::Target& target, std::initializer_list<const char*> kernels) {
+double cost_per_kib(const npu::nsp::Target& target, std::initializer_list<const char*> kernels) {
   double cycles = 0;
   for (const char* kernel : kernels) {
     const auto found = target.kernels.find(kernel);
@@ -38,7 +38,7 @@ std::string Roofline::bound() const {
 }
 
 Roofline roofline_by_hand(const ValidationCase& run, const npu::Architecture& architecture,
-                          const npu::Target& target) {
+                          const npu::nsp::Target& target) {
   Roofline roofline;
   const auto summary = npu::summarize(architecture, run.sizes);
   if (!summary) return roofline;

@@ -2,42 +2,44 @@
 
 #include <algorithm>
 
+#include "formats/qaic/opstats/opstats_summary.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
+#include "npu/graph/import_onnx.hpp"
 #include "npu/models/summary.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npu/nsp/simulate/simulate.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
-#include "npuscope/npu/simulate/simulate.hpp"
 
 namespace npuscope::validation {
 namespace {
 
-Result<npu::CompiledNetwork> compile_case(const ValidationCase& run,
-                                          const npu::Architecture& architecture,
-                                          const npu::Target& target, std::uint32_t stats_level) {
+Result<npu::nsp::CompiledNetwork> compile_case(const ValidationCase& run,
+                                               const npu::Architecture& architecture,
+                                               const npu::nsp::Target& target,
+                                               std::uint32_t stats_level) {
   const auto model = npu::generate_onnx(architecture, run.sizes, {});
   if (!model) return tl::unexpected(model.error());
   const auto graph = npu::import_onnx(as_byte_span(model->bytes), run.preset, {});
   if (!graph) return tl::unexpected(graph.error());
-  npu::CompileOptions options;
+  npu::nsp::CompileOptions options;
   options.cores = run.cores;
   options.convert_to_fp16 = true;
   options.retained_state = true;
   options.stats_level = stats_level;
-  return npu::compile_network(*graph, target, options);
+  return npu::nsp::compile_network(*graph, target, options);
 }
 
 // The summary of the warm inference, from the bytes that the device wrote.
-Result<qaic::OpstatsSummary> execute(const ValidationCase& run, const npu::CompiledNetwork& network,
-                                     const npu::Target& target) {
-  npu::SimulationOptions options;
+Result<qaic::OpstatsSummary> execute(const ValidationCase& run,
+                                     const npu::nsp::CompiledNetwork& network,
+                                     const npu::nsp::Target& target) {
+  npu::nsp::SimulationOptions options;
   options.inferences = run.warm_up + 1;
   options.first_sample = run.warm_up;
-  const auto simulated = npu::simulate(network.program, target, options);
+  const auto simulated = npu::nsp::simulate(network.program, target, options);
   if (!simulated) return tl::unexpected(simulated.error());
   const auto decoder = qaic::StatsNetwork::create(network.descriptor, &network.program);
   if (!decoder) return tl::unexpected(decoder.error());
-  for (const npu::SimulatedInference& inference : simulated->inferences) {
+  for (const npu::nsp::SimulatedInference& inference : simulated->inferences) {
     if (inference.stats_buffer.empty()) continue;
     const auto profile = qaic::decode_stats_buffer(inference.stats_buffer, run.name, *decoder);
     if (!profile) return tl::unexpected(profile.error());
@@ -72,31 +74,31 @@ void take_utilization(const qaic::OpstatsSummary& summary, ValidationOutcome& ou
   outcome.hvx_utilization /= std::max(hvx_threads, 1.0);
 }
 
-std::uint64_t sum_of_cores(const npu::CompileMetrics& metrics,
-                           std::uint64_t npu::CoreMetrics::*figure) {
+std::uint64_t sum_of_cores(const npu::nsp::CompileMetrics& metrics,
+                           std::uint64_t npu::nsp::CoreMetrics::*figure) {
   std::uint64_t sum = 0;
-  for (const npu::CoreMetrics& core : metrics.cores) sum += core.*figure;
+  for (const npu::nsp::CoreMetrics& core : metrics.cores) sum += core.*figure;
   return sum;
 }
 
 }  // namespace
 
 std::uint64_t ValidationOutcome::read_kilobytes() const {
-  return (sum_of_cores(compiled, &npu::CoreMetrics::ddr_read_bytes) +
+  return (sum_of_cores(compiled, &npu::nsp::CoreMetrics::ddr_read_bytes) +
           compiled.host.total().read_bytes) /
          1024;
 }
 std::uint64_t ValidationOutcome::constant_kilobytes() const {
-  return sum_of_cores(compiled, &npu::CoreMetrics::ddr_read_constant_bytes) / 1024;
+  return sum_of_cores(compiled, &npu::nsp::CoreMetrics::ddr_read_constant_bytes) / 1024;
 }
 std::uint64_t ValidationOutcome::write_kilobytes() const {
-  return (sum_of_cores(compiled, &npu::CoreMetrics::ddr_write_bytes) +
+  return (sum_of_cores(compiled, &npu::nsp::CoreMetrics::ddr_write_bytes) +
           compiled.host.total().write_bytes) /
          1024;
 }
 
 std::uint64_t ValidationOutcome::hoisted_kilobytes() const {
-  return sum_of_cores(compiled, &npu::CoreMetrics::hoisted_bytes) / 1024;
+  return sum_of_cores(compiled, &npu::nsp::CoreMetrics::hoisted_bytes) / 1024;
 }
 
 double ValidationFigure::difference() const {
@@ -110,7 +112,7 @@ bool Validation::all_met() const {
 }
 
 Result<ValidationOutcome> run_validation_case(const ValidationCase& run,
-                                              const npu::Target& target) {
+                                              const npu::nsp::Target& target) {
   const auto architecture = npu::make_architecture(run.preset, {});
   if (!architecture) return tl::unexpected(architecture.error());
   ValidationOutcome outcome;
@@ -127,7 +129,7 @@ Result<ValidationOutcome> run_validation_case(const ValidationCase& run,
   return outcome;
 }
 
-Result<Validation> validate(const npu::Target& target) {
+Result<Validation> validate(const npu::nsp::Target& target) {
   Validation result;
   for (const ValidationCase& run : {amber_decode_case(), amber_prefill_case(), bert_case()}) {
     auto outcome = run_validation_case(run, target);

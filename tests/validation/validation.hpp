@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/npu/compile/compile.hpp"
+#include "npu/nsp/compile/compile.hpp"
+#include "npu/nsp/target/target.hpp"
 #include "npuscope/npu/models/architecture.hpp"
-#include "npuscope/npu/target/target.hpp"
 
 namespace npuscope::validation {
 
@@ -39,7 +39,7 @@ struct Roofline {
   std::string bound() const;  // "memory", "HMX", "HVX"
 };
 Roofline roofline_by_hand(const ValidationCase& run, const npu::Architecture& architecture,
-                          const npu::Target& target);
+                          const npu::nsp::Target& target);
 
 struct ValidationOutcome {
   ValidationCase run;
@@ -48,7 +48,7 @@ struct ValidationOutcome {
   double hvx_utilization = 0;    // mean over cores and threads
   double convolution_share = 0;  // of the cores' cycles, mean
   double softmax_share = 0;
-  npu::CompileMetrics compiled;
+  npu::nsp::CompileMetrics compiled;
   Roofline by_hand;
 
   std::uint64_t read_kilobytes() const;  // cores and host
@@ -56,7 +56,8 @@ struct ValidationOutcome {
   std::uint64_t write_kilobytes() const;
   std::uint64_t hoisted_kilobytes() const;  // constants that only the first inference reads
 };
-Result<ValidationOutcome> run_validation_case(const ValidationCase& run, const npu::Target& target);
+Result<ValidationOutcome> run_validation_case(const ValidationCase& run,
+                                              const npu::nsp::Target& target);
 
 // One figure of a real run. `real` and `ours` in the same unit; a share is in parts of one.
 struct ValidationFigure {
@@ -96,7 +97,7 @@ ValidationCase bert_case();
 std::vector<ValidationCase> predicted_cases();
 
 // Runs of tens of seconds in all.
-Result<Validation> validate(const npu::Target& target);
+Result<Validation> validate(const npu::nsp::Target& target);
 // The figures of the three real runs, in the order decode, prefill, BERT.
 std::vector<ValidationFigure> figures_of(const ValidationOutcome& decode,
                                          const ValidationOutcome& prefill,

@@ -16,9 +16,9 @@ using FigureUnit = ValidationFigure::Unit;
 
 double kilobytes(std::uint64_t bytes) { return double(bytes) / 1024; }
 
-npu::Traffic of_cores(const ValidationOutcome& outcome, npu::TrafficPurpose purpose) {
-  npu::Traffic sum;
-  for (const npu::CoreMetrics& core : outcome.compiled.cores) {
+npu::nsp::Traffic of_cores(const ValidationOutcome& outcome, npu::nsp::TrafficPurpose purpose) {
+  npu::nsp::Traffic sum;
+  for (const npu::nsp::CoreMetrics& core : outcome.compiled.cores) {
     sum.read_bytes += core.by_purpose[purpose].read_bytes;
     sum.write_bytes += core.by_purpose[purpose].write_bytes;
   }
@@ -93,10 +93,10 @@ std::vector<ValidationFigure> figures_of(const ValidationOutcome& decode,
 std::vector<TrafficLine> reconcile(const ValidationOutcome& decode,
                                    const ValidationOutcome& prefill,
                                    const ValidationOutcome& bert) {
-  using enum npu::TrafficPurpose;
-  const npu::PurposeTraffic& host = prefill.compiled.host;
-  const npu::Traffic state = of_cores(prefill, retained_state);
-  const npu::Traffic output = of_cores(prefill, network_output);
+  using enum npu::nsp::TrafficPurpose;
+  const npu::nsp::PurposeTraffic& host = prefill.compiled.host;
+  const npu::nsp::Traffic state = of_cores(prefill, retained_state);
+  const npu::nsp::Traffic output = of_cores(prefill, network_output);
   const std::string& run = prefill.run.name;
   std::vector<TrafficLine> lines{
       {run, "read by cores: state", 65'536, kilobytes(state.read_bytes),
@@ -120,7 +120,7 @@ std::vector<TrafficLine> reconcile(const ValidationOutcome& decode,
   lines.push_back({other, "statistics buffer, once", 27'784, buffer,
                    "npuscope's buffer has a layout and a number of records of its own"});
   lines.push_back({other, "statistics buffer, as counted", 388'976,
-                   kilobytes(of_cores(decode, npu::TrafficPurpose::statistics).write_bytes),
+                   kilobytes(of_cores(decode, npu::nsp::TrafficPurpose::statistics).write_bytes),
                    "the vendor's table counts all of the buffer for each of 14 cores, npuscope "
                    "what each core writes of it"});
   lines.push_back({other, "state, read and written by cores", 131'072,

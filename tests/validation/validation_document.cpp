@@ -112,7 +112,7 @@ Section rooflines_section(std::string key, std::string title,
   return section;
 }
 
-Section method_section(const npu::Target& target) {
+Section method_section(const npu::nsp::Target& target) {
   Section section{.key = "method", .title = "How it is computed"};
   section.remarks = {
       fmt::format("Target {}. Every run goes the way of a user: generated model, compiler, "
@@ -146,7 +146,7 @@ Section method_section(const npu::Target& target) {
 
 }  // namespace
 
-Document make_validation_document(const Validation& validation, const npu::Target& target) {
+Document make_validation_document(const Validation& validation, const npu::nsp::Target& target) {
   Document document;
   document.sections = {
       figures_section(validation), traffic_section(validation),

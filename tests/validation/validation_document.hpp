@@ -6,6 +6,7 @@
 
 namespace npuscope::validation {
 
-report::Document make_validation_document(const Validation& validation, const npu::Target& target);
+report::Document make_validation_document(const Validation& validation,
+                                          const npu::nsp::Target& target);
 
 }  // namespace npuscope::validation

@@ -13,8 +13,8 @@
 namespace npuscope::validation::validation_test {
 namespace {
 
-const npu::Target& aic100() {
-  static const npu::Target target = *npu::builtin_target("aic100");
+const npu::nsp::Target& aic100() {
+  static const npu::nsp::Target target = *npu::nsp::builtin_target("aic100");
   return target;
 }
 
@@ -43,15 +43,15 @@ TEST(Validation, EveryPublicFigureIsMetWithinItsTolerance) {
 TEST(Validation, TheStateIsCopiedInAndOutToTheByte) {
   const auto& prefill = the_validation().real[1];
   constexpr std::uint64_t state = 32ull * 2 * 32 * 128 * 128 * 2;
-  npu::Traffic cores;
-  for (const npu::CoreMetrics& core : prefill.compiled.cores) {
-    const npu::Traffic& own = core.by_purpose[npu::TrafficPurpose::retained_state];
+  npu::nsp::Traffic cores;
+  for (const npu::nsp::CoreMetrics& core : prefill.compiled.cores) {
+    const npu::nsp::Traffic& own = core.by_purpose[npu::nsp::TrafficPurpose::retained_state];
     cores.read_bytes += own.read_bytes;
     cores.write_bytes += own.write_bytes;
   }
   EXPECT_EQ(cores.read_bytes, state);
   EXPECT_EQ(cores.write_bytes, state);
-  EXPECT_EQ(prefill.compiled.host[npu::TrafficPurpose::retained_state].read_bytes, state);
+  EXPECT_EQ(prefill.compiled.host[npu::nsp::TrafficPurpose::retained_state].read_bytes, state);
   EXPECT_EQ(prefill.compiled.spill_bytes, 0u);
   EXPECT_TRUE(prefill.compiled.spills.empty());
 }

@@ -13,9 +13,9 @@
 #include <memory>
 #include <string>
 
+#include "npu/graph/import_onnx.hpp"
+#include "npu/target/target_file.hpp"
 #include "npuscope/base/result.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/npu/target/target_file.hpp"
 
 namespace npuscope::cli {
 

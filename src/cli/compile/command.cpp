@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/compile/architecture.hpp"
-#include "npuscope/npu/compile/build.hpp"
+#include "npu/graph/import_onnx.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {

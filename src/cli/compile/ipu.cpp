@@ -5,10 +5,9 @@
 #include "cli/command.hpp"
 #include "cli/compile/architecture.hpp"
 #include "cli/documents.hpp"
-#include "formats/sigmastar/write_image.hpp"
-#include "formats/sigmastar/write_model.hpp"
+#include "npu/ipu/compile.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/npu/ipu/compile.hpp"
+#include "npuscope/npu/ipu/build.hpp"
 #include "report/jobs/ipu_compile.hpp"
 
 namespace npuscope::cli {
@@ -33,22 +32,15 @@ class IpuCompilation : public CompileArchitecture {
         ->check(whole_number(1, 2));
   }
 
-  Status compile(const CompileArguments& arguments, const npu::TargetFile& file) override {
-    auto target = npu::parse_ipu_target(file.toml, file.name);
-    if (!target) return tl::unexpected(target.error());
-    npu::ImportOptions import = arguments.import;
-    if (import.batch == 0) import.batch = 1;  // --batch repeats what the model computes
-    const auto graph = npu::import_onnx_file(arguments.model, import);
-    if (!graph) return tl::unexpected(graph.error());
-    options_.model_name = arguments.model;
-    options_.description = fs::path(arguments.model).stem().string();
+  Status compile(const CompileArguments& arguments, const npu::TargetFile&) override {
     options_.batch_mode =
-        batch_mode_ == "one_buf" ? npu::BatchMode::one_buf : npu::BatchMode::n_buf;
-    const auto compiled = npu::compile_ipu(*graph, *target, options_);
-    if (!compiled) return tl::unexpected(compiled.error());
-    const report::IpuCompileFiles files = files_of(arguments, graph->warnings);
-    if (auto written = write(*compiled, arguments, files); !written) return written;
-    print_outcome(*compiled, arguments, files);
+        batch_mode_ == "one_buf" ? npu::ipu::BatchMode::one_buf : npu::ipu::BatchMode::n_buf;
+    const auto built =
+        npu::ipu::build(arguments.model, {arguments.target, arguments.import, options_});
+    if (!built) return tl::unexpected(built.error());
+    const report::IpuCompileFiles files = files_of(arguments, built->warnings);
+    if (auto written = write(*built, arguments, files); !written) return written;
+    print_outcome(*built->compiled, arguments, files);
     return {};
   }
 
@@ -69,7 +61,7 @@ class IpuCompilation : public CompileArchitecture {
     return {std::move(model), arguments.output, std::move(warnings)};
   }
 
-  static Status write(const npu::CompiledIpu& compiled, const CompileArguments& arguments,
+  static Status write(const npu::ipu::BuildResult& built, const CompileArguments& arguments,
                       const report::IpuCompileFiles& files) {
     if (files.model == files.image) {
       return usage_error("-o {}: the offline model needs another name than the fixed model (.sim)",
@@ -79,13 +71,12 @@ class IpuCompilation : public CompileArchitecture {
     for (const std::string& path : {files.model, files.image}) {
       if (auto usable = check_output_is_no_input(inputs, path); !usable) return usable;
     }
-    const std::string model = sigmastar::write_model(compiled.model);
-    if (auto done = write_file_atomically(files.model, as_byte_span(model)); !done) return done;
-    const std::string image = sigmastar::write_image(compiled.image);
-    return write_file_atomically(files.image, as_byte_span(image));
+    if (auto done = write_file_atomically(files.model, as_byte_span(built.model)); !done)
+      return done;
+    return write_file_atomically(files.image, as_byte_span(built.image));
   }
 
-  static void print_outcome(const npu::CompiledIpu& compiled, const CompileArguments& arguments,
+  static void print_outcome(const npu::ipu::Compiled& compiled, const CompileArguments& arguments,
                             const report::IpuCompileFiles& files) {
     const report::Document document = report::make_ipu_compile_document(compiled, files);
     if (arguments.json) {
@@ -102,7 +93,7 @@ class IpuCompilation : public CompileArchitecture {
     print(stdout, "{}", report::document_text(document, terminal_width()));
   }
 
-  npu::IpuCompileOptions options_;
+  npu::ipu::CompileOptions options_;
   std::string batch_mode_ = "n_buf";
 };
 

@@ -6,8 +6,10 @@
 #include "base/text.hpp"
 #include "cli/command.hpp"
 #include "cli/compile/architecture.hpp"
+#include "npu/nsp/compile/compile.hpp"
+#include "npu/nsp/compile/partition_config.hpp"
+#include "npu/nsp/compile/pmu_event_list.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/npu/compile/build.hpp"
 #include "profile/pmu_events.hpp"
 #include "report/document/json_text.hpp"
 #include "report/jobs/compile_report.hpp"
@@ -18,7 +20,7 @@ namespace compile_command {
 
 struct NspArguments {
   std::string binary_dir;
-  npu::BuildRequest request;
+  npu::nsp::BuildRequest request;
   std::vector<std::string> profiling_types;
   std::string pmu_events;
   std::string load_partition;
@@ -34,7 +36,7 @@ Status take_pmu_events(NspArguments& arguments) {
   if (!arguments.request.pmu_recipe.empty()) {
     return usage_error("-aic-pmu-recipe and -aic-pmu-events exclude each other; give one of them");
   }
-  auto events = npu::parse_pmu_events(arguments.pmu_events);
+  auto events = npu::nsp::parse_pmu_events(arguments.pmu_events);
   if (!events) return tl::unexpected(events.error());
   arguments.request.options.pmu_events = *events;
   return {};
@@ -59,7 +61,7 @@ Status take_partition(NspArguments& arguments) {
   if (arguments.load_partition.empty()) return {};
   auto file = MappedFile::open(arguments.load_partition);
   if (!file) return tl::unexpected(file.error());
-  auto config = npu::read_partition_config(file->bytes(), arguments.load_partition);
+  auto config = npu::nsp::read_partition_config(file->bytes(), arguments.load_partition);
   if (!config) return tl::unexpected(config.error());
   const std::uint32_t cores = arguments.request.options.cores;
   if (cores != 0 && cores != config->cores) {
@@ -70,22 +72,22 @@ Status take_partition(NspArguments& arguments) {
   return {};
 }
 
-void print_json(const std::filesystem::path& program, const npu::BuildResult& result) {
+void print_json(const std::filesystem::path& program, const npu::nsp::BuildResult& result) {
   nlohmann::ordered_json json;
   json["program"] = program.string();
   json["warnings"] = result.warnings;
-  for (const auto& network : result.networks) {
+  for (const auto& network : *result.networks) {
     json["networks"].push_back(report::compile_metrics_json(network));
   }
   if (result.partition.is_multi_device()) json["devices"] = report::devices_json(result);
   print(stdout, "{}", report::json_text(json));
 }
 
-void print_text(const NspArguments& arguments, const npu::BuildResult& result) {
+void print_text(const NspArguments& arguments, const npu::nsp::BuildResult& result) {
   for (const std::string& warning : result.warnings) {
     print(stderr, "npuscope: warning: {}\n", printable(warning));
   }
-  for (const npu::CompiledNetwork& network : result.networks) {
+  for (const npu::nsp::CompiledNetwork& network : *result.networks) {
     if (arguments.perf_metrics) print(stdout, "{}", report::compile_metrics_text(network));
     if (!arguments.perf_warnings) continue;
     for (const std::string& warning : network.metrics.performance_warnings) {
@@ -112,12 +114,12 @@ Status build(const NspArguments& arguments, const std::string& model, bool json)
           "precision.\n",
           printable(model), arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
   }
-  auto result = npu::build_from_onnx(model, arguments.request);
+  auto result = npu::nsp::build(model, arguments.request);
   if (!result) return tl::unexpected(result.error());
   const auto path = std::filesystem::path(arguments.binary_dir) / "programqpc.bin";
   if (auto ok = write_file_atomically(path, result->qpc); !ok) return ok;
   if (!arguments.dump_partition.empty()) {
-    const std::string config = npu::write_partition_config(result->partition);
+    const std::string config = npu::nsp::write_partition_config(result->partition);
     const auto dumped = write_file_atomically(arguments.dump_partition, as_byte_span(config));
     if (!dumped) return dumped;
   }
@@ -160,7 +162,7 @@ void add_refused_flags(CLI::App& command) {
 }
 
 void add_instrumentation_flags(CLI::App& command, NspArguments& arguments) {
-  npu::CompileOptions& options = arguments.request.options;
+  npu::nsp::CompileOptions& options = arguments.request.options;
   command
       .add_option("--stats-level,--aic-stats-level", options.stats_level,
                   "what the statistics buffer records: 40 threads, DDR and PMU; 50 I/O ports; "
@@ -187,7 +189,7 @@ void add_instrumentation_flags(CLI::App& command, NspArguments& arguments) {
 }
 
 void add_program_flags(CLI::App& command, NspArguments& arguments) {
-  npu::BuildRequest& request = arguments.request;
+  npu::nsp::BuildRequest& request = arguments.request;
   command.add_option("--aic-binary-dir", arguments.binary_dir, "folder for programqpc.bin");
   command.add_option("--aic-num-cores", request.options.cores, "cores to use; default all")
       ->check(whole_number(1));
@@ -225,11 +227,9 @@ class NspCompilation : public CompileArchitecture {
     if (arguments_.binary_dir.empty()) {
       return usage_error("--aic-binary-dir is required; give the folder for programqpc.bin");
     }
-    npu::BuildRequest& request = arguments_.request;
+    npu::nsp::BuildRequest& request = arguments_.request;
     request.target = common.target;
-    request.symbols = common.import.symbols;
-    request.batch = common.import.batch;
-    request.allow_unknown = common.import.allow_unknown;
+    request.import = common.import;
     if (auto ok = take_pmu_events(arguments_); !ok) return ok;
     if (auto ok = take_profiling_types(arguments_, command_.count("--stats-level") > 0); !ok) {
       return ok;

@@ -5,8 +5,9 @@
 #include "base/text.hpp"
 #include "cli/compile/architecture.hpp"
 #include "cli/profiles.hpp"
+#include "npu/torq/compile.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/npu/torq/compile.hpp"
+#include "npuscope/npu/torq/build.hpp"
 #include "report/torq/torq_reference.hpp"
 
 namespace npuscope::cli {
@@ -51,20 +52,12 @@ class TorqCompiler : public CompileArchitecture {
     command.add_option("--top", arguments_.top, "dispatches to print")->capture_default_str();
   }
 
-  Status compile(const CompileArguments& common, const npu::TargetFile& file) override {
+  Status compile(const CompileArguments& common, const npu::TargetFile&) override {
     if (auto ok = check(common); !ok) return ok;
-    const auto target = npu::read_torq_target(file);
-    if (!target) return tl::unexpected(target.error());
-    const auto graph = npu::import_onnx_file(common.model, common.import);
-    if (!graph) return tl::unexpected(graph.error());
-    const auto compiled =
-        npu::compile_torq(*graph, *target, fs::path(common.model).stem().string());
-    if (!compiled) {
-      return tl::unexpected(
-          Error{compiled.error().kind, common.model + ": " + compiled.error().message});
-    }
-    if (auto ok = write(common, *compiled); !ok) return ok;
-    print_result(common, *graph, *compiled, *target);
+    const auto built = npu::torq::build(common.model, {common.target, common.import});
+    if (!built) return tl::unexpected(built.error());
+    if (auto ok = write(common, *built); !ok) return ok;
+    print_result(common, *built);
     return {};
   }
 
@@ -83,7 +76,8 @@ class TorqCompiler : public CompileArchitecture {
     return {};
   }
 
-  Status write(const CompileArguments& common, const npu::TorqCompilation& compiled) const {
+  Status write(const CompileArguments& common, const npu::torq::BuildResult& built) const {
+    const npu::torq::Compilation& compiled = *built.compilation;
     if (!arguments_.debug_folder.empty()) {
       if (auto ok = write_debug_info(compiled); !ok) return ok;
     }
@@ -93,48 +87,48 @@ class TorqCompiler : public CompileArchitecture {
     if (!arguments_.timeline.empty()) {
       const auto form = arguments_.timeline_form == "ids" ? torq::TimelineVersion::ids
                                                           : torq::TimelineVersion::task_id;
-      if (auto ok = torq::write_timeline(torq_timeline(compiled), arguments_.timeline, form); !ok) {
+      if (auto ok =
+              torq::write_timeline(npu::torq::timeline_of(compiled), arguments_.timeline, form);
+          !ok) {
         return ok;
       }
     }
-    return write_file_atomically(common.output, npu::write_torq_program(compiled.program));
+    return write_file_atomically(common.output, built.program);
   }
 
-  Status write_source(const fs::path& folder, const npu::TorqCompilation& compiled) const {
+  Status write_source(const fs::path& folder, const npu::torq::Compilation& compiled) const {
     const fs::path source = folder / compiled.source_file;
     if (auto ok = make_folder(source.parent_path()); !ok) return ok;
     return write_file_atomically(source, as_byte_span(compiled.source_text));
   }
 
   // All dispatches in one text, named as the vendor's compiler names the phase.
-  Status write_phase(const npu::TorqCompilation& compiled, const std::string& model) const {
+  Status write_phase(const npu::torq::Compilation& compiled, const std::string& model) const {
     const fs::path folder = arguments_.phase_folder;
     if (auto ok = write_source(folder, compiled); !ok) return ok;
-    const std::string text = npu::torq_phase_dump(compiled, arguments_.profiling);
+    const std::string text = npu::torq::phase_dump(compiled, arguments_.profiling);
     return write_file_atomically(folder / (model + ".9.executable-targets.mlir"),
                                  as_byte_span(text));
   }
 
-  Status write_debug_info(const npu::TorqCompilation& compiled) const {
+  Status write_debug_info(const npu::torq::Compilation& compiled) const {
     const fs::path folder = arguments_.debug_folder;
     if (auto ok = write_source(folder, compiled); !ok) return ok;
     for (std::size_t i = 0; i < compiled.program.dispatches.size(); ++i) {
       const fs::path path = folder / (compiled.program.dispatches[i].name + ".mlir");
-      const std::string text = npu::torq_debug_info(compiled, i, arguments_.profiling);
+      const std::string text = npu::torq::debug_info(compiled, i, arguments_.profiling);
       if (auto ok = write_file_atomically(path, as_byte_span(text)); !ok) return ok;
     }
     return {};
   }
 
-  void print_result(const CompileArguments& common, const npu::Graph& graph,
-                    const npu::TorqCompilation& compiled, const npu::TorqTarget& target) const {
-    for (const auto& warnings : {graph.warnings, compiled.warnings}) {
-      for (const std::string& warning : warnings) {
-        print(stderr, "npuscope: warning: {}\n", printable(warning));
-      }
+  void print_result(const CompileArguments& common, const npu::torq::BuildResult& built) const {
+    for (const std::string& warning : built.warnings) {
+      print(stderr, "npuscope: warning: {}\n", printable(warning));
     }
+    const npu::torq::Compilation& compiled = *built.compilation;
     const std::size_t rows = common.json ? compiled.program.dispatches.size() : arguments_.top;
-    const auto document = report::torq_compilation_document(compiled, target, rows);
+    const auto document = report::torq_compilation_document(compiled, *built.target, rows);
     if (common.json) {
       print(stdout, "{}", report::document_json(document, {}));
     } else {

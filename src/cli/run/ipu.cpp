@@ -36,7 +36,7 @@ class IpuExecution : public RunArchitecture {
     if (request_.inferences < 1 || request_.inferences > max_inferences) {
       return usage_error("--num-iter={}: from 1 to {}", request_.inferences, max_inferences);
     }
-    const auto outcome = npu::run_ipu(request_);
+    const auto outcome = npu::ipu::run(request_);
     if (!outcome) return tl::unexpected(outcome.error());
     const std::string remark = report::ipu_logging_remark(*outcome);
     if (arguments.json) {
@@ -59,7 +59,7 @@ class IpuExecution : public RunArchitecture {
   }
 
  private:
-  npu::IpuRunRequest request_;
+  npu::ipu::RunRequest request_;
   std::string log_folder_;
 };
 

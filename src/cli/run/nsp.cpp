@@ -7,7 +7,7 @@
 #include "cli/command.hpp"
 #include "cli/run/architecture.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
-#include "npuscope/npu/simulate/runner.hpp"
+#include "npuscope/npu/nsp/simulate/run.hpp"
 #include "report/jobs/run_report.hpp"
 
 namespace npuscope::cli {
@@ -16,7 +16,7 @@ namespace run_command {
 constexpr double max_seconds = 1e6;  // of the device's time, as the simulation's own limit
 
 struct NspArguments {
-  npu::RunRequest request;
+  npu::nsp::RunRequest request;
   std::string test_data;
   std::string output_folder = ".";
   std::string write_output_folder;
@@ -29,7 +29,7 @@ struct NspArguments {
   std::vector<std::string> inputs;
 };
 
-Status take_types(const std::vector<std::string>& names, npu::ProfilingTypes& types) {
+Status take_types(const std::vector<std::string>& names, npu::nsp::ProfilingTypes& types) {
   for (const std::string& name : names) {
     if (name == "stats") {
       types.stats = true;
@@ -47,7 +47,7 @@ Status take_types(const std::vector<std::string>& names, npu::ProfilingTypes& ty
   return {};
 }
 
-Status take_emitted(const NspArguments& arguments, npu::RunRequest& request) {
+Status take_emitted(const NspArguments& arguments, npu::nsp::RunRequest& request) {
   for (const std::string& name : arguments.emitted) {
     if (name != "qnn") return usage_error("--emit={}: use qnn", name);
     request.qnn_folder = arguments.emit_folder;
@@ -56,7 +56,7 @@ Status take_emitted(const NspArguments& arguments, npu::RunRequest& request) {
 }
 
 Status take_arguments(const RunArguments& common, NspArguments& arguments) {
-  npu::RunRequest& request = arguments.request;
+  npu::nsp::RunRequest& request = arguments.request;
   if (arguments.test_data.empty() && common.file.empty()) {
     return usage_error("nothing to run; give the folder of programqpc.bin (-t) or a QPC file");
   }
@@ -79,8 +79,8 @@ Status take_arguments(const RunArguments& common, NspArguments& arguments) {
   return take_types(arguments.types, request.types);
 }
 
-void print_text(const npu::RunOutcome& outcome, bool verbose) {
-  for (const npu::ProgramRun& run : outcome.programs) {
+void print_text(const npu::nsp::RunOutcome& outcome, bool verbose) {
+  for (const npu::nsp::ProgramRun& run : outcome.programs) {
     if (verbose || outcome.programs.size() > 1) {
       const std::string devices = fmt::format("{}", fmt::join(run.devices, ", "));
       print(stdout, "Program {}: {} on device{} {}\n", run.number, printable(run.network),
@@ -95,13 +95,13 @@ Status run_programs(const RunArguments& common, NspArguments& arguments) {
   if (!common.json) {
     arguments.request.tell = [](std::string_view line) { print(stdout, "{}\n", printable(line)); };
   }
-  Result<npu::RunOutcome> outcome;
+  Result<npu::nsp::RunOutcome> outcome;
   {
     ProgressBar bar("simulating");
     arguments.request.simulation.progress = [&](std::uint64_t done, std::uint64_t total) {
       bar.update(done, total);
     };
-    outcome = run_qpc(arguments.request);
+    outcome = npu::nsp::run(arguments.request);
   }
   if (!outcome) return tl::unexpected(outcome.error());
   if (common.json) {
@@ -118,7 +118,7 @@ Status run_programs(const RunArguments& common, NspArguments& arguments) {
 }
 
 void add_device_flags(CLI::App& command, NspArguments& arguments) {
-  npu::SimulationOptions& options = arguments.request.simulation;
+  npu::nsp::SimulationOptions& options = arguments.request.simulation;
   auto* devices = command.add_option("-d,--aic-device-id", arguments.request.devices,
                                      "device, or devices that each run the program, e.g. 0,1");
   devices->delimiter(',')->allow_extra_args(false)->check(whole_number())->default_str("0");
@@ -142,7 +142,7 @@ void add_device_flags(CLI::App& command, NspArguments& arguments) {
 }
 
 void add_profiling_flags(CLI::App& command, NspArguments& arguments) {
-  npu::SimulationOptions& options = arguments.request.simulation;
+  npu::nsp::SimulationOptions& options = arguments.request.simulation;
   auto* type = command.add_option("--aic-profiling-type", arguments.types,
                                   "stats, trace, raw_device_stats or latency; may be repeated");
   type->take_all()->expected(1);
@@ -170,7 +170,7 @@ void add_emit_flags(CLI::App& command, NspArguments& arguments) {
 }
 
 void add_output_flags(CLI::App& command, NspArguments& arguments) {
-  npu::SimulationOptions& options = arguments.request.simulation;
+  npu::nsp::SimulationOptions& options = arguments.request.simulation;
   command.add_option("--write-output-dir", arguments.write_output_folder,
                      "existing folder for outputs: of those, statistics buffers are simulated");
   auto* first = command.add_option("--write-output-start-iter", options.first_output,

@@ -4,6 +4,8 @@
 #include "base/text.hpp"
 #include "cli/profiles.hpp"
 #include "cli/run/architecture.hpp"
+#include "npu/torq/execute.hpp"
+#include "npu/torq/program.hpp"
 #include "npuscope/npu/torq/run.hpp"
 #include "report/torq/torq_reference.hpp"
 
@@ -21,40 +23,28 @@ class TorqRunner : public RunArchitecture {
         ->allow_extra_args(false);
   }
 
-  bool recognises(ByteSpan program) const override { return npu::looks_like_torq_program(program); }
+  bool recognises(ByteSpan program) const override {
+    return npu::torq::looks_like_program(program);
+  }
 
   Status run(const RunArguments& arguments) override {
-    const auto file = MappedFile::open(arguments.file);
-    if (!file) return tl::unexpected(file.error());
-    const auto program = npu::read_torq_program(file->bytes(), arguments.file);
-    if (!program) return tl::unexpected(program.error());
-    const auto target =
-        npu::parse_torq_target(program->target_toml, arguments.file + ", its target");
-    if (!target) return tl::unexpected(Error{ErrorKind::input, target.error().message});
     const std::vector<std::string> inputs{arguments.file};
     for (const std::string& output : {log_, jobs_}) {
       if (output.empty()) continue;
       if (auto ok = check_output_is_no_input(inputs, output); !ok) return ok;
     }
-    npu::TorqRunOptions options;
-    options.inferences = arguments.inferences.value_or(1);
-    options.log = !log_.empty() || !jobs_.empty();
-    const auto run = npu::run_torq(*program, *target, options);
-    if (!run) return tl::unexpected(run.error());
-    if (!log_.empty()) {
-      if (auto ok = torq::write_log(run->log, log_); !ok) return ok;
-    }
-    if (!jobs_.empty()) {
-      if (auto ok = torq::write_job_log(run->log, jobs_); !ok) return ok;
-    }
-    const auto document = report::torq_run_document(*program, *target, *run);
+    const auto outcome =
+        npu::torq::run({arguments.file, arguments.inferences.value_or(1), log_, jobs_});
+    if (!outcome) return tl::unexpected(outcome.error());
+    const npu::torq::Run& run = *outcome->run;
+    const auto document = report::torq_run_document(*outcome->program, *outcome->target, run);
     if (arguments.json) {
       print(stdout, "{}", report::document_json(document, {}));
       return {};
     }
     print(stdout, "{}", report::document_text(document, terminal_width()));
     if (!log_.empty()) {
-      print(stdout, "\nwrote {} ({} rows)\n", printable(log_), thousands(run->log.events.size()));
+      print(stdout, "\nwrote {} ({} rows)\n", printable(log_), thousands(run.log.events.size()));
     }
     return {};
   }

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "npuscope/formats/sigmastar/log_layout.hpp"
+#include "formats/sigmastar/log_layout.hpp"
 
 namespace npuscope::sigmastar {
 

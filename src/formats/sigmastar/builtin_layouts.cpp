@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "formats/sigmastar/builtin_layout_files.hpp"
-#include "npuscope/formats/sigmastar/log_layout.hpp"
+#include "formats/sigmastar/log_layout.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

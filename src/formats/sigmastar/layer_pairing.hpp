@@ -15,8 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/sigmastar/model.hpp"
 #include "npuscope/base/result.hpp"
-#include "npuscope/formats/sigmastar/model.hpp"
 
 namespace npuscope::sigmastar {
 

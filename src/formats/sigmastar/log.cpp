@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/log.hpp"
+#include "formats/sigmastar/log.hpp"
 
 #include <algorithm>
 

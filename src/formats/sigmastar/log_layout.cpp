@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/log_layout.hpp"
+#include "formats/sigmastar/log_layout.hpp"
 
 #include <toml++/toml.h>
 

@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/model.hpp"
+#include "formats/sigmastar/model.hpp"
 
 #include <algorithm>
 

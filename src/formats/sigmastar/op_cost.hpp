@@ -24,8 +24,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/sigmastar/model.hpp"
 #include "formats/sigmastar/timeline.hpp"
-#include "npuscope/formats/sigmastar/model.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::sigmastar {

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "formats/chrome/events.hpp"
-#include "npuscope/formats/sigmastar/model.hpp"
+#include "formats/sigmastar/model.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::sigmastar {

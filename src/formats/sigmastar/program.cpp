@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/program.hpp"
+#include "formats/sigmastar/program.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "npuscope/formats/sigmastar/model.hpp"
+#include "formats/sigmastar/model.hpp"
 
 namespace npuscope::sigmastar {
 namespace {

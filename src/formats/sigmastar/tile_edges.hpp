@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "npuscope/formats/sigmastar/log.hpp"
+#include "formats/sigmastar/log.hpp"
 
 namespace npuscope::sigmastar {
 

@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/write_log.hpp"
+#include "formats/sigmastar/write_log.hpp"
 
 #include <algorithm>
 #include <optional>

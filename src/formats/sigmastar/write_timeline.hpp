@@ -18,9 +18,9 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/sigmastar/log.hpp"
 #include "formats/sigmastar/tile_edges.hpp"
 #include "npuscope/base/result.hpp"
-#include "npuscope/formats/sigmastar/log.hpp"
 
 namespace npuscope::sigmastar {
 

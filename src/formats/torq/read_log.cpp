@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "formats/torq/fields.hpp"
-#include "npuscope/formats/torq/runtime_log.hpp"
+#include "formats/torq/runtime_log.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::torq {

@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "npuscope/formats/torq/timeline.hpp"
+#include "formats/torq/timeline.hpp"
 
 namespace npuscope::torq {
 

@@ -3,8 +3,8 @@
 #include <deque>
 #include <map>
 
+#include "formats/torq/runtime_log.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/torq/runtime_log.hpp"
 
 namespace npuscope::torq {
 namespace {

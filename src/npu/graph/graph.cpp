@@ -1,4 +1,4 @@
-#include "npuscope/npu/graph/graph.hpp"
+#include "npu/graph/graph.hpp"
 
 #include <array>
 

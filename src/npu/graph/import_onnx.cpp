@@ -1,4 +1,4 @@
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npu/graph/import_onnx.hpp"
 
 #include "base/text.hpp"
 #include "npu/graph/importer.hpp"

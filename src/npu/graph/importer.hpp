@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/onnx_source.hpp"
 #include "npu/graph/operation.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu {
 

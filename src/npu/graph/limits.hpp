@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "npuscope/npu/graph/graph.hpp"
+#include "npu/graph/graph.hpp"
 
 namespace npuscope::npu::limits {
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "npu/graph/graph.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/npu/graph/graph.hpp"
 
 namespace npuscope::npu {
 

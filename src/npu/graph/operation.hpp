@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "npu/graph/failure.hpp"
+#include "npu/graph/graph.hpp"
 #include "npu/graph/onnx_source.hpp"
-#include "npuscope/npu/graph/graph.hpp"
 
 namespace npuscope::npu {
 

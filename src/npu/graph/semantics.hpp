@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "npuscope/npu/graph/graph.hpp"
+#include "npu/graph/graph.hpp"
 
 namespace npuscope::npu {
 

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -83,6 +83,21 @@ Result<std::vector<Symbols>> read_specializations(ByteSpan json, std::string_vie
   }
   if (all.empty()) return input_error("{}: its list of specializations is empty; {}", name, form);
   return all;
+}
+
+Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view definition) {
+  const std::size_t comma = definition.rfind(',');
+  const std::string_view text =
+      comma == std::string_view::npos ? std::string_view{} : definition.substr(comma + 1);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (comma == 0 || error != std::errc{} || end != text.data() + text.size() || value < 1) {
+    return usage_error(
+        "-onnx-define-symbol={}: write name,value with a value of 1 or more, such as "
+        "batch_size,1",
+        definition);
+  }
+  return std::pair{std::string(definition.substr(0, comma)), value};
 }
 
 }  // namespace npuscope::npu

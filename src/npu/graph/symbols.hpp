@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu {
 

@@ -1,4 +1,4 @@
-#include "npuscope/npu/ipu/compile.hpp"
+#include "npu/ipu/compile.hpp"
 
 #include <algorithm>
 
@@ -6,13 +6,9 @@
 #include "npu/ipu/image_tensors.hpp"
 #include "npu/ipu/plan.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::ipu {
 
 namespace {
-
-using ipu::Lowered;
-using ipu::Operator;
-using ipu::OperatorGroup;
 
 constexpr std::size_t max_tensors = 60;     // inputs, and outputs, that the vendor's driver takes
 constexpr std::size_t max_layers = 0xffff;  // that a log can tell apart
@@ -24,15 +20,15 @@ constexpr std::uint32_t mark_alone = 1, mark_first = 2, mark_last = 3, mark_midd
 
 class Compiler {
  public:
-  Compiler(const IpuTarget& target, const IpuCompileOptions& options)
+  Compiler(const Target& target, const CompileOptions& options)
       : target_(target), options_(options) {}
 
-  Result<CompiledIpu> run(const Graph& graph) {
+  Result<Compiled> run(const Graph& graph) {
     if (auto ok = check(graph); !ok) return tl::unexpected(ok.error());
-    auto lowered = ipu::lower(graph, options_.model_name);
+    auto lowered = lower(graph, options_.model_name);
     if (!lowered) return tl::unexpected(lowered.error());
     lowered_ = std::move(*lowered);
-    const auto groups = ipu::group_operators(lowered_, options_.batch, target_);
+    const auto groups = group_operators(lowered_, options_.batch, target_);
     if (groups.size() > max_layers) {
       return usage_error("{}: has {} layers, more than a log can tell apart ({})",
                          options_.model_name, groups.size(), max_layers);
@@ -42,7 +38,7 @@ class Compiler {
     for (const OperatorGroup& group : groups) {
       if (auto added = add_layer(group); !added) return tl::unexpected(added.error());
     }
-    compiled_.model = ipu::make_model(lowered_, marks_of(groups), options_.description);
+    compiled_.model = make_model(lowered_, marks_of(groups), options_.description);
     compiled_.model.metadata_buffer.assign(8, 0);
     make_image();
     return std::move(compiled_);
@@ -68,7 +64,7 @@ class Compiler {
   Status add_layer(const OperatorGroup& group) {
     const Operator& first = lowered_.operators[group.first];
     const Operator& last = lowered_.operators[group.first + group.count - 1];
-    auto plan = ipu::plan_layer(group.work, target_);
+    auto plan = plan_layer(group.work, target_);
     if (!plan) {
       return usage_error("{}: operator {} ({}) {}", options_.model_name, group.first, first.type,
                          plan.error().message);
@@ -82,7 +78,7 @@ class Compiler {
     layer.output_bytes = group.work.output_bytes;
     layer.cores = std::move(plan->cores);
 
-    IpuLayerMetrics metrics;
+    LayerMetrics metrics;
     metrics.type = first.type;
     metrics.output = last.outputs.empty() ? "" : lowered_.graph[last.outputs[0]].name;
     metrics.first_operator = layer.first_operator;
@@ -138,7 +134,7 @@ class Compiler {
     std::uint64_t now = 0, max = 0;
     const auto bytes = [&](TensorId id) {
       return graph[id].elements() * options_.batch *
-             ipu::bytes_of_type(lowered_.tensor_types[std::uint32_t(id)]);
+             bytes_of_type(lowered_.tensor_types[std::uint32_t(id)]);
     };
     for (std::size_t i = 0; i < operators.size(); ++i) {
       for (const TensorId id : operators[i].outputs) {
@@ -164,11 +160,11 @@ class Compiler {
         std::uint32_t(std::min<std::uint64_t>(variable_buffer_bytes(), 0xffffffff));
     image.model = compiled_.model;
     for (const TensorId id : lowered_.graph.inputs) {
-      image.inputs.push_back(ipu::image_tensor(lowered_, id, true, images, target_));
-      own_.inputs.push_back(ipu::input_format(lowered_, id, target_));
+      image.inputs.push_back(image_tensor(lowered_, id, true, images, target_));
+      own_.inputs.push_back(input_format(lowered_, id, target_));
     }
     for (const TensorId id : lowered_.graph.outputs) {
-      image.outputs.push_back(ipu::image_tensor(lowered_, id, false, images, target_));
+      image.outputs.push_back(image_tensor(lowered_, id, false, images, target_));
     }
     own_.batch.max = own_.batch.suggested = options_.batch;
     if (is_one_buffer) own_.batch.supported = {options_.batch};
@@ -176,11 +172,11 @@ class Compiler {
     image.own = std::move(own_);
   }
 
-  IpuTarget target_;
-  const IpuCompileOptions& options_;
+  Target target_;
+  const CompileOptions& options_;
   Lowered lowered_;
   sigmastar::OwnSection own_;
-  CompiledIpu compiled_;
+  Compiled compiled_;
   std::uint64_t tiles_ = 0;
 };
 
@@ -188,9 +184,8 @@ class Compiler {
 
 std::string_view name_of(BatchMode mode) { return mode == BatchMode::n_buf ? "n_buf" : "one_buf"; }
 
-Result<CompiledIpu> compile_ipu(const Graph& graph, const IpuTarget& target,
-                                const IpuCompileOptions& options) {
+Result<Compiled> compile(const Graph& graph, const Target& target, const CompileOptions& options) {
   return Compiler(target, options).run(graph);
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::ipu

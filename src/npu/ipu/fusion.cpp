@@ -11,7 +11,7 @@ constexpr std::size_t max_members = 3;
 
 class Grouping {
  public:
-  Grouping(const Lowered& lowered, std::uint64_t batch, const IpuTarget& target)
+  Grouping(const Lowered& lowered, std::uint64_t batch, const Target& target)
       : lowered_(lowered), batch_(batch), target_(target) {
     readers_.resize(lowered.graph.tensors.size());
     for (const Operator& op : lowered.operators) {
@@ -103,7 +103,7 @@ class Grouping {
 
   const Lowered& lowered_;
   std::uint64_t batch_;
-  const IpuTarget& target_;
+  const Target& target_;
   std::vector<std::uint32_t> readers_;  // by tensor
   std::vector<OperatorGroup> groups_;
 };
@@ -111,7 +111,7 @@ class Grouping {
 }  // namespace
 
 std::vector<OperatorGroup> group_operators(const Lowered& lowered, std::uint64_t batch,
-                                           const IpuTarget& target) {
+                                           const Target& target) {
   return Grouping(lowered, batch, target).run();
 }
 

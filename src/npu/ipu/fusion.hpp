@@ -20,6 +20,6 @@ struct OperatorGroup {
 
 // In the operators' order; aliases are in none.
 std::vector<OperatorGroup> group_operators(const Lowered& lowered, std::uint64_t batch,
-                                           const IpuTarget& target);
+                                           const Target& target);
 
 }  // namespace npuscope::npu::ipu

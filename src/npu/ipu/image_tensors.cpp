@@ -71,7 +71,7 @@ sigmastar::Model make_model(const Lowered& lowered, const std::vector<std::uint3
 }
 
 sigmastar::ImageTensor image_tensor(const Lowered& lowered, TensorId id, bool is_input,
-                                    std::uint32_t images, const IpuTarget& target) {
+                                    std::uint32_t images, const Target& target) {
   const Tensor& tensor = lowered.graph[id];
   sigmastar::ImageTensor made;
   made.name = tensor.name;
@@ -98,7 +98,7 @@ sigmastar::ImageTensor image_tensor(const Lowered& lowered, TensorId id, bool is
   return made;
 }
 
-sigmastar::InputFormat input_format(const Lowered& lowered, TensorId id, const IpuTarget& target) {
+sigmastar::InputFormat input_format(const Lowered& lowered, TensorId id, const Target& target) {
   const Tensor& tensor = lowered.graph[id];
   const std::string layout = tensor.shape.size() >= 4 ? "NHWC" : "";
   if (is_image(tensor)) {

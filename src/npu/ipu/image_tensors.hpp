@@ -1,9 +1,9 @@
 // The tensors of a lowered graph as a fixed model and an offline image hold them.
 #pragma once
 
+#include "formats/sigmastar/image.hpp"
+#include "npu/ipu/compile.hpp"
 #include "npu/ipu/lowering.hpp"
-#include "npuscope/formats/sigmastar/image.hpp"
-#include "npuscope/npu/ipu/compile.hpp"
 
 namespace npuscope::npu::ipu {
 
@@ -16,8 +16,8 @@ sigmastar::Model make_model(const Lowered& lowered, const std::vector<std::uint3
 
 // Of an input or output. `images`: how many lie in one buffer.
 sigmastar::ImageTensor image_tensor(const Lowered& lowered, TensorId id, bool is_input,
-                                    std::uint32_t images, const IpuTarget& target);
+                                    std::uint32_t images, const Target& target);
 
-sigmastar::InputFormat input_format(const Lowered& lowered, TensorId id, const IpuTarget& target);
+sigmastar::InputFormat input_format(const Lowered& lowered, TensorId id, const Target& target);
 
 }  // namespace npuscope::npu::ipu

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-namespace npuscope::npu {
+namespace npuscope::npu::ipu {
 namespace {
 
 using sigmastar::LogInterval;
@@ -17,7 +17,7 @@ struct Record {
 };
 
 // At the same time ends come before begins.
-std::vector<Record> records_of(const IpuCoreRun& run) {
+std::vector<Record> records_of(const CoreRun& run) {
   std::vector<Record> records;
   records.reserve(2 * (run.layers.size() + run.intervals.size()));
   for (const auto* list : {&run.layers, &run.intervals}) {
@@ -35,7 +35,7 @@ std::vector<Record> records_of(const IpuCoreRun& run) {
 
 // Once the buffer is full the rest is only counted.
 template <class WriteOne>
-void repeat(LogWriter& log, const IpuRepetition& repetition, std::size_t records,
+void repeat(LogWriter& log, const Repetition& repetition, std::size_t records,
             const WriteOne& write_one) {
   for (std::uint64_t i = 0; i < repetition.count; ++i) {
     if (log.overflowed()) return log.lose((repetition.count - i) * records);
@@ -45,16 +45,16 @@ void repeat(LogWriter& log, const IpuRepetition& repetition, std::size_t records
 
 }  // namespace
 
-IpuLogs write_ipu_logs(const IpuInference& inference, const IpuRepetition& repetition,
-                       const sigmastar::LogLayout& layout, std::uint64_t buffer_bytes) {
-  IpuLogs logs{{}, LogWriter(layout, buffer_bytes)};
+Logs write_logs(const Inference& inference, const Repetition& repetition,
+                const sigmastar::LogLayout& layout, std::uint64_t buffer_bytes) {
+  Logs logs{{}, LogWriter(layout, buffer_bytes)};
   repeat(logs.control, repetition, 2, [&](std::uint64_t number, std::uint64_t start) {
     const auto inference_number = std::uint32_t(number);
     logs.control.write(sigmastar::LogEngine::run, LogMark::begin, inference_number, start);
     logs.control.write(sigmastar::LogEngine::run, LogMark::end, inference_number,
                        start + std::uint64_t(inference.cycles));
   });
-  for (const IpuCoreRun& run : inference.cores) {
+  for (const CoreRun& run : inference.cores) {
     const auto records = records_of(run);
     LogWriter& log = logs.cores.emplace_back(layout, buffer_bytes);
     repeat(log, repetition, records.size(), [&](std::uint64_t, std::uint64_t start) {
@@ -68,4 +68,4 @@ IpuLogs write_ipu_logs(const IpuInference& inference, const IpuRepetition& repet
   return logs;
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::ipu

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
+#include "npu/graph/graph.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npuscope/base/result.hpp"
-#include "npuscope/npu/graph/graph.hpp"
 
 namespace npuscope::npu::ipu {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "npuscope/npu/graph/graph.hpp"
+#include "npu/graph/graph.hpp"
 
 namespace npuscope::npu::ipu {
 

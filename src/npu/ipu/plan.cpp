@@ -39,7 +39,7 @@ struct Amounts {
 
 class LayerPlanner {
  public:
-  LayerPlanner(const Work& work, const IpuTarget& target) : work_(work), target_(target) {}
+  LayerPlanner(const Work& work, const Target& target) : work_(work), target_(target) {}
 
   // `by_columns`: cores divide the columns, not the rows.
   Result<LayerPlan> run(bool by_columns) {
@@ -178,7 +178,7 @@ class LayerPlanner {
   }
 
   const Work& work_;
-  const IpuTarget& target_;
+  const Target& target_;
   std::uint64_t room_ = 1;
   std::vector<ProgramTile> tiles_;  // of the core that is planned
   LayerPlan plan_;
@@ -187,9 +187,9 @@ class LayerPlanner {
 
 }  // namespace
 
-std::uint64_t weight_room(const IpuTarget& target) { return target.memory_bytes / 4; }
+std::uint64_t weight_room(const Target& target) { return target.memory_bytes / 4; }
 
-std::uint64_t tile_room(const IpuTarget& target, std::uint64_t weight_bytes) {
+std::uint64_t tile_room(const Target& target, std::uint64_t weight_bytes) {
   return std::max<std::uint64_t>(1, target.memory_bytes / 2 - weight_bytes);
 }
 
@@ -199,7 +199,7 @@ std::uint64_t tile_bytes(const Work& work, Range rows) {
   return bytes;
 }
 
-Result<LayerPlan> plan_layer(const Work& work, const IpuTarget& target) {
+Result<LayerPlan> plan_layer(const Work& work, const Target& target) {
   constexpr std::uint64_t max_rows = 0xffffffff;  // of share_of
   if (std::max(work.rows, work.columns) > max_rows) {
     return usage_error("has {} rows and {} columns; give it smaller sizes or a smaller batch",

@@ -12,8 +12,8 @@
 
 #include <vector>
 
+#include "formats/sigmastar/program.hpp"
 #include "npu/ipu/work.hpp"
-#include "npuscope/formats/sigmastar/program.hpp"
 
 namespace npuscope::npu::ipu {
 
@@ -24,13 +24,13 @@ struct LayerPlan {
 };
 
 // Bytes that weights may take of a core's memory, and what is left for two tiles of the rest.
-std::uint64_t weight_room(const IpuTarget& target);
-std::uint64_t tile_room(const IpuTarget& target, std::uint64_t weight_bytes);
+std::uint64_t weight_room(const Target& target);
+std::uint64_t tile_room(const Target& target, std::uint64_t weight_bytes);
 
 // On chip while these rows are computed, without weights.
 std::uint64_t tile_bytes(const Work& work, Range rows);
 
 // A usage error where a tile takes longer, or the layer has more tiles, than a log can tell.
-Result<LayerPlan> plan_layer(const Work& work, const IpuTarget& target);
+Result<LayerPlan> plan_layer(const Work& work, const Target& target);
 
 }  // namespace npuscope::npu::ipu

@@ -4,13 +4,18 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "formats/sigmastar/image.hpp"
+#include "formats/sigmastar/write_log.hpp"
 #include "npu/ipu/logs.hpp"
+#include "npu/ipu/simulate.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::ipu {
 namespace {
 
 using sigmastar::Image;
 using sigmastar::LogWriter;
+
+static_assert(default_log_bytes == sigmastar::default_log_bytes);
 
 constexpr const char* layout_name = "ipu-muffin";
 // A log that ends closer than that to its buffer's end may have lost records, for all a reader
@@ -36,11 +41,11 @@ Result<Image> open_image(const std::filesystem::path& path) {
 }
 
 // Records further apart than half the range of the log's clock are read as if they lay nearer.
-bool clock_can_tell(const IpuInference& inference, std::int64_t period,
+bool clock_can_tell(const Inference& inference, std::int64_t period,
                     const sigmastar::LogLayout& layout) {
   const std::int64_t half = std::int64_t{1} << std::min(62u, layout.time.bits - 1);
   std::int64_t longest = period;
-  for (const IpuCoreRun& core : inference.cores) {
+  for (const CoreRun& core : inference.cores) {
     for (const auto& each : core.intervals) longest = std::max(longest, each.end - each.begin);
   }
   return longest < half && inference.cycles < half;
@@ -48,9 +53,9 @@ bool clock_can_tell(const IpuInference& inference, std::int64_t period,
 
 class Runner {
  public:
-  explicit Runner(const IpuRunRequest& request) : request_(request) {}
+  explicit Runner(const RunRequest& request) : request_(request) {}
 
-  Result<IpuRunOutcome> run() {
+  Result<RunOutcome> run() {
     if (!request_.log_folder.empty()) {
       if (auto usable = check_writable_folder(request_.log_folder); !usable) {
         return tl::unexpected(usable.error());
@@ -58,29 +63,31 @@ class Runner {
     }
     auto image = open_image(request_.image);
     if (!image) return tl::unexpected(image.error());
-    auto target = parse_ipu_target(image->own->program.target,
-                                   fmt::format("{}: its target", request_.image.string()));
+    auto target = parse_target(image->own->program.target,
+                               fmt::format("{}: its target", request_.image.string()));
     if (!target) return tl::unexpected(target.error());
     target_ = std::move(*target);
-    outcome_.image = std::move(*image);
+    image_ = std::move(*image);
     outcome_.is_logged = !request_.log_folder.empty();
     outcome_.inferences = request_.inferences;
-    outcome_.inference = simulate_ipu(program(), target_, outcome_.is_logged);
+    inference_ = simulate(program(), target_, outcome_.is_logged);
     outcome_.clock_hz = target_.clock_hz;
-    outcome_.ipu_s = double(outcome_.inference.cycles) / target_.clock_hz;
+    outcome_.ipu_s = double(inference_.cycles) / target_.clock_hz;
     outcome_.invoke_s = outcome_.ipu_s + target_.invoke_s + synchronisation_s();
     if (outcome_.is_logged) {
       if (auto written = write_logs(); !written) return tl::unexpected(written.error());
     }
+    outcome_.image = std::make_shared<const Image>(std::move(image_));
+    outcome_.inference = std::make_shared<const Inference>(std::move(inference_));
     return std::move(outcome_);
   }
 
  private:
-  const sigmastar::Program& program() const { return outcome_.image.own->program; }
+  const sigmastar::Program& program() const { return image_.own->program; }
 
   double synchronisation_s() const {
     double bytes = 0;
-    for (const auto& output : outcome_.image.outputs) bytes += output.bytes;
+    for (const auto& output : image_.outputs) bytes += output.bytes;
     return bytes / target_.sync_bytes_per_s;
   }
 
@@ -88,9 +95,9 @@ class Runner {
     const auto layout = sigmastar::layout_of_chip(layout_name);
     if (!layout) return tl::unexpected(layout.error());
     const auto period = std::int64_t(std::llround(outcome_.invoke_s * target_.clock_hz));
-    const IpuLogs logs = write_ipu_logs(outcome_.inference, {request_.inferences, period}, *layout,
-                                        request_.log_bytes);
-    if (!clock_can_tell(outcome_.inference, request_.inferences > 1 ? period : 0, *layout)) {
+    const Logs logs =
+        ipu::write_logs(inference_, {request_.inferences, period}, *layout, request_.log_bytes);
+    if (!clock_can_tell(inference_, request_.inferences > 1 ? period : 0, *layout)) {
       outcome_.warnings.push_back(
           "records lie further apart than the log's clock can tell: its times are wrong");
     }
@@ -103,7 +110,7 @@ class Runner {
   }
 
   Status write_log(std::string name, const LogWriter& log, const sigmastar::LogLayout& layout) {
-    IpuLogFile file;
+    LogFile file;
     file.path = request_.log_folder /
                 fmt::format("{}_log_{}.bin", request_.image.filename().string(), name);
     file.bytes = log.bytes().size();
@@ -122,13 +129,15 @@ class Runner {
     return {};
   }
 
-  const IpuRunRequest& request_;
-  IpuTarget target_;
-  IpuRunOutcome outcome_;
+  const RunRequest& request_;
+  Target target_;
+  Image image_;
+  Inference inference_;
+  RunOutcome outcome_;
 };
 
 }  // namespace
 
-Result<IpuRunOutcome> run_ipu(const IpuRunRequest& request) { return Runner(request).run(); }
+Result<RunOutcome> run(const RunRequest& request) { return Runner(request).run(); }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::ipu

@@ -1,4 +1,4 @@
-#include "npuscope/npu/ipu/simulate.hpp"
+#include "npu/ipu/simulate.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 
 #include "npu/ipu/ddr.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::ipu {
 namespace {
 
 using sigmastar::LogEngine;
@@ -56,12 +56,12 @@ struct Core {
   std::vector<Step> steps;
   std::array<EngineState, stages> engines;
   std::vector<std::size_t> first_step;  // by layer; nothing: no part in it
-  IpuCoreRun run;
+  CoreRun run;
 };
 
 class Machine {
  public:
-  Machine(const sigmastar::Program& program, const IpuTarget& target, bool logging)
+  Machine(const sigmastar::Program& program, const Target& target, bool logging)
       : target_(target),
         ddr_(target.ddr_bytes_per_s / target.clock_hz,
              target.ddr_bytes_per_s_per_engine / target.clock_hz, program.cores * stages),
@@ -73,7 +73,7 @@ class Machine {
     }
   }
 
-  IpuInference run() {
+  Inference run() {
     now_ = last_end_ = target_.start_cycles;
     skip_done_layers();
     for (Core& core : cores_) skip_absent(core);
@@ -232,21 +232,20 @@ class Machine {
     }
   }
 
-  const IpuTarget& target_;
-  ipu::Ddr ddr_;
+  const Target& target_;
+  Ddr ddr_;
   std::int64_t record_cycles_;
   std::vector<Core> cores_;
   std::vector<std::uint64_t> left_;  // by layer: intervals that have not ended
   std::uint32_t layers_done_ = 0;
   std::int64_t now_ = 0, last_end_ = 0;
-  IpuInference result_;
+  Inference result_;
 };
 
 }  // namespace
 
-IpuInference simulate_ipu(const sigmastar::Program& program, const IpuTarget& target,
-                          bool logging) {
+Inference simulate(const sigmastar::Program& program, const Target& target, bool logging) {
   return Machine(program, target, logging).run();
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::ipu

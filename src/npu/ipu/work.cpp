@@ -36,8 +36,7 @@ RowWindow row_window(const Node& node, std::int64_t kernel, std::int64_t in, std
 
 class WorkMaker {
  public:
-  WorkMaker(const Lowered& lowered, const Operator& op, std::uint64_t batch,
-            const IpuTarget& target)
+  WorkMaker(const Lowered& lowered, const Operator& op, std::uint64_t batch, const Target& target)
       : lowered_(lowered), graph_(lowered.graph), op_(op), batch_(batch), target_(target) {}
 
   Work run() {
@@ -213,7 +212,7 @@ class WorkMaker {
   const Graph& graph_;
   const Operator& op_;
   std::uint64_t batch_;
-  const IpuTarget& target_;
+  const Target& target_;
   Work work_;
 };
 
@@ -252,7 +251,7 @@ std::uint64_t Work::constant_bytes() const {
 }
 
 Work work_of(const Lowered& lowered, const Operator& op, std::uint64_t batch,
-             const IpuTarget& target) {
+             const Target& target) {
   return WorkMaker(lowered, op, batch, target).run();
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "npu/ipu/lowering.hpp"
-#include "npuscope/npu/ipu/ipu_target.hpp"
+#include "npu/ipu/target.hpp"
 
 namespace npuscope::npu::ipu {
 
@@ -70,7 +70,6 @@ struct Work {
 };
 
 // Of `batch` images at once.
-Work work_of(const Lowered& lowered, const Operator& op, std::uint64_t batch,
-             const IpuTarget& target);
+Work work_of(const Lowered& lowered, const Operator& op, std::uint64_t batch, const Target& target);
 
 }  // namespace npuscope::npu::ipu

@@ -20,7 +20,7 @@
 #include <string_view>
 #include <utility>
 
-#include "npuscope/npu/target/target_file.hpp"
+#include "npu/target/target_file.hpp"
 
 namespace npuscope::npu {
 

@@ -1,4 +1,4 @@
-#include "npuscope/npu/target/target_file.hpp"
+#include "npu/target/target_file.hpp"
 
 #include <array>
 #include <optional>

@@ -2,18 +2,18 @@
 
 #include <fmt/ranges.h>
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
-std::vector<TorqDispatchPlace> dispatch_places(const TorqCompilation& compilation) {
-  const TorqProgram& program = compilation.program;
-  std::vector<TorqDispatchPlace> places;
-  TorqDispatchPlace at;
-  for (const TorqDispatch& dispatch : program.dispatches) {
+std::vector<DispatchPlace> dispatch_places(const Compilation& compilation) {
+  const Program& program = compilation.program;
+  std::vector<DispatchPlace> places;
+  DispatchPlace at;
+  for (const Dispatch& dispatch : program.dispatches) {
     places.push_back(at);
     for (std::uint32_t id = 0; id < dispatch.actions; ++id) {
-      const TorqActionKind kind = program.actions[at.action++].kind;
-      at.host_program += kind == TorqActionKind::start_host;
-      if (kind != TorqActionKind::start_nss) continue;
+      const ActionKind kind = program.actions[at.action++].kind;
+      at.host_program += kind == ActionKind::start_host;
+      if (kind != ActionKind::start_nss) continue;
       const std::uint32_t tasks = program.nss_programs[at.nss_program++].tasks;
       for (std::uint32_t i = 0; i < tasks; ++i) at.step += program.tasks[at.task++].steps;
     }
@@ -26,10 +26,9 @@ std::vector<TorqDispatchPlace> dispatch_places(const TorqCompilation& compilatio
   return places;
 }
 
-std::string location_text(const TorqCompilation& compilation,
-                          const TorqCompiledOperation& operation) {
+std::string location_text(const Compilation& compilation, const CompiledOperation& operation) {
   std::vector<std::string> places;
-  for (const TorqSourcePlace place : operation.places) {
+  for (const SourcePlace place : operation.places) {
     places.push_back(
         fmt::format("\"{}\":{}:{}", compilation.source_file, place.line, place.column));
   }
@@ -37,4 +36,4 @@ std::string location_text(const TorqCompilation& compilation,
   return places.size() == 1 ? places[0] : fmt::format("fused[{}]", fmt::join(places, ", "));
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

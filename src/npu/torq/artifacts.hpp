@@ -4,14 +4,13 @@
 
 #include <string>
 
-#include "npuscope/npu/torq/compile.hpp"
+#include "npu/torq/compile.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
-std::vector<TorqDispatchPlace> dispatch_places(const TorqCompilation& compilation);
+std::vector<DispatchPlace> dispatch_places(const Compilation& compilation);
 
 // "source/model.mlir":12:10, or fused[…] of several.
-std::string location_text(const TorqCompilation& compilation,
-                          const TorqCompiledOperation& operation);
+std::string location_text(const Compilation& compilation, const CompiledOperation& operation);
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

@@ -1,10 +1,10 @@
-#include "npuscope/npu/torq/compile.hpp"
+#include "npu/torq/compile.hpp"
 
 #include "npu/torq/artifacts.hpp"
 #include "npu/torq/emit.hpp"
 #include "npu/torq/source_text.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 // A file name that stands in a location without quoting and below a folder.
@@ -20,15 +20,14 @@ std::string plain_name(std::string_view name) {
 
 }  // namespace
 
-Result<TorqCompilation> compile_torq(const Graph& graph, const TorqTarget& target,
-                                     const std::string& name) {
-  const auto lowering = lower_to_torq(graph, target);
+Result<Compilation> compile(const Graph& graph, const Target& target, const std::string& name) {
+  const auto lowering = lower(graph, target);
   if (!lowering) return tl::unexpected(lowering.error());
-  TorqCompilation compilation;
+  Compilation compilation;
   compilation.warnings = lowering->warnings;
   compilation.program.name = plain_name(name);
   compilation.program.target_toml = target.toml;
-  if (auto ok = emit_torq(*lowering, graph, target, compilation); !ok) {
+  if (auto ok = emit(*lowering, graph, target, compilation); !ok) {
     return tl::unexpected(ok.error());
   }
   SourceText source = write_source_text(graph);
@@ -39,12 +38,12 @@ Result<TorqCompilation> compile_torq(const Graph& graph, const TorqTarget& targe
       compilation.operations[i].places.push_back(source.places[std::size_t(id)]);
     }
   }
-  if (auto ok = check_torq_program(compilation.program, target.slices.count, name); !ok) {
+  if (auto ok = check_program(compilation.program, target.slices.count, name); !ok) {
     return tl::unexpected(ok.error());
   }
   compilation.places = dispatch_places(compilation);
-  compilation.estimate = estimate_torq(compilation.program, target);
+  compilation.estimate = estimate_times(compilation.program, target);
   return compilation;
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

@@ -6,7 +6,7 @@
 
 #include "npu/torq/artifacts.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 constexpr std::uint64_t host_code_bytes = 4096;  // of a memref that only stands for code
@@ -14,7 +14,7 @@ constexpr std::uint64_t host_code_bytes = 4096;  // of a memref that only stands
 class DebugText {
  public:
   // Aliases of locations are numbered from `first_alias` on.
-  DebugText(const TorqCompilation& compilation, std::size_t dispatch, bool profiling,
+  DebugText(const Compilation& compilation, std::size_t dispatch, bool profiling,
             std::size_t first_alias = 1)
       : compilation_(compilation),
         program_(compilation.program),
@@ -34,14 +34,14 @@ class DebugText {
     text_ += '\n';
   }
 
-  const TorqCompiledOperation& operation_of(std::size_t action) const {
+  const CompiledOperation& operation_of(std::size_t action) const {
     return compilation_.operations[compilation_.action_operations[action]];
   }
   std::string location(std::uint32_t operation);
   void nss_program(std::size_t action);
   void task(std::size_t task, std::string_view location);
-  void step(const TorqStep& step, std::size_t index, std::string_view location);
-  void transfer(const TorqStep& step, std::string_view location, std::string_view duration);
+  void step(const Step& step, std::size_t index, std::string_view location);
+  void transfer(const Step& step, std::string_view location, std::string_view duration);
   void block_end(std::size_t label, std::string_view location);
   void host_program(std::size_t action);
   void slice_programs();
@@ -53,13 +53,13 @@ class DebugText {
                                         std::size_t first_step) const;
   std::string cycles(std::string_view what, Interval interval) const;
 
-  const TorqCompilation& compilation_;
-  const TorqProgram& program_;
+  const Compilation& compilation_;
+  const Program& program_;
   std::size_t dispatch_;
   bool profiling_;
   std::size_t first_alias_;
   std::string text_;
-  TorqDispatchPlace at_, end_;
+  DispatchPlace at_, end_;
   std::size_t job_ = 0, host_ = 0, block_ = 0;
   std::vector<std::uint32_t> kernels_;  // of the program at hand
   std::map<std::size_t, std::vector<std::uint32_t>> kernels_of_job_;
@@ -73,9 +73,9 @@ std::string DebugText::module() {
   line("  func.func @{}() {{", program_.dispatches[dispatch_].name);
   slice_programs();
   for (std::size_t action = at_.action; action < end_.action; ++action) {
-    const TorqActionKind kind = program_.actions[action].kind;
-    if (kind == TorqActionKind::start_nss) nss_program(action);
-    if (kind == TorqActionKind::start_host) host_program(action);
+    const ActionKind kind = program_.actions[action].kind;
+    if (kind == ActionKind::start_nss) nss_program(action);
+    if (kind == ActionKind::start_host) host_program(action);
   }
   for (const char* name : {"input", "output", "lram", "dtcm", "itcm"}) {
     line("    %{0} = memref.get_global @__{0} : memref<?xi8> loc(#loc)", name);
@@ -112,7 +112,7 @@ std::string DebugText::cycles(std::string_view what, Interval interval) const {
 // Programs of slices and the CSS; descriptors make them known to those that start them.
 void DebugText::slice_programs() {
   for (std::size_t kernel = at_.kernel; kernel < end_.kernel; ++kernel) {
-    const TorqKernel& each = program_.kernels[kernel];
+    const Kernel& each = program_.kernels[kernel];
     const std::string_view executor = each.css ? "css" : "slice";
     const std::string at = location(compilation_.kernel_operations[kernel]);
     line(
@@ -135,9 +135,9 @@ std::vector<std::uint32_t> DebugText::kernels_in(std::size_t task, std::size_t t
   std::size_t step = first_step;
   for (; task < task_end; ++task) {
     for (std::uint32_t i = 0; i < program_.tasks[task].steps; ++i, ++step) {
-      const TorqStep& each = program_.steps[step];
-      const bool computes = each.unit == TorqUnit::slice || each.unit == TorqUnit::css;
-      if (each.starts && computes) started[each.kernel] = each.unit == TorqUnit::css;
+      const Step& each = program_.steps[step];
+      const bool computes = each.unit == Unit::slice || each.unit == Unit::css;
+      if (each.starts && computes) started[each.kernel] = each.unit == Unit::css;
     }
   }
   std::vector<std::uint32_t> kernels;
@@ -214,14 +214,14 @@ void DebugText::task(std::size_t task, std::string_view at) {
   line("      }} {}", at);
 }
 
-void DebugText::step(const TorqStep& step, std::size_t index, std::string_view at) {
+void DebugText::step(const Step& step, std::size_t index, std::string_view at) {
   std::string duration;
   if (step.starts && profiling_) {
     duration = fmt::format(" {{\"torq-async-duration-cycles\" = {} : i64}}",
                            length_of(compilation_.estimate.steps[index]));
   }
   switch (step.unit) {
-    case TorqUnit::slice:
+    case Unit::slice:
       if (!step.starts) {
         return line("        \"torq_hw.slice_wait\"() <{{id = {} : index}}> : () -> () {}",
                     step.slice, at);
@@ -230,7 +230,7 @@ void DebugText::step(const TorqStep& step, std::size_t index, std::string_view a
           "        \"torq_hw.slice_start\"(%b{0}_kernel_{1}, %b{0}_lram) <{{id = {2} : "
           "index}}>{3} : (!torq_hl.invocation<slice>, memref<?xi8>) -> () {4}",
           block_, step.kernel, step.slice, duration, at);
-    case TorqUnit::css:
+    case Unit::css:
       if (!step.starts) return line("        torq_hw.css_wait {}", at);
       return line("        torq_hw.css_start %b{0}_kernel_{1} : !torq_hl.invocation<css>{2} {3}",
                   block_, step.kernel, duration, at);
@@ -238,7 +238,7 @@ void DebugText::step(const TorqStep& step, std::size_t index, std::string_view a
   }
 }
 
-void DebugText::transfer(const TorqStep& step, std::string_view at, std::string_view duration) {
+void DebugText::transfer(const Step& step, std::string_view at, std::string_view duration) {
   struct Words {
     std::string_view operation, from, to, ndl;
   };
@@ -295,31 +295,31 @@ void DebugText::actions() {
   job_ = host_ = 0;
   for (std::size_t action = at_.action; action < end_.action; ++action) {
     const std::size_t id = action - at_.action;
-    const TorqAction& each = program_.actions[action];
+    const Action& each = program_.actions[action];
     const std::string at = location(compilation_.action_operations[action]);
     switch (each.kind) {
-      case TorqActionKind::host_copy:
+      case ActionKind::host_copy:
         line(
             "    torq_hl.host_copy %input : memref<{0}xi8> to %output : memref<{0}xi8> "
             "{{element_size_bytes = {1} : i64, \"torq-action-id\" = {2} : i32}} {3}",
             each.bytes,
             std::max<std::uint64_t>(1, each.bytes / std::max<std::uint64_t>(1, each.runs)), id, at);
         break;
-      case TorqActionKind::start_nss: start_nss(action, id); break;
-      case TorqActionKind::wait_nss:
+      case ActionKind::start_nss: start_nss(action, id); break;
+      case ActionKind::wait_nss:
         line(
             "    torq_hl.wait_program %invocation_{0} : !torq_hl.invocation<nss> "
             "{{\"torq-action-id\" = {1} : i32{2}}} {3}",
             job_++, id, cycles("", compilation_.estimate.programs[at_.nss_program++]), at);
         break;
-      case TorqActionKind::start_host:
+      case ActionKind::start_host:
         line(
             "    torq_hl.start_program %host_invocation_{0} : !torq_hl.invocation<host> "
             "args(%input : memref<?xi8>) code(%host_code_{0} : memref<{1}xi8>) "
             "{{\"torq-action-id\" = {2} : i32}} {3}",
             host_, host_code_bytes, id, at);
         break;
-      case TorqActionKind::wait_host:
+      case ActionKind::wait_host:
         line(
             "    torq_hl.wait_program %host_invocation_{} : !torq_hl.invocation<host> "
             "{{\"torq-action-id\" = {} : i32}} {}",
@@ -331,14 +331,13 @@ void DebugText::actions() {
 
 }  // namespace
 
-std::string torq_debug_info(const TorqCompilation& compilation, std::size_t dispatch,
-                            bool profiling) {
+std::string debug_info(const Compilation& compilation, std::size_t dispatch, bool profiling) {
   DebugText text(compilation, dispatch, profiling);
   const std::string module = text.module();
   return module + "#loc = loc(unknown)\n" + text.aliases();
 }
 
-std::string torq_phase_dump(const TorqCompilation& compilation, bool profiling) {
+std::string phase_dump(const Compilation& compilation, bool profiling) {
   std::string text = "module {\n", aliases = "#loc = loc(unknown)\n";
   std::size_t first_alias = 1;
   for (std::size_t i = 0; i < compilation.program.dispatches.size(); ++i) {
@@ -354,4 +353,4 @@ std::string torq_phase_dump(const TorqCompilation& compilation, bool profiling) 
   return text + "} loc(#loc)\n" + aliases;
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "npuscope/npu/torq/cost.hpp"
-#include "npuscope/npu/torq/run.hpp"
+#include "npu/torq/cost.hpp"
+#include "npu/torq/execute.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 constexpr std::int64_t parts_of_byte = 1024;  // rates are whole parts a cycle
@@ -22,17 +22,16 @@ struct Stream {
 
 class Device {
  public:
-  Device(const TorqProgram& program, const TorqTarget& target)
-      : program_(program), target_(target) {
+  Device(const Program& program, const Target& target) : program_(program), target_(target) {
     const auto parts = [](double bytes) {
       return std::max<std::int64_t>(1, std::int64_t(bytes * double(parts_of_byte)));
     };
-    streams_[0].rate = parts(target.dma_rate(TorqDirection::in));
-    streams_[1].rate = parts(target.dma_rate(TorqDirection::out));
+    streams_[0].rate = parts(target.dma_rate(Direction::in));
+    streams_[1].rate = parts(target.dma_rate(Direction::out));
     xram_rate_ = parts(target.device.xram_bytes_per_cycle);
   }
 
-  TorqDeviceRun take_run() {
+  DeviceRun take_run() {
     run_.cycles = now_;
     now_ = 0;
     kernel_ends_ = {};
@@ -40,11 +39,11 @@ class Device {
   }
 
   void begin_block() { pass(std::int64_t(target_.device.block_cycles)); }
-  void take(const TorqStep& step);
+  void take(const Step& step);
 
  private:
-  void start(const TorqStep& step);
-  void wait(const TorqStep& step);
+  void start(const Step& step);
+  void wait(const Step& step);
   void start_stream(Stream& stream, std::uint64_t bytes);
   void pass(std::int64_t cycles) { advance(now_ + cycles); }
   void advance(std::int64_t until);
@@ -52,47 +51,47 @@ class Device {
   bool flows(const Stream& stream) const { return stream.active && stream.data_from <= now_; }
   std::int64_t next_change() const;
   void move(std::int64_t until);
-  static TorqBusyUnit unit_of(const TorqStep& step);
+  static BusyUnit unit_of(const Step& step);
 
-  const TorqProgram& program_;
-  const TorqTarget& target_;
+  const Program& program_;
+  const Target& target_;
   std::int64_t now_ = 0;
   std::array<Stream, 2> streams_;  // in, out
   std::int64_t xram_rate_ = 0;
-  std::array<std::int64_t, torq_busy_units> kernel_ends_{};  // of slices, CDMA and CSS
-  TorqDeviceRun run_;
+  std::array<std::int64_t, busy_units> kernel_ends_{};  // of slices, CDMA and CSS
+  DeviceRun run_;
 };
 
-TorqBusyUnit Device::unit_of(const TorqStep& step) {
+BusyUnit Device::unit_of(const Step& step) {
   switch (step.unit) {
-    case TorqUnit::slice: return step.slice == 0 ? TorqBusyUnit::slice_0 : TorqBusyUnit::slice_1;
-    case TorqUnit::css: return TorqBusyUnit::css;
-    case TorqUnit::dma_in: return TorqBusyUnit::dma_in;
-    case TorqUnit::dma_out: return TorqBusyUnit::dma_out;
-    default: return TorqBusyUnit::cdma;
+    case Unit::slice: return step.slice == 0 ? BusyUnit::slice_0 : BusyUnit::slice_1;
+    case Unit::css: return BusyUnit::css;
+    case Unit::dma_in: return BusyUnit::dma_in;
+    case Unit::dma_out: return BusyUnit::dma_out;
+    default: return BusyUnit::cdma;
   }
 }
 
-void Device::take(const TorqStep& step) {
-  const TorqTarget::Device& device = target_.device;
+void Device::take(const Step& step) {
+  const Target::Device& device = target_.device;
   const bool configures = step.starts && (is_dma(step.unit) || is_cdma(step.unit));
   pass(std::int64_t(device.step_cycles + (configures ? device.configure_cycles : 0)));
   step.starts ? start(step) : wait(step);
 }
 
-void Device::start(const TorqStep& step) {
-  const TorqTarget::Device& device = target_.device;
+void Device::start(const Step& step) {
+  const Target::Device& device = target_.device;
   std::uint64_t cycles = 0;
   switch (step.unit) {
-    case TorqUnit::dma_in: return start_stream(streams_[0], step.bytes);
-    case TorqUnit::dma_out: return start_stream(streams_[1], step.bytes);
-    case TorqUnit::slice:
+    case Unit::dma_in: return start_stream(streams_[0], step.bytes);
+    case Unit::dma_out: return start_stream(streams_[1], step.bytes);
+    case Unit::slice:
       cycles = device.slice_start_cycles + program_.kernels[step.kernel].device_cycles;
       break;
-    case TorqUnit::css:
+    case Unit::css:
       cycles = device.css_start_cycles + program_.kernels[step.kernel].device_cycles;
       break;
-    default: cycles = device.cdma_latency_cycles + torq_cdma_cycles(step.bytes, target_); break;
+    default: cycles = device.cdma_latency_cycles + cdma_cycles(step.bytes, target_); break;
   }
   const std::size_t unit = std::size_t(unit_of(step));
   kernel_ends_[unit] = now_ + std::int64_t(cycles);
@@ -106,11 +105,11 @@ void Device::start_stream(Stream& stream, std::uint64_t bytes) {
   stream.left = std::int64_t(bytes) * parts_of_byte;
 }
 
-void Device::wait(const TorqStep& step) {
+void Device::wait(const Step& step) {
   const std::size_t unit = std::size_t(unit_of(step));
   const std::int64_t began = now_;
   if (is_dma(step.unit)) {
-    const Stream& stream = streams_[step.unit == TorqUnit::dma_out];
+    const Stream& stream = streams_[step.unit == Unit::dma_out];
     while (stream.active) advance(next_change());
   } else if (kernel_ends_[unit] > now_) {
     advance(kernel_ends_[unit]);
@@ -165,20 +164,19 @@ void Device::move(std::int64_t until) {
     stream.left = stream.left / rates[i] < cycles ? 0 : stream.left - rates[i] * cycles;
     if (stream.left > 0) continue;
     stream.active = false;
-    run_.busy[std::size_t(i == 0 ? TorqBusyUnit::dma_in : TorqBusyUnit::dma_out)] +=
-        now_ - stream.began;
+    run_.busy[std::size_t(i == 0 ? BusyUnit::dma_in : BusyUnit::dma_out)] += now_ - stream.began;
   }
 }
 
 }  // namespace
 
-std::vector<TorqDeviceRun> run_torq_device(const TorqProgram& program, const TorqTarget& target) {
-  std::vector<TorqDeviceRun> runs;
+std::vector<DeviceRun> run_device(const Program& program, const Target& target) {
+  std::vector<DeviceRun> runs;
   runs.reserve(program.nss_programs.size());
   Device device(program, target);
-  const TorqTask* task = program.tasks.data();
-  const TorqStep* step = program.steps.data();
-  for (const TorqNssProgram& nss : program.nss_programs) {
+  const Task* task = program.tasks.data();
+  const Step* step = program.steps.data();
+  for (const NssProgram& nss : program.nss_programs) {
     device.begin_block();
     for (std::uint32_t i = 0; i < nss.tasks; ++i, ++task) {
       if (task->begins_block) device.begin_block();
@@ -189,4 +187,4 @@ std::vector<TorqDeviceRun> run_torq_device(const TorqProgram& program, const Tor
   return runs;
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

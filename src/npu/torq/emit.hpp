@@ -1,13 +1,13 @@
 // From operations to the tables of a program: tasks that move tiles and start kernels.
 #pragma once
 
+#include "npu/torq/compile.hpp"
 #include "npu/torq/lowering.hpp"
-#include "npuscope/npu/torq/compile.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
 // Fills program and operations of a compilation; an input error where the program gets too long.
-Status emit_torq(const TorqLowering& lowering, const Graph& graph, const TorqTarget& target,
-                 TorqCompilation& compilation);
+Status emit(const Lowering& lowering, const Graph& graph, const Target& target,
+            Compilation& compilation);
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

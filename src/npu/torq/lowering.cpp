@@ -6,18 +6,18 @@
 #include "base/text.hpp"
 #include "npu/torq/operations.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 constexpr std::size_t max_operations_in_dispatch = 16;
 constexpr std::size_t nobody = ~std::size_t{0};
 
-class Lowering {
+class Lowerer {
  public:
-  Lowering(const Graph& graph, const TorqTarget& target)
+  Lowerer(const Graph& graph, const Target& target)
       : graph_(graph), target_(target), readers_(graph.tensors.size()) {}
 
-  Result<TorqLowering> run() {
+  Result<Lowering> run() {
     if (auto ok = check_tensors(); !ok) return tl::unexpected(ok.error());
     find_roots();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) add(NodeId(i));
@@ -32,11 +32,11 @@ class Lowering {
   void add(NodeId id);
   bool take_in(NodeId id);
   bool joins(const Node& node) const;
-  bool hands_over(const TorqOperation& first, const TorqOperation& second) const;
+  bool hands_over(const Operation& first, const Operation& second) const;
   void keep_in_lram();
   void fall_back();
-  bool fits(const TorqOperation& operation) const;
-  std::uint64_t lram_for(const TorqOperation& operation) const;
+  bool fits(const Operation& operation) const;
+  std::uint64_t lram_for(const Operation& operation) const;
 
   TensorId root_of(TensorId id) const { return roots_[std::size_t(id)]; }
   std::size_t producer_of(TensorId id) const {
@@ -45,22 +45,22 @@ class Lowering {
   }
 
   const Graph& graph_;
-  const TorqTarget& target_;
-  TorqLowering out_;
+  const Target& target_;
+  Lowering out_;
   std::vector<OpClass> classes_;
   std::vector<TensorId> roots_;                          // of each tensor: whose bytes it is
   std::vector<std::uint32_t> readers_;                   // of each root
   std::unordered_map<TensorId, std::size_t> producers_;  // of roots: the operation
 };
 
-Status Lowering::check_tensors() const {
+Status Lowerer::check_tensors() const {
   std::uint64_t constants = 0;
   for (const Tensor& tensor : graph_.tensors) {
     if (tensor.type == DataType::string) {
       return input_error("tensor {} holds texts, which a {} cannot; cut the model before it",
                          printable(tensor.name), family_of(TargetArchitecture::torq));
     }
-    const std::uint64_t bytes = torq_bytes(tensor);
+    const std::uint64_t bytes = storage_bytes(tensor);
     const bool fits = bytes <= target_.xram_bytes;
     constants += tensor.constant && fits ? bytes : 0;
     if (!fits || constants > target_.xram_bytes) {
@@ -75,7 +75,7 @@ Status Lowering::check_tensors() const {
 }
 
 // Views name bytes that are there already; who reads a view reads its root.
-void Lowering::find_roots() {
+void Lowerer::find_roots() {
   for (std::size_t i = 0; i < graph_.tensors.size(); ++i) roots_.push_back(TensorId(i));
   for (const Node& node : graph_.nodes) {
     const OpClass op_class = classify(graph_, node);
@@ -100,13 +100,13 @@ bool has_result(const Graph& graph, const Node& node) {
                      [&](TensorId id) { return id != TensorId::none && graph[id].elements() > 0; });
 }
 
-void Lowering::add(NodeId id) {
+void Lowerer::add(NodeId id) {
   const Node& node = graph_[id];
   const OpClass op_class = classes_[std::size_t(id)];
   if (op_class == OpClass::folded || op_class == OpClass::view || !has_result(graph_, node)) return;
   if (take_in(id)) return;
-  TorqOperation operation = operation_of(graph_, id, op_class, target_);
-  operation.begins_dispatch = !joins(node) || operation.executor == TorqExecutor::host_copy;
+  Operation operation = operation_of(graph_, id, op_class, target_);
+  operation.begins_dispatch = !joins(node) || operation.executor == Executor::host_copy;
   for (const TensorId output : node.outputs) {
     if (output != TensorId::none) producers_[output] = out_.operations.size();
   }
@@ -114,14 +114,14 @@ void Lowering::add(NodeId id) {
 }
 
 // Into the operation whose result nobody else reads.
-bool Lowering::take_in(NodeId id) {
+bool Lowerer::take_in(NodeId id) {
   const Node& node = graph_[id];
   if (node.inputs.empty() || node.inputs[0] == TensorId::none) return false;
   if (node.outputs[0] == TensorId::none) return false;
   const TensorId read = root_of(node.inputs[0]);
   const std::size_t producer = producer_of(read);
   if (producer == nobody || readers_[std::size_t(read)] != 1) return false;
-  TorqOperation& operation = out_.operations[producer];
+  Operation& operation = out_.operations[producer];
   if (!can_take_in(operation, node)) return false;
   for (std::size_t i = 1; i < node.inputs.size(); ++i) {
     if (node.inputs[i] != TensorId::none && !graph_[node.inputs[i]].constant) return false;
@@ -132,7 +132,7 @@ bool Lowering::take_in(NodeId id) {
 }
 
 // Elementwise work, and what the CSS does, follow what made their data in the same dispatch.
-bool Lowering::joins(const Node& node) const {
+bool Lowerer::joins(const Node& node) const {
   if (out_.operations.empty()) return false;
   const OpClass op_class = classes_[std::size_t(&node - graph_.nodes.data())];
   if (op_class != OpClass::elementwise && op_class != OpClass::softmax &&
@@ -147,7 +147,7 @@ bool Lowering::joins(const Node& node) const {
   });
 }
 
-std::uint64_t Lowering::lram_for(const TorqOperation& operation) const {
+std::uint64_t Lowerer::lram_for(const Operation& operation) const {
   std::uint64_t bytes = target_.lram_for_data();
   if (operation.resident.output) bytes -= operation.output_bytes;
   if (operation.resident.input) {
@@ -156,22 +156,22 @@ std::uint64_t Lowering::lram_for(const TorqOperation& operation) const {
   return bytes;
 }
 
-bool Lowering::fits(const TorqOperation& operation) const {
-  return operation.executor != TorqExecutor::slices ||
+bool Lowerer::fits(const Operation& operation) const {
+  return operation.executor != Executor::slices ||
          plan_tiles(operation.slice, target_, operation.resident, lram_for(operation)).has_value();
 }
 
 // Whether `second` takes what `first` made as one of its streams, and nobody else needs it.
-bool Lowering::hands_over(const TorqOperation& first, const TorqOperation& second) const {
-  const auto on_npu = [](const TorqOperation& each) {
-    return each.executor == TorqExecutor::slices || each.executor == TorqExecutor::css;
+bool Lowerer::hands_over(const Operation& first, const Operation& second) const {
+  const auto on_npu = [](const Operation& each) {
+    return each.executor == Executor::slices || each.executor == Executor::css;
   };
   if (second.begins_dispatch || !on_npu(first) || !on_npu(second)) return false;
   const std::vector<TensorId>& results = graph_[first.nodes.back()].outputs;
   if (results.size() != 1 || readers_[std::size_t(root_of(results[0]))] != 1) return false;
   if (first.output_bytes > target_.lram_for_data() / 4) return false;
   const bool streams =
-      second.executor == TorqExecutor::css || graph_[results[0]].elements() == second.elements;
+      second.executor == Executor::css || graph_[results[0]].elements() == second.elements;
   const std::vector<TensorId>& read = graph_[second.nodes.front()].inputs;
   return streams && std::any_of(read.begin(), read.end(), [&](TensorId id) {
            return id != TensorId::none && root_of(id) == root_of(results[0]);
@@ -179,10 +179,10 @@ bool Lowering::hands_over(const TorqOperation& first, const TorqOperation& secon
 }
 
 // A small result that only the next operation reads stays where it is.
-void Lowering::keep_in_lram() {
+void Lowerer::keep_in_lram() {
   for (std::size_t i = 1; i < out_.operations.size(); ++i) {
-    TorqOperation& first = out_.operations[i - 1];
-    TorqOperation& second = out_.operations[i];
+    Operation& first = out_.operations[i - 1];
+    Operation& second = out_.operations[i];
     if (!hands_over(first, second)) continue;
     first.resident.output = second.resident.input = true;
     if (!fits(first) || !fits(second)) first.resident.output = second.resident.input = false;
@@ -190,17 +190,17 @@ void Lowering::keep_in_lram() {
 }
 
 // What does not fit LRAM even in the smallest tiles is done by the host.
-void Lowering::fall_back() {
+void Lowerer::fall_back() {
   std::unordered_map<std::string, std::size_t> by_host;  // operators
-  for (TorqOperation& operation : out_.operations) {
+  for (Operation& operation : out_.operations) {
     const Node& node = graph_[operation.nodes.front()];
     if (!fits(operation)) {
-      operation.executor = TorqExecutor::host_program;
+      operation.executor = Executor::host_program;
       operation.kernel = "host";
       out_.warnings.push_back(fmt::format(
           "{} ({}): its smallest tile does not fit {} bytes of LRAM; the host computes it",
           printable(node.name), printable(node.op), thousands(lram_for(operation))));
-    } else if (operation.executor == TorqExecutor::host_program && by_host[node.op]++ == 0) {
+    } else if (operation.executor == Executor::host_program && by_host[node.op]++ == 0) {
       out_.warnings.push_back(
           fmt::format("{} ({}): neither slices nor CSS have a kernel for it; the host computes it "
                       "and others of its kind",
@@ -212,13 +212,13 @@ void Lowering::fall_back() {
 
 }  // namespace
 
-std::string_view name_of(TorqExecutor executor) {
+std::string_view name_of(Executor executor) {
   constexpr std::string_view names[] = {"slices", "CSS", "host program", "host copy"};
   return names[std::size_t(executor)];
 }
 
-Result<TorqLowering> lower_to_torq(const Graph& graph, const TorqTarget& target) {
-  auto lowering = Lowering(graph, target).run();
+Result<Lowering> lower(const Graph& graph, const Target& target) {
+  auto lowering = Lowerer(graph, target).run();
   if (!lowering) return lowering;
   if (lowering->operations.empty()) {
     return input_error("{}: nothing to execute; every result is a constant or an input",
@@ -227,4 +227,4 @@ Result<TorqLowering> lower_to_torq(const Graph& graph, const TorqTarget& target)
   return lowering;
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

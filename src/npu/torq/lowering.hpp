@@ -5,16 +5,16 @@
 #include <string>
 #include <vector>
 
+#include "npu/graph/graph.hpp"
 #include "npu/torq/tiles.hpp"
-#include "npuscope/npu/graph/graph.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
-enum class TorqExecutor : std::uint8_t { slices, css, host_program, host_copy };
-std::string_view name_of(TorqExecutor executor);  // "slices", "host program"
+enum class Executor : std::uint8_t { slices, css, host_program, host_copy };
+std::string_view name_of(Executor executor);  // "slices", "host program"
 
-struct TorqOperation {
-  TorqExecutor executor = TorqExecutor::slices;
+struct Operation {
+  Executor executor = Executor::slices;
   std::string kernel;         // "conv2d", "softmax"
   std::vector<NodeId> nodes;  // the first decides; those behind are fused into it
   bool begins_dispatch = true;
@@ -29,15 +29,15 @@ struct TorqOperation {
   std::uint64_t runs = 1;  // of contiguous bytes, of host copies
 };
 
-struct TorqLowering {
-  std::vector<TorqOperation> operations;  // in the order of execution
+struct Lowering {
+  std::vector<Operation> operations;  // in the order of execution
   std::vector<std::string> warnings;
 };
 
 // Bytes of an element on the NPU: floats are bfloat16, indices 32-bit.
-std::uint64_t torq_element_bytes(DataType type);
+std::uint64_t element_bytes(DataType type);
 
 // Input errors: tensors of strings, tensors that XRAM cannot hold.
-Result<TorqLowering> lower_to_torq(const Graph& graph, const TorqTarget& target);
+Result<Lowering> lower(const Graph& graph, const Target& target);
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

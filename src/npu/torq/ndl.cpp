@@ -7,7 +7,7 @@
 #include "npu/graph/operators/products.hpp"
 #include "npu/torq/parts.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 constexpr std::uint64_t weights_read = 32;  // 1-byte weights that arrive in one go (wram_seg_width)
@@ -27,7 +27,7 @@ struct Blocks {
 
 // 64x4, 32x8 or 16x16 of 1-byte elements: the one with the fewest blocks, the first of equal ones.
 // With fewer channels than groups the compiler takes them one by one.
-Blocks blocks_of(const SliceWork& work, const TorqTarget::Slices& slices) {
+Blocks blocks_of(const SliceWork& work, const Target::Slices& slices) {
   const std::uint64_t groups = slices.alu_width / slices.group_width;
   Blocks best;
   std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
@@ -45,16 +45,16 @@ Blocks blocks_of(const SliceWork& work, const TorqTarget::Slices& slices) {
   return best;
 }
 
-std::uint64_t results_a_cycle(const SliceWork& work, const TorqTarget::Slices& slices) {
+std::uint64_t results_a_cycle(const SliceWork& work, const Target::Slices& slices) {
   return std::max<std::uint64_t>(1, slices.act_width / work.element_bytes);
 }
 
-std::uint64_t elements_of_group(const SliceWork& work, const TorqTarget::Slices& slices) {
+std::uint64_t elements_of_group(const SliceWork& work, const Target::Slices& slices) {
   return std::max<std::uint64_t>(1, slices.group_width / work.element_bytes);
 }
 
 // Of a window with a stride of 2 the data lie in four parts, by even and odd rows and columns.
-std::vector<Ndl> convolution(SliceWork work, const TorqTarget::Slices& slices) {
+std::vector<Ndl> convolution(SliceWork work, const Target::Slices& slices) {
   if (work.stride > 2) {  // the window's elements are laid out beside each other first
     work.in_channels = saturating_product({work.in_channels, work.window_x, work.window_y});
     work.window_x = work.window_y = work.stride = 1;
@@ -88,7 +88,7 @@ std::vector<Ndl> convolution(SliceWork work, const TorqTarget::Slices& slices) {
 }
 
 // A channel of the result needs one channel of data: these arrive one by one.
-std::vector<Ndl> channel_by_channel(const SliceWork& work, const TorqTarget::Slices& slices) {
+std::vector<Ndl> channel_by_channel(const SliceWork& work, const Target::Slices& slices) {
   const std::uint64_t width = elements_of_group(work, slices);
   const std::uint64_t p = parts_of(work.pixels, width), c = work.out_channels;
   const bool pools = work.kernel == SliceKernel::max_pooling;
@@ -114,7 +114,7 @@ std::vector<Ndl> channel_by_channel(const SliceWork& work, const TorqTarget::Sli
 }
 
 // Results in groups: their weights arrive where data do otherwise, once for all data.
-std::vector<Ndl> fully_connected(const SliceWork& work, const TorqTarget::Slices& slices) {
+std::vector<Ndl> fully_connected(const SliceWork& work, const Target::Slices& slices) {
   const std::uint64_t width = elements_of_group(work, slices);
   const std::uint64_t o = parts_of(work.out_channels, width);
   const std::uint64_t written = parts_of(width, results_a_cycle(work, slices));
@@ -126,7 +126,7 @@ std::vector<Ndl> fully_connected(const SliceWork& work, const TorqTarget::Slices
 }
 
 // Rows of results, each over `in_channels` elements.
-std::vector<Ndl> reduction(const SliceWork& work, const TorqTarget::Slices& slices) {
+std::vector<Ndl> reduction(const SliceWork& work, const Target::Slices& slices) {
   const std::uint64_t width = elements_of_group(work, slices);
   const std::uint64_t blocks =
       parts_of(saturating_product({work.pixels, work.out_channels}), width);
@@ -136,7 +136,7 @@ std::vector<Ndl> reduction(const SliceWork& work, const TorqTarget::Slices& slic
           {NdlKind::cepr, {work.in_channels, blocks}}};
 }
 
-std::vector<Ndl> elementwise(const SliceWork& work, const TorqTarget::Slices& slices) {
+std::vector<Ndl> elementwise(const SliceWork& work, const Target::Slices& slices) {
   const std::uint64_t blocks = parts_of(work.pixels, elements_of_group(work, slices));
   return {{NdlKind::dedr, {work.operands, blocks}},
           {NdlKind::deqw, {parts_of(work.pixels, results_a_cycle(work, slices))}},
@@ -145,13 +145,13 @@ std::vector<Ndl> elementwise(const SliceWork& work, const TorqTarget::Slices& sl
 
 // Elements that a mover takes a few at a time.
 std::vector<Ndl> few_at_a_time(const SliceWork& work, std::uint64_t at_a_time, NdlKind mover,
-                               const TorqTarget::Slices& slices) {
+                               const Target::Slices& slices) {
   return {{NdlKind::dedr, {parts_of(work.pixels, elements_of_group(work, slices))}},
           {mover, {parts_of(work.pixels, at_a_time)}}};
 }
 
 // `pixels` indices, each of a run of `out_channels` elements.
-std::vector<Ndl> gather(const SliceWork& work, const TorqTarget::Slices& slices) {
+std::vector<Ndl> gather(const SliceWork& work, const Target::Slices& slices) {
   return {
       {NdlKind::dewr, {parts_of(work.pixels, slices.gathered_elements)}},
       {NdlKind::dedr, {work.pixels, parts_of(work.out_channels, elements_of_group(work, slices))}},
@@ -187,8 +187,8 @@ std::uint64_t kernel_cycles(const std::vector<Ndl>& ndls) {
   return *std::max_element(cycles.begin(), cycles.end());
 }
 
-std::vector<Ndl> ndls_of(const SliceWork& work, const TorqTarget& target) {
-  const TorqTarget::Slices& slices = target.slices;
+std::vector<Ndl> ndls_of(const SliceWork& work, const Target& target) {
+  const Target::Slices& slices = target.slices;
   switch (work.kernel) {
     case SliceKernel::convolution:
     case SliceKernel::matrix_product: return convolution(work, slices);
@@ -206,4 +206,4 @@ std::vector<Ndl> ndls_of(const SliceWork& work, const TorqTarget& target) {
   return {};
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "npuscope/npu/torq/target.hpp"
+#include "npu/torq/target.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
 // In the order of the compiler's report. Those that begin with d move between LRAM and the slice.
 enum class NdlKind : std::uint8_t {
@@ -73,6 +73,6 @@ struct SliceWork {
   std::uint64_t element_bytes = 1;
 };
 
-std::vector<Ndl> ndls_of(const SliceWork& work, const TorqTarget& target);
+std::vector<Ndl> ndls_of(const SliceWork& work, const Target& target);
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

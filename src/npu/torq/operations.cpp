@@ -6,7 +6,7 @@
 #include "npu/graph/operators/products.hpp"
 #include "npu/torq/parts.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 constexpr std::uint64_t bias_and_scale_bytes = 8;  // of a channel (breg_width)
@@ -89,7 +89,7 @@ std::uint64_t product_of(const Shape& shape, std::size_t first, std::size_t end)
 
 class Describer {
  public:
-  Describer(const Graph& graph, NodeId id, OpClass op_class, const TorqTarget& target)
+  Describer(const Graph& graph, NodeId id, OpClass op_class, const Target& target)
       : graph_(graph),
         node_(graph[id]),
         op_class_(op_class),
@@ -97,19 +97,19 @@ class Describer {
         out_(output_of(graph, node_)) {
     operation_.nodes = {id};
     for (const TensorId input : node_.inputs) {
-      if (input != TensorId::none) operation_.input_bytes += torq_bytes(graph[input]);
+      if (input != TensorId::none) operation_.input_bytes += storage_bytes(graph[input]);
     }
     for (const TensorId output : node_.outputs) {
       if (output == TensorId::none) continue;
-      operation_.output_bytes += torq_bytes(graph[output]);
+      operation_.output_bytes += storage_bytes(graph[output]);
       operation_.elements += graph[output].elements();
     }
     operation_.multiply_accumulates = multiply_accumulates(graph, node_);
-    operation_.slice.element_bytes = torq_element_bytes(data().type);
-    operation_.slice.output_element_bytes = torq_element_bytes(out_.type);
+    operation_.slice.element_bytes = element_bytes(data().type);
+    operation_.slice.output_element_bytes = element_bytes(out_.type);
   }
 
-  TorqOperation run() {
+  Operation run() {
     describe();
     return std::move(operation_);
   }
@@ -137,24 +137,24 @@ class Describer {
   const Graph& graph_;
   const Node& node_;
   OpClass op_class_;
-  const TorqTarget& target_;
+  const Target& target_;
   const Tensor& out_;
-  TorqOperation operation_;
+  Operation operation_;
 };
 
 void Describer::on_slices(SliceKernel kernel, std::string_view name) {
-  operation_.executor = TorqExecutor::slices;
+  operation_.executor = Executor::slices;
   operation_.slice.kernel = kernel;
   operation_.kernel = name;
 }
 
 void Describer::on_css(std::string_view name) {
-  operation_.executor = TorqExecutor::css;
+  operation_.executor = Executor::css;
   operation_.kernel = name;
 }
 
 void Describer::on_host() {
-  operation_.executor = TorqExecutor::host_program;
+  operation_.executor = Executor::host_program;
   operation_.kernel = "host";
   for (const TensorId input : node_.inputs) {
     if (input != TensorId::none) operation_.elements += graph_[input].elements();
@@ -233,7 +233,7 @@ void Describer::convolution() {
     slice.channelwise = true;
   }
   slice.weight_bytes = saturating_product({slice.in_channels, slice.window_x, slice.window_y,
-                                           torq_element_bytes(weights->type)}) +
+                                           element_bytes(weights->type)}) +
                        bias_and_scale_bytes;
 }
 
@@ -289,7 +289,7 @@ void Describer::elementwise() {
       if (id == TensorId::none) continue;
       const bool whole = graph_[id].elements() == out_.elements();
       slice.operands += whole;
-      if (!whole) slice.shared_bytes += torq_bytes(graph_[id]);
+      if (!whole) slice.shared_bytes += storage_bytes(graph_[id]);
     }
     return;
   }
@@ -320,8 +320,8 @@ void Describer::gather() {
                        data().shape.size());
   const std::uint64_t indices = out_.elements() / std::max<std::uint64_t>(1, run);
   if (node_.op == "GridSample" || node_.op == "GatherBlockQuantized") return on_host();
-  if (torq_bytes(data()) > target_.lram_for_data() / 2) {
-    operation_.executor = TorqExecutor::host_copy;
+  if (storage_bytes(data()) > target_.lram_for_data() / 2) {
+    operation_.executor = Executor::host_copy;
     operation_.kernel = "copy";
     operation_.runs = indices;
     return;
@@ -333,12 +333,12 @@ void Describer::gather() {
   slice.in_channels = 1;
   slice.operands = 1;
   slice.input_row_bytes = 4;  // the index
-  slice.shared_bytes = torq_bytes(data());
+  slice.shared_bytes = storage_bytes(data());
 }
 
 // What lies together in the source and in the result is one run.
 void Describer::copy() {
-  operation_.executor = TorqExecutor::host_copy;
+  operation_.executor = Executor::host_copy;
   operation_.kernel = "copy";
   const auto rank = std::int64_t(out_.shape.size());
   std::int64_t axis = node_.int_attribute("axis", 0);
@@ -359,18 +359,18 @@ void Describer::copy() {
 
 }  // namespace
 
-std::uint64_t torq_element_bytes(DataType type) {
+std::uint64_t element_bytes(DataType type) {
   if (is_float(type)) return 2;
   const std::uint32_t bits = bits_of(type);
   return bits <= 8 ? 1 : bits == 16 ? 2 : 4;
 }
 
-std::uint64_t torq_bytes(const Tensor& tensor) {
-  return saturating_product({tensor.elements(), torq_element_bytes(tensor.type)});
+std::uint64_t storage_bytes(const Tensor& tensor) {
+  return saturating_product({tensor.elements(), element_bytes(tensor.type)});
 }
 
-bool can_take_in(const TorqOperation& operation, const Node& node) {
-  if (operation.executor != TorqExecutor::slices) return false;
+bool can_take_in(const Operation& operation, const Node& node) {
+  if (operation.executor != Executor::slices) return false;
   const SliceKernel kernel = operation.slice.kernel;
   const bool multiplies = kernel == SliceKernel::convolution || kernel == SliceKernel::depthwise ||
                           kernel == SliceKernel::fully_connected ||
@@ -381,9 +381,8 @@ bool can_take_in(const TorqOperation& operation, const Node& node) {
   return multiplies || operation.kernel == "add" || operation.kernel == "mul";
 }
 
-TorqOperation operation_of(const Graph& graph, NodeId id, OpClass op_class,
-                           const TorqTarget& target) {
+Operation operation_of(const Graph& graph, NodeId id, OpClass op_class, const Target& target) {
   return Describer(graph, id, op_class, target).run();
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

@@ -4,17 +4,16 @@
 #include "npu/graph/semantics.hpp"
 #include "npu/torq/lowering.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
 // Of a node that has something to execute. `nodes` holds the node.
-TorqOperation operation_of(const Graph& graph, NodeId id, OpClass op_class,
-                           const TorqTarget& target);
+Operation operation_of(const Graph& graph, NodeId id, OpClass op_class, const Target& target);
 
 // Whether the activation unit, or the weights, can take the node in behind an operation: clamps
 // behind everything that it scales, a batch normalization behind products.
-bool can_take_in(const TorqOperation& operation, const Node& node);
+bool can_take_in(const Operation& operation, const Node& node);
 
 // All of a tensor, as the NPU stores it.
-std::uint64_t torq_bytes(const Tensor& tensor);
+std::uint64_t storage_bytes(const Tensor& tensor);
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

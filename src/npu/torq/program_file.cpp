@@ -2,10 +2,10 @@
 
 #include <cstring>
 
-#include "npuscope/base/sections.hpp"
-#include "npuscope/npu/torq/program.hpp"
+#include "base/sections.hpp"
+#include "npu/torq/program.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 constexpr std::string_view magic = "NPUTORQP";
@@ -66,7 +66,7 @@ class Reader {
   Reader(const SectionReader& sections, const std::string& name)
       : sections_(sections), name_(name) {}
 
-  Result<TorqProgram> run();
+  Result<Program> run();
 
  private:
   template <class Record>
@@ -81,7 +81,7 @@ class Reader {
   const std::string& name_;
   std::string names_;
   std::size_t named_ = 0;  // bytes of names_ that are given
-  TorqProgram program_;
+  Program program_;
   Error error_;
 };
 
@@ -129,10 +129,10 @@ bool Reader::take_tables() {
     return false;
   }
   for (const ActionRecord& each : actions) {
-    if (each.kind > std::uint32_t(TorqActionKind::wait_host)) {
+    if (each.kind > std::uint32_t(ActionKind::wait_host)) {
       return fail(fmt::format("action kind {} is unknown", each.kind));
     }
-    program_.actions.push_back({TorqActionKind(each.kind), each.bytes, each.runs});
+    program_.actions.push_back({ActionKind(each.kind), each.bytes, each.runs});
   }
   for (const std::uint32_t each : nss_programs) program_.nss_programs.push_back({each});
   for (const HostProgramRecord& each : host_programs) {
@@ -142,9 +142,9 @@ bool Reader::take_tables() {
     program_.tasks.push_back({each.steps, each.begins_block != 0});
   }
   for (const StepRecord& each : steps) {
-    if (each.unit >= torq_unit_count) return fail(fmt::format("unit {} is unknown", each.unit));
+    if (each.unit >= unit_count) return fail(fmt::format("unit {} is unknown", each.unit));
     program_.steps.push_back(
-        {TorqUnit(each.unit), each.starts != 0, each.slice, each.kernel, each.bytes});
+        {Unit(each.unit), each.starts != 0, each.slice, each.kernel, each.bytes});
   }
   return true;
 }
@@ -154,12 +154,12 @@ bool Reader::take_named() {
   std::vector<KernelRecord> kernels;
   if (!take(dispatch_section, dispatches) || !take(kernel_section, kernels)) return false;
   for (const DispatchRecord& each : dispatches) {
-    TorqDispatch& dispatch = program_.dispatches.emplace_back();
+    Dispatch& dispatch = program_.dispatches.emplace_back();
     dispatch.actions = each.actions;
     if (!take_name(each.name_bytes, dispatch.name)) return false;
   }
   for (const KernelRecord& each : kernels) {
-    TorqKernel& kernel = program_.kernels.emplace_back();
+    Kernel& kernel = program_.kernels.emplace_back();
     kernel.cycles = each.cycles;
     kernel.device_cycles = each.device_cycles;
     kernel.css = each.css != 0;
@@ -168,7 +168,7 @@ bool Reader::take_named() {
   return true;
 }
 
-Result<TorqProgram> Reader::run() {
+Result<Program> Reader::run() {
   if (!take_text(name_section, program_.name) || !take_text(target_section, program_.target_toml) ||
       !take_text(text_section, names_) || !take_tables() || !take_named()) {
     return tl::unexpected(error_);
@@ -178,34 +178,34 @@ Result<TorqProgram> Reader::run() {
 
 }  // namespace
 
-bool looks_like_torq_program(ByteSpan bytes) { return as_text(bytes).starts_with(magic); }
+bool looks_like_program(ByteSpan bytes) { return as_text(bytes).starts_with(magic); }
 
-std::vector<std::byte> write_torq_program(const TorqProgram& program) {
+std::vector<std::byte> write_program(const Program& program) {
   std::string names;
   std::vector<DispatchRecord> dispatches;
-  for (const TorqDispatch& each : program.dispatches) {
+  for (const Dispatch& each : program.dispatches) {
     names += each.name;
     dispatches.push_back({std::uint32_t(each.name.size()), each.actions});
   }
   std::vector<KernelRecord> kernels;
-  for (const TorqKernel& each : program.kernels) {
+  for (const Kernel& each : program.kernels) {
     names += each.name;
     kernels.push_back({std::uint32_t(each.name.size()), each.css, each.cycles, each.device_cycles});
   }
   std::vector<ActionRecord> actions;
-  for (const TorqAction& each : program.actions) {
+  for (const Action& each : program.actions) {
     actions.push_back({std::uint32_t(each.kind), 0, each.bytes, each.runs});
   }
   std::vector<std::uint32_t> nss_programs;
-  for (const TorqNssProgram& each : program.nss_programs) nss_programs.push_back(each.tasks);
+  for (const NssProgram& each : program.nss_programs) nss_programs.push_back(each.tasks);
   std::vector<HostProgramRecord> host_programs;
-  for (const TorqHostProgram& each : program.host_programs) {
+  for (const HostProgram& each : program.host_programs) {
     host_programs.push_back({each.elements, each.multiply_accumulates});
   }
   std::vector<TaskRecord> tasks;
-  for (const TorqTask& each : program.tasks) tasks.push_back({each.steps, each.begins_block});
+  for (const Task& each : program.tasks) tasks.push_back({each.steps, each.begins_block});
   std::vector<StepRecord> steps;
-  for (const TorqStep& each : program.steps) {
+  for (const Step& each : program.steps) {
     steps.push_back({std::uint8_t(each.unit), each.starts, each.slice, 0, each.kernel, each.bytes});
   }
   SectionWriter writer(magic, version);
@@ -222,10 +222,10 @@ std::vector<std::byte> write_torq_program(const TorqProgram& program) {
   return std::move(writer).finish();
 }
 
-Result<TorqProgram> read_torq_program(ByteSpan bytes, const std::string& name) {
+Result<Program> read_program(ByteSpan bytes, const std::string& name) {
   const auto sections = SectionReader::open(bytes, magic, version.major, name);
   if (!sections) return tl::unexpected(sections.error());
   return Reader(*sections, name).run();
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "npuscope/npu/torq/run.hpp"
+#include "npu/torq/execute.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 constexpr std::int64_t log_begins_ns = 1'000'000'000;  // a second after the machine's start
@@ -15,14 +15,14 @@ constexpr std::uint64_t rows_around_dispatch = 34;  // most, INIT included
 
 class Runtime {
  public:
-  Runtime(const TorqProgram& program, const TorqTarget& target, const TorqRunOptions& options)
+  Runtime(const Program& program, const Target& target, const RunOptions& options)
       : program_(program), target_(target), options_(options) {}
 
-  TorqRun run() {
-    run_.log.kind = torq::LogKind::dispatches;
+  Run run() {
+    run_.log.kind = npuscope::torq::LogKind::dispatches;
     take_device_runs();
     std::size_t index = 0;
-    for (const TorqDispatch& dispatch : program_.dispatches) initialise(dispatch, index++);
+    for (const Dispatch& dispatch : program_.dispatches) initialise(dispatch, index++);
     for (std::uint64_t i = 0; i < options_.inferences; ++i) infer();
     return std::move(run_);
   }
@@ -32,9 +32,9 @@ class Runtime {
   class Scope {
    public:
     Scope(Runtime& runtime, std::string_view type) : runtime_(runtime), type_(type) {
-      runtime_.log(type_, torq::LogEdge::begin);
+      runtime_.log(type_, npuscope::torq::LogEdge::begin);
     }
-    ~Scope() { runtime_.log(type_, torq::LogEdge::end); }
+    ~Scope() { runtime_.log(type_, npuscope::torq::LogEdge::end); }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
@@ -46,17 +46,17 @@ class Runtime {
   struct Speaker {
     std::string_view name;
     std::int64_t invocation = 0;
-    std::int32_t action = torq::no_action;
+    std::int32_t action = npuscope::torq::no_action;
   };
 
   void take_device_runs();
-  void initialise(const TorqDispatch& dispatch, std::size_t index);
+  void initialise(const Dispatch& dispatch, std::size_t index);
   void infer();
-  void dispatch(const TorqDispatch& dispatch);
-  void actions(const TorqDispatch& dispatch);
-  void act(const TorqAction& action);
+  void dispatch(const Dispatch& dispatch);
+  void actions(const Dispatch& dispatch);
+  void act(const Action& action);
   void host_program();
-  void log(std::string_view type, torq::LogEdge edge);
+  void log(std::string_view type, npuscope::torq::LogEdge edge);
   void step(std::string_view type, double seconds) {
     const Scope scope(*this, type);
     pass(seconds);
@@ -65,13 +65,13 @@ class Runtime {
     now_ns_ = saturating_add(now_ns_, std::llround(std::min(seconds * 1e9, longest_ns)));
   }
   Speaker speak_as(std::string_view name) {
-    return std::exchange(speaker_, {name, next_invocation_++, torq::no_action});
+    return std::exchange(speaker_, {name, next_invocation_++, npuscope::torq::no_action});
   }
 
-  const TorqProgram& program_;
-  const TorqTarget& target_;
-  const TorqRunOptions& options_;
-  TorqRun run_;
+  const Program& program_;
+  const Target& target_;
+  const RunOptions& options_;
+  Run run_;
   Speaker speaker_;
   std::int64_t now_ns_ = log_begins_ns;
   std::int64_t next_invocation_ = 0;
@@ -84,20 +84,20 @@ class Runtime {
 void Runtime::take_device_runs() {
   std::size_t action = 0;
   std::uint32_t dispatch = 0;
-  for (const TorqDispatch& each : program_.dispatches) {
+  for (const Dispatch& each : program_.dispatches) {
     for (std::uint32_t id = 0; id < each.actions; ++id, ++action) {
-      if (program_.actions[action].kind != TorqActionKind::start_nss) continue;
+      if (program_.actions[action].kind != ActionKind::start_nss) continue;
       run_.truth.programs.push_back({dispatch, id, {}, 0});
     }
     ++dispatch;
   }
-  const auto devices = run_torq_device(program_, target_);
+  const auto devices = run_device(program_, target_);
   for (std::size_t i = 0; i < devices.size(); ++i) run_.truth.programs[i].device = devices[i];
 }
 
-void Runtime::log(std::string_view type, torq::LogEdge edge) {
+void Runtime::log(std::string_view type, npuscope::torq::LogEdge edge) {
   if (!options_.log) return;
-  torq::LogEvent event;
+  npuscope::torq::LogEvent event;
   event.time_us = now_ns_ / 1000;  // cut, as the runtime does
   event.invocation = speaker_.invocation;
   event.action = speaker_.action;
@@ -108,8 +108,8 @@ void Runtime::log(std::string_view type, torq::LogEdge edge) {
 }
 
 // When a dispatch is loaded; the device itself is opened for the first.
-void Runtime::initialise(const TorqDispatch& dispatch, std::size_t index) {
-  const TorqTarget::Runtime& takes = target_.runtime;
+void Runtime::initialise(const Dispatch& dispatch, std::size_t index) {
+  const Target::Runtime& takes = target_.runtime;
   speak_as(dispatch.name);
   const Scope scope(*this, "INIT");
   step("INIT_COMPUTE_XRAM_FOOTPRINT", 1e-6);
@@ -120,7 +120,7 @@ void Runtime::initialise(const TorqDispatch& dispatch, std::size_t index) {
 }
 
 void Runtime::infer() {
-  const TorqTarget::Runtime& takes = target_.runtime;
+  const Target::Runtime& takes = target_.runtime;
   action_ = nss_program_ = host_program_ = 0;
   pass(takes.queue_s);
   const std::int64_t begin = now_ns_;
@@ -130,7 +130,7 @@ void Runtime::infer() {
     step("HAL_QUEUE_WAIT", takes.queue_s / 2);
     {
       const Scope apply(*this, "HAL_QUEUE_APPLY_DEFERRED");
-      for (const TorqDispatch& each : program_.dispatches) {
+      for (const Dispatch& each : program_.dispatches) {
         const Speaker queue = speak_as("__HAL_COMMAND_BUFFER_DISPATCH__");
         {
           const Scope command(*this, "HAL_CALL");
@@ -149,8 +149,8 @@ void Runtime::infer() {
   first_ = false;
 }
 
-void Runtime::dispatch(const TorqDispatch& dispatch) {
-  const TorqTarget::Runtime& takes = target_.runtime;
+void Runtime::dispatch(const Dispatch& dispatch) {
+  const Target::Runtime& takes = target_.runtime;
   const Scope scope(*this, "DISPATCH");
   step("INIT_PREPARE_OUTPUT_DIRS", 0.5e-6);
   step("DISPATCH_ACQUIRE_HW_RESOURCES", takes.resources_s);
@@ -161,23 +161,23 @@ void Runtime::dispatch(const TorqDispatch& dispatch) {
       speaker_.action = std::int32_t(id);
       act(program_.actions[action_++]);
     }
-    speaker_.action = torq::no_action;
+    speaker_.action = npuscope::torq::no_action;
   }
   step("DISPATCH_SYNC_BINDINGS_OUT", takes.bindings_s);
   step("DISPATCH_RELEASE_HW_RESOURCES", takes.resources_s / 2);
 }
 
-void Runtime::act(const TorqAction& action) {
-  const TorqTarget::Host& host = target_.host;
+void Runtime::act(const Action& action) {
+  const Target::Host& host = target_.host;
   switch (action.kind) {
-    case TorqActionKind::host_copy: {
+    case ActionKind::host_copy: {
       const std::int64_t begin = now_ns_;
       step("HOST_COPY", host.copy_call_s + double(action.bytes) / host.copy_bytes_per_s +
                             double(action.runs) * host.copy_run_s);
       if (first_) run_.truth.host_copy_nanoseconds += now_ns_ - begin;
       return;
     }
-    case TorqActionKind::start_nss: {
+    case ActionKind::start_nss: {
       started_ns_ = now_ns_;
       step("NSS_START", host.start_s);
       const auto& device = run_.truth.programs[nss_program_].device;
@@ -185,23 +185,23 @@ void Runtime::act(const TorqAction& action) {
       device_ends_ns_ = saturating_add(now_ns_, std::int64_t(std::min(takes, longest_ns)));
       return;
     }
-    case TorqActionKind::wait_nss: {
+    case ActionKind::wait_nss: {
       const Scope scope(*this, "NSS_WAIT");
       now_ns_ = std::max(now_ns_, device_ends_ns_);
       pass(host.wait_s);
       run_.truth.programs[nss_program_++].host_nanoseconds = now_ns_ - started_ns_;
       return;
     }
-    case TorqActionKind::start_host:
+    case ActionKind::start_host:
       started_ns_ = now_ns_;
       return step("HOST_START", host.program_call_s);
-    case TorqActionKind::wait_host: return host_program();
+    case ActionKind::wait_host: return host_program();
   }
 }
 
 void Runtime::host_program() {
-  const TorqTarget::Host& host = target_.host;
-  const TorqHostProgram& work = program_.host_programs[host_program_++];
+  const Target::Host& host = target_.host;
+  const HostProgram& work = program_.host_programs[host_program_++];
   step("HOST_WAIT", double(work.elements) / host.program_elements_per_s +
                         double(work.multiply_accumulates) / host.program_macs_per_s);
   if (first_) run_.truth.host_program_nanoseconds += now_ns_ - started_ns_;
@@ -209,9 +209,8 @@ void Runtime::host_program() {
 
 }  // namespace
 
-Result<TorqRun> run_torq(const TorqProgram& program, const TorqTarget& target,
-                         const TorqRunOptions& options) {
-  if (auto ok = check_torq_program(program, target.slices.count, program.name); !ok) {
+Result<Run> run(const Program& program, const Target& target, const RunOptions& options) {
+  if (auto ok = check_program(program, target.slices.count, program.name); !ok) {
     return tl::unexpected(ok.error());
   }
   if (options.inferences == 0) {
@@ -227,4 +226,4 @@ Result<TorqRun> run_torq(const TorqProgram& program, const TorqTarget& target,
   return Runtime(program, target, options).run();
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

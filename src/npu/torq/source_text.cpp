@@ -7,7 +7,7 @@
 
 #include "base/text.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 std::string_view element_type(DataType type) {
@@ -171,4 +171,4 @@ class Writer {
 
 SourceText write_source_text(const Graph& graph) { return Writer(graph).run(); }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

@@ -11,16 +11,16 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/npu/graph/graph.hpp"
-#include "npuscope/npu/torq/compile.hpp"
+#include "npu/graph/graph.hpp"
+#include "npu/torq/compile.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
 struct SourceText {
   std::string text;
-  std::vector<TorqSourcePlace> places;  // by node: of the operator, behind its results
+  std::vector<SourcePlace> places;  // by node: of the operator, behind its results
 };
 
 SourceText write_source_text(const Graph& graph);
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

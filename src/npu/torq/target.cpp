@@ -1,13 +1,13 @@
-#include "npuscope/npu/torq/target.hpp"
+#include "npu/torq/target.hpp"
 
 #include "npu/target/field_reader.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 constexpr double max_cycles = 1e9;
 
-void read_npu(FieldReader& in, TorqTarget& target) {
+void read_npu(FieldReader& in, Target& target) {
   in.number("npu.clock_hz", target.clock_hz, 1e6, 1e11);
   in.integer("npu.xram_bytes", target.xram_bytes, 1 << 20, 1ll << 40);
   in.integer("lram.bytes", target.lram_bytes, 1 << 15, 1ll << 32);
@@ -17,7 +17,7 @@ void read_npu(FieldReader& in, TorqTarget& target) {
   }
 }
 
-void read_slices(FieldReader& in, TorqTarget::Slices& slices) {
+void read_slices(FieldReader& in, Target::Slices& slices) {
   in.integer("slices.count", slices.count, 1, 2);  // the vendor's files know slices 0 and 1
   in.integer("slices.alu_width", slices.alu_width, 4, 1 << 20);
   in.integer("slices.group_width", slices.group_width, 4, 1 << 20);
@@ -32,7 +32,7 @@ void read_slices(FieldReader& in, TorqTarget::Slices& slices) {
   }
 }
 
-void read_cost_model(FieldReader& in, TorqTarget& target) {
+void read_cost_model(FieldReader& in, Target& target) {
   in.integer("nss.block_bytes", target.nss.block_bytes, 64, 1 << 20);
   in.integer("nss.configure_bytes", target.nss.configure_bytes, 1, 1 << 20);
   in.integer("nss.step_bytes", target.nss.step_bytes, 1, 1 << 20);
@@ -53,10 +53,10 @@ void read_cost_model(FieldReader& in, TorqTarget& target) {
 }
 
 // Slower than this, and the time of a large program is beyond what 64 bits hold.
-void check_rates(FieldReader& in, const TorqTarget& target) {
+void check_rates(FieldReader& in, const Target& target) {
   constexpr double min = 0.01;
   if (!in.error().empty()) return;
-  for (const TorqDirection direction : {TorqDirection::in, TorqDirection::out}) {
+  for (const Direction direction : {Direction::in, Direction::out}) {
     if (target.dma_rate(direction) < min) {
       in.fail("dma.factor", fmt::format("larger: transfers must have {} bytes a cycle", min));
     }
@@ -66,7 +66,7 @@ void check_rates(FieldReader& in, const TorqTarget& target) {
   }
 }
 
-void read_device(FieldReader& in, TorqTarget::Device& device) {
+void read_device(FieldReader& in, Target::Device& device) {
   in.integer("device.dma_latency_cycles", device.dma_latency_cycles, 0, max_cycles);
   in.integer("device.cdma_latency_cycles", device.cdma_latency_cycles, 0, max_cycles);
   in.number("device.xram_bytes_per_cycle", device.xram_bytes_per_cycle, 0.01, 1e6);
@@ -78,8 +78,8 @@ void read_device(FieldReader& in, TorqTarget::Device& device) {
   in.number("device.slice_stall", device.slice_stall, 0, 100);
 }
 
-void read_host(FieldReader& in, TorqTarget& target) {
-  TorqTarget::Host& host = target.host;
+void read_host(FieldReader& in, Target& target) {
+  Target::Host& host = target.host;
   in.number("host.start_s", host.start_s, 0, 10);
   in.number("host.wait_s", host.wait_s, 0, 10);
   in.number("host.copy_call_s", host.copy_call_s, 0, 10);
@@ -88,7 +88,7 @@ void read_host(FieldReader& in, TorqTarget& target) {
   in.number("host.program_call_s", host.program_call_s, 0, 10);
   in.number("host.program_elements_per_s", host.program_elements_per_s, 1e3, 1e15);
   in.number("host.program_macs_per_s", host.program_macs_per_s, 1e3, 1e15);
-  TorqTarget::Runtime& runtime = target.runtime;
+  Target::Runtime& runtime = target.runtime;
   in.number("runtime.queue_s", runtime.queue_s, 0, 10);
   in.number("runtime.dispatch_s", runtime.dispatch_s, 0, 10);
   in.number("runtime.resources_s", runtime.resources_s, 0, 10);
@@ -97,7 +97,7 @@ void read_host(FieldReader& in, TorqTarget& target) {
   in.number("runtime.load_s", runtime.load_s, 0, 10);
 }
 
-void read_target(FieldReader& in, TorqTarget& target) {
+void read_target(FieldReader& in, Target& target) {
   read_npu(in, target);
   read_slices(in, target.slices);
   read_cost_model(in, target);
@@ -108,28 +108,26 @@ void read_target(FieldReader& in, TorqTarget& target) {
 
 }  // namespace
 
-double TorqTarget::dma_rate(TorqDirection direction) const {
-  const double beats = double(1u << (direction == TorqDirection::in ? dma.mtu_in : dma.mtu_out));
+double Target::dma_rate(Direction direction) const {
+  const double beats = double(1u << (direction == Direction::in ? dma.mtu_in : dma.mtu_out));
   return dma.bytes_per_cycle * dma.factor * (beats / (beats + dma.mtu_overhead_beats));
 }
 
-double TorqTarget::css_cycles_per_element(std::string_view kernel) const {
+double Target::css_cycles_per_element(std::string_view kernel) const {
   const auto found = css.cycles_per_element.find(kernel);
   return found != css.cycles_per_element.end() ? found->second
                                                : css.cycles_per_element.find("default")->second;
 }
 
-Result<TorqTarget> parse_torq_target(std::string_view toml, const std::string& name) {
+Result<Target> parse_target(std::string_view toml, const std::string& name) {
   constexpr auto torq = TargetArchitecture::torq;
-  return read_fields<TorqTarget>(toml, name,
-                                 {torq, ErrorKind::usage,
-                                  fmt::format("a {}: {}, or the path of such a .toml file",
-                                              family_of(torq), builtin_target_names(torq))},
-                                 read_target);
+  return read_fields<Target>(toml, name,
+                             {torq, ErrorKind::usage,
+                              fmt::format("a {}: {}, or the path of such a .toml file",
+                                          family_of(torq), builtin_target_names(torq))},
+                             read_target);
 }
 
-Result<TorqTarget> read_torq_target(const TargetFile& file) {
-  return parse_torq_target(file.toml, file.name);
-}
+Result<Target> read_target(const TargetFile& file) { return parse_target(file.toml, file.name); }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

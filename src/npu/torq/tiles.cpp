@@ -7,12 +7,12 @@
 #include "npu/graph/operators/products.hpp"
 #include "npu/torq/parts.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 namespace {
 
 class Planner {
  public:
-  Planner(const SliceOperation& operation, const TorqTarget& target, Resident resident,
+  Planner(const SliceOperation& operation, const Target& target, Resident resident,
           std::uint64_t lram_bytes)
       : operation_(operation), target_(target), resident_(resident), lram_(lram_bytes) {}
 
@@ -36,7 +36,7 @@ class Planner {
 
   // Channels that the ALU takes together; cutting finer only wastes it.
   std::uint64_t granule() const {
-    const TorqTarget::Slices& slices = target_.slices;
+    const Target::Slices& slices = target_.slices;
     return operation_.kernel == SliceKernel::fully_connected
                ? std::max<std::uint64_t>(1, slices.group_width / operation_.element_bytes)
                : slices.alu_width / slices.group_width;
@@ -90,8 +90,7 @@ class Planner {
   double cycles(const TilePlan& plan) const {
     const auto rounds = double(parts_of(plan.row_parts * plan.channel_parts, target_.slices.count));
     const std::uint64_t tile = kernel_cycles(ndls_of(work_of(operation_, plan.size), target_));
-    return std::max(double(traffic(plan)) / target_.dma_rate(TorqDirection::in),
-                    rounds * double(tile));
+    return std::max(double(traffic(plan)) / target_.dma_rate(Direction::in), rounds * double(tile));
   }
 
   std::uint64_t max_rows(std::uint64_t channels, bool channels_inner) const {
@@ -124,7 +123,7 @@ class Planner {
   }
 
   const SliceOperation& operation_;
-  const TorqTarget& target_;
+  const Target& target_;
   Resident resident_;
   std::uint64_t lram_;
 };
@@ -173,10 +172,10 @@ TileSize TilePlan::at(const SliceOperation& operation, std::uint64_t row_part,
           std::min(size.channels, operation.out_channels - channel_part * size.channels)};
 }
 
-std::optional<TilePlan> plan_tiles(const SliceOperation& operation, const TorqTarget& target,
+std::optional<TilePlan> plan_tiles(const SliceOperation& operation, const Target& target,
                                    Resident resident, std::uint64_t lram_bytes) {
   if (operation.rows == 0 || operation.out_channels == 0) return std::nullopt;
   return Planner(operation, target, resident, lram_bytes).run();
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

@@ -10,7 +10,7 @@
 
 #include "npu/torq/ndl.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
 // Bytes are those of the NPU's element types.
 struct SliceOperation {
@@ -69,7 +69,7 @@ struct Resident {
 
 // The cut that takes the least time, of several such the one with the least traffic. None where
 // even one row of one channel does not fit.
-std::optional<TilePlan> plan_tiles(const SliceOperation& operation, const TorqTarget& target,
+std::optional<TilePlan> plan_tiles(const SliceOperation& operation, const Target& target,
                                    Resident resident, std::uint64_t lram_bytes);
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

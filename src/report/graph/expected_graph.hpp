@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analysis/graph/graph_expected.hpp"
-#include "npuscope/npu/graph/graph.hpp"
+#include "npu/graph/graph.hpp"
 
 namespace npuscope::report {
 

@@ -11,7 +11,7 @@
 namespace npuscope::report {
 namespace {
 
-std::string histogram_text(const npu::CompileMetrics& metrics) {
+std::string histogram_text(const npu::nsp::CompileMetrics& metrics) {
   std::string text =
       "Original Graph operation size histogram:\n"
       "     output elts      op count (cumulative)\n";
@@ -26,29 +26,29 @@ std::string histogram_text(const npu::CompileMetrics& metrics) {
   return text;
 }
 
-std::uint64_t largest_vtcm(const npu::CompileMetrics& metrics) {
+std::uint64_t largest_vtcm(const npu::nsp::CompileMetrics& metrics) {
   std::uint64_t max = 0;
   for (const auto& core : metrics.cores) max = std::max(max, core.vtcm_bytes);
   return max;
 }
 
-std::uint64_t largest_multicast(const npu::CompileMetrics& metrics) {
+std::uint64_t largest_multicast(const npu::nsp::CompileMetrics& metrics) {
   std::uint64_t max = 0;
   for (const auto& core : metrics.cores) max = std::max(max, core.multicast_bytes);
   return max;
 }
 
-std::uint64_t multicasting_cores(const npu::CompileMetrics& metrics) {
+std::uint64_t multicasting_cores(const npu::nsp::CompileMetrics& metrics) {
   return std::uint64_t(
       std::count_if(metrics.cores.begin(), metrics.cores.end(),
-                    [](const npu::CoreMetrics& core) { return core.multicast_bytes > 0; }));
+                    [](const npu::nsp::CoreMetrics& core) { return core.multicast_bytes > 0; }));
 }
 
 // What cores and host share in DDR: outputs, state, statistics and the places of what is spilled.
-std::uint64_t shared_ddr_bytes(const npu::CompiledNetwork& network) {
+std::uint64_t shared_ddr_bytes(const npu::nsp::CompiledNetwork& network) {
   std::uint64_t bytes = network.program.output_bytes + network.program.retained_bytes +
                         network.metrics.statistics_bytes;
-  for (const npu::Spill& spill : network.metrics.spills) bytes += spill.bytes;
+  for (const npu::nsp::Spill& spill : network.metrics.spills) bytes += spill.bytes;
   return bytes;
 }
 
@@ -64,8 +64,8 @@ std::string compiler_size(std::uint64_t bytes) {
   return fmt::format("{} MB", bytes / (1024 * 1024));
 }
 
-std::string compile_metrics_text(const npu::CompiledNetwork& network) {
-  const npu::CompileMetrics& metrics = network.metrics;
+std::string compile_metrics_text(const npu::nsp::CompiledNetwork& network) {
+  const npu::nsp::CompileMetrics& metrics = network.metrics;
   const std::string constants = compiler_size(metrics.constant_bytes);
   std::string text;
   text += fmt::format("Original MAC estimate: {}\n", thousands(metrics.original_macs));
@@ -94,8 +94,8 @@ std::string compile_metrics_text(const npu::CompiledNetwork& network) {
   return text;
 }
 
-nlohmann::ordered_json compile_metrics_json(const npu::CompiledNetwork& network) {
-  const npu::CompileMetrics& metrics = network.metrics;
+nlohmann::ordered_json compile_metrics_json(const npu::nsp::CompiledNetwork& network) {
+  const npu::nsp::CompileMetrics& metrics = network.metrics;
   nlohmann::ordered_json json;
   json["network"] = network.program.network_name;
   json["stats_level"] = network.program.stats_level;

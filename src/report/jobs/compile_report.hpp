@@ -15,14 +15,14 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/npu/compile/compile.hpp"
+#include "npu/nsp/compile/compile.hpp"
 
 namespace npuscope::report {
 
 // "0 B", "8162 KB", "12852 MB": the unit in which the figure has at most five digits, cut off.
 std::string compiler_size(std::uint64_t bytes);
 
-std::string compile_metrics_text(const npu::CompiledNetwork& network);
-nlohmann::ordered_json compile_metrics_json(const npu::CompiledNetwork& network);
+std::string compile_metrics_text(const npu::nsp::CompiledNetwork& network);
+nlohmann::ordered_json compile_metrics_json(const npu::nsp::CompiledNetwork& network);
 
 }  // namespace npuscope::report

@@ -9,7 +9,7 @@ namespace npuscope::report {
 namespace {
 
 using nlohmann::ordered_json;
-using npu::TrafficPurpose;
+using npu::nsp::TrafficPurpose;
 
 constexpr std::uint64_t kilobyte = 1024;
 
@@ -18,17 +18,17 @@ struct Mover {
   std::string name;
   // Of the host: where outputs leave, where inputs come in.
   std::string port_read = {}, port_write = {};
-  npu::Traffic ddr = {};
+  npu::nsp::Traffic ddr = {};
   std::uint64_t constant_read = 0;
   std::uint64_t hoisted = 0;  // constants that only the first inference reads
   std::uint64_t multicast_write = 0;
 };
 
-std::vector<Mover> movers_of(const npu::CompileMetrics& metrics) {
+std::vector<Mover> movers_of(const npu::nsp::CompileMetrics& metrics) {
   std::vector<Mover> movers;
   movers.push_back({"host", "port02", "port01", metrics.host.total()});
   for (std::size_t core = 0; core < metrics.cores.size(); ++core) {
-    const npu::CoreMetrics& of = metrics.cores[core];
+    const npu::nsp::CoreMetrics& of = metrics.cores[core];
     movers.push_back({fmt::format("c{:02}", core), "", "", of.by_purpose.total(),
                       of.ddr_read_constant_bytes, of.hoisted_bytes, of.multicast_bytes});
   }
@@ -70,11 +70,11 @@ std::string multicast_write(const Mover& mover) {
   return text;
 }
 
-std::string purposes_text(const npu::CompileMetrics& metrics) {
+std::string purposes_text(const npu::nsp::CompileMetrics& metrics) {
   std::string text;
-  for (std::size_t i = 0; i < npu::traffic_purposes; ++i) {
-    npu::Traffic sum = metrics.host.of[i];
-    for (const npu::CoreMetrics& core : metrics.cores) {
+  for (std::size_t i = 0; i < npu::nsp::traffic_purposes; ++i) {
+    npu::nsp::Traffic sum = metrics.host.of[i];
+    for (const npu::nsp::CoreMetrics& core : metrics.cores) {
       sum.read_bytes += core.by_purpose.of[i].read_bytes;
       sum.write_bytes += core.by_purpose.of[i].write_bytes;
     }
@@ -85,7 +85,7 @@ std::string purposes_text(const npu::CompileMetrics& metrics) {
   return text;
 }
 
-ordered_json json_of(const npu::Traffic& traffic) {
+ordered_json json_of(const npu::nsp::Traffic& traffic) {
   return {{"read_bytes", traffic.read_bytes}, {"write_bytes", traffic.write_bytes}};
 }
 
@@ -95,25 +95,25 @@ std::string key_of(TrafficPurpose purpose) {
   return key;
 }
 
-ordered_json json_of(const npu::PurposeTraffic& traffic) {
+ordered_json json_of(const npu::nsp::PurposeTraffic& traffic) {
   ordered_json json;
-  for (std::size_t i = 0; i < npu::traffic_purposes; ++i) {
+  for (std::size_t i = 0; i < npu::nsp::traffic_purposes; ++i) {
     json[key_of(TrafficPurpose(i))] = json_of(traffic.of[i]);
   }
   return json;
 }
 
-std::string_view name_of_cause(npu::Spill::Cause cause) {
+std::string_view name_of_cause(npu::nsp::Spill::Cause cause) {
   switch (cause) {
-    case npu::Spill::Cause::pushed_out: return "pushed_out";
-    case npu::Spill::Cause::too_large: return "too_large";
-    case npu::Spill::Cause::no_room: return "no_room";
-    case npu::Spill::Cause::rearranged: return "rearranged";
+    case npu::nsp::Spill::Cause::pushed_out: return "pushed_out";
+    case npu::nsp::Spill::Cause::too_large: return "too_large";
+    case npu::nsp::Spill::Cause::no_room: return "no_room";
+    case npu::nsp::Spill::Cause::rearranged: return "rearranged";
   }
   return "";
 }
 
-ordered_json json_of(const npu::Spill& spill) {
+ordered_json json_of(const npu::nsp::Spill& spill) {
   ordered_json json{{"tensor", spill.tensor},
                     {"bytes", spill.bytes},
                     {"bytes_of_core", spill.bytes_of_core},
@@ -129,7 +129,7 @@ ordered_json json_of(const npu::Spill& spill) {
 
 }  // namespace
 
-std::string traffic_text(const npu::CompileMetrics& metrics) {
+std::string traffic_text(const npu::nsp::CompileMetrics& metrics) {
   const std::vector<Mover> movers = movers_of(metrics);
   const Mover total = total_of(movers);
   std::string text =
@@ -156,7 +156,7 @@ std::string traffic_text(const npu::CompileMetrics& metrics) {
   return text + purposes_text(metrics);
 }
 
-ordered_json traffic_json(const npu::CompileMetrics& metrics) {
+ordered_json traffic_json(const npu::nsp::CompileMetrics& metrics) {
   ordered_json json;
   const Mover total = total_of(movers_of(metrics));
   json["total"] = {{"ddr_read_bytes", total.ddr.read_bytes},
@@ -166,12 +166,13 @@ ordered_json traffic_json(const npu::CompileMetrics& metrics) {
                    {"multicast_bytes", total.multicast_write}};
   json["host"] = json_of(metrics.host);
   json["cores"] = ordered_json::array();
-  for (const npu::CoreMetrics& core : metrics.cores) {
+  for (const npu::nsp::CoreMetrics& core : metrics.cores) {
     json["cores"].push_back(json_of(core.by_purpose));
-    json["cores"].back()["first_inference_only"] = json_of(npu::Traffic{core.hoisted_bytes, 0});
+    json["cores"].back()["first_inference_only"] =
+        json_of(npu::nsp::Traffic{core.hoisted_bytes, 0});
   }
   json["tensors"] = ordered_json::array();
-  for (const npu::TensorTraffic& row : metrics.tensors) {
+  for (const npu::nsp::TensorTraffic& row : metrics.tensors) {
     json["tensors"].push_back({{"tensor", row.tensor},
                                {"purpose", key_of(row.purpose)},
                                {"read_bytes", row.ddr.read_bytes},
@@ -179,7 +180,7 @@ ordered_json traffic_json(const npu::CompileMetrics& metrics) {
                                {"cores", row.cores}});
   }
   json["spills"] = ordered_json::array();
-  for (const npu::Spill& spill : metrics.spills) json["spills"].push_back(json_of(spill));
+  for (const npu::nsp::Spill& spill : metrics.spills) json["spills"].push_back(json_of(spill));
   return json;
 }
 

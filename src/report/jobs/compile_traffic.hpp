@@ -14,11 +14,11 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "npuscope/npu/compile/compile.hpp"
+#include "npu/nsp/compile/compile.hpp"
 
 namespace npuscope::report {
 
-std::string traffic_text(const npu::CompileMetrics& metrics);
-nlohmann::ordered_json traffic_json(const npu::CompileMetrics& metrics);
+std::string traffic_text(const npu::nsp::CompileMetrics& metrics);
+nlohmann::ordered_json traffic_json(const npu::nsp::CompileMetrics& metrics);
 
 }  // namespace npuscope::report

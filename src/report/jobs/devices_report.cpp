@@ -26,12 +26,12 @@ PeerTotals sent_by(const qaic::Program& program) {
 
 }  // namespace
 
-std::string devices_text(const npu::BuildResult& result) {
+std::string devices_text(const npu::nsp::BuildResult& result) {
   if (!result.partition.is_multi_device()) return {};
   std::string text =
       fmt::format("{}: {} devices of {} cores share the model\n", printable(result.partition.name),
                   result.partition.devices.size(), result.partition.cores);
-  for (const npu::CompiledNetwork& network : result.networks) {
+  for (const npu::nsp::CompiledNetwork& network : *result.networks) {
     const PeerTotals sent = sent_by(network.program);
     text += fmt::format("{}: {} of constants, {} transfers of {} to other devices per inference\n",
                         network.program.network_name, compiler_size(network.metrics.constant_bytes),
@@ -40,9 +40,9 @@ std::string devices_text(const npu::BuildResult& result) {
   return text;
 }
 
-nlohmann::ordered_json devices_json(const npu::BuildResult& result) {
+nlohmann::ordered_json devices_json(const npu::nsp::BuildResult& result) {
   auto json = nlohmann::ordered_json::array();
-  for (const npu::CompiledNetwork& network : result.networks) {
+  for (const npu::nsp::CompiledNetwork& network : *result.networks) {
     const PeerTotals sent = sent_by(network.program);
     json.push_back({{"network", network.program.network_name},
                     {"device", result.partition.devices[network.program.slice]},

@@ -8,12 +8,12 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "npuscope/npu/compile/build.hpp"
+#include "npuscope/npu/nsp/compile/build.hpp"
 
 namespace npuscope::report {
 
 // Empty for a program of one device. Specialisations follow one another.
-std::string devices_text(const npu::BuildResult& result);
-nlohmann::ordered_json devices_json(const npu::BuildResult& result);
+std::string devices_text(const npu::nsp::BuildResult& result);
+nlohmann::ordered_json devices_json(const npu::nsp::BuildResult& result);
 
 }  // namespace npuscope::report

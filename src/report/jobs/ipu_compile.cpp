@@ -5,16 +5,16 @@
 namespace npuscope::report {
 namespace {
 
-using npu::CompiledIpu;
-using npu::IpuLayerMetrics;
+using npu::ipu::Compiled;
+using npu::ipu::LayerMetrics;
 
-std::uint64_t sum(const CompiledIpu& compiled, std::uint64_t IpuLayerMetrics::*what) {
+std::uint64_t sum(const Compiled& compiled, std::uint64_t LayerMetrics::*what) {
   std::uint64_t total = 0;
-  for (const IpuLayerMetrics& layer : compiled.layers) total += layer.*what;
+  for (const LayerMetrics& layer : compiled.layers) total += layer.*what;
   return total;
 }
 
-Section summary(const CompiledIpu& compiled, const IpuCompileFiles& files) {
+Section summary(const Compiled& compiled, const IpuCompileFiles& files) {
   const auto& own = *compiled.image.own;
   const auto& operators = compiled.model.operators;
   const auto groups = std::count_if(compiled.layers.begin(), compiled.layers.end(),
@@ -32,23 +32,21 @@ Section summary(const CompiledIpu& compiled, const IpuCompileFiles& files) {
       {{"variable_buffer_bytes", "variable buffer", Format::bytes},
        compiled.image.variable_buffer_bytes},
       {{"multiply_accumulates", "multiply-accumulates", Format::count},
-       sum(compiled, &IpuLayerMetrics::multiply_accumulates)},
-      {{"load_bytes", "loaded from DDR", Format::bytes},
-       sum(compiled, &IpuLayerMetrics::load_bytes)},
+       sum(compiled, &LayerMetrics::multiply_accumulates)},
+      {{"load_bytes", "loaded from DDR", Format::bytes}, sum(compiled, &LayerMetrics::load_bytes)},
       {{"weight_bytes", "of these, weights", Format::bytes},
-       sum(compiled, &IpuLayerMetrics::weight_bytes)},
+       sum(compiled, &LayerMetrics::weight_bytes)},
       {{"input_bytes", "inputs of layers", Format::bytes},
-       sum(compiled, &IpuLayerMetrics::input_bytes)},
-      {{"refetch_bytes", "again", Format::bytes}, sum(compiled, &IpuLayerMetrics::refetch_bytes)},
-      {{"store_bytes", "stored to DDR", Format::bytes},
-       sum(compiled, &IpuLayerMetrics::store_bytes)}};
+       sum(compiled, &LayerMetrics::input_bytes)},
+      {{"refetch_bytes", "again", Format::bytes}, sum(compiled, &LayerMetrics::refetch_bytes)},
+      {{"store_bytes", "stored to DDR", Format::bytes}, sum(compiled, &LayerMetrics::store_bytes)}};
   section.remarks = {
       "Again: what both cores load, rows that tiles share, and what has to come back for want of "
       "room on the chip. The same for every inference."};
   return section;
 }
 
-Section layers(const CompiledIpu& compiled) {
+Section layers(const Compiled& compiled) {
   Section section{.key = "layers", .title = "LAYERS"};
   section.table.fields = {{"layer", "layer", Format::count},
                           {"type", "type"},
@@ -63,7 +61,7 @@ Section layers(const CompiledIpu& compiled) {
                           {"store_bytes", "stored", Format::bytes},
                           {"output", "output", Format::name, false}};
   std::uint64_t number = 0;
-  for (const IpuLayerMetrics& layer : compiled.layers) {
+  for (const LayerMetrics& layer : compiled.layers) {
     section.table.rows.push_back({number++, layer.type, layer.first_operator, layer.operators,
                                   layer.multiply_accumulates, layer.tiles, layer.load_bytes,
                                   layer.weight_bytes, layer.input_bytes, layer.refetch_bytes,
@@ -74,7 +72,7 @@ Section layers(const CompiledIpu& compiled) {
 
 }  // namespace
 
-Document make_ipu_compile_document(const CompiledIpu& compiled, const IpuCompileFiles& files) {
+Document make_ipu_compile_document(const Compiled& compiled, const IpuCompileFiles& files) {
   Document document;
   document.sections = {summary(compiled, files), layers(compiled)};
   return document;

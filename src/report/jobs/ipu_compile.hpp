@@ -11,7 +11,7 @@
 
 #include <string>
 
-#include "npuscope/npu/ipu/compile.hpp"
+#include "npu/ipu/compile.hpp"
 #include "report/document/document.hpp"
 
 namespace npuscope::report {
@@ -22,6 +22,7 @@ struct IpuCompileFiles {
   std::vector<std::string> warnings = {};  // of the model's import
 };
 
-Document make_ipu_compile_document(const npu::CompiledIpu& compiled, const IpuCompileFiles& files);
+Document make_ipu_compile_document(const npu::ipu::Compiled& compiled,
+                                   const IpuCompileFiles& files);
 
 }  // namespace npuscope::report

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <map>
 
-#include "npuscope/formats/sigmastar/log_layout.hpp"
+#include "formats/sigmastar/log_layout.hpp"
 
 namespace npuscope::report {
 namespace {

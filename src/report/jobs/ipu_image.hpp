@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "npuscope/formats/sigmastar/image.hpp"
+#include "formats/sigmastar/image.hpp"
 #include "report/document/document.hpp"
 
 namespace npuscope::report {

@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "npuscope/formats/sigmastar/model.hpp"
+#include "formats/sigmastar/model.hpp"
 #include "report/document/document.hpp"
 
 namespace npuscope::report {

@@ -5,21 +5,23 @@
 #include <iterator>
 
 #include "base/text.hpp"
+#include "formats/sigmastar/image.hpp"
+#include "npu/ipu/simulate.hpp"
 
 namespace npuscope::report {
 namespace {
 
-using npu::IpuRunOutcome;
+using npu::ipu::RunOutcome;
 using sigmastar::ImageTensor;
 
 constexpr int max_tensors = 60;  // as the vendor's header says
 
-const char* work_mode(const IpuRunOutcome& outcome) {
-  return outcome.image.own->program.cores > 1 ? "dual core" : "single core";
+const char* work_mode(const RunOutcome& outcome) {
+  return outcome.image->own->program.cores > 1 ? "dual core" : "single core";
 }
 
-std::uint64_t ddr_bytes(const IpuRunOutcome& outcome) {
-  return outcome.inference.load_bytes + outcome.inference.store_bytes;
+std::uint64_t ddr_bytes(const RunOutcome& outcome) {
+  return outcome.inference->load_bytes + outcome.inference->store_bytes;
 }
 
 // An image's colours, else what its elements are.
@@ -74,14 +76,14 @@ Section tensors_section(const char* key, const std::vector<ImageTensor>& tensors
 
 }  // namespace
 
-std::string ipu_logging_remark(const IpuRunOutcome& outcome) {
+std::string ipu_logging_remark(const RunOutcome& outcome) {
   if (!outcome.is_logged) return {};
   return "a log was written: Invoke Time, IPU Time and BandWidth are not to be trusted; take them "
          "from a run without --ipu_log";
 }
 
-std::string ipu_run_text(const IpuRunOutcome& outcome, const std::string& image) {
-  const auto& batch = outcome.image.own->batch;
+std::string ipu_run_text(const RunOutcome& outcome, const std::string& image) {
+  const auto& batch = outcome.image->own->batch;
   std::string text;
   auto out = std::back_inserter(text);
   fmt::format_to(out, "mi_ipu_datatype.h info:\nMax Input:      {0}\nMax Output:     {0}\n",
@@ -91,13 +93,13 @@ std::string ipu_run_text(const IpuRunOutcome& outcome, const std::string& image)
   fmt::format_to(out, "Invoke Time: {:.5f} ms{}\n", outcome.invoke_s * 1e3, mark);
   fmt::format_to(out, "IPU Time: {:.5f} ms{}\n", outcome.ipu_s * 1e3, mark);
   fmt::format_to(out, "BandWidth: {:.3f} MB{}\n", double(ddr_bytes(outcome)) / 1e6, mark);
-  fmt::format_to(out, "Variable size: {}\n", outcome.image.variable_buffer_bytes);
+  fmt::format_to(out, "Variable size: {}\n", outcome.image->variable_buffer_bytes);
   fmt::format_to(out, "work_mode: {}\n", work_mode(outcome));
   fmt::format_to(out, "Batch mode: {}\nSetting batch: {}\nSuggest batch: {}\n",
                  printable(batch.mode), batch.max, batch.suggested);
-  append_tensors(text, "Input", outcome.image.inputs, outcome.image.own->inputs);
-  append_tensors(text, "Output", outcome.image.outputs, {});
-  for (const npu::IpuLogFile& log : outcome.logs) {
+  append_tensors(text, "Input", outcome.image->inputs, outcome.image->own->inputs);
+  append_tensors(text, "Output", outcome.image->outputs, {});
+  for (const npu::ipu::LogFile& log : outcome.logs) {
     fmt::format_to(out, "IPU log: {} ({} bytes)\n", printable(log.path.string()), log.bytes);
   }
   if (!outcome.logs.empty()) {
@@ -107,19 +109,19 @@ std::string ipu_run_text(const IpuRunOutcome& outcome, const std::string& image)
   return text;
 }
 
-Document make_ipu_run_document(const IpuRunOutcome& outcome, const std::string& image) {
-  const auto& batch = outcome.image.own->batch;
+Document make_ipu_run_document(const RunOutcome& outcome, const std::string& image) {
+  const auto& batch = outcome.image->own->batch;
   Section run{.key = "run"};
   run.facts = {{{"image"}, image},
                {{"inferences", "", Format::count}, outcome.inferences},
                {{"invoke_seconds", "", Format::seconds}, outcome.invoke_s},
                {{"ipu_seconds", "", Format::seconds}, outcome.ipu_s},
-               {{"ipu_cycles", "", Format::count}, outcome.inference.cycles},
+               {{"ipu_cycles", "", Format::count}, outcome.inference->cycles},
                {{"hertz", "", Format::hertz}, outcome.clock_hz},
                {{"bandwidth_bytes", "", Format::bytes}, ddr_bytes(outcome)},
-               {{"load_bytes", "", Format::bytes}, outcome.inference.load_bytes},
-               {{"store_bytes", "", Format::bytes}, outcome.inference.store_bytes},
-               {{"variable_bytes", "", Format::bytes}, outcome.image.variable_buffer_bytes},
+               {{"load_bytes", "", Format::bytes}, outcome.inference->load_bytes},
+               {{"store_bytes", "", Format::bytes}, outcome.inference->store_bytes},
+               {{"variable_bytes", "", Format::bytes}, outcome.image->variable_buffer_bytes},
                {{"work_mode"}, work_mode(outcome)},
                {{"batch_mode"}, batch.mode},
                {{"setting_batch", "", Format::count}, batch.max},
@@ -131,14 +133,14 @@ Document make_ipu_run_document(const IpuRunOutcome& outcome, const std::string& 
                        {"bytes", "", Format::bytes},
                        {"needed_bytes", "", Format::bytes},
                        {"lost_records", "", Format::count}};
-  for (const npu::IpuLogFile& log : outcome.logs) {
+  for (const npu::ipu::LogFile& log : outcome.logs) {
     logs.table.rows.push_back(
         {log.log, log.path.string(), log.bytes, log.needed_bytes, log.lost_records});
   }
   Document document;
   document.sections = {run,
-                       tensors_section("inputs", outcome.image.inputs, outcome.image.own->inputs),
-                       tensors_section("outputs", outcome.image.outputs, {}), logs};
+                       tensors_section("inputs", outcome.image->inputs, outcome.image->own->inputs),
+                       tensors_section("outputs", outcome.image->outputs, {}), logs};
   return document;
 }
 

@@ -19,11 +19,11 @@
 
 namespace npuscope::report {
 
-std::string ipu_run_text(const npu::IpuRunOutcome& outcome, const std::string& image);
+std::string ipu_run_text(const npu::ipu::RunOutcome& outcome, const std::string& image);
 
-Document make_ipu_run_document(const npu::IpuRunOutcome& outcome, const std::string& image);
+Document make_ipu_run_document(const npu::ipu::RunOutcome& outcome, const std::string& image);
 
 // What was measured while a log was written is no performance figure; empty without logging.
-std::string ipu_logging_remark(const npu::IpuRunOutcome& outcome);
+std::string ipu_logging_remark(const npu::ipu::RunOutcome& outcome);
 
 }  // namespace npuscope::report

@@ -8,8 +8,8 @@
 
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
 #include "formats/qaic/opstats/opstats_networks.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "report/jobs/opstats_json.hpp"
 
 namespace npuscope::report {

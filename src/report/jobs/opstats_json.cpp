@@ -1,6 +1,6 @@
 #include "report/jobs/opstats_json.hpp"
 
-#include "npuscope/formats/qaic/program.hpp"
+#include "formats/qaic/qpc/program.hpp"
 #include "profile/pmu_events.hpp"
 #include "report/document/json_text.hpp"
 

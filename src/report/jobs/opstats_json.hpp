@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "npuscope/formats/qaic/opstats_summary.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::report {

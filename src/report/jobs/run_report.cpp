@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 
+#include "npu/nsp/simulate/simulate.hpp"
 #include "report/document/json_text.hpp"
 #include "report/throughput_text.hpp"
 
@@ -18,13 +19,13 @@ using nlohmann::ordered_json;
 
 double microseconds(Picoseconds time) { return double(time.value) * 1e-6; }
 
-RunMetric metric(const npu::ProgramRun& run, std::string name, std::uint32_t needs_level,
-                 std::uint64_t npu::SimulatedInference::*ticks) {
+RunMetric metric(const npu::nsp::ProgramRun& run, std::string name, std::uint32_t needs_level,
+                 std::uint64_t npu::nsp::SimulatedInference::*ticks) {
   RunMetric result{std::move(name), needs_level, std::nullopt};
   if (run.stats_level < needs_level) return result;
   std::vector<double> values;
-  values.reserve(run.result.inferences.size());
-  for (const npu::SimulatedInference& inference : run.result.inferences) {
+  values.reserve(run.result->inferences.size());
+  for (const npu::nsp::SimulatedInference& inference : run.result->inferences) {
     values.push_back(double(inference.*ticks) / run.timer.value * 1e6);
   }
   result.values = distribution_of(values);
@@ -33,12 +34,12 @@ RunMetric metric(const npu::ProgramRun& run, std::string name, std::uint32_t nee
 
 // Of each activation from its second inference on: before the first the device waits for what no
 // other inference waits for.
-std::optional<analysis::Throughput> steady_throughput(const npu::ProgramRun& run) {
+std::optional<analysis::Throughput> steady_throughput(const npu::nsp::ProgramRun& run) {
   if (run.stats_level < 40) return std::nullopt;
   std::map<std::uint32_t, Picoseconds> first_end, last_end;
   analysis::ThroughputTimes sum;
   std::uint64_t count = 0;
-  for (const npu::SimulatedInference& inference : run.result.inferences) {
+  for (const npu::nsp::SimulatedInference& inference : run.result->inferences) {
     last_end[inference.activation] = inference.device_end;
     if (first_end.try_emplace(inference.activation, inference.device_end).second) continue;
     ++count;
@@ -104,8 +105,8 @@ std::optional<Distribution> distribution_of(std::span<const double> values) {
   return Distribution{average, *min, *max, std::sqrt(squares / count)};
 }
 
-RunReport report_run(const npu::ProgramRun& run) {
-  using Inference = npu::SimulatedInference;
+RunReport report_run(const npu::nsp::ProgramRun& run) {
+  using Inference = npu::nsp::SimulatedInference;
   RunReport report;
   report.program = run.number;
   report.device = run.device;
@@ -114,8 +115,8 @@ RunReport report_run(const npu::ProgramRun& run) {
   report.stats_level = run.stats_level;
   report.activations = run.activations;
   report.samples = run.samples;
-  report.inference_count = run.result.inferences.size();
-  report.total_duration_us = microseconds(run.result.total);
+  report.inference_count = run.result->inferences.size();
+  report.total_duration_us = microseconds(run.result->total);
   report.batch_size = run.batch_size;
   if (report.total_duration_us > 0) {
     report.inferences_per_second =
@@ -176,10 +177,10 @@ ordered_json run_report_json(const RunReport& report) {
   return json;
 }
 
-std::string run_outcome_json(const npu::RunOutcome& outcome) {
+std::string run_outcome_json(const npu::nsp::RunOutcome& outcome) {
   ordered_json json;
   json["programs"] = ordered_json::array();
-  for (const npu::ProgramRun& run : outcome.programs) {
+  for (const npu::nsp::ProgramRun& run : outcome.programs) {
     json["programs"].push_back(run_report_json(report_run(run)));
   }
   json["files"] = ordered_json::array();

@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "analysis/latency.hpp"
-#include "npuscope/npu/simulate/runner.hpp"
+#include "npuscope/npu/nsp/simulate/run.hpp"
 
 namespace npuscope::report {
 
@@ -63,12 +63,12 @@ struct RunReport {
   std::optional<analysis::Throughput> throughput;
 };
 
-RunReport report_run(const npu::ProgramRun& run);
+RunReport report_run(const npu::nsp::ProgramRun& run);
 
 std::string print_run_report(const RunReport& report);
 nlohmann::ordered_json run_report_json(const RunReport& report);
 
 // All of a run: reports, files and warnings, one key a line.
-std::string run_outcome_json(const npu::RunOutcome& outcome);
+std::string run_outcome_json(const npu::nsp::RunOutcome& outcome);
 
 }  // namespace npuscope::report

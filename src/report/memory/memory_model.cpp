@@ -1,6 +1,5 @@
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/semantics.hpp"
-#include "npuscope/npu/compile/build.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 #include "report/memory/memory_document.hpp"
 
 namespace npuscope::report {

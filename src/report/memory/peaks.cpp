@@ -4,10 +4,10 @@
 #include <cmath>
 #include <span>
 
-#include "npuscope/npu/ipu/ipu_target.hpp"
-#include "npuscope/npu/target/target.hpp"
-#include "npuscope/npu/target/target_file.hpp"
-#include "npuscope/npu/torq/target.hpp"
+#include "npu/ipu/target.hpp"
+#include "npu/nsp/target/target.hpp"
+#include "npu/target/target_file.hpp"
+#include "npu/torq/target.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -46,7 +46,7 @@ Result<double> parse(const char* flag, const std::string& text, std::span<const 
                      example);
 }
 
-analysis::Peaks peaks_of(const npu::Target& target) {
+analysis::Peaks peaks_of(const npu::nsp::Target& target) {
   const auto known = [](double value) {
     return value > 0 ? std::optional<double>(value) : std::nullopt;
   };
@@ -67,7 +67,7 @@ analysis::Peaks peaks_of(const npu::Target& target) {
 }
 
 // An IPU's array has one width; timelines do not say what operands are made of.
-analysis::Peaks peaks_of(const npu::IpuTarget& target) {
+analysis::Peaks peaks_of(const npu::ipu::Target& target) {
   analysis::Peaks peaks;
   peaks.source = "target " + target.name;
   peaks.ddr_bytes_per_s = target.ddr_bytes_per_s;
@@ -78,7 +78,7 @@ analysis::Peaks peaks_of(const npu::IpuTarget& target) {
 }
 
 // Both directions of a Torq's DMA share XRAM; 2-byte elements take twice the ALU.
-analysis::Peaks peaks_of(const npu::TorqTarget& target) {
+analysis::Peaks peaks_of(const npu::torq::Target& target) {
   analysis::Peaks peaks;
   peaks.source = "target " + target.name;
   peaks.ddr_bytes_per_s = target.device.xram_bytes_per_cycle * target.clock_hz;
@@ -92,16 +92,16 @@ Result<analysis::Peaks> peaks_of(const std::string& target_name) {
   const auto file = npu::find_target_file(target_name);
   if (!file) return tl::unexpected(file.error());
   if (file->architecture == npu::TargetArchitecture::ipu) {
-    const auto target = npu::parse_ipu_target(file->toml, file->name);
+    const auto target = npu::ipu::parse_target(file->toml, file->name);
     if (!target) return tl::unexpected(target.error());
     return peaks_of(*target);
   }
   if (file->architecture == npu::TargetArchitecture::torq) {
-    const auto target = npu::read_torq_target(*file);
+    const auto target = npu::torq::read_target(*file);
     if (!target) return tl::unexpected(target.error());
     return peaks_of(*target);
   }
-  const auto target = npu::find_target(target_name);
+  const auto target = npu::nsp::find_target(target_name);
   if (!target) return tl::unexpected(target.error());
   return peaks_of(*target);
 }

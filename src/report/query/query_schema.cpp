@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "npuscope/query/schema.hpp"
+#include "query/schema.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/json_text.hpp"
 #include "report/document/text_table.hpp"

@@ -2,9 +2,9 @@
 
 #include "formats/open_inputs.hpp"
 #include "formats/perfetto/read/read.hpp"
+#include "formats/torq/runtime_log.hpp"
+#include "formats/torq/timeline.hpp"
 #include "npuscope/base/byte_source.hpp"
-#include "npuscope/formats/torq/runtime_log.hpp"
-#include "npuscope/formats/torq/timeline.hpp"
 #include "report/torq/torq_job.hpp"
 
 namespace npuscope::report {

@@ -20,18 +20,18 @@ struct Totals {
   std::uint64_t in_bytes = 0, out_bytes = 0;
 };
 
-Totals totals_of(const npu::TorqProgram& program) {
+Totals totals_of(const npu::torq::Program& program) {
   Totals totals;
-  for (const npu::TorqStep& step : program.steps) {
+  for (const npu::torq::Step& step : program.steps) {
     if (!step.starts) continue;
-    if (step.unit == npu::TorqUnit::dma_in) totals.in_bytes += step.bytes;
-    if (step.unit == npu::TorqUnit::dma_out) totals.out_bytes += step.bytes;
+    if (step.unit == npu::torq::Unit::dma_in) totals.in_bytes += step.bytes;
+    if (step.unit == npu::torq::Unit::dma_out) totals.out_bytes += step.bytes;
   }
   return totals;
 }
 
 // Operators of a dispatch, in the words of the model: "conv1 + relu1, pool1".
-std::string nodes_of(const npu::TorqCompilation& compilation, std::size_t dispatch) {
+std::string nodes_of(const npu::torq::Compilation& compilation, std::size_t dispatch) {
   const auto& places = compilation.places;
   std::vector<std::string> texts;
   std::uint32_t last = ~0u;
@@ -44,7 +44,7 @@ std::string nodes_of(const npu::TorqCompilation& compilation, std::size_t dispat
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::vector<std::string> executors_of(const npu::TorqCompilation& compilation,
+std::vector<std::string> executors_of(const npu::torq::Compilation& compilation,
                                       std::size_t dispatch) {
   const auto& places = compilation.places;
   std::vector<std::string> executors;
@@ -57,7 +57,7 @@ std::vector<std::string> executors_of(const npu::TorqCompilation& compilation,
   return executors;
 }
 
-Section dispatches_of(const npu::TorqCompilation& compilation, const npu::TorqTarget& target,
+Section dispatches_of(const npu::torq::Compilation& compilation, const npu::torq::Target& target,
                       std::size_t top) {
   const auto& cycles = compilation.estimate.dispatches;
   const std::int64_t sum = std::accumulate(cycles.begin(), cycles.end(), std::int64_t{0});
@@ -88,11 +88,11 @@ Section dispatches_of(const npu::TorqCompilation& compilation, const npu::TorqTa
 
 constexpr const char* unit_names[] = {"Slice 0", "Slice 1", "DMA In", "DMA Out", "CDMA", "CSS"};
 
-Section units_of(const npu::TorqTarget& target, const npu::TorqRun& run) {
-  npu::TorqDeviceRun sum;
-  for (const npu::TorqProgramTruth& each : run.truth.programs) {
+Section units_of(const npu::torq::Target& target, const npu::torq::Run& run) {
+  npu::torq::DeviceRun sum;
+  for (const npu::torq::ProgramTruth& each : run.truth.programs) {
     sum.cycles = saturating_add(sum.cycles, each.device.cycles);
-    for (std::size_t i = 0; i < npu::torq_busy_units; ++i) {
+    for (std::size_t i = 0; i < npu::torq::busy_units; ++i) {
       sum.busy[i] = saturating_add(sum.busy[i], each.device.busy[i]);
       sum.waited[i] = saturating_add(sum.waited[i], each.device.waited[i]);
     }
@@ -103,7 +103,7 @@ Section units_of(const npu::TorqTarget& target, const npu::TorqRun& run) {
                           {"busy_cycles", "busy", Format::count},
                           {"busy_share_of_nss_cycles", "of NSS cycles", Format::share},
                           {"waited_cycles", "NSS waits for it", Format::count}};
-  for (std::size_t i = 0; i < npu::torq_busy_units; ++i) {
+  for (std::size_t i = 0; i < npu::torq::busy_units; ++i) {
     if (i == 1 && target.slices.count < 2) continue;
     section.table.rows.push_back(
         {unit_names[i], sum.busy[i], share_of(sum.busy[i], sum.cycles), sum.waited[i]});
@@ -116,9 +116,9 @@ double seconds(std::int64_t nanoseconds) { return double(nanoseconds) * 1e-9; }
 
 }  // namespace
 
-Document torq_compilation_document(const npu::TorqCompilation& compilation,
-                                   const npu::TorqTarget& target, std::size_t top) {
-  const npu::TorqProgram& program = compilation.program;
+Document torq_compilation_document(const npu::torq::Compilation& compilation,
+                                   const npu::torq::Target& target, std::size_t top) {
+  const npu::torq::Program& program = compilation.program;
   const auto& cycles = compilation.estimate.dispatches;
   const std::int64_t sum = std::accumulate(cycles.begin(), cycles.end(), std::int64_t{0});
   const Totals totals = totals_of(program);
@@ -142,11 +142,11 @@ Document torq_compilation_document(const npu::TorqCompilation& compilation,
   return document;
 }
 
-Document torq_run_document(const npu::TorqProgram& program, const npu::TorqTarget& target,
-                           const npu::TorqRun& run) {
-  const npu::TorqTruth& truth = run.truth;
+Document torq_run_document(const npu::torq::Program& program, const npu::torq::Target& target,
+                           const npu::torq::Run& run) {
+  const npu::torq::Truth& truth = run.truth;
   std::int64_t nss = 0;
-  for (const npu::TorqProgramTruth& each : truth.programs) {
+  for (const npu::torq::ProgramTruth& each : truth.programs) {
     nss = saturating_add(nss, each.host_nanoseconds);
   }
   std::vector<std::int64_t> times;

@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "formats/torq/timeline.hpp"
 #include "npuscope/base/byte_source.hpp"
-#include "npuscope/formats/torq/timeline.hpp"
 #include "report/torq/torq_job.hpp"
 
 namespace npuscope::report {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/sigmastar/image.hpp"
+#include "formats/sigmastar/image.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,11 +1,11 @@
-#include "npuscope/formats/sigmastar/log.hpp"
+#include "formats/sigmastar/log.hpp"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <random>
 
-#include "npuscope/formats/sigmastar/write_log.hpp"
+#include "formats/sigmastar/write_log.hpp"
 
 namespace npuscope::sigmastar::log_test {
 namespace {

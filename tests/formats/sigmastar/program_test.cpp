@@ -1,5 +1,5 @@
 // npuscope's own section of an offline image.
-#include "npuscope/formats/sigmastar/program.hpp"
+#include "formats/sigmastar/program.hpp"
 
 #include <gmock/gmock.h>
 

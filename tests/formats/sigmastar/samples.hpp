@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "formats/sigmastar/model.hpp"
 #include "formats/sigmastar/timeline.hpp"
-#include "npuscope/formats/sigmastar/model.hpp"
 
 namespace npuscope::sigmastar::test_support {
 

@@ -6,8 +6,8 @@
 
 #include "formats/chrome/events.hpp"
 #include "formats/sigmastar/profile.hpp"
+#include "formats/sigmastar/write_log.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
-#include "npuscope/formats/sigmastar/write_log.hpp"
 
 namespace npuscope::sigmastar::tile_edges_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "formats/sigmastar/profile.hpp"
 #include "formats/sigmastar/samples.hpp"
-#include "npuscope/formats/sigmastar/write_log.hpp"
+#include "formats/sigmastar/write_log.hpp"
 
 namespace npuscope::sigmastar::write_timeline_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/torq/runtime_log.hpp"
+#include "formats/torq/runtime_log.hpp"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "npuscope/formats/torq/timeline.hpp"
+#include "formats/torq/timeline.hpp"
 
 #include <gmock/gmock.h>
 

@@ -5,8 +5,8 @@
 #include <random>
 #include <utility>
 
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/onnx_writer.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu::folding_test {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <random>
 
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/onnx_writer.hpp"
 #include "npu/graph/semantics.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu::hostile_test {
 namespace {

@@ -1,6 +1,6 @@
 // What an importer has to get right beyond single shapes: order, names, symbols, functions,
 // branches, unknown operators; and what it says about files that are wrong.
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npu/graph/import_onnx.hpp"
 
 #include <gmock/gmock.h>
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/semantics.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu::models_test {
 namespace {

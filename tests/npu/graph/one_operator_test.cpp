@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/one_operator_models.hpp"
 #include "npu/graph/operators/quantization.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 #include "sanitized.hpp"
 
 namespace npuscope::npu::one_operator_test {

@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "npuscope/npu/graph/graph.hpp"
+#include "npu/graph/graph.hpp"
 
 namespace npuscope::npu::test {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
 
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu::quantization_test {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/onnx_writer.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu::semantics_test {
 namespace {

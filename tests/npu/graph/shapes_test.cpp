@@ -2,8 +2,8 @@
 // are worked out by hand from the operator specifications.
 #include <gmock/gmock.h>
 
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/onnx_writer.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu::shapes_test {
 namespace {

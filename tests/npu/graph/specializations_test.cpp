@@ -1,6 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npu/graph/import_onnx.hpp"
 
 namespace npuscope::npu::specializations_test {
 namespace {
@@ -52,6 +52,14 @@ TEST(Specializations, AreReadStrictly) {
     EXPECT_EQ(error_of("{\"specializations\": [{\"a\": " + value + "}]}"),
               "s.json: 'a' of specialization 0 is not a whole number from 0 on" + form)
         << value;
+  }
+}
+
+TEST(ParseSymbol, TakesNameAndValue) {
+  EXPECT_EQ(*parse_symbol("batch_size,4"), (std::pair<std::string, std::int64_t>("batch_size", 4)));
+  for (const char* bad :
+       {"", "batch", ",4", "a,0", "a,-1", "a,4x", "a,", "a,99999999999999999999"}) {
+    EXPECT_FALSE(parse_symbol(bad)) << bad;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "npuscope/npu/ipu/compile.hpp"
+#include "npu/ipu/compile.hpp"
 
 #include <gmock/gmock.h>
 
@@ -11,7 +11,7 @@
 #include "npu/graph/onnx_writer.hpp"
 #include "npu/graph/semantics.hpp"
 
-namespace npuscope::npu::compile_test {
+namespace npuscope::npu::ipu::compile_test {
 namespace {
 
 using testing::ElementsAre;
@@ -30,13 +30,13 @@ Graph imported(const test::GraphText& text) {
   return graph ? *graph : Graph{};
 }
 
-std::string error_of(const Graph& graph, const IpuCompileOptions& options = {.model_name = "m"}) {
-  const auto compiled = compile_ipu(graph, muffin(), options);
+std::string error_of(const Graph& graph, const CompileOptions& options = {.model_name = "m"}) {
+  const auto compiled = compile(graph, muffin(), options);
   return compiled ? "" : compiled.error().message;
 }
 
 TEST(IpuCompile, OperatorsHaveTheNamesOfTheFixedModel) {
-  const CompiledIpu compiled = compiled_ipu(repository_graph("light_squeezenet.onnx"));
+  const Compiled compiled = compiled_ipu(repository_graph("light_squeezenet.onnx"));
   EXPECT_THAT(types_of(compiled.model),
               ElementsAre(std::pair("CONCATENATION", 8), std::pair("CONV_2D", 26),
                           std::pair("Fix2Float", 1), std::pair("MAX_POOL_2D", 3),
@@ -44,7 +44,7 @@ TEST(IpuCompile, OperatorsHaveTheNamesOfTheFixedModel) {
 }
 
 TEST(IpuCompile, NormalisationsAndActivationsAreFolded) {
-  const CompiledIpu compiled = compiled_ipu(repository_graph("light_resnet50.onnx"));
+  const Compiled compiled = compiled_ipu(repository_graph("light_resnet50.onnx"));
   const auto types = types_of(compiled.model);
   EXPECT_EQ(types.at("CONV_2D"), 53);
   EXPECT_EQ(types.at("ADD"), 16);
@@ -62,7 +62,7 @@ TEST(IpuCompile, AFusedGroupIsAConvolutionWithWhatFollowsInItsPlace) {
       .node({"Sigmoid", {"b"}, {"c"}})
       .node({"Mul", {"b", "c"}, {"d"}})
       .output("d");
-  const CompiledIpu compiled = compiled_ipu(imported(model));
+  const Compiled compiled = compiled_ipu(imported(model));
   std::vector<std::string> marks;
   for (const auto& each : compiled.model.operators) {
     marks.push_back(fmt::format("{} {}", each.type, each.mark));
@@ -119,7 +119,7 @@ TEST(IpuCompile, RefusesSenselessOptionsInASentence) {
 TEST(IpuCompile, BatchFieldsAreAsTheToolsSayThem) {
   const Graph graph = repository_graph("light_squeezenet.onnx");
   const auto batch_of = [&](BatchMode mode) {
-    return compile_ipu(graph, muffin(), {.model_name = "m", .batch = 4, .batch_mode = mode})->image;
+    return compile(graph, muffin(), {.model_name = "m", .batch = 4, .batch_mode = mode})->image;
   };
   const auto many = batch_of(BatchMode::n_buf), one = batch_of(BatchMode::one_buf);
   EXPECT_EQ(many.own->batch.max, 4u);
@@ -165,7 +165,7 @@ TEST(IpuCompile, MultiplyAccumulatesAreThoseOfTheModel) {
 TEST(IpuCompile, BytesAreConserved) {
   for (const std::string& file : model_files()) {
     for (const std::uint32_t batch : {1u, 2u}) {
-      const CompiledIpu compiled = compiled_ipu(graph_of(file), muffin(), batch);
+      const Compiled compiled = compiled_ipu(graph_of(file), muffin(), batch);
       const auto& program = compiled.image.own->program;
       ASSERT_EQ(program.layers.size(), compiled.layers.size());
       for (std::size_t i = 0; i < program.layers.size(); ++i) {
@@ -182,7 +182,7 @@ TEST(IpuCompile, BytesAreConserved) {
 }
 
 TEST(IpuCompile, WhatFitsOneCoreIsLoadedOnce) {
-  IpuTarget target = muffin();
+  Target target = muffin();
   target.cores = 1;
   target.memory_bytes = 1 << 26;
   test::GraphText model;
@@ -190,7 +190,7 @@ TEST(IpuCompile, WhatFitsOneCoreIsLoadedOnce) {
       .weight("w", {128, 64, 1, 1})
       .node({"Conv", {"x", "w"}, {"y"}})
       .output("y");
-  const CompiledIpu compiled = compiled_ipu(imported(model), target);
+  const Compiled compiled = compiled_ipu(imported(model), target);
   EXPECT_EQ(compiled.layers[0].weight_bytes, 128u * 64);
   EXPECT_EQ(compiled.layers[0].input_bytes, 2 * 64u * 16 * 16);  // int16: no image
   EXPECT_EQ(compiled.layers[0].refetch_bytes, 0u);
@@ -203,17 +203,17 @@ TEST(IpuCompile, RefetchIsWeightsAndSharedRows) {
       .weight("w", {16, 3, 3, 3})
       .node({"Conv", {"x", "w"}, {"y"}, {{"pads", std::vector<std::int64_t>{1, 1, 1, 1}}}})
       .output("y");
-  const CompiledIpu compiled = compiled_ipu(imported(model));
+  const Compiled compiled = compiled_ipu(imported(model));
   const auto& layer = compiled.layers[0];
   ASSERT_EQ(layer.tiles, 8u);
   EXPECT_EQ(layer.refetch_bytes, 16 * 27u + 7 * 2 * 48 * 3);
 }
 
 TEST(IpuCompile, TilesFitTheChipTwice) {
-  IpuTarget target = muffin();
+  Target target = muffin();
   for (const std::uint64_t memory : {1u << 16, 1u << 18, 1u << 20}) {
     target.memory_bytes = memory;
-    const CompiledIpu compiled = compiled_ipu(repository_graph("light_resnet50.onnx"), target);
+    const Compiled compiled = compiled_ipu(repository_graph("light_resnet50.onnx"), target);
     for (const auto& layer : compiled.image.own->program.layers) {
       for (const auto& tiles : layer.cores) {
         for (const auto& tile : tiles) {
@@ -226,7 +226,7 @@ TEST(IpuCompile, TilesFitTheChipTwice) {
 }
 
 TEST(IpuCompile, BothCoresShareTheWork) {
-  const CompiledIpu compiled = compiled_ipu(repository_graph("light_resnet50.onnx"));
+  const Compiled compiled = compiled_ipu(repository_graph("light_resnet50.onnx"));
   std::uint64_t conv[2] = {0, 0};
   for (const auto& layer : compiled.image.own->program.layers) {
     ASSERT_EQ(layer.cores.size(), 2u);
@@ -244,4 +244,4 @@ TEST(IpuCompile, IsTheSameEveryTime) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu::compile_test
+}  // namespace npuscope::npu::ipu::compile_test

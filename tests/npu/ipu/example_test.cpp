@@ -7,7 +7,7 @@
 #include "npu/ipu/logs.hpp"
 #include "npuscope/base/files.hpp"
 
-namespace npuscope::npu::example_test {
+namespace npuscope::npu::ipu::example_test {
 namespace {
 
 std::string example(const std::string& name) {
@@ -19,20 +19,20 @@ std::string example(const std::string& name) {
 
 TEST(IpuExample, IsWhatTheReferenceIpuWrites) {
   SCOPED_TRACE("where it is not, follow examples/sigmastar/README.md and the guide again");
-  IpuCompileOptions options;
+  CompileOptions options;
   options.description = "light_squeezenet";
-  const auto compiled = compile_ipu(repository_graph("light_squeezenet.onnx"), muffin(), options);
+  const auto compiled = compile(repository_graph("light_squeezenet.onnx"), muffin(), options);
   ASSERT_TRUE(compiled) << compiled.error().message;
   const std::string image = "squeezenet_fixed.sim_sgsimg.img";
   EXPECT_TRUE(sigmastar::write_model(compiled->model) == example("squeezenet_fixed.sim"));
   EXPECT_TRUE(sigmastar::write_image(compiled->image) == example(image));
-  const auto inference = simulate_ipu(compiled->image.own->program, muffin(), true);
-  const auto logs = write_ipu_logs(inference, {}, *sigmastar::layout_of_chip("ipu-muffin"),
-                                   sigmastar::default_log_bytes);
+  const auto inference = simulate(compiled->image.own->program, muffin(), true);
+  const auto logs = write_logs(inference, {}, *sigmastar::layout_of_chip("ipu-muffin"),
+                               sigmastar::default_log_bytes);
   EXPECT_TRUE(logs.cores[0].bytes() == example(image + "_log_core0.bin"));
   EXPECT_TRUE(logs.cores[1].bytes() == example(image + "_log_core1.bin"));
   EXPECT_TRUE(logs.control.bytes() == example(image + "_log_corectrl0.bin"));
 }
 
 }  // namespace
-}  // namespace npuscope::npu::example_test
+}  // namespace npuscope::npu::ipu::example_test

@@ -7,17 +7,17 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/npu/ipu/compile.hpp"
-#include "npuscope/npu/target/target_file.hpp"
+#include "npu/graph/import_onnx.hpp"
+#include "npu/ipu/compile.hpp"
+#include "npu/target/target_file.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::ipu {
 
-inline const IpuTarget& muffin() {
-  static const IpuTarget target = [] {
+inline const Target& muffin() {
+  static const Target target = [] {
     const auto file = find_target_file("ipu-muffin");
     EXPECT_TRUE(file) << (file ? "" : file.error().message);
-    auto parsed = parse_ipu_target(file->toml, file->name);
+    auto parsed = parse_target(file->toml, file->name);
     EXPECT_TRUE(parsed) << (parsed ? "" : parsed.error().message);
     return *parsed;
   }();
@@ -47,14 +47,14 @@ inline Graph repository_graph(const std::string& name) {
   return graph_of(NPUSCOPE_SOURCE_DIR "/models/" + name);
 }
 
-inline CompiledIpu compiled_ipu(const Graph& graph, const IpuTarget& target = muffin(),
-                                std::uint32_t batch = 1) {
-  IpuCompileOptions options;
+inline Compiled compiled_ipu(const Graph& graph, const Target& target = muffin(),
+                             std::uint32_t batch = 1) {
+  CompileOptions options;
   options.model_name = "test.onnx";
   options.batch = batch;
-  auto compiled = compile_ipu(graph, target, options);
+  auto compiled = compile(graph, target, options);
   EXPECT_TRUE(compiled) << (compiled ? "" : compiled.error().message);
-  return compiled ? *compiled : CompiledIpu{};
+  return compiled ? *compiled : Compiled{};
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::ipu

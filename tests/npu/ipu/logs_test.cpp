@@ -11,7 +11,7 @@
 #include "formats/sigmastar/write_timeline.hpp"
 #include "random_program.hpp"
 
-namespace npuscope::npu::logs_test {
+namespace npuscope::npu::ipu::logs_test {
 namespace {
 
 using namespace sigmastar;
@@ -34,7 +34,7 @@ std::vector<Row> rows_of(const std::vector<LogInterval>& intervals, std::int64_t
   return rows;
 }
 
-std::vector<LogInterval> truth_of(const IpuCoreRun& run) {
+std::vector<LogInterval> truth_of(const CoreRun& run) {
   std::vector<LogInterval> all = run.intervals;
   all.insert(all.end(), run.layers.begin(), run.layers.end());
   return all;
@@ -46,7 +46,7 @@ CoreLog decoded(const LogWriter& log) {
   return core ? *core : CoreLog{};
 }
 
-IpuTimeline timeline_of(const IpuLogs& logs) {
+IpuTimeline timeline_of(const Logs& logs) {
   std::vector<CoreLog> cores;
   std::vector<std::uint32_t> numbers;
   for (std::size_t core = 0; core < logs.cores.size(); ++core) {
@@ -57,15 +57,14 @@ IpuTimeline timeline_of(const IpuLogs& logs) {
   return join_logs(std::move(cores), std::move(numbers), decoded(logs.control), layout(), 900e6);
 }
 
-TEST(IpuLogs, HoldWhatEveryEngineDidToTheCycle) {
+TEST(Logs, HoldWhatEveryEngineDidToTheCycle) {
   std::mt19937 random(21);
   for (int i = 0; i < 200; ++i) {
-    const auto inference =
-        simulate_ipu(random_ipu_program(random), random_ipu_target(random), true);
-    const IpuLogs logs = write_ipu_logs(inference, {}, layout(), default_log_bytes);
+    const auto inference = simulate(random_ipu_program(random), random_ipu_target(random), true);
+    const Logs logs = write_logs(inference, {}, layout(), default_log_bytes);
     const IpuTimeline timeline = timeline_of(logs);
     for (std::size_t place = 0; place < timeline.cores.size(); ++place) {
-      const IpuCoreRun& run = inference.cores[timeline.core_numbers[place]];
+      const CoreRun& run = inference.cores[timeline.core_numbers[place]];
       EXPECT_EQ(rows_of(timeline.cores[place].intervals), rows_of(truth_of(run)));
       EXPECT_THAT(problems_of(timeline.cores[place], 0, default_log_bytes), testing::IsEmpty());
     }
@@ -74,11 +73,10 @@ TEST(IpuLogs, HoldWhatEveryEngineDidToTheCycle) {
   }
 }
 
-TEST(IpuLogs, HoldEveryLayerAndEngineOfARealModel) {
-  const CompiledIpu compiled = compiled_ipu(repository_graph("light_squeezenet.onnx"));
-  const auto inference = simulate_ipu(compiled.image.own->program, muffin(), true);
-  const IpuTimeline timeline =
-      timeline_of(write_ipu_logs(inference, {}, layout(), default_log_bytes));
+TEST(Logs, HoldEveryLayerAndEngineOfARealModel) {
+  const Compiled compiled = compiled_ipu(repository_graph("light_squeezenet.onnx"));
+  const auto inference = simulate(compiled.image.own->program, muffin(), true);
+  const IpuTimeline timeline = timeline_of(write_logs(inference, {}, layout(), default_log_bytes));
   ASSERT_EQ(timeline.cores.size(), 2u);
   for (std::size_t core = 0; core < 2; ++core) {
     for (const LogLayer& layer : timeline.cores[core].layers) {
@@ -95,12 +93,12 @@ TEST(IpuLogs, HoldEveryLayerAndEngineOfARealModel) {
   }
 }
 
-TEST(IpuLogs, NoEngineWorksLongerInALayerThanTheLayerLasts) {
+TEST(Logs, NoEngineWorksLongerInALayerThanTheLayerLasts) {
   for (const char* model : {"light_squeezenet.onnx", "light_resnet50.onnx"}) {
-    const CompiledIpu compiled = compiled_ipu(repository_graph(model));
-    const auto inference = simulate_ipu(compiled.image.own->program, muffin(), true);
+    const Compiled compiled = compiled_ipu(repository_graph(model));
+    const auto inference = simulate(compiled.image.own->program, muffin(), true);
     const IpuTimeline timeline =
-        timeline_of(write_ipu_logs(inference, {}, layout(), default_log_bytes));
+        timeline_of(write_logs(inference, {}, layout(), default_log_bytes));
     for (const CoreLog& log : timeline.cores) {
       for (const LogLayer& layer : log.layers) {
         EXPECT_LE(*std::max_element(layer.busy.begin(), layer.busy.end()), layer.end - layer.begin)
@@ -110,11 +108,11 @@ TEST(IpuLogs, NoEngineWorksLongerInALayerThanTheLayerLasts) {
   }
 }
 
-TEST(IpuLogs, SeveralInferencesFollowOneAnother) {
+TEST(Logs, SeveralInferencesFollowOneAnother) {
   std::mt19937 random(22);
   const auto program = random_ipu_program(random);
-  const auto inference = simulate_ipu(program, muffin(), true);
-  const IpuLogs logs = write_ipu_logs(inference, {3, 1'000'000}, layout(), default_log_bytes);
+  const auto inference = simulate(program, muffin(), true);
+  const Logs logs = write_logs(inference, {3, 1'000'000}, layout(), default_log_bytes);
   const IpuTimeline timeline = timeline_of(logs);
   for (std::size_t place = 0; place < timeline.cores.size(); ++place) {
     std::vector<Row> expected;
@@ -130,14 +128,13 @@ TEST(IpuLogs, SeveralInferencesFollowOneAnother) {
 }
 
 // Of a log that was cut off, what is left is true.
-TEST(IpuLogs, LoseWhatDoesNotFitAndSaySo) {
+TEST(Logs, LoseWhatDoesNotFitAndSaySo) {
   std::mt19937 random(23);
   for (int i = 0; i < 30; ++i) {
-    const auto inference =
-        simulate_ipu(random_ipu_program(random), random_ipu_target(random), true);
-    const IpuLogs whole = write_ipu_logs(inference, {2, 100'000}, layout(), default_log_bytes);
+    const auto inference = simulate(random_ipu_program(random), random_ipu_target(random), true);
+    const Logs whole = write_logs(inference, {2, 100'000}, layout(), default_log_bytes);
     for (const std::uint64_t size : {16, 100, 320, 1000, 3200}) {
-      const IpuLogs cut = write_ipu_logs(inference, {2, 100'000}, layout(), size);
+      const Logs cut = write_logs(inference, {2, 100'000}, layout(), size);
       for (std::size_t core = 0; core < cut.cores.size(); ++core) {
         const std::string& bytes = cut.cores[core].bytes();
         const std::string& all = whole.cores[core].bytes();
@@ -156,12 +153,12 @@ TEST(IpuLogs, LoseWhatDoesNotFitAndSaySo) {
   }
 }
 
-TEST(IpuLogs, CountLossesOfManyInferencesWithoutWritingThem) {
+TEST(Logs, CountLossesOfManyInferencesWithoutWritingThem) {
   std::mt19937 random(24);
-  const auto inference = simulate_ipu(random_ipu_program(random), muffin(), true);
+  const auto inference = simulate(random_ipu_program(random), muffin(), true);
   const std::uint64_t many = std::uint64_t{1} << 40;
-  const IpuLogs one = write_ipu_logs(inference, {}, layout(), default_log_bytes);
-  const IpuLogs logs = write_ipu_logs(inference, {many, 1000}, layout(), 4096);
+  const Logs one = write_logs(inference, {}, layout(), default_log_bytes);
+  const Logs logs = write_logs(inference, {many, 1000}, layout(), 4096);
   for (std::size_t core = 0; core < logs.cores.size(); ++core) {
     const std::uint64_t records = one.cores[core].bytes().size() / layout().record_bytes;
     EXPECT_EQ(logs.cores[core].lost() + logs.cores[core].bytes().size() / layout().record_bytes,
@@ -171,13 +168,13 @@ TEST(IpuLogs, CountLossesOfManyInferencesWithoutWritingThem) {
 
 // What an engine waited for, by the machine's rules: every start that is not the machine's own
 // first is explained by the latest end among its arrows and its engine.
-TEST(IpuLogs, ArrowsAndTheOrderOnEnginesExplainEveryStart) {
+TEST(Logs, ArrowsAndTheOrderOnEnginesExplainEveryStart) {
   std::mt19937 random(25);
   for (int i = 0; i < 200; ++i) {
-    const IpuTarget target = random_ipu_target(random);
-    const auto inference = simulate_ipu(random_ipu_program(random), target, true);
+    const Target target = random_ipu_target(random);
+    const auto inference = simulate(random_ipu_program(random), target, true);
     const IpuTimeline timeline =
-        timeline_of(write_ipu_logs(inference, {}, layout(), default_log_bytes));
+        timeline_of(write_logs(inference, {}, layout(), default_log_bytes));
     EXPECT_EQ(timeline.waits.contradictory, 0u);
     for (std::uint32_t core = 0; core < timeline.cores.size(); ++core) {
       std::map<LogEngine, std::int64_t> free_at;
@@ -202,12 +199,11 @@ TEST(IpuLogs, ArrowsAndTheOrderOnEnginesExplainEveryStart) {
   }
 }
 
-TEST(IpuLogs, OperatorCostIsTheTimeOfTheLayers) {
-  const CompiledIpu compiled = compiled_ipu(repository_graph("light_resnet50.onnx"));
+TEST(Logs, OperatorCostIsTheTimeOfTheLayers) {
+  const Compiled compiled = compiled_ipu(repository_graph("light_resnet50.onnx"));
   const auto& program = compiled.image.own->program;
-  const auto inference = simulate_ipu(program, muffin(), true);
-  const IpuTimeline timeline =
-      timeline_of(write_ipu_logs(inference, {}, layout(), default_log_bytes));
+  const auto inference = simulate(program, muffin(), true);
+  const IpuTimeline timeline = timeline_of(write_logs(inference, {}, layout(), default_log_bytes));
   std::string text;
   write_timeline(timeline, {"ipu-muffin"}, [&](std::string_view piece) { text += piece; });
   const auto source = open_byte_source(text, "log_ctrl0.json");
@@ -220,7 +216,7 @@ TEST(IpuLogs, OperatorCostIsTheTimeOfTheLayers) {
   EXPECT_FALSE(costs->by_own_indices);
   std::vector<double> truth(compiled.model.operators.size());
   double sum = 0;
-  for (const IpuCoreRun& core : inference.cores) {
+  for (const CoreRun& core : inference.cores) {
     for (const LogInterval& layer : core.layers) {
       truth[program.layers[layer.layer].first_operator] += double(layer.end - layer.begin);
       sum += double(layer.end - layer.begin);
@@ -233,4 +229,4 @@ TEST(IpuLogs, OperatorCostIsTheTimeOfTheLayers) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu::logs_test
+}  // namespace npuscope::npu::ipu::logs_test

@@ -7,7 +7,7 @@
 #include "npu/ipu/ipu_fixture.hpp"
 #include "sanitized.hpp"
 
-namespace npuscope::npu::one_operator_test {
+namespace npuscope::npu::ipu::one_operator_test {
 namespace {
 
 bool is_of_usual_size(const Graph& graph) {
@@ -24,7 +24,7 @@ TEST(OneOperator, OfAnyTypesRanksAndAttributesCompilesOrIsRefused) {
       const auto graph = import_onnx(as_byte_span(model), "one.onnx",
                                      {.symbols = {}, .allow_unknown = false, .batch = 1});
       if (!graph || !is_of_usual_size(*graph)) continue;
-      const auto compiled = compile_ipu(*graph, muffin(), {});
+      const auto compiled = compile(*graph, muffin(), {});
       if (!compiled) {
         ASSERT_FALSE(compiled.error().message.empty()) << op.name;
       }
@@ -33,4 +33,4 @@ TEST(OneOperator, OfAnyTypesRanksAndAttributesCompilesOrIsRefused) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu::one_operator_test
+}  // namespace npuscope::npu::ipu::one_operator_test

@@ -4,12 +4,12 @@
 
 #include "formats/sigmastar/write_image.hpp"
 #include "formats/sigmastar/write_timeline.hpp"
-#include "npu/compile/random_models.hpp"
+#include "npu/graph/random_models.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/ipu/ipu_fixture.hpp"
 #include "npu/ipu/logs.hpp"
 
-namespace npuscope::npu::random_models_test {
+namespace npuscope::npu::ipu::random_models_test {
 namespace {
 
 using namespace sigmastar;
@@ -26,7 +26,7 @@ Graph parsed(const std::string& text) {
 }
 
 // Bytes and multiply-accumulates are the model's, and the image holds the program.
-void check_program(const Graph& graph, const CompiledIpu& compiled, std::uint64_t batch) {
+void check_program(const Graph& graph, const Compiled& compiled, std::uint64_t batch) {
   std::uint64_t expected = 0, macs = 0;
   for (const Node& node : graph.nodes) expected += multiply_accumulates(graph, node) * batch;
   const Program& program = compiled.image.own->program;
@@ -54,10 +54,10 @@ void check_program(const Graph& graph, const CompiledIpu& compiled, std::uint64_
   EXPECT_EQ(read->model->operators.size(), compiled.model.operators.size());
 }
 
-void check_execution(const Program& program, const IpuTarget& target) {
-  const IpuInference inference = simulate_ipu(program, target, true);
+void check_execution(const Program& program, const Target& target) {
+  const Inference inference = simulate(program, target, true);
   const LogLayout layout = *layout_of_chip("ipu-muffin");
-  const IpuLogs logs = write_ipu_logs(inference, {}, layout, std::uint64_t{1} << 30);
+  const Logs logs = write_logs(inference, {}, layout, std::uint64_t{1} << 30);
   std::vector<CoreLog> cores;
   std::vector<std::uint32_t> numbers;
   for (std::size_t core = 0; core < logs.cores.size(); ++core) {
@@ -79,13 +79,13 @@ TEST(IpuRandomModels, AreCompiledAndExecutedByTheRules) {
     const std::string text = RandomModel(seed).text();
     SCOPED_TRACE(text);
     const Graph graph = parsed(text);
-    IpuTarget target = muffin();
+    Target target = muffin();
     target.cores = 1 + random() % 2;
     target.memory_bytes = std::uint64_t{1} << (14 + random() % 8);
-    IpuCompileOptions options;
+    CompileOptions options;
     options.model_name = "random.onnx";
     options.batch = 1 + random() % 3;
-    const auto compiled = compile_ipu(graph, target, options);
+    const auto compiled = compile(graph, target, options);
     if (!compiled && target.memory_bytes <= 1 << 16) {  // a few KiB are not enough for all models
       EXPECT_THAT(compiled.error().message, testing::HasSubstr("more than a log can tell"));
       continue;
@@ -97,4 +97,4 @@ TEST(IpuRandomModels, AreCompiledAndExecutedByTheRules) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu::random_models_test
+}  // namespace npuscope::npu::ipu::random_models_test

@@ -3,10 +3,10 @@
 
 #include <random>
 
+#include "formats/sigmastar/program.hpp"
 #include "ipu_fixture.hpp"
-#include "npuscope/formats/sigmastar/program.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::ipu {
 
 inline sigmastar::Program random_ipu_program(std::mt19937& random) {
   const auto number = [&](std::uint32_t max) { return std::uint32_t(random() % (max + 1)); };
@@ -31,8 +31,8 @@ inline sigmastar::Program random_ipu_program(std::mt19937& random) {
   return program;
 }
 
-inline IpuTarget random_ipu_target(std::mt19937& random) {
-  IpuTarget target = muffin();
+inline Target random_ipu_target(std::mt19937& random) {
+  Target target = muffin();
   target.start_cycles = 1 + random() % 20;
   target.end_cycles = 1 + random() % 20;
   target.dma_issue_cycles = 1 + random() % 10;
@@ -43,4 +43,4 @@ inline IpuTarget random_ipu_target(std::mt19937& random) {
   return target;
 }
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::ipu

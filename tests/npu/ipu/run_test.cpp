@@ -8,7 +8,7 @@
 #include "formats/sigmastar/write_image.hpp"
 #include "ipu_fixture.hpp"
 
-namespace npuscope::npu::run_test {
+namespace npuscope::npu::ipu::run_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,7 +28,7 @@ class IpuRun : public testing::Test {
   void write(const std::string& bytes) const {
     std::ofstream(request_.image, std::ios::binary) << bytes;
   }
-  Result<IpuRunOutcome> run() const { return run_ipu(request_); }
+  Result<RunOutcome> run() const { return ipu::run(request_); }
 
   static const std::string& image() {
     static const std::string bytes =
@@ -37,14 +37,14 @@ class IpuRun : public testing::Test {
   }
 
   fs::path folder_;
-  IpuRunRequest request_;
+  RunRequest request_;
 };
 
 TEST_F(IpuRun, TimesAddUp) {
   write(image());
   const auto outcome = run();
   ASSERT_TRUE(outcome) << outcome.error().message;
-  EXPECT_DOUBLE_EQ(outcome->ipu_s, double(outcome->inference.cycles) / 900e6);
+  EXPECT_DOUBLE_EQ(outcome->ipu_s, double(outcome->inference->cycles) / 900e6);
   EXPECT_GT(outcome->invoke_s, outcome->ipu_s);
   EXPECT_FALSE(outcome->is_logged);
   EXPECT_TRUE(outcome->logs.empty());
@@ -59,7 +59,7 @@ TEST_F(IpuRun, LoggingCostsTime) {
   ASSERT_TRUE(plain && logged);
   EXPECT_GT(logged->ipu_s, plain->ipu_s);
   ASSERT_EQ(logged->logs.size(), 3u);
-  for (const IpuLogFile& log : logged->logs) {
+  for (const LogFile& log : logged->logs) {
     EXPECT_EQ(log.path, folder_ / fmt::format("m.img_log_{}.bin", log.log));
     EXPECT_EQ(fs::file_size(log.path), log.bytes);
     EXPECT_EQ(log.needed_bytes, log.bytes);
@@ -82,7 +82,7 @@ TEST_F(IpuRun, ABufferThatIsTooSmallIsSaidWithTheSizeThatIsNot) {
 }
 
 TEST_F(IpuRun, OneCoreHasOneLog) {
-  IpuTarget target = muffin();
+  Target target = muffin();
   target.cores = 1;
   write(sigmastar::write_image(
       compiled_ipu(repository_graph("light_squeezenet.onnx"), target).image));
@@ -121,9 +121,9 @@ TEST_F(IpuRun, AnyBytesEndInATimeOrAnError) {
     }
     write(bytes);
     const auto outcome = run();
-    EXPECT_TRUE(outcome ? outcome->inference.cycles > 0 : !outcome.error().message.empty());
+    EXPECT_TRUE(outcome ? outcome->inference->cycles > 0 : !outcome.error().message.empty());
   }
 }
 
 }  // namespace
-}  // namespace npuscope::npu::run_test
+}  // namespace npuscope::npu::ipu::run_test

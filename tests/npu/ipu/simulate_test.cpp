@@ -1,4 +1,4 @@
-#include "npuscope/npu/ipu/simulate.hpp"
+#include "npu/ipu/simulate.hpp"
 
 #include <gmock/gmock.h>
 
@@ -7,7 +7,7 @@
 #include "random_program.hpp"
 #include "slow_machine.hpp"
 
-namespace npuscope::npu::simulate_test {
+namespace npuscope::npu::ipu::simulate_test {
 namespace {
 
 using sigmastar::LogEngine;
@@ -34,8 +34,8 @@ sigmastar::Program one_layer(std::vector<ProgramTile> tiles) {
 }
 
 // 8 bytes a cycle for one engine, 10 in all; 10 cycles before the first byte.
-IpuTarget plain_target() {
-  IpuTarget target = muffin();
+Target plain_target() {
+  Target target = muffin();
   target.start_cycles = 100;
   target.end_cycles = 50;
   target.dma_issue_cycles = 4;
@@ -48,7 +48,7 @@ IpuTarget plain_target() {
 
 TEST(IpuSimulation, EnginesOfATileFollowOneAnother) {
   const auto inference =
-      simulate_ipu(one_layer({{80, 0, 0, 0}, {160, 40, 7, 16}}), plain_target(), false);
+      simulate(one_layer({{80, 0, 0, 0}, {160, 40, 7, 16}}), plain_target(), false);
   EXPECT_THAT(rows_of(inference.cores[0].intervals),
               testing::ElementsAre(Row{LogEngine::conv, 0, 1, 150, 190, 0},
                                    Row{LogEngine::vector, 0, 1, 190, 197, 0},
@@ -65,8 +65,8 @@ TEST(IpuSimulation, EnginesOfATileFollowOneAnother) {
 
 TEST(IpuSimulation, ALoadWaitsForRoomAndRecordsCostTime) {
   const auto program = one_layer({{}, {80, 500, 0, 0}, {80, 500, 0, 0}, {80, 500, 0, 0}});
-  const auto plain = simulate_ipu(program, plain_target(), false);
-  const auto third = [](const IpuInference& inference) {
+  const auto plain = simulate(program, plain_target(), false);
+  const auto third = [](const Inference& inference) {
     return *std::find_if(inference.cores[0].intervals.begin(), inference.cores[0].intervals.end(),
                          [](const LogInterval& each) {
                            return each.tile == 3 && each.engine == LogEngine::dma_load;
@@ -74,7 +74,7 @@ TEST(IpuSimulation, ALoadWaitsForRoomAndRecordsCostTime) {
   };
   EXPECT_EQ(third(plain).begin, 620);  // the first conv's end
   EXPECT_EQ(plain.cycles, 100 + 20 + 1500 + 50);
-  const auto logged = simulate_ipu(program, plain_target(), true);
+  const auto logged = simulate(program, plain_target(), true);
   EXPECT_EQ(logged.cycles, plain.cycles + 2 * 6);
 }
 
@@ -83,7 +83,7 @@ TEST(IpuSimulation, EnginesShareTheMemory) {
   program.cores = 2;
   program.layers.emplace_back();
   program.layers[0].cores = {{{}, {100, 0, 0, 0}}, {{}, {100, 0, 0, 0}}};
-  const auto inference = simulate_ipu(program, plain_target(), false);
+  const auto inference = simulate(program, plain_target(), false);
   EXPECT_EQ(inference.cores[0].intervals[0].end, 130);  // 5 bytes a cycle each
   EXPECT_EQ(inference.cores[1].intervals[0].end, 130);
 }
@@ -92,10 +92,10 @@ TEST(IpuSimulation, IsTheSlowMachineCycleByCycle) {
   std::mt19937 random(11);
   for (int i = 0; i < 300; ++i) {
     const auto program = random_ipu_program(random);
-    const IpuTarget target = random_ipu_target(random);
+    const Target target = random_ipu_target(random);
     const bool logging = i % 2 == 1;
     const auto [slow, cycles] = SlowMachine(program, target, logging).run();
-    const auto fast = simulate_ipu(program, target, logging);
+    const auto fast = simulate(program, target, logging);
     ASSERT_EQ(fast.cores.size(), slow.size());
     for (std::size_t core = 0; core < slow.size(); ++core) {
       EXPECT_EQ(rows_of(fast.cores[core].intervals), rows_of(slow[core])) << "program " << i;
@@ -107,9 +107,8 @@ TEST(IpuSimulation, IsTheSlowMachineCycleByCycle) {
 TEST(IpuSimulation, NoEngineWorksLongerThanTheWallOrTwiceAtOnce) {
   std::mt19937 random(12);
   for (int i = 0; i < 200; ++i) {
-    const auto inference =
-        simulate_ipu(random_ipu_program(random), random_ipu_target(random), i % 2);
-    for (const IpuCoreRun& core : inference.cores) {
+    const auto inference = simulate(random_ipu_program(random), random_ipu_target(random), i % 2);
+    for (const CoreRun& core : inference.cores) {
       std::array<std::int64_t, sigmastar::log_engine_count> until{};
       for (const LogInterval& each : core.intervals) {  // by begin
         auto& last = until[std::size_t(each.engine)];
@@ -124,10 +123,10 @@ TEST(IpuSimulation, NoEngineWorksLongerThanTheWallOrTwiceAtOnce) {
 
 TEST(IpuSimulation, AnEmptyProgramEnds) {
   sigmastar::Program program;
-  EXPECT_EQ(simulate_ipu(program, plain_target(), true).cycles, 150);
+  EXPECT_EQ(simulate(program, plain_target(), true).cycles, 150);
   program.layers.resize(3);
-  EXPECT_EQ(simulate_ipu(program, plain_target(), true).cycles, 150);
+  EXPECT_EQ(simulate(program, plain_target(), true).cycles, 150);
 }
 
 }  // namespace
-}  // namespace npuscope::npu::simulate_test
+}  // namespace npuscope::npu::ipu::simulate_test

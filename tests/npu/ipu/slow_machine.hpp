@@ -6,13 +6,13 @@
 #include <tuple>
 #include <vector>
 
-#include "npuscope/npu/ipu/simulate.hpp"
+#include "npu/ipu/simulate.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::ipu {
 
 class SlowMachine {
  public:
-  SlowMachine(const sigmastar::Program& program, const IpuTarget& target, bool logging)
+  SlowMachine(const sigmastar::Program& program, const Target& target, bool logging)
       : program_(program), target_(target), logging_(logging) {
     for (std::uint32_t core = 0; core < program.cores; ++core) {
       for (std::size_t stage = 0; stage < 4; ++stage) {
@@ -139,10 +139,10 @@ class SlowMachine {
   }
 
   const sigmastar::Program& program_;
-  const IpuTarget& target_;
+  const Target& target_;
   bool logging_;
   std::vector<Engine> engines_;  // by core, then stage
   std::set<std::pair<Tile, std::size_t>> done_;
 };
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::ipu

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cctype>
 
+#include "npu/graph/import_onnx.hpp"
 #include "npu/graph/semantics.hpp"
 #include "npu/models/summary.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
 namespace npuscope::npu::import_test {

@@ -6,15 +6,15 @@
 
 #include <string>
 
-#include "npuscope/npu/graph/import_onnx.hpp"
-#include "npuscope/npu/torq/compile.hpp"
-#include "npuscope/npu/torq/run.hpp"
-#include "npuscope/npu/torq/target.hpp"
+#include "npu/graph/import_onnx.hpp"
+#include "npu/torq/compile.hpp"
+#include "npu/torq/execute.hpp"
+#include "npu/torq/target.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
-inline const TorqTarget& sl2610() {
-  static const TorqTarget target = *read_torq_target(*find_target_file("torq-sl2610"));
+inline const Target& sl2610() {
+  static const Target target = *read_target(*find_target_file("torq-sl2610"));
   return target;
 }
 
@@ -44,10 +44,10 @@ inline Graph repository_graph(const std::string& file) {
   return graph ? *graph : Graph{};
 }
 
-inline TorqCompilation compiled(const Graph& graph, const TorqTarget& target = sl2610()) {
-  auto compilation = compile_torq(graph, target, "model");
+inline Compilation compiled(const Graph& graph, const Target& target = sl2610()) {
+  auto compilation = compile(graph, target, "model");
   EXPECT_TRUE(compilation) << (compilation ? "" : compilation.error().message);
-  return compilation ? std::move(*compilation) : TorqCompilation{};
+  return compilation ? std::move(*compilation) : Compilation{};
 }
 
 // A program of one dispatch and one NSS program, task by task.
@@ -56,33 +56,31 @@ class ProgramMaker {
   ProgramMaker() {
     program.name = "made";
     program.dispatches = {{"main_dispatch_0", 2}};
-    program.actions = {{TorqActionKind::start_nss}, {TorqActionKind::wait_nss}};
+    program.actions = {{ActionKind::start_nss}, {ActionKind::wait_nss}};
     program.nss_programs = {{0}};
   }
-  ProgramMaker& task(std::initializer_list<TorqStep> steps) {
+  ProgramMaker& task(std::initializer_list<Step> steps) {
     program.tasks.push_back({std::uint32_t(steps.size()), false});
     program.steps.insert(program.steps.end(), steps);
     ++program.nss_programs.back().tasks;
     return *this;
   }
-  ProgramMaker& transfer(TorqUnit unit, std::uint64_t bytes) {
+  ProgramMaker& transfer(Unit unit, std::uint64_t bytes) {
     return task({start(unit, bytes), wait(unit)});
   }
   std::uint32_t kernel(std::uint64_t cycles, std::uint64_t device_cycles, bool css = false) {
     program.kernels.push_back({"kernel", cycles, device_cycles, css});
     return std::uint32_t(program.kernels.size() - 1);
   }
-  static TorqStep start(TorqUnit unit, std::uint64_t bytes) {
+  static Step start(Unit unit, std::uint64_t bytes) {
     return {.unit = unit, .starts = true, .bytes = bytes};
   }
-  static TorqStep run(TorqUnit unit, std::uint32_t kernel, std::uint8_t slice = 0) {
+  static Step run(Unit unit, std::uint32_t kernel, std::uint8_t slice = 0) {
     return {.unit = unit, .starts = true, .slice = slice, .kernel = kernel};
   }
-  static TorqStep wait(TorqUnit unit, std::uint8_t slice = 0) {
-    return {.unit = unit, .slice = slice};
-  }
+  static Step wait(Unit unit, std::uint8_t slice = 0) { return {.unit = unit, .slice = slice}; }
 
-  TorqProgram program;
+  Program program;
 };
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::torq

@@ -5,7 +5,7 @@
 
 #include "npu/torq/fixture.hpp"
 
-namespace npuscope::npu::ndl_test {
+namespace npuscope::npu::torq::ndl_test {
 namespace {
 
 std::uint64_t cycles(const SliceWork& work) { return kernel_cycles(ndls_of(work, sl2610())); }
@@ -115,4 +115,4 @@ TEST(FewAtATime, TablesTransposesAndGathers) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu::ndl_test
+}  // namespace npuscope::npu::torq::ndl_test

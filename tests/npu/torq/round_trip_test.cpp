@@ -11,11 +11,11 @@
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/compare.hpp"
 #include "formats/torq/overview.hpp"
-#include "npu/compile/random_models.hpp"
+#include "npu/graph/random_models.hpp"
 #include "npu/torq/fixture.hpp"
 #include "npuscope/base/byte_source.hpp"
 
-namespace npuscope::npu::round_trip_test {
+namespace npuscope::npu::torq::round_trip_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -36,30 +36,31 @@ class RoundTrip : public ::testing::Test {
     put(folder_ / "debug" / compilation_.source_file, compilation_.source_text);
     for (std::size_t i = 0; i < compilation_.program.dispatches.size(); ++i) {
       put(folder_ / "debug" / (compilation_.program.dispatches[i].name + ".mlir"),
-          torq_debug_info(compilation_, i, true));
+          debug_info(compilation_, i, true));
     }
-    ASSERT_TRUE(torq::write_timeline(torq_timeline(compilation_), folder_ / "timeline.csv"));
-    const auto again = read_torq_program(write_torq_program(compilation_.program), "program");
+    ASSERT_TRUE(
+        npuscope::torq::write_timeline(timeline_of(compilation_), folder_ / "timeline.csv"));
+    const auto again = read_program(write_program(compilation_.program), "program");
     ASSERT_TRUE(again) << again.error().message;
-    auto run = run_torq(*again, sl2610(), {.inferences = inferences});
+    auto run = torq::run(*again, sl2610(), {.inferences = inferences});
     ASSERT_TRUE(run) << run.error().message;
     truth_ = std::move(run->truth);
-    ASSERT_TRUE(torq::write_log(run->log, folder_ / "runtime.csv"));
+    ASSERT_TRUE(npuscope::torq::write_log(run->log, folder_ / "runtime.csv"));
   }
 
   static void put(const fs::path& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
   }
 
-  torq::Annotation annotation() {
-    auto debug = torq::load_debug_info(folder_ / "debug");
+  npuscope::torq::Annotation annotation() {
+    auto debug = npuscope::torq::load_debug_info(folder_ / "debug");
     EXPECT_TRUE(debug) << (debug ? "" : debug.error().message);
     debug_ = std::move(*debug);
     EXPECT_TRUE(debug_.notes.empty()) << debug_.notes[0].message;
     const auto source = open_byte_source(folder_ / "runtime.csv");
-    const auto log = torq::read_log(**source);
+    const auto log = npuscope::torq::read_log(**source);
     EXPECT_TRUE(log && log->notes.empty());
-    auto annotation = torq::annotate(*log, debug_);
+    auto annotation = npuscope::torq::annotate(*log, debug_);
     EXPECT_TRUE(annotation) << (annotation ? "" : annotation.error().message);
     EXPECT_TRUE(annotation->notes.empty()) << annotation->notes[0].message;
     return std::move(*annotation);
@@ -77,34 +78,34 @@ class RoundTrip : public ::testing::Test {
   }
 
   fs::path folder_;
-  TorqCompilation compilation_;
-  TorqTruth truth_;
-  torq::DebugInfo debug_;
+  Compilation compilation_;
+  Truth truth_;
+  npuscope::torq::DebugInfo debug_;
 };
 
 // Busy cycles of each kind of row are the estimate's own.
 void RoundTrip::check_timeline() {
   const auto source = open_byte_source(folder_ / "timeline.csv");
-  const auto timeline = torq::read_timeline(**source);
+  const auto timeline = npuscope::torq::read_timeline(**source);
   ASSERT_TRUE(timeline) << timeline.error().message;
   EXPECT_TRUE(timeline->notes.empty());
   std::map<int, std::int64_t> read, expected;
   std::int64_t bytes_read = 0, bytes_expected = 0;
-  for (const torq::TimelineRow& row : timeline->rows) {
+  for (const npuscope::torq::TimelineRow& row : timeline->rows) {
     read[int(row.event)] += row.end_cycles - row.start_cycles;
     bytes_read += row.bytes.value_or(0);
   }
-  const auto event = [](TorqUnit unit) {
-    return unit == TorqUnit::slice    ? torq::TimelineEvent::slice
-           : unit == TorqUnit::css    ? torq::TimelineEvent::css
-           : unit == TorqUnit::dma_in ? torq::TimelineEvent::dma_in
-           : unit == TorqUnit::dma_out
-               ? torq::TimelineEvent::dma_out
-               : torq::TimelineEvent(int(torq::TimelineEvent::cdma_lram_to_dtcm) + int(unit) -
-                                     int(TorqUnit::cdma_lram_to_dtcm));
+  const auto event = [](Unit unit) {
+    return unit == Unit::slice     ? npuscope::torq::TimelineEvent::slice
+           : unit == Unit::css     ? npuscope::torq::TimelineEvent::css
+           : unit == Unit::dma_in  ? npuscope::torq::TimelineEvent::dma_in
+           : unit == Unit::dma_out ? npuscope::torq::TimelineEvent::dma_out
+                                   : npuscope::torq::TimelineEvent(
+                                         int(npuscope::torq::TimelineEvent::cdma_lram_to_dtcm) +
+                                         int(unit) - int(Unit::cdma_lram_to_dtcm));
   };
   for (std::size_t i = 0; i < compilation_.program.steps.size(); ++i) {
-    const TorqStep& step = compilation_.program.steps[i];
+    const Step& step = compilation_.program.steps[i];
     if (!step.starts) continue;
     expected[int(event(step.unit))] += length_of(compilation_.estimate.steps[i]);
     bytes_expected += std::int64_t(step.bytes);
@@ -116,30 +117,30 @@ void RoundTrip::check_timeline() {
 
 // Programs of the debug information: cycles, tasks, units and kernels.
 void RoundTrip::check_estimates() {
-  const TorqProgram& program = compilation_.program;
+  const Program& program = compilation_.program;
   std::size_t nss = 0, task = 0, step = 0;
-  for (const TorqDispatch& dispatch : program.dispatches) {
-    const torq::DispatchInfo* info = debug_.find(dispatch.name);
+  for (const Dispatch& dispatch : program.dispatches) {
+    const npuscope::torq::DispatchInfo* info = debug_.find(dispatch.name);
     ASSERT_NE(info, nullptr) << dispatch.name;
     EXPECT_TRUE(info->notes.empty()) << dispatch.name << ": " << info->notes[0].message;
     ASSERT_EQ(info->actions.size(), dispatch.actions);
-    for (const torq::ProgramRun& run : info->programs) {
-      if (run.executor != torq::Executor::nss) continue;
+    for (const npuscope::torq::ProgramRun& run : info->programs) {
+      if (run.executor != npuscope::torq::Executor::nss) continue;
       EXPECT_EQ(run.cycles, compilation_.estimate.programs[nss]);
       ASSERT_EQ(run.task_count, program.nss_programs[nss].tasks);
-      torq::UnitUse uses{};
+      npuscope::torq::UnitUse uses{};
       std::set<std::string> kernels;
       for (std::uint32_t i = 0; i < run.task_count; ++i, ++task) {
         EXPECT_EQ(info->tasks[run.first_task + i].id, std::int64_t(task));
         for (std::uint32_t k = 0; k < program.tasks[task].steps; ++k, ++step) {
-          const TorqStep& each = program.steps[step];
-          const auto unit = each.unit == TorqUnit::slice     ? torq::NpuUnit(each.slice)
-                            : each.unit == TorqUnit::css     ? torq::NpuUnit::css
-                            : each.unit == TorqUnit::dma_in  ? torq::NpuUnit::dma_in
-                            : each.unit == TorqUnit::dma_out ? torq::NpuUnit::dma_out
-                                                             : torq::NpuUnit::cdma;
+          const Step& each = program.steps[step];
+          const auto unit = each.unit == Unit::slice     ? npuscope::torq::NpuUnit(each.slice)
+                            : each.unit == Unit::css     ? npuscope::torq::NpuUnit::css
+                            : each.unit == Unit::dma_in  ? npuscope::torq::NpuUnit::dma_in
+                            : each.unit == Unit::dma_out ? npuscope::torq::NpuUnit::dma_out
+                                                         : npuscope::torq::NpuUnit::cdma;
           uses[std::size_t(unit)] = true;
-          if (each.starts && each.unit == TorqUnit::slice) {
+          if (each.starts && each.unit == Unit::slice) {
             kernels.insert(program.kernels[each.kernel].name);
           }
         }
@@ -155,34 +156,34 @@ void RoundTrip::check_estimates() {
 // Measured times are the truth's, cut to microseconds at both ends; units are those that worked;
 // names of operators are those of the model's nodes.
 void RoundTrip::check_measured(std::uint64_t inferences) {
-  const torq::Annotation joined = annotation();
+  const npuscope::torq::Annotation joined = annotation();
   std::vector<std::uint64_t> runs(truth_.programs.size());
   std::map<std::string, std::uint32_t> dispatches;
-  for (const TorqDispatch& each : compilation_.program.dispatches) {
+  for (const Dispatch& each : compilation_.program.dispatches) {
     dispatches.emplace(each.name, std::uint32_t(dispatches.size()));
   }
-  for (const torq::AnnotatedInvocation& invocation : joined.invocations) {
-    const torq::DispatchInfo& info = debug_.dispatches[invocation.dispatch];
-    for (const torq::ProgramRun& run : info.programs) {
-      const auto time = torq::time_of(joined, invocation, run);
-      if (!time || run.executor != torq::Executor::nss) continue;
+  for (const npuscope::torq::AnnotatedInvocation& invocation : joined.invocations) {
+    const npuscope::torq::DispatchInfo& info = debug_.dispatches[invocation.dispatch];
+    for (const npuscope::torq::ProgramRun& run : info.programs) {
+      const auto time = npuscope::torq::time_of(joined, invocation, run);
+      if (!time || run.executor != npuscope::torq::Executor::nss) continue;
       const auto truth = std::find_if(truth_.programs.begin(), truth_.programs.end(),
-                                      [&](const TorqProgramTruth& each) {
+                                      [&](const ProgramTruth& each) {
                                         return each.dispatch == dispatches[info.name] &&
                                                std::int32_t(each.start_action) == run.start_action;
                                       });
       ASSERT_NE(truth, truth_.programs.end());
       ++runs[std::size_t(truth - truth_.programs.begin())];
       EXPECT_NEAR(double(length_of(*time)), double(truth->host_nanoseconds) / 1000, 1.0);
-      for (std::size_t unit = 0; unit < torq_busy_units; ++unit) {
+      for (std::size_t unit = 0; unit < busy_units; ++unit) {
         EXPECT_EQ(run.uses[unit], truth->device.busy[unit] > 0) << info.name << " unit " << unit;
       }
     }
   }
   for (const std::uint64_t count : runs) EXPECT_EQ(count, inferences);
   std::size_t action = 0;
-  for (const TorqDispatch& each : compilation_.program.dispatches) {
-    const torq::DispatchInfo* info = debug_.find(each.name);
+  for (const Dispatch& each : compilation_.program.dispatches) {
+    const npuscope::torq::DispatchInfo* info = debug_.find(each.name);
     const auto& rows = joined.rows[std::size_t(info - debug_.dispatches.data())];
     for (std::uint32_t id = 0; id < each.actions; ++id, ++action) {
       const auto& operation = compilation_.operations[compilation_.action_operations[action]];
@@ -230,14 +231,15 @@ TEST_F(RoundTrip, SharedModels) {
 // The overview's rows are unions of what the truth has apart: programs follow each other.
 TEST_F(RoundTrip, OverviewAddsUpToTheTruth) {
   make(repository_graph("light_squeezenet.onnx"), 2);
-  const torq::Annotation joined = annotation();
-  const torq::Overview overview = torq::make_overview(torq::run_intervals(joined));
+  const npuscope::torq::Annotation joined = annotation();
+  const npuscope::torq::Overview overview =
+      npuscope::torq::make_overview(npuscope::torq::run_intervals(joined));
   std::int64_t programs = 0;
-  for (const TorqProgramTruth& each : truth_.programs) programs += each.host_nanoseconds;
-  const double measured = double(*overview.of(torq::OverviewMetric::dma_union));
+  for (const ProgramTruth& each : truth_.programs) programs += each.host_nanoseconds;
+  const double measured = double(*overview.of(npuscope::torq::OverviewMetric::dma_union));
   const double cut = 2e3 * double(truth_.programs.size());  // microseconds of each program, cut
   EXPECT_NEAR(measured, 2.0 * double(programs), cut);
 }
 
 }  // namespace
-}  // namespace npuscope::npu::round_trip_test
+}  // namespace npuscope::npu::torq::round_trip_test

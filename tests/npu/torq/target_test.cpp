@@ -1,17 +1,17 @@
-#include "npuscope/npu/torq/target.hpp"
+#include "npu/torq/target.hpp"
 
 #include <gmock/gmock.h>
 
 #include "npu/torq/fixture.hpp"
 
-namespace npuscope::npu::target_test {
+namespace npuscope::npu::torq::target_test {
 namespace {
 
 using testing::EndsWith;
 using testing::HasSubstr;
 
 std::string message_of(const std::string& toml) {
-  const auto target = parse_torq_target(toml, "t.toml");
+  const auto target = parse_target(toml, "t.toml");
   EXPECT_FALSE(target);
   return target ? "" : target.error().message;
 }
@@ -57,7 +57,7 @@ TEST(ParseTorqTarget, NamesWhateverIsMissing) {
   for (std::size_t at = 0; at < whole.size(); at = whole.find('\n', at) + 1) {
     std::string text = whole;
     text.erase(at, text.find('\n', at) + 1 - at);
-    const auto target = parse_torq_target(text, "t.toml");
+    const auto target = parse_target(text, "t.toml");
     const bool is_field = whole.substr(at, whole.find('\n', at) - at).find(" = ") != whole.npos;
     if (!target) {
       ++refused;
@@ -66,11 +66,11 @@ TEST(ParseTorqTarget, NamesWhateverIsMissing) {
     EXPECT_TRUE(target || is_field || whole[at] == '[') << target.error().message;
   }
   EXPECT_GT(refused, 50);
-  EXPECT_FALSE(parse_torq_target("architecture = \"torq\"\n", "t.toml"));
+  EXPECT_FALSE(parse_target("architecture = \"torq\"\n", "t.toml"));
 }
 
 TEST(ParseTorqTarget, RefusesAnotherArchitecture) {
-  const auto target = read_torq_target(*find_target_file("aic100"));
+  const auto target = read_target(*find_target_file("aic100"));
   ASSERT_FALSE(target);
   EXPECT_EQ(target.error().kind, ErrorKind::usage);
   EXPECT_EQ(target.error().message,
@@ -79,4 +79,4 @@ TEST(ParseTorqTarget, RefusesAnotherArchitecture) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu::target_test
+}  // namespace npuscope::npu::torq::target_test

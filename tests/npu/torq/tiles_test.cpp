@@ -8,7 +8,7 @@
 
 #include "npu/torq/fixture.hpp"
 
-namespace npuscope::npu::tiles_test {
+namespace npuscope::npu::torq::tiles_test {
 namespace {
 
 SliceOperation random_operation(std::mt19937& random) {
@@ -127,4 +127,4 @@ TEST(PlanTiles, TheFewestBytesAreNotWorthHalfOfTheAlu) {
 }
 
 }  // namespace
-}  // namespace npuscope::npu::tiles_test
+}  // namespace npuscope::npu::torq::tiles_test

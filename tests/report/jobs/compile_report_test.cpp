@@ -10,20 +10,20 @@
 #include <nlohmann/json.hpp>
 
 #include "formats/qaic/text/read_text.hpp"
-#include "npuscope/npu/graph/import_onnx.hpp"
+#include "npu/graph/import_onnx.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
 namespace npuscope::report::compile_report_test {
 namespace {
 
-npu::CompiledNetwork compile_for(const npu::Graph& graph, std::uint32_t cores,
-                                 std::uint32_t stats_level = 40) {
-  npu::CompileOptions options;
+npu::nsp::CompiledNetwork compile_for(const npu::Graph& graph, std::uint32_t cores,
+                                      std::uint32_t stats_level = 40) {
+  npu::nsp::CompileOptions options;
   options.cores = cores;
   options.convert_to_fp16 = true;
   options.retained_state = true;
   options.stats_level = stats_level;
-  auto network = npu::compile_network(graph, *npu::builtin_target("aic100"), options);
+  auto network = npu::nsp::compile_network(graph, *npu::nsp::builtin_target("aic100"), options);
   EXPECT_TRUE(network) << (network ? "" : network.error().message);
   return std::move(*network);
 }
@@ -34,7 +34,7 @@ npu::Graph squeezenet() {
 }
 
 // An encoder so large for one core that its activations do not stay in VTCM.
-npu::CompiledNetwork spilling() {
+npu::nsp::CompiledNetwork spilling() {
   npu::ArchitectureChanges changes;
   changes.layers = 1;
   changes.vocabulary_size = 4096;

@@ -4,33 +4,44 @@
 
 #include <nlohmann/json.hpp>
 
+#include "formats/sigmastar/image.hpp"
+#include "npu/ipu/simulate.hpp"
+
 namespace npuscope::report::ipu_run_test {
 namespace {
 
-npu::IpuRunOutcome sample(bool logged) {
-  npu::IpuRunOutcome outcome;
+npu::ipu::RunOutcome sample(bool logged, std::string input = "images",
+                            std::string batch_mode = "one_buf") {
+  npu::ipu::RunOutcome outcome;
+  sigmastar::Image image;
+  npu::ipu::Inference inference;
   sigmastar::OwnSection own;
-  own.batch = {4, 4, {4}, "one_buf"};
+  own.batch = {4, 4, {4}, std::move(batch_mode)};
   own.inputs.push_back({"NHWC", "RGB", "RGB", 32, 1});
   own.program.cores = 2;
-  outcome.image.own = own;
-  outcome.image.variable_buffer_bytes = 1234567;
-  outcome.image.inputs.push_back(
-      {.name = "images", .type = 3, .shape = {4, 480, 800, 3}, .bytes = 4608000, .is_image = true});
-  outcome.image.outputs.push_back({.name = "output",
-                                   .type = 0,
-                                   .shape = {1, 60, 100, 7},
-                                   .bytes = 168000,
-                                   .element_format = 21});
+  image.own = own;
+  image.variable_buffer_bytes = 1234567;
+  image.inputs.push_back({.name = std::move(input),
+                          .type = 3,
+                          .shape = {4, 480, 800, 3},
+                          .bytes = 4608000,
+                          .is_image = true});
+  image.outputs.push_back({.name = "output",
+                           .type = 0,
+                           .shape = {1, 60, 100, 7},
+                           .bytes = 168000,
+                           .element_format = 21});
   outcome.inferences = 1;
-  outcome.inference.cycles = 7'650'000;
-  outcome.inference.load_bytes = 30'000'000;
-  outcome.inference.store_bytes = 12'345'000;
+  inference.cycles = 7'650'000;
+  inference.load_bytes = 30'000'000;
+  inference.store_bytes = 12'345'000;
   outcome.clock_hz = 900e6;
   outcome.ipu_s = 8.5e-3;
   outcome.invoke_s = 8.72117e-3;
   outcome.is_logged = logged;
   if (logged) outcome.logs.push_back({"core0", "logs/m.img_log_core0.bin", 32, 64, 2});
+  outcome.image = std::make_shared<const sigmastar::Image>(std::move(image));
+  outcome.inference = std::make_shared<const npu::ipu::Inference>(inference);
   return outcome;
 }
 
@@ -85,9 +96,7 @@ TEST(IpuRunDocument, HasTheSameFigures) {
 }
 
 TEST(IpuRunText, NamesFromTheFileAreOnlyNames) {
-  npu::IpuRunOutcome outcome = sample(false);
-  outcome.image.inputs[0].name = "a\x1b[31m";
-  outcome.image.own->batch.mode = "\x1b[0m";
+  const npu::ipu::RunOutcome outcome = sample(false, "a\x1b[31m", "\x1b[0m");
   EXPECT_THAT(ipu_run_text(outcome, "m.img"), testing::Not(testing::HasSubstr("\x1b")));
 }
 

@@ -7,10 +7,10 @@
 #include <fstream>
 
 #include "formats/qaic/opstats/opstats_files.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/opstats/trace_checker.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
 
 namespace npuscope::report::opstats_job_test {
 namespace {

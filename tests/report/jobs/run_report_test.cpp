@@ -1,4 +1,5 @@
 #include "report/jobs/run_report.hpp"
+#include "npu/nsp/simulate/simulate.hpp"
 
 #include <gtest/gtest.h>
 
@@ -60,20 +61,22 @@ TEST(PrintRunReport, ComparesTheDevicesThroughputWithTheSystems) {
 }
 
 TEST(ReportRun, LeavesTheFirstInferenceOfEachActivationOutOfTheThroughput) {
-  npu::ProgramRun run;
+  npu::nsp::ProgramRun run;
   run.stats_level = 50;
   run.timer = Hertz{1e6};
+  npu::nsp::SimulationResult result;
   for (const std::uint32_t activation : {0u, 1u}) {
     for (std::int64_t number = 0; number < 3; ++number) {
-      npu::SimulatedInference inference;
+      npu::nsp::SimulatedInference inference;
       inference.activation = activation;
       inference.device_ticks = number == 0 ? 900 : 100;
       inference.input_wait_ticks = number == 0 ? 5000 : 20;
       inference.device_end = Picoseconds{(1000 + 125 * number) * 1'000'000};
       inference.in_queue = 4;
-      run.result.inferences.push_back(inference);
+      result.inferences.push_back(inference);
     }
   }
+  run.result = std::make_shared<const npu::nsp::SimulationResult>(result);
   const auto throughput = report_run(run).throughput;
   ASSERT_TRUE(throughput);
   EXPECT_DOUBLE_EQ(throughput->period, 125);
@@ -81,7 +84,8 @@ TEST(ReportRun, LeavesTheFirstInferenceOfEachActivationOutOfTheThroughput) {
   EXPECT_DOUBLE_EQ(throughput->device, 1e4);
   EXPECT_DOUBLE_EQ(throughput->system, 8e3);
   EXPECT_EQ(throughput->cause, analysis::ThroughputGap::input_wait);
-  run.result.inferences.resize(1);
+  result.inferences.resize(1);
+  run.result = std::make_shared<const npu::nsp::SimulationResult>(result);
   EXPECT_FALSE(report_run(run).throughput);
 }
 
@@ -102,17 +106,19 @@ TEST(Distribution, OfEqualValuesIsExactlyThatValue) {
 TEST(Distribution, OfNothingIsNone) { EXPECT_FALSE(distribution_of({}).has_value()); }
 
 TEST(ReportRun, MeasuresInWholeTicksOfTheDevicesTimer) {
-  npu::ProgramRun run;
+  npu::nsp::ProgramRun run;
   run.stats_level = 50;
   run.batch_size = 8;
   run.timer = aic_utimer;
+  npu::nsp::SimulationResult result;
   for (const std::uint64_t ticks : {100u, 200u}) {
-    npu::SimulatedInference inference;
+    npu::nsp::SimulatedInference inference;
     inference.device_ticks = ticks;
     inference.output_wait_ticks = 2;
-    run.result.inferences.push_back(inference);
+    result.inferences.push_back(inference);
   }
-  run.result.total = Picoseconds{16'000'000'000};
+  result.total = Picoseconds{16'000'000'000};
+  run.result = std::make_shared<const npu::nsp::SimulationResult>(result);
   const RunReport report = report_run(run);
   EXPECT_EQ(report.inferences_per_second, 1000);  // 16 in 16 ms
   EXPECT_DOUBLE_EQ(report.metrics[0].values->min, 100 / 19.2);

@@ -1,10 +1,10 @@
 // `npuscope run` of an offline image that npuscope's compiler made: executes its program on the
 // reference IPU and writes the logs that were asked for.
 //
-//   IpuRunRequest request;
+//   ipu::RunRequest request;
 //   request.image = "resnet50_fixed.sim_sgsimg.img";
 //   request.log_folder = "logs";
-//   auto outcome = run_ipu(request);
+//   auto outcome = ipu::run(request);
 //
 //   logs/resnet50_fixed.sim_sgsimg.img_log_core0.bin, …core1.bin, …corectrl0.bin
 //
@@ -14,24 +14,28 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "npuscope/base/result.hpp"
-#include "npuscope/formats/sigmastar/image.hpp"
-#include "npuscope/formats/sigmastar/write_log.hpp"
-#include "npuscope/npu/ipu/simulate.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::sigmastar {
+struct Image;
+}
 
-struct IpuRunRequest {
+namespace npuscope::npu::ipu {
+
+inline constexpr std::uint64_t default_log_bytes = 8 << 20;  // as on the board
+
+struct RunRequest {
   std::filesystem::path image;
   std::uint64_t inferences = 1;
-  std::filesystem::path log_folder;                        // empty: no logs
-  std::uint64_t log_bytes = sigmastar::default_log_bytes;  // of each buffer
+  std::filesystem::path log_folder;             // empty: no logs
+  std::uint64_t log_bytes = default_log_bytes;  // of each log's buffer
 };
 
-struct IpuLogFile {
+struct LogFile {
   std::string log;  // core0, core1, corectrl0
   std::filesystem::path path;
   std::uint64_t bytes = 0;
@@ -39,20 +43,22 @@ struct IpuLogFile {
   std::uint64_t lost_records = 0;
 };
 
-struct IpuRunOutcome {
-  sigmastar::Image image;
+struct Inference;  // src/npu/ipu/simulate.hpp: what each engine did
+
+struct RunOutcome {
+  std::shared_ptr<const sigmastar::Image> image;  // with its program
   std::uint64_t inferences = 0;
-  IpuInference inference;  // each of them
+  std::shared_ptr<const Inference> inference;  // each of them
   double clock_hz = 0;
   double ipu_s = 0;     // of one inference, hardware
   double invoke_s = 0;  // with the driver and the outputs' synchronisation
   bool is_logged = false;
-  std::vector<IpuLogFile> logs;
+  std::vector<LogFile> logs;
   std::vector<std::string> warnings;
 };
 
 // Input errors: no image, an image without npuscope's program, a broken one. Output errors as they
 // apply; what can be refused is refused before the run.
-Result<IpuRunOutcome> run_ipu(const IpuRunRequest& request);
+Result<RunOutcome> run(const RunRequest& request);
 
-}  // namespace npuscope::npu
+}  // namespace npuscope::npu::ipu

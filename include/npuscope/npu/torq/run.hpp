@@ -1,67 +1,36 @@
-// A program for a Torq NPU executed: what its runtime would log, and what really happened.
+// `npuscope run` of a program for a Synaptics Torq NPU: executes it on the reference NPU and writes
+// the runtime's logs that were asked for.
 //
-//   auto run = run_torq(*program, *torq, {.inferences = 3});
-//   torq::write_log(run->log, "runtime.csv");
-//   run->truth.inferences[0]        begin and end, nanoseconds
-//   run->truth.programs[4].device   what each unit did, cycles
-//
-// The same tables that the estimate walks are executed with what a device does beyond the cost
-// model: transfers have latency and share XRAM, the NSS takes cycles for its steps, slices start up
-// and stall, the CSS computes for as long as its data need, the host calls and is woken. Every
-// inference is the same; programs follow each other, as the runtime waits for each.
+//   auto outcome = torq::run({.program = "model.torq", .inferences = 3, .log = "runtime.csv"});
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <vector>
+#include <filesystem>
+#include <memory>
 
-#include "npuscope/formats/torq/runtime_log.hpp"
-#include "npuscope/npu/torq/program.hpp"
-#include "npuscope/npu/torq/target.hpp"
-#include "npuscope/profile/intervals.hpp"
+#include "npuscope/base/result.hpp"
 
-namespace npuscope::npu {
+namespace npuscope::npu::torq {
 
-// Units whose time is told: two slices, DMA each way, CDMA, CSS.
-enum class TorqBusyUnit : std::uint8_t { slice_0, slice_1, dma_in, dma_out, cdma, css };
-inline constexpr std::size_t torq_busy_units = 6;
-
-// Of a program of the NSS, alone on the NPU; cycles.
-struct TorqDeviceRun {
-  std::int64_t cycles = 0;                             // first step to last
-  std::array<std::int64_t, torq_busy_units> busy{};    // by TorqBusyUnit
-  std::array<std::int64_t, torq_busy_units> waited{};  // that the NSS spent waiting for it
-  std::int64_t both_ways = 0;                          // DMA in and out at once, sharing XRAM
-};
-std::vector<TorqDeviceRun> run_torq_device(const TorqProgram& program, const TorqTarget& target);
-
-struct TorqProgramTruth {
-  std::uint32_t dispatch = 0;
-  std::uint32_t start_action = 0;  // the wait is the next
-  TorqDeviceRun device;
-  std::int64_t host_nanoseconds = 0;  // from the begin of the start to the end of the wait
-};
-
-struct TorqTruth {
-  std::vector<TorqProgramTruth> programs;  // of the NSS
-  std::int64_t host_copy_nanoseconds = 0;  // of one inference
-  std::int64_t host_program_nanoseconds = 0;
-  std::vector<Interval> inferences;  // nanoseconds of the runtime's clock
-};
-
-struct TorqRun {
-  torq::RuntimeLog log;
-  TorqTruth truth;
-};
-
-struct TorqRunOptions {
+struct RunRequest {
+  std::filesystem::path program;
   std::uint64_t inferences = 1;
-  bool log = true;  // false: truth only
+  std::filesystem::path log;      // of the runtime, .csv; empty: none
+  std::filesystem::path job_log;  // of the jobs of the NSS, as of 2025; empty: none
 };
 
-// An input error where the program does not fit the target; a usage error where the log would have
-// more than 20 million rows.
-Result<TorqRun> run_torq(const TorqProgram& program, const TorqTarget& target,
-                         const TorqRunOptions& options);
+struct Program;  // src/npu/torq/program.hpp
+struct Target;   // src/npu/torq/target.hpp
+struct Run;      // src/npu/torq/execute.hpp: the log's events, and what really happened
 
-}  // namespace npuscope::npu
+struct RunOutcome {
+  std::shared_ptr<const Program> program;
+  std::shared_ptr<const Target> target;
+  std::shared_ptr<const Run> run;
+};
+
+// Input errors: no program, a broken one, one that does not fit its target. A usage error where the
+// log would have more than 20 million rows. Output errors as they apply.
+Result<RunOutcome> run(const RunRequest& request);
+
+}  // namespace npuscope::npu::torq

@@ -7,7 +7,7 @@
 
 #include "formats/qaic/opstats/opstats_arguments.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {

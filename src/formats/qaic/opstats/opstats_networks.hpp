@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "formats/qaic/opstats/opstats_files.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 

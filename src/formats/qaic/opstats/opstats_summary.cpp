@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/opstats_summary.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/kernel_names.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 #include "profile/pmu_events.hpp"
 
 namespace npuscope::qaic {

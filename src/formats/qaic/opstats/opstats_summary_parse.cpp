@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "formats/qaic/opstats/kernel_names.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstdio>
 
 #include "base/text.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/program.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
+#include "formats/qaic/qpc/program.hpp"
 #include "profile/pmu_events.hpp"
 
 namespace npuscope::qaic {

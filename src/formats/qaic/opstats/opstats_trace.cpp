@@ -13,8 +13,8 @@
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
 #include "formats/qaic/opstats/opstats_trace_render.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {

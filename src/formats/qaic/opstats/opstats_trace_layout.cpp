@@ -4,7 +4,7 @@
 #include <limits>
 #include <set>
 
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/text.hpp"
 #include "formats/qaic/limits.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {

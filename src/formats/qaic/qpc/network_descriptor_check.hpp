@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "npuscope/formats/qaic/network_descriptor.hpp"
+#include "formats/qaic/qpc/network_descriptor.hpp"
 
 namespace npuscope::qaic {
 

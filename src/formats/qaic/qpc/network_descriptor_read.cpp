@@ -1,7 +1,7 @@
 #include <protozero/pbf_message.hpp>
 
+#include "formats/qaic/qpc/network_descriptor.hpp"
 #include "formats/qaic/qpc/network_descriptor_fields.hpp"
-#include "npuscope/formats/qaic/network_descriptor.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -1,8 +1,8 @@
 #include <cstring>
 #include <protozero/pbf_builder.hpp>
 
+#include "formats/qaic/qpc/network_descriptor.hpp"
 #include "formats/qaic/qpc/network_descriptor_fields.hpp"
-#include "npuscope/formats/qaic/network_descriptor.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -1,9 +1,9 @@
-#include "npuscope/formats/qaic/program.hpp"
+#include "formats/qaic/qpc/program.hpp"
 
 #include <xxhash.h>
 
+#include "base/sections.hpp"
 #include "formats/qaic/qpc/program_check.hpp"
-#include "npuscope/base/sections.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -5,7 +5,7 @@
 #include <queue>
 
 #include "base/text.hpp"
-#include "npuscope/formats/qaic/stats_buffer.hpp"
+#include "formats/qaic/stats/stats_buffer.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -9,7 +9,7 @@
 #include <span>
 #include <string_view>
 
-#include "npuscope/formats/qaic/program.hpp"
+#include "formats/qaic/qpc/program.hpp"
 
 namespace npuscope::qaic {
 

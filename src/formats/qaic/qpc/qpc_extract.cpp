@@ -5,9 +5,9 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "formats/qaic/qpc/network_descriptor.hpp"
 #include "formats/qaic/qpc/qpc_contents.hpp"
 #include "formats/qaic/qpc/qpc_walk.hpp"
-#include "npuscope/formats/qaic/network_descriptor.hpp"
 
 namespace npuscope::qaic {
 namespace {

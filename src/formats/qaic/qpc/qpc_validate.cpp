@@ -4,12 +4,12 @@
 
 #include "base/text.hpp"
 #include "formats/qaic/opstats/kernel_names.hpp"
+#include "formats/qaic/qpc/network_descriptor.hpp"
 #include "formats/qaic/qpc/network_descriptor_check.hpp"
+#include "formats/qaic/qpc/program.hpp"
 #include "formats/qaic/qpc/qpc_validation.hpp"
 #include "formats/qaic/qpc/qpc_walk.hpp"
-#include "npuscope/formats/qaic/network_descriptor.hpp"
-#include "npuscope/formats/qaic/program.hpp"
-#include "npuscope/formats/qaic/schematic.hpp"
+#include "formats/qaic/qpc/schematic.hpp"
 
 namespace npuscope::qaic {
 

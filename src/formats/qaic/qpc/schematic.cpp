@@ -1,9 +1,9 @@
-#include "npuscope/formats/qaic/schematic.hpp"
+#include "formats/qaic/qpc/schematic.hpp"
 
 #include <cmath>
 #include <limits>
 
-#include "npuscope/base/sections.hpp"
+#include "base/sections.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/stats_buffer.hpp"
+#include "formats/qaic/stats/stats_buffer.hpp"
 
 namespace npuscope::qaic {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 // The decoder of npuscope's own raw buffer layout (stats_buffer.hpp).
 #pragma once
 
-#include "npuscope/formats/qaic/stats_buffer.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_buffer.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 

@@ -14,10 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/sections.hpp"
+#include "formats/qaic/stats/stats_buffer.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qaic/stats/stats_op_rows.hpp"
-#include "npuscope/base/sections.hpp"
-#include "npuscope/formats/qaic/stats_buffer.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 

@@ -6,7 +6,7 @@
 #include "formats/qaic/opstats/kernel_names.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/qpc/network_descriptor_check.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {

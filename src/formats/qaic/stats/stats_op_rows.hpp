@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "formats/qaic/limits.hpp"
+#include "formats/qaic/stats/stats_buffer.hpp"
 #include "npuscope/base/files.hpp"
-#include "npuscope/formats/qaic/stats_buffer.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::qaic {

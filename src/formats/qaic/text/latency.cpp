@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/latency.hpp"
+#include "formats/qaic/text/latency.hpp"
 
 #include <fmt/format.h>
 

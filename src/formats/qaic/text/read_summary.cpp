@@ -5,9 +5,9 @@
 
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/opstats/profile_rows.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qaic/text/read_text.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {

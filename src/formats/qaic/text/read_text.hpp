@@ -17,9 +17,9 @@
 #include <string_view>
 #include <vector>
 
+#include "formats/qaic/opstats/opstats_summary.hpp"
+#include "formats/qaic/text/latency.hpp"
 #include "npuscope/base/result.hpp"
-#include "npuscope/formats/qaic/latency.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::qaic {

@@ -21,7 +21,7 @@
 
 #include "formats/torq/annotate/pairing.hpp"
 #include "formats/torq/debug/debug_folder.hpp"
-#include "npuscope/formats/torq/runtime_log.hpp"
+#include "formats/torq/runtime_log.hpp"
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope::torq {

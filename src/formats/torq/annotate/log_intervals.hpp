@@ -1,7 +1,7 @@
 // Begins and ends of a log, paired.
 #pragma once
 
-#include "npuscope/formats/torq/runtime_log.hpp"
+#include "formats/torq/runtime_log.hpp"
 #include "profile/counted_notes.hpp"
 
 namespace npuscope::torq {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "formats/torq/debug/debug_folder.hpp"
+#include "formats/torq/runtime_log.hpp"
 #include "npuscope/base/result.hpp"
-#include "npuscope/formats/torq/runtime_log.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::torq {

@@ -10,7 +10,7 @@
 #include "formats/torq/profile/program_flows.hpp"
 #include "formats/torq/profile/rows.hpp"
 #include "formats/torq/profile/source_operators.hpp"
-#include "npuscope/formats/torq/runtime_log.hpp"
+#include "formats/torq/runtime_log.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::torq {

@@ -4,7 +4,7 @@
 
 #include "formats/torq/debug/location.hpp"
 #include "formats/torq/profile/rows.hpp"
-#include "npuscope/formats/torq/timeline.hpp"
+#include "formats/torq/timeline.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::torq {

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "npuscope/npu/graph/graph.hpp"
+#include "npu/graph/graph.hpp"
 
 namespace npuscope::npu {
 

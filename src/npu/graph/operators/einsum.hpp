@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/npu/graph/graph.hpp"
+#include "npu/graph/graph.hpp"
 
 namespace npuscope::npu {
 

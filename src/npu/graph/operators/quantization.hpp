@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "npuscope/npu/graph/graph.hpp"
+#include "npu/graph/graph.hpp"
 
 namespace npuscope::npu {
 

@@ -9,11 +9,11 @@
 #include <random>
 #include <set>
 
+#include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/opstats/opstats_trace.hpp"
 #include "formats/qaic/opstats/profile_lookup.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 #include "profile/unit_threads.hpp"
 
 namespace npuscope::qaic::opstats_profile_test {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/opstats_summary.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "formats/qaic/stats/random_buffer.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic::opstats_summary_test {
 namespace {

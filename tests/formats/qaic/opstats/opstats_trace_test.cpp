@@ -8,10 +8,10 @@
 #include "base/compressed.hpp"
 #include "formats/chrome/perfetto_view.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
+#include "formats/qaic/opstats/opstats_summary.hpp"
 #include "formats/qaic/opstats/trace_checker.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
-#include "npuscope/formats/qaic/opstats_summary.hpp"
-#include "npuscope/formats/qaic/stats_decoder.hpp"
+#include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic::opstats_trace_test {
 namespace {

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/network_descriptor.hpp"
+#include "formats/qaic/qpc/network_descriptor.hpp"
 
 #include <gmock/gmock.h>
 

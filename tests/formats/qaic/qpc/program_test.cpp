@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/program.hpp"
+#include "formats/qaic/qpc/program.hpp"
 
 #include <gmock/gmock.h>
 

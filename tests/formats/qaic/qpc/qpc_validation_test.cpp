@@ -6,7 +6,7 @@
 
 #include "formats/qaic/damage.hpp"
 #include "formats/qaic/qpc/sample_qpc.hpp"
-#include "npuscope/formats/qaic/schematic.hpp"
+#include "formats/qaic/qpc/schematic.hpp"
 
 namespace npuscope::qaic::qpc_validation_test {
 namespace {

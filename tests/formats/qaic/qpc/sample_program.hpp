@@ -3,7 +3,7 @@
 
 #include <random>
 
-#include "npuscope/formats/qaic/program.hpp"
+#include "formats/qaic/qpc/program.hpp"
 
 namespace npuscope::test {
 

@@ -3,9 +3,9 @@
 
 #include <cstring>
 
+#include "formats/qaic/qpc/network_descriptor.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "formats/qaic/qpc/sample_program.hpp"
-#include "npuscope/formats/qaic/network_descriptor.hpp"
 
 namespace npuscope::test {
 

@@ -1,4 +1,4 @@
-#include "npuscope/formats/qaic/schematic.hpp"
+#include "formats/qaic/qpc/schematic.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 
 #include <random>
 
-#include "npuscope/formats/qaic/network_descriptor.hpp"
-#include "npuscope/formats/qaic/program.hpp"
-#include "npuscope/formats/qaic/stats_buffer.hpp"
+#include "formats/qaic/qpc/network_descriptor.hpp"
+#include "formats/qaic/qpc/program.hpp"
+#include "formats/qaic/stats/stats_buffer.hpp"
 
 namespace npuscope::qaic::test_support {
 

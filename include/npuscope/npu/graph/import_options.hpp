@@ -1,0 +1,25 @@
+// What a model leaves open when it is compiled: values of its symbolic dimensions, and what to make
+// of operators that are not known. Every architecture of the reference NPU takes the same.
+//
+//   nsp::BuildRequest request;
+//   request.import.symbols = {{"seq_len", 32}, {"ctx_len", 128}};
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+
+namespace npuscope::npu {
+
+using Symbols = std::map<std::string, std::int64_t, std::less<>>;  // values of symbolic dimensions
+
+struct ImportOptions {
+  // Besides the model's own names: "past + 1" in a model is computed from `past`, and "ids.1"
+  // names dimension 1 of the input ids, which may have no name in the model.
+  Symbols symbols;
+  bool allow_unknown = false;  // cost an unknown operator as an elementwise operation
+  std::int64_t batch = 0;      // value of a symbolic first dimension nobody defined; 0: an error
+};
+
+}  // namespace npuscope::npu

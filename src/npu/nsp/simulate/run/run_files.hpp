@@ -1,0 +1,54 @@
+// The files that a run leaves for one program. Statistics, traces and summaries are made from the
+// bytes of the raw buffers by the same decoder that opstats uses.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "formats/qaic/stats/stats_decoder.hpp"
+#include "formats/qaic/text/latency.hpp"
+#include "npu/nsp/simulate/record/optrace.hpp"
+#include "npu/nsp/simulate/run/host_phases.hpp"
+#include "npu/nsp/simulate/run/run_plan.hpp"
+
+namespace npuscope::npu::nsp {
+
+class RunFiles {
+ public:
+  // All three must outlive it. `outcome` gets the names of what is written.
+  RunFiles(const RunRequest& request, const PlannedRun& run, RunOutcome& outcome);
+
+  // Writes what one sampled inference gives.
+  Status add(const SimulatedInference& inference);
+  // Writes what all of them together give.
+  Status finish();
+  // Keeps what the optrace set says of each inference.
+  void add_op_trace(const SimulatedInference& inference);
+  // Writes the QNN optrace set, and drops the records that it is made from.
+  Status add_optrace(SimulationResult& result);
+
+  std::uint64_t samples() const { return latency_.samples.size(); }
+
+ private:
+  Status add_output(const SimulatedInference& inference);
+  Status add_buffer(const SimulatedInference& inference);
+  Status add_decoded(const SimulatedInference& inference);
+  qaic::LatencySample latency_of(const SimulatedInference& inference) const;
+  Status decode_against_networks();
+  Status add_decoded(std::size_t part, const SimulatedInference& inference);
+  // "-QAicGraph_slice01" of a multi-device program's parts, which share all other names.
+  std::string part_name(std::size_t part) const;
+  void announce(const std::filesystem::path& file);
+  Status write(const std::filesystem::path& file, ByteSpan bytes);
+
+  const RunRequest& request_;
+  const PlannedRun& run_;
+  RunOutcome& outcome_;
+  std::vector<qaic::StatsNetwork> networks_;  // by part
+  std::vector<Profile> profiles_;             // for the trace
+  HostPhases host_phases_;
+  qaic::LatencyReport latency_;
+  NodeCycles node_cycles_;
+};
+
+}  // namespace npuscope::npu::nsp
