@@ -16,7 +16,7 @@
 #include "npu/torq/execute.hpp"
 #include "npuscope/npu/models/generate_onnx.hpp"
 
-namespace npuscope::npu::nsp {
+namespace npuscope::npu {
 namespace {
 
 std::string resnet50() {
@@ -37,11 +37,11 @@ std::string amber() {
 
 Graph import(const std::string& onnx) { return *import_onnx(as_byte_span(onnx), "model", {}); }
 
-TorqTarget torq() { return *read_torq_target(*find_target_file("torq-sl2610")); }
+torq::Target torq() { return *torq::read_target(*find_target_file("torq-sl2610")); }
 
-IpuTarget ipu() {
+ipu::Target ipu() {
   const auto file = find_target_file("ipu-muffin");
-  return *parse_ipu_target(file->toml, file->name);
+  return *ipu::parse_target(file->toml, file->name);
 }
 
 template <class Job>
@@ -67,18 +67,18 @@ void count(benchmark::State& state, const char* what, double each) {
 void CompileTorq(benchmark::State& state, std::string (*model)()) {
   const std::string onnx = model();
   const Graph graph = import(onnx);
-  const TorqTarget target = torq();
-  measure_beside_import(state, onnx, [&] { return *compile_torq(graph, target, "model"); });
+  const torq::Target target = torq();
+  measure_beside_import(state, onnx, [&] { return *torq::compile(graph, target, "model"); });
   count(state, "operators/s", double(graph.nodes.size()));
 }
 
 // The device's work of one inference; the log is not written.
 void RunTorq(benchmark::State& state, std::string (*model)()) {
   const std::string onnx = model();
-  const TorqTarget target = torq();
-  const TorqCompilation compiled = *compile_torq(import(onnx), target, "model");
+  const torq::Target target = torq();
+  const torq::Compilation compiled = *torq::compile(import(onnx), target, "model");
   measure_beside_import(state, onnx, [&] {
-    return *run_torq(compiled.program, target, {.inferences = 1, .log = false});
+    return *torq::run(compiled.program, target, {.inferences = 1, .log = false});
   });
   count(state, "steps/s", double(compiled.program.steps.size()));
 }
@@ -86,16 +86,16 @@ void RunTorq(benchmark::State& state, std::string (*model)()) {
 void CompileIpu(benchmark::State& state) {
   const std::string onnx = resnet50();
   const Graph graph = import(onnx);
-  const IpuTarget target = ipu();
-  measure_beside_import(state, onnx, [&] { return *compile_ipu(graph, target, {}); });
+  const ipu::Target target = ipu();
+  measure_beside_import(state, onnx, [&] { return *ipu::compile(graph, target, {}); });
   count(state, "operators/s", double(graph.nodes.size()));
 }
 
 void RunIpu(benchmark::State& state) {
   const std::string onnx = resnet50();
-  const IpuTarget target = ipu();
-  const auto compiled = *compile_ipu(import(onnx), target, {});
-  const auto run = [&] { return simulate_ipu(compiled.image.own->program, target, false); };
+  const ipu::Target target = ipu();
+  const auto compiled = *ipu::compile(import(onnx), target, {});
+  const auto run = [&] { return ipu::simulate(compiled.image.own->program, target, false); };
   measure_beside_import(state, onnx, run);
   count(state, "simulated_cycles/s", double(run().cycles));
 }
@@ -111,4 +111,4 @@ BENCHMARK(CompileIpu)->UseManualTime()->Unit(benchmark::kMicrosecond);
 BENCHMARK(RunIpu)->UseManualTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace
-}  // namespace npuscope::npu::nsp
+}  // namespace npuscope::npu
