@@ -34,7 +34,7 @@ void units(benchmark::State& state) {
 
 void show(benchmark::State& state) {
   bench::measure(state, profile(),
-                 [] { return report::make_page(analysis::Analysis(profile()), {}); });
+                 [] { return report::first_page(analysis::Analysis(profile()), {}); });
 }
 
 BENCHMARK(self_times_of_all)->Unit(benchmark::kMillisecond)->UseManualTime();

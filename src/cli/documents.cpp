@@ -13,6 +13,11 @@ void add_document_options(CLI::App& command, DocumentOptions& options) {
   command.add_option("--table", options.table, "which table; default: the first")->needs(csv);
   command.add_option("--width", options.width, "columns of the text; default: the terminal's")
       ->check(whole_number(60, 1'000));
+  add_colour_option(command, options.colour);
+}
+
+std::size_t width_of(const DocumentOptions& options) {
+  return options.width > 0 ? options.width : terminal_width();
 }
 
 void TopRows::add_option(CLI::App& command, std::size_t rows, const std::string& help) {
@@ -40,9 +45,9 @@ ExitStatus print_documents(const DocumentOptions& options,
     if (!csv) return report(csv.error());
     print(stdout, "{}", *csv);
   } else {
-    const std::size_t width = options.width > 0 ? options.width : terminal_width();
+    const report::Colour colour = colour_of(options.colour);
     for (std::size_t i = 0; i < documents.size(); ++i) {
-      const std::string text = report::document_text(documents[i], width);
+      const std::string text = report::document_text(documents[i], width_of(options), colour);
       print(stdout, "{}{}", i > 0 ? "\n\n" : "",
             shows_ascii_only() ? report::ascii_marks(text) : text);
     }

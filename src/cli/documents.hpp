@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "cli/colour.hpp"
 #include "cli/profiles.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "report/document/document.hpp"
@@ -15,7 +16,11 @@ struct DocumentOptions : ProfileOptions {
   bool json = false;
   bool csv = false;
   std::string table;  // of the CSV; empty: the first
+  ColourChoice colour = ColourChoice::automatic;
 };
+
+// Columns of its text: as asked for, else the terminal's.
+std::size_t width_of(const DocumentOptions& options);
 
 // Those of profiles, the end of the window, and --json, --csv, --table, --width.
 void add_document_options(CLI::App& command, DocumentOptions& options);

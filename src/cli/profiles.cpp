@@ -10,7 +10,7 @@
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/document/damage.hpp"
-#include "report/show/show.hpp"
+#include "report/document/note_text.hpp"
 
 namespace npuscope::cli {
 namespace {

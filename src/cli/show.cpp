@@ -1,55 +1,81 @@
-// npuscope show: a page for each profile.
+// npuscope show: the first page of each profile, the full one, or sections of it.
+#include <deque>
 #include <memory>
 
-#include "cli/profiles.hpp"
+#include "cli/documents.hpp"
 #include "report/show/show.hpp"
 
 namespace npuscope::cli {
 namespace {
 
-struct ShowOptions : ProfileOptions {
-  std::size_t top = 10;
-  std::size_t width = 0;  // 0: of the terminal
-  bool json = false;
+struct ShowOptions : DocumentOptions {
+  report::ShowRequest request;
+  TopRows top;
+  bool full = false;
 };
 
-ExitStatus show(const ShowOptions& options) {
+constexpr std::size_t max_pages = 4;  // of several profiles; the others have a line in the table
+
+// As they can be typed again: one by its name, several as what they are.
+std::string files_of(const ShowOptions& options) {
+  if (options.files.size() != 1) return "FILES";
+  const std::string& file = options.files.front();
+  const bool is_plain = file.find_first_of(" '\"\\$`*?[]()<>|&;!#~") == std::string::npos;
+  return is_plain ? file : "'" + file + "'";
+}
+
+ExitStatus show_first_pages(const ShowOptions& options, const Selected& selected) {
+  std::deque<analysis::Analysis> all;
+  for (const report::ProfilePart& part : selected.parts) all.emplace_back(part.profile);
+  std::vector<report::Document> documents;
+  if (all.size() > 1) {
+    std::vector<const analysis::Analysis*> each;
+    for (const analysis::Analysis& analysis : all) each.push_back(&analysis);
+    documents.push_back(report::profiles_document(each));
+    if (all.size() > max_pages) {
+      documents.back().sections.back().remarks = {fmt::format(
+          "Pages of the first {} follow; --full has all, and a file's own name its own.",
+          max_pages)};
+    }
+  }
+  for (std::size_t i = 0; i < std::min(all.size(), max_pages); ++i) {
+    documents.push_back(report::first_page(
+        all[i], {width_of(options), options.selection.leaves_out_rows(),
+                 all.size() > 1 ? all[i].profile().provenance.files.front() : files_of(options)}));
+    documents.back().selection = selected.parts[i].text;
+  }
+  return print_documents(options, documents, selected.notes);
+}
+
+ExitStatus show(ShowOptions options) {
+  options.request.top = options.top.of(options);
+  options.request.leaves_out_rows = options.selection.leaves_out_rows();
   const auto selected = open_selected(options);
   if (!selected) return report(selected.error());
-  std::vector<report::Page> pages;
-  for (const report::ProfilePart& part : selected->parts) {
-    pages.push_back(
-        report::make_page(analysis::Analysis(part.profile),
-                          {options.top, part.text, options.selection.leaves_out_rows()}));
-  }
-  if (options.json) {
-    print(stdout, "{}", report::pages_json(pages, selected->notes));
-    return status_of(options, selected->notes);
-  }
-  const std::size_t width = options.width > 0 ? options.width : terminal_width();
-  for (std::size_t i = 0; i < pages.size(); ++i) {
-    print(stdout, "{}{}", i > 0 ? "\n\n" : "", report::page_text(pages[i], width));
-  }
-  print_notes(selected->notes);
-  return status_of(options, selected->notes);
+  const bool is_full =
+      options.full || options.json || options.csv || !options.request.sections.empty();
+  if (!is_full) return show_first_pages(options, *selected);
+  return print_documents(options, *selected,
+                         [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
+                           return report::show_document(analysis, options.request);
+                         });
 }
 
 }  // namespace
 
 void add_show_command(CLI::App& program, ExitStatus& status) {
-  CLI::App* command =
-      program.add_subcommand("show", "One page for any profile: wall, phases, ops, units, notes");
+  CLI::App* command = program.add_subcommand(
+      "show", "The first page of any profile: latency, where the time goes, findings, ops");
   const auto options = std::make_shared<ShowOptions>();
-  add_profile_options(*command, *options);
+  add_document_options(*command, *options);
   add_part_options(*command, *options);
   options->joins_runs = true;
-  command->add_option("--until,--to", options->selection.until, "end of the window");
-  command->add_option("--top", options->top, "rows of each table")
-      ->check(whole_number(1, 1'000'000))
-      ->capture_default_str();
-  command->add_option("--width", options->width, "columns of the page; default: the terminal's")
-      ->check(whole_number(60, 1'000));
-  command->add_flag("--json", options->json, "print JSON");
+  command->add_flag("--full", options->full, "every section, not only the first page");
+  command
+      ->add_option("--section", options->request.sections,
+                   "sections of the full page: ops,units,counters")
+      ->delimiter(',');
+  options->top.add_option(*command, 10, "rows of each table of the full page");
   command->callback([options, &status] { status = show(*options); });
 }
 

@@ -258,7 +258,7 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
       return pattern.found_in(path_of(whole, unit));
     };
     if (!any_of<UnitId>(profile, profile.units.size(), filter.keeps_unit)) {
-      return usage_error("--unit '{}': no unit's name matches; npuscope show lists them",
+      return usage_error("--unit '{}': no unit's name matches; npuscope units lists them",
                          text.unit);
     }
   }

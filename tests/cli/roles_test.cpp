@@ -25,6 +25,13 @@ json show(const std::string& file, std::vector<std::string> more = {}) {
   return json::parse(outcome.output)["profiles"][0];
 }
 
+// Ticks by part of the wall.
+json parts_of(const json& page) {
+  json parts = json::object();
+  for (const json& row : page["wall"]["rows"]) parts[row["part"].get<std::string>()] = row["ticks"];
+  return parts;
+}
+
 TEST_F(Roles, NoCommandCountsAnAnnotationAsWork) {
   for (const char* command : {"ops", "units", "timeline", "path", "memory", "diff"}) {
     std::vector<std::string> arguments{command, kineto};
@@ -46,11 +53,11 @@ TEST_F(Roles, ShowHasTheFinding) {
 }
 
 TEST_F(Roles, OutliveBothTraceFormats) {
-  const json parts = show(kineto)["wall"]["parts"];
+  const json parts = parts_of(show(kineto));
   for (const char* format : {"chrome", "perfetto"}) {
     const std::string out = path(std::string("again.") + format);
     ASSERT_EQ(run_npuscope({"convert", "--to", format, kineto, "-o", out}).status, 0);
-    EXPECT_EQ(show(out)["wall"]["parts"], parts) << format;
+    EXPECT_EQ(parts_of(show(out)), parts) << format;
   }
 }
 
@@ -58,10 +65,10 @@ TEST_F(Roles, AUsersTableCountsFirst) {
   write("mine.toml",
         "[[rule]]\ncategory = '^user$'\nrole = 'annotation'\n"
         "[[rule]]\ncategory = '^matrix$'\nrole = 'kernel'\n");
-  const json before = show(path("trace.json"))["wall"]["parts"];
+  const json before = parts_of(show(path("trace.json")));
   EXPECT_EQ(before["other_work"], 150'000);
-  const json after = show(path("trace.json"), {"--roles", path("mine.toml")})["wall"]["parts"];
-  EXPECT_EQ(after["other_work"], 0);
+  const json after = parts_of(show(path("trace.json"), {"--roles", path("mine.toml")}));
+  EXPECT_FALSE(after.contains("other_work"));
   EXPECT_EQ(after["compute_alone"], 50'000);
 }
 

@@ -1,6 +1,7 @@
 // npuscope show as a user runs it.
 #include <gmock/gmock.h>
 
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "cli/program.hpp"
@@ -15,31 +16,70 @@ using testing::StartsWith;
 
 using Show = TraceFolder;
 
-TEST_F(Show, PrintsAPage) {
+TEST_F(Show, PrintsAFirstPage) {
   const Outcome outcome = run_npuscope({"show", path("trace.json")});
   EXPECT_EQ(outcome.status, 0) << outcome.errors;
   EXPECT_EQ(outcome.errors, "");
-  EXPECT_EQ(outcome.output, path("trace.json") + R"(
-  format      Chrome trace
-  holds       3 spans, 2 ops, 2 units
-  clock       trace (ns)
+  EXPECT_EQ(outcome.output, path("trace.json") + R"( · Chrome trace
 
-WALL  200.0 us
-  part               time   share
-  units at work  150.0 us  75.0 %  #######################
-  idle           50.00 us  25.0 %  ########
-  overall     work 150.0 us; 1.00 units at work on average while any is, 1 at most; 1 gap, the
-              longest 50.00 us
+WHERE THE TIME GOES  wall 200.0 us
+  work ██████████████████ 75 %  idle ██████ 25 %
+  server > worker  ██████████████████████████████               ███████████████   75.0 %
 
-OPS (2), by work
-  op      kind    on      runs      work   share    active      span
-  step    user    thread     2  100.0 us  66.7 %  150.0 us  200.0 us
-  matmul  matrix  thread     1  50.00 us  33.3 %  50.00 us  50.00 us
+FINDINGS  none
 
-UNITS (1)
-  unit             spans      busy  of wall
-  server > worker      3  150.0 us   75.0 %
-)");
+OPS, by work
+  op                       share      work  mostly  on
+  step    █████████████▍  66.7 %  100.0 us  user    thread
+  matmul  ██████▋         33.3 %  50.00 us  matrix  thread
+
+NEXT  npuscope show )" + path("trace.json") +
+                                " --full\n");
+}
+
+TEST_F(Show, InFullHasEverySectionAndOneAloneThatOne) {
+  const Outcome full = run_npuscope({"show", path("trace.json"), "--full"});
+  EXPECT_EQ(full.status, 0) << full.errors;
+  EXPECT_THAT(full.output, HasSubstr("\n\nWALL  200.0 us\n"));
+  EXPECT_THAT(full.output, HasSubstr("\n\nUNITS\n"));
+  const Outcome units = run_npuscope({"show", path("trace.json"), "--section", "units"});
+  EXPECT_EQ(units.status, 0) << units.errors;
+  EXPECT_THAT(units.output, HasSubstr("\n\nUNITS\n"));
+  EXPECT_THAT(units.output, Not(HasSubstr("WALL")));
+  const Outcome none = run_npuscope({"show", path("trace.json"), "--section", "phases"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.errors, HasSubstr("this profile has no such section; it has about, "));
+}
+
+// What programs agree on about colour (https://no-color.org), for the time of a test.
+class Environment {
+ public:
+  Environment(const char* no_color, const char* clicolor_force) {
+    if (no_color != nullptr) ::setenv("NO_COLOR", no_color, 1);
+    if (clicolor_force != nullptr) ::setenv("CLICOLOR_FORCE", clicolor_force, 1);
+  }
+  ~Environment() {
+    ::unsetenv("NO_COLOR");
+    ::unsetenv("CLICOLOR_FORCE");
+  }
+};
+
+TEST_F(Show, IsColouredWhereColourIsAskedFor) {
+  const auto is_coloured = [&](std::vector<std::string> flags, const char* no_color,
+                               const char* clicolor_force) {
+    const Environment environment(no_color, clicolor_force);
+    std::vector<std::string> arguments{"show", path("trace.json")};
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    const Outcome outcome = run_npuscope(arguments);
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    return outcome.output.find('\x1b') != std::string::npos;
+  };
+  EXPECT_FALSE(is_coloured({}, nullptr, nullptr));  // a pipe
+  EXPECT_TRUE(is_coloured({"--color", "always"}, "1", nullptr));
+  EXPECT_TRUE(is_coloured({}, nullptr, "1"));
+  EXPECT_FALSE(is_coloured({}, "1", "1"));
+  EXPECT_FALSE(is_coloured({"--color", "never"}, nullptr, "1"));
+  EXPECT_EQ(run_npuscope({"show", path("trace.json"), "--color", "blue"}).status, 2);
 }
 
 TEST_F(Show, AsJsonSaysTheSame) {
@@ -49,8 +89,8 @@ TEST_F(Show, AsJsonSaysTheSame) {
   const auto& page = json["profiles"][0];
   EXPECT_EQ(page["wall"]["ticks"], 200'000);
   EXPECT_EQ(page["wall"]["seconds"], 200e-6);
-  EXPECT_EQ(page["ops"]["rows"][0]["values"][0], 100'000);
-  EXPECT_EQ(page["units"][0]["busy_share_of_wall"], 0.75);
+  EXPECT_EQ(page["ops"]["rows"][0]["work"], 100'000);
+  EXPECT_EQ(page["units"]["rows"][0]["busy_share_of_wall"], 0.75);
 }
 
 TEST_F(Show, AWindowIsWhatShareOfItWasBusy) {
@@ -65,12 +105,12 @@ TEST_F(Show, AWindowIsWhatShareOfItWasBusy) {
 TEST_F(Show, SeveralFilesGiveAPageEachAndBrokenOnesANote) {
   write("second.json", R"([{"ph":"X","pid":1,"tid":2,"ts":0,"dur":1,"name":"a"}])");
   write("broken.json", "no JSON");
-  const Outcome outcome = run_npuscope(
-      {"show", path("trace.json"), path("broken.json"), path("second.json"), "--top", "1"});
+  const Outcome outcome =
+      run_npuscope({"show", path("trace.json"), path("broken.json"), path("second.json")});
   EXPECT_EQ(outcome.status, 3);
-  EXPECT_THAT(outcome.output, StartsWith(path("trace.json")));
-  EXPECT_THAT(outcome.output, HasSubstr("\n\n\n" + path("second.json")));
-  EXPECT_THAT(outcome.output, HasSubstr("OPS (1 of 2), by work"));
+  EXPECT_THAT(outcome.output, StartsWith("\nPROFILES (2)\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("\n\n\n" + path("trace.json") + " · Chrome trace\n"));
+  EXPECT_THAT(outcome.output, HasSubstr("\n\n\n" + path("second.json") + " · Chrome trace\n"));
   EXPECT_THAT(outcome.errors, StartsWith("npuscope: error: " + path("broken.json") + ": "));
 }
 
@@ -82,7 +122,7 @@ TEST_F(Show, NothingThatCanBeReadIsAnInputError) {
 
 TEST_F(Show, WrongUsageSaysWhatWouldBeRight) {
   EXPECT_EQ(run_npuscope({"show"}).status, 2);
-  EXPECT_EQ(run_npuscope({"show", path("trace.json"), "--top", "0"}).status, 2);
+  EXPECT_EQ(run_npuscope({"show", path("trace.json"), "--top", "-1"}).status, 2);
   const Outcome outcome = run_npuscope({"show", path("trace.json"), "--from", "5cyc"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_EQ(outcome.errors,

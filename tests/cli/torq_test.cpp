@@ -171,7 +171,7 @@ TEST_F(Torq, TimelineComparesAndDraws) {
   EXPECT_EQ(programs["programs"], 2);
   EXPECT_EQ(programs["rows"][0]["program"], "nss_program_0");
   EXPECT_NEAR(programs["rows"][0]["measured_by_estimated"].get<double>(), 25 / 1.4, 1e-9);
-  const Outcome shown = run_npuscope({"show", path("both.pftrace"), "--top", "60"});
+  const Outcome shown = run_npuscope({"units", path("both.pftrace"), "--csv"});
   EXPECT_EQ(shown.status, 0) << shown.errors;
   EXPECT_THAT(shown.output, HasSubstr("NPU Task Breakdown"));
   EXPECT_EQ(run_npuscope({"torq", "timeline", data + "runtime.csv", "--to", "perfetto"}).status, 2);

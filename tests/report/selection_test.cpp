@@ -93,7 +93,7 @@ TEST(Selection, ABrokenPatternAndAnEmptyResultAreRefused) {
   EXPECT_EQ(refusal(in_nanoseconds(), {"", "", "", "xyz"}),
             "--op 'xyz': no op's name, kind or node matches; npuscope ops --by name lists them");
   EXPECT_EQ(refusal(in_nanoseconds(), {"", "", "xyz", ""}),
-            "--unit 'xyz': no unit's name matches; npuscope show lists them");
+            "--unit 'xyz': no unit's name matches; npuscope units lists them");
   EXPECT_EQ(refusal(in_nanoseconds(), {"10s", "11s", "", ""}),
             "nothing of 2 spans, 2 ops and 2 units is selected; widen --from, --until, --unit or "
             "--op");

@@ -118,6 +118,8 @@ struct OpRow {
   bool folded = false;
   StringId kind{};          // of the first op that ran and has one
   std::uint32_t kinds = 0;  // distinct ones that ran, an unknown one not counted
+  StringId main_kind{};     // the one with most work, where there are several and spans tell
+  double main_share = 0;    // of the row's work
   std::uint32_t ops = 0;    // that are grouped here; 0 where units are
   // Of several inferences (per_inference) these two are of all after the first together.
   std::uint64_t instances = 0;                // spans of work

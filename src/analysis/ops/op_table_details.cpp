@@ -41,6 +41,32 @@ class Packets {
   double packet_count_ = 0, cycles_ = 0;
 };
 
+// What the work of a row of several kinds is spent on.
+class KindsOfRow {
+ public:
+  explicit KindsOfRow(bool wanted) : wanted_(wanted) {}
+
+  void add(const Profile& profile, OpId op, std::int64_t work) {
+    if (!wanted_ || index_of(op) >= profile.ops.size() || work <= 0) return;
+    work_[profile.ops[index_of(op)].kind] += double(work);
+    all_ += double(work);
+  }
+  void tell(OpRow& row) const {
+    double max = 0;
+    for (const auto& [kind, work] : work_) {
+      if (kind == StringId::empty || work <= max) continue;
+      max = work;
+      row.main_kind = kind;
+    }
+    if (all_ > 0) row.main_share = max / all_;
+  }
+
+ private:
+  bool wanted_;
+  std::map<StringId, double> work_;
+  double all_ = 0;
+};
+
 }  // namespace
 
 // The sum of all, or the median of the sums of each inference after the first.
@@ -183,6 +209,7 @@ void OpTableBuilder::count_instances(std::uint32_t group) {
   std::int64_t work[engine_count];  // -1: not used
   std::fill(std::begin(work), std::end(work), -1);
   OpRow& row_of_table = keys_.rows()[group];
+  KindsOfRow kinds(row_of_table.kinds > 1);
   const auto of_group = sums_.rows(group);
   const bool compiled = std::any_of(of_group.begin(), of_group.end(), [&](std::uint32_t row) {
     return is_compiled(spans.kind[row]);
@@ -193,12 +220,14 @@ void OpTableBuilder::count_instances(std::uint32_t group) {
     row_of_table.instances += counts(row) ? 1 : 0;
     std::int64_t& of_engine = work[std::size_t(engine_of(profile_, row))];
     of_engine = saturating_add(std::max<std::int64_t>(of_engine, 0), own_[row]);
+    if (counts(row)) kinds.add(profile_, spans.op[row], own_[row]);
     const auto unit = std::min(index_of(spans.unit[row]), std::uint32_t(profile_.units.size()));
     if (is_used[unit]) continue;
     is_used[unit] = true;
     used.push_back(unit);
   }
   row_of_table.units = std::uint32_t(used.size());
+  kinds.tell(row_of_table);
   for (const std::uint32_t unit : used) is_used[unit] = false;
   for (std::size_t engine = 0; engine < engine_count; ++engine) {
     if (work[engine] >= 0) row_of_table.engines.push_back(Engine(engine));

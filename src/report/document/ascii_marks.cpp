@@ -5,9 +5,10 @@
 namespace npuscope::report {
 
 std::string ascii_marks(std::string_view text) {
-  constexpr std::pair<std::string_view, char> marks[] = {{"…", '~'}, {"▁", '.'}, {"▂", ':'},
-                                                         {"▃", '-'}, {"▄", '='}, {"▅", '+'},
-                                                         {"▆", '*'}, {"▇", '#'}, {"█", '@'}};
+  constexpr std::pair<std::string_view, char> marks[] = {
+      {"…", '~'}, {"▁", '.'}, {"▂", ':'}, {"▃", '-'}, {"▄", '='}, {"▅", '+'},
+      {"▆", '*'}, {"▇", '#'}, {"█", '@'}, {"▏", '.'}, {"▎", '.'}, {"▍", ':'},
+      {"▌", '-'}, {"▋", '='}, {"▊", '+'}, {"▉", '#'}, {"·", '-'}};
   std::string ascii;
   ascii.reserve(text.size());
   for (std::size_t i = 0; i < text.size();) {

@@ -29,6 +29,7 @@
 
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
+#include "report/document/colour.hpp"
 
 namespace npuscope::report {
 
@@ -47,6 +48,7 @@ enum class Format : std::uint8_t {
   hertz,             //
   share,             // 0.19 is "19.0 %"
   change,            // 0.03 is "+3.0 %", 0 is "0 %"
+  bar,               // a share, drawn
 };
 
 // Nothing (not known), or the value that a field's format takes: text, list of texts, truth, whole
@@ -86,13 +88,14 @@ class Value {
 };
 
 struct Field {
-  std::string key;         // in JSON and CSV: stable, snake_case
+  std::string key;         // in JSON and CSV: stable, snake_case; empty: in text only
   std::string label = {};  // in text; empty: not in text
   Format format = Format::name;
   bool needed = true;  // in text: of those not needed, the last gives way when there is no room
   // Of a table in text: left out of it when no row has a value.
   bool only_if_known = false;
   std::optional<ClockId> clock = {};  // of ticks; none: the base clock
+  bool stands_right = false;          // a number that is text already
 };
 
 struct Fact {
@@ -107,7 +110,7 @@ struct Table {
 };
 
 struct Section {
-  std::string key;
+  std::string key = {};    // in JSON and CSV; empty: in text only
   std::string title = {};  // text prints it above, and how many rows of all it shows
   std::vector<Fact> facts = {};
   Table table = {};
@@ -122,11 +125,13 @@ struct Document {
   std::string selection = {};        // what the profile was cut down to; empty: it is whole
   std::vector<Section> sections = {};
   std::string scope = {};  // which of several inferences the numbers are of; empty: there is one
+  std::string about = {};  // what the profile is, behind the names of its files; text only
 };
 
 // Lines of at most `width` columns (but no narrower than 60), the last one ended. The head names
 // the files and warns of a profile whose numbers say structure only.
-std::string document_text(const Document& document, std::size_t width);
+std::string document_text(const Document& document, std::size_t width,
+                          Colour colour = Colour::none);
 
 // {"profiles": […], "notes": […]}; `notes` are of files that are no profile.
 std::string documents_json(std::span<const Document> documents, std::span<const Note> notes);

@@ -18,7 +18,8 @@ struct NamedTable {
 
 void add_tables(const std::vector<Section>& sections, std::vector<NamedTable>& tables) {
   for (const Section& section : sections) {
-    if (!section.table.fields.empty()) tables.push_back({section.key, &section.table});
+    if (!section.key.empty() && !section.table.fields.empty())
+      tables.push_back({section.key, &section.table});
     add_tables(section.parts, tables);
   }
 }
@@ -69,7 +70,9 @@ Result<std::string> documents_csv(std::span<const Document> documents, std::stri
       if (found.key != (key.empty() ? tables.front().key : key)) continue;
       if (!has_header) {
         if (documents.size() > 1) csv.text("profile");
-        for (const Field& field : found.table->fields) csv.text(field.key);
+        for (const Field& field : found.table->fields) {
+          if (!field.key.empty()) csv.text(field.key);
+        }
         csv.end_row();
         has_header = true;
       }
@@ -77,7 +80,9 @@ Result<std::string> documents_csv(std::span<const Document> documents, std::stri
         if (documents.size() > 1) {
           csv.text(document.profile != nullptr ? files_text(*document.profile) : "");
         }
-        for (const Value& value : row) add(csv, value);
+        for (std::size_t i = 0; i < row.size(); ++i) {
+          if (!found.table->fields[i].key.empty()) add(csv, row[i]);
+        }
         csv.end_row();
       }
     }

@@ -30,7 +30,9 @@ void add_sections(Json& object, const std::vector<Section>& sections);
 
 Json json_of(const Section& section) {
   Json object = Json::object();
-  for (const Fact& fact : section.facts) object[fact.field.key] = json_of(fact.value);
+  for (const Fact& fact : section.facts) {
+    if (!fact.field.key.empty()) object[fact.field.key] = json_of(fact.value);
+  }
   const Table& table = section.table;
   if (!table.fields.empty()) {
     object["row_count"] = std::max<std::uint64_t>(table.row_count, table.rows.size());
@@ -38,7 +40,7 @@ Json json_of(const Section& section) {
     for (const auto& values : table.rows) {
       Json row = Json::object();
       for (std::size_t i = 0; i < table.fields.size(); ++i) {
-        row[table.fields[i].key] = json_of(values[i]);
+        if (!table.fields[i].key.empty()) row[table.fields[i].key] = json_of(values[i]);
       }
       rows.push_back(std::move(row));
     }
@@ -51,6 +53,7 @@ Json json_of(const Section& section) {
 
 void add_sections(Json& object, const std::vector<Section>& sections) {
   for (const Section& section : sections) {
+    if (section.key.empty()) continue;
     if (!section.in_list) {
       object[section.key] = json_of(section);
     } else {

@@ -23,7 +23,7 @@ std::string table_text(const Document& document, const Table& table) {
   for (const Field& field : table.fields) {
     if (field.label.empty()) continue;
     head += fmt::format(" {} |", escaped(field.label));
-    rule += stands_left(field.format) ? "---|" : "---:|";
+    rule += stands_left(field) ? "---|" : "---:|";
   }
   for (const auto& row : table.rows) {
     body += "|";

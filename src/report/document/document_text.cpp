@@ -19,8 +19,8 @@ constexpr std::size_t min_label_width = 12, max_label_width = 36;
 
 class DocumentText {
  public:
-  DocumentText(const Document& document, std::size_t width)
-      : document_(document), width_(std::max(width, narrowest)) {}
+  DocumentText(const Document& document, std::size_t width, Colour colour)
+      : document_(document), width_(std::max(width, narrowest)), colour_(colour) {}
 
   std::string print() {
     print_head();
@@ -34,13 +34,15 @@ class DocumentText {
   void print(const Section& section);
   void print(const Table& table, std::string_view title);
   void print_left_out();
-  void line(std::string_view label, std::string_view text, std::size_t label_width);
+  void line(std::string_view label, std::string_view text, std::size_t label_width,
+            Style style = Style::plain);
   std::string text_of(const Field& field, const Value& value) const {
     return value_text(document_.profile, field, value);
   }
 
   const Document& document_;
   std::size_t width_;
+  Colour colour_;
   std::string out_;
   std::string left_out_;        // titles of tables that left columns out
   std::size_t full_width_ = 0;  // at which none would
@@ -48,28 +50,38 @@ class DocumentText {
 
 void DocumentText::print_head() {
   if (document_.profile == nullptr) return;
-  out_ += shortened(printable(files_text(*document_.profile)), width_) + "\n";
+  constexpr std::size_t min_files = 24;
+  const std::string about = document_.about.empty() ? "" : " · " + printable(document_.about);
+  const std::size_t taken = columns_of(about);
+  const std::size_t room = std::max(min_files, width_ > taken ? width_ - taken : 0);
+  const std::string head = shortened(printable(files_text(*document_.profile)), room) + about;
+  out_ += painted(shortened(head, width_), Style::title, colour_) + "\n";
   if (is_damaged(*document_.profile)) {
-    line("caution", damage_text(*document_.profile), min_label_width);
+    line("caution", damage_text(*document_.profile), min_label_width, Style::caution);
   }
   if (!document_.selection.empty()) line("selection", document_.selection, min_label_width);
   if (!document_.scope.empty()) line("scope", document_.scope, min_label_width);
   if (is_structure_only(*document_.profile)) {
-    line("caution", structure_only_caution, min_label_width);
+    line("caution", structure_only_caution, min_label_width, Style::caution);
   }
+  const bool lists_notes =
+      std::any_of(document_.sections.begin(), document_.sections.end(),
+                  [](const Section& section) { return section.key == "notes"; });
+  if (lists_notes) return;
   if (const std::string warnings = warnings_text(*document_.profile); !warnings.empty()) {
-    line("notes", warnings + "; npuscope show lists them", min_label_width);
+    line("notes", warnings + "; npuscope show --full lists them", min_label_width);
   }
 }
 
 // A label and what it says, over as many lines as it needs.
-void DocumentText::line(std::string_view label, std::string_view text, std::size_t label_width) {
+void DocumentText::line(std::string_view label, std::string_view text, std::size_t label_width,
+                        Style style) {
   std::string start = "  " + shortened(printable(label), label_width);
   const std::size_t room = width_ - (label_width > 0 ? label_width + 3 : 2);
   if (label_width > 0) start += std::string(label_width + 3 - columns_of(start), ' ');
   const std::string rest_start(width_ - room, ' ');
   for (const std::string& words : wrapped(printable(text), room)) {
-    out_ += start + words + "\n";
+    out_ += start + painted(words, style, colour_) + "\n";
     start = rest_start;
   }
 }
@@ -86,11 +98,11 @@ void DocumentText::print(const Section& section) {
   if (!section.title.empty()) {
     const Table& table = section.table;
     const auto shown = std::uint64_t(table.rows.size());
-    std::string title = "\n" + printable(section.title);
+    std::string title = printable(section.title);
     if (table.row_count > shown) {
       title += fmt::format(" ({} of {})", thousands(shown), thousands(table.row_count));
     }
-    out_ += title + "\n";
+    out_ += "\n" + painted(title, Style::title, colour_) + "\n";
   }
   for (const Fact* fact : facts) {
     line(fact->field.label, text_of(fact->field, fact->value), label_width);
@@ -98,7 +110,7 @@ void DocumentText::print(const Section& section) {
   print(section.table, section.title);
   if (shows_none(section)) out_ += "  none\n";
   for (const std::string& drawn : section.drawing) out_ += drawn + "\n";
-  for (const std::string& remark : section.remarks) line("", remark, 0);
+  for (const std::string& remark : section.remarks) line("", remark, 0, Style::dim);
   for (const Section& part : section.parts) print(part);
 }
 
@@ -122,19 +134,21 @@ void DocumentText::print(const Table& table, std::string_view title) {
                                  [&](const auto& row) { return row[i].known(); });
     if (field.only_if_known && !any) continue;
     shown.push_back(i);
-    columns.push_back(
-        {field.label, stands_left(field.format) ? Align::left : Align::right, field.needed});
+    columns.push_back({field.label, stands_left(field) ? Align::left : Align::right, field.needed,
+                       field.format == Format::bar ? Style::bar : Style::plain});
   }
   if (table.rows.empty() || columns.empty()) return;
-  const bool gives_way = std::any_of(columns.begin() + 1, columns.end(),
-                                     [](const TextColumn& column) { return !column.needed; });
+  // Columns without a key are in text only: no other output has them either.
+  const bool gives_way = std::any_of(shown.begin() + 1, shown.end(), [&](std::size_t i) {
+    return !table.fields[i].needed && !table.fields[i].key.empty();
+  });
   TextTable text(std::move(columns));
   for (const auto& row : table.rows) {
     std::vector<std::string> cells;
     for (const std::size_t i : shown) cells.push_back(text_of(table.fields[i], row[i]));
     text.add(std::move(cells));
   }
-  out_ += text.print(width_);
+  out_ += text.print(width_, colour_);
   if (!gives_way || text.full_width() <= width_) return;
   full_width_ = std::max(full_width_, text.full_width());
   left_out_ += (left_out_.empty() ? "" : ", ") + std::string(title.substr(0, title.find(',')));
@@ -142,8 +156,8 @@ void DocumentText::print(const Table& table, std::string_view title) {
 
 }  // namespace
 
-std::string document_text(const Document& document, std::size_t width) {
-  return DocumentText(document, width).print();
+std::string document_text(const Document& document, std::size_t width, Colour colour) {
+  return DocumentText(document, width, colour).print();
 }
 
 }  // namespace npuscope::report

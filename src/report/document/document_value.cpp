@@ -6,11 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/document/bars.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/text_table.hpp"
 
 namespace npuscope::report {
 namespace {
+
+constexpr std::size_t max_bar_width = 20;
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
@@ -31,6 +34,7 @@ std::string number_as(const Profile* profile, const Field& field, double number)
     case Format::hertz: return hertz_text(number);
     case Format::share: return fmt::format("{:.1f} %", 100 * number);
     case Format::change: return number == 0 ? "0 %" : fmt::format("{:+.1f} %", 100 * number);
+    case Format::bar: return bar_text(number, max_bar_width);
     case Format::exact: return fmt::format("{}", number);
     case Format::count:
     case Format::number:
@@ -63,8 +67,11 @@ std::string value_text(const Profile* profile, const Field& field, const Value& 
   return std::visit(Print{profile, field}, value.held());
 }
 
-bool stands_left(Format format) {
-  return format == Format::name || format == Format::names || format == Format::numbers;
+bool stands_left(const Field& field) {
+  const Format format = field.format;
+  if (field.stands_right) return false;
+  return format == Format::name || format == Format::names || format == Format::numbers ||
+         format == Format::bar;
 }
 
 bool shows_none(const Section& section) {

@@ -12,7 +12,7 @@ namespace npuscope::report {
 std::string value_text(const Profile* profile, const Field& field, const Value& value);
 
 // Texts and lists stand to the left in their column.
-bool stands_left(Format format);
+bool stands_left(const Field& field);
 
 // Whether text says "none" where the section's table would stand: it has columns, but no rows,
 // and no facts above say why.

@@ -18,8 +18,7 @@ std::string warnings_text(const Profile& profile);
 // One cold, instrumented inference: it says what runs beside what, not how busy anything is.
 bool is_structure_only(const Profile& profile);
 inline constexpr const char* structure_only_caution =
-    "structure only: the ops are of one cold inference, slowed by its own recording; "
-    "read what runs beside what, not utilisation or wall";
+    "structure only: one cold inference, slowed by recording; trust shares, not speed";
 
 nlohmann::ordered_json clock_json(const Profile& profile, ClockId id);
 nlohmann::ordered_json notes_json(std::span<const Note> notes);

@@ -162,7 +162,7 @@ std::size_t TextTable::full_width() const {
   return width;
 }
 
-std::string TextTable::print(std::size_t width) const {
+std::string TextTable::print(std::size_t width, Colour colour) const {
   std::vector<std::size_t> widths = this->widths();
   std::vector<std::size_t> shown(columns_.size());
   for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
@@ -182,22 +182,30 @@ std::string TextTable::print(std::size_t width) const {
   widths[0] = std::min(widths[0], std::max(room, std::min(widths[0], min_first_column)));
 
   std::string out;
-  const auto add_line = [&](auto cell_of) {
+  const auto add_line = [&](auto cell_of, auto style_of) {
+    std::size_t last = shown.size();
+    while (last > 1 && cell_of(shown[last - 1]).empty()) --last;
     std::string line(indent, ' ');
-    for (const std::size_t i : shown) {
-      if (i != shown.front()) line += std::string(gap, ' ');
-      line += padded(shortened(cell_of(i), i == 0 ? widths[0] : widths[i]), widths[i],
-                     columns_[i].align);
+    for (std::size_t at = 0; at < last; ++at) {
+      const std::size_t i = shown[at];
+      if (at > 0) line += std::string(gap, ' ');
+      std::string cell = padded(shortened(cell_of(i), i == 0 ? widths[0] : widths[i]), widths[i],
+                                columns_[i].align);
+      if (at + 1 == last) cell.erase(cell.find_last_not_of(' ') + 1);
+      const bool is_blank = cell.find_first_not_of(' ') == std::string::npos;
+      line += is_blank ? cell : painted(std::move(cell), style_of(i), colour);
     }
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   };
-  add_line([&](std::size_t i) { return columns_[i].heading; });
+  add_line([&](std::size_t i) { return columns_[i].heading; },
+           [](std::size_t) { return Style::dim; });
   std::vector<std::string> names;
   for (const auto& row : rows_) names.push_back(row.front());
   names = shortened_apart(names, widths[0]);
   for (std::size_t at = 0; at < rows_.size(); ++at) {
-    add_line([&](std::size_t i) { return i == 0 ? names[at] : rows_[at][i]; });
+    add_line([&](std::size_t i) { return i == 0 ? names[at] : rows_[at][i]; },
+             [&](std::size_t i) { return columns_[i].style; });
   }
   return out;
 }

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "report/document/colour.hpp"
+
 namespace npuscope::report {
 
 struct TextColumn {
@@ -18,6 +20,7 @@ struct TextColumn {
   std::string heading;
   Align align = Align::right;
   bool needed = true;  // of those not needed, the last goes first when there is no room
+  Style style = Style::plain;
 };
 
 class TextTable {
@@ -29,7 +32,7 @@ class TextTable {
   bool empty() const { return rows_.empty(); }
 
   // Lines of at most `width` characters, indented by two; the first column gives way.
-  std::string print(std::size_t width) const;
+  std::string print(std::size_t width, Colour colour = Colour::none) const;
 
   // The width from which on no column is left out.
   std::size_t full_width() const;

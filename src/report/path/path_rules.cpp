@@ -85,8 +85,8 @@ class Rules {
       factors[i] = std::min(factors[i] * factor, max);
     }
     if (any) return {};
-    return usage_error("{} {}: no {} of the profile matches; npuscope show lists them", flag, rule,
-                       of_unit ? "unit" : "op");
+    return usage_error("{} {}: no {} of the profile matches; npuscope {} lists them", flag, rule,
+                       of_unit ? "unit" : "op", of_unit ? "units" : "ops");
   }
 
   bool op_matches(const Pattern& pattern, std::size_t i) const {

@@ -45,7 +45,7 @@ TEST(Document, AsText) {
   const Profile profile = profile_from("set/trace.json");
   const std::string expected = R"(set/trace.json
   selection    from 2ms
-  notes        1 warning; npuscope show lists them
+  notes        1 warning; npuscope show --full lists them
 
 UNITS (2 of 4)
   wall        64,829

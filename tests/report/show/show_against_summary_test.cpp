@@ -38,9 +38,9 @@ TEST(ShowAgainstSummary, RunsAreItsCountsAndWorkItsTimeWhereOneThreadRunsAnOp) {
   ASSERT_FALSE(flow.profiles.empty());
   const Profile& profile = flow.profiles.front();
   const auto expected = by_kind(qaic::summarise(profile));
-  const Page page = make_page(analysis::Analysis(profile), {.top = 1'000});
-  ASSERT_EQ(page.kinds.rows.size(), expected.size());
-  const auto& table = page.kinds;
+  const analysis::Analysis analysis(profile);
+  const analysis::OpTable table = analysis.ops({analysis::Grouping::kind, 1'000});
+  ASSERT_EQ(table.rows.size(), expected.size());
   const std::size_t work = *table.place_of("work");
   std::size_t compared[2] = {};  // on one thread, on several
   for (const auto& row : table.rows) {
@@ -57,7 +57,8 @@ TEST(ShowAgainstSummary, RunsAreItsCountsAndWorkItsTimeWhereOneThreadRunsAnOp) {
   }
   EXPECT_GE(compared[0], 3u);  // convolutions, transfers from DDR, between cores
   EXPECT_GE(compared[1], 3u);
-  EXPECT_EQ(table.columns[work].total + table.column("issue")->total, double(page.coarse.work));
+  EXPECT_EQ(table.columns[work].total + table.column("issue")->total,
+            double(analysis.coarse().work));
 }
 
 }  // namespace

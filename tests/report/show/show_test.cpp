@@ -1,15 +1,17 @@
-// The page of `npuscope show`, whole, for each sort of profile.
+// The pages of `npuscope show`, whole, for each sort of profile.
 #include "report/show/show.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "analysis/profile_builder.hpp"
+#include "report/document/text_table.hpp"
 
 namespace npuscope::report::show_test {
 namespace {
@@ -18,16 +20,40 @@ using npuscope::test_support::ProfileBuilder;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// tests/data/show/NAME.txt; a mismatch leaves what was printed in the temporary folder.
-void expect_page(const std::string& name, const Profile& profile, std::size_t width = 100,
-                 std::size_t top = 10) {
-  const std::string printed = page_text(make_page(analysis::Analysis(profile), {top}), width);
+Document full_page(const Profile& profile, const ShowRequest& request = {}) {
+  auto document = show_document(analysis::Analysis(profile), request);
+  EXPECT_TRUE(document) << document.error().message;
+  return document ? std::move(*document) : Document();
+}
+
+std::string full_text(const Profile& profile, std::size_t width = 100, std::size_t top = 10) {
+  return document_text(full_page(profile, {.top = top}), width);
+}
+
+nlohmann::json json_of(const Profile& profile, const ShowRequest& request = {}) {
+  const Document document = full_page(profile, request);
+  return nlohmann::json::parse(documents_json({&document, 1}, {}))["profiles"][0];
+}
+
+void expect_file(const std::string& name, const std::string& printed) {
   std::stringstream expected;
   expected << std::ifstream(NPUSCOPE_TEST_DATA "/show/" + name + ".txt").rdbuf();
   if (expected.str() != printed) {
     std::ofstream(std::filesystem::temp_directory_path() / ("show-" + name + ".txt")) << printed;
   }
   EXPECT_EQ(printed, expected.str()) << "in " << name;
+}
+
+// tests/data/show/NAME.txt is the first page, NAME.full.txt the full one; a mismatch leaves what
+// was printed in the temporary folder.
+void expect_page(const std::string& name, const Profile& profile, std::size_t width = 100,
+                 std::size_t top = 10) {
+  const analysis::Analysis analysis(profile);
+  const std::string first =
+      document_text(first_page(analysis, {.width = width, .files = name + ".json"}), width);
+  EXPECT_LE(std::count(first.begin(), first.end(), '\n'), 30) << "in " << name;
+  expect_file(name, first);
+  expect_file(name + ".full", full_text(profile, width, top));
 }
 
 MeasureColumn& add_column(Profile& profile, std::string_view what, MeasureKind kind,
@@ -139,14 +165,17 @@ TEST(Show, UnitsWithoutATimelineByWhatTheFileSaysOfThem) {
   expect_page("units", units_without_timeline());
 }
 
-TEST(ShowJson, NumbersOfUnitsHaveTheirOriginAndNullWhereTheFileIsSilent) {
-  const Profile profile = units_without_timeline();
-  const Page page = make_page(analysis::Analysis(profile), {});
-  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}))["profiles"][0];
-  EXPECT_EQ(json["unit_numbers"]["columns"][5]["origin"], "counter");
-  EXPECT_EQ(json["unit_numbers"]["rows"][1]["name"], "core 0 > HVX 0");
-  EXPECT_EQ(json["unit_numbers"]["rows"][1]["values"][3], 5.89);
-  EXPECT_EQ(json["unit_numbers"]["rows"][1]["values"][5], nullptr);
+TEST(ShowJson, NumbersOfUnitsHaveTheirOrigin) {
+  const auto json = json_of(units_without_timeline());
+  const auto& rows = json["unit_numbers"]["values"]["rows"];
+  const auto has = [&](const char* unit, const char* number, double value, const char* origin) {
+    return std::any_of(rows.begin(), rows.end(), [&](const auto& row) {
+      return row["unit"] == unit && row["number"] == number && row["value"] == value &&
+             row["origin"] == origin;
+    });
+  };
+  EXPECT_TRUE(has("core 0 > HVX 0", "utilization percent", 5.89, "measured")) << rows;
+  EXPECT_TRUE(has("core 0", "ddr read bytes", 65'536, "counter")) << rows;
   EXPECT_EQ(json["wall"]["inferences_per_second"], 1'000);
 }
 
@@ -195,16 +224,11 @@ TEST(Show, WhatDevicesSendOneAnotherByBothSides) {
   port(0, "0->1", 1);
   port(1, "1<-0", 1);
   port(2, "1->0", 2);
-  const Page page = make_page(analysis::Analysis(made.profile), {});
-  const std::string text = page_text(page, 100);
-  EXPECT_THAT(text, HasSubstr("BETWEEN DEVICES (2 pairs)\n"
-                              "  from  to  transfers       sent   received  waited for, work\n"
-                              "  0     1           1  2.000 KiB  2.000 KiB                 0\n"
-                              "  1     0           1  2.000 KiB        0 B                 0\n"));
-  EXPECT_THAT(text, HasSubstr("1 transfer has one side only"));
-  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
-  EXPECT_EQ(json["profiles"][0]["peers"]["unpaired"], 1);
-  EXPECT_EQ(json["profiles"][0]["peers"]["rows"][0]["sent_bytes"], 2048);
+  EXPECT_THAT(full_text(made.profile), HasSubstr("BETWEEN DEVICES"));
+  const auto json = json_of(made.profile);
+  EXPECT_EQ(json["peers"]["unpaired"], 1);
+  EXPECT_EQ(json["peers"]["rows"][0]["sent_bytes"], 2048);
+  EXPECT_EQ(json["peers"]["rows"][1]["received_bytes"], 0);
 }
 
 TEST(Show, HostileNamesStayInTheirColumns) {
@@ -214,13 +238,15 @@ TEST(Show, HostileNamesStayInTheirColumns) {
   made.span(unit, std::string(1'000'000, 'x') + "\x1b[31m\xff", 0, 10, SpanKind::slice);
   made.span(unit, "\xe2\x80\xaereversed", 20, 30, SpanKind::slice);
   made.profile.notes.push_back({Severity::error, "a\x1b.json", 7, "broken\x1b[0m", 1});
-  const std::string printed = page_text(make_page(analysis::Analysis(made.profile), {}), 80);
+  const std::string printed =
+      document_text(first_page(analysis::Analysis(made.profile), {.width = 80}), 80) +
+      full_text(made.profile, 80);
   EXPECT_THAT(printed, Not(HasSubstr("\x1b")));
   EXPECT_THAT(printed, Not(HasSubstr("\r")));
   EXPECT_THAT(printed, HasSubstr("\\xe2\\x80\\xaereversed"));
   std::istringstream lines(printed);
   for (std::string line; std::getline(lines, line);) {
-    EXPECT_LE(line.size(), 80u + 2 * 3) << line;  // an ellipsis takes three bytes
+    EXPECT_LE(columns_of(line), 80u) << line;
   }
 }
 
@@ -248,20 +274,25 @@ TEST(Show, AForgedProfileGivesAPage) {
   made.profile.counters.of.push_back(3);
   made.profile.counters.time.push_back(0);
   made.profile.counters.value.push_back(0);
-  const Page page = make_page(analysis::Analysis(made.profile), {});
-  EXPECT_THAT(page_text(page, 0), HasSubstr("WALL"));
-  EXPECT_TRUE(nlohmann::json::accept(pages_json({&page, 1}, {})));
+  EXPECT_THAT(full_text(made.profile, 0), HasSubstr("WALL"));
+  EXPECT_THAT(document_text(first_page(analysis::Analysis(made.profile), {.width = 0}), 0),
+              HasSubstr("WHERE THE TIME GOES"));
+  EXPECT_FALSE(json_of(made.profile).empty());
 }
 
 TEST(Show, ASelectionIsSaidAndWhatItLeavesOutIsNotCalledIdle) {
-  const Profile profile = htp_profile();
-  const Page page = make_page(analysis::Analysis(profile), {10, "ops matching 'MatMul'", true});
-  const std::string printed = page_text(page, 100);
-  EXPECT_THAT(printed, HasSubstr("  selection   ops matching 'MatMul'\n"));
-  EXPECT_THAT(printed, Not(HasSubstr("\n  idle ")));
-  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
-  EXPECT_EQ(json["profiles"][0]["selection"], "ops matching 'MatMul'");
-  EXPECT_EQ(json["profiles"][0]["selection_leaves_out_rows"], true);
+  const Profile profile = nested_profile();
+  Document full = full_page(profile, {.leaves_out_rows = true});
+  full.selection = "ops matching 'MatMul'";
+  Document first = first_page(analysis::Analysis(profile), {.leaves_out_rows = true});
+  first.selection = full.selection;
+  for (const Document* document : {&full, &first}) {
+    const std::string printed = document_text(*document, 100);
+    EXPECT_THAT(printed, HasSubstr("  selection    ops matching 'MatMul'\n"));
+    EXPECT_THAT(printed, HasSubstr("not selected or idle"));
+    EXPECT_THAT(printed, HasSubstr("FINDINGS  not looked for"));
+  }
+  EXPECT_EQ(json_of(profile, {.leaves_out_rows = true})["wall"]["idle_may_be_left_out"], true);
 }
 
 // AI Hub's downloads (a trace and its QHAS) had cycles only.
@@ -277,14 +308,13 @@ TEST(Show, ADerivedRateGivesTimesAndInferencesASecondAndSaysSo) {
   wall.clock = profile.base_clock;
   wall.value = 9'500;
   profile.measures.push_back(wall);
-  const Page page = make_page(analysis::Analysis(profile), {});
-  const std::string text = page_text(page, 150);
+  const std::string text = full_text(profile, 150);
   EXPECT_THAT(
       text,
       HasSubstr("950.0 MHz (derived from whole microseconds, a lower bound; rounding 1.0 %)"));
   EXPECT_THAT(text, HasSubstr("9,500 cycles = 10.00 us (derived)"));
   EXPECT_THAT(text, HasSubstr("100,000 inferences per second, one after another (derived)"));
-  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}))["profiles"][0];
+  const auto json = json_of(profile);
   EXPECT_EQ(json["wall"]["hertz"], 950e6);
   EXPECT_EQ(json["wall"]["hertz_origin"], "derived");
   EXPECT_EQ(json["wall"]["hertz_error"], 0.0099);
@@ -294,41 +324,73 @@ TEST(Show, ADerivedRateGivesTimesAndInferencesASecondAndSaysSo) {
 TEST(ShowJson, OneSampleHasNoMedianOfTheRest) {
   ProfileBuilder made;
   made.phase("once", 0, 0, 10);
-  const Page page = make_page(analysis::Analysis(made.profile), {});
-  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
-  EXPECT_EQ(json["profiles"][0]["phases"][0]["ticks"]["first"], 10);
-  EXPECT_EQ(json["profiles"][0]["phases"][0]["ticks"]["median_of_rest"], nullptr);
+  const auto json = json_of(made.profile);
+  EXPECT_EQ(json["phases"]["rows"][0]["first_ticks"], 10);
+  EXPECT_EQ(json["phases"]["rows"][0]["median_of_rest_ticks"], nullptr);
 }
 
 TEST(ShowJson, AWallOfInferencesAloneIsNotIdle) {
   ProfileBuilder made;
   made.span(made.unit("Core 0", Engine::core), "", 0, 10, SpanKind::inference);
-  const Page page = make_page(analysis::Analysis(made.profile), {});
-  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {}));
-  EXPECT_EQ(json["profiles"][0]["wall"]["ticks"], 10);
-  EXPECT_EQ(json["profiles"][0]["wall"]["parts"], nullptr);
+  const auto json = json_of(made.profile);
+  EXPECT_EQ(json["wall"]["ticks"], 10);
+  EXPECT_EQ(json["wall"]["active"], nullptr);
+  EXPECT_TRUE(json["wall"]["rows"].empty());
 }
 
 TEST(ShowJson, SaysWhatThePageSays) {
-  const Profile profile = htp_profile();
-  const Page page = make_page(analysis::Analysis(profile), {});
-  const Note note{Severity::error, "x.log", 0, "a closed format", 1};
-  const auto json = nlohmann::json::parse(pages_json({&page, 1}, {&note, 1}));
-  const auto& shown = json["profiles"][0];
-  EXPECT_EQ(shown["provenance"]["temperature"], "cold");
-  EXPECT_EQ(shown["provenance"]["structure_only"], true);
-  EXPECT_EQ(shown["base_clock"]["unit"], "cycles");
-  EXPECT_EQ(shown["base_clock"]["hertz"], nullptr);
+  const auto shown = json_of(htp_profile());
+  EXPECT_EQ(shown["about"]["temperature"], "cold");
+  EXPECT_EQ(shown["structure_only"], true);
+  EXPECT_EQ(shown["clock"]["unit"], "cycles");
+  EXPECT_EQ(shown["clock"]["hertz"], nullptr);
   EXPECT_EQ(shown["wall"]["ticks"], 9'500);
   EXPECT_EQ(shown["wall"]["hertz"], 1e9);  // of Graph Execute, the innermost phase around it
-  EXPECT_EQ(shown["ops"]["ranked_by"], "dominant path");
-  EXPECT_EQ(shown["ops"]["rows"][0]["name"], "MatMul");
-  EXPECT_EQ(shown["ops"]["columns"][0]["kind"], "dominant_path");
-  EXPECT_EQ(shown["phases"][1]["microseconds"]["first"], 10);
-  EXPECT_EQ(shown["traffic"]["ddr_read_bytes"], 65'536);
-  EXPECT_EQ(shown["checks"][1]["outcome"], "failed");
+  EXPECT_EQ(shown["ops"]["sorted_by"], "dominant path");
+  EXPECT_EQ(shown["ops"]["rows"][0]["op"], "MatMul");
+  EXPECT_DOUBLE_EQ(shown["phases"]["rows"][1]["first_seconds"], 10e-6);
+  EXPECT_EQ(shown["traffic"]["rows"][0]["bytes"], 65'536);
+  EXPECT_EQ(shown["checks"]["rows"][1]["outcome"], "failed");
   EXPECT_EQ(shown["notes"].size(), 2u);
-  EXPECT_EQ(json["notes"][0]["message"], "a closed format");
+}
+
+TEST(Show, ASectionAloneIsTheFullPagesOwn) {
+  const Profile profile = htp_profile();
+  const Document one = full_page(profile, {.sections = {"traffic"}});
+  ASSERT_EQ(one.sections.size(), 1u);
+  const std::string text = document_text(one, 100);
+  EXPECT_THAT(full_text(profile), HasSubstr(text.substr(text.find("MEMORY TRAFFIC"))));
+}
+
+TEST(Show, ASectionThatIsNotThereIsAUsageErrorThatListsThoseThatAre) {
+  const Profile profile = htp_profile();
+  const auto refused = show_document(analysis::Analysis(profile), {.sections = {"traffik"}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().kind, ErrorKind::usage);
+  EXPECT_THAT(refused.error().message, HasSubstr("it has about, wall, phases, findings, ops"));
+}
+
+TEST(Show, ColourSaysWhatKindOfTextItIsAndChangesNoWord) {
+  const Profile profile = htp_profile();
+  const Document page = first_page(analysis::Analysis(profile), {});
+  const std::string coloured = document_text(page, 100, Colour::ansi);
+  EXPECT_THAT(coloured, HasSubstr("\n\x1b[1mOPS, by dominant path, in cycles"));
+  EXPECT_THAT(coloured, HasSubstr("\x1b[33mstructure only"));
+  std::string plain;
+  for (std::size_t i = 0; i < coloured.size(); ++i) {
+    if (coloured[i] == '\x1b') {
+      i = coloured.find('m', i);
+    } else {
+      plain += coloured[i];
+    }
+  }
+  std::string without_ends;  // a coloured cell may end in blanks
+  std::istringstream lines(plain);
+  for (std::string line; std::getline(lines, line);) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    without_ends += line + "\n";
+  }
+  EXPECT_EQ(without_ends, document_text(page, 100));
 }
 
 }  // namespace

@@ -1,0 +1,45 @@
+#include "cli/colour.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace npuscope::cli {
+namespace {
+
+const std::map<std::string, ColourChoice> colour_choices{{"auto", ColourChoice::automatic},
+                                                         {"always", ColourChoice::always},
+                                                         {"never", ColourChoice::never}};
+
+bool is_set(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' && std::string_view(value) != "0";
+}
+
+}  // namespace
+
+void add_colour_option(CLI::App& command, ColourChoice& choice) {
+  command
+      .add_option("--color", choice,
+                  "auto (on a terminal, unless NO_COLOR is set), always or never")
+      ->transform(CLI::Transformer(colour_choices))
+      ->type_name("WHEN");
+}
+
+report::Colour colour_of(ColourChoice choice) {
+  const auto with = [](bool colour) {
+    return colour ? report::Colour::ansi : report::Colour::none;
+  };
+  if (choice != ColourChoice::automatic) return with(choice == ColourChoice::always);
+  const char* no_colour = std::getenv("NO_COLOR");
+  if (no_colour != nullptr && *no_colour != '\0') return report::Colour::none;
+  if (is_set("CLICOLOR_FORCE")) return report::Colour::ansi;
+  const char* terminal = std::getenv("TERM");
+  const bool is_dumb = terminal == nullptr || std::string_view(terminal) == "dumb";
+  return with(!is_dumb && ::isatty(STDOUT_FILENO) == 1);
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,85 @@
+#include "report/show/latency_of.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using namespace analysis;
+
+// What the first call took by a layer of that name, which its median leaves out.
+std::optional<double> first_of(const Analysis& analysis, const std::string& name) {
+  const Profile& profile = analysis.profile();
+  for (const NumberRow& row : analysis.numbers()) {
+    if (row.subject != Measure::Subject::profile || row.values.count < 2) continue;
+    if (row.kind == MeasureKind::count || profile.text(row.what) != name) continue;
+    const std::size_t clock = index_of(row.clock);
+    if (clock >= profile.clocks.size() || !(profile.clocks[clock].rate.value > 0)) continue;
+    return row.values.first / profile.clocks[clock].rate.value;
+  }
+  for (const PhaseRow& row : analysis.phases()) {
+    if (profile.text(row.name) != name || row.microseconds.count < 2) continue;
+    return row.microseconds.first * 1e-6;
+  }
+  return std::nullopt;
+}
+
+void add_call(const Analysis& analysis, const Call& call, LatencyOfCall& latency) {
+  const auto add = [&](const char* what, const CallLayer& layer) {
+    LatencyRow row{what, layer.name, {}, {}, {}};
+    (call.warm ? row.warm_seconds : row.cold_seconds) = layer.seconds;
+    if (call.warm) row.cold_seconds = first_of(analysis, layer.name);
+    latency.rows.push_back(std::move(row));
+  };
+  add("call", call.layers.front());
+  if (call.device > 0) add("on the NPU", call.layers[call.device]);
+  if (call.layers.size() > call.device + 1) add("graph", call.layers.back());
+  latency.warm_count = call.warm ? call.count : 0;
+  if (call.device > 0) latency.outside = 1 - call.device_seconds() / call.seconds();
+}
+
+void add_inferences(const Analysis& analysis, LatencyOfCall& latency) {
+  using Temperature = Provenance::Temperature;
+  const Coarse& coarse = analysis.coarse();
+  if (coarse.wall <= 0) return;
+  const auto rate = clock_rate_during(analysis.profile(), coarse.timeline);
+  if (!rate) return;
+  const auto seconds = [&](double ticks) { return ticks / rate->rate.value; };
+  const Temperature temperature = analysis.profile().provenance.temperature;
+  LatencyRow row{"inference", {}, {}, {}, {}};
+  if (coarse.inferences.count > 1) {
+    latency.warm_count = coarse.inferences.count - 1;
+    const double rest = seconds(coarse.inferences.median_of_rest);
+    if (temperature == Temperature::cold_then_warm) {
+      row.cold_seconds = seconds(coarse.inferences.first);
+      row.warm_seconds = rest;
+    } else {
+      (temperature == Temperature::warm ? row.warm_seconds : row.seconds) =
+          seconds(coarse.inferences.median);
+      latency.warm_count = coarse.inferences.count;
+    }
+  } else {
+    const bool is_one =
+        coarse.inferences.count == 1 || analysis.profile().provenance.inferences == 1;
+    if (!is_one) return;
+    const double wall =
+        seconds(coarse.inferences.count == 1 ? coarse.inferences.first : double(coarse.wall));
+    (temperature == Temperature::cold || temperature == Temperature::cold_then_warm
+         ? row.cold_seconds
+     : temperature == Temperature::warm ? row.warm_seconds
+                                        : row.seconds) = wall;
+  }
+  latency.rows.push_back(std::move(row));
+}
+
+}  // namespace
+
+LatencyOfCall latency_of(const Analysis& analysis) {
+  LatencyOfCall latency;
+  if (const auto& call = analysis.call()) {
+    add_call(analysis, *call, latency);
+  } else {
+    add_inferences(analysis, latency);
+  }
+  return latency;
+}
+
+}  // namespace npuscope::report
