@@ -10,6 +10,7 @@
 
 #include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
+#include "formats/perfetto/write/profile_spans.hpp"
 #include "formats/perfetto/write/write_slices.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/loss_counts.hpp"
@@ -39,16 +40,22 @@ bool has_boottime(const Profile& profile) {
   });
 }
 
+SpanSource::Totals totals_in(const TraceContent& content) {
+  return content.spans != nullptr ? content.spans->totals() : totals_of(*content.profile);
+}
+
 // Of what the profiles are, so that traces of different runs can be put together.
-std::uint64_t seed_of(std::span<const Profile* const> profiles) {
+std::uint64_t seed_of(std::span<const TraceContent> contents) {
   std::string identity;
-  for (const Profile* profile : profiles) {
-    const Provenance& from = profile->provenance;
-    identity += fmt::format("{}\n{}\n{}\n{} {} {}\n", from.format, from.device, from.graph,
-                            profile->spans.size(), profile->ops.size(), profile->units.size());
+  for (const TraceContent& content : contents) {
+    const Provenance& from = content.profile->provenance;
+    const SpanSource::Totals totals = totals_in(content);
+    identity +=
+        fmt::format("{}\n{}\n{}\n{} {} {}\n", from.format, from.device, from.graph, totals.spans,
+                    content.profile->ops.size(), content.profile->units.size());
     for (const std::string& file : from.files) identity += file + "\n";
-    if (profile->spans.size() > 0) {
-      identity += fmt::format("{} {}\n", profile->spans.start[0], profile->spans.duration[0]);
+    if (totals.spans > 0) {
+      identity += fmt::format("{} {}\n", totals.first_start, totals.first_duration);
     }
   }
   return XXH3_64bits(identity.data(), identity.size());
@@ -66,42 +73,50 @@ std::string title_of(const Profile& profile, std::size_t number) {
 }
 
 // The earliest time of anything in the profile, in nanoseconds.
-std::int64_t earliest_in(const Profile& profile, const TraceTime& time) {
-  std::int64_t earliest = std::numeric_limits<std::int64_t>::max();
-  for (const std::int64_t start : profile.spans.start) earliest = std::min(earliest, start);
+std::int64_t earliest_in(const Profile& profile, const SpanSource::Totals& totals,
+                         const TraceTime& time) {
+  std::int64_t earliest = totals.earliest;
   for (const std::int64_t at : profile.counters.time) earliest = std::min(earliest, at);
   for (const Phase& phase : profile.phases) earliest = std::min(earliest, phase.start);
   return earliest == std::numeric_limits<std::int64_t>::max() ? 0 : time.scaled(earliest);
 }
 
 // Profiles whose times stand beside the first one's though no clock relates them.
-std::uint64_t unrelated_to_first(std::span<const Profile* const> profiles) {
+std::uint64_t unrelated_to_first(std::span<const TraceContent> contents) {
   const auto name_of_clock = [](const Profile& profile) {
     const std::size_t base = index_of(profile.base_clock);
     return base < profile.clocks.size() ? clock_named(profile.text(profile.clocks[base].name))
                                         : std::nullopt;
   };
   std::uint64_t unrelated = 0;
-  for (std::size_t i = 1; i < profiles.size(); ++i) {
-    const auto clock = name_of_clock(*profiles[i]);
-    if (!clock || clock != name_of_clock(*profiles[0])) ++unrelated;
+  for (std::size_t i = 1; i < contents.size(); ++i) {
+    const auto clock = name_of_clock(*contents[i].profile);
+    if (!clock || clock != name_of_clock(*contents[0].profile)) ++unrelated;
   }
   return unrelated;
 }
 
+std::vector<TraceContent> contents_of(std::span<const Profile* const> profiles) {
+  std::vector<TraceContent> contents;
+  for (const Profile* profile : profiles) contents.push_back({profile});
+  return contents;
+}
+
 class TraceWriter {
  public:
-  TraceWriter(std::span<const Profile* const> profiles, PacketSink::Write write,
+  TraceWriter(std::span<const TraceContent> contents, PacketSink::Write write,
               const WriteOptions& options)
-      : profiles_(profiles),
+      : contents_(contents),
         options_(options),
         sink_(std::move(write)),
-        tracks_(sink_, seed_of(profiles)) {}
+        tracks_(sink_, seed_of(contents)) {}
 
   WriteReport write();
 
  private:
-  void write_profile(const Profile& profile, std::size_t number);
+  void write_content(const TraceContent& content, std::size_t number);
+  void write_spans(const Profile& profile, const SpanSource& spans, const TraceTime& time,
+                   UnitTracks& units, std::size_t number);
   void write_clocks(const Profile& profile, const TraceTime& time, std::int64_t moment);
   void write_about(const Profile& profile, std::int64_t moved_ns);
   void write_counters(const Profile& profile, const TraceTime& time, UnitTracks& units,
@@ -109,9 +124,9 @@ class TraceWriter {
   void write_series(const CounterSeries& series, std::span<const std::uint32_t> samples,
                     const Profile& profile, const TraceTime& time, UnitTracks& units,
                     SequenceWriter& sequence);
-  void count_losses(const Profile& profile, const TraceTime& time);
+  void count_losses(const Profile& profile, std::uint64_t spans, const TraceTime& time);
 
-  std::span<const Profile* const> profiles_;
+  std::span<const TraceContent> contents_;
   const WriteOptions& options_;
   PacketSink sink_;
   TrackWriter tracks_;
@@ -164,16 +179,18 @@ void TraceWriter::write_about(const Profile& profile, std::int64_t moved_ns) {
   sink_.add(packet);
 }
 
-void TraceWriter::write_profile(const Profile& profile, std::size_t number) {
+void TraceWriter::write_content(const TraceContent& content, std::size_t number) {
+  const Profile& profile = *content.profile;
+  const SpanSource::Totals totals = totals_in(content);
   TraceTime time(profile);
-  const std::int64_t earliest = earliest_in(profile, time);
+  const std::int64_t earliest = earliest_in(profile, totals, time);
   if (earliest < 0) {
     time.shift_by(-earliest);
     report_.losses.add(fmt::format("times before 0: all times are moved by {} ns", -earliest), 1);
   }
   write_clocks(profile, time, std::max<std::int64_t>(earliest, 0));
   std::uint64_t root = 0;
-  if (profiles_.size() > 1) {
+  if (contents_.size() > 1) {
     TrackToWrite track;
     track.name = title_of(profile, number);
     track.rank = std::int32_t(number);
@@ -183,18 +200,29 @@ void TraceWriter::write_profile(const Profile& profile, std::size_t number) {
   sequence_->forget_texts();
   UnitTracks units(profile, tracks_, used_ids_, root);
   write_about(profile, earliest < 0 ? -earliest : 0);
-  SliceWriter slices(profile, time, units, *sequence_, report_.losses, next_flow_id_);
+  if (content.spans != nullptr) {
+    write_spans(profile, *content.spans, time, units, number);
+  } else {
+    write_spans(profile, ProfileSpans(profile, time), time, units, number);
+  }
+  count_losses(profile, totals.spans, time);
+}
+
+void TraceWriter::write_spans(const Profile& profile, const SpanSource& spans,
+                              const TraceTime& time, UnitTracks& units, std::size_t number) {
+  SliceWriter slices(profile, spans, time, units, *sequence_, report_.losses, next_flow_id_);
+  next_flow_id_ += spans.totals().flows;
   slices.write_phases();
   const std::size_t parts = profile.units.size() + 1;
   for (std::size_t unit = 0; unit < parts; ++unit) {
     slices.write_unit(unit + 1 < parts ? UnitId(unit) : UnitId::none);
     if (options_.progress) {
-      options_.progress(number * parts + unit, profiles_.size() * parts);
+      options_.progress(number * parts + unit, contents_.size() * parts);
     }
   }
   write_counters(profile, time, units, *sequence_);
+  spans.count_losses(report_.losses);
   slices.count_losses();
-  count_losses(profile, time);
 }
 
 void TraceWriter::write_counters(const Profile& profile, const TraceTime& time, UnitTracks& units,
@@ -253,11 +281,13 @@ void TraceWriter::write_series(const CounterSeries& series, std::span<const std:
   }
 }
 
-void TraceWriter::count_losses(const Profile& profile, const TraceTime& time) {
+void TraceWriter::count_losses(const Profile& profile, std::uint64_t spans, const TraceTime& time) {
   Losses& losses = report_.losses;
+  const auto negative = std::count_if(profile.spans.duration.begin(), profile.spans.duration.end(),
+                                      [](std::int64_t each) { return each < 0; });
+  losses.add("spans of negative duration: written as moments", std::uint64_t(negative));
   // Phases and samples stand on the same axis as the spans.
-  const std::uint64_t times =
-      profile.spans.size() + profile.counters.size() + profile.phases.size();
+  const std::uint64_t times = spans + profile.counters.size() + profile.phases.size();
   if (times > 0) {
     if (!time.rate_is_known()) {
       losses.add("times whose clock has no known rate: one tick is written as one nanosecond",
@@ -281,11 +311,11 @@ void TraceWriter::count_losses(const Profile& profile, const TraceTime& time) {
 }
 
 WriteReport TraceWriter::write() {
-  for (std::size_t i = 0; i < profiles_.size(); ++i) write_profile(*profiles_[i], i);
+  for (std::size_t i = 0; i < contents_.size(); ++i) write_content(contents_[i], i);
   report_.losses.add(
       "profiles whose clock has no known relation to the first one's: their times "
       "stand side by side as they are",
-      unrelated_to_first(profiles_));
+      unrelated_to_first(contents_));
   sink_.flush();
   report_.bytes = sink_.bytes();
   report_.packets = sink_.packets();
@@ -295,20 +325,33 @@ WriteReport TraceWriter::write() {
 
 }  // namespace
 
-Result<WriteReport> write_trace(std::span<const Profile* const> profiles,
+Result<WriteReport> write_trace(std::span<const TraceContent> contents,
                                 const std::filesystem::path& path, const WriteOptions& options) {
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
   const WriteReport report = write_trace(
-      profiles, [&](std::string_view bytes) { file->write(bytes); }, options);
+      contents, [&](std::string_view bytes) { file->write(bytes); }, options);
   if (auto written = file->commit(); !written) return tl::unexpected(written.error());
   return report;
+}
+
+WriteReport write_trace(std::span<const TraceContent> contents,
+                        const std::function<void(std::string_view)>& sink,
+                        const WriteOptions& options) {
+  return TraceWriter(contents, sink, options).write();
+}
+
+Result<WriteReport> write_trace(std::span<const Profile* const> profiles,
+                                const std::filesystem::path& path, const WriteOptions& options) {
+  const std::vector<TraceContent> contents = contents_of(profiles);
+  return write_trace(contents, path, options);
 }
 
 WriteReport write_trace(std::span<const Profile* const> profiles,
                         const std::function<void(std::string_view)>& sink,
                         const WriteOptions& options) {
-  return TraceWriter(profiles, sink, options).write();
+  const std::vector<TraceContent> contents = contents_of(profiles);
+  return write_trace(contents, sink, options);
 }
 
 }  // namespace npuscope::perfetto

@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 #include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
@@ -23,47 +24,17 @@ bool is_plain(SpanKind kind) { return kind == SpanKind::slice || kind == SpanKin
 
 }  // namespace
 
-SliceWriter::SliceWriter(const Profile& profile, const TraceTime& time, UnitTracks& tracks,
-                         SequenceWriter& sequence, Losses& losses, std::uint64_t& next_flow_id)
+SliceWriter::SliceWriter(const Profile& profile, const SpanSource& spans, const TraceTime& time,
+                         UnitTracks& tracks, SequenceWriter& sequence, Losses& losses,
+                         std::uint64_t first_flow_id)
     : profile_(profile),
+      spans_(spans),
       time_(time),
       tracks_(tracks),
       sequence_(sequence),
       losses_(losses),
-      by_unit_(profile) {
-  give_flows_ids(next_flow_id);
+      first_flow_id_(first_flow_id) {
   sort_span_measures();
-}
-
-// An arrow leaves where its first span begins. It must not arrive earlier; where both begin
-// together it arrives at the end of the second, which is later and so comes second in a viewer.
-void SliceWriter::give_flows_ids(std::uint64_t& next_flow_id) {
-  const Spans& spans = profile_.spans;
-  for (const Flow& flow : profile_.flows) {
-    const std::uint32_t from = index_of(flow.from);
-    const std::uint32_t to = index_of(flow.to);
-    if (from >= spans.size() || to >= spans.size()) {
-      ++lost_flows_;
-      continue;
-    }
-    const std::int64_t leaves = time_.of(spans.start[from]);
-    const std::int64_t arrives = time_.of(spans.start[to]);
-    const bool at_end = leaves == arrives && spans.kind[to] != SpanKind::instant &&
-                        time_.end_of(spans.start[to], spans.duration[to]) > arrives;
-    if (leaves > arrives || (leaves == arrives && !at_end)) {
-      ++backward_flows_;
-      continue;
-    }
-    if (flow.name != StringId{} || flow.category != StringId{}) ++named_flows_;
-    flow_ends_.push_back({from, next_flow_id, false, false});
-    flow_ends_.push_back({to, next_flow_id, true, at_end});
-    ++next_flow_id;
-  }
-  std::stable_sort(flow_ends_.begin(), flow_ends_.end(),
-                   [](const FlowEnd& a, const FlowEnd& b) { return a.row < b.row; });
-  if (flow_ends_.empty()) return;
-  has_flow_.assign(spans.size(), false);
-  for (const FlowEnd& end : flow_ends_) has_flow_[end.row] = true;
 }
 
 void SliceWriter::sort_span_measures() {
@@ -83,106 +54,156 @@ void SliceWriter::sort_span_measures() {
                    [&](std::uint32_t a, std::uint32_t b) { return order(a) < order(b); });
 }
 
-std::vector<std::vector<SliceWriter::Item>> SliceWriter::in_lanes(
-    std::span<const Item> items) const {
-  std::vector<std::vector<Item>> lanes(1);
-  lanes[0].reserve(items.size());
-  LaneAssigner assigner;
-  for (const Item& item : items) {
-    const std::uint32_t lane = item.is_instant ? 0 : assigner.place(item.start, item.end);
-    if (lane >= lanes.size()) lanes.resize(lane + 1);
-    lanes[lane].push_back(item);
+// The spans of a unit as items of one kind of track.
+class SliceWriter::UnitItems {
+ public:
+  // `counts`: the asynchronous ones.
+  UnitItems(SliceWriter& writer, UnitId unit, What what, bool counts)
+      : writer_(writer), stream_(writer.spans_.spans_of(unit)), what_(what), counts_(counts) {}
+
+  bool next(Item& item) {
+    PlacedSpan span;
+    while (stream_->next(span)) {
+      const bool is_async = span.kind == SpanKind::async;
+      writer_.asynchronous_ += counts_ && is_async;
+      if (is_async != (what_ == What::async)) continue;
+      const TraceTime& time = writer_.time_;
+      item = {time.of(span.start), Item::no_end, span.row, span.flows};
+      if (span.kind != SpanKind::instant) item.end = time.end_of(span.start, span.duration);
+      return true;
+    }
+    return false;
   }
-  return lanes;
-}
+
+ private:
+  SliceWriter& writer_;
+  std::unique_ptr<SpanStream> stream_;
+  What what_;
+  bool counts_;
+};
 
 void SliceWriter::write_unit(UnitId unit) {
-  const Spans& spans = profile_.spans;
-  std::vector<Item> items;
-  std::vector<Item> async;
-  const auto rows = by_unit_.of(unit);
-  items.reserve(rows.size());
-  for (const std::uint32_t row : rows) {
-    Item item{row, time_.of(spans.start[row]), time_.end_of(spans.start[row], spans.duration[row]),
-              false};
-    item.is_instant = spans.kind[row] == SpanKind::instant;
-    if (spans.duration[row] < 0) ++negative_durations_;
-    (spans.kind[row] == SpanKind::async ? async : items).push_back(item);
-  }
-  const auto lanes = in_lanes(items);
-  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
-    if (lanes[lane].empty()) continue;
-    const bool own = lane == 0 && index_of(unit) < profile_.units.size();
-    if (lane > 0) moved_to_lanes_ += lanes[lane].size();
-    write_track(own ? tracks_.of(unit) : tracks_.add_lane(unit, lane), lanes[lane], What::spans);
-  }
-  asynchronous_ += async.size();
-  if (async.empty()) return;
-  const auto async_lanes = in_lanes(async);
-  for (std::uint32_t lane = 0; lane < async_lanes.size(); ++lane) {
-    TrackToWrite track;
-    track.name = lane == 0 ? "async" : fmt::format("async ({})", lane + 1);
-    write_track(tracks_.add_below(unit, track), async_lanes[lane], What::spans);
-  }
+  const std::uint64_t asynchronous = asynchronous_;
+  bool counts = true;
+  write_lanes(unit, What::spans, spans_.max_held(),
+              [&] { return UnitItems(*this, unit, What::spans, std::exchange(counts, false)); });
+  if (asynchronous_ == asynchronous) return;
+  write_lanes(unit, What::async, spans_.max_held(),
+              [&] { return UnitItems(*this, unit, What::async, false); });
 }
 
 void SliceWriter::write_phases() {
   std::vector<Item> items;
   for (std::uint32_t i = 0; i < profile_.phases.size(); ++i) {
     const Phase& phase = profile_.phases[i];
-    items.push_back({i, time_.of(phase.start), time_.end_of(phase.start, phase.duration), false});
+    items.push_back({time_.of(phase.start), time_.end_of(phase.start, phase.duration), i});
   }
   std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return std::tuple(a.start, -a.end) < std::tuple(b.start, -b.end);
   });
-  if (items.empty()) return;
-  const auto lanes = in_lanes(items);
-  for (std::uint32_t lane = 0; lane < lanes.size(); ++lane) {
-    TrackToWrite track;
-    track.name = lane == 0 ? "phases" : fmt::format("phases ({})", lane + 1);
-    track.rank = -1;  // above the units
-    track.description = text_of(TrackPlace{TrackPlace::Kind::phases});
-    write_track(tracks_.add_below(UnitId::none, track), lanes[lane], What::phases);
-  }
-}
-
-void SliceWriter::write_track(std::uint64_t uuid, std::span<const Item> items, What what) {
-  sequence_.begin(uuid, items.front().start);
-  std::vector<const Item*> open;
-  const auto end_until = [&](std::int64_t time) {
-    for (; !open.empty() && open.back()->end <= time; open.pop_back()) {
-      write_end(*open.back(), what);
+  struct Phases {
+    std::span<const Item> items;
+    bool next(Item& item) {
+      if (items.empty()) return false;
+      item = items.front();
+      items = items.subspan(1);
+      return true;
     }
   };
-  for (const Item& item : items) {
-    end_until(item.start);
-    if (what == What::phases) {
-      write_phase(profile_.phases[item.number], item.number);
-    } else {
-      write_span(item.number, item.is_instant);
-    }
-    sequence_.emit(item.start);
-    if (!item.is_instant) open.push_back(&item);
-  }
-  end_until(std::numeric_limits<std::int64_t>::max());
+  write_lanes(UnitId::none, What::phases, items.size(), [&] { return Phases{items}; });
 }
 
-void SliceWriter::write_end(const Item& item, What what) {
-  if (what == What::phases || has_flow_.empty() || !has_flow_[item.number]) {
-    return sequence_.emit_end(item.end);
+// A lane is a sequence of packets of its own, one after another: the first that is not written yet
+// is written as its items come; of those above it as many as may be held are written behind it, and
+// the others when the items come once more.
+template <class ItemsAgain>
+void SliceWriter::write_lanes(UnitId unit, What what, std::size_t max_held,
+                              const ItemsAgain& items_again) {
+  for (std::uint32_t lane = 0, lanes = 1; lane < lanes;) {
+    LaneAssigner assigner;
+    std::vector<std::vector<Item>> held;  // of the lanes above
+    std::size_t held_items = 0;
+    std::uint32_t first_left_out = std::numeric_limits<std::uint32_t>::max();
+    bool has_begun = false;
+    auto items = items_again();
+    for (Item item; items.next(item);) {
+      const std::uint32_t of = item.is_instant() ? 0 : assigner.place(item.start, item.end);
+      lanes = std::max(lanes, of + 1);
+      if (lane == 0 && of > 0 && what == What::spans) ++moved_to_lanes_;
+      if (of < lane || of >= first_left_out) continue;
+      if (of == lane) {
+        if (!std::exchange(has_begun, true)) begin_track(unit, what, lane, item);
+        write_item(item, what);
+        continue;
+      }
+      if (of - lane > held.size()) held.resize(of - lane);
+      held[of - lane - 1].push_back(item);
+      if (++held_items <= max_held) continue;
+      first_left_out = lane + std::uint32_t(held.size());
+      held_items -= held.back().size();
+      held.pop_back();
+    }
+    end_track();
+    ++lane;
+    for (std::vector<Item>& of_lane : held) {
+      begin_track(unit, what, lane++, of_lane.front());
+      for (const Item& item : of_lane) write_item(item, what);
+      end_track();
+      std::vector<Item>().swap(of_lane);
+    }
   }
+}
+
+void SliceWriter::begin_track(UnitId unit, What what, std::uint32_t lane, const Item& first) {
+  sequence_.begin(track_of(unit, what, lane), first.start);
+}
+
+std::uint64_t SliceWriter::track_of(UnitId unit, What what, std::uint32_t lane) {
+  if (what == What::spans) {
+    const bool own = lane == 0 && index_of(unit) < profile_.units.size();
+    return own ? tracks_.of(unit) : tracks_.add_lane(unit, lane);
+  }
+  TrackToWrite track;
+  track.name = what == What::async ? "async" : "phases";
+  if (lane > 0) track.name += fmt::format(" ({})", lane + 1);
+  if (what == What::phases) {
+    track.rank = -1;  // above the units
+    track.description = text_of(TrackPlace{TrackPlace::Kind::phases});
+  }
+  return tracks_.add_below(unit, track);
+}
+
+void SliceWriter::write_item(const Item& item, What what) {
+  end_until(item.start);
+  if (what == What::phases) {
+    write_phase(profile_.phases[item.number], item.number);
+  } else {
+    write_span(item);
+  }
+  sequence_.emit(item.start);
+  if (!item.is_instant()) open_.push_back(item);
+}
+
+void SliceWriter::end_until(std::int64_t time) {
+  for (; !open_.empty() && open_.back().end <= time; open_.pop_back()) write_end(open_.back());
+}
+
+void SliceWriter::end_track() { end_until(std::numeric_limits<std::int64_t>::max()); }
+
+void SliceWriter::write_end(const Item& item) {
+  if (item.flows == no_flows) return sequence_.emit_end(item.end);
   sequence_.event().add_varint(event_field::type, std::uint32_t(EventType::slice_end));
-  add_flows(item.number, true);
+  add_flows(item.flows, true);
   sequence_.emit(item.end);
 }
 
-void SliceWriter::write_span(std::uint32_t row, bool is_instant) {
-  const auto type = is_instant ? EventType::instant : EventType::slice_begin;
+void SliceWriter::write_span(const Item& item) {
+  const auto type = item.is_instant() ? EventType::instant : EventType::slice_begin;
   sequence_.event().add_varint(event_field::type, std::uint32_t(type));
-  add_name(row);
-  if (!has_flow_.empty() && has_flow_[row]) add_flows(row, false);
-  if (!profile_.spans.arguments.empty()) add_arguments(row);
-  add_extras(row);
+  add_name(item.number);
+  if (item.flows != no_flows) add_flows(item.flows, false);
+  if (!profile_.spans.arguments.empty()) add_arguments(item.number);
+  add_extras(item.number);
 }
 
 void SliceWriter::write_phase(const Phase& phase, std::uint32_t number) {
@@ -229,14 +250,12 @@ void SliceWriter::add_name(std::uint32_t row) {
                    sequence_.intern(Interned::name, entry->second.id, entry->second.text));
 }
 
-void SliceWriter::add_flows(std::uint32_t row, bool on_slice_end) {
-  auto end =
-      std::lower_bound(flow_ends_.begin(), flow_ends_.end(), row,
-                       [](const FlowEnd& a, std::uint32_t wanted) { return a.row < wanted; });
-  for (; end != flow_ends_.end() && end->row == row; ++end) {
-    if (end->on_slice_end != on_slice_end) continue;
-    sequence_.event().add_fixed64(
-        end->terminates ? event_field::terminating_flow_ids : event_field::flow_ids, end->id);
+void SliceWriter::add_flows(std::uint32_t flows, bool on_slice_end) {
+  spans_.flow_ends(flows, flow_ends_);
+  for (const FlowEnd& end : flow_ends_) {
+    if (end.on_slice_end != on_slice_end) continue;
+    const auto field = end.terminates ? event_field::terminating_flow_ids : event_field::flow_ids;
+    sequence_.event().add_fixed64(field, first_flow_id_ + end.number);
   }
 }
 
@@ -366,16 +385,12 @@ void SliceWriter::add_measures(Measure::Subject subject, std::uint32_t id) {
 }
 
 void SliceWriter::count_losses() {
-  losses_.add("flows that end before they begin", backward_flows_);
-  losses_.add("flows of spans that are not there", lost_flows_);
-  losses_.add("names of flows", named_flows_);
   losses_.add("spans that overlap on one unit: on further tracks beside it", moved_to_lanes_);
   losses_.add("units that are hardware: as tracks of their names", hardware_units(profile_));
   losses_.add("measures of spans and phases: as annotations",
               numbers_of_spans(profile_) + measures_.size());
   losses_.add("phases: as slices of a track of their own", profile_.phases.size());
   losses_.add("asynchronous spans: as slices of tracks of their own", asynchronous_);
-  losses_.add("spans of negative duration: written as moments", negative_durations_);
 }
 
 }  // namespace npuscope::perfetto

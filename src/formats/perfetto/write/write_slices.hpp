@@ -11,6 +11,7 @@
 
 #include "formats/perfetto/known_words.hpp"
 #include "formats/perfetto/trace_time.hpp"
+#include "formats/perfetto/write/span_source.hpp"
 #include "formats/perfetto/write/write_sequence.hpp"
 #include "formats/perfetto/write/write_tracks.hpp"
 #include "npuscope/profile/losses.hpp"
@@ -21,38 +22,44 @@ namespace npuscope::perfetto {
 
 class SliceWriter {
  public:
-  SliceWriter(const Profile& profile, const TraceTime& time, UnitTracks& tracks,
-              SequenceWriter& sequence, Losses& losses, std::uint64_t& next_flow_id);
+  // `first_flow_id`: of the flow that `spans` has as number 0.
+  SliceWriter(const Profile& profile, const SpanSource& spans, const TraceTime& time,
+              UnitTracks& tracks, SequenceWriter& sequence, Losses& losses,
+              std::uint64_t first_flow_id);
 
   void write_unit(UnitId unit);
   void write_phases();
   void count_losses();
 
  private:
-  struct FlowEnd {
-    std::uint32_t row = 0;
-    std::uint64_t id = 0;
-    bool terminates = false;
-    bool on_slice_end = false;
-  };
   // Something to draw on a track: a span's row, or a phase's number.
   struct Item {
-    std::uint32_t number = 0;
+    static constexpr std::int64_t no_end = -1;  // of an instant; times of a trace are not negative
+
+    bool is_instant() const { return end == no_end; }
+
     std::int64_t start = 0;  // ns
     std::int64_t end = 0;
-    bool is_instant = false;
+    std::uint32_t number = 0;
+    std::uint32_t flows = no_flows;
   };
-  enum class What : std::uint8_t { spans, phases };
+  enum class What : std::uint8_t { spans, async, phases };
 
-  void give_flows_ids(std::uint64_t& next_flow_id);
+  class UnitItems;
+
   void sort_span_measures();
-  std::vector<std::vector<Item>> in_lanes(std::span<const Item> items) const;
-  void write_track(std::uint64_t uuid, std::span<const Item> items, What what);
-  void write_end(const Item& item, What what);
-  void write_span(std::uint32_t row, bool is_instant);
+  template <class ItemsAgain>
+  void write_lanes(UnitId unit, What what, std::size_t max_held, const ItemsAgain& items_again);
+  void begin_track(UnitId unit, What what, std::uint32_t lane, const Item& first);
+  std::uint64_t track_of(UnitId unit, What what, std::uint32_t lane);
+  void end_track();
+  void write_item(const Item& item, What what);
+  void end_until(std::int64_t time);
+  void write_end(const Item& item);
+  void write_span(const Item& item);
   void write_phase(const Phase& phase, std::uint32_t number);
   void add_name(std::uint32_t row);
-  void add_flows(std::uint32_t row, bool on_slice_end);
+  void add_flows(std::uint32_t flows, bool on_slice_end);
   void add_arguments(std::uint32_t row);
   void add_extras(std::uint32_t row);
   void add_op_extras(const Op& op);
@@ -67,13 +74,14 @@ class SliceWriter {
   std::uint64_t iid(Interned kind, Word word);
 
   const Profile& profile_;
+  const SpanSource& spans_;
   const TraceTime& time_;
   UnitTracks& tracks_;
   SequenceWriter& sequence_;
   Losses& losses_;
-  SpansByUnit by_unit_;
-  std::vector<FlowEnd> flow_ends_;  // by row
-  std::vector<bool> has_flow_;
+  std::uint64_t first_flow_id_;
+  std::vector<FlowEnd> flow_ends_;       // of the span that is being written
+  std::vector<Item> open_;               // on the track that is being written, the innermost last
   std::vector<std::uint32_t> measures_;  // of spans and phases, by subject and its id
   std::vector<bool> has_measure_;        // by row
   // Names like "sync MatMul_0", by kind and name; numbered after the pool and the words.
@@ -83,11 +91,7 @@ class SliceWriter {
   };
   std::unordered_map<std::uint64_t, WaitName> wait_names_;
   MessageBuffer annotation_;
-  std::uint64_t backward_flows_ = 0;
-  std::uint64_t lost_flows_ = 0;
-  std::uint64_t named_flows_ = 0;
   std::uint64_t moved_to_lanes_ = 0;
-  std::uint64_t negative_durations_ = 0;
   std::uint64_t asynchronous_ = 0;
 };
 
