@@ -44,12 +44,17 @@ LogKind kind_of_header(std::string_view header) {
 
 class LogReader {
  public:
-  LogReader(ByteSource& source, const ProgressReport& progress)
-      : source_(source), progress_(progress), notes_(source.name()) {
+  LogReader(ByteSource& source, RuntimeLog& log, const TakeEvent& take_event,
+            const ProgressReport& progress)
+      : source_(source),
+        log_(log),
+        take_event_(take_event),
+        progress_(progress),
+        notes_(source.name()) {
     log_.name = source.name();
   }
 
-  Result<RuntimeLog> run();
+  Status run();
 
  private:
   using Columns = std::array<std::size_t, dispatch_columns.size()>;
@@ -65,22 +70,28 @@ class LogReader {
   StringId type_named(std::string_view name);
   void add_check();
 
+  void hand_on(const LogEvent& event) {
+    if (auto status = take_event_(event); !status && status_) status_ = std::move(status);
+  }
+
   ByteSource& source_;
+  RuntimeLog& log_;
+  const TakeEvent& take_event_;
   const ProgressReport& progress_;
   CountedNotes notes_;
-  RuntimeLog log_;
+  Status status_;  // of take_event_
   Columns place_{};
   std::size_t columns_ = 0;
   // Neighbouring rows are mostly of one dispatch, and their types few.
   StringId last_dispatch_{};
   std::vector<StringId> types_;
-  std::int64_t first_us_ = 0;
+  std::optional<std::int64_t> first_us_;
   std::uint64_t elapsed_right_ = 0, elapsed_wrong_ = 0;
   std::int32_t last_begun_ = std::numeric_limits<std::int32_t>::min();
   std::int64_t runs_ = 0;
 };
 
-Result<RuntimeLog> LogReader::run() {
+Status LogReader::run() {
   LineReader lines(source_, notes_, table_limits);
   std::string_view line;
   std::uint64_t count = 0;
@@ -93,6 +104,7 @@ Result<RuntimeLog> LogReader::run() {
       continue;
     }
     take(line, lines.offset());
+    if (!status_) return status_;
     if (progress_ && ++count % lines_a_report == 0) {
       progress_(source_.file_bytes_read(), source_.file_bytes());
     }
@@ -104,7 +116,7 @@ Result<RuntimeLog> LogReader::run() {
   }
   if (log_.kind == LogKind::host) add_check();
   notes_.append_to(log_.notes);
-  return std::move(log_);
+  return {};
 }
 
 Status LogReader::take_header(std::string_view line) {
@@ -184,7 +196,7 @@ bool LogReader::take_fields(std::span<const std::string_view> fields, std::uint6
   if (!invocation || !is_action(action) || !time) return false;
   LogEvent event{.time_us = *time, .invocation = *invocation, .action = std::int32_t(*action)};
   event.dispatch = dispatch_named(trimmed(fields[0]));
-  if (split_event(trimmed(fields[4]), event, offset)) log_.events.push_back(event);
+  if (split_event(trimmed(fields[4]), event, offset)) hand_on(event);
   return true;
 }
 
@@ -240,12 +252,12 @@ bool LogReader::take_host_row(std::string_view rest) {
   }
   event.invocation = runs_;
   event.location = log_.strings.intern(unquoted(trimmed(rest)));
-  if (log_.events.empty()) first_us_ = *time;
+  if (!first_us_) first_us_ = *time;
   std::int64_t since_first = 0;
   const bool right =
-      !__builtin_sub_overflow(*time, first_us_, &since_first) && since_first == *elapsed;
+      !__builtin_sub_overflow(*time, *first_us_, &since_first) && since_first == *elapsed;
   right ? ++elapsed_right_ : ++elapsed_wrong_;
-  log_.events.push_back(event);
+  hand_on(event);
   return true;
 }
 
@@ -265,10 +277,10 @@ bool LogReader::take_job_row(std::string_view rest) {
   if (event.action <= last_begun_) ++runs_;
   last_begun_ = event.action;
   event.invocation = runs_;
-  log_.events.push_back(event);
+  hand_on(event);
   event.time_us = *since_open;
   event.edge = LogEdge::end;
-  log_.events.push_back(event);
+  hand_on(event);
   return true;
 }
 
@@ -289,8 +301,21 @@ LogKind recognise_log(std::string_view head) {
   return LogKind::none;
 }
 
+Status read_log(ByteSource& source, RuntimeLog& log, const TakeEvent& take,
+                const ProgressReport& progress) {
+  return LogReader(source, log, take, progress).run();
+}
+
 Result<RuntimeLog> read_log(ByteSource& source, const ProgressReport& progress) {
-  return LogReader(source, progress).run();
+  RuntimeLog log;
+  const auto keep = [&](const LogEvent& event) {
+    log.events.push_back(event);
+    return Status{};
+  };
+  if (const auto status = read_log(source, log, keep, progress); !status) {
+    return tl::unexpected(status.error());
+  }
+  return log;
 }
 
 }  // namespace npuscope::torq

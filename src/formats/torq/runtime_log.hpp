@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string_view>
 #include <vector>
 
@@ -56,6 +57,12 @@ struct DebugInfo;
 // An input error when the file is none of the three or lacks a column. A log without rows is one
 // without events.
 Result<RuntimeLog> read_log(ByteSource& source, const ProgressReport& progress = {});
+
+// The same, for a log that need not be held: each event is handed on when it is read, `log` is what
+// is known of it so far, and stays without events. An error of `take` ends the reading.
+using TakeEvent = std::function<Status(const LogEvent& event)>;
+Status read_log(ByteSource& source, RuntimeLog& log, const TakeEvent& take,
+                const ProgressReport& progress = {});
 
 // In the current form, dispatches; events in their order.
 Status write_log(const RuntimeLog& log, const std::filesystem::path& path);

@@ -48,9 +48,14 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
   if (!debug) return tl::unexpected(debug.error());
   const auto source = open_byte_source(runtime);
   if (!source) return tl::unexpected(source.error());
-  auto log = torq::read_log(**source, progress);
-  if (!log) return tl::unexpected(log.error());
-  const auto annotation = torq::annotate(*log, *debug);
+  torq::RuntimeLog log;  // held where more of it is needed than the annotation
+  if (request.older) {
+    auto read = torq::read_log(**source, progress);
+    if (!read) return tl::unexpected(read.error());
+    log = std::move(*read);
+  }
+  const auto annotation =
+      request.older ? torq::annotate(log, *debug) : torq::annotate(**source, *debug, progress);
   if (!annotation) return tl::unexpected(annotation.error());
   TorqAnnotateOutcome outcome;
   outcome.coverage = torq::coverage_text(annotation->pairing);
@@ -59,11 +64,10 @@ Result<TorqAnnotateOutcome> run_torq_annotate(const TorqAnnotateRequest& request
   }
   outcome.rows = annotation->begin_us.size() + annotation->hal.size();
   if (request.older) {
-    const auto rows = torq::write_older_csv(*annotation, *log, *request.older, output);
+    const auto rows = torq::write_older_csv(*annotation, log, *request.older, output);
     if (!rows) return tl::unexpected(rows.error());
     outcome.rows = *rows;
   }
-  std::vector<torq::LogEvent>().swap(log->events);  // 40 bytes an event, no longer needed
   const Status written = request.older      ? Status{}
                          : ending == ".csv" ? torq::write_annotated_csv(*annotation, output)
                          : ending == ".xlsx"

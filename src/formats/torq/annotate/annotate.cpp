@@ -5,8 +5,9 @@
 #include <unordered_map>
 
 #include "base/text.hpp"
-#include "formats/torq/annotate/expected_type.hpp"
-#include "formats/torq/annotate/log_intervals.hpp"
+#include "formats/torq/annotate/hal_calls.hpp"
+#include "formats/torq/annotate/pairing_check.hpp"
+#include "profile/counted_notes.hpp"
 
 namespace npuscope::torq {
 namespace {
@@ -14,63 +15,66 @@ namespace {
 // 16 bytes each: what a log makes of them is bounded by its rows and this.
 constexpr std::size_t max_cells = std::size_t{1} << 28;
 
-bool is_hal(std::string_view dispatch) { return dispatch.starts_with("__HAL"); }
-
+// Event by event, so that none need be held.
 class Annotator {
  public:
+  // `log`: what is known of it so far; its events are not read.
   Annotator(const RuntimeLog& log, const DebugInfo& debug)
-      : log_(log), debug_(debug), notes_(log.name) {}
+      : log_(log), debug_(debug), notes_(log.name), pairing_(log, debug), hal_(log.strings) {
+    for (const DispatchInfo& dispatch : debug.dispatches) out_.rows.push_back(rows_of(dispatch));
+  }
 
-  Result<Annotation> run();
+  Status take(const LogEvent& event);
+  Result<Annotation> finish();
 
  private:
   static constexpr std::uint32_t unknown = ~std::uint32_t{0};
-  struct Current {
-    std::int64_t id = 0;
-    std::uint32_t index = unknown;  // in invocations; unknown: of a dispatch without information
-  };
 
   std::vector<ActionRow> rows_of(const DispatchInfo& dispatch) const;
   std::uint32_t dispatch_of(StringId name);
-  bool enter(const LogEvent& event);
-  void take(const LogEvent& event);
-  void take_job(const LogEvent& event);
+  const AnnotatedInvocation* invocation_of(const LogEvent& event);
+  void take_action(const LogEvent& event, const AnnotatedInvocation& invocation);
+  void take_job(const LogEvent& event, const AnnotatedInvocation& invocation);
   void set(std::size_t cell, const LogEvent& event);
-  void add_hal();
   void count_odd_times();
   void name_programs_without_start();
 
   const RuntimeLog& log_;
   const DebugInfo& debug_;
   CountedNotes notes_;
+  PairingCheck pairing_;
+  HalCalls hal_;
   Annotation out_;
-  std::unordered_map<std::int64_t, std::uint32_t> invocations_;
+  InvocationNumbers numbers_;
+  std::vector<std::uint32_t> annotated_;  // by number; unknown: of a dispatch without information
   std::unordered_map<StringId, std::uint32_t> dispatches_;
   std::uint32_t missing_ = 0;  // dispatches without information
-  Current current_;
-  bool has_current_ = false;
-  std::uint64_t hal_without_partner_ = 0;
+  bool has_too_many_cells_ = false;
 };
 
-Result<Annotation> Annotator::run() {
-  auto pairing = check_pairing(log_, debug_);
+Status Annotator::take(const LogEvent& event) {
+  if (auto status = pairing_.take(event); !status) return status;
+  if (is_hal(log_.strings[event.dispatch])) {
+    hal_.take(event);
+  } else if (const AnnotatedInvocation* invocation = invocation_of(event)) {
+    log_.kind == LogKind::nss_jobs ? take_job(event, *invocation) : take_action(event, *invocation);
+  }
+  return {};
+}
+
+Result<Annotation> Annotator::finish() {
+  auto pairing = pairing_.finish();
   if (!pairing) return tl::unexpected(pairing.error());
+  if (has_too_many_cells_) {
+    return input_error("{}: its invocations have more than {} actions together; cut the log",
+                       log_.name, thousands(max_cells));
+  }
   out_.pairing = std::move(*pairing);
   out_.debug = &debug_;
   out_.log_name = log_.name;
   out_.log_kind = log_.kind;
   out_.strings = log_.strings;
-  for (const DispatchInfo& dispatch : debug_.dispatches) out_.rows.push_back(rows_of(dispatch));
-  for (const LogEvent& event : log_.events) {
-    if (is_hal(log_.strings[event.dispatch])) continue;
-    if (!enter(event)) continue;
-    if (out_.begin_us.size() > max_cells) {
-      return input_error("{}: its invocations have more than {} actions together; cut the log",
-                         log_.name, thousands(max_cells));
-    }
-    log_.kind == LogKind::nss_jobs ? take_job(event) : take(event);
-  }
-  add_hal();
+  out_.hal = hal_.finish();
   count_odd_times();
   if (log_.kind != LogKind::nss_jobs) name_programs_without_start();
   out_.notes = log_.notes;
@@ -117,36 +121,26 @@ std::uint32_t Annotator::dispatch_of(StringId name) {
   return place->second;
 }
 
-// The invocation that the event is of, new or known; whose dispatch its first event names.
-bool Annotator::enter(const LogEvent& event) {
-  if (has_current_ && current_.id == event.invocation) return current_.index != unknown;
-  const auto [place, is_new] = invocations_.try_emplace(event.invocation, unknown);
-  if (is_new) {
+// That the event is of, new or known; whose dispatch its first event names.
+const AnnotatedInvocation* Annotator::invocation_of(const LogEvent& event) {
+  const std::uint32_t number = numbers_.of(event.invocation);
+  if (number == annotated_.size()) {
+    annotated_.push_back(unknown);
     const std::uint32_t dispatch = dispatch_of(event.dispatch);
-    if (dispatch != unknown) {
-      place->second = std::uint32_t(out_.invocations.size());
-      out_.invocations.push_back({event.invocation, dispatch, out_.begin_us.size()});
-      const std::size_t size = out_.begin_us.size() + out_.rows[dispatch].size();
-      if (size <= max_cells) {
-        out_.begin_us.resize(size, no_time);
-        out_.end_us.resize(size, no_time);
-      } else {
-        out_.begin_us.resize(max_cells + 1, no_time);  // run() ends here
-      }
-    }
+    if (dispatch == unknown) return nullptr;
+    const std::size_t size = out_.begin_us.size() + out_.rows[dispatch].size();
+    has_too_many_cells_ |= size > max_cells;
+    if (has_too_many_cells_) return nullptr;
+    annotated_[number] = std::uint32_t(out_.invocations.size());
+    out_.invocations.push_back({event.invocation, dispatch, out_.begin_us.size()});
+    out_.begin_us.resize(size, no_time);
+    out_.end_us.resize(size, no_time);
   }
-  current_ = {event.invocation, place->second};
-  has_current_ = true;
-  return current_.index != unknown;
+  return annotated_[number] == unknown ? nullptr : &out_.invocations[annotated_[number]];
 }
 
-void Annotator::set(std::size_t cell, const LogEvent& event) {
-  (event.edge == LogEdge::begin ? out_.begin_us : out_.end_us)[cell] = event.time_us;
-}
-
-void Annotator::take(const LogEvent& event) {
+void Annotator::take_action(const LogEvent& event, const AnnotatedInvocation& invocation) {
   if (event.action == no_action) return;
-  const AnnotatedInvocation& invocation = out_.invocations[current_.index];
   const DispatchInfo& dispatch = debug_.dispatches[invocation.dispatch];
   const Action* action = dispatch.action(event.action);
   if (action == nullptr) return;  // refused before
@@ -154,8 +148,7 @@ void Annotator::take(const LogEvent& event) {
 }
 
 // A job is the n-th program of the NSS; its times are those of the wait.
-void Annotator::take_job(const LogEvent& event) {
-  const AnnotatedInvocation& invocation = out_.invocations[current_.index];
+void Annotator::take_job(const LogEvent& event, const AnnotatedInvocation& invocation) {
   const DispatchInfo& dispatch = debug_.dispatches[invocation.dispatch];
   std::int32_t job = 0;
   for (const ProgramRun& program : dispatch.programs) {
@@ -167,55 +160,8 @@ void Annotator::take_job(const LogEvent& event) {
   }
 }
 
-// As the vendor pairs them: within an invocation and a name an end belongs to the last open begin;
-// what has no partner has happened, at the time that is known of it. A call as a whole stands only
-// where nothing inside it is logged.
-void Annotator::add_hal() {
-  struct Call {
-    HalCall call;
-    std::int32_t action = no_action;
-    StringId type{};
-  };
-  struct Invocation {
-    StringId dispatch{};  // of its first event
-    bool has_details = false;
-    std::vector<Call> calls{};
-    std::map<StringId, std::vector<std::size_t>> open{};  // in calls, by type
-  };
-  std::vector<Invocation> invocations;
-  std::unordered_map<std::int64_t, std::size_t> places;
-  const auto whole = log_.strings.find("HAL_CALL");
-  for (const LogEvent& event : log_.events) {
-    if (!is_hal(log_.strings[event.dispatch])) continue;
-    const auto [place, is_new] = places.try_emplace(event.invocation, invocations.size());
-    if (is_new) invocations.push_back({.dispatch = event.dispatch});
-    Invocation& of = invocations[place->second];
-    of.has_details |= !whole || event.type != *whole;
-    auto& open = of.open[event.type];
-    if (event.edge == LogEdge::end && !open.empty()) {
-      of.calls[open.back()].call.end_us = event.time_us;
-      open.pop_back();
-      continue;
-    }
-    if (event.edge == LogEdge::begin) open.push_back(of.calls.size());
-    const HalCall call{of.dispatch, event.type, event.time_us, event.time_us};
-    of.calls.push_back({call, event.action, event.type});
-    hal_without_partner_ += event.edge == LogEdge::end;
-  }
-  for (Invocation& of : invocations) {
-    for (const auto& [type, open] : of.open) hal_without_partner_ += open.size();
-    std::erase_if(of.calls,
-                  [&](const Call& each) { return of.has_details && whole && each.type == *whole; });
-    const auto key = [&](const Call& each) {
-      return std::tuple(each.call.begin_us, each.action, log_.strings[each.type]);
-    };
-    std::stable_sort(of.calls.begin(), of.calls.end(),
-                     [&](const Call& a, const Call& b) { return key(a) < key(b); });
-    for (Call& each : of.calls) {
-      if (each.call.end_us < each.call.begin_us) std::swap(each.call.begin_us, each.call.end_us);
-      out_.hal.push_back(each.call);
-    }
-  }
+void Annotator::set(std::size_t cell, const LogEvent& event) {
+  (event.edge == LogEdge::begin ? out_.begin_us : out_.end_us)[cell] = event.time_us;
 }
 
 void Annotator::count_odd_times() {
@@ -230,7 +176,7 @@ void Annotator::count_odd_times() {
   };
   note(one_sided, "actions that only begin or only end; without a total");
   note(reversed, "actions that end before they begin; without a total, and in no sum");
-  note(hal_without_partner_, "HAL events without a partner; rows of length zero");
+  note(hal_.without_partner(), "HAL events without a partner; rows of length zero");
 }
 
 // Those whose end is known and whose begin was lost.
@@ -265,7 +211,23 @@ void Annotator::name_programs_without_start() {
 }  // namespace
 
 Result<Annotation> annotate(const RuntimeLog& log, const DebugInfo& debug) {
-  return Annotator(log, debug).run();
+  Annotator annotator(log, debug);
+  for (const LogEvent& event : log.events) {
+    if (auto status = annotator.take(event); !status) return tl::unexpected(status.error());
+  }
+  return annotator.finish();
+}
+
+Result<Annotation> annotate(ByteSource& source, const DebugInfo& debug,
+                            const ProgressReport& progress) {
+  RuntimeLog log;
+  log.name = source.name();
+  Annotator annotator(log, debug);
+  const auto take = [&](const LogEvent& event) { return annotator.take(event); };
+  if (auto status = read_log(source, log, take, progress); !status) {
+    return tl::unexpected(status.error());
+  }
+  return annotator.finish();
 }
 
 std::string_view location_of(const Annotation& annotation, const HalCall& call) {
@@ -276,31 +238,39 @@ std::string_view location_of(const Annotation& annotation, const HalCall& call) 
   return name.substr(first, name.find_last_not_of('_') - first + 1);
 }
 
+std::optional<ProgramCells> cells_of(const DispatchInfo& dispatch, const ProgramRun& program,
+                                     LogKind kind) {
+  const Action* start = dispatch.action(program.start_action);
+  const Action* wait = dispatch.action(program.wait_action);
+  if (start == nullptr || wait == nullptr) return std::nullopt;
+  const auto place = [&](const Action* action) {
+    return std::size_t(action - dispatch.actions.data());
+  };
+  if (kind == LogKind::host && program.executor == Executor::host) {
+    return ProgramCells{place(start), place(start)};
+  }
+  const bool of_jobs = kind == LogKind::nss_jobs;  // these have no starts
+  return ProgramCells{place(of_jobs ? wait : start), place(wait)};
+}
+
 std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInvocation& invocation,
-                                std::size_t action) {
-  const std::int64_t begin = annotation.begin_us[invocation.first + action];
-  const std::int64_t end = annotation.end_us[invocation.first + action];
+                                ProgramCells cells) {
+  const std::int64_t begin = annotation.begin_us[invocation.first + cells.begin];
+  const std::int64_t end = annotation.end_us[invocation.first + cells.end];
   if (begin == no_time || end == no_time || end < begin) return std::nullopt;
   return Interval{begin, end};
 }
 
 std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInvocation& invocation,
+                                std::size_t action) {
+  return time_of(annotation, invocation, ProgramCells{action, action});
+}
+
+std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInvocation& invocation,
                                 const ProgramRun& program) {
   const DispatchInfo& dispatch = annotation.debug->dispatches[invocation.dispatch];
-  const Action* start = dispatch.action(program.start_action);
-  const Action* wait = dispatch.action(program.wait_action);
-  if (start == nullptr || wait == nullptr) return std::nullopt;
-  const auto at = [&](const Action* action) {
-    return invocation.first + std::size_t(action - dispatch.actions.data());
-  };
-  if (annotation.log_kind == LogKind::host && program.executor == Executor::host) {
-    return time_of(annotation, invocation, std::size_t(start - dispatch.actions.data()));
-  }
-  const bool of_jobs = annotation.log_kind == LogKind::nss_jobs;  // these have no starts
-  const std::int64_t begin = annotation.begin_us[at(of_jobs ? wait : start)];
-  const std::int64_t end = annotation.end_us[at(wait)];
-  if (begin == no_time || end == no_time || end < begin) return std::nullopt;
-  return Interval{begin, end};
+  const auto cells = cells_of(dispatch, program, annotation.log_kind);
+  return cells ? time_of(annotation, invocation, *cells) : std::nullopt;
 }
 
 }  // namespace npuscope::torq

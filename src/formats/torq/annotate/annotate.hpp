@@ -1,7 +1,7 @@
 // A runtime log joined with debug information: what each action of each invocation was, which
 // units its program used, and when it ran.
 //
-//   const auto annotation = annotate(log, debug);
+//   const auto annotation = annotate(**open_byte_source("runtime.csv"), debug);
 //   write_annotated_csv(*annotation, "annotated.csv");
 //
 //   action_id;job_id;operation;invocation_names;original_operators;total_time;slice_used_0_in_p…
@@ -67,14 +67,27 @@ struct Annotation {
 // An input error where log and debug information contradict each other (pairing.hpp). Dispatches
 // without debug information and events without a partner are counted in the notes.
 Result<Annotation> annotate(const RuntimeLog& log, const DebugInfo& debug);
+// The same while a log is read, which is never held.
+Result<Annotation> annotate(ByteSource& source, const DebugInfo& debug,
+                            const ProgressReport& progress = {});
 
 // "HAL_QUEUE_WAIT"; of HAL_CALL what was called, "HAL_COMMAND_BUFFER_DISPATCH".
 std::string_view location_of(const Annotation& annotation, const HalCall& call);
+
+// Among the actions of its dispatch, those whose begin and whose end a program has.
+struct ProgramCells {
+  std::size_t begin = 0, end = 0;
+};
+// None where the dispatch lacks them.
+std::optional<ProgramCells> cells_of(const DispatchInfo& dispatch, const ProgramRun& program,
+                                     LogKind kind);
 
 // When a program ran, from the begin of its start to the end of its wait; none where the log lacks
 // either, or has them the wrong way round.
 std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInvocation& invocation,
                                 const ProgramRun& program);
+std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInvocation& invocation,
+                                ProgramCells cells);
 std::optional<Interval> time_of(const Annotation& annotation, const AnnotatedInvocation& invocation,
                                 std::size_t action);
 

@@ -1,11 +1,10 @@
 #include "formats/torq/annotate/pairing.hpp"
 
 #include <algorithm>
-#include <optional>
-#include <unordered_map>
 
 #include "base/text.hpp"
 #include "formats/torq/annotate/expected_type.hpp"
+#include "formats/torq/annotate/pairing_check.hpp"
 #include "formats/torq/log_times.hpp"
 #include "formats/torq/overview.hpp"
 
@@ -34,64 +33,7 @@ MissingEnd missing_end(const DispatchInfo& info, std::int64_t last_action) {
   return missing;
 }
 
-class PairingCheck {
- public:
-  PairingCheck(const RuntimeLog& log, const DebugInfo& debug) : log_(log), debug_(debug) {}
-
-  Result<Pairing> run() {
-    for (const LogEvent& event : log_.events) {
-      if (auto status = take(event); !status) return tl::unexpected(status.error());
-    }
-    if (auto status = check_whole(); !status) return tl::unexpected(status.error());
-    std::vector<Interval> seen;
-    for (const auto& [id, invocation] : invocations_) {
-      if (invocation.has_debug && invocation.ran) seen.push_back(invocation.extent);
-    }
-    pairing_.seen_us = union_of(std::move(seen));
-    pairing_.dispatches = dispatches_.size();
-    return std::move(pairing_);
-  }
-
- private:
-  struct Dispatch {
-    const DispatchInfo* info = nullptr;
-    std::int64_t last_action = no_action;
-    bool ended = false;
-    std::int64_t jobs = 0;  // NSS programs of `info`
-  };
-  struct Invocation {
-    Interval extent;
-    bool has_debug = false;
-    bool ran = false;  // more than INIT
-  };
-
-  Status take(const LogEvent& event);
-  Status take_action(const LogEvent& event, Dispatch& dispatch);
-  Status check_whole();
-  Status check_ends();
-  Dispatch& dispatch_of(StringId name);
-  Invocation& invocation_of(std::int64_t id, const LogEvent& event);
-  std::string_view text(StringId id) const { return log_.strings[id]; }
-  // "dispatch main_dispatch_3 " where the log names dispatches.
-  std::string named(std::string_view dispatch) const {
-    return dispatch.empty() ? "" : fmt::format("dispatch {} ", printable(dispatch));
-  }
-  static constexpr std::string_view advice =
-      "the debug information is of another model or build; name that of the model that ran";
-
-  const RuntimeLog& log_;
-  const DebugInfo& debug_;
-  Pairing pairing_;
-  std::unordered_map<StringId, Dispatch> dispatches_;
-  std::unordered_map<std::int64_t, Invocation> invocations_;
-  std::vector<StringId> names_;  // of dispatches, in the order of the log
-  bool has_wall_ = false;
-  // Neighbouring events are mostly of one invocation. References into the maps stay valid.
-  std::optional<std::int64_t> last_id_;
-  Invocation* last_invocation_ = nullptr;
-  StringId last_name_{};
-  Dispatch* last_dispatch_ = nullptr;
-};
+}  // namespace
 
 PairingCheck::Dispatch& PairingCheck::dispatch_of(StringId name) {
   if (last_dispatch_ != nullptr && last_name_ == name) return *last_dispatch_;
@@ -113,21 +55,17 @@ PairingCheck::Dispatch& PairingCheck::dispatch_of(StringId name) {
   return dispatch;
 }
 
-PairingCheck::Invocation& PairingCheck::invocation_of(std::int64_t id, const LogEvent& event) {
-  if (last_id_ != id) {
-    const auto [place, is_new] = invocations_.try_emplace(id);
-    last_id_ = id;
-    last_invocation_ = &place->second;
-    if (is_new) place->second.extent = {event.time_us, event.time_us};
-  }
-  return *last_invocation_;
+PairingCheck::Invocation& PairingCheck::invocation_of(const LogEvent& event) {
+  const std::uint32_t number = numbers_.of(event.invocation);
+  if (number == invocations_.size()) invocations_.push_back({{event.time_us, event.time_us}});
+  return invocations_[number];
 }
 
 Status PairingCheck::take(const LogEvent& event) {
   const bool is_hal = text(event.dispatch).starts_with("__HAL");
   if (!is_hal) {
     Dispatch& dispatch = dispatch_of(event.dispatch);
-    Invocation& invocation = invocation_of(event.invocation, event);
+    Invocation& invocation = invocation_of(event);
     invocation.has_debug = dispatch.info != nullptr;
     const std::string_view type = text(event.type);
     invocation.ran |= event.action != no_action || !type.starts_with("INIT");
@@ -228,7 +166,16 @@ Status PairingCheck::check_ends() {
   return {};
 }
 
-}  // namespace
+Result<Pairing> PairingCheck::finish() {
+  if (auto status = check_whole(); !status) return tl::unexpected(status.error());
+  std::vector<Interval> seen;
+  for (const Invocation& invocation : invocations_) {
+    if (invocation.has_debug && invocation.ran) seen.push_back(invocation.extent);
+  }
+  pairing_.seen_us = union_of(std::move(seen));
+  pairing_.dispatches = dispatches_.size();
+  return std::move(pairing_);
+}
 
 std::string_view expected_type(const Action& action, const DispatchInfo& dispatch) {
   if (action.kind == ActionKind::host_copy) return "HOST_COPY";
@@ -243,7 +190,11 @@ std::string_view expected_type(const Action& action, const DispatchInfo& dispatc
 }
 
 Result<Pairing> check_pairing(const RuntimeLog& log, const DebugInfo& debug) {
-  return PairingCheck(log, debug).run();
+  PairingCheck check(log, debug);
+  for (const LogEvent& event : log.events) {
+    if (auto status = check.take(event); !status) return tl::unexpected(status.error());
+  }
+  return check.finish();
 }
 
 std::string coverage_text(const Pairing& pairing) {

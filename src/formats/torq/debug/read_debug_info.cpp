@@ -310,6 +310,9 @@ const char* name_of(NpuUnit unit) {
 }
 
 const Action* DispatchInfo::action(std::int64_t id) const {
+  // Most dispatches count theirs from 0.
+  const auto place = std::uint64_t(id);
+  if (place < actions.size() && actions[place].id == id) return &actions[place];
   const auto found =
       std::lower_bound(actions.begin(), actions.end(), id,
                        [](const Action& each, std::int64_t wanted) { return each.id < wanted; });
