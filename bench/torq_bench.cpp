@@ -4,6 +4,7 @@
 //   times_python   how many times as fast as that pass, in processor time: others may be at work
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -11,6 +12,7 @@
 
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/overview.hpp"
+#include "formats/torq/trace.hpp"
 #include "measured.hpp"
 
 namespace npuscope::torq::bench {
@@ -124,9 +126,8 @@ void annotate_to_csv(benchmark::State& state) {
   for (auto _ : state) {
     const double begin = npuscope::bench::processor_seconds();
     const auto source = open_byte_source(run().log);
-    const auto log = read_log(**source);
     const auto debug = load_debug_info(run().debug);
-    const auto annotation = annotate(*log, *debug);
+    const auto annotation = annotate(**source, *debug);
     if (!annotation || !write_annotated_csv(*annotation, run().folder / "annotated.csv")) {
       return state.SkipWithError("could not be annotated");
     }
@@ -135,6 +136,26 @@ void annotate_to_csv(benchmark::State& state) {
     best = best == 0 ? took : std::min(best, took);
   }
   set_rates(state, best);
+}
+
+// The same to a trace. peak_MB: the most memory that the process had by then, so that it says
+// something only where this benchmark runs alone (--benchmark_filter=annotate_to_trace).
+void annotate_to_trace(benchmark::State& state) {
+  for (auto _ : state) {
+    const double begin = npuscope::bench::processor_seconds();
+    const auto source = open_byte_source(run().log);
+    const auto debug = load_debug_info(run().debug);
+    const auto annotation = annotate(**source, *debug);
+    if (!annotation || !write_annotated_trace(*annotation, run().folder / "annotated.pb")) {
+      return state.SkipWithError("could not be annotated");
+    }
+    state.SetIterationTime(npuscope::bench::processor_seconds() - begin);
+  }
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  state.counters["peak_MB"] = double(usage.ru_maxrss) / 1024;
+  state.counters["log_MB"] = double(fs::file_size(run().log)) / 1e6;
+  set_rates(state, 0);
 }
 
 void overview_of_log(benchmark::State& state) {
@@ -157,6 +178,7 @@ void profile_of_log(benchmark::State& state) {
 
 BENCHMARK(python_csv)->UseManualTime()->Iterations(1)->Unit(benchmark::kMillisecond);
 BENCHMARK(annotate_to_csv)->UseManualTime()->Iterations(2)->Unit(benchmark::kMillisecond);
+BENCHMARK(annotate_to_trace)->UseManualTime()->Iterations(2)->Unit(benchmark::kMillisecond);
 BENCHMARK(overview_of_log)->Iterations(2)->Unit(benchmark::kMillisecond);
 BENCHMARK(profile_of_log)->Iterations(1)->Unit(benchmark::kMillisecond);
 

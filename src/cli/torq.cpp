@@ -5,7 +5,6 @@
 #include "cli/documents.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
-#include "npuscope/formats/perfetto/write.hpp"
 #include "report/torq/torq_job.hpp"
 
 namespace npuscope::cli {
@@ -136,9 +135,7 @@ ExitStatus write_trace(const TorqTimelineOptions& options, const report::TorqTim
   if (const auto usable = check_output_is_no_input(options.files, options.output); !usable) {
     return report(usable.error());
   }
-  std::vector<const Profile*> profiles;
-  for (const Profile& profile : timeline.profiles) profiles.push_back(&profile);
-  const auto written = perfetto::write_trace(profiles, options.output);
+  const auto written = report::write_timeline_trace(timeline, options.mhz, options.output);
   if (!written) return report(written.error());
   print(stderr, "wrote {}\n", printable(options.output));
   return ExitStatus::done;

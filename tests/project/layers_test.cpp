@@ -45,9 +45,9 @@ const std::map<std::string, std::set<std::string>> may_use{
       "formats/sigmastar", "formats", "analysis", "npu/graph", "npu/target", "npu/nsp/target",
       "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu", "npu/torq", "query"}},
     {"cli",
-     {"base", "profile", "formats/perfetto", "formats/qaic", "formats/sigmastar", "formats",
-      "analysis", "npu/graph", "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
-      "npu/torq", "npu/models", "query", "report"}},
+     {"base", "profile", "formats/qaic", "formats/sigmastar", "formats", "analysis", "npu/graph",
+      "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu", "npu/torq", "npu/models",
+      "query", "report"}},
 };
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.

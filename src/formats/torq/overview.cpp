@@ -37,15 +37,14 @@ constexpr const char* meanings[overview_metric_count] = {
     "first start to last end",
 };
 
-// First begin to last end; none without intervals.
-std::optional<Interval> extent_of(std::span<const std::vector<Interval>* const> lists) {
+// First begin to last end of parts that do any of it; none without parts.
+std::optional<Interval> extent_of(const std::vector<RunPart>& parts, std::uint32_t any) {
   std::optional<Interval> extent;
-  for (const auto* list : lists) {
-    for (const Interval& each : *list) {
-      if (!extent) extent = each;
-      extent->begin = std::min(extent->begin, each.begin);
-      extent->end = std::max(extent->end, each.end);
-    }
+  for (const RunPart& each : parts) {
+    if ((each.doing & any) == 0) continue;
+    if (!extent) extent = each.at;
+    extent->begin = std::min(extent->begin, each.at.begin);
+    extent->end = std::max(extent->end, each.at.end);
   }
   return extent;
 }
@@ -64,31 +63,6 @@ void take_ends(RunIntervals& run, std::int64_t begin_us, std::int64_t end_us) {
     const std::int64_t end = to_nanoseconds(end_us);
     run.last_end = std::max(run.last_end.value_or(end), end);
   }
-}
-
-// What of the intervals lies in the set.
-std::vector<Interval> within(const IntervalSet& set, const std::vector<Interval>& intervals) {
-  return intersection_of(set, union_of(intervals));
-}
-
-RunIntervals within(const IntervalSet& set, const RunIntervals& run) {
-  RunIntervals part;
-  part.use_known = run.use_known;
-  part.programs = within(set, run.programs);
-  for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
-    part.used[unit] = within(set, run.used[unit]);
-  }
-  part.hal = within(set, run.hal);
-  part.host = within(set, run.host);
-  part.host_copy = within(set, run.host_copy);
-  part.seen = set;
-  return part;
-}
-
-IntervalSet merged(std::initializer_list<const IntervalSet*> sets) {
-  IntervalSet all;
-  for (const IntervalSet* set : sets) all = union_of(all, *set);
-  return all;
 }
 
 struct LabelledMetric {
@@ -173,6 +147,11 @@ const char* meaning_of(OverviewMetric metric) { return meanings[std::size_t(metr
 
 RunIntervals run_intervals(const Annotation& annotation) {
   RunIntervals run;
+  std::size_t max_parts = annotation.hal.size();
+  for (const AnnotatedInvocation& invocation : annotation.invocations) {
+    max_parts += annotation.debug->dispatches[invocation.dispatch].actions.size();
+  }
+  run.parts.reserve(max_parts);
   for (const AnnotatedInvocation& invocation : annotation.invocations) {
     const DispatchInfo& dispatch = annotation.debug->dispatches[invocation.dispatch];
     const auto place = [&](const Action* action) {
@@ -186,25 +165,22 @@ RunIntervals run_intervals(const Annotation& annotation) {
       const auto time = time_of(annotation, invocation, program);
       if (!time) continue;
       const Interval at = to_nanoseconds(*time);
-      if (program.executor == Executor::host) run.host.push_back(at);
+      if (program.executor == Executor::host) run.add(at, doing(Doing::host));
       if (program.executor != Executor::nss) continue;
-      run.programs.push_back(at);
-      for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
-        if (program.uses[unit]) run.used[unit].push_back(at);
-      }
+      run.add(at, doing(Doing::program) | doing(program.uses));
     }
     for (std::size_t i = 0; i < dispatch.actions.size(); ++i) {
       if (dispatch.actions[i].kind != ActionKind::host_copy) continue;
       take_ends(run, annotation.begin_us[invocation.first + i],
                 annotation.end_us[invocation.first + i]);
       if (const auto time = time_of(annotation, invocation, i)) {
-        run.host_copy.push_back(to_nanoseconds(*time));
+        run.add(to_nanoseconds(*time), doing(Doing::host_copy));
       }
     }
   }
   for (const HalCall& call : annotation.hal) {
     take_ends(run, call.begin_us, call.end_us);
-    run.hal.push_back(to_nanoseconds(Interval{call.begin_us, call.end_us}));
+    run.add(to_nanoseconds(Interval{call.begin_us, call.end_us}), doing(Doing::hal));
   }
   if (annotation.pairing.is_partial()) {
     run.seen.emplace();
@@ -225,69 +201,88 @@ RunIntervals run_intervals(const Profile& profile) {
     const std::string_view unit = profile.text(profile.units[index_of(spans.unit[row])].name);
     const Interval at = to_nanoseconds(
         Interval{spans.start[row], saturating_add(spans.start[row], spans.duration[row])});
-    if (unit == "NSS") run.programs.push_back(at);
-    if (unit == "host programs") run.host.push_back(at);
+    if (unit == "NSS") run.add(at, doing(Doing::program));
+    if (unit == "host programs") run.add(at, doing(Doing::host));
     if (unit != "host") continue;
     const std::string_view kind = profile.text(profile.ops[op].kind);
-    if (kind == "HOST_COPY") run.host_copy.push_back(at);
-    if (kind == "HOST_PROGRAM") run.host.push_back(at);
+    if (kind == "HOST_COPY") run.add(at, doing(Doing::host_copy));
+    if (kind == "HOST_PROGRAM") run.add(at, doing(Doing::host));
   }
   for (const Phase& phase : profile.phases) {
     if (!profile.text(phase.name).starts_with("HAL_")) continue;
-    run.hal.push_back(
-        to_nanoseconds(Interval{phase.start, saturating_add(phase.start, phase.duration)}));
+    run.add(to_nanoseconds(Interval{phase.start, saturating_add(phase.start, phase.duration)}),
+            doing(Doing::hal));
   }
   return run;
 }
 
-Overview make_overview(const RunIntervals& whole, OverviewRules rules) {
-  const bool is_part = whole.seen.has_value();
-  const RunIntervals part = is_part ? within(*whole.seen, whole) : RunIntervals{};
-  const RunIntervals& run = is_part ? part : whole;
+Overview make_overview(RunIntervals run, OverviewRules rules) {
+  const bool is_part = run.seen.has_value();
+  if (is_part) {
+    for (const Interval& each : *run.seen) run.add(each, doing(Doing::seen));
+  }
+  constexpr std::uint32_t hal = doing(Doing::hal), host = doing(Doing::host),
+                          copy = doing(Doing::host_copy), program = doing(Doing::program),
+                          work = program | host | copy;
+  const auto raw_extent = extent_of(run.parts, work | hal), raw_work = extent_of(run.parts, work);
+  const bool has_hal = extent_of(run.parts, hal).has_value();
+  const RunTimes times(std::move(run.parts));
+
+  constexpr std::uint32_t in = doing(NpuUnit::dma_in), out = doing(NpuUnit::dma_out),
+                          cdma = doing(NpuUnit::cdma), css = doing(NpuUnit::css),
+                          slice_0 = doing(NpuUnit::slice_0), slice_1 = doing(NpuUnit::slice_1),
+                          moves = in | out | cdma, computes = slice_0 | slice_1 | css;
+  const auto counts = [&](std::uint32_t bits) {
+    return !is_part || (bits & doing(Doing::seen)) != 0;
+  };
+  // During which any of `wanted` is done and nothing of `without`.
+  const auto length_of_any = [&](std::uint32_t wanted, std::uint32_t without = 0) {
+    return times.length([&](std::uint32_t bits) {
+      return counts(bits) && (bits & wanted) != 0 && (bits & without) == 0;
+    });
+  };
   Overview overview;
   const auto set = [&](Metric metric, std::int64_t value) {
     overview.nanoseconds[std::size_t(metric)] = value;
   };
-  const auto used = [&](NpuUnit unit) { return union_of(run.used[std::size_t(unit)]); };
-  const IntervalSet in = used(NpuUnit::dma_in), out = used(NpuUnit::dma_out),
-                    cdma = used(NpuUnit::cdma), css = used(NpuUnit::css),
-                    slice_0 = used(NpuUnit::slice_0), slice_1 = used(NpuUnit::slice_1);
-  const IntervalSet dma = union_of(in, out), moves = union_of(dma, cdma);
-  const IntervalSet slice = union_of(slice_0, slice_1), compute = union_of(slice, css);
-  const IntervalSet hal = union_of(run.hal), host = union_of(run.host),
-                    copy = union_of(run.host_copy), programs = union_of(run.programs);
   if (run.use_known) {
-    set(Metric::dma_union, length_of(moves));
-    set(Metric::dma, length_of(dma));
-    set(Metric::dma_in, length_of(in));
-    set(Metric::dma_out, length_of(out));
-    set(Metric::dma_only, length_of(difference_of(moves, compute)));
-    set(Metric::cdma, length_of(cdma));
-    set(Metric::compute, length_of(compute));
-    set(Metric::compute_only, length_of(difference_of(compute, moves)));
-    set(Metric::slice, length_of(slice));
-    set(Metric::slice_0, length_of(slice_0));
-    set(Metric::slice_1, length_of(slice_1));
-    set(Metric::css, length_of(css));
-    set(Metric::overlap, length_of(intersection_of(moves, compute)));
+    set(Metric::dma_union, length_of_any(moves));
+    set(Metric::dma, length_of_any(in | out));
+    set(Metric::dma_in, length_of_any(in));
+    set(Metric::dma_out, length_of_any(out));
+    set(Metric::dma_only, length_of_any(moves, computes));
+    set(Metric::cdma, length_of_any(cdma));
+    set(Metric::compute, length_of_any(computes));
+    set(Metric::compute_only, length_of_any(computes, moves));
+    set(Metric::slice, length_of_any(slice_0 | slice_1));
+    set(Metric::slice_0, length_of_any(slice_0));
+    set(Metric::slice_1, length_of_any(slice_1));
+    set(Metric::css, length_of_any(css));
+    set(Metric::overlap, times.length([&](std::uint32_t bits) {
+      return counts(bits) && (bits & moves) != 0 && (bits & computes) != 0;
+    }));
   } else {
-    set(Metric::programs, length_of(programs));
+    set(Metric::programs, length_of_any(program));
   }
-  if (!run.hal.empty() || rules == OverviewRules::vendor) set(Metric::hal, length_of(hal));
-  set(Metric::host, length_of(host));
-  set(Metric::host_copy, length_of(copy));
-  const std::vector<Interval>* all[] = {&run.programs, &run.host, &run.host_copy, &run.hal};
+  const std::int64_t in_hal = length_of_any(hal);
+  if (rules == OverviewRules::vendor || (is_part ? in_hal > 0 : has_hal)) {
+    set(Metric::hal, in_hal);
+  }
+  set(Metric::host, length_of_any(host));
+  set(Metric::host_copy, length_of_any(copy));
   const bool has_ends = run.first_begin && run.last_end && rules == OverviewRules::vendor;
   const std::int64_t overall = is_part    ? length_of(*run.seen)
                                : has_ends ? length_of(Interval{*run.first_begin, *run.last_end})
-                                          : length(extent_of(all));
-  const IntervalSet npu = run.use_known ? union_of(moves, compute) : programs;
-  const IntervalSet busy = merged({&npu, &hal, &copy, &host});
-  set(Metric::idle, std::max<std::int64_t>(0, saturating_subtract(overall, length_of(busy))));
-  const std::int64_t without_hal = length(extent_of(std::span(all).first(3)));
-  const IntervalSet bare = difference_of(union_of(copy, host), union_of(npu, hal));
+                                          : length(raw_extent);
+  const std::uint32_t npu = run.use_known ? moves | computes : program;
+  const std::int64_t busy = length_of_any(npu | hal | copy | host);
+  set(Metric::idle, std::max<std::int64_t>(0, saturating_subtract(overall, busy)));
+  const auto without_hal =
+      is_part ? times.extent([&](std::uint32_t bits) { return counts(bits) && (bits & work) != 0; })
+              : raw_work;
+  const std::int64_t bare = length_of_any(copy | host, npu | hal);
   set(Metric::npu_operations,
-      std::max<std::int64_t>(0, saturating_subtract(without_hal, length_of(bare))));
+      std::max<std::int64_t>(0, saturating_subtract(length(without_hal), bare)));
   set(Metric::overall, overall);
   return overview;
 }

@@ -23,22 +23,23 @@
 #include <vector>
 
 #include "formats/torq/annotate/annotate.hpp"
+#include "formats/torq/run_parts.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::torq {
 
-// What ran when, in nanoseconds.
+// What ran when. A program does what it is and uses each of its units.
 struct RunIntervals {
-  std::vector<Interval> programs;  // of the NSS
-  std::array<std::vector<Interval>, npu_unit_count> used;
-  bool use_known = true;  // whether `used` says anything
-  std::vector<Interval> hal, host, host_copy;
+  std::vector<RunPart> parts;
+  bool use_known = true;  // which units a program uses
   // Also of what has only one of them: from and to where the vendor's OVERALL reaches.
   std::optional<std::int64_t> first_begin{}, last_end{};
   // When dispatches ran of which there is debug information, where some have none.
   std::optional<IntervalSet> seen{};
+
+  void add(Interval at, std::uint32_t doing) { parts.push_back({at, doing}); }
 };
 
 enum class OverviewMetric : std::uint8_t {
@@ -86,7 +87,7 @@ enum class OverviewRules : std::uint8_t { own, vendor };
 RunIntervals run_intervals(const Annotation& annotation);
 // Of a log without debug information: which units a program used is not known.
 RunIntervals run_intervals(const Profile& log_profile);
-Overview make_overview(const RunIntervals& run, OverviewRules rules = OverviewRules::own);
+Overview make_overview(RunIntervals run, OverviewRules rules = OverviewRules::own);
 // With what of the run the debug information covers.
 Overview overview_of(const Annotation& annotation, OverviewRules rules = OverviewRules::own);
 

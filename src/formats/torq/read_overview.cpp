@@ -18,7 +18,7 @@ class TableIntervals {
     take_ends(row);
     const bool is_whole = row.begin_ns && row.end_ns;
     if (operation == "torq_hl.start_program (host)") {  // of 2026-01: the row is the program
-      if (is_whole) run_.host.push_back({*row.begin_ns, *row.end_ns});
+      if (is_whole) run_.add({*row.begin_ns, *row.end_ns}, doing(Doing::host));
       return;
     }
     if (operation == "torq_hl.start_program") {
@@ -28,19 +28,15 @@ class TableIntervals {
     if (!ends_program(row)) {
       if (!is_whole) return;
       const Interval at{*row.begin_ns, *row.end_ns};
-      if (operation.starts_with("__HAL")) run_.hal.push_back(at);
-      if (is_host_copy(row)) run_.host_copy.push_back(at);
+      if (operation.starts_with("__HAL")) run_.add(at, doing(Doing::hal));
+      if (is_host_copy(row)) run_.add(at, doing(Doing::host_copy));
       return;
     }
     if (!row.end_ns) return;
     const auto start = start_of(row);
     if (!start) return void(++without_start_);
     const Interval whole{*start, *row.end_ns};
-    if (!row.uses) return run_.host.push_back(whole);
-    run_.programs.push_back(whole);
-    for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {
-      if ((*row.uses)[unit]) run_.used[unit].push_back(whole);
-    }
+    run_.add(whole, row.uses ? doing(Doing::program) | doing(*row.uses) : doing(Doing::host));
   }
   const RunIntervals& run() const { return run_; }
   std::uint64_t without_start() const { return without_start_; }

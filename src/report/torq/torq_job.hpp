@@ -65,10 +65,13 @@ std::string overview_meanings(const TorqOverviews& overviews, torq::OverviewStyl
 
 struct TorqTimeline {
   Document document;
-  std::vector<Profile> profiles;  // what a trace shows side by side
+  std::vector<Profile> profiles;       // what a trace shows side by side, and then
+  std::vector<torq::Annotation> runs;  // of TorqFiles::debug, which must live as long
   std::vector<Note> notes;
 };
 // Estimates against what was measured, at a clock of `mhz`.
 Result<TorqTimeline> torq_timeline(const TorqFiles& files, double mhz, std::size_t top);
+Status write_timeline_trace(const TorqTimeline& timeline, double mhz,
+                            const std::filesystem::path& path);
 
 }  // namespace npuscope::report

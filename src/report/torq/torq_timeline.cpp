@@ -25,7 +25,7 @@ class Timeline {
         if (auto profile = torq::make_profile(dispatch)) add_estimate(std::move(*profile));
       }
     }
-    if (out_.profiles.empty()) {
+    if (out_.profiles.empty() && out_.runs.empty()) {
       return tl::unexpected(
           nothing_among(files_, "timeline, estimate or runtime log",
                         "name a timeline of the compiler, or a runtime log with its debug "
@@ -77,23 +77,25 @@ class Timeline {
   Status add_log(const std::filesystem::path& path) {
     const auto source = open_byte_source(path);
     if (!source) return tl::unexpected(source.error());
-    const auto log = torq::read_log(**source);
-    if (!log) return tl::unexpected(log.error());
-    if (!files_.debug) {
-      Profile profile = torq::make_profile(*log);
-      profile.provenance.files = {path.string()};
-      out_.profiles.push_back(std::move(profile));
-      out_.notes.push_back({Severity::info, path.string(), 0,
-                            "name its debug information too: it has the estimates to compare with",
-                            1});
-      return {};
-    }
-    const auto annotation = torq::annotate(*log, *files_.debug);
+    if (!files_.debug) return add_log_alone(path, **source);
+    auto annotation = torq::annotate(**source, *files_.debug);
     if (!annotation) return tl::unexpected(annotation.error());
     out_.notes.insert(out_.notes.end(), annotation->notes.begin(), annotation->notes.end());
     add_comparison(path, torq::compare_programs(*annotation),
                    torq::coverage_text(annotation->pairing));
-    out_.profiles.push_back(torq::make_trace(*annotation, mhz_));
+    out_.runs.push_back(std::move(*annotation));
+    return {};
+  }
+
+  Status add_log_alone(const std::filesystem::path& path, ByteSource& source) {
+    const auto log = torq::read_log(source);
+    if (!log) return tl::unexpected(log.error());
+    Profile profile = torq::make_profile(*log);
+    profile.provenance.files = {path.string()};
+    out_.profiles.push_back(std::move(profile));
+    out_.notes.push_back({Severity::info, path.string(), 0,
+                          "name its debug information too: it has the estimates to compare with",
+                          1});
     return {};
   }
 
@@ -168,6 +170,19 @@ class Timeline {
 };
 
 }  // namespace
+
+Status write_timeline_trace(const TorqTimeline& timeline, double mhz,
+                            const std::filesystem::path& path) {
+  std::vector<perfetto::TraceContent> contents;
+  for (const Profile& profile : timeline.profiles) contents.push_back({&profile});
+  std::vector<std::unique_ptr<torq::AnnotatedTrace>> traces;
+  for (const torq::Annotation& run : timeline.runs) {
+    traces.push_back(std::make_unique<torq::AnnotatedTrace>(run, mhz));
+    contents.push_back(traces.back()->content());
+  }
+  const auto written = perfetto::write_trace(contents, path);
+  return written ? Status{} : Status{tl::unexpected(written.error())};
+}
 
 Result<TorqTimeline> torq_timeline(const TorqFiles& files, double mhz, std::size_t top) {
   return Timeline(files, mhz, top).run();

@@ -316,7 +316,8 @@ TEST_F(Annotate, MeasuredTracksHoldWhatTheVendorsHold) {
 TEST_F(Annotate, EstimatesBeginWithTheirProgramAtTheClockThatIsNamed) {
   const auto annotation = run(contents(data("runtime.csv")));
   ASSERT_TRUE(annotation);
-  const Profile trace = make_trace(*annotation, 100);
+  ASSERT_TRUE(write_annotated_trace(*annotation, folder_ / "out.pb", 100));
+  const Profile trace = read_trace(folder_ / "out.pb");
   EXPECT_EQ(slices_on(trace, "Slice 0 (Compile)"),
             (std::multiset<std::string>{"Slice Program | conv2d_0 2030400+1000",
                                         "Slice Program | conv2d_0 3015400+1000"}));
@@ -329,7 +330,8 @@ TEST_F(Annotate, EstimatesBeginWithTheirProgramAtTheClockThatIsNamed) {
 TEST_F(Annotate, WaitingIsNoPartOfAUnitsEstimate) {
   const auto annotation = run(contents(data("runtime.csv")));
   ASSERT_TRUE(annotation);
-  const Profile trace = make_trace(*annotation, 100);
+  ASSERT_TRUE(write_annotated_trace(*annotation, folder_ / "out.pb", 100));
+  const Profile trace = read_trace(folder_ / "out.pb");
   const auto slices = slices_on(trace, "Slice 1 (Compile)");
   EXPECT_TRUE(slices.contains("Slice Program | add_1 2059010+300"));
   EXPECT_TRUE(slices.contains("WAITING 2059310+790"));

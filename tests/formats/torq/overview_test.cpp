@@ -7,6 +7,7 @@
 #include "formats/perfetto/read/read.hpp"
 #include "formats/torq/files.hpp"
 #include "formats/torq/trace.hpp"
+#include "formats/torq/whole_trace.hpp"
 
 namespace npuscope::torq::overview_test {
 namespace {
@@ -113,7 +114,7 @@ TEST(Overview, IsTheSameFromEveryFormOfARun) {
   const auto debug = load_debug_info(fs::path(data("debug_info")));
   const auto annotation = annotate(*log, *debug);
   ASSERT_TRUE(annotation);
-  const auto from_trace = read_trace_overview(make_trace(*annotation));
+  const auto from_trace = read_trace_overview(test::whole_trace(*annotation, compile_clock_mhz));
   ASSERT_TRUE(from_trace) << from_trace.error().message;
   for (const OverviewRow& row : rows_of(run, OverviewStyle::documented)) {
     EXPECT_EQ(from_trace->of(row.metric), run.of(row.metric)) << row.label;
@@ -142,54 +143,78 @@ TEST(Overview, AgreesWithCounting) {
       return Interval{begin, begin + std::int64_t(random() % 12)};
     };
     for (unsigned i = 0; i < random() % 6; ++i) {
-      run.programs.push_back(interval());
-      for (auto& used : run.used) {
-        if (random() % 2) used.push_back(run.programs.back());
-      }
+      run.add(interval(), doing(Doing::program) | (random() & (doing(Doing::program) - 1)));
     }
-    for (auto* list : {&run.hal, &run.host, &run.host_copy}) {
-      for (unsigned i = 0; i < random() % 3; ++i) list->push_back(interval());
+    for (const Doing what : {Doing::hal, Doing::host, Doing::host_copy}) {
+      for (unsigned i = 0; i < random() % 3; ++i) run.add(interval(), doing(what));
     }
+    const bool is_part = round % 3 == 0;
+    if (is_part) run.seen = union_of({interval(), interval()});
     std::array<std::int64_t, overview_metric_count> counted{};
-    std::int64_t first = 1000, last = -1;
-    for (const auto* list : {&run.programs, &run.hal, &run.host, &run.host_copy}) {
-      for (const Interval& each : *list) {
-        first = std::min(first, each.begin);
-        last = std::max(last, each.end);
-      }
-    }
-    for (std::int64_t t = 0; t < 80; ++t) {
-      const auto in = [&](const std::vector<Interval>& list) {
-        for (const Interval& each : list) {
-          if (each.begin <= t && t < each.end) return true;
+    const auto in_any = [](const std::vector<Interval>& list, std::int64_t t) {
+      return std::any_of(list.begin(), list.end(),
+                         [&](const Interval& each) { return each.begin <= t && t < each.end; });
+    };
+    // From the first begin to the last end of parts that do any of it; of a partial run, of what
+    // was seen of them.
+    const auto extent = [&](std::uint32_t any) {
+      std::int64_t first = 1000, last = -1;
+      for (const RunPart& each : run.parts) {
+        if ((each.doing & any) == 0) continue;
+        for (std::int64_t t = each.at.begin; t <= each.at.end; ++t) {
+          const bool is_seen = t < each.at.end && is_part && in_any(*run.seen, t);
+          if (is_part && !is_seen) continue;
+          first = std::min(first, t);
+          last = std::max(last, is_part ? t + 1 : t);
         }
-        return false;
-      };
-      const auto used = [&](NpuUnit unit) { return in(run.used[std::size_t(unit)]); };
-      const bool dma = used(NpuUnit::dma_in) || used(NpuUnit::dma_out);
-      const bool moves = dma || used(NpuUnit::cdma);
-      const bool slice = used(NpuUnit::slice_0) || used(NpuUnit::slice_1);
-      const bool computes = slice || used(NpuUnit::css);
+      }
+      return last < 0 ? 0 : last - first;
+    };
+    constexpr std::uint32_t work =
+        doing(Doing::program) | doing(Doing::host) | doing(Doing::host_copy);
+    std::int64_t bare = 0, busy = 0, seen = 0;
+    for (std::int64_t t = 0; t < 80; ++t) {
+      if (is_part && !in_any(*run.seen, t)) continue;
+      ++seen;
+      std::uint32_t now = 0;
+      for (const RunPart& each : run.parts) {
+        if (each.at.begin <= t && t < each.at.end) now |= each.doing;
+      }
+      const auto does = [&](auto what) { return (now & doing(what)) != 0; };
+      const bool dma = does(NpuUnit::dma_in) || does(NpuUnit::dma_out);
+      const bool moves = dma || does(NpuUnit::cdma);
+      const bool slice = does(NpuUnit::slice_0) || does(NpuUnit::slice_1);
+      const bool computes = slice || does(NpuUnit::css);
+      const bool host = does(Doing::host) || does(Doing::host_copy), hal = does(Doing::hal);
       const auto count = [&](Metric metric, bool yes) { counted[std::size_t(metric)] += yes; };
       count(Metric::dma, dma);
+      count(Metric::dma_in, does(NpuUnit::dma_in));
       count(Metric::dma_union, moves);
       count(Metric::dma_only, moves && !computes);
       count(Metric::compute, computes);
       count(Metric::compute_only, computes && !moves);
       count(Metric::slice, slice);
+      count(Metric::slice_1, does(NpuUnit::slice_1));
+      count(Metric::css, does(NpuUnit::css));
       count(Metric::overlap, moves && computes);
-      count(Metric::hal, in(run.hal));
-      count(Metric::idle, first <= t && t < last && !moves && !computes && !in(run.hal) &&
-                              !in(run.host) && !in(run.host_copy));
+      count(Metric::hal, hal);
+      count(Metric::host, does(Doing::host));
+      count(Metric::host_copy, does(Doing::host_copy));
+      bare += host && !moves && !computes && !hal;
+      busy += moves || computes || hal || host;
     }
     const Overview overview = make_overview(run);
     for (const Metric metric :
-         {Metric::dma, Metric::dma_union, Metric::dma_only, Metric::compute, Metric::compute_only,
-          Metric::slice, Metric::overlap, Metric::idle}) {
+         {Metric::dma, Metric::dma_in, Metric::dma_union, Metric::dma_only, Metric::compute,
+          Metric::compute_only, Metric::slice, Metric::slice_1, Metric::css, Metric::overlap,
+          Metric::host, Metric::host_copy}) {
       EXPECT_EQ(overview.of(metric), counted[std::size_t(metric)]) << int(metric);
     }
     EXPECT_EQ(overview.of(Metric::hal).value_or(0), counted[std::size_t(Metric::hal)]);
-    EXPECT_EQ(overview.of(Metric::overall), last < 0 ? 0 : last - first);
+    const std::int64_t overall = is_part ? seen : extent(work | doing(Doing::hal));
+    EXPECT_EQ(overview.of(Metric::overall), overall);
+    EXPECT_EQ(overview.of(Metric::idle), std::max<std::int64_t>(0, overall - busy));
+    EXPECT_EQ(overview.of(Metric::npu_operations), std::max<std::int64_t>(0, extent(work) - bare));
   }
 }
 
