@@ -26,15 +26,17 @@ class CallReader {
   }
 
  private:
-  const NumberRow* number(std::string_view name) const {
+  const NumberRow* number(NumberRole role, Statistic statistic) const {
     const auto found = std::find_if(numbers_.begin(), numbers_.end(), [&](const NumberRow& row) {
-      return row.subject == Measure::Subject::profile && profile_.text(row.what) == name;
+      return row.subject == Measure::Subject::profile && row.meaning.role == role &&
+             row.meaning.statistic == statistic;
     });
     return found == numbers_.end() ? nullptr : &*found;
   }
 
   const NumberRow* number_of(const CallLayerName& layer) const {
-    return layer.form == CallLayerName::Form::number ? number(layer.name) : nullptr;
+    const bool is_number = layer.form == CallLayerName::Form::number;
+    return is_number ? number(layer.role, layer.statistic) : nullptr;
   }
 
   std::optional<double> seconds_of(const NumberRow& row) const {
@@ -44,7 +46,7 @@ class CallReader {
   }
 
   bool is_queued() const {
-    const NumberRow* depth = number("queue depth");
+    const NumberRow* depth = number(NumberRole::queue_depth, Statistic::none);
     return depth != nullptr && depth->values.median > 1;
   }
 
@@ -67,11 +69,12 @@ class CallReader {
       const NumberRow* row = number_of(layer);
       if (row == nullptr || row->values.count != outer->values.count) continue;
       if (layer.place == CallLayerName::Place::device) call.device = call.layers.size();
-      if (!add(call, std::string(layer.name), seconds_of(*row))) return std::nullopt;
+      std::string name(profile_.text(row->what));
+      if (!add(call, std::move(name), seconds_of(*row))) return std::nullopt;
     }
     if (call.layers.size() < 2 || call.device == 0) return std::nullopt;
     for (const CallLayerName& layer : layers) {
-      if (layer.form == Form::phase) add_phase(call, layer.name, outer->values.count);
+      if (layer.form == Form::phase) add_phase(call, layer.phase, outer->values.count);
     }
     for (std::size_t i = 0; i < call.layers.size(); ++i) {
       const double inner = i + 1 < call.layers.size() ? call.layers[i + 1].seconds : 0;
@@ -110,12 +113,12 @@ class CallReader {
 std::optional<Call> analyse_call(const Profile& profile) { return CallReader(profile).read(); }
 
 std::vector<std::optional<double>> warm_node_cycles(const Profile& profile) {
-  constexpr std::string_view node_cycles = "node cycles";
   std::map<StringId, std::map<std::uint32_t, double>> of_node;  // by inference
   for (const Measure& measure : profile.measures) {
     const bool is_warm = measure.instance != every_instance && measure.instance > 0;
     if (measure.subject != Measure::Subject::op || !is_warm) continue;
-    if (measure.subject_id >= profile.ops.size() || profile.text(measure.what) != node_cycles) {
+    if (measure.subject_id >= profile.ops.size() ||
+        measure.meaning.role != NumberRole::node_cycles) {
       continue;
     }
     const Op& op = profile.ops[measure.subject_id];

@@ -1,10 +1,13 @@
-// Names that readers give to the layers of a call of the network, from the application down to the
-// device: what analyse_call nests, and what `latency` and `device_latency` are taken from.
+// The layers of a call of the network, from the application down to the device, by what numbers
+// mean and by phases' names: what analyse_call nests, and what `latency` and `device_latency` are
+// taken from.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "npuscope/profile/meaning.hpp"
 
 namespace npuscope::analysis {
 
@@ -15,11 +18,15 @@ struct CallLayerName {
     beside,  // one that leaves out part of its layer, and so is inside no other
     phase,   // a phase of the profile
   };
-  std::string_view name;
+  NumberRole role = NumberRole::none;
+  Statistic statistic = Statistic::none;
+  std::string_view phase = {};
   Place place = Place::host;
   Form form = Form::number;
 
-  std::string metric() const;  // "phase('Graph Execute')", or the number's name
+  bool is(const Meaning& meaning) const {
+    return form != Form::phase && meaning.role == role && meaning.statistic == statistic;
+  }
 };
 
 // By kind of call, those that tell most first; the layers of each outermost first.

@@ -112,7 +112,7 @@ void divide_wall(const Activity& activity, Coarse& coarse) {
 double batch_size(const Profile& profile) {
   for (const Measure& measure : profile.measures) {
     const bool of_run = measure.subject == Measure::Subject::profile;
-    if (of_run && profile.text(measure.what) == "stats batch size") return measure.value;
+    if (of_run && measure.meaning.role == NumberRole::stats_batch_size) return measure.value;
   }
   return 1;
 }

@@ -1,7 +1,6 @@
 #include "analysis/latency.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -38,11 +37,18 @@ std::vector<double> known_values(const MeasureColumn& column) {
   return values;
 }
 
-const MeasureColumn* column_named(const Profile& profile, std::string_view what) {
-  for (const MeasureColumn& column : profile.spans.measures) {
-    if (profile.text(column.what) == what) return &column;
+// Of "device execution, 99%" what it is a statistic of, as it is printed.
+std::string_view without_statistic(std::string_view what) {
+  return what.substr(0, what.rfind(", "));
+}
+
+void set_statistic(LatencyRow& row, Statistic statistic, double value) {
+  if (statistic == Statistic::mean) row.mean = value;
+  if (statistic == Statistic::min) row.min = value;
+  if (statistic == Statistic::max) row.max = value;
+  for (std::size_t i = 0; i < latency_percentiles.size(); ++i) {
+    if (statistic == statistic_of_percentile(i)) row.percentiles[i] = value;
   }
-  return nullptr;
 }
 
 class SampledLatency {
@@ -95,8 +101,8 @@ class SampledLatency {
     return mean_of(values);
   }
 
-  std::optional<double> mean_column(std::string_view what) const {
-    const MeasureColumn* column = column_named(profile_, what);
+  std::optional<double> mean_column(NumberRole role) const {
+    const MeasureColumn* column = profile_.spans.measure(role);
     return column == nullptr ? std::nullopt : mean_of_steady(column->values);
   }
 
@@ -104,17 +110,17 @@ class SampledLatency {
     std::vector<double> rates;
     for (const Measure& measure : profile_.measures) {
       const bool rate = measure.subject == Measure::Subject::span &&
-                        profile_.text(measure.what) == "device inferences per second";
+                        measure.meaning.role == NumberRole::device_rate;
       if (rate) rates.push_back(measure.value);
     }
     return rates.empty() ? 0 : median_of(std::move(rates)) * execution_seconds;
   }
 
   std::optional<Throughput> throughput(double round_trip) const {
-    const auto execution = mean_column("device execution");
-    const auto input_wait = mean_column("device input wait");
-    const auto output_wait = mean_column("device output wait");
-    const auto in_queue = mean_column("inferences in queue");
+    const auto execution = mean_column(NumberRole::device_execution);
+    const auto input_wait = mean_column(NumberRole::device_input_wait);
+    const auto output_wait = mean_column(NumberRole::device_output_wait);
+    const auto in_queue = mean_column(NumberRole::inferences_in_queue);
     const double hertz = profile_.clocks[std::uint32_t(profile_.base_clock)].rate.value;
     if (!execution || !(*execution > 0) || !in_queue || !(*in_queue > 0) || !(round_trip > 0)) {
       return std::nullopt;
@@ -133,24 +139,15 @@ class SampledLatency {
 
 // "device execution, 99%"
 bool take_statistic(const Profile& profile, const Measure& measure, std::vector<LatencyRow>& rows) {
-  const std::string_view what = profile.text(measure.what);
-  const auto comma = what.rfind(", ");
-  if (comma == what.npos || measure.kind == MeasureKind::count) return false;
-  const std::string_view name = what.substr(0, comma), column = what.substr(comma + 2);
+  const Statistic statistic = measure.meaning.statistic;
+  if (statistic == Statistic::none || measure.kind == MeasureKind::count) return false;
+  const std::string_view name = without_statistic(profile.text(measure.what));
   auto row = std::find_if(rows.begin(), rows.end(),
                           [&](const LatencyRow& each) { return each.name == name; });
   if (row == rows.end()) {
     row = rows.insert(rows.end(), {std::string(name), measure.kind, 0, {}, {}, {}, {}});
   }
-  if (column == "mean") row->mean = measure.value;
-  if (column == "min") row->min = measure.value;
-  if (column == "max") row->max = measure.value;
-  double percent = 0;
-  const auto parsed = std::from_chars(column.data(), column.data() + column.size(), percent);
-  if (parsed.ec != std::errc{} || parsed.ptr != column.data() + column.size() - 1) return true;
-  for (std::size_t i = 0; i < latency_percentiles.size(); ++i) {
-    if (latency_percentiles[i] == percent) row->percentiles[i] = measure.value;
-  }
+  set_statistic(*row, statistic, measure.value);
   return true;
 }
 
@@ -172,35 +169,36 @@ class LoggedLatency {
  private:
   // "execution of function 0, average" of device 1.
   void take(const Measure& measure, std::vector<LatencyRow>& rows) {
-    const std::string_view what = profile_.text(measure.what);
-    const auto comma = what.rfind(", ");
+    const Statistic statistic = measure.meaning.statistic;
     const bool is_time = index_of(measure.clock) == index_of(profile_.base_clock);
-    if (comma == what.npos || measure.kind == MeasureKind::count || !is_time) return;
-    const std::string_view step = what.substr(0, comma), statistic = what.substr(comma + 2);
-    if (statistic == "average") note_mean(step, measure.value);
-    std::string name = "device " + std::string(step);
+    if (statistic == Statistic::none || measure.kind == MeasureKind::count || !is_time) return;
+    if (statistic == Statistic::mean) note_mean(measure.meaning.role, measure.value);
+    std::string name = "device ";
+    name += without_statistic(profile_.text(measure.what));
     if (profile_.units.size() > 1 && measure.subject_id < profile_.units.size()) {
       name += ", " + std::string(profile_.text(profile_.units[measure.subject_id].name));
     }
     auto row = std::find_if(rows.begin(), rows.end(),
                             [&](const LatencyRow& each) { return each.name == name; });
     if (row == rows.end()) row = rows.insert(rows.end(), {name, measure.kind, 0, {}, {}, {}, {}});
-    if (statistic == "average") row->mean = measure.value;
-    if (statistic == "minimum") row->min = measure.value;
-    if (statistic == "maximum") row->max = measure.value;
+    set_statistic(*row, statistic, measure.value);
   }
 
   // Of devices that share a network the slowest counts; functions are different networks.
-  void note_mean(std::string_view step, double ticks) {
-    has_functions_ = has_functions_ || step.find(" of function ") != step.npos;
-    if (step == "execution") execution_ = std::max(execution_, ticks);
-    if (step == "input wait") input_wait_ = std::max(input_wait_, ticks);
-    if (step == "output wait") output_wait_ = std::max(output_wait_, ticks);
+  void note_mean(NumberRole role, double ticks) {
+    switch (role) {
+      case NumberRole::function_step:
+      case NumberRole::function_wait: has_functions_ = true; break;
+      case NumberRole::device_execution: execution_ = std::max(execution_, ticks); break;
+      case NumberRole::device_input_wait: input_wait_ = std::max(input_wait_, ticks); break;
+      case NumberRole::device_output_wait: output_wait_ = std::max(output_wait_, ticks); break;
+      default: break;
+    }
   }
 
-  double of_run(std::string_view what) const {
+  double of_run(NumberRole role) const {
     for (const Measure& measure : profile_.measures) {
-      if (measure.subject == Measure::Subject::profile && profile_.text(measure.what) == what) {
+      if (measure.subject == Measure::Subject::profile && measure.meaning.role == role) {
         return measure.value;
       }
     }
@@ -210,7 +208,8 @@ class LoggedLatency {
   // What the log calls inferences are batches: their number by the duration, times the batch, is
   // its own Inf/Sec.
   std::optional<Throughput> throughput() const {
-    const double duration = of_run("run"), batches = of_run("inferences");
+    const double duration = of_run(NumberRole::run_time),
+                 batches = of_run(NumberRole::run_inferences);
     const double hertz = profile_.clocks[index_of(profile_.base_clock)].rate.value;
     if (has_functions_ || !(execution_ > 0) || !(duration > 0) || !(batches > 0)) {
       return std::nullopt;
@@ -224,7 +223,7 @@ class LoggedLatency {
     Throughput result =
         judge_throughput({each * activations, execution_, input_wait_, output_wait_, 0}, hertz);
     result.activations = activations;
-    result.batch = of_run("batch size");
+    result.batch = of_run(NumberRole::run_batch_size);
     return result;
   }
 
@@ -236,22 +235,17 @@ class LoggedLatency {
 
 // As the reader of runner logs makes it.
 bool is_runner_log(const Profile& profile) {
-  const auto has = [&](Measure::Subject subject, std::string_view what) {
+  const auto has = [&](NumberRole role) {
     return std::any_of(profile.measures.begin(), profile.measures.end(), [&](const Measure& each) {
-      return each.subject == subject && profile.text(each.what) == what;
+      return each.subject == Measure::Subject::profile && each.meaning.role == role;
     });
   };
   return profile.spans.size() == 0 && index_of(profile.base_clock) < profile.clocks.size() &&
-         has(Measure::Subject::profile, "run") &&
-         has(Measure::Subject::profile, "inferences per second");
+         has(NumberRole::run_time) && has(NumberRole::run_rate);
 }
 
 bool has_samples(const Profile& profile) {
-  const auto& columns = profile.spans.measures;
-  return profile.spans.size() > 0 &&
-         std::any_of(columns.begin(), columns.end(), [&](const MeasureColumn& column) {
-           return profile.text(column.what) == "host round trip";
-         });
+  return profile.spans.size() > 0 && profile.spans.measure(NumberRole::host_round_trip) != nullptr;
 }
 
 }  // namespace
@@ -280,8 +274,8 @@ Throughput judge_throughput(const ThroughputTimes& times, double ticks_per_secon
 std::vector<bool> samples_of_beginning(const Profile& profile) {
   const Spans& spans = profile.spans;
   std::vector<bool> beginning(spans.size(), false);
-  const MeasureColumn* depth = column_named(profile, "queue depth");
-  const MeasureColumn* in_queue = column_named(profile, "inferences in queue");
+  const MeasureColumn* depth = spans.measure(NumberRole::queue_depth);
+  const MeasureColumn* in_queue = spans.measure(NumberRole::inferences_in_queue);
   if (depth == nullptr || in_queue == nullptr) return beginning;
   const std::size_t rows = std::min(
       {spans.size(), spans.instance.size(), depth->values.size(), in_queue->values.size()});
@@ -300,7 +294,7 @@ Latency analyse_latency(const Profile& profile) {
   for (const Measure& measure : profile.measures) {
     if (measure.subject != Measure::Subject::profile) continue;
     const bool taken = take_statistic(profile, measure, latency.rows);
-    of_a_table = of_a_table || (taken && latency.rows.back().name == "host round trip");
+    of_a_table = of_a_table || (taken && measure.meaning.role == NumberRole::host_round_trip);
   }
   if (!of_a_table) latency.rows.clear();
   return latency;

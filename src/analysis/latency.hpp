@@ -22,6 +22,10 @@
 namespace npuscope::analysis {
 
 inline constexpr std::array<double, 5> latency_percentiles{50, 75, 90, 95, 99};
+// The statistic of latency_percentiles[place].
+constexpr Statistic statistic_of_percentile(std::size_t place) {
+  return Statistic(std::size_t(Statistic::p50) + place);
+}
 
 struct LatencyRow {
   std::string name;  // "device execution", "enqueue", "total round trip"

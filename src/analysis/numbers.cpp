@@ -12,14 +12,14 @@ namespace {
 
 void add_span_columns(const Profile& profile, std::vector<NumberRow>& rows) {
   for (const MeasureColumn& column : profile.spans.measures) {
-    if (adds_up(column.kind, profile.text(column.what))) continue;
+    if (column.meaning.additive) continue;
     std::vector<double> values;
     for (const std::int64_t value : column.values) {
       if (value != MeasureColumn::missing) values.push_back(double(value));
     }
     if (values.empty()) continue;
-    rows.push_back({Measure::Subject::span, column.what, column.kind, column.origin, column.clock,
-                    spread_of(values)});
+    rows.push_back({Measure::Subject::span, column.what, column.kind, column.origin, column.meaning,
+                    column.clock, spread_of(values)});
   }
 }
 
@@ -36,7 +36,13 @@ std::vector<NumberRow> analyse_numbers(const Profile& profile) {
     const auto [found, is_new] = place.try_emplace(
         {subject, measure.what, measure.kind, measure.origin, measure.clock}, rows.size());
     if (is_new) {
-      rows.push_back({subject, measure.what, measure.kind, measure.origin, measure.clock, {}});
+      rows.push_back({subject,
+                      measure.what,
+                      measure.kind,
+                      measure.origin,
+                      measure.meaning,
+                      measure.clock,
+                      {}});
       samples.emplace_back();
     }
     samples[found->second].push_back({measure.instance, measure.value});

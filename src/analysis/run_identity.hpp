@@ -10,19 +10,16 @@
 
 namespace npuscope::analysis {
 
-inline std::optional<double> number_of_run(const Profile& profile, std::string_view what) {
-  const auto name = profile.strings.find(what);
-  if (!name) return std::nullopt;
+inline std::optional<double> number_of_run(const Profile& profile, NumberRole role) {
   for (const Measure& measure : profile.measures) {
-    const bool is_it = measure.subject == Measure::Subject::profile && measure.what == *name &&
-                       measure.kind == MeasureKind::count;
+    const bool is_it = measure.subject == Measure::Subject::profile && measure.meaning.role == role;
     if (is_it && measure.value >= 0 && measure.value < 4e9) return measure.value;
   }
   return std::nullopt;
 }
 
 inline std::optional<std::uint32_t> only_inference(const Profile& profile) {
-  const auto number = number_of_run(profile, "inference");
+  const auto number = number_of_run(profile, NumberRole::inference);
   return number ? std::optional(std::uint32_t(*number)) : std::nullopt;
 }
 
@@ -44,8 +41,8 @@ inline RunIdentity run_identity(const Profile& profile) {
     identity.hertz = base.rate.value;
   }
   identity.ops = profile.ops.size();
-  identity.program = number_of_run(profile, "program");
-  identity.activation = number_of_run(profile, "activation");
+  identity.program = number_of_run(profile, NumberRole::program);
+  identity.activation = number_of_run(profile, NumberRole::activation);
   return identity;
 }
 

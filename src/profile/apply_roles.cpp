@@ -9,6 +9,7 @@
 #include "base/parallel.hpp"
 #include "npuscope/profile/event_roles.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope {
 namespace {
@@ -166,7 +167,7 @@ std::optional<std::int64_t> bytes_in(const Argument& argument, const Profile& pr
 
 void add_bytes(const std::vector<Detailed>& detailed, Profile& profile) {
   std::optional<MeasureColumn> columns[2];  // read, written
-  constexpr const char* names[] = {"ddr read bytes", "ddr write bytes"};
+  constexpr NamedNumber numbers[] = {ddr_read_bytes, ddr_write_bytes};
   for (const auto& [row, rule, was_known] : detailed) {
     if (rule->bytes.empty()) continue;
     const auto argument = argument_of(profile, row, rule->bytes);
@@ -183,8 +184,7 @@ void add_bytes(const std::vector<Detailed>& detailed, Profile& profile) {
     for (std::size_t i = 0; i < std::size(gives); ++i) {
       if (!gives[i]) continue;
       if (!columns[i]) {
-        columns[i].emplace();
-        columns[i]->what = profile.strings.intern(names[i]);
+        columns[i] = profile.column_of(numbers[i], Origin::measured);
         columns[i]->values.assign(profile.spans.size(), MeasureColumn::missing);
       }
       columns[i]->values[row] = *bytes;

@@ -192,7 +192,7 @@ void Selection::copy_spans(Profile& part) {
   spans.processor_cycles = picked(all.processor_cycles, span_rows_, all.size());
   spans.instance = picked(all.instance, span_rows_, all.size());
   for (const MeasureColumn& column : all.measures) {
-    spans.measures.push_back({column.what, column.kind, column.origin, column.clock,
+    spans.measures.push_back({column.what, column.kind, column.origin, column.meaning, column.clock,
                               picked(column.values, span_rows_, all.size())});
   }
   copy_arguments(part);

@@ -13,6 +13,61 @@ constexpr const char* span_kinds[] = {
 static_assert(std::size(span_kinds) == span_kind_count);
 constexpr const char* measure_kinds[] = {"wall",      "span",   "active",        "work",
                                          "unit_busy", "domain", "dominant_path", "count"};
+constexpr const char* number_quantities[] = {"time", "bytes", "hertz", "share",
+                                             "rate", "count", "macs"};
+constexpr const char* number_roles[] = {"none",
+                                        "ddr_read",
+                                        "ddr_write",
+                                        "vtcm_read",
+                                        "vtcm_write",
+                                        "multicast_write",
+                                        "ddr_read_constants",
+                                        "bytes_in_flight",
+                                        "vtcm_allocated",
+                                        "vtcm_peak",
+                                        "dominant_path",
+                                        "graph_wall",
+                                        "graph_execute",
+                                        "node_cycles",
+                                        "utilization",
+                                        "utilization_with_waits",
+                                        "active_share",
+                                        "busy",
+                                        "wait",
+                                        "inference_time",
+                                        "processor_cycles",
+                                        "effective_frequency",
+                                        "packets",
+                                        "pmu_event",
+                                        "threads",
+                                        "hvx_threads",
+                                        "program",
+                                        "activation",
+                                        "inference",
+                                        "stats_batch_size",
+                                        "qnn_execute",
+                                        "rpc_execute",
+                                        "qnn_accelerator_execute",
+                                        "accelerator_execute",
+                                        "accelerator_execute_alone",
+                                        "execute_cycles",
+                                        "total_round_trip",
+                                        "host_round_trip",
+                                        "device_execution",
+                                        "device_input_wait",
+                                        "device_output_wait",
+                                        "device_rate",
+                                        "function_step",
+                                        "function_wait",
+                                        "queue_depth",
+                                        "inferences_in_queue",
+                                        "run_time",
+                                        "run_inferences",
+                                        "run_batch_size",
+                                        "run_rate"};
+static_assert(std::size(number_roles) == number_role_count);
+constexpr const char* statistics[] = {"none", "mean", "min", "max", "deviation", "p50",
+                                      "p75",  "p90",  "p95", "p99", "other"};
 constexpr const char* origins[] = {"measured", "counter", "estimated", "simulated", "derived"};
 constexpr const char* subjects[] = {"profile", "unit", "op", "span", "phase"};
 constexpr const char* edge_kinds[] = {"data", "reuse", "flow", "transfer", "order"};
@@ -28,6 +83,9 @@ std::span<const char* const> stable_names(ClockKind) { return clock_kinds; }
 std::span<const char* const> stable_names(Engine) { return engines; }
 std::span<const char* const> stable_names(SpanKind) { return span_kinds; }
 std::span<const char* const> stable_names(MeasureKind) { return measure_kinds; }
+std::span<const char* const> stable_names(NumberQuantity) { return number_quantities; }
+std::span<const char* const> stable_names(NumberRole) { return number_roles; }
+std::span<const char* const> stable_names(Statistic) { return statistics; }
 std::span<const char* const> stable_names(Origin) { return origins; }
 std::span<const char* const> stable_names(Measure::Subject) { return subjects; }
 std::span<const char* const> stable_names(EdgeKind) { return edge_kinds; }

@@ -53,6 +53,13 @@ const PmuRecipeInfo* pmu_recipe_of(std::vector<std::uint32_t> events);
 std::string pmu_measure(std::uint32_t code);
 std::optional<std::uint32_t> event_of_pmu_measure(std::string_view what);
 
+// The count of an event, under that name.
+constexpr NamedNumber pmu_number(std::uint32_t code, std::string_view name) {
+  NamedNumber number{name, NumberQuantity::count, NumberRole::pmu_event};
+  number.event = code;
+  return number;
+}
+
 // For help: "3F PROCESSOR_CYCLES, 70 HMX_ACTIVE_CYCLES, …" and "AxiRd (AXI_READ_64B), …".
 std::string pmu_events_help();
 std::string pmu_recipes_help();

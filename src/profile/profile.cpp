@@ -35,4 +35,21 @@ const MeasureColumn* Spans::measure(StringId what) const {
   return nullptr;
 }
 
+const MeasureColumn* Spans::measure(NumberRole role) const {
+  for (const MeasureColumn& column : measures) {
+    if (column.meaning.role == role && column.values.size() == size()) return &column;
+  }
+  return nullptr;
+}
+
+MeasureColumn Profile::column_of(const NamedNumber& number, Origin origin, ClockId clock) {
+  return {strings.intern(number.name), number.kind, origin, number.meaning, clock, {}};
+}
+
+void Profile::add_measure(Measure::Subject subject, std::uint32_t id, const NamedNumber& number,
+                          Origin origin, ClockId clock, double value, std::uint32_t instance) {
+  measures.push_back({subject, id, strings.intern(number.name), number.kind, origin, number.meaning,
+                      clock, value, instance, number.event});
+}
+
 }  // namespace npuscope

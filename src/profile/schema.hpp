@@ -15,6 +15,7 @@
 
 #include "base/text.hpp"
 #include "npuscope/profile/unit_path.hpp"
+#include "profile/names.hpp"
 #include "profile/schema_table.hpp"
 
 namespace npuscope::schema {
@@ -240,16 +241,49 @@ Id clock_of(const Number& number) {
   return Id{number.kind == MeasureKind::count ? no_row : index_of(number.clock)};
 }
 
+inline std::optional<NumberRole> known_role(NumberRole role) {
+  return role != NumberRole::none ? std::optional(role) : std::nullopt;
+}
+template <class Number>
+std::optional<NumberRole> number_role_of(const Number& number) {
+  return known_role(number.meaning.role);
+}
+template <class Number>
+std::optional<Statistic> statistic_of(const Number& number) {
+  const Statistic statistic = number.meaning.statistic;
+  return statistic != Statistic::none ? std::optional(statistic) : std::nullopt;
+}
+// Where --schema need not list the names of all values once more.
+template <class Enum>
+std::optional<std::string_view> name_of(std::optional<Enum> value) {
+  return value ? std::optional<std::string_view>(stable_name(*value)) : std::nullopt;
+}
+template <class Number>
+NumberQuantity quantity_of(const Number& number) {
+  return number.meaning.quantity;
+}
+template <class Number>
+bool is_additive(const Number& number) {
+  return number.meaning.additive;
+}
+
 constexpr auto span_columns() {
-  return in_part(Part::of_spans,
-                 table(
-                     "span_columns", "a number that (nearly) every span has",
-                     [](const Source& s) -> const auto& { return s.profile.spans.measures; },
-                     field("id", "its number", RowNumber{}),
-                     field("name", "what is counted: \"dominant path\"", &MeasureColumn::what),
-                     field("kind", "as of measures", &MeasureColumn::kind),
-                     field("origin", "as of measures", &MeasureColumn::origin),
-                     field("clock", "clocks.id of a time", clock_of<MeasureColumn>)));
+  return in_part(
+      Part::of_spans,
+      table(
+          "span_columns", "a number that (nearly) every span has",
+          [](const Source& s) -> const auto& { return s.profile.spans.measures; },
+          field("id", "its number", RowNumber{}),
+          field("name", "what is counted: \"dominant path\"", &MeasureColumn::what),
+          field("kind", "as of measures", &MeasureColumn::kind),
+          field("origin", "as of measures", &MeasureColumn::origin),
+          field("clock", "clocks.id of a time", clock_of<MeasureColumn>),
+          field("quantity", "as of measures", quantity_of<MeasureColumn>),
+          field("role", "as of measures",
+                [](const MeasureColumn& column) { return name_of(number_role_of(column)); }),
+          field("statistic", "as of measures",
+                [](const MeasureColumn& column) { return name_of(statistic_of(column)); }),
+          field("additive", "as of measures", is_additive<MeasureColumn>)));
 }
 
 constexpr auto span_numbers() {
@@ -276,6 +310,11 @@ constexpr auto measures() {
       field("origin", "how it came about", &Measure::origin),
       field("clock", "clocks.id of a time", clock_of<Measure>),
       field("value", "the number", &Measure::value),
+      field("quantity", "what is counted", quantity_of<Measure>),
+      field("role", "which of the numbers that analyses ask for; NULL: none of them",
+            number_role_of<Measure>),
+      field("statistic", "over many; NULL: the number itself", statistic_of<Measure>),
+      field("additive", "1: numbers of ops and spans may be added up", is_additive<Measure>),
       held_by(HeldBy::names,
               field("subject_name", "path of its unit, name of its op or phase", subject_name)),
       held_by(HeldBy::names,
@@ -312,7 +351,9 @@ constexpr auto counter_series() {
       field("part", "of a counter with several values, the value's own name",
             known(&CounterSeries::part)),
       field("quantity", "what its values count; NULL: the trace is silent",
-            known(&CounterSeries::quantity)));
+            known(&CounterSeries::quantity)),
+      field("role", "as of measures",
+            [](const CounterSeries& series) { return name_of(known_role(series.role)); }));
 }
 
 constexpr auto counter_samples() {

@@ -20,9 +20,9 @@ namespace npuscope::query {
 using schema::field, schema::FieldUnit, schema::Row;
 
 // A number of the span's own.
-constexpr auto traffic_of_span(std::size_t which) {
-  return [which](const Source& s, Row row) {
-    const MeasureColumn* column = s.traffic(which);
+constexpr auto traffic_of_span(analysis::Route route) {
+  return [route](const Source& s, Row row) {
+    const MeasureColumn* column = s.traffic(route);
     const bool is_known = column != nullptr && row < column->values.size() &&
                           column->values[row] != MeasureColumn::missing;
     return is_known ? std::optional(column->values[row]) : std::nullopt;
@@ -39,24 +39,22 @@ constexpr auto derived_spans() {
       field("own_duration", FieldUnit::ticks,
             "duration less what is nested inside: over spans of role work it adds up to work",
             [](const Source& s, Row row) { return s.self_times()[row]; }),
-      field("ddr_read_bytes", FieldUnit::bytes, "its number \"ddr read bytes\"",
-            traffic_of_span(0)),
-      field("ddr_write_bytes", FieldUnit::bytes, "its number \"ddr write bytes\"",
-            traffic_of_span(1)),
-      field("vtcm_read_bytes", FieldUnit::bytes, "its number \"vtcm read bytes\"",
-            traffic_of_span(2)),
-      field("vtcm_write_bytes", FieldUnit::bytes, "its number \"vtcm write bytes\"",
-            traffic_of_span(3)));
+      field("ddr_read_bytes", FieldUnit::bytes, "its number of role ddr_read",
+            traffic_of_span(analysis::Route::ddr_read)),
+      field("ddr_write_bytes", FieldUnit::bytes, "its number of role ddr_write",
+            traffic_of_span(analysis::Route::ddr_write)),
+      field("vtcm_read_bytes", FieldUnit::bytes, "its number of role vtcm_read",
+            traffic_of_span(analysis::Route::vtcm_read)),
+      field("vtcm_write_bytes", FieldUnit::bytes, "its number of role vtcm_write",
+            traffic_of_span(analysis::Route::vtcm_write)));
 }
 
-constexpr auto traffic_of_unit(analysis::Memory memory, analysis::Direction direction) {
-  return [memory, direction](const analysis::UnitRow& row) {
-    return row.traffic.of(memory, direction);
-  };
+constexpr auto traffic_of_unit(analysis::Route route) {
+  return [route](const analysis::UnitRow& row) { return row.traffic.of(route); };
 }
 
 constexpr auto unit_times() {
-  using analysis::Direction, analysis::Memory, analysis::UnitRow;
+  using analysis::Route, analysis::UnitRow;
   return schema::table(
       "unit_times", "how busy a unit was, as npuscope show has it: units that have work or waits",
       [](const Source& s) -> const auto& { return s.unit_times(); },
@@ -76,13 +74,13 @@ constexpr auto unit_times() {
       field("dominant_path", FieldUnit::ticks, "its share of the critical path",
             &UnitRow::dominant_path),
       field("ddr_read_bytes", FieldUnit::bytes, "that its work reads from DDR",
-            traffic_of_unit(Memory::ddr, Direction::read)),
+            traffic_of_unit(Route::ddr_read)),
       field("ddr_write_bytes", FieldUnit::bytes, "that its work writes to DDR",
-            traffic_of_unit(Memory::ddr, Direction::write)),
+            traffic_of_unit(Route::ddr_write)),
       field("vtcm_read_bytes", FieldUnit::bytes, "that its work reads from VTCM",
-            traffic_of_unit(Memory::vtcm, Direction::read)),
+            traffic_of_unit(Route::vtcm_read)),
       field("vtcm_write_bytes", FieldUnit::bytes, "that its work writes to VTCM",
-            traffic_of_unit(Memory::vtcm, Direction::write)));
+            traffic_of_unit(Route::vtcm_write)));
 }
 
 template <class Function>

@@ -3,11 +3,9 @@
 namespace npuscope::query {
 
 Source::Source(const Profile& with) : schema::Source(with), analysis_(with) {
-  const char* names[] = {"ddr read bytes", "ddr write bytes", "vtcm read bytes",
-                         "vtcm write bytes"};
-  for (std::size_t i = 0; i < std::size(names); ++i) {
-    const auto id = profile.strings.find(names[i]);
-    if (id) traffic_[i] = profile.spans.measure(*id);
+  for (const MeasureColumn& column : with.spans.measures) {
+    const auto route = analysis::memory_route_of(column.meaning.role);
+    if (route && traffic(*route) == nullptr) traffic_[std::size_t(*route)] = &column;
   }
 }
 

@@ -19,13 +19,12 @@ class Source : public schema::Source {
   }
   const std::vector<analysis::UnitRow>& unit_times() const { return analysis_.units().units; }
 
-  // 0 … 3: the spans' DDR bytes read and written, VTCM bytes read and written; null where the
-  // profile has none.
-  const MeasureColumn* traffic(std::size_t which) const { return traffic_[which]; }
+  // The spans' bytes of one of Traffic::routes; null where the profile has none.
+  const MeasureColumn* traffic(analysis::Route route) const { return traffic_[std::size_t(route)]; }
 
  private:
   analysis::Analysis analysis_;
-  const MeasureColumn* traffic_[4] = {};
+  const MeasureColumn* traffic_[std::size(analysis::Traffic::routes)] = {};
   mutable const std::vector<std::int64_t>* self_times_ = nullptr;
 };
 

@@ -11,6 +11,7 @@
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/phases.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::analysis_test {
 namespace {
@@ -244,13 +245,19 @@ TEST(Ops, RankByTheDominantPathWhereThereIsOne) {
   const UnitId unit = made.unit("HVX", Engine::hvx);
   made.span(unit, "long", 0, 100);
   made.span(unit, "critical", 100, 110);
-  made.profile.spans.measures.push_back({made.text("dominant path"),
-                                         MeasureKind::dominant_path,
-                                         Origin::derived,
-                                         ClockId{},
-                                         {MeasureColumn::missing, 10}});
   made.profile.spans.measures.push_back(
-      {made.text("wall"), MeasureKind::wall, Origin::measured, ClockId{}, {5, 5}});
+      {made.text("dominant path"),
+       MeasureKind::dominant_path,
+       Origin::derived,
+       test_support::meaning_of(MeasureKind::dominant_path, "dominant path"),
+       ClockId{},
+       {MeasureColumn::missing, 10}});
+  made.profile.spans.measures.push_back({made.text("wall"),
+                                         MeasureKind::wall,
+                                         Origin::measured,
+                                         test_support::meaning_of(MeasureKind::wall, "wall"),
+                                         ClockId{},
+                                         {5, 5}});
   const OpTable table = ops_of(made.profile);
   EXPECT_EQ(made.profile.text(table.rows[0].label), "critical");
   EXPECT_EQ(table.rows[1].values[table.ranked_by], std::nullopt);
@@ -268,6 +275,7 @@ TEST(Ops, WithoutATimelineTheirNumbersCountTheMedianOfTheInferencesAfterTheFirst
     measure.what = made.text("cycles");
     measure.kind = MeasureKind::work;
     measure.value = value;
+    measure.meaning = test_support::meaning_of(measure.kind, made.profile.text(measure.what));
     made.profile.measures.push_back(measure);
   };
   add(a, 0, 900);
@@ -284,8 +292,8 @@ TEST(Ops, SharesOfATableThatListsSomeOpsAreOfTheWholeRun) {
   ProfileBuilder made;
   const auto add = [&](Measure::Subject subject, std::uint32_t id, const char* what,
                        MeasureKind kind, double value) {
-    made.profile.measures.push_back(
-        {subject, id, made.text(what), kind, Origin::measured, ClockId{}, value});
+    made.profile.measures.push_back({subject, id, made.text(what), kind, Origin::measured,
+                                     test_support::meaning_of(kind, what), ClockId{}, value});
   };
   const auto op = Measure::Subject::op, run = Measure::Subject::profile;
   add(op, index_of(made.op("a")), "dominant path", MeasureKind::dominant_path, 100);
@@ -331,12 +339,24 @@ TEST(Engine, OfADmaOpOnALaneIsItsIssueAndOfATransferTheDmaItself) {
   EXPECT_EQ(engine_of(made.profile, 2), Engine::dma);
 }
 
-TEST(Ops, RatesAndDeviationsAreNotAddedUp) {
-  EXPECT_TRUE(adds_up(MeasureKind::count, "ddr read bytes"));
-  EXPECT_TRUE(adds_up(MeasureKind::work, "ucycles"));
-  EXPECT_FALSE(adds_up(MeasureKind::count, "ucycles per KB"));
-  EXPECT_FALSE(adds_up(MeasureKind::count, "HMX active percent"));
-  EXPECT_FALSE(adds_up(MeasureKind::wall, "device execution"));
+// "ddr read bytes" is a level here, and a number without a telling name traffic: names say nothing.
+TEST(Ops, ColumnsAreAddedUpAndBytesAreTrafficByWhatReadersSayNotByName) {
+  ProfileBuilder made;
+  made.span(made.unit("HVX", Engine::hvx), "a", 0, 10);
+  Profile& profile = made.profile;
+  const NamedNumber level = NamedNumber{"ddr read bytes", NumberQuantity::bytes}.not_additive();
+  const NamedNumber moved{"mean utilization percent", NumberQuantity::bytes, NumberRole::ddr_read};
+  for (const NamedNumber& number : {level, moved}) {
+    MeasureColumn column = profile.column_of(number, Origin::measured);
+    column.values.push_back(640);
+    profile.spans.measures.push_back(std::move(column));
+  }
+  const OpTable table = ops_of(profile);
+  EXPECT_FALSE(table.place_of("ddr read bytes"));
+  const auto place = table.place_of("mean utilization percent");
+  ASSERT_TRUE(place);
+  EXPECT_EQ(table.columns[*place].total, 640);
+  EXPECT_EQ(units_of(profile).traffic.of(Route::ddr_read), 640);
 }
 
 TEST(Units, BusyIsAUnionAndTheClassIsWhatTheOpUses) {
@@ -373,6 +393,7 @@ TEST(Units, BytesAreCountedAtTheFinestLevelOnlyAndPartsOfThemNotAgain) {
     measure.subject_id = index_of(unit);
     measure.what = made.text(what);
     measure.value = value;
+    measure.meaning = test_support::meaning_of(measure.kind, made.profile.text(measure.what));
     made.profile.measures.push_back(measure);
   };
   add(Measure::Subject::profile, "ddr read bytes", 1'000);
@@ -381,9 +402,9 @@ TEST(Units, BytesAreCountedAtTheFinestLevelOnlyAndPartsOfThemNotAgain) {
   add(Measure::Subject::unit, "VTCM_write", 7);
   add(Measure::Subject::unit, "ddr read stalls", 9);
   const UnitTable table = units_of(made.profile);
-  EXPECT_EQ(table.traffic.of(Memory::ddr, Direction::read), 600);
-  EXPECT_EQ(table.traffic.of(Memory::vtcm, Direction::write), 7);
-  EXPECT_FALSE(table.traffic.of(Memory::ddr, Direction::write));
+  EXPECT_EQ(table.traffic.of(Route::ddr_read), 600);
+  EXPECT_EQ(table.traffic.of(Route::vtcm_write), 7);
+  EXPECT_FALSE(table.traffic.of(Route::ddr_write));
   EXPECT_STREQ(table.traffic_source, "units");
 }
 
@@ -399,6 +420,7 @@ TEST(Units, BytesOfAUnitAreNotCountedAgainWithItsPartsAndTheHostsNotBesideTheDev
     measure.subject_id = index_of(unit);
     measure.what = made.text(what);
     measure.value = value;
+    measure.meaning = test_support::meaning_of(measure.kind, made.profile.text(measure.what));
     made.profile.measures.push_back(measure);
   };
   add(core, "ddr read bytes", 900);
@@ -409,9 +431,9 @@ TEST(Units, BytesOfAUnitAreNotCountedAgainWithItsPartsAndTheHostsNotBesideTheDev
   add(port, "ddr write bytes", 7);
   add(host, "ddr write bytes", 8);
   const UnitTable table = units_of(made.profile);
-  EXPECT_EQ(table.traffic.of(Memory::ddr, Direction::read), 1'000);
-  EXPECT_EQ(table.traffic.of(Memory::ddr, Direction::write), 8);
-  EXPECT_EQ(table.traffic.of(Memory::vtcm, Direction::read), 5);
+  EXPECT_EQ(table.traffic.of(Route::ddr_read), 1'000);
+  EXPECT_EQ(table.traffic.of(Route::ddr_write), 8);
+  EXPECT_EQ(table.traffic.of(Route::vtcm_read), 5);
 }
 
 TEST(Counters, MeanIsOverTheTimeForWhichASampleHolds) {

@@ -5,6 +5,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/samples.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::call_test {
 namespace {
@@ -24,6 +25,7 @@ struct CallBuilder : ProfileBuilder {
     measure.clock = ns;
     measure.value = value;
     measure.instance = instance;
+    measure.meaning = test_support::meaning_of(measure.kind, profile.text(measure.what));
     profile.measures.push_back(measure);
   }
 };
@@ -92,6 +94,7 @@ TEST(Call, IsNoneWhereOneViewIsMissingOrCallsQueue) {
   Measure depth;
   depth.what = queued.text("queue depth");
   depth.value = 4;
+  depth.meaning = test_support::meaning_of(depth.kind, queued.profile.text(depth.what));
   queued.profile.measures.push_back(depth);
   EXPECT_FALSE(analyse_call(queued.profile));
   CallBuilder odd;  // the part takes longer than the whole
@@ -113,6 +116,7 @@ TEST(WarmNodeCycles, AreTheMedianOfAllButTheFirstForEveryOpOfTheNode) {
     measure.kind = MeasureKind::work;
     measure.value = value;
     measure.instance = instance;
+    measure.meaning = test_support::meaning_of(measure.kind, made.profile.text(measure.what));
     made.profile.measures.push_back(measure);
   }
   const auto cycles = warm_node_cycles(made.profile);

@@ -1,4 +1,5 @@
 #include "npuscope/analysis/run_sets.hpp"
+#include "number_meaning.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,9 +36,12 @@ Profile sample(std::uint32_t inference, std::int64_t begin) {
                               text("port wait"),
                               MeasureKind::active,
                               Origin::measured,
+                              test_support::meaning_of(MeasureKind::active, "port wait"),
                               {},
                               5.0});
-  profile.measures.push_back({.what = text("activation"), .value = 0});
+  profile.add_measure(Measure::Subject::profile, 0,
+                      {"activation", NumberQuantity::count, NumberRole::activation},
+                      Origin::measured, {}, 0);
   return profile;
 }
 

@@ -1,5 +1,6 @@
 // Percentiles against an obvious second way, and throughput by hand.
 #include "analysis/latency.hpp"
+#include "number_meaning.hpp"
 
 #include <gtest/gtest.h>
 
@@ -22,8 +23,10 @@ Profile profile_of(const std::vector<Sample>& samples) {
   profile.units.push_back({});
   profile.ops.push_back({});
   const auto column = [&](const char* what, MeasureKind kind, std::int64_t Sample::*field) {
-    MeasureColumn added{profile.strings.intern(what), kind, Origin::measured, ClockId{0}, {}};
+    MeasureColumn added{profile.strings.intern(what),         kind,       Origin::measured,
+                        test_support::meaning_of(kind, what), ClockId{0}, {}};
     for (const Sample& sample : samples) added.values.push_back(sample.*field);
+    added.meaning = test_support::meaning_of(added.kind, profile.text(added.what));
     profile.spans.measures.push_back(std::move(added));
   };
   for (const Sample& sample : samples) {
@@ -147,8 +150,8 @@ Profile log_of(double batches, double microseconds, double batch, double executi
   device.name = what("device 0");
   profile.units.push_back(device);
   const auto of_run = [&](const char* name, MeasureKind kind, double value) {
-    profile.measures.push_back(
-        {Measure::Subject::profile, 0, what(name), kind, Origin::measured, ClockId{0}, value});
+    profile.measures.push_back({Measure::Subject::profile, 0, what(name), kind, Origin::measured,
+                                test_support::meaning_of(kind, name), ClockId{0}, value});
   };
   of_run("run", MeasureKind::wall, microseconds);
   of_run("inferences", MeasureKind::count, batches);
@@ -156,7 +159,8 @@ Profile log_of(double batches, double microseconds, double batch, double executi
   of_run("inferences per second", MeasureKind::count, batches * batch / microseconds * 1e6);
   const auto of_device = [&](const char* name, double value) {
     profile.measures.push_back({Measure::Subject::unit, 0, what(name), MeasureKind::wall,
-                                Origin::measured, ClockId{0}, value});
+                                Origin::measured, test_support::meaning_of(MeasureKind::wall, name),
+                                ClockId{0}, value});
   };
   of_device("execution, average", execution);
   of_device("execution, maximum", execution * 1.1);

@@ -135,8 +135,6 @@ std::int64_t share_of(std::int64_t bytes, std::uint32_t thread, std::uint32_t th
 }
 
 std::map<std::uint32_t, analysis::Traffic> asked_of_lanes(const GeneratedRun& run) {
-  using analysis::Direction;
-  using analysis::Memory;
   std::map<std::uint32_t, analysis::Traffic> lanes;
   const std::uint32_t threads = run.program.hvx_threads;
   for (std::uint32_t i = 0; i < run.program.tasks.size(); ++i) {
@@ -144,12 +142,12 @@ std::map<std::uint32_t, analysis::Traffic> asked_of_lanes(const GeneratedRun& ru
     const bool hvx = run.group_of(i) == qaic::ThreadGroup::hvx;
     for (std::uint32_t thread = 0; thread < (hvx ? threads : 1); ++thread) {
       analysis::Traffic& lane = lanes[hvx ? 512 + thread : 256];
-      const auto add = [&](Direction direction, std::uint64_t bytes) {
-        auto& sum = lane.of(Memory::ddr, direction);
+      const auto add = [&](Route route, std::uint64_t bytes) {
+        auto& sum = lane.of(route);
         sum = sum.value_or(0) + double(share_of(std::int64_t(bytes), thread, hvx ? threads : 1));
       };
-      add(Direction::read, task.ddr_read);
-      add(Direction::write, task.ddr_write);
+      add(Route::ddr_read, task.ddr_read);
+      add(Route::ddr_write, task.ddr_write);
     }
   }
   return lanes;
@@ -182,9 +180,8 @@ TEST(Bytes, OfOpsAndLanesAreTheProgramsInOptraces) {
       EXPECT_EQ(table.units.size(), lanes.size());
       for (const analysis::UnitRow& row : table.units) {
         const analysis::Traffic& asked = lanes.at(profile.units[index_of(row.unit)].lane);
-        for (const auto direction : {analysis::Direction::read, analysis::Direction::write}) {
-          EXPECT_EQ(row.traffic.of(analysis::Memory::ddr, direction),
-                    asked.of(analysis::Memory::ddr, direction));
+        for (const Route route : {Route::ddr_read, Route::ddr_write}) {
+          EXPECT_EQ(row.traffic.of(route), asked.of(route));
         }
       }
     }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "flow/flow.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::truth_test {
 namespace {
@@ -104,8 +105,8 @@ TEST(DecoderAgainstTruth, DdrTrafficIsThatOfTheProgram) {
   double measured_read = 0, measured_written = 0;
   for (const Measure& measure : flow.profiles.at(0).measures) {
     const auto what = flow.profiles[0].text(measure.what);
-    if (what == qaic::measure::ddr_read) measured_read += measure.value;
-    if (what == qaic::measure::ddr_write) measured_written += measure.value;
+    if (what == ddr_read_bytes.name) measured_read += measure.value;
+    if (what == ddr_write_bytes.name) measured_written += measure.value;
   }
   EXPECT_EQ(measured_read, double(read));
   EXPECT_EQ(measured_written, double(written));

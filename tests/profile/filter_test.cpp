@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/profile_builder.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::filter_test {
 namespace {
@@ -36,6 +37,7 @@ Profile sample() {
       measure.subject = subject;
       measure.subject_id = id;
       measure.value = id;
+      measure.meaning = test_support::meaning_of(measure.kind, profile.text(measure.what));
       profile.measures.push_back(measure);
     }
   }
@@ -47,8 +49,12 @@ Profile sample() {
   arguments.shape = {1, 0, 1, 0};
   arguments.first = {0, 1, 1, 2};
   arguments.values = {7, 9};
-  profile.spans.measures.push_back(
-      {made.text("path"), MeasureKind::dominant_path, Origin::measured, ClockId{}, {1, 2, 3, 4}});
+  profile.spans.measures.push_back({made.text("path"),
+                                    MeasureKind::dominant_path,
+                                    Origin::measured,
+                                    test_support::meaning_of(MeasureKind::dominant_path, "path"),
+                                    ClockId{},
+                                    {1, 2, 3, 4}});
   made.phase("early", 0, 0, 5);
   made.phase("late", 0, 30, 60);
   return std::move(made.profile);
@@ -97,6 +103,7 @@ TEST(Filter, NumbersOfACutSpanAreNotThoseOfTheWhole) {
   profile.spans.measures.push_back({profile.strings.intern("bytes"),
                                     MeasureKind::count,
                                     Origin::measured,
+                                    test_support::meaning_of(MeasureKind::count, "bytes"),
                                     ClockId{},
                                     {1, 2, 3, 4}});
   Filter filter;
@@ -221,7 +228,7 @@ TEST(Filter, OfOneInferenceStayItsSpansPhasesAndNumbers) {
   profile.spans.instance.assign(profile.spans.size(), 1);
   profile.spans.instance[2] = 0;
   const std::size_t measures = profile.measures.size();
-  profile.measures.push_back({Measure::Subject::op, 0, {}, MeasureKind::work, {}, {}, 1, 0});
+  profile.measures.push_back({Measure::Subject::op, 0, {}, MeasureKind::work, {}, {}, {}, 1, 0});
   Filter filter;
   filter.instance = 0;
   const Profile part = filtered(profile, filter);

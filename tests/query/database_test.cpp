@@ -6,6 +6,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "number_meaning.hpp"
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
 
@@ -115,12 +116,14 @@ TEST_F(Queries, TrafficIsOfSpansOrOfOps) {
   MeasureColumn column;
   column.what = profile_.strings.intern("ddr read bytes");
   column.values = {64, MeasureColumn::missing, MeasureColumn::missing, MeasureColumn::missing};
+  column.meaning = test_support::meaning_of(column.kind, profile_.text(column.what));
   profile_.spans.measures.push_back(column);
   Measure measure;
   measure.subject = Measure::Subject::op;
   measure.subject_id = 1;
   measure.what = profile_.strings.intern("vtcm write bytes");
   measure.value = 7;
+  measure.meaning = test_support::meaning_of(measure.kind, profile_.text(measure.what));
   profile_.measures.push_back(measure);
   EXPECT_THAT(ask("SELECT * FROM op_traffic"), ElementsAre("'Outer'|'spans'|64|NULL|NULL|NULL",
                                                            "'Inner'|'ops'|NULL|NULL|NULL|real 7"));

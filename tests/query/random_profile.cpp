@@ -49,6 +49,7 @@ class Maker {
   void add_graph();
   void add_spans(std::size_t count);
   void add_arguments();
+  Meaning meaning();
   void add_numbers();
   void add_run();
 
@@ -148,12 +149,20 @@ void Maker::add_arguments() {
   }
 }
 
+Meaning Maker::meaning() {
+  return {any<NumberQuantity>(7), any<NumberRole>(number_role_count), any<Statistic>(11), maybe()};
+}
+
 void Maker::add_numbers() {
   Spans& spans = profile_.spans;
   for (const char* what : {"ddr read bytes", "dominant path"}) {
     if (maybe()) continue;
-    MeasureColumn column{
-        profile_.strings.intern(what), any<MeasureKind>(8), any<Origin>(5), ClockId(0), {}};
+    MeasureColumn column{profile_.strings.intern(what),
+                         any<MeasureKind>(8),
+                         any<Origin>(5),
+                         meaning(),
+                         ClockId(0),
+                         {}};
     for (std::size_t row = 0; row < spans.size(); ++row) {
       column.values.push_back(maybe() ? MeasureColumn::missing : std::int64_t(below(999)));
     }
@@ -164,7 +173,7 @@ void Maker::add_numbers() {
         below(9) == 0 ? std::numeric_limits<double>::quiet_NaN() : below(1000) / 4.0;
     profile_.measures.push_back({any<Measure::Subject>(5), id<std::uint32_t>(5),
                                  maybe() ? name("what") : profile_.strings.intern("ddr read bytes"),
-                                 any<MeasureKind>(8), any<Origin>(5), ClockId(0), value,
+                                 any<MeasureKind>(8), any<Origin>(5), meaning(), ClockId(0), value,
                                  id<std::uint32_t>(3)});
   }
 }

@@ -28,6 +28,7 @@ struct ImbalanceRow {
   std::string parts;  // "cores", "devices", "HVX"; where a class has several kinds, "dma load"
   std::string what;   // "work", "waiting", "ops", "output bytes", "DDR bytes"
   MeasureKind kind = MeasureKind::count;
+  NumberQuantity quantity = NumberQuantity::count;
   std::uint32_t members = 0;
   double mean = 0, min = 0, max = 0;
   std::string most_loaded = {}, least_loaded = {};  // empty where all carry the same

@@ -15,6 +15,7 @@ struct NumberRow {
   StringId what{};
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
+  Meaning meaning{};
   ClockId clock{};  // meaningful unless kind is count
   Spread values;    // of the profile: over the inferences, in their order; else over the subjects
 };

@@ -26,7 +26,6 @@
 #include <utility>
 #include <vector>
 
-#include "npuscope/analysis/number_names.hpp"
 #include "npuscope/analysis/rules.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
@@ -69,6 +68,7 @@ struct OpColumn {
   std::string name;
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
+  Meaning meaning{};
   ClockId clock{};             // meaningful unless kind is count
   bool of_base_clock = false;  // times of spans
   bool per_inference = false;  // medians over inferences
@@ -82,8 +82,6 @@ struct OpColumn {
   // Of cycles of one core's ops: what its longest thread took, of which the vendor's summary gives
   // per cent. Engines work side by side: these do not add up to 100.
   std::optional<double> core_cycles{};
-
-  NumberQuantity quantity() const { return quantity_named(kind, name); }
 };
 
 // Work of a row by the cores that did it; of several inferences (per_inference) the median of those

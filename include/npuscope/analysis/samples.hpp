@@ -59,6 +59,7 @@ struct Metric {
   std::string source = {};
   bool derived = false;  // worked out from another one of those
   bool repeats = false;  // no measurement: the same program gives the same number again
+  Meaning meaning = {};  // of a number of the profile
 };
 
 // One number of each group of ops, by inference.

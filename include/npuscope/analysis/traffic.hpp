@@ -28,6 +28,10 @@ namespace npuscope::analysis {
 enum class Route : std::uint8_t { ddr_read, ddr_write, vtcm_read, vtcm_write, multicast };
 inline constexpr std::size_t route_count = 5;
 const char* name_of(Route route);  // "DDR read"
+// That numbers of this role are of; none of other roles.
+std::optional<Route> route_of(NumberRole role);
+// The same without multicast, which is a copy of what was read once.
+std::optional<Route> memory_route_of(NumberRole role);
 
 // Bytes by route; none where not known.
 using RouteBytes = std::array<std::optional<std::int64_t>, route_count>;

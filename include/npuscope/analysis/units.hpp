@@ -9,27 +9,27 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "npuscope/analysis/coarse.hpp"
-#include "npuscope/analysis/number_names.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/analysis/traffic.hpp"
 #include "npuscope/profile/unit_path.hpp"
 
 namespace npuscope::analysis {
 
-// Bytes by memory and direction; none where the profile does not say.
+// Bytes of DDR and VTCM, read and written; none where the profile does not say.
 struct Traffic {
-  std::optional<double> bytes[2][2];
+  static constexpr Route routes[] = {Route::ddr_read, Route::ddr_write, Route::vtcm_read,
+                                     Route::vtcm_write};
+  std::optional<double> bytes[std::size(routes)];
 
-  std::optional<double>& of(Memory memory, Direction direction) {
-    return bytes[std::size_t(memory)][std::size_t(direction)];
-  }
-  std::optional<double> of(Memory memory, Direction direction) const {
-    return bytes[std::size_t(memory)][std::size_t(direction)];
-  }
+  // Of one of `routes`.
+  std::optional<double>& of(Route route) { return bytes[std::size_t(route)]; }
+  std::optional<double> of(Route route) const { return bytes[std::size_t(route)]; }
   bool known() const;
 };
 

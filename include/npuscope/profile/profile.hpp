@@ -30,6 +30,7 @@
 #include "npuscope/base/units.hpp"
 #include "npuscope/profile/arguments.hpp"
 #include "npuscope/profile/column.hpp"
+#include "npuscope/profile/meaning.hpp"
 
 namespace npuscope {
 
@@ -133,27 +134,16 @@ enum class SpanKind : std::uint8_t {
 
 inline constexpr std::size_t span_kind_count = std::size_t(SpanKind::annotation) + 1;
 
-// A number carries what kind of number it is.
-enum class MeasureKind : std::uint8_t {
-  wall,           // end - start of everything
-  span,           // one op, first start to last end
-  active,         // length of the union of intervals
-  work,           // sum over instances and threads; may exceed wall
-  unit_busy,      // active on one unit
-  domain,         // the busiest unit of a class
-  dominant_path,  // share of the critical path
-  count,          // events, bytes: not a time
-};
-
 enum class Origin : std::uint8_t { measured, counter, estimated, simulated, derived };
 
 // One number for each span, in the order of the spans.
 struct MeasureColumn {
   static constexpr std::int64_t missing = std::numeric_limits<std::int64_t>::min();
 
-  StringId what{};  // "dominant path", "ddr read bytes"
+  StringId what{};  // "dominant path", "ddr read bytes": for people, the meaning is for programs
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
+  Meaning meaning{};
   ClockId clock{};  // meaningful unless kind is count
   Column<std::int64_t> values;
 };
@@ -176,6 +166,8 @@ struct Spans {
   void reserve(std::size_t rows);
   void resize(std::size_t rows);  // new rows are unwritten: see column.hpp
   const MeasureColumn* measure(StringId what) const;
+  // The first of this role that has a value for every row.
+  const MeasureColumn* measure(NumberRole role) const;
 };
 
 constexpr std::uint32_t every_instance = std::numeric_limits<std::uint32_t>::max();
@@ -187,9 +179,11 @@ struct Measure {
   StringId what{};  // "input port wait", "ddr read bytes", "pmu TASKS"
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
+  Meaning meaning{};
   ClockId clock{};  // meaningful unless kind is count
   double value = 0;
   std::uint32_t instance = every_instance;  // which inference it is of
+  std::uint32_t event = 0;                  // of NumberRole::pmu_event, its code
 };
 
 enum class EdgeKind : std::uint8_t {
@@ -220,6 +214,7 @@ struct CounterSeries {
   StringId name{};             // "VTCM alloc"
   StringId part{};             // of a counter with several values, the value's own name
   StringId quantity{};         // what its values count: "bytes", "ns"; empty: the trace is silent
+  NumberRole role = NumberRole::none;
 };
 
 // Struct of arrays: row i of every column is one sample.
@@ -335,6 +330,11 @@ struct Profile {
   std::vector<Note> notes;
 
   std::string_view text(StringId id) const { return strings[id]; }
+  // A column of the spans without its values.
+  MeasureColumn column_of(const NamedNumber& number, Origin origin, ClockId clock = {});
+  void add_measure(Measure::Subject subject, std::uint32_t id, const NamedNumber& number,
+                   Origin origin, ClockId clock, double value,
+                   std::uint32_t instance = every_instance);
 };
 
 }  // namespace npuscope

@@ -12,19 +12,17 @@ namespace {
 
 // Where a call's time on the host or the device may be found, the most telling first: of the
 // device, the innermost.
-std::vector<std::string> sources_at(CallLayerName::Place place) {
-  std::vector<std::string> sources;
+std::vector<CallLayerName> sources_at(CallLayerName::Place place) {
+  std::vector<CallLayerName> sources;
   for (const std::vector<CallLayerName>& layers : known_calls()) {
     const auto first = sources.end() - sources.begin();
     for (const CallLayerName& layer : layers) {
-      if (layer.place == place) sources.push_back(layer.metric());
+      if (layer.place == place) sources.push_back(layer);
     }
     if (place == CallLayerName::Place::device) std::reverse(sources.begin() + first, sources.end());
   }
   return sources;
 }
-
-constexpr std::string_view rates[] = {"inferences per second"};
 
 // A unit of which the profile says that it is of the device.
 bool is_on_device(Engine engine) {
@@ -49,8 +47,9 @@ class CallMetrics {
     add_latency(is_latency_file);
     add_device(is_latency_file);
     add_throughput(latency);
-    for (const double percent : latency_percentiles) {
-      add_known(fmt::format("p{:g}", percent), fmt::format("total round trip, {:g}%", percent));
+    for (std::size_t i = 0; i < latency_percentiles.size(); ++i) {
+      add_known(fmt::format("p{:g}", latency_percentiles[i]),
+                known(NumberRole::total_round_trip, statistic_of_percentile(i)));
     }
     return std::move(made_);
   }
@@ -61,18 +60,28 @@ class CallMetrics {
                                     [&](const Metric& metric) { return metric.name == name; });
     return found == known_.end() || found->samples.empty() ? nullptr : &*found;
   }
+  const Metric* known(NumberRole role, Statistic statistic) const {
+    for (const Metric& metric : known_) {
+      const bool is_it = metric.meaning.role == role && metric.meaning.statistic == statistic;
+      if (is_it) return metric.samples.empty() ? nullptr : &metric;
+    }
+    return nullptr;
+  }
+  const Metric* known(const CallLayerName& layer) const {
+    if (layer.form != CallLayerName::Form::phase) return known(layer.role, layer.statistic);
+    return known(fmt::format("phase('{}')", layer.phase));
+  }
   const Metric* made(std::string_view name) const {
     const auto found = std::find_if(made_.begin(), made_.end(),
                                     [&](const Metric& metric) { return metric.name == name; });
     return found == made_.end() ? nullptr : &*found;
   }
 
-  bool add_known(std::string_view name, std::string_view source) {
-    const Metric* metric = known(source);
+  bool add_known(std::string_view name, const Metric* metric) {
     if (metric == nullptr) return false;
     Metric copy = *metric;
+    copy.source = std::move(copy.name);
     copy.name = name;
-    copy.source = source;
     copy.of_run = false;  // a length or a rate: runs of different lengths compare
     made_.push_back(std::move(copy));
     return true;
@@ -91,8 +100,8 @@ class CallMetrics {
 
   void add_latency(bool is_latency_file) {
     if (is_latency_file) return add_round_trips();
-    for (const std::string& source : sources_at(CallLayerName::Place::host)) {
-      if (add_known("latency", source)) return;
+    for (const CallLayerName& source : sources_at(CallLayerName::Place::host)) {
+      if (add_known("latency", known(source))) return;
     }
     // A timeline of both counts as the host's view where inferences are known.
     if (profile_.provenance.inferences == 0) return;
@@ -104,7 +113,7 @@ class CallMetrics {
       device = device || is_on_device(engine);
       if (host && device) break;
     }
-    if (host && device) add_known("latency", "wall");
+    if (host && device) add_known("latency", known("wall"));
   }
 
   // Those while the host fills its queue say nothing of the rest, unless there is no rest.
@@ -133,23 +142,20 @@ class CallMetrics {
 
   void add_device(bool is_latency_file) {
     if (is_latency_file) return add_device_column();
-    for (const std::string& source : sources_at(CallLayerName::Place::device)) {
-      if (add_known("device_latency", source)) return;
+    for (const CallLayerName& source : sources_at(CallLayerName::Place::device)) {
+      if (add_known("device_latency", known(source))) return;
     }
     add_device_extent();
   }
 
   void add_device_column() {
-    for (const MeasureColumn& column : profile_.spans.measures) {
-      if (profile_.text(column.what) != "device execution") continue;
-      return add_rows("device_latency", "device execution",
-                      [&](std::size_t row) -> std::optional<std::int64_t> {
-                        if (row >= column.values.size()) return std::nullopt;
-                        const std::int64_t value = column.values[row];
-                        return value == MeasureColumn::missing ? std::nullopt
-                                                               : std::optional(value);
-                      });
-    }
+    const MeasureColumn* column = profile_.spans.measure(NumberRole::device_execution);
+    if (column == nullptr) return;
+    const std::string name(profile_.text(column->what));
+    add_rows("device_latency", name.c_str(), [&](std::size_t row) -> std::optional<std::int64_t> {
+      const std::int64_t value = column->values[row];
+      return value == MeasureColumn::missing ? std::nullopt : std::optional(value);
+    });
   }
 
   // From the first start to the last end of what units of the device did in each inference.
@@ -177,7 +183,7 @@ class CallMetrics {
     if (std::none_of(extents.begin(), extents.end(), [](const auto& at) { return at.has_value(); }))
       return;
     if (all_on_device) {
-      add_known("device_latency", "wall");
+      add_known("device_latency", known("wall"));
       return;
     }
     Metric& metric = add_time("device_latency", "first start to last end on the device");
@@ -188,9 +194,7 @@ class CallMetrics {
   }
 
   void add_throughput(const Latency& latency) {
-    for (const std::string_view source : rates) {
-      if (add_known("throughput", source)) return;
-    }
+    if (add_known("throughput", known(NumberRole::run_rate, Statistic::none))) return;
     if (latency.throughput) {
       const double batch = latency.throughput->batch > 0 ? latency.throughput->batch : 1;
       add_rate("by round trips and queue depth").samples = {
@@ -239,7 +243,7 @@ std::vector<Metric> call_metrics(const Profile& profile, const Inferences& infer
   return CallMetrics(profile, inferences, known, base).run();
 }
 
-std::vector<std::string_view> call_layers() {
+std::vector<std::string_view> call_layers(const std::vector<Metric>& metrics) {
   std::vector<std::string_view> names;
   for (const std::vector<CallLayerName>& layers : known_calls()) {
     if (std::none_of(layers.begin(), layers.end(), [](const CallLayerName& layer) {
@@ -249,7 +253,10 @@ std::vector<std::string_view> call_layers() {
     }
     for (const CallLayerName& layer : layers) {
       const bool nests = layer.form == CallLayerName::Form::number;
-      if (nests && layer.place != CallLayerName::Place::host) names.push_back(layer.name);
+      if (!nests || layer.place == CallLayerName::Place::host) continue;
+      for (const Metric& metric : metrics) {
+        if (layer.is(metric.meaning)) names.push_back(metric.name);
+      }
     }
   }
   return names;

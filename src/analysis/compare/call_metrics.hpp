@@ -19,7 +19,7 @@ namespace npuscope::analysis {
 std::vector<Metric> call_metrics(const Profile& profile, const Inferences& inferences,
                                  const std::vector<Metric>& known, const TimeBase& base);
 
-// Numbers that stand between the host's call and the device, outermost first, by their own names.
-std::vector<std::string_view> call_layers();
+// Names of the numbers of a run that stand between the host's call and the device, outermost first.
+std::vector<std::string_view> call_layers(const std::vector<Metric>& metrics);
 
 }  // namespace npuscope::analysis

@@ -75,7 +75,7 @@ std::vector<MetricChange> compare_call(const ComparedSides& sides) {
   add(compare_call_metric(sides, "latency"));
   const bool has_latency = !call.empty();
   if (has_latency) {
-    for (const std::string_view layer : call_layers()) {
+    for (const std::string_view layer : call_layers(sides.a.runs().front().metrics())) {
       add(compare_metric(sides.a, sides.b, layer));
     }
   }

@@ -27,14 +27,12 @@ TimeBase time_base(const Profile& profile, ClockId id) {
   return {clock.kind, profile.text(clock.name), clock.rate.value};
 }
 
-SampleQuantity quantity_of(MeasureKind kind, std::string_view name) {
-  switch (quantity_named(kind, name)) {
+SampleQuantity quantity_of(const Meaning& meaning) {
+  switch (meaning.quantity) {
     case NumberQuantity::time: return SampleQuantity::time;
     case NumberQuantity::bytes: return SampleQuantity::bytes;
-    case NumberQuantity::hertz:
-    case NumberQuantity::count: break;
+    default: return SampleQuantity::count;
   }
-  return SampleQuantity::count;
 }
 
 // Times that are a compiler's model: the same program gives the same ones again.
@@ -45,9 +43,10 @@ bool is_estimate(const Profile& profile) {
 }
 
 // What a raw buffer's name says: which run it is of, nothing about it.
-bool says_which_run(const Measure& measure, std::string_view name) {
-  return measure.kind == MeasureKind::count &&
-         (name == "program" || name == "activation" || name == "inference");
+bool says_which_run(const Measure& measure) {
+  const NumberRole role = measure.meaning.role;
+  return role == NumberRole::program || role == NumberRole::activation ||
+         role == NumberRole::inference;
 }
 
 }  // namespace
@@ -62,6 +61,7 @@ struct ColumnSource {
   From from = From::work;
   std::size_t column = 0;  // of the spans' measures
   StringId what{};         // of the ops'
+  Meaning meaning{.quantity = NumberQuantity::time};
 
   // The one that decides first: what wall depends on, then time, then anything countable.
   int preference() const {
@@ -168,14 +168,14 @@ void RunSamples::Held::add_times() {
 
 // From the finest level that has any: spans, by inference; else units, ops or the whole run.
 void RunSamples::Held::add_traffic() {
-  std::vector<double> sums[2][2];
+  std::vector<double> sums[std::size(Traffic::routes)];
   bool any = false;
   const Spans& all = profile.spans;
   for (const MeasureColumn& column : all.measures) {
-    const auto traffic = traffic_named(profile.text(column.what));
-    if (!traffic || column.kind != MeasureKind::count) continue;
+    const auto route = memory_route_of(column.meaning.role);
+    if (!route || column.kind != MeasureKind::count) continue;
     if (column.values.size() != all.size()) continue;
-    auto& sum = sums[std::size_t(traffic->memory)][std::size_t(traffic->direction)];
+    auto& sum = sums[std::size_t(*route)];
     sum.resize(spans.count(), 0);
     for (std::size_t row = 0; row < all.size(); ++row) {
       const std::uint32_t inference = spans.of(row);
@@ -193,20 +193,18 @@ void RunSamples::Held::add_traffic() {
     rest.measures = profile.measures;
     whole = Analysis(rest).units().traffic;
   }
-  constexpr const char* names[2][2] = {{"ddr_read_bytes", "ddr_write_bytes"},
-                                       {"vtcm_read_bytes", "vtcm_write_bytes"}};
-  for (const std::size_t memory : {0, 1}) {
-    for (const std::size_t direction : {0, 1}) {
-      const auto& sum = sums[memory][direction];
-      const auto total = whole.bytes[memory][direction];
-      if (sum.empty() && !total) continue;
-      Metric& metric = add(names[memory][direction], MeasureKind::count, SampleQuantity::bytes);
-      for (std::size_t i = 0; i < sum.size(); ++i) {
-        metric.samples.push_back({spans.ids()[i], sum[i]});
-      }
-      if (total) metric.samples.push_back({every_instance, *total});
-      metric.of_run = total.has_value();
+  constexpr const char* names[] = {"ddr_read_bytes", "ddr_write_bytes", "vtcm_read_bytes",
+                                   "vtcm_write_bytes"};
+  for (const Route route : Traffic::routes) {
+    const auto& sum = sums[std::size_t(route)];
+    const auto total = whole.of(route);
+    if (sum.empty() && !total) continue;
+    Metric& metric = add(names[std::size_t(route)], MeasureKind::count, SampleQuantity::bytes);
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      metric.samples.push_back({spans.ids()[i], sum[i]});
     }
+    if (total) metric.samples.push_back({every_instance, *total});
+    metric.of_run = total.has_value();
   }
 }
 
@@ -261,23 +259,29 @@ void RunSamples::Held::add_phases() {
 void RunSamples::Held::add_numbers() {
   using Key = std::tuple<StringId, MeasureKind, ClockId>;
   std::map<Key, std::size_t> place;
-  std::vector<std::pair<Key, std::map<std::uint32_t, std::vector<double>>>> rows;
+  struct Row {
+    Key key;
+    Meaning meaning;
+    std::map<std::uint32_t, std::vector<double>> by_inference;
+  };
+  std::vector<Row> rows;
   for (const Measure& measure : profile.measures) {
     if (measure.subject != Measure::Subject::profile || !std::isfinite(measure.value)) continue;
-    if (says_which_run(measure, profile.text(measure.what))) continue;
+    if (says_which_run(measure)) continue;
     const ClockId clock = measure.kind == MeasureKind::count ? ClockId{} : measure.clock;
     const Key key{measure.what, measure.kind, clock};
     const auto [found, is_new] = place.try_emplace(key, rows.size());
-    if (is_new) rows.push_back({key, {}});
-    rows[found->second].second[measure.instance].push_back(measure.value);
+    if (is_new) rows.push_back({key, measure.meaning, {}});
+    rows[found->second].by_inference[measure.instance].push_back(measure.value);
   }
-  for (const auto& [key, by_inference] : rows) {
+  for (const auto& [key, meaning, by_inference] : rows) {
     const auto& [what, kind, clock] = key;
     const std::string_view name = profile.text(what);
-    const SampleQuantity quantity = quantity_of(kind, name);
+    const SampleQuantity quantity = quantity_of(meaning);
     const bool is_time = quantity == SampleQuantity::time;
     Metric& metric =
         add(std::string(name), kind, quantity, is_time ? time_base(profile, clock) : TimeBase{});
+    metric.meaning = meaning;
     for (const auto& [inference, values] : by_inference) {
       metric.samples.push_back({inference, median_of(values)});
       metric.of_run = metric.of_run || inference == every_instance;
@@ -314,24 +318,18 @@ void RunSamples::Held::find_columns() {
   }
   const auto& measures = profile.spans.measures;
   for (std::size_t i = 0; i < measures.size(); ++i) {
-    const std::string_view name = profile.text(measures[i].what);
-    if (measures[i].values.size() != kinds.size() || !adds_up(measures[i].kind, name)) continue;
-    columns.push_back({std::string(name),
-                       measures[i].kind,
-                       measures[i].origin,
-                       measures[i].clock,
-                       From::spans,
-                       i,
-                       {}});
+    const MeasureColumn& each = measures[i];
+    if (each.values.size() != kinds.size() || !each.meaning.additive) continue;
+    columns.push_back({std::string(profile.text(each.what)), each.kind, each.origin, each.clock,
+                       From::spans, i, StringId{}, each.meaning});
   }
   std::map<std::tuple<StringId, MeasureKind, Origin, ClockId>, bool> seen;
   for (const Measure& each : profile.measures) {
     if (each.subject != Measure::Subject::op) continue;
     if (!seen.try_emplace({each.what, each.kind, each.origin, each.clock}, true).second) continue;
-    const std::string_view name = profile.text(each.what);
-    if (!adds_up(each.kind, name)) continue;
-    columns.push_back(
-        {std::string(name), each.kind, each.origin, each.clock, From::ops, 0, each.what});
+    if (!each.meaning.additive) continue;
+    columns.push_back({std::string(profile.text(each.what)), each.kind, each.origin, each.clock,
+                       From::ops, 0, each.what, each.meaning});
   }
   std::stable_sort(columns.begin(), columns.end(),
                    [](const auto& a, const auto& b) { return a.preference() < b.preference(); });
@@ -433,7 +431,7 @@ std::optional<OpSamples> RunSamples::op_samples(std::string_view column) const {
       source->from == ColumnSource::From::ops ? held_->of_ops(*source) : held_->of_spans(*source);
   out.name = source->name;
   out.kind = source->kind;
-  out.quantity = quantity_of(source->kind, source->name);
+  out.quantity = quantity_of(source->meaning);
   if (out.quantity == SampleQuantity::time) {
     out.time = source->clock == held_->profile.base_clock
                    ? held_->base_time()

@@ -92,7 +92,7 @@ double FindingContext::hvx_threads() {
   const auto distinct = std::unique(cores.begin(), cores.end()) - cores.begin();
   double max = distinct > 0 ? double(threads) / double(distinct) : 0;
   for (const NumberRow& row : analysis_.numbers()) {
-    if (profile_.text(row.what) == "Number of HVX threads used") {
+    if (row.meaning.role == NumberRole::hvx_threads) {
       max = std::max(max, row.values.first);
     }
   }

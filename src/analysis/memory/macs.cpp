@@ -283,8 +283,7 @@ OpMacs::OpMacs(const Profile& profile) : profile_(profile), of_op_(profile.ops.s
 void OpMacs::take_measures() {
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != Measure::Subject::op || measure.subject_id >= of_op_.size()) continue;
-    const std::string_view name = profile_.text(measure.what);
-    if (name != "macs" && name != "hmx macs") continue;
+    if (measure.meaning.quantity != NumberQuantity::macs) continue;
     if (!(measure.value >= 0) || measure.value > max) continue;
     of_op_[measure.subject_id] = measure.value;
     origin_ = measure.origin;

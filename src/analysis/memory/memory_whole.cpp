@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "npuscope/analysis/timeline.hpp"
-#include "profile/unit_threads.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -27,7 +26,7 @@ void MemoryAnalysis::find_threads_of_units() {
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != Measure::Subject::unit) continue;
     if (measure.subject_id >= threads_of_unit_.size() || !(measure.value > 1)) continue;
-    if (profile_.text(measure.what) != threads_of_unit) continue;
+    if (measure.meaning.role != NumberRole::threads) continue;
     threads_of_unit_[measure.subject_id] = std::uint32_t(std::min(measure.value, max_hvx_threads));
   }
 }
@@ -75,7 +74,7 @@ void MemoryAnalysis::find_threads() {
   hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(of_target, max_hvx_threads)));
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != Measure::Subject::profile || !(measure.value > 0)) continue;
-    if (profile_.text(measure.what) != "Number of HVX threads used") continue;
+    if (measure.meaning.role != NumberRole::hvx_threads) continue;
     hvx_units_ = std::max(hvx_units_, std::uint32_t(std::min(measure.value, max_hvx_threads)));
   }
 }
@@ -126,12 +125,12 @@ void MemoryAnalysis::take_told_wall() {
     if (measure.subject != Measure::Subject::profile || measure.kind != MeasureKind::wall) continue;
     if (index_of(measure.clock) >= profile_.clocks.size() || !(measure.value > 0)) continue;
     const double of_measure = profile_.clocks[index_of(measure.clock)].rate.value;
-    const std::string_view name = profile_.text(measure.what);
-    if (name == "graph wall" && measure.clock == profile_.base_clock) {
+    const NumberRole role = measure.meaning.role;
+    if (role == NumberRole::graph_wall && measure.clock == profile_.base_clock) {
       table_.wall = measure.value;
       return;
     }
-    if (name != "Graph Execute, rounded down" || !(rate > 0) || !(of_measure > 0)) continue;
+    if (role != NumberRole::graph_execute || !(rate > 0) || !(of_measure > 0)) continue;
     if (converted == 0) converted = measure.value / of_measure * rate;
   }
   table_.wall = converted;

@@ -14,6 +14,21 @@ const char* name_of(Route route) {
   return names[std::size_t(route)];
 }
 
+std::optional<Route> route_of(NumberRole role) {
+  switch (role) {
+    case NumberRole::ddr_read: return Route::ddr_read;
+    case NumberRole::ddr_write: return Route::ddr_write;
+    case NumberRole::vtcm_read: return Route::vtcm_read;
+    case NumberRole::vtcm_write: return Route::vtcm_write;
+    case NumberRole::multicast_write: return Route::multicast;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Route> memory_route_of(NumberRole role) {
+  return role == NumberRole::multicast_write ? std::nullopt : route_of(role);
+}
+
 const char* name_of(TrafficLevel level) {
   constexpr const char* names[] = {"", "spans", "ops", "sizes of transfers", "units", "the run"};
   return names[std::size_t(level)];
@@ -36,13 +51,6 @@ std::int64_t bytes_of(double value) {
   constexpr double max = 9e18;
   if (!(value > 0)) return 0;
   return value < max ? std::int64_t(std::llround(value)) : std::int64_t(max);
-}
-
-std::optional<Route> route_named(std::string_view name) {
-  if (name == "multicast write bytes") return Route::multicast;
-  const auto traffic = traffic_named(name);
-  if (!traffic) return std::nullopt;
-  return Route(place_of(*traffic));  // in the order of Memory and Direction
 }
 
 // What a kernel of Cloud AI 100 moves, as much as it puts out.
@@ -79,14 +87,16 @@ std::vector<ConstantTraffic> constant_traffic(const Profile& profile) {
     if (measure.subject != Measure::Subject::unit || measure.subject_id >= units.size()) continue;
     ConstantTraffic& unit = units[measure.subject_id];
     unit.unit = UnitId(measure.subject_id);
-    const std::string_view name = profile.text(measure.what);
-    if (name == "ddr read bytes, constants") {
-      unit.constants = measure.value;
-      tells[measure.subject_id] = true;
+    switch (measure.meaning.role) {
+      case NumberRole::ddr_read_constants:
+        unit.constants = measure.value;
+        tells[measure.subject_id] = true;
+        break;
+      case NumberRole::ddr_read: unit.ddr_read = measure.value; break;
+      case NumberRole::ddr_write: unit.ddr_write = measure.value; break;
+      case NumberRole::multicast_write: unit.multicast = measure.value; break;
+      default: break;
     }
-    if (name == "ddr read bytes") unit.ddr_read = measure.value;
-    if (name == "ddr write bytes") unit.ddr_write = measure.value;
-    if (name == "multicast write bytes") unit.multicast = measure.value;
   }
   std::vector<ConstantTraffic> told;
   for (std::size_t i = 0; i < units.size(); ++i) {
@@ -124,7 +134,7 @@ void OpTraffic::take_columns() {
     if (column.kind != MeasureKind::count || column.values.size() != profile_.spans.size()) {
       continue;
     }
-    const auto route = route_named(profile_.text(column.what));
+    const auto route = route_of(column.meaning.role);
     if (!route) continue;
     Source& source = sources_[std::size_t(*route)];
     if (source.column != nullptr) continue;  // the first says it
@@ -136,14 +146,12 @@ void OpTraffic::take_columns() {
 }
 
 void OpTraffic::take_op_measures() {
-  std::unordered_map<std::uint32_t, std::optional<Route>> routes;  // by name
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != Measure::Subject::op || measure.kind != MeasureKind::count) continue;
     if (measure.subject_id >= profile_.ops.size()) continue;
-    const auto [known, is_new] = routes.try_emplace(index_of(measure.what));
-    if (is_new) known->second = route_named(profile_.text(measure.what));
-    if (!known->second) continue;
-    Source& source = sources_[std::size_t(*known->second)];
+    const auto route = route_of(measure.meaning.role);
+    if (!route) continue;
+    Source& source = sources_[std::size_t(*route)];
     if (source.column != nullptr) continue;  // the spans say it
     if (source.by_op.empty()) {
       source.by_op.assign(profile_.ops.size(), 0);
@@ -196,15 +204,14 @@ void OpTraffic::take_told() {
         subject == Measure::Subject::unit ? TrafficLevel::units : TrafficLevel::run;
     for (const Measure& measure : profile_.measures) {
       if (measure.subject != subject || measure.kind != MeasureKind::count) continue;
-      const auto route = route_named(profile_.text(measure.what));
+      const auto route = route_of(measure.meaning.role);
       if (!route) continue;
       if (level == TrafficLevel::units) {
         if (measure.subject_id >= profile_.units.size()) continue;
         const Unit& unit = profile_.units[measure.subject_id];
         const bool part = *route == Route::multicast
                               ? unit.engine != Engine::core
-                              : tell.include(UnitId(measure.subject_id),
-                                             *traffic_named(profile_.text(measure.what)));
+                              : tell.include(UnitId(measure.subject_id), *route);
         if (part) continue;
       }
       TrafficTotal& total = sources_[std::size_t(*route)].total;

@@ -18,11 +18,6 @@ void take(std::vector<VtcmPeak>& peaks, VtcmPeak found) {
   }
 }
 
-bool is_peak(std::string_view name) {
-  return name == "peak VTCM bytes" || name == "vtcm bytes of the fullest core" ||
-         name == "vtcm bytes";
-}
-
 }  // namespace
 
 std::vector<VtcmPeak> vtcm_peaks(const Profile& profile) {
@@ -36,12 +31,11 @@ std::vector<VtcmPeak> vtcm_peaks(const Profile& profile) {
   }
   for (std::size_t i = 0; i < max.size(); ++i) {
     const CounterSeries& series = counters.series[i];
-    const std::string_view name = profile.text(series.name);
-    if (!max[i] || !name.starts_with("VTCM alloc")) continue;
-    take(peaks, {std::string(name), series.unit, Origin::counter, *max[i]});
+    if (!max[i] || series.role != NumberRole::vtcm_allocated) continue;
+    take(peaks, {std::string(profile.text(series.name)), series.unit, Origin::counter, *max[i]});
   }
   for (const Measure& measure : profile.measures) {
-    if (measure.kind != MeasureKind::count || !is_peak(profile.text(measure.what))) continue;
+    if (measure.meaning.role != NumberRole::vtcm_peak) continue;
     const bool of_unit =
         measure.subject == Measure::Subject::unit && measure.subject_id < profile.units.size();
     take(peaks,

@@ -67,9 +67,9 @@ void OpSums::add(OpColumn column, Source source) {
 void OpSums::find_columns() {
   const Spans& spans = profile_.spans;
   for (const MeasureColumn& measure : spans.measures) {
-    const std::string_view name = profile_.text(measure.what);
-    if (measure.values.size() != spans.size() || !adds_up(measure.kind, name)) continue;
-    add({std::string(name), measure.kind, measure.origin, measure.clock},
+    if (measure.values.size() != spans.size() || !measure.meaning.additive) continue;
+    add({std::string(profile_.text(measure.what)), measure.kind, measure.origin, measure.meaning,
+         measure.clock},
         {What::measure, &measure});
   }
   bool any_work = false, any_wait = false, any_async = false;
@@ -79,7 +79,9 @@ void OpSums::find_columns() {
     any_async = any_async || kind == SpanKind::async;
   }
   const auto add_time = [&](bool any, const char* name, MeasureKind kind, What what) {
-    if (any) add({name, kind, Origin::measured, profile_.base_clock, true}, {what});
+    if (!any) return;
+    add({name, kind, Origin::measured, NamedNumber(name, kind).meaning, profile_.base_clock, true},
+        {what});
   };
   add_time(any_work, "work", MeasureKind::work, What::work);
   add_time(issues_.any(), "issue", MeasureKind::work, What::issue);

@@ -17,9 +17,7 @@ class Packets {
     const std::size_t clock = index_of(profile.base_clock);
     if (clock >= profile.clocks.size()) return;
     if (profile.clocks[clock].kind != ClockKind::unit_cycles) return;
-    const auto name = profile.strings.find("packets");
-    const MeasureColumn* column = name ? profile.spans.measure(*name) : nullptr;
-    if (column != nullptr && column->values.size() == profile.spans.size()) packets_ = column;
+    packets_ = profile.spans.measure(NumberRole::packets);
   }
 
   void add(std::uint32_t row) {

@@ -78,7 +78,7 @@ void OpTableBuilder::add_op_measures() {
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != Measure::Subject::op) continue;
     if (measure.subject_id >= profile_.ops.size()) continue;
-    if (!adds_up(measure.kind, profile_.text(measure.what))) continue;
+    if (!measure.meaning.additive) continue;
     const Key key{measure.what, measure.kind, measure.origin, measure.clock};
     auto& rows = columns[key];
     if (rows.empty()) order.push_back(key);
@@ -86,8 +86,8 @@ void OpTableBuilder::add_op_measures() {
   }
   for (const Key& key : order) {
     const auto& measures = columns[key];
-    auto* values = add_column(
-        {std::string(profile_.text(key.what)), key.kind, key.origin, key.clock, false, false, 0});
+    auto* values = add_column({std::string(profile_.text(key.what)), key.kind, key.origin,
+                               measures.front()->meaning, key.clock, false, false, 0});
     if (values == nullptr) continue;
     table_.columns.back().core_cycles = core_cycles_of(measures);
     std::unordered_map<std::uint32_t, std::vector<double>> samples;  // of ops, by inference

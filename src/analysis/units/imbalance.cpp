@@ -121,8 +121,9 @@ bool Loads::take_counters() {
   bool any = false;
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != Measure::Subject::unit || measure.kind != MeasureKind::count) continue;
-    const auto counted = traffic_named(profile_.text(measure.what));
-    if (!counted || counted->memory != Memory::ddr || measure.subject_id >= units_.size()) continue;
+    const auto counted = route_of(measure.meaning.role);
+    if (counted != Route::ddr_read && counted != Route::ddr_write) continue;
+    if (measure.subject_id >= units_.size()) continue;
     if (profile_.units[measure.subject_id].engine != Engine::core) continue;
     constexpr double max = 9e18;
     if (!(measure.value > 0) || measure.value > max) continue;
@@ -166,8 +167,11 @@ void Loads::count_static() {
 void Loads::compare(const std::string& parts, const std::map<std::string, Load>& loads,
                     bool with_static) {
   if (loads.size() < 2) return;
-  const auto add = [&](const char* what, MeasureKind kind, auto value_of) {
-    ImbalanceRow row{.parts = parts, .what = what, .kind = kind};
+  const auto add = [&](const NamedNumber& number, auto value_of) {
+    ImbalanceRow row{.parts = parts,
+                     .what = std::string(number.name),
+                     .kind = number.kind,
+                     .quantity = number.meaning.quantity};
     row.members = std::uint32_t(loads.size());
     double sum = 0;
     for (const auto& [name, load] : loads) {
@@ -186,12 +190,12 @@ void Loads::compare(const std::string& parts, const std::map<std::string, Load>&
     if (row.max == row.min) row.most_loaded = row.least_loaded = "";
     if (sum > 0) rows_.push_back(std::move(row));
   };
-  add("work", MeasureKind::work, [](const Load& load) { return load.work; });
-  add("waiting", MeasureKind::work, [](const Load& load) { return load.waiting; });
+  add({"work", MeasureKind::work}, [](const Load& load) { return load.work; });
+  add({"waiting", MeasureKind::work}, [](const Load& load) { return load.waiting; });
   if (!with_static) return;
-  add("ops", MeasureKind::count, [](const Load& load) { return load.ops; });
-  add("output bytes", MeasureKind::count, [](const Load& load) { return load.output_bytes; });
-  add("DDR bytes", MeasureKind::count, [](const Load& load) { return load.ddr_bytes; });
+  add({"ops", NumberQuantity::count}, [](const Load& load) { return load.ops; });
+  add({"output bytes", NumberQuantity::bytes}, [](const Load& load) { return load.output_bytes; });
+  add({"DDR bytes", NumberQuantity::bytes}, [](const Load& load) { return load.ddr_bytes; });
 }
 
 std::vector<ImbalanceRow> Loads::rows() {

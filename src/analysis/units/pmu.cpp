@@ -2,8 +2,6 @@
 
 #include <map>
 
-#include "profile/unit_threads.hpp"
-
 namespace npuscope::analysis {
 namespace {
 
@@ -43,8 +41,8 @@ class PmuTable {
     for (const Measure& measure : profile_.measures) {
       if (measure.subject != Measure::Subject::unit) continue;
       if (measure.subject_id >= profile_.units.size()) continue;
-      const auto event = event_of_pmu_measure(profile_.text(measure.what));
-      if (event) counts_[*event][core_of(UnitId(measure.subject_id))] += measure.value;
+      if (measure.meaning.role != NumberRole::pmu_event) continue;
+      counts_[measure.event][core_of(UnitId(measure.subject_id))] += measure.value;
     }
   }
 
@@ -61,7 +59,7 @@ class PmuTable {
     std::map<std::uint32_t, double> threads_shown;
     for (const Measure& measure : profile_.measures) {
       if (measure.subject != Measure::Subject::unit) continue;
-      if (profile_.text(measure.what) != threads_of_unit) continue;
+      if (measure.meaning.role != NumberRole::threads) continue;
       threads_shown[measure.subject_id] = measure.value;
     }
     for (std::uint32_t id = 0; id < profile_.units.size(); ++id) {

@@ -52,6 +52,16 @@ class Collector {
   std::vector<Sample> samples_;
 };
 
+constexpr NamedNumber inference_time{"inference", MeasureKind::wall, NumberRole::inference_time};
+constexpr NamedNumber processor_cycles{"processor cycles", NumberQuantity::count,
+                                       NumberRole::processor_cycles};
+constexpr NamedNumber effective_frequency{"effective frequency (Hz)", NumberQuantity::hertz,
+                                          NumberRole::effective_frequency};
+
+UnitNumberColumn column_of(const NamedNumber& number, Origin origin, ClockId clock = {}) {
+  return {std::string(number.name), number.kind, origin, number.meaning, clock};
+}
+
 void Collector::add_frames() {
   const Spans& spans = profile_.spans;
   const std::size_t base = index_of(profile_.base_clock);
@@ -68,15 +78,14 @@ void Collector::add_frames() {
     if (spans.kind[row] != SpanKind::inference) continue;
     if (index_of(spans.unit[row]) >= profile_.units.size()) continue;
     const auto ticks = double(spans.duration[row]);
-    add(time, {"inference", MeasureKind::wall, Origin::measured, profile_.base_clock}, row, ticks);
+    add(time, column_of(inference_time, Origin::measured, profile_.base_clock), row, ticks);
     const bool counted =
         spans.processor_cycles.size() == spans.size() && spans.processor_cycles[row] >= 0;
     if (!counted) continue;
     const auto count = double(spans.processor_cycles[row]);
-    add(cycles, {"processor cycles", MeasureKind::count, Origin::counter, {}}, row, count);
+    add(cycles, column_of(processor_cycles, Origin::counter), row, count);
     if (!(rate > 0) || !(ticks > 0)) continue;
-    add(frequency, {"effective frequency (Hz)", MeasureKind::count, Origin::derived, {}}, row,
-        count / ticks * rate);
+    add(frequency, column_of(effective_frequency, Origin::derived), row, count / ticks * rate);
   }
 }
 
@@ -90,8 +99,8 @@ void Collector::add_measures() {
     const auto [found, is_new] =
         places.try_emplace({measure.what, measure.kind, measure.origin, clock});
     if (is_new) {
-      found->second = add_column(
-          {std::string(profile_.text(measure.what)), measure.kind, measure.origin, clock});
+      found->second = add_column({std::string(profile_.text(measure.what)), measure.kind,
+                                  measure.origin, measure.meaning, clock});
     }
     if (!found->second) continue;
     samples_.push_back({measure.subject_id, *found->second, measure.instance, measure.value});
@@ -99,9 +108,14 @@ void Collector::add_measures() {
 }
 
 int place_of(const UnitNumberColumn& column) {
-  if (column.name == "inference") return 0;
-  if (column.name == "processor cycles" || column.name == "effective frequency (Hz)") return 1;
-  return column.kind == MeasureKind::unit_busy || column.name.starts_with("utilization") ? 2 : 3;
+  switch (column.meaning.role) {
+    case NumberRole::inference_time: return 0;
+    case NumberRole::processor_cycles:
+    case NumberRole::effective_frequency: return 1;
+    case NumberRole::utilization:
+    case NumberRole::utilization_with_waits: return 2;
+    default: return column.kind == MeasureKind::unit_busy ? 2 : 3;
+  }
 }
 
 void Collector::sort_columns() {

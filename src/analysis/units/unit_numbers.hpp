@@ -14,7 +14,6 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/analysis/number_names.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::analysis {
@@ -23,9 +22,13 @@ struct UnitNumberColumn {
   std::string name;
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
+  Meaning meaning{};
   ClockId clock{};  // meaningful unless kind is count
 
-  NumberQuantity quantity() const { return quantity_named(kind, name); }
+  bool is_utilization() const {
+    return meaning.role == NumberRole::utilization ||
+           meaning.role == NumberRole::utilization_with_waits;
+  }
 };
 
 struct UnitNumber {

@@ -15,7 +15,8 @@
 namespace npuscope::analysis {
 
 bool Traffic::known() const {
-  return std::any_of(&bytes[0][0], &bytes[0][0] + 4, [](const auto& value) { return bool(value); });
+  return std::any_of(std::begin(bytes), std::end(bytes),
+                     [](const auto& value) { return bool(value); });
 }
 
 namespace {
@@ -92,11 +93,9 @@ void Table::add_measures() {
       path = &measure;
     }
     if (measure.kind != MeasureKind::count) continue;
-    const auto traffic = traffic_named(profile_.text(measure.what));
-    if (!traffic) continue;
-    add_to_rows(measure, [&](auto& row, double value) {
-      add(row.traffic.of(traffic->memory, traffic->direction), value);
-    });
+    const auto route = memory_route_of(measure.meaning.role);
+    if (!route) continue;
+    add_to_rows(measure, [&](auto& row, double value) { add(row.traffic.of(*route), value); });
     table_.traffic_source = "spans";
   }
   if (path != nullptr) {
@@ -114,10 +113,10 @@ void Table::add_measures_of(Measure::Subject subject, const char* source) {
   const UnitsThatTell tell(profile_, of_units);
   for (const Measure& measure : profile_.measures) {
     if (measure.subject != subject || measure.kind != MeasureKind::count) continue;
-    const auto traffic = traffic_named(profile_.text(measure.what));
-    if (!traffic) continue;
-    if (!of_units || !tell.include(UnitId(measure.subject_id), *traffic)) {
-      add(table_.traffic.of(traffic->memory, traffic->direction), measure.value);
+    const auto route = memory_route_of(measure.meaning.role);
+    if (!route) continue;
+    if (!of_units || !tell.include(UnitId(measure.subject_id), *route)) {
+      add(table_.traffic.of(*route), measure.value);
     }
     table_.traffic_source = source;
     if (!of_units) continue;
@@ -125,7 +124,7 @@ void Table::add_measures_of(Measure::Subject subject, const char* source) {
       return index_of(unit.unit) == measure.subject_id;
     });
     if (row != table_.units.end()) {
-      add(row->traffic.of(traffic->memory, traffic->direction), measure.value);
+      add(row->traffic.of(*route), measure.value);
     }
   }
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "profile/number_names.hpp"
 #include "profile/schema.hpp"
 #include "profile/schema_cells.hpp"
 
@@ -72,12 +73,14 @@ class Meanings {
  public:
   explicit Meanings(const Profile& profile) {
     for (const MeasureColumn& column : profile.spans.measures) {
-      add({column.what, true, column.kind, column.origin, column.clock});
+      add({column.what, true, column.kind, column.origin, column.meaning, column.clock});
     }
     for (const Measure& measure : profile.measures) {
       const bool held =
           measure.subject == Measure::Subject::span || measure.subject == Measure::Subject::phase;
-      if (held) add({measure.what, false, measure.kind, measure.origin, measure.clock});
+      if (!held) continue;
+      add({measure.what, false, measure.kind, measure.origin, measure.meaning, measure.clock,
+           measure.event});
     }
     for (const ArgumentShape& shape : profile.spans.arguments.shapes) {
       for (const ArgumentKey& key : shape) {
@@ -198,6 +201,22 @@ bool read_row(const Json& object, StringPool& strings, RecordOf<Table>& record) 
   return is_ours;
 }
 
+// Traces from before numbers said what they are have only names.
+void read_meaning(const Json& object, const StringPool& strings, NumberMeaning& number) {
+  const auto quantity = value_named<NumberQuantity>(text_in(object, "quantity"));
+  if (!quantity) {
+    const NamedNumber named = number_named(number.kind, strings[number.name]);
+    number.meaning = named.meaning;
+    number.event = named.event;
+    return;
+  }
+  number.meaning = {*quantity,
+                    value_named<NumberRole>(text_in(object, "role")).value_or(NumberRole::none),
+                    value_named<Statistic>(text_in(object, "statistic")).value_or(Statistic::none),
+                    index_in(object, "additive", 2) == 1};
+  number.event = index_in(object, "event", every_instance) % every_instance;
+}
+
 bool read_number(const Json& object, StringPool& strings, NumberMeaning& number) {
   const auto kind = value_named<MeasureKind>(text_in(object, "kind"));
   const auto origin = value_named<Origin>(text_in(object, "origin"));
@@ -206,6 +225,7 @@ bool read_number(const Json& object, StringPool& strings, NumberMeaning& number)
   number.kind = kind.value_or(MeasureKind::count);
   number.origin = origin.value_or(Origin::measured);
   number.clock = ClockId(index_in(object, "clock", every_instance));
+  read_meaning(object, strings, number);
   return kind && origin;
 }
 
@@ -269,6 +289,12 @@ std::string about_text(const Profile& profile, std::int64_t moved_ns) {
       row.text("kind", stable_name(numbers[i].kind));
       row.text("origin", stable_name(numbers[i].origin));
       row.number("clock", index_of(numbers[i].clock));
+      const Meaning& is = numbers[i].meaning;
+      row.text("quantity", stable_name(is.quantity));
+      if (is.role != NumberRole::none) row.text("role", stable_name(is.role));
+      if (is.statistic != Statistic::none) row.text("statistic", stable_name(is.statistic));
+      if (is.additive) row.number("additive", 1);
+      if (numbers[i].event != 0) row.number("event", numbers[i].event);
     });
   }
   return text;

@@ -28,7 +28,9 @@ struct NumberMeaning {
   bool is_column = false;  // written as integers; rows are doubles
   MeasureKind kind = MeasureKind::count;
   Origin origin = Origin::measured;
+  Meaning meaning{};
   ClockId clock{};
+  std::uint32_t event = 0;  // as of Measure
 
   bool operator==(const NumberMeaning&) const = default;
 };

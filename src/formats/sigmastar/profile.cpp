@@ -9,6 +9,7 @@
 #include "formats/sigmastar/layer_rows.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::sigmastar {
 namespace {
@@ -270,6 +271,10 @@ void IpuProfile::number_inferences() {
   spans.instance = std::move(instance);
 }
 
+// Called by the engine's word.
+constexpr NamedNumber busy{"busy", MeasureKind::work, NumberRole::busy};
+constexpr NamedNumber busy_share{"busy percent of layers", NumberQuantity::share, NumberRole::busy};
+
 void IpuProfile::add_measures() {
   layers_of_unit_.assign(profile_.units.size(), 0);
   for (const LayerRow& layer : rows_.layers()) {
@@ -277,20 +282,17 @@ void IpuProfile::add_measures() {
     layers_of_unit_[index_of(profile_.spans.unit[layer.row])] += layer.cycles;
   }
   for (std::size_t engine = 0; engine < percent_keys.size(); ++engine) {
-    MeasureColumn column;
-    column.what = profile_.strings.intern(fmt::format("{} busy", engine_words[engine]));
-    column.kind = MeasureKind::work;
-    column.origin = Origin::derived;
-    column.clock = cycles_;
+    MeasureColumn column = profile_.column_of(
+        busy.called(fmt::format("{} busy", engine_words[engine])), Origin::derived, cycles_);
     column.values.assign(profile_.spans.size(), MeasureColumn::missing);
     of_unit_[engine].assign(profile_.units.size(), -1);
     bool any = false;
     for (const LayerRow& layer : rows_.layers()) {
       if (layer.cycles < 0 || layer.percent[engine] < 0) continue;
-      const double busy = layer.percent[engine] / 100 * layer.cycles;
-      column.values[layer.row] = std::llround(busy);
+      const double busy_cycles = layer.percent[engine] / 100 * layer.cycles;
+      column.values[layer.row] = std::llround(busy_cycles);
       double& sum = of_unit_[engine][index_of(profile_.spans.unit[layer.row])];
-      sum = std::max(sum, 0.0) + busy;
+      sum = std::max(sum, 0.0) + busy_cycles;
       any = true;
     }
     if (!any) continue;
@@ -300,24 +302,17 @@ void IpuProfile::add_measures() {
 }
 
 void IpuProfile::add_unit_measures(std::size_t engine) {
-  const auto add = [&](std::size_t unit, std::string what, MeasureKind kind, double value) {
-    Measure measure;
-    measure.subject = Measure::Subject::unit;
-    measure.subject_id = std::uint32_t(unit);
-    measure.what = profile_.strings.intern(what);
-    measure.kind = kind;
-    measure.origin = Origin::derived;
-    measure.clock = cycles_;
-    measure.value = value;
-    profile_.measures.push_back(measure);
+  const auto add = [&](std::size_t unit, const NamedNumber& number, double value) {
+    profile_.add_measure(Measure::Subject::unit, std::uint32_t(unit), number, Origin::derived,
+                         cycles_, value);
   };
   const std::string word = engine_words[engine];
   for (std::size_t unit = 0; unit < profile_.units.size(); ++unit) {
-    const double busy = of_unit_[engine][unit];
-    if (busy < 0 || layers_of_unit_[unit] <= 0) continue;
-    add(unit, word + " busy", MeasureKind::work, busy);
-    add(unit, word + " busy percent of layers", MeasureKind::count,
-        100 * busy / layers_of_unit_[unit]);
+    const double cycles = of_unit_[engine][unit];
+    if (cycles < 0 || layers_of_unit_[unit] <= 0) continue;
+    add(unit, busy.called(word + " busy"), cycles);
+    add(unit, busy_share.called(word + " busy percent of layers"),
+        100 * cycles / layers_of_unit_[unit]);
   }
 }
 
@@ -333,11 +328,8 @@ void IpuProfile::add_bytes() {
     place_of_bytes.push_back(std::size_t(found - shape.begin()));
   }
   for (const std::string_view direction : {"load", "store"}) {
-    MeasureColumn column;
-    column.what =
-        profile_.strings.intern(direction == "load" ? "ddr read bytes" : "ddr write bytes");
-    column.kind = MeasureKind::count;
-    column.origin = Origin::measured;
+    MeasureColumn column = profile_.column_of(
+        direction == "load" ? ddr_read_bytes : ddr_write_bytes, Origin::measured);
     column.values.assign(profile_.spans.size(), MeasureColumn::missing);
     bool any = false;
     for (std::size_t row = 0; row < profile_.spans.size(); ++row) {

@@ -26,7 +26,7 @@ std::string told_text(const analysis::TrafficTotal& total) {
 
 bool has_in_flight_counters(const Profile& profile) {
   for (const CounterSeries& series : profile.counters.series) {
-    if (profile.text(series.name).find("in flight") != std::string_view::npos) return true;
+    if (series.role == NumberRole::bytes_in_flight) return true;
   }
   return false;
 }

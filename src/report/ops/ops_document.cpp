@@ -150,7 +150,7 @@ void OpsTable::add_names() {
 
 Format format_of(const OpColumn& column) {
   if (column.kind != MeasureKind::count) return Format::ticks;
-  const bool is_bytes = column.quantity() == NumberQuantity::bytes;
+  const bool is_bytes = column.meaning.quantity == NumberQuantity::bytes;
   return is_bytes ? Format::bytes : Format::number;
 }
 
@@ -194,7 +194,7 @@ void OpsTable::add_value(std::size_t place) {
   const bool main =
       is_ranked(place) || (column.of_base_clock && column.name != "span") || is_beside(column);
   // Without a timeline its numbers are all that there is to show.
-  const bool shown = main || traffic_named(column.name) || profile_.spans.size() == 0 ||
+  const bool shown = main || memory_route_of(column.meaning.role) || profile_.spans.size() == 0 ||
                      table_.wall == 0 || !table_.place_of("work");
   const bool own_clock = column.kind != MeasureKind::count && column.clock != profile_.base_clock;
   std::string label = own_clock && name == column.name

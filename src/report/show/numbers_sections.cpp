@@ -36,11 +36,11 @@ std::string text_of(const Profile& profile, const NumberRow& row, double value) 
 }
 
 std::string text_of(const Profile& profile, const UnitNumberColumn& column, double value) {
-  switch (column.quantity()) {
+  switch (column.meaning.quantity) {
     case NumberQuantity::time: return ticks_text(profile, column.clock, value);
     case NumberQuantity::bytes: return bytes_text(value);
     case NumberQuantity::hertz: return hertz_text(value);
-    case NumberQuantity::count: break;
+    default: break;
   }
   return number_text(value);
 }

@@ -21,17 +21,16 @@ Section traffic_section(const Analysis& analysis) {
       {"bytes", "bytes", Format::bytes},
       {"bytes_per_tick", in_time ? "" : "bytes a cycle of wall", Format::number, true, true},
       {"bytes_per_second", "average", Format::bytes_per_second, true, true}};
-  for (const Memory memory : {Memory::ddr, Memory::vtcm}) {
-    for (const Direction direction : {Direction::read, Direction::write}) {
-      const auto bytes = units.traffic.of(memory, direction);
-      if (!bytes) continue;
-      Value per_tick, per_second;
-      if (wall > 0) per_tick = *bytes / wall;
-      if (wall > 0 && rate) per_second = *bytes / (wall / rate->rate.value);
-      section.table.rows.push_back({memory == Memory::ddr ? "DDR" : "VTCM",
-                                    direction == Direction::read ? "read" : "write", *bytes,
-                                    per_tick, per_second});
-    }
+  for (const Route route : Traffic::routes) {
+    const auto bytes = units.traffic.of(route);
+    if (!bytes) continue;
+    Value per_tick, per_second;
+    if (wall > 0) per_tick = *bytes / wall;
+    if (wall > 0 && rate) per_second = *bytes / (wall / rate->rate.value);
+    const bool of_ddr = route == Route::ddr_read || route == Route::ddr_write;
+    const bool is_read = route == Route::ddr_read || route == Route::vtcm_read;
+    section.table.rows.push_back(
+        {of_ddr ? "DDR" : "VTCM", is_read ? "read" : "write", *bytes, per_tick, per_second});
   }
   return section;
 }

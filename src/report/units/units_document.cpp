@@ -222,6 +222,20 @@ Section UnitsSections::groups(UnitGrouping grouping) const {
   return section;
 }
 
+bool tells_use(const UnitNumberColumn& column) {
+  switch (column.meaning.role) {
+    case NumberRole::utilization:
+    case NumberRole::utilization_with_waits:
+    case NumberRole::active_share:
+    case NumberRole::busy:
+    case NumberRole::wait:
+    case NumberRole::function_wait:
+    case NumberRole::device_input_wait:
+    case NumberRole::device_output_wait: return true;
+    default: return false;
+  }
+}
+
 // What the files themselves say of how busy units were: counters before all else.
 Section UnitsSections::stated() const {
   Section section{.key = "stated", .title = "AS THE FILES STATE IT"};
@@ -230,19 +244,14 @@ Section UnitsSections::stated() const {
                           {"value", "value", Format::number},
                           {"clock", "in", Format::name, true, true},
                           {"origin", "from"}};
-  constexpr const char* telling[] = {"utili", "active percent", "ActivePct", "busy", "wait"};
   const UnitNumbers numbers = analyse_unit_numbers(profile_);
   for (std::size_t row = 0; row < numbers.row_count(); ++row) {
     for (const UnitNumber& number : numbers.row(row)) {
       const UnitNumberColumn& column = numbers.columns[number.column];
-      const bool tells = std::any_of(std::begin(telling), std::end(telling), [&](const char* word) {
-        return column.name.find(word) != column.name.npos;
-      });
-      if (!tells) continue;
+      if (!tells_use(column)) continue;
       section.table.row_count += 1;
       if (section.table.rows.size() >= max_rows()) continue;
-      const bool is_time =
-          column.kind != MeasureKind::count && column.name.find("percent") == column.name.npos;
+      const bool is_time = column.meaning.quantity == NumberQuantity::time;
       section.table.rows.push_back({path_of(profile_, number.unit), column.name, number.value,
                                     is_time ? Value(unit_of(profile_, column.clock)) : Value(),
                                     stable_name(column.origin)});
@@ -342,7 +351,8 @@ Section UnitsSections::imbalance() const {
   const auto& rows = analysis_.imbalance();
   const std::string unit = unit_of(profile_, profile_.base_clock);
   const auto unit_of_row = [&](const ImbalanceRow& row) {
-    if (row.kind == MeasureKind::count) return row.what.ends_with("bytes") ? "bytes" : "";
+    if (row.quantity == NumberQuantity::bytes) return "bytes";
+    if (row.quantity != NumberQuantity::time) return "";
     return unit.empty() ? "ticks" : unit.c_str();
   };
   const auto name = [](const std::string& part) { return part.empty() ? Value() : Value(part); };

@@ -15,6 +15,7 @@
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/analysis/units.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::compare_test {
 namespace {
@@ -110,6 +111,7 @@ TEST(Compare, FilesOfOneInferenceEach) {
                                      made.text("inference"),
                                      MeasureKind::count,
                                      Origin::measured,
+                                     test_support::meaning_of(MeasureKind::count, "inference"),
                                      {},
                                      double(i)});
     files.push_back(std::move(made.profile));
@@ -261,7 +263,8 @@ TEST(Compare, NothingInCommonIsRefused) {
 
 void add_number(Profile& profile, const char* name, MeasureKind kind, double value) {
   profile.measures.push_back({Measure::Subject::profile, 0, profile.strings.intern(name), kind,
-                              Origin::measured, ClockId{}, value});
+                              Origin::measured, test_support::meaning_of(kind, name), ClockId{},
+                              value});
 }
 
 TEST(Compare, AnotherKindOfNumberIsRefused) {

@@ -11,6 +11,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/findings.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::gate_test {
 namespace {
@@ -221,6 +222,7 @@ void add_number(Profile& profile, const char* name, MeasureKind kind, double val
   measure.value = value;
   measure.instance = instance;
   measure.clock = ClockId{std::uint32_t(profile.clocks.size() - 1)};
+  measure.meaning = test_support::meaning_of(measure.kind, profile.text(measure.what));
   profile.measures.push_back(measure);
 }
 
@@ -251,6 +253,7 @@ Profile qnn_set(double factor, int inferences = 5) {
     cycles.kind = MeasureKind::work;
     cycles.value = i == 0 ? 32'000 : 7000 * each;
     cycles.instance = instance;
+    cycles.meaning = test_support::meaning_of(cycles.kind, made.profile.text(cycles.what));
     made.profile.measures.push_back(cycles);
   }
   return std::move(made.profile);
@@ -406,9 +409,18 @@ TEST(Gate, WhatIsInAnotherFileOfTheFolderIsFound) {
   const auto latency = [](double factor) {
     ProfileBuilder made("ns", ClockKind::wall, 1e9);
     const UnitId host = made.unit("host", Engine::host);
-    MeasureColumn trip{made.text("host round trip"), MeasureKind::wall, Origin::measured, {}, {}};
-    MeasureColumn device{
-        made.text("device execution"), MeasureKind::wall, Origin::measured, {}, {}};
+    MeasureColumn trip{made.text("host round trip"),
+                       MeasureKind::wall,
+                       Origin::measured,
+                       test_support::meaning_of(MeasureKind::wall, "host round trip"),
+                       {},
+                       {}};
+    MeasureColumn device{made.text("device execution"),
+                         MeasureKind::wall,
+                         Origin::measured,
+                         test_support::meaning_of(MeasureKind::wall, "device execution"),
+                         {},
+                         {}};
     for (std::uint32_t i = 0; i < 5; ++i) {
       made.span(host, "", 0, std::int64_t(2e6 * factor) + i, SpanKind::host);
       made.profile.spans.instance.push_back(i);

@@ -1,5 +1,6 @@
 // What ops cost: each rule where it applies, with its numbers, and where it nearly does.
 #include "analysis/findings/finding_tester.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::cost_rules_test {
 namespace {
@@ -63,13 +64,19 @@ struct EstimateBuilder : CoreBuilder {
                  Origin origin = Origin::estimated) {
     const ClockId clock = ClockId(profile.clocks.size());
     profile.clocks.push_back({text("estimated"), ClockKind::unit_cycles, Hertz{0}, false, 0});
-    MeasureColumn column{text("estimate"), MeasureKind::span, origin, clock, {}};
+    MeasureColumn column{text("estimate"),
+                         MeasureKind::span,
+                         origin,
+                         test_support::meaning_of(MeasureKind::span, "estimate"),
+                         clock,
+                         {}};
     std::int64_t at = 0;
     for (std::size_t i = 0; i < times.size(); ++i) {
       span(hvx, "op" + std::to_string(i), at, at + times[i].first, SpanKind::op, "q::mul");
       at += times[i].first;
       column.values.push_back(times[i].second);
     }
+    column.meaning = test_support::meaning_of(column.kind, profile.text(column.what));
     profile.spans.measures.push_back(std::move(column));
   }
 };
@@ -278,6 +285,7 @@ CoreBuilder with_packets(const char* kind, std::int64_t packets) {
   for (const std::int64_t each : {packets, std::int64_t{500}, std::int64_t{480}}) {
     column.values.push_back(each);
   }
+  column.meaning = test_support::meaning_of(column.kind, made.profile.text(column.what));
   made.profile.spans.measures.push_back(std::move(column));
   return made;
 }

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/findings/finding_tester.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::findings_test {
 namespace {
@@ -67,6 +68,7 @@ CoreBuilder cold_with_warm_calls() {
     measure.clock = clock;
     measure.value = value;
     measure.instance = instance;
+    measure.meaning = test_support::meaning_of(measure.kind, made.profile.text(measure.what));
     made.profile.measures.push_back(measure);
   };
   const ClockId ns{std::uint32_t(made.profile.clocks.size() - 1)};
@@ -189,6 +191,7 @@ Profile hostile_profile(std::mt19937& random) {
     measure.kind = MeasureKind(random() % 8);
     measure.clock = ClockId(std::uint32_t(random() % 2));
     measure.value = pick(numbers);
+    measure.meaning = test_support::meaning_of(measure.kind, made.profile.text(measure.what));
     made.profile.measures.push_back(measure);
   }
   for (std::uint32_t i = 0; i < 4; ++i) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/findings/finding_tester.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::reading_rules_test {
 namespace {
@@ -19,6 +20,7 @@ Measure& add(ProfileBuilder& made, const char* what, MeasureKind kind, ClockId c
   measure.clock = clock;
   measure.value = value;
   measure.instance = instance;
+  measure.meaning = test_support::meaning_of(measure.kind, made.profile.text(measure.what));
   made.profile.measures.push_back(measure);
   return made.profile.measures.back();
 }
@@ -192,8 +194,9 @@ TEST(ThrottledClock, GainsNoMoreThanWhatComputesWouldAtTheNominalOne) {
   made.span(made.hmx, "MatMul", 0, 400);
   made.span(made.dma, "load", 400, 1000);
   const StringId hertz = made.profile.strings.intern("effective frequency (Hz)");
-  made.profile.measures.push_back({Measure::Subject::unit, index_of(made.hmx), hertz,
-                                   MeasureKind::count, Origin::measured, ClockId{}, 1.5e9});
+  made.profile.measures.push_back(
+      {Measure::Subject::unit, index_of(made.hmx), hertz, MeasureKind::count, Origin::measured,
+       test_support::meaning_of(MeasureKind::count, "effective frequency (Hz)"), ClockId{}, 1.5e9});
   const Tried tried("throttled-clock", made.profile, options);
   ASSERT_TRUE(tried.found());
   EXPECT_EQ(tried.finding().weight, Weight::low);

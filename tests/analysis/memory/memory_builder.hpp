@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/profile_builder.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::test_support {
 
@@ -14,6 +15,7 @@ struct MemoryBuilder : ProfileBuilder {
     column.what = text(name);
     column.values.assign(values.begin(), values.end());
     column.values.resize(profile.spans.size(), MeasureColumn::missing);
+    column.meaning = test_support::meaning_of(column.kind, profile.text(column.what));
     profile.spans.measures.push_back(std::move(column));
   }
 
@@ -23,6 +25,7 @@ struct MemoryBuilder : ProfileBuilder {
     measure.subject_id = id;
     measure.what = text(name);
     measure.value = value;
+    measure.meaning = test_support::meaning_of(measure.kind, profile.text(measure.what));
     profile.measures.push_back(measure);
   }
 

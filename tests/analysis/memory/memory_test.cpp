@@ -9,7 +9,8 @@
 
 #include "analysis/memory/memory_builder.hpp"
 #include "analysis/memory/vtcm_peak.hpp"
-#include "profile/unit_threads.hpp"
+#include "number_meaning.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::analysis::memory_test {
 namespace {
@@ -148,8 +149,7 @@ TEST(Memory, ThreadsWithoutWorkCountAsThreadsThereAre) {
   MemoryOptions options;
   options.peaks.hvx_threads = 4;
   EXPECT_EQ(Analysis(made.profile).memory(options).work.hvx_units, 4u);
-  made.profile.measures.push_back(
-      {.what = made.profile.strings.intern("Number of HVX threads used"), .value = 6});
+  made.measure(Measure::Subject::profile, 0, "Number of HVX threads used", 6);
   EXPECT_EQ(table_of(made.profile).work.hvx_units, 6u);
   made.profile.measures.back().value = 1e300;
   EXPECT_EQ(table_of(made.profile).work.hvx_units, 4'096u);
@@ -244,9 +244,10 @@ TEST(Memory, ATrackOfSeveralThreadsCountsForAllOfThem) {
   MemoryOptions options;
   options.peaks.hvx_threads = 4;
   EXPECT_DOUBLE_EQ(*table_of(made.profile, options).placement.of(Resource::hvx), 0.15);
-  made.profile.measures.push_back({Measure::Subject::unit, index_of(hvx),
-                                   made.text(threads_of_unit), MeasureKind::count, Origin::derived,
-                                   ClockId{}, 4});
+  made.profile.measures.push_back(
+      {Measure::Subject::unit, index_of(hvx), made.text(threads_of_unit.name), MeasureKind::count,
+       Origin::derived, test_support::meaning_of(MeasureKind::count, threads_of_unit.name),
+       ClockId{}, 4});
   const MemoryTable table = table_of(made.profile, options);
   EXPECT_DOUBLE_EQ(*table.placement.of(Resource::hvx), 0.6);
   EXPECT_DOUBLE_EQ(*table.placement.of(Resource::hmx), 0.4);
@@ -325,6 +326,7 @@ TEST(VtcmPeak, OfCountersAndNumbersTheFullest) {
   MemoryBuilder made;
   made.profile.counters.series.resize(2);
   made.profile.counters.series[0].name = made.text("VTCM alloc");
+  made.profile.counters.series[0].role = NumberRole::vtcm_allocated;
   made.profile.counters.series[1].name = made.text("VTCM read bytes in flight");
   made.profile.counters.of = {0, 1, 0, 0};
   made.profile.counters.time = {0, 1, 2, 3};

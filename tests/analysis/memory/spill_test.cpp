@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "analysis/memory/memory_builder.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::spill_test {
 namespace {
@@ -17,6 +18,7 @@ void add_dominant_path(MemoryBuilder& made, std::vector<std::int64_t> values) {
   path.what = made.text("dominant path");
   path.kind = MeasureKind::dominant_path;
   path.values.assign(values.begin(), values.end());
+  path.meaning = test_support::meaning_of(path.kind, made.profile.text(path.what));
   made.profile.spans.measures.push_back(std::move(path));
 }
 

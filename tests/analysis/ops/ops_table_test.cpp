@@ -12,6 +12,7 @@
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/statistics.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::ops_table_test {
 namespace {
@@ -139,6 +140,7 @@ TEST(OpTable, NeverFoldsAnExecutedReshapeWeightDmaOrAWait) {
     measure.what = made.text("node cycles");
     measure.kind = MeasureKind::work;
     measure.value = op == told ? 6 : 0;
+    measure.meaning = test_support::meaning_of(measure.kind, made.profile.text(measure.what));
     made.profile.measures.push_back(measure);
   }
   const auto rules = Rules::builtin("bookkeeping");
@@ -173,8 +175,12 @@ TEST(OpTable, WeighsCyclesPerPacketByPacketsAndLeavesOutDataMovement) {
   made.span(made.units[2], "a", 0, 1'000);
   made.span(made.units[0], "a", 40, 50);
   constexpr auto missing = MeasureColumn::missing;
-  made.profile.spans.measures.push_back(
-      {made.text("packets"), MeasureKind::count, Origin::derived, ClockId{}, {5, 5, 5, missing}});
+  made.profile.spans.measures.push_back({made.text("packets"),
+                                         MeasureKind::count,
+                                         Origin::derived,
+                                         test_support::meaning_of(MeasureKind::count, "packets"),
+                                         ClockId{},
+                                         {5, 5, 5, missing}});
   EXPECT_EQ(table_of(made.profile, {}).rows[0].details.cycles_per_packet, 4);
 }
 

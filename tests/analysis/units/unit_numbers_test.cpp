@@ -6,6 +6,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/coarse.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::analysis::unit_numbers_test {
 namespace {
@@ -16,7 +17,8 @@ using ::testing::ElementsAre;
 void add(ProfileBuilder& made, UnitId unit, std::string_view what, MeasureKind kind, double value,
          std::uint32_t instance = every_instance) {
   made.profile.measures.push_back({Measure::Subject::unit, index_of(unit), made.text(what), kind,
-                                   Origin::measured, ClockId{}, value, instance});
+                                   Origin::measured, test_support::meaning_of(kind, what),
+                                   ClockId{}, value, instance});
 }
 
 std::vector<std::string> rows_of(const Profile& profile, const UnitNumbers& table) {
@@ -82,7 +84,9 @@ TEST(InferencesPerSecond, AreOfWholeBatchesOneAfterAnotherWhereTheClockHasARate)
   const auto rate = [&] { return Analysis(made.profile).coarse().inferences_per_second; };
   EXPECT_EQ(rate(), 2);
   made.profile.measures.push_back({Measure::Subject::profile, 0, made.text("stats batch size"),
-                                   MeasureKind::count, Origin::measured, ClockId{}, 8});
+                                   MeasureKind::count, Origin::measured,
+                                   test_support::meaning_of(MeasureKind::count, "stats batch size"),
+                                   ClockId{}, 8});
   EXPECT_EQ(rate(), 16);
   made.profile.clocks[0].rate = Hertz{0};
   EXPECT_EQ(rate(), std::nullopt);

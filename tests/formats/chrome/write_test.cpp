@@ -11,6 +11,7 @@
 #include "analysis/profile_builder.hpp"
 #include "formats/chrome/perfetto_view.hpp"
 #include "formats/chrome/trace_text.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::chrome::write_test {
 namespace {
@@ -92,11 +93,13 @@ TEST(WriteChrome, HardwareBecomesProcessesAndThreadsWithWhatTheModelKnows) {
   profile.ops[0].node = made.text("/layer.0/MatMul");
   profile.ops[0].output = Bytes{64};
   profile.spans.processor_cycles = {90, -1};
-  profile.spans.measures.push_back({made.text("dominant path"),
-                                    MeasureKind::dominant_path,
-                                    Origin::measured,
-                                    ClockId{},
-                                    {80, MeasureColumn::missing}});
+  profile.spans.measures.push_back(
+      {made.text("dominant path"),
+       MeasureKind::dominant_path,
+       Origin::measured,
+       npuscope::test_support::meaning_of(MeasureKind::dominant_path, "dominant path"),
+       ClockId{},
+       {80, MeasureColumn::missing}});
   made.phase("Graph Execute", 0, 0, 300, 0.5);
   profile.edges.push_back({OpId{0}, OpId{0}, EdgeKind::data});
   const Written written = write(profile);

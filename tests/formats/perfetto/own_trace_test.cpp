@@ -6,6 +6,7 @@
 #include "formats/perfetto/profile_text.hpp"
 #include "formats/perfetto/read/read.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::perfetto::own_trace_test {
 namespace {
@@ -65,15 +66,19 @@ Profile device() {
   add_span(profile, UnitId(1), OpId(0), SpanKind::op, -20, 100);
   add_span(profile, UnitId(1), OpId(0), SpanKind::dma_wait, 50, 100);  // overlaps
   add_span(profile, UnitId::none, OpId(0), SpanKind::async, 60, 5);
-  profile.spans.measures.push_back({strings.intern("dominant path"),
-                                    MeasureKind::dominant_path,
-                                    Origin::derived,
-                                    ClockId(1),
-                                    {9, MeasureColumn::missing, 4}});
+  profile.spans.measures.push_back(
+      {strings.intern("dominant path"),
+       MeasureKind::dominant_path,
+       Origin::derived,
+       test_support::meaning_of(MeasureKind::dominant_path, "dominant path"),
+       ClockId(1),
+       {9, MeasureColumn::missing, 4}});
   profile.measures.push_back({Measure::Subject::span, 1, strings.intern("stall"), MeasureKind::work,
-                              Origin::counter, ClockId(0), 2.5});
-  profile.measures.push_back({Measure::Subject::phase, 1, strings.intern("stall"),
-                              MeasureKind::work, Origin::counter, ClockId(0), 7.5});
+                              Origin::counter, test_support::meaning_of(MeasureKind::work, "stall"),
+                              ClockId(0), 2.5});
+  profile.measures.push_back(
+      {Measure::Subject::phase, 1, strings.intern("stall"), MeasureKind::work, Origin::counter,
+       test_support::meaning_of(MeasureKind::work, "stall"), ClockId(0), 7.5});
   // A part comes before the whole, and both take the same time.
   profile.phases.push_back(phase(profile, "Execute", -30, 200, 1));
   profile.phases.push_back(phase(profile, "Graph", -30, 200, outermost_phase));
@@ -168,6 +173,41 @@ TEST(PerfettoOwnTrace, GivesBackNumbersWithTheirMeaning) {
   EXPECT_EQ(measure_of(Measure::Subject::phase).value, 7.5);
   EXPECT_EQ(measure_of(Measure::Subject::phase).subject_id, 1u);
   EXPECT_EQ(measure_of(Measure::Subject::phase).kind, MeasureKind::work);
+}
+
+// Names say nothing here: "stall" is what its reader said, not what the word would tell.
+TEST(PerfettoOwnTrace, GivesBackWhatReadersSaidOfNumbersNotWhatNamesTell) {
+  Profile profile = device();
+  const Meaning column{NumberQuantity::share, NumberRole::utilization, Statistic::p95, false};
+  const Meaning stall{NumberQuantity::macs, NumberRole::pmu_event, Statistic::none, true};
+  profile.spans.measures[0].meaning = column;
+  for (Measure& measure : profile.measures) {
+    measure.meaning = stall;
+    measure.event = 0x12345;
+  }
+  const Profile again = test::read(write(profile));
+  ASSERT_THAT(again.spans.measures, SizeIs(1));
+  EXPECT_EQ(again.spans.measures[0].meaning, column);
+  ASSERT_THAT(again.measures, SizeIs(2));
+  for (const Measure& measure : again.measures) {
+    EXPECT_EQ(measure.meaning, stall);
+    EXPECT_EQ(measure.event, 0x12345u);
+  }
+}
+
+TEST(PerfettoOwnTrace, OfBeforeNumbersSaidWhatTheyAreAreReadByName) {
+  StringPool strings;
+  const auto about = parse_about(
+      R"({"clocks":[],"base_clock":0,"units":[],"numbers":[
+          {"name":"ddr read bytes","of":"spans","kind":"count","origin":"measured","clock":0},
+          {"name":"pmu 0x70","of":"some","kind":"count","origin":"counter","clock":0}]})",
+      strings);
+  ASSERT_TRUE(about);
+  ASSERT_THAT(about->numbers, SizeIs(2));
+  EXPECT_EQ(about->numbers[0].meaning,
+            (Meaning{NumberQuantity::bytes, NumberRole::ddr_read, Statistic::none, true}));
+  EXPECT_EQ(about->numbers[1].meaning.role, NumberRole::pmu_event);
+  EXPECT_EQ(about->numbers[1].event, 0x70u);
 }
 
 TEST(PerfettoOwnTrace, ANumberThatHasTheNameOfAnArgumentStaysOne) {

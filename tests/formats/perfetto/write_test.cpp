@@ -14,6 +14,7 @@
 #include "formats/perfetto/random_profile.hpp"
 #include "formats/perfetto/raw_text.hpp"
 #include "formats/perfetto/read/read.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::perfetto::write_test {
 namespace {
@@ -308,12 +309,14 @@ TEST(PerfettoWrite, HoldsPhasesMeasuresAndWhatIsKnownOfOps) {
   MeasureColumn column;
   column.what = profile.strings.intern("dominant path");
   column.values = {MeasureColumn::missing, 9};
+  column.meaning = test_support::meaning_of(column.kind, profile.text(column.what));
   profile.spans.measures.push_back(column);
   Measure measure;
   measure.subject = Measure::Subject::span;
   measure.subject_id = 1;
   measure.what = profile.strings.intern("pmu 0x3f");
   measure.value = 12;
+  measure.meaning = test_support::meaning_of(measure.kind, profile.text(measure.what));
   profile.measures.push_back(measure);
   Phase phase;
   phase.name = profile.strings.intern("Graph Execute");

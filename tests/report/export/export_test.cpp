@@ -12,6 +12,7 @@
 #include "analysis/profile_builder.hpp"
 #include "npuscope/formats/chrome/write.hpp"
 #include "npuscope/formats/perfetto/write.hpp"
+#include "number_meaning.hpp"
 #include "report/export/convert.hpp"
 
 namespace npuscope::report::export_test {
@@ -52,6 +53,7 @@ Profile sample() {
   profile.spans.measures.push_back({made.text("-path"),
                                     MeasureKind::dominant_path,
                                     Origin::derived,
+                                    test_support::meaning_of(MeasureKind::dominant_path, "-path"),
                                     ClockId{},
                                     {MeasureColumn::missing, 3}});
   auto& arguments = profile.spans.arguments;
@@ -68,6 +70,7 @@ Profile sample() {
   measure.what = made.text("wait");
   measure.kind = MeasureKind::work;
   measure.value = 2.5;
+  measure.meaning = test_support::meaning_of(measure.kind, profile.text(measure.what));
   profile.measures.push_back(measure);
   profile.notes.push_back({Severity::warning, "a.json.gz", 12, "odd\nline", 2});
   return std::move(made.profile);
@@ -100,8 +103,9 @@ TEST_F(Export, CsvIntoAFolderHasEveryTableThatHasRows) {
   EXPECT_THAT(names, ElementsAre("clocks.csv", "files.csv", "measures.csv", "notes.csv", "ops.csv",
                                  "profile.csv", "spans.csv", "units.csv"));
   EXPECT_EQ(read(folder_ / "tables" / "measures.csv"),
-            "subject,subject_id,inference,name,kind,origin,clock,value,subject_name,clock_name\n"
-            "unit,1,,wait,work,measured,0,2.5,Core 0 > HVX 0,cycles\n");
+            "subject,subject_id,inference,name,kind,origin,clock,value,quantity,role,statistic,"
+            "additive,subject_name,clock_name\n"
+            "unit,1,,wait,work,measured,0,2.5,time,,,1,Core 0 > HVX 0,cycles\n");
   EXPECT_EQ(read(folder_ / "tables" / "notes.csv"),
             "severity,file,offset,count,message\n"
             "warning,a.json.gz,12,2,\"odd\nline\"\n");

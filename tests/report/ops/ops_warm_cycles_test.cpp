@@ -5,6 +5,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/analysis/analysis.hpp"
+#include "number_meaning.hpp"
 #include "report/ops/ops_document.hpp"
 #include "report/show/show.hpp"
 
@@ -26,6 +27,7 @@ Profile optrace_set(std::vector<double> node_cycles) {
     measure.kind = MeasureKind::work;
     measure.value = node_cycles[i];
     measure.instance = i;
+    measure.meaning = test_support::meaning_of(measure.kind, made.profile.text(measure.what));
     made.profile.measures.push_back(measure);
   }
   Provenance& from = made.profile.provenance;

@@ -12,6 +12,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "npuscope/formats/open.hpp"
+#include "number_meaning.hpp"
 
 namespace npuscope::report::path_document_test {
 namespace {
@@ -41,6 +42,7 @@ Profile small_profile() {
   dominant.what = made.text("dominant path");
   dominant.kind = MeasureKind::dominant_path;
   for (const std::int64_t value : {400, 0, 590, 1'000, 0, 490, 0}) dominant.values.push_back(value);
+  dominant.meaning = test_support::meaning_of(dominant.kind, made.profile.text(dominant.what));
   made.profile.spans.measures.push_back(std::move(dominant));
   return std::move(made.profile);
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "analysis/profile_builder.hpp"
+#include "number_meaning.hpp"
 #include "report/document/text_table.hpp"
 
 namespace npuscope::report::show_test {
@@ -58,8 +59,12 @@ void expect_page(const std::string& name, const Profile& profile, std::size_t wi
 
 MeasureColumn& add_column(Profile& profile, std::string_view what, MeasureKind kind,
                           Origin origin = Origin::measured) {
-  profile.spans.measures.push_back(
-      {profile.strings.intern(what), kind, origin, profile.base_clock, {}});
+  profile.spans.measures.push_back({profile.strings.intern(what),
+                                    kind,
+                                    origin,
+                                    test_support::meaning_of(kind, what),
+                                    profile.base_clock,
+                                    {}});
   return profile.spans.measures.back();
 }
 
@@ -134,8 +139,9 @@ TEST(Show, AnOpTableWithoutATimeline) {
   for (const auto& [name, value] :
        {std::pair{"aicsoftmax", 19'200.0}, {"aicconvolutiond32", 960}}) {
     const OpId op = made.op(name, name);
-    made.profile.measures.push_back({Measure::Subject::op, index_of(op), ticks, MeasureKind::work,
-                                     Origin::measured, ClockId{}, value});
+    made.profile.measures.push_back(
+        {Measure::Subject::op, index_of(op), ticks, MeasureKind::work, Origin::measured,
+         test_support::meaning_of(MeasureKind::work, "work"), ClockId{}, value});
   }
   expect_page("op_table", made.profile);
 }
@@ -152,8 +158,9 @@ Profile units_without_timeline() {
   made.profile.spans.instance = {0, 0};
   const auto add = [&](UnitId unit, const char* what, MeasureKind kind, Origin origin,
                        double value) {
-    made.profile.measures.push_back(
-        {Measure::Subject::unit, index_of(unit), made.text(what), kind, origin, ClockId{}, value});
+    made.profile.measures.push_back({Measure::Subject::unit, index_of(unit), made.text(what), kind,
+                                     origin, test_support::meaning_of(kind, what), ClockId{},
+                                     value});
   };
   add(vector, "utilization percent", MeasureKind::count, Origin::measured, 5.89);
   add(vector, "sync wait", MeasureKind::work, Origin::measured, 960);
@@ -185,8 +192,8 @@ TEST(Show, AShareOfTheRunWhereOnlySomeOpsAreListed) {
   made.profile.provenance.files = {"summary.json"};
   const auto add = [&](Measure::Subject subject, std::uint32_t id, const char* what,
                        MeasureKind kind, double value) {
-    made.profile.measures.push_back(
-        {subject, id, made.text(what), kind, Origin::measured, ClockId{}, value});
+    made.profile.measures.push_back({subject, id, made.text(what), kind, Origin::measured,
+                                     test_support::meaning_of(kind, what), ClockId{}, value});
   };
   const OpId op = made.op("Conv_1", "Conv2d");
   add(Measure::Subject::op, index_of(op), "dominant path", MeasureKind::dominant_path, 142);
@@ -268,8 +275,9 @@ TEST(Show, AForgedProfileGivesAPage) {
   made.profile.base_clock = ClockId{12};
   add_column(made.profile, "short", MeasureKind::work).values.push_back(1);
   made.profile.phases.push_back({made.text("p"), 0, UnitId{5}, max, max, -1});
-  made.profile.measures.push_back({Measure::Subject::op, 1'000, made.text("x"), MeasureKind::work,
-                                   Origin::measured, ClockId{9}, 1e308});
+  made.profile.measures.push_back(
+      {Measure::Subject::op, 1'000, made.text("x"), MeasureKind::work, Origin::measured,
+       test_support::meaning_of(MeasureKind::work, "x"), ClockId{9}, 1e308});
   made.profile.counters.series.push_back({UnitId{44}, {}, {}, {}});
   made.profile.counters.of.push_back(3);
   made.profile.counters.time.push_back(0);
@@ -307,6 +315,7 @@ TEST(Show, ADerivedRateGivesTimesAndInferencesASecondAndSaysSo) {
   wall.kind = MeasureKind::wall;
   wall.clock = profile.base_clock;
   wall.value = 9'500;
+  wall.meaning = test_support::meaning_of(wall.kind, profile.text(wall.what));
   profile.measures.push_back(wall);
   const std::string text = full_text(profile, 150);
   EXPECT_THAT(

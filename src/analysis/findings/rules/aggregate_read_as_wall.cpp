@@ -31,8 +31,7 @@ std::optional<Executed> executed(FindingContext& context) {
                     known ? row.hertz.median_of_rest : highest_clock_hz, known};
   }
   for (const NumberRow& row : context.analysis().numbers()) {
-    const std::string_view name = context.profile().text(row.what);
-    if (!name.starts_with("Accelerator (execute excluding wait) time")) continue;
+    if (row.meaning.role != NumberRole::accelerator_execute_alone) continue;
     const std::size_t clock = index_of(row.clock);
     if (clock >= context.profile().clocks.size()) continue;
     const double rate = context.profile().clocks[clock].rate.value;
@@ -45,8 +44,7 @@ RuleOutcome apply(FindingContext& context) {
   const auto execution = executed(context);
   const NumberRow* max = nullptr;
   for (const NumberRow& row : context.analysis().numbers()) {
-    const bool of_executes = row.values.count > 0 && context.profile().text(row.what).find(
-                                                         "(execute") != std::string_view::npos;
+    const bool of_executes = row.values.count > 0 && row.meaning.role == NumberRole::execute_cycles;
     if (!of_executes || !is_work_in_cycles(context.profile(), row)) continue;
     if (max == nullptr || row.values.median_of_rest > max->values.median_of_rest) max = &row;
   }

@@ -11,8 +11,8 @@ namespace all_zero {
 constexpr std::uint64_t min_spans = 8;
 
 // Numbers that cannot be 0 for every unit of a device that ran.
-bool must_count(const std::string& name) {
-  return name.starts_with("utilization") || name == "processor cycles";
+bool must_count(const UnitNumberColumn& column) {
+  return column.is_utilization() || column.meaning.role == NumberRole::processor_cycles;
 }
 
 // Classes of hardware whose executions all took no time at all, while others did.
@@ -68,18 +68,18 @@ void find_zero_counters(FindingContext& context, Finding& finding) {
     any = any || number.value != 0;
   }
   for (const auto& [column, counted] : of_column) {
-    const std::string& name = numbers.columns[column].name;
-    if (!must_count(name) || counted.second || counted.first < 2) continue;
+    const UnitNumberColumn& zero = numbers.columns[column];
+    if (!must_count(zero) || counted.second || counted.first < 2) continue;
     finding.evidence.push_back(count_evidence("units_at_zero", "units, every one at 0",
                                               double(counted.first), "units: as the file states it",
-                                              name));
+                                              zero.name));
   }
 }
 
 bool states_use(FindingContext& context) {
   const auto& columns = context.analysis().unit_numbers().columns;
   return std::any_of(columns.begin(), columns.end(),
-                     [](const UnitNumberColumn& column) { return must_count(column.name); });
+                     [](const UnitNumberColumn& column) { return must_count(column); });
 }
 
 RuleOutcome apply(FindingContext& context) {

@@ -20,15 +20,6 @@ struct Kernel {
   double per_packet() const { return cycles / packets; }
 };
 
-const MeasureColumn* packets_of(const Profile& profile) {
-  for (const MeasureColumn& column : profile.spans.measures) {
-    if (profile.text(column.what) == "packets" && column.values.size() == profile.spans.size()) {
-      return &column;
-    }
-  }
-  return nullptr;
-}
-
 std::map<StringId, Kernel> hvx_kernels(const Profile& profile, const MeasureColumn& packets) {
   const Spans& spans = profile.spans;
   std::map<StringId, Kernel> kernels;
@@ -68,7 +59,7 @@ bool is_custom(FindingContext& context, StringId kind) {
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
   const Profile& profile = context.profile();
-  const MeasureColumn* packets = packets_of(profile);
+  const MeasureColumn* packets = profile.spans.measure(NumberRole::packets);
   if (packets == nullptr) return Missing{"instruction packets of kernels"};
   const auto kernels = hvx_kernels(profile, *packets);
   const auto active = context.kinds().place_of("active");

@@ -11,7 +11,8 @@ std::optional<StatedUse> stated_use(FindingContext& context, Engine engine) {
   std::optional<StatedUse> max;
   for (std::size_t row = 0; row < numbers.row_count(); ++row) {
     for (const UnitNumber& number : numbers.row(row)) {
-      if (numbers.columns[number.column].name != "utilization percent") continue;
+      const Meaning& is = numbers.columns[number.column].meaning;
+      if (is.role != NumberRole::utilization) continue;
       const std::size_t unit = index_of(number.unit);
       if (unit >= profile.units.size() || profile.units[unit].engine != engine) continue;
       if (max && max->share >= number.value / 100) continue;

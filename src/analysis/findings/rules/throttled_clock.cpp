@@ -67,7 +67,8 @@ std::optional<std::pair<double, std::string>> effective_hz(FindingContext& conte
   const UnitNumbers& numbers = context.analysis().unit_numbers();
   std::vector<double> hertz;
   for (const UnitNumber& number : numbers.numbers) {
-    if (numbers.columns[number.column].name == "effective frequency (Hz)" && number.value > 0) {
+    const NumberRole role = numbers.columns[number.column].meaning.role;
+    if (role == NumberRole::effective_frequency && number.value > 0) {
       hertz.push_back(number.value);
     }
   }

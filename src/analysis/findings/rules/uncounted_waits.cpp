@@ -18,8 +18,7 @@ Lane worst_lane(FindingContext& context) {
   double max = 0;
   for (std::size_t i = 0; i < numbers.row_count(); ++i) {
     for (const UnitNumber& number : numbers.row(i)) {
-      const std::string& name = numbers.columns[number.column].name;
-      if (!name.starts_with("utilization percent")) continue;
+      if (!numbers.columns[number.column].is_utilization()) continue;
       for (const UnitRow& row : context.analysis().units().units) {
         if (row.unit != number.unit || row.waiting <= 0) continue;
         const double difference = number.value / 100 - double(row.busy) / context.wall();

@@ -8,6 +8,7 @@
 
 #include "formats/chrome/collect/argument_merger.hpp"
 #include "formats/chrome/collect/pairing.hpp"
+#include "profile/number_names.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -118,7 +119,9 @@ class CounterTable {
     const std::uint32_t with_id = ids_.intern(named, std::uint32_t(id));
     const std::uint32_t series = parts_.intern(with_id, std::uint32_t(part));
     if (series == profile_.counters.series.size()) {
-      profile_.counters.series.push_back({unit, full_name(name, id), part});
+      const StringId full = full_name(name, id);
+      profile_.counters.series.push_back(
+          {unit, full, part, {}, role_of_counter(profile_.text(full))});
     }
     return series;
   }

@@ -331,7 +331,7 @@ void TraceReader::add_sample(std::uint32_t track, StringId name, StringId part, 
                              double value) {
   Counters& counters = profile_.counters;
   const auto add_series = [&] {
-    counters.series.push_back({UnitId::none, name, part, {}});
+    counters.series.push_back({UnitId::none, name, part});
     track_of_series_.push_back(track);
     return std::uint32_t(counters.series.size() - 1);
   };

@@ -8,6 +8,7 @@
 
 #include "formats/perfetto/lanes.hpp"
 #include "formats/perfetto/read/trace_reader.hpp"
+#include "profile/number_names.hpp"
 #include "profile/process_names.hpp"
 
 namespace npuscope::perfetto {
@@ -324,6 +325,7 @@ void TraceReader::make_units() {
     const bool is_track = tracks_[track].series == i;
     if (is_track) series.name = tracks_[track].name;
     if (is_track) series.quantity = tracks_[track].quantity;
+    series.role = role_of_counter(profile_.text(series.name));
     const bool above = is_track && tracks_[track].is_counter;
     const std::uint32_t unit = above ? tree.unit_above(track) : tree.unit_of(track);
     series.unit = UnitId(unit);

@@ -54,7 +54,7 @@ class Restorer {
   using OpKey = std::vector<std::uint64_t>;  // kind, name, then words and their values
 
   // What becomes of an argument: a word, a number, or itself.
-  struct Meaning {
+  struct WordOrNumber {
     std::optional<Word> word;
     const NumberMeaning* number = nullptr;
   };
@@ -69,7 +69,7 @@ class Restorer {
 
   Profile& profile_;
   std::map<std::pair<StringId, bool>, const NumberMeaning*> numbers_;  // by name, is_column
-  std::vector<std::vector<Meaning>> meanings_of_shape_;
+  std::vector<std::vector<WordOrNumber>> meanings_of_shape_;
   std::map<StringId, std::size_t> column_of_name_;
   ArgumentList list_;
   Arguments given_;
@@ -81,7 +81,7 @@ class Restorer {
 bool Restorer::find_words() {
   bool any = false;
   for (const ArgumentShape& shape : profile_.spans.arguments.shapes) {
-    std::vector<Meaning> found;
+    std::vector<WordOrNumber> found;
     for (const ArgumentKey& key : shape) {
       found.push_back({word_in(profile_, key), number_in(key)});
       any |= found.back().word.has_value() || found.back().number != nullptr;
@@ -100,14 +100,14 @@ const NumberMeaning* Restorer::number_in(const ArgumentKey& key) const {
 void Restorer::take_number(const NumberMeaning& number, const Argument& argument, std::size_t row) {
   if (!number.is_column) {
     profile_.measures.push_back({Measure::Subject::span, std::uint32_t(row), number.name,
-                                 number.kind, number.origin, number.clock, argument.number(),
-                                 every_instance});
+                                 number.kind, number.origin, number.meaning, number.clock,
+                                 argument.number(), every_instance, number.event});
     return;
   }
   auto& columns = profile_.spans.measures;
   const auto [place, is_new] = column_of_name_.try_emplace(number.name, columns.size());
   if (is_new) {
-    columns.push_back({number.name, number.kind, number.origin, number.clock, {}});
+    columns.push_back({number.name, number.kind, number.origin, number.meaning, number.clock, {}});
     columns.back().values.assign(profile_.spans.size(), MeasureColumn::missing);
   }
   columns[place->second].values[row] = argument.integer();
@@ -121,7 +121,7 @@ void Restorer::restore_row(std::size_t row) {
   const SpanKind before = profile_.spans.kind[row];
   for (std::size_t i = 0; i < meanings_of_shape_[shape].size(); ++i) {
     const Argument argument = arguments.at(row, i);
-    const Meaning& meaning = meanings_of_shape_[shape][i];
+    const WordOrNumber& meaning = meanings_of_shape_[shape][i];
     if (meaning.word) {
       take(*meaning.word, argument, row, key);
     } else if (meaning.number != nullptr) {

@@ -61,8 +61,8 @@ void PhaseReader::take(const Argument& argument, NumberedPhase& slice) const {
     const auto meaning = meanings_.find(argument.key.name);
     if (meaning == meanings_.end()) return;
     const NumberMeaning& is = meaning->second;
-    slice.measures.push_back({Measure::Subject::phase, 0, is.name, is.kind, is.origin, is.clock,
-                              argument.number(), every_instance});
+    slice.measures.push_back({Measure::Subject::phase, 0, is.name, is.kind, is.origin, is.meaning,
+                              is.clock, argument.number(), every_instance, is.event});
   }
 }
 

@@ -8,6 +8,8 @@
 #include "formats/qaic/opstats/opstats_arguments.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
+#include "profile/number_names.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -119,6 +121,21 @@ class MarkReader {
     return event ? profile_.strings.intern(measure::pmu(*event)) : name;
   }
 
+  static bool is_total(NumberRole role) {
+    return role == NumberRole::ddr_read || role == NumberRole::ddr_write ||
+           role == NumberRole::pmu_event;
+  }
+  // What our own traces name so is a running total; other counters say no more than a name.
+  void add_series(UnitId unit, StringId name, StringId part) {
+    const std::string_view text = profile_.text(name);
+    CounterSeries series{unit, name, part, {}, role_of_counter(text)};
+    if (text == ddr_read_bytes.name || text == ddr_write_bytes.name ||
+        measure::event_of_pmu(text)) {
+      series.role = number_named(MeasureKind::count, text).meaning.role;
+    }
+    profile_.counters.series.push_back(series);
+  }
+
   // Each argument is a series.
   void add_counter(std::uint32_t mark) {
     const ArgumentValues values(marks_.arguments, profile_.strings);
@@ -133,7 +150,7 @@ class MarkReader {
       const StringId part = marks_.arguments.at(mark, place).key.name;
       const auto [found, is_new] = series_.try_emplace(
           {unit, marks_.name[mark], part}, std::uint32_t(profile_.counters.series.size()));
-      if (is_new) profile_.counters.series.push_back({unit, series_name(mark), part, {}});
+      if (is_new) add_series(unit, series_name(mark), part);
       profile_.counters.of.push_back(found->second);
       profile_.counters.time.push_back(time_of(mark));
       profile_.counters.value.push_back(*value);
@@ -148,10 +165,7 @@ class MarkReader {
     for (std::uint32_t i = 0; i < counters.size(); ++i) samples[counters.of[i]].push_back(i);
     for (std::size_t i = 0; i < samples.size(); ++i) {
       const CounterSeries& series = counters.series[i];
-      const std::string_view name = profile_.text(series.name);
-      const bool counts =
-          name == measure::ddr_read || name == measure::ddr_write || measure::event_of_pmu(name);
-      if (!counts || series.unit == UnitId::none) continue;
+      if (!is_total(series.role) || series.unit == UnitId::none) continue;
       std::stable_sort(samples[i].begin(), samples[i].end(), [&](std::uint32_t a, std::uint32_t b) {
         return counters.time[a] < counters.time[b];
       });
@@ -165,10 +179,10 @@ class MarkReader {
 
   void add_total(const CounterSeries& series, std::uint32_t sample) {
     const Counters& counters = profile_.counters;
-    profile_.measures.push_back({Measure::Subject::unit, index_of(series.unit), series.name,
-                                 MeasureKind::count, Origin::counter, ClockId{},
-                                 counters.value[sample],
-                                 inference_at(series.unit, counters.time[sample])});
+    profile_.add_measure(Measure::Subject::unit, index_of(series.unit),
+                         number_named(MeasureKind::count, profile_.text(series.name)),
+                         Origin::counter, ClockId{}, counters.value[sample],
+                         inference_at(series.unit, counters.time[sample]));
   }
 
   struct Inference {

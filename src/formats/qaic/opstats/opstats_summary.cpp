@@ -201,12 +201,12 @@ void Summariser::add_measures() {
     const std::string_view what = profile_.text(row.what);
     if (const auto port = measure::port_of_wait(what)) {
       core->ports.push_back({unit.lane, *port, whole(row.value)});
-    } else if (const auto event = measure::event_of_pmu(what)) {
-      core->pmu.push_back({unit.lane, *event, whole(row.value)});
-    } else if (what == measure::ddr_read) {
+    } else if (row.meaning.role == NumberRole::pmu_event) {
+      core->pmu.push_back({unit.lane, row.event, whole(row.value)});
+    } else if (row.meaning.role == NumberRole::ddr_read) {
       if (!core->ddr) core->ddr.emplace();
       core->ddr->read_bytes = whole(row.value);
-    } else if (what == measure::ddr_write) {
+    } else if (row.meaning.role == NumberRole::ddr_write) {
       if (!core->ddr) core->ddr.emplace();
       core->ddr->write_bytes = whole(row.value);
     }

@@ -33,9 +33,10 @@ std::map<std::uint32_t, Bounds> inferences_of_cores(const Profile& profile) {
 std::map<std::uint32_t, CountsOfCore> counts_of(const Profile& profile) {
   std::map<std::uint32_t, CountsOfCore> counts;
   for (const Measure& measure : profile.measures) {
+    const NumberRole role = measure.meaning.role;
+    const bool is_ddr = role == NumberRole::ddr_read || role == NumberRole::ddr_write;
+    if (!is_ddr && role != NumberRole::pmu_event) continue;
     const std::string_view what = profile.text(measure.what);
-    const bool is_ddr = what == measure::ddr_read || what == measure::ddr_write;
-    if (!is_ddr && !measure::event_of_pmu(what)) continue;
     if (measure.subject == Measure::Subject::unit) {
       const Unit& unit = profile.units[measure.subject_id];
       counts[unit.core][std::string(what)].total += measure.value;

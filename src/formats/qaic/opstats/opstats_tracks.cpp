@@ -11,7 +11,7 @@
 #include "base/numbers.hpp"
 #include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/opstats/opstats_names.hpp"
-#include "profile/unit_threads.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -67,8 +67,8 @@ class UnitBuilder {
 
   void add_threads(UnitId unit, std::uint32_t threads) {
     if (threads < 2) return;
-    profile_.measures.push_back({Measure::Subject::unit, index_of(unit), intern(threads_of_unit),
-                                 MeasureKind::count, Origin::derived, ClockId{}, double(threads)});
+    profile_.add_measure(Measure::Subject::unit, index_of(unit), threads_of_unit, Origin::derived,
+                         ClockId{}, double(threads));
   }
 
   TrackPlace place_of(const chrome::Thread& thread) const;

@@ -22,18 +22,11 @@ class ProfileRows {
         {device, core, engine, lane, profile_.strings.intern(name), parent, {}, {}});
     return UnitId(profile_.units.size() - 1);
   }
-  void of_profile(std::string_view what, MeasureKind kind, Origin origin, ClockId clock,
-                  double value) {
-    add(Measure::Subject::profile, 0, what, kind, origin, clock, value);
+  void of_profile(const NamedNumber& number, Origin origin, ClockId clock, double value) {
+    profile_.add_measure(Measure::Subject::profile, 0, number, origin, clock, value);
   }
-  void of_unit(UnitId unit, std::string_view what, MeasureKind kind, Origin origin, ClockId clock,
-               double value) {
-    add(Measure::Subject::unit, index_of(unit), what, kind, origin, clock, value);
-  }
-  void add(Measure::Subject subject, std::uint32_t id, std::string_view what, MeasureKind kind,
-           Origin origin, ClockId clock, double value) {
-    profile_.measures.push_back(
-        {subject, id, profile_.strings.intern(what), kind, origin, clock, value});
+  void of_unit(UnitId unit, const NamedNumber& number, Origin origin, ClockId clock, double value) {
+    profile_.add_measure(Measure::Subject::unit, index_of(unit), number, origin, clock, value);
   }
   void span(UnitId unit, OpId op, SpanKind kind, std::int64_t start, std::int64_t duration,
             std::int64_t cycles, std::uint32_t instance) {

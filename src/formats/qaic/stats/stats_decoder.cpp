@@ -76,9 +76,9 @@ Result<Profile> decode_stats_buffer(ByteSpan bytes, const std::string& file,
   return profile;
 }
 
-std::optional<double> profile_measure(const Profile& profile, std::string_view what) {
+std::optional<double> profile_measure(const Profile& profile, const NamedNumber& number) {
   for (const Measure& row : profile.measures) {
-    if (row.subject == Measure::Subject::profile && profile.text(row.what) == what) {
+    if (row.subject == Measure::Subject::profile && profile.text(row.what) == number.name) {
       return row.value;
     }
   }

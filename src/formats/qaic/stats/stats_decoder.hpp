@@ -33,18 +33,21 @@
 
 namespace npuscope::qaic {
 
-// Names of the measures (Measure::what) that a decoded profile carries.
+// The measures that a decoded profile carries, with their names.
 namespace measure {
+constexpr NamedNumber setting(std::string_view name, NumberRole role = NumberRole::none) {
+  return NamedNumber{name, NumberQuantity::count, role}.not_additive();
+}
 // of the profile
-inline constexpr std::string_view stats_level = "stats level";
-inline constexpr std::string_view stats_batch_size = "stats batch size";
-inline constexpr std::string_view program = "program";        // <P> of the file name
-inline constexpr std::string_view activation = "activation";  // <A>
-inline constexpr std::string_view inference = "inference";    // <I>
-// of a core
-inline constexpr std::string_view physical_core = "physical core";
-inline constexpr std::string_view ddr_read = "ddr read bytes";
-inline constexpr std::string_view ddr_write = "ddr write bytes";
+inline constexpr NamedNumber stats_level = setting("stats level");
+inline constexpr NamedNumber stats_batch_size =
+    setting("stats batch size", NumberRole::stats_batch_size);
+inline constexpr NamedNumber program = setting("program", NumberRole::program);  // <P> of the
+                                                                                 // file name
+inline constexpr NamedNumber activation = setting("activation", NumberRole::activation);  // <A>
+inline constexpr NamedNumber inference = setting("inference", NumberRole::inference);     // <I>
+// of a core, beside its DDR traffic
+inline constexpr NamedNumber physical_core = setting("physical core");
 // of a thread; `port` is 100 for the host's input, 101 for its output
 std::string port_wait(std::uint32_t port);  // "port 100 wait", ticks
 // "port 100 doorbell after begin": ticks from the first thread's begin until it rang; negative
@@ -141,7 +144,7 @@ Result<Profile> decode_stats_buffer(ByteSpan bytes, const std::string& file,
                                     const StatsNetwork& network);
 
 // The value of a measure of the whole profile (stats level, inference …).
-std::optional<double> profile_measure(const Profile& profile, std::string_view what);
+std::optional<double> profile_measure(const Profile& profile, const NamedNumber& number);
 
 // Whether any note is an error: part of the buffer was unusable.
 bool is_partial(const Profile& profile);

@@ -69,9 +69,9 @@ void StatsDecoding::set_clock() {
 }
 
 void StatsDecoding::add_profile_measures() {
-  const auto add = [&](std::string_view what, double value) {
-    profile_.measures.push_back({Measure::Subject::profile, 0, profile_.strings.intern(what),
-                                 MeasureKind::count, Origin::measured, profile_.base_clock, value});
+  const auto add = [&](const NamedNumber& number, double value) {
+    profile_.add_measure(Measure::Subject::profile, 0, number, Origin::measured,
+                         profile_.base_clock, value);
   };
   add(measure::stats_level, identity_.stats_level);
   add(measure::stats_batch_size, identity_.stats_batch_size);
@@ -79,8 +79,8 @@ void StatsDecoding::add_profile_measures() {
   add(measure::activation, identity_.activation);
   add(measure::inference, double(identity_.inference));
   for (std::uint32_t core = 0; core < network_.cores(); ++core) {
-    measure_of(network_.core_unit(core), measure::physical_core, MeasureKind::count,
-               Origin::measured, double(identity_.first_core) + core);
+    measure_of(network_.core_unit(core), measure::physical_core, Origin::measured,
+               double(identity_.first_core) + core);
   }
 }
 

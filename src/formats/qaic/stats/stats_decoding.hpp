@@ -18,6 +18,8 @@
 #include "formats/qaic/stats/stats_buffer.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qaic/stats/stats_op_rows.hpp"
+#include "profile/pmu_events.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::qaic {
 
@@ -57,11 +59,9 @@ class StatsDecoding {
   void note(Severity severity, std::uint64_t offset, std::uint64_t count, std::string message) {
     profile_.notes.push_back({severity, file_, offset, std::move(message), count});
   }
-  void measure_of(UnitId unit, std::string_view what, MeasureKind kind, Origin origin,
-                  double value) {
-    profile_.measures.push_back({Measure::Subject::unit, index_of(unit),
-                                 profile_.strings.intern(what), kind, origin, profile_.base_clock,
-                                 value});
+  void measure_of(UnitId unit, const NamedNumber& number, Origin origin, double value) {
+    profile_.add_measure(Measure::Subject::unit, index_of(unit), number, origin,
+                         profile_.base_clock, value);
   }
   void add_span(UnitId unit, SpanKind kind, std::int64_t start, std::int64_t duration,
                 std::int64_t cycles);

@@ -32,6 +32,7 @@ void StatsDecoding::add_op_pmu(const SectionEntry* entry, std::size_t key) {
                 fmt::format("the section of {}'s operator counters is damaged; left out",
                             thread_name(key)));
   }
+  constexpr Meaning pmu_count = pmu_number(0, "").meaning;
   std::vector<StringId> names;
   for (std::size_t counter = 0; counter < pmu_counters(); ++counter) {
     names.push_back(profile_.strings.intern(measure::pmu(identity_.pmu_events[counter])));
@@ -45,8 +46,9 @@ void StatsDecoding::add_op_pmu(const SectionEntry* entry, std::size_t key) {
     std::memcpy(&record, bytes.data() + position * sizeof record, sizeof record);
     for (std::size_t counter = 0; counter < names.size(); ++counter) {
       profile_.measures.push_back({Measure::Subject::span, std::uint32_t(row), names[counter],
-                                   MeasureKind::count, Origin::counter, profile_.base_clock,
-                                   double(record.counts[counter])});
+                                   MeasureKind::count, Origin::counter, pmu_count,
+                                   profile_.base_clock, double(record.counts[counter]),
+                                   every_instance, identity_.pmu_events[counter]});
       of_ops[counter] += record.counts[counter];
     }
   }

@@ -29,8 +29,9 @@ void StatsDecoding::add_inferences() {
              std::int64_t(thread.activation_cycles));
     first_counter_[key] = profile_.measures.size();
     for (std::size_t counter = 0; counter < pmu_counters(); ++counter) {
-      measure_of(unit, measure::pmu(identity_.pmu_events[counter]), MeasureKind::count,
-                 Origin::counter, thread.pmu[counter]);
+      const std::uint32_t event = identity_.pmu_events[counter];
+      measure_of(unit, pmu_number(event, measure::pmu(event)), Origin::counter,
+                 thread.pmu[counter]);
     }
   }
   std::int64_t begin = std::int64_t(max_ticks);
@@ -71,10 +72,8 @@ void StatsDecoding::add_ddr() {
   const auto cores = usable<StatsCore>(stats_cores, "cores", network_.cores());
   for (std::uint32_t core = 0; core < cores.size(); ++core) {
     const UnitId unit = network_.core_unit(core);
-    measure_of(unit, measure::ddr_read, MeasureKind::count, Origin::counter,
-               double(cores[core].ddr_read_bytes));
-    measure_of(unit, measure::ddr_write, MeasureKind::count, Origin::counter,
-               double(cores[core].ddr_write_bytes));
+    measure_of(unit, ddr_read_bytes, Origin::counter, double(cores[core].ddr_read_bytes));
+    measure_of(unit, ddr_write_bytes, Origin::counter, double(cores[core].ddr_write_bytes));
   }
 }
 
@@ -89,11 +88,11 @@ void StatsDecoding::add_ports() {
       continue;
     }
     const UnitId unit = network_.thread_unit(port.core, port.thread);
-    measure_of(unit, measure::port_wait(port.port), MeasureKind::active, Origin::measured,
-               double(port.wait_ticks));
+    measure_of(unit, {measure::port_wait(port.port), MeasureKind::active, NumberRole::wait},
+               Origin::measured, double(port.wait_ticks));
     if (port.doorbell_ticks > 0 && begin_) {
       // A moment by itself is no length of time.
-      measure_of(unit, measure::port_doorbell(port.port), MeasureKind::wall, Origin::measured,
+      measure_of(unit, {measure::port_doorbell(port.port), MeasureKind::wall}, Origin::measured,
                  double(port.doorbell_ticks) - double(*begin_));
     }
   }

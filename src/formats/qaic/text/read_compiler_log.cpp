@@ -9,6 +9,7 @@
 #include "formats/qaic/opstats/profile_rows.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
 #include "formats/qaic/text/text_scanner.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -17,26 +18,32 @@ namespace {
 struct Figure {
   std::string_view label;
   std::string_view what;
+  NumberQuantity quantity = NumberQuantity::count;
+  NumberRole role = NumberRole::none;
+
+  constexpr NamedNumber number() const { return {what, quantity, role}; }
 };
+constexpr auto in_bytes = NumberQuantity::bytes, in_macs = NumberQuantity::macs;
 constexpr Figure sizes[] = {
-    {"preD32 constants size", "constants before d32 conversion bytes"},
-    {"d32 constants size", "constants in d32 form bytes"},
-    {"final constants size", "final constants bytes"},
-    {"final combined specializations constants size", "constants of all specializations bytes"},
-    {"VTCMMaxSize", "vtcm bytes of the fullest core"},
-    {"StaticSharedDDRSize", "static shared ddr bytes"},
-    {"DynamicSharedDDRSize", "dynamic shared ddr bytes"},
-    {"StaticConstantsSize", "static constants bytes"},
-    {"DynamicConstantsSize", "dynamic constants bytes"},
-    {"Constants size", "constants bytes"},
-    {"constants.bin QPC section size", "constants.bin bytes"},
-    {"ELF sections size", "elf sections bytes"},
-    {"MulticastStaticVASizeMax", "multicast address space bytes"},
+    {"preD32 constants size", "constants before d32 conversion bytes", in_bytes},
+    {"d32 constants size", "constants in d32 form bytes", in_bytes},
+    {"final constants size", "final constants bytes", in_bytes},
+    {"final combined specializations constants size", "constants of all specializations bytes",
+     in_bytes},
+    {"VTCMMaxSize", "vtcm bytes of the fullest core", in_bytes, NumberRole::vtcm_peak},
+    {"StaticSharedDDRSize", "static shared ddr bytes", in_bytes},
+    {"DynamicSharedDDRSize", "dynamic shared ddr bytes", in_bytes},
+    {"StaticConstantsSize", "static constants bytes", in_bytes},
+    {"DynamicConstantsSize", "dynamic constants bytes", in_bytes},
+    {"Constants size", "constants bytes", in_bytes},
+    {"constants.bin QPC section size", "constants.bin bytes", in_bytes},
+    {"ELF sections size", "elf sections bytes", in_bytes},
+    {"MulticastStaticVASizeMax", "multicast address space bytes", in_bytes},
 };
 constexpr Figure amounts[] = {
-    {"Original MAC estimate", "macs of the model"},
-    {"AIC HMX MAC estimate", "macs on HMX"},
-    {"AIC non-HMX MAC estimate", "macs beside HMX"},
+    {"Original MAC estimate", "macs of the model", in_macs},
+    {"AIC HMX MAC estimate", "macs on HMX", in_macs},
+    {"AIC non-HMX MAC estimate", "macs beside HMX", in_macs},
     {"MulticastTableSize", "multicast table entries"},
     {"Number of specialized kernels", "specialized kernels"},
     {"Number of shared specialized kernels", "shared specialized kernels"},
@@ -60,8 +67,8 @@ constexpr std::string_view once_a_network[] = {"Original MAC estimate:",
                                                "Compiler estimated memory traffic:"};
 
 struct Traffic {
-  std::string unit;       // host, port01, c00, total
-  std::string direction;  // "ddr read bytes"
+  std::string unit;    // host, port01, c00, total
+  NamedNumber number;  // "ddr read bytes"
 };
 
 class CompilerLog {
@@ -102,12 +109,12 @@ class CompilerLog {
   bool take_barriers(std::string_view line);
   bool take_purpose(std::string_view line);
   bool take_told(const TextLine& line);
-  bool add_traffic(TextScanner& scanner, const std::string& what);
+  bool add_traffic(TextScanner& scanner, const std::string& what, NumberRole role);
   void add_checks();
   void check_sum(const std::string& what);
   std::optional<UnitId> unit_of(std::string_view name);
-  void estimate(std::string_view what, double value) {
-    rows_.of_profile(what, MeasureKind::count, Origin::estimated, profile_.base_clock, value);
+  void estimate(const NamedNumber& number, double value) {
+    rows_.of_profile(number, Origin::estimated, profile_.base_clock, value);
   }
 
   const std::string& name_;
@@ -118,7 +125,7 @@ class CompilerLog {
   UnitId device_{};
   std::map<std::string, UnitId, std::less<>> units_;
   std::map<std::string, std::map<std::string, std::uint64_t>> kilobytes_;  // by what, then by unit
-  Traffic latest_;  // what a line "constant only:" without a unit is about
+  Traffic latest_{{}, ddr_read_bytes};  // what a line "constant only:" without a unit is about
   std::uint64_t histogram_so_far_ = 0;
   std::uint64_t unknown_ = 0;
   std::uint64_t first_unknown_ = 0;
@@ -132,7 +139,7 @@ void CompilerLog::begin() {
   seen_.clear();
   units_.clear();
   kilobytes_.clear();
-  latest_ = {};
+  latest_.unit.clear();
   histogram_so_far_ = 0;
 }
 
@@ -202,9 +209,9 @@ bool CompilerLog::take_size(std::string_view line) {
   for (const Figure& figure : sizes) {
     TextScanner scanner(line);
     if (!scanner.text(figure.label).text(":").ok()) continue;
-    const auto bytes = bytes_of(scanner.rest());
-    if (bytes) estimate(figure.what, double(*bytes));
-    return bytes.has_value();
+    const auto size = bytes_of(scanner.rest());
+    if (size) estimate(figure.number(), double(*size));
+    return size.has_value();
   }
   return false;
 }
@@ -219,7 +226,7 @@ bool CompilerLog::take_count(std::string_view line) {
       rows_.note(Severity::warning, name_, 0,
                  fmt::format("the compiler's {} overflowed ({}); left out", figure.label, value));
     } else {
-      estimate(figure.what, double(value));
+      estimate(figure.number(), double(value));
     }
     return true;
   }
@@ -230,11 +237,11 @@ bool CompilerLog::take_vtcm(std::string_view line) {
   std::uint64_t core = 0;
   TextScanner scanner(line);
   if (!scanner.text("VTCM").count(core).text("Size:").ok() || core >= max_cores) return false;
-  const auto bytes = bytes_of(scanner.rest());
+  const auto size = bytes_of(scanner.rest());
   const auto unit = unit_of(fmt::format("c{:02}", core));
-  if (!bytes || !unit) return false;
-  rows_.of_unit(*unit, "vtcm bytes", MeasureKind::count, Origin::estimated, profile_.base_clock,
-                double(*bytes));
+  if (!size || !unit) return false;
+  rows_.of_unit(*unit, {"vtcm bytes", in_bytes, NumberRole::vtcm_peak}, Origin::estimated,
+                profile_.base_clock, double(*size));
   return true;
 }
 
@@ -245,8 +252,9 @@ bool CompilerLog::take_histogram(std::string_view line) {
   scanner.count(elements).blanks().count(so_far).blanks().count(percent).text("%");
   if (!scanner.done()) return false;
   const std::uint64_t before = so_far < histogram_so_far_ ? 0 : histogram_so_far_;
-  estimate(fmt::format("operators of {} output elements", thousands(elements)),
-           double(so_far - before));
+  estimate(
+      {fmt::format("operators of {} output elements", thousands(elements)), NumberQuantity::count},
+      double(so_far - before));
   histogram_so_far_ = so_far;
   return true;
 }
@@ -269,18 +277,18 @@ std::optional<UnitId> CompilerLog::unit_of(std::string_view name) {
 }
 
 // "read:  83957 KB (first-inf 83957 KB)"
-bool CompilerLog::add_traffic(TextScanner& scanner, const std::string& what) {
+bool CompilerLog::add_traffic(TextScanner& scanner, const std::string& what, NumberRole role) {
   const auto unit = unit_of(latest_.unit);
   std::uint64_t value = 0, first = 0;
   if (!unit || !scanner.blanks().count(value).text(" KB").ok()) return false;
-  const auto add = [&](const std::string& name, std::uint64_t kilobytes) {
-    rows_.of_unit(*unit, name, MeasureKind::count, Origin::estimated, profile_.base_clock,
+  const auto add = [&](const std::string& name, NumberRole is, std::uint64_t kilobytes) {
+    rows_.of_unit(*unit, {name, in_bytes, is}, Origin::estimated, profile_.base_clock,
                   double(kilobytes) * double(bytes_per_kilobyte));
     kilobytes_[name][latest_.unit] = kilobytes;
   };
-  add(what, value);
+  add(what, role, value);
   if (TextScanner(scanner).text(" (first-inf").blanks().count(first).text(" KB)").done()) {
-    add(what + ", first inference", first);
+    add(what + ", first inference", NumberRole::none, first);
     return true;
   }
   return scanner.done();
@@ -290,16 +298,21 @@ bool CompilerLog::add_traffic(TextScanner& scanner, const std::string& what) {
 bool CompilerLog::take_traffic(std::string_view line) {
   const auto colon = line.find(": ");
   if (colon == line.npos) return false;
-  const std::array<Figure, 2> kinds{{{"DDR", "ddr"}, {"MC ", "multicast"}}};
-  for (const Figure& kind : kinds) {
-    for (const std::string_view direction : {"read", "write"}) {
-      TextScanner scanner(line.substr(colon + 2));
-      scanner.text(kind.label).text(" traffic").blanks().text(direction).text(":");
-      if (!scanner.ok()) continue;
-      latest_ = {std::string(line.substr(0, colon)),
-                 fmt::format("{} {} bytes", kind.what, direction)};
-      return add_traffic(scanner, latest_.direction);
-    }
+  struct Kind {
+    std::string_view label, direction;
+    NamedNumber number;
+  };
+  constexpr Kind kinds[] = {
+      {"DDR", "read", ddr_read_bytes},
+      {"DDR", "write", ddr_write_bytes},
+      {"MC ", "read", {"multicast read bytes", in_bytes}},
+      {"MC ", "write", {"multicast write bytes", in_bytes, NumberRole::multicast_write}}};
+  for (const Kind& kind : kinds) {
+    TextScanner scanner(line.substr(colon + 2));
+    scanner.text(kind.label).text(" traffic").blanks().text(kind.direction).text(":");
+    if (!scanner.ok()) continue;
+    latest_ = {std::string(line.substr(0, colon)), kind.number};
+    return add_traffic(scanner, std::string(kind.number.name), kind.number.meaning.role);
   }
   return false;
 }
@@ -310,7 +323,9 @@ bool CompilerLog::take_constant_traffic(std::string_view line) {
   if (at == line.npos || latest_.unit.empty()) return false;
   TextScanner scanner(line.substr(at));
   scanner.text("constant only:");
-  return add_traffic(scanner, latest_.direction + ", constants");
+  const bool is_read = latest_.number.meaning.role == NumberRole::ddr_read;
+  return add_traffic(scanner, std::string(latest_.number.name) + ", constants",
+                     is_read ? NumberRole::ddr_read_constants : NumberRole::none);
 }
 
 bool CompilerLog::take_barriers(std::string_view line) {
@@ -321,7 +336,7 @@ bool CompilerLog::take_barriers(std::string_view line) {
   if (!scanner.text(" barriers:").blanks().count(value).done()) return false;
   const auto unit = unit_of(line.substr(0, blank));
   if (!unit) return false;
-  rows_.of_unit(*unit, "barriers", MeasureKind::count, Origin::estimated, profile_.base_clock,
+  rows_.of_unit(*unit, {"barriers", NumberQuantity::count}, Origin::estimated, profile_.base_clock,
                 double(value));
   return true;
 }
@@ -339,9 +354,9 @@ bool CompilerLog::take_purpose(std::string_view line) {
   scanner.blanks().text("read").blanks().count(read).text(" KB").blanks().text("write").blanks();
   if (!scanner.count(written).text(" KB").done()) return false;
   const auto add = [&](std::string_view direction, std::uint64_t kilobytes) {
-    rows_.of_unit(*unit_of("total"), fmt::format("ddr {} bytes for {}", direction, purpose),
-                  MeasureKind::count, Origin::estimated, profile_.base_clock,
-                  double(kilobytes) * double(bytes_per_kilobyte));
+    rows_.of_unit(
+        *unit_of("total"), {fmt::format("ddr {} bytes for {}", direction, purpose), in_bytes},
+        Origin::estimated, profile_.base_clock, double(kilobytes) * double(bytes_per_kilobyte));
   };
   add("read", read);
   add("write", written);

@@ -16,6 +16,22 @@ constexpr std::size_t max_noted_lines = 100;
 using Field = double LatencySample::*;
 using OptionalField = std::optional<double> LatencySample::*;
 
+constexpr NamedNumber device_rate{"device inferences per second", NumberQuantity::rate,
+                                  NumberRole::device_rate};
+constexpr NamedNumber device_execution{"device execution", MeasureKind::wall,
+                                       NumberRole::device_execution};
+constexpr NamedNumber device_input_wait{"device input wait", MeasureKind::active,
+                                        NumberRole::device_input_wait};
+constexpr NamedNumber device_output_wait{"device output wait", MeasureKind::active,
+                                         NumberRole::device_output_wait};
+constexpr NamedNumber host_round_trip{"host round trip", MeasureKind::wall,
+                                      NumberRole::host_round_trip};
+constexpr NamedNumber execution_total{"execution total", MeasureKind::wall};
+constexpr NamedNumber queue_depth =
+    NamedNumber{"queue depth", NumberQuantity::count, NumberRole::queue_depth}.not_additive();
+constexpr NamedNumber in_queue{"inferences in queue", NumberQuantity::count,
+                               NumberRole::inferences_in_queue};
+
 // Columns of the file by name; a step is one after the other, the last two within exec.
 struct HostColumn {
   std::string_view column;
@@ -129,8 +145,8 @@ class LatencyProfile {
     profile_.ops.push_back(op);
     for (const LatencySample& sample : report_.samples) add(sample);
     add_columns();
-    rows_.of_profile("samples requested", MeasureKind::count, Origin::measured, profile_.base_clock,
-                     double(report_.requested));
+    rows_.of_profile({"samples requested", NumberQuantity::count}, Origin::measured,
+                     profile_.base_clock, double(report_.requested));
     rows_.note(Severity::info, "", 0,
                "the file does not say when a sample began: each begins at time 0");
     return std::move(profile_);
@@ -139,7 +155,7 @@ class LatencyProfile {
  private:
   void add(const LatencySample& sample);
   void add_columns();
-  void column(std::string_view what, MeasureKind kind, auto value_of);
+  void column(const NamedNumber& number, auto value_of);
 
   const LatencyReport& report_;
   Profile profile_;
@@ -160,15 +176,14 @@ void LatencyProfile::add(const LatencySample& sample) {
     at += duration;
   }
   if (sample.device_inferences_per_second) {
-    rows_.add(Measure::Subject::span, std::uint32_t(profile_.spans.size() - 1),
-              "device inferences per second", MeasureKind::count, Origin::derived,
-              profile_.base_clock, *sample.device_inferences_per_second);
+    profile_.add_measure(Measure::Subject::span, std::uint32_t(profile_.spans.size() - 1),
+                         device_rate, Origin::derived, profile_.base_clock,
+                         *sample.device_inferences_per_second);
   }
 }
 
-void LatencyProfile::column(std::string_view what, MeasureKind kind, auto value_of) {
-  MeasureColumn column{
-      profile_.strings.intern(what), kind, Origin::measured, profile_.base_clock, {}};
+void LatencyProfile::column(const NamedNumber& number, auto value_of) {
+  MeasureColumn column = profile_.column_of(number, Origin::measured, profile_.base_clock);
   bool any = false;
   for (const LatencySample& sample : report_.samples) {
     column.values.push_back(value_of(sample));
@@ -183,41 +198,49 @@ void LatencyProfile::add_columns() {
       return sample.*field ? nanoseconds(*(sample.*field)) : MeasureColumn::missing;
     };
   };
-  column("device execution", MeasureKind::wall, device(&LatencySample::device_exec_us));
-  column("device input wait", MeasureKind::active, device(&LatencySample::device_input_wait_us));
-  column("device output wait", MeasureKind::active, device(&LatencySample::device_output_wait_us));
-  column("host round trip", MeasureKind::wall,
+  column(device_execution, device(&LatencySample::device_exec_us));
+  column(device_input_wait, device(&LatencySample::device_input_wait_us));
+  column(device_output_wait, device(&LatencySample::device_output_wait_us));
+  column(host_round_trip,
          [](const LatencySample& sample) { return nanoseconds(sample.host_round_trip_us); });
-  column("execution total", MeasureKind::wall,
+  column(execution_total,
          [](const LatencySample& sample) { return nanoseconds(sample.exec_total_us); });
-  column("queue depth", MeasureKind::count,
-         [](const LatencySample& sample) { return std::int64_t(sample.queue_depth); });
-  column("inferences in queue", MeasureKind::count,
-         [](const LatencySample& sample) { return std::int64_t(sample.in_queue); });
+  column(queue_depth, [](const LatencySample& sample) { return std::int64_t(sample.queue_depth); });
+  column(in_queue, [](const LatencySample& sample) { return std::int64_t(sample.in_queue); });
 }
 
 // --- statistics ---
 
-struct Statistic {
+struct StatisticRow {
   std::string_view row;
-  std::string_view what;
-  MeasureKind kind;
+  NamedNumber number;
 };
-constexpr Statistic statistic_rows[] = {
-    {"devInfPerSec", "device inferences per second", MeasureKind::count},
-    {"devExec", "device execution", MeasureKind::wall},
-    {"devInWaitTime", "device input wait", MeasureKind::active},
-    {"devOutWaitTime", "device output wait", MeasureKind::active},
-    {"hostRoundTrip", "host round trip", MeasureKind::wall},
-    {"enqTime", "enqueue", MeasureKind::span},
-    {"preProcTime", "pre-process", MeasureKind::span},
-    {"submitTime", "submit", MeasureKind::span},
-    {"execTotal", "execution total", MeasureKind::wall},
-    {"exectoVc", "execute until on the link", MeasureKind::span},
-    {"execToComplete", "execute until complete", MeasureKind::span},
-    {"postProc", "post-process", MeasureKind::span},
-    {"totalRoundtripTime", "total round trip", MeasureKind::wall},
+constexpr StatisticRow statistic_rows[] = {
+    {"devInfPerSec", device_rate},
+    {"devExec", device_execution},
+    {"devInWaitTime", device_input_wait},
+    {"devOutWaitTime", device_output_wait},
+    {"hostRoundTrip", host_round_trip},
+    {"enqTime", {"enqueue", MeasureKind::span}},
+    {"preProcTime", {"pre-process", MeasureKind::span}},
+    {"submitTime", {"submit", MeasureKind::span}},
+    {"execTotal", execution_total},
+    {"exectoVc", {"execute until on the link", MeasureKind::span}},
+    {"execToComplete", {"execute until complete", MeasureKind::span}},
+    {"postProc", {"post-process", MeasureKind::span}},
+    {"totalRoundtripTime", {"total round trip", MeasureKind::wall, NumberRole::total_round_trip}},
 };
+
+Statistic statistic_of(std::string_view column) {
+  constexpr std::pair<std::string_view, Statistic> known[] = {
+      {"mean", Statistic::mean},     {"min", Statistic::min}, {"max", Statistic::max},
+      {"std", Statistic::deviation}, {"50%", Statistic::p50}, {"75%", Statistic::p75},
+      {"90%", Statistic::p90},       {"95%", Statistic::p95}, {"99%", Statistic::p99}};
+  for (const auto& [name, statistic] : known) {
+    if (column == name) return statistic;
+  }
+  return Statistic::other;
+}
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
@@ -281,8 +304,8 @@ void LatencyStatistics::take(const TextLine& line) {
 // Times are milliseconds.
 bool LatencyStatistics::take_row(const std::vector<std::string_view>& words) {
   if (profiles_.empty() || words.size() != columns_.size() + 1) return false;
-  const Statistic* row = nullptr;
-  for (const Statistic& known : statistic_rows) {
+  const StatisticRow* row = nullptr;
+  for (const StatisticRow& known : statistic_rows) {
     if (words.front() == known.row) row = &known;
   }
   if (row == nullptr) return false;
@@ -290,8 +313,9 @@ bool LatencyStatistics::take_row(const std::vector<std::string_view>& words) {
   for (std::size_t i = 0; i < columns_.size(); ++i) {
     double value = 0;
     if (!TextScanner(words[i + 1]).real(value).done()) continue;
-    const bool is_time = row->kind != MeasureKind::count;
-    rows.of_profile(fmt::format("{}, {}", row->what, columns_[i]), row->kind, Origin::measured,
+    const bool is_time = row->number.kind != MeasureKind::count;
+    const std::string name = fmt::format("{}, {}", row->number.name, columns_[i]);
+    rows.of_profile(row->number.over_many(name, statistic_of(columns_[i])), Origin::measured,
                     profiles_.back().base_clock, is_time ? value * 1e3 : value);
   }
   return true;

@@ -11,28 +11,47 @@
 namespace npuscope::qaic {
 namespace {
 
-constexpr std::array<std::string_view, 4> statistics{"average", "minimum", "maximum",
-                                                     "standard deviation"};
+struct NamedStatistic {
+  std::string_view name;
+  Statistic is;
+};
+constexpr std::array<NamedStatistic, 4> statistics{{{"average", Statistic::mean},
+                                                    {"minimum", Statistic::min},
+                                                    {"maximum", Statistic::max},
+                                                    {"standard deviation", Statistic::deviation}}};
 constexpr std::uint64_t max_devices = 65536;
 
 // A metric by its name's ending: what kind of number it is.
 struct Metric {
   std::string_view ending;
-  std::string_view what;
-  MeasureKind kind;
+  NamedNumber number;
   Origin origin;
 };
+constexpr NamedNumber batch_size =
+    NamedNumber{"batch size", NumberQuantity::count, NumberRole::run_batch_size}.not_additive();
+
+constexpr NamedNumber active_percent(std::string_view name) {
+  return {name, NumberQuantity::share, NumberRole::active_share};
+}
 constexpr Metric metrics[] = {
-    {"ExecTimeUs", "execution", MeasureKind::wall, Origin::measured},
-    {"InputWaitTimeUs", "input wait", MeasureKind::active, Origin::measured},
-    {"OutputWaitTimeUs", "output wait", MeasureKind::active, Origin::measured},
-    {"InfPCycles", "processor cycles of an inference", MeasureKind::wall, Origin::measured},
-    {"InfPerSec", "inferences per second", MeasureKind::count, Origin::derived},
-    {"HMXActivePct", "HMX active percent", MeasureKind::count, Origin::counter},
-    {"HVXActivePct", "HVX active percent", MeasureKind::count, Origin::counter},
-    {"DMAActivePct", "DMA active percent", MeasureKind::count, Origin::counter},
-    {"DDRTrafficMB", "ddr traffic MB", MeasureKind::count, Origin::counter},
-    {"DDRBandwidthGBPerSec", "ddr bandwidth GB per second", MeasureKind::count, Origin::counter},
+    {"ExecTimeUs",
+     {"execution", MeasureKind::wall, NumberRole::device_execution},
+     Origin::measured},
+    {"InputWaitTimeUs",
+     {"input wait", MeasureKind::active, NumberRole::device_input_wait},
+     Origin::measured},
+    {"OutputWaitTimeUs",
+     {"output wait", MeasureKind::active, NumberRole::device_output_wait},
+     Origin::measured},
+    {"InfPCycles", {"processor cycles of an inference", MeasureKind::wall}, Origin::measured},
+    {"InfPerSec", {"inferences per second", NumberQuantity::rate}, Origin::derived},
+    {"HMXActivePct", active_percent("HMX active percent"), Origin::counter},
+    {"HVXActivePct", active_percent("HVX active percent"), Origin::counter},
+    {"DMAActivePct", active_percent("DMA active percent"), Origin::counter},
+    {"DDRTrafficMB", {"ddr traffic MB", NumberQuantity::count}, Origin::counter},
+    {"DDRBandwidthGBPerSec",
+     {"ddr bandwidth GB per second", NumberQuantity::rate},
+     Origin::counter},
 };
 
 // "ExecTimeUs_Dev_0_Func_1": the metric, the device and the function it is about.
@@ -145,10 +164,13 @@ bool RunnerLog::take_totals(std::string_view text) {
   ProfileRows rows(profile_);
   profile_.provenance.inferences = std::uint32_t(std::min<std::uint64_t>(count, UINT32_MAX));
   const ClockId clock = profile_.base_clock;
-  rows.of_profile("run", MeasureKind::wall, Origin::measured, clock, double(duration));
-  rows.of_profile("inferences", MeasureKind::count, Origin::measured, clock, double(count));
-  rows.of_profile("batch size", MeasureKind::count, Origin::measured, clock, double(batch));
-  rows.of_profile("inferences per second", MeasureKind::count, Origin::derived, clock, rate);
+  rows.of_profile({"run", MeasureKind::wall, NumberRole::run_time}, Origin::measured, clock,
+                  double(duration));
+  rows.of_profile({"inferences", NumberQuantity::count, NumberRole::run_inferences},
+                  Origin::measured, clock, double(count));
+  rows.of_profile(batch_size, Origin::measured, clock, double(batch));
+  rows.of_profile({"inferences per second", NumberQuantity::rate, NumberRole::run_rate},
+                  Origin::derived, clock, rate);
   return true;
 }
 
@@ -175,24 +197,29 @@ bool RunnerLog::take_metric(std::string_view text) {
   ProfileRows rows(profile_);
   const UnitId unit = unit_of(name.device);
   const ClockId clock = metric->ending == "InfPCycles" ? cycles_ : profile_.base_clock;
-  std::string what(metric->what);
+  std::string what(metric->number.name);
   if (name.function) what += fmt::format(" of function {}", *name.function);
   std::string_view rest = text.substr(comma + 1);
-  for (const std::string_view statistic : statistics) {
+  for (const auto& statistic : statistics) {
     const auto end = std::min(rest.find(','), rest.size());
     const std::string_view cell = without_blanks(rest.substr(0, end));
     rest.remove_prefix(std::min(end + 1, rest.size()));
     double value = 0;
     if (cell == "N/A" || cell.empty()) {
-      if (statistic == statistics.front()) {
+      if (&statistic == &statistics.front()) {
         rows.note(Severity::info, name_, 0,
                   fmt::format("{} was not measured; compile with a higher -stats-level", what));
       }
       continue;
     }
     if (!TextScanner(cell).real(value).done()) return false;
-    rows.of_unit(unit, fmt::format("{}, {}", what, statistic), metric->kind, metric->origin, clock,
-                 value);
+    const std::string called = fmt::format("{}, {}", what, statistic.name);
+    NamedNumber number = metric->number.over_many(called, statistic.is);
+    if (name.function && metric->number.kind != MeasureKind::count) {
+      const bool is_wait = metric->number.kind == MeasureKind::active;
+      number.meaning.role = is_wait ? NumberRole::function_wait : NumberRole::function_step;
+    }
+    rows.of_unit(unit, number, metric->origin, clock, value);
   }
   return true;
 }

@@ -8,9 +8,14 @@
 #include "formats/qaic/stats/stats_decoder.hpp"
 #include "formats/qaic/text/read_text.hpp"
 #include "formats/qaic/text/read_text_parts.hpp"
+#include "profile/pmu_events.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::qaic {
 namespace {
+
+constexpr NamedNumber utilization{"utilization percent", NumberQuantity::share,
+                                  NumberRole::utilization};
 
 // A forged summary has numbers of any size; beyond this they would overflow when subtracted.
 constexpr std::uint64_t max = std::uint64_t{1} << 61;
@@ -27,8 +32,7 @@ class SummaryProfile {
     profile_.provenance.graph = summary_.network;
     profile_.provenance.inferences = 1;
     device_ = rows_.unit(summary_.network, Engine::device, UnitId::none);
-    rows_.of_profile(measure::stats_batch_size, MeasureKind::count, Origin::measured, timer(),
-                     summary_.batch_size);
+    rows_.of_profile(measure::stats_batch_size, Origin::measured, timer(), summary_.batch_size);
     for (const OpstatsCore& core : summary_.cores) add(core);
     if (summary_.end() > 0 && summary_.end() <= max) {
       span(device_, SpanKind::inference, summary_.begin(), summary_.ucycles(), std::nullopt);
@@ -52,9 +56,9 @@ class SummaryProfile {
     rows_.span(unit, OpId::none, kind, bounded(start), bounded(duration),
                cycles ? bounded(*cycles) : -1, 0);
   }
-  void of_op(std::string_view what, MeasureKind kind, Origin origin, ClockId clock, double value) {
-    rows_.add(Measure::Subject::op, std::uint32_t(profile_.ops.size() - 1), what, kind, origin,
-              clock, value);
+  void of_op(const NamedNumber& number, Origin origin, ClockId clock, double value) {
+    profile_.add_measure(Measure::Subject::op, std::uint32_t(profile_.ops.size() - 1), number,
+                         origin, clock, value);
   }
 
   const OpstatsSummary& summary_;
@@ -73,7 +77,7 @@ void SummaryProfile::add_host() {
   const UnitId host = rows_.unit("host", Engine::host, UnitId::none);
   const ClockId microseconds = rows_.clock("microseconds", ClockKind::wall, Hertz{1e6});
   for (const HostTime& time : summary_.host) {
-    rows_.of_unit(host, time.name, MeasureKind::wall, Origin::measured, microseconds,
+    rows_.of_unit(host, {time.name, MeasureKind::wall}, Origin::measured, microseconds,
                   time.microseconds);
   }
 }
@@ -112,11 +116,10 @@ void SummaryProfile::add_threads(const OpstatsCore& core) {
     const UnitId unit = thread_unit(thread.thread, thread.group);
     span(unit, SpanKind::inference, thread.begin, thread.ucycles, thread.pcycles);
     if (!thread.utilization) continue;
-    rows_.of_unit(unit, "utilization percent", MeasureKind::count, Origin::measured, timer(),
-                  *thread.utilization);
+    rows_.of_unit(unit, utilization, Origin::measured, timer(), *thread.utilization);
   }
   for (const OpstatsActivation& activation : core.activations) {
-    rows_.of_unit(thread_unit(activation.thread, ""), "activation", MeasureKind::span,
+    rows_.of_unit(thread_unit(activation.thread, ""), {"activation", MeasureKind::span},
                   Origin::measured, timer(), double(activation.ucycles));
   }
   if (core.threads.empty()) return;
@@ -134,9 +137,9 @@ void SummaryProfile::add_row(const OpstatsCore& core, const OpstatsRow& row) {
   if (row.type != OpstatsRow::Type::op) {
     const std::string what = row.type == OpstatsRow::Type::sync ? "sync" : "barrier";
     const UnitId unit = group_unit(row.group);
-    rows_.of_unit(unit, what + " wait", MeasureKind::work, Origin::measured, timer(),
-                  double(row.ucycles));
-    rows_.of_unit(unit, what + " count", MeasureKind::count, Origin::measured, timer(),
+    rows_.of_unit(unit, {what + " wait", MeasureKind::work, NumberRole::wait}, Origin::measured,
+                  timer(), double(row.ucycles));
+    rows_.of_unit(unit, {what + " count", NumberQuantity::count}, Origin::measured, timer(),
                   double(row.count));
     return;
   }
@@ -152,27 +155,26 @@ void SummaryProfile::add_row(const OpstatsCore& core, const OpstatsRow& row) {
   op.group = index_of(group_unit(row.group)) - index_of(core_) - 1;
   op.position = std::uint32_t(&row - core.rows.data());
   profile_.ops.push_back(op);
-  of_op("ucycles", MeasureKind::work, Origin::measured, timer(), double(row.ucycles));
-  of_op("pcycles", MeasureKind::work, Origin::measured, cycles_, double(row.pcycles));
-  of_op("count", MeasureKind::count, Origin::measured, timer(), double(row.count));
-  of_op("standard deviation of pcycles per KB", MeasureKind::count, Origin::derived, timer(),
+  of_op({"ucycles", MeasureKind::work}, Origin::measured, timer(), double(row.ucycles));
+  of_op({"pcycles", MeasureKind::work}, Origin::measured, cycles_, double(row.pcycles));
+  of_op({"count", NumberQuantity::count}, Origin::measured, timer(), double(row.count));
+  of_op({"standard deviation of pcycles per KB", NumberQuantity::rate}, Origin::derived, timer(),
         row.stddev_per_kilobyte);
 }
 
 void SummaryProfile::add_ports_and_counters(const OpstatsCore& core) {
   for (const OpstatsPort& port : core.ports) {
-    rows_.of_unit(thread_unit(port.thread, ""), measure::port_wait(port.port), MeasureKind::active,
+    rows_.of_unit(thread_unit(port.thread, ""),
+                  {measure::port_wait(port.port), MeasureKind::active, NumberRole::wait},
                   Origin::measured, timer(), double(port.ucycles));
   }
   for (const OpstatsPmu& pmu : core.pmu) {
-    rows_.of_unit(thread_unit(pmu.thread, ""), measure::pmu(pmu.event), MeasureKind::count,
+    rows_.of_unit(thread_unit(pmu.thread, ""), pmu_number(pmu.event, measure::pmu(pmu.event)),
                   Origin::counter, timer(), double(pmu.count));
   }
   if (!core.ddr) return;
-  rows_.of_unit(core_, measure::ddr_read, MeasureKind::count, Origin::counter, timer(),
-                double(core.ddr->read_bytes));
-  rows_.of_unit(core_, measure::ddr_write, MeasureKind::count, Origin::counter, timer(),
-                double(core.ddr->write_bytes));
+  rows_.of_unit(core_, ddr_read_bytes, Origin::counter, timer(), double(core.ddr->read_bytes));
+  rows_.of_unit(core_, ddr_write_bytes, Origin::counter, timer(), double(core.ddr->write_bytes));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
+#include "formats/qnn/assemble/numbers.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "profile/owned_time.hpp"
 
@@ -91,21 +92,6 @@ void Assembly::add_use(std::uint64_t tensor_id, OpId consumer) {
   profile.tensor_uses.push_back({tensors.at(tensor_id), consumer});
 }
 
-void Assembly::add_measure(Measure::Subject subject, std::uint32_t id, std::string_view what,
-                           MeasureKind kind, Origin origin, ClockId clock, double value,
-                           std::uint32_t instance) {
-  Measure measure;
-  measure.subject = subject;
-  measure.subject_id = id;
-  measure.what = intern(what);
-  measure.kind = kind;
-  measure.origin = origin;
-  measure.clock = clock;
-  measure.value = value;
-  measure.instance = instance;
-  profile.measures.push_back(measure);
-}
-
 Bytes tensor_bytes(std::string_view shape, std::string_view type) {
   constexpr std::int64_t max = std::int64_t{1} << 50;
   const std::int64_t bits = bits_of_type(type);
@@ -141,11 +127,7 @@ void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
 void put_dominant_path(Assembly& assembly) {
   Profile& profile = assembly.profile;
   const Spans& spans = profile.spans;
-  MeasureColumn column;
-  column.what = assembly.intern("dominant path");
-  column.kind = MeasureKind::dominant_path;
-  column.origin = Origin::derived;
-  column.clock = assembly.cycles;
+  MeasureColumn column = profile.column_of(number::dominant_path, Origin::derived, assembly.cycles);
   column.values.assign(spans.size(), 0);
   for (const CoreOwners& of_core : dominant_path_of(profile)) {
     for (const OwnedTime& time : of_core.times) {

@@ -38,9 +38,6 @@ struct Assembly {
   // The tensor of that id, made where it is new.
   Tensor& tensor(std::uint64_t id);
   void add_use(std::uint64_t tensor_id, OpId consumer);
-  void add_measure(Measure::Subject subject, std::uint32_t id, std::string_view what,
-                   MeasureKind kind, Origin origin, ClockId clock, double value,
-                   std::uint32_t instance = every_instance);
 };
 
 // Bytes of a tensor "[1,8,32,256]" of such elements; 0 where a part is unknown or absurd.

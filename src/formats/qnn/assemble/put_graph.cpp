@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "formats/qnn/assemble/assembly.hpp"
+#include "formats/qnn/assemble/numbers.hpp"
 
 namespace npuscope::qnn {
 namespace {
@@ -16,8 +17,7 @@ class GraphPutter {
 
   void put() {
     const bool timeline = profile_.spans.size() > 0;
-    const bool traffic_known =
-        profile_.spans.measure(assembly_.intern(Traffic::measures[0])) != nullptr;
+    const bool traffic_known = profile_.spans.measure(NumberRole::ddr_read) != nullptr;
     for (const TensorUse& use : profile_.tensor_uses) {
       if (index_of(use.consumer) < profile_.ops.size()) linked_.resize(profile_.ops.size(), false);
       linked_[index_of(use.consumer)] = true;
@@ -71,17 +71,17 @@ class GraphPutter {
     return id;
   }
 
-  void measure(std::uint32_t op, std::string_view what, MeasureKind kind, std::int64_t value) {
+  void measure(std::uint32_t op, const NamedNumber& number, std::int64_t value) {
     if (value == missing) return;
-    assembly_.add_measure(Measure::Subject::op, op, what, kind, Origin::measured, assembly_.cycles,
-                          double(value));
+    profile_.add_measure(Measure::Subject::op, op, number, Origin::measured, assembly_.cycles,
+                         double(value));
   }
 
   void put_cycles(const GraphNode& node, std::uint32_t op) {
-    measure(op, "cycles", MeasureKind::work, node.cycles);
-    measure(op, "dominant path", MeasureKind::dominant_path, node.dominant_path);
+    measure(op, number::cycles, node.cycles);
+    measure(op, number::dominant_path, node.dominant_path);
     if (node.cycles != missing) {
-      measure(op, "packets", MeasureKind::count, packets_of(node.cycles, node.cycles_per_packet));
+      measure(op, number::packets, packets_of(node.cycles, node.cycles_per_packet));
     }
   }
 
@@ -97,7 +97,7 @@ class GraphPutter {
       if (!moved && without_node > 0) continue;
       any = any || moved;
       for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-        measure(index_of(op_of_node_[i]), Traffic::measures[kind], MeasureKind::count,
+        measure(index_of(op_of_node_[i]), number::traffic[kind],
                 graph_.nodes[i].traffic.bytes[kind]);
       }
     }

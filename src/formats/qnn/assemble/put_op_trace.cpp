@@ -6,6 +6,7 @@
 #include <map>
 
 #include "formats/qnn/assemble/assembly.hpp"
+#include "formats/qnn/assemble/numbers.hpp"
 #include "formats/qnn/read/ids.hpp"
 #include "formats/qnn/read/trace_arguments.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -138,10 +139,7 @@ class TracePutter {
                                     "Cycles per Packet");
     const ArgumentColumn start(trace_.events.slices.arguments, profile_.strings, "Start Cycle");
     Spans& spans = profile_.spans;
-    MeasureColumn column;
-    column.what = assembly_.intern("packets");
-    column.kind = MeasureKind::count;
-    column.origin = Origin::derived;
+    MeasureColumn column = profile_.column_of(number::packets, Origin::derived);
     column.values.assign(spans.size(), missing);
     for (std::size_t i = 0; i < spans.size(); ++i) {
       const auto cycles = per_packet.number(trace_.rows[i]);
@@ -178,6 +176,8 @@ class TracePutter {
           if (name.starts_with("VTCM ") || name.starts_with("DRAM ")) {
             added.quantity = assembly_.intern("bytes");
           }
+          if (name.starts_with("VTCM alloc")) added.role = NumberRole::vtcm_allocated;
+          if (is_in_flight(name)) added.role = NumberRole::bytes_in_flight;
           counters.series.push_back(added);
         }
         counters.of.push_back(found->second);
@@ -188,9 +188,12 @@ class TracePutter {
   }
 
   // These count the bytes of the ops that are running, not bytes a second.
+  static bool is_in_flight(std::string_view name) {
+    return name.ends_with(" read") || name.ends_with(" write");
+  }
   StringId counter_name(StringId name) {
     const std::string_view plain = text(name);
-    if (!plain.ends_with(" read") && !plain.ends_with(" write")) return name;
+    if (!is_in_flight(plain)) return name;
     return assembly_.intern(fmt::format("{} bytes in flight", plain));
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "formats/qnn/assemble/assembly.hpp"
+#include "formats/qnn/assemble/numbers.hpp"
 #include "formats/qnn/read/ids.hpp"
 
 namespace npuscope::qnn {
@@ -36,15 +37,15 @@ class QhasPutter {
 
   // --- totals
 
-  void measure(Measure::Subject subject, std::uint32_t id, std::string_view what, MeasureKind kind,
-               ClockId clock, std::int64_t value) {
+  void measure(Measure::Subject subject, std::uint32_t id, const NamedNumber& number, ClockId clock,
+               std::int64_t value) {
     if (value == missing) return;
-    assembly_.add_measure(subject, id, what, kind, Origin::measured, clock, double(value));
+    profile_.add_measure(subject, id, number, Origin::measured, clock, double(value));
   }
 
   void put_traffic(Measure::Subject subject, std::uint32_t id, const Traffic& traffic) {
     for (std::size_t i = 0; i < Traffic::kinds; ++i) {
-      measure(subject, id, Traffic::measures[i], MeasureKind::count, {}, traffic.bytes[i]);
+      measure(subject, id, number::traffic[i], {}, traffic.bytes[i]);
     }
   }
 
@@ -53,21 +54,19 @@ class QhasPutter {
     const bool only = qhas_.cores.size() == 1;
     const auto subject = only ? Measure::Subject::profile : Measure::Subject::unit;
     const std::uint32_t id = only ? 0 : index_of(unit);
-    measure(subject, id, "graph wall", MeasureKind::wall, assembly_.cycles, core.timeline_cycles);
+    measure(subject, id, number::graph_wall, assembly_.cycles, core.timeline_cycles);
     if (core.time_us != missing) {
-      measure(subject, id, "QNN DSP Execute, rounded down", MeasureKind::wall,
-              assembly_.microseconds(), core.time_us);
+      measure(subject, id, number::dsp_execute, assembly_.microseconds(), core.time_us);
     }
     if (core.graph_execute_us != missing) {
-      measure(subject, id, "Graph Execute, rounded down", MeasureKind::wall,
-              assembly_.microseconds(), core.graph_execute_us);
+      measure(subject, id, number::graph_execute, assembly_.microseconds(), core.graph_execute_us);
     }
     put_busy(core, subject, id);
-    measure(subject, id, "peak VTCM bytes", MeasureKind::count, {}, core.peak_vtcm_alloc);
-    measure(subject, id, "unique QNN ops", MeasureKind::count, {}, core.unique_qnn_ops);
-    measure(subject, id, "QNN nodes", MeasureKind::count, {}, core.qnn_nodes);
-    measure(subject, id, "unique HTP ops", MeasureKind::count, {}, core.unique_htp_ops);
-    measure(subject, id, "HTP nodes", MeasureKind::count, {}, core.htp_nodes);
+    measure(subject, id, number::peak_vtcm, {}, core.peak_vtcm_alloc);
+    measure(subject, id, number::unique_qnn_ops, {}, core.unique_qnn_ops);
+    measure(subject, id, number::qnn_nodes, {}, core.qnn_nodes);
+    measure(subject, id, number::unique_htp_ops, {}, core.unique_htp_ops);
+    measure(subject, id, number::htp_nodes, {}, core.htp_nodes);
     put_traffic(subject, id, core.traffic);
     for (const QhasResource& resource : core.resources) put_resource(core, resource);
   }
@@ -96,14 +95,13 @@ class QhasPutter {
       domain = std::max(domain, resource.cycles_used);
     }
     if (domain == missing) return;
-    assembly_.add_measure(subject, id, "cycles of all lanes", MeasureKind::work, Origin::derived,
-                          assembly_.cycles, work);
-    assembly_.add_measure(subject, id, "busiest lane", MeasureKind::domain, Origin::derived,
-                          assembly_.cycles, double(domain));
+    profile_.add_measure(subject, id, number::all_lanes, Origin::derived, assembly_.cycles, work);
+    profile_.add_measure(subject, id, number::busiest_lane, Origin::derived, assembly_.cycles,
+                         double(domain));
     if (core.timeline_cycles != missing && std::isfinite(core.percent_idle)) {
       const double idle = std::round(core.percent_idle / 100 * double(core.timeline_cycles));
-      assembly_.add_measure(subject, id, "cycles with any lane busy", MeasureKind::active,
-                            Origin::derived, assembly_.cycles, double(core.timeline_cycles) - idle);
+      profile_.add_measure(subject, id, number::any_lane_busy, Origin::derived, assembly_.cycles,
+                           double(core.timeline_cycles) - idle);
     }
   }
 
@@ -116,13 +114,12 @@ class QhasPutter {
                                           : Engine::other;
     const UnitId unit = assembly_.lane_unit(core_number(core.core), resource.tid, type, engine);
     const auto subject = Measure::Subject::unit;
-    measure(subject, index_of(unit), "busy, waits included", MeasureKind::unit_busy,
-            assembly_.cycles, resource.cycles_used);
+    measure(subject, index_of(unit), number::lane_busy, assembly_.cycles, resource.cycles_used);
     if (std::isfinite(resource.utilization)) {
-      assembly_.add_measure(subject, index_of(unit), "utilization percent, waits included",
-                            MeasureKind::count, Origin::measured, {}, resource.utilization);
+      profile_.add_measure(subject, index_of(unit), number::lane_utilization, Origin::measured, {},
+                           resource.utilization);
     }
-    measure(subject, index_of(unit), "first start to last end", MeasureKind::wall, assembly_.cycles,
+    measure(subject, index_of(unit), number::lane_extent, assembly_.cycles,
             resource.timeline_cycles);
     put_traffic(subject, index_of(unit), resource.traffic);
   }
@@ -247,16 +244,11 @@ class QhasPutter {
     }
   }
 
-  MeasureColumn& column(std::string_view what, MeasureKind kind, Origin origin, ClockId clock) {
-    const StringId name = assembly_.intern(what);
+  MeasureColumn& column(const NamedNumber& number, Origin origin, ClockId clock) {
+    MeasureColumn added = profile_.column_of(number, origin, clock);
     for (MeasureColumn& known : profile_.spans.measures) {
-      if (known.what == name) return known;
+      if (known.what == added.what) return known;
     }
-    MeasureColumn added;
-    added.what = name;
-    added.kind = kind;
-    added.origin = origin;
-    added.clock = clock;
     added.values.assign(profile_.spans.size(), missing);
     profile_.spans.measures.push_back(std::move(added));
     return profile_.spans.measures.back();
@@ -266,8 +258,7 @@ class QhasPutter {
     put_packets();
     put_measured_path();
     for (std::size_t kind = 0; kind < Traffic::kinds; ++kind) {
-      MeasureColumn& bytes =
-          column(Traffic::measures[kind], MeasureKind::count, Origin::measured, {});
+      MeasureColumn& bytes = column(number::traffic[kind], Origin::measured, {});
       for (std::size_t i = 0; i < instance_of_.size(); ++i) {
         if (instance_of_[i]) bytes.values[i] = instance_of_[i]->traffic.bytes[kind];
       }
@@ -276,7 +267,7 @@ class QhasPutter {
   }
 
   void put_packets() {
-    MeasureColumn& packets = column("packets", MeasureKind::count, Origin::derived, {});
+    MeasureColumn& packets = column(number::packets, Origin::derived, {});
     for (std::size_t i = 0; i < instance_of_.size(); ++i) {
       if (!instance_of_[i]) continue;
       packets.values[i] = packets_of(instance_of_[i]->cycles, instance_of_[i]->cycles_per_packet);
@@ -286,8 +277,7 @@ class QhasPutter {
   // The viewer's own share counts where it has one; it says the same as the rule, or the rule has
   // changed.
   void put_measured_path() {
-    MeasureColumn& path =
-        column("dominant path", MeasureKind::dominant_path, Origin::derived, assembly_.cycles);
+    MeasureColumn& path = column(number::dominant_path, Origin::derived, assembly_.cycles);
     std::uint64_t known = 0, different = 0;
     for (std::size_t i = 0; i < instance_of_.size(); ++i) {
       if (!instance_of_[i] || instance_of_[i]->dominant_path == missing) continue;
@@ -326,11 +316,11 @@ class QhasPutter {
       const auto id = std::uint32_t(profile_.ops.size());
       profile_.ops.push_back(op);
       const auto subject = Measure::Subject::op;
-      measure(subject, id, "cycles", MeasureKind::work, assembly_.cycles, node.cycles);
+      measure(subject, id, number::cycles, assembly_.cycles, node.cycles);
       for (const std::int64_t path : node.dominant_path) {
-        measure(subject, id, "dominant path", MeasureKind::dominant_path, assembly_.cycles, path);
+        measure(subject, id, number::dominant_path, assembly_.cycles, path);
       }
-      measure(subject, id, "HTP ops", MeasureKind::count, {}, node.parts);
+      measure(subject, id, number::htp_ops, {}, node.parts);
       put_traffic(subject, id, node.traffic);
     }
     put_types("QNN op type", qhas_.qnn_types);
@@ -341,10 +331,10 @@ class QhasPutter {
     const auto subject = Measure::Subject::profile;
     for (const QhasSum& type : types) {
       const std::string prefix = fmt::format("{} {}: ", table, text(type.op));
-      measure(subject, 0, prefix + "cycles", MeasureKind::work, assembly_.cycles, type.cycles);
+      measure(subject, 0, number::cycles.called(prefix + "cycles"), assembly_.cycles, type.cycles);
       for (const std::int64_t path : type.dominant_path) {
-        measure(subject, 0, prefix + "dominant path", MeasureKind::dominant_path, assembly_.cycles,
-                path);
+        measure(subject, 0, number::dominant_path.called(prefix + "dominant path"),
+                assembly_.cycles, path);
       }
     }
   }

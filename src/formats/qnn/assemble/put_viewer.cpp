@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "formats/qnn/assemble/assembly.hpp"
+#include "formats/qnn/assemble/numbers.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "profile/number_names.hpp"
 
 namespace npuscope::qnn {
 namespace {
@@ -81,6 +83,28 @@ class ViewerPutter {
     return event.execute == ViewerEvent::outside ? every_instance : event.execute;
   }
 
+  // The labels are the vendor's: what those of an execute mean is known of some, of the others what
+  // their words and units say.
+  NamedNumber number_of(const ViewerEvent& event, MeasureKind kind, std::string_view name) const {
+    static constexpr std::pair<std::string_view, NumberRole> roles[] = {
+        {whole_call, NumberRole::qnn_execute},
+        {"RPC (execute) time", NumberRole::rpc_execute},
+        {"QNN accelerator (execute) time", NumberRole::qnn_accelerator_execute},
+        {"Accelerator (execute) time", NumberRole::accelerator_execute},
+        {"Accelerator (execute excluding wait) time", NumberRole::accelerator_execute_alone},
+        {"Number of HVX threads used", NumberRole::hvx_threads}};
+    NamedNumber number = number_named(kind, name);
+    if (event.unit == ViewerUnit::bytes) number.meaning.quantity = NumberQuantity::bytes;
+    const std::string_view label = text(event.label);
+    for (const auto& [known, role] : roles) {
+      if (event.section == StringId::empty && label == known) number.meaning.role = role;
+    }
+    if (kind == MeasureKind::work && label.find("(execute") != label.npos) {
+      number.meaning.role = NumberRole::execute_cycles;
+    }
+    return number;
+  }
+
   void put_measure(const ViewerEvent& event) {
     if (!event.value) {
       if (text(event.label) == "Unknown event type") optrace_ = true;  // the trace's own blob
@@ -88,9 +112,10 @@ class ViewerPutter {
     }
     const MeasureKind kind = kind_of(event.unit, text(event.label));
     linting_ |= kind == MeasureKind::dominant_path;
-    assembly_.add_measure(Measure::Subject::profile, 0, full_label(event), kind, Origin::measured,
-                          kind == MeasureKind::count ? ClockId{} : clock_of(event.unit),
-                          double(*event.value), instance_of(event));
+    profile_.add_measure(Measure::Subject::profile, 0, number_of(event, kind, full_label(event)),
+                         Origin::measured,
+                         kind == MeasureKind::count ? ClockId{} : clock_of(event.unit),
+                         double(*event.value), instance_of(event));
   }
 
   enum class Rank : std::uint8_t { call, execute, once };
@@ -111,9 +136,9 @@ class ViewerPutter {
       const auto inner = on_accelerator.find(event.execute);
       if (inner == on_accelerator.end() || !event.value || event.node) continue;
       if (text(event.label) != whole_call) continue;
-      assembly_.add_measure(Measure::Subject::profile, 0, "QNN (execute) beyond QNN DSP Execute",
-                            MeasureKind::wall, Origin::derived, assembly_.microseconds(),
-                            double(*event.value) - inner->second, event.execute);
+      profile_.add_measure(Measure::Subject::profile, 0, number::dispatch, Origin::derived,
+                           assembly_.microseconds(), double(*event.value) - inner->second,
+                           event.execute);
     }
   }
 
@@ -153,11 +178,12 @@ class ViewerPutter {
       return;
     }
     const MeasureKind kind = kind_of(event.unit, "");
-    assembly_.add_measure(Measure::Subject::op, index_of(place->second),
-                          is_node_itself ? "node cycles" : text(event.label), kind,
-                          Origin::measured,
-                          kind == MeasureKind::count ? ClockId{} : clock_of(event.unit),
-                          double(*event.value), instance_of(event));
+    const std::string_view name = is_node_itself ? number::node_cycles.name : text(event.label);
+    NamedNumber number = number_of(event, kind, name);
+    if (is_node_itself) number.meaning.role = number::node_cycles.meaning.role;
+    profile_.add_measure(Measure::Subject::op, index_of(place->second), number, Origin::measured,
+                         kind == MeasureKind::count ? ClockId{} : clock_of(event.unit),
+                         double(*event.value), instance_of(event));
   }
 
   // "HVX, HMX, DMA": what a node uses; a node is counted under the scarcest.

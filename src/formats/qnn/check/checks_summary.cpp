@@ -61,8 +61,7 @@ std::optional<std::int64_t> Checker::dominant_path() const {
     }
     return sum;
   }
-  const auto name = profile_.strings.find("dominant path");
-  const MeasureColumn* column = name ? profile_.spans.measure(*name) : nullptr;
+  const MeasureColumn* column = profile_.spans.measure(NumberRole::dominant_path);
   if (column == nullptr) return std::nullopt;
   for (const std::int64_t value : column->values) {
     if (value != missing) sum = saturating_add(sum, value);

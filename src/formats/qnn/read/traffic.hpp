@@ -1,4 +1,4 @@
-// Bytes that an op moves, as QHAS, HTP_GRAPH and the profile name them.
+// Bytes that an op moves, as QHAS and HTP_GRAPH name them.
 #pragma once
 
 #include <array>
@@ -18,8 +18,6 @@ struct Traffic {
                                                                  "vtcm_read", "vtcm_write"};
   static constexpr std::array<std::string_view, kinds> graph_keys{
       "mem_dram_read", "mem_dram_write", "mem_vtcm_read", "mem_vtcm_write"};
-  static constexpr std::array<std::string_view, kinds> measures{
-      "ddr read bytes", "ddr write bytes", "vtcm read bytes", "vtcm write bytes"};
 
   std::array<std::int64_t, kinds> bytes{missing, missing, missing, missing};
 };

@@ -12,6 +12,7 @@
 #include "formats/torq/profile/source_operators.hpp"
 #include "formats/torq/runtime_log.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::torq {
 namespace {
@@ -124,7 +125,7 @@ class LogProfile {
   void add_phase(const LogInterval& each, std::string_view type);
   void add_program_end(const LogInterval& wait, SpanId waited, std::list<Started>& started,
                        UnitId unit);
-  void add_bytes(std::string_view what, std::optional<std::int64_t> ProgramRun::*bytes);
+  void add_bytes(const NamedNumber& number, std::optional<std::int64_t> ProgramRun::*bytes);
   void add_estimates();
   OpId op_of(const LogInterval& each, bool is_program);
   void describe_op(Op& op, const LogInterval& each, bool is_program);
@@ -176,8 +177,8 @@ Profile LogProfile::run() {
       add_source_operator(profile_, name);
     }
   }
-  add_bytes("ddr read bytes", &ProgramRun::read_bytes);
-  add_bytes("ddr write bytes", &ProgramRun::written_bytes);
+  add_bytes(ddr_read_bytes, &ProgramRun::read_bytes);
+  add_bytes(ddr_write_bytes, &ProgramRun::written_bytes);
   add_estimates();
   std::size_t named = 0;
   constexpr std::size_t max_named = 20;
@@ -278,12 +279,12 @@ void LogProfile::add_phase(const LogInterval& each, std::string_view type) {
 }
 
 // What the transfers of a program are configured for, the compiler's word. XRAM is external memory.
-void LogProfile::add_bytes(std::string_view what, std::optional<std::int64_t> ProgramRun::*bytes) {
+void LogProfile::add_bytes(const NamedNumber& number,
+                           std::optional<std::int64_t> ProgramRun::*bytes) {
   const bool any = std::any_of(programs_of_spans_.begin(), programs_of_spans_.end(),
                                [&](const auto& each) { return (each.second->*bytes).has_value(); });
   if (!any) return;
-  MeasureColumn column{
-      profile_.strings.intern(what), MeasureKind::count, Origin::estimated, {}, {}};
+  MeasureColumn column = profile_.column_of(number, Origin::estimated);
   for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
     column.values.push_back(MeasureColumn::missing);
   }
@@ -300,8 +301,8 @@ void LogProfile::add_estimates() {
   if (!any) return;
   const ClockId cycles =
       add_clock(profile_, "NPU cycles, estimated", ClockKind::unit_cycles, Hertz{0});
-  MeasureColumn column{
-      profile_.strings.intern("estimate"), MeasureKind::span, Origin::estimated, cycles, {}};
+  MeasureColumn column =
+      profile_.column_of({"estimate", MeasureKind::span}, Origin::estimated, cycles);
   for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
     column.values.push_back(MeasureColumn::missing);
   }

@@ -6,6 +6,7 @@
 #include "formats/torq/profile/rows.hpp"
 #include "formats/torq/timeline.hpp"
 #include "npuscope/profile/intervals.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::torq {
 namespace {
@@ -85,17 +86,15 @@ class TimelineProfile {
 
   // DMA moves between XRAM, which is external memory, and LRAM; CDMA between LRAM and the CSS.
   void add_bytes() {
-    add_bytes("ddr read bytes", [](TimelineEvent event) { return event == TimelineEvent::dma_in; });
-    add_bytes("ddr write bytes",
-              [](TimelineEvent event) { return event == TimelineEvent::dma_out; });
-    add_bytes("cdma bytes", [](TimelineEvent event) {
+    add_bytes(ddr_read_bytes, [](TimelineEvent event) { return event == TimelineEvent::dma_in; });
+    add_bytes(ddr_write_bytes, [](TimelineEvent event) { return event == TimelineEvent::dma_out; });
+    add_bytes({"cdma bytes", NumberQuantity::bytes}, [](TimelineEvent event) {
       return event != TimelineEvent::dma_in && event != TimelineEvent::dma_out;
     });
   }
 
-  void add_bytes(std::string_view what, bool (*is_of)(TimelineEvent)) {
-    MeasureColumn column{
-        profile_.strings.intern(what), MeasureKind::count, Origin::estimated, {}, {}};
+  void add_bytes(const NamedNumber& number, bool (*is_of)(TimelineEvent)) {
+    MeasureColumn column = profile_.column_of(number, Origin::estimated);
     bool any = false;
     for (const TimelineRow& row : timeline_.rows) {
       const bool counts = row.bytes && is_of(row.event);

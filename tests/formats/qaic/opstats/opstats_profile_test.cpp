@@ -14,7 +14,7 @@
 #include "formats/qaic/opstats/profile_lookup.hpp"
 #include "formats/qaic/stats/random_buffer.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
-#include "profile/unit_threads.hpp"
+#include "profile/shared_numbers.hpp"
 
 namespace npuscope::qaic::opstats_profile_test {
 namespace {
@@ -426,7 +426,7 @@ TEST_F(OpstatsRoundTrip, ATrackOfSeveralThreadsWasTakenForOneThread) {
   const auto threads_of = [](const Profile& profile) {
     std::map<std::string, double> threads;
     for (const Measure& measure : profile.measures) {
-      if (profile.text(measure.what) != threads_of_unit) continue;
+      if (profile.text(measure.what) != threads_of_unit.name) continue;
       threads[std::string(profile.text(profile.units[measure.subject_id].name))] = measure.value;
     }
     return threads;
