@@ -20,10 +20,10 @@ struct OpsOptions : DocumentOptions {
 };
 
 const std::map<std::string, Grouping> op_groupings{
-    {"op", Grouping::label},  {"kind", Grouping::kind},   {"name", Grouping::name},
-    {"node", Grouping::node}, {"layer", Grouping::layer}, {"memory", Grouping::memory},
-    {"rule", Grouping::rule}, {"core", Grouping::core},   {"device", Grouping::device},
-    {"unit", Grouping::unit}};
+    {"op", Grouping::op},         {"part", Grouping::part}, {"kind", Grouping::kind},
+    {"name", Grouping::name},     {"node", Grouping::node}, {"layer", Grouping::layer},
+    {"memory", Grouping::memory}, {"rule", Grouping::rule}, {"core", Grouping::core},
+    {"device", Grouping::device}, {"unit", Grouping::unit}};
 
 Result<analysis::Rules> read_rules(const std::string& name) {
   if (analysis::Rules::is_builtin(name)) return analysis::Rules::builtin(name);
@@ -74,9 +74,11 @@ void add_ops_command(CLI::App& program, ExitStatus& status) {
   report::OpsRequest& request = options->request;
   add_document_options(*command, *options);
   options->joins_runs = true;
-  CLI::Option* by = command->add_option("--by", options->by,
-                                        "group by: op (node, else name), kind, name, node, layer, "
-                                        "core, device, unit, memory, rule");
+  CLI::Option* by =
+      command->add_option("--by", options->by,
+                          "group by: op (node, else name; repeated layers as one), part, node, "
+                          "kind, name, layer, "
+                          "core, device, unit, memory, rule");
   by->check(CLI::IsMember(&op_groupings));
   command->add_option("--rules", options->rules,
                       "group by rules: a .toml file, or transformer, kernels, bookkeeping");

@@ -20,8 +20,9 @@ struct PathOptions : DocumentOptions {
 
 ExitStatus path(PathOptions options) {
   options.path.top = options.top.of(options);
-  options.path.grouping =
-      options.by == "kind" ? analysis::Grouping::kind : analysis::Grouping::label;
+  options.path.grouping = options.by == "kind"   ? analysis::Grouping::kind
+                          : options.by == "part" ? analysis::Grouping::part
+                                                 : analysis::Grouping::op;
   if (options.steps == "all" || (options.steps.empty() && (options.json || options.csv))) {
     options.path.steps = all;
   } else if (!options.steps.empty()) {
@@ -55,8 +56,8 @@ void add_path_command(CLI::App& program, ExitStatus& status) {
   CLI::Option* inference = command->add_option(
       "--inference", options->inference, "which inference; default: the one nearest the median");
   inference->check(whole_number(0, std::numeric_limits<std::uint32_t>::max() - 1));
-  command->add_option("--by", options->by, "group ops by: op, kind")
-      ->check(CLI::IsMember({"op", "kind"}))
+  command->add_option("--by", options->by, "group ops by: op (repeated layers as one), part, kind")
+      ->check(CLI::IsMember({"op", "part", "kind"}))
       ->capture_default_str();
   options->top.add_option(*command, options->path.top, "rows of ops and units");
   command->add_option("--steps", options->steps, "steps to print: a number, or all; default: 20")

@@ -23,7 +23,7 @@ std::vector<std::int64_t> own_of(const Profile& profile) { return Analysis(profi
 
 Coarse coarse_of(const Profile& profile) { return Analysis(profile).coarse(); }
 
-OpTable ops_of(const Profile& profile, Grouping grouping = Grouping::label) {
+OpTable ops_of(const Profile& profile, Grouping grouping = Grouping::part) {
   return Analysis(profile).ops({grouping, 10});
 }
 

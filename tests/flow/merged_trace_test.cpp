@@ -75,7 +75,7 @@ Conclusion conclusion_of(const Profile& profile) {
   for (std::uint32_t row = 0; row < kinds.rows.size(); ++row) {
     analysis::Scaling scaling;
     for (const std::uint32_t of_op : kinds.of_op) scaling.of_op.push_back(of_op == row ? 0 : 1);
-    const std::string kind(profile.text(kinds.rows[row].label));
+    const std::string& kind = kinds.rows[row].name;
     found.on_path[kind] = double(kinds.rows[row].on_path);
     found.gain[kind] = found.wall - paths->wall_if(scaling);
   }

@@ -32,10 +32,11 @@
 namespace npuscope::analysis {
 
 enum class Grouping : std::uint8_t {
-  label,   // the model's operator, else the op's name
+  op,      // the model's operator, else the op's name; the same of repeated layers together
+  part,    // each part that the compiler made of an operator, of each layer
   kind,    // kernel, or category
   name,    // the op's own name
-  node,    // the model's operator
+  node,    // the model's operator, of each layer
   layer,   // the stage of the model that the node's path names (stages.hpp)
   memory,  // where its output lies
   rule,    // the first of OpOptions::rules that it obeys
@@ -47,7 +48,7 @@ const char* name_of(Grouping grouping);
 inline constexpr bool is_of_units(Grouping grouping) { return grouping >= Grouping::core; }
 
 struct OpOptions {
-  Grouping grouping = Grouping::label;
+  Grouping grouping = Grouping::op;
   std::size_t top = 10;  // rows kept, by what the table is ranked by
   const Rules* rules = nullptr;
   bool rest = true;  // of rules: a row for what obeys none, too
@@ -95,12 +96,18 @@ struct CoreSpread {
 };
 
 // Of several inferences (per_inference) without the first.
+// Work of a row in each of several layers.
+struct LayerSpread {
+  double min = 0, median = 0, max = 0;
+};
+
 struct OpDetails {
   // Of a run, from its first start to its last end on the units of the row.
   std::optional<double> p50, p95;
   std::optional<double> cycles_per_packet;  // all cycles of its kernels by all their packets
   std::optional<double> output_bytes;       // of all these runs
   CoreSpread spread;
+  std::optional<LayerSpread> layers{};
 };
 
 // A column's values over the inferences of a run.
@@ -114,11 +121,12 @@ struct OpRow {
   std::string name;       // the same as text, always
   bool has_name = false;  // false: "(no op)" and the like
   bool folded = false;
-  StringId kind{};          // of the first op that ran and has one
-  std::uint32_t kinds = 0;  // distinct ones that ran, an unknown one not counted
-  StringId main_kind{};     // the one with most work, where there are several and spans tell
-  double main_share = 0;    // of the row's work
-  std::uint32_t ops = 0;    // that are grouped here; 0 where units are
+  StringId kind{};           // of the first op that ran and has one
+  std::uint32_t kinds = 0;   // distinct ones that ran, an unknown one not counted
+  StringId main_kind{};      // the one with most work, where there are several and spans tell
+  double main_share = 0;     // of the row's work
+  std::uint32_t ops = 0;     // that are grouped here; 0 where units are
+  std::uint32_t layers = 1;  // of Grouping::op, repeated layers whose like operators these are
   // Of several inferences (per_inference) these two are of all after the first together.
   std::uint64_t instances = 0;                // spans of work
   std::uint64_t runs = 0;                     // executions, on however many units each

@@ -1,5 +1,7 @@
 #include "analysis/graph/graph_node_names.hpp"
 
+#include "analysis/ops/op_names.hpp"
+
 #include <algorithm>
 
 #include "base/text.hpp"
@@ -26,12 +28,7 @@ std::string plain(std::string_view name) {
 // "libjit_a libjit_b /node/__12" is "/node": a prefix of words, and the ordinal of a tile.
 std::string_view without_decoration(std::string_view name) {
   if (const auto blank = name.rfind(' '); blank != name.npos) name.remove_prefix(blank + 1);
-  const auto ordinal = name.rfind("/__");
-  if (ordinal != name.npos && ordinal + 3 < name.size() &&
-      std::all_of(name.begin() + std::ptrdiff_t(ordinal) + 3, name.end(), is_digit)) {
-    name = name.substr(0, ordinal);
-  }
-  return name;
+  return without_tile(name);
 }
 
 }  // namespace

@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "analysis/ops/op_names.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
-
-std::string_view without_tile(std::string_view name) {
-  const auto at = name.rfind("/__");
-  if (at == name.npos || at == 0 || at + 3 == name.size()) return name;
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-  return std::all_of(name.begin() + std::ptrdiff_t(at) + 3, name.end(), is_digit)
-             ? name.substr(0, at)
-             : name;
-}
 
 namespace {
 

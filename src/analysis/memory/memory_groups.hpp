@@ -23,7 +23,4 @@ struct MemoryGroups {
 
 MemoryGroups make_memory_groups(const Profile& profile, MemoryGrouping grouping);
 
-// "/layer.0/MatMul/__3" without the number of its tile.
-std::string_view without_tile(std::string_view name);
-
 }  // namespace npuscope::analysis

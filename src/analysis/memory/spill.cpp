@@ -4,7 +4,7 @@
 #include <map>
 
 #include "analysis/answers.hpp"
-#include "analysis/memory/memory_groups.hpp"
+#include "analysis/ops/op_names.hpp"
 
 #include "npuscope/analysis/timeline.hpp"
 

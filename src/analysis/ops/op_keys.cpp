@@ -65,7 +65,8 @@ std::string_view no_label(Grouping grouping) {
     case Grouping::core:
     case Grouping::device:
     case Grouping::unit: return "(no unit)";
-    case Grouping::label:
+    case Grouping::op:
+    case Grouping::part:
     case Grouping::name: break;
   }
   return "(no op)";
@@ -125,10 +126,17 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
     took_time = ops_with_time(profile);
   }
   const std::vector<bool> ran = ops_that_ran(profile);
-  const bool by_node = options.grouping == Grouping::label || options.grouping == Grouping::node ||
-                       options.grouping == Grouping::layer;
+  const bool by_node = options.grouping == Grouping::op || options.grouping == Grouping::part ||
+                       options.grouping == Grouping::node || options.grouping == Grouping::layer;
   const OpOwners owners = owners_of(profile, options.owners_as_written || !by_node);
   moved_owners_ = owners.moved;
+  if (options.grouping == Grouping::op || options.grouping == Grouping::node) {
+    std::vector<StringId> labels;
+    for (std::size_t i = 0; i < profile.ops.size(); ++i) {
+      labels.push_back(label_of(profile.ops[i], owners.nodes[i], options.grouping));
+    }
+    names_.emplace(profile, labels, options.grouping == Grouping::op);
+  }
   std::unordered_set<std::uint64_t> kinds;
   of_op_.reserve(profile.ops.size());
   for (std::size_t i = 0; i < profile.ops.size(); ++i) {
@@ -144,11 +152,18 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
                                                       : std::string_view{});
     } else if (options.grouping == Grouping::layer) {
       at = row_named(stage_of(profile.text(label_of(op, owners.nodes[i], options.grouping))));
+    } else if (names_) {
+      at = row_named(names_->of(i));
     } else {
       at = row_for(label_of(op, owners.nodes[i], options.grouping));
     }
     OpRow& row = rows_[at];
     row.ops += 1;
+    if (names_) {
+      row.layers = names_->layers(i);
+      const StringId label = label_of(op, owners.nodes[i], options.grouping);
+      if (profile.text(label) == row.name) row.label = label;
+    }
     of_op_.push_back(at);
     if (!ran[i] || op.kind == StringId::empty) continue;
     if (row.kind == StringId::empty) row.kind = op.kind;

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/ops/row_names.hpp"
 #include "npuscope/analysis/ops.hpp"
 
 namespace npuscope::analysis {
@@ -36,6 +37,8 @@ class OpKeys {
   std::string_view name(std::uint32_t group) const;
   bool of_units() const { return of_units_; }
   bool has_ops() const { return !of_units_ || !of_op_.empty(); }
+  // Of an op of a row with several layers.
+  std::uint32_t layer_of(OpId op) const { return names_->layer(index_of(op)); }
   std::uint64_t moved_owners() const { return moved_owners_; }
 
  private:
@@ -47,6 +50,7 @@ class OpKeys {
 
   const Profile& profile_;
   const Spans& spans_;
+  std::optional<RowNames> names_;
   Grouping grouping_;
   bool of_units_ = false;
   std::vector<OpRow> rows_;

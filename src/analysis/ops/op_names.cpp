@@ -39,6 +39,13 @@ std::string without_ordinals(std::string_view name) {
   return stem;
 }
 
+std::string_view without_tile(std::string_view name) {
+  const auto at = name.rfind("/__");
+  if (at == name.npos || at == 0) return name;
+  const std::string_view number = name.substr(at + 3);
+  return !number.empty() && digits_in(number) == number.size() ? name.substr(0, at) : name;
+}
+
 std::optional<std::uint64_t> last_ordinal(std::string_view name) {
   const std::size_t mark = name.rfind("__");
   if (mark == name.npos) return std::nullopt;

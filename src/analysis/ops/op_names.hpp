@@ -18,6 +18,9 @@ namespace npuscope::analysis {
 // that is a part of the node's own name stays.
 std::string without_ordinals(std::string_view name);
 
+// "/layer.0/MatMul/__3" without the number of its tile.
+std::string_view without_tile(std::string_view name);
+
 // The number behind the last "__"; none where the name does not end so.
 std::optional<std::uint64_t> last_ordinal(std::string_view name);
 

@@ -65,6 +65,27 @@ class KindsOfRow {
   double all_ = 0;
 };
 
+// How unlike the layers are whose nodes a row holds.
+class LayersOfRow {
+ public:
+  explicit LayersOfRow(bool wanted) : wanted_(wanted) {}
+
+  bool wanted() const { return wanted_; }
+  void add(std::uint32_t layer, std::int64_t work) { work_[layer] += double(work); }
+  // Of an inference, the mean of as many.
+  std::optional<LayerSpread> spread(std::size_t inferences) const {
+    if (work_.size() < 2) return std::nullopt;
+    std::vector<double> work;
+    for (const auto& [layer, sum] : work_) work.push_back(sum / double(inferences));
+    std::sort(work.begin(), work.end());
+    return LayerSpread{work.front(), median_of(work), work.back()};
+  }
+
+ private:
+  bool wanted_;
+  std::map<std::uint32_t, double> work_;
+};
+
 }  // namespace
 
 // The sum of all, or the median of the sums of each inference after the first.
@@ -91,10 +112,12 @@ void OpTableBuilder::add_details(std::uint32_t group) {
   if (work_of.size() < cores_.count()) work_of.resize(cores_.count());
   std::vector<std::uint32_t> used;
   Packets packets(profile_);
+  LayersOfRow layers(keys_.rows()[group].layers > 1);
   for (const std::uint32_t row : sums_.rows(group)) {
     if (!counts(row)) continue;
     packets.add(row);
     if (role_of(spans.kind[row]) != Role::work) continue;
+    if (layers.wanted()) layers.add(keys_.layer_of(spans.op[row]), own_[row] - issues_.of(row));
     const std::uint32_t core = cores_.of(spans.unit[row]);
     if (!cores_.is_of_npu(core)) continue;
     if (work_of[core].empty()) used.push_back(core);
@@ -108,6 +131,7 @@ void OpTableBuilder::add_details(std::uint32_t group) {
   }
   OpDetails& details = keys_.rows()[group].details;
   details.cycles_per_packet = packets.cycles_per_packet();
+  details.layers = layers.spread(is_steady() ? inferences_.count() - 1 : 1);
   std::sort(used.begin(), used.end());
   std::vector<double> work;
   for (const std::uint32_t core : used) {

@@ -15,7 +15,7 @@
 namespace npuscope::analysis {
 
 const char* name_of(Grouping grouping) {
-  constexpr const char* names[] = {"op",     "kind", "name", "node",   "layer",
+  constexpr const char* names[] = {"op",     "part", "kind", "name",   "node", "layer",
                                    "memory", "rule", "core", "device", "unit"};
   return names[std::size_t(grouping)];
 }

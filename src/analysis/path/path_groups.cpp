@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
+
+#include "analysis/ops/row_names.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -18,17 +22,26 @@ void add_labels(const Profile& profile, Grouping grouping, const ExecutionTimes&
     ran[std::min<std::size_t>(index_of(profile.spans.op[row]), count)] = true;
   }
   ops.of_op.assign(count + 1, no_row);
-  std::unordered_map<std::uint32_t, std::uint32_t> row_of;  // by label
+  std::vector<StringId> labels;
+  for (const Op& op : profile.ops) {
+    labels.push_back(grouping == Grouping::kind ? op.kind : op.label());
+  }
+  std::optional<RowNames> names;
+  if (grouping == Grouping::op) names.emplace(profile, labels, true);
+  std::unordered_map<std::string_view, std::uint32_t> row_of;  // by name
   for (std::size_t i = 0; i <= count; ++i) {
     if (!ran[i]) continue;
     const Op op = i < count ? profile.ops[i] : Op{};
-    const StringId name = op.label();
-    const StringId label = grouping == Grouping::kind ? op.kind : name;
-    const auto [place, is_new] = row_of.try_emplace(index_of(label), ops.rows.size());
+    const std::string_view name = i == count ? std::string_view{}
+                                  : names    ? names->of(i)
+                                             : profile.text(labels[i]);
+    const auto [place, is_new] = row_of.try_emplace(name, ops.rows.size());
     if (is_new) {
-      ops.rows.emplace_back().label = label;
-      ops.rows.back().slack = std::numeric_limits<std::int64_t>::max();
-      ops.rows.back().kind = op.kind;
+      PathOpRow& row = ops.rows.emplace_back();
+      row.name = name;
+      row.layers = names && i < count ? names->layers(i) : 1;
+      row.slack = std::numeric_limits<std::int64_t>::max();
+      row.kind = op.kind;
     }
     PathOpRow& row = ops.rows[place->second];
     if (row.kind != op.kind) row.kind = StringId::empty;

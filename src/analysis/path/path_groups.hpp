@@ -1,7 +1,7 @@
 // A path in groups: how much of it each op takes, beside the op's slack and the vendor's own
 // number, and how much of it each unit and each reason.
 //
-//   const PathOps ops = group_path_by_op(profile, Grouping::label, path.steps, executions);
+//   const PathOps ops = group_path_by_op(profile, Grouping::op, path.steps, executions);
 //   ops.rows[0].label      "MatMul_0"
 //   ops.rows[0].on_path    12312 ticks of the base clock
 //   ops.rows[0].slack      0
@@ -18,7 +18,8 @@
 namespace npuscope::analysis {
 
 struct PathOpRow {
-  StringId label{};
+  std::string name;                     // empty: spans without an op, or of no kind
+  std::uint32_t layers = 1;             // repeated layers whose like operators these are
   StringId kind{};                      // of the first op in the profile that has one
   std::uint64_t executions = 0;         // spans
   std::uint64_t steps = 0;              // of the path

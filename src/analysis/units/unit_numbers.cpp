@@ -10,7 +10,7 @@
 namespace npuscope::analysis {
 namespace {
 
-constexpr std::size_t max_columns = 64;
+constexpr std::size_t max_number_columns = 64;
 
 // One number of one unit and one inference.
 struct Sample {
@@ -39,7 +39,7 @@ class Collector {
   void join_samples();
   // Its place; none beyond the most that a table takes.
   std::optional<std::uint32_t> add_column(UnitNumberColumn column) {
-    if (table_.columns.size() == max_columns) {
+    if (table_.columns.size() == max_number_columns) {
       table_.columns_left += 1;
       return std::nullopt;
     }

@@ -120,6 +120,10 @@ void OpsTable::add_names() {
   add(
       {name_of(request_.grouping), name_of(request_.grouping)},
       [](const OpRow& row) { return Value(row.name); }, "name");
+  if (request_.grouping == Grouping::op) {
+    add({"layers", "layers", Format::count, false, true},
+        [](const OpRow& row) { return row.layers > 1 ? Value(row.layers) : Value(); });
+  }
   if (request_.grouping != Grouping::kind && !is_of_units(request_.grouping)) {
     add({"kind", "kind", Format::name, false, true}, [&](const OpRow& row) {
       if (row.kinds > 1) return Value(fmt::format("{} kinds", row.kinds));
@@ -248,6 +252,19 @@ void OpsTable::add_details() {
         return bytes ? of_an_inference(*bytes) : Value();
       },
       "output bytes");
+  const auto of_layer = [&](const char* key, const char* label, auto get) {
+    ticks(
+        key, label,
+        [get](const OpRow& row) {
+          return row.details.layers ? Value(get(*row.details.layers)) : Value();
+        },
+        "");
+  };
+  if (request_.grouping == Grouping::op) {
+    of_layer("layer_work_min", "min of layers", [](const LayerSpread& each) { return each.min; });
+    of_layer("layer_work_median", "", [](const LayerSpread& each) { return each.median; });
+    of_layer("layer_work_max", "max of layers", [](const LayerSpread& each) { return each.max; });
+  }
   if (table_.cores == 0) return;
   const bool several = table_.cores > 1 && request_.grouping != Grouping::core &&
                        request_.grouping != Grouping::unit;

@@ -19,7 +19,7 @@
 namespace npuscope::report {
 
 struct OpsRequest {
-  analysis::Grouping grouping = analysis::Grouping::label;
+  analysis::Grouping grouping = analysis::Grouping::op;
   std::size_t top = 20;   // rows; 0: all
   double min_share = 0;   // of the column that the table is sorted by; a part of one
   std::string sort = {};  // key of a column; empty: what decides most

@@ -70,15 +70,14 @@ class PathDocument {
   const LikelyReason* likely_reason_of(std::size_t step) const;
 
   double share(double ticks) const { return path_.wall > 0 ? ticks / double(path_.wall) : NAN; }
-  std::string label_of(StringId label) const {
-    const std::string_view text = profile_.text(label);
+  static std::string label_of(std::string_view text) {
     return text.empty() ? "(no op)" : std::string(text);
   }
   std::string op_name(std::uint32_t row) const {
     const std::size_t op = index_of(profile_.spans.op[row]);
     if (op >= profile_.ops.size()) return "(no op)";
     const Op& named = profile_.ops[op];
-    return label_of(named.name != StringId::empty ? named.name : named.kind);
+    return label_of(profile_.text(named.name != StringId::empty ? named.name : named.kind));
   }
   Value op_kind(std::uint32_t row) const {
     const std::size_t op = index_of(profile_.spans.op[row]);
@@ -231,6 +230,7 @@ Section PathDocument::ops() const {
   const bool by_kind = options_.grouping == Grouping::kind;
   Section section{.key = "ops", .title = by_kind ? "KINDS OF OPS ON THE PATH" : "OPS ON THE PATH"};
   section.table.fields = {{"op", by_kind ? "kind" : "op"},
+                          {"layers", "layers", Format::count, false, true},
                           {"kind", by_kind ? "" : "kind", Format::name, false},
                           {"executions", "executions", Format::count, false},
                           {"work", "work", Format::ticks},
@@ -246,7 +246,7 @@ Section PathDocument::ops() const {
   for (std::size_t i = 0; i < count; ++i) {
     const PathOpRow& row = ops_.rows[i];
     dominant = dominant || row.dominant_path;
-    section.table.rows.push_back({label_of(row.label),
+    section.table.rows.push_back({label_of(row.name), row.layers > 1 ? Value(row.layers) : Value(),
                                   row.kind == StringId::empty ? Value() : profile_.text(row.kind),
                                   row.executions, row.work, row.on_path, share(double(row.on_path)),
                                   row.gaps, row.slack, gain[i], row.dominant_path});
@@ -387,7 +387,7 @@ Table PathDocument::moved_ops(const WhatIf& answer) const {
     if (row->on_path == 0 && before == 0) continue;
     table.row_count += 1;
     if (table.rows.size() < options_.top) {
-      table.rows.push_back({label_of(row->label), before, row->on_path});
+      table.rows.push_back({label_of(row->name), before, row->on_path});
     }
   }
   return table;

@@ -28,7 +28,7 @@ namespace npuscope::report {
 
 struct PathDocumentOptions {
   std::optional<std::uint32_t> inference = {};  // none: the one nearest the median
-  analysis::Grouping grouping = analysis::Grouping::label;
+  analysis::Grouping grouping = analysis::Grouping::op;
   std::size_t top = 10;  // rows of ops and units
   // Steps: those that took longest, gaps before them included, in the order of time.
   std::size_t steps = 20;

@@ -159,17 +159,20 @@ Section ops_section(const Analysis& analysis) {
     field.clock = warm->clock;
     section.table.fields.insert(section.table.fields.begin() + 4, std::move(field));
   }
+  section.table.fields.insert(section.table.fields.begin() + 1,
+                              {"", "layers", Format::count, false, true});
   section.table.row_count = ops.row_count;
   for (const OpRow& row : ops.rows) {
     const auto value = row.values[ops.ranked_by];
     Value share;
     if (value && whole > 0) share = *value / whole;
     const std::string on = engines_of(row);
-    section.table.rows.push_back(
-        {row.name, share, share, value, mostly(profile, row), on.empty() ? Value() : Value(on)});
+    section.table.rows.push_back({row.name, row.layers > 1 ? Value(row.layers) : Value(), share,
+                                  share, value, mostly(profile, row),
+                                  on.empty() ? Value() : Value(on)});
     if (warm == ops.columns.end()) continue;
     auto& cells = section.table.rows.back();
-    cells.insert(cells.begin() + 4, row.values[std::size_t(warm - ops.columns.begin())]);
+    cells.insert(cells.begin() + 5, row.values[std::size_t(warm - ops.columns.begin())]);
   }
   return section;
 }

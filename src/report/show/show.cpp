@@ -60,7 +60,7 @@ void FullPage::add_ops(Grouping grouping, const char* key) {
   if (!ops || ops->sections.empty() || ops->sections.front().table.rows.empty()) return;
   Section section = std::move(ops->sections.front());
   section.key = key;
-  if (grouping != Grouping::label) section.remarks.clear();  // as those of the table before
+  if (grouping != Grouping::op) section.remarks.clear();  // as those of the table before
   add(std::move(section));
 }
 
@@ -88,7 +88,7 @@ Result<Document> FullPage::make() {
   } else {
     known_.push_back("findings");
   }
-  add_ops(Grouping::label, "ops");
+  add_ops(Grouping::op, "ops");
   add_ops(Grouping::kind, "kinds");
   add_units();
   add(unit_numbers_section(analysis_, top_));

@@ -182,7 +182,7 @@ TEST(Samples, OfOneInferenceAreTheOtherViews) {
     ASSERT_EQ(found, expected);
     const auto work = run.op_samples("work");
     if (!work) continue;
-    const OpTable ops = Analysis(profile).ops({Grouping::label, 100});
+    const OpTable ops = Analysis(profile).ops({Grouping::part, 100});
     EXPECT_EQ(work->total(), ops.column("work")->total);
   }
 }

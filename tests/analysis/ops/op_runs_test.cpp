@@ -141,7 +141,7 @@ TEST(OpTable, WorkOfATransferIsItsOwnTimeAndTheIssueStandsBesideIt) {
   made.span(thread, "copy", 0, 3);
   made.span(dma, "copy", 0, 20, SpanKind::transfer);
   made.span(thread, "flush", 5, 9);
-  const OpTable table = Analysis(made.profile).ops({Grouping::label, 10});
+  const OpTable table = Analysis(made.profile).ops({Grouping::part, 10});
   const OpRow& copy = table.rows[0];
   EXPECT_EQ(copy.runs, 1u);
   EXPECT_EQ(copy.instances, 2u);

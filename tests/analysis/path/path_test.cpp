@@ -403,14 +403,14 @@ TEST(Path, GroupsAddUpToTheWorkOnThePath) {
   const PathAnalysis analysis = analysis_of(made.profile);
   const CriticalPath path = analysis.observed();
   const PathOps ops =
-      group_path_by_op(made.profile, Grouping::label, path.steps, analysis.executions());
+      group_path_by_op(made.profile, Grouping::part, path.steps, analysis.executions());
   ASSERT_EQ(ops.rows.size(), 4u);
-  EXPECT_EQ(made.profile.text(ops.rows[0].label), "C");
+  EXPECT_EQ(ops.rows[0].name, "C");
   EXPECT_EQ(ops.rows[0].on_path, 25);
   EXPECT_EQ(ops.rows[1].on_path, 10);
   EXPECT_EQ(ops.rows[3].on_path, 0);
   EXPECT_EQ(ops.rows[3].slack, 30);
-  EXPECT_EQ(ops.rows[3].label, StringId::empty);
+  EXPECT_EQ(ops.rows[3].name, "");
   EXPECT_THAT(ops.of_op, ElementsAre(1, 2, 0, 3));
   const auto units = group_path_by_unit(made.profile, path.steps);
   ASSERT_EQ(units.size(), 2u);

@@ -176,7 +176,8 @@ TEST_F(Chain8, AColumnThatItDoesNotHaveIsAnErrorThatListsThoseThatItHas) {
               ::testing::HasSubstr("no column 'luck' to sort by; it has op, runs,"));
   const auto chosen = ops_document(analysis::Analysis(profile), {.columns = {"work", "luck"}});
   ASSERT_FALSE(chosen);
-  EXPECT_THAT(chosen.error().message, ::testing::HasSubstr("no column 'luck'; it has op, kind,"));
+  EXPECT_THAT(chosen.error().message,
+              ::testing::HasSubstr("no column 'luck'; it has op, layers, kind,"));
 }
 
 // Both columns were called pcycles, and JSON kept only that of the last core.

@@ -1,0 +1,78 @@
+#include "analysis/ops/row_names.hpp"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <unordered_map>
+
+#include "analysis/ops/op_names.hpp"
+#include "analysis/timeline/stages.hpp"
+#include "base/text.hpp"
+
+namespace npuscope::analysis {
+namespace {
+
+bool is_word_for_layers(std::string_view word) {
+  constexpr std::array words{"layer", "layers", "block", "blocks", "stage", "stages", "h"};
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// "/model/layers.12" as "/model/layers."; empty where no word for layers stands before the number.
+std::string_view without_number(std::string_view stage) {
+  std::string_view stem = stage;
+  while (!stem.empty() && is_digit(stem.back())) stem.remove_suffix(1);
+  if (stem.size() == stage.size()) return {};
+  std::string_view word = stem;
+  while (!word.empty() && std::string_view("._/").find(word.back()) != std::string_view::npos) {
+    word.remove_suffix(1);
+  }
+  word.remove_prefix(std::min(word.find_last_of("._/") + 1, word.size()));
+  return is_word_for_layers(word) ? stem : std::string_view{};
+}
+
+// A label, and what it would be called beside its like of other layers.
+struct Folded {
+  std::string node;
+  std::string name;
+  std::string layer;  // empty: of none
+};
+
+Folded fold(std::string_view label) {
+  const std::string_view node = without_tile(label);
+  const std::string_view stage = stage_of(node);
+  const std::string_view stem = without_number(stage);
+  if (stem.empty()) return {std::string(node), std::string(node), {}};
+  std::string name = std::string(stem) + "*";
+  name += node.substr(stage.size());
+  return {std::string(node), std::move(name), std::string(stage)};
+}
+
+}  // namespace
+
+RowNames::RowNames(const Profile& profile, const std::vector<StringId>& labels, bool folds_layers) {
+  std::unordered_map<std::uint32_t, Folded> folded;                            // by label
+  std::unordered_map<std::string_view, std::set<std::string_view>> layers_of;  // by folded name
+  std::unordered_map<std::string_view, std::uint32_t> numbers;                 // by layer
+  for (const StringId label : labels) {
+    const auto [place, is_new] = folded.try_emplace(index_of(label));
+    if (!is_new) continue;
+    place->second = fold(profile.text(label));
+    const Folded& each = place->second;
+    if (each.layer.empty() || !folds_layers) continue;
+    layers_of[each.name].insert(each.layer);
+    numbers.try_emplace(each.layer, std::uint32_t(numbers.size()));
+  }
+  std::unordered_map<std::string_view, std::uint32_t> place_of;  // in names_, by text
+  of_op_.reserve(labels.size());
+  for (const StringId label : labels) {
+    const Folded& each = folded.at(index_of(label));
+    const auto found = layers_of.find(each.name);
+    const std::size_t layers = found == layers_of.end() ? 1 : found->second.size();
+    const std::string& text = layers > 1 ? each.name : each.node;
+    const auto [place, is_new] = place_of.try_emplace(text, std::uint32_t(names_.size()));
+    if (is_new) names_.push_back({text, std::uint32_t(layers)});
+    of_op_.push_back({place->second, layers > 1 ? numbers.at(each.layer) : 0});
+  }
+}
+
+}  // namespace npuscope::analysis
