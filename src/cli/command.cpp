@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include <new>
 #include <optional>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "npuscope/base/files.hpp"
 
@@ -61,21 +61,9 @@ std::vector<std::string> normalize_arguments(int argc, char** argv) {
   return arguments;
 }
 
-namespace {
-
-template <class Number>
-std::optional<Number> number_in(const std::string& text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-}  // namespace
-
 CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
   const auto check = [=](const std::string& text) -> std::string {
-    const auto value = number_in<std::uint64_t>(text);
+    const auto value = parse_number<std::uint64_t>(text);
     if (value && *value >= min && *value <= max) return {};
     if (max == std::numeric_limits<std::uint64_t>::max()) {
       return fmt::format("{} is not a whole number from {} on", text, min);
@@ -87,7 +75,7 @@ CLI::Validator whole_number(std::uint64_t min, std::uint64_t max) {
 
 CLI::Validator real_number(double min, double max) {
   const auto check = [=](const std::string& text) -> std::string {
-    const auto value = number_in<double>(text);
+    const auto value = parse_number<double>(text);
     if (value && *value >= min && *value <= max) return {};  // false for nan
     return fmt::format("{} is not a number from {:g} to {:g}", text, min, max);
   };

@@ -1,6 +1,7 @@
 // npuscope path: the critical path of an inference, slack, and what-if.
 #include <memory>
 
+#include "base/numbers.hpp"
 #include "cli/documents.hpp"
 #include "report/path/path_document.hpp"
 
@@ -26,7 +27,7 @@ ExitStatus path(PathOptions options) {
   if (options.steps == "all" || (options.steps.empty() && (options.json || options.csv))) {
     options.path.steps = all;
   } else if (!options.steps.empty()) {
-    options.path.steps = std::stoul(options.steps);
+    options.path.steps = parse_number<std::size_t>(options.steps).value_or(all);
   }
   if (options.vendor) {
     options.path.vendor_segments = options.steps.empty() ? all : options.path.steps;

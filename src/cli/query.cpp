@@ -1,10 +1,10 @@
 // npuscope query: SQL over profiles.
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iostream>
 #include <memory>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "cli/hard_stop.hpp"
 #include "cli/profiles.hpp"
@@ -36,15 +36,13 @@ struct Named {
 
 // "500ms", "60s", "5min", and seconds without a unit.
 Result<std::chrono::milliseconds> read_timeout(const std::string& text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const std::string_view unit(end, std::size_t(text.data() + text.size() - end));
+  std::string_view unit = text;
+  const double number = take_number<double>(unit).value_or(0);
   const double milliseconds = unit == "ms"                  ? 1
                               : unit == "s" || unit.empty() ? 1e3
                               : unit == "min"               ? 60e3
                                                             : 0;
-  if (error != std::errc{} || milliseconds == 0 || !(number > 0) ||
-      !(number * milliseconds <= 1e9)) {
+  if (milliseconds == 0 || !(number > 0) || !(number * milliseconds <= 1e9)) {
     return usage_error("--timeout {}: no time like 500ms, 60s or 5min; the longest is 1000000s",
                        text);
   }

@@ -1,11 +1,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <unordered_map>
 #include <utility>
 
+#include "base/numbers.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/profile/event_roles.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -153,9 +153,8 @@ std::optional<Argument> argument_of(const Profile& profile, std::size_t row,
 std::optional<std::int64_t> bytes_in(const Argument& argument, const Profile& profile) {
   std::int64_t bytes = 0;
   if (argument.key.type == ArgumentType::text) {
-    const std::string_view text = profile.text(argument.text());
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-    if (error != std::errc()) return std::nullopt;
+    std::string_view text = profile.text(argument.text());
+    bytes = take_number<std::int64_t>(text).value_or(-1);
   } else {
     constexpr double max = 9e18;
     const auto number = argument.as_number();

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
+
+#include "base/numbers.hpp"
 
 namespace npuscope {
 
@@ -82,11 +83,7 @@ std::optional<std::uint32_t> event_of_pmu_measure(std::string_view what) {
   const PmuEventInfo* const known = find_pmu_event(what.substr(start.size()));
   if (known != nullptr) return known->code;
   if (!what.starts_with(of_code)) return std::nullopt;
-  std::uint32_t code = 0;
-  const char* const end = what.data() + what.size();
-  const auto parsed = std::from_chars(what.data() + of_code.size(), end, code, 16);
-  if (parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
-  return code;
+  return parse_number<std::uint32_t>(what.substr(of_code.size()), 16);
 }
 
 std::string pmu_events_help() {

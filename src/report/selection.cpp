@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <set>
 #include <unordered_map>
 
+#include "base/numbers.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/pattern.hpp"
@@ -32,11 +32,12 @@ Result<Time> parse_time(const std::string& flag, const std::string& text) {
     time.absolute = true;
     rest.remove_prefix(1);
   }
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), time.value);
-  time.unit = std::string(rest.substr(std::size_t(end - rest.data())));
-  if (error != std::errc{} || !std::isfinite(time.value)) {
+  const auto value = take_number<double>(rest);
+  if (!value || !std::isfinite(*value)) {
     return usage_error("{} {}: not a time; {}", flag, text, time_advice);
   }
+  time.value = *value;
+  time.unit = std::string(rest);
   if (time.unit.empty() && time.value == 0) time.unit = "ticks";
   if (time.unit == "cycles") time.unit = "cyc";
   if (time.unit == "tick") time.unit = "ticks";

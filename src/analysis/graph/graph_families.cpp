@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <utility>
+
+#include "base/numbers.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -56,11 +57,13 @@ std::vector<std::int64_t> comparable_shape(std::string_view text) {
   }
   std::vector<std::int64_t> extents;
   constexpr std::size_t max = 16;
-  for (const char* at = text.data(); at < text.data() + text.size() && extents.size() < max;) {
-    std::int64_t extent = 0;
-    const auto [end, error] = std::from_chars(at, text.data() + text.size(), extent);
-    if (error == std::errc{}) extents.push_back(extent);
-    at = end > at ? end : at + 1;
+  while (!text.empty() && extents.size() < max) {
+    if (const auto extent = take_number<std::int64_t>(text)) {
+      extents.push_back(*extent);
+    } else {  // other characters one by one, a number that does not fit as a whole
+      const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+      text.remove_prefix(std::max<std::size_t>(digits, 1));
+    }
   }
   return comparable_shape(std::move(extents));
 }

@@ -1,30 +1,25 @@
 #include "npuscope/analysis/macs.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <utility>
+
+#include "base/numbers.hpp"
 
 namespace npuscope::analysis {
 
 std::optional<std::vector<std::int64_t>> dimensions_in(std::string_view shape) {
   std::vector<std::int64_t> dimensions;
-  const char* at = shape.data();
-  const char* const end = at + shape.size();
-  while (at != end) {
-    if (*at < '0' || *at > '9') {
-      const bool between = *at == '[' || *at == ']' || *at == '<' || *at == '>' || *at == ',' ||
-                           *at == ' ' || *at == 'x';
-      if (!between) return std::nullopt;
-      ++at;
+  constexpr std::string_view between = "[]<>, x";
+  while (!shape.empty()) {
+    if (between.find(shape.front()) != between.npos) {
+      shape.remove_prefix(1);
       continue;
     }
-    std::int64_t value = 0;
-    const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc{} || value <= 0 || dimensions.size() == 16) return std::nullopt;
-    dimensions.push_back(value);
-    at = next;
+    const auto value = take_number<std::int64_t>(shape);
+    if (!value || *value <= 0 || dimensions.size() == 16) return std::nullopt;
+    dimensions.push_back(*value);
   }
   if (dimensions.empty()) return std::nullopt;
   return dimensions;
@@ -170,9 +165,8 @@ double bytes_of_type(std::string_view text) {
   while (text.ends_with(' ')) text.remove_suffix(1);
   const std::string_view type = text.substr(text.rfind(' ') + 1);
   if (type == "bool") return 1;
-  const std::size_t digit = type.find_first_of("0123456789");
-  std::uint32_t bits = 32;
-  if (digit != type.npos) std::from_chars(type.data() + digit, type.data() + type.size(), bits);
+  std::string_view digits = type.substr(std::min(type.find_first_of("0123456789"), type.size()));
+  const std::uint32_t bits = take_number<std::uint32_t>(digits).value_or(32);
   return bits > 0 && bits <= 64 ? bits / 8.0 : 4;
 }
 

@@ -1,8 +1,8 @@
 #include "analysis/ops/op_names.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::analysis {
@@ -49,11 +49,7 @@ std::string_view without_tile(std::string_view name) {
 std::optional<std::uint64_t> last_ordinal(std::string_view name) {
   const std::size_t mark = name.rfind("__");
   if (mark == name.npos) return std::nullopt;
-  std::uint64_t ordinal = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data() + mark + 2, end, ordinal);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return ordinal;
+  return parse_number<std::uint64_t>(name.substr(mark + 2));
 }
 
 std::vector<std::string_view> name_parts(std::string_view name) {

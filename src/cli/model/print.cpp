@@ -1,3 +1,4 @@
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "cli/model/request.hpp"
 #include "report/document/json_text.hpp"
@@ -39,8 +40,9 @@ std::string line(std::string_view what, std::string_view value) {
 
 std::string mebibytes(double value) {
   const std::string digits = fmt::format("{:.2f}", value);
-  const std::size_t point = digits.size() - 3;
-  return thousands(std::stoull(digits.substr(0, point))) + digits.substr(point) + " MiB";
+  std::string_view rest = digits;
+  const std::uint64_t whole = take_number<std::uint64_t>(rest).value_or(0);
+  return fmt::format("{}{} MiB", thousands(whole), rest);
 }
 
 }  // namespace

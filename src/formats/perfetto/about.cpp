@@ -4,11 +4,11 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <utility>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "profile/number_names.hpp"
 #include "profile/schema.hpp"
@@ -342,11 +342,8 @@ std::optional<TrackPlace> place_in(std::string_view description) {
   if (description == phases_place) return TrackPlace{TrackPlace::Kind::phases};
   if (!description.starts_with(unit_place)) return std::nullopt;
   description.remove_prefix(unit_place.size());
-  TrackPlace place;
-  const char* const end = description.data() + description.size();
-  const auto [stop, error] = std::from_chars(description.data(), end, place.unit);
-  if (error != std::errc{} || stop != end) return std::nullopt;
-  return place;
+  const auto unit = parse_number<std::uint32_t>(description);
+  return unit ? std::optional(TrackPlace{TrackPlace::Kind::unit, *unit}) : std::nullopt;
 }
 
 }  // namespace npuscope::perfetto

@@ -1,9 +1,9 @@
 #include "formats/sigmastar/layer_keys.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <string>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::sigmastar {
@@ -35,16 +35,8 @@ std::string_view bare(std::string_view text) {
   return text;
 }
 
-template <class Number>
-std::optional<Number> parse(std::string_view text) {
-  Number value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<IndexInName> index_at(std::string_view name, std::size_t at, std::size_t length) {
-  const auto index = parse<std::uint64_t>(name.substr(at, length));
+  const auto index = parse_number<std::uint64_t>(name.substr(at, length));
   if (!index || *index > max_index) return std::nullopt;
   return IndexInName{*index, at, length};
 }
@@ -76,13 +68,13 @@ LayerKey layer_key_named(std::string_view name) {
 }
 
 std::optional<double> number_in(std::string_view text) {
-  const auto value = parse<double>(bare(text));
+  const auto value = parse_number<double>(bare(text));
   if (!value || !std::isfinite(*value)) return std::nullopt;
   return value;
 }
 
 std::optional<std::uint64_t> whole_number_in(std::string_view text) {
-  const auto value = parse<std::uint64_t>(bare(text));
+  const auto value = parse_number<std::uint64_t>(bare(text));
   if (!value || *value > max_index) return std::nullopt;
   return value;
 }
@@ -109,7 +101,8 @@ std::optional<std::uint32_t> core_in(std::string_view name) {
     while (digits < lower.size() && !is_digit(lower[digits]) && !is_letter(lower[digits])) ++digits;
     std::size_t end = digits;
     while (end < lower.size() && is_digit(lower[end])) ++end;
-    const auto core = parse<std::uint32_t>(std::string_view(lower).substr(digits, end - digits));
+    const auto core =
+        parse_number<std::uint32_t>(std::string_view(lower).substr(digits, end - digits));
     if (core && *core < max_named_cores) return core;
   }
   return std::nullopt;

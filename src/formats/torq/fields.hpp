@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -15,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "profile/line_reader.hpp"
 
 namespace npuscope::torq {
@@ -45,16 +45,10 @@ inline std::string_view take_last(std::string_view& rest) {
 // A whole number; a fraction behind it, as spreadsheets write, is cut off. None for anything else.
 inline std::optional<std::int64_t> whole_number(std::string_view text) {
   text = trimmed(text);
-  std::int64_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto result = std::from_chars(text.data(), end, value);
-  if (result.ec != std::errc{}) return std::nullopt;
-  if (result.ptr == end) return value;
-  const std::string_view fraction(result.ptr, std::size_t(end - result.ptr));
-  if (fraction[0] != '.' || fraction.find_first_not_of("0123456789", 1) != fraction.npos) {
-    return std::nullopt;
-  }
-  return value;
+  const auto value = take_number<std::int64_t>(text);
+  const bool is_fraction =
+      text.starts_with('.') && text.find_first_not_of("0123456789", 1) == text.npos;
+  return text.empty() || is_fraction ? value : std::nullopt;
 }
 
 // All fields, those in quotes as RFC 4180 has them; what is beyond 256 fields is left out.

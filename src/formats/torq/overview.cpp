@@ -1,10 +1,10 @@
 #include "formats/torq/overview.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <limits>
 
+#include "base/numbers.hpp"
 #include "formats/torq/fields.hpp"
 #include "formats/torq/log_times.hpp"
 
@@ -121,12 +121,9 @@ std::span<const LabelledMetric> labels_of(OverviewStyle style) {
 // The seconds of wall_time.txt; a text that is no number as it is.
 std::string wall_time_text(std::string_view text) {
   text = trimmed(text.substr(0, text.find('\n')));
-  double seconds = 0;
-  const auto result = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  if (result.ec != std::errc{} || result.ptr != text.data() + text.size()) {
-    return std::string(text);
-  }
-  return seconds >= 1 ? fmt::format("{:.3f}s", seconds) : fmt::format("{:.3f}ms", seconds * 1e3);
+  const auto seconds = parse_number<double>(text);
+  if (!seconds) return std::string(text);
+  return *seconds >= 1 ? fmt::format("{:.3f}s", *seconds) : fmt::format("{:.3f}ms", *seconds * 1e3);
 }
 
 // As wide as `width` characters, not bytes.

@@ -1,8 +1,7 @@
 // {"specializations": [{"batch_size": "1", "seq_len": "32"}, ...]}
 #include <simdjson.h>
 
-#include <charconv>
-
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "npu/graph/import_onnx.hpp"
 
@@ -17,11 +16,7 @@ constexpr std::string_view form =
 std::optional<std::int64_t> dimension_of(const dom::element& value) {
   if (value.is_int64()) return std::int64_t(value.get_int64());
   if (!value.is_string()) return std::nullopt;
-  const std::string_view text = value.get_string();
-  std::int64_t number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc{} || parsed.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
+  return parse_number<std::int64_t>(std::string_view(value.get_string()));
 }
 
 Result<Symbols> read_symbols(const dom::element& element, std::size_t index,
@@ -89,15 +84,14 @@ Result<std::pair<std::string, std::int64_t>> parse_symbol(std::string_view defin
   const std::size_t comma = definition.rfind(',');
   const std::string_view text =
       comma == std::string_view::npos ? std::string_view{} : definition.substr(comma + 1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (comma == 0 || error != std::errc{} || end != text.data() + text.size() || value < 1) {
+  const auto value = parse_number<std::int64_t>(text);
+  if (comma == 0 || !value || *value < 1) {
     return usage_error(
         "-onnx-define-symbol={}: write name,value with a value of 1 or more, such as "
         "batch_size,1",
         definition);
   }
-  return std::pair{std::string(definition.substr(0, comma)), value};
+  return std::pair{std::string(definition.substr(0, comma)), *value};
 }
 
 }  // namespace npuscope::npu

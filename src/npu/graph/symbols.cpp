@@ -1,6 +1,6 @@
 #include "npu/graph/symbols.hpp"
 
-#include <charconv>
+#include "base/numbers.hpp"
 
 namespace npuscope::npu {
 namespace {
@@ -85,9 +85,7 @@ class Expression {
   }
 
   Value value_of(std::string_view word) {
-    std::int64_t number = 0;
-    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), number);
-    if (parsed.ec == std::errc{} && parsed.ptr == word.data() + word.size()) return number;
+    if (const auto number = parse_number<std::int64_t>(word)) return number;
     const auto found = symbols_.find(word);
     if (found != symbols_.end()) return found->second;
     if (missing_.empty()) missing_ = word;

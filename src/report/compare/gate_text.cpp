@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <cmath>
+
+#include "base/numbers.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -149,17 +150,15 @@ Status GateReader::limit() {
   const bool has_sign = rest_.starts_with('+') || rest_.starts_with('-');
   const bool is_negative = rest_.starts_with('-');
   if (has_sign) rest_.remove_prefix(1);
-  double number = 0;
-  const char* end = rest_.data() + rest_.size();
   const bool begins_well =
       !rest_.empty() &&
       (rest_.front() == '.' || std::isdigit(static_cast<unsigned char>(rest_.front())));
-  const auto [stop, error] = std::from_chars(rest_.data(), end, number);
-  if (!begins_well || error != std::errc{} || !std::isfinite(number)) {
+  const auto number = begins_well ? take_number<double>(rest_) : std::nullopt;
+  if (!number || !std::isfinite(*number)) {
     return wrong("there is no number to compare with");
   }
-  const std::string_view unit = trimmed({stop, std::size_t(end - stop)});
-  gate_.threshold = is_negative ? -number : number;
+  const std::string_view unit = trimmed(rest_);
+  gate_.threshold = is_negative ? -*number : *number;
   gate_.limit = has_sign ? Gate::Limit::change : Gate::Limit::value;
   rest_ = {};
   if (unit.empty()) return {};

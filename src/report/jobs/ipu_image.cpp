@@ -3,9 +3,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
+#include "base/numbers.hpp"
 #include "formats/sigmastar/log_layout.hpp"
 
 namespace npuscope::report {
@@ -68,10 +68,7 @@ std::vector<std::int64_t> numbers_of(const std::vector<std::uint32_t>& shape) {
 
 // As a double with the float's own digits: 0.00055925, not 0.0005592500092461705.
 Value shortest(float number) {
-  double value = double(number);
-  const std::string digits = fmt::format("{}", number);
-  std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return value;
+  return parse_number<double>(fmt::format("{}", number)).value_or(double(number));
 }
 
 std::string format_text(const ImageTensor& tensor) {

@@ -1,9 +1,9 @@
 #include "report/memory/peaks.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <span>
 
+#include "base/numbers.hpp"
 #include "npu/ipu/target.hpp"
 #include "npu/nsp/target/target.hpp"
 #include "npu/target/target_file.hpp"
@@ -32,14 +32,12 @@ constexpr PeakUnit clock_units[] = {{"Hz", 1}, {"kHz", 1e3}, {"MHz", 1e6}, {"GHz
 
 Result<double> parse(const char* flag, const std::string& text, std::span<const PeakUnit> units,
                      const char* example) {
-  double value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, value);
-  std::string_view unit(rest, std::size_t(end - rest));
+  std::string_view unit = text;
+  const auto number = take_number<double>(unit);
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   for (const PeakUnit& known : units) {
-    if (error != std::errc{} || unit != known.name) continue;
-    value *= known.factor;
+    if (!number || unit != known.name) continue;
+    const double value = *number * known.factor;
     if (std::isfinite(value) && value > 0) return value;
   }
   return usage_error("{} {}: not a number above 0 with its unit; write it like {}", flag, text,

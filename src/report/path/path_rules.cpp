@@ -1,12 +1,12 @@
 #include "report/path/path_rules.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <functional>
 #include <optional>
 #include <string_view>
 
+#include "base/numbers.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "npuscope/base/pattern.hpp"
 
@@ -16,25 +16,23 @@ namespace {
 constexpr double max = 1e6;  // times as fast or slow
 constexpr std::string_view of_units = "unit:";
 
-std::optional<double> number_of(std::string_view text) {
-  double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc{} && end == text.data() + text.size();
-  return whole && std::isfinite(number) && number >= 0 ? std::optional(number) : std::nullopt;
+std::optional<double> zero_or_more(std::string_view text) {
+  const auto number = parse_number<double>(text);
+  return number && std::isfinite(*number) && *number >= 0 ? number : std::nullopt;
 }
 
 // The part of its time that something takes: "2x", "50%", "0".
 std::optional<double> factor_of(std::string_view text, bool faster) {
   if (text.ends_with('%')) {
-    const auto percent = number_of(text.substr(0, text.size() - 1));
+    const auto percent = zero_or_more(text.substr(0, text.size() - 1));
     return percent ? std::optional(*percent / 100) : std::nullopt;
   }
   if (text.ends_with('x')) {
-    const auto times = number_of(text.substr(0, text.size() - 1));
+    const auto times = zero_or_more(text.substr(0, text.size() - 1));
     if (!times || *times == 0) return std::nullopt;
     return faster ? 1 / *times : *times;
   }
-  const auto number = number_of(text);
+  const auto number = zero_or_more(text);
   return number == 0.0 ? number : std::nullopt;
 }
 

@@ -1,12 +1,12 @@
 #include "formats/chrome/parse/event_values.hpp"
 
 #include <bit>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string>
 #include <utility>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/chrome/text/separators.hpp"
 
@@ -41,25 +41,14 @@ bool plain_integer(std::string_view raw, TypedValue& typed) {
   return true;
 }
 
-template <class Integer>
-std::optional<Integer> whole_number(std::string_view raw) {
-  Integer value = 0;
-  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
-  if (error != std::errc() || end != raw.data() + raw.size()) return std::nullopt;
-  return value;
-}
-
-// Beyond the range of a double as Python reads it: infinite, or zero.
+// `raw` is a sound number of JSON. Beyond the range of a double it is infinite or zero, as Python
+// reads it.
 TypedValue floating(std::string_view raw) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(raw.data(), raw.data() + raw.size(), value);
-  if (error == std::errc::result_out_of_range) {
-    const std::size_t exponent = raw.find_first_of("eE");
-    const bool tiny = exponent != std::string_view::npos && raw[exponent + 1] == '-';
-    value = std::copysign(tiny ? 0 : std::numeric_limits<double>::infinity(),
-                          raw[0] == '-' ? -1.0 : 1.0);
-  }
-  return number(value);
+  if (const auto value = parse_number<double>(raw)) return number(*value);
+  const std::size_t exponent = raw.find_first_of("eE");
+  const bool tiny = exponent != std::string_view::npos && raw[exponent + 1] == '-';
+  return number(std::copysign(tiny ? 0 : std::numeric_limits<double>::infinity(),
+                              raw[0] == '-' ? -1.0 : 1.0));
 }
 
 // JSON has no NaN or Infinity; Python writes them.
@@ -97,10 +86,10 @@ TypedValue complete_scalar(std::string_view raw) {
   }
   if (raw == "-Infinity") return number(-std::numeric_limits<double>::infinity());
   if (raw.find_first_of(".eE") != std::string_view::npos) return floating(raw);
-  if (const auto integer = whole_number<std::int64_t>(raw)) {
+  if (const auto integer = parse_number<std::int64_t>(raw)) {
     return {ArgumentType::integer, std::uint64_t(*integer)};
   }
-  if (const auto integer = whole_number<std::uint64_t>(raw)) {
+  if (const auto integer = parse_number<std::uint64_t>(raw)) {
     return {ArgumentType::unsigned_integer, *integer};
   }
   return floating(raw);

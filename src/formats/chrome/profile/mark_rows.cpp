@@ -1,11 +1,11 @@
 #include "formats/chrome/profile/mark_rows.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/numbers.hpp"
 #include "formats/chrome/collect/argument_merger.hpp"
 #include "formats/chrome/collect/pairing.hpp"
 #include "profile/number_names.hpp"
@@ -103,11 +103,7 @@ std::optional<double> counter_value(const Argument& argument, const Profile& pro
   if (const auto number = argument.as_number()) return number;
   if (argument.key.type == ArgumentType::boolean) return argument.boolean() ? 1 : 0;
   if (argument.key.type != ArgumentType::text) return std::nullopt;
-  const std::string_view text = profile.text(argument.text());
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
+  return parse_number<double>(profile.text(argument.text()));
 }
 
 class CounterTable {

@@ -1,9 +1,10 @@
 #include "formats/chrome/text/unescape.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
+
+#include "base/numbers.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -31,10 +32,7 @@ void append_utf8(std::uint32_t code_point, std::string& out) {
 // \uXXXX at the beginning of `raw`.
 std::optional<std::uint32_t> code_unit(std::string_view raw) {
   if (raw.size() < 6 || !raw.starts_with("\\u")) return std::nullopt;
-  std::uint32_t unit = 0;
-  const auto [end, error] = std::from_chars(raw.data() + 2, raw.data() + 6, unit, 16);
-  if (error != std::errc() || end != raw.data() + 6) return std::nullopt;
-  return unit;
+  return parse_number<std::uint32_t>(raw.substr(2, 4), 16);
 }
 
 // Takes the escape at the beginning of `raw` away. False when it was replaced.

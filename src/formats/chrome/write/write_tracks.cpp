@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
 #include <set>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::chrome {
@@ -17,11 +17,8 @@ namespace {
 
 // A pid or tid as the trace had it: 7 stays a number, "rank 3" and "007" stay strings.
 std::string id_as_json(std::string_view id) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
-  if (error == std::errc{} && end == id.data() + id.size() && fmt::format("{}", number) == id) {
-    return std::string(id);
-  }
+  const auto number = parse_number<std::int64_t>(id);
+  if (number && fmt::format("{}", *number) == id) return std::string(id);
   std::string json = "\"";
   append_json_escaped(json, id);
   return json + "\"";

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "base/numbers.hpp"
 #include "formats/perfetto/about.hpp"
 #include "formats/perfetto/fields.hpp"
 
@@ -24,12 +23,9 @@ std::uint64_t spread(std::uint64_t value) {
 
 template <class Integer>
 std::optional<Integer> number_in(std::string_view text) {
-  Integer value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto value = parse_number<Integer>(text);
   // Perfetto takes 0 for the idle process of Linux.
-  if (error != std::errc{} || end != text.data() + text.size() || value == 0) return std::nullopt;
-  if (fmt::format("{}", value) != text) return std::nullopt;
-  return value;
+  return value && *value != 0 && fmt::format("{}", *value) == text ? value : std::nullopt;
 }
 
 std::string place_text(std::uint32_t unit, bool exists) {

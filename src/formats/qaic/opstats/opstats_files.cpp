@@ -1,9 +1,10 @@
 #include "formats/qaic/opstats/opstats_files.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <tuple>
+
+#include "base/numbers.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -18,22 +19,19 @@ bool take(std::string_view& text, std::string_view expected) {
 }
 
 // "<before><number>", or nothing is taken.
-std::optional<std::uint64_t> take_number(std::string_view& text, std::string_view before) {
+std::optional<std::uint64_t> take_number_after(std::string_view before, std::string_view& text) {
   std::string_view rest = text;
-  std::uint64_t value = 0;
-  if (!take(rest, before)) return std::nullopt;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), value);
-  if (error != std::errc{}) return std::nullopt;
-  text = rest.substr(std::size_t(end - rest.data()));
-  return value;
+  const auto number = take(rest, before) ? take_number<std::uint64_t>(rest) : std::nullopt;
+  if (number) text = rest;
+  return number;
 }
 
 // Program, activation, inference and network as far as the part before "-aiccyclecounts" has them.
 void take_place(std::string_view stem, StatsBufferName& name) {
   std::string_view rest = stem;
-  name.program = take_number(rest, "aic-profiling-program-");
-  name.activation = take_number(rest, name.program ? "-activation-" : "activation-");
-  name.inference = take_number(rest, "-inf-");
+  name.program = take_number_after("aic-profiling-program-", rest);
+  name.activation = take_number_after(name.program ? "-activation-" : "activation-", rest);
+  name.inference = take_number_after("-inf-", rest);
   if (take(rest, "-")) name.network = std::string(rest);
 }
 
@@ -41,8 +39,8 @@ void take_place(std::string_view stem, StatsBufferName& name) {
 bool take_output_name(std::string_view stem, StatsBufferName& name) {
   std::string_view rest = stem;
   if (!take(rest, counts)) return false;
-  name.activation = take_number(rest, "-activation-");
-  name.inference = take_number(rest, "-inf-");
+  name.activation = take_number_after("-activation-", rest);
+  name.inference = take_number_after("-inf-", rest);
   name.output_stem = std::string(stem);
   return name.inference.has_value() && rest.empty();
 }
@@ -114,11 +112,7 @@ Result<std::vector<StatsBufferFile>> find_stats_buffers(const std::filesystem::p
 std::optional<std::uint32_t> slice_number(std::string_view network) {
   const auto mark = network.rfind(slice_mark);
   if (mark == std::string_view::npos) return std::nullopt;
-  const std::string_view digits = network.substr(mark + slice_mark.size());
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
+  return parse_number<std::uint32_t>(network.substr(mark + slice_mark.size()));
 }
 
 std::string_view without_slice(std::string_view network) {

@@ -3,11 +3,11 @@
 #include <simdjson.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 
+#include "base/numbers.hpp"
 #include "formats/chrome/trace_document.hpp"
 
 namespace npuscope::qaic {
@@ -32,12 +32,8 @@ std::optional<QuotedNumber<Number>> number_in(std::string_view token) {
   if (token.size() >= 2 && token.front() == '"' && token.back() == '"') {
     token = token.substr(1, token.size() - 2);
   }
-  QuotedNumber<Number> number;
-  number.digits = token;
-  const auto [end, error] =
-      std::from_chars(token.data(), token.data() + token.size(), number.value);
-  if (error != std::errc{} || end != token.data() + token.size()) return std::nullopt;
-  return number;
+  const auto number = parse_number<Number>(token);
+  return number ? std::optional(QuotedNumber<Number>{*number, token}) : std::nullopt;
 }
 
 // Without zeros behind the point.
@@ -172,11 +168,8 @@ class HostTraceParser {
     if (token.starts_with('"')) token.remove_prefix(1);
     const int base = token.starts_with("0x") ? 16 : 10;
     if (base == 16) token.remove_prefix(2);
-    std::uint64_t value = 0;
-    if (std::from_chars(token.data(), token.data() + token.size(), value, base).ec == std::errc{} &&
-        value < std::uint64_t{1} << 62) {
-      trace_.largest_flow_id = std::max(trace_.largest_flow_id, value);
-    }
+    const std::uint64_t id = take_number<std::uint64_t>(token, base).value_or(0);
+    if (id < std::uint64_t{1} << 62) trace_.largest_flow_id = std::max(trace_.largest_flow_id, id);
   }
 
   const std::string& name_;

@@ -1,7 +1,6 @@
 // What arrows join. Ids of flows repeat across cards and inferences, so they are paired within a
 // card, the first start with the first end; what is left over is paired across cards.
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <span>
 #include <tuple>
 
+#include "base/numbers.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
 
 namespace npuscope::qaic {
@@ -190,11 +190,8 @@ std::optional<std::int64_t> number_of(const chrome::Marks& marks, std::uint32_t 
   if (!value) return std::nullopt;
   if (value->key.type == ArgumentType::integer && value->integer() >= 0) return value->integer();
   if (value->key.type != ArgumentType::text) return std::nullopt;
-  const std::string_view text = strings[value->text()];
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool whole = error == std::errc{} && end == text.data() + text.size() && number >= 0;
-  return whole ? std::optional(number) : std::nullopt;
+  const auto number = parse_number<std::int64_t>(strings[value->text()]);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 EdgeKind kind_of(std::string_view category) {

@@ -1,6 +1,5 @@
 // Counters, instants and asynchronous events of an operator trace, mostly of the host.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <tuple>

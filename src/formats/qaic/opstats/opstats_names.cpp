@@ -1,7 +1,5 @@
 #include "formats/qaic/opstats/opstats_names.hpp"
 
-#include <charconv>
-
 #include "base/numbers.hpp"
 
 namespace npuscope::qaic {

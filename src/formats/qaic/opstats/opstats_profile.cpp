@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <set>
 #include <unordered_map>
 
+#include "base/numbers.hpp"
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/opstats/kept_arguments.hpp"
 #include "formats/qaic/opstats/opstats_arguments.hpp"
@@ -156,10 +156,9 @@ void OpstatsReader::read_origin() {
   if (at == other.npos) return;
   const auto digits = other.find_first_of("-0123456789", at + key.size());
   if (digits == other.npos) return;
-  std::int64_t ticks = 0;
-  const auto [end, error] =
-      std::from_chars(other.data() + digits, other.data() + other.size(), ticks);
-  if (error == std::errc{} && std::abs(ticks) < std::int64_t(max_ticks)) origin_ = ticks;
+  std::string_view rest = std::string_view(other).substr(digits);
+  const auto ticks = take_number<std::int64_t>(rest);
+  if (ticks && std::abs(*ticks) < std::int64_t(max_ticks)) origin_ = *ticks;
 }
 
 void OpstatsReader::read_slices() {

@@ -1,8 +1,8 @@
 // Reads a summary's text back, a line at a time. Each line's form is recognised by its own words;
 // figures that follow from others (percentages, totals, rates) are skipped.
-#include <charconv>
 #include <cmath>
 
+#include "base/numbers.hpp"
 #include "formats/qaic/opstats/kernel_names.hpp"
 #include "formats/qaic/opstats/opstats_summary.hpp"
 
@@ -25,13 +25,15 @@ class LineScanner {
   }
   template <class Number>
   LineScanner& number(Number& value, int base = 10) {
-    const auto result = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value, base);
-    return taken(result.ptr, result.ec);
+    const auto taken = ok_ ? take_number<Number>(rest_, base) : std::nullopt;
+    ok_ = taken.has_value();
+    value = taken.value_or(value);
+    return *this;
   }
   LineScanner& real(double& value) {
-    const auto result = std::from_chars(rest_.data(), rest_.data() + rest_.size(), value);
+    number(value);
     ok_ = ok_ && std::isfinite(value);
-    return taken(result.ptr, result.ec);
+    return *this;
   }
   LineScanner& real_or_none(std::optional<double>& value) {
     if (rest_.starts_with("N/A")) return text("N/A");
@@ -57,12 +59,6 @@ class LineScanner {
   std::string_view rest() const { return rest_; }
 
  private:
-  LineScanner& taken(const char* end, std::errc error) {
-    ok_ = ok_ && error == std::errc{};
-    if (ok_) rest_.remove_prefix(std::size_t(end - rest_.data()));
-    return *this;
-  }
-
   std::string_view rest_;
   bool ok_ = true;
 };

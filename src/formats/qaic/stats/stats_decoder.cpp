@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/numbers.hpp"
 #include "formats/qaic/stats/stats_decoder_npustats.hpp"
 #include "profile/pmu_events.hpp"
 
@@ -20,12 +20,10 @@ namespace {
 std::optional<std::uint32_t> number_between(std::string_view text, std::string_view before,
                                             std::string_view after, int base) {
   if (!text.starts_with(before) || !text.ends_with(after)) return std::nullopt;
-  const char* const digits = text.data() + before.size();
-  const char* const digits_end = text.data() + text.size() - after.size();
-  std::uint32_t number = 0;
-  if (digits >= digits_end) return std::nullopt;
-  const auto [end, error] = std::from_chars(digits, digits_end, number, base);
-  return error == std::errc{} && end == digits_end ? std::optional(number) : std::nullopt;
+  if (text.size() < before.size() + after.size()) return std::nullopt;
+  text.remove_prefix(before.size());
+  text.remove_suffix(after.size());
+  return parse_number<std::uint32_t>(text, base);
 }
 }  // namespace
 

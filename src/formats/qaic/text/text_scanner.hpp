@@ -1,11 +1,12 @@
 // Takes lines of text apart: by lines with their byte offsets, and a line from the left.
 #pragma once
 
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+
+#include "base/numbers.hpp"
 
 namespace npuscope::qaic {
 
@@ -70,12 +71,11 @@ class TextScanner {
     return *this;
   }
   TextScanner& real(double& value) {
-    if (!ok_) return *this;
-    double read = 0;
-    const auto result = std::from_chars(rest_.data(), rest_.data() + rest_.size(), read);
-    ok_ = result.ec == std::errc{} && std::isfinite(read);
-    if (ok_) rest_.remove_prefix(std::size_t(result.ptr - rest_.data()));
-    if (ok_) value = read;
+    std::string_view rest = rest_;
+    const auto number = ok_ ? take_number<double>(rest) : std::nullopt;
+    ok_ = number && std::isfinite(*number);
+    if (ok_) rest_ = rest;
+    if (ok_) value = *number;
     return *this;
   }
   bool ok() const { return ok_; }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/qnn/assemble/numbers.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -102,8 +102,7 @@ Bytes tensor_bytes(std::string_view shape, std::string_view type) {
     const std::size_t comma = std::min(shape.find(','), shape.size());
     std::string_view extent_text = shape.substr(0, comma);
     extent_text.remove_prefix(std::min(extent_text.find_first_not_of(' '), extent_text.size()));
-    std::int64_t extent = -1;
-    std::from_chars(extent_text.data(), extent_text.data() + extent_text.size(), extent);
+    const std::int64_t extent = take_number<std::int64_t>(extent_text).value_or(-1);
     if (extent < 0 || (extent > 0 && elements > max / extent)) return {0};
     elements *= extent;
     shape.remove_prefix(std::min(comma + 1, shape.size()));

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 
+#include "base/numbers.hpp"
 #include "formats/qnn/read/header.hpp"
 #include "formats/qnn/read/ids.hpp"
 #include "formats/qnn/read/json_text.hpp"
@@ -160,8 +160,7 @@ std::int64_t bits_of_type(std::string_view name) {
   const std::size_t last_other = name.find_last_not_of("0123456789");
   const std::string_view digits =
       last_other == std::string_view::npos ? std::string_view() : name.substr(last_other + 1);
-  std::int64_t bits = 0;
-  std::from_chars(digits.data(), digits.data() + digits.size(), bits);
+  const std::int64_t bits = parse_number<std::int64_t>(digits).value_or(0);
   return bits <= 64 ? bits : 0;
 }
 

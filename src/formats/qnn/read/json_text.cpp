@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <vector>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::qnn {
@@ -67,14 +67,6 @@ std::string_view bare(std::string_view token) {
     token = token.substr(1, token.size() - 2);
   }
   return token;
-}
-
-template <class Number>
-std::optional<Number> parse_whole(std::string_view token) {
-  Number number{};
-  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), number);
-  if (error != std::errc{} || end != token.data() + token.size()) return std::nullopt;
-  return number;
 }
 
 }  // namespace
@@ -232,8 +224,8 @@ std::optional<std::int64_t> JsonText::integer(ondemand::value& value, std::strin
   const auto error = value.get_int64().get(whole);
   if (!error) return whole;
   const std::string_view token = bare(value.raw_json_token());
-  if (const auto quoted = parse_whole<std::int64_t>(token)) return quoted;
-  const auto real = parse_whole<double>(token);
+  if (const auto quoted = parse_number<std::int64_t>(token)) return quoted;
+  const auto real = parse_number<double>(token);
   // Whole doubles are exact up to 2^53.
   if (real && std::abs(*real) <= 9007199254740992.0 && *real == std::floor(*real)) {
     return std::int64_t(*real);
@@ -245,7 +237,7 @@ std::optional<std::int64_t> JsonText::integer(ondemand::value& value, std::strin
 std::optional<double> JsonText::number(ondemand::value& value, std::string_view key) {
   double real = 0;
   if (!value.get_double().get(real)) return real;
-  const auto quoted = parse_whole<double>(bare(value.raw_json_token()));
+  const auto quoted = parse_number<double>(bare(value.raw_json_token()));
   if (quoted && std::isfinite(*quoted)) return quoted;
   refuse(simdjson::INCORRECT_TYPE, key, "a number");
   return std::nullopt;

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <unordered_set>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/qnn/read/header.hpp"
 #include "formats/qnn/read/ids.hpp"
@@ -22,11 +22,8 @@ std::optional<std::uint32_t> number_between(std::string_view text, std::string_v
   const std::size_t at = text.find(before);
   if (at == std::string_view::npos) return std::nullopt;
   text.remove_prefix(at + before.size());
-  std::uint32_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc{} || number >= max_cores) return std::nullopt;
-  text.remove_prefix(std::size_t(end - text.data()));
-  return text.starts_with(after) ? std::optional(number) : std::nullopt;
+  const auto number = take_number<std::uint32_t>(text);
+  return number && *number < max_cores && text.starts_with(after) ? number : std::nullopt;
 }
 
 // "HMX" of "Type: HMX" and of "Core:0 Type: HMX Tid: 256"; empty when it has none.
@@ -126,8 +123,8 @@ class TraceReader {
       lane.core = roles_[thread].core;
       lane.process_id = from.process_id;
       lane.thread_id = from.thread_id;
-      const std::string_view tid = text(from.thread_id);
-      std::from_chars(tid.data(), tid.data() + tid.size(), lane.tid);
+      std::string_view tid = text(from.thread_id);
+      lane.tid = take_number<decltype(lane.tid)>(tid).value_or(lane.tid);
     }
     if (lane.type == StringId::empty) {
       const std::string_view type = type_in(text(from.thread_name));

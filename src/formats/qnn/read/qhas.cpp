@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
+#include "base/numbers.hpp"
 #include "formats/qnn/read/header.hpp"
 #include "formats/qnn/read/ids.hpp"
 #include "formats/qnn/read/json_text.hpp"
@@ -16,13 +15,8 @@ using Value = ondemand::value;
 // The core at the end of "dominant_path_htp_1".
 std::optional<std::uint32_t> core_after(std::string_view key, std::string_view prefix) {
   if (!key.starts_with(prefix)) return std::nullopt;
-  key.remove_prefix(prefix.size());
-  std::uint32_t core = 0;
-  const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), core);
-  if (error != std::errc{} || end != key.data() + key.size() || core >= max_cores) {
-    return std::nullopt;
-  }
-  return core;
+  const auto core = parse_number<std::uint32_t>(key.substr(prefix.size()));
+  return core && *core < max_cores ? core : std::nullopt;
 }
 
 class QhasReader {

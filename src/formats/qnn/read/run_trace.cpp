@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
+#include "base/numbers.hpp"
 #include "formats/qnn/read/header.hpp"
 #include "formats/qnn/read/ids.hpp"
 #include "formats/qnn/read/trace_arguments.hpp"
@@ -17,11 +17,9 @@ namespace {
 // 1 of "Core 1 Execs"; 0 of anything else.
 std::uint32_t core_of(std::string_view thread_name) {
   constexpr std::string_view prefix = "Core ";
-  std::uint32_t core = 0;
-  if (thread_name.starts_with(prefix)) {
-    thread_name.remove_prefix(prefix.size());
-    std::from_chars(thread_name.data(), thread_name.data() + thread_name.size(), core);
-  }
+  if (!thread_name.starts_with(prefix)) return 0;
+  thread_name.remove_prefix(prefix.size());
+  const std::uint32_t core = take_number<std::uint32_t>(thread_name).value_or(0);
   return core < max_cores ? core : 0;
 }
 

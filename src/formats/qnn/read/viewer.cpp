@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::qnn {
@@ -56,10 +56,10 @@ std::optional<NodeLabel> parse_node(std::string_view label) {
   const std::size_t at = label.rfind(mark);
   if (at == std::string_view::npos || at == 0) return std::nullopt;
   NodeLabel node;
-  const char* digits = label.data() + at + mark.size();
-  const auto [end, error] = std::from_chars(digits, label.data() + label.size(), node.id);
-  if (error != std::errc{}) return std::nullopt;
-  std::string_view rest(end, std::size_t(label.data() + label.size() - end));
+  std::string_view rest = label.substr(at + mark.size());
+  const auto id = take_number<decltype(node.id)>(rest);
+  if (!id) return std::nullopt;
+  node.id = *id;
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   if (!rest.empty() && rest != "(cycles)") return std::nullopt;
   node.name = label.substr(0, at);
@@ -146,10 +146,9 @@ void ViewerCollector::add(std::string_view label, std::string_view value, std::s
   event.node = node_;
   if (node_) event.node_name = node_name_;
   event.unit = unit_of(label, unit);
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-  if (error == std::errc{} && end == value.data() + value.size() && number >= 0) {
-    event.value = number;
+  const auto number = parse_number<std::int64_t>(value);
+  if (number && *number >= 0) {
+    event.value = *number;
   } else {
     event.value_text = output().strings.intern(value);
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/numbers.hpp"
 #include "formats/torq/annotate/annotate.hpp"
 #include "formats/torq/annotate/annotated_table.hpp"
 #include "npuscope/base/files.hpp"
@@ -104,7 +105,10 @@ std::string OlderWriter::location_of(const AnnotatedInvocation& invocation,
 std::string OlderWriter::operators_of(const DispatchInfo& dispatch, const Action& action) const {
   std::vector<std::string> names = annotation_.debug->operators_of(dispatch, action.location);
   const auto line_of = [](const std::string& name) {
-    return std::strtoll(name.c_str() + name.rfind("@L") + 2, nullptr, 10);
+    const std::size_t mark = name.rfind("@L");
+    std::string_view line = name;
+    line.remove_prefix(mark == name.npos ? name.size() : mark + 2);
+    return take_number<std::int64_t>(line).value_or(0);
   };
   std::stable_sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
     return line_of(a) < line_of(b);

@@ -1,8 +1,8 @@
 #include "formats/torq/debug/location.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::torq {
@@ -50,7 +50,8 @@ class LocationParser {
     if (!take_string(node.place.file)) return expected("\"");
     if (take(':')) {
       node.kind = Kind::file;
-      if (!take_number(node.place.line) || !take(':') || !take_number(node.place.column)) {
+      if (!take_line_or_column(node.place.line) || !take(':') ||
+          !take_line_or_column(node.place.column)) {
         return expected("line:column");
       }
       if (take_word("to") && !take_range_end()) return expected("line:column");
@@ -69,8 +70,8 @@ class LocationParser {
   // "to 3:4", or "to :4" on the same line.
   bool take_range_end() {
     std::uint32_t number = 0;
-    take_number(number);
-    return take(':') && take_number(number);
+    take_line_or_column(number);
+    return take(':') && take_line_or_column(number);
   }
 
   Result<LocationId> parse_alias(std::uint32_t depth) {
@@ -153,12 +154,11 @@ class LocationParser {
     rest_.remove_prefix(word.size());
     return true;
   }
-  bool take_number(std::uint32_t& number) {
+  bool take_line_or_column(std::uint32_t& number) {
     skip_blanks();
-    const auto result = std::from_chars(rest_.data(), rest_.data() + rest_.size(), number);
-    if (result.ec != std::errc{}) return false;
-    rest_.remove_prefix(std::size_t(result.ptr - rest_.data()));
-    return true;
+    const auto taken = take_number<std::uint32_t>(rest_);
+    number = taken.value_or(number);
+    return taken.has_value();
   }
   // \" and \\ stand for their second character; \0A is a byte in hexadecimal.
   bool take_string(std::string& into) {
@@ -166,12 +166,10 @@ class LocationParser {
     while (!rest_.empty() && rest_[0] != '"') {
       std::size_t length = 1;
       if (rest_[0] == '\\' && rest_.size() > 1) {
-        unsigned byte = 0;
-        const char* digits = rest_.data() + 1;
-        const bool is_hex =
-            rest_.size() > 2 && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
-        into += is_hex ? char(byte) : rest_[1];
-        length = is_hex ? 3 : 2;
+        const auto byte =
+            rest_.size() > 2 ? parse_number<std::uint8_t>(rest_.substr(1, 2), 16) : std::nullopt;
+        into += byte ? char(*byte) : rest_[1];
+        length = byte ? 3 : 2;
       } else {
         into += rest_[0];
       }

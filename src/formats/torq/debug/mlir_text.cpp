@@ -1,8 +1,8 @@
 #include "formats/torq/debug/mlir_text.hpp"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/torq/fields.hpp"
 
@@ -255,12 +255,8 @@ std::string_view in_parentheses(std::string_view text, std::size_t at) {
 }
 
 std::optional<std::int64_t> integer_attribute(std::string_view text, std::string_view key) {
-  const auto rest = behind_key(text, key);
-  if (!rest) return std::nullopt;
-  std::int64_t value = 0;
-  const auto result = std::from_chars(rest->data(), rest->data() + rest->size(), value);
-  if (result.ec != std::errc{}) return std::nullopt;
-  return value;
+  auto rest = behind_key(text, key);
+  return rest ? take_number<std::int64_t>(*rest) : std::nullopt;
 }
 
 std::optional<std::string_view> first_string(std::string_view text) {
@@ -284,12 +280,10 @@ std::string unescaped(std::string_view text) {
       bytes += text[at];
       continue;
     }
-    unsigned byte = 0;
-    const char* const digits = text.data() + at + 1;
-    const bool is_hex =
-        at + 2 < text.size() && std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2;
-    bytes += is_hex ? char(byte) : text[at + 1];
-    at += is_hex ? 2 : 1;
+    const auto byte = at + 2 < text.size() ? parse_number<std::uint8_t>(text.substr(at + 1, 2), 16)
+                                           : std::nullopt;
+    bytes += byte ? char(*byte) : text[at + 1];
+    at += byte ? 2 : 1;
   }
   return bytes;
 }

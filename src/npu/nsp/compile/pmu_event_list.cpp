@@ -1,8 +1,8 @@
 #include "npu/nsp/compile/pmu_event_list.hpp"
 
-#include <charconv>
 #include <string_view>
 
+#include "base/numbers.hpp"
 #include "profile/pmu_events.hpp"
 
 namespace npuscope::npu::nsp {
@@ -28,14 +28,13 @@ Result<std::vector<std::uint32_t>> parse_pmu_events(std::string_view list) {
       continue;
     }
     if (part.starts_with("0x") || part.starts_with("0X")) part.remove_prefix(2);
-    std::uint32_t code = 0;
-    const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), code, 16);
-    if (part.empty() || error != std::errc{} || end != part.data() + part.size()) {
+    const auto code = parse_number<std::uint32_t>(part, 16);
+    if (!code) {
       return usage_error(
           "-aic-pmu-events={}: '{}' is neither the name nor the hexadecimal code of an event", list,
           part);
     }
-    codes.push_back(code);
+    codes.push_back(*code);
   }
   if (codes.size() > 8) {
     return usage_error("-aic-pmu-events={}: {} events; the hardware counts at most 8 at once", list,

@@ -1,9 +1,9 @@
 #include "npu/nsp/simulate/run/run_plan.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "base/numbers.hpp"
 #include "formats/qaic/opstats/opstats_files.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "npu/nsp/simulate/record/optrace.hpp"
@@ -13,13 +13,6 @@ namespace npuscope::npu::nsp {
 namespace {
 
 std::string last_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
-
-std::optional<std::uint32_t> number_in(std::string_view text) {
-  std::uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // NN of QAicGraph_sliceNN: which device of a multi-device program this is.
 std::optional<std::uint32_t> slice_of(const std::string& path) {
@@ -128,7 +121,7 @@ Result<std::vector<Selection>> select(const std::vector<qaic::QpcProgram>& found
                                       const RunRequest& request, const std::string& file) {
   std::vector<Selection> selected;
   std::string names;
-  const auto wanted_place = number_in(request.program);
+  const auto wanted_place = parse_number<std::uint32_t>(request.program);
   for (std::size_t place = 0; place < found.size(); ++place) {
     const bool by_place = wanted_place && *wanted_place == place;
     if (wanted_place && !by_place) continue;

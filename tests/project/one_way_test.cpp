@@ -1,0 +1,71 @@
+// What has one way in the library, and the files that may have another.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace npuscope::one_way_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Way {
+  std::vector<std::string> words;               // that a file of another way has
+  std::map<std::string, std::string> may_have;  // the files that may, and why
+};
+
+const Way numbers_in_text{
+    {"from_chars", "strtol", "strtoul", "strtoll", "strtoull", "strtod", "strtof", "sscanf",
+     "atoi(", "atol(", "atof(", "std::stoi", "std::stol", "std::stoul", "std::stoll", "std::stoull",
+     "std::stof", "std::stod"},
+    {
+        {"base/numbers.hpp", "take_number(), parse_number()"},
+        {"formats/chrome/parse/thousandths.cpp", "an exponent that does not fit becomes the limit"},
+    }};
+
+std::string text_of(const fs::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The files below `root` that have one of the words.
+std::vector<std::string> files_with(const fs::path& root, const std::vector<std::string>& words) {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(root)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string text = text_of(entry.path());
+    const bool has = std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+      return text.find(word) != std::string::npos;
+    });
+    if (has) found.push_back(entry.path().lexically_relative(root).string());
+  }
+  return found;
+}
+
+TEST(OneWay, AnotherIsSeen) {
+  const fs::path root = fs::path(testing::TempDir()) / "npuscope-one-way-test";
+  fs::create_directories(root / "base");
+  std::ofstream(root / "base" / "one.cpp") << "const int a = std::stoi(text);\n";
+  std::ofstream(root / "base" / "two.cpp") << "const auto a = parse_number<int>(text);\n";
+  const auto found = files_with(root, numbers_in_text.words);
+  fs::remove_all(root);
+  EXPECT_THAT(found, testing::ElementsAre("base/one.cpp"));
+}
+
+TEST(OneWay, ReadsTheNumbersInText) {
+  std::vector<std::string> allowed;
+  for (const auto& [file, reason] : numbers_in_text.may_have) allowed.push_back(file);
+  EXPECT_THAT(files_with(NPUSCOPE_SOURCE_DIR "/src", numbers_in_text.words),
+              testing::UnorderedElementsAreArray(allowed));
+  EXPECT_THAT(files_with(NPUSCOPE_SOURCE_DIR "/include", numbers_in_text.words),
+              testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace npuscope::one_way_test
