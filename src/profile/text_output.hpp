@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/text.hpp"
+#include "base/json_writer.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope {
@@ -79,7 +79,7 @@ class JsonStrings {
   void add(TextOutput& out, StringId id) {
     const std::string_view text = strings_[id];
     State& state = state_[std::uint32_t(id)];
-    if (state == State::unknown) state = is_plain(text) ? State::plain : State::escaped;
+    if (state == State::unknown) state = needs_no_json_escape(text) ? State::plain : State::escaped;
     if (state == State::plain) return out.add(text);
     escaped_.clear();
     append_json_escaped(escaped_, text);
@@ -88,14 +88,6 @@ class JsonStrings {
 
  private:
   enum class State : std::uint8_t { unknown, plain, escaped };
-
-  static bool is_plain(std::string_view text) {
-    for (const char c : text) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte < 0x20 || byte >= 0x7F || c == '"' || c == '\\') return false;
-    }
-    return true;
-  }
 
   const StringPool& strings_;
   std::vector<State> state_;

@@ -8,8 +8,8 @@
 #include <map>
 #include <utility>
 
+#include "base/json_writer.hpp"
 #include "base/numbers.hpp"
-#include "base/text.hpp"
 #include "profile/number_names.hpp"
 #include "profile/schema.hpp"
 #include "profile/schema_cells.hpp"
@@ -26,46 +26,21 @@ using UnitTable = schema::TableOf<schema::units>;
 template <class Table>
 using RecordOf = typename std::remove_cvref_t<decltype(Table::table.rows(
     std::declval<const schema::Source&>()))>::value_type;
-// One object; members that hold nothing are left out.
-class JsonObject {
- public:
-  explicit JsonObject(std::string& out) : out_(out) { out_ += '{'; }
-  ~JsonObject() { out_ += '}'; }
-  JsonObject(const JsonObject&) = delete;
-  JsonObject& operator=(const JsonObject&) = delete;
 
-  void text(const char* name, std::string_view value) {
-    if (value.empty()) return;
-    key(name);
-    out_ += '"';
-    append_json_escaped(out_, value);
-    out_ += '"';
-  }
-  void number(const char* name, auto value) {
-    key(name);
-    out_ += fmt::format("{}", value);
-  }
-  void list(const char* name, std::size_t rows, auto one) {
-    key(name);
-    out_ += '[';
-    for (std::size_t row = 0; row < rows; ++row) {
-      if (row > 0) out_ += ",\n";
-      JsonObject object(out_);
-      one(object, row);
-    }
-    out_ += ']';
-  }
+using AboutJson = JsonWriter<std::string>;
 
- private:
-  void key(const char* name) {
-    if (any_) out_ += ',';
-    any_ = true;
-    out_ += fmt::format("\"{}\":", name);
-  }
+void write_text(AboutJson& json, const char* name, std::string_view value) {
+  if (!value.empty()) json.member(name, value);  // what holds nothing is left out
+}
 
-  std::string& out_;
-  bool any_ = false;
-};
+// write(row) writes the members of one object.
+template <class Write>
+void write_list(AboutJson& json, const char* name, std::size_t rows, Write write) {
+  json.key(name);
+  json.begin_array(JsonLayout::lines());
+  for (std::size_t row = 0; row < rows; ++row) json.object([&] { write(row); });
+  json.end_array();
+}
 
 // The meanings of numbers that have one: a name that stands for two, or that spans have as an
 // argument of their own, says nothing.
@@ -126,29 +101,29 @@ class Meanings {
 
 // A cell of the schema as a member of the same name; NULL is left out.
 struct Member {
-  JsonObject& object;
+  AboutJson& json;
   const char* name;
 
   void nothing() {}
   void boolean(bool value) { number(int(value)); }
-  void number(std::integral auto value) { object.number(name, value); }
+  void number(std::integral auto value) { json.member(name, value); }
   void number(double value) {
-    if (std::isfinite(value)) object.number(name, value);
+    if (std::isfinite(value)) json.member(name, value);
   }
-  void text(std::string_view value) { object.text(name, value); }
+  void text(std::string_view value) { write_text(json, name, value); }
   void copy(std::string_view value) { text(value); }
 };
 
 // What can be read back of a row.
 template <class Table>
-void write_row(JsonObject& object, const schema::Source& source, std::size_t row) {
+void write_row(AboutJson& json, const schema::Source& source, std::size_t row) {
   schema::each_field<Table>([&]<class Field>(Field) {
     if constexpr (schema::is_settable<typename Field::Get>) {
       const auto cell = Field::cell(source, schema::Row(row));
       if constexpr (std::is_same_v<decltype(cell), const schema::Id>) {  // of the same table
         if (cell.row >= Table::rows(source)) return;
       }
-      Member member{object, Field::name};
+      Member member{json, Field::name};
       add_cell(source, member, cell);
     }
   });
@@ -265,38 +240,40 @@ bool has_good_parents(const std::vector<Unit>& units) {
 
 std::string about_text(const Profile& profile, std::int64_t moved_ns) {
   std::string text;
-  {
-    JsonObject object(text);
-    const schema::Source source(profile);
-    const Provenance& from = profile.provenance;
-    object.text("format", from.format);
-    object.text("version", from.version);
-    object.text("device", from.device);
-    object.text("graph", from.graph);
-    object.text("instrumentation", from.instrumentation);
-    object.number("inferences", from.inferences);
-    object.text("temperature", stable_name(from.temperature));
-    object.list("clocks", profile.clocks.size(),
-                [&](JsonObject& row, std::size_t i) { write_row<ClockTable>(row, source, i); });
-    object.number("base_clock", index_of(profile.base_clock));
-    object.number("moved_ns", moved_ns);
-    object.list("units", profile.units.size(),
-                [&](JsonObject& row, std::size_t i) { write_row<UnitTable>(row, source, i); });
-    const std::vector<NumberMeaning> numbers = Meanings(profile).clear();
-    object.list("numbers", numbers.size(), [&](JsonObject& row, std::size_t i) {
-      row.text("name", profile.text(numbers[i].name));
-      row.text("of", numbers[i].is_column ? "spans" : "some");
-      row.text("kind", stable_name(numbers[i].kind));
-      row.text("origin", stable_name(numbers[i].origin));
-      row.number("clock", index_of(numbers[i].clock));
-      const Meaning& is = numbers[i].meaning;
-      row.text("quantity", stable_name(is.quantity));
-      if (is.role != NumberRole::none) row.text("role", stable_name(is.role));
-      if (is.statistic != Statistic::none) row.text("statistic", stable_name(is.statistic));
-      if (is.additive) row.number("additive", 1);
-      if (numbers[i].event != 0) row.number("event", numbers[i].event);
-    });
-  }
+  AboutJson json(text);
+  const schema::Source source(profile);
+  const Provenance& from = profile.provenance;
+  json.begin_object();
+  write_text(json, "format", from.format);
+  write_text(json, "version", from.version);
+  write_text(json, "device", from.device);
+  write_text(json, "graph", from.graph);
+  write_text(json, "instrumentation", from.instrumentation);
+  json.member("inferences", from.inferences);
+  write_text(json, "temperature", stable_name(from.temperature));
+  write_list(json, "clocks", profile.clocks.size(),
+             [&](std::size_t i) { write_row<ClockTable>(json, source, i); });
+  json.member("base_clock", index_of(profile.base_clock));
+  json.member("moved_ns", moved_ns);
+  write_list(json, "units", profile.units.size(),
+             [&](std::size_t i) { write_row<UnitTable>(json, source, i); });
+  const std::vector<NumberMeaning> numbers = Meanings(profile).clear();
+  write_list(json, "numbers", numbers.size(), [&](std::size_t i) {
+    write_text(json, "name", profile.text(numbers[i].name));
+    write_text(json, "of", numbers[i].is_column ? "spans" : "some");
+    write_text(json, "kind", stable_name(numbers[i].kind));
+    write_text(json, "origin", stable_name(numbers[i].origin));
+    json.member("clock", index_of(numbers[i].clock));
+    const Meaning& is = numbers[i].meaning;
+    write_text(json, "quantity", stable_name(is.quantity));
+    if (is.role != NumberRole::none) write_text(json, "role", stable_name(is.role));
+    if (is.statistic != Statistic::none) {
+      write_text(json, "statistic", stable_name(is.statistic));
+    }
+    if (is.additive) json.member("additive", 1);
+    if (numbers[i].event != 0) json.member("event", numbers[i].event);
+  });
+  json.end_object();
   return text;
 }
 

@@ -46,7 +46,7 @@ class Repeating final : public ByteSource {
   std::string name_ = "f";
 };
 
-std::string notes_of(const Losses& losses) {
+std::string notes_of(const CountedNotes& losses) {
   std::string text;
   for (const Note& note : losses.notes()) {
     text += fmt::format("{} at {}, {} times\n", note.message, note.offset, note.count);
@@ -59,7 +59,7 @@ TEST(LineReader, HandsOutLinesWhateverPiecesTheyComeIn) {
   for (int i = 0; i < 500; ++i)
     again += std::string(std::size_t(i * 7 % 301), char('a' + i % 26)) + "\n";
   Repeating source("first\n\n", again, 7 + again.size() * 20 + 40);
-  Losses losses("f");
+  CountedNotes losses("f");
   LineReader lines(source, losses);
   std::string joined;
   for (std::string_view line; lines.next(line);) {
@@ -76,7 +76,7 @@ TEST(LineReader, HandsOutLinesWhateverPiecesTheyComeIn) {
 
 TEST(LineReader, CutsLongLinesAndKeepsTheNext) {
   Repeating source(std::string(200'000, 'x') + "\nnext", "y", 200'005);
-  Losses losses("f");
+  CountedNotes losses("f");
   LineReader lines(source, losses);
   std::string_view line;
   ASSERT_TRUE(lines.next(line));
@@ -91,7 +91,7 @@ TEST(LineReader, CutsLongLinesAndKeepsTheNext) {
 TEST(ViewerText, OfAnArchiveThatBreaksOffIsKeptUpToThere) {
   Repeating source("Execute Stats: \n\nExecute Stat 1\nQNN (execute) time : 3907  us\n", "x", 62,
                    true);
-  Losses losses("f");
+  CountedNotes losses("f");
   const auto output = read_viewer_text(source, losses);
   ASSERT_TRUE(output) << output.error().message;
   ASSERT_EQ(output->front().events.size(), 1u);
@@ -102,7 +102,7 @@ TEST(ViewerText, OfAnArchiveThatBreaksOffIsKeptUpToThere) {
 TEST(ViewerText, HasAnEndToItsNumbers) {
   Repeating source("Execute Stats: \nExecute Stat 1\n", "a : 1 us\n",
                    31 + std::uint64_t{9} * 4'200'000);
-  Losses losses("f");
+  CountedNotes losses("f");
   const auto output = read_viewer_text(source, losses);
   ASSERT_TRUE(output) << output.error().message;
   EXPECT_EQ(output->front().events.size(), 4'194'304u);
@@ -112,7 +112,7 @@ TEST(ViewerText, HasAnEndToItsNumbers) {
 TEST(ViewerText, HasAnEndToItsText) {
   Repeating source("Execute Stats: \nExecute Stat 1\na : 1 us\n", std::string(4096, '-'),
                    std::uint64_t{300} << 20);
-  Losses losses("f");
+  CountedNotes losses("f");
   const auto output = read_viewer_text(source, losses);
   ASSERT_TRUE(output) << output.error().message;
   EXPECT_EQ(output->front().events.size(), 1u);
@@ -124,7 +124,7 @@ TEST(ViewerCsv, DoesNotGatherTheFileBehindAQuoteThatIsNeverClosed) {
       "Msg Timestamp,Message,Time,Unit of Measurement,Timing Source,Event Level,Event Identifier\n"
       "0,BACKEND,7,US,BACKEND,ROOT,\"QNN (execute) time\"\n0,BACKEND,8,US,BACKEND,ROOT,\"";
   Repeating source(head, "never closed\n", head.size() + 13 * 20'000);
-  Losses losses("f");
+  CountedNotes losses("f");
   const auto output = read_viewer_csv(source, losses);
   ASSERT_TRUE(output) << output.error().message;
   ASSERT_EQ(output->front().events.size(), 2u);
@@ -135,7 +135,7 @@ TEST(ViewerCsv, DoesNotGatherTheFileBehindAQuoteThatIsNeverClosed) {
 
 TEST(Qhas, OfMoreThanItsLimitIsRefused) {
   Repeating source("{\"header\": ", std::string(4096, ' '), std::uint64_t{300} << 20);
-  Losses losses("f");
+  CountedNotes losses("f");
   const auto qhas = read_qhas(source, losses);
   ASSERT_FALSE(qhas);
   EXPECT_EQ(
@@ -146,7 +146,7 @@ TEST(Qhas, OfMoreThanItsLimitIsRefused) {
 
 TEST(Qhas, OfBracketsOnlyIsRefusedBeforeTheyAreIndexed) {
   Repeating source("{\"data\":", std::string(4096, '['), std::uint64_t{17} << 20);
-  Losses losses("f");
+  CountedNotes losses("f");
   const auto qhas = read_qhas(source, losses);
   ASSERT_FALSE(qhas);
   EXPECT_EQ(qhas.error().message,
@@ -157,7 +157,7 @@ TEST(Qhas, OfBracketsOnlyIsRefusedBeforeTheyAreIndexed) {
 TEST(Qhas, HasAnEndToItsRows) {
   Repeating source(R"({"data":{"htp_overall_summary":{"data":[{"htp":1})", R"(,{"htp":1})",
                    51 + std::uint64_t{10} * 1'100'000);
-  Losses losses("f");
+  CountedNotes losses("f");
   const auto qhas = read_qhas(source, losses);
   ASSERT_TRUE(qhas) << qhas.error().message;
   EXPECT_EQ(qhas->cores.size(), 1'048'576u);

@@ -4,17 +4,12 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/text.hpp"
+#include "base/json_writer.hpp"
 #include "formats/qaic/limits.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
 
 namespace npuscope::qaic {
 namespace {
-
-bool needs_no_escape(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; });
-}
 
 void append_digits(std::string& out, std::uint64_t value, int digits) {
   char text[20];
@@ -106,7 +101,7 @@ TraceRenderer::TraceRenderer(const Profile& profile, const TraceLayout& layout, 
   }
   is_plain_.resize(profile.strings.size());
   for (std::size_t i = 0; i < is_plain_.size(); ++i) {
-    is_plain_[i] = needs_no_escape(profile.strings[StringId(i)]);
+    is_plain_[i] = needs_no_json_escape(profile.strings[StringId(i)]);
   }
 }
 

@@ -1,8 +1,6 @@
 #include <fmt/format.h>
 
-#include <cmath>
-
-#include "base/text.hpp"
+#include "base/json_writer.hpp"
 #include "formats/qaic/qpc/network_descriptor.hpp"
 
 namespace npuscope::qaic {
@@ -24,177 +22,116 @@ std::string name_of(IoDataType type) {
   return fmt::format("{}", std::uint32_t(type));
 }
 
-// Writes one key or list element a line, indented by two blanks a level. Descriptors of large
-// networks have millions of keys, so there is no tree in between.
-class JsonWriter {
+// One key or list element a line; shapes and the like on one. Descriptors of large networks have
+// millions of keys.
+class DescriptorJson {
  public:
-  std::string take() {
+  std::string write(const NetworkDescriptor& network) {
+    json_.object([&] { write_network(network); });
     out_ += '\n';
     return std::move(out_);
   }
 
-  template <class Fill>
-  void object(std::string_view key, Fill fill) {
-    nested(key, '{', '}', fill);
-  }
-  // Calls write("", element) for each element.
-  template <class Elements, class Write>
-  void list(std::string_view key, const Elements& elements, Write write) {
-    nested(key, '[', ']', [&] {
-      for (const auto& element : elements) write(std::string_view(), element);
-    });
-  }
-  void text(std::string_view key, std::string_view value) {
-    begin(key);
-    quote(value);
-  }
-  template <class Number>
-  void number(std::string_view key, Number value) {
-    begin(key);
-    fmt::format_to(std::back_inserter(out_), "{}", value);  // `true` and `false` for a bool
-  }
-  void real(std::string_view key, float value) {
-    begin(key);
-    // JSON has no infinities.
-    out_ += std::isfinite(value) ? fmt::format("{}", value) : "null";
-  }
-  // On one line: shapes and the like.
-  template <class Numbers>
-  void numbers(std::string_view key, const Numbers& values) {
-    begin(key);
-    fmt::format_to(std::back_inserter(out_), "[{}]", fmt::join(values, ", "));
-  }
-
- private:
-  template <class Fill>
-  void nested(std::string_view key, char open, char close, Fill fill) {
-    begin(key);
-    out_ += open;
-    ++depth_;
-    first_ = true;
-    fill();
-    --depth_;
-    if (!first_) new_line();
-    out_ += close;
-    first_ = false;
-  }
-
-  void begin(std::string_view key) {
-    if (!first_) out_ += ',';
-    if (depth_ > 0) new_line();
-    first_ = false;
-    if (!key.empty()) {
-      quote(key);
-      out_ += ": ";
-    }
-  }
-  void new_line() {
-    out_ += '\n';
-    out_.append(2 * depth_, ' ');
-  }
-  void quote(std::string_view value) {
-    out_ += '"';
-    append_json_escaped(out_, value);
-    out_ += '"';
-  }
-
-  std::string out_;
-  std::size_t depth_ = 0;
-  bool first_ = true;
-};
-
-class DescriptorJson {
- public:
-  std::string write(const NetworkDescriptor& network) {
-    json_.object("", [&] { write_network(network); });
-    return json_.take();
-  }
-
  private:
   void write_network(const NetworkDescriptor& network) {
-    const auto binding = [&](auto key, const IoBinding& value) { write_binding(key, value); };
-    json_.number("major_version", network.major_version);
-    json_.number("minor_version", network.minor_version);
-    json_.text("network_name", network.network_name);
-    json_.list("inputs", network.inputs, binding);
-    json_.list("outputs", network.outputs, binding);
-    json_.list("dma_buffers", network.dma_buffers, [&](auto key, const DmaBuffer& buffer) {
-      json_.object(key, [&] {
-        json_.number("size", buffer.size);
-        json_.text("dir", buffer.direction == 0 ? "In" : "Out");
+    const auto binding = [&](const IoBinding& value) { write_binding(value); };
+    json_.member("major_version", network.major_version);
+    json_.member("minor_version", network.minor_version);
+    json_.member("network_name", network.network_name);
+    list("inputs", network.inputs, binding);
+    list("outputs", network.outputs, binding);
+    list("dma_buffers", network.dma_buffers, [&](const DmaBuffer& buffer) {
+      json_.object([&] {
+        json_.member("size", buffer.size);
+        json_.member("dir", buffer.direction == 0 ? "In" : "Out");
       });
     });
-    json_.number("num_cores", network.num_cores);
-    json_.number("num_threads", network.num_threads);
-    json_.number("num_hvx_threads", network.num_hvx_threads);
-    json_.numbers("thread_groups", network.thread_groups);
-    if (network.has_stats) json_.object("stats", [&] { write_stats(network.stats); });
-    json_.list("thread_group_names", network.thread_group_names,
-               [&](auto key, const std::string& name) { json_.text(key, name); });
-    json_.number("batch_size", network.batch_size);
+    json_.member("num_cores", network.num_cores);
+    json_.member("num_threads", network.num_threads);
+    json_.member("num_hvx_threads", network.num_hvx_threads);
+    numbers("thread_groups", network.thread_groups);
+    if (network.has_stats) object("stats", [&] { write_stats(network.stats); });
+    list("thread_group_names", network.thread_group_names,
+         [&](const std::string& name) { json_.value(name); });
+    json_.member("batch_size", network.batch_size);
   }
 
-  void write_binding(std::string_view key, const IoBinding& binding) {
-    json_.object(key, [&] {
-      json_.text("name", binding.name);
+  void write_binding(const IoBinding& binding) {
+    json_.object([&] {
+      json_.member("name", binding.name);
       write_io("io_initial", binding.initial);
       write_io("io_transformed", binding.transformed ? *binding.transformed : binding.initial);
-      json_.number("is_partial_allowed", binding.is_partial_allowed);
-      json_.number("align", binding.align);
+      json_.member("is_partial_allowed", binding.is_partial_allowed);
+      json_.member("align", binding.align);
     });
   }
 
   void write_io(std::string_view key, const IoInfo& io) {
-    json_.object(key, [&] {
-      json_.text("type", name_of(io.type));
-      json_.real("qscale", io.quantization_scale);
-      json_.number("qoffset", io.quantization_offset);
-      json_.numbers("dims", io.dims);
-      json_.number("layout", io.layout);
+    object(key, [&] {
+      json_.member("type", name_of(io.type));
+      json_.member("qscale", io.quantization_scale);
+      json_.member("qoffset", io.quantization_offset);
+      numbers("dims", io.dims);
+      json_.member("layout", io.layout);
     });
   }
 
   void write_stats(const StatsDescriptor& stats) {
-    json_.number("buff_num", stats.buffer_index);
-    json_.number("print_stats", stats.print_stats);
-    json_.number("stats_level", stats.stats_level);
-    json_.number("stats_no_host_sync", stats.no_host_sync);
-    json_.number("print_op_stats", stats.print_op_stats);
-    json_.number("op_stats_level", stats.op_stats_level);
-    json_.number("batch_size", stats.batch_size);
-    json_.number("count_ddr_bw", stats.count_ddr_bandwidth);
-    json_.number("utimer_freq_ms", stats.utimer_ticks_per_ms);
-    json_.numbers("pmu_events", stats.pmu_events);
-    json_.numbers("ops_per_core", stats.ops_per_core);
-    json_.list("core_op_name_kinds", stats.ops, [&](auto core_key, const auto& groups) {
-      json_.object(core_key, [&] {
-        json_.list("tg_op_name_kinds", groups, [&](auto group_key, const auto& ops) {
-          json_.object(group_key, [&] {
-            json_.list("op_name_kinds", ops,
-                       [&](auto op_key, const OpNameKind& op) { write_op(op_key, op); });
-          });
+    json_.member("buff_num", stats.buffer_index);
+    json_.member("print_stats", stats.print_stats);
+    json_.member("stats_level", stats.stats_level);
+    json_.member("stats_no_host_sync", stats.no_host_sync);
+    json_.member("print_op_stats", stats.print_op_stats);
+    json_.member("op_stats_level", stats.op_stats_level);
+    json_.member("batch_size", stats.batch_size);
+    json_.member("count_ddr_bw", stats.count_ddr_bandwidth);
+    json_.member("utimer_freq_ms", stats.utimer_ticks_per_ms);
+    numbers("pmu_events", stats.pmu_events);
+    numbers("ops_per_core", stats.ops_per_core);
+    list("core_op_name_kinds", stats.ops, [&](const auto& groups) {
+      json_.object([&] {
+        list("tg_op_name_kinds", groups, [&](const auto& ops) {
+          json_.object(
+              [&] { list("op_name_kinds", ops, [&](const OpNameKind& op) { write_op(op); }); });
         });
       });
     });
-    json_.number("pmu_stats_level", stats.pmu_stats_level);
+    json_.member("pmu_stats_level", stats.pmu_stats_level);
   }
 
-  void write_op(std::string_view key, const OpNameKind& op) {
-    json_.object(key, [&] {
-      json_.text("name", op.name);
-      json_.text("kind", op.kind);
-      json_.text("type", op.type);
-      json_.text("memory", op.memory);
-      json_.text("shape", op.shape);
-      json_.text("operand", op.operand);
-      json_.number("output_size", op.output_size);
-      json_.text("attributes", op.attributes);
-      json_.list("operands", op.operands,
-                 [&](auto operand_key, const std::string& text) { json_.text(operand_key, text); });
+  void write_op(const OpNameKind& op) {
+    json_.object([&] {
+      json_.member("name", op.name);
+      json_.member("kind", op.kind);
+      json_.member("type", op.type);
+      json_.member("memory", op.memory);
+      json_.member("shape", op.shape);
+      json_.member("operand", op.operand);
+      json_.member("output_size", op.output_size);
+      json_.member("attributes", op.attributes);
+      list("operands", op.operands, [&](const std::string& text) { json_.value(text); });
     });
   }
 
-  JsonWriter json_;
+  template <class Fill>
+  void object(std::string_view key, Fill fill) {
+    json_.key(key);
+    json_.object(fill);
+  }
+  template <class Elements, class Write>
+  void list(std::string_view key, const Elements& elements, Write write) {
+    json_.key(key);
+    json_.array(elements, write);
+  }
+  template <class Numbers>
+  void numbers(std::string_view key, const Numbers& values) {
+    json_.key(key);
+    json_.array(
+        values, [&](const auto& value) { json_.value(value); }, JsonLayout::spaced());
+  }
+
+  std::string out_;
+  JsonWriter<std::string> json_{out_, JsonLayout::indented(2)};
 };
 
 }  // namespace

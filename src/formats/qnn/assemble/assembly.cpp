@@ -202,7 +202,7 @@ Profile assemble(ArtifactSet&& set) {
   for (const Artifact& artifact : set.artifacts) {
     // What is noted of the set is mostly of its trace.
     if (artifact.kind == Kind::op_trace || assembly.losses.file().empty()) {
-      assembly.losses = Losses(artifact.file());
+      assembly.losses = CountedNotes(artifact.file());
     }
   }
   auto* trace = set.find<OpTrace>();

@@ -23,7 +23,7 @@ struct Assembly {
   // Ops by core and id, tensors by id.
   std::vector<std::unordered_map<std::uint64_t, OpId>> ops;
   std::unordered_map<std::uint64_t, std::uint32_t> tensors;
-  Losses losses;  // of the set as a whole
+  CountedNotes losses;  // of the set as a whole
   std::optional<ClockId> microsecond_clock, timer_clock;
 
   StringId intern(std::string_view text) { return profile.strings.intern(text); }

@@ -17,7 +17,7 @@ class SetReader {
     const std::string name = file.path.string();
     auto source = open_byte_source(file.path, options_.source);
     if (!source) return refuse(name, source.error());
-    Losses losses(name);
+    CountedNotes losses(name);
     switch (file.kind) {
       case Kind::op_trace:
       case Kind::run_trace: return read_trace(**source, std::move(losses));
@@ -46,7 +46,7 @@ class SetReader {
   }
 
  private:
-  void read_trace(ByteSource& source, Losses losses) {
+  void read_trace(ByteSource& source, CountedNotes losses) {
     chrome::ReadOptions options;
     options.progress = options_.progress;
     auto events = chrome::read_events(source, options);
@@ -67,14 +67,14 @@ class SetReader {
     }
     for (RunTrace& trace : traces) {
       keep(Result<RunTrace>(std::move(trace)), losses);
-      losses = Losses(losses.file());
+      losses = CountedNotes(losses.file());
     }
   }
 
-  void keep_sessions(Result<ViewerSessions>&& sessions, Losses& losses) {
+  void keep_sessions(Result<ViewerSessions>&& sessions, CountedNotes& losses) {
     if (!sessions) return refuse(losses.file(), sessions.error());
     for (std::size_t i = 0; i < sessions->size(); ++i) {
-      if (i > 0) losses = Losses(losses.file());
+      if (i > 0) losses = CountedNotes(losses.file());
       if (sessions->size() > 1) {
         losses.add(Severity::info, 0,
                    fmt::format("session {} of {} in this file; each is a profile and begins cold",
@@ -85,7 +85,7 @@ class SetReader {
   }
 
   template <class Content>
-  void keep(Result<Content>&& content, const Losses& losses) {
+  void keep(Result<Content>&& content, const CountedNotes& losses) {
     if (!content) return refuse(losses.file(), content.error());
     const std::size_t order = artifacts_.size();
     Artifact& artifact = artifacts_.emplace_back();

@@ -9,18 +9,18 @@
 
 #include "formats/qnn/assemble/sets.hpp"
 #include "formats/qnn/read/htp_graph.hpp"
-#include "formats/qnn/read/losses.hpp"
 #include "formats/qnn/read/op_trace.hpp"
 #include "formats/qnn/read/qhas.hpp"
 #include "formats/qnn/read/run_trace.hpp"
 #include "formats/qnn/read/viewer.hpp"
+#include "profile/counted_notes.hpp"
 
 namespace npuscope::qnn {
 
 struct Artifact {
   std::size_t order = 0;  // in which it was read
   Kind kind = Kind::none;
-  Losses losses;
+  CountedNotes losses;
   std::variant<std::monostate, OpTrace, RunTrace, HtpGraph, Qhas, ViewerOutput> content;
 
   const std::string& file() const { return losses.file(); }

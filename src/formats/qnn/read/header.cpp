@@ -38,7 +38,7 @@ std::string read_header_version(JsonText& json, ondemand::value& header) {
 }
 
 std::string header_version_of(std::string_view text) {
-  Losses unused;
+  CountedNotes unused;
   auto source = open_byte_source(text, "header");
   if (!source) return {};
   auto json = JsonText::load(**source, unused);

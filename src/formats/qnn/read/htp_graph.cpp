@@ -164,7 +164,7 @@ std::int64_t bits_of_type(std::string_view name) {
   return bits <= 64 ? bits : 0;
 }
 
-Result<HtpGraph> read_htp_graph(ByteSource& source, Losses& losses) {
+Result<HtpGraph> read_htp_graph(ByteSource& source, CountedNotes& losses) {
   auto json = JsonText::load(source, losses);
   if (!json) return tl::unexpected(json.error());
   HtpGraph graph;

@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "formats/qnn/read/losses.hpp"
 #include "formats/qnn/read/qhas.hpp"
 #include "formats/qnn/read/traffic.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/base/string_pool.hpp"
+#include "profile/counted_notes.hpp"
 
 namespace npuscope::qnn {
 
@@ -51,6 +51,6 @@ std::string name_of_data_type(std::int64_t data_type);
 std::int64_t bits_of_type(std::string_view name);
 
 // An input error when nothing of the kind could be read.
-Result<HtpGraph> read_htp_graph(ByteSource& source, Losses& losses);
+Result<HtpGraph> read_htp_graph(ByteSource& source, CountedNotes& losses);
 
 }  // namespace npuscope::qnn

@@ -111,7 +111,7 @@ std::string close_json(std::string_view text) {
   return closed;
 }
 
-Result<JsonText> JsonText::load(ByteSource& source, Losses& losses) {
+Result<JsonText> JsonText::load(ByteSource& source, CountedNotes& losses) {
   auto text = read_all(source, max_bytes);
   if (!text) return tl::unexpected(text.error());
   JsonText json;

@@ -17,9 +17,9 @@
 #include <string_view>
 #include <utility>
 
-#include "formats/qnn/read/losses.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
+#include "profile/counted_notes.hpp"
 
 namespace npuscope::qnn {
 
@@ -32,7 +32,7 @@ std::string close_json(std::string_view text);
 class JsonText {
  public:
   // An input error when the file cannot be read or does not hold an object.
-  static Result<JsonText> load(ByteSource& source, Losses& losses);
+  static Result<JsonText> load(ByteSource& source, CountedNotes& losses);
 
   // Of the document. `body` takes (std::string_view key, ondemand::value value).
   template <class Body>
@@ -78,7 +78,7 @@ class JsonText {
   std::uint64_t offset();
   // Whether the text broke, so that what follows is lost.
   bool is_broken() const { return broken_; }
-  Losses& losses() { return *losses_; }
+  CountedNotes& losses() { return *losses_; }
 
  private:
   JsonText() = default;
@@ -103,7 +103,7 @@ class JsonText {
   std::unique_ptr<std::string> text_;  // the document points into it
   std::unique_ptr<ondemand::parser> parser_;
   std::unique_ptr<ondemand::document> document_;
-  Losses* losses_ = nullptr;
+  CountedNotes* losses_ = nullptr;
   std::size_t rows_ = 0;
   bool broken_ = false;
 };

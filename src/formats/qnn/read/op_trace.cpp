@@ -51,7 +51,7 @@ struct Role {
 
 class TraceReader {
  public:
-  TraceReader(OpTrace& trace, Losses& losses)
+  TraceReader(OpTrace& trace, CountedNotes& losses)
       : trace_(trace),
         events_(trace.events),
         losses_(losses),
@@ -331,7 +331,7 @@ class TraceReader {
 
   OpTrace& trace_;
   chrome::Events& events_;
-  Losses& losses_;
+  CountedNotes& losses_;
   std::vector<Role> roles_;  // by thread
   std::map<std::pair<std::uint32_t, StringId>, std::size_t> lanes_;
   std::vector<std::uint32_t> not_executed_;
@@ -348,7 +348,7 @@ std::int64_t absolute_cycle(const OpTrace& trace, std::int64_t thousandths) {
   return saturating_add(trace.base, thousandths / 1000);
 }
 
-Result<OpTrace> read_op_trace(chrome::Events&& events, Losses& losses) {
+Result<OpTrace> read_op_trace(chrome::Events&& events, CountedNotes& losses) {
   OpTrace trace;
   trace.events = std::move(events);
   trace.version = header_version_of(trace.events.field("header"));

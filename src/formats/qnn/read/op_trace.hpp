@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "formats/chrome/events.hpp"
-#include "formats/qnn/read/losses.hpp"
 #include "npuscope/profile/column.hpp"
+#include "profile/counted_notes.hpp"
 
 namespace npuscope::qnn {
 
@@ -70,7 +70,7 @@ struct OpTrace {
 };
 
 // An input error when no executed op is in it.
-Result<OpTrace> read_op_trace(chrome::Events&& events, Losses& losses);
+Result<OpTrace> read_op_trace(chrome::Events&& events, CountedNotes& losses);
 
 // `thousandths` of a time on the trace's axis as an absolute cycle.
 std::int64_t absolute_cycle(const OpTrace& trace, std::int64_t thousandths);

@@ -235,7 +235,7 @@ class QhasReader {
 
 }  // namespace
 
-Result<Qhas> read_qhas(ByteSource& source, Losses& losses) {
+Result<Qhas> read_qhas(ByteSource& source, CountedNotes& losses) {
   auto json = JsonText::load(source, losses);
   if (!json) return tl::unexpected(json.error());
   Qhas qhas;

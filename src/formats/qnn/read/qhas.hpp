@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "formats/qnn/read/losses.hpp"
 #include "formats/qnn/read/traffic.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/base/string_pool.hpp"
+#include "profile/counted_notes.hpp"
 
 namespace npuscope::qnn {
 
@@ -98,6 +98,6 @@ struct Qhas {
 };
 
 // An input error when nothing of the kind could be read.
-Result<Qhas> read_qhas(ByteSource& source, Losses& losses);
+Result<Qhas> read_qhas(ByteSource& source, CountedNotes& losses);
 
 }  // namespace npuscope::qnn

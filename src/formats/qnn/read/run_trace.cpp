@@ -61,7 +61,7 @@ void number_inferences(RunTrace& trace) {
 
 }  // namespace
 
-std::vector<RunTrace> read_run_traces(chrome::Events&& events, Losses& losses) {
+std::vector<RunTrace> read_run_traces(chrome::Events&& events, CountedNotes& losses) {
   const chrome::Slices& slices = events.slices;
   const auto column = [&](std::string_view key) {
     return ArgumentColumn(slices.arguments, events.strings, key);

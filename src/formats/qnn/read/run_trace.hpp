@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "formats/chrome/events.hpp"
-#include "formats/qnn/read/losses.hpp"
+#include "profile/counted_notes.hpp"
 
 namespace npuscope::qnn {
 
@@ -41,6 +41,6 @@ struct RunTrace {
 
 // The phases that name another graph than `graph` does are a run trace of their own: one for each
 // graph, in the order in which they first appear.
-std::vector<RunTrace> read_run_traces(chrome::Events&& events, Losses& losses);
+std::vector<RunTrace> read_run_traces(chrome::Events&& events, CountedNotes& losses);
 
 }  // namespace npuscope::qnn

@@ -13,10 +13,10 @@
 #include <string_view>
 #include <vector>
 
-#include "formats/qnn/read/losses.hpp"
 #include "npuscope/base/byte_source.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/base/string_pool.hpp"
+#include "profile/counted_notes.hpp"
 
 namespace npuscope::qnn {
 
@@ -48,7 +48,8 @@ using ViewerSessions = std::vector<ViewerOutput>;  // of one file, in its order
 class ViewerCollector {
  public:
   // The sessions must be empty.
-  ViewerCollector(ViewerSessions& sessions, Losses& losses) : sessions_(sessions), losses_(losses) {
+  ViewerCollector(ViewerSessions& sessions, CountedNotes& losses)
+      : sessions_(sessions), losses_(losses) {
     sessions_.emplace_back();
   }
 
@@ -76,7 +77,7 @@ class ViewerCollector {
   static constexpr std::size_t max_sessions = 256;  // each becomes a profile
 
   ViewerSessions& sessions_;
-  Losses& losses_;
+  CountedNotes& losses_;
   std::size_t events_ = 0;  // of all sessions
   StringId section_{};
   bool in_execute_ = false;
@@ -92,8 +93,8 @@ struct NodeLabel {
 std::optional<NodeLabel> parse_node(std::string_view label);
 
 // Sessions with at least one event, of which there is at least one.
-Result<ViewerSessions> read_viewer_text(ByteSource& source, Losses& losses);
-Result<ViewerSessions> read_viewer_csv(ByteSource& source, Losses& losses);
-Result<ViewerSessions> read_viewer_json(ByteSource& source, Losses& losses);
+Result<ViewerSessions> read_viewer_text(ByteSource& source, CountedNotes& losses);
+Result<ViewerSessions> read_viewer_csv(ByteSource& source, CountedNotes& losses);
+Result<ViewerSessions> read_viewer_json(ByteSource& source, CountedNotes& losses);
 
 }  // namespace npuscope::qnn

@@ -17,7 +17,7 @@ constexpr std::size_t max_record_bytes = std::size_t{64} << 10;
 
 class CsvReader {
  public:
-  CsvReader(ViewerSessions& sessions, Losses& losses)
+  CsvReader(ViewerSessions& sessions, CountedNotes& losses)
       : collector_(sessions, losses), losses_(losses) {}
 
   void read(LineReader& lines) {
@@ -197,7 +197,7 @@ class CsvReader {
   }
 
   ViewerCollector collector_;
-  Losses& losses_;
+  CountedNotes& losses_;
   std::vector<std::string> fields_;
   std::array<std::size_t, columns> place_{};
   std::size_t width_ = 0;  // fields of the header
@@ -211,7 +211,7 @@ class CsvReader {
 
 }  // namespace
 
-Result<ViewerSessions> read_viewer_csv(ByteSource& source, Losses& losses) {
+Result<ViewerSessions> read_viewer_csv(ByteSource& source, CountedNotes& losses) {
   ViewerSessions sessions;
   LineReader lines(source, losses);
   CsvReader reader(sessions, losses);

@@ -100,7 +100,7 @@ class StandardisedReader {
 
 }  // namespace
 
-Result<ViewerSessions> read_viewer_json(ByteSource& source, Losses& losses) {
+Result<ViewerSessions> read_viewer_json(ByteSource& source, CountedNotes& losses) {
   auto json = JsonText::load(source, losses);
   if (!json) return tl::unexpected(json.error());
   ViewerSessions sessions;

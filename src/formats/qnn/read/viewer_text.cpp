@@ -14,7 +14,7 @@ std::string_view trimmed(std::string_view text) {
 
 class TextReader {
  public:
-  TextReader(ViewerSessions& sessions, Losses& losses)
+  TextReader(ViewerSessions& sessions, CountedNotes& losses)
       : collector_(sessions, losses), losses_(losses) {}
 
   void read(LineReader& lines) {
@@ -81,14 +81,14 @@ class TextReader {
   }
 
   ViewerCollector collector_;
-  Losses& losses_;
+  CountedNotes& losses_;
   std::uint64_t offset_ = 0;
   bool in_section_ = false;
 };
 
 }  // namespace
 
-Result<ViewerSessions> read_viewer_text(ByteSource& source, Losses& losses) {
+Result<ViewerSessions> read_viewer_text(ByteSource& source, CountedNotes& losses) {
   ViewerSessions sessions;
   LineReader lines(source, losses);
   TextReader(sessions, losses).read(lines);

@@ -29,28 +29,28 @@ class GraphPrinter {
 
   void print() {
     const auto order = ops_by_id(set_);
-    out_.text(graph_header);
+    out_.add(graph_header);
     std::size_t number = 0;
     for (const std::uint32_t op : order) {
       if (set_.ops[op].has_output) print_tensor(set_.ops[op], number++);
     }
-    out_.text(number > 0 ? "\n    },\n    \"nodes\": {\n" : "    },\n    \"nodes\": {\n");
+    out_.add(number > 0 ? "\n    },\n    \"nodes\": {\n" : "    },\n    \"nodes\": {\n");
     std::set<std::string_view> types;
     bool any = false;
     for (const std::uint32_t op : order) {
       if (!set_.ops[op].has_output || set_.ops[op].flag == OpFlag::constant) continue;
-      out_.text(any ? ",\n" : "");
+      out_.add(any ? ",\n" : "");
       print_node(op);
       types.insert(set_.op_types[set_.ops[op].type].name);
       any = true;
     }
-    out_.text(any ? "\n    }\n  },\n  \"op_types\": [" : "    }\n  },\n  \"op_types\": [");
+    out_.add(any ? "\n    }\n  },\n  \"op_types\": [" : "    }\n  },\n  \"op_types\": [");
     any = false;
     for (const std::string_view type : types) {
       out_.print("{}\n    \"{}\"", any ? "," : "", escaped(type));
       any = true;
     }
-    out_.text("\n  ]\n}\n");
+    out_.add("\n  ]\n}\n");
   }
 
  private:
@@ -66,7 +66,7 @@ class GraphPrinter {
     for (std::size_t i = 0; i < op.dims.size(); ++i) {
       out_.print("{}\n          {}", i > 0 ? "," : "", op.dims[i]);
     }
-    out_.text("\n        ]\n\n      }");
+    out_.add("\n        ]\n\n      }");
   }
 
   template <class Value>
@@ -98,7 +98,7 @@ class GraphPrinter {
     const GraphOp& owner = set_.graph_ops[op.owner];
     out_.print("      \"{}\": {{\n        \"type\": \"{}\", \n        \"grouping\": \"{}\", \n",
                padded_id(op.id), escaped(set_.op_types[op.type].name), escaped(owner.name));
-    out_.text("        \"tensor_params\": {},\n        \"scalar_params\": {\n");
+    out_.add("        \"tensor_params\": {},\n        \"scalar_params\": {\n");
     print_parameter("output_step_size", float32_code, fmt::format("{:g}", op.step_size));
     print_parameter("output_zero_offset", int32_code, op.zero_offset);
     print_parameter("output_rank", int32_code, op.dims.size());
@@ -107,7 +107,7 @@ class GraphPrinter {
     print_cycles(index);
     out_.print("            \"op_flags\": {{\n              \"{}\": \"{}\"\n             }}\n",
                string_code, name_of(op.flag));
-    out_.text("        },\n        \"input_names\": [");
+    out_.add("        },\n        \"input_names\": [");
     for (std::size_t i = 0; i < op.inputs.size(); ++i) {
       out_.print("{}\n          \"{}\"", i > 0 ? "," : "", padded_id(set_.ops[op.inputs[i]].id));
     }

@@ -48,7 +48,7 @@ class TracePrinter {
   }
 
   void print() {
-    out_.text(trace_header);
+    out_.add(trace_header);
     print_lanes();
     print_tensors_and_data_flows();
     print_sequencer_flows();
@@ -56,7 +56,7 @@ class TracePrinter {
     print_vtcm_counter();
     print_traffic_counters();
     print_process(overview_pid, "Core 0 Overview", "", 1);
-    out_.text("\n]}\n");
+    out_.add("\n]}\n");
   }
 
  private:
@@ -118,7 +118,7 @@ class TracePrinter {
   }
 
   void separate() {
-    if (any_event_) out_.text(",\n");
+    if (any_event_) out_.add(",\n");
     any_event_ = true;
   }
 
@@ -127,7 +127,7 @@ class TracePrinter {
     for (std::size_t i = 0; i < ops.size(); ++i) {
       out_.print("{}\"{}\"", i > 0 ? "," : "", padded_id(set_.ops[ops[i]].id));
     }
-    out_.text("]");
+    out_.add("]");
   }
 
   // What executed and other ops have in common, up to the flags.
@@ -138,11 +138,11 @@ class TracePrinter {
         op.flag == OpFlag::dma_wait ? wait_description : std::string_view(type.description);
     if (!description.empty()) out_.print(",\"Description\": \"{}\"", escaped(description));
     if (!op.dims.empty()) {
-      out_.text(",\"Dims\": [");
+      out_.add(",\"Dims\": [");
       for (std::size_t i = 0; i < op.dims.size(); ++i) {
         out_.print("{}{}", i > 0 ? "," : "", op.dims[i]);
       }
-      out_.text("]");
+      out_.add("]");
     }
     out_.print(",\"Data Type\": \"{}\",\"Rank\": {},\"Step Size\": {:g},\"Zero Offset\": {}",
                name_of(op.data_type), op.dims.size(), op.step_size, op.zero_offset);
@@ -233,7 +233,7 @@ class TracePrinter {
       if (!executes(op.flag) && place.known) {
         begin_event(op, not_executed_tid, overview_pid, place.begin, not_executed_duration);
         print_op(op);
-        out_.text("} }");
+        out_.add("} }");
         any = true;
       }
       const std::uint32_t consumer = first_consumer_[index];

@@ -5,8 +5,9 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/json_writer.hpp"
 #include "formats/qnn/write/write_dominant_path.hpp"
-#include "formats/qnn/write/write_json.hpp"
+#include "formats/qnn/write/write_text.hpp"
 
 namespace npuscope::qnn::optrace {
 
@@ -45,7 +46,7 @@ std::vector<std::uint32_t> by_cycles(const std::vector<Sum>& sums) {
 
 class QhasPrinter {
  public:
-  QhasPrinter(const OptraceSet& set, JsonWriter& json)
+  QhasPrinter(const OptraceSet& set, JsonWriter<TextWriter>& json)
       : set_(set),
         json_(json),
         path_(dominant_path_of(set)),
@@ -316,7 +317,7 @@ class QhasPrinter {
   }
 
   const OptraceSet& set_;
-  JsonWriter& json_;
+  JsonWriter<TextWriter>& json_;
   const DominantPath path_;
   std::vector<std::uint32_t> order_;  // instances by start
   std::vector<std::string_view> graph_types_;
@@ -330,9 +331,11 @@ class QhasPrinter {
 
 void write_qhas(const OptraceSet& set, const TextSink& sink) {
   TextWriter out(sink);
-  JsonWriter json(out);
+  JsonLayout layout = JsonLayout::indented(4);
+  layout.has_points = true;
+  JsonWriter json(out, layout);
   QhasPrinter(set, json).print();
-  out.text("\n");
+  out.add("\n");
 }
 
 }  // namespace npuscope::qnn::optrace

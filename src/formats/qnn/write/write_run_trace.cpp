@@ -25,7 +25,7 @@ void print_phase(const OptraceSet& set, const std::string& graph, const Phase& p
 
 void write_run_trace(const OptraceSet& set, const TextSink& sink) {
   TextWriter out(sink);
-  out.text(
+  out.add(
       "{\n  \"header\": {\n    \"header_version\": {\n      \"major\": 1,\n      \"minor\": 0,\n"
       "      \"patch\": 0\n    },\n    \"version\": {\n      \"major\": 1,\n      \"minor\": 1,\n"
       "      \"patch\": 0\n    },\n    \"artifact_type\": \"RUN_TRACE\"\n  },\n"
@@ -34,7 +34,7 @@ void write_run_trace(const OptraceSet& set, const TextSink& sink) {
   const std::uint64_t base = set.executes.front().front().start_ticks;
   for (std::size_t i = 0; i < set.executes.size(); ++i) {
     for (const Phase& phase : set.executes[i]) print_phase(set, graph, phase, base, out);
-    out.text(
+    out.add(
         "{ \"cat\": \"__metadata\", \"pid\": 0, \"tid\": 0, \"ph\": \"M\", \"name\": "
         "\"thread_name\", \"args\": {\"name\": \"Core 0 Execs\"}},\n");
     out.print(
@@ -42,7 +42,7 @@ void write_run_trace(const OptraceSet& set, const TextSink& sink) {
         "\"args\": {{\"name\": \"{} Runtraces\"}}}}{}\n",
         graph, i + 1 < set.executes.size() ? "," : "");
   }
-  out.text("]}\n");
+  out.add("]}\n");
 }
 
 }  // namespace npuscope::qnn::optrace

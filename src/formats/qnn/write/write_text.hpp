@@ -27,7 +27,7 @@ class TextWriter {
     fmt::format_to(std::back_inserter(buffer_), text, std::forward<Args>(args)...);
     if (buffer_.size() >= piece_bytes) flush();
   }
-  void text(std::string_view text) {
+  void add(std::string_view text) {
     buffer_.append(text.data(), text.data() + text.size());
     if (buffer_.size() >= piece_bytes) flush();
   }

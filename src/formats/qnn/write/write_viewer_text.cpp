@@ -18,9 +18,9 @@ class ViewerTextPrinter {
   void print() {
     print_header();
     print_once("Init Stats:\n-----------\n", set_.load, "load binary", "accelerator");
-    out_.text("Compose Graphs Stats:\n--------------\n    NetRun: 0 us\n\n");
+    out_.add("Compose Graphs Stats:\n--------------\n    NetRun: 0 us\n\n");
     print_once("De-Init Stats:\n--------------\n", set_.release, "deinit", "Accelerator");
-    out_.text("\nPrinting All Data Received From Back End\n\nCreate From Binary Stats:\n");
+    out_.add("\nPrinting All Data Received From Back End\n\nCreate From Binary Stats:\n");
     if (set_.load) {
       out_.print(
           "RPC (load binary) time : {}  us\nQNN accelerator (load binary) time : {}  us\n"
@@ -28,7 +28,7 @@ class ViewerTextPrinter {
           set_.load->rpc_us, set_.load->qnn_accelerator_us, set_.load->accelerator_us,
           set_.load->qnn_us);
     }
-    out_.text("\n\nExecute Stats: \n\n");
+    out_.add("\n\nExecute Stats: \n\n");
     for (std::size_t i = 0; i < set_.calls.size(); ++i) {
       out_.print("Execute Stat {}\n\n", i + 1);
       print_execute(set_.calls[i], set_.executes[i]);
@@ -62,14 +62,14 @@ class ViewerTextPrinter {
     for (const std::string_view tool : {"qnn-profile-viewer", "qnn-net-run", "Backend"}) {
       out_.print("{}: v2.45.0.npuscope\n", tool);
     }
-    out_.text(
+    out_.add(
         "\nQnn Init/Prepare/Finalize/De-Init/Execute/Lib-Load Statistics:\n"
         "------------------------------------------------------------\n");
   }
 
   void print_once(std::string_view title, const std::optional<LayerTimes>& times,
                   std::string_view call, std::string_view accelerator) {
-    out_.text(title);
+    out_.add(title);
     if (times) {
       out_.print(
           "    NetRun: {0} us\n    Backend (RPC ({4}) time): {1} us\n"
@@ -78,14 +78,14 @@ class ViewerTextPrinter {
           times->qnn_us, times->rpc_us, times->qnn_accelerator_us, times->accelerator_us, call,
           accelerator);
     }
-    out_.text("\n");
+    out_.add("\n");
   }
 
   void print_execute(const HostCall& call, const Execute& execute) {
     out_.print("Number of HVX threads used : {}  count\n", set_.hvx_threads);
     out_.print("RPC (execute) time : {}  us\n", call.times.rpc_us);
     out_.print("QNN accelerator (execute) time : {}  us\n", call.times.qnn_accelerator_us);
-    out_.text("Num times yield occured : 0  count\n");
+    out_.add("Num times yield occured : 0  count\n");
     print_ticks("Time for initial VTCM acquire", find_phase(execute, "VTCM Acquire"));
     print_ticks("Time for HVX + HMX power on and acquire",
                 find_phase(execute, "Resource Power On"));
