@@ -56,4 +56,19 @@ std::string nearest_names(const std::vector<std::string_view>& names, std::strin
   return list;
 }
 
+std::optional<std::string_view> likely_name(const std::vector<std::string_view>& names,
+                                            std::string_view text) {
+  constexpr std::size_t max_edits = 3;
+  std::optional<std::string_view> nearest;
+  const std::string_view wanted = text.substr(0, longest_compared);
+  std::size_t limit = std::min(max_edits, wanted.size() / 2) + 1;
+  for (const std::string_view name : names) {
+    const std::size_t distance = distance_between(wanted, name.substr(0, longest_compared));
+    if (distance >= limit) continue;
+    limit = distance;
+    nearest = name;
+  }
+  return nearest;
+}
+
 }  // namespace npuscope::analysis

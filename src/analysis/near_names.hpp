@@ -3,15 +3,20 @@
 //   nearest_names({"wall", "work", "idle"}, "wal")   // "'wall', 'work', 'idle'"
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace npuscope::analysis {
 
-// Up to `most`, quoted: those that contain the text, then by the number of edits, each in their
+// Up to `max`, quoted: those that contain the text, then by the number of edits, each in their
 // order.
 std::string nearest_names(const std::vector<std::string_view>& names, std::string_view text,
                           std::size_t max = 3);
+
+// The nearest, where no more than three letters are wrong, and no more than half.
+std::optional<std::string_view> likely_name(const std::vector<std::string_view>& names,
+                                            std::string_view text);
 
 }  // namespace npuscope::analysis

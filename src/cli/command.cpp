@@ -15,6 +15,7 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "cli/suggestions.hpp"
 #include "npuscope/base/files.hpp"
 
 namespace npuscope::cli {
@@ -101,38 +102,65 @@ std::string usage_problem(const CLI::App& program, const std::vector<std::string
     const auto named = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
       return command->check_name(argument);
     });
-    if (named == commands.end()) return fmt::format("'{}' is no command", argument);
+    if (named == commands.end()) {
+      return fmt::format("'{}' is no command{}", argument, meant_command(*app, argument));
+    }
     app = *named;
   }
   return {};
 }
 
-// "npuscope qpc list", as far as the command line got.
-std::string command_of(const CLI::App& program) {
-  std::string command = program.get_name();
+// As far as the command line got.
+const CLI::App& last_command_of(const CLI::App& program) {
   const CLI::App* app = &program;
-  while (!app->get_subcommands().empty()) {
-    app = app->get_subcommands().front();
-    command += " " + app->get_name();
+  while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+  return *app;
+}
+
+// "npuscope qpc list"
+std::string name_of(const CLI::App& command) {
+  const CLI::App* above = command.get_parent();
+  return above == nullptr ? command.get_name() : name_of(*above) + " " + command.get_name();
+}
+
+// What was meant by the first flag that the command does not have.
+std::string meant_by(const CLI::App& command, const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (!argument.starts_with("--")) continue;
+    const std::string flag = argument.substr(0, argument.find('='));
+    if (command.get_option_no_throw(flag) == nullptr) return meant_flag(command, flag);
   }
-  return command;
+  return {};
+}
+
+// "help diff" is "diff --help", "help" alone "--help".
+void take_help(std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments.front() != "help") return;
+  arguments.erase(arguments.begin());
+  arguments.push_back("--help");
 }
 
 // The status of the command line itself: help and version are done, everything else is usage.
 ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& status) {
   auto arguments = normalize_arguments(argc, argv);
+  take_help(arguments);
   if (const std::string problem = usage_problem(program, arguments); !problem.empty()) {
     return report(
         Error{ErrorKind::usage, fmt::format("{}; see {} --help", problem, program.get_name())});
   }
-  std::reverse(arguments.begin(), arguments.end());  // CLI11 wants them last first
   try {
-    program.parse(std::move(arguments));  // runs the subcommand, which sets `status`
+    // CLI11 wants them last first, and runs the subcommand, which sets `status`.
+    program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     return status;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
-      return report(Error{ErrorKind::usage,
-                          fmt::format("{}; see {} --help", error.what(), command_of(program))});
+      const CLI::App& command = last_command_of(program);
+      const bool is_unknown = error.get_exit_code() == int(CLI::ExitCodes::ExtrasError);
+      return report(
+          Error{ErrorKind::usage,
+                fmt::format("{}{}; see {} --help", error.what(),
+                            is_unknown ? meant_by(command, arguments) : "", name_of(command))});
     }
     program.exit(error);  // prints help or version
     return ExitStatus::done;
@@ -221,7 +249,7 @@ int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStat
   std::set_terminate(end_by_exception);
   const ExitStatus parsed = guarded([&] {
     CLI::App program(text.about, text.name);
-    program.set_version_flag("--version", NPUSCOPE_VERSION);
+    program.set_version_flag("-V,--version", NPUSCOPE_VERSION);
     ExitStatus status = ExitStatus::done;
     add(program, status);
     return parse(program, argc, argv, status);

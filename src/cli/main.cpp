@@ -1,29 +1,33 @@
+#include <vector>
+
 #include "base/freed_memory.hpp"
 #include "cli/command.hpp"
 
 namespace npuscope::cli {
 namespace {
 
+struct CommandGroup {
+  const char* title;  // in the help
+  std::vector<void (*)(CLI::App& program, ExitStatus& status)> add;
+};
+
 void add_commands(CLI::App& program, ExitStatus& status) {
   program.require_subcommand(1);
-  add_compile_command(program, status);
-  add_run_command(program, status);
-  add_opstats_command(program, status);
-  add_show_command(program, status);
-  add_timeline_command(program, status);
-  add_path_command(program, status);
-  add_memory_command(program, status);
-  add_graph_command(program, status);
-  add_convert_command(program, status);
-  add_diff_command(program, status);
-  add_query_command(program, status);
-  add_ops_command(program, status);
-  add_units_command(program, status);
-  add_latency_command(program, status);
-  add_diagnose_command(program, status);
-  add_qpc_command(program, status);
-  add_torq_command(program, status);
-  add_ipu_command(program, status);
+  const CommandGroup groups[] = {
+      {"Look", {add_show_command, add_diagnose_command, add_timeline_command}},
+      {"Dig",
+       {add_ops_command, add_units_command, add_memory_command, add_path_command, add_graph_command,
+        add_latency_command, add_query_command}},
+      {"Compare", {add_diff_command}},
+      {"Convert", {add_convert_command}},
+      {"Without hardware", {add_compile_command, add_run_command, add_opstats_command}},
+      {"Vendors' files", {add_qpc_command, add_torq_command, add_ipu_command}}};
+  for (const CommandGroup& group : groups) {
+    for (const auto& add : group.add) {
+      add(program, status);
+      program.get_subcommands([](const CLI::App*) { return true; }).back()->group(group.title);
+    }
+  }
 }
 
 }  // namespace

@@ -12,6 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::MatchesRegex;
+using testing::Not;
 
 std::vector<std::string> normalized(std::vector<std::string> words) {
   std::vector<char*> pointers{nullptr};
@@ -76,6 +77,21 @@ TEST(Program, WrongUsageIsStatusTwoAndOneSentence) {
   const Outcome model = run_npuscope_model({"--no-such-flag"});
   EXPECT_EQ(model.status, 2);
   EXPECT_THAT(model.errors, MatchesRegex("npuscope-model: .*; see npuscope-model --help\n"));
+}
+
+TEST(Usage, SaysWhatAMistypedWordMayHaveMeant) {
+  EXPECT_EQ(run_npuscope({"shwo"}).errors,
+            "npuscope: 'shwo' is no command (did you mean 'show'?); see npuscope --help\n");
+  EXPECT_THAT(run_npuscope({"show", "--ful", "x"}).errors,
+              HasSubstr("--ful (did you mean '--full'?); see npuscope show --help\n"));
+  EXPECT_THAT(run_npuscope({"qpc", "lits"}).errors, HasSubstr("(did you mean 'list'?)"));
+  EXPECT_THAT(run_npuscope({"show", "--wat", "x"}).errors, Not(HasSubstr("did you mean")));
+}
+
+TEST(Usage, HelpIsACommandToo) {
+  EXPECT_EQ(run_npuscope({"help", "diff"}).output, run_npuscope({"diff", "--help"}).output);
+  EXPECT_EQ(run_npuscope({"help"}).output, run_npuscope({"--help"}).output);
+  EXPECT_EQ(run_npuscope({"help", "wat"}).status, 2);
 }
 
 TEST(Program, AWordThatIsNoCommandIsNamed) {

@@ -1,0 +1,16 @@
+// What may have been meant by a word of the command line that is not there.
+//
+//   meant_command(program, "shwo")     " (did you mean 'show'?)"
+//   meant_flag(show, "--ful")          " (did you mean '--full'?)"
+//   meant_flag(show, "--wat")          ""
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace npuscope::cli {
+
+std::string meant_command(const CLI::App& app, const std::string& word);
+std::string meant_flag(const CLI::App& command, const std::string& flag);
+
+}  // namespace npuscope::cli
