@@ -8,6 +8,8 @@
 #include "formats/qaic/qpc/network_descriptor.hpp"
 #include "formats/qaic/qpc/program.hpp"
 #include "formats/qaic/qpc/schematic.hpp"
+#include "npu/nsp/simulate/simulate.hpp"
+#include "npu/nsp/target/target.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/npu/nsp/simulate/run.hpp"
 
