@@ -40,7 +40,7 @@ ExitStatus show_first_pages(const ShowOptions& options, const Selected& selected
   }
   for (std::size_t i = 0; i < std::min(all.size(), max_pages); ++i) {
     documents.push_back(report::first_page(
-        all[i], {width_of(options), options.selection.leaves_out_rows(),
+        all[i], {width_of(options), options.selection.leaves_out_rows(), !options.selection.empty(),
                  all.size() > 1 ? all[i].profile().provenance.files.front() : files_of(options)}));
     documents.back().selection = selected.parts[i].text;
   }
@@ -50,6 +50,7 @@ ExitStatus show_first_pages(const ShowOptions& options, const Selected& selected
 ExitStatus show(ShowOptions options) {
   options.request.top = options.top.of(options);
   options.request.leaves_out_rows = options.selection.leaves_out_rows();
+  options.request.is_part = !options.selection.empty();
   const auto selected = open_selected(options);
   if (!selected) return report(selected.error());
   const bool is_full =

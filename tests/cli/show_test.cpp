@@ -93,6 +93,17 @@ TEST_F(Show, AsJsonSaysTheSame) {
   EXPECT_EQ(page["units"]["rows"][0]["busy_share_of_wall"], 0.75);
 }
 
+// The wall of a window looked like the latency of an inference.
+TEST_F(Show, AWindowOfAnInferenceHasNoLatency) {
+  const std::string log = NPUSCOPE_TEST_DATA "/torq/runtime.csv";
+  EXPECT_THAT(run_npuscope({"show", log}).output, HasSubstr("\n\nLATENCY"));
+  const Outcome part = run_npuscope({"show", log, "--from", "1us"});
+  EXPECT_EQ(part.status, 0) << part.errors;
+  EXPECT_THAT(part.output, Not(HasSubstr("LATENCY")));
+  EXPECT_THAT(run_npuscope({"show", log, "--from", "1us", "--json"}).output,
+              Not(HasSubstr("\"latency\"")));
+}
+
 TEST_F(Show, AWindowIsWhatShareOfItWasBusy) {
   const Outcome outcome = run_npuscope(
       {"show", "-json", "--from", "90us", "--to=160us", "--op", "step", path("trace.json")});

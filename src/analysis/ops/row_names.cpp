@@ -1,7 +1,6 @@
 #include "analysis/ops/row_names.hpp"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <unordered_map>
 
@@ -11,11 +10,6 @@
 
 namespace npuscope::analysis {
 namespace {
-
-bool is_word_for_layers(std::string_view word) {
-  constexpr std::array words{"layer", "layers", "block", "blocks", "stage", "stages", "h"};
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 // "/model/layers.12" as "/model/layers."; empty where no word for layers stands before the number.
 std::string_view without_number(std::string_view stage) {

@@ -6,12 +6,13 @@
 #include "base/text.hpp"
 
 namespace npuscope::analysis {
-namespace {
 
 bool is_word_for_layers(std::string_view word) {
   constexpr std::array words{"layer", "layers", "block", "blocks", "stage", "stages", "h"};
   return std::find(words.begin(), words.end(), word) != words.end();
 }
+
+namespace {
 
 // Where the first layer of `path` ends, its parts lying between `separators`; npos without one.
 std::size_t end_of_layer(std::string_view path, std::string_view separators) {

@@ -18,4 +18,7 @@ namespace npuscope::analysis {
 // A part of `node`, from its beginning.
 std::string_view stage_of(std::string_view node);
 
+// "layers", "block", "h": words that models put before the number of a layer.
+bool is_word_for_layers(std::string_view word);
+
 }  // namespace npuscope::analysis

@@ -144,6 +144,7 @@ Section ops_section(const Analysis& analysis) {
   if (is_time && !shows_time(profile, column.clock)) {
     section.title += ", in " + unit_of(profile, column.clock);
   }
+  if (column.per_inference) section.title += ", median of an inference after the first";
   section.table.fields = {{"", "op"},
                           {"", " ", Format::bar, false},
                           {"", "share", Format::share},
@@ -210,10 +211,10 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   const auto add = [&](Section section) {
     if (!section.key.empty()) document.sections.push_back(std::move(section));
   };
-  Section latency = latency_section(latency_of(analysis));
+  Section latency = request.is_part ? Section{} : latency_section(latency_of(analysis));
   if (!latency.key.empty()) latency.table.fields.back().label.clear();
   add(std::move(latency));
-  add(throughput_section(profile));
+  if (!request.is_part) add(throughput_section(profile));
   add(where_section(analysis, request));
   add(first_findings_section(analysis, request.leaves_out_rows));
   add(ops_section(analysis));

@@ -78,10 +78,10 @@ Result<Document> FullPage::make() {
   document_.profile = &profile;
   document_.scope = scope_of_all(profile);
   add(about_section(profile));
-  add(latency_section(latency_of(analysis_)));
+  if (!request_.is_part) add(latency_section(latency_of(analysis_)));
   if (analysis_.call()) add(call_section(*analysis_.call()));
   add(wall_section(analysis_, request_.leaves_out_rows));
-  add(throughput_section(profile));
+  if (!request_.is_part) add(throughput_section(profile));
   add(phases_section(analysis_, top_));
   if (wants({"findings"})) {
     add(first_findings_section(analysis_, request_.leaves_out_rows));

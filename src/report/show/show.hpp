@@ -22,6 +22,7 @@ struct ShowRequest {
   std::size_t top = 10;                    // rows of each table; 0: all
   std::vector<std::string> sections = {};  // their keys; empty: all
   bool leaves_out_rows = false;            // units or ops: a moment without work may be theirs
+  bool is_part = false;                    // a window, a core, an inference: its wall is no latency
 };
 
 // A usage error for a section that the profile does not have; it lists those that it has.
@@ -30,6 +31,7 @@ Result<Document> show_document(const analysis::Analysis& analysis, const ShowReq
 struct FirstPageRequest {
   std::size_t width = 100;
   bool leaves_out_rows = false;
+  bool is_part = false;         // a window, a core, an inference: its wall is no latency
   std::string files = "FILES";  // as they stand on a command line
 };
 
