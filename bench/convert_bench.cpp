@@ -7,10 +7,10 @@
 #include <filesystem>
 
 #include "analysis/profile_builder.hpp"
+#include "jobs/export/export.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/formats/chrome/write.hpp"
 #include "npuscope/profile/filter.hpp"
-#include "report/export/export.hpp"
 #include "report/show/show.hpp"
 
 namespace npuscope::report {
@@ -75,7 +75,7 @@ void write_chrome(benchmark::State& state) {
 }
 BENCHMARK(write_chrome)->Unit(benchmark::kMillisecond);
 
-using Export = Result<report::Exported> (*)(const Profile&, const std::filesystem::path&);
+using Export = Result<jobs::Exported> (*)(const Profile&, const std::filesystem::path&);
 
 void write_file(benchmark::State& state, Export write) {
   const auto path =
@@ -91,9 +91,11 @@ void write_file(benchmark::State& state, Export write) {
   std::filesystem::remove(path);
   count(state, bytes);
 }
-BENCHMARK_CAPTURE(write_file, csv, write_csv)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(write_file, json, write_json)->Unit(benchmark::kMillisecond);
-BENCHMARK_CAPTURE(write_file, sqlite, write_sqlite)->Unit(benchmark::kMillisecond)->Iterations(1);
+BENCHMARK_CAPTURE(write_file, csv, jobs::write_csv)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(write_file, json, jobs::write_json)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(write_file, sqlite, jobs::write_sqlite)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
 
 void page(benchmark::State& state) {
   for (auto _ : state)

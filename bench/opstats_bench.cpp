@@ -48,12 +48,11 @@ tbb::global_control use_cores(const benchmark::State& state) {
 // Records into fresh columns; copying the network's names before is not timed.
 void decode_records(benchmark::State& state) {
   const auto limit = use_cores(state);
-  const StatsBufferDecoder& decoder = **find_stats_buffer_decoder(input().bytes, file);
   for (auto _ : state) {
     state.PauseTiming();
     auto profile = std::make_unique<Profile>(input().network.profile());
     state.ResumeTiming();
-    const auto done = decoder.decode(input().bytes, file, input().network, *profile);
+    const auto done = decode_stats_records(input().bytes, file, input().network, *profile);
     if (!done || !profile->notes.empty()) state.SkipWithError("not decoded whole");
     state.PauseTiming();
     profile.reset();

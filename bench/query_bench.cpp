@@ -5,10 +5,10 @@
 
 #include <filesystem>
 
+#include "jobs/export/export.hpp"
 #include "large_profile.hpp"
 #include "measured.hpp"
 #include "npuscope/query/database.hpp"
-#include "report/export/export.hpp"
 
 namespace npuscope::query {
 namespace {
@@ -55,7 +55,7 @@ const std::filesystem::path& exported_file() {
     std::filesystem::path path = std::filesystem::temp_directory_path() /
                                  fmt::format("npuscope-query-bench-{}.db", ::getpid());
     File() {
-      if (!report::write_sqlite(profile(), path)) path.clear();
+      if (!jobs::write_sqlite(profile(), path)) path.clear();
     }
     ~File() { std::filesystem::remove(path); }
   };

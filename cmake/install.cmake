@@ -1,13 +1,15 @@
 # cmake --install build/release --prefix P: programs, static libraries, headers, the CMake package
-# (find_package(npuscope COMPONENTS core formats)), licence and documents.
+# (find_package(npuscope COMPONENTS core formats)), licence and documents. Components of the installation: runtime
+# (programs, licence), dev (what links the library needs), doc; package.cmake makes packages of them.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/npuscope)
 
 install(DIRECTORY include/npuscope DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN *.hpp)
+        COMPONENT dev FILES_MATCHING PATTERN *.hpp)
 foreach(component core formats reference)
-  install(EXPORT npuscopeTargets-${component} NAMESPACE npuscope:: DESTINATION ${package_folder})
+  install(EXPORT npuscopeTargets-${component} NAMESPACE npuscope:: DESTINATION ${package_folder}
+          COMPONENT dev)
 endforeach()
 configure_package_config_file(cmake/npuscopeConfig.cmake.in
   ${PROJECT_BINARY_DIR}/npuscopeConfig.cmake INSTALL_DESTINATION ${package_folder})
@@ -16,8 +18,32 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/npuscopeConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/npuscopeConfig.cmake
         ${PROJECT_BINARY_DIR}/npuscopeConfigVersion.cmake cmake/FindxxHash.cmake
         cmake/Findre2.cmake cmake/Findxlsxwriter.cmake
-        DESTINATION ${package_folder})
+        DESTINATION ${package_folder} COMPONENT dev)
 
-install(FILES LICENSE NOTICE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs)
-install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
+# Made by the program itself, of its own flags (src/cli/description.hpp).
+set(shell_files ${PROJECT_BINARY_DIR}/shell)
+add_custom_command(OUTPUT ${shell_files}/made
+  COMMAND ${CMAKE_COMMAND} -E make_directory ${shell_files}/man
+  COMMAND npuscope completion --man-pages ${shell_files}/man
+  COMMAND npuscope completion bash > ${shell_files}/npuscope
+  COMMAND npuscope completion zsh > ${shell_files}/_npuscope
+  COMMAND npuscope completion fish > ${shell_files}/npuscope.fish
+  COMMAND npuscope-model --man-page > ${shell_files}/man/npuscope-model.1
+  COMMAND ${CMAKE_COMMAND} -E touch ${shell_files}/made
+  DEPENDS npuscope npuscope-model VERBATIM)
+if(NOT NPUSCOPE_SANITIZE)
+  add_custom_target(npuscope_shell_files ALL DEPENDS ${shell_files}/made)
+  install(DIRECTORY ${shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 
+          COMPONENT runtime FILES_MATCHING PATTERN *.1)
+  install(FILES ${shell_files}/npuscope DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions
+          COMPONENT runtime)
+  install(FILES ${shell_files}/_npuscope DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions
+          COMPONENT runtime)
+  install(FILES ${shell_files}/npuscope.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d
+          COMPONENT runtime)
+endif()
+
+install(FILES LICENSE NOTICE README.md SKILL.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        COMPONENT runtime)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT doc)
+install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples COMPONENT doc)

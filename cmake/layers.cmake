@@ -84,7 +84,7 @@ function(npuscope_library component)
   target_compile_features(${library} PUBLIC cxx_std_20)
   set(npuscope_last_library ${library} PARENT_SCOPE)
   if(NOT component STREQUAL application)
-    install(TARGETS ${library} EXPORT npuscopeTargets-${component})
+    install(TARGETS ${library} EXPORT npuscopeTargets-${component} COMPONENT dev)
   endif()
 endfunction()
 
@@ -99,20 +99,27 @@ function(npuscope_program name folder)
   target_compile_options(${name} PRIVATE ${npuscope_compile_options} ${npuscope_cold_options})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_compile_definitions(${name} PRIVATE NPUSCOPE_VERSION="${PROJECT_VERSION}")
-  target_link_libraries(${name} PRIVATE npuscope_application_library CLI11::CLI11 nlohmann_json::nlohmann_json)
-  install(TARGETS ${name})
+  target_link_libraries(${name} PRIVATE npuscope_application_library CLI11::CLI11 nlohmann_json::nlohmann_json
+                        tomlplusplus::tomlplusplus)
+  # Where the archive of package.cmake has the libraries that it brings; the old tag counts for those that these
+  # need, too.
+  set_target_properties(${name} PROPERTIES INSTALL_RPATH "$ORIGIN/../lib/npuscope")
+  target_link_options(${name} PRIVATE -Wl,--disable-new-dtags)
+  install(TARGETS ${name} RUNTIME_DEPENDENCY_SET npuscope_brought COMPONENT runtime)
 endfunction()
 
-# npuscope_embed(LAYER FOLDER HEADER NAMESPACE NAME): the text of FOLDER/*.toml becomes part of the
+# npuscope_embed(LAYER HEADER NAMESPACE NAME PATTERNS...): the text of the files becomes part of the
 # program, as the constant NAME of HEADER.
-function(npuscope_embed layer folder header namespace name)
-  file(GLOB inputs CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.toml)
+function(npuscope_embed layer header namespace name)
+  list(TRANSFORM ARGN PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE patterns)
+  file(GLOB inputs CONFIGURE_DEPENDS ${patterns})
+  string(REPLACE ";" "|" patterns "${patterns}")
   set(output ${PROJECT_BINARY_DIR}/generated/${header})
-  set(script ${PROJECT_SOURCE_DIR}/cmake/embed_toml.cmake)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake)
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DFOLDER=${PROJECT_SOURCE_DIR}/${folder} -DNAMESPACE=${namespace}
+    COMMAND ${CMAKE_COMMAND} "-DPATTERNS=${patterns}" -DNAMESPACE=${namespace}
             -DNAME=${name} -DOUTPUT=${output} -P ${script}
-    DEPENDS ${inputs} ${script})
+    DEPENDS ${inputs} ${script} VERBATIM)
   target_sources(${layer} PRIVATE ${output})
   target_include_directories(${layer} PRIVATE ${PROJECT_BINARY_DIR}/generated)
 endfunction()

@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "analysis/profile_content.hpp"
+
 namespace npuscope::analysis {
 namespace {
 
@@ -21,8 +23,8 @@ struct Worth {
 };
 
 Worth worth_of(const Profile& profile) {
-  return {2 * (profile.spans.size() > 0) + (!profile.ops.empty()),
-          profile.ops.size() + profile.edges.size()};
+  const ProfileContent content = content_of(profile);
+  return {2 * content.has_spans + (content.ops > 0), content.ops + content.edges};
 }
 
 std::string names_of(const std::set<std::string>& graphs) {
@@ -110,6 +112,14 @@ Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profi
   chosen.left_out[0] = a.size() - chosen.a.size();
   chosen.left_out[1] = b.size() - chosen.b.size();
   return chosen;
+}
+
+Result<ChosenRuns> choose_runs(std::span<const Profile> b, std::string_view graph) {
+  if (b.empty()) return usage_error("check needs a profile");
+  if (lots_of(b, graph).empty()) return tl::unexpected(unknown_graph(b, "this side", graph));
+  auto chosen = choose_runs(b, b, graph);
+  if (!chosen) return chosen;
+  return ChosenRuns{{}, std::move(chosen->b), {0, chosen->left_out[1]}};
 }
 
 }  // namespace npuscope::analysis

@@ -30,4 +30,7 @@ struct ChosenRuns {
 Result<ChosenRuns> choose_runs(std::span<const Profile> a, std::span<const Profile> b,
                                std::string_view graph = {});
 
+// Of one lot, as B: those that say most.
+Result<ChosenRuns> choose_runs(std::span<const Profile> b, std::string_view graph = {});
+
 }  // namespace npuscope::analysis

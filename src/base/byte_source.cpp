@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/byte_source_codecs.hpp"
+#include "base/memory_use.hpp"
 
 namespace npuscope {
 namespace {
@@ -33,8 +34,8 @@ Compression compression_of(std::span<const unsigned char> head) {
   return skippable ? Compression::zstd : Compression::none;
 }
 
-Result<std::unique_ptr<ByteSource>> open_source(std::unique_ptr<RawInput> raw,
-                                                const ByteSourceOptions& options) {
+Result<std::unique_ptr<CodecSource>> make_source(std::unique_ptr<RawInput> raw,
+                                                 const ByteSourceOptions& options) {
   std::array<char, 4> head{};
   std::size_t filled = 0;
   while (filled < head.size()) {
@@ -52,7 +53,21 @@ Result<std::unique_ptr<ByteSource>> open_source(std::unique_ptr<RawInput> raw,
   return std::make_unique<PlainSource>(std::move(raw));
 }
 
+Result<std::unique_ptr<ByteSource>> open_source(std::unique_ptr<RawInput> raw,
+                                                const ByteSourceOptions& options) {
+  auto source = make_source(std::move(raw), options);
+  if (!source) return tl::unexpected(source.error());
+  (*source)->set_memory_limit(options.memory_limit > 0 ? options.memory_limit
+                                                       : default_memory_limit());
+  return std::move(*source);
+}
+
 }  // namespace
+
+std::uint64_t default_memory_limit() {
+  static const std::uint64_t limit = usable_memory() / 3;
+  return limit;
+}
 
 Result<std::size_t> CodecSource::read_raw(std::span<char> into) {
   const auto count = raw_->read_at(raw_position_, into);
@@ -63,7 +78,9 @@ Result<std::size_t> CodecSource::read_raw(std::span<char> into) {
 Result<std::size_t> CodecSource::read(std::span<char> into) {
   std::size_t filled = 0;
   while (filled < into.size() && !ended_) {
-    const auto count = produce_within_limit(into.subspan(filled));
+    const Status enough = check_memory();
+    const auto count = enough ? produce_within_limit(into.subspan(filled))
+                              : Result<std::size_t>(tl::unexpected(enough.error()));
     if (!count) error_ = count.error();
     ended_ = !count || *count == 0;
     if (count) filled += *count;
@@ -73,6 +90,20 @@ Result<std::size_t> CodecSource::read(std::span<char> into) {
     return tl::unexpected(std::move(error));
   }
   return filled;
+}
+
+// What readers make of a step's bytes is far less than what is left of the memory.
+Status CodecSource::check_memory() {
+  constexpr std::uint64_t step = 8 << 20;
+  if (memory_limit_ == 0 || position_ < next_memory_check_) return {};
+  next_memory_check_ = position_ + step;
+  const std::uint64_t in_use = memory_in_use();
+  if (in_use <= memory_limit_) return {};
+  return input_error(
+      "{}: reading stopped after {} MiB of its text, because npuscope holds {} MiB of memory and "
+      "its "
+      "limit is {} MiB; --max-memory raises it",
+      name(), position_ >> 20, in_use >> 20, memory_limit_ >> 20);
 }
 
 // At the limit one byte more is tried: a file may end exactly there.

@@ -20,6 +20,7 @@ class CodecSource : public ByteSource {
   std::uint64_t file_bytes_read() const final { return raw_position_; }
   std::uint64_t file_bytes() const final { return raw_->size(); }
   const std::string& name() const final { return raw_->name(); }
+  void set_memory_limit(std::uint64_t bytes) { memory_limit_ = bytes; }
 
  protected:
   CodecSource(std::unique_ptr<RawInput> raw, std::uint64_t limit)
@@ -33,11 +34,14 @@ class CodecSource : public ByteSource {
 
  private:
   Result<std::size_t> produce_within_limit(std::span<char> into);
+  Status check_memory();
 
   std::unique_ptr<RawInput> raw_;
   std::uint64_t limit_;
   std::uint64_t position_ = 0;
   std::uint64_t raw_position_ = 0;
+  std::uint64_t memory_limit_ = 0;       // 0: none
+  std::uint64_t next_memory_check_ = 0;  // position
   bool ended_ = false;
   std::optional<Error> error_;  // after the bytes that have been handed out
 };
@@ -56,7 +60,7 @@ class CompressedInput {
   std::span<const char> bytes_;
 };
 
-std::unique_ptr<ByteSource> make_gzip_source(std::unique_ptr<RawInput> raw, std::uint64_t limit);
-std::unique_ptr<ByteSource> make_zstd_source(std::unique_ptr<RawInput> raw, std::uint64_t limit);
+std::unique_ptr<CodecSource> make_gzip_source(std::unique_ptr<RawInput> raw, std::uint64_t limit);
+std::unique_ptr<CodecSource> make_zstd_source(std::unique_ptr<RawInput> raw, std::uint64_t limit);
 
 }  // namespace npuscope

@@ -88,7 +88,7 @@ class GzipSource final : public CodecSource {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> make_gzip_source(std::unique_ptr<RawInput> raw, std::uint64_t limit) {
+std::unique_ptr<CodecSource> make_gzip_source(std::unique_ptr<RawInput> raw, std::uint64_t limit) {
   return std::make_unique<GzipSource>(std::move(raw), limit);
 }
 

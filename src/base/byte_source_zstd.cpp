@@ -69,7 +69,7 @@ class ZstdSource final : public CodecSource {
 
 }  // namespace
 
-std::unique_ptr<ByteSource> make_zstd_source(std::unique_ptr<RawInput> raw, std::uint64_t limit) {
+std::unique_ptr<CodecSource> make_zstd_source(std::unique_ptr<RawInput> raw, std::uint64_t limit) {
   return std::make_unique<ZstdSource>(std::move(raw), limit);
 }
 

@@ -2,11 +2,35 @@
 
 #include <re2/re2.h>
 
+#include <exception>
+#include <mutex>
+#include <new>
+
 namespace npuscope {
 namespace {
 
 bool is_too_large(RE2::ErrorCode code) {
   return code == RE2::ErrorPatternTooLarge || code == RE2::ErrorRepeatSize;
+}
+
+[[noreturn]] void end_without_unwinding() {
+  try {
+    throw std::bad_alloc();
+  } catch (...) {
+    std::terminate();  // with the exception, for a handler that says why
+  }
+}
+
+// An exception that unwinds RE2's constructor corrupts the heap, so that an allocation which fails
+// in it ends the program.
+std::shared_ptr<const RE2> expression_of(std::string_view text, const RE2::Options& options) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
+  const std::new_handler before = std::set_new_handler(end_without_unwinding);
+  auto expression =
+      std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
+  std::set_new_handler(before);
+  return expression;
 }
 
 }  // namespace
@@ -17,8 +41,7 @@ Result<Pattern> Pattern::compile(std::string_view where, std::string_view text) 
   RE2::Options options;
   options.set_log_errors(false);  // a library does not print
   options.set_never_capture(true);
-  auto expression =
-      std::make_shared<const RE2>(re2::StringPiece(text.data(), text.size()), options);
+  auto expression = expression_of(text, options);
   if (is_too_large(expression->error_code())) {
     return usage_error("{} '{}': the regular expression is too large; repeat less in it", where,
                        text);

@@ -74,4 +74,22 @@ void ProgressBar::update(std::uint64_t done, std::uint64_t total) {
   std::fflush(terminal_.stream);
 }
 
+BusySign::BusySign(std::string what, ProgressTerminal terminal) : bar_(std::move(what), terminal) {
+  if (!terminal.is_terminal) return;
+  thread_ = std::thread([this] {
+    std::unique_lock lock(mutex_);
+    while (!ended_.wait_for(lock, redraw_interval, [this] { return is_over_; })) bar_.update(0, 0);
+  });
+}
+
+BusySign::~BusySign() {
+  if (!thread_.joinable()) return;
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  ended_.notify_all();
+  thread_.join();
+}
+
 }  // namespace npuscope

@@ -32,4 +32,11 @@ std::string valid_utf8(std::string_view text);
 // escaped, bytes that are not UTF-8 become U+FFFD.
 void append_json_escaped(std::string& out, std::string_view text);
 
+// A message about a file without the file's name before it, for a place that names the file.
+inline std::string_view without_file(std::string_view message, std::string_view file) {
+  const bool names_it =
+      !file.empty() && message.starts_with(file) && message.substr(file.size()).starts_with(": ");
+  return names_it ? message.substr(file.size() + 2) : message;
+}
+
 }  // namespace npuscope

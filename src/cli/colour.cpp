@@ -3,16 +3,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <map>
 #include <string>
 #include <string_view>
 
+#include "cli/choices.hpp"
+
 namespace npuscope::cli {
 namespace {
-
-const std::map<std::string, ColourChoice> colour_choices{{"auto", ColourChoice::automatic},
-                                                         {"always", ColourChoice::always},
-                                                         {"never", ColourChoice::never}};
 
 bool is_set(const char* name) {
   const char* value = std::getenv(name);
@@ -22,11 +19,11 @@ bool is_set(const char* name) {
 }  // namespace
 
 void add_colour_option(CLI::App& command, ColourChoice& choice) {
-  command
-      .add_option("--color", choice,
-                  "auto (on a terminal, unless NO_COLOR is set), always or never")
-      ->transform(CLI::Transformer(colour_choices))
-      ->type_name("WHEN");
+  add_choice<ColourChoice>(command, "--color", choice,
+                           {{"auto", ColourChoice::automatic},
+                            {"always", ColourChoice::always},
+                            {"never", ColourChoice::never}},
+                           "auto: on a terminal, unless NO_COLOR is set");
 }
 
 report::Colour colour_of(ColourChoice choice) {

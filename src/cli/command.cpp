@@ -1,6 +1,7 @@
 #include "cli/command.hpp"
 
 #include <fcntl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,13 +16,18 @@
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
+#include "cli/description.hpp"
+#include "cli/flag_values.hpp"
 #include "cli/suggestions.hpp"
+#include "cli/version/version.hpp"
 #include "npuscope/base/files.hpp"
+#include "report/document/json_head.hpp"
 
 namespace npuscope::cli {
 namespace {
 
 const char* program_name = "npuscope";
+const CLI::App* running_program = nullptr;
 
 }  // namespace
 
@@ -38,6 +44,11 @@ ExitStatus report(const Error& error) {
   std::fflush(stdout);  // what was printed before the error comes before it
   print(stderr, "{}: {}\n", program_name, printable(error.message));
   return exit_status_of(error.kind);
+}
+
+void print_json(std::FILE* stream, std::string_view object) {
+  const std::string text = report::with_json_head(running_command(), object);
+  std::fwrite(text.data(), 1, text.size(), stream);
 }
 
 std::vector<std::string> normalize_arguments(int argc, char** argv) {
@@ -85,7 +96,46 @@ CLI::Validator real_number(double min, double max) {
 
 namespace {
 
-// What CLI11 cannot say well: a word that is no command, a flag whose value was lost
+struct IdleFlag {
+  const CLI::App* command;
+  std::string flag;
+  std::vector<std::string> others;
+  bool is_beside = false;  // where one of them is given, not where none is
+};
+
+std::vector<IdleFlag>& idle_flags() {
+  static std::vector<IdleFlag> flags;
+  return flags;
+}
+
+void note_idle_flags(const CLI::App& command) {
+  for (const IdleFlag& idle : idle_flags()) {
+    if (idle.command != &command || command.count(idle.flag) == 0) continue;
+    const auto given = std::find_if(idle.others.begin(), idle.others.end(),
+                                    [&](const auto& other) { return command.count(other) > 0; });
+    if ((given != idle.others.end()) != idle.is_beside) continue;
+    const std::string others =
+        idle.is_beside ? *given : fmt::format("{}", fmt::join(idle.others, " or "));
+    print(stderr, "{}: note: {} has no effect {} {}\n", program_name, idle.flag,
+          idle.is_beside ? "with" : "without", others);
+  }
+}
+
+}  // namespace
+
+void matters_with(const std::string& flag, const std::vector<std::string>& others,
+                  const CLI::App& command) {
+  idle_flags().push_back({&command, flag, others});
+}
+
+void idle_beside(const std::string& flag, const std::vector<std::string>& others,
+                 const CLI::App& command) {
+  idle_flags().push_back({&command, flag, others, true});
+}
+
+namespace {
+
+// What CLI11 cannot say well: an unknown command, a flag whose value was lost
 // ("--model=$UNSET" would take the next flag as its value).
 std::string usage_problem(const CLI::App& program, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
@@ -103,7 +153,7 @@ std::string usage_problem(const CLI::App& program, const std::vector<std::string
       return command->check_name(argument);
     });
     if (named == commands.end()) {
-      return fmt::format("'{}' is no command{}", argument, meant_command(*app, argument));
+      return fmt::format("unknown command '{}'{}", argument, meant_command(*app, argument));
     }
     app = *named;
   }
@@ -123,6 +173,15 @@ std::string name_of(const CLI::App& command) {
   return above == nullptr ? command.get_name() : name_of(*above) + " " + command.get_name();
 }
 
+}  // namespace
+
+std::string running_command() {
+  const std::string name = name_of(last_command_of(*running_program));
+  return name.substr(name.find(' ') + 1);
+}
+
+namespace {
+
 // What was meant by the first flag that the command does not have.
 std::string meant_by(const CLI::App& command, const std::vector<std::string>& arguments) {
   for (const std::string& argument : arguments) {
@@ -141,6 +200,30 @@ void take_help(std::vector<std::string>& arguments) {
   arguments.push_back("--help");
 }
 
+// As far as the words name commands.
+const CLI::App& named_command(const CLI::App& program, const std::vector<std::string>& arguments) {
+  const CLI::App* app = &program;
+  for (const std::string& argument : arguments) {
+    const auto commands = app->get_subcommands([](const CLI::App*) { return true; });
+    const auto named = std::find_if(commands.begin(), commands.end(), [&](const CLI::App* command) {
+      return command->check_name(argument);
+    });
+    if (named == commands.end()) break;
+    app = *named;
+  }
+  return *app;
+}
+
+// -h and --help, wherever they stand; none: help is not asked for.
+std::optional<HelpLength> wanted_help(const std::vector<std::string>& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument == "-h") return HelpLength::brief;
+    if (argument == "--help") return HelpLength::full;
+  }
+  return std::nullopt;
+}
+
 // The status of the command line itself: help and version are done, everything else is usage.
 ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& status) {
   auto arguments = normalize_arguments(argc, argv);
@@ -149,9 +232,16 @@ ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& sta
     return report(
         Error{ErrorKind::usage, fmt::format("{}; see {} --help", problem, program.get_name())});
   }
+  if (const auto length = wanted_help(arguments)) {
+    const CommandDescription command = describe(named_command(program, arguments));
+    print(stdout, "{}", help_text(command, *length, help_width()));
+    return ExitStatus::done;
+  }
   try {
     // CLI11 wants them last first, and runs the subcommand, which sets `status`.
     program.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    std::fflush(stdout);
+    note_idle_flags(last_command_of(program));
     return status;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) {
@@ -162,8 +252,10 @@ ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& sta
                 fmt::format("{}{}; see {} --help", error.what(),
                             is_unknown ? meant_by(command, arguments) : "", name_of(command))});
     }
-    program.exit(error);  // prints help or version
+    print(stdout, "{}", error.what());  // the version
     return ExitStatus::done;
+  } catch (const Error& error) {  // of standard input
+    return report(error);
   }
 }
 
@@ -249,9 +341,14 @@ int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStat
   std::set_terminate(end_by_exception);
   const ExitStatus parsed = guarded([&] {
     CLI::App program(text.about, text.name);
-    program.set_version_flag("-V,--version", NPUSCOPE_VERSION);
+    program.set_help_flag();
+    program.set_version_flag(
+        "-V,--version", [&] { return version_text(text.name); },
+        "version, commit and what it was built with");
+    running_program = &program;
     ExitStatus status = ExitStatus::done;
     add(program, status);
+    name_values(program);
     return parse(program, argc, argv, status);
   });
   std::cout.flush();

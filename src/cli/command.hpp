@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "npuscope/base/result.hpp"
@@ -35,6 +36,11 @@ void print(std::FILE* stream, fmt::format_string<Args...> text, Args&&... args) 
   std::fwrite(formatted.data(), 1, formatted.size(), stream);
 }
 
+// JSON, the text of an object with members: its first ones say what it is (json_head.hpp).
+void print_json(std::FILE* stream, std::string_view object);
+// The running command, "torq overview", as JSON names it.
+std::string running_command();
+
 // The vendors' one-dash long flags (-stats-level=70) as two-dash ones; short flags, negative
 // numbers, "-" and everything after "--" stay as they are.
 std::vector<std::string> normalize_arguments(int argc, char** argv);
@@ -45,16 +51,26 @@ CLI::Validator whole_number(std::uint64_t min = 0,
                             std::uint64_t max = std::numeric_limits<std::uint64_t>::max());
 CLI::Validator real_number(double min, double max);
 
+// The flag has an effect only where one of the others is given too; without them a note says so.
+void matters_with(const std::string& flag, const std::vector<std::string>& others,
+                  const CLI::App& command);
+// Likewise, where one of the others is given.
+void idle_beside(const std::string& flag, const std::vector<std::string>& others,
+                 const CLI::App& command);
+
 void add_compile_command(CLI::App& program, ExitStatus& status);
 void add_run_command(CLI::App& program, ExitStatus& status);
 void add_opstats_command(CLI::App& program, ExitStatus& status);
 void add_qpc_command(CLI::App& program, ExitStatus& status);
 void add_show_command(CLI::App& program, ExitStatus& status);
+void add_report_command(CLI::App& program, ExitStatus& status);
 void add_timeline_command(CLI::App& program, ExitStatus& status);
 void add_memory_command(CLI::App& program, ExitStatus& status);
 void add_graph_command(CLI::App& program, ExitStatus& status);
 void add_convert_command(CLI::App& program, ExitStatus& status);
 void add_diff_command(CLI::App& program, ExitStatus& status);
+void add_check_command(CLI::App& program, ExitStatus& status);
+void add_snapshot_command(CLI::App& program, ExitStatus& status);
 void add_ops_command(CLI::App& program, ExitStatus& status);
 void add_units_command(CLI::App& program, ExitStatus& status);
 void add_latency_command(CLI::App& program, ExitStatus& status);
@@ -63,6 +79,9 @@ void add_diagnose_command(CLI::App& program, ExitStatus& status);
 void add_query_command(CLI::App& program, ExitStatus& status);
 void add_torq_command(CLI::App& program, ExitStatus& status);
 void add_ipu_command(CLI::App& program, ExitStatus& status);
+void add_explain_command(CLI::App& program, ExitStatus& status);
+void add_record_help_command(CLI::App& program, ExitStatus& status);
+void add_completion_command(CLI::App& program, ExitStatus& status);
 
 // What a program is, for its command line.
 struct ProgramText {

@@ -1,42 +1,51 @@
 // npuscope convert: profiles into files of another format.
 #include <memory>
 
+#include "base/near_names.hpp"
 #include "cli/profiles.hpp"
+#include "jobs/export/convert.hpp"
 #include "npuscope/base/files.hpp"
-#include "report/export/convert.hpp"
 
 namespace npuscope::cli {
 namespace {
 
 struct ConvertOptions : ProfileOptions {
-  std::vector<std::string> to;  // the format; a time ends the window
+  std::string format;           // empty: by the ending of the output
+  std::vector<std::string> to;  // ends the window; before --format, it named the format
   std::string output;
   bool cut = false;
   bool json = false;
 };
 
 constexpr const char* formats = "chrome, perfetto, csv, sqlite or json";
+constexpr std::string_view format_words = "chrome, perfetto, csv, sqlite, json";
 
-// --to takes a format; a time there ends the window, which --until says without doubt.
-Result<report::Target> read_to(ConvertOptions& options) {
-  std::optional<report::Target> target;
+// --to is the end of the window; a format there is what --format says.
+Result<jobs::Target> read_to(ConvertOptions& options) {
+  std::optional<jobs::Target> target;
+  if (!options.format.empty()) {
+    target = jobs::target_named(options.format);
+    if (!target)
+      return usage_error("--format: '{}' is unknown{}; use {}", options.format,
+                         did_you_mean(format_words, options.format), formats);
+  }
   for (const std::string& word : options.to) {
-    if (const auto named = report::target_named(word)) {
+    if (const auto named = jobs::target_named(word)) {
       if (target && *target != *named) {
         return usage_error("--to {}: two formats are asked for; name one", word);
       }
       target = named;
     } else if (report::looks_like_time(word)) {
       if (!options.selection.until.empty()) {
-        return usage_error("--to {}: the window has two ends; give --until once", word);
+        return usage_error("--to {}: the window has two ends; give --to once", word);
       }
       options.selection.until = word;
     } else {
-      return usage_error("--to {}: neither a format ({}) nor a time like 12.5ms", word, formats);
+      return usage_error("--to {}: not a time like 12.5ms, where the window ends", word);
     }
   }
-  if (!target) target = report::target_of(options.output);
-  if (!target) return usage_error("--to is missing: name the format, {}", formats);
+  if (!target) target = jobs::target_of(options.output);
+  if (!target) return usage_error("--format is missing: name the format, {}", formats);
   return *target;
 }
 
@@ -56,17 +65,19 @@ ExitStatus convert(ConvertOptions options) {
   const std::vector<Profile> profiles = profiles_of(std::move(selected->parts));
   const auto converted = [&] {
     ProgressBar bar("writing");
-    return report::convert(
+    return jobs::convert(
         profiles, {*target, options.output,
                    [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); }});
   }();
   if (!converted) return report(converted.error());
   // What was written to standard output is the result; what is said about it must not mix with it.
   std::FILE* stream = options.output == "/dev/stdout" ? stderr : stdout;
-  print(stream, "{}",
-        options.json ? report::converted_json(*converted, selected->notes, options.selection)
-                     : report::converted_text(*converted));
-  if (!options.json) print_notes(selected->notes);
+  if (options.json) {
+    print_json(stream, report::converted_json(*converted, selected->notes, options.selection));
+  } else {
+    print(stream, "{}", report::converted_text(*converted));
+    print_notes(selected->notes);
+  }
   return status_of(options, selected->notes);
 }
 
@@ -77,9 +88,11 @@ void add_convert_command(CLI::App& program, ExitStatus& status) {
       "convert", "Write profiles as Chrome JSON, Perfetto, CSV, SQLite or JSON");
   const auto options = std::make_shared<ConvertOptions>();
   add_profile_options(*command, *options);
-  command->add_option("--to", options->to, std::string("the format: ") + formats)
-      ->allow_extra_args(false);
-  command->add_option("--until", options->selection.until, "end of the window");
+  command
+      ->add_option("--format", options->format,
+                   "of what is written; default: by the output's ending")
+      ->type_name("chrome|perfetto|csv|sqlite|json");
+  command->add_option("--to,--until", options->to, "end of the window")->allow_extra_args(false);
   command
       ->add_option("-o,--output", options->output,
                    "the file, or a folder (with a / at its end): CSV tables, several profiles")
@@ -87,6 +100,7 @@ void add_convert_command(CLI::App& program, ExitStatus& status) {
   command->add_flag("--cut", options->cut,
                     "cut what reaches beyond the window, instead of keeping it whole");
   command->add_flag("--json", options->json, "print as JSON what was written");
+  matters_with("--cut", {"--from", "--to"}, *command);
   command->callback([options, &status] { status = convert(*options); });
 }
 

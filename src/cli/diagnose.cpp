@@ -2,6 +2,8 @@
 #include <memory>
 
 #include "cli/documents.hpp"
+#include "cli/flag_values.hpp"
+#include "cli/target_choice.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "report/findings/findings_document.hpp"
 
@@ -51,6 +53,7 @@ ExitStatus diagnose(const DiagnoseCommandOptions& options) {
                         "no file is named; name a profile, or ask for --rules or --explain RULE"});
   }
   report::FindingsRequest request = options.request;
+  if (const Status chosen = choose_target(request.peaks); !chosen) return report(chosen.error());
   request.is_part = options.selection.leaves_out_rows();
   if (!options.each) return diagnose_samples(options, request);
   return print_documents(options,
@@ -65,25 +68,29 @@ void add_diagnose_command(CLI::App& program, ExitStatus& status) {
   CLI::App* command = program.add_subcommand(
       "diagnose", "Ranked findings: what costs time, what misleads, the evidence and the advice");
   const auto options = std::make_shared<DiagnoseCommandOptions>();
+  options->top.cut_when_printed();
   add_document_options(*command, *options);
   add_part_options(*command, *options);
   command->get_option("files")->required(false);  // --rules and --explain need none
   report::FindingsRequest& request = options->request;
-  command->add_option("--rule", request.rule, "try this rule alone");
+  std::vector<std::string> rules;
+  for (const analysis::RuleText& rule : analysis::finding_rules()) rules.emplace_back(rule.name);
+  offer(*command->add_option("--rule", request.rule, "try this rule alone"), rules);
   command->add_flag("--all", request.with_rest,
                     "also list the rules that found nothing, and what others lack");
   command->add_flag("--each", options->each,
                     "every file of one inference, not only the one nearest their median");
   command->add_flag("--rules", options->rules, "list all rules and end");
-  command->add_option("--explain", options->explain, "say how a rule is computed and end")
-      ->excludes("--csv");
+  CLI::Option* explain =
+      command->add_option("--explain", options->explain, "say how a rule is computed and end");
+  offer(*explain->excludes("--csv"), std::move(rules));
   report::PeakText& peaks = request.peaks;
-  command->add_option("--target", peaks.target,
-                      "whose peaks count: aic100, htp-v75, or a .toml file; default: by device");
+  add_target_option(*command, peaks);
   command->add_option("--ddr-peak", peaks.ddr, "of the device: 137GB/s");
   command->add_option("--mac-peak", peaks.macs, "of the device: 8.2TMAC/s, 16.4TOPS");
   command->add_option("--clock", peaks.clock,
                       "rate of a clock of cycles that the profile does not tell: 1.8GHz");
+  matters_with("--all", {"files"}, *command);
   command->callback([options, &status] { status = diagnose(*options); });
 }
 

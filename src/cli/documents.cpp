@@ -1,59 +1,126 @@
 #include "cli/documents.hpp"
 
+#include <limits>
+
+#include "npuscope/base/progress.hpp"
 #include "report/document/ascii_marks.hpp"
+#include "report/document/document_markdown.hpp"
 
 namespace npuscope::cli {
 
-void add_document_options(CLI::App& command, DocumentOptions& options) {
-  add_profile_options(command, options);
-  command.add_option("--until,--to", options.selection.until, "end of the window");
+namespace {
+
+void cut_tables(std::vector<report::Section>& sections, std::size_t rows) {
+  for (report::Section& section : sections) {
+    report::Table& table = section.table;
+    if (table.rows.size() > rows) {
+      table.row_count = std::max<std::uint64_t>(table.row_count, table.rows.size());
+      table.rows.resize(rows);
+    }
+    cut_tables(section.parts, rows);
+  }
+}
+
+// Text, CSV and Markdown; the notes go to standard error.
+Status print_in_form(const PageOptions& options, std::span<const report::Document> documents,
+                     const std::vector<Note>& notes) {
+  if (options.csv) {
+    const auto csv = report::documents_csv(documents, options.table);
+    if (!csv) return tl::unexpected(csv.error());
+    print(stdout, "{}", *csv);
+  } else if (options.markdown) {
+    print(stdout, "{}", report::documents_markdown(documents));
+  } else {
+    const report::Colour colour = colour_of(options.colour);
+    std::string page;
+    for (std::size_t i = 0; i < documents.size(); ++i) {
+      const std::string text = report::document_text(documents[i], width_of(options), colour);
+      page += i > 0 ? "\n\n" : "";
+      page += shows_ascii_only() ? report::ascii_marks(text) : text;
+    }
+    print_page(page, options.pager);
+  }
+  print_notes(notes);
+  return {};
+}
+
+}  // namespace
+
+void add_page_options(CLI::App& command, PageOptions& options) {
   CLI::Option* json = command.add_flag("--json", options.json, "print JSON");
   CLI::Option* csv = command.add_flag("--csv", options.csv, "print a table as CSV");
   csv->excludes(json);
+  command.add_flag("--markdown", options.markdown, "print Markdown")->excludes(json)->excludes(csv);
   command.add_option("--table", options.table, "which table; default: the first")->needs(csv);
+  options.top.add_option(command);
   command.add_option("--width", options.width, "columns of the text; default: the terminal's")
       ->check(whole_number(60, 1'000));
   add_colour_option(command, options.colour);
+  add_pager_option(command, options.pager);
+  for (const char* flag : {"--width", "--color", "--pager"}) {
+    idle_beside(flag, {"--json", "--csv", "--markdown"}, command);
+  }
 }
 
-std::size_t width_of(const DocumentOptions& options) {
+void add_document_options(CLI::App& command, DocumentOptions& options) {
+  add_profile_options(command, options);
+  command.add_option("--to,--until", options.selection.until, "end of the window");
+  add_page_options(command, options);
+}
+
+std::size_t width_of(const PageOptions& options) {
   return options.width > 0 ? options.width : terminal_width();
 }
 
-void TopRows::add_option(CLI::App& command, std::size_t rows, const std::string& help) {
+void TopRows::set(std::size_t rows, std::string what) {
   rows_ = rows;
-  command
-      .add_option("--top", asked_, fmt::format("{} ({}); 0: all, as in JSON and CSV", help, rows))
-      ->check(whole_number());
+  what_ = std::move(what);
 }
 
-std::size_t TopRows::of(const DocumentOptions& options) const {
-  const bool for_machines = options.json || options.csv;
+void TopRows::add_option(CLI::App& command) {
+  const std::string rows =
+      rows_ == 0 ? "all" : fmt::format("{}; 0: all, as in JSON and CSV", rows_);
+  command.add_option("--top", asked_, fmt::format("{} ({})", what_, rows))->check(whole_number());
+}
+
+std::size_t TopRows::of(bool for_machines) const {
   const std::size_t rows = asked_.value_or(for_machines ? 0 : rows_);
   return rows == 0 ? std::numeric_limits<std::size_t>::max() : rows;
+}
+
+std::optional<std::size_t> TopRows::cut() const {
+  if (!cuts_when_printed_ || asked_.value_or(0) == 0) return std::nullopt;
+  return asked_;
 }
 
 ExitStatus print_documents(const DocumentOptions& options,
                            std::span<const report::Document> documents,
                            const std::vector<Note>& notes) {
+  if (const auto rows = options.top.cut()) {
+    std::vector<report::Document> cut(documents.begin(), documents.end());
+    for (report::Document& document : cut) cut_tables(document.sections, *rows);
+    DocumentOptions rest = options;
+    rest.top = {};
+    return print_documents(rest, cut, notes);
+  }
   if (options.json) {
-    print(stdout, "{}", report::documents_json(documents, notes));
-    return status_of(options, notes);
+    print_json(stdout, report::documents_json(documents, notes));
+  } else if (const Status printed = print_in_form(options, documents, notes); !printed) {
+    return report(printed.error());
   }
-  if (options.csv) {
-    const auto csv = report::documents_csv(documents, options.table);
-    if (!csv) return report(csv.error());
-    print(stdout, "{}", *csv);
-  } else {
-    const report::Colour colour = colour_of(options.colour);
-    for (std::size_t i = 0; i < documents.size(); ++i) {
-      const std::string text = report::document_text(documents[i], width_of(options), colour);
-      print(stdout, "{}{}", i > 0 ? "\n\n" : "",
-            shows_ascii_only() ? report::ascii_marks(text) : text);
-    }
-  }
-  print_notes(notes);
   return status_of(options, notes);
+}
+
+ExitStatus print_answer(const PageOptions& options, const report::Document& answer,
+                        const std::vector<Note>& notes) {
+  report::Document document = answer;
+  if (const auto rows = options.top.cut()) cut_tables(document.sections, *rows);
+  if (options.json) {
+    print_json(stdout, report::document_json(document, notes));
+  } else if (const Status printed = print_in_form(options, {&document, 1}, notes); !printed) {
+    return report(printed.error());
+  }
+  return ExitStatus::done;
 }
 
 ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& make,
@@ -67,6 +134,7 @@ ExitStatus print_documents(const DocumentOptions& options, const Selected& selec
                            const MakeDocument& make) {
   std::vector<report::Document> documents;
   std::vector<Note> notes = selected.notes;
+  std::optional<BusySign> busy("analysing");
   Error last;
   for (const report::ProfilePart& part : selected.parts) {
     auto document = make(analysis::Analysis(part.profile), part);
@@ -80,6 +148,7 @@ ExitStatus print_documents(const DocumentOptions& options, const Selected& selec
       notes.push_back(left_out(part.profile.provenance, last));
     }
   }
+  busy.reset();
   if (documents.empty()) return report(last);
   return print_documents(options, documents, notes);
 }

@@ -5,36 +5,59 @@
 #include <optional>
 
 #include "cli/colour.hpp"
+#include "cli/pager.hpp"
 #include "cli/profiles.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "report/document/document.hpp"
 
 namespace npuscope::cli {
 
-struct DocumentOptions : ProfileOptions {
-  std::size_t width = 0;  // 0: of the terminal
-  bool json = false;
-  bool csv = false;
-  std::string table;  // of the CSV; empty: the first
-  ColourChoice colour = ColourChoice::automatic;
-};
-
-// Columns of its text: as asked for, else the terminal's.
-std::size_t width_of(const DocumentOptions& options);
-
-// Those of profiles, the end of the window, and --json, --csv, --table, --width.
-void add_document_options(CLI::App& command, DocumentOptions& options);
-
 // --top: rows of tables. Machines get all of them, unless they say how many; 0 is all.
 class TopRows {
  public:
-  void add_option(CLI::App& command, std::size_t rows, const std::string& help);
-  std::size_t of(const DocumentOptions& options) const;
+  // What a command prints when nobody asks; 0: all.
+  void set(std::size_t rows, std::string what = "rows of each table");
+  // The command's answer has all rows, and print_documents() cuts them.
+  void cut_when_printed() { cuts_when_printed_ = true; }
+  void add_option(CLI::App& command);
+
+  std::size_t of(bool for_machines) const;
+  std::optional<std::size_t> cut() const;  // where print_documents() has to
+  bool asked() const { return asked_.has_value(); }
 
  private:
   std::optional<std::size_t> asked_;
   std::size_t rows_ = 0;
+  std::string what_ = "rows of each table";
+  bool cuts_when_printed_ = false;
 };
+
+// How a page is printed.
+struct PageOptions {
+  std::size_t width = 0;  // 0: of the terminal
+  bool json = false;
+  bool csv = false;
+  bool markdown = false;
+  std::string table;  // of the CSV; empty: the first
+  ColourChoice colour = ColourChoice::automatic;
+  bool pager = false;
+  TopRows top;
+
+  bool is_text() const { return !json && !csv && !markdown; }
+  std::size_t rows() const { return top.of(json || csv); }  // of its tables
+};
+
+struct DocumentOptions : ProfileOptions, PageOptions {};
+
+// Columns of its text: as asked for, else the terminal's.
+std::size_t width_of(const PageOptions& options);
+
+// --json, --csv, --markdown, --table, --top, --width, --color: the same in every command that
+// prints a page. `top` must know its rows before.
+void add_page_options(CLI::App& command, PageOptions& options);
+
+// Those of profiles, the end of the window, and those of pages.
+void add_document_options(CLI::App& command, DocumentOptions& options);
 
 using MakeDocument =
     std::function<Result<report::Document>(const analysis::Analysis&, const report::ProfilePart&)>;
@@ -48,9 +71,13 @@ ExitStatus print_documents(const DocumentOptions& options, const MakeDocument& m
 ExitStatus print_documents(const DocumentOptions& options, const Selected& selected,
                            const MakeDocument& make);
 
-// As `options` say: text, JSON or CSV.
+// As `options` say: text, JSON, CSV or Markdown.
 ExitStatus print_documents(const DocumentOptions& options,
                            std::span<const report::Document> documents,
                            const std::vector<Note>& notes);
+
+// One answer, of no single profile: its JSON is the document itself.
+ExitStatus print_answer(const PageOptions& options, const report::Document& answer,
+                        const std::vector<Note>& notes);
 
 }  // namespace npuscope::cli

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "analysis/graph/graph_paths.hpp"
+#include "cli/choices.hpp"
 #include "cli/documents.hpp"
 #include "npu/graph/import_onnx.hpp"
 #include "npuscope/base/files.hpp"
@@ -22,7 +23,7 @@ struct GraphOptions : DocumentOptions {
   std::vector<std::string> symbols;
   npu::ImportOptions import;
   std::string dot, svg;
-  std::string by = "op";
+  report::DrawBy by = report::DrawBy::op;
 
   analysis::EdgeKinds edge_kinds() const;
 };
@@ -33,10 +34,17 @@ const std::map<std::string, EdgeKind> edge_names{{"data", EdgeKind::data},
                                                  {"transfer", EdgeKind::transfer},
                                                  {"order", EdgeKind::order}};
 
-const std::map<std::string, report::DrawBy> draw_names{{"op", report::DrawBy::op},
-                                                       {"name", report::DrawBy::name},
-                                                       {"kind", report::DrawBy::kind},
-                                                       {"node", report::DrawBy::node}};
+std::vector<std::string> edge_words() {
+  std::vector<std::string> words;
+  for (const auto& [word, kind] : edge_names) words.push_back(word);
+  return words;
+}
+
+const std::vector<Choice<report::DrawBy>> draw_names{{"part", report::DrawBy::op},
+                                                     {"name", report::DrawBy::name},
+                                                     {"kind", report::DrawBy::kind},
+                                                     {"node", report::DrawBy::node},
+                                                     {"op", report::DrawBy::op, WordAge::old}};
 
 analysis::EdgeKinds GraphOptions::edge_kinds() const {
   if (edges.empty()) return analysis::EdgeKinds::all();
@@ -77,7 +85,7 @@ Status check_outputs(const GraphOptions& options) {
 std::string file_of(const std::string& output) { return output == "-" ? "/dev/stdout" : output; }
 
 Status draw(const GraphOptions& options, const report::GraphView& view) {
-  report::DrawOptions drawn{.by = draw_names.at(options.by), .edges = options.edge_kinds()};
+  report::DrawOptions drawn{.by = options.by, .edges = options.edge_kinds()};
   if (!options.around.empty()) {
     const auto centre = analysis::find_ops(view.profile, "--around", options.around);
     if (!centre) return tl::unexpected(centre.error());
@@ -110,6 +118,8 @@ ExitStatus print_drawing(const GraphOptions& options) {
 
 ExitStatus graph(GraphOptions options) {
   options.graph.whole = options.json || options.csv;
+  options.graph.top = options.top.of(false);  // of the largest, which JSON has among all
+  options.graph.rows = options.rows();
   const bool draws = !options.dot.empty() || !options.svg.empty();
   if (auto ok = check_outputs(options); !ok) return report(ok.error());
   if (options.dot == "-" || options.svg == "-") return print_drawing(options);
@@ -149,6 +159,7 @@ void add_graph_command(CLI::App& program, ExitStatus& status) {
   CLI::App* command = program.add_subcommand(
       "graph", "The compiled graph: ops, tensors, edges, false dependencies, paths");
   const auto options = std::make_shared<GraphOptions>();
+  options->top.set(options->graph.top);
   add_document_options(*command, *options);
   CLI::Option* path =
       command
@@ -165,10 +176,10 @@ void add_graph_command(CLI::App& program, ExitStatus& status) {
       ->capture_default_str();
   command
       ->add_option("--edges", options->edges,
-                   "kinds of edges that --path and --around follow: data, reuse, flow, transfer, "
-                   "order; default: all")
+                   "kinds of edges that --path and --around follow; default: all")
       ->delimiter(',')
-      ->check(CLI::IsMember(edge_names));
+      ->check(one_of(edge_words()))
+      ->type_name(words_text(edge_words()));
   CLI::Option* expect = command->add_option(
       "--expect", options->expect, "compare with the ONNX model that the graph was compiled from");
   expect->excludes(path)->excludes(around);
@@ -176,7 +187,9 @@ void add_graph_command(CLI::App& program, ExitStatus& status) {
       ->add_option("--onnx-define-symbol", options->symbols,
                    "value of a symbolic dimension of the model: name,value (repeatable)")
       ->needs(expect);
-  command->add_option("--batchsize", options->import.batch, "value of a symbolic batch dimension")
+  command
+      ->add_option("--batchsize", options->import.batch,
+                   "batch of the model, symbolic or another than it has")
       ->check(whole_number(1, std::uint64_t{1} << 31))
       ->needs(expect);
   command->add_option(
@@ -184,11 +197,9 @@ void add_graph_command(CLI::App& program, ExitStatus& status) {
       "draw the graph into this file, for Graphviz; - prints it instead of the page");
   command->add_option("--svg", options->svg,
                       "draw the graph into this file, as SVG; - prints it instead of the page");
-  command->add_option("--by", options->by, "what becomes one box: op, name, node, kind")
-      ->check(CLI::IsMember(draw_names));
-  command->add_option("--top", options->graph.top, "rows of each table")
-      ->check(whole_number(1, 1'000'000))
-      ->capture_default_str();
+  add_choice(*command, "--by", options->by, draw_names, "what a box of the drawing is of");
+  matters_with("--by", {"--dot", "--svg"}, *command);
+  matters_with("--edges", {"--path", "--around", "--dot", "--svg"}, *command);
   command->callback([options, &status] { status = graph(*options); });
 }
 

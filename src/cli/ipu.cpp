@@ -3,14 +3,15 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/choices.hpp"
 #include "cli/documents.hpp"
 #include "formats/sigmastar/image.hpp"
 #include "formats/sigmastar/write_log.hpp"
 #include "npuscope/base/files.hpp"
-#include "report/jobs/ipu_image.hpp"
-#include "report/jobs/ipu_op_cost.hpp"
-#include "report/jobs/ipu_operators.hpp"
-#include "report/jobs/ipu_timeline.hpp"
+#include "report/programs/ipu_image.hpp"
+#include "report/programs/ipu_op_cost.hpp"
+#include "report/programs/ipu_operators.hpp"
+#include "report/programs/ipu_timeline.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -20,8 +21,9 @@ namespace fs = std::filesystem;
 // ---- op-cost
 
 struct IpuOpCostOptions {
-  std::string model, log, mode = "total", output, table;
-  bool json = false, csv = false, allow_partial = false;
+  std::string model, log, output;
+  bool each = false, allow_partial = false;
+  PageOptions page;
 };
 
 // new_<name>.json beside the timeline, as the vendor's script does.
@@ -36,30 +38,23 @@ fs::path renumbered_path(const IpuOpCostOptions& options) {
 ExitStatus print_costs(const IpuOpCostOptions& options, const sigmastar::Model& model,
                        const sigmastar::OperatorCosts& costs, std::vector<Note> notes) {
   const report::Document document = report::make_op_cost_document(model, costs);
-  const bool says_coverage = !options.json && !options.csv;  // in its first line
+  const bool says_coverage = options.page.is_text();  // in its first line
   if (costs.is_partial() && !says_coverage) {
     notes.push_back(
         {Severity::error, options.log, 0, "the log " + sigmastar::coverage_text(costs), 1});
   }
-  if (options.json) {
-    print(stdout, "{}", report::document_json(document, notes));
-    return ExitStatus::done;
-  }
-  if (options.csv) {
-    const std::string table = !options.table.empty()   ? options.table
-                              : options.mode == "each" ? "operators"
-                                                       : "types";
-    const auto csv = report::documents_csv(std::span(&document, 1), table);
-    if (!csv) return report(csv.error());
-    print(stdout, "{}", *csv);
-  } else if (options.mode == "each") {
-    print(stdout, "{}", report::op_cost_each_text(model, costs));
-  } else {
-    print(stdout, "{}", report::op_cost_totals_text(costs));
-  }
+  if (options.page.json) return print_answer(options.page, document, notes);
   for (const std::string& remark : costs.remarks) {
     notes.push_back({Severity::warning, options.log, 0, remark, 1});
   }
+  if (!options.page.is_text()) {
+    PageOptions page = options.page;
+    if (page.table.empty()) page.table = options.each ? "operators" : "types";
+    return print_answer(page, document, notes);
+  }
+  print(stdout, "{}",
+        options.each ? report::op_cost_each_text(model, costs, options.page.rows())
+                     : report::op_cost_totals_text(costs, options.page.rows()));
   print_notes(notes);
   return ExitStatus::done;
 }
@@ -102,19 +97,16 @@ void add_ipu_op_cost(CLI::App& ipu, ExitStatus& status) {
       ->add_option("--ipu-log-file,--ipu_log_file", options->log,
                    "the timeline, the JSON of performance_timeline.py or of npuscope ipu timeline")
       ->required();
-  command->add_option("--mode", options->mode, "total: by type; each: every operator")
-      ->check(CLI::IsMember({"total", "each"}))
-      ->capture_default_str();
+  add_choice<bool>(*command, "--mode", options->each, {{"total", false}, {"each", true}},
+                   "total: by type; each: every operator");
   command->add_option("-o,--output", options->output,
                       "the timeline with the model's indices; default: new_<name> beside it");
   command->add_flag(
       "--allow-partial", options->allow_partial,
       "count a timeline that lacks layers of the model, e.g. of a log that overflowed");
-  CLI::Option* json = command->add_flag("--json", options->json, "print JSON");
-  CLI::Option* csv = command->add_flag("--csv", options->csv, "print a table as CSV");
-  csv->excludes(json);
-  command->add_option("--table", options->table, "operators or types; default: by --mode")
-      ->needs(csv);
+  options->page.top.cut_when_printed();
+  add_page_options(*command, options->page);
+  command->get_option("--table")->description("operators or types; default: by --mode");
   command->callback([options, &status] { status = op_cost(*options); });
 }
 
@@ -122,7 +114,7 @@ void add_ipu_op_cost(CLI::App& ipu, ExitStatus& status) {
 
 struct IpuInfoOptions {
   std::string model, chip;
-  bool json = false;
+  PageOptions page;
 };
 
 ExitStatus info(const IpuInfoOptions& options) {
@@ -142,10 +134,8 @@ ExitStatus info(const IpuInfoOptions& options) {
                                  options.chip),
                      1});
   }
-  print(stdout, "{}",
-        options.json ? report::document_json(document, notes)
-                     : report::document_text(document, terminal_width()));
-  if (!options.json) print_notes(notes);
+  const ExitStatus printed = print_answer(options.page, document, notes);
+  if (printed != ExitStatus::done) return printed;
   return image->problems.empty() ? ExitStatus::done : ExitStatus::input;
 }
 
@@ -155,7 +145,8 @@ void add_ipu_info(CLI::App& ipu, ExitStatus& status) {
   command->add_option("-m,--model", options->model, "the offline model, sgsimg.img")->required();
   command->add_option("--soc_version,--soc-version", options->chip,
                       "the chip, which tells the alignment of some");
-  command->add_flag("--json", options->json, "print JSON");
+  options->page.top.cut_when_printed();
+  add_page_options(*command, options->page);
   command->callback([options, &status] { status = info(*options); });
 }
 
@@ -163,7 +154,7 @@ void add_ipu_info(CLI::App& ipu, ExitStatus& status) {
 
 struct IpuOperatorsOptions {
   std::string model;
-  bool json = false, csv = false;
+  PageOptions page;
 };
 
 ExitStatus operators(const IpuOperatorsOptions& options) {
@@ -172,16 +163,9 @@ ExitStatus operators(const IpuOperatorsOptions& options) {
   const auto model = sigmastar::read_model_or_image(file->bytes(), options.model);
   if (!model) return report(model.error());
   const report::Document document = report::make_ipu_operators_document(*model);
-  if (!options.csv) {
-    print(stdout, "{}",
-          options.json ? report::document_json(document, {})
-                       : report::document_text(document, terminal_width()));
-    return ExitStatus::done;
-  }
-  const auto csv = report::documents_csv(std::span(&document, 1), "operators");
-  if (!csv) return report(csv.error());
-  print(stdout, "{}", *csv);
-  return ExitStatus::done;
+  PageOptions page = options.page;
+  if (page.csv && page.table.empty()) page.table = "operators";
+  return print_answer(page, document, {});
 }
 
 void add_ipu_operators(CLI::App& ipu, ExitStatus& status) {
@@ -192,8 +176,8 @@ void add_ipu_operators(CLI::App& ipu, ExitStatus& status) {
       ->add_option("-m,--model,model", options->model,
                    "the fixed model (fixed.sim), or the offline model around it (sgsimg.img)")
       ->required();
-  CLI::Option* json = command->add_flag("--json", options->json, "print JSON");
-  command->add_flag("--csv", options->csv, "print CSV")->excludes(json);
+  options->page.top.cut_when_printed();
+  add_page_options(*command, options->page);
   command->callback([options, &status] { status = operators(*options); });
 }
 
@@ -296,10 +280,12 @@ ExitStatus timeline(const IpuTimelineOptions& options) {
   if (auto written = file->commit(); !written) return report(written.error());
   const report::Document document = report::make_ipu_timeline_document(*logs, options.output);
   std::FILE* stream = options.output == "/dev/stdout" ? stderr : stdout;
-  print(stream, "{}",
-        options.json ? report::document_json(document, notes)
-                     : report::document_text(document, terminal_width()));
-  if (!options.json) print_notes(notes);
+  if (options.json) {
+    print_json(stream, report::document_json(document, notes));
+  } else {
+    print(stream, "{}", report::document_text(document, terminal_width()));
+    print_notes(notes);
+  }
   return ExitStatus::done;
 }
 

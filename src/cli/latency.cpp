@@ -10,6 +10,7 @@ void add_latency_command(CLI::App& program, ExitStatus& status) {
   CLI::App* command = program.add_subcommand(
       "latency", "Percentiles of a runner's latency file; device against system throughput");
   const auto options = std::make_shared<DocumentOptions>();
+  options->top.cut_when_printed();
   add_document_options(*command, *options);
   command->callback([options, &status] {
     status = print_documents(*options,

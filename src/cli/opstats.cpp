@@ -4,19 +4,20 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "cli/choices.hpp"
 #include "cli/command.hpp"
+#include "jobs/opstats_job.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/jobs/opstats_job.hpp"
 
 namespace npuscope::cli {
 namespace {
 
-using report::OpstatsMessage;
+using jobs::OpstatsMessage;
 
 struct OpstatsArguments {
-  report::OpstatsRequest request;
+  jobs::OpstatsRequest request;
   std::string host_trace;
-  std::string flow_events = "none";
+  bool flow_events = false;
   bool verbose = false;
 };
 
@@ -56,8 +57,8 @@ void print_message(const OpstatsMessage& message, bool verbose) {
 
 ExitStatus run(OpstatsArguments& arguments) {
   if (!arguments.host_trace.empty()) arguments.request.host_trace = arguments.host_trace;
-  arguments.request.trace_options.flow_events = arguments.flow_events == "full";
-  Result<report::OpstatsOutcome> outcome;
+  arguments.request.trace_options.flow_events = arguments.flow_events;
+  Result<jobs::OpstatsOutcome> outcome;
   {
     ProgressBar bar("decoding");
     outcome = run_opstats(
@@ -75,7 +76,7 @@ ExitStatus run(OpstatsArguments& arguments) {
 }
 
 void add_file_flags(CLI::App& command, OpstatsArguments& arguments) {
-  report::OpstatsRequest& request = arguments.request;
+  jobs::OpstatsRequest& request = arguments.request;
   command.add_option("-q,--qpc", request.qpc, "programqpc.bin that was run")
       ->required()
       ->type_name("FILE");
@@ -95,7 +96,7 @@ void add_file_flags(CLI::App& command, OpstatsArguments& arguments) {
 }
 
 void add_output_flags(CLI::App& command, OpstatsArguments& arguments) {
-  report::OpstatsRequest& request = arguments.request;
+  jobs::OpstatsRequest& request = arguments.request;
   qaic::TraceOptions& trace = request.trace_options;
   add_boolean(command, "--summary", request.summary, "write <buffer>.qaic-opstats.summary.txt");
   add_boolean(command, "--json", request.json,
@@ -114,10 +115,8 @@ void add_output_flags(CLI::App& command, OpstatsArguments& arguments) {
               "one trace for all devices of a multi-device network");
   add_boolean(command, "--merge-thread-groups", trace.merge_thread_groups,
               "one track per thread group instead of one per thread");
-  command
-      .add_option("--flow-events", arguments.flow_events, "dependencies as arrows: none or full")
-      ->check(CLI::IsMember({"none", "full"}))
-      ->capture_default_str();
+  add_choice<bool>(command, "--flow-events", arguments.flow_events,
+                   {{"none", false}, {"full", true}}, "dependencies as arrows");
   add_boolean(command, "--show-barrier-events", trace.show_barrier_events,
               "barriers, on tracks of their own");
   add_boolean(command, "-v,--verbose", arguments.verbose, "say more about what is done");
@@ -131,6 +130,11 @@ void add_opstats_command(CLI::App& program, ExitStatus& status) {
       "opstats", "Decode raw statistics buffers: summaries and traces per operator");
   add_file_flags(*command, *arguments);
   add_output_flags(*command, *arguments);
+  matters_with("--json", {"--summary"}, *command);
+  for (const char* flag : {"--flow-events", "--select-cores", "--merge-mq-traces",
+                           "--merge-thread-groups", "--show-barrier-events", "--host-trace"}) {
+    matters_with(flag, {"--trace"}, *command);
+  }
   command->callback([arguments, &status] { status = run(*arguments); });
 }
 

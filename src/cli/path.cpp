@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "base/numbers.hpp"
+#include "cli/choices.hpp"
 #include "cli/documents.hpp"
 #include "report/path/path_document.hpp"
 
@@ -12,18 +13,13 @@ constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
 
 struct PathOptions : DocumentOptions {
   report::PathDocumentOptions path;
-  TopRows top;
   std::uint32_t inference = 0;
-  std::string by = "op";
   std::string steps;  // empty: 20 in text, all for machines
   bool vendor = false;
 };
 
 ExitStatus path(PathOptions options) {
-  options.path.top = options.top.of(options);
-  options.path.grouping = options.by == "kind"   ? analysis::Grouping::kind
-                          : options.by == "part" ? analysis::Grouping::part
-                                                 : analysis::Grouping::op;
+  options.path.top = options.rows();
   if (options.steps == "all" || (options.steps.empty() && (options.json || options.csv))) {
     options.path.steps = all;
   } else if (!options.steps.empty()) {
@@ -43,7 +39,7 @@ CLI::Validator whole_number_or_all() {
       [](std::string& text) {
         return text == "all" ? std::string() : whole_number(1, 1'000'000)(text);
       },
-      "NUMBER or all");
+      "");
 }
 
 }  // namespace
@@ -52,15 +48,16 @@ void add_path_command(CLI::App& program, ExitStatus& status) {
   CLI::App* command = program.add_subcommand(
       "path", "The critical path: what decided how long it took, slack, and what-if");
   const auto options = std::make_shared<PathOptions>();
+  options->top.set(options->path.top, "rows of ops and units");
   add_document_options(*command, *options);
   options->joins_runs = true;
   CLI::Option* inference = command->add_option(
       "--inference", options->inference, "which inference; default: the one nearest the median");
   inference->check(whole_number(0, std::numeric_limits<std::uint32_t>::max() - 1));
-  command->add_option("--by", options->by, "group ops by: op (repeated layers as one), part, kind")
-      ->check(CLI::IsMember({"op", "part", "kind"}))
-      ->capture_default_str();
-  options->top.add_option(*command, options->path.top, "rows of ops and units");
+  using analysis::Grouping;
+  add_choice<Grouping>(*command, "--by", options->path.grouping,
+                       {{"op", Grouping::op}, {"part", Grouping::part}, {"kind", Grouping::kind}},
+                       "what a row is of");
   command->add_option("--steps", options->steps, "steps to print: a number, or all; default: 20")
       ->check(whole_number_or_all());
   command->add_flag("--vendor", options->vendor,

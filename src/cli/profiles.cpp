@@ -4,13 +4,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 
+#include "base/memory_use.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/profile/run_numbers.hpp"
 #include "report/document/damage.hpp"
 #include "report/document/note_text.hpp"
+#include "report/document/quantity.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -47,6 +51,31 @@ void print_damage(const std::vector<Profile>& profiles) {
   }
 }
 
+// Says once, long before it is so, that the files need more memory than they may have.
+class MemoryForecast {
+ public:
+  explicit MemoryForecast(std::uint64_t limit)
+      : limit_(limit > 0 ? limit : default_memory_limit()), at_first_(memory_in_use()) {}
+
+  void update(std::uint64_t done, std::uint64_t total) {
+    constexpr double min_share = 0.05;  // of the files, before anything is said
+    if (said_ || total == 0 || double(done) < min_share * double(total)) return;
+    const double share = std::min(1.0, double(done) / double(total));
+    const std::uint64_t in_use = memory_in_use();
+    if (in_use < at_first_ || in_use < limit_ / 16) return;
+    const double needed = double(at_first_) + double(in_use - at_first_) / share;
+    if (needed < 1.2 * double(limit_) || said_.exchange(true)) return;
+    print(stderr,
+          "npuscope: at this rate the files need about {} of memory; reading stops at {} "
+          "(--max-memory)\n",
+          report::bytes_text(needed), report::bytes_text(double(limit_)));
+  }
+
+ private:
+  std::uint64_t limit_, at_first_;
+  std::atomic<bool> said_ = false;
+};
+
 Result<Opened> open_all(const ProfileOptions& options) {
   std::vector<std::filesystem::path> paths(options.files.begin(), options.files.end());
   auto roles = read_roles(options.roles);
@@ -54,8 +83,32 @@ Result<Opened> open_all(const ProfileOptions& options) {
   ProgressBar bar("reading");
   OpenOptions open;
   open.roles = std::move(*roles);
-  open.progress = [&](std::uint64_t done, std::uint64_t total) { bar.update(done, total); };
+  open.source.memory_limit = options.max_memory;
+  MemoryForecast forecast(options.max_memory);
+  open.progress = [&](std::uint64_t done, std::uint64_t total) {
+    bar.update(done, total);
+    forecast.update(done, total);
+  };
   return open_profiles(paths, open);
+}
+
+// A snapshot is what it was cut down to when it was made.
+Status check_snapshot(const Profile& profile, const ProfileOptions& options) {
+  const std::string& file = profile.provenance.files.front();
+  if (!options.takes_snapshots) {
+    return usage_error(
+        "{}: a snapshot, which has the numbers that diff, check and show print and no spans; name "
+        "the files that it was made of",
+        file);
+  }
+  const std::string wanted = report::selection_text(options.selection);
+  const std::string& is = profile.numbers->selection;
+  if (wanted == is) return {};
+  const auto named = [](const std::string& text) { return text.empty() ? "all" : text; };
+  return usage_error(
+      "{}: a snapshot of {} cannot be compared as {}; give the flags that it was made "
+      "with, or make another",
+      file, named(is), named(wanted));
 }
 
 }  // namespace
@@ -78,6 +131,11 @@ void add_profile_options(CLI::App& command, ProfileOptions& options) {
                   "a .toml file that says by category and name what the slices of a generic "
                   "trace are (docs/formats/roles.md); repeatable")
       ->allow_extra_args(false);
+  command
+      .add_option("--max-memory", options.max_memory,
+                  "reading stops where the process holds so much, and what was read stands: 8GiB; "
+                  "default: a third of the machine's")
+      ->transform(CLI::AsSizeValue(false));
   command.add_flag("--keep-going", options.keep_going,
                    "end with status 0 although a file that is named could not be opened");
 }
@@ -109,6 +167,14 @@ Result<Selected> open_selected(const ProfileOptions& options, const report::Sele
   std::string first_error;
   for (Profile& profile : opened->profiles) {
     const Provenance from = profile.provenance;
+    if (profile.numbers) {
+      if (const Status fits = check_snapshot(profile, options); !fits) {
+        return tl::unexpected(fits.error());
+      }
+      const std::string text = profile.numbers->selection;
+      selected.parts.push_back({std::move(profile), {}, 0, text});
+      continue;
+    }
     auto part = report::select(std::move(profile), options.selection, select);
     if (part) {
       selected.parts.push_back(std::move(*part));
@@ -134,9 +200,8 @@ std::vector<Profile> profiles_of(std::vector<report::ProfilePart> parts) {
 
 Note left_out(const Provenance& provenance, const Error& error) {
   const std::string file = provenance.files.empty() ? "" : provenance.files.front();
-  std::string_view why = error.message;
-  if (!file.empty() && why.starts_with(file + ": ")) why.remove_prefix(file.size() + 2);
-  return {Severity::warning, file, 0, fmt::format("{}; left out", why), 1};
+  return {Severity::warning, file, 0,
+          fmt::format("{}; left out", without_file(error.message, file)), 1};
 }
 
 std::size_t terminal_width() {

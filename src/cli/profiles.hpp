@@ -15,7 +15,9 @@ struct ProfileOptions {
   report::Selection selection;
   std::vector<std::string> roles;  // files with tables of roles (event_roles.hpp)
   bool keep_going = false;         // a file that cannot be opened is no failure
+  std::uint64_t max_memory = 0;    // bytes that reading may take; 0: ByteSourceOptions' default
   bool joins_runs = false;         // samples of one program become one profile (run_sets.hpp)
+  bool takes_snapshots = false;    // which have numbers and no spans
 };
 
 // FILES, --from, --unit, --op; the end of the window is the command's own flag.

@@ -1,23 +1,23 @@
 // npuscope qpc list|extract|validate: look inside a program container.
-#include <cstdio>
 #include <memory>
 
-#include "cli/command.hpp"
-#include "report/jobs/qpc_report.hpp"
+#include "cli/documents.hpp"
+#include "report/programs/qpc_documents.hpp"
 
 namespace npuscope::cli {
 namespace {
 
 struct QpcOptions {
   std::string file;
-  bool json = false;
+  PageOptions page;
   std::string output_dir;
   std::vector<std::string> globs;
 };
 
-// Prints what was found wrong with parts of a file, and gives the exit status for it.
-ExitStatus report_all(const std::vector<Error>& problems) {
-  ExitStatus status = ExitStatus::done;
+// Tells what was found wrong with parts of the file; the page goes on standard output before.
+ExitStatus print_with(const std::vector<Error>& problems, const QpcOptions& options,
+                      const report::Document& document) {
+  ExitStatus status = print_answer(options.page, document, {});
   for (const Error& problem : problems) status = report(problem);
   return status;
 }
@@ -25,9 +25,7 @@ ExitStatus report_all(const std::vector<Error>& problems) {
 ExitStatus list(const QpcOptions& options, ByteSpan bytes) {
   const auto listing = qaic::list_qpc(bytes, options.file);
   if (!listing) return report(listing.error());
-  print(stdout, "{}",
-        options.json ? report::qpc_listing_json(*listing) : report::qpc_listing_text(*listing));
-  return report_all(listing->problems);
+  return print_with(listing->problems, options, report::qpc_listing_document(*listing));
 }
 
 ExitStatus extract(const QpcOptions& options, ByteSpan bytes) {
@@ -36,18 +34,14 @@ ExitStatus extract(const QpcOptions& options, ByteSpan bytes) {
   if (auto written = qaic::write_qpc_extraction(*extraction, options.output_dir); !written) {
     return report(written.error());
   }
-  print(stdout, "{}",
-        options.json ? report::qpc_extraction_json(*extraction)
-                     : report::qpc_extraction_text(*extraction));
-  return report_all(extraction->problems);
+  return print_with(extraction->problems, options, report::qpc_extraction_document(*extraction));
 }
 
 ExitStatus validate(const QpcOptions& options, ByteSpan bytes) {
   const auto validation = qaic::validate_qpc(bytes, options.file);
-  print(stdout, "{}",
-        options.json ? report::qpc_validation_json(validation)
-                     : report::qpc_validation_text(validation));
-  return validation.valid() ? ExitStatus::done : ExitStatus::input;
+  const ExitStatus printed =
+      print_answer(options.page, report::qpc_validation_document(validation), {});
+  return printed == ExitStatus::done && !validation.valid() ? ExitStatus::input : printed;
 }
 
 using Action = ExitStatus (*)(const QpcOptions&, ByteSpan);
@@ -57,7 +51,8 @@ CLI::App* add_action(CLI::App& parent, const std::string& name, const std::strin
   CLI::App* command = parent.add_subcommand(name, description);
   command->add_option("file,--qpc,-i,--input", options->file, "the container, e.g. programqpc.bin")
       ->required();
-  command->add_flag("--json", options->json, "print JSON");
+  options->page.top.cut_when_printed();
+  add_page_options(*command, options->page);
   command->callback([options, action, &status] {
     const auto file = MappedFile::open(options->file);
     status = file ? action(*options, file->bytes()) : report(file.error());
@@ -70,20 +65,22 @@ CLI::App* add_action(CLI::App& parent, const std::string& name, const std::strin
 void add_qpc_command(CLI::App& program, ExitStatus& status) {
   CLI::App* qpc = program.add_subcommand("qpc", "Look inside a program container (QPC)");
   qpc->require_subcommand(1);
-  const auto options = std::make_shared<QpcOptions>();
-  add_action(*qpc, "list", "List the segments, those of nested containers too", options, list,
+  const auto options = [] { return std::make_shared<QpcOptions>(); };
+  add_action(*qpc, "list", "List the segments, those of nested containers too", options(), list,
              status);
+  const auto to_extract = options();
   CLI::App* extraction =
-      add_action(*qpc, "extract", "Write the segments as files", options, extract, status);
+      add_action(*qpc, "extract", "Write the segments as files", to_extract, extract, status);
   extraction
-      ->add_option("--output-dir,-o", options->output_dir, "folder for the files; made if missing")
+      ->add_option("--output-dir,-o", to_extract->output_dir,
+                   "folder for the files; made if missing")
       ->required();
   extraction
-      ->add_option("-s,--segments", options->globs,
+      ->add_option("-s,--segments", to_extract->globs,
                    "only segments whose name or path matches, e.g. '*networkdesc.bin'; repeatable")
       ->allow_extra_args(false);
   add_action(*qpc, "validate", "Check the container, its segments, and that they fit each other",
-             options, validate, status);
+             options(), validate, status);
 }
 
 }  // namespace npuscope::cli

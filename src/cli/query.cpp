@@ -1,14 +1,20 @@
 // npuscope query: SQL over profiles.
 #include <algorithm>
+#include <cctype>
 #include <fstream>
 #include <iostream>
 #include <memory>
+#include <optional>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "cli/hard_stop.hpp"
 #include "cli/profiles.hpp"
+#include "cli/query_shell.hpp"
+#include "cli/standard_input.hpp"
+#include "npuscope/base/progress.hpp"
 #include "npuscope/query/database.hpp"
+#include "query/schema.hpp"
 #include "report/query/query_output.hpp"
 
 namespace npuscope::cli {
@@ -20,10 +26,11 @@ struct QueryOptions : ProfileOptions {
   std::vector<std::string> names;
   std::string timeout = "60s";
   std::uint64_t memory_mebibytes = 2048;
-  std::uint64_t max_rows = 0;
+  std::optional<std::uint64_t> max_rows;  // none: what fits the form; 0: all
   std::size_t width = 0;
   bool json = false;
   bool csv = false;
+  bool markdown = false;
   bool schema = false;
 };
 
@@ -32,6 +39,7 @@ constexpr std::uint64_t max_rows_of_text = 1'000;
 struct Named {
   std::string name;  // empty: by its place
   Profile profile;
+  std::string selection;
 };
 
 // "500ms", "60s", "5min", and seconds without a unit.
@@ -55,10 +63,25 @@ std::chrono::milliseconds last_moment(std::chrono::milliseconds time) {
   return time + std::clamp(time, milliseconds(500), milliseconds(5'000));
 }
 
+// `npuscope query trace.json 'SELECT ...'`: the last of the files, where it is none, and reads as
+// SQL does.
+void take_last_as_sql(QueryOptions& options) {
+  if (!options.sql.empty() || !options.sql_file.empty() || options.files.empty()) return;
+  const std::string& last = options.files.back();
+  std::string word = last.substr(0, last.find_first_of(" \t\n("));
+  for (char& c : word) c = char(std::toupper(static_cast<unsigned char>(c)));
+  std::error_code unknown;
+  const bool is_sql = word.size() < last.size() &&
+                      (word == "SELECT" || word == "WITH" || word == "VALUES" || word == "EXPLAIN");
+  if (!is_sql || std::filesystem::exists(last, unknown)) return;
+  options.sql = last;
+  options.files.pop_back();
+}
+
 Result<std::string> read_sql(const QueryOptions& options) {
   if (options.sql.empty() == options.sql_file.empty()) {
     return usage_error(
-        "give one query: --sql 'SELECT ...', --sql - for standard input, or -f "
+        "give one query: 'SELECT ...' after the files, --sql - for standard input, or -f "
         "FILE; --schema lists what can be asked");
   }
   if (options.sql_file.empty() && options.sql != "-") return options.sql;
@@ -94,8 +117,8 @@ Result<std::vector<Named>> open_named(const QueryOptions& options, std::vector<N
       return usage_error("{}={}: holds {} profiles; name each by its file", name, part.files[0],
                          selected->parts.size());
     }
-    for (Profile& profile : profiles_of(std::move(selected->parts))) {
-      profiles.push_back({name, std::move(profile)});
+    for (report::ProfilePart& opened : selected->parts) {
+      profiles.push_back({name, std::move(opened.profile), std::move(opened.text)});
     }
     notes.insert(notes.end(), selected->notes.begin(), selected->notes.end());
     part.files.clear();
@@ -109,7 +132,9 @@ Result<std::vector<Named>> open_named(const QueryOptions& options, std::vector<N
       continue;
     }
     if (const Status opened = open(""); !opened) return tl::unexpected(opened.error());
-    part.files = {file.substr(equals + 1)};
+    const auto path = input_file(file.substr(equals + 1));
+    if (!path) return tl::unexpected(path.error());
+    part.files = {*path};
     if (const Status opened = open(file.substr(0, equals)); !opened) {
       return tl::unexpected(opened.error());
     }
@@ -149,41 +174,76 @@ void print_rest(const report::QuerySink& sink) {
         sink.rows());
 }
 
+std::string json_head_of(const std::vector<Named>& profiles, const std::vector<Note>& notes) {
+  std::vector<report::QueriedProfile> queried;
+  for (const Named& named : profiles) {
+    queried.push_back({named.name, named.selection, &named.profile});
+  }
+  return report::query_json_head(running_command(), queried, notes);
+}
+
 Status print_rows(const QueryOptions& options, query::Database& database, std::string_view sql,
-                  const std::vector<Named>& profiles, HardStop& stop) {
-  const auto write_rows = [&stop](std::string_view text) {
+                  const std::vector<Named>& profiles, const std::vector<Note>& notes,
+                  HardStop& stop) {
+  std::optional<BusySign> busy("querying");
+  const auto write_rows = [&](std::string_view text) {
+    busy.reset();
     stop.set_writing(true);
     write(text);
     stop.set_writing(false);
   };
   report::QueryOptions print_options{options.width > 0 ? options.width : terminal_width(),
-                                     options.max_rows};
+                                     options.max_rows.value_or(0)};
   if (options.json || options.csv) {
     const auto stream = [&](auto sink) -> Status {
       if (const Status done = database.run(sql, sink); !done) return tl::unexpected(done.error());
       sink.finish();
+      busy.reset();
       print_rest(sink);
       return {};
     };
-    return options.json ? stream(report::QueryJson(write_rows, print_options))
-                        : stream(report::QueryCsv(write_rows, print_options));
+    return options.json
+               ? stream(report::QueryJson(write_rows, print_options, json_head_of(profiles, notes)))
+               : stream(report::QueryCsv(write_rows, print_options));
   }
-  if (print_options.max_rows == 0) print_options.max_rows = max_rows_of_text;
+  if (!options.max_rows) print_options.max_rows = max_rows_of_text;
   report::QueryTable table(print_options);
   if (const Status done = database.run(sql, table); !done) return tl::unexpected(done.error());
-  print_names(profiles);
-  write_rows(table.text());
+  busy.reset();
+  if (!options.markdown) print_names(profiles);
+  write_rows(options.markdown ? table.markdown() : table.text());
   print_rest(table);
   return {};
 }
 
-Result<ExitStatus> answer(const QueryOptions& options) {
+ExitStatus run_shell(const QueryOptions& options, query::Database& database,
+                     const std::vector<Named>& profiles, const std::vector<Note>& notes,
+                     const query::Limits& limits) {
+  const auto tables = [] {
+    std::vector<std::string> names;
+    for (const query::TableInfo& table : query::schema()) names.push_back(table.name);
+    return names;
+  };
+  return run_query_shell({[&](const std::string& sql) {
+                            HardStop stop(last_moment(limits.time), query::out_of_time(limits));
+                            return print_rows(options, database, sql, profiles, notes, stop);
+                          },
+                          [&](const std::string& table) {
+                            return report::query_schema_text(
+                                options.width > 0 ? options.width : terminal_width(), table);
+                          },
+                          tables});
+}
+
+Result<ExitStatus> answer(QueryOptions options) {
+  take_last_as_sql(options);
   if (options.files.empty()) {
     return usage_error("name the files to query; --schema lists what can be asked");
   }
   const auto time = read_timeout(options.timeout);
   if (!time) return tl::unexpected(time.error());
-  const auto sql = read_sql(options);
+  const bool is_shell = options.sql.empty() && options.sql_file.empty() && has_shell_input();
+  const auto sql = is_shell ? Result<std::string>() : read_sql(options);
   if (!sql) return tl::unexpected(sql.error());
   std::vector<Note> notes;
   auto profiles = open_named(options, notes);
@@ -196,8 +256,13 @@ Result<ExitStatus> answer(const QueryOptions& options) {
   const query::Limits limits{*time, options.memory_mebibytes << 20};
   auto database = query::Database::open(views, limits);
   if (!database) return tl::unexpected(database.error());
+  if (is_shell) {
+    print_notes(notes);
+    const ExitStatus status = run_shell(options, *database, *profiles, notes, limits);
+    return status == ExitStatus::done ? status_of(options, notes) : status;
+  }
   HardStop stop(last_moment(*time), query::out_of_time(limits));
-  const Status done = print_rows(options, *database, *sql, *profiles, stop);
+  const Status done = print_rows(options, *database, *sql, *profiles, notes, stop);
   print_notes(notes);
   if (!done) return tl::unexpected(done.error());
   return status_of(options, notes);
@@ -206,7 +271,11 @@ Result<ExitStatus> answer(const QueryOptions& options) {
 ExitStatus run_query(const QueryOptions& options) {
   if (options.schema) {
     const std::size_t width = options.width > 0 ? options.width : terminal_width();
-    write(options.json ? report::query_schema_json() : report::query_schema_text(width));
+    if (options.json) {
+      print_json(stdout, report::query_schema_json());
+    } else {
+      write(report::query_schema_text(width));
+    }
     return ExitStatus::done;
   }
   const Result<ExitStatus> answered = answer(options);
@@ -222,18 +291,23 @@ void add_query_command(CLI::App& program, ExitStatus& status) {
   add_part_options(*command, *options);
   options->joins_runs = true;
   command->get_option("files")->required(false)->description(
-      "files and folders of any format, NAME=FILE to name a profile");
-  command->add_option("--until,--to", options->selection.until, "end of the window");
+      "files and folders of any format, NAME=FILE to name a profile; then the query: 'SELECT ...'");
+  command->add_option("--to,--until", options->selection.until, "end of the window");
   CLI::Option* sql =
       command->add_option("--sql", options->sql, "the query; - reads standard input");
   command->add_option("-f,--file", options->sql_file, "a file with the query")->excludes(sql);
   command->add_option("--as", options->names, "names of the profiles, in their order: a, b, ...")
       ->allow_extra_args(false)
       ->delimiter(',');
-  CLI::Option* json = command->add_flag("--json", options->json, "print an array of objects");
+  CLI::Option* json = command->add_flag("--json", options->json, "print JSON: rows as objects");
   command->add_flag("--csv", options->csv, "print CSV")->excludes(json);
-  command->add_option("--max-rows", options->max_rows, "rows printed; default: 1000 of text")
-      ->check(whole_number(1));
+  command->add_flag("--markdown", options->markdown, "print a Markdown table")
+      ->excludes(json)
+      ->excludes(command->get_option("--csv"));
+  command
+      ->add_option("--top,--max-rows", options->max_rows,
+                   "rows printed (1000; 0: all, as in JSON and CSV)")
+      ->check(whole_number());
   command->add_option("--timeout", options->timeout, "stops the query: 500ms, 60s, 5min")
       ->capture_default_str();
   command->add_option("--memory", options->memory_mebibytes, "MiB that SQLite may take")

@@ -1,8 +1,13 @@
 // npuscope show: the first page of each profile, the full one, or sections of it.
+#include <algorithm>
 #include <deque>
 #include <memory>
+#include <optional>
 
 #include "cli/documents.hpp"
+#include "cli/target_choice.hpp"
+#include "npuscope/base/progress.hpp"
+#include "report/compare/snapshot_document.hpp"
 #include "report/show/show.hpp"
 
 namespace npuscope::cli {
@@ -10,7 +15,6 @@ namespace {
 
 struct ShowOptions : DocumentOptions {
   report::ShowRequest request;
-  TopRows top;
   bool full = false;
 };
 
@@ -28,6 +32,7 @@ ExitStatus show_first_pages(const ShowOptions& options, const Selected& selected
   std::deque<analysis::Analysis> all;
   for (const report::ProfilePart& part : selected.parts) all.emplace_back(part.profile);
   std::vector<report::Document> documents;
+  std::optional<BusySign> busy("analysing");
   if (all.size() > 1) {
     std::vector<const analysis::Analysis*> each;
     for (const analysis::Analysis& analysis : all) each.push_back(&analysis);
@@ -41,23 +46,33 @@ ExitStatus show_first_pages(const ShowOptions& options, const Selected& selected
   for (std::size_t i = 0; i < std::min(all.size(), max_pages); ++i) {
     documents.push_back(report::first_page(
         all[i], {width_of(options), options.selection.leaves_out_rows(), !options.selection.empty(),
-                 all.size() > 1 ? all[i].profile().provenance.files.front() : files_of(options)}));
+                 all.size() > 1 ? all[i].profile().provenance.files.front() : files_of(options),
+                 options.request.peaks}));
     documents.back().selection = selected.parts[i].text;
   }
+  busy.reset();
   return print_documents(options, documents, selected.notes);
 }
 
 ExitStatus show(ShowOptions options) {
-  options.request.top = options.top.of(options);
+  options.request.top = options.rows();
   options.request.leaves_out_rows = options.selection.leaves_out_rows();
   options.request.is_part = !options.selection.empty();
+  if (const Status chosen = choose_target(options.request.peaks); !chosen) {
+    return report(chosen.error());
+  }
   const auto selected = open_selected(options);
   if (!selected) return report(selected.error());
-  const bool is_full =
-      options.full || options.json || options.csv || !options.request.sections.empty();
+  const bool has_snapshot = std::ranges::any_of(
+      selected->parts,
+      [](const report::ProfilePart& part) { return part.profile.numbers != nullptr; });
+  const bool is_full = options.full || options.json || options.csv || has_snapshot ||
+                       !options.request.sections.empty();
   if (!is_full) return show_first_pages(options, *selected);
   return print_documents(options, *selected,
-                         [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
+                         [&](const analysis::Analysis& analysis,
+                             const report::ProfilePart& part) -> Result<report::Document> {
+                           if (part.profile.numbers) return report::snapshot_document(part.profile);
                            return report::show_document(analysis, options.request);
                          });
 }
@@ -68,15 +83,18 @@ void add_show_command(CLI::App& program, ExitStatus& status) {
   CLI::App* command = program.add_subcommand(
       "show", "The first page of any profile: latency, where the time goes, findings, ops");
   const auto options = std::make_shared<ShowOptions>();
+  options->top.set(10, "rows of each table of the full page");
   add_document_options(*command, *options);
   add_part_options(*command, *options);
+  add_target_option(*command, options->request.peaks);
   options->joins_runs = true;
+  options->takes_snapshots = true;
   command->add_flag("--full", options->full, "every section, not only the first page");
   command
       ->add_option("--section", options->request.sections,
                    "sections of the full page: ops,units,counters")
       ->delimiter(',');
-  options->top.add_option(*command, 10, "rows of each table of the full page");
+  matters_with("--top", {"--full", "--section", "--json", "--csv"}, *command);
   command->callback([options, &status] { status = show(*options); });
 }
 

@@ -3,13 +3,16 @@
 //   meant_command(program, "shwo")     " (did you mean 'show'?)"
 //   meant_flag(show, "--ful")          " (did you mean '--full'?)"
 //   meant_flag(show, "--wat")          ""
+//   meant_name({"wall", "work"}, "wal")  " (did you mean 'wall'?)"
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 namespace npuscope::cli {
 
+std::string meant_name(const std::vector<std::string>& names, const std::string& word);
 std::string meant_command(const CLI::App& app, const std::string& word);
 std::string meant_flag(const CLI::App& command, const std::string& flag);
 

@@ -1,6 +1,7 @@
 // npuscope timeline: what ran when, drawn as text or as a figure.
 #include <memory>
 
+#include "cli/choices.hpp"
 #include "cli/documents.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/timeline/timeline_document.hpp"
@@ -12,35 +13,36 @@ namespace {
 using analysis::RowOrder;
 using analysis::RowsBy;
 
+constexpr std::size_t max_rows = 10'000;
+
 struct TimelineOptions : DocumentOptions {
-  std::string by = "unit", order, letters;  // of the words below
-  std::size_t top = 40, gaps = 5;
+  RowsBy by = RowsBy::unit;
+  std::optional<RowOrder> order;  // none: what fits the rows
+  std::optional<RowsBy> letters;  // none: blocks
+  std::size_t gaps = 5;
   bool ascii = false, blocks = false;
   std::string svg;  // empty: no figure
   double svg_width = 252;
-  std::string colours = "engine";
+  RowsBy colours = RowsBy::engine;
 };
 
-const std::vector<std::pair<std::string, RowsBy>> row_groupings{
-    {"unit", RowsBy::unit}, {"engine", RowsBy::engine}, {"stage", RowsBy::stage},
-    {"node", RowsBy::node}, {"kind", RowsBy::kind},     {"op", RowsBy::op}};
-const std::vector<std::pair<std::string, RowOrder>> orders{
-    {"profile", RowOrder::profile}, {"start", RowOrder::start}, {"work", RowOrder::work}};
+const std::vector<Choice<RowsBy>> row_groupings{{"unit", RowsBy::unit},
+                                                {"engine", RowsBy::engine},
+                                                {"layer", RowsBy::stage},
+                                                {"node", RowsBy::node},
+                                                {"kind", RowsBy::kind},
+                                                {"name", RowsBy::op},
+                                                {"stage", RowsBy::stage, WordAge::old},
+                                                {"op", RowsBy::op, WordAge::old}};
 
-template <class Meaning>
-std::optional<Meaning> meaning_of(const std::string& word,
-                                  const std::vector<std::pair<std::string, Meaning>>& words) {
-  for (const auto& [known, meaning] : words) {
-    if (known == word) return meaning;
-  }
-  return std::nullopt;
-}
-
-template <class Meaning>
-CLI::IsMember one_of(const std::vector<std::pair<std::string, Meaning>>& words) {
-  std::vector<std::string> known;
-  for (const auto& [word, meaning] : words) known.push_back(word);
-  return CLI::IsMember(known);
+// The same, where the flag may not be given.
+const std::vector<Choice<std::optional<RowsBy>>>& optional_groupings() {
+  static const auto choices = [] {
+    std::vector<Choice<std::optional<RowsBy>>> all;
+    for (const auto& each : row_groupings) all.push_back({each.word, each.meaning, each.age});
+    return all;
+  }();
+  return choices;
 }
 
 report::TimelineView view_of(const TimelineOptions& options, std::int64_t origin) {
@@ -49,7 +51,7 @@ report::TimelineView view_of(const TimelineOptions& options, std::int64_t origin
           .blocks = !options.ascii && (options.blocks || shows_unicode()),
           .of_ops = !options.selection.op.empty(),
           .of_part = options.selection.leaves_out_rows(),
-          .fill = meaning_of(options.letters, row_groupings)};
+          .fill = options.letters};
 }
 
 Status write_svg(const analysis::Analysis& analysis, const analysis::TimelineRows& rows,
@@ -60,7 +62,7 @@ Status write_svg(const analysis::Analysis& analysis, const analysis::TimelineRow
   }
   const report::SvgView view{.width = options.svg_width, .origin = origin};
   const auto cells = analysis.cells(rows, {.columns = report::svg_columns(rows, view),
-                                           .fill = meaning_of(options.colours, row_groupings),
+                                           .fill = options.colours,
                                            .fills = report::svg_fills});
   return write_file_atomically(
       file, as_byte_span(report::timeline_svg(analysis.profile(), rows, cells, view)));
@@ -69,15 +71,14 @@ Status write_svg(const analysis::Analysis& analysis, const analysis::TimelineRow
 Result<report::Document> timeline_of(const analysis::Analysis& analysis,
                                      const report::ProfilePart& part,
                                      const TimelineOptions& options) {
-  const RowsBy by = meaning_of(options.by, row_groupings).value_or(RowsBy::unit);
+  const RowsBy by = options.by;
   const bool of_units = by == RowsBy::unit || by == RowsBy::engine;
-  const auto rows =
-      analysis.timeline({.by = by,
-                         .order = meaning_of(options.order, orders)
-                                      .value_or(of_units ? RowOrder::profile : RowOrder::start),
-                         .top = options.top == 0 ? std::size_t{10'000} : options.top,
-                         .gaps = options.gaps,
-                         .window = part.window});
+  const auto rows = analysis.timeline(
+      {.by = by,
+       .order = options.order.value_or(of_units ? RowOrder::profile : RowOrder::start),
+       .top = std::min(options.rows(), max_rows),
+       .gaps = options.gaps,
+       .window = part.window});
   if (!options.svg.empty()) {
     if (auto done = write_svg(analysis, rows, part.origin, options); !done) {
       return tl::unexpected(done.error());
@@ -113,21 +114,16 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
   CLI::App* command = program.add_subcommand(
       "timeline", "What ran when: a row per unit or group of ops, gaps, overlap, concurrency");
   const auto options = std::make_shared<TimelineOptions>();
+  options->top.set(40, "rows drawn, those with most work");
   add_document_options(*command, *options);
   options->joins_runs = true;
-  command->add_option("--by", options->by, "a row for each unit, engine, stage, node, kind or op")
-      ->check(one_of(row_groupings))
-      ->capture_default_str();
-  command->add_option("--order", options->order, "order of the rows: profile, start or work")
-      ->check(one_of(orders));
-  command
-      ->add_option("--letters", options->letters,
-                   "draw letters: of which unit, engine, stage, node, kind or op most of a column "
-                   "was")
-      ->check(one_of(row_groupings));
-  command->add_option("--top", options->top, "rows drawn, those with most work; 0: all")
-      ->check(whole_number(0, 10'000))
-      ->capture_default_str();
+  add_choice(*command, "--by", options->by, row_groupings, "what a row is of");
+  add_choice<std::optional<RowOrder>>(
+      *command, "--order", options->order,
+      {{"profile", RowOrder::profile}, {"start", RowOrder::start}, {"work", RowOrder::work}},
+      "order of the rows; default: what fits them");
+  add_choice(*command, "--letters", options->letters, optional_groupings(),
+             "draw letters: of what most of a column was");
   command->add_option("--gaps", options->gaps, "idle intervals listed, the longest")
       ->check(whole_number(0, 10'000))
       ->capture_default_str();
@@ -143,14 +139,12 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
             return name.empty() ? std::string("a file needs a name") : std::string();
           },
           ""));
-  command
-      ->add_option("--colours,--colors", options->colours,
-                   "what the colours of the figure tell apart")
-      ->check(one_of(row_groupings))
-      ->capture_default_str();
+  add_choice(*command, "--colours,--colors", options->colours, row_groupings,
+             "what the colours of the figure tell apart");
   command->add_option("--svg-width", options->svg_width, "width of the figure in points")
       ->check(real_number(150, 5'000))
       ->capture_default_str();
+  for (const char* flag : {"--colours", "--svg-width"}) matters_with(flag, {"--svg"}, *command);
   command->callback([options, &status] { status = timeline(*options); });
 }
 

@@ -2,28 +2,24 @@
 #include <memory>
 
 #include "base/text.hpp"
+#include "cli/choices.hpp"
 #include "cli/documents.hpp"
+#include "jobs/torq/torq_annotate.hpp"
+#include "jobs/torq/torq_overview.hpp"
+#include "jobs/torq/torq_timeline.hpp"
 #include "npuscope/base/files.hpp"
 #include "npuscope/base/progress.hpp"
-#include "report/torq/torq_job.hpp"
+#include "report/torq/torq_overview_document.hpp"
 
 namespace npuscope::cli {
 namespace {
 
 constexpr double min_mhz = 0.001, max_mhz = 100'000;
 
-// One answer of all files together, not of one profile.
-ExitStatus print_answer(const DocumentOptions& form, const report::Document& document,
-                        const std::vector<Note>& notes) {
-  if (!form.json) return print_documents(form, std::span(&document, 1), notes);
-  print(stdout, "{}", report::document_json(document, notes));
-  return ExitStatus::done;
-}
-
 // --- annotate ---
 
-ExitStatus annotate(const report::TorqAnnotateRequest& request) {
-  Result<report::TorqAnnotateOutcome> outcome;
+ExitStatus annotate(const jobs::TorqAnnotateRequest& request) {
+  Result<jobs::TorqAnnotateOutcome> outcome;
   {
     ProgressBar bar("annotating");
     outcome = run_torq_annotate(
@@ -37,7 +33,7 @@ ExitStatus annotate(const report::TorqAnnotateRequest& request) {
 }
 
 void add_torq_annotate(CLI::App& torq, ExitStatus& status) {
-  auto request = std::make_shared<report::TorqAnnotateRequest>();
+  auto request = std::make_shared<jobs::TorqAnnotateRequest>();
   CLI::App* command = torq.add_subcommand("annotate", "Join a runtime log with debug information");
   command->add_option("debug", request->debug, "folder or file of debug information, as MLIR text")
       ->required();
@@ -47,22 +43,18 @@ void add_torq_annotate(CLI::App& torq, ExitStatus& status) {
   command->add_option("--source", request->sources, "folder to look for the model's source in")
       ->allow_extra_args(false)
       ->type_name("DIR");
-  const auto form = std::make_shared<std::string>("current");
-  command
-      ->add_option("--format", *form,
-                   "columns of a .csv: current, old-host (of 2026-01), nss (of 2025-10)")
-      ->check(CLI::IsMember({"current", "old-host", "nss"}))
-      ->capture_default_str();
+  add_choice<std::optional<torq::OlderForm>>(
+      *command, "--format", request->older,
+      {{"current", std::nullopt},
+       {"old-host", torq::OlderForm::host},
+       {"nss", torq::OlderForm::nss}},
+      "columns of a .csv: old-host are those of 2026-01, nss of 2025-10");
   command->add_option("--mhz", request->mhz, "clock of the estimates in a .pb")
       ->check(real_number(min_mhz, max_mhz))
       ->capture_default_str();
   command->add_flag("--keep-going", request->keep_going,
                     "leave the rows of dispatches out that have no debug information");
-  command->callback([request, form, &status] {
-    if (*form == "old-host") request->older = torq::OlderForm::host;
-    if (*form == "nss") request->older = torq::OlderForm::nss;
-    status = annotate(*request);
-  });
+  command->callback([request, &status] { status = annotate(*request); });
 }
 
 // --- overview ---
@@ -72,7 +64,7 @@ struct TorqOverviewOptions {
   std::optional<std::string> wall_time;
   std::string upstream;  // empty: as documented
   bool explain = false;
-  DocumentOptions form;
+  PageOptions form;
 };
 
 torq::OverviewStyle style_of(const std::string& upstream) {
@@ -81,18 +73,18 @@ torq::OverviewStyle style_of(const std::string& upstream) {
 }
 
 ExitStatus overview(const TorqOverviewOptions& options) {
-  const auto files = report::sort_torq_files(options.files);
+  const auto files = jobs::sort_torq_files(options.files);
   if (!files) return report(files.error());
   const torq::OverviewStyle style = style_of(options.upstream);
-  const auto overviews = report::torq_overviews(*files, options.wall_time, style);
+  const auto overviews = jobs::torq_overviews(*files, options.wall_time, style);
   if (!overviews) return report(overviews.error());
-  if (options.form.json || options.form.csv) {
-    return print_answer(options.form, report::overview_document(*overviews, style),
+  if (!options.form.is_text() || options.form.top.asked()) {
+    return print_answer(options.form, report::overview_document(overviews->overviews, style),
                         overviews->notes);
   }
   print_notes(overviews->notes);
   print(stdout, "{}", torq::print_overview(overviews->overviews, style));
-  if (options.explain) print(stdout, "{}", report::overview_meanings(*overviews, style));
+  if (options.explain) print(stdout, "{}", report::overview_meanings(overviews->overviews, style));
   return ExitStatus::done;
 }
 
@@ -116,8 +108,8 @@ void add_torq_overview(CLI::App& torq, ExitStatus& status) {
       ->expected(0, 1)
       ->type_name("[metrics|scrape]");
   command->add_flag("--explain", options->explain, "say what each row means");
-  CLI::Option* json = command->add_flag("--json", options->form.json, "print JSON");
-  command->add_flag("--csv", options->form.csv, "print a table as CSV")->excludes(json);
+  options->form.top.cut_when_printed();
+  add_page_options(*command, options->form);
   command->callback([options, &status] { status = overview(*options); });
 }
 
@@ -125,35 +117,38 @@ void add_torq_overview(CLI::App& torq, ExitStatus& status) {
 
 struct TorqTimelineOptions {
   std::vector<std::string> files;
-  std::string to, output;
+  std::string format, output;
   double mhz = torq::compile_clock_mhz;
-  std::size_t top = 20;
-  DocumentOptions form;
+  PageOptions form;
 };
 
-ExitStatus write_trace(const TorqTimelineOptions& options, const report::TorqTimeline& timeline) {
+ExitStatus write_trace(const TorqTimelineOptions& options, const jobs::TorqTimeline& timeline) {
   if (const auto usable = check_output_is_no_input(options.files, options.output); !usable) {
     return report(usable.error());
   }
-  const auto written = report::write_timeline_trace(timeline, options.mhz, options.output);
+  const auto written = jobs::write_timeline_trace(timeline, options.mhz, options.output);
   if (!written) return report(written.error());
   print(stderr, "wrote {}\n", printable(options.output));
   return ExitStatus::done;
 }
 
 ExitStatus timeline(const TorqTimelineOptions& options) {
-  if (options.to.empty() != options.output.empty()) {
-    return report(Error{ErrorKind::usage, "--to perfetto and -o FILE belong together; give both"});
+  if (options.format.empty() != options.output.empty()) {
+    return report(
+        Error{ErrorKind::usage, "--format perfetto and -o FILE belong together; give both"});
   }
-  const auto files = report::sort_torq_files(options.files);
+  const auto files = jobs::sort_torq_files(options.files);
   if (!files) return report(files.error());
-  const auto answer = report::torq_timeline(*files, options.mhz, options.top);
+  auto answer = jobs::torq_timeline(*files, options.mhz);
   if (!answer) return report(answer.error());
   if (!options.output.empty()) {
     const ExitStatus written = write_trace(options, *answer);
     if (written != ExitStatus::done) return written;
   }
-  return print_answer(options.form, answer->document, answer->notes);
+  return print_answer(
+      options.form,
+      report::torq_timeline_document(std::move(answer->answer), {options.mhz, options.form.rows()}),
+      answer->notes);
 }
 
 void add_torq_timeline(CLI::App& torq, ExitStatus& status) {
@@ -164,23 +159,15 @@ void add_torq_timeline(CLI::App& torq, ExitStatus& status) {
       ->add_option("files", options->files,
                    "timelines of the compiler, debug information, runtime logs; several at once")
       ->required();
-  command->add_option("--to", options->to, "also write a trace: perfetto")
-      ->check(CLI::IsMember({"perfetto"}));
+  command->add_option("--format,--to", options->format, "also write a trace: perfetto")
+      ->check(one_of({"perfetto"}))
+      ->type_name("perfetto");
   command->add_option("-o,--output", options->output, "the trace")->type_name("FILE");
   command->add_option("--mhz", options->mhz, "clock that the estimates are taken at")
       ->check(real_number(min_mhz, max_mhz))
       ->capture_default_str();
-  command->add_option("--top", options->top, "programs to print")
-      ->check(whole_number(1, 1'000'000))
-      ->capture_default_str();
-  CLI::Option* json = command->add_flag("--json", options->form.json, "print JSON");
-  CLI::Option* csv = command->add_flag("--csv", options->form.csv, "print a table as CSV");
-  csv->excludes(json);
-  command->add_option("--table", options->form.table, "which table; default: the first")
-      ->needs(csv);
-  command
-      ->add_option("--width", options->form.width, "columns of the text; default: the terminal's")
-      ->check(whole_number(60, 1'000));
+  options->form.top.set(20, "programs");
+  add_page_options(*command, options->form);
   command->callback([options, &status] { status = timeline(*options); });
 }
 

@@ -14,6 +14,7 @@ namespace {
 // else fits.
 constexpr std::array formats{
     Format{"Cloud AI 100 raw statistics", recognise_qaic_buffer, open_qaic_buffers},
+    Format{"snapshot", recognise_snapshot, open_snapshots},
     Format{"Perfetto trace", recognise_perfetto, open_perfetto},
     Format{"Torq profile", recognise_torq, open_torq},
     Format{"QNN profile", recognise_qnn, open_qnn},
@@ -41,7 +42,7 @@ class Opening {
     for (std::size_t i = 0; i < found.files.size(); ++i) sort_in(found.files[i], i);
     if (unknown_ > max_unknown_named) {
       run_.note({Severity::info, "", 0,
-                 fmt::format("{} more files are no profiles of a known format",
+                 fmt::format("{} more files are not profiles of a known format",
                              unknown_ - max_unknown_named),
                  unknown_ - max_unknown_named});
     }
@@ -68,6 +69,7 @@ class Opening {
       inputs_[row].push_back(std::move(input));
       return;
     }
+    if (!file.named && is_documentation(file.path)) return;
     const Refusal refusal = explain_unknown(candidate);
     Severity severity = file.named ? Severity::error : Severity::info;
     if (refusal.is_advice && !file.named) severity = Severity::warning;

@@ -32,7 +32,7 @@ class Finder {
         note(Severity::error, path, "an empty folder; name one that holds profiling files");
       }
     } else if (fs::is_fifo(status)) {
-      if (met_before(path) == nullptr) spool(path);
+      if (met_before(path) == nullptr) add_pipe(path);
     } else if (fs::is_regular_file(status)) {
       add_file(path, true);
     } else if (!fs::exists(status)) {
@@ -114,51 +114,23 @@ class Finder {
     }
   }
 
-  void spool(const fs::path& path) {
+  void add_pipe(const fs::path& path) {
+    const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (from < 0) {
+      return note(Severity::error, path,
+                  fmt::format("cannot be read: {}; save it to a file first", std::strerror(errno)));
+    }
+    auto spooled = spool(from, path.string(), pipe_limit_);
+    ::close(from);
+    if (!spooled) {  // its message begins with the path, as a note does
+      return note(Severity::error, path, spooled.error().message.substr(path.native().size() + 2));
+    }
     SpooledPipe pipe;
     pipe.name = path.string();
-    pipe.file.reset(std::tmpfile());
-    const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (!pipe.file || from < 0) {
-      note(Severity::error, path,
-           fmt::format("cannot be read: {}; save it to a file first", std::strerror(errno)));
-    } else if (copy(from, ::fileno(pipe.file.get()), path)) {
-      pipe.path = fmt::format("/proc/self/fd/{}", ::fileno(pipe.file.get()));
-      found_.files.push_back({pipe.path, true});
-      found_.pipes.push_back(std::move(pipe));
-    }
-    if (from >= 0) ::close(from);
-  }
-
-  bool copy(int from, int to, const fs::path& path) {
-    std::vector<char> buffer(std::size_t{1} << 20);
-    std::uint64_t total = 0;
-    for (;;) {
-      const ssize_t count = ::read(from, buffer.data(), buffer.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count == 0) return true;
-      total += std::uint64_t(std::max<ssize_t>(count, 0));
-      if (total > pipe_limit_) {
-        note(Severity::error, path,
-             fmt::format("more than {} bytes came, the limit; save it to a file", pipe_limit_));
-        return false;
-      }
-      if (count < 0 || !write_all(to, {buffer.data(), std::size_t(count)})) {
-        note(Severity::error, path,
-             fmt::format("cannot be kept: {}; save it to a file first", std::strerror(errno)));
-        return false;
-      }
-    }
-  }
-
-  static bool write_all(int to, std::span<const char> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(to, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) return false;
-      bytes = bytes.subspan(std::size_t(written));
-    }
-    return true;
+    pipe.file = std::move(*spooled);
+    pipe.path = fmt::format("/proc/self/fd/{}", ::fileno(pipe.file.get()));
+    found_.files.push_back({pipe.path, true});
+    found_.pipes.push_back(std::move(pipe));
   }
 
   std::uint64_t pipe_limit_;

@@ -3,13 +3,12 @@
 // folder too, is found once.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "base/spool.hpp"
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/profile.hpp"
 
@@ -24,7 +23,7 @@ struct FoundFile {
 struct SpooledPipe {
   std::string name;  // as the user named it
   std::filesystem::path path;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{nullptr, &std::fclose};
+  FileHandle file{nullptr, &std::fclose};
 };
 
 struct FoundFiles {

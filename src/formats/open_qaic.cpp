@@ -161,7 +161,7 @@ void BufferOpening::open_buffer(const Input& input) {
   if (!profile) {
     if (first.message.empty()) {
       first.message =
-          "there is no programqpc.bin beside it to say what its operators are; name the one that "
+          "no programqpc.bin next to it says what its operators are; name the one that "
           "was run too";
     }
     return run_.fail(input, first);

@@ -95,6 +95,12 @@ void open_chrome(std::span<const Input> inputs, OpenRun& run);
 std::optional<FormatKind> recognise_sigmastar_model(const Candidate& candidate);
 void open_sigmastar_models(std::span<const Input> inputs, OpenRun& run);
 
+// What npuscope snapshot keeps of runs.
+std::optional<FormatKind> recognise_snapshot(const Candidate& candidate);
+void open_snapshots(std::span<const Input> inputs, OpenRun& run);
+// Obviously of people for people: in a folder of profiles nobody need be told of it.
+bool is_documentation(const std::filesystem::path& path);
+
 // Why a file that no row recognises cannot be opened, and what to do.
 struct Refusal {
   std::string message;

@@ -34,6 +34,11 @@ constexpr OtherKind other_kinds[] = {
 
 }  // namespace
 
+bool is_documentation(const std::filesystem::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with("README") || name.starts_with("LICENSE") || name.ends_with(".md");
+}
+
 Refusal explain_unknown(const Candidate& candidate) {
   const std::string name = candidate.path.filename().string();
   if (const auto advice = qnn::vendor_binary_advice(candidate.path, candidate.head)) {
@@ -47,8 +52,8 @@ Refusal explain_unknown(const Candidate& candidate) {
         true};
   }
   if (qaic::parse_stats_buffer_name(name)) {
-    const auto decoder = qaic::find_stats_buffer_decoder(as_byte_span(candidate.head), "");
-    if (!decoder) return {decoder.error().message.substr(2), true};
+    const auto is_buffer = qaic::check_stats_buffer(as_byte_span(candidate.head), "");
+    if (!is_buffer) return {is_buffer.error().message.substr(2), true};
   }
   if (torq::looks_like_mlir_bytecode(candidate.head)) {
     return {torq::mlir_bytecode_advice(candidate.path.string()), true};

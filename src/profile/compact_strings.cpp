@@ -70,6 +70,7 @@ void compact_strings(Profile& profile) {
     keep(series.name, series.part, series.quantity);
   }
   for (Phase& phase : profile.phases) keep(phase.name);
+  for (PeerPort& port : profile.peer_ports) keep(port.from, port.to, port.transaction);
   for (Tensor& tensor : profile.tensors) {
     keep(tensor.name, tensor.type, tensor.shape, tensor.memory);
   }

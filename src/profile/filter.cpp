@@ -293,6 +293,12 @@ void Selection::copy_relations(Profile& part) const {
     const std::uint32_t to = at(op_number_, index_of(edge.to));
     if (from != gone && to != gone) part.edges.push_back({OpId(from), OpId(to), edge.kind});
   }
+  for (const PeerPort& port : profile_.peer_ports) {
+    const std::uint32_t op = at(op_number_, index_of(port.op));
+    if (op == gone) continue;
+    part.peer_ports.push_back(port);
+    part.peer_ports.back().op = OpId(op);
+  }
   for (const Flow& flow : profile_.flows) {
     const std::uint32_t from = at(span_number_, index_of(flow.from));
     const std::uint32_t to = at(span_number_, index_of(flow.to));
@@ -372,6 +378,8 @@ void Selection::copy_phases(Profile& part) {
 }
 
 void Selection::copy_tensors(Profile& part) const {
+  part.shapes = profile_.shapes;
+  part.operand_lists = profile_.operand_lists;
   part.tensors = profile_.tensors;
   for (Tensor& tensor : part.tensors) {
     tensor.producer = OpId(at(op_number_, index_of(tensor.producer)));

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace npuscope {
 namespace {
 
@@ -26,10 +28,8 @@ bool LineReader::fill() {
   over_ = end_ == 0;
   if (!count) {
     error_ = count.error();
-    std::string_view why = count.error().message;  // notes have the name beside them
-    const std::string name = source_.name() + ": ";
-    if (why.starts_with(name)) why.remove_prefix(name.size());
-    losses_.add(Severity::error, source_.position(), why);
+    losses_.add(Severity::error, source_.position(),
+                without_file(count.error().message, source_.name()));
   }
   return !over_;
 }

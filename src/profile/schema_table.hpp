@@ -125,6 +125,8 @@ struct InSpans {
     return &(source.profile.spans.*column)[row];
   }
 };
+template <class T>
+InSpans(Column<T> Spans::*) -> InSpans<T>;  // clang finds that by itself from version 17 on
 // A text that is NULL where it is not known.
 template <class Record, class Text>
 struct Known {

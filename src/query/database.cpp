@@ -56,7 +56,7 @@ bool is_identifier(std::string_view name) {
 }
 
 Status check_names(std::span<const NamedProfile> profiles) {
-  if (profiles.empty()) return usage_error("there is no profile to query");
+  if (profiles.empty()) return usage_error("no profile to query");
   if (profiles.size() > max_profiles) {
     return usage_error("{} profiles are more than one query can take; name {} at most",
                        profiles.size(), max_profiles);
@@ -65,7 +65,7 @@ Status check_names(std::span<const NamedProfile> profiles) {
   for (const NamedProfile& profile : profiles) {
     if (!is_identifier(profile.name)) {
       return usage_error(
-          "'{}' is no name for a profile; take letters, digits and _, no digit first",
+          "'{}' is not a name for a profile; take letters, digits and _, no digit first",
           profile.name);
     }
     std::string name = profile.name;
@@ -188,7 +188,7 @@ Result<Statement> Database::State::prepare(std::string_view sql) {
   const int prepared = sqlite3_prepare_v2(handle, sql.data(), int(sql.size()), &made, &rest);
   Statement statement(made);
   if (prepared != SQLITE_OK) return tl::unexpected(sql_error(handle, sql, limits));
-  if (!statement) return usage_error("SQL: there is no statement; write SELECT ...");
+  if (!statement) return usage_error("SQL: no statement; write SELECT ...");
   if (!sqlite3_stmt_readonly(statement.get()) || sqlite3_column_count(statement.get()) == 0) {
     return tl::unexpected(only_reads());
   }
@@ -206,6 +206,8 @@ Database::Database(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Database::Database(Database&&) noexcept = default;
 Database& Database::operator=(Database&&) noexcept = default;
 Database::~Database() = default;
+
+bool is_complete(const std::string& sql) { return sqlite3_complete(sql.c_str()) != 0; }
 
 Result<Database> Database::open(std::span<const NamedProfile> profiles, const Limits& limits) {
   if (const Status named = check_names(profiles); !named) return tl::unexpected(named.error());

@@ -19,14 +19,14 @@ Section steps_section(const Latency& latency) {
                           {"kind", "kind"},
                           {"samples", "", Format::count},
                           {"mean", "mean", Format::ticks},
-                          {"least", "least", Format::ticks}};
+                          {"least", "min", Format::ticks}};
   section.table.fields.back().needed = false;
   for (const double percent : analysis::latency_percentiles) {
     section.table.fields.push_back({fmt::format("percentile_{:.0f}", percent),
                                     fmt::format("{:.0f} %", percent), Format::ticks});
     section.table.fields.back().needed = percent != 75 && percent != 90;
   }
-  section.table.fields.push_back({"most", "most", Format::ticks});
+  section.table.fields.push_back({"most", "max", Format::ticks});
   for (const analysis::LatencyRow& row : latency.rows) {
     std::vector<Value> values{row.name, stable_name(row.kind),
                               row.samples > 0 ? Value(row.samples) : Value(), row.mean, row.min};

@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/near_names.hpp"
 #include "base/numbers.hpp"
 #include "npuscope/analysis/timeline.hpp"
 #include "npuscope/analysis/units.hpp"
@@ -16,6 +17,8 @@
 
 namespace npuscope::report {
 namespace {
+
+constexpr std::size_t max_compared = 20'000;  // names, for the one that may be meant
 
 struct Time {
   bool absolute = false;
@@ -139,7 +142,8 @@ Status check_core(const Profile& profile, std::uint32_t core) {
   }
   if (cores.contains(core)) return {};
   if (cores.empty()) {
-    return usage_error("--core {}: the units of this profile are no cores; choose by --unit", core);
+    return usage_error("--core {}: the units of this profile are not cores; choose by --unit",
+                       core);
   }
   return usage_error("--core {}: no such core; the cores are: {}", core, numbers_text(cores));
 }
@@ -148,7 +152,7 @@ Status check_inference(const Profile& profile, std::uint32_t inference) {
   if (profile.spans.instance.size() != profile.spans.size()) {
     return usage_error(
         "--inference {}: this profile does not say which inference its spans are of; choose by "
-        "--from and --until",
+        "--from and --to",
         inference);
   }
   std::set<std::uint32_t> known;
@@ -185,7 +189,7 @@ Status check_timeline(const Profile& profile) {
         files_text(profile), profile.spans.size());
   }
   if (!has_spans) {
-    return input_error("{}: says of no work or wait when it was; npuscope show tells what it has",
+    return input_error("{}: holds no times of work or waits; npuscope show lists what it holds",
                        files_text(profile));
   }
   return {};
@@ -242,12 +246,12 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
       window.begin = *from;
     }
     if (!text.until.empty()) {
-      const auto until = ticks_of(profile, "--until", text.until);
+      const auto until = ticks_of(profile, "--to", text.until);
       if (!until) return tl::unexpected(until.error());
       window.end = *until;
     }
     if (window.begin >= window.end) {
-      return usage_error("--from {} --until {}: the window is empty; end it after its begin",
+      return usage_error("--from {} --to {}: the window is empty; end it after its begin",
                          text.from, text.until);
     }
     filter.window = window;
@@ -259,8 +263,13 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
       return pattern.found_in(path_of(whole, unit));
     };
     if (!any_of<UnitId>(profile, profile.units.size(), filter.keeps_unit)) {
-      return usage_error("--unit '{}': no unit's name matches; npuscope units lists them",
-                         text.unit);
+      std::vector<std::string> paths;
+      for (std::uint32_t i = 0; i < std::min<std::size_t>(profile.units.size(), max_compared);
+           ++i) {
+        paths.push_back(path_of(profile, UnitId(i)));
+      }
+      return usage_error("--unit '{}': no unit's name matches{}; npuscope units lists them",
+                         text.unit, did_you_mean({paths.begin(), paths.end()}, text.unit));
     }
   }
   if (!text.op.empty()) {
@@ -268,9 +277,14 @@ Result<Filter> make_filter(const Profile& profile, const Selection& text, bool c
     if (!pattern) return tl::unexpected(pattern.error());
     filter.keeps_op = op_filter(std::move(*pattern));
     if (!any_of<OpId>(profile, profile.ops.size(), filter.keeps_op)) {
+      std::vector<std::string_view> names;
+      for (std::uint32_t i = 0; i < std::min<std::size_t>(profile.ops.size(), max_compared); ++i) {
+        const auto& op = profile.ops[i];
+        for (const StringId name : {op.name, op.node, op.kind}) names.push_back(profile.text(name));
+      }
       return usage_error(
-          "--op '{}': no op's name, kind or node matches; npuscope ops --by name lists them",
-          text.op);
+          "--op '{}': no op's name, kind or node matches{}; npuscope ops --by name lists them",
+          text.op, did_you_mean(names, text.op));
     }
   }
   if (text.core) {
@@ -303,7 +317,7 @@ Result<ProfilePart> select(Profile profile, const Selection& selection,
   }
   if (!is_anything_left(part.profile, profile)) {
     return usage_error(
-        "nothing of {} spans, {} ops and {} units is selected; widen --from, --until, --unit or "
+        "nothing of {} spans, {} ops and {} units is selected; widen --from, --to, --unit or "
         "--op",
         profile.spans.size(), profile.ops.size(), profile.units.size());
   }

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "npuscope/profile/profile.hpp"
+#include "profile/shape_texts.hpp"
 
 namespace npuscope::test_support {
 
@@ -21,6 +22,12 @@ struct ProfileBuilder {
   }
 
   StringId text(std::string_view name) { return profile.strings.intern(name); }
+
+  // Of an op or a tensor, as a reader sets it.
+  void shape(auto& row, std::string_view printed) {
+    row.shape = text(printed);
+    row.extents = shape_in(printed, profile.shapes);
+  }
 
   UnitId unit(std::string_view name, Engine engine, UnitId parent = UnitId::none) {
     Unit unit;

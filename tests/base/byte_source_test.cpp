@@ -9,6 +9,8 @@
 #include <random>
 
 #include "base/compressed.hpp"
+#include "base/memory_use.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::byte_source_test {
 namespace {
@@ -213,6 +215,41 @@ TEST(ByteSource, ReadsAllUpToALimit) {
   EXPECT_EQ(read_all(**open_byte_source(std::string_view(packed), "x"), text.size()).value(), text);
   EXPECT_THAT(read_all(**open_byte_source(std::string_view(packed), "x"), 1'000).error().message,
               HasSubstr("x: has more than 1000 bytes"));
+}
+
+// A gzip of 3 MB became 4.6 GB of profile, and nothing but the machine's memory was its limit.
+TEST(ByteSource, ReadingEndedNowhereHoweverMuchMemoryWasMadeOfIt) {
+  const std::string text = sample_text(20 << 20);
+  for (const std::string& bytes : {text, gzip(text), zstd(text)}) {
+    auto source = open_byte_source(bytes, "bomb.json", {.memory_limit = 1});
+    ASSERT_TRUE(source);
+    const Reading stopped = read_in_steps(**source, 1 << 20);
+    EXPECT_EQ(stopped.text, "");
+    EXPECT_THAT(stopped.error, HasSubstr("bomb.json: reading stopped after 0 MiB of its text"));
+    EXPECT_THAT(stopped.error, HasSubstr("limit is 0 MiB; --max-memory raises it"));
+  }
+  auto enough = open_byte_source(text, "trace.json", {.memory_limit = std::uint64_t{1} << 40});
+  EXPECT_EQ(read_in_steps(**enough, 1 << 20).text, text);
+}
+
+TEST(ByteSource, ReadingStopsWhenTheLimitIsReached) {
+  const std::string text = gzip(sample_text(64 << 20));
+  if (test_support::sanitized) GTEST_SKIP() << "a sanitizer keeps memory that was freed";
+  const std::uint64_t before = memory_in_use();
+  if (before == 0) GTEST_SKIP() << "the system does not say how much memory is in use";
+  auto source = open_byte_source(text, "bomb.json", {.memory_limit = before + (24 << 20)});
+  ASSERT_TRUE(source);
+  const Reading stopped = read_in_steps(**source, 1 << 20);  // keeps all that it reads
+  EXPECT_GT(stopped.text.size(), 8u << 20);
+  EXPECT_LT(stopped.text.size(), 64u << 20);
+  EXPECT_THAT(stopped.error, HasSubstr("reading stopped after"));
+}
+
+TEST(MemoryUse, IsSomethingAndLessThanThereIs) {
+  const std::uint64_t before = memory_in_use();
+  const std::string more(64 << 20, 'x');
+  EXPECT_GE(memory_in_use(), before + (48 << 20)) << more.size();
+  EXPECT_GT(usable_memory(), memory_in_use());
 }
 
 }  // namespace

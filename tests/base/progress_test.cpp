@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <thread>
 #include <vector>
@@ -113,6 +114,26 @@ TEST(ProgressBar, ManyThreadsMayReport) {
   }
   const std::string text = fake.text();
   EXPECT_EQ(std::count(text.begin(), text.end(), '%'), 1) << "the clock stood still";
+}
+
+// Reading had a bar, and then the terminal stood still while the profile was analysed.
+TEST(BusySign, ShowsWorkThatCannotSayHowFarItHasCome) {
+  FakeTerminal fake;
+  ProgressTerminal terminal = fake.terminal(true);
+  std::atomic<int> asked = 0;  // the clock is asked once when it begins
+  terminal.now = [&] { return asked++ == 0 ? 0s : std::chrono::seconds(2); };
+  {
+    const BusySign sign("analysing", terminal);
+    while (asked < 3) std::this_thread::sleep_for(1ms);
+  }
+  EXPECT_TRUE(fake.text().starts_with("\ranalysing ...\x1b[K"));
+  EXPECT_TRUE(fake.text().ends_with("\r\x1b[K"));
+}
+
+TEST(BusySign, IsSilentInAPipe) {
+  FakeTerminal fake;
+  { const BusySign sign("analysing", fake.terminal(false)); }
+  EXPECT_EQ(fake.text(), "");
 }
 
 }  // namespace

@@ -75,8 +75,9 @@ TEST_F(Convert, TheEndingNamesTheFormatWhereItIsClear) {
   EXPECT_THAT(read("a.db"), StartsWith("SQLite format 3"));
   const Outcome outcome = run_npuscope({"convert", path("trace.json"), "-o", path("a.json")});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.errors,
-            "npuscope: --to is missing: name the format, chrome, perfetto, csv, sqlite or json\n");
+  EXPECT_EQ(
+      outcome.errors,
+      "npuscope: --format is missing: name the format, chrome, perfetto, csv, sqlite or json\n");
 }
 
 TEST_F(Convert, ListsWhatTheFormatCannotHold) {

@@ -185,5 +185,58 @@ TEST_F(Diff, BadRequestsSayWhatToDo) {
   EXPECT_THAT(error({a, path("missing.json")}, 3), HasSubstr("missing.json"));
 }
 
+// As the runner of GitHub has them.
+class GitHubJob {
+ public:
+  explicit GitHubJob(const std::string& summary) {
+    ::setenv("GITHUB_ACTIONS", "true", 1);
+    ::setenv("GITHUB_STEP_SUMMARY", summary.c_str(), 1);
+  }
+  ~GitHubJob() {
+    ::unsetenv("GITHUB_ACTIONS");
+    ::unsetenv("GITHUB_STEP_SUMMARY");
+  }
+};
+
+TEST_F(Diff, InAGitHubJobGatesAreAnnotationsAndTheJobHasASummary) {
+  std::vector<std::string> arguments{"diff",      "--fail-if", "nothing > 3",  "--fail-if",
+                                     "wall > 5%", "--fail-if", "active > +1%", "--json"};
+  add_side(arguments, "--a", {100, 101, 102, 103, 104});
+  add_side(arguments, "--b", {150, 151, 152, 153, 154});
+  write("summary.md", "before\n");
+  Outcome outcome;
+  {
+    const GitHubJob job(path("summary.md"));
+    outcome = run_npuscope(arguments);
+  }
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(nlohmann::json::accept(outcome.output));  // annotations must not stand in it
+  EXPECT_THAT(outcome.errors,
+              StartsWith("::error title=active > +1%25::gate 'active > +1%25' failed: "));
+  const auto unjudged =
+      outcome.errors.find("::error title=nothing > 3::gate 'nothing > 3' not judged");
+  EXPECT_NE(unjudged, std::string::npos) << outcome.errors;
+  EXPECT_THAT(outcome.errors, Not(HasSubstr("npuscope: gate")));
+  std::replace(arguments.begin(), arguments.end(), std::string("--json"),
+               std::string("--markdown"));
+  EXPECT_EQ(read("summary.md"), "before\n" + run_npuscope(arguments).output + "\n");
+}
+
+TEST_F(Diff, WithoutAGitHubJobTheFlagAsksForAnnotations) {
+  std::vector<std::string> arguments{"diff", "--github", "--fail-if", "active > +1%"};
+  add_side(arguments, "--a", {100, 101, 102, 103, 104});
+  add_side(arguments, "--b", {150, 151, 152, 153, 154});
+  EXPECT_THAT(run_npuscope(arguments).errors, StartsWith("::error title=active > +1%25::"));
+  arguments.erase(arguments.begin() + 1);
+  EXPECT_THAT(run_npuscope(arguments).errors, StartsWith("npuscope: gate 'active > +1%' failed: "));
+}
+
+TEST_F(Diff, ASummaryThatCannotBeWrittenIsAnOutputError) {
+  const GitHubJob job(path("missing/summary.md"));
+  const Outcome outcome = run_npuscope({"diff", path("trace.json"), path("trace.json")});
+  EXPECT_EQ(outcome.status, 4);
+  EXPECT_THAT(outcome.errors, HasSubstr("cannot write; check GITHUB_STEP_SUMMARY"));
+}
+
 }  // namespace
 }  // namespace npuscope::cli::diff_test

@@ -54,8 +54,8 @@ TEST_F(Graph, RefusesWhatMakesNoSense) {
   refuses({"--around", "matmul", "--hops", "-1"}, 2, "--hops");
   refuses({"--hops", "2"}, 2, "--around");
   refuses({"--around", "matmul", "--edges", "colour"}, 2,
-          "--edges: colour not in {data,flow,order,reuse,transfer}");
-  refuses({"--by", "colour"}, 2, "--by: colour not in {kind,name,node,op}");
+          "--edges: 'colour' is unknown; use data, flow, order, reuse, transfer");
+  refuses({"--by", "colour"}, 2, "--by: 'colour' is unknown; use part, name, kind, node");
   refuses({"--batchsize", "2"}, 2, "--expect");
   refuses({"--expect", path("trace.json")}, 3, "trace.json");
   refuses({"--expect", path("missing.onnx")}, 3, "missing.onnx");

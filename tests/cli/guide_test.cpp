@@ -1,5 +1,7 @@
-// docs/guide.md does what it says: its commands run one after the other in an empty folder, and
-// each prints the lines that stand below it, in their order. "..." stands for lines left out.
+// docs/guide.md, SKILL.md, the READMEs of the examples and the beginning of the project's do what
+// they say: their commands run one after the other in an empty folder, and each prints the lines
+// that stand below it, in their order.
+// "..." stands for lines left out. A command in a row of a table (`npuscope …`) runs too.
 #include <gtest/gtest.h>
 
 #include <sstream>
@@ -25,6 +27,15 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+// What stands between ` and ` in a row of a table, where it is a command.
+void add_commands_of_row(const std::string& line, std::vector<Command>& commands) {
+  constexpr std::string_view start = "`npuscope ";
+  for (std::size_t at = line.find(start); at != line.npos; at = line.find(start, at + 1)) {
+    const std::size_t end = line.find('`', at + 1);
+    commands.push_back({line.substr(at + 1, end - at - 1) + "\n", {}});
+  }
+}
+
 // The blocks between ```: of commands behind "$ " with what they print, or of commands alone.
 std::vector<Command> commands_of(const std::string& page) {
   std::vector<Command> commands;
@@ -36,7 +47,10 @@ std::vector<Command> commands_of(const std::string& page) {
       if (is_inside) commands.emplace_back();
       continue;
     }
-    if (!is_inside) continue;
+    if (!is_inside) {
+      if (line.starts_with("| ")) add_commands_of_row(line, commands);
+      continue;
+    }
     const bool is_prompt = line.starts_with("$ ");
     if (is_prompt && has_prompt) commands.emplace_back();
     if (is_prompt || goes_on || (!has_prompt && commands.back().prints.empty())) {
@@ -54,16 +68,16 @@ class Guide : public TraceFolder {
  protected:
   // What each of them prints, in one shell, so that folders and variables stay.
   std::vector<std::string> run(const std::vector<Command>& commands) const {
-    std::string script = "exec 2>&1\n";
+    std::string script = "exec 2>&1\nfailed=0\ntrap 'failed=$?' ERR\n";  // of any of its lines
     for (const char* program : {NPUSCOPE_PROGRAM, NPUSCOPE_MODEL_PROGRAM}) {
       script += "PATH='" + std::filesystem::path(program).parent_path().string() + "':$PATH\n";
     }
     script += "cd '" + folder_.string() + "'\n";
-    for (const Command& command : commands) script += command.text + "echo @@ $?\n";
+    for (const Command& command : commands) script += command.text + "echo @@ $failed\nfailed=0\n";
     write("guide.sh", script);
     std::vector<std::string> printed;
     std::string text;
-    for (const std::string& line : lines_of(run_program_at("sh", {path("guide.sh")}).output)) {
+    for (const std::string& line : lines_of(run_program_at("bash", {path("guide.sh")}).output)) {
       if (!line.starts_with("@@ ")) {
         text += line + "\n";
         continue;
@@ -74,40 +88,63 @@ class Guide : public TraceFolder {
     }
     return printed;
   }
-};
 
-TEST_F(Guide, PrintsWhatItSays) {
-  const std::filesystem::path source = NPUSCOPE_SOURCE_DIR;
-  const std::vector<Command> commands = commands_of(read((source / "docs/guide.md").string()));
-  ASSERT_GT(commands.size(), 30u);
-  for (const char* folder : {"models", "examples"}) {
-    std::filesystem::copy(source / folder, folder_ / folder,
-                          std::filesystem::copy_options::recursive);
-  }
-  for (const Command& command : commands) {  // a file that the guide shows is one that it needs
-    if (!command.text.starts_with("cat ")) continue;
-    std::string text;
-    for (const std::string& line : command.prints) text += line + "\n";
-    write(command.text.substr(4, command.text.size() - 5), text);
-  }
-  const std::vector<std::string> printed = run(commands);
-  ASSERT_EQ(printed.size(), commands.size());
-  for (std::size_t i = 0; i < commands.size(); ++i) {
-    const std::vector<std::string> lines = lines_of(printed[i]);
-    auto from = lines.begin();
-    for (const std::string& line : commands[i].prints) {
-      const auto found = std::find(from, lines.end(), line);
-      if (found == lines.end()) {
-        ADD_FAILURE() << "docs/guide.md shows\n"
-                      << line << "\nfor\n"
-                      << commands[i].text << "which prints\n"
-                      << printed[i].substr(0, 3000);
-        continue;
+  // Runs the commands of a page of the sources, those between two texts where these are given; it
+  // must have more than `min`.
+  void expect_as_printed(const std::string& page, std::size_t min,
+                         const std::string& from_text = "", const std::string& to_text = "") const {
+    const std::filesystem::path source = NPUSCOPE_SOURCE_DIR;
+    const std::string text = read((source / page).string());
+    const std::size_t begin = text.find(from_text);
+    ASSERT_NE(begin, text.npos) << page;
+    const std::size_t end = to_text.empty() ? text.size() : text.find(to_text, begin);
+    const std::vector<Command> commands = commands_of(text.substr(begin, end - begin));
+    ASSERT_GT(commands.size(), min) << page;
+    for (const char* folder : {"models", "examples"}) {
+      std::filesystem::copy(source / folder, folder_ / folder,
+                            std::filesystem::copy_options::recursive);
+    }
+    for (const Command& command : commands) {  // a file that a page shows is one that it needs
+      if (!command.text.starts_with("cat ")) continue;
+      std::string shown;
+      for (const std::string& line : command.prints) shown += line + "\n";
+      write(command.text.substr(4, command.text.size() - 5), shown);
+    }
+    const std::vector<std::string> printed = run(commands);
+    ASSERT_EQ(printed.size(), commands.size());
+    for (std::size_t i = 0; i < commands.size(); ++i) {
+      const std::vector<std::string> lines = lines_of(printed[i]);
+      auto from = lines.begin();
+      for (const std::string& line : commands[i].prints) {
+        const auto found = std::find(from, lines.end(), line);
+        if (found == lines.end()) {
+          ADD_FAILURE() << page << " shows\n"
+                        << line << "\nfor\n"
+                        << commands[i].text << "which prints\n"
+                        << printed[i].substr(0, 3000);
+          continue;
+        }
+        from = found + 1;
       }
-      from = found + 1;
     }
   }
+};
+
+TEST_F(Guide, PrintsWhatItSays) { expect_as_printed("docs/guide.md", 30); }
+
+TEST_F(Guide, EveryCommandOfTheSkillRuns) { expect_as_printed("SKILL.md", 15); }
+
+TEST_F(Guide, TheThirtySecondsOfTheReadmeRunAsWritten) {
+  expect_as_printed("README.md", 0, "## Thirty seconds", "## Your own profile");
 }
+
+class Examples : public Guide, public testing::WithParamInterface<const char*> {};
+
+TEST_P(Examples, GiveThePageOfTheirReadme) {
+  expect_as_printed("examples/" + std::string(GetParam()) + "/README.md", 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Examples, testing::Values("kineto", "qnn_htp", "sigmastar", "torq"));
 
 }  // namespace
 }  // namespace npuscope::cli::guide_test

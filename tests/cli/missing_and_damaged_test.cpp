@@ -4,6 +4,7 @@
 
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
+#include "sanitized.hpp"
 
 namespace npuscope::cli::missing_and_damaged_test {
 namespace {
@@ -78,7 +79,7 @@ TEST_F(MissingAndDamaged, ACutTraceSaysSoBeforeAnythingElseOfThePage) {
   for (const char* command : {"show", "ops", "path", "units"}) {
     const std::string page = run_npuscope({command, path("cut.json")}).output;
     const std::string rest = page.substr(page.find('\n') + 1);
-    EXPECT_THAT(rest, StartsWith("  caution")) << command;
+    EXPECT_THAT(rest, StartsWith("  warning")) << command;
     EXPECT_THAT(rest.substr(0, rest.find('\n')), HasSubstr("damaged: the file ends")) << command;
     EXPECT_THAT(run_npuscope({command, path("cut.json"), "--json"}).output,
                 HasSubstr("\"partial\": true"))
@@ -111,6 +112,21 @@ TEST_F(MissingAndDamaged, AWrongFlagIsStatusTwoForSeveralProfilesAsForOne) {
   EXPECT_EQ(run_npuscope({"ops", "--sort", "nope", path("whole.json")}).status, 2);
   EXPECT_EQ(run_npuscope({"ops", "--sort", "nope", path("whole.json"), path("cut.json")}).status,
             2);
+}
+
+// However small the file, what is made of it could take all of the machine's memory.
+TEST_F(MissingAndDamaged, AFileTookAsMuchMemoryAsItWanted) {
+  if (test_support::sanitized) GTEST_SKIP() << "a sanitizer takes more than the limit by itself";
+  std::string text = std::string(begin);
+  for (int i = 0; i < 400'000; ++i) {
+    text += ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":1,\"ts\":" + std::to_string(150 + i) +
+            ",\"dur\":1,\"name\":\"name " + std::to_string(i) + "\"}";
+  }
+  write("large.json", text + "]}\n");
+  const Outcome stopped = run_npuscope({"show", path("large.json"), "--max-memory", "20MiB"});
+  EXPECT_THAT(stopped.output, HasSubstr("damaged: reading stopped after"));
+  EXPECT_THAT(stopped.errors, HasSubstr("limit is 20 MiB; --max-memory raises it"));
+  EXPECT_EQ(run_npuscope({"show", path("large.json"), "--max-memory=4GiB"}).errors, "");
 }
 
 }  // namespace

@@ -141,20 +141,20 @@ UNITS
   waits overlap, for DMA before sync before barrier. idle is what no span covers.
 
 HARDWARE
-  class   units    domain  of wall    active      work  use is      busiest unit
+  class   units    domain  of wall    active      work  confidence  busiest unit
   thread      1  150.0 us   75.0 %  150.0 us  150.0 us  one sample  server > worker
   domain is the busiest unit of the class, which bounds it; active, the time in which any of its
   units worked; work, their sum. An op counts for the class that it uses, not for the lane that it
   is drawn on.
 
-UNITS AT WORK AT ONCE
-  mean while any works 1
-  most                 1
+CONCURRENCY
+  average while active 1
+  max                  1
   units      time  of wall
       0  50.00 us   25.0 %
       1  150.0 us   75.0 %
 
-  No room for all columns of UNITS: --width 114 shows them.
+  some columns hidden in UNITS; --width 114 shows all
 )");
 }
 
@@ -190,14 +190,14 @@ TEST_F(Ops, BadRequestsAreOneSentence) {
   const std::pair<std::vector<std::string>, const char*> requests[] = {
       {{"ops", path("trace.json"), "--sort", "luck"}, "no column 'luck' to sort by"},
       {{"ops", path("trace.json"), "--columns", "luck"}, "no column 'luck'"},
-      {{"ops", path("trace.json"), "--by", "luck"}, "luck not in"},
+      {{"ops", path("trace.json"), "--by", "luck"}, "'luck' is unknown; use"},
       {{"ops", path("trace.json"), "--min-share", "luck"}, "--min-share"},
       {{"ops", path("trace.json"), "--rules", "luck"},
-       "use one of: bookkeeping, kernels, transformer"},
+       "use one of: bookkeeping, kernels, operators, transformer"},
       {{"ops", path("trace.json"), "--rules", rules}, "broken.toml:3"},
       {{"ops", path("trace.json"), "--rules", "transformer", "--by", "kind"}, "leave out --by"},
       {{"ops", path("trace.json"), "--inference", "3"}, "does not say which inference"},
-      {{"units", path("trace.json"), "--by", "luck"}, "luck not in"},
+      {{"units", path("trace.json"), "--by", "luck"}, "'luck' is unknown; use"},
       {{"units", path("trace.json"), "--op", "["}, "--op"}};
   for (const auto& [arguments, sentence] : requests) {
     const Outcome outcome = run_npuscope(arguments);

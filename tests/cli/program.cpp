@@ -24,6 +24,11 @@ std::string take(const std::filesystem::path& path) {
   return text.str();
 }
 
+// The tests that run in a GitHub job must not write into its log and summary.
+[[maybe_unused]] const bool hides_github_job = [] {
+  return ::unsetenv("GITHUB_ACTIONS") == 0 && ::unsetenv("GITHUB_STEP_SUMMARY") == 0;
+}();
+
 }  // namespace
 
 Outcome run_program_at(const std::string& program, const std::vector<std::string>& arguments,

@@ -187,7 +187,7 @@ TEST_F(Run, RefusesWhatMakesNoSense) {
                     out()},
                    3,
                    "compile with -stats-level=70 or more"},
-           Refusal{{NPUSCOPE_SOURCE_DIR "/models/light_squeezenet.onnx"}, 3, "is no QPC"},
+           Refusal{{NPUSCOPE_SOURCE_DIR "/models/light_squeezenet.onnx"}, 3, "not a QPC"},
        }) {
     std::vector<std::string> arguments{"run"};
     arguments.insert(arguments.end(), refusal.arguments.begin(), refusal.arguments.end());

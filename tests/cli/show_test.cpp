@@ -119,7 +119,7 @@ TEST_F(Show, SeveralFilesGiveAPageEachAndBrokenOnesANote) {
   const Outcome outcome =
       run_npuscope({"show", path("trace.json"), path("broken.json"), path("second.json")});
   EXPECT_EQ(outcome.status, 3);
-  EXPECT_THAT(outcome.output, StartsWith("\nPROFILES (2)\n"));
+  EXPECT_THAT(outcome.output, StartsWith("PROFILES (2)\n"));
   EXPECT_THAT(outcome.output, HasSubstr("\n\n\n" + path("trace.json") + " · Chrome trace\n"));
   EXPECT_THAT(outcome.output, HasSubstr("\n\n\n" + path("second.json") + " · Chrome trace\n"));
   EXPECT_THAT(outcome.errors, StartsWith("npuscope: error: " + path("broken.json") + ": "));

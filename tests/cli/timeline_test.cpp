@@ -70,7 +70,6 @@ TEST_F(Timeline, AFigureIsOfOneProfile) {
 TEST_F(Timeline, WrongUsageSaysWhatWouldBeRight) {
   for (const std::vector<std::string>& wrong :
        std::vector<std::vector<std::string>>{{"--by", "colour"},
-                                             {"--top", "10001"},
                                              {"--svg", ""},
                                              {"--letters", "x"},
                                              {"--core", "-1"},

@@ -161,6 +161,15 @@ TEST_F(OpenProfiles, OpensCompressedFilesLikePlainOnes) {
                           "Cloud AI 100 raw statistics: c.zst programqpc.bin"));
 }
 
+TEST_F(OpenProfiles, ANoteNamedTheReadmeOfAFolder) {
+  put("run/z.json", chrome_json);
+  put("run/README.md", "# An optrace");
+  put("run/README", "An optrace");
+  put("run/LICENSE.txt", "Apache");
+  EXPECT_THAT(notes_of(open({folder_ / "run"})), ElementsAre());
+  EXPECT_THAT(error_of({folder_ / "run" / "README.md"}), HasSubstr("not of a format"));
+}
+
 TEST_F(OpenProfiles, WalksFoldersInOrderAndSaysWhatIsNoProfile) {
   put("run/z.json", chrome_json);
   put("run/b/c.log", runner_log);
@@ -264,7 +273,7 @@ TEST_F(OpenProfiles, TellsZeroAndForeignStatisticsBuffersApart) {
 TEST_F(OpenProfiles, DecodesARawBufferWithTheProgramBesideIt) {
   const RandomCase random = make_random_case({});
   const fs::path buffer = put("stats/x-aiccyclecounts.bin", random.bytes());
-  EXPECT_THAT(error_of({buffer}), HasSubstr("no programqpc.bin beside it"));
+  EXPECT_THAT(error_of({buffer}), HasSubstr("no programqpc.bin next to it"));
 
   put_program("programqpc.bin", random);  // in the folder above
   const Opened opened = open({buffer});
@@ -423,7 +432,7 @@ TEST_F(OpenProfiles, CountsManyUnknownFilesInsteadOfNamingAll) {
   for (int i = 0; i < 150; ++i) put("run/x" + std::to_string(i), "text");
   const Opened opened = open({folder_ / "run"});
   EXPECT_EQ(opened.notes.size(), 101u);
-  EXPECT_EQ(opened.notes.back().message, "50 more files are no profiles of a known format");
+  EXPECT_EQ(opened.notes.back().message, "50 more files are not profiles of a known format");
 }
 
 // --- SigmaStar ---

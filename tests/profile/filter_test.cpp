@@ -197,6 +197,26 @@ TEST(Filter, RelationsBetweenWhatStaysStay) {
   EXPECT_EQ(part.edges[0].to, OpId{1});
 }
 
+TEST(Filter, ShapesAndPortsOfWhatStaysStay) {
+  Profile whole = sample();
+  whole.ops[1].shape = whole.tensors[0].shape = whole.strings.intern("[1,64]");
+  whole.tensors[0].extents = shape_in("[1,64]", whole.shapes);
+  whole.ops[1].attributes =
+      whole.strings.intern("{PortType: P2P, PortDescription: 0->1, TransactionId: 6}");
+  whole.ops[0].attributes =
+      whole.strings.intern("{PortType: P2P, PortDescription: 1->0, TransactionId: 5}");
+  read_op_texts(whole);
+  Filter filter;
+  filter.window = {{10, 25}};
+  const Profile part = filtered(whole, filter);
+  ASSERT_EQ(part.ops.size(), 2u);
+  EXPECT_THAT(part.shapes[part.ops[0].extents], ElementsAre(1, 64));
+  EXPECT_THAT(part.shapes[part.tensors[0].extents], ElementsAre(1, 64));
+  ASSERT_EQ(part.peer_ports.size(), 1u);
+  EXPECT_EQ(part.peer_ports[0].op, OpId{0});
+  EXPECT_EQ(part.text(part.peer_ports[0].transaction), "6");
+}
+
 TEST(Filter, PhasesKeepWhatTheyArePartOfThoughRowsBeforeItGo) {
   ProfileBuilder made;
   made.phase("early", 0, 0, 5);

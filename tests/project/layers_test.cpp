@@ -27,27 +27,32 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"formats/qnn", {"base", "profile", "formats/chrome"}},
     {"formats/torq", {"base", "profile", "formats/perfetto"}},
     {"formats/sigmastar", {"base", "profile", "formats/chrome"}},
+    {"formats/snapshot", {"base", "profile"}},
     {"formats",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
-      "formats/torq", "formats/sigmastar"}},
+      "formats/torq", "formats/sigmastar", "formats/snapshot"}},
     {"analysis", {"base", "profile"}},
     {"query", {"base", "profile", "analysis"}},
     {"npu/graph", {"base"}},
     {"npu/target", {"base"}},
     {"npu/nsp/target", {"base", "profile", "npu/target"}},
     {"npu/nsp/compile", {"base", "profile", "formats/qaic", "npu/graph", "npu/nsp/target"}},
-    {"npu/nsp/simulate", {"base", "formats/qaic", "formats/qnn", "npu/nsp/target"}},
+    {"npu/nsp/simulate",
+     {"base", "formats/chrome", "formats/qaic", "formats/qnn", "npu/nsp/target"}},
     {"npu/ipu", {"base", "formats/sigmastar", "npu/graph", "npu/target"}},
     {"npu/torq", {"base", "profile", "formats/torq", "npu/graph", "npu/target"}},
     {"npu/models", {"base"}},
     {"report",
+     {"base", "profile", "formats/qaic", "formats/torq", "formats/sigmastar", "analysis",
+      "npu/graph", "npu/target", "npu/nsp/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
+      "npu/torq", "query"}},
+    {"jobs",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/torq",
-      "formats/sigmastar", "formats", "analysis", "npu/graph", "npu/target", "npu/nsp/target",
-      "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu", "npu/torq", "query"}},
+      "formats", "report"}},
     {"cli",
-     {"base", "profile", "formats/qaic", "formats/sigmastar", "formats", "analysis", "npu/graph",
-      "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu", "npu/torq", "npu/models",
-      "query", "report"}},
+     {"base", "profile", "formats/qaic", "formats/sigmastar", "formats/snapshot", "formats",
+      "analysis", "npu/graph", "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
+      "npu/torq", "npu/models", "query", "report", "jobs"}},
 };
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.
@@ -108,7 +113,11 @@ std::vector<std::string> foreign_includes_of(const fs::path& file) {
 std::map<std::string, std::set<std::string>> links_of(const std::string& cmake) {
   static const std::string start = "npuscope_layer(";
   std::map<std::string, std::set<std::string>> links{
-      {"cli", {"CLI11::CLI11", "nlohmann_json::nlohmann_json"}}};
+      // the program, and npuscope_version, which names what it is built with
+      {"cli",
+       {"CLI11::CLI11", "SQLite::SQLite3", "TBB::tbb", "ZLIB::ZLIB", "nlohmann_json::nlohmann_json",
+        "simdjson::simdjson", "tomlplusplus::tomlplusplus", "xlsxwriter::xlsxwriter",
+        "xxHash::xxhash", "zstd::libzstd_shared"}}};
   for (auto at = cmake.find(start); at != std::string::npos; at = cmake.find(start, at + 1)) {
     const auto first = at + start.size();
     std::istringstream words(cmake.substr(first, cmake.find(')', first) - first));

@@ -30,22 +30,24 @@ const Way numbers_in_text{
     }};
 
 const Way json_written{
-    {"append_json_escaped", "class JsonWriter", "class JsonObject"},
+    {"append_json_escaped", "json_piece(", "class JsonWriter", "class JsonObject"},
     {
         {"base/json_writer.hpp", "JsonWriter"},
         {"base/text.hpp", "append_json_escaped()"},
         {"base/text.cpp", "append_json_escaped()"},
-        {"profile/text_output.hpp", "escapes each string of a profile once"},
-        {"formats/chrome/write/event_output.cpp", "a line an event, of pieces made beforehand"},
-        {"formats/chrome/write/write_tracks.cpp", "pieces of events"},
-        {"formats/perfetto/read/annotations.cpp", "numbers as Perfetto prints them"},
-        {"formats/qaic/opstats/opstats_trace.cpp", "blanks as qaic-opstats prints them"},
-        {"formats/qaic/opstats/opstats_trace_render.cpp", "blanks as qaic-opstats prints them"},
-        {"formats/qnn/write/write_text.cpp", "blanks as the vendor's viewer prints them"},
-        {"formats/sigmastar/write_timeline.cpp", "a line an event"},
-        {"npu/nsp/compile/devices/partition_config.cpp", "a few lines of one form"},
-        {"report/export/export_json.cpp", "millions of numbers, column by column"},
-        {"report/query/query_streams.cpp", "millions of rows, with keys made beforehand"},
+        {"formats/qnn/write/write_htp_graph.cpp",
+         "blanks that differ between the members of one object"},
+    }};
+
+const Way trace_events_written{
+    {R"("ph":")", R"("ph": ")", R"(\"ph\":\")", R"(\"ph\": \")", R"("ph": ?)", R"("ph":?)"},
+    {
+        {"formats/chrome/parse/event_form.hpp", "the example of an event that is read"},
+        {"formats/chrome/trace_events.hpp", "TraceEvents, and the example of a style"},
+        {"formats/chrome/write/event_output.hpp", "own_style"},
+        {"formats/qaic/opstats/opstats_style.hpp", "opstats_style()"},
+        {"formats/qnn/write/write_text.hpp", "viewer_style()"},
+        {"formats/sigmastar/write_timeline.cpp", "style"},
     }};
 
 std::string text_of(const fs::path& file) {
@@ -85,9 +87,19 @@ void expect_only_the_listed(const Way& way) {
   EXPECT_THAT(files_with(NPUSCOPE_SOURCE_DIR "/include", way.words), testing::IsEmpty());
 }
 
+// What reads and writes files is `jobs/` (and the readers below it).
+TEST(OneWay, PagesAreOfNoFile) {
+  const std::vector<std::string> words{
+      "AtomicFile",       "MappedFile",         "fstream",
+      "open_byte_source", "create_directories", "directory_iterator"};
+  EXPECT_THAT(files_with(NPUSCOPE_SOURCE_DIR "/src/report", words), testing::IsEmpty());
+}
+
 TEST(OneWay, ReadsTheNumbersInText) { expect_only_the_listed(numbers_in_text); }
 
 TEST(OneWay, WritesJson) { expect_only_the_listed(json_written); }
+
+TEST(OneWay, WritesTraceEvents) { expect_only_the_listed(trace_events_written); }
 
 }  // namespace
 }  // namespace npuscope::one_way_test

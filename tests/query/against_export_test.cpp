@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "jobs/export/export.hpp"
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
 #include "query/schema.hpp"
-#include "report/export/export.hpp"
 
 namespace npuscope::query::against_export_test {
 namespace {
@@ -24,7 +24,7 @@ class ExportedFile {
   explicit ExportedFile(const Profile& profile)
       : path_(std::filesystem::temp_directory_path() /
               fmt::format("npuscope-query-{}.db", ::getpid())) {
-    const auto written = report::write_sqlite(profile, path_);
+    const auto written = jobs::write_sqlite(profile, path_);
     EXPECT_TRUE(written) << written.error().message;
     EXPECT_EQ(sqlite3_open(path_.c_str(), &database_), SQLITE_OK);
   }

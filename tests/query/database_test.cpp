@@ -168,9 +168,9 @@ TEST_F(Queries, NamesOfProfilesMustBeSayable) {
   };
   EXPECT_THAT(error_for("a", "A"), HasSubstr("two profiles are called 'A'"));
   EXPECT_THAT(error_for("a", "Main"), HasSubstr("SQLite's own"));
-  EXPECT_THAT(error_for("a", "x; DROP TABLE y"), HasSubstr("is no name for a profile"));
+  EXPECT_THAT(error_for("a", "x; DROP TABLE y"), HasSubstr("is not a name for a profile"));
   EXPECT_THAT(error_for("a", "1a"), HasSubstr("no digit first"));
-  EXPECT_THAT(error_for("", "b"), HasSubstr("is no name"));
+  EXPECT_THAT(error_for("", "b"), HasSubstr("is not a name"));
   EXPECT_EQ(error_for("a", "select_1"), "no error");
   const std::vector<NamedProfile> many(11, {"a", &profile_});
   EXPECT_THAT(Database::open(many, {}).error().message, HasSubstr("11 profiles are more"));
@@ -225,8 +225,8 @@ TEST_F(Queries, ErrorsSayWhereAndWhatThereIs) {
   EXPECT_THAT(error_of("SELECT * FROM span"), HasSubstr("the tables and views are spans, ops"));
   EXPECT_THAT(error_of("SELECT p95(1)"), HasSubstr("percentile(x, p)"));
   EXPECT_THAT(error_of("SELEC 1"), HasSubstr("line 1, column 1: near \"SELEC\""));
-  EXPECT_THAT(error_of(""), HasSubstr("there is no statement"));
-  EXPECT_THAT(error_of(" -- nothing\n;"), HasSubstr("there is no statement"));
+  EXPECT_THAT(error_of(""), HasSubstr("SQL: no statement"));
+  EXPECT_THAT(error_of(" -- nothing\n;"), HasSubstr("SQL: no statement"));
   EXPECT_THAT(error_of("SELECT 1; SELECT 2"), HasSubstr("a second statement"));
   EXPECT_THAT(error_of("SELECT 1; nonsense"), HasSubstr("a second statement"));
   EXPECT_THAT(ask("SELECT 1; -- the end"), ElementsAre("1"));

@@ -9,9 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "jobs/export/export.hpp"
 #include "query/random_profile.hpp"
 #include "query/schema.hpp"
-#include "report/export/export.hpp"
 
 namespace npuscope::query::one_schema_test {
 namespace {
@@ -65,7 +65,7 @@ class OneSchema : public ::testing::Test {
 };
 
 TEST_F(OneSchema, CsvHadOtherColumnsThanSql) {
-  ASSERT_TRUE(report::write_csv(profile_, folder_ / ""));
+  ASSERT_TRUE(jobs::write_csv(profile_, folder_ / ""));
   for (const TableInfo& table : query::schema()) {
     std::ifstream file(folder_ / (table.name + ".csv"));
     const bool is_file =
@@ -82,7 +82,7 @@ TEST_F(OneSchema, CsvHadOtherColumnsThanSql) {
 }
 
 TEST_F(OneSchema, JsonHadOtherColumnsThanSql) {
-  ASSERT_TRUE(report::write_json(profile_, folder_ / "p.json"));
+  ASSERT_TRUE(jobs::write_json(profile_, folder_ / "p.json"));
   const auto json = nlohmann::ordered_json::parse(std::ifstream(folder_ / "p.json"));
   for (const TableInfo& table : query::schema()) {
     const bool is_member = table.view_of.empty() && !is_of_spans(table.name) &&

@@ -54,7 +54,7 @@ TEST(Selection, CyclesNeedACycleClockAndSecondsAKnownRate) {
   EXPECT_EQ(refusal(in_cycles(), {"1us", "", "", ""}),
             "--from 1us: the rate of this profile's clock is unknown; write it in cyc");
   EXPECT_EQ(refusal(in_nanoseconds(), {"", "5cyc", "", ""}),
-            "--until 5cyc: this profile's times are not in cycles; write it in us or ticks");
+            "--to 5cyc: this profile's times are not in cycles; write it in us or ticks");
 }
 
 TEST(Selection, TimesOfOneTimedPhaseNeedNoOtherRate) {
@@ -75,7 +75,7 @@ TEST(Selection, WhatIsNoTimeIsRefusedWithAnExample) {
   EXPECT_THAT(refusal(in_nanoseconds(), {"nan", "", "", ""}), HasSubstr("not a time"));
   EXPECT_THAT(refusal(in_nanoseconds(), {"1e400s", "", "", ""}), HasSubstr("not a time"));
   EXPECT_EQ(refusal(in_nanoseconds(), {"2ms", "1ms", "", ""}),
-            "--from 2ms --until 1ms: the window is empty; end it after its begin");
+            "--from 2ms --to 1ms: the window is empty; end it after its begin");
 }
 
 TEST(Selection, PatternsAreFoundInUnitPathsAndInNamesKindsAndNodesOfOps) {
@@ -95,7 +95,7 @@ TEST(Selection, ABrokenPatternAndAnEmptyResultAreRefused) {
   EXPECT_EQ(refusal(in_nanoseconds(), {"", "", "xyz", ""}),
             "--unit 'xyz': no unit's name matches; npuscope units lists them");
   EXPECT_EQ(refusal(in_nanoseconds(), {"10s", "11s", "", ""}),
-            "nothing of 2 spans, 2 ops and 2 units is selected; widen --from, --until, --unit or "
+            "nothing of 2 spans, 2 ops and 2 units is selected; widen --from, --to, --unit or "
             "--op");
 }
 

@@ -4,7 +4,7 @@
 //   const auto comparer = Comparer::make({&before, 1}, {&after, 1});   // refused: unrelated clocks
 //   const Comparison result = comparer->compare({.top = 20});
 //   result.metrics[0]      // wall: 64829 -> 66774 cycles, +3.0 %, ChangeVerdict::more
-//   result.ops[0]          // MatMul_0: 32707 -> 34600, slower
+//   result.ops.rows[0]     // MatMul_0: 32707 -> 34600, slower
 //
 // A sample is one inference. The first inference of a run is cold and set apart where the run has
 // more; several runs of a side add up to one set of samples. With two samples a side or more a
@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "npuscope/analysis/match_ops.hpp"
+#include "npuscope/analysis/ops.hpp"
 #include "npuscope/analysis/samples.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/base/pattern.hpp"
@@ -31,7 +32,7 @@
 
 namespace npuscope::analysis {
 
-enum class MeasuredIn : std::uint8_t { cycles, ticks, seconds, bytes, count };
+enum class MeasuredIn : std::uint8_t { cycles, ticks, seconds, bytes, count, share };
 const char* name_of(MeasuredIn unit);  // "cycles"
 
 enum class ChangeVerdict : std::uint8_t {
@@ -83,21 +84,32 @@ struct RefusedMetric {
 enum class OpChange : std::uint8_t { slower, faster, added, removed, unclear, same };
 const char* name_of(OpChange change);
 
-// Views are of the profiles' strings.
+// Of the change in each of several layers.
+struct LayerDeltas {
+  double min = 0, max = 0;
+};
+
+// A row: by default a node of the model, its parts and the same nodes of repeated layers together.
 struct OpDifference {
-  std::string_view name_a, name_b;  // empty where it is not
-  std::string_view kind_a, kind_b;
+  std::string name_a, name_b;  // empty where it is not
+  std::string kind_a, kind_b;  // "4 kinds" of several
   std::uint32_t ops_a = 0, ops_b = 0;
-  MatchedBy by = MatchedBy::name;
+  std::uint32_t layers = 1;                          // repeated ones, whose like nodes these are
+  std::uint32_t parts = 1;                           // rows by Grouping::part
+  std::uint32_t parts_only_a = 0, parts_only_b = 0;  // of these without a match
+  std::optional<LayerDeltas> layer_deltas;
+  MatchedBy by = MatchedBy::name;  // the least certain of its parts
   OpChange change = OpChange::same;
   // Of one that is only on one side: what its surroundings suggest, and about which of the other.
   UnmatchedReason reason = UnmatchedReason::absent;
-  std::string_view other;
+  std::string other;
   Estimate estimate;
 };
 
 struct OpComparison {
-  std::string column;  // "work", "dominant path"
+  Grouping grouping = Grouping::op;  // what a row is of
+  std::uint64_t parts = 0;           // rows that it would have by Grouping::part
+  std::string column;                // "work", "dominant path"
   MeasureKind kind = MeasureKind::work;
   MeasuredIn unit = MeasuredIn::count;
   bool known = false;  // whether both sides have such a column; else the rows have no numbers
@@ -145,8 +157,12 @@ struct Comparison {
 };
 
 struct CompareOptions {
-  std::size_t top = 20;        // rows of ops kept
-  bool with_unchanged = true;  // else no rows of ops that are the same
+  std::size_t top = 20;            // rows of ops kept
+  bool with_unchanged = true;      // else no rows of ops that are the same
+  bool regressions_first = false;  // what is slower or added before what is faster or removed
+  // What a row of ops is of: op, part, node, layer, kind or rule.
+  Grouping grouping = Grouping::op;
+  const Rules* rules = nullptr;  // of Grouping::rule; null: the built-in ones that fit the graph
 };
 
 class Comparer {
@@ -158,15 +174,21 @@ class Comparer {
   static Result<Comparer> make(std::span<const RunSamples> a, std::span<const RunSamples> b,
                                std::span<const RunSamples> beside_a = {},
                                std::span<const RunSamples> beside_b = {});
+  // B alone, with nothing to be compared with: for limits of B itself. A usage error where it has
+  // no number at all.
+  static Result<Comparer> alone(std::span<const RunSamples> b,
+                                std::span<const RunSamples> beside_b = {});
   ~Comparer();
   Comparer(Comparer&&) noexcept;
 
+  bool is_alone() const;
+  // Of B alone its numbers, without ops and differences.
   Comparison compare(const CompareOptions& options) const;
 
-  // A number by its name; what a run is judged by (latency, device_latency, throughput, p50 to
-  // p99); or findings(high), findings(medium), findings(low), findings, findings('rule'): how many
-  // there are of the run nearest to the median. A usage error that names the nearest, or why it is
-  // refused.
+  // A number by its name, whatever its case; what a run is judged by (latency, device_latency,
+  // throughput, p50 to p99); share(DMA), a part of the wall; or findings(high), findings(medium),
+  // findings(low), findings, findings('rule'): how many there are of the run nearest to the median.
+  // A usage error that names the nearest, or why it is refused.
   Result<MetricChange> metric(std::string_view name) const;
   // The sum of a column over the ops whose node, name or kind matches; empty: the column that
   // decides, of these ops. A usage error when a side has none; `text`, the pattern as it was

@@ -50,6 +50,12 @@ struct Evidence {
   ClockId clock = {};   // of ticks
 };
 
+// Where evidence lies on the timeline: the spans of a unit in this time, of all where it is none.
+struct EvidencePlace {
+  UnitId unit = UnitId::none;
+  Interval time;  // ticks of the base clock
+};
+
 // A gain as a part of a warm call, at most.
 struct GainOfCall {
   double seconds = 0;
@@ -76,6 +82,7 @@ struct Finding {
   std::optional<Gain> gain;
   std::string no_gain;  // why there is none
   std::string advice;
+  std::vector<EvidencePlace> places;  // where it cost most, the longest first; at most 20
 };
 
 struct UntriedRule {
@@ -111,6 +118,7 @@ struct DiagnoseOptions {
   Peaks peaks = {};
   std::optional<Hertz> rate = {};  // of the base clock; none: as the profile has it
   std::string only = {};           // the name of one rule; empty: all
+  bool places = false;             // fill Finding::places
 };
 
 }  // namespace npuscope::analysis

@@ -1,15 +1,17 @@
-// Limits that a comparison must keep, for continuous integration.
+// Limits that a comparison, or a run alone, must keep, for continuous integration.
 //
 //   Gate gate;                              // report/gate_text.hpp reads "wall > +3%"
 //   const auto judged = judge(gate, comparer);
 //   judged->outcome                         // GateOutcome::failed
 //
-// A gate says when to fail. It is decided where the 95 % interval of what it measures lies wholly
-// on one side of the limit: within it the gate passed; beyond it, and the rank test tells b from a
-// as it would be just at the limit (statistics.hpp), it failed. Anything else is inconclusive, and
-// so are fewer samples than could ever tell: 3 a side for a change of the median, 5 of b for a
-// limit of b itself, 59 for the 95th percentile. What repeats exactly (bytes, counts of ops, a
-// compiler's estimates, findings) needs one sample.
+// A gate says when to fail, or as a requirement when to pass. It is decided where the 95 % interval
+// of what it measures lies wholly on one side of the limit: within it the gate passed; beyond it,
+// and the rank test tells b from a as it would be just at the limit (statistics.hpp), it failed.
+// Anything else is inconclusive, and so are fewer samples than could ever tell: 3 a side for a
+// change of the median, 5 of b for a limit of b itself, 59 for the 95th percentile. What repeats
+// exactly (bytes, counts of ops, a compiler's estimates, findings) needs one sample, and so do the
+// min and max of the samples themselves. A limit of b itself is not decided by cold inferences
+// only.
 //
 // How many more samples are needed: the interval shrinks as one by the square root of their number,
 // and lies clear of the limit four times in five when the limit is 2.8 standard errors away (1.96
@@ -33,10 +35,17 @@ struct Gate {
     value,   // of b itself
   };
 
-  std::string text;           // as the user wrote it
-  std::string metric;         // name; of ops: the column, empty for the one that decides
-  std::optional<Pattern> op;  // the sum over matching ops
-  std::string op_text;        // the pattern as the user wrote it
+  enum class Statistic : std::uint8_t { usual, percentile, min, max };
+
+  std::string text;             // as the user wrote it
+  bool is_requirement = false;  // the text says when to pass, all else here when to fail
+  std::string name = {};        // what the user calls it; empty: as the text
+  std::string reason = {};      // why it is there
+  std::string metric;           // name; of ops: the column, empty for the one that decides
+  std::optional<Pattern> op;    // the sum over matching ops
+  std::string op_text;          // the pattern as the user wrote it
+  Statistic statistic = Statistic::usual;  // of the samples: the median, or as the metric has it
+  double percent = 50;                     // of a percentile
   Comparator comparator = Comparator::more;
   Limit limit = Limit::share;
   double threshold = 0;            // seconds, bytes, cycles, or as the metric counts
@@ -51,6 +60,7 @@ enum class GateDoubt : std::uint8_t {  // why it is inconclusive
   too_few,       // samples, whatever they say
   within_noise,  // the limit lies within the interval, or the rank test does not tell
   temperature,   // one side is of cold inferences, the other of warm ones
+  cold,          // the limit is of B itself, and all of its inferences are cold
 };
 const char* name_of(GateDoubt doubt);
 
@@ -69,7 +79,8 @@ struct GateResult {
 };
 inline constexpr std::uint64_t max_samples = 10'000;
 
-// A usage error for a number that is not there, is refused, or is not in the unit of the limit.
+// A usage error for a number that is not there, is refused, is not in the unit of the limit, or has
+// nothing that it could have changed from.
 Result<GateResult> judge(const Gate& gate, const Comparer& comparer);
 // Of a number that is known, in the unit of the limit.
 GateResult judge(const Gate& gate, MetricChange metric);

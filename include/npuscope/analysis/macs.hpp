@@ -9,9 +9,9 @@
 // or last dimension of the weights; the rows of two activations must agree. Where they do not, or a
 // depth is no whole number, the shapes are not what they seem: no figure.
 //
-// Cloud AI 100 names the operands of each task: rows x depth and depth x columns in any order of
-// dimensions, and of convolutions (kernels among the attributes) channels by channels. An operator
-// of several products (attention, recurrent cells) has more operands than that: no figure.
+// Cloud AI 100 names the operands of each task (Op::operand_list): rows x depth and depth x columns
+// in any order of dimensions, and of convolutions channels by channels. An operator of several
+// products (attention, recurrent cells) has more operands than that: no figure.
 //
 //   const OpMacs macs(profile);
 //   macs.of(op)       16777216     q::ConvLayer_s1.opt [1,8,32,256] with weights of 65,536
@@ -19,8 +19,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "npuscope/profile/profile.hpp"
@@ -53,8 +51,5 @@ class OpMacs {
   bool any_ = false;
   std::uint64_t unknown_ = 0;
 };
-
-// "[1,8,32,256]", "<1 x 64 x 56>": none when it is no list of whole numbers above 0.
-std::optional<std::vector<std::int64_t>> dimensions_in(std::string_view shape);
 
 }  // namespace npuscope::analysis

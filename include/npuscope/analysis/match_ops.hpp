@@ -22,21 +22,14 @@
 #include <unordered_map>
 #include <vector>
 
-#include "npuscope/profile/profile.hpp"
+#include "npuscope/profile/run_numbers.hpp"
 
 namespace npuscope::analysis {
-
-struct OpGroup {
-  std::string_view label;  // node, else name; of the profile's strings
-  std::string_view kind;
-  std::string_view shape;  // of the first that has one
-  std::uint32_t ops = 0;
-};
 
 // The groups of a profile in the order of their first ops, and which of them feed which.
 class OpGroups {
  public:
-  explicit OpGroups(const Profile& profile);
+  explicit OpGroups(const Profile& profile);  // of its numbers, where it is of a snapshot
 
   const std::vector<OpGroup>& groups() const { return groups_; }
   // Spans without an op (and any op that does not exist) are a last group without name and ops.

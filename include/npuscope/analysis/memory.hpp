@@ -33,7 +33,11 @@ struct NodeMacs {
   double macs = 0;
 };
 
-enum class MemoryGrouping : std::uint8_t { node, kind };
+enum class MemoryGrouping : std::uint8_t {
+  op,    // a node of the model, the same node of repeated layers together
+  node,  // of each layer
+  kind,
+};
 
 struct MemoryOptions {
   Peaks peaks;
@@ -47,9 +51,10 @@ struct MemoryRow {
   std::string label;  // empty: spans without an op
   StringId kind{};    // of its first op
   std::uint32_t ops = 0;
-  std::uint64_t spans = 0;  // of work, over all inferences
-  RouteBytes bytes;         // of one inference
-  double active = 0;        // ticks of one inference; 0 without a timeline
+  std::uint32_t layers = 1;  // of MemoryGrouping::op, those whose like nodes these are
+  std::uint64_t spans = 0;   // of work, over all inferences
+  RouteBytes bytes;          // of one inference
+  double active = 0;         // ticks of one inference; 0 without a timeline
   // Of transfers that it started ahead of time, which are no part of `active` and `work`.
   std::int64_t vtcm_bytes_ahead = 0;
   Work work;             // of one inference

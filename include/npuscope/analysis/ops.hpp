@@ -108,6 +108,8 @@ struct OpDetails {
   std::optional<double> output_bytes;       // of all these runs
   CoreSpread spread;
   std::optional<LayerSpread> layers{};
+  // First start, in ticks from the first start of any op, in one inference (Analysis::op_times).
+  std::optional<std::int64_t> start{};
 };
 
 // A column's values over the inferences of a run.
@@ -121,17 +123,20 @@ struct OpRow {
   std::string name;       // the same as text, always
   bool has_name = false;  // false: "(no op)" and the like
   bool folded = false;
-  StringId kind{};           // of the first op that ran and has one
-  std::uint32_t kinds = 0;   // distinct ones that ran, an unknown one not counted
-  StringId main_kind{};      // the one with most work, where there are several and spans tell
-  double main_share = 0;     // of the row's work
-  std::uint32_t ops = 0;     // that are grouped here; 0 where units are
-  std::uint32_t layers = 1;  // of Grouping::op, repeated layers whose like operators these are
+  StringId kind{};             // of the first op that ran and has one
+  std::uint32_t kinds = 0;     // distinct ones that ran, an unknown one not counted
+  StringId main_kind{};        // the one with most of the dominant path, where no span has one of
+                               // the work; where there are several and spans tell
+  double main_share = 0;       // of the row's, of the same
+  std::uint32_t ops = 0;       // that are grouped here; 0 where units are
+  OpId first_op = OpId::none;  // of those that ran
+  std::uint32_t layers = 1;    // of Grouping::op, repeated layers whose like operators these are
   // Of several inferences (per_inference) these two are of all after the first together.
   std::uint64_t instances = 0;                // spans of work
   std::uint64_t runs = 0;                     // executions, on however many units each
   std::uint32_t units = 0;                    // that ran it
   std::vector<Engine> engines;                // that it used, the one with most work first
+  double engine_share = 0;                    // of its work, on the first of them
   std::vector<std::optional<double>> values;  // by column
   std::vector<OverInferences> spreads;        // by column; empty unless per_inference
   OpDetails details;

@@ -179,6 +179,8 @@ class PathAnalysis {
   // it is the observed wall.
   double wall_with_overlap(Engine a, Engine b) const;
 
+  const PathGraph& graph() const { return *graph_; }  // analysis/path/path_graph.hpp
+
  private:
   explicit PathAnalysis(std::shared_ptr<const PathGraph> graph) : graph_(std::move(graph)) {}
   std::shared_ptr<const PathGraph> graph_;

@@ -6,11 +6,14 @@
 //   [[rule]]
 //   name = "softmax"
 //   any = '(?i)softmax'              # in the node's path, the op's name or its kind
+//   operator = '(?i)conv'            # in the node's operator, the kernel or the name's last part
+//   part = "attention"               # what several rules are together; by default the name
 //
 //   const auto rules = Rules::parse(text, "mine.toml");
 //   rules->of(profile)[op]           // 0: "q projection"; rules->size(): none
 //
-// A rule may have several of `node`, `op`, `kind` and `any`; an op must obey all that it has.
+// A rule may have several of `node`, `op`, `kind`, `operator` and `any`; an op must obey all that
+// it has.
 #pragma once
 
 #include <cstdint>
@@ -23,33 +26,42 @@
 
 namespace npuscope::analysis {
 
+// What rules are about: the texts of an op.
+struct RuledOp {
+  std::string_view node, name, kind, node_kind;
+};
+RuledOp ruled(const Profile& profile, const Op& op);
+
 class Rules {
  public:
   // A usage error with file and line for what is no rule; `name` is the file's.
   static Result<Rules> parse(std::string_view text, const std::string& name);
 
-  // Those that come with the program: "transformer", "bookkeeping". A usage error lists them.
+  // Those that come with the program: "transformer", "operators". A usage error lists them.
   static Result<Rules> builtin(std::string_view name);
   static bool is_builtin(std::string_view name);
+  static std::vector<std::string> builtin_names();
 
   std::size_t size() const { return rules_.size(); }
   const std::string& name(std::size_t rule) const { return rules_[rule].name; }
+  const std::string& part(std::size_t rule) const { return rules_[rule].part; }
 
   // By op, the first rule that it obeys; size() where there is none.
   std::vector<std::uint32_t> of(const Profile& profile) const;
+  std::size_t of(const RuledOp& op) const;
 
  private:
-  enum class Place : std::uint8_t { any, node, op, kind };
+  enum class Place : std::uint8_t { any, node, op, kind, does };
   struct Condition {
     Place place;
     Pattern pattern;
   };
   struct Rule {
-    std::string name;
+    std::string name, part;
     std::vector<Condition> conditions;
   };
 
-  static bool obeys(const Profile& profile, const Op& op, const Condition& condition);
+  static bool obeys(const RuledOp& op, const Condition& condition);
 
   std::vector<Rule> rules_;
 };

@@ -15,7 +15,8 @@
 // waiting (time in which something waits and nothing works), busy(HMX) (the busiest unit of a
 // class), active(HMX) (any of them at work). Bytes: ddr_read_bytes and the like. Then each phase,
 // phase('Graph Execute'), and each number that the profile has of the run, by its own name. A run
-// whose spans do not say of which inference they are is one sample.
+// whose spans do not say of which inference they are is one sample. A profile that was read from a
+// snapshot has the numbers already.
 #pragma once
 
 #include <cstdint>
@@ -28,51 +29,9 @@
 
 #include "npuscope/analysis/match_ops.hpp"
 #include "npuscope/analysis/timeline.hpp"
+#include "npuscope/profile/run_numbers.hpp"
 
 namespace npuscope::analysis {
-
-class Analysis;
-
-enum class SampleQuantity : std::uint8_t { time, bytes, count };
-
-// In what a time counts.
-struct TimeBase {
-  ClockKind kind = ClockKind::wall;
-  std::string_view name;
-  double hertz = 0;  // 0: not known
-};
-
-struct Sample {
-  std::uint32_t inference = 0;
-  double value = 0;
-  bool operator==(const Sample&) const = default;
-};
-
-struct Metric {
-  std::string name;
-  MeasureKind kind = MeasureKind::count;
-  SampleQuantity quantity = SampleQuantity::count;
-  TimeBase time;                // of times
-  std::vector<Sample> samples;  // in the order of inferences, each once
-  bool of_run = false;          // one number for all inferences of a run that has several
-  // Of those that runs are judged by: the number of the profile that it is.
-  std::string source = {};
-  bool derived = false;  // worked out from another one of those
-  bool repeats = false;  // no measurement: the same program gives the same number again
-  Meaning meaning = {};  // of a number of the profile
-};
-
-// One number of each group of ops, by inference.
-struct OpSamples {
-  std::string name;
-  MeasureKind kind = MeasureKind::work;
-  SampleQuantity quantity = SampleQuantity::time;
-  TimeBase time;
-  std::vector<std::uint32_t> inferences;  // that have any
-  std::vector<std::uint32_t> first;       // of each group in `entries`; one more
-  std::vector<Sample> entries;            // those of a group together; an inference once
-  double total() const;
-};
 
 // Beyond this many the inferences of a run are no samples of their own.
 inline constexpr std::size_t max_inferences = 65'536;
@@ -87,11 +46,11 @@ class RunSamples {
   RunSamples(RunSamples&&) noexcept;
 
   const Profile& profile() const;
-  const Analysis& analysis() const;  // of it
   const OpGroups& groups() const;
   const std::vector<Metric>& metrics() const;
   const std::vector<Metric>& call() const;            // those that runs are judged by
-  const Metric* metric(std::string_view name) const;  // of either; null: it has none
+  const std::vector<Metric>& shares() const;          // of wall: share(DMA), share(idle)
+  const Metric* metric(std::string_view name) const;  // of any; null: it has none
   std::uint64_t metrics_left() const;                 // beyond max_metrics
 
   // Whether its times are a compiler's model, which gives the same again for the same program.
@@ -101,6 +60,12 @@ class RunSamples {
   // work, else whatever the profile has of its ops.
   std::vector<std::string> op_columns() const;
   std::optional<OpSamples> op_samples(std::string_view column) const;
+
+  // What `diagnose` finds; of one rule where it is named.
+  RunFindings findings(const std::string& only = {}) const;
+
+  // All of it, for a snapshot. Texts are of the profile, which must live as long.
+  RunNumbers numbers() const;
 
   // Of all that the profile has; one 0 when nothing says.
   const std::vector<std::uint32_t>& inferences() const;

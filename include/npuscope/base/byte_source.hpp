@@ -31,7 +31,15 @@ struct ByteSourceOptions {
   // A compressed file that grows beyond this ends with an error that says so (an archive of a few
   // kilobytes can hold terabytes).
   std::uint64_t decompressed_limit = std::uint64_t{64} << 30;
+  // When the process holds so many bytes, reading ends with an error that says so: what is made of
+  // a file may take more memory than there is, however small the file. 0: a third of what the
+  // machine has, or the process may have of that: what follows on reading takes up to twice as
+  // much beside it.
+  std::uint64_t memory_limit = 0;
 };
+
+// The limit that 0 stands for.
+std::uint64_t default_memory_limit();
 
 class ByteSource {
  public:

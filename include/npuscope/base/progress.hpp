@@ -11,11 +11,13 @@
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 
 namespace npuscope {
 
@@ -49,6 +51,23 @@ class ProgressBar {
   std::mutex mutex_;
   std::chrono::nanoseconds next_draw_{};
   bool drawn_ = false;
+};
+
+// Draws "analysing ..." while it lives, of work that cannot say how far it has come.
+class BusySign {
+ public:
+  explicit BusySign(std::string what,
+                    ProgressTerminal terminal = ProgressTerminal::standard_error());
+  ~BusySign();
+  BusySign(const BusySign&) = delete;
+  BusySign& operator=(const BusySign&) = delete;
+
+ private:
+  ProgressBar bar_;
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool is_over_ = false;
+  std::thread thread_;  // none where there is no terminal
 };
 
 // The line of a bar, at most `columns` wide: "what [####    ]  41%"; with an unknown total "what

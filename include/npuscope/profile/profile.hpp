@@ -11,7 +11,9 @@
 //   counters   a sampled series                                VTCM bytes allocated, over time
 //   phases     a named interval of the run                     "Graph Execute", inference 0
 //   tensors    data between ops                                shape, type, memory, bytes
+//   ports      ends of transfers between devices               op, from, to, transaction
 //   notes      what a reader could not take, or repaired       file, offset, message, count
+//   numbers    of a snapshot, in place of all that has rows    wall by inference, work by op
 //
 // All span times are ticks of one base clock, the profile's own; `base_clock` says which and how
 // fast. Cycles are primary: microseconds are derived from the base clock's rate, where it has one.
@@ -22,6 +24,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +34,7 @@
 #include "npuscope/profile/arguments.hpp"
 #include "npuscope/profile/column.hpp"
 #include "npuscope/profile/meaning.hpp"
+#include "npuscope/profile/shapes.hpp"
 
 namespace npuscope {
 
@@ -85,6 +89,9 @@ struct Unit {
   StringId thread_id{};
 };
 
+// A product of operands, as far as the file says what it is.
+enum class ProductKind : std::uint8_t { none, matrices, convolution, transposed_convolution };
+
 struct Op {
   StringId name{};       // path in the model graph
   StringId kind{};       // kernel, e.g. aicconvolutiond32; in a generic trace the category
@@ -92,20 +99,23 @@ struct Op {
   StringId node_kind{};  // "FullyConnected"
   StringId memory{};     // TCM, DDR
   StringId types{};      // distinct operand element types, "float16, i8"
-  StringId shape{};
+  StringId shape{};      // of the output, as the file prints it; `extents` as numbers
   StringId attributes{};
-  StringId operands{};  // one operand a line
+  StringId operands{};  // one operand a line; those of a product are in `operand_list`
+  ShapeId extents{};
   Bytes output{0};
   std::uint32_t core = 0;
   std::uint32_t group = 0;     // thread group within the core
   std::uint32_t position = 0;  // place in the group's queue
-  std::uint64_t id = 0;        // the number that the vendor's files know it by; 0: none
+  OperandsId operand_list{};
+  std::uint64_t id = 0;  // the number that the vendor's files know it by; 0: none
   // The hardware it uses, where the trace says so apart from its unit: on the HTP the lane named
   // HMX also issues DMA and runs scalar code.
   Engine engine = Engine::none;
   // Executes at most once in an inference: all its spans there are tiles of that one execution,
   // whatever units they ran on and however many ran on each.
   bool once_per_inference = false;
+  ProductKind product = ProductKind::none;
 
   // What people call it: the model's operator where it is part of one, else its own name.
   StringId label() const { return node != StringId::empty ? node : name; }
@@ -256,18 +266,28 @@ constexpr std::uint32_t no_tensor = std::numeric_limits<std::uint32_t>::max();
 struct Tensor {
   StringId name{};
   StringId type{};   // "UFIXED_POINT_8"
-  StringId shape{};  // "[1,8,32,256]"
+  StringId shape{};  // "[1,8,32,256]"; `extents` as numbers
   StringId memory{};
   Bytes size{0};
   bool is_constant = false;
   bool is_shape = false;  // a record of extents that ops refer to: it holds no data, its size is 0
   OpId producer = OpId::none;
   std::uint64_t id = 0;
+  ShapeId extents{};
 };
 
 struct TensorUse {
   std::uint32_t tensor = no_tensor;
   OpId consumer = OpId::none;
+};
+
+// The end of a transfer between devices that an op sends or receives. Both ends name the same
+// devices and transaction.
+struct PeerPort {
+  OpId op = OpId::none;
+  StringId from{}, to{};  // devices as the file names them
+  StringId transaction{};
+  bool is_sender = false;
 };
 
 // An operator of the source that a compiler read, for profiles whose ops name their operators by
@@ -310,6 +330,8 @@ struct Note {
   std::uint64_t count = 1;  // records concerned
 };
 
+struct RunNumbers;  // run_numbers.hpp
+
 struct Profile {
   Provenance provenance;
   StringPool strings;
@@ -325,9 +347,13 @@ struct Profile {
   std::vector<Phase> phases;
   std::vector<Tensor> tensors;
   std::vector<TensorUse> tensor_uses;
+  std::vector<PeerPort> peer_ports;  // at most one an op
+  Shapes shapes;
+  OperandLists operand_lists;
   std::vector<SourceOperator> source_operators;  // in the order of the source
   std::vector<Check> checks;
   std::vector<Note> notes;
+  std::shared_ptr<const RunNumbers> numbers;  // of a snapshot only
 
   std::string_view text(StringId id) const { return strings[id]; }
   // A column of the spans without its values.

@@ -1,4 +1,7 @@
-// What a unit is called within its parents:  path_of(profile, unit)   "card 0 > core 3 > HVX 1"
+// What a unit is called within its parents:  path_of(profile, unit)   "core 3 > HVX 1"
+//
+// The only device of a profile is not named, nor what issues the transfers of a DMA ("core 3 > DMA
+// 1"), nor in a unit's name what its parent is called already.
 #pragma once
 
 #include <string>

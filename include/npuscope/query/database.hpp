@@ -45,6 +45,9 @@ struct Limits {
 // SQLite sorts nor within one function of SQL: who must not wait for these watches from outside.
 Error out_of_time(const Limits& limits);
 
+// Whether the text ends with a whole statement: a semicolon that stands in no string or comment.
+bool is_complete(const std::string& sql);
+
 // NULL, integer, real, text (perhaps not UTF-8), blob. Views are valid until row() returns.
 using Cell = std::variant<std::monostate, std::int64_t, double, std::string_view, ByteSpan>;
 

@@ -7,12 +7,12 @@
 #include "analysis/compare/compare_call.hpp"
 #include "analysis/compare/compare_ops.hpp"
 #include "analysis/compare/compare_sides.hpp"
-#include "analysis/near_names.hpp"
+#include "base/near_names.hpp"
 
 namespace npuscope::analysis {
 
 const char* name_of(MeasuredIn unit) {
-  constexpr const char* names[] = {"cycles", "ticks", "seconds", "bytes", "count"};
+  constexpr const char* names[] = {"cycles", "ticks", "seconds", "bytes", "count", "share"};
   return names[std::size_t(unit)];
 }
 
@@ -81,6 +81,7 @@ std::uint64_t OpComparison::row_count() const {
 
 bool Estimate::has_enough_samples() const {
   constexpr double doubt = 0.05, rounding = 1e-9;
+  if (samples_a.empty()) return samples_b.size() >= samples_to_bound(percent);
   if (percent != 50) {
     return std::min(samples_a.size(), samples_b.size()) >= samples_to_bound(percent);
   }
@@ -114,6 +115,7 @@ struct Comparer::Held {
       : a(of_a), b(of_b), more_a(beside_a), more_b(beside_b), ops(a, b) {}
 
   std::vector<std::string> names() const;
+  std::string known_name(std::string_view name) const;
   ComparedSides sides() const { return {a, b, more_a, more_b}; }
   tl::unexpected<Error> refusal(std::string_view name, RefusedMetric::Why why) const;
 
@@ -137,6 +139,27 @@ std::vector<std::string> Comparer::Held::names() const {
   return names;
 }
 
+// Of a name that no run has as it stands, the only one that differs in case alone.
+std::string Comparer::Held::known_name(std::string_view name) const {
+  const auto lower = [](std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+    return out;
+  };
+  const std::string wanted = lower(name);
+  std::unordered_set<std::string> found;
+  for (const RunSide* side : {&a, &b, &more_a, &more_b}) {
+    for (const RunSamples& run : side->runs()) {
+      if (run.metric(name) != nullptr) return std::string(name);
+      const bool is_share = wanted.starts_with("share(");
+      for (const Metric& metric : is_share ? run.shares() : run.metrics()) {
+        if (lower(metric.name) == wanted) found.insert(metric.name);
+      }
+    }
+  }
+  return found.size() == 1 ? *found.begin() : std::string(name);
+}
+
 // Why a number is not compared, with the nearest names where there is none of this one.
 tl::unexpected<Error> Comparer::Held::refusal(std::string_view name, RefusedMetric::Why why) const {
   using Why = RefusedMetric::Why;
@@ -152,33 +175,40 @@ tl::unexpected<Error> Comparer::Held::refusal(std::string_view name, RefusedMetr
     const std::vector<std::string> own = names();
     std::vector<std::string_view> all = call;
     all.insert(all.end(), own.begin(), own.end());
+    const char* side = sides().is_alone() ? "no profile" : "neither side";
+    if (name.starts_with("share(")) {
+      for (const RunSamples& run : b.runs()) {
+        for (const Metric& share : run.shares()) all.push_back(share.name);
+      }
+    }
     if (!is_call_metric(name)) {
-      return usage_error("neither side has a number '{}'; the nearest names: {}", name,
+      return usage_error("{} has a number '{}'; the nearest names: {}", side, name,
                          nearest_names(all, name));
     }
     // None of them is near in meaning but the others of its kind.
     const bool has_wall = std::find(own.begin(), own.end(), "wall") != own.end();
     if (has_wall) call.push_back("wall");
     return usage_error(
-        "neither side has '{}': no file has it of single inferences; the nearest "
+        "{} has '{}': no file has it of single inferences; the nearest "
         "names: {}",
-        name, nearest_names(call.empty() ? all : call, name));
+        side, name, nearest_names(call.empty() ? all : call, name));
   }
+  const char* sides_are_not = sides().is_alone() ? "they are not" : "A and B are not";
   switch (why) {
     case Why::only_in_a: return usage_error("only A has a number '{}'", name);
     case Why::only_in_b: return usage_error("only B has a number '{}'", name);
     case Why::clocks:
-      return usage_error("'{}' is on clocks with no known relation, so A and B are not compared",
-                         name);
+      return usage_error("'{}' is on clocks with no known relation, so {} compared", name,
+                         sides_are_not);
     case Why::whole_runs:
       return usage_error("'{}' is of whole runs, and these are of different numbers of inferences",
                          name);
     case Why::sources:
-      return usage_error("'{}' is not the same number of the files in all runs of A and B", name);
+      return usage_error("'{}' is not the same number of the files in all runs", name);
     case Why::kinds: break;
   }
-  return usage_error("'{}' is not the same kind of number in A and B, so they are not compared",
-                     name);
+  return usage_error("'{}' is not the same kind of number in all runs, so {} compared", name,
+                     sides_are_not);
 }
 
 namespace {
@@ -230,7 +260,8 @@ void add_runs(const RunSide& a, const RunSide& b, const OpComparer& ops,
               std::vector<Difference>& out) {
   if (ops.has_strangers(0)) out.push_back({What::runs_of_a, "", ""});
   if (ops.has_strangers(1)) out.push_back({What::runs_of_b, "", ""});
-  if (!ops.matching().same_structure) out.push_back({What::compile, "", ""});
+  const bool is_alone = a.runs().empty();
+  if (!is_alone && !ops.matching().same_structure) out.push_back({What::compile, "", ""});
   for (const RunSide* side : {&a, &b}) {
     std::uint64_t left = 0;
     for (const RunSamples& run : side->runs()) left += run.metrics_left();
@@ -278,6 +309,19 @@ Result<Comparer> Comparer::make(std::span<const RunSamples> a, std::span<const R
   return Comparer(std::move(held));
 }
 
+Result<Comparer> Comparer::alone(std::span<const RunSamples> b,
+                                 std::span<const RunSamples> beside_b) {
+  if (b.empty()) return usage_error("check needs a run");
+  auto held = std::make_unique<Held>(std::span<const RunSamples>(), b,
+                                     std::span<const RunSamples>(), beside_b);
+  if (held->names().empty() && !held->ops.has_column()) {
+    return usage_error("the profiles have no number that could be judged");
+  }
+  return Comparer(std::move(held));
+}
+
+bool Comparer::is_alone() const { return held_->sides().is_alone(); }
+
 Comparison Comparer::compare(const CompareOptions& options) const {
   Comparison result;
   result.call = compare_call(held_->sides());
@@ -301,14 +345,17 @@ Comparison Comparer::compare(const CompareOptions& options) const {
   result.runs[1] = held_->b.runs().size();
   result.apart[0] = result.cold[0] ? 0 : held_->a.apart();
   result.apart[1] = result.cold[1] ? 0 : held_->b.apart();
-  result.ops = held_->ops.compare(options);
-  add_provenance(held_->a, held_->b, result.differences);
+  if (!is_alone()) {
+    result.ops = held_->ops.compare(options);
+    add_provenance(held_->a, held_->b, result.differences);
+  }
   add_runs(held_->a, held_->b, held_->ops, result.differences);
   return result;
 }
 
-Result<MetricChange> Comparer::metric(std::string_view name) const {
-  if (is_findings_metric(name)) return compare_findings(held_->sides(), name);
+Result<MetricChange> Comparer::metric(std::string_view wanted) const {
+  if (is_findings_metric(wanted)) return compare_findings(held_->sides(), wanted);
+  const std::string name = is_call_metric(wanted) ? std::string(wanted) : held_->known_name(wanted);
   auto outcome = is_call_metric(name) ? compare_call_metric(held_->sides(), name)
                                       : compare_metric(held_->a, held_->b, name);
   if (outcome) return std::move(*outcome);

@@ -30,11 +30,11 @@ bool is_derived(const MetricChange& change) { return change.source.starts_with("
 // Of the pooled samples of latency, else of device_latency.
 ComparedMetric percentile_metric(const ComparedSides& sides, std::string_view name,
                                  double percent) {
-  const bool of_table =
-      std::any_of(sides.a.runs().begin(), sides.a.runs().end(), [&](const RunSamples& run) {
-        return std::any_of(run.call().begin(), run.call().end(),
-                           [&](const Metric& metric) { return metric.name == name; });
-      });
+  const auto runs = sides.reference().runs();
+  const bool of_table = std::any_of(runs.begin(), runs.end(), [&](const RunSamples& run) {
+    return std::any_of(run.call().begin(), run.call().end(),
+                       [&](const Metric& metric) { return metric.name == name; });
+  });
   if (of_table) return compare_metric(sides.a, sides.b, name);
   ComparedMetric base = compare_call_metric(sides, "latency");
   if (!base) base = compare_call_metric(sides, "device_latency");
@@ -59,7 +59,8 @@ bool is_call_metric(std::string_view name) {
 ComparedMetric compare_call_metric(const ComparedSides& sides, std::string_view name) {
   if (const auto percent = percent_of(name)) return percentile_metric(sides, name, *percent);
   ComparedMetric here = compare_metric(sides.a, sides.b, name);
-  if (sides.more_a.runs().empty() || sides.more_b.runs().empty()) return here;
+  const bool has_more_a = sides.is_alone() || !sides.more_a.runs().empty();
+  if (!has_more_a || sides.more_b.runs().empty()) return here;
   if (here && !is_cold(*here) && !is_derived(*here)) return here;
   ComparedMetric beside = compare_metric(sides.more_a, sides.more_b, name);
   const bool is_better = beside && (!here || (is_cold(*here) && !is_cold(*beside)) ||
@@ -75,7 +76,7 @@ std::vector<MetricChange> compare_call(const ComparedSides& sides) {
   add(compare_call_metric(sides, "latency"));
   const bool has_latency = !call.empty();
   if (has_latency) {
-    for (const std::string_view layer : call_layers(sides.a.runs().front().metrics())) {
+    for (const std::string_view layer : call_layers(sides.reference().runs().front().metrics())) {
       add(compare_metric(sides.a, sides.b, layer));
     }
   }
@@ -143,13 +144,21 @@ Result<FindingsWanted> findings_wanted(std::string_view name) {
                      rule.error().message);
 }
 
-double count_findings(const RunSide& side, const FindingsWanted& wanted) {
-  DiagnoseOptions options;
-  options.only = wanted.rule;
-  const Diagnosis diagnosis = side.runs()[middle_run(side)].analysis().findings(options);
-  return double(std::count_if(
-      diagnosis.findings.begin(), diagnosis.findings.end(),
-      [&](const Finding& finding) { return !wanted.weight || finding.weight == *wanted.weight; }));
+// A rule that could not be tried found nothing for want of data: that is no zero.
+Result<double> count_findings(const RunSide& side, const FindingsWanted& wanted) {
+  if (side.runs().empty()) return 0.0;
+  const RunFindings findings = side.runs()[middle_run(side)].findings(wanted.rule);
+  if (!wanted.rule.empty() && !findings.untried.empty()) {
+    return usage_error("rule '{}' could not be tried, data is missing: {}", wanted.rule,
+                       findings.untried.front().missing);
+  }
+  if (!wanted.rule.empty() && findings.found.empty() && findings.quiet.empty()) {
+    return usage_error("the snapshot is older than rule '{}'; make it again", wanted.rule);
+  }
+  return double(
+      std::count_if(findings.found.begin(), findings.found.end(), [&](const auto& finding) {
+        return !wanted.weight || finding.weight == name_of(*wanted.weight);
+      }));
 }
 
 }  // namespace
@@ -162,8 +171,12 @@ Result<MetricChange> compare_findings(const ComparedSides& sides, std::string_vi
   const auto wanted = findings_wanted(name);
   if (!wanted) return tl::unexpected(wanted.error());
   MetricChange change{std::string(name), MeasureKind::count, MeasuredIn::count, {}, {}, true};
-  change.estimate =
-      estimate_of({count_findings(sides.a, *wanted)}, {count_findings(sides.b, *wanted)});
+  const Result<double> a = count_findings(sides.a, *wanted), b = count_findings(sides.b, *wanted);
+  if (!a) return tl::unexpected(a.error());
+  if (!b) return tl::unexpected(b.error());
+  std::vector<double> of_a;
+  if (!sides.is_alone()) of_a = {*a};
+  change.estimate = estimate_of(std::move(of_a), {*b});
   return change;
 }
 

@@ -11,6 +11,9 @@ namespace npuscope::analysis {
 // The sides of a comparison, and what they have of the same runs in other formats.
 struct ComparedSides {
   const RunSide &a, &b, &more_a, &more_b;
+
+  bool is_alone() const { return a.runs().empty(); }  // B has nothing to be compared with
+  const RunSide& reference() const { return is_alone() ? b : a; }
 };
 
 // latency, device_latency, throughput, p50 to p99.

@@ -6,8 +6,10 @@
 #include <string>
 #include <unordered_map>
 
-#include "analysis/near_names.hpp"
+#include "analysis/ops/model_parts.hpp"
+#include "base/near_names.hpp"
 #include "base/parallel.hpp"
+#include "npuscope/analysis/analysis.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -44,6 +46,7 @@ OpChange change_of(ChangeVerdict verdict) {
 
 OpComparer::OneSide OpComparer::one_side(const RunSide& side) {
   OneSide out{&side, {}, false};
+  if (side.runs().empty()) return out;
   const OpGroups& first = side.runs().front().groups();
   std::unordered_map<std::string, std::uint32_t> place;
   for (const RunSamples& run : side.runs()) {
@@ -65,11 +68,10 @@ OpComparer::OneSide OpComparer::one_side(const RunSide& side) {
   return out;
 }
 
-OpComparer::OpComparer(const RunSide& a, const RunSide& b)
-    : sides_{one_side(a), one_side(b)},
-      matching_(match_ops(a.runs().front().groups(), b.runs().front().groups())) {
+OpComparer::OpComparer(const RunSide& a, const RunSide& b) : sides_{one_side(a), one_side(b)} {
+  if (!is_alone()) matching_ = match_ops(a.runs().front().groups(), b.runs().front().groups());
   // The first that both sides have, but warm samples before cold ones.
-  for (const std::string& name : a.runs().front().op_columns()) {
+  for (const std::string& name : reference().op_columns()) {
     if (column_ && !column_->is_cold()) break;
     std::optional<Column> column = make_column(name);
     const bool is_better = column && (!column_ || (is_warmer(*column, *column_)));
@@ -77,6 +79,10 @@ OpComparer::OpComparer(const RunSide& a, const RunSide& b)
   }
   if (!column_) return;
   for (const int side : {0, 1}) thin(*column_, side);
+}
+
+const RunSamples& OpComparer::reference() const {
+  return sides_[is_alone() ? 1 : 0].runs->runs().front();
 }
 
 bool OpComparer::is_warmer(const Column& column, const Column& than) {
@@ -133,7 +139,7 @@ bool OpComparer::all_estimated() const {
 void OpComparer::place_samples(Column& column, int side) const {
   Column::Side& of = column.sides[side];
   const RunSide& runs = *sides_[side].runs;
-  of.cold = true;
+  of.cold = !of.runs.empty();
   for (std::size_t run = 0; run < of.runs.size(); ++run) {
     for (const std::uint32_t inference : of.runs[run].inferences) {
       of.cold = of.cold && runs.is_cold(run, inference);
@@ -222,7 +228,7 @@ Result<MetricChange> OpComparer::sum_of(const Pattern& pattern, std::string_view
                                         std::string_view text) const {
   std::vector<std::string> names{std::string(name)};
   if (name.empty()) {  // what decides for all ops need not have these: a node's warm cycles
-    names = sides_[0].runs->runs().front().op_columns();
+    names = reference().op_columns();
     if (column_) names.insert(names.begin(), column_->name);
   }
   bool is_there = false, in_a = false, in_b = false;
@@ -233,8 +239,9 @@ Result<MetricChange> OpComparer::sum_of(const Pattern& pattern, std::string_view
     const Column* column = is_kept ? &*column_ : other ? &*other : nullptr;
     if (column == nullptr) continue;
     is_there = true;
-    auto a = sums_of(*column, 0, pattern), b = sums_of(*column, 1, pattern);
-    in_a |= a.has_value();
+    auto a = is_alone() ? OpSums{} : sums_of(*column, 0, pattern);
+    auto b = sums_of(*column, 1, pattern);
+    in_a |= a.has_value() && !is_alone();
     in_b |= b.has_value();
     if (!a || !b) break;
     if (name.empty() && !a->has_values && !b->has_values) continue;
@@ -246,7 +253,10 @@ Result<MetricChange> OpComparer::sum_of(const Pattern& pattern, std::string_view
     return change;
   }
   if (!is_there) return no_column(name);
-  if (in_a && in_b) return usage_error("the ops that match have no time on either side");
+  if (in_b && (in_a || is_alone())) {
+    return usage_error("the ops that match have no time{}", is_alone() ? "" : " on either side");
+  }
+  if (is_alone()) return usage_error("no op matches{}", nearest_ops(text, 1));
   return usage_error("no op of {} matches{}",
                      in_a   ? "B"
                      : in_b ? "A"
@@ -256,8 +266,12 @@ Result<MetricChange> OpComparer::sum_of(const Pattern& pattern, std::string_view
 
 tl::unexpected<Error> OpComparer::no_column(std::string_view name) const {
   std::string all;
-  for (const std::string& each : sides_[0].runs->runs().front().op_columns()) {
+  for (const std::string& each : reference().op_columns()) {
     all += (all.empty() ? "" : ", ") + each;
+  }
+  if (is_alone()) {
+    return usage_error("the ops have no '{}'; they have {}", name.empty() ? "time" : name,
+                       all.empty() ? "nothing" : all);
   }
   return usage_error("the ops of A and B have no '{}' that could be compared; those of A have {}",
                      name.empty() ? "time" : name, all.empty() ? "nothing" : all);
@@ -278,9 +292,10 @@ std::string OpComparer::nearest_ops(std::string_view text, int side) const {
   return nearest.empty() ? "" : fmt::format("; the nearest names: {}", nearest);
 }
 
-Estimate OpComparer::estimate(const Groups& a, const Groups& b, Depth depth) const {
+Estimate OpComparer::estimate(const ComparedRow& row, Depth depth) const {
   if (!column_) return {};
-  Estimate made = estimate_of(values(*column_, 0, a), values(*column_, 1, b), depth);
+  Estimate made =
+      estimate_of(values(*column_, 0, row.groups[0]), values(*column_, 1, row.groups[1]), depth);
   made.cold_a = column_->sides[0].cold;
   made.cold_b = column_->sides[1].cold;
   if (depth == Depth::medians) {  // there may be a million of them
@@ -290,32 +305,20 @@ Estimate OpComparer::estimate(const Groups& a, const Groups& b, Depth depth) con
   return made;
 }
 
+std::optional<LayerDeltas> OpComparer::layer_deltas(const ComparedRows& rows,
+                                                    const ComparedRow& row) const {
+  std::optional<LayerDeltas> deltas;
+  if (!column_) return deltas;
+  for (const ComparedRow& layer : rows.by_layer(row)) {
+    const double delta = estimate(layer, Depth::medians).delta();
+    if (!deltas) deltas = LayerDeltas{delta, delta};
+    deltas = LayerDeltas{std::min(deltas->min, delta), std::max(deltas->max, delta)};
+  }
+  return deltas;
+}
+
 const OpGroup& OpComparer::group(int side, std::uint32_t at) const {
   return sides_[side].runs->runs().front().groups().groups()[at];
-}
-
-OpDifference OpComparer::difference_of(const OpPair& pair) const {
-  OpDifference out;
-  out.name_a = group(0, pair.a.front()).label;
-  out.name_b = group(1, pair.b.front()).label;
-  out.kind_a = group(0, pair.a.front()).kind;
-  out.kind_b = group(1, pair.b.front()).kind;
-  for (const std::uint32_t at : pair.a) out.ops_a += group(0, at).ops;
-  for (const std::uint32_t at : pair.b) out.ops_b += group(1, at).ops;
-  out.by = pair.by;
-  return out;
-}
-
-OpDifference OpComparer::difference_of(const UnmatchedOp& only, int side) const {
-  OpDifference out;
-  const OpGroup& of = group(side, only.group);
-  (side == 0 ? out.name_a : out.name_b) = of.label;
-  (side == 0 ? out.kind_a : out.kind_b) = of.kind;
-  (side == 0 ? out.ops_a : out.ops_b) = of.ops;
-  out.change = side == 0 ? OpChange::removed : OpChange::added;
-  out.reason = only.reason;
-  if (only.other != none) out.other = group(1 - side, only.other).label;
-  return out;
 }
 
 double OpComparer::total(const Column& column, int side) const {
@@ -353,22 +356,26 @@ void OpComparer::fill_shares(OpComparison& result) const {
 }
 
 OpComparison OpComparer::compare(const CompareOptions& options) const {
+  Result<Rules> fitting = Rules();
+  const Rules* rules = options.rules;
+  if (options.grouping == Grouping::rule && rules == nullptr) {
+    // Of a snapshot only names are known, so the other side says what the graph is.
+    const Profile& a = sides_[0].runs->runs().front().profile();
+    const Profile& b = sides_[1].runs->runs().front().profile();
+    fitting = fitting_rules(Analysis(a.ops.empty() ? b : a));
+    if (fitting) rules = &*fitting;
+  }
+  return compare(ComparedRows(matching_, sides_[0].runs->runs().front().groups(),
+                              sides_[1].runs->runs().front().groups(), options.grouping, rules),
+                 options);
+}
+
+OpComparison OpComparer::compare(const ComparedRows& of, const CompareOptions& options) const {
   OpComparison result;
+  result.grouping = options.grouping;
   result.same_structure = matching_.same_structure;
-  std::vector<OpDifference> rows;
-  std::vector<std::pair<Groups, Groups>> groups;
   for (const OpPair& pair : matching_.pairs) {
     if (group(0, pair.a.front()).ops > 0) result.matched_by[std::size_t(pair.by)] += 1;
-    rows.push_back(difference_of(pair));
-    groups.push_back({pair.a, pair.b});
-  }
-  for (const UnmatchedOp& only : matching_.only_a) {
-    rows.push_back(difference_of(only, 0));
-    groups.push_back({{only.group}, {}});
-  }
-  for (const UnmatchedOp& only : matching_.only_b) {
-    rows.push_back(difference_of(only, 1));
-    groups.push_back({{}, {only.group}});
   }
   if (column_) {
     result.known = true;
@@ -377,40 +384,59 @@ OpComparison OpComparer::compare(const CompareOptions& options) const {
     result.unit = column_->unit;
     fill_shares(result);
   }
-  parallel_for(rows.size(), [&](std::size_t row) {
-    rows[row].estimate = estimate(groups[row].first, groups[row].second, Depth::medians);
-  });
+  const std::vector<ComparedRow>& rows = of.rows();
+  std::vector<Estimate> estimates(rows.size());
+  parallel_for(rows.size(),
+               [&](std::size_t row) { estimates[row] = estimate(rows[row], Depth::medians); });
   std::vector<std::uint32_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto size_of = [&](std::uint32_t row) { return std::abs(rows[row].estimate.delta()); };
+  const auto size_of = [&](std::uint32_t row) { return std::abs(estimates[row].delta()); };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t x, std::uint32_t y) { return size_of(x) > size_of(y); });
   const bool has_noise = column_ && column_->sides[0].samples > 1 && column_->sides[1].samples > 1;
+  std::vector<OpChange> changes(rows.size(), OpChange::same);
   parallel_for(order.size(), [&](std::size_t place) {
-    OpDifference& row = rows[order[place]];
-    const bool is_pair = row.change != OpChange::added && row.change != OpChange::removed;
-    if (!is_pair) return;
-    if (has_noise && place < max_judged) {
-      row.estimate =
-          estimate(groups[order[place]].first, groups[order[place]].second, Depth::verdict);
-    } else if (has_noise && row.estimate.delta() != 0) {
-      row.estimate.verdict = ChangeVerdict::unclear;
+    const std::uint32_t at = order[place];
+    const ComparedRow& row = rows[at];
+    if (row.groups[0].empty() || row.groups[1].empty()) {
+      changes[at] = row.groups[0].empty() ? OpChange::added : OpChange::removed;
+      return;
     }
-    row.change = change_of(row.estimate.verdict);
+    if (has_noise && place < max_judged) {
+      estimates[at] = estimate(row, Depth::verdict);
+    } else if (has_noise && estimates[at].delta() != 0) {
+      estimates[at].verdict = ChangeVerdict::unclear;
+    }
+    changes[at] = change_of(estimates[at].verdict);
   });
   const auto rank = [&](std::uint32_t row) {
-    return rows[row].change == OpChange::unclear ? 1 : rows[row].change == OpChange::same ? 2 : 0;
+    switch (changes[row]) {
+      case OpChange::slower:
+      case OpChange::added: return 0;
+      case OpChange::faster:
+      case OpChange::removed: return options.regressions_first ? 1 : 0;
+      case OpChange::unclear: return 2;
+      case OpChange::same: break;
+    }
+    return 3;
   };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t x, std::uint32_t y) { return rank(x) < rank(y); });
-  for (const std::uint32_t row : order) {
-    const bool is_spans_without_op = rows[row].ops_a + rows[row].ops_b == 0;
-    if (is_spans_without_op && rows[row].estimate.a == 0 && rows[row].estimate.b == 0) continue;
-    result.counts[std::size_t(rows[row].change)] += 1;
-    const bool is_wanted = options.with_unchanged || rows[row].change != OpChange::same;
+  for (const std::uint32_t at : order) {
+    const auto has_ops = [&](int side) {
+      return std::ranges::any_of(rows[at].groups[side],
+                                 [&](std::uint32_t each) { return group(side, each).ops > 0; });
+    };
+    const bool has_time = estimates[at].a != 0 || estimates[at].b != 0;
+    if (!has_time && !has_ops(0) && !has_ops(1)) continue;  // spans without an op
+    result.counts[std::size_t(changes[at])] += 1;
+    result.parts += rows[at].parts.size();
+    const bool is_wanted = options.with_unchanged || changes[at] != OpChange::same;
     if (!is_wanted || result.rows.size() >= options.top) continue;
-    rows[row].estimate = estimate(groups[row].first, groups[row].second, Depth::verdict);
-    result.rows.push_back(std::move(rows[row]));
+    OpDifference& row = result.rows.emplace_back(of.difference(rows[at]));
+    row.change = changes[at];
+    row.estimate = estimate(rows[at], Depth::verdict);
+    row.layer_deltas = layer_deltas(of, rows[at]);
   }
   return result;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/compare/compare_rows.hpp"
 #include "analysis/compare/compare_sides.hpp"
 
 namespace npuscope::analysis {
@@ -53,6 +54,9 @@ class OpComparer {
   };
   using Groups = std::vector<std::uint32_t>;
 
+  bool is_alone() const { return sides_[0].runs->runs().empty(); }
+  const RunSamples& reference() const;  // whose columns are tried
+
   static OneSide one_side(const RunSide& side);
   // None where a run does not have it, or has another kind of it.
   std::optional<Column> make_column(std::string_view name) const;
@@ -73,9 +77,9 @@ class OpComparer {
   std::string nearest_ops(std::string_view text, int side) const;
   double total(const Column& column, int side) const;
   const OpGroup& group(int side, std::uint32_t at) const;
-  OpDifference difference_of(const OpPair& pair) const;
-  OpDifference difference_of(const UnmatchedOp& only, int side) const;
-  Estimate estimate(const Groups& a, const Groups& b, Depth depth) const;
+  OpComparison compare(const ComparedRows& of, const CompareOptions& options) const;
+  Estimate estimate(const ComparedRow& row, Depth depth) const;
+  std::optional<LayerDeltas> layer_deltas(const ComparedRows& rows, const ComparedRow& row) const;
   void fill_shares(OpComparison& result) const;
 
   OneSide sides_[2];

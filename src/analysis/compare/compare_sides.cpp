@@ -94,6 +94,7 @@ std::uint64_t inferences_of(const RunSamples& run) {
 ComparedMetric compare_metric(const RunSide& a, const RunSide& b, std::string_view name) {
   using Why = RefusedMetric::Why;
   const Metric* first = nullptr;
+  const RunSide& reference = a.runs().empty() ? b : a;
   std::vector<TimeBase> clocks;
   bool in_a = false, in_b = false, of_run = false, as_many = true, same_kind = true;
   bool same_source = true, repeats = true;
@@ -113,13 +114,13 @@ ComparedMetric compare_metric(const RunSide& a, const RunSide& b, std::string_vi
       }
       same_kind = same_kind && here->kind == first->kind && here->quantity == first->quantity;
       of_run = of_run || here->of_run;
-      as_many = as_many && inferences_of(run) == inferences_of(a.runs().front());
+      as_many = as_many && inferences_of(run) == inferences_of(reference.runs().front());
       same_source = same_source && here->source == first->source;
       repeats = repeats && here->repeats;
       clocks.push_back(here->time);
     }
   }
-  if (!in_a) return tl::unexpected(Why::only_in_b);
+  if (!in_a && !a.runs().empty()) return tl::unexpected(Why::only_in_b);
   if (!in_b) return tl::unexpected(Why::only_in_a);
   if (!same_source) return tl::unexpected(Why::sources);
   if (!same_kind) return tl::unexpected(Why::kinds);
@@ -128,6 +129,7 @@ ComparedMetric compare_metric(const RunSide& a, const RunSide& b, std::string_vi
                       first->source,     repeats};
   std::vector<double> factors(clocks.size(), 1);
   if (first->quantity == SampleQuantity::bytes) change.unit = MeasuredIn::bytes;
+  if (first->quantity == SampleQuantity::share) change.unit = MeasuredIn::share;
   if (first->quantity == SampleQuantity::time) {
     auto common = common_time(clocks);
     if (!common) return tl::unexpected(Why::clocks);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace npuscope::analysis {
 
@@ -12,7 +13,8 @@ const char* name_of(GateOutcome outcome) {
 }
 
 const char* name_of(GateDoubt doubt) {
-  constexpr const char* names[] = {"none", "too few samples", "within noise", "cold against warm"};
+  constexpr const char* names[] = {"none", "too few samples", "within noise", "cold against warm",
+                                   "cold inferences only"};
   return names[std::size_t(doubt)];
 }
 
@@ -35,6 +37,10 @@ bool is_upward(Comparator comparator) {
   return comparator == Comparator::more || comparator == Comparator::at_least;
 }
 
+bool is_extreme(Gate::Statistic statistic) {
+  return statistic == Gate::Statistic::min || statistic == Gate::Statistic::max;
+}
+
 double measured_of(const Gate& gate, const Estimate& estimate) {
   if (gate.limit == Limit::value) return estimate.b;
   if (gate.limit == Limit::change) return estimate.delta();
@@ -45,6 +51,7 @@ double measured_of(const Gate& gate, const Estimate& estimate) {
 }
 
 std::optional<Range> interval_of(const Gate& gate, const Estimate& estimate) {
+  if (is_extreme(gate.statistic)) return std::nullopt;
   switch (gate.limit) {
     case Limit::share: return estimate.contrast.relative;
     case Limit::change: return estimate.contrast.absolute;
@@ -109,7 +116,7 @@ void add_missing(const Gate& gate, GateResult& result) {
 
 // What the interval and the rank test say of the limit.
 GateOutcome outcome_of(const Gate& gate, const GateResult& result) {
-  if (!result.interval) {  // a percentage of samples that are not above zero
+  if (!result.interval) {  // a percentage of samples that are not above zero, min and max
     return is_beyond(gate.comparator, result.measured, gate.threshold) ? GateOutcome::failed
                                                                        : GateOutcome::passed;
   }
@@ -126,9 +133,13 @@ GateOutcome outcome_of(const Gate& gate, const GateResult& result) {
 
 void decide(const Gate& gate, GateResult& result) {
   const Estimate& estimate = result.metric.estimate;
-  const bool has_enough = has_enough_samples(gate, estimate);
-  const bool is_mixed = gate.limit != Limit::value && estimate.cold_a != estimate.cold_b;
-  if (result.metric.repeats && !has_enough) {
+  const bool has_enough = is_extreme(gate.statistic) || has_enough_samples(gate, estimate);
+  const bool is_of_b = gate.limit == Limit::value;
+  const bool is_mixed = !is_of_b && estimate.cold_a != estimate.cold_b;
+  const bool is_cold = is_of_b && estimate.cold_b && !result.metric.repeats;
+  if (is_cold) {
+    result.doubt = GateDoubt::cold;
+  } else if (result.metric.repeats && !has_enough) {
     result.interval = std::nullopt;
     result.p = std::nullopt;
     result.outcome = outcome_of(gate, result);
@@ -142,12 +153,13 @@ void decide(const Gate& gate, GateResult& result) {
   }
   if (result.doubt == GateDoubt::none) return;
   result.outcome = GateOutcome::inconclusive;
-  if (!is_mixed) add_missing(gate, result);
+  if (!is_mixed && !is_cold) add_missing(gate, result);
 }
 
 const char* units_accepted(MeasuredIn unit) {
-  constexpr const char* names[] = {"cycles (cyc)", "ticks", "time (ns, us, ms, s)",
-                                   "bytes (B, KiB, MiB, GiB)", "a plain number"};
+  constexpr const char* names[] = {"cycles (cyc)",         "ticks",
+                                   "time (ns, us, ms, s)", "bytes (B, kB, MB, GB, KiB, MiB, GiB)",
+                                   "a plain number",       "a percentage"};
   return names[std::size_t(unit)];
 }
 
@@ -166,30 +178,79 @@ bool is_time(MeasuredIn unit) {
 }
 
 // "wall > 3" with its unit: 'wall > 3ms', and as a change: 'wall > +3%'.
-tl::unexpected<Error> no_unit(const Gate& gate, MeasuredIn unit) {
+tl::unexpected<Error> no_unit(const Gate& gate, MeasuredIn unit, bool is_alone) {
   const char* name = unit == MeasuredIn::seconds  ? "ms"
                      : unit == MeasuredIn::cycles ? "cyc"
                                                   : "ticks";
   const std::size_t number = gate.text.find_last_of("<>= ") + 1;
   const std::string head = gate.text.substr(0, number), tail = gate.text.substr(number);
   const bool has_sign = gate.limit == Limit::change;
+  if (is_alone) return usage_error("its limit has no unit; write '{}{}{}'", head, tail, name);
   return usage_error("its limit has no unit; write '{}{}{}', or '{}{}{}%' for a share of A", head,
                      tail, name, head, has_sign ? "" : "+", tail);
+}
+
+const char* statistic_name(Gate::Statistic statistic) {
+  return statistic == Gate::Statistic::min ? "min" : "max";
+}
+
+// "wall.p95", "wall.max". The least and the most of samples are what they are, without doubt; how
+// they change from run to run nothing tells.
+Status apply_statistic(const Gate& gate, MetricChange& metric) {
+  using Statistic = Gate::Statistic;
+  if (gate.statistic == Statistic::usual) return {};
+  const Estimate of = std::exchange(metric.estimate, {});
+  if (of.percent != 50) {
+    return usage_error("{} is a percentile already; leave out what follows the dot", metric.name);
+  }
+  if (gate.statistic == Statistic::percentile) {
+    metric.name +=
+        fmt::format(".{}", gate.percent == 50 ? "median" : fmt::format("p{:g}", gate.percent));
+    metric.estimate = gate.percent == 50
+                          ? estimate_of(of.samples_a, of.samples_b)
+                          : estimate_of_percentile(of.samples_a, of.samples_b, gate.percent);
+  } else {
+    const char* name = statistic_name(gate.statistic);
+    if (gate.limit != Limit::value) {
+      return usage_error(
+          "a change of the {} and noise look alike; write a limit without a sign, "
+          "or gate '{}.p95'",
+          name, metric.name);
+    }
+    metric.name += fmt::format(".{}", name);
+    metric.estimate.percent = gate.statistic == Statistic::min ? 0 : 100;
+    metric.estimate.a = percentile_of(of.samples_a, metric.estimate.percent);
+    metric.estimate.b = percentile_of(of.samples_b, metric.estimate.percent);
+    metric.estimate.samples_a = of.samples_a;
+    metric.estimate.samples_b = of.samples_b;
+  }
+  metric.estimate.cold_a = of.cold_a;
+  metric.estimate.cold_b = of.cold_b;
+  return {};
 }
 
 }  // namespace
 
 Result<GateResult> judge(const Gate& gate, const Comparer& comparer) {
+  if (comparer.is_alone() && gate.limit != Limit::value) {
+    return usage_error(
+        "a change needs a baseline; write a limit without a sign and a percentage "
+        "('{} > 3ms'), or ask npuscope diff",
+        gate.metric.empty() ? "wall" : gate.metric);
+  }
   auto metric = gate.op ? comparer.op_metric(*gate.op, gate.metric, gate.op_text)
                         : comparer.metric(gate.metric);
   if (!metric) return tl::unexpected(metric.error());
+  if (const Status applied = apply_statistic(gate, *metric); !applied) {
+    return tl::unexpected(applied.error());
+  }
   if (gate.unit && gate.limit != Limit::share && *gate.unit != metric->unit) {
     return usage_error("its limit is in {}, but {} counts in {}", units_accepted(*gate.unit),
                        gate.metric.empty() ? metric->name : gate.metric,
                        units_accepted(metric->unit));
   }
   if (!gate.unit && gate.limit != Limit::share && is_time(metric->unit)) {
-    return no_unit(gate, metric->unit);
+    return no_unit(gate, metric->unit, comparer.is_alone());
   }
   GateResult result = judge(gate, std::move(*metric));
   const bool is_cold = result.metric.estimate.cold_a || result.metric.estimate.cold_b;

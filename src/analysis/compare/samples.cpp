@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 #include <tuple>
 #include <unordered_map>
 
@@ -12,6 +13,7 @@
 #include "analysis/compare/gathering.hpp"
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_runs.hpp"
+#include "analysis/profile_content.hpp"
 #include "analysis/run_identity.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/ops.hpp"
@@ -71,18 +73,15 @@ struct ColumnSource {
   }
 };
 
-double OpSamples::total() const {
-  double sum = 0;
-  for (const Sample& entry : entries) sum += entry.value;
-  return sum;
-}
-
 struct RunSamples::Held {
   explicit Held(const Profile& of)
       : profile(of),
         groups(of),
         spans(of, only_inference(of).value_or(0), max_inferences),
-        analysis(of) {}
+        analysis(of),
+        numbers(of.numbers ? *of.numbers : made) {}
+
+  void make_numbers();
 
   void add_times();
   void add_engines(const std::vector<InferenceTimes>& times);
@@ -93,6 +92,7 @@ struct RunSamples::Held {
   void find_inferences();
   void find_columns();
   void find_call();
+  void find_shares();
   Metric& add(std::string name, MeasureKind kind, SampleQuantity quantity, TimeBase time = {});
   TimeBase base_time() const;
   OpSamples of_spans(const ColumnSource& source) const;
@@ -102,20 +102,21 @@ struct RunSamples::Held {
   OpGroups groups;
   Inferences spans;  // those that spans are of
   Analysis analysis;
-  std::vector<Metric> metrics;
+  RunNumbers made;  // of the profile, but for what is only made when asked for
+  const RunNumbers& numbers;
+  std::vector<Metric>& metrics = made.metrics;
   std::unordered_map<std::string, std::size_t> place_of;
-  std::uint64_t metrics_left = 0;
   Metric forgotten;
-  std::vector<Metric> call;
-  std::vector<std::uint32_t> inferences;
   std::vector<ColumnSource> columns;
+  std::once_flag has_shares;
+  std::vector<Metric> shares;  // when they are asked for
 };
 
 // Beyond the most, into one that is forgotten.
 Metric& RunSamples::Held::add(std::string name, MeasureKind kind, SampleQuantity quantity,
                               TimeBase time) {
   if (metrics.size() == max_metrics) {
-    metrics_left += 1;
+    made.metrics_left += 1;
     return forgotten = {};
   }
   const std::string wanted = name;
@@ -190,6 +191,8 @@ void RunSamples::Held::add_traffic() {
     rest.strings = profile.strings;
     rest.units = profile.units;
     rest.ops = profile.ops;
+    rest.shapes = profile.shapes;
+    rest.operand_lists = profile.operand_lists;
     rest.measures = profile.measures;
     whole = Analysis(rest).units().traffic;
   }
@@ -290,6 +293,7 @@ void RunSamples::Held::add_numbers() {
 }
 
 void RunSamples::Held::find_inferences() {
+  std::vector<std::uint32_t>& inferences = made.inferences;
   if (profile.spans.size() > 0) inferences = spans.ids();
   for (const Metric& metric : metrics) {
     for (const Sample& sample : metric.samples) {
@@ -336,8 +340,8 @@ void RunSamples::Held::find_columns() {
 }
 
 void RunSamples::Held::find_call() {
-  call = call_metrics(profile, spans, metrics, base_time());
-  for (Metric& metric : call) metric.repeats = is_estimate(profile);
+  made.call = call_metrics(profile, spans, metrics, base_time());
+  for (Metric& metric : made.call) metric.repeats = is_estimate(profile);
 }
 
 OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
@@ -368,7 +372,7 @@ OpSamples RunSamples::Held::of_spans(const ColumnSource& source) const {
 
 OpSamples RunSamples::Held::of_ops(const ColumnSource& source) const {
   OpSamples out;
-  std::vector<std::uint32_t> ids = inferences;
+  std::vector<std::uint32_t> ids = made.inferences;
   ids.push_back(every_instance);
   Gathering gathering(groups.groups().size(), ids.size(), profile.measures.size());
   for (const Measure& measure : profile.measures) {
@@ -383,50 +387,109 @@ OpSamples RunSamples::Held::of_ops(const ColumnSource& source) const {
   return out;
 }
 
+void RunSamples::Held::make_numbers() {
+  add_times();
+  add_traffic();
+  add_counts();
+  add_phases();
+  add_numbers();
+  find_inferences();
+  find_columns();
+  find_call();
+  made.is_estimated = is_estimate(profile);
+}
+
+// share(active(DMA)), or share(DMA), is active(DMA) by wall.
+void RunSamples::Held::find_shares() {
+  const auto place = place_of.find("wall");
+  if (place == place_of.end()) return;
+  const Metric& wall = numbers.metrics[place->second];
+  const auto wall_of = [&](std::uint32_t inference) {
+    const auto found = std::lower_bound(
+        wall.samples.begin(), wall.samples.end(), inference,
+        [](const Sample& sample, std::uint32_t wanted) { return sample.inference < wanted; });
+    return found == wall.samples.end() || found->inference != inference ? 0 : found->value;
+  };
+  for (const Metric& metric : numbers.metrics) {
+    const bool is_of_timeline = metric.kind == MeasureKind::active ||
+                                metric.kind == MeasureKind::domain || metric.name == "work";
+    if (!is_of_timeline || metric.quantity != SampleQuantity::time) continue;
+    if (metric.time != wall.time) continue;
+    Metric share;
+    share.name = fmt::format("share({})", metric.name);
+    share.quantity = SampleQuantity::share;
+    share.repeats = metric.repeats;
+    for (const Sample& sample : metric.samples) {
+      const double of = wall_of(sample.inference);
+      if (of > 0) share.samples.push_back({sample.inference, sample.value / of});
+    }
+    if (share.samples.empty()) continue;
+    const bool is_of_engine = metric.name.starts_with("active(");
+    if (is_of_engine) {
+      shares.push_back(share);
+      shares.back().name = fmt::format("share({}", metric.name.substr(7));
+    }
+    shares.push_back(std::move(share));
+  }
+}
+
 RunSamples::RunSamples(const Profile& profile) : held_(std::make_unique<Held>(profile)) {
-  held_->add_times();
-  held_->add_traffic();
-  held_->add_counts();
-  held_->add_phases();
-  held_->add_numbers();
-  held_->find_inferences();
-  held_->find_columns();
-  held_->find_call();
+  if (!profile.numbers) held_->make_numbers();
+  for (std::size_t i = 0; i < held_->numbers.metrics.size(); ++i) {
+    held_->place_of.try_emplace(held_->numbers.metrics[i].name, i);
+  }
 }
 RunSamples::~RunSamples() = default;
 RunSamples::RunSamples(RunSamples&&) noexcept = default;
 
 const Profile& RunSamples::profile() const { return held_->profile; }
-const Analysis& RunSamples::analysis() const { return held_->analysis; }
 const OpGroups& RunSamples::groups() const { return held_->groups; }
-const std::vector<Metric>& RunSamples::metrics() const { return held_->metrics; }
-bool RunSamples::is_estimated() const { return is_estimate(held_->profile); }
-const std::vector<Metric>& RunSamples::call() const { return held_->call; }
-const Metric* RunSamples::metric(std::string_view name) const {
-  for (const Metric& metric : held_->call) {
-    if (metric.name == name) return &metric;
-  }
-  const auto found = held_->place_of.find(std::string(name));
-  return found == held_->place_of.end() ? nullptr : &held_->metrics[found->second];
+const std::vector<Metric>& RunSamples::metrics() const { return held_->numbers.metrics; }
+bool RunSamples::is_estimated() const { return held_->numbers.is_estimated; }
+const std::vector<Metric>& RunSamples::call() const { return held_->numbers.call; }
+const std::vector<Metric>& RunSamples::shares() const {
+  std::call_once(held_->has_shares, [&] { held_->find_shares(); });
+  return held_->shares;
 }
-std::uint64_t RunSamples::metrics_left() const { return held_->metrics_left; }
-const std::vector<std::uint32_t>& RunSamples::inferences() const { return held_->inferences; }
+const Metric* RunSamples::metric(std::string_view name) const {
+  const auto named = [&](const std::vector<Metric>& metrics) -> const Metric* {
+    const auto found = std::find_if(metrics.begin(), metrics.end(),
+                                    [&](const Metric& metric) { return metric.name == name; });
+    return found == metrics.end() ? nullptr : &*found;
+  };
+  if (const Metric* found = named(call())) return found;
+  const auto place = held_->place_of.find(std::string(name));
+  if (place != held_->place_of.end()) return &held_->numbers.metrics[place->second];
+  return name.starts_with("share(") ? named(shares()) : nullptr;
+}
+std::uint64_t RunSamples::metrics_left() const { return held_->numbers.metrics_left; }
+const std::vector<std::uint32_t>& RunSamples::inferences() const {
+  return held_->numbers.inferences;
+}
 
 std::vector<std::string> RunSamples::op_columns() const {
   std::vector<std::string> names;
-  for (const ColumnSource& source : held_->columns) {
-    if (std::find(names.begin(), names.end(), source.name) == names.end()) {
-      names.push_back(source.name);
+  const auto add = [&](const auto& columns) {
+    for (const auto& column : columns) {
+      if (std::find(names.begin(), names.end(), column.name) == names.end()) {
+        names.push_back(column.name);
+      }
     }
-  }
+  };
+  add(held_->columns);
+  add(held_->numbers.columns);
   return names;
 }
 
 std::optional<OpSamples> RunSamples::op_samples(std::string_view column) const {
-  const auto& columns = held_->columns;
-  const auto source = std::find_if(columns.begin(), columns.end(),
-                                   [&](const ColumnSource& each) { return each.name == column; });
-  if (source == columns.end()) return std::nullopt;
+  const auto of_name = [&](const auto& columns) {
+    return std::find_if(columns.begin(), columns.end(),
+                        [&](const auto& each) { return each.name == column; });
+  };
+  const auto kept = of_name(held_->numbers.columns);
+  if (kept != held_->numbers.columns.end()) return *kept;
+  const auto source = of_name(held_->columns);
+  if (source == held_->columns.end()) return std::nullopt;
   OpSamples out =
       source->from == ColumnSource::From::ops ? held_->of_ops(*source) : held_->of_spans(*source);
   out.name = source->name;
@@ -438,6 +501,43 @@ std::optional<OpSamples> RunSamples::op_samples(std::string_view column) const {
                    : time_base(held_->profile, source->clock);
   }
   return out;
+}
+
+RunFindings RunSamples::findings(const std::string& only) const {
+  RunFindings all;
+  if (held_->profile.numbers) {
+    all = held_->numbers.findings;
+    if (only.empty()) return all;
+    std::erase_if(all.found, [&](const auto& each) { return each.rule != only; });
+    std::erase_if(all.untried, [&](const auto& each) { return each.rule != only; });
+    std::erase_if(all.quiet, [&](const auto& each) { return each != only; });
+    return all;
+  }
+  DiagnoseOptions options;
+  options.only = only;
+  Diagnosis diagnosis = held_->analysis.findings(options);
+  for (Finding& each : diagnosis.findings) {
+    all.found.push_back({std::move(each.rule), name_of(each.weight)});
+  }
+  for (UntriedRule& each : diagnosis.untried) {
+    all.untried.push_back({std::move(each.rule), std::move(each.missing)});
+  }
+  all.quiet = std::move(diagnosis.quiet);
+  return all;
+}
+
+RunNumbers RunSamples::numbers() const {
+  RunNumbers all = held_->numbers;
+  if (held_->profile.numbers) return all;
+  all.groups = held_->groups.groups();
+  for (std::uint32_t group = 0; group < all.groups.size(); ++group) {
+    all.after.push_back(held_->groups.after(group));
+  }
+  for (const std::string& column : op_columns()) all.columns.push_back(*op_samples(column));
+  all.findings = findings();
+  all.content = content_of(held_->profile);
+  all.files = held_->profile.provenance.files;
+  return all;
 }
 
 std::vector<RunSamples> samples_of(std::span<const Profile* const> profiles) {

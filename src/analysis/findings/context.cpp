@@ -261,8 +261,8 @@ std::optional<Gain> FindingContext::gain_by_hiding(double ticks, const std::stri
 }
 
 std::string FindingContext::why_no_path() {
-  return has_timeline() ? "there is no critical path to try it on"
-                        : "there is no timeline to try it on";
+  return has_timeline() ? "the profile has no critical path to compute it on"
+                        : "the profile has no timeline to compute it on";
 }
 
 }  // namespace npuscope::analysis

@@ -29,6 +29,7 @@ class FindingContext {
   const Analysis& analysis() const { return analysis_; }
   const Profile& profile() const { return profile_; }
   const Peaks& peaks() const { return options_.peaks; }
+  bool wants_places() const { return options_.places; }
   // An advice in the words of the profile's architecture.
   const char* words(const Wording& wording) const {
     return wording.in(vocabulary_of(profile_.provenance));

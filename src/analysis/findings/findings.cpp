@@ -7,6 +7,7 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/findings/rules/rules.hpp"
+#include "base/near_names.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -101,7 +102,8 @@ Result<RuleText> finding_rule(const std::string& name) {
     if (text.name == name) return text;
     names += (names.empty() ? "" : ", ") + std::string(text.name);
   }
-  return usage_error("no rule is called '{}'; the rules are: {}", name, names);
+  return usage_error("unknown rule '{}'{}; the rules are: {}", name, did_you_mean(names, name),
+                     names);
 }
 
 Diagnosis find_findings(const Analysis& analysis, const DiagnoseOptions& options) {

@@ -1,6 +1,8 @@
 // What a rule is: its words, and a function that looks at the analyses.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 #include <variant>
@@ -21,6 +23,9 @@ struct Rule {
   RuleText text;
   RuleOutcome (*apply)(FindingContext& context);
 };
+
+// "46.1 %", for titles.
+inline std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
 
 // How evidence is put down; sources are the commands that show the same number.
 inline Evidence ticks_evidence(std::string key, std::string what, double ticks, MeasureKind kind,

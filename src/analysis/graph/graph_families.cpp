@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
-#include <utility>
-
-#include "base/numbers.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -44,28 +42,12 @@ bool is_pointwise(std::string_view kind) {
   return family == 3 || (family >= 10 && family <= 14) || (family >= 16 && family <= 25);
 }
 
-std::vector<std::int64_t> comparable_shape(std::vector<std::int64_t> extents) {
-  std::erase_if(extents, [](std::int64_t extent) { return extent <= 1; });
-  std::sort(extents.begin(), extents.end());
-  return extents;
-}
-
-std::vector<std::int64_t> comparable_shape(std::string_view text) {
-  if (const auto open = text.find('['); open != text.npos) {
-    text.remove_prefix(open + 1);
-    text = text.substr(0, text.find(']'));
-  }
-  std::vector<std::int64_t> extents;
-  constexpr std::size_t max = 16;
-  while (!text.empty() && extents.size() < max) {
-    if (const auto extent = take_number<std::int64_t>(text)) {
-      extents.push_back(*extent);
-    } else {  // other characters one by one, a number that does not fit as a whole
-      const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-      text.remove_prefix(std::max<std::size_t>(digits, 1));
-    }
-  }
-  return comparable_shape(std::move(extents));
+std::vector<std::int64_t> comparable_shape(std::span<const std::int64_t> extents) {
+  std::vector<std::int64_t> comparable;
+  std::ranges::copy_if(extents, std::back_inserter(comparable),
+                       [](std::int64_t extent) { return extent > 1; });
+  std::ranges::sort(comparable);
+  return comparable;
 }
 
 }  // namespace npuscope::analysis

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -14,9 +15,7 @@ bool is_product(std::string_view kind);
 // What compilers do in the same pass as the product before: activations, norms, sums.
 bool is_pointwise(std::string_view kind);
 
-// The extents above 1, sorted: the same for [1,8,32,256] and [8 x 256 x 32]. Of a text that names
-// several shapes it is the first.
-std::vector<std::int64_t> comparable_shape(std::string_view text);
-std::vector<std::int64_t> comparable_shape(std::vector<std::int64_t> extents);
+// The extents above 1, sorted: the same for 1, 8, 32, 256 and for 8, 256, 32.
+std::vector<std::int64_t> comparable_shape(std::span<const std::int64_t> extents);
 
 }  // namespace npuscope::analysis

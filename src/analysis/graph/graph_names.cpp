@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "analysis/graph/graph_paths.hpp"
-#include "analysis/near_names.hpp"
+#include "base/near_names.hpp"
 #include "npuscope/base/pattern.hpp"
 
 namespace npuscope::analysis {

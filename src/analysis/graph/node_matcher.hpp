@@ -186,7 +186,7 @@ class NodeMatcher {
     const Op& row = profile_.ops[op];
     Look look{family_of(profile_.text(row.node_kind)), {}};
     if (look.family == 0) look.family = family_of(profile_.text(row.kind));
-    look.shape = comparable_shape(profile_.text(row.shape));
+    look.shape = comparable_shape(profile_.shapes[row.extents]);
     return look;
   }
 

@@ -3,31 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
-
-#include "base/numbers.hpp"
 
 namespace npuscope::analysis {
 
-std::optional<std::vector<std::int64_t>> dimensions_in(std::string_view shape) {
-  std::vector<std::int64_t> dimensions;
-  constexpr std::string_view between = "[]<>, x";
-  while (!shape.empty()) {
-    if (between.find(shape.front()) != between.npos) {
-      shape.remove_prefix(1);
-      continue;
-    }
-    const auto value = take_number<std::int64_t>(shape);
-    if (!value || *value <= 0 || dimensions.size() == 16) return std::nullopt;
-    dimensions.push_back(*value);
-  }
-  if (dimensions.empty()) return std::nullopt;
-  return dimensions;
-}
-
 namespace {
 
-double elements_of(const std::vector<std::int64_t>& dimensions) {
+using Extents = std::span<const std::int64_t>;  // of a shape
+
+double elements_of(Extents dimensions) {
   double elements = 1;
   for (const std::int64_t dimension : dimensions) elements *= double(dimension);
   return elements;
@@ -46,8 +31,7 @@ std::optional<double> whole_macs(double macs, double output_elements) {
 // Each element of the output costs as many MACs as the weights have elements for one channel. The
 // output's shape may be that of a tile, flattened, so the length of the bias tells the channels
 // best.
-std::optional<double> with_weights(const std::vector<std::int64_t>& output,
-                                   const std::vector<std::int64_t>& weights, double bias) {
+std::optional<double> with_weights(Extents output, Extents weights, double bias) {
   // Shapes of rank 2 may be filled up with ones in front.
   const auto first =
       std::find_if(weights.begin(), weights.end() - 1, [](std::int64_t size) { return size > 1; });
@@ -70,8 +54,7 @@ std::optional<double> with_weights(const std::vector<std::int64_t>& output,
 }
 
 // Rows of the first input are those of the output.
-std::optional<double> of_activations(const std::vector<std::int64_t>& output,
-                                     const std::vector<std::int64_t>& first) {
+std::optional<double> of_activations(Extents output, Extents first) {
   const double elements = elements_of(output), depth = double(first.back());
   if (elements_of(first) / depth != elements / double(output.back())) return std::nullopt;
   return whole_macs(elements * depth, elements);
@@ -94,8 +77,8 @@ class Operands {
   }
 
   struct Weights {
-    std::vector<std::int64_t> dimensions;  // of the largest constant; empty: there is none
-    double bias = 0;                       // elements of the largest of the others
+    Extents dimensions;  // of the largest constant; empty: there is none
+    double bias = 0;     // elements of the largest of the others
   };
 
   // Of the inputs that are constants, or brought by transfers from them.
@@ -104,17 +87,16 @@ class Operands {
     double max_elements = 0;
     for (std::uint32_t i = first_[op]; i < first_[op + 1]; ++i) {
       const Tensor* constant = constant_behind(inputs_[i]);
-      const auto dimensions =
-          constant ? dimensions_in(profile_.text(constant->shape)) : std::nullopt;
-      if (!dimensions) continue;
-      const double elements = elements_of(*dimensions);
+      const Extents dimensions = constant ? profile_.shapes[constant->extents] : Extents();
+      if (dimensions.empty()) continue;
+      const double elements = elements_of(dimensions);
       if (elements <= max_elements) {
         weights.bias = std::max(weights.bias, elements);
         continue;
       }
       weights.bias = max_elements;
       max_elements = elements;
-      weights.dimensions = *dimensions;
+      weights.dimensions = dimensions;
     }
     return weights;
   }
@@ -153,55 +135,23 @@ bool is_matrix_product(std::string_view node_kind) {
   return node_kind.find("MatMul") != node_kind.npos || node_kind == "FullyConnected";
 }
 
-// "in TCM Src1 W float16 <64 x 3 x 7 x 7> 18KB"
-struct OperandText {
-  bool is_output = false;
-  std::vector<std::int64_t> dimensions;
-  double bytes = 0;
-};
-
-// Of one element, by the width in the last word: "… float16 ", "index32", "i8", "ui4", "bool".
-double bytes_of_type(std::string_view text) {
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  const std::string_view type = text.substr(text.rfind(' ') + 1);
-  if (type == "bool") return 1;
-  std::string_view digits = type.substr(std::min(type.find_first_of("0123456789"), type.size()));
-  const std::uint32_t bits = take_number<std::uint32_t>(digits).value_or(32);
-  return bits > 0 && bits <= 64 ? bits / 8.0 : 4;
-}
-
-std::optional<OperandText> read_operand(std::string_view line) {
-  OperandText operand;
-  operand.is_output = line.starts_with("out") || line.starts_with("inout");
-  const auto open = line.rfind('<'), close = line.rfind('>');
-  if (open == line.npos || close == line.npos || close < open) return std::nullopt;
-  const auto dimensions = dimensions_in(line.substr(open, close - open + 1));
-  if (!dimensions) return std::nullopt;
-  operand.dimensions = *dimensions;
-  operand.bytes = std::ceil(elements_of(*dimensions) * bytes_of_type(line.substr(0, open)));
-  return operand;
-}
-
 // What a task of a matrix product works on.
 struct ProductOperands {
-  std::vector<std::int64_t> output;
-  std::vector<std::vector<std::int64_t>> inputs;  // activation, weights, biases
+  Extents output;
+  std::vector<Extents> inputs;  // activation, weights, biases
   double output_bytes = 0;
 };
 
-std::optional<ProductOperands> read_operands(std::string_view text) {
+std::optional<ProductOperands> product_operands(const Profile& profile, OperandsId list) {
   ProductOperands operands;
-  while (!text.empty()) {
-    const auto line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    const auto operand = read_operand(line);
-    if (!operand) return std::nullopt;
-    if (!operand->is_output) {
-      operands.inputs.push_back(operand->dimensions);
+  for (const Operand& operand : profile.operand_lists[list]) {
+    const Extents dimensions = profile.shapes[operand.shape];
+    if (!operand.is_output) {
+      operands.inputs.push_back(dimensions);
       continue;
     }
-    if (operands.output.empty()) operands.output = operand->dimensions;
-    operands.output_bytes += operand->bytes;
+    if (operands.output.empty()) operands.output = dimensions;
+    operands.output_bytes += std::ceil(elements_of(dimensions) * (operand.bits / 8.0));
   }
   if (operands.output.empty() || operands.inputs.size() < 2) return std::nullopt;
   return operands;
@@ -250,13 +200,13 @@ struct OperandMacs {
   double output_bytes = 0;
 };
 
-std::optional<OperandMacs> macs_of_operands(std::string_view operands,
-                                            std::string_view attributes) {
-  const auto product = read_operands(operands);
+std::optional<OperandMacs> macs_of_operands(const Profile& profile, OperandsId list,
+                                            ProductKind kind) {
+  const auto product = product_operands(profile, list);
   if (!product) return std::nullopt;
   std::optional<double> macs;
-  if (attributes.find("Kernels:") != attributes.npos) {
-    macs = of_convolution(*product, attributes.find("Transposed: 1") != attributes.npos);
+  if (kind != ProductKind::matrices) {
+    macs = of_convolution(*product, kind == ProductKind::transposed_convolution);
   }
   if (!macs) macs = of_matrices(*product);
   if (!macs) return std::nullopt;
@@ -291,18 +241,18 @@ void OpMacs::take_tensors() {
   for (std::size_t op = 0; op < of_op_.size(); ++op) {
     const Op& matrix = profile_.ops[op];
     if (matrix.engine != Engine::hmx) continue;
-    const auto output = dimensions_in(profile_.text(matrix.shape));
-    if (!output) continue;
+    const Extents output = profile_.shapes[matrix.extents];
+    if (output.empty()) continue;
     std::optional<double> macs;
     const Operands::Weights weights = operands.weights_of(op);
     const bool product = is_matrix_product(profile_.text(matrix.node_kind));
     const Tensor* first = product ? operands.first_activation_of(op) : nullptr;
     if (!weights.dimensions.empty()) {
-      macs = with_weights(*output, weights.dimensions, weights.bias);
+      macs = with_weights(output, weights.dimensions, weights.bias);
     }
     if (!macs && first != nullptr) {
-      const auto shape = dimensions_in(profile_.text(first->shape));
-      if (shape) macs = of_activations(*output, *shape);
+      const Extents shape = profile_.shapes[first->extents];
+      if (!shape.empty()) macs = of_activations(output, shape);
     }
     if (!macs) continue;
     of_op_[op] = *macs;
@@ -313,16 +263,12 @@ void OpMacs::take_tensors() {
 // Operands are those of the op itself; of other tools' traces they may be those of the whole
 // operator that it is a tile of: its share is that of the output then.
 void OpMacs::take_operands() {
-  std::map<std::pair<StringId, StringId>, std::optional<OperandMacs>> read;
+  std::map<std::pair<OperandsId, ProductKind>, std::optional<OperandMacs>> known;
   for (std::size_t op = 0; op < of_op_.size(); ++op) {
     const Op& matrix = profile_.ops[op];
-    if (matrix.operands == StringId::empty) continue;
-    if (profile_.text(matrix.kind).find("convolution") == std::string_view::npos) continue;
-    const auto [found, added] = read.try_emplace({matrix.operands, matrix.attributes});
-    if (added) {
-      found->second =
-          macs_of_operands(profile_.text(matrix.operands), profile_.text(matrix.attributes));
-    }
+    if (matrix.product == ProductKind::none || matrix.operand_list == OperandsId::none) continue;
+    const auto [found, added] = known.try_emplace({matrix.operand_list, matrix.product});
+    if (added) found->second = macs_of_operands(profile_, matrix.operand_list, matrix.product);
     const double output = double(matrix.output.value);
     if (!found->second || !(output > 0)) continue;
     of_op_[op] = found->second->macs * (output / found->second->output_bytes);

@@ -40,12 +40,19 @@ void MemoryAnalysis::fill_without_timeline() {
   }
 }
 
-// Node names reach the device with other signs in place of slashes and dots.
+// Node names reach the device with other signs in place of slashes and dots. A row of several nodes
+// takes the model's MACs when it names them all.
 void MemoryAnalysis::take_model() {
-  std::unordered_map<std::string, std::vector<std::uint32_t>> rows_of;
   if (options_.model.empty()) return;
-  for (std::size_t i = 0; i < groups_.rows.size(); ++i) {
-    rows_of[plain_name(groups_.rows[i].label)].push_back(std::uint32_t(i));
+  struct OfRow {
+    std::uint32_t nodes = 0, named = 0;
+    double macs = 0;
+  };
+  std::vector<OfRow> of_row(groups_.rows.size());
+  std::unordered_map<std::string, std::vector<std::uint32_t>> rows_of;
+  for (const auto& [node, row] : groups_.nodes) {
+    rows_of[plain_name(node)].push_back(row);
+    of_row[row].nodes += 1;
   }
   for (const NodeMacs& node : options_.model) {
     if (!(node.macs > 0)) continue;
@@ -53,17 +60,22 @@ void MemoryAnalysis::take_model() {
     table_.model_macs += node.macs;
     const auto found = rows_of.find(plain_name(node.name));
     if (found == rows_of.end() || found->second.size() != 1) continue;
-    table_.model_nodes_matched += 1;
-    table_.model_macs_matched += node.macs;
-    Work& work = groups_.rows[found->second.front()].work;
-    std::size_t precision = std::size_t(Precision::fp16);
-    for (std::size_t i = 0; i < precision_count; ++i) {
-      if (work.macs[i] > work.macs[precision]) precision = i;
-    }
+    OfRow& row = of_row[found->second.front()];
+    row.named += 1;
+    row.macs += node.macs;
+  }
+  for (std::size_t i = 0; i < of_row.size(); ++i) {
+    if (of_row[i].named == 0 || of_row[i].named != of_row[i].nodes) continue;
+    table_.model_nodes_matched += of_row[i].named;
+    table_.model_macs_matched += of_row[i].macs;
+    Work& work = groups_.rows[i].work;
+    const auto most = std::max_element(work.macs.begin(), work.macs.end());
+    const auto precision =
+        *most > 0 ? std::size_t(most - work.macs.begin()) : std::size_t(Precision::fp16);
     work.macs = {};
-    work.macs[precision] = node.macs;
+    work.macs[precision] = of_row[i].macs;
     work.macs_known = true;
-    groups_.rows[found->second.front()].macs_of_model = true;
+    groups_.rows[i].macs_of_model = true;
   }
 }
 

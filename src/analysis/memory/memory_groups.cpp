@@ -1,9 +1,11 @@
 #include "analysis/memory/memory_groups.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <unordered_map>
 
 #include "analysis/ops/op_names.hpp"
+#include "analysis/ops/row_names.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
@@ -43,7 +45,11 @@ class Grouper {
       computes_[groups_.of_op.back()] =
           computes_[groups_.of_op.back()] || !moves_only(profile_, op);
     }
-    if (grouping_ == MemoryGrouping::node) give_transfers_away();
+    if (grouping_ != MemoryGrouping::kind) give_transfers_away();
+    for (std::uint32_t row = 0; row < groups_.rows.size(); ++row) {
+      groups_.nodes.emplace_back(groups_.rows[row].label, row);
+    }
+    if (grouping_ == MemoryGrouping::op) fold_layers();
     groups_.without_op = row_of("");
     for (std::size_t op = 0; op < groups_.of_op.size(); ++op) {
       MemoryRow& row = groups_.rows[groups_.of_op[op]];
@@ -82,9 +88,27 @@ class Grouper {
     }
   }
 
+  void fold_layers() {
+    std::vector<std::string_view> labels(groups_.rows.size());  // by row
+    for (const Op& op : profile_.ops) {
+      labels[row_of_.at(label_of(op))] = profile_.text(op.label());
+    }
+    const RowNames names(labels, true);
+    groups_.rows.clear();
+    row_of_.clear();
+    std::vector<std::uint32_t> folded;  // by the row before
+    for (std::size_t row = 0; row < labels.size(); ++row) {
+      folded.push_back(row_of(texts_.emplace_back(names.of(row))));
+      groups_.rows[folded.back()].layers = names.layers(row);
+    }
+    for (std::uint32_t& row : groups_.of_op) row = folded[row];
+    for (auto& [node, row] : groups_.nodes) row = folded[row];
+  }
+
   const Profile& profile_;
   MemoryGrouping grouping_;
   MemoryGroups groups_;
+  std::deque<std::string> texts_;  // of labels that are no text of the profile
   std::unordered_map<std::string_view, std::uint32_t> row_of_;
   std::vector<bool> computes_;  // by row
 };

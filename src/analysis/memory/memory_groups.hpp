@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "npuscope/analysis/memory.hpp"
@@ -15,6 +16,8 @@ struct MemoryGroups {
   std::vector<std::uint32_t> of_op;
   std::vector<MemoryRow> rows;   // with label, kind and ops
   std::uint32_t without_op = 0;  // the row of spans without an op
+  // The model's nodes, and the row of each: several where layers are folded.
+  std::vector<std::pair<std::string, std::uint32_t>> nodes;
 
   std::uint32_t of(OpId op) const {
     return index_of(op) < of_op.size() ? of_op[index_of(op)] : without_op;

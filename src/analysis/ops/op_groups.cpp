@@ -5,6 +5,15 @@
 namespace npuscope::analysis {
 
 OpGroups::OpGroups(const Profile& profile) {
+  if (profile.numbers) {
+    groups_ = profile.numbers->groups;
+    after_ = profile.numbers->after;
+    before_.resize(groups_.size());
+    for (std::uint32_t group = 0; group < after_.size(); ++group) {
+      for (const std::uint32_t next : after_[group]) before_[next].push_back(group);
+    }
+    return;
+  }
   std::unordered_map<std::uint64_t, std::uint32_t> group_of;
   of_op_.reserve(profile.ops.size());
   for (const Op& op : profile.ops) {

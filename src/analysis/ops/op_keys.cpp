@@ -17,7 +17,6 @@ StringId label_of(const Op& op, StringId node, Grouping grouping) {
   switch (grouping) {
     case Grouping::kind: return op.kind;
     case Grouping::name: return op.name;
-    case Grouping::node: return node;
     case Grouping::memory: return op.memory;
     default: return node != StringId::empty ? node : op.name;
   }
@@ -55,7 +54,9 @@ std::vector<bool> ops_with_time(const Profile& profile) {
   return took;
 }
 
-std::string_view no_label(Grouping grouping) {
+}  // namespace
+
+std::string_view name_of_rest(Grouping grouping) {
   switch (grouping) {
     case Grouping::kind: return "(no kind)";
     case Grouping::node: return "(no node)";
@@ -71,8 +72,6 @@ std::string_view no_label(Grouping grouping) {
   }
   return "(no op)";
 }
-
-}  // namespace
 
 OpKeys::OpKeys(const Profile& profile, const OpOptions& options)
     : profile_(profile),
@@ -90,7 +89,7 @@ OpKeys::OpKeys(const Profile& profile, const OpOptions& options)
 std::string_view OpKeys::name(std::uint32_t group) const {
   const OpRow& row = rows_[group];
   if (!row.name.empty()) return row.name;
-  return row.has_name ? profile_.text(row.label) : no_label(grouping_);
+  return row.has_name ? profile_.text(row.label) : name_of_rest(grouping_);
 }
 
 std::uint32_t OpKeys::row_for(StringId label) {
@@ -131,11 +130,11 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
   const OpOwners owners = owners_of(profile, options.owners_as_written || !by_node);
   moved_owners_ = owners.moved;
   if (options.grouping == Grouping::op || options.grouping == Grouping::node) {
-    std::vector<StringId> labels;
+    std::vector<std::string_view> labels;
     for (std::size_t i = 0; i < profile.ops.size(); ++i) {
-      labels.push_back(label_of(profile.ops[i], owners.nodes[i], options.grouping));
+      labels.push_back(profile.text(label_of(profile.ops[i], owners.nodes[i], options.grouping)));
     }
-    names_.emplace(profile, labels, options.grouping == Grouping::op);
+    names_.emplace(labels, options.grouping == Grouping::op);
   }
   std::unordered_set<std::uint64_t> kinds;
   of_op_.reserve(profile.ops.size());
@@ -165,6 +164,7 @@ void OpKeys::group_ops(const Profile& profile, const OpOptions& options) {
       if (profile.text(label) == row.name) row.label = label;
     }
     of_op_.push_back(at);
+    if (ran[i] && row.first_op == OpId::none) row.first_op = OpId(i);
     if (!ran[i] || op.kind == StringId::empty) continue;
     if (row.kind == StringId::empty) row.kind = op.kind;
     row.kinds += kinds.insert(std::uint64_t{at} << 32 | index_of(op.kind)).second;

@@ -13,6 +13,9 @@
 
 namespace npuscope::analysis {
 
+// What a row is called whose ops have no name of that sort: "(no op)".
+std::string_view name_of_rest(Grouping grouping);
+
 class OpKeys {
  public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};

@@ -11,22 +11,23 @@
 #include "analysis/ops/op_keys.hpp"
 #include "analysis/ops/op_runs.hpp"
 #include "analysis/ops/op_sums.hpp"
+#include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 
 namespace npuscope::analysis {
 
 class OpTableBuilder {
  public:
-  OpTableBuilder(const Profile& profile, const std::vector<std::int64_t>& own,
-                 const OpOptions& options)
-      : profile_(profile),
-        own_(own),
+  OpTableBuilder(const Analysis& analysis, const OpOptions& options)
+      : analysis_(analysis),
+        profile_(analysis.profile()),
+        own_(analysis.self_times()),
         options_(options),
-        issues_(profile, own),
-        keys_(profile, options),
-        cores_(profile),
-        inferences_(profile, every_instance, max_inferences),
-        sums_(profile, own, issues_, keys_, inferences_, options.per_inference) {}
+        issues_(profile_, own_),
+        keys_(profile_, options),
+        cores_(profile_),
+        inferences_(profile_, every_instance, max_inferences),
+        sums_(profile_, own_, issues_, keys_, inferences_, options.per_inference) {}
 
   OpTable finish();
 
@@ -44,6 +45,7 @@ class OpTableBuilder {
   std::vector<double>* add_column(OpColumn column);
   void add_span_columns();
   void add_details(std::uint32_t group);
+  void add_starts();
   void add_lengths(std::uint32_t group, std::vector<double> lengths);
   void add_op_measures();
   void count_runs();
@@ -59,6 +61,7 @@ class OpTableBuilder {
   bool is_shown(std::uint32_t row) const;
   void rank();
 
+  const Analysis& analysis_;
   const Profile& profile_;
   const std::vector<std::int64_t>& own_;
   const OpOptions& options_;

@@ -4,8 +4,10 @@
 #include <map>
 #include <utility>
 
+#include "analysis/ops/op_times.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/statistics.hpp"
+#include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -39,21 +41,26 @@ class Packets {
   double packet_count_ = 0, cycles_ = 0;
 };
 
-// What the work of a row of several kinds is spent on.
+// What a row of several kinds is mostly: by the dominant path where spans tell, else by work. Four
+// threads at once are four times the work, and not what the time went to.
 class KindsOfRow {
  public:
-  explicit KindsOfRow(bool wanted) : wanted_(wanted) {}
+  KindsOfRow(const Spans& spans, bool wanted)
+      : wanted_(wanted), path_(spans.measure(NumberRole::dominant_path)) {}
 
-  void add(const Profile& profile, OpId op, std::int64_t work) {
-    if (!wanted_ || index_of(op) >= profile.ops.size() || work <= 0) return;
-    work_[profile.ops[index_of(op)].kind] += double(work);
-    all_ += double(work);
+  void add(const Profile& profile, std::uint32_t row, std::int64_t work) {
+    const std::size_t op = index_of(profile.spans.op[row]);
+    if (!wanted_ || op >= profile.ops.size()) return;
+    const std::int64_t time = path_ == nullptr ? work : path_->values[row];
+    if (time <= 0) return;
+    time_[profile.ops[op].kind] += double(time);
+    all_ += double(time);
   }
   void tell(OpRow& row) const {
     double max = 0;
-    for (const auto& [kind, work] : work_) {
-      if (kind == StringId::empty || work <= max) continue;
-      max = work;
+    for (const auto& [kind, time] : time_) {
+      if (kind == StringId::empty || time <= max) continue;
+      max = time;
       row.main_kind = kind;
     }
     if (all_ > 0) row.main_share = max / all_;
@@ -61,7 +68,8 @@ class KindsOfRow {
 
  private:
   bool wanted_;
-  std::map<StringId, double> work_;
+  const MeasureColumn* path_;
+  std::map<StringId, double> time_;
   double all_ = 0;
 };
 
@@ -231,7 +239,7 @@ void OpTableBuilder::count_instances(std::uint32_t group) {
   std::int64_t work[engine_count];  // -1: not used
   std::fill(std::begin(work), std::end(work), -1);
   OpRow& row_of_table = keys_.rows()[group];
-  KindsOfRow kinds(row_of_table.kinds > 1);
+  KindsOfRow kinds(spans, row_of_table.kinds > 1);
   const auto of_group = sums_.rows(group);
   const bool compiled = std::any_of(of_group.begin(), of_group.end(), [&](std::uint32_t row) {
     return is_compiled(spans.kind[row]);
@@ -242,7 +250,7 @@ void OpTableBuilder::count_instances(std::uint32_t group) {
     row_of_table.instances += counts(row) ? 1 : 0;
     std::int64_t& of_engine = work[std::size_t(engine_of(profile_, row))];
     of_engine = saturating_add(std::max<std::int64_t>(of_engine, 0), own_[row]);
-    if (counts(row)) kinds.add(profile_, spans.op[row], own_[row]);
+    if (counts(row)) kinds.add(profile_, row, own_[row]);
     const auto unit = std::min(index_of(spans.unit[row]), std::uint32_t(profile_.units.size()));
     if (is_used[unit]) continue;
     is_used[unit] = true;
@@ -256,6 +264,30 @@ void OpTableBuilder::count_instances(std::uint32_t group) {
   }
   std::stable_sort(row_of_table.engines.begin(), row_of_table.engines.end(),
                    [&](Engine a, Engine b) { return work[std::size_t(a)] > work[std::size_t(b)]; });
+  double all = 0;
+  for (const std::int64_t of_engine : work) all += double(std::max<std::int64_t>(0, of_engine));
+  if (all <= 0) return;
+  const Engine first = row_of_table.engines.front();
+  row_of_table.engine_share = double(work[std::size_t(first)]) / all;
+}
+
+// Where each row begins in one inference.
+void OpTableBuilder::add_starts() {
+  if (!keys_.has_ops() || profile_.spans.size() == 0) return;
+  const OpTimes& times = analysis_.op_times();
+  std::optional<std::int64_t> first;
+  const auto each = [&](auto does) {
+    for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) {
+      if (times.known && times.ran(OpId{op})) does(OpId{op}, times.begin[op]);
+    }
+  };
+  each([&](OpId, std::int64_t begin) { first = std::min(first.value_or(begin), begin); });
+  each([&](OpId op, std::int64_t begin) {
+    if (keys_.of(op) == OpKeys::none) return;
+    auto& start = keys_.rows()[keys_.of(op)].details.start;
+    const std::int64_t since_first = saturating_subtract(begin, *first);
+    start = std::min(start.value_or(since_first), since_first);
+  });
 }
 
 void OpTableBuilder::count_cores() {

@@ -7,8 +7,11 @@ namespace npuscope::analysis {
 namespace {
 
 // By which a table can be sorted beside its columns.
-constexpr const char* detail_names[] = {"runs",  "instances",    "p50", "p95", "cycles per packet",
-                                        "cores", "output bytes", "name"};
+constexpr const char* detail_names[] = {
+    "runs",  "instances",    "p50",  "p95",  "cycles per packet",
+    "cores", "output bytes", "name", "start"};
+// Those that are sorted from the smallest on.
+constexpr int by_name = 7, by_start = 8;
 
 // The share of the critical path is what decides; then time, then anything countable. Numbers of
 // different kinds are never ranked against each other: one column decides for all rows.
@@ -57,6 +60,10 @@ void OpTableBuilder::choose_ranking() {
   const auto detail = std::find(std::begin(detail_names), std::end(detail_names), options_.sort);
   table_.sort_is_known = detail != std::end(detail_names);
   if (table_.sort_is_known) ranked_by_detail_ = int(detail - std::begin(detail_names));
+  if (ranked_by_detail_ == by_start) {
+    table_.sort_is_known = std::ranges::any_of(
+        keys_.rows(), [](const OpRow& row) { return row.details.start.has_value(); });
+  }
 }
 
 std::optional<double> OpTableBuilder::rank_value(std::uint32_t row) const {
@@ -69,7 +76,9 @@ std::optional<double> OpTableBuilder::rank_value(std::uint32_t row) const {
     case 4: return of.details.cycles_per_packet;
     case 5: return double(of.details.spread.cores);
     case 6: return of.details.output_bytes;
-    case 7: return 0;
+    case by_name: return 0;
+    case by_start:
+      return of.details.start ? std::optional(-double(*of.details.start)) : std::nullopt;
     default: break;
   }
   if (ranked_by_detail_ < 0 && options_.sort.empty()) return values_[table_.ranked_by][row];
@@ -103,9 +112,9 @@ void OpTableBuilder::rank() {
     constexpr double last = -std::numeric_limits<double>::infinity();
     order.push_back({value && *value == *value ? *value : last, row});
   }
-  const bool by_name = ranked_by_detail_ == 7;
+  const bool is_by_name = ranked_by_detail_ == by_name;
   const auto costlier = [&](const auto& a, const auto& b) {
-    if (by_name) {
+    if (is_by_name) {
       const int names = keys_.name(a.second).compare(keys_.name(b.second));
       if (names != 0) return names < 0;
     }

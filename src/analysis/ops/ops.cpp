@@ -177,6 +177,7 @@ OpTable OpTableBuilder::finish() {
       if (table_.cores == 0) take_told_cores();
     }
   });
+  if (options_.details) add_starts();
   if (options_.per_inference) table_.inferences = std::uint32_t(inferences_.count());
   if (table_.inferences > 1) table_.first_inference = inferences_.ids().front();
   table_.wall = wall();
@@ -185,7 +186,7 @@ OpTable OpTableBuilder::finish() {
 }
 
 OpTable find_op_table(const Analysis& analysis, const OpOptions& options) {
-  return OpTableBuilder(analysis.profile(), analysis.self_times(), options).finish();
+  return OpTableBuilder(analysis, options).finish();
 }
 
 }  // namespace npuscope::analysis

@@ -43,14 +43,14 @@ Folded fold(std::string_view label) {
 
 }  // namespace
 
-RowNames::RowNames(const Profile& profile, const std::vector<StringId>& labels, bool folds_layers) {
-  std::unordered_map<std::uint32_t, Folded> folded;                            // by label
+RowNames::RowNames(const std::vector<std::string_view>& labels, bool folds_layers) {
+  std::unordered_map<std::string_view, Folded> folded;                         // by label
   std::unordered_map<std::string_view, std::set<std::string_view>> layers_of;  // by folded name
   std::unordered_map<std::string_view, std::uint32_t> numbers;                 // by layer
-  for (const StringId label : labels) {
-    const auto [place, is_new] = folded.try_emplace(index_of(label));
+  for (const std::string_view label : labels) {
+    const auto [place, is_new] = folded.try_emplace(label);
     if (!is_new) continue;
-    place->second = fold(profile.text(label));
+    place->second = fold(label);
     const Folded& each = place->second;
     if (each.layer.empty() || !folds_layers) continue;
     layers_of[each.name].insert(each.layer);
@@ -58,8 +58,8 @@ RowNames::RowNames(const Profile& profile, const std::vector<StringId>& labels, 
   }
   std::unordered_map<std::string_view, std::uint32_t> place_of;  // in names_, by text
   of_op_.reserve(labels.size());
-  for (const StringId label : labels) {
-    const Folded& each = folded.at(index_of(label));
+  for (const std::string_view label : labels) {
+    const Folded& each = folded.at(label);
     const auto found = layers_of.find(each.name);
     const std::size_t layers = found == layers_of.end() ? 1 : found->second.size();
     const std::string& text = layers > 1 ? each.name : each.node;

@@ -22,19 +22,19 @@ void add_labels(const Profile& profile, Grouping grouping, const ExecutionTimes&
     ran[std::min<std::size_t>(index_of(profile.spans.op[row]), count)] = true;
   }
   ops.of_op.assign(count + 1, no_row);
-  std::vector<StringId> labels;
+  std::vector<std::string_view> labels;
   for (const Op& op : profile.ops) {
-    labels.push_back(grouping == Grouping::kind ? op.kind : op.label());
+    labels.push_back(profile.text(grouping == Grouping::kind ? op.kind : op.label()));
   }
   std::optional<RowNames> names;
-  if (grouping == Grouping::op) names.emplace(profile, labels, true);
+  if (grouping == Grouping::op) names.emplace(labels, true);
   std::unordered_map<std::string_view, std::uint32_t> row_of;  // by name
   for (std::size_t i = 0; i <= count; ++i) {
     if (!ran[i]) continue;
     const Op op = i < count ? profile.ops[i] : Op{};
     const std::string_view name = i == count ? std::string_view{}
                                   : names    ? names->of(i)
-                                             : profile.text(labels[i]);
+                                             : labels[i];
     const auto [place, is_new] = row_of.try_emplace(name, ops.rows.size());
     if (is_new) {
       PathOpRow& row = ops.rows.emplace_back();

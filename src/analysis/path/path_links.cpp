@@ -53,7 +53,7 @@ void PathLinks::push(const LooseLink& link) {
 }
 
 // Nearer than 3, from unit to unit: of one unit or queue, one core, one device.
-inline std::size_t PathLinks::distance(Place from, Place to) const {
+std::size_t PathLinks::distance(Place from, Place to) const {
   const Where a = where_[std::min<std::size_t>(index_of(from.unit), where_.size() - 1)];
   const Where b = where_[std::min<std::size_t>(index_of(to.unit), where_.size() - 1)];
   if (!a.known || !b.known || a.device != b.device) return 3;

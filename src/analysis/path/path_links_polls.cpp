@@ -5,6 +5,7 @@
 
 #include "analysis/path/path_links.hpp"
 #include "base/parallel.hpp"
+#include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
 

@@ -183,9 +183,8 @@ Result<Interval> PathNodes::whole_timeline() const {
 
 tl::unexpected<Error> PathNodes::no_executions() const {
   const auto& files = profile_.provenance.files;
-  return input_error(
-      "{}: has no executions with times, so there is no path; give a profile with a timeline",
-      files.empty() ? "the profile" : files.front());
+  return input_error("{}: has no executions with times, so no path; give a profile with a timeline",
+                     files.empty() ? "the profile" : files.front());
 }
 
 Result<Interval> PathNodes::choose_timeline(std::optional<std::uint32_t> instance) {
@@ -204,7 +203,7 @@ Result<Interval> PathNodes::choose_timeline(std::optional<std::uint32_t> instanc
                           [&](const Inference& each) { return each.number == *instance; });
   }
   if (chosen == inferences.end()) {
-    return usage_error("there is no inference {}: the profile has {}, numbered {} to {}", *instance,
+    return usage_error("no inference {}: the profile has {}, numbered {} to {}", *instance,
                        inferences.size(), inferences.front().number, inferences.back().number);
   }
   graph_.basis.instance = chosen->number;

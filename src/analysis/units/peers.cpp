@@ -12,15 +12,6 @@ namespace {
 
 constexpr std::int64_t max_ticks = std::numeric_limits<std::int64_t>::max();
 
-std::string_view attribute(std::string_view attributes, std::string_view key) {
-  const auto at = attributes.find(key);
-  if (at == attributes.npos) return {};
-  std::string_view value = attributes.substr(at + key.size());
-  if (!value.starts_with(": ")) return {};
-  value.remove_prefix(2);
-  return value.substr(0, value.find_first_of(",}"));
-}
-
 // One execution of a sending or receiving op in one inference, on however many threads.
 struct PeerRun {
   std::int64_t transfer = 0;  // the longest
@@ -40,8 +31,9 @@ class PeerAnalysis {
   explicit PeerAnalysis(const Profile& profile) : profile_(profile) {}
 
   Peers run() {
+    if (profile_.peer_ports.empty()) return {};
     find_ports();
-    if (any_) collect_runs();
+    collect_runs();
     for (const auto& [key, run] : runs_) note_sending(key.first, key.second, run);
     for (const auto& [key, run] : runs_) add(key.first, key.second, run);
     return finish();
@@ -49,13 +41,12 @@ class PeerAnalysis {
 
  private:
   using RunKey = std::pair<std::uint32_t, std::uint32_t>;  // op, inference
-  using Transfer = std::tuple<std::string_view, std::string_view, std::string_view, std::uint32_t>;
+  using Transfer = std::tuple<StringId, StringId, StringId, std::uint32_t>;
 
   void find_ports() {
-    ports_.resize(profile_.ops.size());
-    for (std::size_t i = 0; i < profile_.ops.size(); ++i) {
-      ports_[i] = peer_port(profile_.strings[profile_.ops[i].attributes]);
-      any_ = any_ || ports_[i].has_value();
+    ports_.assign(profile_.ops.size(), nullptr);
+    for (const PeerPort& port : profile_.peer_ports) {
+      if (index_of(port.op) < ports_.size()) ports_[index_of(port.op)] = &port;
     }
   }
 
@@ -123,8 +114,8 @@ class PeerAnalysis {
       peers.unpaired += sides.sent + sides.received - 2 * pairs;
     }
     for (auto& [ports, row] : rows_) {
-      row.from = ports.first;
-      row.to = ports.second;
+      row.from = profile_.text(ports.first);
+      row.to = profile_.text(ports.second);
       peers.rows.push_back(std::move(row));
     }
     // "10" after "9".
@@ -136,33 +127,14 @@ class PeerAnalysis {
   }
 
   const Profile& profile_;
-  std::vector<std::optional<PeerPort>> ports_;  // by op
-  bool any_ = false;
+  std::vector<const PeerPort*> ports_;  // by op
   std::map<RunKey, PeerRun> runs_;
   std::map<Transfer, Sides> transfers_;
-  std::map<std::tuple<std::string_view, std::string_view, std::uint32_t>, std::int64_t> sending_;
-  std::map<std::pair<std::string_view, std::string_view>, PeerRow> rows_;
+  std::map<std::tuple<StringId, StringId, std::uint32_t>, std::int64_t> sending_;
+  std::map<std::pair<StringId, StringId>, PeerRow> rows_;
 };
 
 }  // namespace
-
-std::optional<PeerPort> peer_port(std::string_view attributes) {
-  const std::string_view ports = attribute(attributes, "PortDescription");
-  PeerPort port;
-  port.transaction = attribute(attributes, "TransactionId");
-  const auto out = ports.find("->");
-  const auto in = ports.find("<-");
-  if (out != ports.npos) {
-    port.from = ports.substr(0, out);
-    port.to = ports.substr(out + 2);
-    port.is_sender = true;
-    return port;
-  }
-  if (in == ports.npos) return std::nullopt;
-  port.from = ports.substr(in + 2);
-  port.to = ports.substr(0, in);
-  return port;
-}
 
 Peers analyse_peers(const Profile& profile) { return PeerAnalysis(profile).run(); }
 

@@ -5,14 +5,13 @@
 //   row.sent.bytes == row.received.bytes  // both sides of every transfer are in the profile
 //   row.paired                            // transfers with both sides
 //
-// A transfer is the op that sends it, which names its ports and a number, and the op of the other
-// device that names the same. Transfers of one inference are paired with those of the same.
+// A transfer is the op that sends it, which has a port and a number (Profile::peer_ports), and the
+// op of the other device that has the same. Transfers of one inference are paired with those of the
+// same.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "npuscope/profile/profile.hpp"
@@ -41,14 +40,5 @@ struct Peers {
 
 // No rows where nothing is exchanged. Linear in the spans, but for sorting the transfers.
 Peers analyse_peers(const Profile& profile);
-
-// What an op says of its port in its attributes, "{PortType: P2P, PortDescription: 0->1,
-// TransactionId: 6}"; none for other ops. The texts are parts of `attributes`.
-struct PeerPort {
-  std::string_view from, to;
-  std::string_view transaction;
-  bool is_sender = false;
-};
-std::optional<PeerPort> peer_port(std::string_view attributes);
 
 }  // namespace npuscope::analysis

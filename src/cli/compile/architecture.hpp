@@ -22,7 +22,7 @@ namespace npuscope::cli {
 // What every architecture takes.
 struct CompileArguments {
   std::string model;
-  std::string target = "aic100";
+  std::string target;  // empty until chosen: remembered, else aic100
   npu::ImportOptions import;
   std::string output;  // of those whose program is one file; empty: not given
   bool json = false;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/compile/architecture.hpp"
+#include "cli/target_choice.hpp"
 #include "npu/graph/import_onnx.hpp"
 
 namespace npuscope::cli {
@@ -63,8 +64,13 @@ Status refuse_flags(const JoinedCompiler& joined, const CompileArguments& argume
 }
 
 Status compile(Compilation& compilation) {
-  const CompileArguments& arguments = compilation.arguments;
+  CompileArguments& arguments = compilation.arguments;
   if (auto ok = take_symbols(compilation); !ok) return ok;
+  if (arguments.target.empty()) {
+    auto remembered = remembered_target();
+    if (!remembered) return tl::unexpected(remembered.error());
+    arguments.target = remembered->empty() ? "aic100" : *remembered;
+  }
   const auto target = npu::find_target_file(arguments.target);
   if (!target) return tl::unexpected(target.error());
   CompileArchitecture* chosen = nullptr;
@@ -86,16 +92,21 @@ Status compile(Compilation& compilation) {
 void add_common_flags(CLI::App& command, Compilation& compilation) {
   CompileArguments& arguments = compilation.arguments;
   command.add_option("-m,--model,model_file", arguments.model, "the ONNX file")->required();
-  command.add_option("--target", arguments.target, "a built-in target or a .toml file")
-      ->capture_default_str();
+  offer_targets(
+      *command.add_option("--target", arguments.target,
+                          npu::builtin_target_names() +
+                              " or a .toml file; default: NPUSCOPE_TARGET, else the configuration "
+                              "file's, else aic100"));
   command
       .add_option("--onnx-define-symbol", compilation.symbols,
                   "value of a symbolic dimension: name,value (repeatable)")
       ->take_all();
-  command.add_option("--batchsize", arguments.import.batch, "value of a symbolic batch dimension")
+  command
+      .add_option("--batchsize", arguments.import.batch,
+                  "batch of the model, symbolic or another than it has")
       ->check(whole_number(1, max_batch));
   command.add_flag("--allow-unknown", arguments.import.allow_unknown,
-                   "cost operators nobody knows as elementwise instead of failing");
+                   "treat unsupported operators as elementwise instead of failing");
   command.add_option("-o,--output", arguments.output,
                      "the program, of targets whose program is one file");
   command.add_flag("--json", arguments.json, "print what was compiled as JSON");
@@ -114,6 +125,7 @@ void add_compile_command(CLI::App& program, ExitStatus& status) {
   join(command, *compilation, npu::TargetArchitecture::ipu, "SigmaStar IPU", add_ipu_compilation);
   join(command, *compilation, npu::TargetArchitecture::torq, "Synaptics Torq",
        add_torq_compilation);
+  matters_with("--torq-timeline-form", {"--torq-dump-profiling"}, command);
   command.callback([&status, compilation] {
     if (auto done = compile(*compilation); !done) status = report(done.error());
   });

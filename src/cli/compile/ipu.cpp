@@ -1,14 +1,17 @@
 // npuscope compile for SigmaStar IPUs: the fixed model and the offline image.
 #include <filesystem>
+#include <optional>
 
 #include "base/text.hpp"
+#include "cli/choices.hpp"
 #include "cli/command.hpp"
 #include "cli/compile/architecture.hpp"
 #include "cli/documents.hpp"
 #include "npu/ipu/compile.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/base/progress.hpp"
 #include "npuscope/npu/ipu/build.hpp"
-#include "report/jobs/ipu_compile.hpp"
+#include "report/programs/ipu_compile.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {
@@ -23,20 +26,20 @@ class IpuCompilation : public CompileArchitecture {
     command.add_option("--batch", options_.batch, "images that the offline model computes at once")
         ->check(whole_number(1, 1024))
         ->capture_default_str();
-    command
-        .add_option("--batch_mode,--batch-mode", batch_mode_,
-                    "n_buf: a buffer for each image; one_buf: one for all, of this batch only")
-        ->check(CLI::IsMember({"n_buf", "one_buf"}))
-        ->capture_default_str();
+    using npu::ipu::BatchMode;
+    add_choice<BatchMode>(
+        command, "--batch_mode,--batch-mode", options_.batch_mode,
+        {{"n_buf", BatchMode::n_buf}, {"one_buf", BatchMode::one_buf}},
+        "n_buf: a buffer for each image; one_buf: one for all, of this batch only");
     command.add_option("--ipu-cores", options_.cores, "cores to use; default all")
         ->check(whole_number(1, 2));
   }
 
   Status compile(const CompileArguments& arguments, const npu::TargetFile&) override {
-    options_.batch_mode =
-        batch_mode_ == "one_buf" ? npu::ipu::BatchMode::one_buf : npu::ipu::BatchMode::n_buf;
+    std::optional<BusySign> busy("compiling");
     const auto built =
         npu::ipu::build(arguments.model, {arguments.target, arguments.import, options_});
+    busy.reset();
     if (!built) return tl::unexpected(built.error());
     const report::IpuCompileFiles files = files_of(arguments, built->warnings);
     if (auto written = write(*built, arguments, files); !written) return written;
@@ -84,7 +87,7 @@ class IpuCompilation : public CompileArchitecture {
       for (const std::string& warning : files.warnings) {
         notes.push_back({Severity::warning, arguments.model, 0, warning, 1});
       }
-      print(stdout, "{}", report::document_json(document, notes));
+      print_json(stdout, report::document_json(document, notes));
       return;
     }
     for (const std::string& warning : files.warnings) {
@@ -94,7 +97,6 @@ class IpuCompilation : public CompileArchitecture {
   }
 
   npu::ipu::CompileOptions options_;
-  std::string batch_mode_ = "n_buf";
 };
 
 }  // namespace compile_command

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
@@ -10,10 +11,11 @@
 #include "npu/nsp/compile/partition_config.hpp"
 #include "npu/nsp/compile/pmu_event_list.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/base/progress.hpp"
 #include "profile/pmu_events.hpp"
 #include "report/document/json_text.hpp"
-#include "report/jobs/compile_report.hpp"
-#include "report/jobs/devices_report.hpp"
+#include "report/programs/compile_report.hpp"
+#include "report/programs/devices_report.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {
@@ -72,7 +74,7 @@ Status take_partition(NspArguments& arguments) {
   return {};
 }
 
-void print_json(const std::filesystem::path& program, const npu::nsp::BuildResult& result) {
+void print_outcome_json(const std::filesystem::path& program, const npu::nsp::BuildResult& result) {
   nlohmann::ordered_json json;
   json["program"] = program.string();
   json["warnings"] = result.warnings;
@@ -80,7 +82,7 @@ void print_json(const std::filesystem::path& program, const npu::nsp::BuildResul
     json["networks"].push_back(report::compile_metrics_json(network));
   }
   if (result.partition.is_multi_device()) json["devices"] = report::devices_json(result);
-  print(stdout, "{}", report::json_text(json));
+  print_json(stdout, report::json_text(json));
 }
 
 void print_text(const NspArguments& arguments, const npu::nsp::BuildResult& result) {
@@ -114,7 +116,9 @@ Status build(const NspArguments& arguments, const std::string& model, bool json)
           "precision.\n",
           printable(model), arguments.request.options.convert_to_fp16 ? "FP16" : "the given");
   }
+  std::optional<BusySign> busy("compiling");
   auto result = npu::nsp::build(model, arguments.request);
+  busy.reset();
   if (!result) return tl::unexpected(result.error());
   const auto path = std::filesystem::path(arguments.binary_dir) / "programqpc.bin";
   if (auto ok = write_file_atomically(path, result->qpc); !ok) return ok;
@@ -124,7 +128,7 @@ Status build(const NspArguments& arguments, const std::string& model, bool json)
     if (!dumped) return dumped;
   }
   if (json) {
-    print_json(path, *result);
+    print_outcome_json(path, *result);
     return {};
   }
   print_text(arguments, *result);
@@ -185,7 +189,8 @@ void add_instrumentation_flags(CLI::App& command, NspArguments& arguments) {
   command
       .add_option("--aic-profiling-type", arguments.profiling_types,
                   "stats or trace: the same as -stats-level=70")
-      ->take_all();
+      ->take_all()
+      ->type_name("stats|trace|raw_device_stats|latency");
 }
 
 void add_program_flags(CLI::App& command, NspArguments& arguments) {

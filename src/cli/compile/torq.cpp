@@ -1,12 +1,15 @@
 // npuscope compile for Synaptics Torq: a program file, estimates, debug information.
 #include <cstdio>
 #include <filesystem>
+#include <optional>
 
 #include "base/text.hpp"
+#include "cli/choices.hpp"
 #include "cli/compile/architecture.hpp"
-#include "cli/profiles.hpp"
+#include "cli/documents.hpp"
 #include "npu/torq/compile.hpp"
 #include "npuscope/base/files.hpp"
+#include "npuscope/base/progress.hpp"
 #include "npuscope/npu/torq/build.hpp"
 #include "report/torq/torq_reference.hpp"
 
@@ -18,9 +21,9 @@ namespace fs = std::filesystem;
 struct TorqArguments {
   bool profiling = false;
   std::string timeline;
-  std::string timeline_form = "tasks";
+  torq::TimelineVersion timeline_form = torq::TimelineVersion::task_id;
   std::string debug_folder, phase_folder;
-  std::size_t top = 20;
+  TopRows top;
 };
 
 Status make_folder(const fs::path& folder) {
@@ -40,21 +43,24 @@ class TorqCompiler : public CompileArchitecture {
                      "estimate cycles; debug information has them");
     command.add_option("--torq-dump-profiling", arguments_.timeline,
                        "write the estimated timeline (.csv)");
-    command
-        .add_option("--torq-timeline-form", arguments_.timeline_form,
-                    "its columns: tasks (the current), ids (ID, Start, End, Location, Op Type)")
-        ->check(CLI::IsMember({"tasks", "ids"}))
-        ->capture_default_str();
+    using torq::TimelineVersion;
+    add_choice<TimelineVersion>(
+        command, "--torq-timeline-form", arguments_.timeline_form,
+        {{"tasks", TimelineVersion::task_id}, {"ids", TimelineVersion::ids}},
+        "its columns: tasks (the current), ids (ID, Start, End, Location, Op Type)");
     command.add_option("--dump-compilation-phases-to", arguments_.phase_folder,
                        "folder for debug information as one text, as until 2026-02");
     command.add_option("--torq-debug-info", arguments_.debug_folder,
                        "folder for debug information, a text a dispatch");
-    command.add_option("--top", arguments_.top, "dispatches to print")->capture_default_str();
+    arguments_.top.set(20, "dispatches");
+    arguments_.top.add_option(command);
   }
 
   Status compile(const CompileArguments& common, const npu::TargetFile&) override {
     if (auto ok = check(common); !ok) return ok;
+    std::optional<BusySign> busy("compiling");
     const auto built = npu::torq::build(common.model, {common.target, common.import});
+    busy.reset();
     if (!built) return tl::unexpected(built.error());
     if (auto ok = write(common, *built); !ok) return ok;
     print_result(common, *built);
@@ -85,10 +91,8 @@ class TorqCompiler : public CompileArchitecture {
       if (auto ok = write_phase(compiled, fs::path(common.model).stem().string()); !ok) return ok;
     }
     if (!arguments_.timeline.empty()) {
-      const auto form = arguments_.timeline_form == "ids" ? torq::TimelineVersion::ids
-                                                          : torq::TimelineVersion::task_id;
-      if (auto ok =
-              torq::write_timeline(npu::torq::timeline_of(compiled), arguments_.timeline, form);
+      if (auto ok = torq::write_timeline(npu::torq::timeline_of(compiled), arguments_.timeline,
+                                         arguments_.timeline_form);
           !ok) {
         return ok;
       }
@@ -127,10 +131,10 @@ class TorqCompiler : public CompileArchitecture {
       print(stderr, "npuscope: warning: {}\n", printable(warning));
     }
     const npu::torq::Compilation& compiled = *built.compilation;
-    const std::size_t rows = common.json ? compiled.program.dispatches.size() : arguments_.top;
-    const auto document = report::torq_compilation_document(compiled, *built.target, rows);
+    const auto document =
+        report::torq_compilation_document(compiled, *built.target, arguments_.top.of(common.json));
     if (common.json) {
-      print(stdout, "{}", report::document_json(document, {}));
+      print_json(stdout, report::document_json(document, {}));
     } else {
       print(stdout, "{}\nwrote {}\n", report::document_text(document, terminal_width()),
             printable(common.output));

@@ -2,21 +2,11 @@
 
 #include <cstdio>
 
+#include "cli/choices.hpp"
 #include "npuscope/base/files.hpp"
 
 namespace npuscope::cli {
 namespace {
-
-constexpr const char* example = R"(Examples
-  npuscope-model amber-7b -o amber.onnx
-      Amber 7B, 32 tokens into a context of 128: 208,436,985,856 multiply-accumulates
-  npuscope-model amber-7b --seq 1 -o amber-decode.onnx
-      one token at a time: 6,640,631,808
-  npuscope-model qwen3-0.6b --symbolic -o qwen3.onnx
-      batch_size, seq_len and ctx_len stay open; the compiler sets them
-      (-onnx-define-symbol=seq_len,32 or -network-specialization-config=FILE.json)
-  npuscope-model decoder --hidden 512 --layers 4 --heads 8 --kv-heads 2 --ffn 1536 --vocab 32000 -o own.onnx
-      an architecture of your own)";
 
 void add_architecture_flags(CLI::App& program, npu::ArchitectureChanges& changes) {
   const auto group = "Architecture (changes the preset; decoder and encoder need the first five)";
@@ -75,15 +65,10 @@ void add_model_flags(CLI::App& program, ModelRequest& request) {
                      "The ONNX file to write (otherwise only the summary is printed)");
   program.add_flag("--list", request.list, "List the presets");
   program.add_flag("--json", request.json, "Print the summary or the list as JSON");
-  program
-      .add_option_function<std::string>(
-          "--precision",
-          [&request](const std::string& name) {
-            request.options.precision =
-                name == "float16" ? npu::FloatType::float16 : npu::FloatType::float32;
-          },
-          "Of weights and activations (float32)")
-      ->check(CLI::IsMember({"float32", "float16"}));
+  using npu::FloatType;
+  add_choice<FloatType>(program, "--precision", request.options.precision,
+                        {{"float32", FloatType::float32}, {"float16", FloatType::float16}},
+                        "Of weights and activations");
   const auto sizes = "Sizes of one inference";
   program.add_option("--batch", request.batch, "Sequences at once (1)")->group(sizes);
   program.add_option("--seq", request.sequence, "Tokens that go in (32; encoders 128)")
@@ -95,12 +80,24 @@ void add_model_flags(CLI::App& program, ModelRequest& request) {
                 "Leave batch_size, seq_len and ctx_len open; the sizes serve the summary")
       ->group(sizes);
   add_architecture_flags(program, request.changes);
-  program.footer(example);
 }
+
+namespace {
+
+void print_answer(const ModelRequest& request, std::FILE* stream, const auto& json,
+                  const auto& text) {
+  if (request.json) {
+    print_json(stream, json());
+  } else {
+    print(stream, "{}", text());
+  }
+}
+
+}  // namespace
 
 Status serve(const ModelRequest& request) {
   if (request.list) {
-    print(stdout, "{}", request.json ? json_of_presets() : text_of_presets());
+    print_answer(request, stdout, json_of_presets, text_of_presets);
     return {};
   }
   if (request.base.empty()) {
@@ -110,7 +107,9 @@ Status serve(const ModelRequest& request) {
   if (!made) return tl::unexpected(made.error());
   // The model itself may go to standard output; then the summary must not follow it there.
   const bool output_taken = request.output == "/dev/stdout";
-  print(output_taken ? stderr : stdout, "{}", request.json ? json_of(*made) : text_of(*made));
+  print_answer(
+      request, output_taken ? stderr : stdout, [&] { return json_of(*made); },
+      [&] { return text_of(*made); });
   return {};
 }
 

@@ -91,6 +91,14 @@ void add_run_command(CLI::App& program, ExitStatus& status) {
   join(command, *execution, "Cloud AI 100 and Hexagon", add_nsp_run);
   join(command, *execution, "SigmaStar IPU", add_ipu_run);
   join(command, *execution, "Synaptics Torq", add_torq_run);
+  for (const char* flag : {"--aic-profiling-out-dir", "--aic-profiling-num-samples",
+                           "--aic-profiling-start-iter", "--aic-profiling-start-delay"}) {
+    matters_with(flag, {"--aic-profiling-type", "--emit"}, command);
+  }
+  for (const char* flag : {"--write-output-num-samples", "--write-output-start-iter"}) {
+    matters_with(flag, {"--write-output-dir"}, command);
+  }
+  matters_with("--ipu_log_size", {"--ipu_log"}, command);
   command.callback([execution, &status] {
     if (auto done = run(*execution); !done) status = report(done.error());
   });

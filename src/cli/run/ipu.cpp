@@ -5,7 +5,7 @@
 #include "cli/command.hpp"
 #include "cli/run/architecture.hpp"
 #include "npuscope/npu/ipu/run.hpp"
-#include "report/jobs/ipu_run.hpp"
+#include "report/programs/ipu_run.hpp"
 
 namespace npuscope::cli {
 namespace run_command {
@@ -46,7 +46,7 @@ class IpuExecution : public RunArchitecture {
         notes.push_back({Severity::error, arguments.file, 0, warning, 1});
       }
       const report::Document document = report::make_ipu_run_document(*outcome, arguments.file);
-      print(stdout, "{}", report::document_json(document, notes));
+      print_json(stdout, report::document_json(document, notes));
       return {};
     }
     print(stdout, "{}", report::ipu_run_text(*outcome, arguments.file));

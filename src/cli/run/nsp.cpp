@@ -8,7 +8,7 @@
 #include "cli/run/architecture.hpp"
 #include "formats/qaic/qpc/qpc.hpp"
 #include "npuscope/npu/nsp/simulate/run.hpp"
-#include "report/jobs/run_report.hpp"
+#include "report/programs/run_report.hpp"
 
 namespace npuscope::cli {
 namespace run_command {
@@ -105,7 +105,7 @@ Status run_programs(const RunArguments& common, NspArguments& arguments) {
   }
   if (!outcome) return tl::unexpected(outcome.error());
   if (common.json) {
-    print(stdout, "{}", report::run_outcome_json(*outcome));
+    print_json(stdout, report::run_outcome_json(*outcome));
   } else {
     print_text(*outcome, common.verbose);
   }
@@ -145,7 +145,7 @@ void add_profiling_flags(CLI::App& command, NspArguments& arguments) {
   npu::nsp::SimulationOptions& options = arguments.request.simulation;
   auto* type = command.add_option("--aic-profiling-type", arguments.types,
                                   "stats, trace, raw_device_stats or latency; may be repeated");
-  type->take_all()->expected(1);
+  type->take_all()->expected(1)->type_name("stats|trace|raw_device_stats|latency");
   auto* folder = command.add_option("--aic-profiling-out-dir", arguments.output_folder,
                                     "existing folder for the profiling files");
   folder->capture_default_str();
@@ -163,7 +163,7 @@ void add_profiling_flags(CLI::App& command, NspArguments& arguments) {
 void add_emit_flags(CLI::App& command, NspArguments& arguments) {
   auto* emit = command.add_option("--emit", arguments.emitted,
                                   "qnn: the optrace set of an HTP (a program for -target=htp-v75)");
-  emit->take_all()->expected(1);
+  emit->take_all()->expected(1)->type_name("qnn");
   auto* folder = command.add_option("--emit-dir", arguments.emit_folder,
                                     "existing folder for chrometrace.json and its companions");
   folder->capture_default_str()->needs(emit);

@@ -39,7 +39,7 @@ class TorqRunner : public RunArchitecture {
     const npu::torq::Run& run = *outcome->run;
     const auto document = report::torq_run_document(*outcome->program, *outcome->target, run);
     if (arguments.json) {
-      print(stdout, "{}", report::document_json(document, {}));
+      print_json(stdout, report::document_json(document, {}));
       return {};
     }
     print(stdout, "{}", report::document_text(document, terminal_width()));

@@ -37,7 +37,8 @@ void write_text(AboutJson& json, const char* name, std::string_view value) {
 template <class Write>
 void write_list(AboutJson& json, const char* name, std::size_t rows, Write write) {
   json.key(name);
-  json.begin_array(JsonLayout::lines());
+  static constexpr JsonLayout lines = JsonLayout::lines();
+  json.begin_array(lines);
   for (std::size_t row = 0; row < rows; ++row) json.object([&] { write(row); });
   json.end_array();
 }

@@ -368,9 +368,10 @@ void IpuProfile::say_what_overlaps() {
                               rows_.layers().size()});
   }
   if (rows_.unreadable() > 0) {
-    profile_.notes.push_back({Severity::warning, file, 0,
-                              "cycles or percentages that are no number or out of range, left out",
-                              rows_.unreadable()});
+    profile_.notes.push_back(
+        {Severity::warning, file, 0,
+         "cycles or percentages that are not numbers or out of range, left out",
+         rows_.unreadable()});
   }
 }
 

@@ -261,7 +261,7 @@ Result<LayerTimeline> read_layer_timeline(ByteSource& source, const TimelineLimi
   reader.finish();
   if (timeline.layers.empty()) {
     return input_error(
-        "{}: no event has total_cycle, so there are no layers; give the JSON that "
+        "{}: no event has total_cycle, so it holds no layers; give the JSON that "
         "performance_timeline.py or npuscope ipu timeline wrote",
         source.name());
   }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
-#include "base/text.hpp"
+#include "base/text_output.hpp"
+#include "formats/chrome/trace_events.hpp"
 #include "formats/sigmastar/bit_fields.hpp"
 #include "formats/sigmastar/core_agreement.hpp"
 #include "formats/sigmastar/layer_keys.hpp"
@@ -15,7 +15,6 @@
 namespace npuscope::sigmastar {
 namespace {
 
-constexpr std::size_t piece_bytes = std::size_t{1} << 20;
 constexpr std::uint32_t control_process = 1000;  // beyond every core's number
 constexpr double max_nanoseconds = 9e15;         // what the readers of such files take
 
@@ -43,55 +42,56 @@ std::int64_t later_by(const CoreLog& log, const CoreLog& other, const LogLayout&
          layout.cycles_per_tick;
 }
 
+constexpr chrome::TraceStyle style{
+    .events =
+        {R"({"ph":?,"bp":?,"id":?,"name":?,"cat":?,"pid":?,"tid":?,"ts":?,"dur":?,"args":?})"},
+    .time = chrome::TraceTime::thousandths};
+
 class TimelineWriter {
  public:
   TimelineWriter(const IpuTimeline& timeline, const TimelineWriting& options,
                  const std::function<void(std::string_view)>& sink)
-      : timeline_(timeline), options_(options), sink_(sink) {}
+      : timeline_(timeline), options_(options), out_(sink), events_(out_) {}
 
   void write() {
-    std::string chip;
-    append_json_escaped(chip, options_.chip);
-    put(R"({{"otherData":{{"writer":"ipu timeline","chip":"{}","mhz":{}{}}},"traceEvents":[)", chip,
-        timeline_.hertz / 1e6,
-        timeline_.is_incomplete ? fmt::format(R"(,"{}":true)", incomplete_key) : "");
+    JsonWriter json(out_);
+    json.begin_object();
+    json.key("otherData");
+    json.object([&] {
+      json.member("writer", "ipu timeline");
+      json.member("chip", options_.chip);
+      json.member("mhz", timeline_.hertz / 1e6);
+      if (timeline_.is_incomplete) json.member(incomplete_key, true);
+    });
+    json.key("traceEvents");
+    json.begin_array();
     for (std::size_t i = 0; i < timeline_.cores.size(); ++i) write_core(i);
     if (timeline_.control) write_control(*timeline_.control);
     if (!options_.layers_only) write_arrows();
-    put("\n]}}\n");
-    sink_({out_.data(), out_.size()});
+    events_.end();
   }
 
  private:
-  template <class... Args>
-  void put(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(out_), text, std::forward<Args>(args)...);
-    if (out_.size() < piece_bytes) return;
-    sink_({out_.data(), out_.size()});
-    out_.clear();
-  }
-
-  void begin_event() {
-    put("{}", any_ ? ",\n" : "\n");
-    any_ = true;
-  }
-
   std::int64_t nanoseconds(std::int64_t cycles) const {
     const double exact = double(cycles) / timeline_.hertz * 1e9;
     return std::llround(std::clamp(exact, 0.0, max_nanoseconds));
   }
 
   // Both ends are rounded, so that what follows one another does not overlap.
-  void put_times(std::int64_t begin, std::int64_t end) {
-    const std::int64_t from = nanoseconds(begin);
-    const std::int64_t length = nanoseconds(end) - from;
-    put(R"("ts":{}.{:03},"dur":{}.{:03})", from / 1000, from % 1000, length / 1000, length % 1000);
+  chrome::TraceEvent slice(std::string_view name, std::uint32_t process, int thread,
+                           Interval cycles) const {
+    const std::int64_t from = nanoseconds(cycles.begin);
+    return {.name = name,
+            .process = process,
+            .thread = thread,
+            .time = from,
+            .duration = nanoseconds(cycles.end) - from};
   }
 
   void put_name(std::string_view what, std::uint32_t process, int thread, std::string_view name) {
-    begin_event();
-    put(R"({{"ph":"M","name":"{}","pid":{},"tid":{},"args":{{"name":"{}"}}}})", what, process,
-        thread, name);
+    events_.add(
+        {.phase = chrome::TracePhase::metadata, .name = what, .process = process, .thread = thread},
+        [&] { events_.json().member("name", name); });
   }
 
   void write_core(std::size_t place) {
@@ -104,20 +104,23 @@ class TimelineWriter {
   }
 
   void put_layer(std::uint32_t core, const LogLayer& layer) {
-    begin_event();
-    put(R"({{"ph":"X","name":"layer {}","pid":{},"tid":0,)", layer.layer, core);
-    put_times(layer.begin, layer.end);
     const std::int64_t total = length_of({layer.begin, layer.end});
-    put(R"(,"args":{{"index":{},"total_cycle":{})", layer.layer, total);
+    JsonWriter<TextOutput>& json = events_.json();
     const auto put_percent = [&](const char* key, LogEngine engine) {
       const double share = double(layer.busy[std::size_t(engine)]) / double(total);
-      if (total > 0) put(R"(,"{}_cycle_percent":{:.3f})", key, 100 * share);
+      if (total <= 0) return;
+      json.key(key);
+      json.raw(fmt::format("{:.3f}", 100 * share));
     };
-    put_percent("conv", LogEngine::conv);
-    put_percent("vector", LogEngine::vector);
-    put_percent("dma_load", LogEngine::dma_load);
-    put_percent("dma_store", LogEngine::dma_store);
-    put("}}}}");
+    const std::string name = fmt::format("layer {}", layer.layer);
+    events_.add(slice(name, core, 0, {layer.begin, layer.end}), [&] {
+      json.member("index", layer.layer);
+      json.member("total_cycle", total);
+      put_percent("conv_cycle_percent", LogEngine::conv);
+      put_percent("vector_cycle_percent", LogEngine::vector);
+      put_percent("dma_load_cycle_percent", LogEngine::dma_load);
+      put_percent("dma_store_cycle_percent", LogEngine::dma_store);
+    });
   }
 
   void write_engines(std::uint32_t process, const CoreLog& log) {
@@ -132,12 +135,13 @@ class TimelineWriter {
       const bool is_inference = each.engine == LogEngine::run;
       const std::string name =
           is_inference ? std::string("inference") : fmt::format("layer {}", each.layer);
-      begin_event();
-      put(R"({{"ph":"X","name":"{}","pid":{},"tid":{},)", name, process, engine);
-      put_times(each.begin, each.end);
-      if (each.bytes > 0) put(R"(,"args":{{"bytes":{}}})", each.bytes);
-      if (is_inference) put(R"(,"args":{{"{}":{}}})", inference_key, each.layer);
-      put("}}");
+      events_.add(
+          slice(name, process, engine, {each.begin, each.end}),
+          [&] {
+            if (each.bytes > 0) events_.json().member("bytes", each.bytes);
+            if (is_inference) events_.json().member(inference_key, each.layer);
+          },
+          each.bytes > 0 || is_inference);
     }
   }
 
@@ -146,30 +150,32 @@ class TimelineWriter {
     write_engines(control_process, log);
   }
 
-  void put_arrow_end(char phase, std::size_t id, LogPlace place, EdgeRule rule) {
+  void put_arrow_end(chrome::TracePhase phase, std::size_t id, LogPlace place, EdgeRule rule) {
     const LogInterval& interval = timeline_.cores[place.log].intervals[place.interval];
     const std::int64_t begin = nanoseconds(interval.begin), end = nanoseconds(interval.end);
     // Within the slice, at its end: what ends there may be followed by another at once.
-    const std::int64_t at = phase == 's' ? std::max(begin, end - 1) : begin;
-    begin_event();
-    put(R"({{"ph":"{}",{}"id":{},"name":"{}","cat":"waits","pid":{},"tid":{},"ts":{}.{:03}}})",
-        phase, phase == 'f' ? R"("bp":"e",)" : "", id, name_of(rule),
-        timeline_.core_numbers[place.log], int(interval.engine), at / 1000, at % 1000);
+    const bool leaves = phase == chrome::TracePhase::flow_begin;
+    events_.add({.phase = phase,
+                 .name = name_of(rule),
+                 .category = "waits",
+                 .process = timeline_.core_numbers[place.log],
+                 .thread = int(interval.engine),
+                 .id = id,
+                 .time = leaves ? std::max(begin, end - 1) : begin});
   }
 
   void write_arrows() {
     const auto& edges = timeline_.waits.edges;
     for (std::size_t i = 0; i < edges.size(); ++i) {
-      put_arrow_end('s', i, edges[i].from, edges[i].rule);
-      put_arrow_end('f', i, edges[i].to, edges[i].rule);
+      put_arrow_end(chrome::TracePhase::flow_begin, i, edges[i].from, edges[i].rule);
+      put_arrow_end(chrome::TracePhase::flow_end, i, edges[i].to, edges[i].rule);
     }
   }
 
   const IpuTimeline& timeline_;
   const TimelineWriting& options_;
-  const std::function<void(std::string_view)>& sink_;
-  fmt::memory_buffer out_;
-  bool any_ = false;
+  TextOutput out_;
+  chrome::TraceEvents<style> events_;
 };
 
 }  // namespace

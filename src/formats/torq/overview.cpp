@@ -32,8 +32,8 @@ constexpr const char* meanings[overview_metric_count] = {
     "copies by the host",
     "a program of the NSS running; which units it uses is not known",
     "OVERALL without DMA, CDMA, slices, CSS, HAL, host copies and host programs",
-    "first start to last end without the HAL, less host work that nothing hides (no DMA, no "
-    "compute, no HAL)",
+    ("first start to last end without the HAL, less host work that nothing hides (no DMA, no "
+     "compute, no HAL)"),
     "first start to last end",
 };
 

@@ -1,6 +1,7 @@
 #include "npu/graph/importer.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 #include "npu/graph/limits.hpp"
 #include "npu/graph/operators.hpp"
@@ -48,15 +49,18 @@ Graph Importer::run() {
   Scope scope;
   scope.opsets = &model_.opsets;
   add_initializers(source, scope);
+  find_old_batch(source, scope);
   add_inputs(source, scope);
   add_nodes(source.nodes, scope);
   add_outputs(source, scope);
+  check_rebatched(source);
   for (const auto& [what, unknown] : unknown_) {
     graph_.warnings.push_back(
         fmt::format("{} is not known; {} node{} costed as elementwise, e.g. '{}'", what,
                     unknown.count, unknown.count == 1 ? " is" : "s are", unknown.first_node));
   }
-  warn_of_outputs(source);
+  if (old_batch_ == 0) warn_of_outputs(source);
+  warn_of_idle_symbols();
   return std::move(graph_);
 }
 
@@ -118,14 +122,44 @@ void Importer::add_inputs(const GraphSource& source, Scope& scope) {
   }
 }
 
+// Names in an expression of a dimension: "past_len + seq_len".
+void Importer::note_symbols(std::string_view expression) {
+  const auto is_of_name = [](char c) {
+    return c == '_' || std::isalnum(static_cast<unsigned char>(c));
+  };
+  used_symbols_.emplace(expression);
+  for (std::size_t begin = 0; begin < expression.size();) {
+    std::size_t end = begin;
+    while (end < expression.size() && is_of_name(expression[end])) ++end;
+    if (end > begin) used_symbols_.emplace(expression.substr(begin, end - begin));
+    begin = end + 1;
+  }
+}
+
+void Importer::warn_of_idle_symbols() {
+  for (const auto& [symbol, value] : options_.symbols) {
+    if (used_symbols_.contains(symbol)) continue;
+    graph_.warnings.push_back(
+        fmt::format("-onnx-define-symbol={},{} has no effect: no input of the model has an open "
+                    "dimension of that name",
+                    symbol, value));
+  }
+}
+
 std::int64_t Importer::resolve(const DimensionSource& dimension, std::string_view input,
                                std::size_t axis) {
-  if (dimension.value && *dimension.value >= 0) return *dimension.value;
+  if (dimension.value && *dimension.value >= 0) {
+    return axis == 0 && old_batch_ > 0 ? options_.batch : *dimension.value;
+  }
   const std::string by_position = fmt::format("{}.{}", input, axis);
   const auto positioned = options_.symbols.find(by_position);
-  if (positioned != options_.symbols.end()) return positioned->second;
+  if (positioned != options_.symbols.end()) {
+    used_symbols_.insert(by_position);
+    return positioned->second;
+  }
   std::string missing = by_position;
   if (!dimension.symbol.empty()) {
+    note_symbols(dimension.symbol);
     SymbolValue known = evaluate_dimension(dimension.symbol, options_.symbols);
     if (known.value) return *known.value;
     missing = std::move(known.missing);
@@ -209,7 +243,9 @@ void Importer::add_operator(const NodeSource& source, Node node, const Attribute
     node.outputs.push_back(output.empty() ? TensorId::none
                                           : add_tensor(std::move(tensor), output, scope));
   }
+  rebatch_reshape(node, scope);
   infer(source, node, attributes, scope);
+  note_shapes(node);
   if (makes_constants(graph_, node)) {
     for (const TensorId output : node.outputs) {
       if (output != TensorId::none) graph_[output].constant = true;
@@ -245,6 +281,10 @@ void Importer::infer(const NodeSource& source, Node& node, const Attributes& att
     fail_import("{}: {}; end the model before this node, or have the exporter fold it", where(),
                 unknown.what);
   } catch (const OperatorFailure& failure) {
+    if (old_batch_ > 0) {
+      fail_import("-batchsize={}: {}: {}; export the model with a symbolic batch", options_.batch,
+                  where(), failure.what);
+    }
     fail_import("{}: {}; check the model and the values of its symbols", where(), failure.what);
   }
 }

@@ -2,6 +2,7 @@
 // put in place of the nodes that call them, and every node's outputs get their shapes.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <string>
 #include <tuple>
@@ -51,6 +52,13 @@ class Importer {
                     const Scope& inner, Scope& scope);
   Scope nested(const Scope& scope, const Node& node) const;
 
+  // Another batch (importer_batch.cpp)
+  void find_old_batch(const GraphSource& source, const Scope& scope);
+  std::int64_t rebatched(std::int64_t first_dimension) const;
+  void note_shapes(const Node& node);
+  void rebatch_reshape(Node& node, Scope& scope);
+  void check_rebatched(const GraphSource& source) const;
+
   // Shapes
   void infer(const NodeSource& source, Node& node, const Attributes& attributes,
              const Scope& scope);
@@ -58,6 +66,8 @@ class Importer {
                      const Scope& scope);
   bool use_declared(const NodeSource& source, const Node& node, const Scope& scope);
   void set_as_inputs(Operation& operation);
+  void note_symbols(std::string_view expression);
+  void warn_of_idle_symbols();
   std::int64_t resolve(const DimensionSource& dimension, std::string_view input, std::size_t axis);
   void warn_of_outputs(const GraphSource& source);
 
@@ -71,9 +81,13 @@ class Importer {
   const ModelSource& model_;
   const ImportOptions& options_;
   Graph graph_;
+  std::unordered_set<std::string> used_symbols_;
   std::map<std::string_view, ValueSource> declared_;  // shapes that the file states
   std::unordered_set<std::string> node_names_;
   std::size_t folded_elements_ = 0;
+  std::int64_t old_batch_ = 0;              // that the model was exported with; 0: it is kept
+  std::unordered_set<TensorId> of_shapes_;  // computed from shapes
+  std::deque<std::string> own_names_;       // of tensors that the file does not have
   std::size_t inlined_nodes_ = 0;
   std::size_t inlined_bytes_ = 0;
   using FunctionKey = std::tuple<std::string_view, std::string_view, std::string_view>;

@@ -1,5 +1,5 @@
 // Values of symbolic dimensions. Exporters also write sums and products of symbols ("past + 1",
-// "2*heads"), so a dimension that is no symbol itself is read as such an expression.
+// "2*heads"), so a dimension that is not a symbol itself is read as such an expression.
 #pragma once
 
 #include <optional>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/near_names.hpp"
 #include "base/text.hpp"
 
 namespace npuscope::npu {
@@ -34,8 +35,10 @@ Result<Architecture> find_base(std::string_view base) {
     custom.max_positions = default_positions;
     custom.norm_epsilon = 1e-12;
   } else {
-    return usage_error("model {} is unknown; take one of {}, decoder, encoder", base,
-                       fmt::join(names, ", "));
+    return usage_error(
+        "unknown model '{}'{}; use one of {}, decoder, encoder", base,
+        did_you_mean(fmt::format("{}, decoder, encoder", fmt::join(names, ", ")), base),
+        fmt::join(names, ", "));
   }
   return custom;
 }

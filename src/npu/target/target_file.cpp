@@ -3,6 +3,7 @@
 #include <array>
 #include <optional>
 
+#include "base/near_names.hpp"
 #include "base/text.hpp"
 #include "npu/target/builtin_targets.hpp"
 #include "npu/target/field_reader.hpp"
@@ -74,6 +75,7 @@ Result<TargetArchitecture> architecture_of(const toml::table& root, const std::s
 }
 
 std::string builtin_target_names(TargetArchitecture architecture) { return names_of(architecture); }
+std::string builtin_target_names() { return names_of(std::nullopt); }
 
 Result<TargetFile> find_target_file(const std::string& name_or_path) {
   if (name_or_path.ends_with(".toml")) {
@@ -84,8 +86,9 @@ Result<TargetFile> find_target_file(const std::string& name_or_path) {
   for (const auto& [known, toml] : builtin_target_files) {
     if (known == name_or_path) return target_file(fmt::format("targets/{}.toml", known), toml);
   }
-  return usage_error("target '{}' is not built in; use one of: {}, or the path of a .toml file",
-                     name_or_path, names_of(std::nullopt));
+  return usage_error("target '{}' is not built in{}; use one of: {}, or the path of a .toml file",
+                     name_or_path, did_you_mean(names_of(std::nullopt), name_or_path),
+                     names_of(std::nullopt));
 }
 
 }  // namespace npuscope::npu

@@ -37,5 +37,7 @@ Result<TargetFile> find_target_file(const std::string& name_or_path);
 
 // The built-in targets of an architecture: "aic100, htp-v75".
 std::string builtin_target_names(TargetArchitecture architecture);
+// Of all.
+std::string builtin_target_names();
 
 }  // namespace npuscope::npu

@@ -76,7 +76,7 @@ Status Checker::check_actions() const {
   std::uint64_t nss = 0, host = 0, bytes = 0, runs = 0;
   std::size_t index = 0;
   for (const Dispatch& dispatch : program_.dispatches) {
-    if (!is_symbol(dispatch.name)) return fail("the name of a dispatch is no symbol");
+    if (!is_symbol(dispatch.name)) return fail("the name of a dispatch is not a symbol");
     if (dispatch.actions == 0) return fail("dispatch {} has no action", dispatch.name);
     for (std::uint32_t id = 0; id < dispatch.actions; ++id, ++index) {
       const Action& action = program_.actions[index];

@@ -15,17 +15,6 @@ namespace {
 
 using namespace analysis;
 
-Format format_of(MeasuredIn unit) {
-  switch (unit) {
-    case MeasuredIn::seconds: return Format::seconds;
-    case MeasuredIn::bytes: return Format::bytes;
-    case MeasuredIn::cycles:
-    case MeasuredIn::ticks:
-    case MeasuredIn::count: break;
-  }
-  return Format::number;
-}
-
 // The values of an estimate, in the order of estimate_fields().
 void add_estimate(const Estimate& estimate, std::vector<Value>& row) {
   const std::string interval = interval_text(estimate.contrast.relative);
@@ -40,7 +29,7 @@ void add_estimate(const Estimate& estimate, std::vector<Value>& row) {
 
 constexpr std::size_t estimate_width = 12;
 void add_estimate_fields(MeasuredIn unit, std::vector<Field>& fields) {
-  const Format format = format_of(unit);
+  const Format format = format_in(unit);
   fields.insert(fields.end(), {{"a", "A", format},
                                {"b", "B", format},
                                {"delta", "delta", format},
@@ -74,8 +63,9 @@ Section sides_section(const Diff& diff) {
   const auto files = [](const std::vector<const Profile*>& runs) {
     std::vector<std::string> all;
     for (const Profile* run : runs) {
-      const auto& of = run->provenance.files;
-      all.insert(all.end(), of.begin(), of.end());
+      for (const std::string& file : run->provenance.files) {  // a snapshot has several runs
+        if (std::find(all.begin(), all.end(), file) == all.end()) all.push_back(file);
+      }
     }
     return all;
   };
@@ -100,62 +90,6 @@ Section sides_section(const Diff& diff) {
 Section cautions_section(const Diff& diff) {
   Section section{.key = "cautions", .title = "CAUTIONS"};
   section.remarks = cautions(diff);
-  return section;
-}
-
-Section gates_section(const Diff& diff) {
-  Section section{.key = "gates", .title = "GATES"};
-  section.table.fields = {{"gate", ""},
-                          {"outcome", ""},
-                          {"metric", ""},
-                          {"unit", ""},
-                          {"threshold", "", Format::number},
-                          {"measured", "", Format::number},
-                          {"low", "", Format::number},
-                          {"high", "", Format::number},
-                          {"p", "", Format::number},
-                          {"has_noise_rule", "", Format::truth},
-                          {"doubt", ""},
-                          {"more_samples_a", "", Format::count},
-                          {"more_samples_b", "", Format::count},
-                          {"source", ""},
-                          {"samples_a", "", Format::count},
-                          {"samples_b", "", Format::count},
-                          {"cold", "", Format::truth},
-                          {"reason", ""}};
-  bool any_without = false;
-  const auto text_or_none = [](const std::string& text) {
-    return text.empty() ? Value() : Value(text);
-  };
-  for (const JudgedGate& judged : diff.gates) {
-    const GateResult& result = judged.result;
-    section.remarks.push_back(gate_sentence(judged));
-    section.table.rows.push_back(
-        {judged.gate.text, name_of(result.outcome), result.metric.name, name_of(result.metric.unit),
-         judged.gate.threshold, result.measured,
-         result.interval ? Value(result.interval->low) : Value(),
-         result.interval ? Value(result.interval->high) : Value(), result.p, result.has_noise_rule,
-         result.doubt == GateDoubt::none ? Value() : Value(name_of(result.doubt)), result.more_a,
-         result.more_b, text_or_none(result.metric.source), result.metric.estimate.samples_a.size(),
-         result.metric.estimate.samples_b.size(),
-         result.metric.estimate.cold_a || result.metric.estimate.cold_b, Value()});
-    any_without =
-        any_without || (!result.has_noise_rule && result.outcome != GateOutcome::inconclusive &&
-                        !result.metric.repeats);
-  }
-  for (const UnjudgedGate& unjudged : diff.unjudged) {
-    section.remarks.push_back(unjudged.sentence);
-    std::vector<Value> row(section.table.fields.size());
-    row[0] = unjudged.text;
-    row[1] = "not judged";
-    row.back() = unjudged.sentence;
-    section.table.rows.push_back(std::move(row));
-  }
-  if (any_without) {
-    section.remarks.push_back(
-        "A percentage of samples that are not all above zero has no noise rule: the plain number "
-        "decides.");
-  }
   return section;
 }
 
@@ -189,7 +123,7 @@ Section numbers_section(const Diff& diff, MeasuredIn unit) {
   section.facts = {{{"unit", ""}, name_of(unit)},
                    {{"unchanged_count", "unchanged", Format::count},
                     unchanged > 0 ? Value(unchanged) : Value()}};
-  if (any_cold) section.remarks = {"Some are of cold inferences: there are no others."};
+  if (any_cold) section.remarks = {"Some are of cold inferences: warm ones are missing."};
   if (section.table.rows.empty() && unchanged == 0) section.title.clear();
   section.parts.push_back(std::move(same));
   return section;
@@ -242,28 +176,57 @@ std::string matching_text(const OpComparison& ops) {
   return text.empty() ? "none" : text;
 }
 
+// "OPS", "OPS BY LAYER".
+std::string title_of(Grouping grouping) {
+  std::string word = name_of(grouping);
+  for (char& c : word) c = char(c - 'a' + 'A');
+  return grouping == Grouping::op ? "OPS" : "OPS BY " + word;
+}
+
+// What a row is of, where it is of several parts.
+std::string folded_text(const OpComparison& ops) {
+  const std::uint64_t rows = ops.row_count();
+  if (rows >= ops.parts) return {};
+  return fmt::format("{} parts in {} row{}; --by part lists each", thousands(ops.parts),
+                     thousands(rows), rows == 1 ? "" : "s");
+}
+
 Section ops_section(const OpComparison& ops) {
   Section section{.key = "ops"};
-  section.title =
-      ops.known ? fmt::format("OPS by {}, in {}", ops.column, name_of(ops.unit)) : "OPS";
+  section.title = title_of(ops.grouping);
+  if (ops.known) section.title += fmt::format(", by {}, in {}", ops.column, name_of(ops.unit));
+  const std::string folded = folded_text(ops);
   std::string shares;
   if (ops.matched_share_a && ops.matched_share_b) {
     shares = fmt::format("{:.1f} % of A, {:.1f} % of B", 100 * *ops.matched_share_a,
                          100 * *ops.matched_share_b);
   }
-  section.facts = {{{"column", ""}, ops.known ? Value(ops.column) : Value()},
+  section.facts = {{{"by", ""}, name_of(ops.grouping)},
+                   {{"column", ""}, ops.known ? Value(ops.column) : Value()},
                    {{"kind", ""}, ops.known ? Value(stable_name(ops.kind)) : Value()},
                    {{"unit", ""}, ops.known ? Value(name_of(ops.unit)) : Value()},
                    {{"rows_by_change", "rows"}, counts_text(ops)},
+                   {{"folded", "folded"}, folded.empty() ? Value() : Value(folded)},
+                   {{"part_count", "", Format::count}, ops.parts},
                    {{"matched_by", "matched"}, matching_text(ops)},
                    {{"matched_time", "matched time"}, shares.empty() ? Value() : Value(shares)},
                    {{"matched_share_a", "", Format::share}, ops.matched_share_a},
                    {{"matched_share_b", "", Format::share}, ops.matched_share_b},
                    {{"same_structure", "", Format::truth}, ops.same_structure}};
-  section.table.fields = {{"change_of", "change"}, {"name", "op"}, {"kernel", "kernel"}};
+  section.table.fields = {
+      {"change_of", "change"},
+      {"name", name_of(ops.grouping == Grouping::part ? Grouping::op : ops.grouping)},
+      {"kernel", "kernel", Format::name, true, true}};
   add_estimate_fields(ops.unit, section.table.fields);
+  const Format format = format_in(ops.unit);
   for (const Field& field :
-       std::initializer_list<Field>{{"ops_a", "", Format::count},
+       std::initializer_list<Field>{{"layers", "layers", Format::count, false, true},
+                                    {"layer_delta_min", "min of layers", format, false, true},
+                                    {"layer_delta_max", "max of layers", format, false, true},
+                                    {"parts", "", Format::count},
+                                    {"parts_only_a", "", Format::count},
+                                    {"parts_only_b", "", Format::count},
+                                    {"ops_a", "", Format::count},
                                     {"ops_b", "", Format::count},
                                     {"name_b", ""},
                                     {"kernel_b", ""},
@@ -273,9 +236,10 @@ Section ops_section(const OpComparison& ops) {
   }
   for (const OpDifference& row : ops.rows) {
     const bool only_b = row.change == OpChange::added;
-    const std::string_view name = only_b ? row.name_b : row.name_a;
+    const std::string& name = only_b ? row.name_b : row.name_a;
+    const std::string& kind = only_b ? row.kind_b : row.kind_a;
     std::vector<Value> values{name_of(row.change), name.empty() ? "(no op)" : name,
-                              only_b ? row.kind_b : row.kind_a};
+                              ops.grouping == Grouping::kind ? Value() : Value(kind)};
     if (ops.known) {
       add_estimate(row.estimate, values);
     } else {
@@ -283,9 +247,13 @@ Section ops_section(const OpComparison& ops) {
     }
     const std::string note = explanation(row);
     const bool is_pair = !only_b && row.change != OpChange::removed;
-    values.insert(values.end(), {row.ops_a, row.ops_b, row.name_b, row.kind_b,
-                                 is_pair ? Value(name_of(row.by)) : Value(),
-                                 note.empty() ? Value() : Value(note)});
+    const auto& deltas = row.layer_deltas;
+    values.insert(
+        values.end(),
+        {row.layers > 1 ? Value(row.layers) : Value(), deltas ? Value(deltas->min) : Value(),
+         deltas ? Value(deltas->max) : Value(), row.parts, row.parts_only_a, row.parts_only_b,
+         row.ops_a, row.ops_b, row.name_b, row.kind_b, is_pair ? Value(name_of(row.by)) : Value(),
+         note.empty() ? Value() : Value(note)});
     section.table.rows.push_back(std::move(values));
   }
   section.table.row_count = ops.rows.empty() ? 0 : ops.row_count();
@@ -307,9 +275,10 @@ Section ops_section(const OpComparison& ops) {
 
 Document diff_document(const Diff& diff) {
   Document document;
+  for (const Profile* run : diff.a) document.sides.push_back({"a", run});
+  for (const Profile* run : diff.b) document.sides.push_back({"b", run});
   document.sections.push_back(sides_section(diff));
-  if (!diff.gates.empty() || !diff.unjudged.empty())
-    document.sections.push_back(gates_section(diff));
+  if (!diff.empty()) document.sections.push_back(gates_section(diff));
   if (Section section = cautions_section(diff); !section.remarks.empty()) {
     document.sections.push_back(std::move(section));
   }

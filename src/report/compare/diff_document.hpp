@@ -21,44 +21,26 @@
 #include <string>
 #include <vector>
 
-#include "npuscope/analysis/gate.hpp"
-#include "report/document/document.hpp"
+#include "report/compare/judgement.hpp"
 
 namespace npuscope::report {
 
-struct JudgedGate {
-  analysis::Gate gate;
-  analysis::GateResult result;
-};
-
-// A gate that cannot be judged: what it asks for is not there, or its limit is in another unit.
-struct UnjudgedGate {
-  std::string text;
-  std::string sentence;  // why, and the nearest names
-};
-
-enum class Inconclusive : std::uint8_t { fail, warn, pass };  // what becomes of such a gate
-
-struct Diff {
+struct Diff : Judgement {
   analysis::Comparison comparison;
-  std::vector<JudgedGate> gates;
-  std::vector<UnjudgedGate> unjudged;
-  Inconclusive inconclusive = Inconclusive::fail;
-  std::vector<const Profile*> a, b;  // the runs
+  std::vector<const Profile*> a, b;  // the runs; no A: B alone is judged
   std::uint64_t left_out[2] = {};    // profiles of other formats and graphs
   std::string selection;             // what the profiles were cut down to; empty: they are whole
+
+  bool is_alone() const { return a.empty(); }
 };
-
-// Also an inconclusive one, where that is a failure.
-bool any_gate_failed(const Diff& diff);
-
-// "gate 'wall > +3%' failed: 64,829 -> 70,015 cycles, +8.0 % (one sample a side)".
-std::string gate_sentence(const JudgedGate& judged);
 
 Document diff_document(const Diff& diff);
 
+// Of B alone: the gates, and the numbers that gates can name; in text only where there is no gate.
+Document check_document(const Diff& check);
+
 // A comment of GitHub's Markdown: the verdict, the gates, the numbers that changed and the ops that
-// did, names escaped.
+// did, each with what failed or got worse first, names escaped.
 std::string diff_markdown(const Diff& diff);
 
 }  // namespace npuscope::report

@@ -19,9 +19,22 @@ std::string amount_text(MeasuredIn unit, double value) {
     case MeasuredIn::bytes: return bytes_text(value);
     case MeasuredIn::cycles: return number_text(value) + " cycles";
     case MeasuredIn::ticks: return number_text(value) + " ticks";
+    case MeasuredIn::share: return fmt::format("{:.1f} %", 100 * value);
     case MeasuredIn::count: break;
   }
   return number_text(value);
+}
+
+Format format_in(MeasuredIn unit) {
+  switch (unit) {
+    case MeasuredIn::seconds: return Format::seconds;
+    case MeasuredIn::bytes: return Format::bytes;
+    case MeasuredIn::share: return Format::share;
+    case MeasuredIn::cycles:
+    case MeasuredIn::ticks:
+    case MeasuredIn::count: break;
+  }
+  return Format::number;
 }
 
 std::string change_text(double relative) {
@@ -57,9 +70,31 @@ std::string from_to(MeasuredIn unit, const Estimate& estimate) {
   return fmt::format("{} -> {}", amount_text(unit, estimate.a), amount_text(unit, estimate.b));
 }
 
+// Of one side, which is B.
+std::string alone_text(MeasuredIn unit, const Estimate& estimate) {
+  const std::size_t count = estimate.samples_b.size();
+  const char* cold = estimate.cold_b ? "cold " : "";
+  std::string text = amount_text(unit, estimate.b);
+  if (count < 2) return fmt::format("{} (one {}sample)", text, cold);
+  const bool is_extreme = estimate.percent == 0 || estimate.percent == 100;
+  const std::string what = estimate.percent == 0    ? "min"
+                           : estimate.percent == 50 ? "median"
+                           : estimate.percent == 100
+                               ? "max"
+                               : fmt::format("{:g}th percentile", estimate.percent);
+  text += fmt::format(" ({} of {} {}samples", what, thousands(count), cold);
+  if (is_extreme) return text + ")";
+  if (const auto interval = percentile_interval(estimate.samples_b, estimate.percent)) {
+    text += fmt::format(", 95 % interval {} … {}", amount_text(unit, interval->low),
+                        amount_text(unit, interval->high));
+  }
+  return text + ")";
+}
+
 }  // namespace
 
 std::string estimate_text(MeasuredIn unit, const Estimate& estimate) {
+  if (estimate.samples_a.empty()) return alone_text(unit, estimate);
   const auto relative = estimate.relative();
   const std::string noise = noise_text(estimate.contrast.relative, estimate.p, estimate);
   return fmt::format("{}, {}{}", from_to(unit, estimate),
@@ -68,92 +103,6 @@ std::string estimate_text(MeasuredIn unit, const Estimate& estimate) {
 }
 
 namespace {
-
-std::string joined_by_and(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : " and ") + name;
-  return text;
-}
-
-// "2 more samples a side", "3 more samples of A and 5 of B".
-std::string missing_text(const GateResult& result) {
-  const auto samples = [](std::uint64_t count) {
-    return fmt::format("{} more sample{}", thousands(count), count == 1 ? "" : "s");
-  };
-  const std::uint64_t a = result.more_a.value_or(0), b = result.more_b.value_or(0);
-  if (a == b) return samples(a) + " a side";
-  if (a == 0 || b == 0) return fmt::format("{} of {}", samples(a + b), a == 0 ? "B" : "A");
-  return fmt::format("{} of A and {} of B", samples(a), thousands(b));
-}
-
-}  // namespace
-
-std::string doubt_text(const GateResult& result) {
-  std::string text;
-  switch (result.doubt) {
-    case GateDoubt::none: return {};
-    case GateDoubt::temperature:
-      text = fmt::format("{} is of cold inferences, {} of warm ones",
-                         result.metric.estimate.cold_a ? "A" : "B",
-                         result.metric.estimate.cold_a ? "B" : "A");
-      break;
-    case GateDoubt::too_few:
-      text = fmt::format("needs {} {}", result.has_noise_rule ? "about" : "at least",
-                         missing_text(result));
-      break;
-    case GateDoubt::within_noise:
-      text = result.more_b
-                 ? fmt::format("the limit is within the noise, about {} would tell",
-                               missing_text(result))
-                 : fmt::format("the limit is within the noise, more than {} samples would not tell",
-                               thousands(max_samples));
-      break;
-  }
-  if (!result.warm_instead.empty()) {
-    text += fmt::format("; {} {} warm samples", joined_by_and(result.warm_instead),
-                        result.warm_instead.size() == 1 ? "has" : "have");
-  }
-  return "; " + text;
-}
-
-std::string gate_sentence(const JudgedGate& judged) {
-  const GateResult& result = judged.result;
-  return fmt::format("gate '{}' {}: {}{}", judged.gate.text, name_of(result.outcome),
-                     estimate_text(result.metric.unit, result.metric.estimate), doubt_text(result));
-}
-
-bool any_gate_failed(const Diff& diff) {
-  return std::any_of(diff.gates.begin(), diff.gates.end(), [&](const JudgedGate& judged) {
-    const GateOutcome outcome = judged.result.outcome;
-    return outcome == GateOutcome::failed ||
-           (outcome == GateOutcome::inconclusive && diff.inconclusive == Inconclusive::fail);
-  });
-}
-
-namespace {
-
-// "1 of 3 gates failed, 1 inconclusive, 1 not judged; ".
-std::string gates_text(const Diff& diff) {
-  const std::size_t all = diff.gates.size() + diff.unjudged.size();
-  if (all == 0) return {};
-  const auto count = [&](GateOutcome outcome) {
-    return std::count_if(diff.gates.begin(), diff.gates.end(), [&](const JudgedGate& judged) {
-      return judged.result.outcome == outcome;
-    });
-  };
-  const std::pair<std::size_t, const char*> parts[] = {
-      {std::size_t(count(GateOutcome::failed)), "failed"},
-      {std::size_t(count(GateOutcome::inconclusive)), "inconclusive"},
-      {diff.unjudged.size(), "not judged"}};
-  std::string text;
-  for (const auto& [number, what] : parts) {
-    if (number == 0) continue;
-    text += text.empty() ? fmt::format("{} of {} gate{} {}", number, all, all == 1 ? "" : "s", what)
-                         : fmt::format(", {} {}", number, what);
-  }
-  if (text.empty()) text = all == 1 ? "the gate passed" : fmt::format("{} gates passed", all);
-  return text + "; ";
-}
 
 // "latency is faster: 2.4 ms -> 2.1 ms, …".
 std::string change_sentence(const MetricChange& metric) {
@@ -175,6 +124,11 @@ std::string change_sentence(const MetricChange& metric) {
 std::string verdict_text(const Diff& diff) {
   const std::string gates = gates_text(diff);
   const MetricChange* headline = diff.comparison.headline();
+  if (diff.is_alone()) {
+    if (headline == nullptr) return gates + "no timeline, so no wall";
+    return fmt::format("{}{} {}", gates, headline->name,
+                       estimate_text(headline->unit, headline->estimate));
+  }
   if (headline == nullptr) return gates + "no timeline on both sides, so no wall to compare";
   std::string text = gates + change_sentence(*headline);
   for (const MetricChange& metric : diff.comparison.call) {  // the host's noise may hide it
@@ -186,7 +140,7 @@ std::string verdict_text(const Diff& diff) {
 
 namespace {
 
-std::string caution_text(const Difference& difference) {
+std::string caution_text(const Difference& difference, bool is_alone) {
   using What = Difference::What;
   const auto both = [&](const char* what, const char* so) {
     return fmt::format("{} differs (A: {}; B: {}){}", what, difference.a, difference.b, so);
@@ -207,9 +161,11 @@ std::string caution_text(const Difference& difference) {
     case What::runs_of_a:
       return "The runs of A are not of one compile: ops that its first run has not are left out.";
     case What::runs_of_b:
+      if (is_alone) return "The runs are not of one compile: ops are of all that have them.";
       return "The runs of B are not of one compile: ops that its first run has not are left out.";
     case What::fewer_numbers:
-      return fmt::format("{} numbers of a side are left out: there are too many.", difference.a);
+      return fmt::format("{} numbers {} left out: there are too many.", difference.a,
+                         is_alone ? "are" : "of a side are");
     case What::fewer_samples:
       return "There are so many ops and inferences that ops are judged by every n-th inference.";
   }
@@ -272,17 +228,23 @@ std::vector<std::string> cautions(const Diff& diff) {
     out.push_back(fmt::format("{}{}.", "Some runs are ", structure_only_caution));
   }
   for (const Difference& difference : diff.comparison.differences) {
-    out.push_back(caution_text(difference));
+    out.push_back(caution_text(difference, diff.is_alone()));
   }
   for (const int side : {0, 1}) {
     if (diff.left_out[side] == 0) continue;
-    out.push_back(fmt::format("{} profile{} of {} in other formats or of other graphs {} left out.",
+    out.push_back(fmt::format("{} profile{}{} in other formats or of other graphs {} left out.",
                               diff.left_out[side], diff.left_out[side] == 1 ? "" : "s",
-                              side == 0 ? "A" : "B", diff.left_out[side] == 1 ? "is" : "are"));
+                              diff.is_alone() ? ""
+                              : side == 0     ? " of A"
+                                              : " of B",
+                              diff.left_out[side] == 1 ? "is" : "are"));
   }
   add_temperature(diff, out);
   const bool one_sample = diff.comparison.samples[0] < 2 || diff.comparison.samples[1] < 2;
-  if (one_sample) {
+  if (diff.is_alone() && diff.comparison.cold[1]) {
+    out.push_back("All inferences are cold: limits of times are not decided by them.");
+  }
+  if (one_sample && !diff.is_alone()) {
     out.push_back("Less than two samples on a side: no noise rule, any difference counts as one.");
   }
   add_refusals(diff, out);
@@ -299,11 +261,13 @@ std::string side_text(const Diff& diff, int side) {
   for (const Profile* run : runs) {
     const auto& files = run->provenance.files;
     if (runs.size() == 1) first.provenance.files = files;
-    if (runs.size() > 1 && !files.empty()) first.provenance.files.push_back(files.front());
+    const auto& all = first.provenance.files;
+    const bool is_new = runs.size() > 1 && !files.empty() &&
+                        std::find(all.begin(), all.end(), files.front()) == all.end();
+    if (is_new) first.provenance.files.push_back(files.front());
   }
   std::string text = files_text(first);
-  if (runs.size() > 1 && !first.provenance.files.empty() &&
-      text == first.provenance.files.front()) {
+  if (first.provenance.files.size() > 1 && text == first.provenance.files.front()) {
     text += " …";
   }
   text += fmt::format(
@@ -316,7 +280,19 @@ std::string side_text(const Diff& diff, int side) {
 }
 
 std::string explanation(const OpDifference& row) {
-  const std::string other(row.other);
+  const std::string& other = row.other;
+  const bool has_both = row.change != OpChange::added && row.change != OpChange::removed;
+  if (has_both && row.parts_only_a + row.parts_only_b > 0) {
+    std::string text;
+    const auto add = [&](std::uint32_t parts, const char* side) {
+      if (parts == 0) return;
+      text += fmt::format("{}{} of {} parts only in {}", text.empty() ? "" : ", ", parts, row.parts,
+                          side);
+    };
+    add(row.parts_only_a, "A");
+    add(row.parts_only_b, "B");
+    return text;
+  }
   if (row.change == OpChange::added || row.change == OpChange::removed) {
     const bool added = row.change == OpChange::added;
     switch (row.reason) {
@@ -330,8 +306,10 @@ std::string explanation(const OpDifference& row) {
                      : fmt::format("folded or dropped: its inputs go to {}", other);
     }
   }
-  if (row.by == MatchedBy::kernel) return fmt::format("kernel now {}", row.kind_b);
-  if (row.by == MatchedBy::name) return "";
+  if (row.by == MatchedBy::kernel) {
+    return row.kind_a == row.kind_b ? name_of(row.by) : fmt::format("kernel now {}", row.kind_b);
+  }
+  if (row.by == MatchedBy::name || (row.by == MatchedBy::ordinal && row.parts > 1)) return "";
   return row.name_a == row.name_b ? name_of(row.by)
                                   : fmt::format("{} in B, by {}", row.name_b, name_of(row.by));
 }

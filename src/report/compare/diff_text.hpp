@@ -9,16 +9,15 @@
 namespace npuscope::report {
 
 std::string amount_text(analysis::MeasuredIn unit, double value);  // "64,829 cycles", "1.03 ms"
-std::string change_text(double relative);                          // "+3.0 %"
+Format format_in(analysis::MeasuredIn unit);
+std::string change_text(double relative);  // "+3.0 %"
 
 // "+2.1 … +3.9 %"; empty where there is none.
 std::string interval_text(const std::optional<analysis::Range>& relative);
 
-// "64,829 -> 66,774 cycles, +3.0 % (95 % interval +2.1 … +3.9 %, p = 0.008)".
+// "64,829 -> 66,774 cycles, +3.0 % (95 % interval +2.1 … +3.9 %, p = 0.008)"; of B alone
+// "66,774 cycles (median of 5 samples, 95 % interval 66,102 … 67,010 cycles)".
 std::string estimate_text(analysis::MeasuredIn unit, const analysis::Estimate& estimate);
-
-// "; needs at least 2 more samples a side"; empty for a gate that is decided.
-std::string doubt_text(const analysis::GateResult& result);
 
 // "1 of 2 gates failed; wall …".
 std::string verdict_text(const Diff& diff);

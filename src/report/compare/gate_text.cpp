@@ -34,14 +34,31 @@ constexpr LimitUnit limit_units[] = {
     {"cyc", MeasuredIn::cycles, 1},
     {"ticks", MeasuredIn::ticks, 1},
     {"B", MeasuredIn::bytes, 1},
+    {"kB", MeasuredIn::bytes, 1e3},
+    {"MB", MeasuredIn::bytes, 1e6},
+    {"GB", MeasuredIn::bytes, 1e9},
     {"KiB", MeasuredIn::bytes, 1024},
     {"MiB", MeasuredIn::bytes, 1024 * 1024},
     {"GiB", MeasuredIn::bytes, 1024.0 * 1024 * 1024},
 };
 
+Gate::Comparator opposite_of(Gate::Comparator comparator) {
+  using Comparator = Gate::Comparator;
+  switch (comparator) {
+    case Comparator::more: return Comparator::at_most;
+    case Comparator::at_least: return Comparator::less;
+    case Comparator::less: return Comparator::at_least;
+    case Comparator::at_most: break;
+  }
+  return Comparator::more;
+}
+
 class GateReader {
  public:
-  explicit GateReader(std::string_view text) : text_(text), rest_(trimmed(text)) {}
+  GateReader(std::string_view text, GateForm form, std::string_view where)
+      : where_(where), text_(text), rest_(trimmed(text)) {
+    gate_.is_requirement = form == GateForm::require;
+  }
 
   Result<Gate> read() {
     gate_.text = trimmed(text_);
@@ -55,7 +72,7 @@ class GateReader {
 
  private:
   tl::unexpected<Error> wrong(std::string_view what) const {
-    return usage_error("--fail-if '{}': {}; write a metric, a comparator and a limit, {}", text_,
+    return usage_error("{} '{}': {}; write a metric, a comparator and a limit, {}", where_, text_,
                        what, example);
   }
 
@@ -70,11 +87,14 @@ class GateReader {
   }
 
   Status op();
+  void take_statistic();
+  Status name_or_op();
   Status metric();
   Status comparator();
   Status limit();
 
-  std::string_view text_, rest_;
+  std::string_view where_, text_, rest_;
+  bool is_quoted_ = false;  // the name as it stands in the file, dots and all
   Gate gate_;
 };
 
@@ -83,7 +103,7 @@ Status GateReader::op() {
   rest_ = trimmed(rest_);
   const auto pattern_text = quoted();
   if (!pattern_text) return wrong("op( wants a regular expression in quotes");
-  auto pattern = Pattern::compile("--fail-if op()", *pattern_text);
+  auto pattern = Pattern::compile(fmt::format("{} op()", where_), *pattern_text);
   if (!pattern) return tl::unexpected(pattern.error());
   gate_.op = std::move(*pattern);
   gate_.op_text = *pattern_text;
@@ -94,6 +114,7 @@ Status GateReader::op() {
   rest_.remove_prefix(1);
   if (const auto name = quoted()) {
     gate_.metric = *name;
+    is_quoted_ = true;
     return {};
   }
   const std::size_t end = std::min(rest_.find_first_of("<> \t"), rest_.size());
@@ -104,13 +125,48 @@ Status GateReader::op() {
   return {};
 }
 
+// "wall.p95", "op('MatMul').max", "'RPC time'.max".
+void GateReader::take_statistic() {
+  std::string text = gate_.metric;
+  if (is_quoted_) {
+    const std::size_t end = std::min(rest_.find_first_of("<> \t"), rest_.size());
+    text = rest_.substr(0, end);
+    if (!text.starts_with('.')) return;
+  }
+  const std::size_t dot = text.rfind('.');
+  const bool is_all = gate_.op && !is_quoted_ && dot == text.npos;  // op('MatMul').max
+  if (dot == text.npos && !is_all) return;
+  const std::string name = is_all ? text : text.substr(dot + 1);
+  using Statistic = Gate::Statistic;
+  constexpr std::pair<std::string_view, double> percentiles[] = {
+      {"median", 50}, {"p50", 50}, {"p75", 75}, {"p90", 90}, {"p95", 95}, {"p99", 99}};
+  if (name == "min" || name == "max") {
+    gate_.statistic = name == "min" ? Statistic::min : Statistic::max;
+  }
+  for (const auto& [word, percent] : percentiles) {
+    if (name != word) continue;
+    gate_.statistic = Statistic::percentile;
+    gate_.percent = percent;
+  }
+  if (gate_.statistic == Statistic::usual) return;
+  if (is_quoted_) return rest_.remove_prefix(text.size());
+  gate_.metric = is_all ? "" : text.substr(0, dot);
+}
+
 Status GateReader::metric() {
+  const Status read = name_or_op();
+  if (read) take_statistic();
+  return read;
+}
+
+Status GateReader::name_or_op() {
   if (rest_.starts_with("op(")) {
     rest_.remove_prefix(3);
     return op();
   }
   if (const auto name = quoted()) {
     gate_.metric = *name;
+    is_quoted_ = true;
     return {};
   }
   if (rest_.starts_with("phase(")) {  // its name may hold anything: up to the last ')'
@@ -122,6 +178,7 @@ Status GateReader::metric() {
     if (has_quotes) name = name.substr(1, name.size() - 2);
     gate_.metric = fmt::format("phase('{}')", name);
     rest_.remove_prefix(end + 1);
+    is_quoted_ = true;
     return {};
   }
   const std::size_t end = std::min(rest_.find_first_of("<>"), rest_.size());
@@ -139,11 +196,11 @@ Status GateReader::comparator() {
                                                              {"<", Comparator::less}};
   for (const auto& [name, comparator] : all) {
     if (!rest_.starts_with(name)) continue;
-    gate_.comparator = comparator;
+    gate_.comparator = gate_.is_requirement ? opposite_of(comparator) : comparator;
     rest_.remove_prefix(name.size());
     return {};
   }
-  return wrong("there is no >, >=, < or <=");
+  return wrong("it has no >, >=, < or <=");
 }
 
 Status GateReader::limit() {
@@ -155,7 +212,7 @@ Status GateReader::limit() {
       (rest_.front() == '.' || std::isdigit(static_cast<unsigned char>(rest_.front())));
   const auto number = begins_well ? take_number<double>(rest_) : std::nullopt;
   if (!number || !std::isfinite(*number)) {
-    return wrong("there is no number to compare with");
+    return wrong("it has no number to compare with");
   }
   const std::string_view unit = trimmed(rest_);
   gate_.threshold = is_negative ? -*number : *number;
@@ -163,15 +220,18 @@ Status GateReader::limit() {
   rest_ = {};
   if (unit.empty()) return {};
   if (unit == "%") {
-    gate_.limit = Gate::Limit::share;
+    const bool is_of_wall = gate_.metric.starts_with("share(") && !has_sign;
+    gate_.limit = is_of_wall ? Gate::Limit::value : Gate::Limit::share;
     gate_.threshold /= 100;
+    if (is_of_wall) gate_.unit = MeasuredIn::share;
     return {};
   }
   const auto* known = std::find_if(std::begin(limit_units), std::end(limit_units),
                                    [&](const LimitUnit& each) { return each.name == unit; });
   if (known == std::end(limit_units)) {
     return wrong(fmt::format(
-        "'{}' is no unit (%, ns, us, ms, s, cyc, ticks, B, KiB, MiB, GiB or none)", unit));
+        "unknown unit '{}' (%, ns, us, ms, s, cyc, ticks, B, kB, MB, GB, KiB, MiB, GiB or none)",
+        unit));
   }
   gate_.unit = known->unit;
   gate_.threshold *= known->factor;
@@ -180,6 +240,8 @@ Status GateReader::limit() {
 
 }  // namespace
 
-Result<Gate> read_gate(std::string_view text) { return GateReader(text).read(); }
+Result<Gate> read_gate(std::string_view text, GateForm form, std::string_view where) {
+  return GateReader(text, form, where).read();
+}
 
 }  // namespace npuscope::report

@@ -7,15 +7,19 @@
 //   op('MatMul').work > +2%       the work of all ops whose node or kernel matches
 //   op('^attn/') >= +1%           the same in the column that decides (dominant path, else work)
 //   'RPC (execute) time' > +10%   a number that the profile has of its run
+//   latency.max > 5ms             no inference may take longer
+//   share(DMA) > 10%              DMA works for more than a tenth of the wall
 //
 //   gate       = metric comparator limit
-//   metric     = name | name "(" text ")" | "op(" quoted ")" [ "." ( name | quoted ) ] | quoted
+//   metric     = ( name | name "(" text ")" | "op(" quoted ")" [ "." ( name | quoted ) ] | quoted )
+//                [ "." statistic ]
+//   statistic  = "median" | "p50" | "p75" | "p90" | "p95" | "p99" | "min" | "max"
 //   comparator = ">" | ">=" | "<" | "<="
 //   limit      = [ "+" | "-" ] number ( "%" | "ns" | "us" | "ms" | "s" | "cyc" | "ticks" | "B" |
-//                "KiB" | "MiB" | "GiB" | nothing )
+//                "kB" | "MB" | "GB" | "KiB" | "MiB" | "GiB" | nothing )
 //
-// Quotes are ' or ", without escapes; blanks around the parts do not matter. A percentage is always
-// of the change.
+// Quotes are ' or ", without escapes; blanks around the parts do not matter. A percentage is of the
+// change; of a share, without a sign, of the wall.
 #pragma once
 
 #include <string_view>
@@ -24,7 +28,11 @@
 
 namespace npuscope::report {
 
-// A usage error that says what cannot be read.
-Result<analysis::Gate> read_gate(std::string_view text);
+// What the text says: when to fail, or, as a requirement, when to pass.
+enum class GateForm : std::uint8_t { fail_if, require };
+
+// A usage error that says what cannot be read; `where` begins it: a flag, or a file and line.
+Result<analysis::Gate> read_gate(std::string_view text, GateForm form = GateForm::fail_if,
+                                 std::string_view where = "--fail-if");
 
 }  // namespace npuscope::report

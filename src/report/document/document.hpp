@@ -107,6 +107,7 @@ struct Table {
   std::vector<Field> fields;             // none: no table
   std::vector<std::vector<Value>> rows;  // as many values as fields; none: text says "none"
   std::uint64_t row_count = 0;           // with those left out; 0: rows are all there is
+  std::size_t names = 0;                 // the field of names, which text never shortens
 };
 
 struct Section {
@@ -120,11 +121,17 @@ struct Section {
   bool in_list = false;  // in JSON one of several under this key, an array
 };
 
+struct DocumentSide {
+  std::string name;  // which side of the comparison
+  const Profile* profile;
+};
+
 struct Document {
   const Profile* profile = nullptr;  // what ticks and the head are of; none: of no single profile
   std::string selection = {};        // what the profile was cut down to; empty: it is whole
   std::vector<Section> sections = {};
   std::string scope = {};  // which of several inferences the numbers are of; empty: there is one
+  std::vector<DocumentSide> sides = {};  // what it compares; in JSON the head of each profile
   std::string about = {};  // what the profile is, behind the names of its files; text only
 };
 
@@ -133,7 +140,8 @@ struct Document {
 std::string document_text(const Document& document, std::size_t width,
                           Colour colour = Colour::none);
 
-// {"profiles": […], "notes": […]}; `notes` are of files that are no profile.
+// {"profiles": […], "notes": […]}; `notes` are of files that are no profile. One document that is
+// of no profile is the object itself.
 std::string documents_json(std::span<const Document> documents, std::span<const Note> notes);
 
 // The document itself as the object, with `notes`: for an answer that is of no single profile.

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <functional>
 
+#include "base/near_names.hpp"
+#include "profile/csv_output.hpp"
 #include "report/document/document.hpp"
 #include "report/document/provenance.hpp"
-#include "report/export/csv_output.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -89,7 +90,8 @@ Result<std::string> documents_csv(std::span<const Document> documents, std::stri
     all.insert(all.end(), tables.begin(), tables.end());
   }
   if (!has_header && !key.empty()) {
-    return usage_error("there is no table '{}'; the tables are: {}", key, names_of(all));
+    return usage_error("unknown table '{}'{}; the tables are: {}", key,
+                       did_you_mean(names_of(all), key), names_of(all));
   }
   output.flush();
   return out;

@@ -1,10 +1,10 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "report/document/damage.hpp"
 #include "report/document/document.hpp"
 #include "report/document/json_text.hpp"
 #include "report/document/provenance.hpp"
+#include "report/document/sections_json.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -67,13 +67,13 @@ void add_sections(Json& object, const std::vector<Section>& sections) {
 Json json_of(const Document& document) {
   Json object = Json::object();
   if (document.profile != nullptr) {
-    object["files"] = document.profile->provenance.files;
-    object["format"] = document.profile->provenance.format;
-    object["clock"] = clock_json(*document.profile, document.profile->base_clock);
-    object["partial"] = is_damaged(*document.profile);
-    object["structure_only"] = is_structure_only(*document.profile);
-    object["scope"] = document.scope.empty() ? Json(nullptr) : Json(document.scope);
-    object["selection"] = document.selection.empty() ? Json(nullptr) : Json(document.selection);
+    object = profile_head_json(*document.profile, document.scope, document.selection);
+  }
+  for (const DocumentSide& side : document.sides) {
+    Json head{{"side", side.name}};
+    head.update(profile_head_json(*side.profile));
+    head["notes"] = notes_json(side.profile->notes);
+    object["profiles"].push_back(std::move(head));
   }
   add_sections(object, document.sections);
   if (document.profile != nullptr) object["notes"] = notes_json(document.profile->notes);
@@ -82,7 +82,16 @@ Json json_of(const Document& document) {
 
 }  // namespace
 
+Json sections_json(const std::vector<Section>& sections) {
+  Json object = Json::object();
+  add_sections(object, sections);
+  return object;
+}
+
 std::string documents_json(std::span<const Document> documents, std::span<const Note> notes) {
+  if (documents.size() == 1 && documents[0].profile == nullptr) {
+    return document_json(documents[0], notes);
+  }
   Json all = Json::object();
   all["profiles"] = Json::array();
   for (const Document& document : documents) all["profiles"].push_back(json_of(document));

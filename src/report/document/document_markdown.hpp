@@ -14,6 +14,12 @@
 
 namespace npuscope::report {
 
+// Names are data: nothing in them may begin markup, a link or a column.
+std::string markdown_escaped(std::string_view text);
+
 std::string document_markdown(const Document& document, const std::string& title);
+
+// Pages of profiles, each under the names of its files; drawings become blocks of code.
+std::string documents_markdown(std::span<const Document> documents);
 
 }  // namespace npuscope::report

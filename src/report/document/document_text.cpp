@@ -50,19 +50,21 @@ class DocumentText {
 
 void DocumentText::print_head() {
   if (document_.profile == nullptr) return;
-  constexpr std::size_t min_files = 24;
-  const std::string about = document_.about.empty() ? "" : " · " + printable(document_.about);
-  const std::size_t taken = columns_of(about);
-  const std::size_t room = std::max(min_files, width_ > taken ? width_ - taken : 0);
-  const std::string head = shortened(printable(files_text(*document_.profile)), room) + about;
-  out_ += painted(shortened(head, width_), Style::title, colour_) + "\n";
+  // Names of files are typed again: they stay whole, and what they are goes below them.
+  const std::string files = printable(files_text(*document_.profile));
+  const std::string about = printable(document_.about);
+  const bool is_one_line = columns_of(files) + 3 + columns_of(about) <= width_;
+  const bool has_about = !about.empty();
+  out_ += painted(has_about && is_one_line ? files + " · " + about : files, Style::title, colour_);
+  out_ += "\n";
+  if (has_about && !is_one_line) line("", about, 0, Style::title);
   if (is_damaged(*document_.profile)) {
-    line("caution", damage_text(*document_.profile), min_label_width, Style::caution);
+    line("warning", damage_text(*document_.profile), min_label_width, Style::caution);
   }
   if (!document_.selection.empty()) line("selection", document_.selection, min_label_width);
   if (!document_.scope.empty()) line("scope", document_.scope, min_label_width);
   if (is_structure_only(*document_.profile)) {
-    line("caution", structure_only_caution, min_label_width, Style::caution);
+    line("warning", structure_only_caution, min_label_width, Style::caution);
   }
   const bool lists_notes =
       std::any_of(document_.sections.begin(), document_.sections.end(),
@@ -102,7 +104,7 @@ void DocumentText::print(const Section& section) {
     if (table.row_count > shown) {
       title += fmt::format(" ({} of {})", thousands(shown), thousands(table.row_count));
     }
-    out_ += "\n" + painted(title, Style::title, colour_) + "\n";
+    out_ += (out_.empty() ? "" : "\n") + painted(title, Style::title, colour_) + "\n";
   }
   for (const Fact* fact : facts) {
     line(fact->field.label, text_of(fact->field, fact->value), label_width);
@@ -119,9 +121,9 @@ void DocumentText::print_left_out() {
   constexpr std::size_t widest = 1'000;
   if (left_out_.empty()) return;
   const std::string how =
-      full_width_ <= widest ? fmt::format("--width {} shows them", full_width_) : "--csv has them";
+      full_width_ <= widest ? fmt::format("--width {} shows all", full_width_) : "--csv has all";
   out_ += "\n";
-  line("", fmt::format("No room for all columns of {}: {}.", left_out_, how), 0);
+  line("", fmt::format("some columns hidden in {}; {}", left_out_, how), 0);
 }
 
 void DocumentText::print(const Table& table, std::string_view title) {
@@ -139,10 +141,11 @@ void DocumentText::print(const Table& table, std::string_view title) {
   }
   if (table.rows.empty() || columns.empty()) return;
   // Columns without a key are in text only: no other output has them either.
-  const bool gives_way = std::any_of(shown.begin() + 1, shown.end(), [&](std::size_t i) {
-    return !table.fields[i].needed && !table.fields[i].key.empty();
+  const bool gives_way = std::any_of(shown.begin(), shown.end(), [&](std::size_t i) {
+    return i != table.names && !table.fields[i].needed && !table.fields[i].key.empty();
   });
-  TextTable text(std::move(columns));
+  const auto names = std::find(shown.begin(), shown.end(), table.names);
+  TextTable text(std::move(columns), names == shown.end() ? 0 : std::size_t(names - shown.begin()));
   for (const auto& row : table.rows) {
     std::vector<std::string> cells;
     for (const std::size_t i : shown) cells.push_back(text_of(table.fields[i], row[i]));

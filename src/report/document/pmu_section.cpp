@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "npuscope/profile/unit_path.hpp"
+
 namespace npuscope::report {
 
 using analysis::Pmu;

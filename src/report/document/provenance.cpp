@@ -6,7 +6,9 @@
 #include <cmath>
 #include <filesystem>
 
+#include "analysis/profile_content.hpp"
 #include "base/text.hpp"
+#include "report/document/damage.hpp"
 #include "report/document/names.hpp"
 #include "report/document/quantity.hpp"
 
@@ -14,13 +16,6 @@ namespace npuscope::report {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// Whether all spans are of one inference, or do not say.
-bool is_one_inference(const Spans& spans) {
-  if (spans.instance.size() != spans.size()) return true;
-  return std::all_of(spans.instance.begin(), spans.instance.end(),
-                     [&](std::uint32_t instance) { return instance == spans.instance.front(); });
-}
 
 }  // namespace
 
@@ -60,8 +55,20 @@ bool is_structure_only(const Profile& profile) {
   const Provenance& from = profile.provenance;
   const bool begins_cold =
       from.temperature == Temperature::cold || from.temperature == Temperature::cold_then_warm;
-  return begins_cold && !from.instrumentation.empty() && profile.spans.size() > 0 &&
-         is_one_inference(profile.spans);
+  if (!begins_cold || from.instrumentation.empty()) return false;
+  const ProfileContent content = analysis::content_of(profile);
+  return content.has_spans && content.is_one_inference;
+}
+
+Json profile_head_json(const Profile& profile, const std::string& scope,
+                       const std::string& selection) {
+  return {{"files", profile.provenance.files},
+          {"format", profile.provenance.format},
+          {"clock", clock_json(profile, profile.base_clock)},
+          {"partial", is_damaged(profile)},
+          {"structure_only", is_structure_only(profile)},
+          {"scope", scope.empty() ? Json(nullptr) : Json(scope)},
+          {"selection", selection.empty() ? Json(nullptr) : Json(selection)}};
 }
 
 Json clock_json(const Profile& profile, ClockId id) {

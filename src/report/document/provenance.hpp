@@ -18,8 +18,12 @@ std::string warnings_text(const Profile& profile);
 // One cold, instrumented inference: it says what runs beside what, not how busy anything is.
 bool is_structure_only(const Profile& profile);
 inline constexpr const char* structure_only_caution =
-    "structure only: one cold inference, slowed by recording; trust shares, not speed";
+    "one cold, instrumented inference: read order and overlap from its ops, not latency";
 
+// What JSON says of a profile wherever it prints of one: its files, format and clock, whether it is
+// whole, and what of it is meant (both empty: all of it).
+nlohmann::ordered_json profile_head_json(const Profile& profile, const std::string& scope = {},
+                                         const std::string& selection = {});
 nlohmann::ordered_json clock_json(const Profile& profile, ClockId id);
 nlohmann::ordered_json notes_json(std::span<const Note> notes);
 

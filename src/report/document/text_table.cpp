@@ -10,15 +10,15 @@ namespace {
 
 constexpr std::size_t indent = 2;
 constexpr std::size_t gap = 2;
-constexpr std::size_t min_first_column = 12;
-// Columns that matter less make room for so much of the first one, or a third of the width.
-constexpr std::size_t comfortable_first_column = 24;
+constexpr std::size_t min_name_column = 12;
+// Columns that matter less make room for so much of the names, or a third of the width.
+constexpr std::size_t comfortable_name_column = 24;
 // Printing a cell needs no more than the widest terminal shows.
 constexpr std::size_t max_cell_bytes = 2'000;
 
-// Of the first column, before others make room for it.
+// Of the column of names, before others make room for it.
 std::size_t wanted_of(std::size_t widest, std::size_t width) {
-  return std::min(widest, std::max(comfortable_first_column, width / 3));
+  return std::min(widest, std::max(comfortable_name_column, width / 3));
 }
 
 bool begins_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
@@ -84,6 +84,27 @@ void set_apart(const std::vector<std::string>& texts, const std::vector<std::siz
   for (const std::size_t i : group) out[i] = around(texts[i], prefix, suffix, columns);
 }
 
+// What all names begin with, up to a separator; empty where that is little.
+std::string common_start(const std::vector<std::vector<std::string>>& rows, std::size_t names) {
+  constexpr std::size_t min_bytes = 4;
+  if (rows.size() < 2) return {};
+  std::string_view start = rows.front()[names];
+  for (const auto& row : rows) {
+    std::size_t same = 0;
+    while (same < std::min(start.size(), row[names].size()) && start[same] == row[names][same])
+      ++same;
+    start = start.substr(0, same);
+  }
+  const std::size_t separator = start.find_last_of("/.:>_");
+  if (separator == start.npos || separator + 1 < min_bytes) return {};
+  const bool has_blank = separator + 1 < start.size() && start[separator + 1] == ' ';
+  start = start.substr(0, separator + (has_blank ? 2 : 1));
+  for (const auto& row : rows) {
+    if (row[names].size() == start.size()) return {};  // a name would be nothing but it
+  }
+  return std::string(start);
+}
+
 std::string padded(const std::string& text, std::size_t width, TextColumn::Align align) {
   const std::size_t columns = columns_of(text);
   const std::string blanks(width > columns ? width - columns : 0, ' ');
@@ -129,6 +150,16 @@ std::vector<std::string> shortened_apart(const std::vector<std::string>& texts,
   return out;
 }
 
+std::vector<std::string> cut_into_lines(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  do {
+    const std::size_t end = byte_of(text, std::max<std::size_t>(1, columns));
+    lines.emplace_back(text.substr(0, end));
+    text.remove_prefix(end);
+  } while (!text.empty());
+  return lines;
+}
+
 void TextTable::add(std::vector<std::string> cells) {
   cells.resize(columns_.size());
   for (std::string& cell : cells) {
@@ -155,8 +186,10 @@ std::vector<std::size_t> TextTable::widths() const {
 std::size_t TextTable::full_width() const {
   const std::vector<std::size_t> all = widths();
   std::size_t rest = indent;
-  for (std::size_t i = 1; i < all.size(); ++i) rest += gap + all[i];
-  const auto fits = [&](std::size_t width) { return rest + wanted_of(all[0], width) <= width; };
+  for (std::size_t i = 0; i < all.size(); ++i) rest += i == names_ ? 0 : gap + all[i];
+  const auto fits = [&](std::size_t width) {
+    return rest + wanted_of(all[names_], width) <= width;
+  };
   std::size_t width = rest;
   while (!fits(width)) ++width;
   return width;
@@ -168,29 +201,46 @@ std::string TextTable::print(std::size_t width, Colour colour) const {
   for (std::size_t i = 0; i < shown.size(); ++i) shown[i] = i;
   const auto width_of_rest = [&] {
     std::size_t sum = indent;
-    for (std::size_t i = 1; i < shown.size(); ++i) sum += gap + widths[shown[i]];
+    for (const std::size_t i : shown) sum += i == names_ ? 0 : gap + widths[i];
     return sum;
   };
-  const std::size_t wanted = wanted_of(widths[0], width);
+  const std::size_t widest = widths[names_], wanted = wanted_of(widest, width);
   while (width_of_rest() + wanted > width) {
-    const auto unneeded = std::find_if(shown.rbegin(), shown.rend() - 1,
-                                       [&](std::size_t i) { return !columns_[i].needed; });
-    if (unneeded == shown.rend() - 1) break;
+    const auto unneeded = std::find_if(shown.rbegin(), shown.rend(), [&](std::size_t i) {
+      return !columns_[i].needed && i != names_;
+    });
+    if (unneeded == shown.rend()) break;
     shown.erase(std::next(unneeded).base());
   }
   const std::size_t room = width > width_of_rest() ? width - width_of_rest() : 0;
-  widths[0] = std::min(widths[0], std::max(room, std::min(widths[0], min_first_column)));
+  widths[names_] = std::min(widest, std::max(room, std::min(widest, min_name_column)));
 
+  const std::string prefix = widths[names_] < widest ? common_start(rows_, names_) : std::string();
   std::string out;
   const auto add_line = [&](auto cell_of, auto style_of) {
     std::size_t last = shown.size();
     while (last > 1 && cell_of(shown[last - 1]).empty()) --last;
     std::string line(indent, ' ');
+    std::size_t taken = indent;
     for (std::size_t at = 0; at < last; ++at) {
       const std::size_t i = shown[at];
-      if (at > 0) line += std::string(gap, ' ');
-      std::string cell = padded(shortened(cell_of(i), i == 0 ? widths[0] : widths[i]), widths[i],
-                                columns_[i].align);
+      if (at > 0) {
+        line += std::string(gap, ' ');
+        taken += gap;
+      }
+      std::string cell = padded(cell_of(i), widths[i], columns_[i].align);
+      if (i == names_ && at + 1 < last && columns_of(cell) > widths[i]) {  // a line of its own
+        const std::size_t line_columns = std::max(width, min_name_column + taken) - taken;
+        std::string blanks;
+        for (std::string& part : cut_into_lines(cell, line_columns)) {
+          line += blanks + painted(std::move(part), style_of(i), colour) + "\n";
+          blanks.assign(taken, ' ');
+        }
+        taken += widths[i];
+        line += std::string(taken, ' ');
+        continue;
+      }
+      taken += widths[i];
       if (at + 1 == last) cell.erase(cell.find_last_not_of(' ') + 1);
       const bool is_blank = cell.find_first_not_of(' ') == std::string::npos;
       line += is_blank ? cell : painted(std::move(cell), style_of(i), colour);
@@ -198,13 +248,16 @@ std::string TextTable::print(std::size_t width, Colour colour) const {
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
   };
+  if (!prefix.empty()) {
+    out += std::string(indent, ' ') +
+           painted("each begins with " + prefix.substr(0, prefix.find_last_not_of(' ') + 1),
+                   Style::dim, colour) +
+           "\n";
+  }
   add_line([&](std::size_t i) { return columns_[i].heading; },
            [](std::size_t) { return Style::dim; });
-  std::vector<std::string> names;
-  for (const auto& row : rows_) names.push_back(row.front());
-  names = shortened_apart(names, widths[0]);
-  for (std::size_t at = 0; at < rows_.size(); ++at) {
-    add_line([&](std::size_t i) { return i == 0 ? names[at] : rows_[at][i]; },
+  for (const auto& row : rows_) {
+    add_line([&](std::size_t i) { return i == names_ ? row[i].substr(prefix.size()) : row[i]; },
              [&](std::size_t i) { return columns_[i].style; });
   }
   return out;

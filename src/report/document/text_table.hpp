@@ -1,5 +1,8 @@
-// Tables of text that fit a terminal: numbers to the right, names to the left and shortened in the
-// middle, and columns that matter less left out when there is no room.
+// Tables of text that fit a terminal: numbers to the right, names to the left, and columns that
+// matter less left out when there is no room. Names, by default the first column, are typed
+// elsewhere
+// (--op, --rule), so they are never shortened: what all of them begin with stands once above them,
+// and one that is still too long has a line of its own.
 //
 //   TextTable table({{"op", TextColumn::Align::left}, {"work"}, {"kind", …, .needed = false}});
 //   table.add({"MatMul_0", "32,707", "q::ConvLayer_s1.opt"});
@@ -25,13 +28,14 @@ struct TextColumn {
 
 class TextTable {
  public:
-  explicit TextTable(std::vector<TextColumn> columns) : columns_(std::move(columns)) {}
+  explicit TextTable(std::vector<TextColumn> columns, std::size_t names = 0)
+      : columns_(std::move(columns)), names_(names) {}
 
   // As many cells as columns; cells are data and are made printable.
   void add(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
 
-  // Lines of at most `width` characters, indented by two; the first column gives way.
+  // Lines of at most `width` characters, indented by two.
   std::string print(std::size_t width, Colour colour = Colour::none) const;
 
   // The width from which on no column is left out.
@@ -41,6 +45,7 @@ class TextTable {
   std::vector<std::size_t> widths() const;
 
   std::vector<TextColumn> columns_;
+  std::size_t names_;  // the column of them
   std::vector<std::vector<std::string>> rows_;
 };
 
@@ -54,5 +59,8 @@ std::string shortened(std::string_view text, std::size_t columns);
 // they keep what tells them apart: "model/…/layer.7/…/MatMul".
 std::vector<std::string> shortened_apart(const std::vector<std::string>& texts,
                                          std::size_t columns);
+
+// Lines of at most `columns` code points, at least one, which together are the text.
+std::vector<std::string> cut_into_lines(std::string_view text, std::size_t columns);
 
 }  // namespace npuscope::report

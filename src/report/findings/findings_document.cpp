@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "npuscope/profile/unit_path.hpp"
 #include "report/document/call_section.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/names.hpp"
@@ -97,6 +98,18 @@ Section ranking_section(const Diagnosis& diagnosis) {
   return section;
 }
 
+// For programs that show them: text has the numbers.
+Section places_section(const Profile& profile, const Finding& finding) {
+  Section section{.key = "places"};
+  section.table.fields = {{"unit"}, {"begin", "", Format::ticks}, {"end", "", Format::ticks}};
+  for (const analysis::EvidencePlace& place : finding.places) {
+    section.table.rows.push_back(
+        {place.unit == UnitId::none ? Value() : Value(path_of(profile, place.unit)),
+         place.time.begin, place.time.end});
+  }
+  return section;
+}
+
 Section finding_section(const Profile& profile, const Finding& finding, std::size_t rank) {
   Section section{.key = "findings", .in_list = true};
   const std::string gain = gain_text(finding);
@@ -116,7 +129,7 @@ Section finding_section(const Profile& profile, const Finding& finding, std::siz
         {{"call_gain_seconds"}, gained.of_call ? Value(gained.of_call->seconds) : Value()});
     section.facts.push_back({{"call_gain_share"}, call_share(finding)});
   } else {
-    section.facts.push_back({{"no_gain", "gain"}, "not stated: " + finding.no_gain});
+    section.facts.push_back({{"no_gain", "gain"}, "none (" + finding.no_gain + ")"});
   }
   section.facts.push_back({{"advice"}, finding.advice});
   section.table.fields = {{"rule"},
@@ -135,6 +148,7 @@ Section finding_section(const Profile& profile, const Finding& finding, std::siz
                                   stable_name(each.kind), each.source});
   }
   section.remarks = {finding.advice};
+  if (!finding.places.empty()) section.parts.push_back(places_section(profile, finding));
   return section;
 }
 
@@ -157,12 +171,12 @@ Section summary_section(const Profile& profile, const Diagnosis& diagnosis,
                      {{"cold_apart"}, request.samples->cold}};
   }
   const std::size_t tried = diagnosis.findings.size() + diagnosis.quiet.size();
-  std::string text = fmt::format("{} of {} rules that this profile can be tried on",
-                                 diagnosis.findings.size(), tried);
+  std::string text = fmt::format("{} ({} rules checked", diagnosis.findings.size(), tried);
   if (!diagnosis.untried.empty()) {
-    text += fmt::format("; {} more lack data{}", diagnosis.untried.size(),
-                        request.with_rest ? "" : " (--all lists them)");
+    text += fmt::format(", {} skipped: missing data{}", diagnosis.untried.size(),
+                        request.with_rest ? "" : "; --all lists them");
   }
+  text += ")";
   const Fact facts[] = {
       {{"", "findings"}, text},
       {{"wall", "", Format::ticks}, diagnosis.wall > 0 ? Value(diagnosis.wall) : Value()},
@@ -178,13 +192,13 @@ Section summary_section(const Profile& profile, const Diagnosis& diagnosis,
   }
   if (diagnosis.cold && diagnosis.call && diagnosis.call->warm) {
     section.remarks.push_back(
-        "Ops were recorded in a cold call; of a warm call a gain is no more than its graph, and "
-        "the "
-        "nodes concerned, take there.");
+        "Ops were recorded in a cold call: a gain in a warm call is at most the warm time of the "
+        "graph "
+        "and of the nodes concerned.");
   }
   if (request.is_part) {
     section.remarks.push_back(
-        "Units or ops are left out: what looks idle, exposed or alone may be beside them.");
+        "Units or ops are left out: time that looks idle, exposed or alone may overlap them.");
   }
   return section;
 }
@@ -225,13 +239,14 @@ Result<Document> make_findings_document(const analysis::Analysis& analysis,
   options.peaks = peaks->peaks;
   options.rate = peaks->clock;
   options.only = request.rule;
+  options.places = true;
   const Diagnosis diagnosis = analysis.findings(options);
   if (diagnosis.findings.empty() && diagnosis.quiet.empty()) {
     if (!request.rule.empty()) {
       return input_error("{}: {} cannot be tried: the profile lacks {}", files_text(profile),
                          request.rule, diagnosis.untried.front().missing);
     }
-    return input_error("{}: no rule can be tried on it; npuscope show says what it holds",
+    return input_error("{}: no rule applies to it; npuscope show lists what it holds",
                        files_text(profile));
   }
   Document document{.profile = &profile};

@@ -47,9 +47,7 @@ class GraphDocument {
   }
 
  private:
-  std::size_t rows() const {
-    return options_.whole ? std::numeric_limits<std::size_t>::max() : options_.top;
-  }
+  std::size_t rows() const { return options_.rows; }
 
   Section head() const;
   Section kinds() const;
@@ -341,9 +339,8 @@ GraphView::GraphView(const analysis::Analysis& of)
 
 Result<Document> graph_document(const GraphView& view, const GraphDocumentOptions& options) {
   if (view.facts.ops == 0) {
-    return input_error(
-        "{}: says of no compiled ops, so there is no graph; npuscope show says what it holds",
-        files_text(view.profile));
+    return input_error("{}: holds no compiled ops, so no graph; npuscope show lists what it holds",
+                       files_text(view.profile));
   }
   return GraphDocument(view, options).make();
 }

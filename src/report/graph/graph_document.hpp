@@ -39,8 +39,9 @@ struct GraphView {
 };
 
 struct GraphDocumentOptions {
-  std::size_t top = 10;  // rows of each table; the document says how many there are
-  bool whole = false;    // with all nodes, edges and tensors: for machines
+  std::size_t top = 10;   // rows of each table; the document says how many there are
+  std::size_t rows = 10;  // of those tables that are in no table of `whole`
+  bool whole = false;     // with all nodes, edges and tensors: for machines
   const analysis::ExpectedGraph* expected = nullptr;  // to compare with
 };
 

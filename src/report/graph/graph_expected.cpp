@@ -26,9 +26,9 @@ std::span<const std::uint8_t> compiled_ops(const GraphFacts& facts) {
                        : std::span<const std::uint8_t>();
 }
 
-class Comparison {
+class ExpectedComparison {
  public:
-  Comparison(const GraphView& view, const ExpectedGraph& expected, std::size_t top)
+  ExpectedComparison(const GraphView& view, const ExpectedGraph& expected, std::size_t top)
       : view_(view),
         expected_(expected),
         top_(top),
@@ -171,7 +171,7 @@ class Comparison {
 }  // namespace
 
 Section expected_section(const GraphView& view, const ExpectedGraph& expected, std::size_t top) {
-  return Comparison(view, expected, top).make();
+  return ExpectedComparison(view, expected, top).make();
 }
 
 }  // namespace npuscope::report

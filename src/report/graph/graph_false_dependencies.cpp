@@ -21,10 +21,11 @@ Section shared_section(const GraphView& view, std::size_t top) {
   const Profile& profile = view.profile;
   const SharedTensors shared = shared_tensors(profile, view.graph, view.times);
   Section section{.key = "shared_tensors", .title = "SHARED BY INDEPENDENT BRANCHES"};
-  section.facts = {{{"small", "not reported: small", Format::count}, shared.small},
-                   {{"read_only", "  read by known kernels only", Format::count}, shared.read_only},
-                   {{"dependent_pairs", "  users depend anyway", Format::count}, shared.dependent},
-                   {{"overlapping", "  users overlap in time", Format::count}, shared.overlapping}};
+  section.facts = {
+      {{"small", "small, not reported", Format::count}, shared.small},
+      {{"read_only", "  read by known kernels only", Format::count}, shared.read_only},
+      {{"dependent_pairs", "  users depend on each other", Format::count}, shared.dependent},
+      {{"overlapping", "  users overlap in time", Format::count}, shared.overlapping}};
   section.table.fields = {{"tensor", "", Format::count},
                           {"name", "tensor"},
                           {"shape", "shape", Format::name, false},
@@ -65,12 +66,12 @@ Section shared_section(const GraphView& view, std::size_t top) {
 Section reuse_section(const GraphView& view, std::size_t top) {
   const Profile& profile = view.profile;
   const ReuseWaits reuse = reuse_waits(view.graph, view.times);
-  Section section{.key = "reuse_waits", .title = "WAITING FOR MEMORY THAT IS REUSED"};
+  Section section{.key = "reuse_waits", .title = "WAITS FOR MEMORY REUSE"};
   section.facts = {
       {{"reuse_edges", "reuse edges between ops that ran", Format::count}, reuse.edges},
-      {{"ops_waiting", "ops that waited only for them", Format::count}, reuse.waits.size()},
+      {{"ops_waiting", "ops that wait for nothing else", Format::count}, reuse.waits.size()},
       {{"waited_sum", "sum of their waits", Format::ticks}, reuse.sum},
-      {{"waited_active", "time in which any waited", Format::ticks}, reuse.active},
+      {{"waited_active", "active waits", Format::ticks}, reuse.active},
       {{"not_kept", "", Format::count}, reuse.not_kept}};
   section.table.fields = {{"op", "", Format::count},
                           {"name", "op"},

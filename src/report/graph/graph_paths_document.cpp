@@ -13,7 +13,7 @@ Section path_section(const GraphView& view, const OpPath& path, const char* key,
                      const char* title) {
   const Profile& profile = view.profile;
   Section section{.key = key, .title = title};
-  section.facts = {{{"exists", "there is one", Format::truth}, path.exists()}};
+  section.facts = {{{"exists", "path exists", Format::truth}, path.exists()}};
   if (!path.exists()) return section;
   std::int64_t work = 0;
   for (const OpId op : path.ops) {
@@ -55,8 +55,8 @@ Result<Document> graph_path_document(const GraphView& view, const std::string& f
   const OpPath shortest = shortest_path(view.graph, *first, *last, kinds);
   if (!shortest.exists()) {
     const OpPath back = shortest_path(view.graph, *last, *first, kinds);
-    head.remarks = {back.exists() ? "There is no path this way; there is one the other way round."
-                                  : "There is no path, in either direction."};
+    head.remarks = {back.exists() ? "No path this way; one leads the other way round."
+                                  : "No path, in either direction."};
   }
   document.sections = {head, path_section(view, shortest, "shortest_path", "PATH OF FEWEST EDGES")};
   if (view.times.known && shortest.exists()) {
@@ -64,7 +64,7 @@ Result<Document> graph_path_document(const GraphView& view, const std::string& f
         heaviest_path(view.graph, order_of(view.graph, kinds), view.times, *first, *last, kinds);
     Section section = path_section(view, heaviest, "heaviest_path", "PATH OF MOST WORK");
     if (!heaviest.exists()) {
-      section.remarks = {"The ops lie on a cycle, round which there is no heaviest path."};
+      section.remarks = {"The ops lie on a cycle, so no path is the heaviest."};
     }
     document.sections.push_back(std::move(section));
   }

@@ -25,7 +25,7 @@ namespace npuscope::report {
 
 struct MemoryRequest {
   PeakText peaks;
-  analysis::MemoryGrouping grouping = analysis::MemoryGrouping::node;
+  analysis::MemoryGrouping grouping = analysis::MemoryGrouping::op;
   std::vector<analysis::NodeMacs> model;
   bool is_part = false;      // units or ops were left out: they share the memory with the rest
   std::size_t top = 15;      // rows of the op table and of the pairs of spill

@@ -65,7 +65,7 @@ Section over_time_section(const analysis::BandwidthSeries& series,
     const double possible =
         peak ? analysis::impossible_share * *peak * double(series.width) : double(max);
     above_peak = above_peak || (is_ddr && double(max) > possible);
-    section.drawing.push_back(fmt::format("  {:<{}}{}  most {}", name_of(Route(route)),
+    section.drawing.push_back(fmt::format("  {:<{}}{}  max {}", name_of(Route(route)),
                                           time_width - 2, bars(bytes, max, room), highest));
     std::string key = name_of(Route(route));
     for (char& c : key) c = c == ' ' ? '_' : c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;

@@ -158,8 +158,8 @@ Section memory_inferences_section(const MemoryTable& table, std::size_t top) {
   section.facts = {
       {{"first_wall", is_cold ? "first (cold)" : "first", Format::ticks}, table.walls.first},
       {{"median_wall_of_rest", "median of the rest", Format::ticks}, table.walls.median_of_rest},
-      {{"least_wall", "least", Format::ticks}, table.walls.min},
-      {{"most_wall", "most", Format::ticks}, table.walls.max}};
+      {{"least_wall", "min", Format::ticks}, table.walls.min},
+      {{"most_wall", "max", Format::ticks}, table.walls.max}};
   section.table.fields = {{"inference", "inference", Format::count},
                           {"wall", "wall", Format::ticks},
                           {"ddr_read_bytes", "DDR read", Format::bytes, true, true},
@@ -180,6 +180,7 @@ Section memory_ops_section(const Profile& profile, const MemoryTable& table, std
   using analysis::Route;
   Section section{.key = "ops", .title = "OPS, by DDR bytes"};
   section.table.fields = {{"op", "op"},
+                          {"layers", "layers", Format::count, false, true},
                           {"kind", "", Format::name},
                           {"ops", "", Format::count},
                           {"spans", "", Format::count},
@@ -208,6 +209,7 @@ Section memory_ops_section(const Profile& profile, const MemoryTable& table, std
     const bool judged = placement.verdict != RooflineVerdict::unknown;
     section.table.rows.push_back(
         {row.label.empty() ? "(no op)" : row.label,
+         row.layers > 1 ? Value(row.layers) : Value(),
          profile.text(row.kind),
          row.ops,
          row.spans,
@@ -246,9 +248,8 @@ Section memory_ops_section(const Profile& profile, const MemoryTable& table, std
       });
   if (any_ahead) {
     section.remarks.push_back(
-        "Transfers that a row started ahead of time, before its unit worked for others, are no "
-        "part "
-        "of its active time: their bytes are set against the time until the row computes.");
+        "Transfers that a row started ahead of time, before its unit worked for others, are not "
+        "part of its active time: their bytes are set against the time until the row computes.");
   }
   if (any_impossible) {
     section.remarks.push_back(

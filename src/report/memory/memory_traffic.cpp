@@ -41,7 +41,7 @@ void add_difference_remarks(const analysis::OpTraffic& traffic, std::int64_t inf
     std::string why;
     if (total.level == TrafficLevel::sizes && difference > 0) {
       why =
-          "; the counters also see what is no transfer of an op: statistics, kernels that read "
+          "; the counters also see what is not a transfer of an op: statistics, kernels that read "
           "DDR themselves";
     }
     section.remarks.push_back(fmt::format(
@@ -75,8 +75,7 @@ std::string transfer_time_remark(const MemoryTable& table, bool above_peak) {
       continue;
     }
     return "A span here is the issue of a transfer, which goes on after it: bytes by its time are "
-           "no "
-           "bandwidth and may be above the DDR's peak.";
+           "not bandwidth and may be above the DDR's peak.";
   }
   if (!above_peak) return "";
   return "More than the DDR's peak: the peak is not that of this hardware.";
@@ -90,7 +89,7 @@ Section traffic_section(const Profile& profile, const analysis::OpTraffic& traff
                           {"bytes_per_s", "mean over wall", Format::bytes_per_second, true, true},
                           {"source", "sum over ops from", Format::name, true, true},
                           {"ops_bytes", "", Format::bytes},
-                          {"told_by", "told by", Format::name, true, true},
+                          {"told_by", "source", Format::name, true, true},
                           {"told_bytes", "", Format::bytes},
                           {"difference_bytes", "difference", Format::bytes, true, true}};
   // Of several inferences bytes are medians of one, so what is compared are means of one.
@@ -138,7 +137,7 @@ Section constants_section(const Profile& profile) {
   section.table.fields = {{"unit", "unit"},
                           {"ddr_read_bytes", "DDR read", Format::bytes},
                           {"constant_bytes", "constants", Format::bytes},
-                          {"beyond_constants_bytes", "beyond them", Format::bytes},
+                          {"beyond_constants_bytes", "others", Format::bytes},
                           {"ddr_write_bytes", "DDR write", Format::bytes},
                           {"multicast_bytes", "multicast", Format::bytes}};
   for (const analysis::ConstantTraffic& unit : units) {
@@ -219,7 +218,7 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
 
 Section vtcm_section(const Profile& profile, const analysis::Peaks& peaks) {
   Section section{.key = "vtcm", .title = "VTCM"};
-  section.table.fields = {{"by", "most in use, by"},
+  section.table.fields = {{"by", "max in use, by"},
                           {"unit", "unit", Format::name, true, true},
                           {"origin", "origin"},
                           {"bytes", "bytes", Format::bytes},

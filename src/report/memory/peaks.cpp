@@ -115,7 +115,8 @@ std::string target_of(const Profile& profile) {
 
 Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
   FoundPeaks found;
-  const std::string name = text.target.empty() ? target_of(profile) : text.target;
+  std::string name = text.target.empty() ? target_of(profile) : text.target;
+  if (name.empty()) name = text.remembered_target;
   if (!name.empty()) {
     const auto peaks = peaks_of(name);
     if (!peaks) return tl::unexpected(peaks.error());

@@ -19,6 +19,7 @@ namespace npuscope::report {
 
 struct PeakText {
   std::string target = {};
+  std::string remembered_target = {};  // of a profile that does not name its hardware
   std::string ddr = {};
   std::string vtcm = {};
   std::string macs = {};

@@ -7,12 +7,17 @@
 #include <functional>
 #include <set>
 
+#include "analysis/ops/model_parts.hpp"
+#include "analysis/ops/op_bounds.hpp"
+#include "analysis/ops/op_times.hpp"
+#include "base/near_names.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "profile/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/scope.hpp"
+#include "report/ops/main_kernel.hpp"
 #include "report/ops/op_column_name.hpp"
 
 namespace npuscope::report {
@@ -54,6 +59,9 @@ class OpsTable {
   Status analyse();
   void add(Field field, Getter get, std::string sort_name = {});
   void add_names();
+  void add_place();
+  void add_bound();
+  void add_engines();
   void add_values();
   void add_value(std::size_t place);
   void add_share(std::size_t place, const std::string& key);
@@ -64,6 +72,7 @@ class OpsTable {
   std::vector<std::string> remarks() const;
   std::string known_columns(bool to_sort) const;
   bool is_beside(const OpColumn& column) const { return is_beside_timeline(profile_, column); }
+  bool is_in_order() const { return request_.sort == "start"; }
   bool is_ranked(std::size_t place) const { return place == table_.ranked_by; }
   // The mean, of what is counted over all inferences after the first.
   Value of_an_inference(double sum) const {
@@ -74,6 +83,7 @@ class OpsTable {
   const Profile& profile_;
   const OpsRequest& request_;
   OpTable table_;
+  std::vector<OpBound> bounds_;  // by row
   std::vector<Column> columns_;
   std::set<std::string> keys_;
 };
@@ -90,6 +100,12 @@ Status OpsTable::analyse() {
   options.grouping = request_.grouping;
   options.top = request_.top == 0 ? ~std::size_t{0} : request_.top;
   options.rules = request_.rules;
+  Result<Rules> fitting = Rules();
+  if (request_.grouping == Grouping::rule && options.rules == nullptr) {
+    fitting = fitting_rules(analysis_);
+    if (!fitting) return tl::unexpected(fitting.error());
+    options.rules = &*fitting;
+  }
   options.details = true;
   options.owners_as_written = request_.owners_as_written;
   options.per_inference = true;
@@ -113,37 +129,83 @@ Status OpsTable::analyse() {
     break;
   }
   table_ = analysis_.ops(options);
+  const auto peaks = find_peaks(profile_, request_.peaks);
+  if (!peaks) return tl::unexpected(peaks.error());
+  MemoryOptions memory;
+  memory.peaks = peaks->peaks;
+  memory.rate = peaks->clock;
+  bounds_ = op_bounds(analysis_, table_, request_.grouping, memory);
   return {};
+}
+
+// Where it begins, and what of it is one op after another.
+void OpsTable::add_place() {
+  const auto place_of = [&](const OpRow& row) { return std::size_t(&row - table_.rows.data()); };
+  if (is_in_order()) {
+    add({"", "#", Format::count}, [=](const OpRow& row) { return Value(place_of(row) + 1); });
+    std::swap(columns_[0], columns_[1]);
+  }
+  const bool has_start = std::any_of(table_.rows.begin(), table_.rows.end(), [](const OpRow& row) {
+    return row.details.start.has_value();
+  });
+  if (!has_start) return;
+  const ClockId base = profile_.base_clock;
+  add(
+      {"start", is_in_order() ? "start" : "", Format::ticks, true, true, base},
+      [](const OpRow& row) { return Value(row.details.start); }, "start");
+}
+
+void OpsTable::add_bound() {
+  const auto bound_of = [&](const OpRow& row) -> const OpBound& {
+    return bounds_[std::size_t(&row - table_.rows.data())];
+  };
+  const auto text = [](const char* word) { return *word == '\0' ? Value() : Value(word); };
+  add({"bound", is_in_order() ? "bound" : "", Format::name, true, true},
+      [=](const OpRow& row) { return text(name_of(bound_of(row))); });
+  add({"bound_from", ""}, [=](const OpRow& row) { return text(source_of(bound_of(row).kind)); });
+  if (is_in_order()) {
+    add({"", "mostly", Format::name, false, true},
+        [&](const OpRow& row) { return main_kernel(profile_, row); });
+  }
+  add({"main_kind", ""}, [&](const OpRow& row) {
+    const StringId kind = row.kinds == 1 ? row.kind : row.main_kind;
+    return kind == StringId::empty ? Value() : Value(profile_.text(kind));
+  });
+  add({"main_share", "", Format::share}, [](const OpRow& row) {
+    return row.kinds > 1 && row.main_kind != StringId::empty ? Value(row.main_share) : Value();
+  });
+}
+
+void OpsTable::add_engines() {
+  const bool shows_hardware = request_.grouping != Grouping::unit;
+  add({"on", shows_hardware ? "on" : "", Format::name, false, true}, [&](const OpRow& row) {
+    const Value engines = engines_of(row);
+    const auto waiting = table_.place_of("waiting");
+    const bool only_waits = !engines.known() && waiting && row.values[*waiting];
+    return only_waits ? Value("waits only") : engines;
+  });
 }
 
 void OpsTable::add_names() {
   add(
       {name_of(request_.grouping), name_of(request_.grouping)},
       [](const OpRow& row) { return Value(row.name); }, "name");
+  if (is_in_order()) add_place();
   if (request_.grouping == Grouping::op) {
     add({"layers", "layers", Format::count, false, true},
         [](const OpRow& row) { return row.layers > 1 ? Value(row.layers) : Value(); });
   }
   if (request_.grouping != Grouping::kind && !is_of_units(request_.grouping)) {
-    add({"kind", "kind", Format::name, false, true}, [&](const OpRow& row) {
+    add({"kind", is_in_order() ? "" : "kind", Format::name, false, true}, [&](const OpRow& row) {
       if (row.kinds > 1) return Value(fmt::format("{} kinds", row.kinds));
       return row.kind == StringId::empty ? Value() : Value(profile_.text(row.kind));
     });
   }
-  const bool shows_hardware = request_.grouping != Grouping::unit;
-  add({"on", shows_hardware ? "on" : "", Format::name, false, true}, [&](const OpRow& row) {
-    std::string text;
-    for (const Engine engine : row.engines) {
-      text += (text.empty() ? "" : "+") + std::string(name_of(engine));
-    }
-    const auto waiting = table_.place_of("waiting");
-    if (text.empty() && waiting && row.values[*waiting]) text = "waits only";
-    return text.empty() ? Value() : Value(text);
-  });
+  if (!is_in_order()) add_engines();
   const bool counts = std::any_of(table_.rows.begin(), table_.rows.end(),
                                   [](const OpRow& row) { return row.runs > 0; });
   add(
-      {"runs", counts ? "runs" : "", Format::count},
+      {"runs", counts && !is_in_order() ? "runs" : "", Format::count},
       [&](const OpRow& row) { return of_an_inference(double(row.runs)); }, "runs");
   add(
       {"instances", "", Format::count},
@@ -180,7 +242,8 @@ void OpsTable::add_spread(std::size_t place, const std::string& key) {
   if (table_.inferences < 2) return;
   const OpColumn& column = table_.columns[place];
   const auto add_one = [&](const char* suffix, const char* label, auto value) {
-    add({key + suffix, is_ranked(place) ? label : "", format_of(column), false, true, column.clock},
+    add({key + suffix, is_ranked(place) && !is_in_order() ? label : "", format_of(column), false,
+         true, column.clock},
         [place, value](const OpRow& row) {
           if (place >= row.spreads.size() || !row.values[place]) return Value();
           return Value(value(row.spreads[place]));
@@ -223,6 +286,10 @@ void OpsTable::add_value(std::size_t place) {
 void OpsTable::add_values() {
   if (table_.columns.empty()) return;
   add_value(table_.ranked_by);
+  if (is_in_order()) {
+    add_bound();
+    add_engines();
+  }
   const auto add_those = [&](auto does) {
     for (std::size_t i = 0; i < table_.columns.size(); ++i) {
       if (!is_ranked(i) && does(table_.columns[i])) add_value(i);
@@ -284,9 +351,9 @@ void OpsTable::add_details() {
         },
         "");
   };
-  of_core("core_work_least", "least", [](const CoreSpread& spread) { return spread.min; });
+  of_core("core_work_least", "min", [](const CoreSpread& spread) { return spread.min; });
   of_core("core_work_median", "median", [](const CoreSpread& spread) { return spread.median; });
-  of_core("core_work_most", "most", [](const CoreSpread& spread) { return spread.max; });
+  of_core("core_work_most", "max", [](const CoreSpread& spread) { return spread.max; });
   add({"most_loaded_core", several ? "most loaded" : "", Format::name, false, true},
       [&](const OpRow& row) {
         const CoreSpread& spread = row.details.spread;
@@ -301,6 +368,7 @@ void OpsTable::add_details() {
 std::string OpsTable::known_columns(bool to_sort) const {
   std::string names;
   for (const Column& column : columns_) {
+    if (column.field.key.empty()) continue;
     if (to_sort && column.sort_name.empty()) continue;
     names += (names.empty() ? "" : ", ") + column.field.key;
   }
@@ -310,13 +378,13 @@ std::string OpsTable::known_columns(bool to_sort) const {
 // Those asked for, in their order, behind what the rows are.
 Status OpsTable::choose_columns() {
   if (request_.columns.empty()) return {};
-  std::vector<Column> chosen{columns_.front()};
+  std::vector<Column> chosen{columns_.begin(), columns_.begin() + (is_in_order() ? 2 : 1)};
   for (const std::string& key : request_.columns) {
     const auto found = std::find_if(columns_.begin(), columns_.end(),
                                     [&](const Column& column) { return column.field.key == key; });
     if (found == columns_.end()) {
-      return usage_error("--columns: this profile has no column '{}'; it has {}", key,
-                         known_columns(false));
+      return usage_error("--columns: this profile has no column '{}'{}; it has {}", key,
+                         did_you_mean(known_columns(false), key), known_columns(false));
     }
     const bool is_there = std::any_of(chosen.begin(), chosen.end(), [&](const Column& column) {
       return column.field.key == key;
@@ -339,7 +407,7 @@ std::string OpsTable::title() const {
   std::string name = name_of(request_.grouping);
   for (char& c : name) c = c >= 'a' && c <= 'z' ? char(c - 'a' + 'A') : c;
   std::string title = name == "OP" ? "OPS" : "OPS BY " + name;
-  title += ", by " + table_.ranked_by_name;
+  title += is_in_order() ? ", in order of execution" : ", by " + table_.ranked_by_name;
   if (!table_.columns.empty()) {
     const ClockId clock = table_.columns[table_.ranked_by].clock;
     if (!shows_time(profile_, clock)) title += ", in " + unit_of(profile_, clock);
@@ -356,6 +424,21 @@ std::vector<std::string> OpsTable::remarks() const {
         "these. "
         "--inference N shows one.",
         table_.inferences - 1, table_.first_inference == 0 ? " as cold" : ""));
+  }
+  if (is_in_order()) {
+    const OpTimes& times = analysis_.op_times();
+    remarks.push_back(
+        times.inferences > 1
+            ? fmt::format("start: in inference {}, from its first op on.", times.inference)
+            : "start: from the first op on.");
+  }
+  const bool any_bound = std::any_of(bounds_.begin(), bounds_.end(), [](const OpBound& bound) {
+    return bound.kind != BoundKind::unknown;
+  });
+  if (any_bound && is_in_order()) {
+    remarks.push_back(
+        "bound: by the roofline (npuscope memory); waiting: longer than it works; latency: no "
+        "resource is busy for 65 %; else the engine with 65 % of the work.");
   }
   if (table_.place_of("work")) {
     const bool of_runs = std::any_of(table_.rows.begin(), table_.rows.end(),
@@ -399,14 +482,19 @@ Value whole_where_whole(Value value, Format format) {
 Result<Document> OpsTable::make() {
   if (const Status analysed = analyse(); !analysed) return tl::unexpected(analysed.error());
   if (table_.columns.empty()) {
-    return input_error("{}: says nothing about ops; npuscope show says what it holds",
+    return input_error("{}: holds nothing about ops; npuscope show lists what it holds",
                        files_text(profile_));
   }
   add_names();
   add_values();
+  if (!is_in_order()) {
+    add_place();
+    add_bound();
+  }
   if (!table_.sort_is_known) {
-    return usage_error("--sort: this profile has no column '{}' to sort by; it has {}",
-                       request_.sort, known_columns(true));
+    return usage_error("--sort: this profile has no column '{}' to sort by{}; it has {}",
+                       request_.sort, did_you_mean(known_columns(true), request_.sort),
+                       known_columns(true));
   }
   const ClockId base = profile_.base_clock;
   Section section{.key = "ops", .title = title(), .remarks = remarks()};
@@ -426,6 +514,7 @@ Result<Document> OpsTable::make() {
   }
   if (const Status chosen = choose_columns(); !chosen) return tl::unexpected(chosen.error());
   for (const Column& column : columns_) section.table.fields.push_back(column.field);
+  section.table.names = is_in_order() ? 1 : 0;
   for (const OpRow& row : table_.rows) {
     std::vector<Value> values;
     for (const Column& column : columns_) {

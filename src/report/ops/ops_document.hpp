@@ -15,6 +15,7 @@
 #include "npuscope/analysis/analysis.hpp"
 #include "npuscope/analysis/ops.hpp"
 #include "report/document/document.hpp"
+#include "report/memory/peaks.hpp"
 
 namespace npuscope::report {
 
@@ -26,7 +27,8 @@ struct OpsRequest {
   std::vector<std::string> columns = {};  // keys; empty: those that fit, JSON and CSV: all
   bool fold_bookkeeping = false;
   bool owners_as_written = false;          // HMX ops of X_post_reshape do not count for X
-  const analysis::Rules* rules = nullptr;  // for Grouping::rule
+  const analysis::Rules* rules = nullptr;  // for Grouping::rule; null: those that fit the graph
+  PeakText peaks = {};                     // of the hardware: what bounds a row
 };
 
 // A usage error for a column that the profile does not have; it lists those that it has.

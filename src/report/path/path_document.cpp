@@ -111,16 +111,16 @@ Section PathDocument::head() const {
       {{"inferences", "", Format::count}, basis.instances},
       {{"wall", "wall", Format::ticks}, path_.wall},
       {{"work_on_path", "work on the path", Format::ticks}, path_.work},
-      {{"work_share_of_wall", "of the wall", Format::share}, share(double(path_.work))},
-      {{"waiting_on_path", "waiting on it", Format::ticks}, path_.wall - path_.work},
+      {{"work_share_of_wall", "of wall", Format::share}, share(double(path_.work))},
+      {{"waiting_on_path", "waiting", Format::ticks}, path_.wall - path_.work},
       {{"steps", "steps", Format::count}, path_.steps.size()},
       {{"executions", "of executions", Format::count}, basis.executions},
   };
   if (basis.instances > 1) {
     section.facts.push_back(
         {{"median_wall_of_rest", "median wall", Format::ticks}, basis.median_wall});
-    section.facts.push_back({{"least_wall_of_rest", "least", Format::ticks}, basis.min_wall});
-    section.facts.push_back({{"most_wall_of_rest", "most", Format::ticks}, basis.max_wall});
+    section.facts.push_back({{"least_wall_of_rest", "min", Format::ticks}, basis.min_wall});
+    section.facts.push_back({{"most_wall_of_rest", "max", Format::ticks}, basis.max_wall});
   }
   for (std::size_t i = 1; i < reason_count; ++i) {
     std::string key = fmt::format("constraints_{}", name_of(Reason(i)));
@@ -187,7 +187,7 @@ Section PathDocument::parts() const {
   Section section{.key = "parts", .title = "PARTS OF THE PATH"};
   section.table.fields = {{"part", "part"},
                           {"time", "time", Format::ticks},
-                          {"share_of_wall", "of the wall", Format::share}};
+                          {"share_of_wall", "of wall", Format::share}};
   const auto add = [&](std::string name, std::int64_t ticks) {
     section.table.rows.push_back({name, ticks, share(double(ticks))});
   };
@@ -235,7 +235,7 @@ Section PathDocument::ops() const {
                           {"executions", "executions", Format::count, false},
                           {"work", "work", Format::ticks},
                           {"on_path", "on the path", Format::ticks},
-                          {"on_path_share_of_wall", "of the wall", Format::share},
+                          {"on_path_share_of_wall", "of wall", Format::share},
                           {"waiting_before", "waiting before", Format::ticks},
                           {"slack", "slack", Format::ticks},
                           {"gain_if_free", "gain if free", Format::ticks, true, true},
@@ -269,7 +269,7 @@ Section PathDocument::units() const {
   section.table.fields = {{"unit", "unit"},
                           {"steps", "steps", Format::count},
                           {"on_path", "on the path", Format::ticks},
-                          {"on_path_share_of_wall", "of the wall", Format::share},
+                          {"on_path_share_of_wall", "of wall", Format::share},
                           {"waiting_before", "waiting before", Format::ticks}};
   const auto rows = group_path_by_unit(profile_, path_.steps);
   for (std::size_t i = 0; i < std::min(options_.top, rows.size()); ++i) {
@@ -281,12 +281,12 @@ Section PathDocument::units() const {
 }
 
 Section PathDocument::reasons() const {
-  Section section{.key = "reasons", .title = "WHAT STEPS WAITED FOR LAST"};
+  Section section{.key = "reasons", .title = "WAITS OF THE STEPS"};
   section.table.fields = {{"reason", "reason"},
                           {"steps", "steps", Format::count},
                           {"waiting_before", "waiting before", Format::ticks},
-                          {"waiting_share_of_wall", "of the wall", Format::share},
-                          {"delay", "beyond the least", Format::ticks}};
+                          {"waiting_share_of_wall", "of wall", Format::share},
+                          {"delay", "above min", Format::ticks}};
   for (const PathReasonRow& row : group_path_by_reason(path_.steps)) {
     section.table.rows.push_back(
         {name_of(row.reason), row.steps, row.gaps, share(double(row.gaps)), row.delays});
@@ -405,11 +405,11 @@ Section PathDocument::what_if(const Scaling& scaling) const {
       {{"wall_before", "wall before", Format::ticks}, answer.before},
       {{"wall_after", "wall after", Format::ticks}, answer.after},
       {{"gain", "gain", Format::ticks}, gain},
-      {{"gain_share_of_wall", "of the wall before", Format::share}, share(gain)},
-      {{"taken_off_path", "taken off the path", Format::ticks}, answer.off_the_path},
-      {{"wall_if_free", "wall at no time", Format::ticks},
+      {{"gain_share_of_wall", "of wall before", Format::share}, share(gain)},
+      {{"taken_off_path", "removed from path", Format::ticks}, answer.off_the_path},
+      {{"wall_if_free", "wall if free", Format::ticks},
        options_.faster.empty() ? Value() : Value(answer.limit)},
-      {{"gain_ends_at_speedup", "gain ends at", Format::number}, answer.limit_speedup}};
+      {{"gain_ends_at_speedup", "limit speed-up", Format::number}, answer.limit_speedup}};
   section.table = moved_ops(answer);
   if (!options_.faster.empty() && answer.limit_speedup) {
     section.remarks.push_back(fmt::format(

@@ -48,8 +48,9 @@ class Rules {
     }
     const auto factor = factor_of(std::string_view(rule).substr(sign + 1), faster);
     if (!factor) {
-      return usage_error("{} {}: '{}' is no factor; write 2x, a part of the time such as 50%, or 0",
-                         flag, rule, rule.substr(sign + 1));
+      return usage_error(
+          "{} {}: '{}' is not a factor; write 2x, a part of the time such as 50%, or 0", flag, rule,
+          rule.substr(sign + 1));
     }
     if (faster ? *factor > 1 : *factor < 1) {
       return usage_error("{} {}: that would be {}; use {}", flag, rule,

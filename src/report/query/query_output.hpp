@@ -6,7 +6,9 @@
 //                                 MatMul_0  32707
 //   QueryCsv                      op,work
 //                                 MatMul_0,32707
-//   QueryJson                     [{"op": "MatMul_0", "work": 32707}]
+//   QueryJson                     …, "columns": ["op", "work"],
+//                                 "rows": [{"op": "MatMul_0", "work": 32707}], "row_count": 1,
+//                                 "has_more": false}
 //
 // NULL is NULL in text, null in JSON, nothing in CSV. Blobs are hexadecimal. Columns that are named
 // alike get numbers: work, work_2.
@@ -15,10 +17,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "npuscope/profile/profile.hpp"
 #include "npuscope/query/database.hpp"
 
 namespace npuscope::report {
@@ -56,6 +60,7 @@ class QueryTable : public QuerySink {
 
   // Numbers to the right, names to the left; the widest columns are shortened to fit the width.
   std::string text() const;
+  std::string markdown() const;
 
  private:
   std::size_t width_;
@@ -80,24 +85,34 @@ class QueryCsv : public QuerySink {
   std::unique_ptr<Writer> writer_;
 };
 
-// An array of objects, one a line. After an error it is left without its end, so that nobody takes
+// An object whose rows are objects, one a line. `head` is the object as far as it goes before the
+// rows, its last comma included. After an error it is left without its end, so that nobody takes
 // it for all.
 class QueryJson : public QuerySink {
  public:
-  QueryJson(WriteText write, const QueryOptions& options);
+  QueryJson(WriteText write, const QueryOptions& options, std::string head);
   ~QueryJson() override;
 
   void columns(const std::vector<std::string>& names) override;
   bool row(std::span<const query::Cell> cells) override;
-  void finish();  // the end of the array
+  void finish();  // the end of the object
 
  private:
   struct Writer;
   std::unique_ptr<Writer> writer_;
 };
 
-// What --schema prints.
-std::string query_schema_text(std::size_t width);
+// The head that QueryJson takes, of what `command` asks.
+struct QueriedProfile {
+  std::string_view name;  // in SQL
+  std::string_view selection;
+  const Profile* profile;
+};
+std::string query_json_head(std::string_view command, std::span<const QueriedProfile> profiles,
+                            std::span<const Note> notes);
+
+// What --schema prints; of one table, nothing where there is no such table.
+std::string query_schema_text(std::size_t width, std::string_view table = {});
 // {"tables": [{"name", "is_view", "meaning", "select",
 //              "columns": [{"name", "type", "unit", "nullable", "meaning"}]}],
 //  "functions": [{"call", "meaning"}]}

@@ -28,9 +28,10 @@ void add_entry(std::string& out, const std::string& head, const std::string& mea
 
 }  // namespace
 
-std::string query_schema_text(std::size_t width) {
+std::string query_schema_text(std::size_t width, std::string_view wanted) {
   std::string out;
   for (const query::TableInfo& table : query::schema()) {
+    if (!wanted.empty() && table.name != wanted) continue;
     out += table.name + (table.view_of.empty() ? ": " : " (view): ") + table.meaning + "\n";
     std::size_t widest = 0;
     for (const query::ColumnInfo& column : table.columns) {
@@ -44,6 +45,7 @@ std::string query_schema_text(std::size_t width) {
     }
     out += "\n";
   }
+  if (!wanted.empty()) return out;
   out += "functions beside SQLite's own\n";
   for (const query::FunctionInfo& function : query::functions()) {
     add_entry(out, fmt::format("  {:20}  ", function.call), function.meaning, width);

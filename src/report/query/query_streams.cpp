@@ -1,8 +1,8 @@
 // CSV and JSON of a query: rows go out as they come.
 #include <cmath>
 
-#include "base/text.hpp"
-#include "report/export/csv_output.hpp"
+#include "base/json_writer.hpp"
+#include "profile/csv_output.hpp"
 #include "report/query/query_cells.hpp"
 #include "report/query/query_output.hpp"
 
@@ -45,62 +45,67 @@ bool QueryCsv::row(std::span<const query::Cell> cells) {
 void QueryCsv::finish() { writer_->out.flush(); }
 
 struct QueryJson::Writer {
-  explicit Writer(WriteText write) : sink(std::move(write)), out(sink) {}
+  explicit Writer(WriteText write) : sink(std::move(write)), out(sink), json(out, rows) {}
 
+  std::string head;
   void add(const query::Cell& cell);
-  void add_string(std::string_view text) {
-    escaped.assign(1, '"');
-    append_json_escaped(escaped, text);
-    out.add(escaped += '"');
-  }
+
+  // A row a line.
+  static constexpr JsonLayout rows{
+      .first = "\n", .between = ",\n", .last = "\n", .numbers = JsonNumbers::shortest};
+  static constexpr JsonLayout row = JsonLayout::wide();
 
   WriteText sink;
   TextOutput out;
-  std::vector<std::string> keys;  // `"op": `
-  std::string escaped;
+  JsonWriter<TextOutput> json;
+  std::vector<JsonKey> keys;
 };
 
 void QueryJson::Writer::add(const query::Cell& cell) {
   struct Write {
-    Writer& writer;
-    void operator()(std::monostate) const { writer.out.add("null"); }
-    void operator()(std::int64_t number) const { writer.out.add_number(number); }
-    void operator()(double number) const {  // JSON has no infinity
-      std::isfinite(number) ? writer.out.add_number(number) : writer.out.add("null");
-    }
-    void operator()(std::string_view text) const { writer.add_string(text); }
-    void operator()(ByteSpan bytes) const { writer.add_string(hexadecimal(bytes)); }
+    JsonWriter<TextOutput>& json;
+    void operator()(std::monostate) const { json.null(); }
+    void operator()(std::int64_t number) const { json.value(number); }
+    void operator()(double number) const { json.value(number); }
+    void operator()(std::string_view text) const { json.value(text); }
+    void operator()(ByteSpan bytes) const { json.value(hexadecimal(bytes)); }
   };
-  std::visit(Write{*this}, cell);
+  std::visit(Write{json}, cell);
 }
 
-QueryJson::QueryJson(WriteText write, const QueryOptions& options)
-    : QuerySink(options.max_rows), writer_(std::make_unique<Writer>(std::move(write))) {}
+QueryJson::QueryJson(WriteText write, const QueryOptions& options, std::string head)
+    : QuerySink(options.max_rows), writer_(std::make_unique<Writer>(std::move(write))) {
+  writer_->head = std::move(head);
+}
 QueryJson::~QueryJson() = default;
 
 void QueryJson::columns(const std::vector<std::string>& names) {
-  for (const std::string& name : distinct_names(names)) {
-    std::string key = writer_->keys.empty() ? "\"" : ", \"";
-    append_json_escaped(key, name);
-    writer_->keys.push_back(key + "\": ");
-  }
-  writer_->out.add('[');
+  const std::vector<std::string> distinct = distinct_names(names);
+  for (const std::string& name : distinct) writer_->keys.emplace_back(name, Writer::row);
+  JsonWriter<TextOutput>& json = writer_->json;
+  writer_->out.add(writer_->head);
+  writer_->out.add("\n  \"columns\": ");
+  json.array(
+      distinct, [&](const std::string& name) { json.value(name); }, Writer::row);
+  writer_->out.add(",\n  \"rows\": ");
+  json.begin_array();
 }
 
 bool QueryJson::row(std::span<const query::Cell> cells) {
-  const bool is_first = rows() == 0;
   if (!takes_row()) return false;
-  writer_->out.add(is_first ? "\n{" : ",\n{");
+  writer_->json.begin_object(Writer::row);
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    writer_->out.add(writer_->keys[i]);
+    writer_->json.key(writer_->keys[i]);
     writer_->add(cells[i]);
   }
-  writer_->out.add('}');
+  writer_->json.end_object();
   return true;
 }
 
 void QueryJson::finish() {
-  writer_->out.add(rows() > 0 ? "\n]\n" : "]\n");
+  writer_->json.end_array();
+  writer_->out.add(
+      fmt::format(",\n  \"row_count\": {},\n  \"has_more\": {}\n}}\n", rows(), has_more()));
   writer_->out.flush();
 }
 

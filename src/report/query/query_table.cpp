@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <optional>
 
 #include "base/text.hpp"
+#include "report/document/document_markdown.hpp"
 #include "report/document/text_table.hpp"
 #include "report/query/query_cells.hpp"
 #include "report/query/query_output.hpp"
@@ -13,13 +13,11 @@ constexpr std::size_t column_gap = 2;
 // A column that gives way keeps so much of its texts and of its heading, whatever the width.
 constexpr std::size_t min_text = 16;
 constexpr std::size_t min_heading = 10;
-constexpr std::size_t max_kept = 1'000;  // bytes of a cell: more than any line shows
+constexpr std::size_t max_kept = 1'000;  // bytes of a cell
 
 // Of a cell that is kept only to be shown.
 std::string kept(std::string text) {
-  if (text.size() > max_kept) {
-    text = text.substr(0, max_kept / 2) + "..." + text.substr(text.size() - max_kept / 2);
-  }
+  if (text.size() > max_kept) text = text.substr(0, max_kept) + "...";
   return printable(text);
 }
 
@@ -83,30 +81,43 @@ std::string QueryTable::text() const {
     columns.push_back({wanted, std::max(cells, std::min(columns_of(names_[i]), min_heading))});
   }
   const std::vector<std::size_t> widths = fitted(columns, width_);
-  // What columns of names keep of each row, where they are too narrow for them.
-  std::vector<std::vector<std::string>> shown(widths.size());
-  for (std::size_t i = 0; i < widths.size(); ++i) {
-    if (!is_text_[i] || widths[i] >= columns[i].wanted) continue;
-    std::vector<std::string> texts;
-    for (const auto& row : rows_) texts.push_back(row[i]);
-    shown[i] = shortened_apart(texts, widths[i]);
-  }
   std::string out;
-  const auto add_line = [&](const std::vector<std::string>& cells,
-                            std::optional<std::size_t> row = {}) {
-    std::string line;
+  // Texts are typed again, so they stay whole: over several lines of their column.
+  const auto add_line = [&](const std::vector<std::string>& cells) {
+    std::vector<std::vector<std::string>> parts;
+    std::size_t lines = 1;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::string cell =
-          row && !shown[i].empty() ? shown[i][*row] : shortened(cells[i], widths[i]);
-      const std::string blanks(widths[i] - columns_of(cell), ' ');
-      line += (i > 0 ? std::string(column_gap, ' ') : "") +
-              (is_text_[i] ? cell + blanks : blanks + cell);
+      parts.push_back(cut_into_lines(cells[i], widths[i]));
+      lines = std::max(lines, parts.back().size());
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += line + "\n";
+    for (std::size_t at = 0; at < lines; ++at) {
+      std::string line;
+      for (std::size_t i = 0; i < cells.size(); ++i) {
+        const std::string cell = at < parts[i].size() ? parts[i][at] : std::string();
+        const std::string blanks(widths[i] - columns_of(cell), ' ');
+        line += (i > 0 ? std::string(column_gap, ' ') : "") +
+                (is_text_[i] ? cell + blanks : blanks + cell);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      out += line + "\n";
+    }
   };
   add_line(names_);
-  for (std::size_t row = 0; row < rows_.size(); ++row) add_line(rows_[row], row);
+  for (const auto& row : rows_) add_line(row);
+  return out;
+}
+
+std::string QueryTable::markdown() const {
+  std::string out = "|";
+  for (const std::string& name : names_) out += " " + markdown_escaped(name) + " |";
+  out += "\n|";
+  for (const bool is_text : is_text_) out += is_text ? "---|" : "---:|";
+  out += "\n";
+  for (const auto& row : rows_) {
+    out += "|";
+    for (const std::string& cell : row) out += " " + markdown_escaped(cell) + " |";
+    out += "\n";
+  }
   return out;
 }
 

@@ -24,14 +24,15 @@ Value short_gain(const analysis::Finding& finding) {
 
 // Of some units or ops nobody can say what is idle or exposed, and of very many spans it takes
 // longer than a page may. All findings are in JSON, the first three in text.
-Section first_findings_section(const analysis::Analysis& analysis, bool leaves_out_rows) {
+Section first_findings_section(const analysis::Analysis& analysis, bool leaves_out_rows,
+                               const PeakText& peaks) {
   constexpr std::size_t max_shown = 3;
   const Profile& profile = analysis.profile();
   Section section{.key = "findings", .title = "FINDINGS"};
   const bool too_many = profile.spans.size() > max_spans_for_findings;
   section.facts = {{{"looked_for"}, !leaves_out_rows && !too_many}};
   if (leaves_out_rows) {
-    section.title += "  not looked for, as units or ops are left out";
+    section.title += "  not checked: units or ops are left out";
     return section;
   }
   if (too_many) {
@@ -40,7 +41,7 @@ Section first_findings_section(const analysis::Analysis& analysis, bool leaves_o
     return section;
   }
   analysis::DiagnoseOptions asked;
-  if (const auto peaks = find_peaks(profile, {})) asked.peaks = peaks->peaks;
+  if (const auto found = find_peaks(profile, peaks)) asked.peaks = found->peaks;
   const analysis::Diagnosis diagnosis = analysis.findings(asked);
   section.table.fields = {{"rule"},       {"title"},   {"weight"},
                           {"gain_share"}, {"gain_of"}, {"call_gain_share"}};
@@ -61,7 +62,7 @@ Section first_findings_section(const analysis::Analysis& analysis, bool leaves_o
     return section;
   }
   const std::size_t all = diagnosis.findings.size();
-  section.title += fmt::format(" ({}{})  npuscope diagnose has the evidence",
+  section.title += fmt::format(" ({}{})  npuscope diagnose shows the evidence",
                                all > max_shown ? fmt::format("{} of ", max_shown) : "", all);
   section.parts.push_back(std::move(shown));
   return section;

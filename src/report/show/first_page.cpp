@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/ops/model_parts.hpp"
+#include "analysis/ops/op_bounds.hpp"
 #include "base/text.hpp"
 #include "npuscope/analysis/units.hpp"
 #include "report/document/bars.hpp"
@@ -9,6 +11,7 @@
 #include "report/document/quantity.hpp"
 #include "report/document/scope.hpp"
 #include "report/document/text_table.hpp"
+#include "report/ops/main_kernel.hpp"
 #include "report/ops/op_column_name.hpp"
 #include "report/show/show.hpp"
 #include "report/show/show_sections.hpp"
@@ -69,7 +72,9 @@ std::vector<std::string> strips(const Analysis& analysis, std::size_t width) {
   request.gaps = 0;
   const TimelineRows rows = analysis.timeline(request);
   if (rows.wall <= 0 || rows.rows.empty()) return {};
-  constexpr std::size_t max_label = 24, share_width = 7, max_columns = 60;
+  constexpr std::size_t share_width = 7, max_columns = 60, min_columns = 40, around = 6;
+  constexpr std::size_t taken = share_width + min_columns + around;
+  const std::size_t max_label = std::clamp<std::size_t>(std::max(width, taken) - taken, 24, 60);
   constexpr double notable = 0.001;
   std::vector<std::size_t> drawn;
   for (std::size_t i = 0; i < rows.rows.size(); ++i) {
@@ -80,7 +85,7 @@ std::vector<std::string> strips(const Analysis& analysis, std::size_t width) {
   labels = shortened_apart(labels, max_label);
   std::size_t label_width = 0;
   for (const std::string& label : labels) label_width = std::max(label_width, columns_of(label));
-  const std::size_t columns = std::min(max_columns, width - label_width - share_width - 6);
+  const std::size_t columns = std::min(max_columns, width - label_width - share_width - around);
   const TimelineCells cells = analysis.cells(rows, {.columns = columns});
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < drawn.size(); ++at) {
@@ -105,7 +110,7 @@ Section where_section(const Analysis& analysis, const FirstPageRequest& request)
   Section section{.key = "where"};
   section.title = "WHERE THE TIME GOES  wall " + wall_text(analysis);
   if (!coarse.has_parts()) {
-    section.title += ", of inferences; what ran in them has no timeline here";
+    section.remarks = {"Of inferences; no timeline of what ran in them."};
     return section;
   }
   section.drawing = parts_of_wall(coarse, request.width, request.leaves_out_rows);
@@ -115,31 +120,45 @@ Section where_section(const Analysis& analysis, const FirstPageRequest& request)
   return section;
 }
 
-std::string engines_of(const OpRow& row) {
+// "MLP projections 37 %, attention projections 33 %, lm head 22 %", as many as fit a line.
+std::string parts_text(const ModelParts& parts, std::size_t width) {
+  constexpr double notable = 0.005;
   std::string text;
-  for (const Engine engine : row.engines) {
-    text += (text.empty() ? "" : "+") + std::string(name_of(engine));
+  for (const ModelPart& part : parts.parts) {
+    if (part.share < notable) break;
+    const std::string next = fmt::format("{} {:.0f} %", part.name, 100 * part.share);
+    if (columns_of(text) + columns_of(next) + 2 > width) break;
+    text += (text.empty() ? "" : ", ") + next;
   }
   return text;
 }
 
-// "q::ForceFormat_Crouton 74 %"; of one kernel alone its name.
-Value mostly(const Profile& profile, const OpRow& row) {
-  if (row.kinds == 1 && row.kind != row.label) return profile.text(row.kind);
-  if (row.main_kind == StringId::empty || row.kinds < 2) return {};
-  const std::string kind(profile.text(row.main_kind));
-  constexpr double nearly_all = 0.995;
-  return row.main_share >= nearly_all ? kind
-                                      : fmt::format("{} {:.0f} %", kind, 100 * row.main_share);
+// What bounds each row; of very many spans it takes longer than a page may.
+std::vector<OpBound> bounds_of(const Analysis& analysis, const OpTable& ops, const PeakText& text) {
+  std::vector<OpBound> bounds(ops.rows.size());
+  if (analysis.profile().spans.size() > max_spans_for_findings) return bounds;
+  MemoryOptions memory;
+  if (const auto found = find_peaks(analysis.profile(), text)) {
+    memory.peaks = found->peaks;
+    memory.rate = found->clock;
+  }
+  return op_bounds(analysis, ops, Grouping::op, memory);
 }
 
-Section ops_section(const Analysis& analysis) {
+Section ops_section(const Analysis& analysis, const FirstPageRequest& request) {
   const Profile& profile = analysis.profile();
-  const OpTable ops = analysis.ops({.top = max_ops, .count_runs = false, .per_inference = true});
+  OpTable ops = analysis.ops(options_of_parts());
   if (ops.rows.empty() || ops.columns.empty()) return {};
   const OpColumn& column = ops.columns[ops.ranked_by];
   const double whole = column.whole.value_or(column.total);
   Section section{.key = "ops", .title = "OPS, by " + ops.ranked_by_name};
+  std::size_t rows = max_ops;
+  if (const auto parts = model_parts(profile, ops)) {
+    constexpr std::size_t label = 15;
+    section.facts = {{{"", "parts"}, parts_text(*parts, request.width - label)}};
+    rows -= 1;  // for this line
+  }
+  ops.rows.resize(std::min(ops.rows.size(), rows));
   const bool is_time = column.kind != MeasureKind::count;
   if (is_time && !shows_time(profile, column.clock)) {
     section.title += ", in " + unit_of(profile, column.clock);
@@ -149,6 +168,7 @@ Section ops_section(const Analysis& analysis) {
                           {"", " ", Format::bar, false},
                           {"", "share", Format::share},
                           {"", ops.ranked_by_name, is_time ? Format::ticks : Format::number},
+                          {"", "bound", Format::name, true, true},
                           {"", "mostly", Format::name, false, true},
                           {"", "on", Format::name, false, true}};
   section.table.fields[3].clock = column.clock;
@@ -163,14 +183,16 @@ Section ops_section(const Analysis& analysis) {
   section.table.fields.insert(section.table.fields.begin() + 1,
                               {"", "layers", Format::count, false, true});
   section.table.row_count = ops.row_count;
-  for (const OpRow& row : ops.rows) {
+  const std::vector<OpBound> bounds = bounds_of(analysis, ops, request.peaks);
+  for (std::size_t i = 0; i < ops.rows.size(); ++i) {
+    const OpRow& row = ops.rows[i];
+    const char* bound = name_of(bounds[i]);
     const auto value = row.values[ops.ranked_by];
     Value share;
     if (value && whole > 0) share = *value / whole;
-    const std::string on = engines_of(row);
     section.table.rows.push_back({row.name, row.layers > 1 ? Value(row.layers) : Value(), share,
-                                  share, value, mostly(profile, row),
-                                  on.empty() ? Value() : Value(on)});
+                                  share, value, *bound == '\0' ? Value() : Value(bound),
+                                  main_kernel(profile, row), engines_of(row)});
     if (warm == ops.columns.end()) continue;
     auto& cells = section.table.rows.back();
     cells.insert(cells.begin() + 5, row.values[std::size_t(warm - ops.columns.begin())]);
@@ -201,6 +223,20 @@ Section next_section(const Analysis& analysis, const FirstPageRequest& request) 
   return {.key = "next", .title = "NEXT  " + text + full};
 }
 
+// Ops give way, the last first.
+void fit(Document& document, std::size_t width) {
+  constexpr std::ptrdiff_t max_lines = 30;
+  const auto ops = std::find_if(document.sections.begin(), document.sections.end(),
+                                [](const Section& section) { return section.key == "ops"; });
+  if (ops == document.sections.end()) return;
+  auto& rows = ops->table.rows;
+  const auto lines = [&] {
+    const std::string text = document_text(document, width);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  while (rows.size() > 1 && lines() > max_lines) rows.pop_back();
+}
+
 }  // namespace
 
 Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
@@ -216,11 +252,12 @@ Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   add(std::move(latency));
   if (!request.is_part) add(throughput_section(profile));
   add(where_section(analysis, request));
-  add(first_findings_section(analysis, request.leaves_out_rows));
-  add(ops_section(analysis));
+  add(first_findings_section(analysis, request.leaves_out_rows, request.peaks));
+  add(ops_section(analysis, request));
   if (profile.ops.empty()) add(first_unit_numbers(analysis));
   if (profile.ops.empty()) add(counters_section(profile, max_ops));
   add(next_section(analysis, request));
+  fit(document, request.width);
   return document;
 }
 

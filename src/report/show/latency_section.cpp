@@ -25,7 +25,7 @@ Section latency_section(const LatencyOfCall& latency) {
                           {"seconds", "time", Format::seconds, true, true},
                           {"", " ", Format::bar, true, true},
                           {"", " ", Format::name, true, true},
-                          {"name", "as the files call it", Format::name, false, true}};
+                          {"name", "name in the files", Format::name, false, true}};
   const auto time_of = [](const LatencyRow& row) {
     return row.warm_seconds ? row.warm_seconds : row.seconds ? row.seconds : row.cold_seconds;
   };

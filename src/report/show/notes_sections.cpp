@@ -20,7 +20,7 @@ Section checks_section(const Profile& profile) {
   section.title = fmt::format("CHECKS  {} passed", of_outcome[0]);
   if (of_outcome[1] > 0) section.title += fmt::format(", {} FAILED", of_outcome[1]);
   if (of_outcome[2] > 0) {
-    section.title += fmt::format(", {} impossible here", of_outcome[2]);
+    section.title += fmt::format(", {} skipped (missing data)", of_outcome[2]);
   }
   section.table.fields = {{"name"}, {"outcome"}, {"detail"}};
   std::vector<std::string> missing;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/near_names.hpp"
 #include "report/document/call_section.hpp"
 #include "report/document/scope.hpp"
 #include "report/ops/ops_document.hpp"
@@ -56,6 +57,7 @@ void FullPage::add_ops(Grouping grouping, const char* key) {
   OpsRequest request;
   request.grouping = grouping;
   request.top = request_.top;
+  request.peaks = request_.peaks;
   auto ops = ops_document(analysis_, request);
   if (!ops || ops->sections.empty() || ops->sections.front().table.rows.empty()) return;
   Section section = std::move(ops->sections.front());
@@ -84,10 +86,11 @@ Result<Document> FullPage::make() {
   if (!request_.is_part) add(throughput_section(profile));
   add(phases_section(analysis_, top_));
   if (wants({"findings"})) {
-    add(first_findings_section(analysis_, request_.leaves_out_rows));
+    add(first_findings_section(analysis_, request_.leaves_out_rows, request_.peaks));
   } else {
     known_.push_back("findings");
   }
+  add(model_parts_section(analysis_));
   add_ops(Grouping::op, "ops");
   add_ops(Grouping::kind, "kinds");
   add_units();
@@ -102,7 +105,8 @@ Result<Document> FullPage::make() {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     std::string names;
     for (const std::string& name : known_) names += (names.empty() ? "" : ", ") + name;
-    return usage_error("--section={}: this profile has no such section; it has {}", key, names);
+    return usage_error("--section={}: this profile has no such section{}; it has {}", key,
+                       did_you_mean(names, key), names);
   }
   return std::move(document_);
 }

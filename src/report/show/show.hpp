@@ -12,6 +12,7 @@
 
 #include "npuscope/analysis/analysis.hpp"
 #include "report/document/document.hpp"
+#include "report/memory/peaks.hpp"
 
 namespace npuscope::report {
 
@@ -23,6 +24,7 @@ struct ShowRequest {
   std::vector<std::string> sections = {};  // their keys; empty: all
   bool leaves_out_rows = false;            // units or ops: a moment without work may be theirs
   bool is_part = false;                    // a window, a core, an inference: its wall is no latency
+  PeakText peaks = {};                     // of the hardware
 };
 
 // A usage error for a section that the profile does not have; it lists those that it has.
@@ -33,6 +35,7 @@ struct FirstPageRequest {
   bool leaves_out_rows = false;
   bool is_part = false;         // a window, a core, an inference: its wall is no latency
   std::string files = "FILES";  // as they stand on a command line
+  PeakText peaks = {};          // of the hardware
 };
 
 Document first_page(const analysis::Analysis& analysis, const FirstPageRequest& request);

@@ -4,6 +4,7 @@
 
 #include "npuscope/analysis/analysis.hpp"
 #include "report/document/document.hpp"
+#include "report/memory/peaks.hpp"
 #include "report/show/latency_of.hpp"
 
 namespace npuscope::report {
@@ -12,6 +13,8 @@ Section about_section(const Profile& profile);
 Section latency_section(const LatencyOfCall& latency);
 Section wall_section(const analysis::Analysis& analysis, bool leaves_out_rows);
 Section throughput_section(const Profile& profile);
+// What sorts of work its time goes to; empty where no rules fit the graph.
+Section model_parts_section(const analysis::Analysis& analysis);
 Section phases_section(const analysis::Analysis& analysis, std::size_t top);
 Section traffic_section(const analysis::Analysis& analysis);
 Section run_numbers_section(const analysis::Analysis& analysis, std::size_t top);
@@ -21,7 +24,8 @@ Section counters_section(const Profile& profile, std::size_t top);
 Section checks_section(const Profile& profile);
 Section notes_section(const Profile& profile, std::size_t top);
 
-Section first_findings_section(const analysis::Analysis& analysis, bool leaves_out_rows);
+Section first_findings_section(const analysis::Analysis& analysis, bool leaves_out_rows,
+                               const PeakText& peaks);
 
 // "compute", "data movement", "DMA wait": a part of the wall in a line with others.
 const char* short_name_of(const analysis::Coarse& coarse, analysis::Part part,

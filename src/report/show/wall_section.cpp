@@ -87,8 +87,8 @@ std::string overall_text(const Analysis& analysis) {
   std::string text = "work " + with_unit(profile, double(coarse.work));
   if (coarse.active > 0) {
     const Concurrency& at_once = analysis.overlap().concurrency;
-    text += fmt::format("; {:.2f} units at work on average while any is, max {}",
-                        units_at_work(at_once), at_once.max());
+    text +=
+        fmt::format("; average concurrency {:.2f}, max {}", units_at_work(at_once), at_once.max());
   }
   if (coarse.gaps == 0) return text;
   return text + fmt::format("; {} gap{}, the longest {}", thousands(coarse.gaps),
@@ -130,7 +130,7 @@ Section wall_section(const Analysis& analysis, bool leaves_out_rows) {
   if (coarse.wall == 0) return {};
   const bool has_parts = coarse.has_parts();
   Section section{.key = "wall", .title = "WALL  " + wall_text(analysis)};
-  if (!has_parts) section.title += "  of inferences; what ran in them has no timeline here";
+  if (!has_parts) section.remarks = {"Of inferences; no timeline of what ran in them."};
   const auto rate = clock_rate_during(profile, coarse.timeline);
   const auto clocks = analyse_clocks(profile);
   const Spread& runs = coarse.inferences;

@@ -168,10 +168,10 @@ Section Maker::row_table() const {
 Section Maker::wall() const {
   Section section{.key = "wall", .title = "WALL"};
   section.table.fields = {{"what", "what"},
-                          {"active", "time", Format::ticks},
+                          {"active", "active", Format::ticks},
                           {"active_share_of_wall", "of wall", Format::share},
                           {"work", "sum over units", Format::ticks},
-                          {"work_per_active", "sum / time", Format::number}};
+                          {"work_per_active", "sum / active", Format::number}};
   const auto add = [&](const char* what, std::int64_t active, Value sum) {
     Value ratio;
     const auto* whole = std::get_if<std::int64_t>(&sum.held());
@@ -215,9 +215,9 @@ Section Maker::at_once() const {
       section.table.rows.push_back({k, time_at[k], share(time_at[k], rows_.wall)});
     }
   }
-  section.drawing.push_back(
-      fmt::format("  units at work at once: {} on average while any is, {} at most",
-                  number_text(rows_.mean_concurrency), thousands(rows_.concurrency.max())));
+  section.drawing.push_back(fmt::format("  concurrency while active: average {}, max {}",
+                                        number_text(rows_.mean_concurrency),
+                                        thousands(rows_.concurrency.max())));
   section.drawing.push_back(fmt::format("  of the wall: {}", times_text(time_at, rows_.wall)));
   if (const auto& walls = rows_.inferences; walls.count > 1) {
     const auto print = [&](double value) {

@@ -43,9 +43,7 @@ class TimelineDrawing {
         view_(view),
         labels_(row_labels(rows).rows),
         label_width_(label_width_of(labels_, view.width)),
-        width_(drawing_width(view.width, label_width_)) {
-    labels_ = shortened_apart(labels_, label_width_);
-  }
+        width_(drawing_width(view.width, label_width_)) {}
 
   std::vector<std::string> draw();
 
@@ -89,7 +87,9 @@ std::string TimelineDrawing::character(const TimelineCell& cell, std::int64_t le
 
 void TimelineDrawing::line(const std::string& label, const std::string& characters,
                            const std::string& share) {
-  const std::string name = shortened(label, label_width_);
+  const bool is_long = columns_of(label) > label_width_;  // a line of its own
+  if (is_long) lines_.push_back("  " + label);
+  const std::string name = is_long ? std::string() : label;
   lines_.push_back(fmt::format("  {}{} |{}|{:>{}}", name,
                                std::string(label_width_ - columns_of(name), ' '), characters, share,
                                share_width));

@@ -6,7 +6,6 @@
 #include <functional>
 #include <numeric>
 
-#include "analysis/units/peers.hpp"
 #include "analysis/units/unit_numbers.hpp"
 #include "base/parallel.hpp"
 #include "profile/names.hpp"
@@ -15,6 +14,7 @@
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/scope.hpp"
+#include "report/units/units_balance.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -46,7 +46,7 @@ class UnitsSections {
   Result<Document> make();
 
  private:
-  std::string in_ticks(const std::string& title) const;
+  std::string in_ticks(const std::string& title) const { return title_in_ticks(profile_, title); }
   std::size_t max_rows() const { return request_.top == 0 ? ~std::size_t{0} : request_.top; }
   void analyse();
   Section wall() const;
@@ -56,9 +56,6 @@ class UnitsSections {
   Section stated() const;
   Section overlap_section() const;
   Section concurrency_section() const;
-  Section imbalance() const;
-  Section one_core() const;
-  Section peers() const;
 
   const Analysis& analysis_;
   const Profile& profile_;
@@ -67,11 +64,6 @@ class UnitsSections {
   std::vector<SteadyUse> steady_;
   std::vector<OneCoreOp> one_core_;
 };
-
-std::string UnitsSections::in_ticks(const std::string& title) const {
-  if (shows_time(profile_, profile_.base_clock)) return title;
-  return title + ", in " + unit_of(profile_, profile_.base_clock);
-}
 
 Section UnitsSections::wall() const {
   Section section{.key = "wall"};
@@ -111,10 +103,10 @@ Section UnitsSections::engines() const {
                           {"work", "work", Format::ticks, false},
                           {"use", "use", Format::share, true, true},
                           {"use_first", "first", Format::share, false, true},
-                          {"use_least", "least", Format::share, false, true},
-                          {"use_most", "most", Format::share, false, true},
+                          {"use_least", "min", Format::share, false, true},
+                          {"use_most", "max", Format::share, false, true},
                           {"use_inferences", "", Format::count},
-                          {"use_is", "use is", Format::name, false},
+                          {"use_is", "confidence", Format::name, false},
                           {"busiest_unit", "busiest unit", Format::name, false}};
   const auto& steady = steady_;
   for (const EngineRow& row : table_.engines) {
@@ -144,12 +136,13 @@ Section UnitsSections::engines() const {
   if (!steady.empty()) {
     section.remarks.push_back(fmt::format(
         "use is the domain's share of an inference's wall: the median of the {} after the first, "
-        "which stands apart (first); least and most are of all.",
+        "which stands apart (first); min and max are of all.",
         steady.front().share.count - 1));
   }
   if (is_structure_only(profile_)) {
     section.remarks.push_back(
-        "Shares of one cold, instrumented inference are no utilisation; run several inferences, or "
+        "Shares of one cold, instrumented inference are not utilisation; run several inferences, "
+        "or "
         "read the counters of the device.");
   }
   return section;
@@ -238,7 +231,7 @@ bool tells_use(const UnitNumberColumn& column) {
 
 // What the files themselves say of how busy units were: counters before all else.
 Section UnitsSections::stated() const {
-  Section section{.key = "stated", .title = "AS THE FILES STATE IT"};
+  Section section{.key = "stated", .title = "REPORTED BY THE FILES"};
   section.table.fields = {{"unit", "unit"},
                           {"number", "number"},
                           {"value", "value", Format::number},
@@ -267,11 +260,11 @@ Section UnitsSections::overlap_section() const {
   Section section{.key = "overlap", .title = in_ticks("OVERLAP")};
   section.table.fields = {{"a", "class"},
                           {"b", "with"},
-                          {"both", "both work", Format::ticks},
-                          {"share_of_smaller", "of the smaller", Format::share},
+                          {"both", "both active", Format::ticks},
+                          {"share_of_smaller", "of shorter", Format::share},
                           {"share_of_wall", "of wall", Format::share},
-                          {"active_a", "class works", Format::ticks, false},
-                          {"active_b", "other works", Format::ticks, false}};
+                          {"active_a", "class active", Format::ticks, false},
+                          {"active_b", "other active", Format::ticks, false}};
   for (std::size_t i = 0; i < analysis_.overlap().engines.size(); ++i) {
     for (std::size_t j = i + 1; j < analysis_.overlap().engines.size(); ++j) {
       const Engine a = analysis_.overlap().engines[i], b = analysis_.overlap().engines[j];
@@ -293,12 +286,12 @@ Section UnitsSections::overlap_section() const {
                              share(double(analysis_.overlap().hidden_dma),
                                    double(analysis_.overlap().active(Engine::dma)))});
   }
-  section.remarks = {"of the smaller: both, by the shorter of the two times in which each worked."};
+  section.remarks = {"of shorter: both, by the shorter of the two times in which each worked."};
   return section;
 }
 
 Section UnitsSections::concurrency_section() const {
-  Section section{.key = "concurrency", .title = in_ticks("UNITS AT WORK AT ONCE")};
+  Section section{.key = "concurrency", .title = in_ticks("CONCURRENCY")};
   section.table.fields = {{"units", "units", Format::count},
                           {"time", "time", Format::ticks},
                           {"share_of_wall", "of wall", Format::share}};
@@ -330,121 +323,8 @@ Section UnitsSections::concurrency_section() const {
     }
   }
   section.facts = {
-      {{"mean_while_active", "mean while any works", Format::number}, share(weighted, active)},
-      {{"most", "most", Format::count}, analysis_.overlap().concurrency.max()}};
-  return section;
-}
-
-Section UnitsSections::imbalance() const {
-  Section section{.key = "imbalance", .title = "IMBALANCE"};
-  section.table.fields = {{"parts", "of"},
-                          {"members", "", Format::count},
-                          {"what", "in"},
-                          {"unit", "unit"},
-                          {"kind", ""},
-                          {"excess_of_mean", "most above mean", Format::change},
-                          {"mean", "mean", Format::number},
-                          {"least", "least", Format::number, false},
-                          {"most", "most", Format::number},
-                          {"most_loaded", "most loaded"},
-                          {"least_loaded", "least loaded", Format::name, false}};
-  const auto& rows = analysis_.imbalance();
-  const std::string unit = unit_of(profile_, profile_.base_clock);
-  const auto unit_of_row = [&](const ImbalanceRow& row) {
-    if (row.quantity == NumberQuantity::bytes) return "bytes";
-    if (row.quantity != NumberQuantity::time) return "";
-    return unit.empty() ? "ticks" : unit.c_str();
-  };
-  const auto name = [](const std::string& part) { return part.empty() ? Value() : Value(part); };
-  for (const ImbalanceRow& row : rows) {
-    section.table.rows.push_back({fmt::format("{} {}", row.members, row.parts), row.members,
-                                  row.what, unit_of_row(row), stable_name(row.kind), row.excess(),
-                                  row.mean, row.min, row.max, name(row.most_loaded),
-                                  name(row.least_loaded)});
-  }
-  if (rows.empty()) return {};
-  section.remarks = {
-      "work and waiting are without the op that writes statistics; ops and output bytes as the "
-      "compiler assigned them, each op once on each core. most above mean is (most - mean) / "
-      "mean."};
-  const bool of_ddr = std::any_of(rows.begin(), rows.end(),
-                                  [](const ImbalanceRow& row) { return row.what == "DDR bytes"; });
-  if (of_ddr) {
-    section.remarks.push_back(
-        "DDR bytes are read and written, as the cores counted them (the statistics too), else "
-        "those "
-        "of their ops.");
-  }
-  for (std::size_t i = 0; i + 1 < rows.size(); ++i) {
-    const ImbalanceRow &work = rows[i], &waiting = rows[i + 1];
-    if (work.what != "work" || waiting.what != "waiting" || work.parts != waiting.parts) continue;
-    constexpr double notable = 0.02;
-    if (work.least_loaded != waiting.most_loaded || !(work.excess().value_or(0) > notable)) {
-      continue;
-    }
-    section.remarks.push_back(fmt::format(
-        "Of the {} {}, {} works least and waits most: it waits for slower ones, {} first.",
-        work.members, work.parts, work.least_loaded, work.most_loaded));
-  }
-  return section;
-}
-
-Section UnitsSections::one_core() const {
-  Section section{.key = "one_core_ops", .title = in_ticks("OPS ON ONE CORE ONLY")};
-  section.table.fields = {{"op", "op"},
-                          {"kind", "kind", Format::name, false, true},
-                          {"core", "core"},
-                          {"active", "active", Format::ticks},
-                          {"active_share_of_wall", "of wall", Format::share},
-                          {"work", "work", Format::ticks, false},
-                          {"kind_is_on_all_cores", "kind is on all", Format::truth}};
-  const auto& ops = one_core_;
-  section.table.row_count = ops.size();
-  for (const OneCoreOp& op : ops) {
-    if (section.table.rows.size() == max_rows()) break;
-    const Value kind = op.kind == StringId::empty ? Value() : Value(profile_.text(op.kind));
-    section.table.rows.push_back({op.name, kind, op.core, op.active,
-                                  share(op.active, double(table_.wall)), op.work,
-                                  op.kind_is_on_all});
-  }
-  if (ops.empty()) return {};
-  section.remarks = {
-      "Those whose kernel runs on every core elsewhere, and those of at least 0.5 % of the wall."};
-  return section;
-}
-
-Section UnitsSections::peers() const {
-  const Peers peers = analyse_peers(profile_);
-  if (peers.rows.empty()) return {};
-  Section section{.key = "peers", .title = in_ticks("BETWEEN DEVICES")};
-  section.table.fields = {{"from", "from"},
-                          {"to", "to"},
-                          {"sent_transfers", "sent", Format::count},
-                          {"sent_bytes", "bytes sent", Format::bytes},
-                          {"sent_time", "sending, work", Format::ticks},
-                          {"received_transfers", "received", Format::count},
-                          {"received_bytes", "bytes received", Format::bytes},
-                          {"received_wait", "waited for, work", Format::ticks},
-                          {"paired", "paired", Format::count}};
-  std::int64_t sent = 0, received = 0;
-  for (const PeerRow& row : peers.rows) {
-    section.table.rows.push_back({row.from, row.to, row.sent.transfers, row.sent.bytes,
-                                  row.sent.time, row.received.transfers, row.received.bytes,
-                                  row.received.time, row.paired});
-    sent = saturating_add(sent, row.sent.bytes);
-    received = saturating_add(received, row.received.bytes);
-  }
-  section.facts = {{{"sent_bytes", "bytes sent", Format::bytes}, sent},
-                   {{"received_bytes", "bytes received", Format::bytes}, received},
-                   {{"unpaired", "sides without the other", Format::count}, peers.unpaired}};
-  section.remarks = {
-      "Devices by their slices. sending is the sum over transfers, from issue to arrival; waited "
-      "for, the sum over transfers of what their receiver waited for them after it had begun to "
-      "send its own share. Transfers overlap, so neither is time of the wall."};
-  if (peers.unpaired > 0) {
-    section.remarks.push_back(
-        "Where a side lacks the other, the file is without that device or those operators.");
-  }
+      {{"mean_while_active", "average while active", Format::number}, share(weighted, active)},
+      {{"most", "max", Format::count}, analysis_.overlap().concurrency.max()}};
   return section;
 }
 
@@ -459,7 +339,7 @@ void UnitsSections::analyse() {
 Result<Document> UnitsSections::make() {
   Section said = stated();
   if (table_.units.empty() && said.key.empty()) {
-    return input_error("{}: says nothing about units; npuscope show says what it holds",
+    return input_error("{}: holds nothing about units; npuscope show lists what it holds",
                        files_text(profile_));
   }
   Document document{.profile = &profile_};
@@ -479,9 +359,9 @@ Result<Document> UnitsSections::make() {
     add(engines());
     add(overlap_section());
     add(concurrency_section());
-    add(imbalance());
-    add(peers());
-    add(one_core());
+    add(imbalance_section(analysis_));
+    add(peers_section(profile_));
+    add(one_core_section(analysis_, one_core_, max_rows()));
   }
   const Pmu pmu = analyse_pmu(profile_);
   add(pmu_section(pmu));

@@ -46,7 +46,7 @@ struct Pair {
     runs_b.emplace_back(b);
   }
   Result<Comparer> comparer() const { return Comparer::make(runs_a, runs_b); }
-  Comparison compare(std::size_t top = 100) const { return comparer()->compare({top}); }
+  Comparison compare(std::size_t top = 100) const { return comparer()->compare({.top = top}); }
 
   Profile a, b;
   std::vector<RunSamples> runs_a, runs_b;
@@ -76,6 +76,94 @@ TEST(Compare, AProfileWithItself) {
   EXPECT_EQ(comparison.ops.counts[std::size_t(OpChange::same)], 2u);
   EXPECT_EQ(comparison.ops.row_count(), 2u);
   EXPECT_EQ(comparison.ops.matched_share_a, 1.0);
+}
+
+// Two kernels of one node in each of three layers, and a head; `more` is added in layer 2.
+Profile layers_of(std::int64_t more, bool with_new_part = false) {
+  ProfileBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  std::int64_t now = 0;
+  const auto add = [&](const std::string& name, const char* kind, std::int64_t cycles) {
+    made.span(hmx, name, now, now + cycles, SpanKind::op, kind);
+    now += cycles;
+  };
+  for (int layer = 0; layer < 3; ++layer) {
+    const std::string node = "/model/layers." + std::to_string(layer) + "/up_proj/MatMul";
+    add(node + "/__0", "copy", 10);
+    add(node + "/__1", "conv", 100 + (layer == 2 ? more : 0));
+    if (with_new_part) add(node + "/__2", "convert", 1);
+  }
+  add("/lm_head/MatMul", "conv", 50);
+  return std::move(made.profile);
+}
+
+TEST(Compare, ThePartsOfANodeInEveryLayerWereARowEach) {
+  const Pair pair(layers_of(0), layers_of(7));
+  const OpComparison folded = pair.compare().ops;
+  EXPECT_EQ(folded.grouping, Grouping::op);
+  EXPECT_EQ(folded.parts, 7u);
+  EXPECT_EQ(folded.row_count(), 2u);
+  const OpDifference& row = folded.rows[0];
+  EXPECT_EQ(row.name_a, "/model/layers.*/up_proj/MatMul");
+  EXPECT_EQ(row.name_b, row.name_a);
+  EXPECT_EQ(row.kind_a, "2 kinds");
+  EXPECT_EQ(row.layers, 3u);
+  EXPECT_EQ(row.parts, 6u);
+  EXPECT_EQ(row.ops_a, 6u);
+  EXPECT_EQ(row.estimate.a, 330);
+  EXPECT_EQ(row.estimate.b, 337);
+  EXPECT_EQ(row.change, OpChange::slower);
+  ASSERT_TRUE(row.layer_deltas.has_value());
+  EXPECT_EQ(row.layer_deltas->min, 0);
+  EXPECT_EQ(row.layer_deltas->max, 7);
+  EXPECT_FALSE(folded.rows[1].layer_deltas.has_value());
+}
+
+TEST(Compare, FoldedRowsAddUpToTheirParts) {
+  const Pair pair(layers_of(0), layers_of(7, true));
+  const auto rows = [&](Grouping grouping) {
+    return pair.comparer()->compare({.top = 100, .grouping = grouping}).ops.rows;
+  };
+  const auto sum = [](const std::vector<OpDifference>& of, bool is_b) {
+    double total = 0;
+    for (const OpDifference& row : of) total += is_b ? row.estimate.b : row.estimate.a;
+    return total;
+  };
+  const std::vector<OpDifference> parts = rows(Grouping::part);
+  EXPECT_EQ(parts.size(), 10u);
+  for (const Grouping grouping :
+       {Grouping::op, Grouping::node, Grouping::layer, Grouping::kind, Grouping::rule}) {
+    EXPECT_EQ(sum(rows(grouping), false), sum(parts, false)) << name_of(grouping);
+    EXPECT_EQ(sum(rows(grouping), true), sum(parts, true)) << name_of(grouping);
+  }
+  EXPECT_EQ(rows(Grouping::node).size(), 4u);
+  EXPECT_EQ(rows(Grouping::layer).size(), 4u);
+  EXPECT_EQ(rows(Grouping::kind).size(), 3u);
+}
+
+TEST(Compare, ANewPartOfANodeIsAPartOfItsRow) {
+  const Pair pair(layers_of(0), layers_of(0, true));
+  const OpDifference row = pair.compare().ops.rows[0];
+  EXPECT_EQ(row.name_a, "/model/layers.*/up_proj/MatMul");
+  EXPECT_EQ(row.change, OpChange::slower);
+  EXPECT_EQ(row.parts_only_a, 0u);
+  EXPECT_EQ(row.parts_only_b, 3u);
+  EXPECT_EQ(row.estimate.delta(), 3);
+}
+
+// By kernel, work that moved to another is less of one and more of the other.
+TEST(Compare, WorkThatMovedToAnotherKernelIsOfBothKernels) {
+  Profile after = run_of({{5, 7}});
+  after.ops[1].kind = after.strings.intern("other");
+  const Pair pair(run_of({{5, 7}}), std::move(after));
+  const auto rows = pair.comparer()->compare({.top = 100, .grouping = Grouping::kind}).ops.rows;
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].name_a, "kernel");
+  EXPECT_EQ(rows[0].estimate.a, 12);
+  EXPECT_EQ(rows[0].estimate.b, 5);
+  EXPECT_EQ(rows[1].name_b, "other");
+  EXPECT_EQ(rows[1].change, OpChange::added);
+  EXPECT_EQ(rows[1].estimate.b, 7);
 }
 
 TEST(Compare, TheFirstInferenceIsApart) {

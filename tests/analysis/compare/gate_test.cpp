@@ -443,5 +443,106 @@ TEST(Gate, WhatIsInAnotherFileOfTheFolderIsFound) {
   EXPECT_EQ(comparer->metric("device_latency")->estimate.samples_a.size(), 4u);
 }
 
+// Inferences one after another, of ops that take what `cycles` says.
+Profile run_of(const std::vector<std::vector<std::int64_t>>& cycles) {
+  ProfileBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  std::int64_t now = 0;
+  for (std::uint32_t inference = 0; inference < cycles.size(); ++inference) {
+    for (const std::int64_t each : cycles[inference]) {
+      made.span(hmx, "op", now, now + each, SpanKind::op, "kernel");
+      made.profile.spans.instance.push_back(inference);
+      now += each;
+    }
+    now += 10;
+  }
+  return std::move(made.profile);
+}
+
+// Of 1,000 sets of samples: what is above the limit, by hand.
+TEST(Gate, OfTheMinAndMaxIsThePlainNumber) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 1'000; ++i) {
+    std::vector<std::vector<std::int64_t>> cycles{{500}};  // cold, apart
+    for (std::size_t n = 1 + random() % 6; n > 0; --n)
+      cycles.push_back({std::int64_t(random() % 9)});
+    const Profile profile = run_of(cycles);
+    const RunSamples run(profile);
+    const auto comparer = Comparer::alone({&run, 1});
+    Gate gate = gate_on("work", Gate::Limit::value, 5);
+    gate.unit = comparer->metric("work")->unit;
+    gate.comparator = Gate::Comparator::more;
+    gate.statistic = Gate::Statistic::max;
+    const bool any =
+        std::any_of(cycles.begin() + 1, cycles.end(), [](auto& of) { return of[0] > 5; });
+    EXPECT_EQ(judge(gate, *comparer)->outcome, any ? GateOutcome::failed : GateOutcome::passed);
+    gate.statistic = Gate::Statistic::min;
+    const bool all =
+        std::all_of(cycles.begin() + 1, cycles.end(), [](auto& of) { return of[0] > 5; });
+    EXPECT_EQ(judge(gate, *comparer)->outcome, all ? GateOutcome::failed : GateOutcome::passed);
+  }
+}
+
+TEST(Gate, OnAChangeOfTheMaxIsRefused) {
+  const Profile profile = run_of({{5}, {5}, {6}, {7}});
+  const RunSamples run(profile);
+  const auto comparer = Comparer::make({&run, 1}, {&run, 1});
+  Gate gate = gate_on("work", Gate::Limit::share, 0.03);
+  gate.statistic = Gate::Statistic::max;
+  EXPECT_THAT(judge(gate, *comparer).error().message, HasSubstr("or gate 'work.p95'"));
+}
+
+TEST(Gate, OfBAloneIsJudgedAsWithABeside) {
+  const Profile profile = run_of({{50}, {5}, {6}, {7}, {8}, {9}, {10}});
+  const RunSamples run(profile);
+  const auto alone = Comparer::alone({&run, 1}), both = Comparer::make({&run, 1}, {&run, 1});
+  for (const double limit : {3.0, 7.0, 20.0}) {
+    Gate gate = gate_on("work", Gate::Limit::value, limit);
+    gate.unit = both->metric("work")->unit;
+    const GateResult a = *judge(gate, *alone), b = *judge(gate, *both);
+    EXPECT_EQ(a.outcome, b.outcome);
+    EXPECT_EQ(a.doubt, b.doubt);
+    EXPECT_EQ(a.measured, b.measured);
+    EXPECT_EQ(a.interval->low, b.interval->low);
+    EXPECT_EQ(a.more_b, b.more_b);
+  }
+  EXPECT_THAT(judge(gate_on("work", Gate::Limit::share, 0.03), *alone).error().message,
+              HasSubstr("a change needs a baseline"));
+  EXPECT_EQ(alone->compare({}).ops.rows.size(), 0u);
+}
+
+TEST(Gate, SharesAreOfEachInferencesWall) {
+  ProfileBuilder made;
+  const UnitId dma = made.unit("DMA", Engine::dma), hmx = made.unit("HMX", Engine::hmx);
+  for (std::uint32_t inference = 0; inference < 3; ++inference) {
+    const std::int64_t at = 1'000 * inference;
+    made.span(hmx, "op", at, at + 100, SpanKind::op, "k");
+    made.span(dma, "copy", at + 80, at + 110 + 10 * inference, SpanKind::transfer, "t");
+    for (int span = 0; span < 2; ++span) made.profile.spans.instance.push_back(inference);
+  }
+  const RunSamples run(made.profile);
+  const auto comparer = Comparer::alone({&run, 1});
+  EXPECT_EQ(comparer->metric("share(DMA)")->estimate.samples_b,
+            (std::vector<double>{40.0 / 120, 50.0 / 130}));  // the first is cold
+  EXPECT_EQ(comparer->metric("share(dma)")->name, "share(DMA)");
+  EXPECT_EQ(comparer->metric("share(active(DMA))")->estimate.b,
+            comparer->metric("share(DMA)")->estimate.b);
+  EXPECT_EQ(comparer->metric("SHARE(Idle)")->estimate.b, 0);
+  EXPECT_FALSE(comparer->metric("share(HVX)"));
+}
+
+TEST(Gate, ColdInferencesAloneDecidedALimitOfATime) {
+  Profile profile = run_of({{5}, {5}, {5}, {5}, {5}, {5}});
+  profile.provenance.temperature = Provenance::Temperature::cold;
+  const RunSamples run(profile);
+  const auto comparer = Comparer::alone({&run, 1});
+  Gate gate = gate_on("work", Gate::Limit::value, 100);
+  gate.unit = comparer->metric("work")->unit;
+  const GateResult result = *judge(gate, *comparer);
+  EXPECT_EQ(result.outcome, GateOutcome::inconclusive);
+  EXPECT_EQ(result.doubt, GateDoubt::cold);
+  EXPECT_FALSE(result.more_b);
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::gate_test

@@ -154,7 +154,7 @@ TEST(Kernels, OfATableWithoutTimelineByTheirPartOfAllOps) {
   ASSERT_TRUE(tried.found());
   EXPECT_EQ(tried.value("share"), 0.118);
   EXPECT_EQ(tried.finding().evidence[0].kind, MeasureKind::work);
-  EXPECT_EQ(tried.finding().no_gain, "there is no timeline to try it on");
+  EXPECT_EQ(tried.finding().no_gain, "the profile has no timeline to compute it on");
 }
 
 CoreBuilder transfers(int small) {

@@ -142,7 +142,7 @@ TEST(FindingRules, HaveNamesOfTheirOwnAndSayAllThatTheyShould) {
   }
   const auto unknown = finding_rule("luck");
   ASSERT_FALSE(unknown);
-  EXPECT_THAT(unknown.error().message, ::testing::HasSubstr("no rule is called 'luck'"));
+  EXPECT_THAT(unknown.error().message, ::testing::HasSubstr("unknown rule 'luck'"));
 }
 
 // Times, ids, kinds and numbers of every sort, right and wrong.

@@ -257,7 +257,7 @@ TEST(GraphMatch, WithoutNamesByNeighboursAndOrder) {
   made.op("x3", "elementerf");
   made.op("x4", "elementmystery");
   const char* shapes[] = {"", "[1,8,8]", "Dest [8 x 8], Src [3]", "[4,4]", "[2,2]"};
-  for (std::size_t i = 0; i < 5; ++i) made.profile.ops[i].shape = made.text(shapes[i]);
+  for (std::size_t i = 0; i < 5; ++i) made.shape(made.profile.ops[i], shapes[i]);
   made.profile.edges = {{OpId(0), OpId(1)}, {OpId(4), OpId(2)}, {OpId(2), OpId(3)}};
   const auto match = match_graph(made.profile, OpGraph(5, made.profile.edges), model.graph);
   EXPECT_EQ(match.node_of_op[1], 1u);

@@ -29,9 +29,9 @@ struct MemoryBuilder : ProfileBuilder {
     profile.measures.push_back(measure);
   }
 
-  std::uint32_t tensor(std::string_view shape, bool constant, OpId producer = OpId::none) {
+  std::uint32_t tensor(std::string_view printed, bool constant, OpId producer = OpId::none) {
     Tensor tensor;
-    tensor.shape = text(shape);
+    shape(tensor, printed);
     tensor.is_constant = constant;
     tensor.producer = producer;
     profile.tensors.push_back(tensor);

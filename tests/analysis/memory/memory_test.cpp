@@ -60,6 +60,32 @@ TEST(Memory, ByKindTransfersStayWhatTheyAre) {
   EXPECT_EQ(table_of(made.profile).rows.size(), 1u);
 }
 
+// 7 of 16 rows of a decoder's page were layers of one projection.
+TEST(Memory, TheSameNodeOfRepeatedLayersIsOneRowWithTheSumOfAll) {
+  MemoryBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx);
+  made.span(hmx, "/model/layers.0/up_proj/MatMul", 0, 10);
+  made.span(hmx, "/model/layers.1/up_proj/MatMul/__0", 10, 25);
+  made.span(hmx, "/model/layers.1/up_proj/MatMul/__1", 25, 30);
+  made.span(hmx, "/lm_head/MatMul", 30, 50);
+  made.bytes("ddr read bytes", {100, 50, 50, 7});
+  MemoryOptions options;
+  options.model = {{"/model/layers.0/up_proj/MatMul", 5}, {"/model/layers.1/up_proj/MatMul", 6}};
+  EXPECT_EQ(table_of(made.profile, options).rows.size(), 3u);
+  options.grouping = MemoryGrouping::op;
+  const MemoryTable table = table_of(made.profile, options);
+  const MemoryRow* row = row_of(table, "/model/layers.*/up_proj/MatMul");
+  ASSERT_NE(row, nullptr);
+  EXPECT_EQ(row->layers, 2u);
+  EXPECT_EQ(row->ops, 3u);
+  EXPECT_EQ(at(row->bytes, Route::ddr_read), 200);
+  EXPECT_EQ(row->active, 30);
+  EXPECT_EQ(row->work.all_macs(), 11);
+  EXPECT_EQ(table.model_nodes_matched, 2u);
+  options.model.pop_back();  // one of two says nothing of both
+  EXPECT_FALSE(row_of(table_of(made.profile, options), row->label)->macs_of_model);
+}
+
 TEST(Memory, WaitsForDmaAreTimeOfTheOpButSyncsAreNot) {
   MemoryBuilder made;
   const UnitId lane = made.unit("main", Engine::hmx);

@@ -355,13 +355,14 @@ TEST(OpTable, IsThatOfTheObviousWay) {
 
 TEST(Rules, SayWhereTheyAreWrong) {
   const auto error = [](const char* text) { return Rules::parse(text, "r.toml").error().message; };
-  EXPECT_EQ(error("x = 1\n"), "r.toml:1: 'x' is no rule; begin each with [[rule]]");
-  EXPECT_EQ(error(""), "r.toml: there is no rule; begin each with [[rule]]");
+  EXPECT_EQ(error("x = 1\n"), "r.toml:1: 'x' is not a rule; begin each with [[rule]]");
+  EXPECT_EQ(error(""), "r.toml: holds no rule; begin each with [[rule]]");
   EXPECT_EQ(error("[[rule]]\nname = 'a'\n"),
-            "r.toml:1: rule 'a' has no pattern; give it node, op, kind or any");
+            "r.toml:1: rule 'a' has no pattern; give it node, op, kind, operator or any");
   EXPECT_EQ(error("[[rule]]\nany = 'a'\n"), "r.toml:1: the rule has no name; give it one");
-  EXPECT_EQ(error("[[rule]]\nname = 'a'\nanny = 'a'\n"),
-            "r.toml:3: 'anny' is not known; a rule has name, node, op, kind and any");
+  EXPECT_EQ(
+      error("[[rule]]\nname = 'a'\nanny = 'a'\n"),
+      "r.toml:3: 'anny' is not known; a rule has name, part, node, op, kind, operator and any");
   EXPECT_EQ(error("[[rule]]\nname = 3\n"), "r.toml:2: 'name' must be a text");
   EXPECT_TRUE(error("[[rule]]\nname = 'a'\nany = '('\n").starts_with("r.toml:3 '(': "));
   EXPECT_TRUE(error("[[rule\n").starts_with("r.toml:1: "));

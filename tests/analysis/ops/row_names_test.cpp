@@ -12,10 +12,7 @@ using npuscope::test_support::ProfileBuilder;
 using ::testing::ElementsAre;
 
 std::vector<std::string> names_of(std::vector<std::string> labels, bool folds_layers = true) {
-  ProfileBuilder made;
-  std::vector<StringId> ids;
-  for (const std::string& label : labels) ids.push_back(made.text(label));
-  const RowNames names(made.profile, ids, folds_layers);
+  const RowNames names({labels.begin(), labels.end()}, folds_layers);
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     texts.push_back(std::string(names.of(i)));

@@ -374,7 +374,7 @@ TEST(Path, TakesTheInferenceNearestTheMedianOfAllButTheFirst) {
   EXPECT_EQ(asked->observed().wall, 90);
   const auto missing = PathAnalysis::create(made.profile, 9);
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().message, "there is no inference 9: the profile has 5, numbered 1 to 5");
+  EXPECT_EQ(missing.error().message, "no inference 9: the profile has 5, numbered 1 to 5");
 }
 
 TEST(Path, RefusesWhatHasNoPath) {

@@ -1,6 +1,5 @@
 #include "analysis/units/peers.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <map>
@@ -8,23 +7,6 @@
 
 namespace npuscope::analysis::peers_test {
 namespace {
-
-TEST(PeerPort, IsReadFromAttributes) {
-  const auto out = peer_port("{PortType: P2P, PortDescription: 0->12, TransactionId: 6}");
-  ASSERT_TRUE(out);
-  EXPECT_EQ(out->from, "0");
-  EXPECT_EQ(out->to, "12");
-  EXPECT_EQ(out->transaction, "6");
-  EXPECT_TRUE(out->is_sender);
-  const auto in = peer_port("{Kernels: [1, 1], PortDescription: 1<-0, TransactionId: 7, Group: 1}");
-  ASSERT_TRUE(in);
-  EXPECT_EQ(in->from, "0");
-  EXPECT_EQ(in->to, "1");
-  EXPECT_FALSE(in->is_sender);
-  for (const char* none : {"", "{Group: 1}", "PortDescription", "{PortDescription: host}"}) {
-    EXPECT_FALSE(peer_port(none)) << none;
-  }
-}
 
 // Random exchanges, and beside them the sums that are to come out.
 TEST(Peers, AreSummedAsByHand) {
@@ -34,6 +16,7 @@ TEST(Peers, AreSummedAsByHand) {
     std::map<std::pair<std::string, std::string>, PeerRow> expected;
     std::uint64_t unpaired = 0;
     profile.units.push_back({});
+    const auto text = [&](const std::string& of) { return profile.strings.intern(of); };
     const auto span = [&](OpId op, SpanKind kind, std::int64_t start, std::int64_t duration,
                           std::uint32_t instance) {
       Spans& spans = profile.spans;
@@ -55,11 +38,10 @@ TEST(Peers, AreSummedAsByHand) {
         if (!(sender ? has_sender : has_receiver)) continue;
         Op op;
         op.output = Bytes{bytes};
-        op.attributes = profile.strings.intern(
-            fmt::format("{{PortType: P2P, PortDescription: {}, TransactionId: {}}}",
-                        sender ? from + "->" + to : to + "<-" + from, number));
         profile.ops.push_back(op);
         const OpId id{std::uint32_t(profile.ops.size() - 1)};
+        profile.peer_ports.push_back(
+            {id, text(from), text(to), text(std::to_string(number)), sender});
         for (std::uint32_t inference = 0; inference < 2; ++inference) {
           if (sender) {
             span(id, SpanKind::op, 1000, 10, inference);
@@ -100,19 +82,21 @@ TEST(Peers, AreSummedAsByHand) {
 TEST(Peers, DoNotBlameOthersForWaitsBeforeTheOwnShare) {
   Profile profile;
   profile.units.push_back({});
-  const auto add = [&](const char* ports, SpanKind kind, std::int64_t start, std::int64_t length) {
-    Op op;
-    op.attributes = profile.strings.intern(
-        fmt::format("{{PortType: P2P, PortDescription: {}, TransactionId: 4}}", ports));
-    profile.ops.push_back(op);
+  const auto add = [&](const char* from, const char* to, bool is_sender, SpanKind kind,
+                       std::int64_t start, std::int64_t length) {
+    const OpId op{std::uint32_t(profile.ops.size())};
+    StringPool& strings = profile.strings;
+    profile.ops.push_back({});
+    profile.peer_ports.push_back(
+        {op, strings.intern(from), strings.intern(to), strings.intern("4"), is_sender});
     profile.spans.unit.push_back(UnitId{0});
-    profile.spans.op.push_back(OpId{std::uint32_t(profile.ops.size() - 1)});
+    profile.spans.op.push_back(op);
     profile.spans.kind.push_back(kind);
     profile.spans.start.push_back(start);
     profile.spans.duration.push_back(length);
   };
-  add("1->0", SpanKind::op, 700, 5);
-  add("1<-0", SpanKind::sync, 0, 900);
+  add("1", "0", true, SpanKind::op, 700, 5);
+  add("0", "1", false, SpanKind::sync, 0, 900);
   const Peers peers = analyse_peers(profile);
   ASSERT_EQ(peers.rows.size(), 2u);
   EXPECT_EQ(peers.rows[0].from, "0");

@@ -30,5 +30,23 @@ TEST(UnitPaths, ThreadsOfACoreHaveTheirLane) {
   EXPECT_EQ(path_of(made.profile, UnitId::none), "(no unit)");
 }
 
+TEST(UnitPaths, FiveUnitsOfACardWereAllCalledTheSameOnceShortened) {
+  ProfileBuilder made;
+  const UnitId card = made.unit("QAicGraph", Engine::device);
+  const UnitId core = made.unit("QAicGraph_Core_3", Engine::core, card);
+  made.profile.units[1].core = 3;
+  const UnitId issue = made.unit("DMAIssue", Engine::dma_issue, core);
+  made.profile.units[2].lane = 5;
+  const UnitId dma = made.unit("DMAIssue_DMA", Engine::dma, issue);
+  made.profile.units[3].lane = 5;
+  EXPECT_EQ(path_of(made.profile, card), "QAicGraph");
+  EXPECT_EQ(path_of(made.profile, core), "core 3");
+  EXPECT_EQ(path_of(made.profile, issue), "core 3 > DMAIssue 5");
+  EXPECT_EQ(path_of(made.profile, dma), "core 3 > DMA 5");
+
+  made.unit("QAicGraph_1", Engine::device);  // two devices: now each has to be named
+  EXPECT_EQ(path_of(made.profile, dma), "QAicGraph > core 3 > DMA 5");
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::unit_paths_test

@@ -139,7 +139,7 @@ TEST(MakeProfile, CountersAreSeriesOfTheirProcess) {
             "Process 0: mem.free 23000 2\nProcess 0: mem.used 24000 3\nProcess 1: mem[gpu].used "
             "24000 1\n");
   EXPECT_EQ(profile.counters.series.size(), 4u);
-  EXPECT_EQ(notes_text(profile.notes), "2 values of counters that are no numbers, left out @0\n");
+  EXPECT_EQ(notes_text(profile.notes), "2 values of counters that are not numbers, left out @0\n");
 }
 
 TEST(MakeProfile, FlowsConnectTheSlicesTheyAreBoundTo) {

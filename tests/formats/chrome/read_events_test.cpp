@@ -39,7 +39,7 @@ TEST(ReadEvents, TellsWhatIsNoTrace) {
   for (const char* text : {"", "  ", "hello", "{}", R"({"a":[1,2]})", "12", "\"traceEvents\""}) {
     const auto events = try_read(text);
     ASSERT_FALSE(events) << text;
-    EXPECT_THAT(events.error().message, HasSubstr("trace.json: is no Chrome trace")) << text;
+    EXPECT_THAT(events.error().message, HasSubstr("trace.json: not a Chrome trace")) << text;
   }
   EXPECT_EQ(try_read("[{]").error().message,
             "trace.json: not one event of it can be read: broken events, left out (first at byte "

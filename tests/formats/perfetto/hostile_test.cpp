@@ -178,7 +178,7 @@ TEST(PerfettoHostile, GoesOnAfterBytesThatAreNoPackets) {
             "1 +1 slice on main: a\n"
             "3 +1 slice on main: b\n"
             "5 +1 slice on main: c\n"
-            "note at 41: 1 x 25 bytes are no packets and were passed over\n");
+            "note at 41: 1 x 25 bytes are not packets and were skipped\n");
 }
 
 TEST(PerfettoHostile, GoesOnAfterALengthThatIsWrong) {

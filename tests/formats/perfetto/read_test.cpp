@@ -352,6 +352,42 @@ TEST(PerfettoRead, KeepsNestedAnnotationsAsJson) {
             "old={\"k\":[3,\"t\"]}\n");
 }
 
+TEST(PerfettoRead, ANestedAnnotationWithAValueAndEntriesGaveInvalidJson) {
+  TraceBuilder trace;
+  trace.track(7, "main");
+  trace.event(5, 7, 3, [](Message& event) {
+    event.add_string(23, "x");
+    message(event, 4, [](Message& annotation) {
+      annotation.add_string(10, "dict");
+      message(annotation, 11, [](Message& entry) {
+        entry.add_string(10, "value first");
+        entry.add_int64(4, 1);
+        message(entry, 11, [](Message& inner) { inner.add_string(10, "k"); });
+        message(entry, 12, [](Message& inner) { inner.add_int64(4, 2); });
+      });
+      message(annotation, 11, [](Message& entry) {
+        entry.add_string(10, "entries first");
+        message(entry, 11, [](Message& inner) {
+          inner.add_string(10, "k");
+          inner.add_int64(4, 3);
+        });
+        entry.add_int64(4, 4);
+      });
+    });
+    message(event, 4, [](Message& annotation) {
+      annotation.add_string(10, "list");
+      message(annotation, 12, [](Message& element) {
+        element.add_int64(4, 5);
+        message(element, 12, [](Message& inner) { inner.add_int64(4, 6); });
+      });
+    });
+  });
+  EXPECT_EQ(read_as_text(trace.bytes()),
+            "track main\n"
+            "5 +0 instant on main: x dict={\"value first\":1,\"entries first\":{\"k\":3}} "
+            "list=[5]\n");
+}
+
 TEST(PerfettoRead, JoinsTheArgumentsOfBeginAndEnd) {
   const auto with = [](const char* key, std::int64_t value) {
     return [=](Message& event) {

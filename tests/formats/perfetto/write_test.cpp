@@ -345,6 +345,24 @@ TEST(PerfettoWrite, HoldsPhasesMeasuresAndWhatIsKnownOfOps) {
   EXPECT_EQ(again.ops[1].output, Bytes{64});
 }
 
+TEST(PerfettoWrite, ShapesOperandsAndPortsAreNumbersAgain) {
+  Profile profile = small_device();
+  Op& op = profile.ops[0];
+  op.kind = profile.strings.intern("aicconvolutiond32");
+  op.shape = profile.strings.intern("Dest [1 x 8]");
+  op.attributes = profile.strings.intern("{PortDescription: 0->1, TransactionId: 6}");
+  op.operands = profile.strings.intern("out TCM Dest y float16 <1 x 8> 0KB");
+  const Profile again = read(write(profile).bytes);
+  ASSERT_EQ(again.peer_ports.size(), 1u);
+  const PeerPort& port = again.peer_ports[0];
+  EXPECT_EQ(again.text(port.to), "1");
+  const Op& restored = again.ops[index_of(port.op)];
+  EXPECT_THAT(again.shapes[restored.extents], ElementsAre(1, 8));
+  EXPECT_EQ(restored.product, ProductKind::matrices);
+  ASSERT_EQ(again.operand_lists[restored.operand_list].size(), 1u);
+  EXPECT_EQ(again.operand_lists[restored.operand_list][0].bits, 16);
+}
+
 TEST(PerfettoWrite, PutsSeveralProfilesSideBySide) {
   Profile one = test::random_profile({.seed = 1, .spans = 20, .processes = 1});
   one.provenance.graph = "first";

@@ -493,7 +493,7 @@ TEST(CheckOptraceSet, NamesWhatContradictsItself) {
   EXPECT_EQ(problem([](OptraceSet& set) { set.instances[0].op = 3; }),
             "optrace instance 0: op 3 is not one that executes");
   EXPECT_EQ(problem([](OptraceSet& set) { set.instances[2].tid = 600; }),
-            "optrace instance 2: there is no lane with tid 600");
+            "optrace instance 2: no lane has tid 600");
   EXPECT_EQ(problem([](OptraceSet& set) { set.instances[1].start_cycle = 8'000'000'000'000; }),
             "optrace: two instances start at cycle 8000000000000 on tid 256");
   EXPECT_EQ(problem([](OptraceSet& set) { set.instances.clear(); }), "optrace: no op was executed");

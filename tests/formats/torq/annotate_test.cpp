@@ -95,7 +95,7 @@ TEST_F(Annotate, OddLogsAreCountedOrRefused) {
   EXPECT_THAT(notes("main_dispatch_0,1,0,5,MADE_UP_BEGIN\n"),
               HasSubstr("logs MADE_UP as action 0, which is HOST_COPY in "));
   EXPECT_THAT(notes("other,1,0,5,HOST_COPY_BEGIN\n"),
-              HasSubstr("there is no debug information of dispatch other"));
+              HasSubstr("no debug information of dispatch other"));
   EXPECT_EQ(notes("other,1,0,5,HOST_COPY_BEGIN\nmain_dispatch_0,2,-1,5,DISPATCH_BEGIN\n"),
             "no debug information of dispatch other; its rows are left out\n");
   EXPECT_EQ(notes(""), "");

@@ -163,7 +163,7 @@ TEST_F(PairingOf, ModelsThatShareADispatchAreStillTwo) {
 TEST_F(PairingOf, NoneOfTheDispatches) {
   compile("a", 2);
   EXPECT_EQ(error_of(invocation_text("b", 1, 2, 0)),
-            "file: there is no debug information of dispatch b; name the folder of the model that "
+            "file: no debug information of dispatch b; name the folder of the model that "
             "ran");
 }
 

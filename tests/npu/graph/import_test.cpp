@@ -144,6 +144,15 @@ const SymbolCase symbol_cases[] = {
 };
 INSTANTIATE_TEST_SUITE_P(Each, ImportSymbols, testing::ValuesIn(symbol_cases));
 
+TEST(ImportWarnings, ASymbolThatTheModelDoesNotHaveWasIgnoredInSilence) {
+  const auto graph = import_model(test::model(symbolic({1, "past + seq"})),
+                                  {{{"past", 1}, {"seq", 2}, {"batch", 3}}, false, 0});
+  ASSERT_TRUE(graph) << error_of(graph);
+  EXPECT_EQ(graph->warnings,
+            (std::vector<std::string>{"-onnx-define-symbol=batch,3 has no effect: no input of the "
+                                      "model has an open dimension of that name"}));
+}
+
 TEST(ImportErrors, NameTheMissingSymbolAndHowToDefineIt) {
   EXPECT_EQ(error_of(import_model(test::model(symbolic({1, "seq_len"})))),
             "m.onnx: dimension 1 of its input 'ids' is 'seq_len' without a value; give it one with "

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 Result<Graph> imported(const std::string& bytes, bool allow_unknown = false) {
   return import_onnx(as_byte_span(bytes), "one.onnx",
-                     {.symbols = {}, .allow_unknown = allow_unknown, .batch = 1});
+                     {.symbols = {}, .allow_unknown = allow_unknown});
 }
 
 std::string message_of(const test::GraphText& text) {

@@ -68,9 +68,8 @@ TEST(MakeArchitecture, FillsInWhatACustomEncoderLeavesOpen) {
 }
 
 TEST(MakeArchitecture, NamesTheKnownModelsWhenOneIsUnknown) {
-  EXPECT_EQ(
-      usage_message(make_architecture("amber", {})),
-      "model amber is unknown; take one of amber-7b, qwen3-0.6b, bert-base, decoder, encoder");
+  EXPECT_EQ(usage_message(make_architecture("amber", {})),
+            "unknown model 'amber'; use one of amber-7b, qwen3-0.6b, bert-base, decoder, encoder");
 }
 
 TEST(MakeArchitecture, SaysWhichSizeACustomModelLacks) {

@@ -81,7 +81,7 @@ TEST(Program, TablesThatDoNotFitAreErrors) {
       {[](auto& p) { p.dispatches.clear(); }, "p: it has no dispatch; compile the model again"},
       {[](auto& p) { p.dispatches[0].actions = ~0u; }, "do not share its 5 actions"},
       {[](auto& p) { p.dispatches[0].actions = 0, p.dispatches[1].actions = 5; }, "no action"},
-      {[](auto& p) { p.dispatches[0].name = "a,b\nc"; }, "the name of a dispatch is no symbol"},
+      {[](auto& p) { p.dispatches[0].name = "a,b\nc"; }, "the name of a dispatch is not a symbol"},
       {[](auto& p) { p.nss_programs[0].tasks = 3; }, "do not share its 8 tasks"},
       {[](auto& p) { p.tasks[0].steps = ~0u; }, "do not share its 14 steps"},
       {[](auto& p) { std::swap(p.actions[0], p.actions[1]); }, "not waited for behind its start"},

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "analysis/profile_builder.hpp"
+#include "report/compare/diff_github.hpp"
 #include "report/compare/gate_text.hpp"
 
 namespace npuscope::report::diff_document_test {
@@ -107,6 +108,56 @@ TEST(DiffDocument, JsonHasAllNumbersUnrounded) {
   EXPECT_EQ(json["gates"]["rows"][0]["outcome"], "failed");
   EXPECT_EQ(json["ops"]["rows"][0]["name"], "conv");
   EXPECT_EQ(json["numbers"][1]["unchanged"]["rows"][0]["name"], "count(ops)");
+}
+
+TEST(GitHub, NamesOfFilesCannotEndOrBeginACommand) {
+  Judgement judgement;
+  JudgedGate& judged = judgement.gates.emplace_back();
+  judged.gate.text = "op('a\n::error::b\r') > 3%";
+  judged.gate.name = "x::y,z\n::add-mask::q";
+  judged.result.outcome = analysis::GateOutcome::failed;
+  judgement.unjudged.push_back({*read_gate("wall > 3%"), "no '\n::stop-commands::t' 100%"});
+  const std::vector<std::string> lines = github_annotations(judgement);
+  ASSERT_EQ(lines.size(), 2u);
+  for (const std::string& line : lines) {
+    EXPECT_EQ(line.find_first_of("\r\n"), line.npos) << line;
+    EXPECT_EQ(line.find("::"), 0u) << line;
+  }
+  EXPECT_THAT(lines[0], ::testing::StartsWith(
+                            "::error title=x%3A%3Ay%2Cz\\x0a%3A%3Aadd-mask%3A%3Aq::gate x::y,z"));
+  EXPECT_EQ(lines[1], "::error title=wall > 3%25::no '\\x0a::stop-commands::t' 100%25");
+}
+
+TEST(GitHub, AnOpsNameIsNoCommandOfTheJob) {
+  const std::vector<Timed> before{{"##[add-mask]x", "k", 100}}, after{{"##[add-mask]x", "k", 200}};
+  const Compared compared(run_of("a", before, 1, 0), run_of("b", after, 1, 0), {});
+  const std::string text = diff_markdown(compared.diff);
+  EXPECT_THAT(text, ::testing::HasSubstr("| slower | &#35;&#35;&#91;add-mask&#93;x |"));
+  EXPECT_THAT(text, ::testing::Not(::testing::HasSubstr("##[")));
+}
+
+// The op that got much faster does not push out the one that got slower.
+TEST(GitHub, TheSummaryHasRegressionsFirst) {
+  const auto ops = [](std::int64_t fast, std::int64_t slow) {
+    return std::vector<Timed>{{"fast", "k", fast}, {"slow", "k", slow}};
+  };
+  const Profile a = run_of("a", ops(900, 100), 1, 0), b = run_of("b", ops(100, 200), 1, 0);
+  const analysis::RunSamples run_a(a), run_b(b);
+  const auto comparer = analysis::Comparer::make({&run_a, 1}, {&run_b, 1});
+  EXPECT_EQ(comparer->compare({.top = 1}).ops.rows[0].name_a, "fast");
+  Diff diff;
+  diff.a = {&a};
+  diff.b = {&b};
+  diff.comparison = comparer->compare({.top = 1, .regressions_first = true});
+  EXPECT_THAT(diff_markdown(diff), ::testing::HasSubstr("| slower | `slow` |"));
+  for (const char* gate : {"wall > +3%", "op('slow') > +3%", "work > +3%"}) {
+    diff.gates.push_back({*read_gate(gate), *analysis::judge(*read_gate(gate), *comparer)});
+  }
+  diff.gates[0].result.outcome = analysis::GateOutcome::passed;
+  diff.gates[1].result.outcome = analysis::GateOutcome::failed;
+  const std::string text = diff_markdown(diff);
+  EXPECT_LT(text.find("**failed**"), text.find("**inconclusive**"));
+  EXPECT_LT(text.find("**inconclusive**"), text.find("| passed |"));
 }
 
 TEST(DiffDocument, LinesFitTheWidth) {

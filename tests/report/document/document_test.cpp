@@ -62,11 +62,11 @@ TEST(Document, ATableWithoutRowsLeftItsTitleWithNothingBelow) {
   Section empty{.key = "units", .title = "UNITS"};
   empty.table.fields = {{"unit", "unit"}, {"hidden", "", Format::count}};
   document.sections = {empty};
-  EXPECT_EQ(document_text(document, 80), "\nUNITS\n  none\n");
+  EXPECT_EQ(document_text(document, 80), "UNITS\n  none\n");
   document.sections[0].table.rows = {{"HMX", 1}};
-  EXPECT_EQ(document_text(document, 80), "\nUNITS\n  unit\n  HMX\n");
+  EXPECT_EQ(document_text(document, 80), "UNITS\n  unit\n  HMX\n");
   document.sections[0].table = {};
-  EXPECT_EQ(document_text(document, 80), "\nUNITS\n");
+  EXPECT_EQ(document_text(document, 80), "UNITS\n");
 }
 
 TEST(Document, ListsOfNumbersAndExactNumbers) {
@@ -86,13 +86,13 @@ TEST(Document, TablesThatLeaveColumnsOutAreNamedWithTheWidthThatShowsAll) {
   document.sections[0].table.rows[0][0] = std::string(30, 'n');
   document.sections[0].table.rows[0][4] = std::vector<std::string>{std::string(40, 'e')};
   const std::string narrow = document_text(document, 60);
-  const std::string note = "\n\n  No room for all columns of UNITS: --width ";
+  const std::string note = "\n\n  some columns hidden in UNITS; --width ";
   const std::size_t place = narrow.find(note);
   ASSERT_NE(place, narrow.npos) << narrow;
   const std::size_t width = std::stoul(narrow.substr(place + note.size()));
-  EXPECT_EQ(document_text(document, width).find("No room"), std::string::npos);
+  EXPECT_EQ(document_text(document, width).find("hidden"), std::string::npos);
   EXPECT_THAT(document_text(document, width), HasSubstr(std::string(40, 'e')));
-  EXPECT_THAT(document_text(document, width - 1), HasSubstr("No room"));
+  EXPECT_THAT(document_text(document, width - 1), HasSubstr("hidden"));
 }
 
 TEST(Document, LinesFitTheWidth) {
@@ -206,7 +206,7 @@ TEST(Document, AnUnknownTableNamesThoseThereAre) {
   const auto csv = documents_csv({&document, 1}, "ops");
   ASSERT_FALSE(csv);
   EXPECT_EQ(csv.error().kind, ErrorKind::usage);
-  EXPECT_THAT(csv.error().message, HasSubstr("no table 'ops'; the tables are: units"));
+  EXPECT_THAT(csv.error().message, HasSubstr("unknown table 'ops'; the tables are: units"));
 }
 
 TEST(Document, NumbersBeyondSixtyThreeBitsStayLarge) {

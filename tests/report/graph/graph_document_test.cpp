@@ -122,7 +122,7 @@ TEST(GraphDocument, NoPathIsAnAnswerAndNoOpIsNot) {
   const GraphView view(analysed);
   const auto none = graph_path_document(view, "Merge_1", "Load", analysis::EdgeKinds::all());
   ASSERT_TRUE(none) << none.error().message;
-  EXPECT_THAT(document_text(*none, 100), HasSubstr("there is one the other way round"));
+  EXPECT_THAT(document_text(*none, 100), HasSubstr("one leads the other way round"));
   const auto unknown = graph_path_document(view, "Lod", "Load", analysis::EdgeKinds::all());
   ASSERT_FALSE(unknown);
   EXPECT_THAT(unknown.error().message, HasSubstr("the nearest names: 'Load'"));

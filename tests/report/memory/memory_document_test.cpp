@@ -57,7 +57,7 @@ Profile small_run() {
   made.use(made.tensor("[1,1,1,8192]", false, OpId{0}), OpId{1});
   made.use(weights, OpId{5});
   for (const std::uint32_t product : {1u, 5u}) {
-    made.profile.ops[product].shape = made.text("[1,8,16,128]");
+    made.shape(made.profile.ops[product], "[1,8,16,128]");
   }
   made.profile.edges = {{OpId{2}, OpId{4}, EdgeKind::data}};
   return std::move(made.profile);

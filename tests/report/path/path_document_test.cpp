@@ -100,7 +100,7 @@ TEST(PathDocument, RefusesRulesThatMakeNoSense) {
   EXPECT_EQ(message({"=2x"}), "--faster =2x: expected PATTERN=FACTOR, as in 'MatMul=2x'");
   for (const char* wrong :
        {"M=", "M=2", "M=x", "M=nanx", "M=-2x", "M=infx", "M=0x", "M=%", "M=1e999x"}) {
-    EXPECT_THAT(message({wrong}), HasSubstr("is no factor; write 2x")) << wrong;
+    EXPECT_THAT(message({wrong}), HasSubstr("is not a factor; write 2x")) << wrong;
   }
   EXPECT_EQ(message({"MatMul=150%"}), "--faster MatMul=150%: that would be slower; use --slower");
   EXPECT_EQ(message({}, {"MatMul=0.5x"}),

@@ -83,9 +83,9 @@ std::vector<std::string> numbers_of_pages(const Profile& profile) {
   }
   const analysis::RunSamples samples(profile);
   for (const char* name : {"latency", "device_latency", "throughput", "p50", "p95"}) {
-    const analysis::Metric* metric = samples.metric(name);
+    const Metric* metric = samples.metric(name);
     if (metric == nullptr) continue;
-    for (const analysis::Sample& sample : metric->samples) {
+    for (const Sample& sample : metric->samples) {
       leaves.push_back(fmt::format("{} {} {}", name, sample.inference, sample.value));
     }
   }

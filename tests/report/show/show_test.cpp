@@ -13,6 +13,7 @@
 #include "analysis/profile_builder.hpp"
 #include "number_meaning.hpp"
 #include "report/document/text_table.hpp"
+#include "report/forged_profile.hpp"
 
 namespace npuscope::report::show_test {
 namespace {
@@ -223,14 +224,14 @@ TEST(Show, WhatDevicesSendOneAnotherByBothSides) {
   made.span(dma, "send", 0, 192, SpanKind::transfer, "aicmulticastvtcm_out");
   made.span(hvx, "receive", 200, 300, SpanKind::op, "aicmulticastvtcm_in");
   made.span(dma, "lost", 300, 400, SpanKind::transfer, "aicmulticastvtcm_out");
-  const auto port = [&](std::size_t op, const char* description, int number) {
+  const auto port = [&](std::uint32_t op, const char* from, const char* to, bool is_sender) {
     made.profile.ops[op].output = Bytes{2048};
-    made.profile.ops[op].attributes = made.profile.strings.intern(fmt::format(
-        "{{PortType: P2P, PortDescription: {}, TransactionId: {}}}", description, number));
+    made.profile.peer_ports.push_back(
+        {OpId(op), made.text(from), made.text(to), made.text(from), is_sender});
   };
-  port(0, "0->1", 1);
-  port(1, "1<-0", 1);
-  port(2, "1->0", 2);
+  port(0, "0", "1", true);
+  port(1, "0", "1", false);
+  port(2, "1", "0", true);
   EXPECT_THAT(full_text(made.profile), HasSubstr("BETWEEN DEVICES"));
   const auto json = json_of(made.profile);
   EXPECT_EQ(json["peers"]["unpaired"], 1);
@@ -257,35 +258,12 @@ TEST(Show, HostileNamesStayInTheirColumns) {
   }
 }
 
-// Times at the ends of their range, ids that are not there, columns of the wrong length.
 TEST(Show, AForgedProfileGivesAPage) {
-  ProfileBuilder made;
-  const UnitId unit = made.unit("loop", Engine::hvx);
-  made.profile.units[0].parent = unit;
-  constexpr auto min = std::numeric_limits<std::int64_t>::min();
-  constexpr auto max = std::numeric_limits<std::int64_t>::max();
-  made.span(unit, "a", 0, 10);
-  made.profile.spans.start[0] = min;
-  made.profile.spans.duration[0] = max;
-  made.span(unit, "b", 0, 10);
-  made.profile.spans.start[1] = max;
-  made.profile.spans.duration[1] = min;
-  made.span(UnitId{77}, "c", 0, 10);
-  made.profile.spans.op[2] = OpId{99};
-  made.profile.base_clock = ClockId{12};
-  add_column(made.profile, "short", MeasureKind::work).values.push_back(1);
-  made.profile.phases.push_back({made.text("p"), 0, UnitId{5}, max, max, -1});
-  made.profile.measures.push_back(
-      {Measure::Subject::op, 1'000, made.text("x"), MeasureKind::work, Origin::measured,
-       test_support::meaning_of(MeasureKind::work, "x"), ClockId{9}, 1e308});
-  made.profile.counters.series.push_back({UnitId{44}, {}, {}, {}});
-  made.profile.counters.of.push_back(3);
-  made.profile.counters.time.push_back(0);
-  made.profile.counters.value.push_back(0);
-  EXPECT_THAT(full_text(made.profile, 0), HasSubstr("WALL"));
-  EXPECT_THAT(document_text(first_page(analysis::Analysis(made.profile), {.width = 0}), 0),
+  const Profile forged = test_support::forged_profile();
+  EXPECT_THAT(full_text(forged, 0), HasSubstr("WALL"));
+  EXPECT_THAT(document_text(first_page(analysis::Analysis(forged), {.width = 0}), 0),
               HasSubstr("WHERE THE TIME GOES"));
-  EXPECT_FALSE(json_of(made.profile).empty());
+  EXPECT_FALSE(json_of(forged).empty());
 }
 
 TEST(Show, ASelectionIsSaidAndWhatItLeavesOutIsNotCalledIdle) {
@@ -298,7 +276,7 @@ TEST(Show, ASelectionIsSaidAndWhatItLeavesOutIsNotCalledIdle) {
     const std::string printed = document_text(*document, 100);
     EXPECT_THAT(printed, HasSubstr("  selection    ops matching 'MatMul'\n"));
     EXPECT_THAT(printed, HasSubstr("not selected or idle"));
-    EXPECT_THAT(printed, HasSubstr("FINDINGS  not looked for"));
+    EXPECT_THAT(printed, HasSubstr("FINDINGS  not checked"));
   }
   EXPECT_EQ(json_of(profile, {.leaves_out_rows = true})["wall"]["idle_may_be_left_out"], true);
 }
@@ -376,7 +354,8 @@ TEST(Show, ASectionThatIsNotThereIsAUsageErrorThatListsThoseThatAre) {
   const auto refused = show_document(analysis::Analysis(profile), {.sections = {"traffik"}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::usage);
-  EXPECT_THAT(refused.error().message, HasSubstr("it has about, wall, phases, findings, ops"));
+  EXPECT_THAT(refused.error().message, HasSubstr("it has about, wall, phases, findings, "
+                                                 "model_parts, ops"));
 }
 
 TEST(Show, ColourSaysWhatKindOfTextItIsAndChangesNoWord) {
@@ -384,7 +363,7 @@ TEST(Show, ColourSaysWhatKindOfTextItIsAndChangesNoWord) {
   const Document page = first_page(analysis::Analysis(profile), {});
   const std::string coloured = document_text(page, 100, Colour::ansi);
   EXPECT_THAT(coloured, HasSubstr("\n\x1b[1mOPS, by dominant path, in cycles"));
-  EXPECT_THAT(coloured, HasSubstr("\x1b[33mstructure only"));
+  EXPECT_THAT(coloured, HasSubstr("\x1b[33mone cold"));
   std::string plain;
   for (std::size_t i = 0; i < coloured.size(); ++i) {
     if (coloured[i] == '\x1b') {

@@ -99,7 +99,7 @@ TEST(SelectionOfATimeline, AProfileWithoutSpansIsOfAnotherKind) {
   ASSERT_FALSE(part);
   EXPECT_EQ(part.error().kind, ErrorKind::input);
   EXPECT_EQ(part.error().message,
-            "summary.txt: says of no work or wait when it was; npuscope show tells what it has");
+            "summary.txt: holds no times of work or waits; npuscope show lists what it holds");
 }
 
 TEST(SelectionOfATimeline, InferencesWithoutWorkInsideAreNoTimeline) {

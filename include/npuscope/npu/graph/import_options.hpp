@@ -19,7 +19,9 @@ struct ImportOptions {
   // names dimension 1 of the input ids, which may have no name in the model.
   Symbols symbols;
   bool allow_unknown = false;  // cost an unknown operator as an elementwise operation
-  std::int64_t batch = 0;      // value of a symbolic first dimension nobody defined; 0: an error
+  // Value of a symbolic first dimension that no symbol defines, or another batch than the one that
+  // the model was exported with; 0: none. An error where the model cannot follow.
+  std::int64_t batch = 0;
 };
 
 }  // namespace npuscope::npu

@@ -53,7 +53,8 @@ RuleOutcome apply(FindingContext& context) {
   const double implied = max->values.median_of_rest / execution->seconds;
   if (implied <= tolerance * execution->clock_hz) return DoesNotApply{};
   Finding finding;
-  finding.title = "A number of cycles is a sum over threads, not the wall";
+  finding.title =
+      fmt::format("Execution cycles imply {:.2f} GHz: a sum over threads", implied / 1e9);
   finding.weight = Weight::low;
   Evidence cycles =
       ticks_evidence("cycles", "cycles of an execution, median after the first",
@@ -69,7 +70,7 @@ RuleOutcome apply(FindingContext& context) {
                      execution->clock_known ? "clock of the core meanwhile"
                                             : "highest clock seen of such hardware",
                      execution->clock_hz, execution->clock_known ? "show: PHASES" : "literature")};
-  finding.no_gain = "it is about reading the numbers";
+  finding.no_gain = "affects interpretation only";
   finding.advice =
       "Do not quote these cycles as latency, and do not compare them between graphs that use "
       "different numbers of threads: they are the volume of work. The wall is that of the "

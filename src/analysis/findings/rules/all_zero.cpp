@@ -4,6 +4,7 @@
 
 #include "analysis/findings/rules/rules.hpp"
 #include "analysis/units/unit_numbers.hpp"
+#include "base/text.hpp"
 
 namespace npuscope::analysis {
 namespace all_zero {
@@ -71,7 +72,7 @@ void find_zero_counters(FindingContext& context, Finding& finding) {
     const UnitNumberColumn& zero = numbers.columns[column];
     if (!must_count(zero) || counted.second || counted.first < 2) continue;
     finding.evidence.push_back(count_evidence("units_at_zero", "units, every one at 0",
-                                              double(counted.first), "units: as the file states it",
+                                              double(counted.first), "units: REPORTED BY THE FILES",
                                               zero.name));
   }
 }
@@ -91,11 +92,13 @@ RuleOutcome apply(FindingContext& context) {
   find_zero_bytes(context, finding);
   find_zero_counters(context, finding);
   if (finding.evidence.empty()) return DoesNotApply{};
-  finding.title = "A part of the profile is all zeros: it was not measured";
+  const Evidence& first = finding.evidence.front();
+  finding.title = fmt::format("Not measured: {} {}{}", thousands(std::uint64_t(first.value)),
+                              first.of.empty() ? "" : first.of + " ", first.what);
   finding.weight = Weight::high;
-  finding.no_gain = "it is about the recording";
+  finding.no_gain = "affects the recording only";
   finding.advice =
-      "Read nothing from these zeros: they are no idle time and no missing traffic. Record again "
+      "Read nothing from these zeros: they are neither idle time nor missing traffic. Record again "
       "with counters switched on for that unit, and check whether the driver and tool support it "
       "on "
       "this hardware.";

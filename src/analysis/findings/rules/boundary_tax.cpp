@@ -1,32 +1,51 @@
+#include <algorithm>
+#include <cctype>
+
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
 namespace boundary_tax {
 
 constexpr double min_share = 0.1;
-constexpr const char* glue[] = {"format conversion", "input and output slices",
-                                "concatenation and slices"};
+constexpr const char* boundary_kernels[] = {"format conversion", "input and output slices",
+                                            "concatenation and slices"};
+
+// Of the sort that takes most: "Format conversion takes 46.1 % of the wall".
+std::string title_of(const std::vector<KernelTime>& times, const char* whole) {
+  const auto shorter = [](const KernelTime& a, const KernelTime& b) { return a.share < b.share; };
+  const KernelTime& most = *std::max_element(times.begin(), times.end(), shorter);
+  const bool is_plural = most.name.ends_with('s');
+  std::string title = fmt::format("{} {} {} of {}", most.name, is_plural ? "take" : "takes",
+                                  percent(most.share), whole);
+  title.front() = char(std::toupper(static_cast<unsigned char>(title.front())));
+  return title;
+}
 
 RuleOutcome apply(FindingContext& context) {
   if (context.profile().ops.empty()) return Missing{"ops"};
-  const std::vector<std::string_view> names(std::begin(glue), std::end(glue));
+  const std::vector<std::string_view> names(std::begin(boundary_kernels),
+                                            std::end(boundary_kernels));
   const auto times = context.kernel_times(names);
   double share = 0;
   for (const KernelTime& each : times) share += each.share;
   if (share < min_share) return DoesNotApply{};
   const bool timed = context.has_timeline();
   Finding finding;
-  finding.title = "Glue between ops runs for a tenth of the time or more";
+  finding.title = title_of(times, timed ? "the wall" : "all ops");
   finding.weight = share >= 0.25 ? Weight::high : Weight::medium;
   for (const KernelTime& each : times) {
     Evidence time = ticks_evidence("time", each.name, each.time, each.kind, "ops: by kernel");
     time.clock = each.clock;
     finding.evidence.push_back(std::move(time));
-    finding.evidence.push_back(share_evidence("share",
-                                              timed ? "that, of the wall" : "that, of all ops",
+    finding.evidence.push_back(share_evidence("share", timed ? "share of wall" : "share of all ops",
                                               each.share, each.kind, "ops: by kernel", each.name));
   }
-  if (timed) finding.gain = context.gain_if(context.ops_of(names), 0, "this glue takes no time");
+  if (timed) {
+    const std::vector<bool> ops = context.ops_of(names);
+    finding.gain = context.gain_if(ops, 0, "these conversions and slices take no time");
+    finding.places = places_of_ops(context, ops);
+  }
   if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice = context.words(
       {.usual = "Keep tensors in one layout from op to op: give inputs and outputs the layout and "
@@ -50,7 +69,7 @@ const Rule boundary_tax_rule{
      "d32 conversions, InputSlice and OutputSlice, Concat and Slice. Of a table without timeline: "
      "their part of all ops. Spill and fill are a rule of their own. Gain: the wall's longest path "
      "with all of it taking no time.",
-     "10 % of the wall, or of the work of all ops where there is no timeline",
+     "10 % of the wall, or of the work of all ops without a timeline",
      "10 %: what users of Cloud AI 100 tools count as acceptable overhead",
      "Conversions inside other kernels. The sorts may overlap each other, so that their shares sum "
      "to a little more than the time in which any runs."},

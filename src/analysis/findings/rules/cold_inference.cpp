@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
@@ -92,9 +93,20 @@ RuleOutcome apply(FindingContext& context) {
         count_evidence("recorded_inferences", "inferences whose ops were recorded, all cold", 1,
                        "show: what the reader knows"));
   }
-  finding.title = ops_are_cold && walls.count <= 1
-                      ? "The ops are of a cold inference: times here are not those of steady state"
-                      : "The first inference is cold";
+  finding.title = "The first inference is cold";
+  if (ops_are_cold && walls.count <= 1) {
+    const std::uint64_t all = profile.provenance.inferences;
+    finding.title = fmt::format("Op times are of 1 cold inference{}, not steady state",
+                                all > 1 ? fmt::format(" of {}", all) : "");
+  } else if (is_cold(walls) && walls.median_of_rest > 0) {
+    finding.title =
+        fmt::format("The first inference is cold: {:.2f} times the median of the others",
+                    walls.first / walls.median_of_rest);
+  }
+  const auto extents = inference_extents(profile);
+  if (!extents.empty() && is_cold(walls)) {
+    finding.places = {{UnitId::none, extents.begin()->second}};
+  }
   finding.weight = ops_are_cold ? Weight::high : Weight::low;
   finding.no_gain = "it is gone after the first inference";
   finding.advice = context.words(

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
@@ -33,6 +34,7 @@ RuleOutcome apply(FindingContext& context) {
   double gaps = 0, work = 0;
   std::uint64_t steps = 0;
   std::map<std::uint32_t, double> gaps_of_op;
+  std::vector<EvidencePlace> places;
   for (const PathStep& step : path.steps) {
     if (step.reason == Reason::start || is_of_host_thread(context.profile(), step)) continue;
     const auto gap = double(step.gap_parts[std::size_t(GapPart::unrecorded)]);
@@ -41,13 +43,15 @@ RuleOutcome apply(FindingContext& context) {
     gaps += gap;
     work += double(step.duration);
     gaps_of_op[index_of(step.op)] += gap;
+    places.push_back({step.unit, {step.start - step.gap, step.start}});
   }
   if (!(path.wall > 0) || steps < min_steps || gaps < min_share * double(path.wall))
     return DoesNotApply{};
   const auto worst = std::max_element(gaps_of_op.begin(), gaps_of_op.end(),
                                       [](auto& a, auto& b) { return a.second < b.second; });
   Finding finding;
-  finding.title = "Starting ops costs more than the ops themselves";
+  finding.title = fmt::format("Unexplained waits before short ops take {} of the wall",
+                              percent(gaps / double(path.wall)));
   finding.weight = Weight::high;
   const char* source = "path: STEPS";
   finding.evidence = {
@@ -62,6 +66,7 @@ RuleOutcome apply(FindingContext& context) {
         "longest_gaps", "the longest of these waits, of an op", worst->second, MeasureKind::wall,
         source, std::string(profile.text(profile.ops[worst->first].name))));
   }
+  finding.places = longest_places(std::move(places));
   finding.gain = context.gain_of_wall(gaps, "all of these waits", double(path.wall));
   finding.advice = context.words(
       {.usual = "Fewer, larger ops: fuse chains of small ones into one kernel, batch what is done "

@@ -25,7 +25,7 @@ RuleOutcome apply(FindingContext& context) {
     transfers = *in_flight;
     finding.evidence = {
         share_evidence("issue_stated_use", "DMA issue, the busiest thread, of its time", issue,
-                       MeasureKind::unit_busy, "units: as the file states it", stated->unit),
+                       MeasureKind::unit_busy, "units: REPORTED BY THE FILES", stated->unit),
         share_evidence("dma_work_share_of_cores_time",
                        "transfers of DDR, issue to completion, of the wall of all cores", transfers,
                        MeasureKind::work, "ops: ucycles of aiccopy…")};
@@ -33,9 +33,10 @@ RuleOutcome apply(FindingContext& context) {
   if (transfers < min_factor * issue || transfers - issue < min_difference) {
     return DoesNotApply{};
   }
-  finding.title = "DMA issue utilisation is not how busy DMA is";
+  finding.title = fmt::format("DMA transfers take {} of the time, their issue {}",
+                              percent(transfers), percent(issue));
   finding.weight = Weight::low;
-  finding.no_gain = "it is about reading the numbers";
+  finding.no_gain = "affects interpretation only";
   finding.advice =
       "Ignore the utilisation of the DMA issue thread: it only starts transfers, which go on "
       "without "

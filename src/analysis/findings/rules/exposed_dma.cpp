@@ -1,3 +1,4 @@
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 #include <algorithm>
@@ -16,10 +17,11 @@ RuleOutcome apply(FindingContext& context) {
   if (!(context.analysis().coarse().compute_active > 0)) return DoesNotApply{};
   if (moving + waiting < min_share * context.wall()) return DoesNotApply{};
   Finding finding;
-  finding.title = "Nothing computes while data moves or is waited for";
+  finding.title = fmt::format("Exposed data movement and DMA waits take {} of the wall",
+                              percent((moving + waiting) / context.wall()));
   finding.weight = Weight::high;
   finding.evidence = {
-      share_evidence("exposed_share_of_wall", "both below, of the wall",
+      share_evidence("exposed_share_of_wall", "share of wall, both below",
                      (moving + waiting) / context.wall(), MeasureKind::wall, "show: WALL"),
       ticks_evidence("movement_alone", "data movement, nothing computes", moving, MeasureKind::wall,
                      "show: WALL"),
@@ -34,10 +36,17 @@ RuleOutcome apply(FindingContext& context) {
     finding.evidence.push_back(ticks_evidence("dma_wait", "DMA wait of a unit, the longest",
                                               double(max->waiting_for_dma), MeasureKind::unit_busy,
                                               "units: UNITS", unit));
-    finding.evidence.push_back(share_evidence("dma_wait_share_of_wall", "that, of the wall",
+    finding.evidence.push_back(share_evidence("dma_wait_share_of_wall", "share of wall",
                                               double(max->waiting_for_dma) / context.wall(),
                                               MeasureKind::unit_busy, "units: UNITS", unit));
   }
+  const Profile& profile = context.profile();
+  finding.places = places_where(
+      context,
+      [&](UnitId unit, const SpanOfUnit& span) {
+        return span.kind == SpanKind::dma_wait || work_of(profile, Domain::movement)(unit, span);
+      },
+      work_of(profile, Domain::compute));
   finding.gain = context.gain_by_hiding(moving + waiting, "all of that time hidden behind work");
   finding.advice = context.words(
       {.usual = "Start transfers earlier: fetch the next weights while the present ones are "
@@ -67,7 +76,7 @@ const Rule exposed_dma_rule{
      "shows as a wait. Gain: all of it, but no more than the busiest unit leaves of the wall.",
      "10 % of the wall; not where memory-bound applies, because there hiding gains nothing",
      "10 %: what users of Cloud AI 100 tools count as acceptable overhead",
-     "Waits that are recorded as semaphores, and transfers that nobody records. Part of the time "
+     "Waits that are recorded as semaphores, and transfers that are not recorded. Part of the time "
      "may be unavoidable: the first input must arrive before anything can start."},
     exposed_dma::apply};
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "analysis/graph/false_dependencies.hpp"
 #include "analysis/ops/op_times.hpp"
@@ -33,7 +34,8 @@ RuleOutcome apply(FindingContext& context) {
   const double wall = inferences.count > 1 ? inferences.median_of_rest : context.wall();
   if (waits.empty() || waited < min_share * wall) return DoesNotApply{};
   Finding finding;
-  finding.title = "Branches that are independent wait for a tensor that they share by accident";
+  finding.title = fmt::format("Independent branches wait for {} shared tensor{}", waits.size(),
+                              waits.size() == 1 ? "" : "s");
   finding.weight = Weight::high;
   const char* source = "graph: FALSE DEPENDENCIES";
   for (std::size_t i = 0; i < std::min(waits.size(), max_named); ++i) {
@@ -47,6 +49,9 @@ RuleOutcome apply(FindingContext& context) {
     finding.evidence.push_back(bytes_evidence("tensor_bytes", "bytes of the tensor",
                                               double(tensor.size.value), source, name));
   }
+  std::vector<bool> late(profile.ops.size(), false);
+  for (const SharedTensor* each : waits) late[index_of(each->second)] = true;
+  finding.places = places_of_ops(context, late);
   finding.gain = context.gain_of_wall(
       waited, "all of these waits, as if none were at once with another", wall);
   finding.advice = context.words(

@@ -4,6 +4,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -95,7 +96,7 @@ RuleOutcome apply(FindingContext& context) {
       count_evidence("kernels", "kernels with a slow first call", double(slow.size()), "ops"),
       ticks_evidence("excess", "first calls above the median of the later ones, sum", excess,
                      MeasureKind::work, "timeline"),
-      share_evidence("excess_share_of_wall", "that, of the wall", excess / context.wall(),
+      share_evidence("excess_share_of_wall", "share of wall", excess / context.wall(),
                      MeasureKind::work, "timeline")};
   std::vector<double> factors(context.profile().ops.size(), 1);
   for (std::size_t i = 0; i < slow.size(); ++i) {
@@ -106,6 +107,7 @@ RuleOutcome apply(FindingContext& context) {
     finding.evidence.push_back(ticks_evidence("later_calls", "later calls, median", slow[i].later,
                                               MeasureKind::work, "timeline", slow[i].name));
   }
+  finding.places = places_of_ops(context, factors);
   if (context.is_cold()) {
     finding.no_gain = "a warm inference has the code cached";
   } else {

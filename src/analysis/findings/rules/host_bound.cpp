@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -120,6 +121,11 @@ RuleOutcome apply(FindingContext& context) {
         ticks_evidence("launch_delay", "from a call's start to its work's, median",
                        runtime.launch_delay, MeasureKind::span, "query: flows"));
   }
+  finding.places = places_where(context, work_of(context.profile(), Domain::host),
+                                [&](UnitId unit, const SpanOfUnit& span) {
+                                  return role_of(span.kind) == Role::work &&
+                                         domain_of(context.profile(), unit, span) != Domain::host;
+                                });
   finding.gain =
       context.gain_of_wall(alone, "all of the host's time alone hidden behind the device");
   finding.advice = runtime.calls.empty() ? "" : advice_for(runtime.calls.front());

@@ -58,7 +58,7 @@ RuleOutcome of_call(const Call& call) {
                        source, call.layers[call.device].name),
       seconds_evidence("beyond_seconds", "the rest: calls, copies, queues", beyond,
                        MeasureKind::wall, "derived"),
-      share_evidence("beyond_share", "that, of the call", share, MeasureKind::wall, "derived")};
+      share_evidence("beyond_share", "share of call", share, MeasureKind::wall, "derived")};
   for (std::size_t i = 0; i < call.device; ++i) {
     finding.evidence.push_back(seconds_evidence("layer_seconds", "in this layer alone",
                                                 call.layers[i].own, MeasureKind::wall, source,
@@ -88,11 +88,12 @@ RuleOutcome apply(FindingContext& context) {
   const double alone = context.part(Part::host_alone);
   if (alone < min_share * context.wall()) return DoesNotApply{};
   Finding finding;
-  finding.title = "The device stands still while the host works";
+  finding.title = fmt::format("The host works and the device is idle for {} of the wall",
+                              percent(alone / context.wall()));
   finding.weight = Weight::high;
   finding.evidence = {
       ticks_evidence("host_alone", "the host alone works", alone, MeasureKind::wall, "show: WALL"),
-      share_evidence("host_alone_share_of_wall", "that, of the wall", alone / context.wall(),
+      share_evidence("host_alone_share_of_wall", "share of wall", alone / context.wall(),
                      MeasureKind::wall, "show: WALL")};
   finding.gain = context.gain_of_wall(alone, "all of that time hidden behind the device");
   finding.advice = advice();

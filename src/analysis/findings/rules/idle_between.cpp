@@ -1,3 +1,4 @@
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ struct Between {
   std::uint64_t gaps = 0;
   std::int64_t sum = 0;
   std::int64_t longest = 0;
+  std::vector<EvidencePlace> places;
 };
 
 // Where numbers are left out, inferences may have run that nobody recorded.
@@ -29,6 +31,7 @@ Between between(const std::map<std::uint32_t, Interval>& extents) {
       found.gaps += gap > 0;
       found.sum = saturating_add(found.sum, gap);
       found.longest = std::max(found.longest, gap);
+      found.places.push_back({UnitId::none, {end, extent.begin}});
     }
     end = last ? std::max(end, extent.end) : extent.end;
     last = number;
@@ -43,12 +46,13 @@ RuleOutcome apply(FindingContext& context) {
   const double idle = double(found.sum);
   if (idle < min_share * context.wall()) return DoesNotApply{};
   Finding finding;
-  finding.title = "The device stands still between inferences";
+  finding.title = fmt::format("The device is idle between inferences for {} of the wall",
+                              percent(idle / context.wall()));
   finding.weight = Weight::high;
   finding.evidence = {
       ticks_evidence("between_inferences", "from the end of one to the start of the next, all",
                      idle, MeasureKind::wall, "query: inferences"),
-      share_evidence("between_inferences_share_of_wall", "that, of the wall", idle / context.wall(),
+      share_evidence("between_inferences_share_of_wall", "share of wall", idle / context.wall(),
                      MeasureKind::wall, "query: inferences"),
       count_evidence("gaps_between", "gaps between inferences", double(found.gaps),
                      "query: inferences"),
@@ -57,6 +61,7 @@ RuleOutcome apply(FindingContext& context) {
       ticks_evidence("median_inference", "an inference, median after the first",
                      context.analysis().coarse().inferences.median_of_rest, MeasureKind::wall,
                      "show: WALL")};
+  finding.places = longest_places(found.places);
   finding.gain = context.gain_of_wall(idle, "each inference starts where the one before ends");
   finding.advice =
       "The host is late. Keep two or more inferences in flight, so that the next one waits at the "

@@ -31,7 +31,8 @@ RuleOutcome apply(FindingContext& context) {
   const double gained = active_excess(context, worst->parts);
   if (gained < min_gain * context.wall()) return DoesNotApply{};
   Finding finding;
-  finding.title = "The " + worst->parts + " carry unequal loads: the slowest decides";
+  finding.title = fmt::format("The most loaded of {} {} has {} more work than the mean",
+                              worst->members, worst->parts, percent(*worst->excess()));
   finding.weight = Weight::high;
   const char* source = "units: IMBALANCE";
   finding.evidence = {
@@ -41,7 +42,7 @@ RuleOutcome apply(FindingContext& context) {
       ticks_evidence("most_work", "its work", worst->max, MeasureKind::work, source,
                      worst->most_loaded),
       ticks_evidence("mean_work", "the mean work", worst->mean, MeasureKind::work, source),
-      ticks_evidence("least_work", "the least work", worst->min, MeasureKind::work, source,
+      ticks_evidence("least_work", "the min work", worst->min, MeasureKind::work, source,
                      worst->least_loaded)};
   finding.gain =
       context.gain_of_wall(gained, "the longest active time of one of them, less the mean of all");

@@ -1,5 +1,7 @@
 #include "analysis/findings/rules/kernel_share.hpp"
 
+#include "analysis/findings/places.hpp"
+
 namespace npuscope::analysis {
 
 RuleOutcome kernel_share(FindingContext& context, const KernelShare& rule) {
@@ -10,17 +12,22 @@ RuleOutcome kernel_share(FindingContext& context, const KernelShare& rule) {
   const KernelTime& each = times.front();
   const bool timed = context.has_timeline();
   Finding finding;
-  finding.title = rule.title;
+  finding.title =
+      fmt::format("{} {} of {}", rule.title, percent(each.share), timed ? "the wall" : "all ops");
   Evidence time = ticks_evidence("time", rule.kernel, each.time, each.kind, "ops: by kernel");
   time.clock = each.clock;
   finding.evidence = {std::move(time),
-                      share_evidence("share", timed ? "that, of the wall" : "that, of all ops",
+                      share_evidence("share", timed ? "share of wall" : "share of all ops",
                                      each.share, each.kind, "ops: by kernel")};
   if (each.runs > 0) {
     finding.evidence.push_back(
         count_evidence("runs", "executions", double(each.runs), "ops: by kernel"));
   }
-  if (timed) finding.gain = context.gain_if(context.ops_of({rule.kernel}), 0, "they take no time");
+  if (timed) {
+    const std::vector<bool> ops = context.ops_of({rule.kernel});
+    finding.gain = context.gain_if(ops, 0, "they take no time");
+    finding.places = places_of_ops(context, ops);
+  }
   if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice = context.words(rule.advice);
   return finding;

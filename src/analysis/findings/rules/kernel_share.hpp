@@ -7,7 +7,7 @@ namespace npuscope::analysis {
 
 struct KernelShare {
   const char* kernel;  // of rules/kernels.toml
-  const char* title;
+  const char* title;   // of the finding, up to the share: "Softmax takes"
   Wording advice;
 };
 

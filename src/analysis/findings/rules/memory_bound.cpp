@@ -27,7 +27,11 @@ RuleOutcome of_timeline(FindingContext& context) {
   const bool dma_busy = dma >= bound_share && compute < low_compute;
   if (!ddr_busy && !dma_busy) return DoesNotApply{};
   Finding finding;
-  finding.title = "Moving bytes takes the time, not arithmetic";
+  finding.title = dma_busy
+                      ? fmt::format("Memory bound: DMA works for {} of the wall, compute for {}",
+                                    percent(dma), percent(compute))
+                      : fmt::format("Memory bound: the DDR needs {} of the wall at its peak",
+                                    percent(ddr.value_or(0)));
   finding.weight = Weight::high;
   const char* hardware = "units: HARDWARE";
   if (dma > 0) {
@@ -53,6 +57,7 @@ RuleOutcome of_timeline(FindingContext& context) {
     finding.evidence.push_back({"macs_per_ddr_byte", "MACs for each byte of DDR", *intensity,
                                 EvidenceQuantity::number, MeasureKind::count, "memory: ROOFLINE"});
   }
+  finding.places = places_where(context, work_of(context.profile(), Domain::movement), no_spans());
   finding.gain =
       context.gain_of_wall(context.part(Part::movement_alone) + context.part(Part::waiting_for_dma),
                            "the time in which data moves, or is waited for, and nothing computes");
@@ -79,16 +84,17 @@ RuleOutcome of_summary(FindingContext& context) {
     return DoesNotApply{};
   }
   Finding finding;
-  finding.title = "Moving bytes takes the time, not arithmetic";
+  finding.title = fmt::format("Memory bound: DDR transfers take {} of the wall of all cores",
+                              percent(*in_flight));
   finding.weight = Weight::high;
   finding.evidence = {
       share_evidence("dma_work_share_of_cores_time",
                      "transfers of DDR, issue to completion, of the wall of all cores", *in_flight,
                      MeasureKind::work, "ops: ucycles of aiccopy…"),
       share_evidence("hmx_stated_use", "HMX, the busiest, of its time", hmx->share,
-                     MeasureKind::unit_busy, "units: as the file states it", hmx->unit),
+                     MeasureKind::unit_busy, "units: REPORTED BY THE FILES", hmx->unit),
       share_evidence("hvx_stated_use", "HVX, the busiest thread, of its time", hvx->share,
-                     MeasureKind::unit_busy, "units: as the file states it", hvx->unit)};
+                     MeasureKind::unit_busy, "units: REPORTED BY THE FILES", hvx->unit)};
   finding.no_gain = "a summary does not say what runs at the same time";
   finding.advice =
       "Do more with each byte: a larger batch shares the weights among its members, weights of "

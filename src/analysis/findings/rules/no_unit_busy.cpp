@@ -1,3 +1,4 @@
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 #include <algorithm>
@@ -31,7 +32,8 @@ RuleOutcome apply(FindingContext& context) {
     return Missing{context.why_no_bandwidth()};
   }
   Finding finding;
-  finding.title = "No unit is busy for half of the wall: units wait for one another";
+  finding.title =
+      fmt::format("The busiest class of hardware works for {} of the wall", percent(max));
   finding.weight = Weight::medium;
   for (const EngineRow& row : context.analysis().units().engines) {
     finding.evidence.push_back(share_evidence(
@@ -44,9 +46,10 @@ RuleOutcome apply(FindingContext& context) {
                                               MeasureKind::count,
                                               "memory: ROOFLINE, " + context.peaks().source));
   }
-  finding.evidence.push_back(
-      share_evidence("idle_share_of_wall", "nothing is recorded, of the wall",
-                     context.part(Part::idle) / context.wall(), MeasureKind::wall, "show: WALL"));
+  finding.evidence.push_back(share_evidence("idle_share_of_wall", "idle, nothing recorded, of wall",
+                                            context.part(Part::idle) / context.wall(),
+                                            MeasureKind::wall, "show: WALL"));
+  finding.places = idle_places(context);
   finding.no_gain = "dependencies decide how much could overlap";
   finding.advice =
       std::string(knows_bandwidth

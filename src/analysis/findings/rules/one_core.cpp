@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
@@ -46,7 +47,9 @@ RuleOutcome apply(FindingContext& context) {
   }
   if (ops.empty() || active < min_share * context.wall()) return DoesNotApply{};
   Finding finding;
-  finding.title = "Ops run on one core while the others could share them";
+  finding.title =
+      fmt::format("{} op{} on one of {} cores for {} of the wall", ops.size(),
+                  ops.size() == 1 ? " runs" : "s run", cores, percent(active / context.wall()));
   finding.weight = active >= 0.1 * context.wall() ? Weight::high : Weight::medium;
   const char* source = "units: OPS ON ONE CORE ONLY";
   finding.evidence = {count_evidence("cores", "cores at work", cores, "units: UNITS"),
@@ -58,8 +61,9 @@ RuleOutcome apply(FindingContext& context) {
                                               ops[i]->active, MeasureKind::active, source,
                                               ops[i]->name));
   }
-  finding.gain = context.gain_if(ops_named(context.profile(), ops), 1.0 / cores,
-                                 "they are spread evenly over all cores");
+  const std::vector<bool> named = ops_named(context.profile(), ops);
+  finding.places = places_of_ops(context, named);
+  finding.gain = context.gain_if(named, 1.0 / cores, "they are spread evenly over all cores");
   if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice = context.words(
       {.usual = "Compilers balance most ops; one that stays on a single core has a shape or a "

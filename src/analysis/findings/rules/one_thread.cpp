@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
@@ -21,7 +22,14 @@ RuleOutcome apply(FindingContext& context) {
   }
   if (rows.empty()) return DoesNotApply{};
   Finding finding;
-  finding.title = "Vector kernels run on one thread while the others are free";
+  const auto longer = [&](const OpRow* a, const OpRow* b) {
+    return a->values[*active] < b->values[*active];
+  };
+  const OpRow& longest = **std::max_element(rows.begin(), rows.end(), longer);
+  finding.title =
+      fmt::format("{} runs on one of {:.0f} HVX threads for {} of the wall", longest.name, threads,
+                  percent(*longest.values[*active] / context.wall()));
+  if (rows.size() > 1) finding.title += fmt::format("; so do {} more", rows.size() - 1);
   finding.weight = Weight::medium;
   finding.evidence = {count_evidence("hvx_threads", "HVX threads of a core", threads,
                                      "units: UNITS, show: NUMBERS OF THE RUN")};
@@ -30,13 +38,14 @@ RuleOutcome apply(FindingContext& context) {
     const double time = *row->values[*active];
     finding.evidence.push_back(ticks_evidence("active", "active, on one thread", time,
                                               MeasureKind::active, "ops --by kind", row->name));
-    finding.evidence.push_back(share_evidence("active_share_of_wall", "that, of the wall",
+    finding.evidence.push_back(share_evidence("active_share_of_wall", "share of wall",
                                               time / context.wall(), MeasureKind::active,
                                               "ops --by kind", row->name));
     for (std::size_t op = 0; op < ops.size(); ++op) {
       if (context.profile().ops[op].kind == row->label) ops[op] = true;
     }
   }
+  finding.places = places_of_ops(context, ops);
   finding.gain = context.gain_if(ops, 1 / threads, "they are spread evenly over these threads");
   if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice =

@@ -1,3 +1,4 @@
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 #include <algorithm>
@@ -18,19 +19,21 @@ RuleOutcome apply(FindingContext& context) {
     return DoesNotApply{};
   }
   Finding finding;
-  finding.title = "HVX and HMX take turns instead of working side by side";
+  finding.title =
+      fmt::format("HVX and HMX overlap for {} of the shorter one's time", percent(both / smaller));
   finding.weight = Weight::high;
   const char* source = "units: OVERLAP";
   finding.evidence = {
       ticks_evidence("hvx_active", "any HVX thread works", hvx, MeasureKind::active, source),
-      share_evidence("hvx_active_share_of_wall", "that, of the wall", hvx / context.wall(),
+      share_evidence("hvx_active_share_of_wall", "share of wall", hvx / context.wall(),
                      MeasureKind::active, source),
       ticks_evidence("hmx_active", "any HMX works", hmx, MeasureKind::active, source),
-      share_evidence("hmx_active_share_of_wall", "that, of the wall", hmx / context.wall(),
+      share_evidence("hmx_active_share_of_wall", "share of wall", hmx / context.wall(),
                      MeasureKind::active, source),
       ticks_evidence("both", "both work", both, MeasureKind::active, source),
-      share_evidence("both_share_of_smaller", "that, of the shorter of the two", both / smaller,
+      share_evidence("both_share_of_smaller", "share of the shorter", both / smaller,
                      MeasureKind::active, source)};
+  finding.places = places_where(context, work_of(context.profile(), Domain::compute), no_spans());
   finding.gain = context.gain_of_overlap(Engine::hvx, Engine::hmx,
                                          "HVX and HMX wait for one another for data only");
   if (!finding.gain) finding.no_gain = "the profile tells no dependencies between ops";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -102,6 +103,7 @@ RuleOutcome apply(FindingContext& context) {
   }
   if (finding.evidence.empty()) return DoesNotApply{};
   finding.weight = Weight::medium;
+  finding.places = places_of_ops(context, factors);
   finding.gain = context.gain_if(factors, "their packets take as long as those of other kernels");
   if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice =
@@ -122,7 +124,7 @@ const Rule slow_packets_rule{
     {"slow-packets", "a vector kernel whose instruction packets take longer than those of others",
      "Cycles by instruction packets of each HVX kernel, against the median of the other HVX "
      "kernels "
-     "(2.4, where there is no other or their median is below). Gain: the wall's longest path with "
+     "(2.4 without others, or where their median is below). Gain: the wall's longest path with "
      "each such kernel at the others' cycles a packet.",
      "40 % above the others; active for 5 % of the wall; 100 packets or more",
      "public QNN notes: healthy kernels take 2.0 to 2.4 cycles a packet; the case of a custom op "

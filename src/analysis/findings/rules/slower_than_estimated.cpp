@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -121,6 +122,7 @@ RuleOutcome apply(FindingContext& context) {
     add_evidence(finding, name_of(profile, op), times[op], median, inferences);
   }
   finding.weight = Weight::medium;
+  finding.places = places_of_ops(context, factors);
   finding.gain =
       context.gain_if(factors, "these ops take what their estimates say at the median ratio");
   if (!finding.gain) finding.no_gain = context.why_no_path();

@@ -7,7 +7,7 @@ RuleOutcome apply(FindingContext& context) {
   return kernel_share(
       context,
       {.kernel = "softmax",
-       .title = "Softmax takes more than a tenth",
+       .title = "Softmax takes",
        .advice = {
            .usual =
                "Softmax runs on the vector unit: keep its input in a narrow type, split it over "
@@ -28,7 +28,7 @@ const Rule softmax_rule{
      "The active time of kernels that rules/kernels.toml names so, of the wall; of a table without "
      "timeline their part of all ops. Gain: the wall's longest path with all of them taking no "
      "time.",
-     "10 % of the wall, or of the work of all ops where there is no timeline",
+     "10 % of the wall, or of the work of all ops without a timeline",
      "10 %: the same bound as for transposes; npuscope's own",
      "Softmax inside a fused attention kernel."},
     softmax::apply};

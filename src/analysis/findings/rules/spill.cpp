@@ -1,3 +1,4 @@
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
@@ -44,7 +45,11 @@ RuleOutcome apply(FindingContext& context) {
     return DoesNotApply{};
   }
   Finding finding;
-  finding.title = "Tensors do not fit in VTCM: they are spilled to DDR and read back";
+  finding.title =
+      exposed >= min_share_of_wall * context.wall()
+          ? fmt::format("Spill and fill of tensors take {} of the wall",
+                        percent(exposed / context.wall()))
+          : fmt::format("Fills of spilled tensors are {} of DDR reads", percent(share_of_reads));
   finding.weight = exposed >= 0.1 * context.wall() ? Weight::high : Weight::medium;
   add_side(finding, "spill", spill.spill, Route::ddr_write);
   add_side(finding, "fill", spill.fill, Route::ddr_read);
@@ -61,6 +66,7 @@ RuleOutcome apply(FindingContext& context) {
   std::vector<bool> ops(context.profile().ops.size(), false);
   for (const OpId op : spill.ops) ops[index_of(op)] = true;
   finding.gain = context.gain_if(ops, 0, "spills and fills take no time");
+  finding.places = places_of_ops(context, ops);
   // Where a lane shows the issue only, the rest of a transfer is a wait.
   if (finding.gain && waited > 0 && context.analysis().coarse().inferences.count <= 1) {
     finding.gain = context.gain_of_wall(finding.gain->ticks + waited,

@@ -38,7 +38,8 @@ RuleOutcome apply(FindingContext& context) {
     return seconds_evidence(key, what, ticks / hertz, MeasureKind::wall, source);
   };
   Finding finding;
-  finding.title = "The system does fewer inferences than the device could";
+  finding.title = fmt::format("The system reaches {:.1f} {}, the device alone {:.1f}",
+                              rate.system_inferences(), unit, rate.device_inferences());
   finding.weight = Weight::high;
   finding.evidence = {
       number("device_rate", std::string("the device alone, ") + unit, rate.device_inferences()),

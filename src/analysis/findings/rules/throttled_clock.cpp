@@ -100,7 +100,9 @@ RuleOutcome apply(FindingContext& context) {
   Finding finding;
   const bool falls = loss.share > 0;
   finding.title =
-      falls ? "The clock falls over the inferences" : "The cores run below their nominal clock";
+      falls ? fmt::format("The clock falls by {} over the inferences", percent(loss.share))
+            : fmt::format("The cores run at {} of their nominal clock",
+                          percent(effective->first / *nominal));
   finding.weight = falls ? Weight::medium : Weight::low;
   finding.evidence = std::move(loss.evidence);
   if (context.has_timeline()) {

@@ -1,3 +1,4 @@
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 
 namespace npuscope::analysis {
@@ -48,7 +49,8 @@ RuleOutcome apply(FindingContext& context) {
     return DoesNotApply{};
   }
   Finding finding;
-  finding.title = "Many transfers are so small that starting them costs more than their bytes";
+  finding.title = fmt::format("{} of DDR transfers are below 4 KiB",
+                              percent(double(small) / double(transfers)));
   finding.weight = Weight::medium;
   const char* source = "memory: TRANSFERS";
   finding.evidence = {
@@ -59,8 +61,9 @@ RuleOutcome apply(FindingContext& context) {
       ticks_evidence("small_work", "their work", small_work, MeasureKind::work, source),
       share_evidence("small_share_of_work", "that, of the work of all transfers",
                      work > 0 ? small_work / work : 0, MeasureKind::work, source)};
-  finding.gain =
-      context.gain_if(small_ops(context), 0, "ops with none but small transfers take no time");
+  const std::vector<bool> ops = small_ops(context);
+  finding.gain = context.gain_if(ops, 0, "ops with none but small transfers take no time");
+  finding.places = places_of_ops(context, ops);
   if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice = context.words(
       {.usual = "Join them: one transfer for biases and scales of several ops, whole rows instead "

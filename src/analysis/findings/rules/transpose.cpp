@@ -7,7 +7,7 @@ RuleOutcome apply(FindingContext& context) {
   return kernel_share(
       context,
       {.kernel = "transpose",
-       .title = "Transposes take more than a tenth",
+       .title = "Transposes take",
        .advice = {
            .usual =
                "Choose layouts so that products take their operands as they are (many compilers "
@@ -27,7 +27,7 @@ const Rule transpose_rule{
      "The active time of kernels that rules/kernels.toml names so, of the wall; of a table without "
      "timeline their part of all ops. Gain: the wall's longest path with all of them taking no "
      "time.",
-     "10 % of the wall, or of the work of all ops where there is no timeline",
+     "10 % of the wall, or of the work of all ops without a timeline",
      "10 %: AWS Neuron Explorer's advice (transpose work above 10 %)",
      "Transposes that a DMA engine does while it copies, and those inside other kernels."},
     transpose::apply};

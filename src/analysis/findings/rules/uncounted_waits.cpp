@@ -1,3 +1,4 @@
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "analysis/units/unit_numbers.hpp"
 
@@ -42,11 +43,12 @@ RuleOutcome apply(FindingContext& context) {
   Finding finding;
   const Profile& profile = context.profile();
   const std::string unit = path_of(profile, lane.row->unit);
-  finding.title = "A stated utilisation counts waits as busy";
+  finding.title = fmt::format("The stated utilisation of {} counts waits; without them it is {}",
+                              percent(lane.stated), percent(busy));
   finding.weight = Weight::medium;
   finding.evidence = {
       share_evidence("stated_utilisation", "utilisation as the file states it, of the wall",
-                     lane.stated, MeasureKind::unit_busy, "units: as the file states it", unit),
+                     lane.stated, MeasureKind::unit_busy, "units: REPORTED BY THE FILES", unit),
       share_evidence("busy_share_of_wall", "busy without waits, of the wall", busy,
                      MeasureKind::unit_busy, "units: UNITS", unit),
       ticks_evidence("waiting", "waits on it", double(lane.row->waiting), MeasureKind::unit_busy,
@@ -58,7 +60,14 @@ RuleOutcome apply(FindingContext& context) {
         "domain_share_of_wall", std::string("work that uses ") + name_of(engine) + ", of the wall",
         double(row.domain) / context.wall(), MeasureKind::domain, "units: HARDWARE"));
   }
-  finding.no_gain = "it is about reading the numbers";
+  finding.places = places_where(
+      context,
+      [&](UnitId of, const SpanOfUnit& span) {
+        return of == lane.row->unit && role_of(span.kind) == Role::wait;
+      },
+      no_spans());
+  for (EvidencePlace& place : finding.places) place.unit = lane.row->unit;
+  finding.no_gain = "affects interpretation only";
   finding.advice =
       "Do not read a lane as its hardware: on the HTP the lane named HMX is the main thread, which "
       "also issues DMA, waits for it and runs scalar code. Take the work by what each op uses "

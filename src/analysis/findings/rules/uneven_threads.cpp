@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -107,7 +108,7 @@ RuleOutcome apply(FindingContext& context) {
       count_evidence("hvx_threads", "HVX threads of a core", threads, "units: UNITS"),
       ticks_evidence("one_thread_alone", "exactly one HVX thread works", alone, MeasureKind::wall,
                      "timeline"),
-      share_evidence("one_thread_alone_share_of_wall", "that, of the wall", alone / context.wall(),
+      share_evidence("one_thread_alone_share_of_wall", "share of wall", alone / context.wall(),
                      MeasureKind::wall, "timeline")};
   for (std::size_t i = 0; i < std::min(worst.size(), ops_named); ++i) {
     const auto& [kind, uneven] = worst[i];
@@ -120,6 +121,7 @@ RuleOutcome apply(FindingContext& context) {
                                               uneven.excess, MeasureKind::work, "timeline", name));
   }
   finding.gain = std::move(gain);
+  finding.places = places_of_ops(context, factors);
   finding.advice =
       "Make the number of tiles a multiple of the threads, and tiles equal: of 6 tiles on 4 "
       "threads "

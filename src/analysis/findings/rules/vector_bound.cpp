@@ -8,9 +8,10 @@ namespace vector_bound {
 constexpr double busy = 0.5;
 constexpr std::size_t kernels_named = 3;
 
-Finding made() {
+Finding made(double hvx, double hmx, const char* of) {
   Finding finding;
-  finding.title = "The vector units are busier than the matrix units";
+  finding.title =
+      fmt::format("HVX is busy for {}, HMX for {} of {}", percent(hvx), percent(hmx), of);
   finding.weight = Weight::medium;
   finding.advice =
       "Faster matrix products gain nothing as long as the vector kernels take longer. Look at what "
@@ -61,14 +62,16 @@ std::vector<bool> ops_on_hvx(FindingContext& context) {
 RuleOutcome of_timeline(FindingContext& context) {
   const double hvx = context.domain_share(Engine::hvx), hmx = context.domain_share(Engine::hmx);
   if (hmx == 0 || hvx < busy || hvx <= hmx) return DoesNotApply{};
-  Finding finding = made();
+  Finding finding = made(hvx, hmx, "the wall");
   const char* hardware = "units: HARDWARE";
   finding.evidence = {share_evidence("hvx_domain_share_of_wall", "HVX, the busiest, of the wall",
                                      hvx, MeasureKind::domain, hardware),
                       share_evidence("hmx_domain_share_of_wall", "HMX, the busiest, of the wall",
                                      hmx, MeasureKind::domain, hardware)};
   name_kernels(context, finding);
-  finding.gain = context.gain_if(ops_on_hvx(context), std::max(0.5, hmx / hvx),
+  const std::vector<bool> ops = ops_on_hvx(context);
+  finding.places = places_of_ops(context, ops);
+  finding.gain = context.gain_if(ops, std::max(0.5, hmx / hvx),
                                  "kernels on HVX take half their time, or as much as HMX works");
   if (!finding.gain) finding.no_gain = context.why_no_path();
   return finding;
@@ -78,8 +81,8 @@ RuleOutcome of_summary(FindingContext& context) {
   const auto hmx = stated_use(context, Engine::hmx), hvx = stated_use(context, Engine::hvx);
   if (!hmx || !hvx) return Missing{"a timeline of units, or their utilisation"};
   if (hmx->share == 0 || hvx->share < busy || hvx->share <= hmx->share) return DoesNotApply{};
-  Finding finding = made();
-  const char* source = "units: as the file states it";
+  Finding finding = made(hvx->share, hmx->share, "their time");
+  const char* source = "units: REPORTED BY THE FILES";
   finding.evidence = {share_evidence("hvx_stated_use", "HVX, the busiest thread, of its time",
                                      hvx->share, MeasureKind::unit_busy, source, hvx->unit),
                       share_evidence("hmx_stated_use", "HMX, the busiest, of its time", hmx->share,

@@ -2,6 +2,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/text.hpp"
 #include "formats/chrome/collect/event_collector.hpp"
 #include "formats/chrome/collect/pipeline.hpp"
 #include "formats/chrome/events.hpp"
@@ -17,7 +18,7 @@ Status check_any_events(const EventCutter& cutter, const EventCollector& collect
   if (cutter.read_error()) return tl::unexpected(*cutter.read_error());
   if (!cutter.found_list()) {
     return input_error(
-        "{}: is no Chrome trace: it is neither a list of events nor an object with "
+        "{}: not a Chrome trace: it is neither a list of events nor an object with "
         "\"traceEvents\"; "
         "check that it is the right file",
         source.name());
@@ -52,9 +53,10 @@ Result<Events> read_events(ByteSource& source, const ReadOptions& options) {
   events.file = source.name();
   events.fields = std::move(cutter.fields());
   events.notes = collector.problems().notes(source.name());
-  if (cutter.read_error()) {
-    events.notes.push_back(
-        {Severity::warning, source.name(), source.position(), cutter.read_error()->message, 1});
+  if (cutter.read_error()) {  // why the text ends where it does
+    const std::string why(without_file(cutter.read_error()->message, source.name()));
+    events.notes.insert(events.notes.begin(),
+                        {Severity::error, source.name(), source.position(), why, 1});
   }
   return events;
 }

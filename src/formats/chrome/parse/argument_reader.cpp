@@ -15,6 +15,7 @@ void ArgumentReader::clear() {
 void ArgumentReader::restart_event() {
   expected_ = 0;
   as_expected_ = true;
+  appended_ = false;
   had_duplicates_ = false;
   keys_.clear();
   bits_.clear();
@@ -62,8 +63,7 @@ bool ArgumentReader::read_object(simdjson::ondemand::object object) {
     RawValue raw;
     TypedValue value;
     if (!EventValues::read_raw(field.value(), raw)) return false;
-    const bool is_number = quoted_numbers_ && EventValues::quoted_number(raw, value);
-    if (!is_number && !values_.type(raw, value)) return false;
+    if (!type_value(raw, value)) return false;
     const ArgumentShape& expected = shapes_[expected_];
     if (as_expected_ &&
         (place >= expected.size() || expected[place] != ArgumentKey{name, value.type})) {
@@ -76,6 +76,34 @@ bool ArgumentReader::read_object(simdjson::ondemand::object object) {
   if (as_expected_ && place < shapes_[expected_].size()) leave_expected(place);
   if (!as_expected_) remove_duplicates();
   return true;
+}
+
+bool ArgumentReader::type_value(const RawValue& raw, TypedValue& value) {
+  return (quoted_numbers_ && EventValues::quoted_number(raw, value)) || values_.type(raw, value);
+}
+
+void ArgumentReader::begin_formed(const std::optional<std::uint32_t>& shape) {
+  restart_event();
+  expected_ = shape.value_or(0);
+  as_expected_ = shape.has_value();
+}
+
+bool ArgumentReader::add_formed(const RawValue& raw, ArgumentKey& key,
+                                std::optional<std::uint32_t>& shape) {
+  TypedValue value;
+  if (!type_value(raw, value)) return false;
+  if (value.type != key.type) {
+    if (as_expected_) leave_expected(bits_.size());
+    key.type = value.type;
+    shape.reset();
+  }
+  if (!as_expected_) keys_.push_back(key);
+  bits_.push_back(value.bits);
+  return true;
+}
+
+std::optional<std::uint32_t> ArgumentReader::shape_of_read() {
+  return appended_ ? std::nullopt : std::optional(shape());
 }
 
 // The expected key at this place if that is what stands there, else the empty one.
@@ -120,6 +148,7 @@ std::size_t ArgumentReader::place_of(StringId name, std::size_t count) {
 
 void ArgumentReader::append(StringId key, TypedValue value) {
   if (as_expected_) leave_expected(bits_.size());
+  appended_ = true;
   keys_.push_back({key, value.type});
   bits_.push_back(value.bits);
 }

@@ -6,6 +6,7 @@
 #include <simdjson.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -24,6 +25,12 @@ class ArgumentReader {
   void restart_event();  // without arguments
   // False when the value is broken. What was read before is replaced.
   bool read(simdjson::ondemand::value& arguments, StringId event_name);
+  // The same of an event whose keys and, if they are as the last time, shape are known; then its
+  // values in their order. False when a value is broken.
+  void begin_formed(const std::optional<std::uint32_t>& shape);
+  bool add_formed(const RawValue& raw, ArgumentKey& key, std::optional<std::uint32_t>& shape);
+  // Of what was read; none once something was appended.
+  std::optional<std::uint32_t> shape_of_read();
   // One more, behind those.
   void append(StringId key, TypedValue value);
   void remember_for(StringId event_name);
@@ -36,6 +43,7 @@ class ArgumentReader {
   bool had_duplicates() const { return had_duplicates_; }
 
  private:
+  bool type_value(const RawValue& raw, TypedValue& value);
   bool read_object(simdjson::ondemand::object object);
   StringId expected_key(const char* key, std::size_t place) const;
   void leave_expected(std::size_t place);
@@ -53,6 +61,7 @@ class ArgumentReader {
   std::vector<ArgumentKey> keys_;  // those read, once not as expected
   std::vector<std::uint64_t> bits_;
   std::unordered_map<std::uint32_t, std::size_t> places_;  // of the keys, where they are many
+  bool appended_ = false;
   bool had_duplicates_ = false;
   bool quoted_numbers_ = false;
 };

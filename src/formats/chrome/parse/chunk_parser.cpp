@@ -21,6 +21,30 @@ constexpr std::string_view binding_key = "bp";
 constexpr std::string_view duration_key = "dur";
 // Of an event whose phase is no single letter.
 constexpr char unknown_phase = '?';
+// Forms are looked for in so many events that are read together: where none fits it costs little.
+constexpr std::size_t max_learnt = 4;
+
+// Around a list while simdjson reads it.
+class Brackets {
+ public:
+  Brackets(char* before, char* behind)
+      : before_(before), behind_(behind), byte_before_(*before), byte_behind_(*behind) {
+    *before_ = '[';
+    *behind_ = ']';
+  }
+  ~Brackets() {
+    *before_ = byte_before_;
+    *behind_ = byte_behind_;
+  }
+  Brackets(const Brackets&) = delete;
+  Brackets& operator=(const Brackets&) = delete;
+
+ private:
+  char* before_;
+  char* behind_;
+  char byte_before_;
+  char byte_behind_;
+};
 
 std::uint64_t low_bytes(std::size_t count) { return ~std::uint64_t{0} >> (64 - 8 * count); }
 
@@ -76,6 +100,8 @@ void ChunkParser::clear(ChunkTable& table) {
   ends_.clear();
   last_threads_.fill({});
   last_category_ = {};
+  forms_.clear();
+  last_form_ = 0;
   last_category_id_ = StringId::empty;
   table.threads.clear();
   table.metadata.clear();
@@ -83,34 +109,28 @@ void ChunkParser::clear(ChunkTable& table) {
   table.has_begins = false;
 }
 
-std::optional<std::uint64_t> ChunkParser::parse_list(List to_parse, ChunkTable& table) {
-  list_ = std::move(to_parse);
-  const List& list = list_;
-  event_begin_ = list.begin;
-  char* const json = list.begin - 1;
-  json[0] = '[';
-  json[list.size + 1] = ']';
-  const std::size_t size = list.size + 2;
-  if (parser_.capacity() < size && parser_.allocate(std::max(size, chunk_bytes + 2))) {
-    return list.offset_of(event_begin_);
-  }
+bool ChunkParser::parse_events(char* begin, char* end, ChunkTable& table) {
+  event_begin_ = begin;
+  char* const json = begin - 1;
+  const std::size_t size = std::size_t(end - begin) + 2;
+  if (parser_.capacity() < size && parser_.allocate(std::max(size, chunk_bytes + 2))) return false;
+  const Brackets brackets(json, end);
   ondemand::document document;
   ondemand::array events;
   if (parser_.iterate(json, size, size + simdjson::SIMDJSON_PADDING).get(document) ||
       document.get_array().get(events)) {
-    return list.offset_of(event_begin_);
+    return false;
   }
+  std::size_t learnt = 0;
   for (auto each : events) {
     ondemand::value value;
-    if (std::move(each).get(value)) return list.offset_of(event_begin_);
+    if (std::move(each).get(value)) return false;
     event_begin_ = value.raw_json_token().data();
     ondemand::object event;
-    if (value.get_object().get(event) || !parse_event(event, table)) {
-      return list.offset_of(event_begin_);
-    }
+    if (value.get_object().get(event) || !parse_event(event, table)) return false;
+    if (learnt++ < max_learnt) learn_form(event_begin_, end);
   }
-  const bool at_end = document.current_location().error() == simdjson::OUT_OF_BOUNDS;
-  return at_end ? std::nullopt : std::optional(list.offset_of(event_begin_));
+  return document.current_location().error() == simdjson::OUT_OF_BOUNDS;
 }
 
 std::uint64_t ChunkParser::List::offset_of(const char* at) const {
@@ -166,23 +186,29 @@ bool ChunkParser::read_member(EventKey meaning, const char* key, ondemand::value
   if (meaning == EventKey::id2) return read_id2(value);
   RawValue raw;
   if (!EventValues::read_raw(value, raw)) return false;
-  // simdjson has only counted a container's brackets.
+  if (meaning == EventKey::phase) {
+    if (raw.kind == RawValue::Kind::container && !values_.text(raw)) return false;
+    if (raw.kind != RawValue::Kind::text || raw.raw.empty()) {
+      event_.phase = '\0';
+    } else if (raw.raw.size() == 1) {
+      event_.phase = raw.raw[0];
+    } else {
+      event_.phase = unknown_phase;
+      return append_other(key, raw);
+    }
+    return true;
+  }
+  return meaning == EventKey::other ? append_other(key, raw) : take_member(meaning, raw);
+}
+
+bool ChunkParser::take_member(EventKey meaning, const RawValue& raw) {
+  // Only its brackets have been counted.
   if (raw.kind == RawValue::Kind::container && !values_.text(raw)) return false;
   const auto set = [](StringId& to, const std::optional<StringId>& from) {
     if (from) to = *from;
     return from.has_value();
   };
   switch (meaning) {
-    case EventKey::phase:
-      if (raw.kind != RawValue::Kind::text || raw.raw.empty()) {
-        event_.phase = '\0';
-      } else if (raw.raw.size() == 1) {
-        event_.phase = raw.raw[0];
-      } else {
-        event_.phase = unknown_phase;
-        return append_other(key, raw);
-      }
-      return true;
     case EventKey::name: return set(event_.name, values_.text(raw));
     case EventKey::category:
       if (raw.kind != RawValue::Kind::text) return set(event_.category, values_.text(raw));
@@ -199,17 +225,15 @@ bool ChunkParser::read_member(EventKey meaning, const char* key, ondemand::value
     case EventKey::id: event_.id = raw; return true;
     case EventKey::scope: event_.scope = raw; return true;
     case EventKey::binding: event_.binding = raw; return true;
-    default: break;
+    default: return false;
   }
-  return append_other(key, raw);
 }
 
 // What the format has no place for, kept with the arguments.
 bool ChunkParser::append_other(const char* key, const RawValue& raw) {
   TypedValue typed;
   if (!values_.type(raw, typed)) return false;
-  const StringId name = strings_.intern(key_text(key), RawStrings::Kind::text).id;
-  event_.others.emplace_back(name, typed);
+  event_.others.emplace_back(strings_.intern(key_text(key), RawStrings::Kind::text).id, typed);
   return true;
 }
 

@@ -16,6 +16,7 @@
 
 #include "formats/chrome/parse/argument_reader.hpp"
 #include "formats/chrome/parse/chunk_table.hpp"
+#include "formats/chrome/parse/event_form.hpp"
 #include "formats/chrome/parse/event_keys.hpp"
 #include "formats/chrome/parse/row_buffers.hpp"
 
@@ -62,12 +63,20 @@ class ChunkParser {
   void clear(ChunkTable& table);
   // The place in the file of the first event that is broken; nothing when all were read.
   std::optional<std::uint64_t> parse_list(List to_parse, ChunkTable& table);
+  // From one event to behind another, by simdjson; false when something is broken, in or behind the
+  // event at event_begin_.
+  bool parse_events(char* begin, char* end, ChunkTable& table);
+  // Behind the event at `at` when it has a form that came before, else null.
+  char* parse_formed(char* at, char* end, ChunkTable& table);
+  bool take_values(EventForm& form, const RawValue* values);
+  void learn_form(const char* event, const char* end);
   void parse_damaged(ChunkTable& table);
   std::optional<List> clean_list(ChunkTable& table, const std::vector<std::uint64_t>& unreadable);
 
   bool parse_event(simdjson::ondemand::object object, ChunkTable& table);
   EventKey key_meaning(const char* key, std::size_t place);
   bool read_member(EventKey meaning, const char* key, simdjson::ondemand::value& value);
+  bool take_member(EventKey meaning, const RawValue& raw);
   bool read_id2(simdjson::ondemand::value& value);
   bool store_event(ChunkTable& table);
   void store_slice(ChunkTable& table, std::uint32_t thread, std::int64_t time);
@@ -90,6 +99,8 @@ class ChunkParser {
   Event event_;
   List list_;  // that is being parsed
   const char* event_begin_ = nullptr;
+  std::vector<EventForm> forms_;
+  std::size_t last_form_ = 0;  // of the last event, or of one before it
   // The keys of the last event: the next one mostly has the same.
   struct LastKey {
     std::uint64_t word = 0;  // with its closing quote

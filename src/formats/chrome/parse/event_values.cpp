@@ -41,6 +41,44 @@ bool plain_integer(std::string_view raw, TypedValue& typed) {
   return true;
 }
 
+// Digits, perhaps with a point among them, at most 15: the quotient of two numbers that a double
+// holds exactly is the nearest double.
+bool plain_number(std::string_view raw, TypedValue& typed) {
+  constexpr std::size_t max_digits = 15;
+  static constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
+  if (raw.empty() || raw.size() > max_digits + 1) return false;
+  if (!is_digit(raw.front()) || (raw.front() == '0' && raw.size() > 1 && raw[1] != '.')) {
+    return false;
+  }
+  std::int64_t digits = 0;
+  std::size_t behind = 0;  // digits behind the point, which counts too
+  for (const char byte : raw) {
+    if (is_digit(byte)) {
+      digits = digits * 10 + (byte - '0');
+      behind += behind > 0;
+    } else if (byte == '.' && behind == 0) {
+      behind = 1;
+    } else {
+      return false;
+    }
+  }
+  if (behind == 0) {
+    typed = {ArgumentType::integer, std::uint64_t(digits)};
+    return raw.size() <= max_digits;
+  }
+  typed = number(double(digits) / powers[behind - 1]);
+  return behind > 1;
+}
+
+bool plain_decimal(std::string_view raw, TypedValue& typed) {
+  const bool negative = raw.front() == '-';
+  if (!plain_number(raw.substr(negative), typed) || typed.type != ArgumentType::number)
+    return false;
+  if (negative) typed = number(-std::bit_cast<double>(typed.bits));
+  return true;
+}
+
 // `raw` is a sound number of JSON. Beyond the range of a double it is infinite or zero, as Python
 // reads it.
 TypedValue floating(std::string_view raw) {
@@ -104,33 +142,7 @@ std::string_view key_text(const char* key) {
 }
 
 bool EventValues::quoted_number(const RawValue& value, TypedValue& typed) {
-  constexpr std::size_t max_digits = 15;  // that a double holds exactly
-  static constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  const std::string_view raw = value.raw;
-  if (value.kind != RawValue::Kind::text || raw.empty() || raw.size() > max_digits + 1) {
-    return false;
-  }
-  if (!is_digit(raw.front()) || (raw.front() == '0' && raw.size() > 1 && raw[1] != '.'))
-    return false;
-  std::int64_t digits = 0;
-  std::size_t behind = 0;  // digits behind the point, which counts too
-  for (const char byte : raw) {
-    if (is_digit(byte)) {
-      digits = digits * 10 + (byte - '0');
-      behind += behind > 0;
-    } else if (byte == '.' && behind == 0) {
-      behind = 1;
-    } else {
-      return false;
-    }
-  }
-  if (behind == 0) {
-    typed = {ArgumentType::integer, std::uint64_t(digits)};
-    return raw.size() <= max_digits;
-  }
-  typed = number(double(digits) / powers[behind - 1]);
-  return behind > 1;
+  return value.kind == RawValue::Kind::text && plain_number(value.raw, typed);
 }
 
 bool EventValues::read_container(value& value, RawValue& raw) {
@@ -144,7 +156,7 @@ bool EventValues::read_container(value& value, RawValue& raw) {
 }
 
 bool EventValues::type_scalar(std::string_view raw, TypedValue& typed) {
-  if (plain_integer(raw, typed)) return true;
+  if (plain_integer(raw, typed) || plain_decimal(raw, typed)) return true;
   checker_.restart();
   const bool whole = checker_.take(raw) == raw.size();
   checker_.finish();

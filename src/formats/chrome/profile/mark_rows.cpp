@@ -134,7 +134,7 @@ class CounterTable {
   PairTable parts_;
 };
 
-// The number of values that are no numbers.
+// The number of values that are not numbers.
 std::uint64_t add_counters(const Events& events, const UnitTable& units, Profile& profile) {
   const Marks& marks = events.marks;
   CounterTable table(profile);
@@ -190,7 +190,7 @@ void add_mark_rows(const Events& events, const UnitTable& units, OpTable& ops, S
        "asynchronous events without an end, kept with duration 0");
   note(profile, events, counts.without_begin,
        "ends of asynchronous events that never began, left out");
-  note(profile, events, refused, "values of counters that are no numbers, left out");
+  note(profile, events, refused, "values of counters that are not numbers, left out");
   note(profile, events, contexts, "context events, left out");
 }
 

@@ -1,62 +1,61 @@
-// The text of a trace as it grows: events on lines of their own, and the members that all of them
-// have.
+// The text of a trace as it grows, and what of a profile its events are made of.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/text_output.hpp"
+#include "formats/chrome/trace_events.hpp"
 #include "formats/chrome/write/nanoseconds.hpp"
 #include "formats/chrome/write/write_tracks.hpp"
-#include "profile/text_output.hpp"
 
 namespace npuscope::chrome {
+
+inline constexpr TraceStyle own_style{
+    .events = {R"({"ph":?,"s":?,"bp":?,"id":?,"pid":?,"tid":?,"ts":?,"dur":?,)"
+               R"("cat":?,"name":?,"args":?})"},
+    .values = {.numbers = JsonNumbers::shortest}};
 
 class EventOutput {
  public:
   EventOutput(const Profile& profile, const std::function<void(std::string_view)>& sink)
-      : nanoseconds_(profile), strings_(profile.strings), out_(sink) {}
+      : out(sink), events(out), json(events.json()), nanoseconds(profile), profile_(profile) {}
 
-  // The tracks that add_place() is asked for; they are all known before the first event.
-  void use_places(const std::vector<Track>& tracks);
+  // The tracks that event() is asked for, all of them before the first event; they stay where
+  // they are.
+  void use_places(const std::vector<Track>& tracks) {
+    for (const Track& track : tracks) {
+      places_.push_back({TraceId::of_json(track.process), TraceId::of_json(track.thread)});
+    }
+    if (places_.empty()) places_.push_back({1, {}});
+  }
 
-  void begin_event() {
-    out_.add(any_event_ ? std::string_view(",\n") : std::string_view("\n"));
-    any_event_ = true;
+  std::string_view text(StringId id) const { return profile_.text(id); }
+  TraceEvent event(TracePhase phase, std::string_view name, std::uint32_t track) const {
+    const Place& place = places_[track];
+    return {.phase = phase, .name = name, .process = place.process, .thread = place.thread};
   }
-  void add(std::string_view text) { out_.add(text); }
-  void add(char c) { out_.add(c); }
-  template <class Number>
-  void add_number(Number value) {
-    out_.add_number(value);
+  // From `start` to `end` in ticks, so that what touches in ticks still touches.
+  void set_times(TraceEvent& event, Interval ticks) const {
+    const std::int64_t from = nanoseconds.of(ticks.begin);
+    event.time = from;
+    event.duration = saturating_subtract(nanoseconds.of(ticks.end), from);
   }
-  // A string in quotes; its inside; a text that is not interned, in quotes.
-  void add_string(StringId id) {
-    out_.add('"');
-    strings_.add(out_, id);
-    out_.add('"');
-  }
-  void add_inside(StringId id) { strings_.add(out_, id); }
-  void add_text(std::string_view text);
-  // ,"pid":1,"tid":2
-  void add_place(std::uint32_t track) { out_.add(places_[track]); }
-  void add_time(std::int64_t ticks) { out_.add_microseconds(nanoseconds_.of(ticks)); }
-  void add_nanoseconds(std::int64_t nanoseconds) { out_.add_microseconds(nanoseconds); }
-  // ,"ts":…,"dur":… so that what touches in ticks still touches.
-  void add_interval(std::int64_t start, std::int64_t end);
-  void flush() { out_.flush(); }
 
-  const Nanoseconds& nanoseconds() const { return nanoseconds_; }
+  TextOutput out;
+  TraceEvents<own_style> events;
+  JsonWriter<TextOutput>& json;  // where the arguments of an event go
+  const Nanoseconds nanoseconds;
 
  private:
-  Nanoseconds nanoseconds_;
-  JsonStrings strings_;
-  TextOutput out_;
-  std::vector<std::string> places_;
-  std::string scratch_;
-  bool any_event_ = false;
+  struct Place {
+    TraceId process, thread;
+  };
+
+  const Profile& profile_;
+  std::vector<Place> places_;
 };
 
 }  // namespace npuscope::chrome

@@ -50,67 +50,52 @@ class TraceWriter {
 };
 
 void TraceWriter::write_head() {
-  out_.add("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"writer\":\"npuscope\",\"format\":");
-  out_.add_text(profile_.provenance.format);
+  JsonWriter json(out_.out, own_style.values);
+  json.begin_object();
+  json.member("displayTimeUnit", "ns");
+  json.key("otherData");
+  json.begin_object();
+  json.member("writer", "npuscope");
+  json.member("format", profile_.provenance.format);
   const std::pair<const char*, const std::string*> facts[] = {
       {"version", &profile_.provenance.version},
       {"device", &profile_.provenance.device},
       {"graph", &profile_.provenance.graph},
       {"instrumentation", &profile_.provenance.instrumentation}};
   for (const auto& [name, text] : facts) {
-    if (text->empty()) continue;
-    out_.add(",\"");
-    out_.add(name);
-    out_.add("\":");
-    out_.add_text(*text);
+    if (!text->empty()) json.member(name, *text);
   }
   const std::size_t base = index_of(profile_.base_clock);
   if (base < profile_.clocks.size()) {
-    out_.add(",\"clock\":");
-    out_.add_string(profile_.clocks[base].name);
-    if (out_.nanoseconds().known()) {
-      out_.add(",\"clock_hertz\":");
-      out_.add_number(profile_.clocks[base].rate.value);
+    json.member("clock", out_.text(profile_.clocks[base].name));
+    if (out_.nanoseconds.known()) {
+      json.member("clock_hertz", profile_.clocks[base].rate.value);
     } else {
-      out_.add(",\"time\":\"one tick of the clock is written as one nanosecond\"");
+      json.member("time", "one tick of the clock is written as one nanosecond");
     }
   }
-  out_.add("},\"traceEvents\":[");
+  json.end_object();
+  json.key("traceEvents");
+  json.begin_array();
 }
 
 void TraceWriter::write_names() {
-  const auto metadata = [&](const char* what, const std::string& pid, const std::string& tid,
-                            auto add_value) {
-    out_.begin_event();
-    out_.add("{\"ph\":\"M\",\"pid\":");
-    out_.add(pid);
-    if (!tid.empty()) {
-      out_.add(",\"tid\":");
-      out_.add(tid);
-    }
-    out_.add(",\"name\":\"");
-    out_.add(what);
-    out_.add("\",\"args\":{");
-    add_value();
-    out_.add("}}");
-  };
-  const auto name = [&](const std::string& text) {
-    return [&] {
-      out_.add("\"name\":");
-      out_.add_text(text);
-    };
+  const auto metadata = [&](const char* what, const Track& track, bool of_thread, const char* key,
+                            const auto& value) {
+    out_.events.add({.phase = TracePhase::metadata,
+                     .name = what,
+                     .process = TraceId::of_json(track.process),
+                     .thread = of_thread ? TraceId::of_json(track.thread) : TraceId()},
+                    [&] { out_.json.member(key, value); });
   };
   for (const Track& track : layout_.tracks) {
     if (track.names_process && !track.process_name.empty()) {
-      metadata("process_name", track.process, "", name(track.process_name));
+      metadata("process_name", track, false, "name", track.process_name);
     }
     if (track.thread.empty() || track.thread_name.empty()) continue;
-    metadata("thread_name", track.process, track.thread, name(track.thread_name));
+    metadata("thread_name", track, true, "name", track.thread_name);
     if (track.sort_index < 0) continue;
-    metadata("thread_sort_index", track.process, track.thread, [&] {
-      out_.add("\"sort_index\":");
-      out_.add_number(track.sort_index);
-    });
+    metadata("thread_sort_index", track, true, "sort_index", track.sort_index);
   }
 }
 
@@ -135,22 +120,14 @@ void TraceWriter::write_counters() {
       continue;
     }
     const CounterSeries& series = counters.series[counters.of[i]];
-    out_.begin_event();
-    out_.add("{\"ph\":\"C\"");
-    out_.add_place(layout_.track(series.unit));
-    out_.add(",\"ts\":");
-    out_.add_time(counters.time[i]);
-    out_.add(",\"name\":");
-    out_.add_string(series.name);
-    out_.add(",\"args\":{");
-    if (series.part == StringId::empty) {  // a name that viewers can show
-      out_.add("\"value\"");
-    } else {
-      out_.add_string(series.part);
-    }
-    out_.add(':');
-    out_.add_number(counters.value[i]);
-    out_.add("}}");
+    TraceEvent event =
+        out_.event(TracePhase::counter, out_.text(series.name), layout_.track(series.unit));
+    event.time = out_.nanoseconds.of(counters.time[i]);
+    // A name that viewers can show.
+    const bool is_whole = series.part == StringId::empty;
+    out_.events.add(event, [&] {
+      out_.json.member(is_whole ? "value" : out_.text(series.part), counters.value[i]);
+    });
   }
 }
 
@@ -158,11 +135,11 @@ void TraceWriter::count_losses() {
   // Phases and samples stand on the same axis as the spans.
   const std::uint64_t times =
       profile_.spans.size() + profile_.counters.size() + profile_.phases.size();
-  if (!out_.nanoseconds().known() && times > 0) {
+  if (!out_.nanoseconds.known() && times > 0) {
     losses_.add("times whose clock has no known rate: one tick is written as one nanosecond",
                 times);
   }
-  if (out_.nanoseconds().rounds()) losses_.add("times between nanoseconds: rounded", times);
+  if (out_.nanoseconds.rounds()) losses_.add("times between nanoseconds: rounded", times);
   losses_.add("spans that overlap on one unit: on further tracks of it", layout_.moved);
   losses_.add("units that are hardware: as processes and threads of their names",
               hardware_units(profile_));
@@ -190,8 +167,8 @@ Losses TraceWriter::write() {
   losses_.add(
       "flows into slices under way, or of slices that begin with one inside: viewers may differ",
       flows_.misread());
-  out_.add("\n]}\n");
-  out_.flush();
+  out_.events.end();
+  out_.out.flush();
   count_losses();
   return std::move(losses_);
 }

@@ -1,6 +1,5 @@
 #include "formats/chrome/write/write_arguments.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -20,47 +19,23 @@ SpanArguments::SpanArguments(const Profile& profile, EventOutput& out)
   }
 }
 
-void SpanArguments::add_argument(const Argument& argument) {
+void SpanArguments::write_argument(const Argument& argument) {
   switch (argument.key.type) {
-    case ArgumentType::null: out_.add("null"); break;
-    case ArgumentType::boolean: out_.add(argument.boolean() ? "true" : "false"); break;
-    case ArgumentType::integer: out_.add_number(argument.integer()); break;
-    case ArgumentType::unsigned_integer: out_.add_number(argument.unsigned_integer()); break;
-    case ArgumentType::number: {
-      const double value = argument.number();
-      if (!std::isfinite(value)) {
-        not_finite_ += 1;
-        out_.add("null");
-        break;
-      }
-      char digits[40];
-      const auto end = std::to_chars(digits, digits + sizeof digits, value).ptr;
-      const std::string_view text(digits, std::size_t(end - digits));
-      out_.add(text);
-      // 2.0 stays a number of its type, not an integer
-      if (text.find_first_of(".e") == text.npos) out_.add(".0");
+    case ArgumentType::null: out_.json.null(); break;
+    case ArgumentType::boolean: out_.json.value(argument.boolean()); break;
+    case ArgumentType::integer: out_.json.value(argument.integer()); break;
+    case ArgumentType::unsigned_integer: out_.json.value(argument.unsigned_integer()); break;
+    case ArgumentType::number:  // 2.0 stays a number of its type, not an integer
+      not_finite_ += !std::isfinite(argument.number());
+      out_.json.value_with_point(argument.number());
       break;
-    }
-    case ArgumentType::text: out_.add_string(argument.text()); break;
-    case ArgumentType::json: out_.add(profile_.text(argument.text())); break;
+    case ArgumentType::text: out_.json.value(out_.text(argument.text())); break;
+    case ArgumentType::json: out_.json.raw(out_.text(argument.text())); break;
   }
 }
 
 bool SpanArguments::has_extras(std::size_t row) const {
-  const Spans& spans = profile_.spans;
-  return any_extra_ || !is_plain(spans.kind[row]);
-}
-
-void SpanArguments::separate_extra() {
-  if (any_extra_here_) out_.add(',');
-  any_extra_here_ = true;
-}
-
-void SpanArguments::begin_extra(std::string_view name) {
-  separate_extra();
-  out_.add('"');
-  out_.add(name);
-  out_.add("\":");
+  return any_extra_ || !is_plain(profile_.spans.kind[row]);
 }
 
 void SpanArguments::write_op_extras(const Op& op) {
@@ -69,45 +44,26 @@ void SpanArguments::write_op_extras(const Op& op) {
       {"types", op.types},      {"shape", op.shape},         {"attributes", op.attributes},
       {"operands", op.operands}};
   for (const auto& [name, id] : texts) {
-    if (id == StringId::empty) continue;
-    begin_extra(name);
-    out_.add_string(id);
+    if (id != StringId::empty) out_.json.member(name, out_.text(id));
   }
-  if (op.output.value != 0) {
-    begin_extra("output bytes");
-    out_.add_number(op.output.value);
-  }
-  if (op.id != 0) {
-    begin_extra("op id");
-    out_.add_number(op.id);
-  }
+  if (op.output.value != 0) out_.json.member("output bytes", op.output.value);
+  if (op.id != 0) out_.json.member("op id", op.id);
 }
 
 // What the event itself has no place for.
 void SpanArguments::write_extras(std::size_t row) {
   const Spans& spans = profile_.spans;
-  any_extra_here_ = false;
-  if (!is_plain(spans.kind[row])) {
-    begin_extra("span");
-    out_.add('"');
-    out_.add(stable_name(spans.kind[row]));
-    out_.add('"');
-  }
+  if (!is_plain(spans.kind[row])) out_.json.member("span", stable_name(spans.kind[row]));
   if (spans.instance.size() == spans.size() && spans.instance[row] != every_instance) {
-    begin_extra("inference");
-    out_.add_number(spans.instance[row]);
+    out_.json.member("inference", spans.instance[row]);
   }
   if (spans.processor_cycles.size() == spans.size() && spans.processor_cycles[row] >= 0) {
-    begin_extra("processor cycles");
-    out_.add_number(spans.processor_cycles[row]);
+    out_.json.member("processor cycles", spans.processor_cycles[row]);
   }
   for (const MeasureColumn& measure : spans.measures) {
     if (measure.values.size() != spans.size()) continue;
     if (measure.values[row] == MeasureColumn::missing) continue;
-    separate_extra();
-    out_.add_string(measure.what);
-    out_.add(':');
-    out_.add_number(measure.values[row]);
+    out_.json.member(out_.text(measure.what), measure.values[row]);
   }
   if (index_of(spans.op[row]) < profile_.ops.size()) {
     write_op_extras(profile_.ops[index_of(spans.op[row])]);
@@ -123,30 +79,24 @@ std::optional<Argument> SpanArguments::scope_of(std::size_t row) const {
   return scope;
 }
 
-void SpanArguments::write(std::size_t row) {
+void SpanArguments::add(const TraceEvent& event, std::size_t row) {
   const Arguments& arguments = profile_.spans.arguments;
   const std::size_t count =
       arguments.shape.size() == profile_.spans.size() ? arguments.count(row) : 0;
   const bool extras = has_extras(row);
   const bool has_scope = scope_of(row).has_value();
-  if (count == std::size_t(has_scope) && !extras) return;
-  out_.add(",\"args\":{");
-  bool any = false;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Argument argument = arguments.at(row, i);
-    if (has_scope && argument.key.name == *scope_key_) continue;
-    if (any) out_.add(',');
-    any = true;
-    out_.add_string(argument.key.name);
-    out_.add(':');
-    add_argument(argument);
-  }
-  if (extras) {
-    out_.add(any ? ",\"npuscope\":{" : "\"npuscope\":{");
-    write_extras(row);
-    out_.add('}');
-  }
-  out_.add('}');
+  const auto write = [&] {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Argument argument = arguments.at(row, i);
+      if (has_scope && argument.key.name == *scope_key_) continue;
+      out_.json.key(out_.text(argument.key.name));
+      write_argument(argument);
+    }
+    if (!extras) return;
+    out_.json.key("npuscope");
+    out_.json.object([&] { write_extras(row); });
+  };
+  out_.events.add(event, write, extras || count != std::size_t(has_scope));
 }
 
 }  // namespace npuscope::chrome

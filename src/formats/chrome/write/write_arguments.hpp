@@ -19,25 +19,22 @@ class SpanArguments {
  public:
   SpanArguments(const Profile& profile, EventOutput& out);
 
-  // ,"args":{…}, or nothing.
-  void write(std::size_t row);
+  // The event of a row, with its arguments where it has some.
+  void add(const TraceEvent& event, std::size_t row);
   // How far a moment reaches, which the format has beside the arguments.
   std::optional<Argument> scope_of(std::size_t row) const;
   std::uint64_t not_finite() const { return not_finite_; }
 
  private:
-  void add_argument(const Argument& argument);
+  void write_argument(const Argument& argument);
   bool has_extras(std::size_t row) const;
   void write_extras(std::size_t row);
   void write_op_extras(const Op& op);
-  void separate_extra();
-  void begin_extra(std::string_view name);
 
   const Profile& profile_;
   EventOutput& out_;
   std::optional<StringId> scope_key_;
-  bool any_extra_ = false;       // beyond what is_plain() says
-  bool any_extra_here_ = false;  // in the span being written
+  bool any_extra_ = false;  // beyond what is_plain() says
   std::uint64_t not_finite_ = 0;
 };
 

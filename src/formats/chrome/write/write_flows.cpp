@@ -29,7 +29,7 @@ FlowWriter::FlowWriter(const Profile& profile, const SpansByUnit& by_unit, const
     if (!exists(flow)) continue;
     wanted[index_of(flow.from)] = wanted[index_of(flow.to)] = true;
   }
-  const auto anchors = anchors_of(profile_, by_unit, layout_, out_.nanoseconds(), wanted);
+  const auto anchors = anchors_of(profile_, by_unit, layout_, out_.nanoseconds, wanted);
   const std::vector<std::uint32_t> line_of = lines_of(layout_);
   for (std::uint32_t i = 0; i < profile_.flows.size(); ++i) {
     const Flow& flow = profile_.flows[i];
@@ -82,26 +82,16 @@ void FlowWriter::write_rest() {
 
 void FlowWriter::write_end(const End& end) {
   const Flow& flow = profile_.flows[end.flow];
-  out_.begin_event();
-  out_.add(end.arrives ? std::string_view("{\"ph\":\"f\",\"bp\":\"e\",\"id\":")
-                       : std::string_view("{\"ph\":\"s\",\"id\":"));
-  out_.add_number(end.id);
-  out_.add_place(layout_.track(profile_, index_of(end.arrives ? flow.to : flow.from)));
-  out_.add(",\"ts\":");
-  out_.add_nanoseconds(end.time);
-  out_.add(",\"cat\":");
-  if (flow.category == StringId::empty) {
-    out_.add("\"flow\"");
-  } else {
-    out_.add_string(flow.category);
-  }
-  out_.add(",\"name\":");
-  if (flow.name == StringId::empty) {
-    out_.add("\"flow\"");
-  } else {
-    out_.add_string(flow.name);
-  }
-  out_.add('}');
+  const auto named = [&](StringId name) {
+    return name == StringId::empty ? "flow" : out_.text(name);
+  };
+  TraceEvent event =
+      out_.event(end.arrives ? TracePhase::flow_end : TracePhase::flow_begin, named(flow.name),
+                 layout_.track(profile_, index_of(end.arrives ? flow.to : flow.from)));
+  event.category = named(flow.category);
+  event.id = end.id;
+  event.time = end.time;
+  out_.events.add(event);
 }
 
 }  // namespace npuscope::chrome

@@ -42,27 +42,18 @@ void PhaseWriter::write() {
 
 void PhaseWriter::write_phase(std::uint32_t number, std::uint32_t track) {
   const Phase& phase = profile_.phases[number];
-  out_.begin_event();
-  out_.add("{\"ph\":\"X\"");
-  out_.add_place(track);
-  out_.add_interval(phase.start, end_of(phase));
-  out_.add(",\"cat\":\"phase\",\"name\":");
-  out_.add_string(phase.name);
-  out_.add(",\"args\":{\"inference\":");
-  out_.add_number(phase.instance);
-  if (phase.microseconds >= 0 && std::isfinite(phase.microseconds)) {
-    out_.add(",\"microseconds\":");
-    out_.add_number(phase.microseconds);
-  }
-  if (any_parent_) {
-    out_.add(",\"phase\":");
-    out_.add_number(number);
-  }
-  if (const auto parent = parent_number(phase)) {
-    out_.add(",\"parent\":");
-    out_.add_number(*parent);
-  }
-  out_.add("}}");
+  TraceEvent event = out_.event(TracePhase::complete, out_.text(phase.name), track);
+  out_.set_times(event, {phase.start, end_of(phase)});
+  event.category = "phase";
+  out_.events.add(event, [&] {
+    JsonWriter<TextOutput>& json = out_.json;
+    json.member("inference", phase.instance);
+    if (phase.microseconds >= 0 && std::isfinite(phase.microseconds)) {
+      json.member("microseconds", phase.microseconds);
+    }
+    if (any_parent_) json.member("phase", number);
+    if (const auto parent = parent_number(phase)) json.member("parent", *parent);
+  });
 }
 
 }  // namespace npuscope::chrome

@@ -20,6 +20,8 @@ class SpanWriter {
 
  private:
   void write_async(std::size_t row);
+  // Stays until the next call.
+  std::string_view name_of(std::size_t row);
   std::int64_t end_of(std::size_t row) const {
     return saturating_add(profile_.spans.start[row],
                           std::max<std::int64_t>(0, profile_.spans.duration[row]));
@@ -29,6 +31,7 @@ class SpanWriter {
   const Layout& layout_;
   EventOutput& out_;
   SpanArguments arguments_;
+  std::string wait_name_;
 };
 
 }  // namespace npuscope::chrome

@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "base/json_writer.hpp"
 #include "base/numbers.hpp"
-#include "base/text.hpp"
 
 namespace npuscope::chrome {
 namespace {
@@ -19,9 +19,9 @@ namespace {
 std::string id_as_json(std::string_view id) {
   const auto number = parse_number<std::int64_t>(id);
   if (number && fmt::format("{}", *number) == id) return std::string(id);
-  std::string json = "\"";
-  append_json_escaped(json, id);
-  return json + "\"";
+  std::string json;
+  JsonWriter(json).value(id);
+  return json;
 }
 
 std::string name_within_parents(const Profile& profile, UnitId unit) {

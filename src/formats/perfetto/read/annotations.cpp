@@ -5,8 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <variant>
 
-#include "base/text.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/wire.hpp"
 
@@ -22,19 +22,12 @@ void add_unsigned(ArgumentList& into, StringId name, std::uint64_t value) {
   into.add(name, fits ? ArgumentType::integer : ArgumentType::unsigned_integer, value);
 }
 
-void append_string(std::string& json, std::string_view text) {
-  json += '"';
-  append_json_escaped(json, text);
-  json += '"';
-}
-
+void write_leaf(JsonWriter<std::string>& json, const auto& value) { json.value(value); }
+void write_leaf(JsonWriter<std::string>& json, std::monostate) { json.null(); }
 // JSON has no other numbers.
-void append_number(std::string& json, double value) {
-  if (std::isfinite(value)) {
-    json += fmt::format("{}", value);
-  } else {
-    append_string(json, fmt::format("{}", value));
-  }
+void write_leaf(JsonWriter<std::string>& json, double value) {
+  if (std::isfinite(value)) return json.value(value);
+  json.value(fmt::format("{}", value));
 }
 
 }  // namespace
@@ -89,10 +82,12 @@ void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, S
         return add_legacy_json(bytes_of(reader), name, into);
       case bytes_field(annotation_field::nested):
       case bytes_field(annotation_field::dictionary):
-      case bytes_field(annotation_field::array):
-        json_.clear();
-        append_json(annotation, scope, 0);
-        return into.add(name, ArgumentType::json, std::uint32_t(strings_->intern(json_)));
+      case bytes_field(annotation_field::array): {
+        text_.clear();
+        Json json(text_);
+        write_json(json, annotation, scope, 0);
+        return into.add(name, ArgumentType::json, std::uint32_t(strings_->intern(text_)));
+      }
       case varint_field(annotation_field::name_iid):
       case bytes_field(annotation_field::name): reader.skip(); break;
       default: defects_->add(Defect::annotation_without_value, scope.offset); reader.skip();
@@ -145,11 +140,12 @@ std::string_view AnnotationDecoder::key_of(std::string_view annotation, Scope sc
   return {};
 }
 
-// The annotation's value, appended to json_.
-void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, int depth) {
+// The annotation's value: the first one where it has several, as in decode_value().
+void AnnotationDecoder::write_json(Json& json, std::string_view annotation, Scope scope,
+                                   int depth) {
   if (depth == deepest) {
     defects_->add(Defect::nested_too_deep, scope.offset);
-    json_ += "null";
+    json.null();
     return;
   }
   enum class Open : std::uint8_t { nothing, dictionary, array } open = Open::nothing;
@@ -157,19 +153,20 @@ void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, in
   protozero::pbf_reader reader(annotation.data(), annotation.size());
   while (reader.next()) {
     const std::uint32_t field = reader.tag_and_type();
-    if (field == bytes_field(annotation_field::dictionary) && open != Open::array) {
-      json_ += open == Open::nothing ? "{" : ",";
+    const bool may_be_dictionary = !has_value && open != Open::array;
+    const bool may_be_array = !has_value && open != Open::dictionary;
+    if (field == bytes_field(annotation_field::dictionary) && may_be_dictionary) {
+      if (open == Open::nothing) json.begin_object();
       open = Open::dictionary;
       const std::string_view entry = bytes_of(reader);
-      append_string(json_, key_of(entry, scope));
-      json_ += ':';
-      append_json(entry, scope, depth + 1);
+      json.key(key_of(entry, scope));
+      write_json(json, entry, scope, depth + 1);
       continue;
     }
-    if (field == bytes_field(annotation_field::array) && open != Open::dictionary) {
-      json_ += open == Open::nothing ? "[" : ",";
+    if (field == bytes_field(annotation_field::array) && may_be_array) {
+      if (open == Open::nothing) json.begin_array();
       open = Open::array;
-      append_json(bytes_of(reader), scope, depth + 1);
+      write_json(json, bytes_of(reader), scope, depth + 1);
       continue;
     }
     if (has_value || open != Open::nothing) {
@@ -178,45 +175,37 @@ void AnnotationDecoder::append_json(std::string_view annotation, Scope scope, in
     }
     has_value = true;
     switch (field) {
-      case varint_field(annotation_field::boolean):
-        json_ += reader.get_uint64() != 0 ? "true" : "false";
-        break;
+      case varint_field(annotation_field::boolean): json.value(reader.get_uint64() != 0); break;
       case varint_field(annotation_field::unsigned_integer):
-      case varint_field(annotation_field::pointer):
-        json_ += fmt::format("{}", reader.get_uint64());
-        break;
-      case varint_field(annotation_field::integer):
-        json_ += fmt::format("{}", reader.get_int64());
-        break;
-      case fixed64_field(annotation_field::number):
-        append_number(json_, reader.get_double());
-        break;
+      case varint_field(annotation_field::pointer): json.value(reader.get_uint64()); break;
+      case varint_field(annotation_field::integer): json.value(reader.get_int64()); break;
+      case fixed64_field(annotation_field::number): write_leaf(json, reader.get_double()); break;
       case bytes_field(annotation_field::legacy_json):  // may be no JSON: as text
-      case bytes_field(annotation_field::text): append_string(json_, bytes_of(reader)); break;
+      case bytes_field(annotation_field::text): json.value(bytes_of(reader)); break;
       case varint_field(annotation_field::text_iid): {
         const std::uint64_t iid = reader.get_uint64();
         const auto text =
             scope.interned ? scope.interned->annotation_strings.find(iid) : std::nullopt;
         if (!text) defects_->add(Defect::missing_interned_value, scope.offset);
-        append_string(json_, text ? (*strings_)[*text] : std::string_view());
+        json.value(text ? (*strings_)[*text] : std::string_view());
         break;
       }
       case bytes_field(annotation_field::nested):
-        append_nested(bytes_of(reader), scope, depth + 1);
+        write_nested(json, bytes_of(reader), scope, depth + 1);
         break;
       default: has_value = false; reader.skip();
     }
   }
-  if (open == Open::dictionary) json_ += '}';
-  if (open == Open::array) json_ += ']';
-  if (open == Open::nothing && !has_value) json_ += "null";
+  if (open == Open::dictionary) json.end_object();
+  if (open == Open::array) json.end_array();
+  if (open == Open::nothing && !has_value) json.null();
 }
 
 // The form before dict_entries and array_values: keys and values in lists of their own.
-void AnnotationDecoder::append_nested(std::string_view nested, Scope scope, int depth) {
+void AnnotationDecoder::write_nested(Json& json, std::string_view nested, Scope scope, int depth) {
   if (depth >= deepest) {
     defects_->add(Defect::nested_too_deep, scope.offset);
-    json_ += "null";
+    json.null();
     return;
   }
   constexpr std::uint64_t dictionary = 1;
@@ -225,7 +214,7 @@ void AnnotationDecoder::append_nested(std::string_view nested, Scope scope, int 
   std::vector<std::string_view> keys;
   std::vector<std::string_view> values;
   std::vector<std::string_view> elements;
-  std::string leaf = "null";
+  std::variant<std::monostate, std::int64_t, double, bool, std::string_view> leaf;
   protozero::pbf_reader reader(nested.data(), nested.size());
   while (reader.next()) {
     switch (reader.tag_and_type()) {
@@ -233,39 +222,24 @@ void AnnotationDecoder::append_nested(std::string_view nested, Scope scope, int 
       case bytes_field(nested_field::keys): keys.push_back(bytes_of(reader)); break;
       case bytes_field(nested_field::values): values.push_back(bytes_of(reader)); break;
       case bytes_field(nested_field::array): elements.push_back(bytes_of(reader)); break;
-      case varint_field(nested_field::integer): leaf = fmt::format("{}", reader.get_int64()); break;
-      case fixed64_field(nested_field::number):
-        leaf.clear();
-        append_number(leaf, reader.get_double());
-        break;
-      case varint_field(nested_field::boolean):
-        leaf = reader.get_uint64() != 0 ? "true" : "false";
-        break;
-      case bytes_field(nested_field::text):
-        leaf.clear();
-        append_string(leaf, bytes_of(reader));
-        break;
+      case varint_field(nested_field::integer): leaf = reader.get_int64(); break;
+      case fixed64_field(nested_field::number): leaf = reader.get_double(); break;
+      case varint_field(nested_field::boolean): leaf = reader.get_uint64() != 0; break;
+      case bytes_field(nested_field::text): leaf = bytes_of(reader); break;
       default: reader.skip();
     }
   }
   if (type == dictionary) {
-    json_ += '{';
-    for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i) {
-      if (i > 0) json_ += ',';
-      append_string(json_, keys[i]);
-      json_ += ':';
-      append_nested(values[i], scope, depth + 1);
-    }
-    json_ += '}';
+    json.object([&] {
+      for (std::size_t i = 0; i < std::min(keys.size(), values.size()); ++i) {
+        json.key(keys[i]);
+        write_nested(json, values[i], scope, depth + 1);
+      }
+    });
   } else if (type == array) {
-    json_ += '[';
-    for (std::size_t i = 0; i < elements.size(); ++i) {
-      if (i > 0) json_ += ',';
-      append_nested(elements[i], scope, depth + 1);
-    }
-    json_ += ']';
+    json.array(elements, [&](auto element) { write_nested(json, element, scope, depth + 1); });
   } else {
-    json_ += leaf;
+    std::visit([&](const auto& value) { write_leaf(json, value); }, leaf);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/json_writer.hpp"
 #include "formats/perfetto/read/defects.hpp"
 #include "formats/perfetto/read/sequence.hpp"
 #include "npuscope/profile/arguments.hpp"
@@ -41,19 +42,20 @@ class AnnotationDecoder {
               ArgumentList& into);
 
  private:
+  using Json = JsonWriter<std::string>;
   struct Scope {
     const InternedState* interned;
     std::uint64_t offset;
   };
   void decode_value(std::string_view annotation, Scope scope, StringId name, ArgumentList& into);
   void add_legacy_json(std::string_view text, StringId name, ArgumentList& into);
-  void append_json(std::string_view annotation, Scope scope, int depth);
-  void append_nested(std::string_view nested, Scope scope, int depth);
+  void write_json(Json& json, std::string_view annotation, Scope scope, int depth);
+  void write_nested(Json& json, std::string_view nested, Scope scope, int depth);
   std::string_view key_of(std::string_view annotation, Scope scope);
 
   StringPool* strings_;
   Defects* defects_;
-  std::string json_;  // of the annotation at hand
+  std::string text_;  // of the annotation at hand
 };
 
 // Where the arguments of a row lie in the table.

@@ -5,6 +5,7 @@
 #include <new>
 #include <numeric>
 
+#include "base/text.hpp"
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/packets/inflate.hpp"
 #include "formats/perfetto/read/trace_reader.hpp"
@@ -228,7 +229,7 @@ void TraceReader::note_gaps(const PacketCutter& cutter) {
         break;
       case Gap::Reason::not_packets:
         defects_.add_note(Severity::error, gap.offset,
-                          fmt::format("{} bytes are no packets and were passed over", gap.bytes));
+                          fmt::format("{} bytes are not packets and were skipped", gap.bytes));
         break;
       case Gap::Reason::too_long:
         defects_.add_note(
@@ -238,11 +239,8 @@ void TraceReader::note_gaps(const PacketCutter& cutter) {
     }
   }
   if (cutter.gap_count() > cutter.gaps().size()) {
-    defects_.add_note(Severity::error, 0, "further places hold bytes that are no packets",
+    defects_.add_note(Severity::error, 0, "further places hold bytes that are not packets",
                       cutter.gap_count() - cutter.gaps().size());
-  }
-  if (cutter.error()) {
-    defects_.add_note(Severity::error, cutter.position(), cutter.error()->message);
   }
 }
 
@@ -336,6 +334,11 @@ Result<Profile> TraceReader::read(ByteSource& source, const ReadOptions& options
   profile_.provenance.files = {source.name()};
   profile_.provenance.format = "Perfetto trace";
   profile_.notes = defects_.notes(source.name());
+  if (cutter.error()) {  // why the trace ends where it does
+    const std::string why(without_file(cutter.error()->message, source.name()));
+    profile_.notes.insert(profile_.notes.begin(),
+                          {Severity::error, source.name(), cutter.position(), why, 1});
+  }
   if (own) own->restore_times(profile_);
   return std::move(profile_);
 }

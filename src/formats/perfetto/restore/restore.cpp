@@ -9,6 +9,7 @@
 #include "formats/perfetto/known_words.hpp"
 #include "formats/perfetto/read/annotations.hpp"
 #include "profile/names.hpp"
+#include "profile/shape_texts.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -46,6 +47,7 @@ class Restorer {
     const std::size_t rows = profile_.spans.size();
     for (std::size_t row = 0; row < rows; ++row) restore_row(row);
     profile_.ops = std::move(ops_);
+    read_op_texts(profile_);
     if (!given_.empty()) table_.finish(rows);
     profile_.spans.arguments = std::move(given_);
   }

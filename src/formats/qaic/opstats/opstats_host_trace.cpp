@@ -216,8 +216,8 @@ void append_host_event(std::string& out, const HostEvent& event, double offset_m
   if (event.pid_length > 0 && pid != event.pid) {
     changes.push_back({event.pid_offset, event.pid_length, fmt::format("{}", pid)});
   }
+  out += '\n';
   chrome::append_changed(out, event.text, std::move(changes));
-  out += ",\n";
 }
 
 }  // namespace npuscope::qaic

@@ -49,8 +49,9 @@ struct HostTrace {
 Result<HostTrace> parse_host_trace(ByteSpan bytes, const std::string& name);
 Result<HostTrace> read_host_trace(const std::filesystem::path& path);
 
-// The event as a line of a trace ("…,\n"), later by `offset_microseconds`, in process `pid`. Begin
-// and end are rounded to nanoseconds, so that slices that follow one another do not overlap.
+// The event as a line of a trace, after the break, later by `offset_microseconds`, in process
+// `pid`. Begin and end are rounded to nanoseconds, so that slices that follow one another do not
+// overlap.
 void append_host_event(std::string& out, const HostEvent& event, double offset_microseconds,
                        std::int64_t pid);
 

@@ -10,6 +10,7 @@
 
 #include "base/numbers.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
+#include "profile/shape_texts.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -213,27 +214,11 @@ void remove_repeats(std::vector<Edge>& edges) {
               edges.end());
 }
 
-// "0->1": data left 0 for 1; "0<-1": it came to 0 from 1.
-struct Port {
-  std::string_view from;
-  std::string_view to;
-  bool is_out = false;
-};
-std::optional<Port> parse_port(std::string_view description) {
-  if (const auto at = description.find("->"); at != description.npos) {
-    return Port{description.substr(0, at), description.substr(at + 2), true};
-  }
-  if (const auto at = description.find("<-"); at != description.npos) {
-    return Port{description.substr(at + 2), description.substr(0, at), false};
-  }
-  return std::nullopt;
-}
-
 // Traces of few details name the ports only beside the op's attributes.
 void tell_port(const PortSpan& side, OpId op, Profile& profile) {
   if (op == OpId::none) return;
   StringId& attributes = profile.ops[index_of(op)].attributes;
-  if (profile.strings[attributes].find("PortDescription: ") != std::string_view::npos) return;
+  if (attribute_in(profile.strings[attributes], "PortDescription")) return;
   attributes = profile.strings.intern(fmt::format(
       "{}{{PortType: P2P, PortDescription: {}, TransactionId: {}}}", profile.strings[attributes],
       profile.strings[side.description], profile.strings[side.transaction]));
@@ -273,7 +258,7 @@ void add_opstats_flows(const chrome::Marks& marks, const Column<std::uint32_t>& 
   remove_repeats(profile.edges);
   if (unbound > 0) {
     profile.notes.push_back(
-        {Severity::warning, "", 0, "flows end where there is no slice; left out", unbound});
+        {Severity::warning, "", 0, "flows end where no slice is; left out", unbound});
   }
 }
 
@@ -293,13 +278,13 @@ void add_port_edges(const std::vector<PortSpan>& ports, Profile& profile) {
         profile.spans.instance.empty() ? 0 : profile.spans.instance[side.row];
     if (op != OpId::none && !seen.insert({op, inference}).second) continue;
     tell_port(side, op, profile);
-    const auto port = parse_port(profile.strings[side.description]);
+    const auto port = port_in(profile.strings[side.description]);
     if (!port) {
       unpaired += 1;
       continue;
     }
     Sides& sides = transfers[{port->from, port->to, side.transaction}];
-    (port->is_out ? sides.out : sides.in).push_back(side.row);
+    (port->is_sender ? sides.out : sides.in).push_back(side.row);
   }
   for (const auto& [key, sides] : transfers) {
     const std::size_t pairs = std::min(sides.out.size(), sides.in.size());

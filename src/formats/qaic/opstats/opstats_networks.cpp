@@ -69,9 +69,9 @@ std::string OpstatsNetworks::names() const {
 Result<Profile> OpstatsNetworks::decode(ByteSpan bytes, const StatsBufferFile& file,
                                         std::string& label) const {
   const std::string name = file.path.string();
-  const auto decoder = find_stats_buffer_decoder(bytes, name);
-  if (!decoder) return tl::unexpected(decoder.error());
-  const std::string own = (*decoder)->network_name(bytes).value_or("");
+  const auto is_buffer = check_stats_buffer(bytes, name);
+  if (!is_buffer) return tl::unexpected(is_buffer.error());
+  const std::string own = network_name_in_stats_buffer(bytes).value_or("");
   std::vector<const OpstatsNetwork*> candidates;
   for (const OpstatsNetwork& network : networks) {
     const bool named = file.name.network.empty()

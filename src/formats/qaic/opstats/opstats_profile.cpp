@@ -16,6 +16,7 @@
 #include "formats/qaic/opstats/opstats_ops.hpp"
 #include "formats/qaic/opstats/opstats_reader.hpp"
 #include "profile/compact_strings.hpp"
+#include "profile/shape_texts.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -138,6 +139,7 @@ Profile OpstatsReader::run() {
   rename_ops();
   add_opstats_flows(events_.marks, events_.slices.thread, tracks_, origin_, profile_);
   add_port_edges(ports_, profile_);
+  read_op_texts(profile_);
   add_opstats_marks(events_.marks, events_.threads, tracks_, origin_, profile_);
   add_provenance();
   note_fields();

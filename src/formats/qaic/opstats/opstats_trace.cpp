@@ -9,8 +9,8 @@
 #include <set>
 
 #include "base/parallel.hpp"
-#include "base/text.hpp"
 #include "formats/qaic/opstats/opstats_host_trace.hpp"
+#include "formats/qaic/opstats/opstats_style.hpp"
 #include "formats/qaic/opstats/opstats_trace_layout.hpp"
 #include "formats/qaic/opstats/opstats_trace_render.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
@@ -22,21 +22,20 @@ namespace {
 constexpr std::size_t events_per_chunk = 1024;  // some 500 KB of text
 constexpr std::size_t chunks_at_once = 16;      // bounds the text held in memory
 
-// Lines of events; the comma of the last one is left out.
+// Parts of a file, of events that each begin a line.
 class EventLines {
  public:
   explicit EventLines(AtomicFile& file) : file_(file) {}
 
   void begin(std::string_view head) { put(head); }
-  void add(std::string_view lines) {
-    if (lines.empty()) return;
-    if (any_) put(",\n");
-    any_ = true;
-    report_.events += std::uint64_t(std::count(lines.begin(), lines.end(), '\n'));
-    put(lines.substr(0, lines.size() - 2));
+  void add(std::string_view lines, std::uint64_t events) {
+    if (events == 0) return;
+    if (report_.events > 0) put(",");
+    report_.events += events;
+    put(lines);
   }
   TraceReport finish() {
-    put(any_ ? "\n]}\n" : "]}\n");
+    put("\n]}\n");
     return report_;
   }
 
@@ -48,7 +47,6 @@ class EventLines {
 
   AtomicFile& file_;
   TraceReport report_;
-  bool any_ = false;
 };
 
 struct Chunk {
@@ -69,15 +67,18 @@ std::vector<Chunk> chunks_of(const TraceLayout& layout) {
 
 void write_events(const TraceLayout& layout, const TraceRenderer& renderer, EventLines& lines) {
   const std::vector<Chunk> chunks = chunks_of(layout);
-  std::vector<std::string> texts(std::min(chunks_at_once, chunks.size()));
+  std::vector<TextOutput> texts(std::min(chunks_at_once, chunks.size()));
+  std::vector<std::uint64_t> counts(texts.size());
   for (std::size_t first = 0; first < chunks.size(); first += texts.size()) {
     const std::size_t count = std::min(texts.size(), chunks.size() - first);
     parallel_for(count, [&](std::size_t i) {
       const Chunk& chunk = chunks[first + i];
       texts[i].clear();
-      renderer.events(texts[i], *chunk.track, chunk.begin, chunk.end);
+      TraceText text(texts[i]);
+      renderer.events(text, *chunk.track, chunk.begin, chunk.end);
+      counts[i] = text.count();
     });
-    for (std::size_t i = 0; i < count; ++i) lines.add(texts[i]);
+    for (std::size_t i = 0; i < count; ++i) lines.add(texts[i].text(), counts[i]);
   }
 }
 
@@ -123,18 +124,25 @@ class TraceWriter {
 
  private:
   std::string head() const {
-    std::string merged;
-    for (const auto& [group, threads] : layout_.merged_threads()) {
-      merged += merged.empty() ? R"(, "merged_threads": {)" : ", ";
-      merged += '"';
-      append_json_escaped(merged, group);
-      merged += fmt::format(R"(": "{}")", threads);
-    }
-    if (!merged.empty()) merged += '}';
-    return fmt::format(R"({{"displayTimeUnit": "ns", "otherData": {{"producer": "npuscope", )"
-                       R"("utimer_ticks_at_zero": "{}"{}}}, "traceEvents": [)"
-                       "\n",
-                       layout_.origin_ticks(), merged);
+    std::string text;
+    JsonWriter json(text, JsonLayout::wide());
+    json.begin_object();
+    json.member("displayTimeUnit", "ns");
+    json.key("otherData");
+    json.object([&] {
+      json.member("producer", "npuscope");
+      json.member("utimer_ticks_at_zero", fmt::to_string(layout_.origin_ticks()));
+      if (layout_.merged_threads().empty()) return;
+      json.key("merged_threads");
+      json.object([&] {
+        for (const auto& [group, threads] : layout_.merged_threads()) {
+          json.member(group, fmt::to_string(threads));
+        }
+      });
+    });
+    json.key("traceEvents");
+    json.begin_array();
+    return text;
   }
 
   double align();
@@ -169,21 +177,18 @@ double TraceWriter::align() {
 void TraceWriter::write(const Profile& profile) {
   layout_.lay_out(profile);
   const TraceRenderer renderer(profile, layout_, profiles_.size() > 1);
-  std::string names;
+  TextOutput lines;
+  TraceText text(lines);
   const std::vector<TraceTrack>& tracks = layout_.tracks();
   for (; named_tracks_ < tracks.size(); ++named_tracks_) {
     const TraceTrack& track = tracks[named_tracks_];
     if (named_processes_.insert(track.process).second) {
-      renderer.metadata(names, layout_.processes()[track.process]);
+      renderer.metadata(text, layout_.processes()[track.process]);
     }
-    renderer.metadata(names, track);
+    renderer.metadata(text, track);
   }
-  lines_.add(names);
-  for (const TraceProcess& process : layout_.processes()) {
-    std::string counters;
-    renderer.counters(counters, process);
-    lines_.add(counters);
-  }
+  for (const TraceProcess& process : layout_.processes()) renderer.counters(text, process);
+  lines_.add(lines.text(), text.count());
   write_events(layout_, renderer, lines_);
 }
 
@@ -211,7 +216,7 @@ void TraceWriter::write_host(double offset_microseconds) {
     }
     line.clear();
     append_host_event(line, event, offset_microseconds, pid);
-    lines_.add(line);
+    lines_.add(line, 1);
   }
 }
 

@@ -294,8 +294,8 @@ Result<NetworkDescriptor> read_network_descriptor(ByteSpan bytes, std::string_vi
   try {
     NetworkDescriptor descriptor = reader.read_network(view);
     if (descriptor.major_version == 0 && descriptor.num_cores == 0) {
-      return input_error("{}: {} bytes without version and cores are no network descriptor", name,
-                         bytes.size());
+      return input_error("{}: {} bytes without version and cores are not a network descriptor",
+                         name, bytes.size());
     }
     return descriptor;
   } catch (const protozero::exception& error) {

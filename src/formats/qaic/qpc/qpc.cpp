@@ -34,7 +34,7 @@ class ContainerReader {
   Status read_header() {
     if (!looks_like_qpc(bytes_)) {
       return input_error(
-          "{}: is no QPC, it does not begin with 7C CD A1 00; name a program "
+          "{}: not a QPC: it does not begin with 7C CD A1 00; name a program "
           "container such as programqpc.bin",
           name_);
     }

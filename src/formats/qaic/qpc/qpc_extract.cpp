@@ -106,9 +106,9 @@ Result<QpcExtraction> plan_qpc_extraction(ByteSpan bytes, std::string_view name,
   QpcExtraction extraction = std::move(planner).finish();
   for (BrokenQpc& broken : walked.broken) extraction.problems.push_back(std::move(broken.error));
   if (extraction.files.empty() && extraction.problems.empty()) {
-    return input_error(
-        "{}: no segment matches {}; `npuscope qpc list` shows their names", name,
-        globs.empty() ? "because there is none" : fmt::format("{}", fmt::join(globs, ", ")));
+    return input_error("{}: no segment matches {}; `npuscope qpc list` shows their names", name,
+                       globs.empty() ? "because the container has none"
+                                     : fmt::format("{}", fmt::join(globs, ", ")));
   }
   return extraction;
 }

@@ -117,7 +117,7 @@ class ContainerValidator {
     if (elf && !as_text(elf->bytes)
                     .starts_with("\x7f"
                                  "ELF")) {
-      error("segments", "{} is no ELF file", segment_network_elf);
+      error("segments", "{} is not an ELF file", segment_network_elf);
     }
   }
 
@@ -261,8 +261,7 @@ class ContainerValidator {
     const auto schematic = read_schematic(segment->bytes, full_name(segment->name));
     if (!schematic) return error("schematic", "{}", schematic.error().message);
     if (!program_) {
-      return error("schematic", "{} explains a program, but there is none that can be read",
-                   segment->name);
+      return error("schematic", "{} explains a program, but none can be read", segment->name);
     }
     const std::uint64_t expected = fingerprint(*program_);
     if (schematic->program_fingerprint != expected) {

@@ -3,7 +3,7 @@
 //
 // The vendor's byte layout is not public. This one is npuscope's own, called so, and documented in
 // docs/formats/stats-buffer.md: the frame of sections.hpp with magic "NPUSTATS" and the sections
-// below. Another layout is added as another StatsBufferDecoder; see stats_decoder.hpp.
+// below.
 //
 // Times are absolute ticks of the 19.2 MHz UTIMER; cycles are those of the core's own clock.
 #pragma once

@@ -1,10 +1,10 @@
 #include "formats/qaic/stats/stats_decoder.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include "base/numbers.hpp"
-#include "formats/qaic/stats/stats_decoder_npustats.hpp"
+#include "base/text.hpp"
+#include "formats/qaic/stats/stats_decoding.hpp"
 #include "profile/pmu_events.hpp"
 
 namespace npuscope::qaic {
@@ -35,17 +35,8 @@ std::optional<std::uint32_t> event_of_pmu(std::string_view what) {
 }
 }  // namespace measure
 
-std::span<const StatsBufferDecoder* const> stats_buffer_decoders() {
-  static const NpuStatsDecoder npustats;
-  static const std::array<const StatsBufferDecoder*, 1> decoders{&npustats};
-  return decoders;
-}
-
-Result<const StatsBufferDecoder*> find_stats_buffer_decoder(ByteSpan bytes,
-                                                            const std::string& file) {
-  for (const StatsBufferDecoder* decoder : stats_buffer_decoders()) {
-    if (decoder->recognises(bytes)) return decoder;
-  }
+Status check_stats_buffer(ByteSpan bytes, const std::string& file) {
+  if (as_text(bytes).starts_with(stats_magic)) return {};
   if (bytes.empty()) {
     return input_error("{}: empty; the run or the copy that made it failed, collect it again",
                        file);
@@ -63,14 +54,27 @@ Result<const StatsBufferDecoder*> find_stats_buffer_decoder(ByteSpan bytes,
       file);
 }
 
+std::optional<std::string> network_name_in_stats_buffer(ByteSpan bytes) {
+  const auto reader = SectionReader::open(bytes, stats_magic, stats_version.major, "buffer");
+  if (!reader) return std::nullopt;
+  const SectionEntry* entry = reader->find(stats_network);
+  if (entry == nullptr || !reader->intact(*entry)) return std::nullopt;
+  return std::string(reader->text(*entry));
+}
+
+Status decode_stats_records(ByteSpan bytes, const std::string& file, const StatsNetwork& network,
+                            Profile& profile) {
+  if (auto is_buffer = check_stats_buffer(bytes, file); !is_buffer) return is_buffer;
+  const auto reader = SectionReader::open(bytes, stats_magic, stats_version.major, file);
+  if (!reader) return tl::unexpected(reader.error());
+  return StatsDecoding(*reader, file, network, profile).run();
+}
+
 Result<Profile> decode_stats_buffer(ByteSpan bytes, const std::string& file,
                                     const StatsNetwork& network) {
-  const auto decoder = find_stats_buffer_decoder(bytes, file);
-  if (!decoder) return tl::unexpected(decoder.error());
   Profile profile = network.profile();
-  if (auto decoded = (*decoder)->decode(bytes, file, network, profile); !decoded) {
-    return tl::unexpected(decoded.error());
-  }
+  const auto decoded = decode_stats_records(bytes, file, network, profile);
+  if (!decoded) return tl::unexpected(decoded.error());
   return profile;
 }
 

@@ -119,25 +119,16 @@ class StatsNetwork {
   Profile profile_;
 };
 
-// One layout of the raw buffer. Another layout is another decoder in stats_buffer_decoders().
-class StatsBufferDecoder {
- public:
-  virtual ~StatsBufferDecoder() = default;
-  virtual std::string_view name() const = 0;
-  virtual bool recognises(ByteSpan bytes) const = 0;
-  // The network that the buffer says it belongs to, as far as it can be read.
-  virtual std::optional<std::string> network_name(ByteSpan bytes) const = 0;
-  // Adds the inference in `bytes` to `profile`, a copy of network.profile().
-  virtual Status decode(ByteSpan bytes, const std::string& file, const StatsNetwork& network,
-                        Profile& profile) const = 0;
-};
+// Ok for a buffer of the layout in stats_buffer.hpp; an input error that tells an empty file, an
+// all-zero buffer and an unknown layout apart.
+Status check_stats_buffer(ByteSpan bytes, const std::string& file);
 
-std::span<const StatsBufferDecoder* const> stats_buffer_decoders();
+// The network that the buffer says it belongs to, as far as it can be read.
+std::optional<std::string> network_name_in_stats_buffer(ByteSpan bytes);
 
-// The decoder that recognises `bytes`, or an input error that tells an empty file, an all-zero
-// buffer and an unknown layout apart.
-Result<const StatsBufferDecoder*> find_stats_buffer_decoder(ByteSpan bytes,
-                                                            const std::string& file);
+// Adds the inference in `bytes` to `profile`, a copy of network.profile().
+Status decode_stats_records(ByteSpan bytes, const std::string& file, const StatsNetwork& network,
+                            Profile& profile);
 
 // `file` is the buffer's name in errors and notes.
 Result<Profile> decode_stats_buffer(ByteSpan bytes, const std::string& file,

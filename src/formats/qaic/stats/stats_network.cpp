@@ -7,6 +7,7 @@
 #include "formats/qaic/opstats/opstats_names.hpp"
 #include "formats/qaic/qpc/network_descriptor_check.hpp"
 #include "formats/qaic/stats/stats_decoder.hpp"
+#include "profile/shape_texts.hpp"
 
 namespace npuscope::qaic {
 namespace {
@@ -95,6 +96,7 @@ void StatsNetwork::add_ops(const NetworkDescriptor& descriptor) {
       op_begin_.push_back(std::uint32_t(profile_.ops.size()));
     }
   }
+  read_op_texts(profile_);
 }
 
 Status StatsNetwork::add_program(const Program& program, bool dependencies) {

@@ -354,7 +354,7 @@ Result<LatencyReport> parse_latency(std::string_view text, const std::string& na
   if (left_out > max_noted_lines) {
     notes.push_back(
         {Severity::error, name, 0,
-         fmt::format("{} more lines are no samples; left out", left_out - max_noted_lines),
+         fmt::format("{} more lines are not samples; left out", left_out - max_noted_lines),
          left_out - max_noted_lines});
   }
   if (report.samples.empty()) {

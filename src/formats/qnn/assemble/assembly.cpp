@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "formats/qnn/assemble/numbers.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -92,20 +91,14 @@ void Assembly::add_use(std::uint64_t tensor_id, OpId consumer) {
   profile.tensor_uses.push_back({tensors.at(tensor_id), consumer});
 }
 
-Bytes tensor_bytes(std::string_view shape, std::string_view type) {
+Bytes Assembly::bytes_of(ShapeId shape, StringId type) const {
   constexpr std::int64_t max = std::int64_t{1} << 50;
-  const std::int64_t bits = bits_of_type(type);
-  if (bits == 0 || shape.size() < 2) return {0};
+  const std::int64_t bits = bits_of_type(profile.text(type));
+  if (bits == 0 || shape == ShapeId::none) return {0};
   std::int64_t elements = 1;
-  shape = shape.substr(1, shape.size() - 2);
-  while (!shape.empty()) {
-    const std::size_t comma = std::min(shape.find(','), shape.size());
-    std::string_view extent_text = shape.substr(0, comma);
-    extent_text.remove_prefix(std::min(extent_text.find_first_not_of(' '), extent_text.size()));
-    const std::int64_t extent = take_number<std::int64_t>(extent_text).value_or(-1);
-    if (extent < 0 || (extent > 0 && elements > max / extent)) return {0};
+  for (const std::int64_t extent : profile.shapes[shape]) {
+    if (elements > max / extent) return {0};
     elements *= extent;
-    shape.remove_prefix(std::min(comma + 1, shape.size()));
   }
   return {(elements * bits + 7) / 8};
 }

@@ -2,15 +2,19 @@
 // trace (or the instances of QHAS) first, and find each other's ops by id.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "formats/qnn/read/artifact.hpp"
 #include "npuscope/profile/profile.hpp"
+#include "profile/shape_texts.hpp"
 
 namespace npuscope::qnn {
 
@@ -23,7 +27,8 @@ struct Assembly {
   // Ops by core and id, tensors by id.
   std::vector<std::unordered_map<std::uint64_t, OpId>> ops;
   std::unordered_map<std::uint64_t, std::uint32_t> tensors;
-  CountedNotes losses;  // of the set as a whole
+  std::unordered_map<std::uint32_t, ShapeId> shape_of_text;  // by StringId
+  CountedNotes losses;                                       // of the set as a whole
   std::optional<ClockId> microsecond_clock, timer_clock;
 
   StringId intern(std::string_view text) { return profile.strings.intern(text); }
@@ -38,10 +43,12 @@ struct Assembly {
   // The tensor of that id, made where it is new.
   Tensor& tensor(std::uint64_t id);
   void add_use(std::uint64_t tensor_id, OpId consumer);
+  // Of an op or a tensor, from "[1,8,32,256]" or from the numbers of it.
+  void set_shape(auto& row, StringId text);
+  void set_shape(auto& row, std::span<const std::int64_t> dims);
+  // Of a tensor of that shape and such elements; 0 where a part is unknown or absurd.
+  Bytes bytes_of(ShapeId shape, StringId type) const;
 };
-
-// Bytes of a tensor "[1,8,32,256]" of such elements; 0 where a part is unknown or absurd.
-Bytes tensor_bytes(std::string_view shape, std::string_view type);
 
 // Where an op puts its output: "VTCM", "DDR", or empty where it writes nothing.
 std::string_view written_memory(const Traffic& traffic);
@@ -66,6 +73,19 @@ void put_inputs(Assembly& assembly, OpId consumer, std::uint32_t core,
 void put_dominant_path(Assembly& assembly);
 
 Profile assemble(ArtifactSet&& set);
+
+void Assembly::set_shape(auto& row, StringId text) {
+  const auto [place, is_new] = shape_of_text.try_emplace(std::uint32_t(text));
+  if (is_new) place->second = shape_in(profile.text(text), profile.shapes);
+  row.shape = text;
+  row.extents = place->second;
+}
+
+void Assembly::set_shape(auto& row, std::span<const std::int64_t> dims) {
+  if (dims.empty()) return;
+  row.shape = intern(fmt::format("[{}]", fmt::join(dims, ",")));
+  row.extents = shape_of(dims, profile.shapes);
+}
 
 // Tries the identities that a set must obey.
 std::vector<Check> check_set(const ArtifactSet& set, const Profile& profile);

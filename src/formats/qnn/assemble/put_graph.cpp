@@ -33,7 +33,7 @@ class GraphPutter {
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) put_uses(graph_.nodes[i], op_of_node_[i]);
     if (!timeline && !graph_.nodes.empty()) {
       assembly_.losses.add(Severity::info, 0,
-                           "a compiled graph says no lanes, so there is no timeline; cycles are of "
+                           "a compiled graph names no lanes, so it has no timeline; cycles are of "
                            "one slice where an op is sliced");
     }
   }
@@ -136,7 +136,7 @@ class GraphPutter {
     Tensor& tensor = assembly_.tensor(from.id);
     tensor.is_shape = tensor.is_shape || (!tensor.is_constant && is_shape(from));
     tensor.is_constant = tensor.is_constant || (from.is_constant && !tensor.is_shape);
-    if (tensor.shape == StringId::empty) tensor.shape = copy(from.dims);
+    if (tensor.shape == StringId::empty) assembly_.set_shape(tensor, graph_.shapes[from.dims]);
     if (tensor.type == StringId::empty) {
       tensor.type = assembly_.intern(name_of_data_type(from.data_type));
     }
@@ -145,7 +145,7 @@ class GraphPutter {
           fmt::format("{}_{:x}", tensor.is_shape ? "$Shape" : "$Const", std::uint32_t(from.id)));
     }
     if (tensor.size.value == 0 && !tensor.is_shape) {
-      tensor.size = tensor_bytes(profile_.text(tensor.shape), profile_.text(tensor.type));
+      tensor.size = assembly_.bytes_of(tensor.extents, tensor.type);
     }
   }
 
@@ -159,6 +159,7 @@ class GraphPutter {
       if (tensor.name == StringId::empty) tensor.name = row.node;
       if (row.shape == StringId::empty) {
         row.shape = tensor.shape;
+        row.extents = tensor.extents;
         row.types = tensor.type;
         row.output = tensor.size;
       }

@@ -68,14 +68,14 @@ class TracePutter {
     op.node = from.qnn_op;
     op.node_kind = from.qnn_op_type;
     op.types = from.type;
-    op.shape = from.dims;
+    assembly_.set_shape(op, from.dims);
     std::string words;
     for (const std::string_view word : texts_in(text(from.flag_words))) {
       words += words.empty() ? "" : ", ";
       words += word;
     }
     op.attributes = assembly_.intern(words);
-    op.output = tensor_bytes(text(from.dims), text(from.type));
+    op.output = assembly_.bytes_of(op.extents, op.types);
     op.core = from.core;
     op.position = std::uint32_t(profile_.ops.size());
     op.id = from.id;
@@ -90,11 +90,11 @@ class TracePutter {
 
   void put_tensor(const TraceOp& from, OpId producer) {
     Tensor& tensor = assembly_.tensor(from.id);
-    tensor.shape = from.dims;
+    assembly_.set_shape(tensor, from.dims);
     tensor.type = from.type;
     tensor.is_constant = text(from.htp_op) == "$Const";
     tensor.is_shape = text(from.htp_op) == "$Shape";
-    if (!tensor.is_shape) tensor.size = tensor_bytes(text(from.dims), text(from.type));
+    if (!tensor.is_shape) tensor.size = assembly_.bytes_of(tensor.extents, tensor.type);
     tensor.producer = producer;
     // "$Const_12", as QNN names those of an op.
     const StringId name =
@@ -110,7 +110,7 @@ class TracePutter {
       if (const auto id = parse_id(input)) {
         inputs.push_back(*id);
       } else {
-        assembly_.losses.add(Severity::warning, 0, "inputs that are no ids; left out");
+        assembly_.losses.add(Severity::warning, 0, "inputs that are not ids; left out");
       }
     }
     put_inputs(assembly_, op, from.core, std::move(inputs));
@@ -162,7 +162,7 @@ class TracePutter {
         const auto value = argument.as_number();
         if (!value || !std::isfinite(*value)) {
           assembly_.losses.add(Severity::warning, 0,
-                               "values of counters that are no numbers, left out");
+                               "values of counters that are not numbers, left out");
           continue;
         }
         const auto [found, is_new] =

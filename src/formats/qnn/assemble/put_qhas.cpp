@@ -173,8 +173,8 @@ class QhasPutter {
     op.node = copy(instance.qnn_op);
     op.node_kind = copy(instance.qnn_op_type);
     op.types = copy(instance.type);
-    op.shape = copy(instance.dims);
-    op.output = tensor_bytes(text(instance.dims), text(instance.type));
+    assembly_.set_shape(op, qhas_.shapes[instance.dims]);
+    op.output = assembly_.bytes_of(op.extents, op.types);
     op.core = core;
     op.position = std::uint32_t(profile_.ops.size());
     op.id = instance.id;
@@ -183,10 +183,11 @@ class QhasPutter {
     profile_.ops.push_back(op);
     linked_.push_back(false);
     const OpId id{std::uint32_t(profile_.ops.size() - 1)};
-    if (instance.id != 0 && instance.dims != StringId::empty) {
+    if (instance.id != 0 && instance.dims != ShapeId::none) {
       Tensor& tensor = assembly_.tensor(instance.id);
       tensor.name = op.node;
       tensor.shape = op.shape;
+      tensor.extents = op.extents;
       tensor.type = op.types;
       tensor.size = op.output;
       tensor.producer = id;

@@ -29,7 +29,7 @@ class SetReader {
       case Kind::none: break;
     }
     refuse(name, {ErrorKind::input,
-                  fmt::format("{}: is no QNN artifact; give what qnn-profile-viewer wrote", name)});
+                  fmt::format("{}: not a QNN artifact; give what qnn-profile-viewer wrote", name)});
   }
 
   Result<Sets> finish() && {

@@ -60,14 +60,12 @@ class GraphReader {
     graph_.tensors.push_back(tensor);
   }
 
-  StringId read_dims(Value& value) {
-    std::string dims;
+  ShapeId read_dims(Value& value) {
+    std::vector<std::int64_t> dims;
     json_.each_element(value, "dims", [&](Value& element) {
-      if (const auto extent = json_.integer(element, "dims")) {
-        fmt::format_to(std::back_inserter(dims), "{}{}", dims.empty() ? "[" : ",", *extent);
-      }
+      if (const auto extent = json_.integer(element, "dims")) dims.push_back(*extent);
     });
-    return dims.empty() ? StringId::empty : graph_.strings.intern(dims + "]");
+    return dims.empty() ? ShapeId::none : graph_.shapes.intern(dims);
   }
 
   void read_node(std::uint64_t id, Value& value) {

@@ -19,7 +19,7 @@ struct GraphTensor {
   std::uint64_t id = 0;
   bool is_constant = false;     // type 4, STATIC
   std::int64_t data_type = -1;  // of the enumeration QnnTypes.h
-  StringId dims{};              // "[1,8,32,256]"
+  ShapeId dims{};               // in HtpGraph::shapes
 };
 
 struct GraphNode {
@@ -40,6 +40,7 @@ struct GraphNode {
 struct HtpGraph {
   std::string version;
   StringPool strings;
+  Shapes shapes;
   std::vector<GraphTensor> tensors;
   std::vector<GraphNode> nodes;
   std::vector<std::uint64_t> uses;

@@ -241,7 +241,8 @@ class TraceReader {
     if (const auto id = parse_id(text(id_text))) {
       op.id = *id;
     } else {
-      losses_.add(Severity::warning, 0, "ops without an ID of 0x and hexadecimal; told by name");
+      losses_.add(Severity::warning, 0,
+                  "ops without an ID of 0x and hexadecimal; identified by name");
     }
     op.htp_op = htp_op_.text(row);
     if (op.htp_op == StringId::empty) op.htp_op = events_.slices.name[row];
@@ -321,9 +322,10 @@ class TraceReader {
     }
     for (const TraceLane& lane : trace_.lanes) {
       if (lane.engine != Engine::other) continue;
-      losses_.add(Severity::warning, 0,
-                  fmt::format("lane {} is of unknown type '{}'; its ops are told apart by flags",
-                              lane.tid, printable(text(lane.type).substr(0, 40))));
+      losses_.add(
+          Severity::warning, 0,
+          fmt::format("lane {} is of unknown type '{}'; its ops are assigned by their flags",
+                      lane.tid, printable(text(lane.type).substr(0, 40))));
     }
   }
 

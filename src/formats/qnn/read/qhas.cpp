@@ -192,10 +192,10 @@ class QhasReader {
     dims_.clear();
     json_.each_element(value, "dims", [&](Value& element) {
       if (const auto extent = json_.integer(element, "dims")) {
-        fmt::format_to(std::back_inserter(dims_), "{}{}", dims_.empty() ? "" : ",", *extent);
+        dims_.push_back(*extent);
       }
     });
-    if (!dims_.empty()) instance.dims = qhas_.strings.intern("[" + dims_ + "]");
+    if (!dims_.empty()) instance.dims = qhas_.shapes.intern(dims_);
   }
 
   void take_inputs(Value& value) {
@@ -230,7 +230,7 @@ class QhasReader {
 
   JsonText& json_;
   Qhas& qhas_;
-  std::string dims_;
+  std::vector<std::int64_t> dims_;
 };
 
 }  // namespace

@@ -64,7 +64,8 @@ struct QhasInstance {
   std::int64_t core = 0;
   std::int64_t tid = missing;
   std::uint64_t id = 0;
-  StringId htp_op{}, qnn_op{}, qnn_op_type{}, type{}, dims{};
+  StringId htp_op{}, qnn_op{}, qnn_op_type{}, type{};
+  ShapeId dims{};  // in Qhas::shapes
   std::int64_t start_cycle = missing;
   std::int64_t cycles = missing;
   std::int64_t dominant_path = missing;
@@ -90,6 +91,7 @@ struct Qhas {
   std::string version;   // of the artifact, "1.0.0"
   std::string model_id;  // empty: not said
   StringPool strings;
+  Shapes shapes;
   std::vector<QhasCore> cores;
   std::vector<QhasSum> qnn_types, qnn_nodes, htp_types;
   std::vector<QhasInstance> instances;

@@ -53,7 +53,7 @@ Status check_instances(const OptraceSet& set) {
       return usage_error("optrace instance {}: op {} is not one that executes", i, instance.op);
     }
     if (!std::binary_search(tids.begin(), tids.end(), instance.tid)) {
-      return usage_error("optrace instance {}: there is no lane with tid {}", i, instance.tid);
+      return usage_error("optrace instance {}: no lane has tid {}", i, instance.tid);
     }
     places.emplace_back(instance.tid, instance.start_cycle);
   }

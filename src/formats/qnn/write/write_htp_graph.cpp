@@ -22,9 +22,15 @@ constexpr int int32_code = int(TensorType::int32);
 constexpr int int64_code = int(TensorType::int64);
 constexpr int string_code = 0x0608;
 
+std::string json_piece(std::string_view text) {
+  std::string json;
+  JsonWriter(json).value(text);
+  return json;
+}
+
 class GraphPrinter {
  public:
-  GraphPrinter(const OptraceSet& set, TextWriter& out)
+  GraphPrinter(const OptraceSet& set, TextOutput& out)
       : set_(set), out_(out), first_(representatives(set)), path_(dominant_path_of(set)) {}
 
   void print() {
@@ -47,7 +53,7 @@ class GraphPrinter {
     out_.add(any ? "\n    }\n  },\n  \"op_types\": [" : "    }\n  },\n  \"op_types\": [");
     any = false;
     for (const std::string_view type : types) {
-      out_.print("{}\n    \"{}\"", any ? "," : "", escaped(type));
+      out_.print("{}\n    {}", any ? "," : "", json_piece(type));
       any = true;
     }
     out_.add("\n  ]\n}\n");
@@ -75,7 +81,7 @@ class GraphPrinter {
                value);
   }
   void print_text_parameter(std::string_view name, std::string_view text) {
-    print_parameter(name, string_code, fmt::format("\"{}\"", escaped(text)));
+    print_parameter(name, string_code, json_piece(text));
   }
 
   void print_cycles(std::uint32_t index) {
@@ -96,8 +102,8 @@ class GraphPrinter {
   void print_node(std::uint32_t index) {
     const HtpOp& op = set_.ops[index];
     const GraphOp& owner = set_.graph_ops[op.owner];
-    out_.print("      \"{}\": {{\n        \"type\": \"{}\", \n        \"grouping\": \"{}\", \n",
-               padded_id(op.id), escaped(set_.op_types[op.type].name), escaped(owner.name));
+    out_.print("      \"{}\": {{\n        \"type\": {}, \n        \"grouping\": {}, \n",
+               padded_id(op.id), json_piece(set_.op_types[op.type].name), json_piece(owner.name));
     out_.add("        \"tensor_params\": {},\n        \"scalar_params\": {\n");
     print_parameter("output_step_size", float32_code, fmt::format("{:g}", op.step_size));
     print_parameter("output_zero_offset", int32_code, op.zero_offset);
@@ -116,7 +122,7 @@ class GraphPrinter {
   }
 
   const OptraceSet& set_;
-  TextWriter& out_;
+  TextOutput& out_;
   const std::vector<std::uint32_t> first_;
   const DominantPath path_;
 };
@@ -124,7 +130,7 @@ class GraphPrinter {
 }  // namespace
 
 void write_htp_graph(const OptraceSet& set, const TextSink& sink) {
-  TextWriter out(sink);
+  TextOutput out(sink);
   GraphPrinter(set, out).print();
 }
 

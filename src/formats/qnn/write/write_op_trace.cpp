@@ -1,7 +1,10 @@
 // OP_TRACE: one event a line. Events lie lane by lane in order of time, each in "Core 0 Overview"
 // (pid 0) and again in its QNN op's own process; then come tensors that do not execute with their
 // made-up times, flows, names of processes, and counters.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 
@@ -12,17 +15,15 @@ namespace npuscope::qnn::optrace {
 
 namespace {
 
+using chrome::TracePhase;
+
 constexpr std::uint32_t overview_pid = 0;
 constexpr std::uint32_t first_graph_op_pid = 2;
 constexpr std::int64_t not_executed_duration = 5;
 constexpr std::string_view wait_description =
     "Waits for a previously started DMA to complete before proceeding";
 
-constexpr std::string_view trace_header =
-    "{\n  \"header\": {\n    \"header_version\": {\n      \"major\": 1,\n      \"minor\": 0,\n"
-    "      \"patch\": 0\n    },\n    \"version\": {\n      \"major\": 1,\n      \"minor\": 1,\n"
-    "      \"patch\": 0\n    },\n    \"artifact_type\": \"OP_TRACE\"\n  },\n"
-    "\"traceEvents\": [\n";
+constexpr chrome::TraceStyle op_style = viewer_style({.first = " ", .between = ",", .colon = ": "});
 
 struct Place {  // of an op in the timeline: of its representative, or made up
   std::uint32_t tid = 0;
@@ -33,9 +34,10 @@ struct Place {  // of an op in the timeline: of its representative, or made up
 
 class TracePrinter {
  public:
-  TracePrinter(const OptraceSet& set, TextWriter& out)
+  TracePrinter(const OptraceSet& set, TextOutput& out)
       : set_(set),
-        out_(out),
+        events_(out),
+        json_(events_.json()),
         order_(ops_by_id(set)),
         first_(representatives(set)),
         path_(dominant_path_of(set)),
@@ -48,15 +50,14 @@ class TracePrinter {
   }
 
   void print() {
-    out_.add(trace_header);
     print_lanes();
     print_tensors_and_data_flows();
     print_sequencer_flows();
     print_processes();
     print_vtcm_counter();
     print_traffic_counters();
-    print_process(overview_pid, "Core 0 Overview", "", 1);
-    out_.add("\n]}\n");
+    print_process(overview_pid, "Core 0 Overview", nullptr, 1);
+    events_.end();
   }
 
  private:
@@ -117,46 +118,44 @@ class TracePrinter {
     }
   }
 
-  void separate() {
-    if (any_event_) out_.add(",\n");
-    any_event_ = true;
-  }
-
-  void print_ids(std::string_view key, const std::vector<std::uint32_t>& ops) {
-    out_.print(",\"{}\": [", key);
-    for (std::size_t i = 0; i < ops.size(); ++i) {
-      out_.print("{}\"{}\"", i > 0 ? "," : "", padded_id(set_.ops[ops[i]].id));
-    }
-    out_.add("]");
+  // %g
+  void add_rounded(std::string_view key, double value) {
+    json_.key(key);
+    json_.raw(fmt::format("{:g}", value));
   }
 
   // What executed and other ops have in common, up to the flags.
   void print_op(const HtpOp& op) {
     const OpType& type = set_.op_types[op.type];
-    out_.print("\"ID\": \"{}\",\"HTP Op Type\": \"{}\"", padded_id(op.id), escaped(type.name));
+    json_.member("ID", padded_id(op.id));
+    json_.member("HTP Op Type", type.name);
     const std::string_view description =
         op.flag == OpFlag::dma_wait ? wait_description : std::string_view(type.description);
-    if (!description.empty()) out_.print(",\"Description\": \"{}\"", escaped(description));
+    if (!description.empty()) json_.member("Description", description);
     if (!op.dims.empty()) {
-      out_.add(",\"Dims\": [");
-      for (std::size_t i = 0; i < op.dims.size(); ++i) {
-        out_.print("{}{}", i > 0 ? "," : "", op.dims[i]);
-      }
-      out_.add("]");
+      json_.key("Dims");
+      json_.array(op.dims, [&](auto dim) { json_.value(dim); });
     }
-    out_.print(",\"Data Type\": \"{}\",\"Rank\": {},\"Step Size\": {:g},\"Zero Offset\": {}",
-               name_of(op.data_type), op.dims.size(), op.step_size, op.zero_offset);
-    if (!op.inputs.empty()) print_ids("Inputs Ops", op.inputs);
-    if (op.flag != OpFlag::constant) out_.print(",\"Flags\": [\"{}\"]", name_of(op.flag));
+    json_.member("Data Type", name_of(op.data_type));
+    json_.member("Rank", op.dims.size());
+    add_rounded("Step Size", op.step_size);
+    json_.member("Zero Offset", op.zero_offset);
+    if (!op.inputs.empty()) {
+      json_.key("Inputs Ops");
+      json_.array(op.inputs, [&](auto input) { json_.value(padded_id(set_.ops[input].id)); });
+    }
+    if (op.flag == OpFlag::constant) return;
+    json_.key("Flags");
+    json_.array(std::array{name_of(op.flag)}, [&](auto flag) { json_.value(flag); });
   }
 
-  void begin_event(const HtpOp& op, std::uint32_t tid, std::uint32_t pid, std::int64_t begin,
-                   std::uint64_t duration) {
-    separate();
-    out_.print(
-        "{{ \"name\": \"{}\", \"ph\": \"X\", \"tid\": {}, \"pid\": {}, \"ts\": {}, \"dur\": {}, "
-        "\"args\": {{ ",
-        escaped(set_.op_types[op.type].name), tid, pid, time(begin), duration);
+  chrome::TraceEvent event_of(const HtpOp& op, std::uint32_t tid, std::uint32_t pid,
+                              std::int64_t begin, std::uint64_t duration) const {
+    return {.name = set_.op_types[op.type].name,
+            .process = pid,
+            .thread = tid,
+            .time = time(begin),
+            .duration = std::int64_t(duration)};
   }
 
   // The cycles among the arguments are the representative's, whichever slice this is.
@@ -164,21 +163,29 @@ class TracePrinter {
     const HtpOp& op = set_.ops[run.op];
     const Instance& stated = set_.instances[first_[run.op]];
     const GraphOp& owner = set_.graph_ops[op.owner];
-    begin_event(op, run.tid, pid, from_first_start(run.start_cycle), run.cycles);
-    print_op(op);
-    out_.print(
-        ",\"Cycles per Packet\": {:g},\"QNN Op Type\": \"{}\",\"QNN Op Name\": \"{}\","
-        "\"Start Cycle\": {},\"Duration (cycles)\": {},\"Dominant Path Cycles\": {}}} }}",
-        cycles_per_packet(stated), escaped(owner.type), escaped(owner.name), stated.start_cycle,
-        stated.cycles, path_.owned[first_[run.op]]);
+    events_.add(event_of(op, run.tid, pid, from_first_start(run.start_cycle), run.cycles), [&] {
+      print_op(op);
+      add_rounded("Cycles per Packet", cycles_per_packet(stated));
+      json_.member("QNN Op Type", owner.type);
+      json_.member("QNN Op Name", owner.name);
+      json_.member("Start Cycle", stated.start_cycle);
+      json_.member("Duration (cycles)", stated.cycles);
+      json_.member("Dominant Path Cycles", path_.owned[first_[run.op]]);
+    });
+  }
+
+  template <class Write>
+  void print_metadata(std::string_view what, std::uint32_t pid, chrome::TraceId tid, Write write) {
+    events_.add({.phase = TracePhase::metadata,
+                 .name = what,
+                 .category = metadata_category,
+                 .process = pid,
+                 .thread = tid},
+                write);
   }
 
   void print_thread_name(std::uint32_t pid, std::uint32_t tid, std::string_view name) {
-    separate();
-    out_.print(
-        "{{ \"cat\": \"__metadata\", \"pid\": {}, \"tid\": {}, \"ph\": \"M\", \"name\": "
-        "\"thread_name\", \"args\": {{\"name\": \"{}\"}}}}",
-        pid, tid, escaped(name));
+    print_metadata("thread_name", pid, tid, [&] { json_.member("name", name); });
   }
 
   void print_lanes() {
@@ -213,15 +220,17 @@ class TracePrinter {
 
   void print_flow(std::string_view category, std::string_view name, const Place& from,
                   const Place& to) {
-    separate();
-    out_.print(
-        "{{ \"cat\": \"{}\", \"name\": \"{}\", \"tid\": {}, \"pid\": 0, \"ts\": {}, \"ph\": "
-        "\"s\", \"id\": {}}},\n",
-        category, name, from.tid, time(from.end), flows_);
-    out_.print(
-        "{{ \"cat\": \"{}\", \"name\": \"{}\", \"tid\": {}, \"pid\": 0, \"ts\": {}, \"ph\": "
-        "\"f\", \"pb\": \"e\", \"id\": {}}}",
-        category, name, to.tid, time(to.begin), flows_);
+    const auto print_end = [&](TracePhase phase, std::uint32_t tid, std::int64_t at) {
+      events_.add({.phase = phase,
+                   .name = name,
+                   .category = category,
+                   .process = overview_pid,
+                   .thread = tid,
+                   .id = flows_,
+                   .time = time(at)});
+    };
+    print_end(TracePhase::flow_begin, from.tid, from.end);
+    print_end(TracePhase::flow_end, to.tid, to.begin);
     ++flows_;
   }
 
@@ -231,9 +240,9 @@ class TracePrinter {
       const HtpOp& op = set_.ops[index];
       const Place& place = places_[index];
       if (!executes(op.flag) && place.known) {
-        begin_event(op, not_executed_tid, overview_pid, place.begin, not_executed_duration);
-        print_op(op);
-        out_.add("} }");
+        events_.add(
+            event_of(op, not_executed_tid, overview_pid, place.begin, not_executed_duration),
+            [&] { print_op(op); });
         any = true;
       }
       const std::uint32_t consumer = first_consumer_[index];
@@ -266,17 +275,14 @@ class TracePrinter {
     }
   }
 
-  void print_process(std::uint32_t pid, std::string_view name, std::string_view more,
+  // `op`: that it is of; null: of none.
+  void print_process(std::uint32_t pid, const std::string& name, const GraphOp* op,
                      std::uint32_t sort_index) {
-    separate();
-    out_.print(
-        "{{ \"cat\": \"__metadata\", \"pid\": {}, \"ph\": \"M\", \"name\": \"process_name\", "
-        "\"args\": {{\"name\": \"{}\"{}}}}},\n",
-        pid, name, more);
-    out_.print(
-        "{{ \"cat\": \"__metadata\", \"pid\": {}, \"ph\": \"M\", \"name\": "
-        "\"process_sort_index\", \"args\": {{\"sort_index\": {}}}}}",
-        pid, sort_index);
+    print_metadata("process_name", pid, {}, [&] {
+      json_.member("name", name);
+      if (op != nullptr) json_.member("opid", padded_id(op->id));
+    });
+    print_metadata("process_sort_index", pid, {}, [&] { json_.member("sort_index", sort_index); });
   }
 
   void print_processes() {
@@ -289,18 +295,18 @@ class TracePrinter {
     });
     for (const std::uint32_t index : shown) {
       const GraphOp& op = set_.graph_ops[index];
-      const std::string name = op.id == 0 ? "SystemService_0" : escaped(op.name);
-      print_process(pids_[index], "QNN::" + name,
-                    fmt::format(", \"opid\": \"{}\"", padded_id(op.id)), op.id);
+      const std::string name = op.id == 0 ? "SystemService_0" : op.name;
+      print_process(pids_[index], "QNN::" + name, &op, op.id);
     }
   }
 
   void print_counter(std::string_view name, std::uint64_t cycle, std::uint64_t bytes) {
-    separate();
-    out_.print(
-        "{{ \"name\": \"{}\", \"ph\": \"C\", \"tid\":0, \"pid\":0, \"ts\":{}, \"args\": {{\"\": "
-        "{}}}}}",
-        name, time_of(cycle), bytes);
+    events_.add({.phase = TracePhase::counter,
+                 .name = name,
+                 .process = overview_pid,
+                 .thread = 0,
+                 .time = time_of(cycle)},
+                [&] { json_.member("", bytes); });
   }
 
   void print_vtcm_counter() {
@@ -344,7 +350,8 @@ class TracePrinter {
   }
 
   const OptraceSet& set_;
-  TextWriter& out_;
+  chrome::TraceEvents<op_style> events_;
+  JsonWriter<TextOutput>& json_;  // where the arguments of an event go
   const std::vector<std::uint32_t> order_;
   const std::vector<std::uint32_t> first_;
   const DominantPath path_;
@@ -354,14 +361,14 @@ class TracePrinter {
   std::uint32_t processes_ = 0;
   std::uint32_t flows_ = 0;
   std::int64_t base_ = 0;  // the earliest time shown, from the first op's start
-  bool any_event_ = false;
   bool not_executed_shown_ = false;
 };
 
 }  // namespace
 
 void write_op_trace(const OptraceSet& set, const TextSink& sink) {
-  TextWriter out(sink);
+  TextOutput out(sink);
+  out.add(trace_header("OP_TRACE"));
   TracePrinter(set, out).print();
 }
 

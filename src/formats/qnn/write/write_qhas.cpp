@@ -46,7 +46,7 @@ std::vector<std::uint32_t> by_cycles(const std::vector<Sum>& sums) {
 
 class QhasPrinter {
  public:
-  QhasPrinter(const OptraceSet& set, JsonWriter<TextWriter>& json)
+  QhasPrinter(const OptraceSet& set, JsonWriter<TextOutput>& json)
       : set_(set),
         json_(json),
         path_(dominant_path_of(set)),
@@ -317,7 +317,7 @@ class QhasPrinter {
   }
 
   const OptraceSet& set_;
-  JsonWriter<TextWriter>& json_;
+  JsonWriter<TextOutput>& json_;
   const DominantPath path_;
   std::vector<std::uint32_t> order_;  // instances by start
   std::vector<std::string_view> graph_types_;
@@ -330,9 +330,9 @@ class QhasPrinter {
 }  // namespace
 
 void write_qhas(const OptraceSet& set, const TextSink& sink) {
-  TextWriter out(sink);
+  TextOutput out(sink);
   JsonLayout layout = JsonLayout::indented(4);
-  layout.has_points = true;
+  layout.numbers = JsonNumbers::points;
   JsonWriter json(out, layout);
   QhasPrinter(set, json).print();
   out.add("\n");

@@ -1,17 +1,19 @@
 #include "formats/qnn/write/write_text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <tuple>
 
-#include "base/text.hpp"
-
 namespace npuscope::qnn::optrace {
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  append_json_escaped(out, text);
-  return out;
+std::string trace_header(std::string_view artifact) {
+  return fmt::format(
+      "{{\n  \"header\": {{\n    \"header_version\": {{\n      \"major\": 1,\n      \"minor\": 0,\n"
+      "      \"patch\": 0\n    }},\n    \"version\": {{\n      \"major\": 1,\n      \"minor\": 1,\n"
+      "      \"patch\": 0\n    }},\n    \"artifact_type\": \"{}\"\n  }},\n\"traceEvents\": [",
+      artifact);
 }
 
 std::vector<std::uint32_t> ops_by_id(const OptraceSet& set) {

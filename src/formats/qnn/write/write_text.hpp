@@ -1,50 +1,34 @@
-// What the writers share: text in pieces, strings as JSON, ids, numbers as the viewer prints
-// them.
+// What the writers share: the styles of the viewer, ids, numbers as it prints them.
 #pragma once
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <string>
 #include <string_view>
 
+#include "base/text_output.hpp"
+#include "formats/chrome/trace_events.hpp"
 #include "formats/qnn/write/write.hpp"
 
 namespace npuscope::qnn::optrace {
 
 inline constexpr std::uint32_t not_executed_tid = 1;
 
-// Collects text and hands it on in large pieces.
-class TextWriter {
- public:
-  explicit TextWriter(const TextSink& sink) : sink_(sink) {}
-  TextWriter(const TextWriter&) = delete;
-  TextWriter& operator=(const TextWriter&) = delete;
-  ~TextWriter() { flush(); }
+// How the viewer prints events.
+consteval chrome::TraceStyle viewer_style(const JsonLayout& arguments) {
+  return {
+      .events{R"({ "name": ?, "ph": ?, "tid": ?, "pid": ?, "ts": ?, "dur": ?, "args": ? })",
+              arguments},
+      .flow{R"({ "cat": ?, "name": ?, "tid": ?, "pid": ?, "ts": ?, "ph": ?, "pb": ?, "id": ?})"},
+      .counter{R"({ "name": ?, "ph": ?, "tid":?, "pid":?, "ts":?, "args": ?})", JsonLayout::wide()},
+      .metadata{R"({ "cat": ?, "pid": ?, "tid": ?, "ph": ?, "name": ?, "args": ?})",
+                JsonLayout::wide()},
+      .time = chrome::TraceTime::as_they_are};
+}
+inline constexpr std::string_view metadata_category = "__metadata";
 
-  template <class... Args>
-  void print(fmt::format_string<Args...> text, Args&&... args) {
-    fmt::format_to(std::back_inserter(buffer_), text, std::forward<Args>(args)...);
-    if (buffer_.size() >= piece_bytes) flush();
-  }
-  void add(std::string_view text) {
-    buffer_.append(text.data(), text.data() + text.size());
-    if (buffer_.size() >= piece_bytes) flush();
-  }
-
- private:
-  static constexpr std::size_t piece_bytes = std::size_t{1} << 18;
-  void flush() {
-    if (buffer_.size() > 0) sink_({buffer_.data(), buffer_.size()});
-    buffer_.clear();
-  }
-  const TextSink& sink_;
-  fmt::memory_buffer buffer_;
-};
-
-// As the inside of a JSON string: quotes, backslashes and control characters escaped, bytes that
-// are not UTF-8 replaced.
-std::string escaped(std::string_view text);
+// What begins a file of events.
+std::string trace_header(std::string_view artifact);
 
 inline std::string padded_id(std::uint64_t id) { return fmt::format("0x{:016x}", id); }
 

@@ -110,7 +110,7 @@ class ViewerTextPrinter {
   }
 
   const OptraceSet& set_;
-  TextWriter out_;
+  TextOutput out_;
   std::vector<std::uint32_t> order_;  // in graph_ops
 };
 

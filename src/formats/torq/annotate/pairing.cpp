@@ -123,8 +123,8 @@ Status PairingCheck::check_whole() {
           log_.name, debug_.dispatches.size());
     }
     return input_error(
-        "{}: there is no debug information of dispatch {}; name the folder of the model that ran",
-        log_.name, printable(first));
+        "{}: no debug information of dispatch {}; name the folder of the model that ran", log_.name,
+        printable(first));
   }
   if (auto status = check_ends(); !status) return status;
   if (!pairing_.is_partial()) return {};

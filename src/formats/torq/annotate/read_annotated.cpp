@@ -89,7 +89,7 @@ class TableReader {
       place_[i] = place_of(columns[i].name);
       if (!place_[i]) place_[i] = place_of(columns[i].older_name);
       if (place_[i] || !columns[i].needed) continue;
-      return input_error("{}: the header has no column {}; it is no annotated table",
+      return input_error("{}: the header has no column {}; it is not an annotated table",
                          source_.name(), columns[i].name);
     }
     for (std::size_t unit = 0; unit < npu_unit_count; ++unit) {

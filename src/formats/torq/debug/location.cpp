@@ -181,7 +181,7 @@ class LocationParser {
   }
 
   tl::unexpected<Error> expected(std::string_view what) const {
-    return input_error("'{}' is no location: {} expected at character {}",
+    return input_error("'{}' is not a location: {} expected at character {}",
                        printable(text_.substr(0, 80)), what, text_.size() - rest_.size() + 1);
   }
 

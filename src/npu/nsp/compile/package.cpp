@@ -40,7 +40,7 @@ std::vector<qaic::QpcSegmentSource> segments_of(const CompiledNetwork& network,
 
 Result<std::vector<std::byte>> package_qpc(const std::vector<CompiledNetwork>& networks,
                                            const Target& target, std::string_view partition) {
-  if (networks.empty()) return usage_error("there is no network to package");
+  if (networks.empty()) return usage_error("no network to package");
   if (networks.size() == 1) return qaic::write_qpc(segments_of(networks[0], target));
   std::vector<qaic::QpcSegmentSource> outer;
   for (const CompiledNetwork& network : networks) {

@@ -288,7 +288,7 @@ Status check_simulation(std::span<const qaic::Program* const> slices, const Targ
   for (const qaic::Program* slice : slices) {
     if (auto usable = qaic::check_program(*slice, slice->network_name); !usable) return usable;
   }
-  if (slices.empty()) return usage_error("there is no program to run");
+  if (slices.empty()) return usage_error("no program to run");
   if (!(target.peer_bytes_per_s >= 1)) {
     return usage_error("target {} has no link between devices ([peer]); run one device's program",
                        target.name);

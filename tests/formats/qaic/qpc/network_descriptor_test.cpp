@@ -123,7 +123,7 @@ TEST(NetworkDescriptor, ThatIsBrokenIsLocated) {
             "a.qpc: network descriptor is broken at byte 13 of 40 (end of buffer exception); copy "
             "the file again");
   EXPECT_EQ(read_network_descriptor({}, "a.qpc").error().message,
-            "a.qpc: 0 bytes without version and cores are no network descriptor");
+            "a.qpc: 0 bytes without version and cores are not a network descriptor");
   EXPECT_THAT(read_network_descriptor(as_byte_span("NWDESC"), "a.qpc").error().message,
               HasSubstr("broken at byte 0 of 6"));
   const std::vector<std::byte> zeroes(100);

@@ -136,7 +136,7 @@ TEST(Qpc, NamesThatCannotBeToldApartAreNotWritten) {
 
 TEST(Qpc, ThatIsNoneIsRefused) {
   EXPECT_EQ(error_of(bytes_of("ELF")),
-            "a.qpc: is no QPC, it does not begin with 7C CD A1 00; name a program container such "
+            "a.qpc: not a QPC: it does not begin with 7C CD A1 00; name a program container such "
             "as programqpc.bin");
   EXPECT_EQ(error_of({}), error_of(bytes_of("ELF")));
   auto bytes = golden("tiny_file_writer.qpc");

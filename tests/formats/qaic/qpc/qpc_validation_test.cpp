@@ -79,7 +79,8 @@ TEST(QpcValidation, MissesRequiredSegments) {
                         sample_segments()[1]};
   EXPECT_THAT(faults(validation_of(vendor)), IsEmpty());
   const Segments no_elf{text_segment("network.elf", "MZ"), sample_segments()[1]};
-  EXPECT_THAT(faults(validation_of(no_elf)), ElementsAre("segments: network.elf is no ELF file"));
+  EXPECT_THAT(faults(validation_of(no_elf)),
+              ElementsAre("segments: network.elf is not an ELF file"));
 }
 
 TEST(QpcValidation, WantsConstantsAndTheirSizesTogether) {
@@ -190,7 +191,7 @@ TEST(QpcValidation, LooksIntoTheSchematic) {
 TEST(QpcValidation, NamesBrokenContainers) {
   const QpcValidation none = validate_qpc(as_byte_span("text"), "a.qpc");
   EXPECT_FALSE(none.valid());
-  EXPECT_THAT(faults(none), ElementsAre(HasSubstr("container: a.qpc: is no QPC")));
+  EXPECT_THAT(faults(none), ElementsAre(HasSubstr("container: a.qpc: not a QPC")));
   auto inner = test::sample_qpc();
   inner.pop_back();
   const QpcValidation nested = validation_of({{"bad", inner, 0}, {"good", test::sample_qpc(), 0}});

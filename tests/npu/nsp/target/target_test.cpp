@@ -123,7 +123,7 @@ TEST(BuiltinTarget, UnknownNameListsTheKnownOnes) {
   const auto target = builtin_target("aic200");
   ASSERT_FALSE(target);
   EXPECT_TRUE(target.error().message.starts_with(
-      "target 'aic200' is not built in; use one of: aic100, htp-v75, "))
+      "target 'aic200' is not built in (did you mean 'aic100'?); use one of: aic100, htp-v75, "))
       << target.error().message;
   EXPECT_TRUE(target.error().message.ends_with(", or the path of a .toml file"));
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "base/text.hpp"
+#include "base/json_writer.hpp"
 
 namespace npuscope::npu::nsp {
 namespace {
@@ -132,18 +132,34 @@ Result<PartitionConfig> read_partition_config(ByteSpan json, std::string_view na
 }
 
 std::string write_partition_config(const PartitionConfig& config) {
-  std::string name;
-  append_json_escaped(name, config.name);
-  std::vector<std::string> devices;
-  for (std::uint32_t device : config.devices) {
-    devices.push_back(
-        fmt::format("        {{\"deviceId\": {}, \"numCores\": {}}}", device, config.cores));
-  }
-  return fmt::format(
-      "{{\n  \"connections\": [\n    {{\"devices\": [{}], \"type\": \"p2p\"}}\n  ],\n"
-      "  \"partitions\": [\n    {{\n      \"name\": \"{}\",\n      \"devices\": [\n{}\n      ]\n"
-      "    }}\n  ]\n}}\n",
-      fmt::join(config.devices, ", "), name, fmt::join(devices, ",\n"));
+  constexpr JsonLayout line = JsonLayout::wide();
+  std::string out;
+  JsonWriter json(out, JsonLayout::indented(2));
+  json.object([&] {
+    json.key("connections");
+    json.begin_array();
+    json.begin_object(line);
+    json.key("devices");
+    json.array(
+        config.devices, [&](std::uint32_t device) { json.value(device); }, line);
+    json.member("type", "p2p");
+    json.end_object();
+    json.end_array();
+    json.key("partitions");
+    json.begin_array();
+    json.object([&] {
+      json.member("name", config.name);
+      json.key("devices");
+      json.array(config.devices, [&](std::uint32_t device) {
+        json.begin_object(line);
+        json.member("deviceId", device);
+        json.member("numCores", config.cores);
+        json.end_object();
+      });
+    });
+    json.end_array();
+  });
+  return out += '\n';
 }
 
 }  // namespace npuscope::npu::nsp

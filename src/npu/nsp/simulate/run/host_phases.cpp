@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <cmath>
 
+#include "formats/chrome/trace_events.hpp"
+#include "formats/qaic/opstats/opstats_style.hpp"
+
 namespace npuscope::npu::nsp {
 
 namespace {
 
 std::int64_t whole_nanoseconds(Picoseconds time) { return std::llround(double(time.value) / 1e3); }
 
-// Microseconds with all their nanoseconds.
-std::string as_microseconds(std::int64_t nanoseconds) {
-  const std::int64_t size = std::abs(nanoseconds);
-  return fmt::format("{}{}.{:03}", nanoseconds < 0 ? "-" : "", size / 1000, size % 1000);
-}
+constexpr chrome::TraceStyle style = qaic::opstats_style(chrome::TraceTime::thousandths);
+constexpr int process = 1;
 
 }  // namespace
 
@@ -24,13 +24,9 @@ void HostPhases::slice(const char* name, const SimulatedInference& inference, Pi
                        Picoseconds end) {
   const std::uint64_t track =
       std::uint64_t{inference.activation} * set_size_ + inference.number % set_size_ + 1;
-  events_ += fmt::format(
-      ",\n"
-      R"({{"name": "{}", "cat": "host", "ph": "X", "pid": 1, "tid": {}, "ts": {}, "dur": {}, )"
-      R"("args": {{"inference" : "{}", "activation" : "{}"}}}})",
-      name, track, as_microseconds(whole_nanoseconds(begin)),
-      as_microseconds(std::max<std::int64_t>(0, whole_nanoseconds(end) - whole_nanoseconds(begin))),
-      inference.number, inference.activation);
+  const std::int64_t from = whole_nanoseconds(begin);
+  slices_.push_back({name, track, from, std::max<std::int64_t>(0, whole_nanoseconds(end) - from),
+                     inference.number, inference.activation});
 }
 
 void HostPhases::add(const SimulatedInference& inference, std::int64_t device_begin_tick,
@@ -50,12 +46,32 @@ void HostPhases::add(const SimulatedInference& inference, std::int64_t device_be
 
 std::string HostPhases::trace() const {
   if (!ticks_at_zero_) return {};
-  return fmt::format(
-      R"({{"otherData": {{"utimer_ticks_at_zero": "{}"}}, "traceEvents": [)"
-      "\n"
-      R"json({{"name": "process_name", "ph": "M", "pid": 1, "args": {{"name": "HOST_PROC (pid 1)"}}}}{})json"
-      "\n]}}\n",
-      *ticks_at_zero_, events_);
+  TextOutput out;
+  JsonWriter json(out, JsonLayout::wide());
+  json.begin_object();
+  json.key("otherData");
+  json.object([&] { json.member("utimer_ticks_at_zero", fmt::to_string(*ticks_at_zero_)); });
+  json.key("traceEvents");
+  json.begin_array();
+  chrome::TraceEvents<style> events(out);
+  events.add({.phase = chrome::TracePhase::metadata, .name = "process_name", .process = process},
+             [&] { events.json().member("name", "HOST_PROC (pid 1)"); });
+  for (const Slice& slice : slices_) {
+    events.add({.name = slice.name,
+                .category = "host",
+                .process = process,
+                .thread = slice.track,
+                .time = slice.begin,
+                .duration = slice.duration},
+               [&] {
+                 events.json().key("inference");
+                 events.json().quoted(slice.inference);
+                 events.json().key("activation");
+                 events.json().quoted(slice.activation);
+               });
+  }
+  events.end();
+  return std::string(out.text());
 }
 
 }  // namespace npuscope::npu::nsp

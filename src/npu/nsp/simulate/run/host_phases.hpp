@@ -13,6 +13,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "npu/nsp/simulate/simulate.hpp"
 
@@ -30,11 +31,18 @@ class HostPhases {
   std::string trace() const;
 
  private:
+  struct Slice {
+    const char* name;
+    std::uint64_t track;
+    std::int64_t begin, duration;  // nanoseconds
+    std::uint64_t inference;
+    std::uint32_t activation;
+  };
   void slice(const char* name, const SimulatedInference& inference, Picoseconds begin,
              Picoseconds end);
 
   std::uint32_t set_size_;
-  std::string events_;
+  std::vector<Slice> slices_;
   std::optional<std::int64_t> ticks_at_zero_;
 };
 

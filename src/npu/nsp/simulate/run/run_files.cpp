@@ -49,20 +49,25 @@ RunFiles::RunFiles(const RunRequest& request, const PlannedRun& run, RunOutcome&
   latency_.requested = request.simulation.samples * request.simulation.activations;
 }
 
-void RunFiles::announce(const std::filesystem::path& file) {
-  std::error_code unknown;
-  if (request_.tell) {
-    if (std::filesystem::exists(file, unknown)) {
-      request_.tell(fmt::format("Deleting previous file: {}", file.string()));
-    }
-    request_.tell(fmt::format("Writing file:{}", file.string()));
+Status RunFiles::write(const std::vector<std::filesystem::path>& files,
+                       const std::function<Status()>& action) {
+  std::vector<bool> existed;
+  for (const auto& file : files) {
+    std::error_code unknown;
+    existed.push_back(std::filesystem::exists(file, unknown));
   }
-  outcome_.files.push_back(file);
+  if (auto done = action(); !done) return done;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    outcome_.files.push_back(files[i]);
+    if (!request_.tell) continue;
+    if (existed[i]) request_.tell(fmt::format("Deleting previous file: {}", files[i].string()));
+    request_.tell(fmt::format("Writing file:{}", files[i].string()));
+  }
+  return {};
 }
 
 Status RunFiles::write(const std::filesystem::path& file, ByteSpan bytes) {
-  announce(file);
-  return write_file_atomically(file, bytes);
+  return write({file}, [&] { return write_file_atomically(file, bytes); });
 }
 
 Status RunFiles::add(const SimulatedInference& inference) {
@@ -174,7 +179,6 @@ Status RunFiles::finish() {
   if (!request_.types.trace) return {};
   const auto file =
       request_.output_folder / fmt::format("aic-profiling-program-{}-trace.json", run_.number);
-  announce(file);
   std::vector<const Profile*> profiles;
   for (const Profile& profile : profiles_) profiles.push_back(&profile);
   const auto host_file =
@@ -184,8 +188,12 @@ Status RunFiles::finish() {
   if (!host) return tl::unexpected(host.error());
   qaic::TraceOptions options;
   options.host_trace = &*host;
-  auto written = qaic::write_opstats_trace(profiles, options, file);
-  if (!written) return tl::unexpected(written.error());
+  const auto write_trace = [&]() -> Status {
+    auto written = qaic::write_opstats_trace(profiles, options, file);
+    if (!written) return tl::unexpected(written.error());
+    return {};
+  };
+  if (auto done = write({file}, write_trace); !done) return done;
   return write(host_file, as_byte_span(host_text));
 }
 
@@ -205,8 +213,8 @@ Status RunFiles::add_optrace(SimulationResult& result) {
   const std::string name =
       run_.number == 0 ? "chrometrace" : fmt::format("chrometrace-program-{}", run_.number);
   const std::filesystem::path stem = request_.qnn_folder / name;
-  for (const auto& file : qnn::optrace::optrace_files(*set, stem)) announce(file);
-  return qnn::optrace::write_optrace_set(*set, stem);
+  return write(qnn::optrace::optrace_files(*set, stem),
+               [&] { return qnn::optrace::write_optrace_set(*set, stem); });
 }
 
 }  // namespace npuscope::npu::nsp

@@ -38,7 +38,9 @@ class RunFiles {
   Status add_decoded(std::size_t part, const SimulatedInference& inference);
   // "-QAicGraph_slice01" of a multi-device program's parts, which share all other names.
   std::string part_name(std::size_t part) const;
-  void announce(const std::filesystem::path& file);
+  // What `action` writes; told and listed when it is written.
+  Status write(const std::vector<std::filesystem::path>& files,
+               const std::function<Status()>& action);
   Status write(const std::filesystem::path& file, ByteSpan bytes);
 
   const RunRequest& request_;

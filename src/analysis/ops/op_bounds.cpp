@@ -1,0 +1,77 @@
+#include "analysis/ops/op_bounds.hpp"
+
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+namespace npuscope::analysis {
+
+const char* name_of(const OpBound& bound) {
+  switch (bound.kind) {
+    case BoundKind::unknown: break;
+    case BoundKind::resource:
+      if (bound.resource == Resource::hmx) return "HMX";
+      if (bound.resource == Resource::hvx) return "HVX";
+      return name_of(bound.resource);
+    case BoundKind::waiting: return "waiting";
+    case BoundKind::latency: return "latency";
+    case BoundKind::engine: return name_of(bound.engine);
+  }
+  return "";
+}
+
+const char* source_of(BoundKind kind) {
+  constexpr const char* names[] = {"", "roofline", "waits", "roofline", "work"};
+  return names[std::size_t(kind)];
+}
+
+namespace {
+
+std::optional<MemoryGrouping> memory_grouping(Grouping grouping) {
+  switch (grouping) {
+    case Grouping::op: return MemoryGrouping::op;
+    case Grouping::node: return MemoryGrouping::node;
+    case Grouping::kind: return MemoryGrouping::kind;
+    default: return std::nullopt;
+  }
+}
+
+OpBound bound_of(const OpTable& table, const OpRow& row, const Placement* placement) {
+  const RooflineVerdict verdict = placement ? placement->verdict : RooflineVerdict::unknown;
+  const bool is_resource = verdict == RooflineVerdict::compute ||
+                           verdict == RooflineVerdict::memory ||
+                           verdict == RooflineVerdict::dispatch;
+  if (is_resource && placement->largest) return {BoundKind::resource, *placement->largest};
+  const auto value = [&](const char* name) {
+    const auto place = table.place_of(name);
+    return place ? row.values[*place].value_or(0) : 0;
+  };
+  if (value("waiting") > value("work")) return {BoundKind::waiting};
+  if (verdict == RooflineVerdict::latency) return {BoundKind::latency};
+  const Domain domain = row.engines.empty() ? Domain::other : domain_of(row.engines.front());
+  const bool is_of_npu = domain == Domain::compute || domain == Domain::movement;
+  const bool is_of_one = is_of_npu && row.engine_share >= bound_share;
+  if (is_of_one) return {BoundKind::engine, Resource::macs, row.engines.front()};
+  return {};
+}
+
+}  // namespace
+
+std::vector<OpBound> op_bounds(const Analysis& analysis, const OpTable& table, Grouping grouping,
+                               MemoryOptions options) {
+  MemoryTable memory;
+  std::unordered_map<std::string_view, const Placement*> placements;
+  if (const auto of_memory = memory_grouping(grouping); of_memory && table.wall > 0) {
+    options.grouping = *of_memory;
+    memory = analysis.memory(options);
+    for (const MemoryRow& row : memory.rows) placements.try_emplace(row.label, &row.placement);
+  }
+  std::vector<OpBound> bounds;
+  for (const OpRow& row : table.rows) {
+    const auto found = placements.find(row.name);
+    bounds.push_back(bound_of(table, row, found == placements.end() ? nullptr : found->second));
+  }
+  return bounds;
+}
+
+}  // namespace npuscope::analysis

@@ -1,0 +1,66 @@
+// npuscope check: whether runs keep limits that need no baseline.
+#include <memory>
+#include <optional>
+
+#include "cli/documents.hpp"
+#include "cli/gates.hpp"
+#include "cli/run_sides.hpp"
+#include "npuscope/base/progress.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct CheckOptions : DocumentOptions, GateOptions {
+  std::string graph;
+};
+
+ExitStatus check(const CheckOptions& options) {
+  auto gates = read_gates(options);
+  if (!gates) return report(gates.error());
+  const auto side = open_side(options, options.files);
+  if (!side) return report(side.error());
+  const auto chosen = analysis::choose_runs(side->profiles, options.graph);
+  if (!chosen) return report(chosen.error());
+  report::Diff result;
+  result.b = chosen_runs(*side, chosen->b);
+  std::optional<BusySign> busy("analysing");
+  const std::vector<analysis::RunSamples> samples = analysis::samples_of(result.b);
+  const std::vector<const Profile*> others = beside_runs(*side, chosen->b);
+  const std::vector<analysis::RunSamples> beside = analysis::samples_of(others);
+  const auto comparer = analysis::Comparer::alone(samples, beside);
+  busy.reset();
+  if (!comparer) return report(comparer.error());
+  judge_gates(std::move(*gates), *comparer, result);
+  result.comparison = comparer->compare({});
+  result.left_out[1] = chosen->left_out[1];
+  result.selection = selection_text(options.selection);
+  ExitStatus status = status_of(options, side->notes);
+  if (options.markdown) {
+    print(stdout, "{}", report::diff_markdown(result));
+    print_notes(side->notes);
+  } else {
+    status = print_answer(options, report::check_document(result), side->notes);
+    if (status == ExitStatus::done) status = status_of(options, side->notes);
+  }
+  if (status != ExitStatus::done && status != ExitStatus::input) return status;
+  std::fflush(stdout);
+  return judge_status(options, result, report::diff_markdown(result), status);
+}
+
+}  // namespace
+
+void add_check_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand(
+      "check", "Whether runs keep limits that need no baseline; gates for CI");
+  const auto options = std::make_shared<CheckOptions>();
+  options->top.cut_when_printed();
+  add_document_options(*command, *options);
+  command->add_option("--graph", options->graph,
+                      "judge runs of this graph, where the files are of several");
+  add_gate_options(*command, *options,
+                   "'latency > 3ms', \"op('MatMul').work > 1ms\", 'share(DMA) > 10%'");
+  command->get_option("--markdown")->description("print a comment for a pull request");
+  command->callback([options, &status] { status = check(*options); });
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,52 @@
+// Flags that take one of a few words. --by is one of them: docs/cli.md has its words, and each
+// means the same in every command.
+//
+//   add_choice(command, "--by", request.by, {{"unit", UnitsBy::unit}, {"core", UnitsBy::core}},
+//              "rows of units");
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/command.hpp"
+
+namespace npuscope::cli {
+
+enum class WordAge : std::uint8_t { current, old };  // old: still understood, shown nowhere
+
+template <class Meaning>
+struct Choice {
+  std::string word;
+  Meaning meaning;
+  WordAge age = WordAge::current;
+};
+
+// The words, for help and completion: "unit|core".
+std::string words_text(const std::vector<std::string>& words);
+
+// That a word is one of them; the error lists them and says which may be meant.
+CLI::Validator one_of(const std::vector<std::string>& words,
+                      const std::vector<std::string>& old_words = {});
+
+template <class Meaning>
+CLI::Option* add_choice(CLI::App& command, const std::string& names, Meaning& value,
+                        const std::vector<Choice<Meaning>>& choices,
+                        const std::string& description) {
+  std::vector<std::string> words, old_words;
+  std::string chosen;
+  for (const Choice<Meaning>& choice : choices) {
+    (choice.age == WordAge::old ? old_words : words).push_back(choice.word);
+    if (chosen.empty() && choice.meaning == value) chosen = choice.word;
+  }
+  const auto take = [&value, choices](const std::string& word) {
+    for (const Choice<Meaning>& choice : choices) {
+      if (choice.word == word) value = choice.meaning;
+    }
+  };
+  return command.add_option_function<std::string>(names, take, description)
+      ->check(one_of(words, old_words))
+      ->type_name(words_text(words))
+      ->default_str(chosen);
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,53 @@
+#include "cli/compared_sides.hpp"
+
+#include "npuscope/base/progress.hpp"
+
+namespace npuscope::cli {
+
+void add_side_options(CLI::App& command, SideFiles& files) {
+  command.add_option("--a", files.a, "the runs of A, each a file or folder");
+  command.add_option("--b", files.b, "the runs of B");
+  command.add_option("--graph", files.graph,
+                     "compare runs of this graph, where the files are of several");
+}
+
+Status check_sides(const SideFiles& sides, const std::vector<std::string>& files) {
+  if (sides.a.empty() != sides.b.empty()) {
+    return usage_error("{} has no other side; give both --a and --b",
+                       sides.a.empty() ? "--b" : "--a");
+  }
+  if (sides.a.empty() || files.empty()) return {};
+  return usage_error("{}: is it of A or of B? name files behind --a and --b only", files.front());
+}
+
+Result<std::unique_ptr<ComparedSides>> compare_sides(const ProfileOptions& options,
+                                                     const SideFiles& files) {
+  auto made = std::make_unique<ComparedSides>();
+  auto side_a = open_side(options, files.a);
+  if (!side_a) return tl::unexpected(side_a.error());
+  made->a = std::move(*side_a);
+  auto side_b = open_side(options, files.b);
+  if (!side_b) return tl::unexpected(side_b.error());
+  made->b = std::move(*side_b);
+  const auto chosen = analysis::choose_runs(made->a.profiles, made->b.profiles, files.graph);
+  if (!chosen) return tl::unexpected(chosen.error());
+  report::Diff& diff = made->diff;
+  diff.a = chosen_runs(made->a, chosen->a);
+  diff.b = chosen_runs(made->b, chosen->b);
+  const std::vector<const Profile*> runs[] = {diff.a, diff.b, beside_runs(made->a, chosen->a),
+                                              beside_runs(made->b, chosen->b)};
+  const BusySign busy("analysing");
+  for (std::size_t i = 0; i < 4; ++i) made->samples[i] = analysis::samples_of(runs[i]);
+  const auto& samples = made->samples;
+  auto comparer = analysis::Comparer::make(samples[0], samples[1], samples[2], samples[3]);
+  if (!comparer) return tl::unexpected(comparer.error());
+  made->comparer.emplace(std::move(*comparer));
+  diff.left_out[0] = chosen->left_out[0];
+  diff.left_out[1] = chosen->left_out[1];
+  diff.selection = selection_text(options.selection);
+  made->notes = made->a.notes;
+  made->notes.insert(made->notes.end(), made->b.notes.begin(), made->b.notes.end());
+  return made;
+}
+
+}  // namespace npuscope::cli

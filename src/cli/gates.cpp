@@ -1,0 +1,140 @@
+#include "cli/gates.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include "base/text.hpp"
+#include "cli/choices.hpp"
+#include "npuscope/base/files.hpp"
+#include "report/compare/diff_github.hpp"
+#include "report/compare/gate_text.hpp"
+#include "report/document/damage.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+using report::Inconclusive;
+using report::JudgedGate;
+
+bool is_github_job() {
+  const char* value = std::getenv("GITHUB_ACTIONS");
+  return value != nullptr && std::string_view(value) == "true";
+}
+
+bool is_any_damaged(const report::Diff& diff) {
+  const auto is_damaged = [](const Profile* run) { return report::is_damaged(*run); };
+  return std::ranges::any_of(diff.a, is_damaged) || std::ranges::any_of(diff.b, is_damaged);
+}
+
+// GitHub gives a job the file that its summary comes from.
+Status add_github_summary(const std::string& summary) {
+  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
+  if (path == nullptr || *path == '\0') return {};
+  std::ofstream file(path, std::ios::app | std::ios::binary);
+  file << summary << '\n' << std::flush;
+  if (!file) return output_error("{}: cannot write; check GITHUB_STEP_SUMMARY", path);
+  return {};
+}
+
+void print_sentences(const report::Judgement& judgement) {
+  for (const JudgedGate& judged : judgement.gates) {
+    using analysis::GateOutcome;
+    const bool is_silent = judged.result.outcome == GateOutcome::passed ||
+                           (judged.result.outcome == GateOutcome::inconclusive &&
+                            judged.inconclusive == Inconclusive::pass);
+    if (!is_silent) print(stderr, "npuscope: {}\n", printable(report::gate_sentence(judged)));
+  }
+  for (const report::UnjudgedGate& unjudged : judgement.unjudged) {
+    print(stderr, "npuscope: {}\n", printable(unjudged.sentence));
+  }
+}
+
+}  // namespace
+
+void add_gate_options(CLI::App& command, GateOptions& options, const std::string& example) {
+  options.github = is_github_job();
+  command.add_option("--fail-if", options.fail_if, "end with status 1 if this holds: " + example)
+      ->allow_extra_args(false);
+  command.add_option("--require", options.require, "end with status 1 unless this holds")
+      ->allow_extra_args(false);
+  command.add_option("--gates", options.file,
+                     "a .toml file of gates, each with fail_if or require, name and reason");
+  add_choice<std::optional<Inconclusive>>(
+      command, "--inconclusive", options.inconclusive,
+      {{"fail", Inconclusive::fail}, {"warn", Inconclusive::warn}, {"pass", Inconclusive::pass}},
+      "outcome of a gate with too few samples; warn passes it with a warning")
+      ->default_str("fail");
+  command.add_flag("--allow-partial", options.allow_partial,
+                   "pass gates although records of a run's files are missing");
+  command.add_flag("--github", options.github,
+                   "annotations of the gates and a job summary; by itself in a GitHub job");
+  for (const char* flag : {"--allow-partial", "--inconclusive"}) {
+    matters_with(flag, {"--fail-if", "--require", "--gates"}, command);
+  }
+}
+
+Result<std::vector<JudgedGate>> read_gates(const GateOptions& options) {
+  std::vector<JudgedGate> gates;
+  using report::GateForm;
+  const auto add = [&](const std::vector<std::string>& texts, GateForm form,
+                       const char* flag) -> Status {
+    for (const std::string& text : texts) {
+      auto gate = report::read_gate(text, form, flag);
+      if (!gate) return tl::unexpected(gate.error());
+      gates.push_back({std::move(*gate), {}, options.inconclusive.value_or(Inconclusive::fail)});
+    }
+    return {};
+  };
+  Status added = add(options.fail_if, GateForm::fail_if, "--fail-if");
+  if (added) added = add(options.require, GateForm::require, "--require");
+  if (!added) return tl::unexpected(added.error());
+  if (options.file.empty()) return gates;
+  const auto text = MappedFile::open(options.file);
+  if (!text) return tl::unexpected(text.error());
+  auto file = report::read_gate_file(as_text(text->bytes()), options.file);
+  if (!file) return tl::unexpected(file.error());
+  // What a gate says itself, then the command line, then the file.
+  const auto usual = options.inconclusive ? options.inconclusive : file->inconclusive;
+  for (report::GateFile::Entry& entry : file->gates) {
+    const auto own = entry.inconclusive ? entry.inconclusive : usual;
+    gates.push_back({std::move(entry.gate), {}, own.value_or(Inconclusive::fail)});
+  }
+  return gates;
+}
+
+void judge_gates(std::vector<JudgedGate> gates, const analysis::Comparer& comparer,
+                 report::Judgement& judgement) {
+  for (JudgedGate& gate : gates) {
+    auto judged = analysis::judge(gate.gate, comparer);
+    if (judged) {
+      gate.result = std::move(*judged);
+      judgement.gates.push_back(std::move(gate));
+    } else {
+      const std::string sentence = fmt::format(
+          "gate {} not judged: {}", report::gate_name(gate.gate), judged.error().message);
+      judgement.unjudged.push_back({std::move(gate.gate), sentence});
+    }
+  }
+}
+
+ExitStatus judge_status(const GateOptions& options, const report::Diff& diff,
+                        const std::string& summary, ExitStatus status) {
+  if (options.github) {
+    if (const Status added = add_github_summary(summary); !added) status = report(added.error());
+    for (const std::string& line : report::github_annotations(diff)) print(stderr, "{}\n", line);
+  } else {
+    print_sentences(diff);
+  }
+  if (report::any_gate_failed(diff)) return ExitStatus::gate_failed;
+  if (!diff.unjudged.empty()) return ExitStatus::usage;
+  if (!options.allow_partial && !diff.gates.empty() && is_any_damaged(diff)) {
+    return report(
+        Error{ErrorKind::input,
+              "no gate is passed on a damaged profile; copy its file again, or judge what "
+              "could be read with --allow-partial"});
+  }
+  return status;
+}
+
+}  // namespace npuscope::cli

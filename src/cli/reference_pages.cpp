@@ -1,0 +1,79 @@
+// npuscope explain: an entry of the glossary. npuscope record-help: how to record with a runtime.
+#include <memory>
+
+#include "cli/colour.hpp"
+#include "cli/profiles.hpp"
+#include "cli/suggestions.hpp"
+#include "report/document/ascii_marks.hpp"
+#include "report/words/reference_page.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+using report::ReferencePage;
+
+struct TextPageOptions {
+  std::vector<std::string> words;
+  std::size_t width = 0;
+  bool json = false;
+};
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+ExitStatus print_page(const TextPageOptions& options, ReferencePage page, const char* command) {
+  const std::size_t width = options.width > 0 ? options.width : terminal_width();
+  const std::string name = joined(options.words);
+  const report::ReferenceEntry* entry = name.empty() ? nullptr : report::find_entry(page, name);
+  if (!name.empty() && entry == nullptr) {
+    std::vector<std::string> names;
+    for (const auto& each : report::entries_of(page)) {
+      names.insert(names.end(), each.names.begin(), each.names.end());
+    }
+    return report(Error{ErrorKind::usage, fmt::format("unknown name '{}'{}; npuscope {} lists all",
+                                                      name, meant_name(names, name), command)});
+  }
+  const report::Document document =
+      entry ? report::entry_document(*entry, width) : report::entries_document(page, width);
+  if (options.json) {
+    print_json(stdout, report::document_json(document, {}));
+    return ExitStatus::done;
+  }
+  std::string text = report::document_text(document, width, colour_of(ColourChoice::automatic));
+  text.erase(0, text.find_first_not_of('\n'));
+  print(stdout, "{}", shows_ascii_only() ? report::ascii_marks(text) : text);
+  return ExitStatus::done;
+}
+
+void add_page_command(CLI::App& command, const char* argument, const char* help, ReferencePage page,
+                      ExitStatus& status) {
+  const auto options = std::make_shared<TextPageOptions>();
+  command.add_option("name", options->words, help)->type_name(argument);
+  command.add_flag("--json", options->json, "print JSON");
+  command.add_option("--width", options->width, "columns of the text; default: the terminal's")
+      ->check(whole_number(60, 1'000));
+  command.callback([options, page, name = command.get_name(), &status] {
+    status = print_page(*options, page, name.c_str());
+  });
+}
+
+}  // namespace
+
+void add_explain_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command =
+      program.add_subcommand("explain", "What a word in the heads of pages and columns means");
+  add_page_command(*command, "TERM", "the word, such as 'dominant path'; none: list all",
+                   ReferencePage::glossary, status);
+}
+
+void add_record_help_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand(
+      "record-help", "How to record a profile: the commands of each runtime, and what they cost");
+  add_page_command(*command, "RUNTIME", "the runtime, such as qnn or torq; none: list all",
+                   ReferencePage::recording, status);
+}
+
+}  // namespace npuscope::cli

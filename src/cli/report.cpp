@@ -1,0 +1,150 @@
+// npuscope report: everything that npuscope says of some profiles as one HTML file.
+#include <memory>
+#include <optional>
+
+#include "cli/compared_sides.hpp"
+#include "cli/documents.hpp"
+#include "cli/gates.hpp"
+#include "cli/target_choice.hpp"
+#include "npuscope/analysis/run_sets.hpp"
+#include "npuscope/base/files.hpp"
+#include "npuscope/base/progress.hpp"
+#include "report/document/quantity.hpp"
+#include "report/html/report_page.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct ReportOptions : ProfileOptions, GateOptions {
+  SideFiles sides;
+  report::ReportRequest request;
+  std::string output = "report.html";
+  TopRows top;
+  bool json = false;
+};
+
+// A tab for each profile.
+ExitStatus add_profiles(const ReportOptions& options, report::ReportPage& page) {
+  const auto selected = open_selected(options);
+  if (!selected) return report(selected.error());
+  for (const report::ProfilePart& part : selected->parts) {
+    const auto& inputs = part.profile.provenance.files;
+    if (auto usable = check_output_is_no_input(inputs, options.output); !usable) {
+      return report(usable.error());
+    }
+    const BusySign busy("analysing");
+    page.add(analysis::Analysis(part.profile), {part.text, options.selection.leaves_out_rows()});
+  }
+  page.add_notes(selected->notes);
+  print_notes(selected->notes);
+  return status_of(options, selected->notes);
+}
+
+// A tab for the comparison, and one for the run of each side that is nearest to its median.
+ExitStatus add_comparison(const ReportOptions& options, report::ReportPage& page) {
+  auto gates = read_gates(options);
+  if (!gates) return report(gates.error());
+  const auto compared = compare_sides(options, options.sides);
+  if (!compared) return report(compared.error());
+  report::Diff& diff = (*compared)->diff;
+  const analysis::Comparer& comparer = *(*compared)->comparer;
+  std::optional<BusySign> busy("analysing");
+  judge_gates(std::move(*gates), comparer, diff);
+  const bool all = options.request.top == 0;
+  diff.comparison = comparer.compare({all ? ~std::size_t{0} : options.request.top, false});
+  page.set_comparison(report::diff_document(diff));
+  busy.reset();
+  for (const auto* runs : {&diff.a, &diff.b}) {
+    for (const Profile* run : *runs) {
+      if (auto usable = check_output_is_no_input(run->provenance.files, options.output); !usable) {
+        return report(usable.error());
+      }
+    }
+    const Profile& run = *(*runs)[analysis::run_sets(*runs).front().nearest_median];
+    busy.emplace("analysing");
+    page.add(analysis::Analysis(run), {diff.selection, options.selection.leaves_out_rows()});
+    busy.reset();
+  }
+  page.add_notes((*compared)->notes);
+  print_notes((*compared)->notes);
+  return judge_status(options, diff, options.github ? report::diff_markdown(diff) : "",
+                      status_of(options, (*compared)->notes));
+}
+
+ExitStatus write_report(ReportOptions options) {
+  if (options.output.empty()) {
+    return report(Error{ErrorKind::usage, "-o: names no file; give it a name"});
+  }
+  if (Status checked = check_sides(options.sides, options.files); !checked) {
+    return report(checked.error());
+  }
+  const bool compares = !options.sides.a.empty();
+  if (!compares && options.files.empty()) {
+    return report(Error{ErrorKind::usage, "no file is named; name profiles, or --a and --b"});
+  }
+  if (options.output == "-") options.output = "/dev/stdout";
+  options.request.top = options.top.of(false);
+  if (const Status chosen = choose_target(options.request.peaks); !chosen) {
+    return report(chosen.error());
+  }
+  for (const auto* inputs : {&options.files, &options.sides.a, &options.sides.b}) {
+    if (auto usable = check_output_is_no_input(*inputs, options.output); !usable) {
+      return report(usable.error());
+    }
+  }
+  report::ReportPage page(options.request);
+  const ExitStatus status = compares ? add_comparison(options, page) : add_profiles(options, page);
+  if (page.empty()) return status;
+  if (options.json) {
+    print_json(stdout, page.json());
+    return status;
+  }
+  std::optional<BusySign> busy("writing");
+  const std::string html = page.html();
+  busy.reset();
+  if (const Status written = write_file_atomically(options.output, as_byte_span(html)); !written) {
+    return report(written.error());
+  }
+  print(options.output == "/dev/stdout" ? stderr : stdout, "{}: {}; open it in a browser\n",
+        options.output, report::bytes_text(double(html.size())));
+  return status;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& program, ExitStatus& status) {
+  CLI::App* command = program.add_subcommand(
+      "report", "One HTML file with everything: timeline, findings, ops, path, memory, graph");
+  const auto options = std::make_shared<ReportOptions>();
+  add_profile_options(*command, *options);
+  command->get_option("files")->required(false);  // --a and --b name theirs
+  add_side_options(*command, options->sides);
+  add_gate_options(*command, *options, "'latency > +3%', 'p95 > 5ms'");
+  command->add_option("--to,--until", options->selection.until, "end of the window");
+  add_part_options(*command, *options);
+  add_target_option(*command, options->request.peaks);
+  options->joins_runs = true;
+  command->add_option("-o,--output", options->output, "the file")->capture_default_str();
+  command
+      ->add_option("--max-spans", options->request.limits.max_spans,
+                   "spans of a profile's timeline; of more, short ones are merged")
+      ->check(whole_number(1'000, 20'000'000))
+      ->capture_default_str();
+  options->top.set(options->request.top, "rows of each table");
+  options->top.add_option(*command);
+  command->add_flag("--json", options->json,
+                    "print as JSON what the page shows, and write nothing");
+  command->callback([options, command, &status] {
+    options->request.arguments = {"npuscope", "report"};
+    for (const auto& [flag, files] :
+         {std::pair{"", &options->files}, std::pair{"--a", &options->sides.a},
+          std::pair{"--b", &options->sides.b}}) {
+      std::vector<std::string>& words = options->request.arguments;
+      if (*flag != '\0' && !files->empty()) words.emplace_back(flag);
+      words.insert(words.end(), files->begin(), files->end());
+    }
+    status = write_report(*options);
+  });
+}
+
+}  // namespace npuscope::cli

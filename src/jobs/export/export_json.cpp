@@ -1,0 +1,185 @@
+#include <cmath>
+
+#include "base/json_writer.hpp"
+#include "base/text_output.hpp"
+#include "jobs/export/export.hpp"
+#include "npuscope/base/files.hpp"
+#include "profile/schema.hpp"
+#include "profile/schema_cells.hpp"
+
+namespace npuscope::jobs {
+namespace {
+
+// A line a column.
+constexpr JsonLayout whole{
+    .first = "\n", .between = ",\n", .last = "\n", .numbers = JsonNumbers::shortest},
+    part{.first = "\n", .between = ",\n"}, column_of_numbers{};
+
+// A profile has 1.3 million rows and more: written as text, never built as a tree.
+class ProfileJson {
+ public:
+  ProfileJson(const Profile& profile, const std::function<void(std::string_view)>& sink)
+      : source_(profile), profile_(profile), out_(sink), json_(out_, whole) {}
+
+  void write();
+  std::uint64_t not_finite() const { return not_finite_; }
+
+  // What a cell is (profile/schema_cells.hpp).
+  void nothing() { json_.null(); }
+  void boolean(bool value) { json_.value(value); }
+  void number(std::integral auto value) { json_.value(value); }
+  void number(double value) {
+    not_finite_ += !std::isfinite(value);
+    json_.value(value);
+  }
+  void text(std::string_view value) { json_.value(value); }
+  void copy(std::string_view value) { json_.value(value); }
+
+ private:
+  void cell(const auto& value) { add_cell(source_, *this, value); }
+  // "name":[one(0),one(1),…]
+  void column(const char* name, std::size_t rows, auto one) {
+    json_.key(name);
+    json_.begin_array(column_of_numbers);
+    for (std::size_t row = 0; row < rows; ++row) one(row);
+    json_.end_array();
+  }
+  // A row's number is its place.
+  template <class Field>
+  static constexpr bool is_column = Field::held_by == schema::HeldBy::all && !Field::is_row_number;
+
+  template <class Table>
+  void table();
+  void about();
+  void arguments();
+  void argument(const Argument& value);
+  void measures();
+
+  const schema::Source source_;
+  const Profile& profile_;
+  TextOutput out_;
+  JsonWriter<TextOutput> json_;
+  std::uint64_t not_finite_ = 0;
+};
+
+void ProfileJson::argument(const Argument& value) {
+  switch (value.key.type) {
+    case ArgumentType::null: nothing(); break;
+    case ArgumentType::boolean: boolean(value.boolean()); break;
+    case ArgumentType::integer: number(value.integer()); break;
+    case ArgumentType::unsigned_integer: number(value.unsigned_integer()); break;
+    case ArgumentType::number: number(value.number()); break;
+    case ArgumentType::text: text(profile_.text(value.text())); break;
+    case ArgumentType::json: json_.raw(profile_.text(value.text())); break;
+  }
+}
+
+void ProfileJson::arguments() {
+  const Arguments& arguments = profile_.spans.arguments;
+  const std::size_t rows = profile_.spans.size();
+  if (arguments.shape.size() != rows || rows == 0) return;
+  json_.key("arguments");
+  json_.begin_object(part);
+  column("shapes", arguments.shapes.size(), [&](std::size_t i) {
+    json_.array(
+        arguments.shapes[i],
+        [&](const ArgumentKey& key) {
+          json_.begin_array(column_of_numbers);
+          text(profile_.text(key.name));
+          text(stable_name(key.type));
+          json_.end_array();
+        },
+        column_of_numbers);
+  });
+  column("shape", rows, [&](std::size_t i) { number(arguments.shape[i]); });
+  column("values", rows, [&](std::size_t row) {
+    json_.begin_array(column_of_numbers);
+    for (std::size_t place = 0; place < arguments.count(row); ++place) {
+      argument(arguments.at(row, place));
+    }
+    json_.end_array();
+  });
+  json_.end_object();
+}
+
+void ProfileJson::measures() {
+  using Columns = schema::TableOf<schema::span_columns>;
+  const auto& measures = profile_.spans.measures;
+  column("measures", measures.size(), [&](std::size_t i) {
+    json_.begin_object(part);
+    schema::each_field<Columns>([&]<class Field>(Field) {
+      if constexpr (is_column<Field>) {
+        json_.key(Field::name);
+        cell(Field::cell(source_, schema::Row(i)));
+      }
+    });
+    column("values", measures[i].values.size(), [&](std::size_t row) {
+      const std::int64_t value = measures[i].values[row];
+      value != MeasureColumn::missing ? number(value) : nothing();
+    });
+    json_.end_object();
+  });
+}
+
+void ProfileJson::about() {
+  json_.key("provenance");
+  json_.begin_object(part);
+  const auto& files = profile_.provenance.files;
+  column("files", files.size(), [&](std::size_t i) { text(files[i]); });
+  std::apply(
+      [&](const auto& version, const auto&... facts) {
+        static_cast<void>(version);  // begins the document
+        ((json_.key(facts.name), cell(facts.get(profile_))), ...);
+      },
+      schema::facts());
+  json_.end_object();
+}
+
+template <class Table>
+void ProfileJson::table() {
+  json_.key(Table::table.name);
+  json_.begin_object(part);
+  const std::size_t rows = Table::rows(source_);
+  schema::each_field<Table>([&]<class Field>(Field) {
+    if constexpr (is_column<Field>) {
+      if (!Field::is_there(profile_)) return;
+      column(Field::name, rows,
+             [&](std::size_t row) { cell(Field::cell(source_, schema::Row(row))); });
+    }
+  });
+  if constexpr (std::is_same_v<Table, schema::TableOf<schema::spans>>) {
+    arguments();
+    measures();
+  }
+  json_.end_object();
+}
+
+void ProfileJson::write() {
+  json_.begin_object();
+  json_.member("npuscope_profile", schema::version);
+  about();
+  schema::each_table([&]<class Table>(Table) {
+    if constexpr (Table::table.part == schema::Part::table) table<Table>();
+  });
+  json_.end_object();
+  out_.add('\n');
+  out_.flush();
+}
+
+}  // namespace
+
+Result<Exported> write_json(const Profile& profile, const std::filesystem::path& path) {
+  auto file = AtomicFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  const std::function<void(std::string_view)> sink = [&](std::string_view piece) {
+    file->write(piece);
+  };
+  ProfileJson json(profile, sink);
+  json.write();
+  if (auto written = file->commit(); !written) return tl::unexpected(written.error());
+  Exported exported{{}, file->bytes_written()};
+  exported.losses.add("numbers that are not finite", json.not_finite());
+  return exported;
+}
+
+}  // namespace npuscope::jobs

@@ -1,0 +1,163 @@
+#include "jobs/export/export.hpp"
+#include "jobs/export/sqlite_output.hpp"
+#include "npuscope/base/files.hpp"
+#include "profile/schema.hpp"
+#include "profile/schema_cells.hpp"
+
+namespace npuscope::jobs {
+namespace {
+
+constexpr const char* indexes_and_views = R"sql(
+CREATE INDEX spans_unit_start ON spans(unit, start);
+CREATE INDEX spans_op ON spans(op);
+CREATE INDEX spans_start ON spans(start);
+CREATE INDEX ops_name ON ops(name);
+CREATE INDEX arguments_span ON arguments(span);
+CREATE INDEX span_numbers_span ON span_numbers(span);
+CREATE INDEX measures_subject ON measures(subject, subject_id);
+CREATE INDEX flows_from ON flows(from_span);
+CREATE INDEX flows_to ON flows(to_span);
+CREATE INDEX edges_from ON edges(from_op);
+CREATE INDEX edges_to ON edges(to_op);
+CREATE INDEX counter_samples_series ON counter_samples(series, time);
+CREATE VIEW named_spans AS
+  SELECT spans.id, units.path AS unit, units.engine AS unit_engine, ops.name AS op,
+    ops.kind AS op_kind, ops.node, spans.kind, spans.start, spans.duration,
+    spans.start + spans.duration AS end, spans.processor_cycles, spans.inference
+  FROM spans LEFT JOIN units ON units.id = spans.unit LEFT JOIN ops ON ops.id = spans.op;
+CREATE VIEW span_arguments AS
+  SELECT arguments.span, argument_keys.name, argument_keys.type, arguments.value
+  FROM arguments JOIN argument_keys ON argument_keys.id = arguments.key;
+CREATE VIEW span_measures AS
+  SELECT span_numbers.span, span_columns.name, span_columns.kind, span_columns.origin,
+    span_columns.clock, span_numbers.value
+  FROM span_numbers JOIN span_columns ON span_columns.id = span_numbers.column_id;
+)sql";
+
+// "CREATE TABLE ops(id INTEGER PRIMARY KEY, name TEXT, …)", and what fills it.
+template <class Table>
+struct TableSql {
+  TableSql() {
+    schema::each_field<Table>([&]<class Field>(Field) {
+      if constexpr (Field::held_by == schema::HeldBy::all) {
+        const char* separator = create.empty() ? "" : ", ";
+        create += fmt::format("{}\"{}\" {}{}", separator, Field::name,
+                              sql_name(schema::CellOf<Field>::type),
+                              Field::is_row_number ? " PRIMARY KEY" : "");
+        insert += insert.empty() ? "?" : ",?";
+      }
+    });
+    create = fmt::format("CREATE TABLE {}({});", Table::table.name, create);
+    insert = fmt::format("INSERT INTO {} VALUES({})", Table::table.name, insert);
+  }
+  std::string create, insert;
+};
+
+class SqliteTables {
+ public:
+  SqliteTables(const Profile& profile, SqliteOutput& database)
+      : source_(profile), profile_(profile), database_(database) {}
+
+  void fill();
+
+ private:
+  template <class Table>
+  void table();
+  void arguments(SqliteInsert& insert);
+  void span_numbers(SqliteInsert& insert);
+
+  const schema::Source source_;
+  const Profile& profile_;
+  SqliteOutput& database_;
+};
+
+template <class Table>
+void SqliteTables::table() {
+  const TableSql<Table> sql;
+  database_.run(sql.create.c_str());
+  SqliteInsert insert(database_, sql.insert.c_str());
+  if constexpr (std::is_same_v<Table, schema::TableOf<schema::arguments>>) arguments(insert);
+  if constexpr (std::is_same_v<Table, schema::TableOf<schema::span_numbers>>) span_numbers(insert);
+  const auto rows = schema::Row(Table::rows(source_));
+  for (schema::Row row = 0; row < rows && database_.good(); ++row) {
+    schema::each_field<Table>([&]<class Field>(Field) {
+      if constexpr (Field::held_by == schema::HeldBy::all && !Field::is_several) {
+        add_cell(source_, insert, Field::cell(source_, row));
+      }
+    });
+    insert.end_row();
+  }
+}
+
+void SqliteTables::arguments(SqliteInsert& insert) {
+  const Arguments& arguments = profile_.spans.arguments;
+  if (source_.argument_keys().empty()) return;
+  for (std::size_t row = 0; row < profile_.spans.size() && database_.good(); ++row) {
+    const auto& keys = source_.keys_of_shape(arguments.shape[row]);
+    for (std::size_t place = 0; place < arguments.count(row); ++place) {
+      const Argument value = arguments.at(row, place);
+      insert.number(row);
+      insert.number(keys[place]);
+      switch (value.key.type) {
+        case ArgumentType::null: insert.nothing(); break;
+        case ArgumentType::boolean: insert.boolean(value.boolean()); break;
+        case ArgumentType::integer: insert.number(value.integer()); break;
+        // SQLite's integers are signed
+        case ArgumentType::unsigned_integer:
+          insert.copy(fmt::format("{}", value.unsigned_integer()));
+          break;
+        case ArgumentType::number: insert.number(value.number()); break;
+        case ArgumentType::text:
+        case ArgumentType::json: insert.text(source_.text(value.text())); break;
+      }
+      insert.end_row();
+    }
+  }
+}
+
+void SqliteTables::span_numbers(SqliteInsert& insert) {
+  const auto& columns = profile_.spans.measures;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const auto& values = columns[i].values;
+    for (std::size_t row = 0; row < values.size() && database_.good(); ++row) {
+      if (values[row] == MeasureColumn::missing) continue;
+      insert.number(row);
+      insert.number(i);
+      insert.number(values[row]);
+      insert.end_row();
+    }
+  }
+}
+
+void SqliteTables::fill() {
+  // The file is a temporary one until it is complete: no journal is needed to take it back.
+  database_.run(
+      "PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA locking_mode=EXCLUSIVE;"
+      "PRAGMA page_size=8192; PRAGMA cache_size=-64000; BEGIN");
+  schema::each_table([&]<class Table>(Table) { table<Table>(); });
+  database_.run(indexes_and_views);
+  database_.run("COMMIT");
+}
+
+}  // namespace
+
+Result<Exported> write_sqlite(const Profile& profile, const std::filesystem::path& path) {
+  auto file = AtomicFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  if (file->temporary_path().empty()) {
+    return output_error("{}: a database cannot be written to a pipe or device; name a file",
+                        path.string());
+  }
+  SqliteOutput database(file->temporary_path());
+  SqliteTables(profile, database).fill();
+  if (const std::string error = database.close(); !error.empty()) {
+    return output_error("{}: cannot write the database: {}; make room or choose another disk",
+                        path.string(), error);
+  }
+  if (auto written = file->commit(); !written) return tl::unexpected(written.error());
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  return Exported{{}, unknown ? 0 : std::uint64_t(bytes)};
+}
+
+}  // namespace npuscope::jobs

@@ -1,0 +1,92 @@
+// SQLite without its C interface: statements with bound values, one error kept to the end.
+//
+//   SqliteOutput database(path);
+//   database.run("CREATE TABLE ops(id INTEGER PRIMARY KEY, name TEXT)");
+//   SqliteInsert insert(database, "INSERT INTO ops VALUES(?,?)");
+//   insert.number(1), insert.text("MatMul"), insert.end_row();
+//   return database.close();     // "" or what went wrong first
+#pragma once
+
+#include <sqlite3.h>
+
+#include <concepts>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace npuscope::jobs {
+
+class SqliteOutput {
+ public:
+  explicit SqliteOutput(const std::filesystem::path& path) {
+    if (sqlite3_open(path.c_str(), &database_) != SQLITE_OK) keep_error();
+  }
+  ~SqliteOutput() { sqlite3_close(database_); }
+  SqliteOutput(const SqliteOutput&) = delete;
+  SqliteOutput& operator=(const SqliteOutput&) = delete;
+
+  void run(const char* sql) {
+    if (error_.empty() && sqlite3_exec(database_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) {
+      keep_error();
+    }
+  }
+  void keep_error() {
+    if (error_.empty()) error_ = sqlite3_errmsg(database_);
+  }
+  std::string close() {
+    if (sqlite3_close(database_) != SQLITE_OK) keep_error();
+    database_ = nullptr;
+    return error_;
+  }
+  bool good() const { return error_.empty(); }
+  sqlite3* handle() const { return database_; }
+
+ private:
+  sqlite3* database_ = nullptr;
+  std::string error_;
+};
+
+class SqliteInsert {
+ public:
+  SqliteInsert(SqliteOutput& database, const char* sql) : database_(database) {
+    if (database_.good() &&
+        sqlite3_prepare_v2(database_.handle(), sql, -1, &statement_, nullptr) != SQLITE_OK) {
+      database_.keep_error();
+    }
+  }
+  ~SqliteInsert() { sqlite3_finalize(statement_); }
+  SqliteInsert(const SqliteInsert&) = delete;
+  SqliteInsert& operator=(const SqliteInsert&) = delete;
+
+  // The cells of a row one after the other, then end_row().
+  void nothing() { sqlite3_bind_null(statement_, ++place_); }
+  void boolean(bool value) { number(int(value)); }
+  void number(std::integral auto value) {
+    sqlite3_bind_int64(statement_, ++place_, sqlite3_int64(value));
+  }
+  void number(double value) { sqlite3_bind_double(statement_, ++place_, value); }  // NaN: NULL
+  void text(std::string_view text) { bind(text, SQLITE_STATIC); }  // outlives the row
+  void copy(std::string_view text) { bind(text, SQLITE_TRANSIENT); }
+
+  void end_row() {
+    place_ = 0;
+    if (!database_.good()) return;
+    if (sqlite3_step(statement_) != SQLITE_DONE) database_.keep_error();
+    sqlite3_reset(statement_);
+  }
+
+ private:
+  // A length beyond SQLite's is an error of the step.
+  void bind(std::string_view text, sqlite3_destructor_type lifetime) {
+    const auto bound =
+        sqlite3_bind_text64(statement_, ++place_, text.data() != nullptr ? text.data() : "",
+                            text.size(), lifetime, SQLITE_UTF8);
+    if (bound != SQLITE_OK) database_.keep_error();
+  }
+
+  SqliteOutput& database_;
+  sqlite3_stmt* statement_ = nullptr;
+  int place_ = 0;
+};
+
+}  // namespace npuscope::jobs

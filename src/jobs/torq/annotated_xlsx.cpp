@@ -1,0 +1,234 @@
+#include "jobs/torq/annotated_xlsx.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xlsxwriter.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "base/text.hpp"
+#include "formats/torq/annotate/annotated_table.hpp"
+#include "formats/torq/fields.hpp"
+#include "npuscope/base/files.hpp"
+
+namespace npuscope::jobs {
+namespace {
+
+using namespace torq;
+
+constexpr std::array headings{"Action ID",
+                              "Job ID",
+                              "Action in program",
+                              "Slice Invocation Names (if applicable)",
+                              "Original Operators",
+                              "Total Time [us]",
+                              "Slice 0 Used in NSS Program",
+                              "Slice 1 Used in NSS Program",
+                              "DMA In Used in NSS Program",
+                              "DMA Out Used in NSS Program",
+                              "CDMA Used in CSS Program",
+                              "CSS Used in CSS Program",
+                              "Timestamp Start [us]",
+                              "Timestamp End [us]",
+                              "Location"};
+constexpr std::size_t max_rows = 1'048'575;     // of a sheet, below its heading
+constexpr std::size_t max_cell_bytes = 32'000;  // the format's limit is 32,767 characters
+constexpr std::size_t widest_column = 255;
+
+// What a row says, whoever it is of.
+struct Row {
+  const ActionRow& action;
+  std::int64_t begin_us = no_time, end_us = no_time;
+};
+
+// The same rows in the same order for widths and for cells.
+template <class Take>
+void for_each_row(const Annotation& annotation, const Take& take) {
+  for (const AnnotatedInvocation& invocation : annotation.invocations) {
+    const auto& rows = annotation.rows[invocation.dispatch];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      take(Row{rows[i], annotation.begin_us[invocation.first + i],
+               annotation.end_us[invocation.first + i]});
+    }
+  }
+  for (const HalCall& call : annotation.hal) {
+    ActionRow row{.action = -1};
+    row.operation =
+        fmt::format("{}.{}", annotation.strings[call.dispatch], annotation.strings[call.type]);
+    row.location = std::string(location_of(annotation, call));
+    take(Row{row, call.begin_us, call.end_us});
+  }
+}
+
+std::size_t row_count(const Annotation& annotation) {
+  return annotation.begin_us.size() + annotation.hal.size();
+}
+
+class Sheet {
+ public:
+  Sheet(lxw_workbook* book, const Annotation& annotation)
+      : sheet_(workbook_add_worksheet(book, "Detailed Performance Data")),
+        annotation_(annotation) {}
+
+  // The first error of the library.
+  lxw_error write() {
+    if (sheet_ == nullptr) return LXW_ERROR_MEMORY_MALLOC_FAILED;
+    for (std::size_t i = 0; i < headings.size(); ++i) {
+      widths_[i] = std::string_view(headings[i]).size();
+    }
+    for_each_row(annotation_, [&](const Row& row) { cells(row, true); });
+    for (std::size_t i = 0; i < headings.size(); ++i) {
+      const auto column = lxw_col_t(i);
+      const double width = double(std::min(widths_[i] + 2, widest_column));
+      note(worksheet_set_column(sheet_, column, column, width, nullptr));
+    }
+    for (std::size_t i = 0; i < headings.size(); ++i) {
+      note(worksheet_write_string(sheet_, 0, lxw_col_t(i), headings[i], nullptr));
+    }
+    row_ = 1;
+    for_each_row(annotation_, [&](const Row& row) {
+      if (failed_ != LXW_NO_ERROR) return;
+      cells(row, false);
+      ++row_;
+    });
+    return failed_;
+  }
+
+ private:
+  // Measures the cells, or writes them.
+  void cells(const Row& row, bool measure) {
+    const ActionRow& action = row.action;
+    measure_ = measure;
+    number(0, action.action);
+    if (action.job) number(1, double(*action.job));
+    text(2, action.operation);
+    text(3, joined(action.kernels, ","));
+    text(4, joined(action.operators, " "));
+    if (row.begin_us != no_time && row.end_us != no_time && row.end_us >= row.begin_us) {
+      number(5, double(row.end_us) - double(row.begin_us));
+    }
+    for (std::size_t unit = 0; unit < npu_unit_count && action.uses; ++unit) {
+      truth(lxw_col_t(6 + unit), (*action.uses)[unit]);
+    }
+    if (row.begin_us != no_time) number(12, double(row.begin_us));
+    if (row.end_us != no_time) number(13, double(row.end_us));
+    text(14, action.location);
+  }
+
+  void note(lxw_error error) {
+    if (failed_ == LXW_NO_ERROR) failed_ = error;
+  }
+  void widen(lxw_col_t column, std::size_t width) {
+    widths_[column] = std::max(widths_[column], width);
+  }
+  void number(lxw_col_t column, double value) {
+    if (measure_) return widen(column, fmt::format("{}", value).size());
+    note(worksheet_write_number(sheet_, row_, column, value, nullptr));
+  }
+  void truth(lxw_col_t column, bool value) {
+    if (measure_) return widen(column, value ? 4 : 5);
+    note(worksheet_write_boolean(sheet_, row_, column, value, nullptr));
+  }
+  void text(lxw_col_t column, std::string_view value) {
+    if (value.empty()) return;
+    if (measure_) return widen(column, characters_in(value));
+    // As text whatever it begins with: the library makes no formula of it.
+    const std::string valid = printable(value.substr(0, max_cell_bytes));
+    const std::string cell = valid.substr(0, max_cell_bytes);
+    note(worksheet_write_string(sheet_, row_, column, cell.c_str(), nullptr));
+  }
+
+  lxw_worksheet* sheet_;
+  const Annotation& annotation_;
+  std::array<std::size_t, headings.size()> widths_{};
+  lxw_row_t row_ = 0;
+  bool measure_ = false;
+  lxw_error failed_ = LXW_NO_ERROR;
+};
+
+lxw_error write_book(const Annotation& annotation, const std::string& name) {
+  lxw_workbook_options options{};
+  options.constant_memory = LXW_TRUE;
+  lxw_workbook* book = workbook_new_opt(name.c_str(), &options);
+  if (book == nullptr) return LXW_ERROR_MEMORY_MALLOC_FAILED;
+  lxw_doc_properties properties{};
+  properties.created = 1;  // of every file the same, or none would equal another
+  lxw_error failed = workbook_set_properties(book, &properties);
+  if (const lxw_error wrote = Sheet(book, annotation).write(); failed == LXW_NO_ERROR) {
+    failed = wrote;
+  }
+  if (const lxw_error closed = workbook_close(book); failed == LXW_NO_ERROR) failed = closed;
+  return failed;
+}
+
+// What is said on standard error until it is closed.
+std::string all_of(int descriptor) {
+  std::string text;
+  std::array<char, 512> piece;
+  while (true) {
+    const ssize_t size = ::read(descriptor, piece.data(), piece.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size <= 0) return text;
+    if (text.size() < piece.size()) text.append(piece.data(), std::size_t(size));
+  }
+}
+
+// Where an allocation fails, the library crashes, or says so on standard error and goes on without
+// a part of the file: in a process of its own neither is a spreadsheet that looks whole.
+Status write_book_apart(const Annotation& annotation, const std::string& name,
+                        const std::string& path) {
+  int said[2];
+  if (::pipe2(said, O_CLOEXEC) != 0) {
+    return output_error("{}: cannot be written: {}", path, std::strerror(errno));
+  }
+  const pid_t writer = ::fork();
+  if (writer == 0) {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGINT, SIGTERM}) ::signal(signal, SIG_DFL);
+    ::dup2(said[1], STDERR_FILENO);
+    ::_exit(int(write_book(annotation, name)));
+  }
+  const int failure = errno;
+  ::close(said[1]);
+  const std::string complaint = writer < 0 ? "" : all_of(said[0]);
+  ::close(said[0]);
+  if (writer < 0) return output_error("{}: cannot be written: {}", path, std::strerror(failure));
+  int status = 0;
+  while (::waitpid(writer, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) != LXW_NO_ERROR) {
+    return output_error("{}: cannot be written: {}", path,
+                        lxw_strerror(lxw_error(WEXITSTATUS(status))));
+  }
+  if (!WIFEXITED(status) || !complaint.empty()) {
+    return output_error(
+        "{}: the spreadsheet's writer failed, probably for want of memory; .csv "
+        "takes less",
+        path);
+  }
+  return {};
+}
+
+}  // namespace
+
+Status write_annotated_xlsx(const Annotation& annotation, const std::filesystem::path& path) {
+  if (row_count(annotation) > max_rows) {
+    return output_error("{}: {} rows are more than the {} that a sheet holds; write .csv instead",
+                        path.string(), thousands(row_count(annotation)), thousands(max_rows));
+  }
+  auto file = AtomicFile::create(path);
+  if (!file) return tl::unexpected(file.error());
+  if (file->temporary_path().empty()) {
+    return output_error("{}: a spreadsheet cannot be written to a pipe or device; name a file",
+                        path.string());
+  }
+  const std::string name = file->temporary_path().string();
+  if (Status written = write_book_apart(annotation, name, path.string()); !written) return written;
+  return file->commit();
+}
+
+}  // namespace npuscope::jobs

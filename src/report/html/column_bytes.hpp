@@ -1,0 +1,40 @@
+// Columns of whole numbers, or of numbers, as the bytes that a page holds and the head that finds
+// them (web/src/data/report.ts, ColumnHead).
+//
+//   ColumnBytes columns;
+//   columns.add("span.start", starts, ColumnBytes::Delta::yes);
+//   columns.bytes()    LEB128 of the zigzag of each difference
+//   columns.heads()    [{"name": "span.start", "encoding": "varint", "delta": true, …}]
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace npuscope::report {
+
+class ColumnBytes {
+ public:
+  enum class Delta : std::uint8_t { no, yes };
+
+  // `first_offset`: of its first byte among those of all profiles of a page.
+  explicit ColumnBytes(std::size_t first_offset) : first_offset_(first_offset) {}
+
+  void add(std::string_view name, std::span<const std::int64_t> values, Delta delta = Delta::no);
+  void add_numbers(std::string_view name, std::span<const double> values);
+
+  const std::string& bytes() const { return bytes_; }
+  const nlohmann::ordered_json& heads() const { return heads_; }
+
+ private:
+  void add_head(std::string_view name, const char* encoding, Delta delta, std::size_t count,
+                std::size_t begin);
+
+  std::size_t first_offset_;
+  std::string bytes_;
+  nlohmann::ordered_json heads_ = nlohmann::ordered_json::array();
+};
+
+}  // namespace npuscope::report

@@ -1,0 +1,113 @@
+#include "report/html/path_columns.hpp"
+
+#include <fmt/format.h>
+
+#include "analysis/path/path_graph.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using namespace analysis;
+using Delta = ColumnBytes::Delta;
+using Values = std::vector<std::int64_t>;
+
+std::int64_t or_none(std::uint32_t index, std::size_t count) {
+  return index < count ? std::int64_t(index) : -1;
+}
+
+void add_steps(const CriticalPath& path, const Profile& profile, const PlacedSpans& placed,
+               std::int64_t begin, ColumnBytes& columns) {
+  Values values(path.steps.size());
+  const auto add = [&](const char* name, Delta delta, const auto& value_of) {
+    std::ranges::transform(path.steps, values.begin(), value_of);
+    columns.add(name, values, delta);
+  };
+  add("step.span", Delta::yes, [&](const PathStep& step) -> std::int64_t {
+    return step.row < placed.place_of_row.size() ? placed.place_of_row[step.row] : -1;
+  });
+  add("step.op", Delta::yes,
+      [&](const PathStep& step) { return or_none(index_of(step.op), profile.ops.size()); });
+  add("step.unit", Delta::no,
+      [&](const PathStep& step) { return or_none(index_of(step.unit), profile.units.size()); });
+  add("step.start", Delta::yes,
+      [&](const PathStep& step) { return saturating_subtract(step.start, begin); });
+  add("step.duration", Delta::no, [](const PathStep& step) { return step.duration; });
+  add("step.gap", Delta::no, [](const PathStep& step) { return step.gap; });
+  add("step.reason", Delta::no, [](const PathStep& step) { return std::int64_t(step.reason); });
+}
+
+void add_nodes(const PathGraph& graph, ColumnBytes& columns) {
+  const Profile& profile = *graph.profile;
+  Values values(graph.size());
+  const auto add = [&](const char* name, Delta delta, const auto& value_of) {
+    for (std::uint32_t node = 0; node < graph.size(); ++node) values[node] = value_of(node);
+    columns.add(name, values, delta);
+  };
+  add("node.kind", Delta::no, [&](std::uint32_t node) { return std::int64_t(graph.kind[node]); });
+  add("node.op", Delta::yes, [&](std::uint32_t node) {
+    return or_none(std::uint32_t(graph.op_of(node)), profile.ops.size());
+  });
+  add("node.unit", Delta::yes, [&](std::uint32_t node) {
+    return or_none(std::uint32_t(graph.unit_of(node)), profile.units.size());
+  });
+  add("node.row", Delta::yes, [&](std::uint32_t node) { return std::int64_t(graph.row[node]); });
+  add("node.start", Delta::yes, [&](std::uint32_t node) { return graph.start[node]; });
+  add("node.end", Delta::yes, [&](std::uint32_t node) { return graph.end[node]; });
+  add("node.delay", Delta::no, [&](std::uint32_t node) { return graph.delay[node]; });
+  add("node.unit_before", Delta::yes,
+      [&](std::uint32_t node) { return or_none(graph.unit_before[node], graph.size()); });
+  add("node.unit_latency", Delta::no, [&](std::uint32_t node) -> std::int64_t {
+    return graph.unit_before[node] == PathGraph::none ? 0 : graph.unit_latency(node);
+  });
+  add("node.links", Delta::no, [&](std::uint32_t node) {
+    return std::int64_t(graph.first_link[node + 1]) - std::int64_t(graph.first_link[node]);
+  });
+}
+
+void add_links(const PathGraph& graph, ColumnBytes& columns) {
+  Values from, reason, latency, part;
+  for (std::uint32_t node = 0; node < graph.size(); ++node) {
+    for (auto i = graph.first_link[node]; i < graph.first_link[node + 1]; ++i) {
+      const PathLink& link = graph.links[i];
+      const bool is_link = link.from != PathGraph::none;
+      from.push_back(is_link ? std::int64_t(link.from) : -1);
+      reason.push_back(std::int64_t(link.reason));
+      latency.push_back(is_link ? graph.latency_of(link) : 0);
+      part.push_back(is_link && link.leaves_midst ? graph.part_of(link.from, node) : -1);
+    }
+  }
+  columns.add("link.from", from, Delta::yes);
+  columns.add("link.reason", reason);
+  columns.add("link.latency", latency);
+  columns.add("link.part", part);
+}
+
+}  // namespace
+
+void add_path_columns(const Analysis& analysis, const PlacedSpans& placed, std::int64_t begin,
+                      std::size_t max_nodes, nlohmann::ordered_json& head, ColumnBytes& columns) {
+  const Result<PathAnalysis>& path = analysis.path();
+  head["path_left_out"] = "";
+  head["wall"] = 0;
+  head["path_begin"] = 0;
+  if (!path) {
+    head["path_left_out"] = path.error().message;
+    return;
+  }
+  const CriticalPath observed = path->observed();
+  head["wall"] = observed.wall;
+  head["path_begin"] = saturating_subtract(observed.begin, begin);
+  add_steps(observed, analysis.profile(), placed, begin, columns);
+  const PathGraph& graph = path->graph();
+  if (graph.size() > max_nodes) {
+    head["path_left_out"] =
+        fmt::format("{} executions are more than a page computes with; npuscope path --faster does",
+                    graph.size());
+    return;
+  }
+  add_nodes(graph, columns);
+  add_links(graph, columns);
+}
+
+}  // namespace npuscope::report

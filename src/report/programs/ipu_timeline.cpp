@@ -1,0 +1,91 @@
+#include "report/programs/ipu_timeline.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "npuscope/profile/intervals.hpp"
+
+namespace npuscope::report {
+namespace {
+
+using sigmastar::CoreLog;
+using sigmastar::LogEngine;
+
+// An engine's busy time: the union of its intervals.
+std::int64_t busy(const CoreLog& log, LogEngine engine) {
+  std::int64_t until = std::numeric_limits<std::int64_t>::min();
+  std::int64_t sum = 0;
+  for (const auto& each : log.intervals) {  // by begin
+    if (each.engine != engine) continue;
+    sum = saturating_add(sum, length_of({std::max(until, each.begin), each.end}));
+    until = std::max(until, each.end);
+  }
+  return sum;
+}
+
+std::vector<Value> row_of(const CoreLog& log, const std::string& name, double hertz) {
+  std::int64_t first = 0, last = 0;
+  for (const auto& each : log.intervals) {
+    first = &each == &log.intervals.front() ? each.begin : std::min(first, each.begin);
+    last = std::max(last, each.end);
+  }
+  const std::int64_t wall = length_of({first, last});
+  std::vector<Value> row{name, log.records, log.layers.size(), wall, double(wall) / hertz};
+  for (const LogEngine engine : {LogEngine::conv, LogEngine::vector, LogEngine::dma_load,
+                                 LogEngine::dma_store, LogEngine::scalar}) {
+    row.emplace_back(busy(log, engine));
+  }
+  row.emplace_back(log.unclosed);
+  return row;
+}
+
+}  // namespace
+
+Document make_ipu_timeline_document(const sigmastar::IpuTimeline& timeline,
+                                    const std::string& output) {
+  Section section{.key = "logs", .title = "LOGS, in cycles"};
+  section.facts = {{{"output", "wrote"}, output},
+                   {{"hertz", "frequency", Format::hertz}, timeline.hertz}};
+  const auto& waits = timeline.waits;
+  if (!waits.edges.empty()) {
+    section.facts.push_back({{"waits", "arrows", Format::count}, waits.edges.size()});
+  }
+  section.table.fields = {{"log", "log"},
+                          {"records", "records", Format::count},
+                          {"layers", "layers", Format::count},
+                          {"wall_cycles", "first to last", Format::count},
+                          {"wall_seconds", "time", Format::seconds},
+                          {"conv_busy_cycles", "conv busy", Format::count},
+                          {"vector_busy_cycles", "vector busy", Format::count},
+                          {"dma_load_busy_cycles", "load busy", Format::count},
+                          {"dma_store_busy_cycles", "store busy", Format::count},
+                          {"scalar_busy_cycles", "scalar busy", Format::count, false},
+                          {"intervals_without_end", "without end", Format::count, false}};
+  for (std::size_t i = 0; i < timeline.cores.size(); ++i) {
+    section.table.rows.push_back(row_of(
+        timeline.cores[i], fmt::format("core {}", timeline.core_numbers[i]), timeline.hertz));
+  }
+  if (timeline.control) {
+    section.table.rows.push_back(row_of(*timeline.control, "corectrl", timeline.hertz));
+  }
+  section.remarks = {"Engines run side by side: their busy times overlap."};
+  if (waits.too_many) {
+    section.remarks.push_back("What waits for what is left out: too many arrows for a trace.");
+  }
+  if (waits.contradictory > 0) {
+    section.remarks.push_back(
+        fmt::format("{} waits that follow from the layout's [tiles] did not happen so and are left "
+                    "out: the log is not complete, or its layout another.",
+                    thousands(waits.contradictory)));
+  }
+  if (!timeline.related) {
+    section.remarks.push_back(
+        "The layout does not relate the clocks of the logs: each begins at 0, and what lies beside "
+        "what across them says nothing.");
+  }
+  Document document;
+  document.sections.push_back(std::move(section));
+  return document;
+}
+
+}  // namespace npuscope::report

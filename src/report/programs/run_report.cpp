@@ -1,0 +1,192 @@
+#include "report/programs/run_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "npu/nsp/simulate/simulate.hpp"
+#include "report/document/json_text.hpp"
+#include "report/throughput_text.hpp"
+
+namespace npuscope::report {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+double microseconds(Picoseconds time) { return double(time.value) * 1e-6; }
+
+RunMetric metric(const npu::nsp::ProgramRun& run, std::string name, std::uint32_t needs_level,
+                 std::uint64_t npu::nsp::SimulatedInference::*ticks) {
+  RunMetric result{std::move(name), needs_level, std::nullopt};
+  if (run.stats_level < needs_level) return result;
+  std::vector<double> values;
+  values.reserve(run.result->inferences.size());
+  for (const npu::nsp::SimulatedInference& inference : run.result->inferences) {
+    values.push_back(double(inference.*ticks) / run.timer.value * 1e6);
+  }
+  result.values = distribution_of(values);
+  return result;
+}
+
+// Of each activation from its second inference on: before the first the device waits for what no
+// other inference waits for.
+std::optional<analysis::Throughput> steady_throughput(const npu::nsp::ProgramRun& run) {
+  if (run.stats_level < 40) return std::nullopt;
+  std::map<std::uint32_t, Picoseconds> first_end, last_end;
+  analysis::ThroughputTimes sum;
+  std::uint64_t count = 0;
+  for (const npu::nsp::SimulatedInference& inference : run.result->inferences) {
+    last_end[inference.activation] = inference.device_end;
+    if (first_end.try_emplace(inference.activation, inference.device_end).second) continue;
+    ++count;
+    sum.execution += double(inference.device_ticks);
+    sum.input_wait += double(inference.input_wait_ticks);
+    sum.output_wait += double(inference.output_wait_ticks);
+    sum.queue_depth += double(inference.in_queue);
+  }
+  for (const auto& [activation, end] : last_end) {
+    sum.period += microseconds(end - first_end[activation]) * 1e-6 * run.timer.value;
+  }
+  if (!(sum.execution > 0) || !(sum.period > 0)) return std::nullopt;
+  const double each = 1 / double(count);
+  auto throughput =
+      analysis::judge_throughput({sum.period * each, sum.execution * each, sum.input_wait * each,
+                                  sum.output_wait * each, sum.queue_depth * each},
+                                 run.timer.value);
+  throughput.batch = run.batch_size;
+  return throughput;
+}
+
+std::string throughput_text(const analysis::Throughput& throughput) {
+  return fmt::format(
+      "Throughput of an activation: device {:.2f} Inf/Sec, system {:.2f} Inf/Sec, {:.1f} % "
+      "less.\n{}\n\n",
+      throughput.device * throughput.batch, throughput.system * throughput.batch,
+      throughput.gap_share * 100, throughput_explanation(throughput));
+}
+
+ordered_json throughput_json(const analysis::Throughput& throughput) {
+  return {{"device_inferences_per_second", throughput.device * throughput.batch},
+          {"system_inferences_per_second", throughput.system * throughput.batch},
+          {"gap_share_of_device", throughput.gap_share},
+          {"cause", stable_name(throughput.cause)}};
+}
+
+ordered_json metric_json(const RunMetric& metric) {
+  ordered_json json{{"needs_stats_level", metric.needs_level}};
+  if (!metric.values) {
+    json["measured"] = false;
+    return json;
+  }
+  json["measured"] = true;
+  json["avg"] = metric.values->average;
+  json["min"] = metric.values->min;
+  json["max"] = metric.values->max;
+  json["std"] = metric.values->deviation;
+  return json;
+}
+
+}  // namespace
+
+std::optional<Distribution> distribution_of(std::span<const double> values) {
+  if (values.empty()) return std::nullopt;
+  const auto [min, max] = std::minmax_element(values.begin(), values.end());
+  const double count = double(values.size());
+  // Measured from the least, so that equal values have exactly their own average.
+  double above_least = 0;
+  for (const double value : values) above_least += value - *min;
+  const double average = *min + above_least / count;
+  double squares = 0;
+  for (const double value : values) squares += (value - average) * (value - average);
+  return Distribution{average, *min, *max, std::sqrt(squares / count)};
+}
+
+RunReport report_run(const npu::nsp::ProgramRun& run) {
+  using Inference = npu::nsp::SimulatedInference;
+  RunReport report;
+  report.program = run.number;
+  report.device = run.device;
+  report.devices = run.devices;
+  report.network = run.network;
+  report.stats_level = run.stats_level;
+  report.activations = run.activations;
+  report.samples = run.samples;
+  report.inference_count = run.result->inferences.size();
+  report.total_duration_us = microseconds(run.result->total);
+  report.batch_size = run.batch_size;
+  if (report.total_duration_us > 0) {
+    report.inferences_per_second =
+        double(report.inference_count) * run.batch_size / report.total_duration_us * 1e6;
+  }
+  report.metrics = {
+      metric(run, "ExecTimeUs", 40, &Inference::device_ticks),
+      metric(run, "InputWaitTimeUs", 50, &Inference::input_wait_ticks),
+      metric(run, "OutputWaitTimeUs", 50, &Inference::output_wait_ticks),
+  };
+  report.throughput = steady_throughput(run);
+  return report;
+}
+
+std::string print_run_report(const RunReport& report) {
+  std::string text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, " ---- Stats ----\n");
+  fmt::format_to(out, "InferenceCnt {} TotalDuration {:.0f}us BatchSize {} Inf/Sec {:.3f}\n",
+                 report.inference_count, report.total_duration_us, report.batch_size,
+                 report.inferences_per_second);
+  const auto row = [&](std::string_view name, const std::string& average, const std::string& min,
+                       const std::string& max, const std::string& deviation) {
+    fmt::format_to(out, "{:<17}{:<15}{:<15}{:<15}{:<15}\n", fmt::format("{},", name), average + ",",
+                   min + ",", max + ",", deviation);
+  };
+  fmt::format_to(out, "Device Performance: \n");
+  row("Metric", "Avg", "Min", "Max", "Std");
+  for (const RunMetric& metric : report.metrics) {
+    const auto cell = [&](double Distribution::*value) {
+      return metric.values ? fmt::format("{:.3f}", (*metric.values).*value) : "N/A";
+    };
+    row(metric.name, cell(&Distribution::average), cell(&Distribution::min),
+        cell(&Distribution::max), cell(&Distribution::deviation));
+  }
+  text += '\n';
+  if (report.throughput) text += throughput_text(*report.throughput);
+  return text;
+}
+
+ordered_json run_report_json(const RunReport& report) {
+  ordered_json json{{"program", report.program},
+                    {"device", report.device},
+                    {"devices", report.devices},
+                    {"network", report.network},
+                    {"stats_level", report.stats_level},
+                    {"activations", report.activations},
+                    {"samples", report.samples},
+                    {"inference_count", report.inference_count},
+                    {"total_duration_us", report.total_duration_us},
+                    {"batch_size", report.batch_size},
+                    {"inferences_per_second", report.inferences_per_second}};
+  ordered_json metrics = ordered_json::object();
+  for (const RunMetric& metric : report.metrics) metrics[metric.name] = metric_json(metric);
+  json["device_performance"] = std::move(metrics);
+  json["throughput"] =
+      report.throughput ? throughput_json(*report.throughput) : ordered_json(nullptr);
+  return json;
+}
+
+std::string run_outcome_json(const npu::nsp::RunOutcome& outcome) {
+  ordered_json json;
+  json["programs"] = ordered_json::array();
+  for (const npu::nsp::ProgramRun& run : outcome.programs) {
+    json["programs"].push_back(run_report_json(report_run(run)));
+  }
+  json["files"] = ordered_json::array();
+  for (const auto& file : outcome.files) json["files"].push_back(file.string());
+  json["warnings"] = outcome.warnings;
+  return json_text(json);
+}
+
+}  // namespace npuscope::report

@@ -1,0 +1,82 @@
+// npuscope report as a user runs it.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+#include "cli/trace_folder.hpp"
+
+namespace npuscope::cli::report_test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+using Report = TraceFolder;
+
+TEST_F(Report, IsOneFileOfHtml) {
+  const Outcome outcome = run_npuscope({"report", path("trace.json"), "-o", path("report.html")});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  EXPECT_THAT(outcome.output, StartsWith(path("report.html") + ": "));
+  const std::string html = read("report.html");
+  EXPECT_THAT(html, StartsWith("<!doctype html>"));
+  EXPECT_THAT(html, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(html, HasSubstr("trace.json"));
+  const Outcome piped = run_npuscope({"report", path("trace.json"), "-o", "-"});
+  EXPECT_THAT(piped.output, StartsWith("<!doctype html>"));
+  EXPECT_THAT(piped.errors, HasSubstr("open it in a browser"));
+}
+
+TEST_F(Report, JsonSaysWhatThePageShows) {
+  const Outcome outcome = run_npuscope({"report", path("trace.json"), "--json", "--unit=worker"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  const auto report = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(report["command"], "report");
+  EXPECT_EQ(report["profiles"][0]["selection"], "units matching 'worker'");
+  EXPECT_EQ(report["profiles"][0]["pages"]["ops_kind"]["values"]["ops"]["rows"][0]["kind"], "user");
+}
+
+TEST_F(Report, NeverReplacesAnInput) {
+  const std::string before = read("trace.json");
+  EXPECT_EQ(run_npuscope({"report", path("trace.json"), "-o", path("./trace.json")}).status, 2);
+  EXPECT_EQ(run_npuscope({"report", path(""), "-o", path("trace.json")}).status, 2);
+  EXPECT_EQ(read("trace.json"), before);
+}
+
+TEST_F(Report, AFileThatCannotBeWrittenIsAnOutputError) {
+  EXPECT_EQ(run_npuscope({"report", path("trace.json"), "-o", path("no/r.html")}).status, 4);
+  EXPECT_EQ(run_npuscope({"report", path("trace.json"), "-o", "/dev/full"}).status, 4);
+  EXPECT_EQ(run_npuscope({"report", path("none.json"), "-o", path("r.html")}).status, 3);
+}
+
+TEST_F(Report, OfTwoSidesHasWhatDiffPrints) {
+  const std::string after = path("after.json");
+  std::string text = read("trace.json");
+  text.replace(text.find("\"dur\":100"), 9, "\"dur\":140");
+  write("after.json", text);
+  const std::vector<std::string> sides{"--a", path("trace.json"), "--b", after};
+  const auto with_sides = [&](std::vector<std::string> words) {
+    words.insert(words.end(), sides.begin(), sides.end());
+    return run_npuscope(words);
+  };
+  const Outcome outcome = with_sides({"report", "--json"});
+  EXPECT_EQ(outcome.status, 0) << outcome.errors;
+  const auto report = nlohmann::json::parse(outcome.output);
+  ASSERT_EQ(report["profiles"].size(), 2u);
+  const auto& values = report["comparison"]["values"];
+  const auto printed = nlohmann::json::parse(with_sides({"diff", "--json"}).output);
+  EXPECT_EQ(values["sides"], printed["sides"]);
+  EXPECT_EQ(values["numbers"], printed["numbers"]);
+  EXPECT_EQ(report["arguments"][2], "--a");
+
+  const Outcome gated =
+      with_sides({"report", "--fail-if", "wall > +3%", "-o", path("report.html")});
+  EXPECT_EQ(gated.status, 1) << gated.errors;
+  EXPECT_THAT(read("report.html"), StartsWith("<!doctype html>")) << "to look at what failed";
+  EXPECT_EQ(run_npuscope({"report", "--a", path("trace.json")}).status, 2);
+  EXPECT_EQ(run_npuscope({"report"}).status, 2);
+  EXPECT_EQ(with_sides({"report", "-o", after}).status, 2);
+}
+
+}  // namespace
+}  // namespace npuscope::cli::report_test

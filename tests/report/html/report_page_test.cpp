@@ -1,0 +1,98 @@
+// The HTML file: its JSON is what the commands print, and nothing in it is markup that was a name.
+#include <gmock/gmock.h>
+
+#include "analysis/profile_builder.hpp"
+#include "npuscope/formats/open.hpp"
+#include "report/document/document.hpp"
+#include "report/forged_profile.hpp"
+#include "report/html/report_page.hpp"
+#include "report/show/show.hpp"
+#include "report/units/units_document.hpp"
+
+namespace npuscope::report::report_page_test {
+namespace {
+
+using analysis::Analysis;
+using nlohmann::json;
+using test_support::ProfileBuilder;
+using testing::HasSubstr;
+using testing::Not;
+
+json json_in(const std::string& html) {
+  const std::string mark = "id=\"npuscope-report\">";
+  const std::size_t begin = html.find(mark) + mark.size();
+  return json::parse(html.substr(begin, html.find("</script>", begin) - begin));
+}
+
+ReportPage page_of(const Profile& profile) {
+  ReportPage page({.arguments = {"npuscope", "report", "x"}});
+  page.add(Analysis(profile), {});
+  return page;
+}
+
+ProfileBuilder small_profile() {
+  ProfileBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx), dma = made.unit("DMA", Engine::dma);
+  made.span(dma, "load", 0, 40, SpanKind::transfer);
+  made.span(hmx, "MatMul_0", 40, 100, SpanKind::op, "conv");
+  made.span(hmx, "MatMul_1", 110, 150, SpanKind::op, "conv");
+  made.profile.edges.push_back({made.op("load"), made.op("MatMul_0", "conv"), EdgeKind::data});
+  return made;
+}
+
+TEST(ReportPage, PagesAreWhatTheCommandsPrint) {
+  const ProfileBuilder made = small_profile();
+  const json report = json_in(page_of(made.profile).html());
+  EXPECT_EQ(report["command"], "report");
+  EXPECT_EQ(report["arguments"], json({"npuscope", "report", "x"}));
+  const json& pages = report["profiles"][0]["pages"];
+  const Analysis analysis(made.profile);
+  for (const auto& [key, document] : {std::pair{"show", show_document(analysis, {.top = 0})},
+                                      std::pair{"units", units_document(analysis, {.top = 0})}}) {
+    const json printed = json::parse(documents_json({&*document, 1}, {}))["profiles"][0];
+    for (const auto& [name, section] : pages[key]["values"].items()) {
+      EXPECT_EQ(section, printed[name]) << key << ": " << name;
+    }
+    for (const json& layout : pages[key]["layout"]) {
+      EXPECT_TRUE(pages[key]["values"].contains(layout["key"])) << layout["key"];
+    }
+  }
+  EXPECT_EQ(json::parse(page_of(made.profile).json())["profiles"], report["profiles"]);
+}
+
+TEST(ReportPage, NamesAreNeverMarkup) {
+  ProfileBuilder made;
+  const UnitId unit = made.unit("</script><img src=x onerror=alert(1)>", Engine::hmx);
+  made.span(unit, "<!--</script><script>alert(2)</script>", 0, 10);
+  made.span(unit, std::string("bad utf8 \xff\xfe\x80 \x01"), 10, 20);
+  const std::string html = page_of(made.profile).html();
+  EXPECT_THAT(html, Not(HasSubstr("<img")));
+  EXPECT_THAT(html, Not(HasSubstr("<script>alert")));
+  const json report = json_in(html);
+  EXPECT_THAT(report["profiles"][0]["pages"]["ops_op"].dump(), HasSubstr("alert(2)"));
+}
+
+TEST(ReportPage, AForgedProfileGivesAPage) {
+  const Profile forged = test_support::forged_profile();
+  for (const std::size_t max_spans : {std::size_t{1}, std::size_t{100}}) {
+    ReportPage page({.arguments = {"npuscope", "report", "x"}, .limits = {.max_spans = max_spans}});
+    page.add(Analysis(forged), {});
+    EXPECT_TRUE(json_in(page.html())["profiles"][0]["pages"].contains("units"));
+  }
+}
+
+TEST(ReportPage, OfNothingSaysWhatIsMissing) {
+  const ProfileBuilder made;
+  const json report = json_in(page_of(made.profile).html());
+  const json& profile = report["profiles"][0];
+  EXPECT_TRUE(profile["pages"].contains("show"));
+  EXPECT_TRUE(profile["missing_pages"].contains("path"));
+}
+
+TEST(ReportPage, SameProfileSameBytes) {
+  const ProfileBuilder made = small_profile();
+  EXPECT_EQ(page_of(made.profile).html(), page_of(made.profile).html());
+}
+
+}  // namespace
+}  // namespace npuscope::report::report_page_test

@@ -1,0 +1,8 @@
+// The columns of one profile as typed arrays, by name (report.ts lists them).
+import type { ProfileDataHead } from "./report";
+
+export interface Data {
+  head: ProfileDataHead;
+  // Of a column that the profile does not have: an empty array.
+  column(name: string): Float64Array | Int32Array;
+}

@@ -1,0 +1,115 @@
+// From the text of <script id="npuscope-data"> to columns:
+//
+//   base64 > gzip > u32 length of the head, head (DataHead as JSON), zeros up to 8, columns
+//
+// What does not hold together is a DataError with a sentence for the reader. All columns are checked
+// when the blob is opened and decoded when somebody asks for them.
+import { fromBase64 } from "./base64";
+import type { Data } from "./data";
+import type { ColumnHead, DataHead, ProfileDataHead } from "./report";
+import { countOfVarints, decodeVarints } from "./varint";
+
+export class DataError extends Error {}
+
+const damaged = (what: string): DataError =>
+  new DataError(`The data of this page are damaged (${what}): write the report again.`);
+
+async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  try {
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Uint8Array(await new Response(stream).arrayBuffer());
+  } catch {
+    throw damaged("they do not decompress");
+  }
+}
+
+class Columns implements Data {
+  private decoded = new Map<string, Float64Array | Int32Array>();
+
+  constructor(readonly head: ProfileDataHead, private readonly bytes: Map<string, [ColumnHead, Uint8Array]>) {}
+
+  column(name: string): Float64Array | Int32Array {
+    let column = this.decoded.get(name);
+    if (column !== undefined) return column;
+    const stored = this.bytes.get(name);
+    if (stored === undefined) {
+      column = new Int32Array(0);
+    } else {
+      const [head, bytes] = stored;
+      column = head.encoding === "f64" ? doublesOf(bytes, head.count) : decodeVarints(bytes, head.count, head.delta);
+    }
+    this.decoded.set(name, column);
+    return column;
+  }
+}
+
+function doublesOf(bytes: Uint8Array, count: number): Float64Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const column = new Float64Array(count);
+  for (let i = 0; i < count; ++i) column[i] = view.getFloat64(8 * i, true);
+  return column;
+}
+
+function columnBytes(head: ColumnHead, all: Uint8Array): Uint8Array {
+  const { name, offset, bytes: length, count } = head;
+  const fits = [offset, length, count].every((n) => Number.isSafeInteger(n) && n >= 0) && offset + length <= all.length;
+  if (!fits) throw damaged(`column ${name} is cut off`);
+  const bytes = all.subarray(offset, offset + length);
+  const held = head.encoding === "f64" ? length / 8 : head.encoding === "varint" ? countOfVarints(bytes) : -1;
+  if (held !== count) throw damaged(`column ${name} has ${held} values instead of ${count}`);
+  return bytes;
+}
+
+function rowsOf(columns: Map<string, [ColumnHead, Uint8Array]>, name: string): number {
+  return columns.get(name)?.[0].count ?? 0;
+}
+
+// Columns of one table are equally long; a missing one is allowed.
+function checkTables(columns: Map<string, [ColumnHead, Uint8Array]>): void {
+  const rows = new Map<string, number>();
+  for (const [name, [head]] of columns) {
+    const table = name.slice(0, name.indexOf("."));
+    const expected = rows.get(table) ?? head.count;
+    if (head.count !== expected) throw damaged(`column ${name} has ${head.count} values, others of its table ${expected}`);
+    rows.set(table, expected);
+  }
+}
+
+function openProfile(head: ProfileDataHead, all: Uint8Array): Data {
+  const columns = new Map<string, [ColumnHead, Uint8Array]>();
+  for (const column of head.columns) columns.set(column.name, [column, columnBytes(column, all)]);
+  checkTables(columns);
+  const inside = (first: number, count: number, rows: number): boolean => first >= 0 && count >= 0 && first + count <= rows;
+  const spans = rowsOf(columns, "span.start");
+  for (const unit of head.units) {
+    if (!inside(unit.first_span, unit.spans, spans)) throw damaged(`unit ${unit.path} has more spans than there are`);
+  }
+  const samples = rowsOf(columns, "counter.time");
+  for (const counter of head.counters) {
+    if (!inside(counter.first_sample, counter.samples, samples)) throw damaged(`counter ${counter.name} has more samples than there are`);
+  }
+  return new Columns(head, columns);
+}
+
+// The bytes behind gzip.
+export function openBytes(bytes: Uint8Array<ArrayBuffer>): Data[] {
+  if (bytes.length < 4) throw damaged("they end early");
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true);
+  const behind = Math.ceil((4 + length) / 8) * 8;
+  if (4 + length > bytes.length) throw damaged("they end early");
+  let head: DataHead;
+  try {
+    head = JSON.parse(new TextDecoder().decode(bytes.subarray(4, 4 + length))) as DataHead;
+  } catch {
+    throw damaged("their head is not JSON");
+  }
+  const columns = bytes.subarray(Math.min(behind, bytes.length));
+  return head.profiles.map((profile) => openProfile(profile, columns));
+}
+
+// A Data for each profile of the report, in its order.
+export async function openBlob(text: string): Promise<Data[]> {
+  const packed = fromBase64(text);
+  if (packed === null) throw damaged("they are not base64");
+  return openBytes(await gunzip(packed));
+}

@@ -1,0 +1,81 @@
+// The page as a whole: a bar with tabs and links, and the tabs, each made when it is first opened.
+import type { Data } from "../data/data";
+import type { Report } from "../data/report";
+import { make } from "../dom/make";
+import { printable, shownName } from "../format/format";
+import { comparisonPanels, panels } from "../panels";
+import { Store } from "../state/store";
+import { comparisonHead, profileHead } from "./head";
+import { addressOf, idIn, type Address } from "./links";
+import { markReady, Tab, type PanelMaker } from "./tab";
+import { tabList, tabTitles } from "./tabs";
+
+export class Frame {
+  private readonly tabs: Tab[] = [];
+  private readonly choose: (index: number) => void;
+
+  constructor(root: HTMLElement, private readonly report: Report) {
+    const titles = report.profiles.map((profile) => profile.title);
+    document.title = report.comparison === null ? `${titles.map((title) => shownName(title)).join(" · ") || "no profile"} – npuscope`
+                                                : "Comparison – npuscope";
+    if (report.comparison !== null) this.tabs.push(new Tab("comparison", "Comparison", "Comparison", comparisonHead(report, report.comparison)));
+    const names = tabTitles(titles);
+    report.profiles.forEach((profile, i) => {
+      this.tabs.push(new Tab(`profile-${i + 1}`, printable(names[i]), printable(profile.title), profileHead(report, profile)));
+    });
+    const bar = make("div", { class: "bar" });
+    const list = tabList(this.tabs, (index) => this.show(index));
+    this.choose = list.choose;
+    if (this.tabs.length > 1) bar.append(list.element);
+    for (const tab of this.tabs) bar.append(tab.links);
+    root.replaceChildren(bar, ...this.tabs.map((tab) => tab.element));
+    if (this.tabs.length === 0) {
+      root.append(make("p", { class: "sentence", text: "The report has no profile." }));
+      markReady();
+    }
+    window.addEventListener("hashchange", () => this.follow());
+    const address = addressOf(location.hash);
+    this.choose(Math.max(0, this.tabIndex(address)));
+  }
+
+  setData(data: Data[]): void {
+    this.report.profiles.forEach((profile, i) => {
+      const store = new Store();
+      const makers = panels.map((makePanel): PanelMaker => () => makePanel({ report: profile, data: data[i], store }));
+      this.setMakers(`profile-${i + 1}`, makers, i);
+    });
+    const { comparison } = this.report;
+    if (comparison !== null) {
+      this.setMakers("comparison", comparisonPanels.map((makePanel): PanelMaker => () => makePanel(comparison, this.report)), 0);
+    }
+  }
+
+  setDamage(sentence: string): void {
+    for (const tab of this.tabs) tab.say(sentence);
+  }
+
+  private setMakers(id: string, makers: PanelMaker[], place: number): void {
+    this.tabs.find((tab) => tab.id === id)?.setMakers(makers, (panel) => idIn(panel, place), () => this.scroll());
+  }
+
+  private show(index: number): void {
+    this.tabs.forEach((tab, i) => tab.show(i === index));
+  }
+
+  private tabIndex(address: Address): number {
+    return address.id === "" ? -1 : this.tabs.findIndex((tab) => tab.holds(address));
+  }
+
+  private follow(): void {
+    const index = this.tabIndex(addressOf(location.hash));
+    if (index < 0) return;
+    this.choose(index);
+    this.scroll();
+  }
+
+  // To the panel of the address, once it is there.
+  private scroll(): void {
+    const { id } = addressOf(location.hash);
+    if (id !== "") document.getElementById(id)?.scrollIntoView();
+  }
+}

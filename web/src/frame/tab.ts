@@ -1,0 +1,87 @@
+// One tab: its head, and its panels, made one after the other once the tab is open, so that the page
+// answers between them.
+import { make } from "../dom/make";
+import type { Panel } from "../panel";
+import type { Address } from "./links";
+
+export type PanelMaker = () => Panel | null;
+
+// For tests and for printing programs: nothing more will be added to the open tab.
+export const markReady = (): void => {
+  document.documentElement.dataset["ready"] = "true";
+};
+
+const later = (): Promise<void> => new Promise((done) => setTimeout(done));
+
+export class Tab {
+  readonly element: HTMLElement;
+  readonly links = make("nav", { class: "links", attributes: { "aria-label": "parts of the page" } });
+  private readonly panels = make("div", { class: "panels" });
+  private makers: PanelMaker[] = [];
+  private idOf: (panel: string) => string = (panel) => panel;
+  private made: () => void = () => {};
+  private waits = true;  // for its makers
+  private place = 0;
+  private open = false;
+
+  constructor(readonly id: string, readonly title: string, readonly hint: string, head: HTMLElement) {
+    this.element = make("section", { class: "profile", attributes: { id, role: "tabpanel", "aria-labelledby": `tab-${id}` } }, head, this.panels);
+    this.panels.append(make("p", { class: "sentence quiet", text: "Reading the data …" }));
+    const number = /-(\d+)$/.exec(id);
+    if (number !== null) this.place = Number(number[1]) - 1;
+  }
+
+  holds(address: Address): boolean {
+    return address.id === this.id || (this.id.startsWith("profile-") && address.place === this.place && !address.id.startsWith("comparison"));
+  }
+
+  setMakers(makers: PanelMaker[], idOf: (panel: string) => string, made: () => void): void {
+    this.makers = makers;
+    this.idOf = idOf;
+    this.made = made;
+    this.waits = false;
+    this.panels.replaceChildren();
+    if (this.open) void this.makePanels();
+  }
+
+  say(sentence: string): void {
+    this.panels.replaceChildren(make("p", { class: "sentence error", text: sentence, attributes: { role: "alert" } }));
+    markReady();
+  }
+
+  show(open: boolean): void {
+    this.element.hidden = !open;
+    this.links.hidden = !open;
+    this.open = open;
+    if (open) void this.makePanels();
+  }
+
+  private async makePanels(): Promise<void> {
+    if (this.waits) return;
+    const makers = this.makers;
+    this.makers = [];
+    for (const makePanel of makers) {
+      this.add(makePanel);
+      await later();
+    }
+    this.made();
+    markReady();
+  }
+
+  private add(makePanel: PanelMaker): void {
+    let panel: Panel | null;
+    try {
+      panel = makePanel();
+    } catch (error) {
+      console.error(error);
+      const why = error instanceof Error ? error.message : String(error);
+      this.panels.append(make("p", { class: "sentence error", text: `A part of the page cannot be shown: ${why}` }));
+      return;
+    }
+    if (panel === null) return;
+    const id = this.idOf(panel.id);
+    const heading = make("h2", {}, make("a", { text: panel.title, attributes: { href: `#${id}` } }));
+    this.panels.append(make("section", { class: "panel", attributes: { id, "aria-label": panel.title, tabindex: -1 } }, heading, panel.element));
+    this.links.append(make("a", { text: panel.title, attributes: { href: `#${id}` } }));
+  }
+}

@@ -1,0 +1,30 @@
+// What the page shows, in this order. A panel is a folder that exports a MakePanel.
+import type { Page, Report } from "./data/report";
+import type { MakePanel, Panel } from "./panel";
+import { makeComparedNumbersPanel, makeComparedOpsPanel, makeVerdictPanel } from "./comparison/panel";
+import { makeFindingsPanel } from "./findings/panel";
+import { makeGraphPanel } from "./graph/panel";
+import { makeMemoryPanel } from "./memory/panel";
+import { makeNotesPanel } from "./notes/panel";
+import { makeOpsPanel } from "./ops/panel";
+import { makePathPanel } from "./path/panel";
+import { makeTimeline } from "./timeline/panel";
+import { makeUnitsPanel } from "./units/panel";
+import { makeWallPanel } from "./wall/panel";
+
+export const panels: MakePanel[] = [
+  makeWallPanel,
+  makeFindingsPanel,
+  makeTimeline,
+  makeOpsPanel,
+  makeUnitsPanel,
+  makePathPanel,
+  makeMemoryPanel,
+  makeGraphPanel,
+  makeNotesPanel,
+];
+
+// Of the tab "Comparison".
+export type MakeComparisonPanel = (comparison: Page, report: Report) => Panel | null;
+
+export const comparisonPanels: MakeComparisonPanel[] = [makeVerdictPanel, makeComparedOpsPanel, makeComparedNumbersPanel];

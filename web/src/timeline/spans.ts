@@ -1,0 +1,82 @@
+// The span columns of a profile, with what the timeline asks of them most.
+import type { Data } from "../data/data";
+import type { Column } from "./times";
+
+// What a span is to the eye.
+export const work = 0;
+export const wait = 1;
+export const frame = 2;  // holds other spans, or names a stretch of time: never work
+export const shades = 4;
+export const looks = 3;
+export const tonesOfEngine = shades * looks;
+
+export const engines = ["none", "device", "core", "hvx", "hmx", "dma_issue", "dma", "host", "process", "thread", "compute", "other"];
+
+// Place in engines; "other" where it is none of them.
+export const engineOf = (name: string): number => {
+  const place = engines.indexOf(name);
+  return place < 0 ? engines.length - 1 : place;
+};
+
+const waits = new Set(["sync", "barrier", "dma_wait", "wait"]);
+const frames = new Set(["inference", "activation", "annotation"]);
+
+export const lookOfKind = (kind: string): number => (waits.has(kind) ? wait : frames.has(kind) ? frame : work);
+
+export class Spans {
+  readonly start: Column;
+  readonly duration: Column;
+  readonly active: Column;
+  readonly op: Column;
+  readonly kind: Column;
+  readonly count: Column;  // may be empty: each is one
+  readonly bytes: Column;  // may be empty
+  readonly inference: Column;  // may be empty
+  private readonly lookOf: Uint8Array;   // by kind
+  private readonly shadeOf: Uint8Array;  // by op
+  private readonly engineOfOp: Int8Array;  // -1: not known, its lane's
+
+  constructor(readonly data: Data) {
+    this.start = data.column("span.start");
+    this.duration = data.column("span.duration");
+    const active = data.column("span.active");
+    this.active = active.length === this.start.length ? active : this.duration;
+    this.op = data.column("span.op");
+    this.kind = data.column("span.kind");
+    this.count = data.column("span.count");
+    this.bytes = data.column("span.bytes");
+    this.inference = data.column("span.inference");
+    this.lookOf = Uint8Array.from(data.head.kinds, lookOfKind);
+    // Neighbours of different kinds are told apart by shades of their engine's colour.
+    const kinds = data.column("op.kind");
+    this.shadeOf = Uint8Array.from(kinds, (kind) => kind % shades);
+    // On the HTP the lane HMX issues DMA as well: an op has the colour of what it uses.
+    const used = data.column("op.engine");
+    this.engineOfOp = new Int8Array(kinds.length).fill(-1);
+    used.forEach((place, op) => {
+      const name = data.head.strings[place] ?? "";
+      if (op < kinds.length && name !== "" && name !== "none") this.engineOfOp[op] = engineOf(name);
+    });
+  }
+
+  get total(): number {
+    return this.start.length;
+  }
+
+  look(span: number): number {
+    return this.lookOf[this.kind[span]];
+  }
+
+  // Place in a palette, of a span in a lane of an engine.
+  tone(span: number, laneEngine: number): number {
+    const op = this.op[span];
+    const look = this.lookOf[this.kind[span]];
+    if (op < 0) return laneEngine * tonesOfEngine + look * shades;
+    const engine = this.engineOfOp[op];
+    return (engine < 0 ? laneEngine : engine) * tonesOfEngine + look * shades + this.shadeOf[op];
+  }
+
+  mergedCount(span: number): number {
+    return this.count.length > 0 ? this.count[span] : 1;
+  }
+}

@@ -1,0 +1,153 @@
+// Units: what each did of the wall, which classes of hardware work at once, how many units at once,
+// and how unequally they are loaded.
+import { drawBar, percent } from "../bar/bar";
+import { make } from "../dom/make";
+import { changeText, numberText, shownName } from "../format/format";
+import { rangeText, wholeRange } from "../ops/tables";
+import type { Context, MakePanel } from "../panel";
+import type { ProfileReport } from "../data/report";
+import { drawFacts, drawRemarks, drawSection, tableOf } from "../section/draw";
+import { heading, sectionsOf } from "../section/section";
+import { wholeNote } from "../section/whole_note";
+import { commonPrefix } from "../table/model";
+import { concurrencyOf, imbalanceOf, overlapOf, unitRows, unitRowsInRange, unitsSection, type Imbalance, type Level, type Overlap, type UnitRow } from "./units";
+
+const drawnAtFirst = 24;
+const withDrawing = new Set(["units", "overlap", "concurrency", "imbalance"]);
+
+export const makeUnitsPanel: MakePanel = (context) => {
+  const { report, store } = context;
+  const page = report.pages.units;
+  if (page === undefined) return null;
+  const element = make("div", { class: "units" });
+  const wall = unitsSection(report, "wall");
+  if (wall !== null) {
+    const facts = drawFacts(wall, report);
+    if (facts !== null) element.append(facts);
+  }
+  element.append(followRange(context), wholeNote(store, "What follows is"), make("div", { class: "side-by-side" }, ...overlap(report), ...imbalance(report)));
+  for (const section of sectionsOf(page)) {
+    if (section.key === "wall" || withDrawing.has(section.key)) continue;
+    const drawn = drawSection(section, report);
+    if (drawn !== null) element.append(drawn);
+  }
+  return { id: "units", title: "Units", element };
+};
+
+// The numbers that a drawing is made of.
+function numbersOf(report: ProfileReport, key: string): HTMLElement[] {
+  const section = unitsSection(report, key);
+  if (section === null || section.rows.length === 0) return [];
+  const labelled = { ...section, fields: section.fields.map((field) => ({ ...field, label: field.label || field.key.replaceAll("_", " ") })) };
+  return [make("details", {}, make("summary", { text: `Numbers: ${lowered(heading(section.title)) || key}` }), tableOf(labelled, report).element),
+          ...drawRemarks(section.remarks)];
+}
+
+const lowered = (title: string): string => title.slice(0, 1).toLowerCase() + title.slice(1);
+
+// Utilisation and concurrency, of the range that is selected on the timeline, else of the wall.
+function followRange({ report, data, store }: Context): HTMLElement {
+  const place = make("div");
+  let waiting = 0;
+  const draw = (): void => {
+    const { range } = store.get();
+    const whole = concurrencyOf(report);
+    if (range === null) {
+      place.replaceChildren(...utilisation(unitRows(report), "wall", numbersOf(report, "units")),
+                            ...(whole === null ? [] : concurrency(whole.levels, "wall", averageText(whole), numbersOf(report, "concurrency"))));
+      return;
+    }
+    const { rows, levels, merged } = unitRowsInRange(report, data, wholeRange(range));
+    const remark = merged ? drawRemarks(["Some spans were merged when the report was written: busy times are upper bounds."]) : [];
+    place.replaceChildren(make("p", { class: "range-note", text: `Selected range: ${rangeText(report, range)}` }), ...utilisation(rows, "range", remark), ...concurrency(levels, "range", "", []));
+  };
+  store.subscribe((_, changed) => {
+    if (!changed.range) return;
+    clearTimeout(waiting);
+    waiting = window.setTimeout(draw, data.head.span_total > 200_000 ? 200 : 40);
+  });
+  draw();
+  return place;
+}
+
+function utilisation(rows: readonly UnitRow[], of: string, below: HTMLElement[]): HTMLElement[] {
+  if (rows.length === 0) return [];
+  const legend = make("ul", { class: "legend inline" }, ...rows[0].parts.map((part) =>
+    make("li", {}, make("span", { class: `swatch ${part.colour}`, attributes: { "aria-hidden": "true" } }), part.label)));
+  const prefix = commonPrefix(rows.map((row) => row.name));
+  const list = make("div", { class: "unit-bars" }, ...rows.slice(0, drawnAtFirst).map((row) => unitBar(row, prefix)));
+  const section = make("section", { class: "section" }, make("h3", { text: `Utilisation, of ${of}` }), legend);
+  if (prefix !== "") section.append(make("p", { class: "remark" }, "Names begin with ", make("code", { text: shownName(prefix) }), ", left out below."));
+  section.append(list);
+  if (rows.length > drawnAtFirst) {
+    const more = make("button", { class: "quiet", text: `${rows.length - drawnAtFirst} more units`, attributes: { type: "button" } });
+    more.addEventListener("click", () => {
+      list.append(...rows.slice(drawnAtFirst).map((row) => unitBar(row, prefix)));
+      more.remove();
+    });
+    section.append(more);
+  }
+  section.append(...below);
+  return [section];
+}
+
+const unitBar = (row: UnitRow, prefix: string): HTMLElement => make("div", { class: "unit-bar" },
+  make("span", { class: "unit-name", text: shownName(row.name.slice(prefix.length), 60), title: shownName(row.name) }),
+  drawBar(row.parts, row.name, { legend: false }),
+  make("span", { class: "number", text: percent(row.busy) }));
+
+function overlap(report: ProfileReport): HTMLElement[] {
+  const matrix = overlapOf(report);
+  if (matrix === null) return [];
+  return [make("section", { class: "section" }, make("h3", { text: "Overlap of classes, of the shorter" }), drawMatrix(matrix), ...numbersOf(report, "overlap"))];
+}
+
+function drawMatrix({ classes, cells }: Overlap): HTMLElement {
+  const head = make("tr", {}, make("td"), ...classes.map((name) => make("th", { text: name, attributes: { scope: "col" } })));
+  const rows = classes.map((name, i) => make("tr", {}, make("th", { text: name, attributes: { scope: "row" } }), ...cells[i].map((cell, j) => {
+    if (cell === null) return make("td");
+    const isOwn = i === j;
+    const drawn = make("td", { class: isOwn ? "own" : "heat", title: cell.title, text: isOwn ? "" : percent(cell.share) });
+    if (!isOwn) drawn.style.setProperty("--heat", String(Math.min(1, cell.share)));
+    return drawn;
+  })));
+  return make("table", { class: "matrix", attributes: { "aria-label": "overlap of classes of hardware" } }, make("thead", {}, head), make("tbody", {}, ...rows));
+}
+
+function concurrency(levels: readonly Level[], of: string, average: string, below: HTMLElement[]): HTMLElement[] {
+  if (levels.length === 0) return [];
+  const largest = Math.max(1e-9, ...levels.map((level) => level.share));
+  const bars = make("div", { class: "histogram", attributes: { role: "img", "aria-label": levels.map((level) => level.title).join("; ") } },
+    ...levels.map((level) => {
+      const bar = make("div", { class: level.units === 0 ? "fill-idle" : "fill-busy" });
+      bar.style.height = `${(100 * level.share) / largest}%`;
+      return make("div", { class: "histogram-column", title: level.title }, make("div", { class: "histogram-room" }, bar), make("span", { text: String(level.units) }));
+    }));
+  return [make("section", { class: "section" }, make("h3", { text: `Concurrency: units at work, of ${of}` }), bars, make("p", { class: "remark", text: average }), ...below)];
+}
+
+const averageText = ({ average, max }: { average: number | null; max: number | null }): string =>
+  average === null ? "" : `average while active ${numberText(average)}, max ${numberText(max ?? 0)}`;
+
+function imbalance(report: ProfileReport): HTMLElement[] {
+  const rows = imbalanceOf(report);
+  if (rows.length === 0) return [];
+  const list = make("div", { class: "unit-bars" }, ...rows.slice(0, drawnAtFirst).map(imbalanceBar));
+  return [make("section", { class: "section" }, make("h3", { text: "Imbalance: min, mean and max" }), list, ...numbersOf(report, "imbalance"))];
+}
+
+// From min to max, with a mark at the mean, on a scale from 0.
+function imbalanceBar(row: Imbalance): HTMLElement {
+  const whole = Math.max(row.max, 1e-9);
+  const range = make("div", { class: "range-bar" });
+  range.style.left = `${(100 * row.min) / whole}%`;
+  range.style.width = `${(100 * (row.max - row.min)) / whole}%`;
+  const mean = make("div", { class: "range-mean" });
+  mean.style.left = `${(100 * row.mean) / whole}%`;
+  const unit = row.unit === "" ? "" : ` ${row.unit}`;
+  const title = `min ${numberText(row.min)}${unit} (${shownName(row.least, 60)}), mean ${numberText(row.mean)}${unit}, max ${numberText(row.max)}${unit} (${shownName(row.most, 60)})`;
+  return make("div", { class: "unit-bar", title },
+    make("span", { class: "unit-name", text: shownName(row.what, 60) }),
+    make("div", { class: "range-track", attributes: { role: "img", "aria-label": title } }, range, mean),
+    make("span", { class: "number", text: changeText(row.excess) }));
+}

@@ -1,0 +1,61 @@
+// 5 million spans: the figures are printed, not judged, since machines differ.
+import assert from "node:assert/strict";
+import { makePage } from "../support/fixture";
+import { artefact, browserTest, htmlOf } from "./harness";
+
+browserTest("5 million spans open, pan and zoom", () => {
+  const html = htmlOf(makePage({ spans: 5_000_000, cores: 16, ops: 5000 }));
+  assert.ok(html.length < 30e6);
+  return html;
+}, async (page) => {
+  await page.locator("#timeline").evaluate((element) => element.scrollIntoView());
+  await page.locator(".timeline-lanes").hover({ position: { x: 400, y: 100 } });
+  const figures = await page.evaluate(async () => {
+    const frames: number[] = [];
+    let on = true;
+    const tick = (now: number): void => {
+      frames.push(now);
+      if (on) requestAnimationFrame(tick);
+    };
+    requestAnimationFrame(tick);
+    const key = (type: string, name: string): boolean => document.dispatchEvent(new KeyboardEvent(type, { key: name, bubbles: true }));
+    const hold = async (name: string, ms: number): Promise<void> => {
+      key("keydown", name);
+      await new Promise((done) => setTimeout(done, ms));
+      key("keyup", name);
+    };
+    await hold("w", 500);
+    await hold("d", 1000);
+    await hold("w", 1500);
+    await hold("a", 1000);
+    await hold("s", 1500);
+    on = false;
+    const lengths = frames.slice(1).map((time, i) => time - frames[i]).sort((a, b) => a - b);
+    const part = (share: number): string => lengths[Math.floor((lengths.length - 1) * share)].toFixed(1);
+    const paint = performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? NaN;
+    return { firstPaint: `${Math.round(paint)} ms`, ready: `${Math.round(performance.now() - frames[0] > 0 ? frames[0] : 0)} ms at most`,
+             frames: lengths.length, median: `${part(0.5)} ms`, p95: `${part(0.95)} ms`, max: `${part(1)} ms` };
+  });
+  console.log(JSON.stringify(figures));
+  assert.ok(figures.frames > 50);
+  await page.keyboard.press("f");
+  await page.screenshot({ path: artefact("large.png") });
+});
+
+browserTest("merged spans are said to be merged", () => {
+  const page = makePage({ spans: 3000, cores: 2 });
+  const [data] = page.data;
+  const active = data.columns.find((column) => column.name === "span.active")!;
+  const count = data.columns.find((column) => column.name === "span.count")!;
+  active.values = Array.from(active.values, (ticks) => Math.floor(ticks / 2));
+  count.values = Array.from(count.values, () => 12345);
+  data.merged_spans = 12345 * count.values.length;
+  data.span_total = data.merged_spans;
+  data.merge_ticks = 40;
+  return page;
+}, async (page) => {
+  await page.locator("#timeline").evaluate((element) => element.scrollIntoView());
+  await page.locator(".timeline-lanes").hover({ position: { x: 300, y: 8 } });
+  assert.match(await page.locator(".timeline-card").innerText(), /12,345 spans merged\s+active\s+50\.0 % of this stretch/);
+  assert.match(await page.locator("#timeline").innerText(), /spans shorter and closer together than 40 cycles are merged/);
+});

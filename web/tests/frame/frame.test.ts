@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { commandLine } from "../../src/frame/command_line";
+import { addressOf, idIn } from "../../src/frame/links";
+import { moved, tabTitles } from "../../src/frame/tabs";
+
+test("panels of the first profile have their own name, others a number behind it", () => {
+  assert.equal(idIn("timeline", 0), "timeline");
+  assert.equal(idIn("timeline", 1), "timeline-2");
+  assert.deepEqual(addressOf("#timeline-2"), { id: "timeline-2", place: 1 });
+  assert.deepEqual(addressOf("#timeline"), { id: "timeline", place: 0 });
+  assert.deepEqual(addressOf("#%E0%A4%A"), { id: "", place: 0 });
+});
+
+test("arrow keys go round the tabs, Home and End to their ends", () => {
+  assert.equal(moved("ArrowRight", 2, 3), 0);
+  assert.equal(moved("ArrowLeft", 0, 3), 2);
+  assert.equal(moved("Home", 2, 3), 0);
+  assert.equal(moved("End", 0, 3), 2);
+  assert.equal(moved("a", 0, 3), null);
+});
+
+test("a command can be typed as it is shown", () => {
+  assert.equal(commandLine(["npuscope", "report", "my run", "it's", "-o", "a/b.html"]), `npuscope report 'my run' 'it'\\''s' -o a/b.html`);
+});
+
+test("tabs are called by what sets their profiles apart", () => {
+  assert.deepEqual(tabTitles(["/runs/a/chain8 · optrace", "/runs/b/chain8 · optrace"]), ["a/chain8", "b/chain8"]);
+  assert.deepEqual(tabTitles(["/runs/a · 1", "/runs/a · 2"]), ["a · 1", "a · 2"]);
+  assert.deepEqual(tabTitles(["/runs/a · 1", "/runs/a · 1", "/runs/b"]), ["a · 1 (1)", "a · 1 (2)", "b"]);
+  assert.deepEqual(tabTitles(["/runs/a · optrace"]), ["/runs/a"]);
+  assert.deepEqual(tabTitles([]), []);
+});

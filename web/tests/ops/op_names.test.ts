@@ -1,0 +1,25 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { OpNames } from "../../src/ops/op_names";
+import { dataOf, programOf } from "../support/program";
+
+const [report] = programOf("qnn_htp").report.profiles;
+const unit = (engine: string) => ({ name: engine, path: `core 0 > ${engine}`, engine, device: 0, core: 0, parent: -1, first_span: 0, spans: 0 });
+const data = (columns: { [name: string]: number[] }) => dataOf({ strings: ["", "MatMul_0", "q::Conv", "node_0", "hvx", "dma", "none"], units: [unit("hmx"), unit("dma")] }, columns);
+
+test("an op is called by its node, else by its name", () => {
+  const names = new OpNames({ ...report, pages: {} }, data({ "op.name": [1, 1, 0], "op.node": [3, 0, 0], "op.kind": [2, 2, 0] }));
+  assert.deepEqual([names.label(0), names.label(1), names.label(2), names.label(-1), names.kindOf(0), names.unit(1)],
+                   ["node_0", "MatMul_0", "(no name)", "(no op)", "q::Conv", "core 0 > dma"]);
+  assert.deepEqual([...names.opsNamed(new Set(["node_0"]))], [0]);
+});
+
+test("an execution is of the engine that its op uses, else of its unit's", () => {
+  const names = new OpNames({ ...report, pages: {} }, data({ "op.name": [1, 1, 1, 1], "op.engine": [4, 5, 6, 0] }));
+  assert.deepEqual([names.engine(0, 0), names.engine(1, 0), names.engine(1, 1), names.engine(2, 0), names.engine(3, 0), names.engine(-1, 1)],
+                   ["hvx", "dma_issue", "dma", "hmx", "hmx", "dma"]);
+});
+
+test("without a column of engines the unit says it", () => {
+  assert.equal(new OpNames({ ...report, pages: {} }, data({ "op.name": [1] })).engine(0, 0), "hmx");
+});
