@@ -1,0 +1,50 @@
+// Any bytes as an ONNX model: imported, and compiled for a target of each architecture.
+#include <cstdint>
+
+#include "npu/graph/import_onnx.hpp"
+#include "npu/ipu/compile.hpp"
+#include "npu/ipu/target.hpp"
+#include "npu/nsp/compile/compile.hpp"
+#include "npu/nsp/target/target.hpp"
+#include "npu/target/target_file.hpp"
+#include "npu/torq/compile.hpp"
+#include "npu/torq/target.hpp"
+
+namespace {
+
+using namespace npuscope;
+
+template <class Parse>
+auto target_of(const char* name, Parse parse) {
+  const auto file = npu::find_target_file(name);
+  return *parse(file->toml, file->name);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  static const npu::nsp::Target nsp = target_of("aic100", npu::nsp::parse_target);
+  static const npu::ipu::Target ipu = target_of("ipu-muffin", npu::ipu::parse_target);
+  static const npu::torq::Target torq = target_of("torq-sl2610", npu::torq::parse_target);
+  npu::ImportOptions options;
+  options.allow_unknown = true;
+  options.symbols = {{"N", 1}, {"batch_size", 1}, {"seq_len", 8}};
+  const ByteSpan model(reinterpret_cast<const std::byte*>(bytes), size);
+  const auto graph = npu::import_onnx(model, "fuzz.onnx", options);
+  if (!graph) {
+    if (graph.error().message.empty()) __builtin_trap();
+    return 0;
+  }
+  // What a device would take hours for is not of interest.
+  std::uint64_t elements = 0;
+  for (const npu::Node& node : graph->nodes) {
+    for (const auto output : node.outputs) {
+      elements = std::max(elements, graph->tensors[std::size_t(output)].elements());
+    }
+  }
+  if (elements > (std::uint64_t{1} << 28)) return 0;
+  (void)npu::nsp::compile_network(*graph, nsp, {});
+  (void)npu::ipu::compile(*graph, ipu, {});
+  (void)npu::torq::compile(*graph, torq, "fuzz");
+  return 0;
+}

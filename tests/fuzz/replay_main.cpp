@@ -1,0 +1,132 @@
+// Runs a fuzz target without libFuzzer: over files, and over so many mutants of each, always the
+// same ones. What a crash was found with is left as the file that --left names.
+//
+//   fuzz_open --mutants 20 --left crash.bin tests/data/perfetto_cases trace.json
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <random>
+#include <string>
+#include <vector>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_seed_bytes = 64 << 10;
+
+std::vector<fs::path> seeds_in(const std::vector<fs::path>& paths) {
+  std::vector<fs::path> files;
+  for (const fs::path& path : paths) {
+    if (!fs::is_directory(path)) {
+      files.push_back(path);
+      continue;
+    }
+    for (const auto& entry : fs::recursive_directory_iterator(path)) {
+      if (entry.is_regular_file() && entry.file_size() <= max_seed_bytes) {
+        files.push_back(entry.path());
+      }
+    }
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Mutator {
+ public:
+  explicit Mutator(const std::vector<std::string>& seeds) : seeds_(seeds) {}
+
+  std::string mutant(std::size_t seed) {
+    std::string bytes = seeds_[seed];
+    for (std::size_t i = 0; i <= pick(4); ++i) mutate(bytes);
+    return bytes;
+  }
+
+ private:
+  std::size_t pick(std::size_t count) { return count == 0 ? 0 : random_() % count; }
+
+  void mutate(std::string& bytes) {
+    static const std::vector<std::string> words{"9223372036854775807",
+                                                "-9223372036854775808",
+                                                "-1",
+                                                "18446744073709551615",
+                                                "1e308",
+                                                "NaN",
+                                                "null",
+                                                "{}",
+                                                "[",
+                                                "\"",
+                                                "\\u0000",
+                                                std::string(8, '\xff'),
+                                                std::string(4, '\0')};
+    const std::size_t at = pick(bytes.size() + 1);
+    const std::size_t length = pick(std::min<std::size_t>(bytes.size() - at, 64) + 1);
+    switch (pick(7)) {
+      case 0: bytes.insert(at, words[pick(words.size())]); break;
+      case 1: bytes.replace(at, length, words[pick(words.size())]); break;
+      case 2: bytes.erase(at, length); break;
+      case 3: bytes.insert(at, bytes.substr(at, length)); break;
+      case 4: bytes.resize(at); break;
+      case 5: {
+        const std::string& other = seeds_[pick(seeds_.size())];
+        bytes.replace(at, length, other.substr(pick(other.size() + 1), length));
+        break;
+      }
+      default:
+        if (at < bytes.size()) bytes[at] = char(bytes[at] ^ (1 << pick(8)));
+    }
+  }
+
+  const std::vector<std::string>& seeds_;
+  std::mt19937_64 random_{20'260'101};
+};
+
+void run(const std::string& bytes, const char* left) {
+  if (left != nullptr) std::ofstream(left, std::ios::binary) << bytes;
+  // A copy of exactly that size: what reads beyond it is seen by the sanitizer.
+  const std::vector<std::uint8_t> copy(bytes.begin(), bytes.end());
+  LLVMFuzzerTestOneInput(copy.data(), copy.size());
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  std::vector<fs::path> paths;
+  std::size_t mutants = 0;
+  const char* left = nullptr;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    if (word == "--mutants" && i + 1 < count) {
+      mutants = std::size_t(std::strtoul(words[++i], nullptr, 10));
+    } else if (word == "--left" && i + 1 < count) {
+      left = words[++i];
+    } else {
+      paths.emplace_back(word);
+    }
+  }
+  std::vector<std::string> seeds;
+  for (const fs::path& file : seeds_in(paths)) seeds.push_back(bytes_of(file));
+  if (seeds.empty()) {
+    std::fprintf(stderr, "no seeds\n");
+    return 1;
+  }
+  for (const std::string& seed : seeds) run(seed, left);
+  Mutator mutator(seeds);
+  for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
+    for (std::size_t i = 0; i < mutants; ++i) run(mutator.mutant(seed), left);
+  }
+  if (left != nullptr) fs::remove(left);
+  std::printf("%zu seeds and %zu mutants\n", seeds.size(), seeds.size() * mutants);
+  return 0;
+}

@@ -1,0 +1,1 @@
+sWITH w AS (SELECT unit, start, start + duration AS e FROM spans WHERE duration > 10) SELECT * FROM w JOIN units ON w.unit = units.id LEFT JOIN edges ON 1

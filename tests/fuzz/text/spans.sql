@@ -1,0 +1,1 @@
+sSELECT op, count(*), sum(duration) AS d FROM named_spans GROUP BY op ORDER BY d DESC LIMIT 10

@@ -1,0 +1,1 @@
+sSELECT name, sql FROM sqlite_master; SELECT * FROM notes; PRAGMA table_info(spans); EXPLAIN SELECT max(start) FROM spans
