@@ -4,6 +4,7 @@
 
 #include "cli/documents.hpp"
 #include "cli/gates.hpp"
+#include "cli/github_job.hpp"
 #include "cli/run_sides.hpp"
 #include "npuscope/base/progress.hpp"
 
@@ -36,7 +37,7 @@ ExitStatus check(const CheckOptions& options) {
   result.selection = selection_text(options.selection);
   ExitStatus status = status_of(options, side->notes);
   if (options.markdown) {
-    print(stdout, "{}", report::diff_markdown(result));
+    print(stdout, "{}", without_job_commands(report::diff_markdown(result)));
     print_notes(side->notes);
   } else {
     status = print_answer(options, report::check_document(result), side->notes);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <csignal>
 #include <cstdio>
@@ -311,9 +312,18 @@ void end_by_shrunk_input(int) {
   ::_exit(int(ExitStatus::input));
 }
 
-// An allocation that fails where a library lets nothing be thrown, such as the parser of toml++.
+std::atomic<bool> has_refused_memory{false};
+
+void refuse_memory() {
+  has_refused_memory = true;
+  throw std::bad_alloc();
+}
+
+// An allocation that fails where a library lets nothing be thrown, such as the parser of toml++ or
+// a directory_iterator, of which no exception is left that could be asked.
 [[noreturn]] void end_by_exception() {
   remove_temporary_files();
+  if (!std::current_exception() && has_refused_memory) ::_exit(int(say_out_of_memory()));
   try {
     if (const auto thrown = std::current_exception()) std::rethrow_exception(thrown);
   } catch (const std::bad_alloc&) {
@@ -339,6 +349,7 @@ int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStat
   program_name = text.name;
   handle_signals();
   std::set_terminate(end_by_exception);
+  std::set_new_handler(refuse_memory);
   const ExitStatus parsed = guarded([&] {
     CLI::App program(text.about, text.name);
     program.set_help_flag();

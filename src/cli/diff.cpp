@@ -8,6 +8,7 @@
 #include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
 #include "cli/gates.hpp"
+#include "cli/github_job.hpp"
 #include "cli/rules_choice.hpp"
 #include "npuscope/base/progress.hpp"
 
@@ -37,7 +38,7 @@ ExitStatus print_diff(const DiffOptions& options, const report::Diff& diff,
                       const std::vector<Note>& notes) {
   ExitStatus status = status_of(options, notes);
   if (options.markdown) {
-    print(stdout, "{}", report::diff_markdown(diff));
+    print(stdout, "{}", without_job_commands(report::diff_markdown(diff)));
     print_notes(notes);
   } else if (options.json) {
     print_json(stdout, report::document_json(report::diff_document(diff), notes));

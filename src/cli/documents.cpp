@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "cli/github_job.hpp"
 #include "npuscope/base/progress.hpp"
 #include "report/document/ascii_marks.hpp"
 #include "report/document/document_markdown.hpp"
@@ -29,7 +30,7 @@ Status print_in_form(const PageOptions& options, std::span<const report::Documen
     if (!csv) return tl::unexpected(csv.error());
     print(stdout, "{}", *csv);
   } else if (options.markdown) {
-    print(stdout, "{}", report::documents_markdown(documents));
+    print(stdout, "{}", without_job_commands(report::documents_markdown(documents)));
   } else {
     const report::Colour colour = colour_of(options.colour);
     std::string page;
@@ -38,7 +39,7 @@ Status print_in_form(const PageOptions& options, std::span<const report::Documen
       page += i > 0 ? "\n\n" : "";
       page += shows_ascii_only() ? report::ascii_marks(text) : text;
     }
-    print_page(page, options.pager);
+    print_page(without_job_commands(page), options.pager);
   }
   print_notes(notes);
   return {};

@@ -1,11 +1,12 @@
 #include "cli/gates.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 
 #include "base/text.hpp"
 #include "cli/choices.hpp"
+#include "cli/environment.hpp"
+#include "cli/github_job.hpp"
 #include "npuscope/base/files.hpp"
 #include "report/compare/diff_github.hpp"
 #include "report/compare/gate_text.hpp"
@@ -17,11 +18,6 @@ namespace {
 using report::Inconclusive;
 using report::JudgedGate;
 
-bool is_github_job() {
-  const char* value = std::getenv("GITHUB_ACTIONS");
-  return value != nullptr && std::string_view(value) == "true";
-}
-
 bool is_any_damaged(const report::Diff& diff) {
   const auto is_damaged = [](const Profile* run) { return report::is_damaged(*run); };
   return std::ranges::any_of(diff.a, is_damaged) || std::ranges::any_of(diff.b, is_damaged);
@@ -29,8 +25,8 @@ bool is_any_damaged(const report::Diff& diff) {
 
 // GitHub gives a job the file that its summary comes from.
 Status add_github_summary(const std::string& summary) {
-  const char* path = std::getenv("GITHUB_STEP_SUMMARY");
-  if (path == nullptr || *path == '\0') return {};
+  const std::string path = environment("GITHUB_STEP_SUMMARY");
+  if (path.empty()) return {};
   std::ofstream file(path, std::ios::app | std::ios::binary);
   file << summary << '\n' << std::flush;
   if (!file) return output_error("{}: cannot write; check GITHUB_STEP_SUMMARY", path);

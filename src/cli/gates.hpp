@@ -19,6 +19,8 @@ struct GateOptions {
   std::optional<report::Inconclusive> inconclusive;
   bool allow_partial = false;
   bool github = false;
+
+  bool has_gates() const { return !fail_if.empty() || !require.empty() || !file.empty(); }
 };
 
 // `example`: what --fail-if may be.

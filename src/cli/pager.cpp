@@ -5,21 +5,16 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "base/text.hpp"
 #include "cli/command.hpp"
+#include "cli/environment.hpp"
 
 namespace npuscope::cli {
 namespace {
 
 constexpr int not_executable = 126, not_found = 127;  // of the shell
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 // Empty: none is asked for.
 std::string pager_of(bool wanted) {

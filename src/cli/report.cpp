@@ -82,6 +82,11 @@ ExitStatus write_report(ReportOptions options) {
   if (!compares && options.files.empty()) {
     return report(Error{ErrorKind::usage, "no file is named; name profiles, or --a and --b"});
   }
+  if (!compares && options.has_gates()) {
+    return report(Error{ErrorKind::usage,
+                        "gates need two sides; name --a and --b, or judge runs by themselves with "
+                        "npuscope check"});
+  }
   if (options.output == "-") options.output = "/dev/stdout";
   options.request.top = options.top.of(false);
   if (const Status chosen = choose_target(options.request.peaks); !chosen) {
@@ -134,6 +139,8 @@ void add_report_command(CLI::App& program, ExitStatus& status) {
   options->top.add_option(*command);
   command->add_flag("--json", options->json,
                     "print as JSON what the page shows, and write nothing");
+  for (const char* flag : {"--graph", "--github"}) matters_with(flag, {"--a"}, *command);
+  idle_beside("--output", {"--json"}, *command);
   command->callback([options, command, &status] {
     options->request.arguments = {"npuscope", "report"};
     for (const auto& [flag, files] :

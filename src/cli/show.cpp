@@ -94,6 +94,7 @@ void add_show_command(CLI::App& program, ExitStatus& status) {
       ->add_option("--section", options->request.sections,
                    "sections of the full page: ops,units,counters")
       ->delimiter(',');
+  idle_beside("--full", {"--json", "--csv"}, *command);
   matters_with("--top", {"--full", "--section", "--json", "--csv"}, *command);
   command->callback([options, &status] { status = show(*options); });
 }

@@ -1,12 +1,12 @@
 #include "cli/target_choice.hpp"
 
-#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
 
 #include <toml++/toml.h>
 
+#include "cli/environment.hpp"
 #include "cli/flag_values.hpp"
 #include "npu/target/target_file.hpp"
 #include "npuscope/base/files.hpp"
@@ -15,11 +15,6 @@ namespace npuscope::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string() : std::string(value);
-}
 
 // Empty where there is no home.
 fs::path configuration_file() {

@@ -145,6 +145,7 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
       ->check(real_number(150, 5'000))
       ->capture_default_str();
   for (const char* flag : {"--colours", "--svg-width"}) matters_with(flag, {"--svg"}, *command);
+  for (const char* flag : {"--ascii", "--blocks"}) idle_beside(flag, {"--json", "--csv"}, *command);
   command->callback([options, &status] { status = timeline(*options); });
 }
 

@@ -4,6 +4,7 @@
 #include "base/text.hpp"
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
+#include "cli/github_job.hpp"
 #include "jobs/torq/torq_annotate.hpp"
 #include "jobs/torq/torq_overview.hpp"
 #include "jobs/torq/torq_timeline.hpp"
@@ -83,7 +84,7 @@ ExitStatus overview(const TorqOverviewOptions& options) {
                         overviews->notes);
   }
   print_notes(overviews->notes);
-  print(stdout, "{}", torq::print_overview(overviews->overviews, style));
+  print(stdout, "{}", without_job_commands(torq::print_overview(overviews->overviews, style)));
   if (options.explain) print(stdout, "{}", report::overview_meanings(overviews->overviews, style));
   return ExitStatus::done;
 }

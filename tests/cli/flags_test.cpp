@@ -138,6 +138,12 @@ TEST_F(Flags, AFlagWithoutEffectSaysSo) {
   EXPECT_EQ(run_npuscope({"ops", path("trace.json"), "--top", "3"}).errors, "");
   EXPECT_EQ(run_npuscope({"ops", path("trace.json"), "--width", "80", "--json"}).errors,
             "npuscope: note: --width has no effect with --json\n");
+  EXPECT_EQ(run_npuscope({"show", path("trace.json"), "--full", "--csv"}).errors,
+            "npuscope: note: --full has no effect with --csv\n");
+  EXPECT_EQ(run_npuscope({"timeline", path("trace.json"), "--ascii", "--json"}).errors,
+            "npuscope: note: --ascii has no effect with --json\n");
+  EXPECT_EQ(run_npuscope({"report", path("trace.json"), "-o", path("r.html"), "--json"}).errors,
+            "npuscope: note: --output has no effect with --json\n");
 }
 
 // --- query ---

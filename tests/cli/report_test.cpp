@@ -49,6 +49,15 @@ TEST_F(Report, AFileThatCannotBeWrittenIsAnOutputError) {
   EXPECT_EQ(run_npuscope({"report", path("none.json"), "-o", path("r.html")}).status, 3);
 }
 
+TEST_F(Report, AGateOfOneSideWasPassedUnjudged) {
+  const Outcome outcome = run_npuscope(
+      {"report", path("trace.json"), "-o", path("gate.html"), "--fail-if", "latency > 0 ms"});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_THAT(outcome.errors, HasSubstr("gates need two sides; name --a and --b"));
+  EXPECT_THAT(run_npuscope({"report", path("trace.json"), "--json", "--graph", "x"}).errors,
+              HasSubstr("--graph has no effect without --a"));
+}
+
 TEST_F(Report, OfTwoSidesHasWhatDiffPrints) {
   const std::string after = path("after.json");
   std::string text = read("trace.json");
