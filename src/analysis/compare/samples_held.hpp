@@ -1,0 +1,81 @@
+// What RunSamples holds: what a profile says of each inference, made by samples_of_run.cpp from the
+// profile's own numbers and found by samples.cpp when asked.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/compare/gathering.hpp"
+#include "analysis/inference_times.hpp"
+#include "analysis/run_identity.hpp"
+#include "npuscope/analysis/analysis.hpp"
+#include "npuscope/analysis/match_ops.hpp"
+#include "npuscope/analysis/samples.hpp"
+
+namespace npuscope::analysis {
+
+TimeBase time_base(const Profile& profile, ClockId id);
+SampleQuantity quantity_of(const Meaning& meaning);
+
+// Where the numbers of an op column come from.
+struct ColumnSource {
+  enum class From : std::uint8_t { work, spans, ops };
+  std::string name;
+  MeasureKind kind = MeasureKind::work;
+  Origin origin = Origin::measured;
+  ClockId clock{};
+  From from = From::work;
+  std::size_t column = 0;  // of the spans' measures
+  StringId what{};         // of the ops'
+  Meaning meaning{.quantity = NumberQuantity::time};
+
+  // The one that decides first: what wall depends on, then time, then anything countable.
+  int preference() const {
+    if (kind == MeasureKind::dominant_path) return origin == Origin::derived ? 0 : 1;
+    if (from == From::work) return 2;
+    return kind == MeasureKind::work ? 3 : kind == MeasureKind::active ? 4 : 5;
+  }
+};
+
+struct RunSamples::Held {
+  explicit Held(const Profile& of)
+      : profile(of),
+        groups(of),
+        spans(of, only_inference(of).value_or(0), max_inferences),
+        analysis(of),
+        numbers(of.numbers ? *of.numbers : made) {}
+
+  void make_numbers();
+
+  void add_times();
+  void add_engines(const std::vector<InferenceTimes>& times);
+  void add_traffic();
+  void add_counts();
+  void add_phases();
+  void add_numbers();
+  void find_inferences();
+  void find_columns();
+  void find_call();
+  void find_shares();
+  Metric& add(std::string name, MeasureKind kind, SampleQuantity quantity, TimeBase time = {});
+  TimeBase base_time() const;
+  OpSamples of_spans(const ColumnSource& source) const;
+  OpSamples of_ops(const ColumnSource& source) const;
+
+  const Profile& profile;
+  OpGroups groups;
+  Inferences spans;  // those that spans are of
+  Analysis analysis;
+  RunNumbers made;  // of the profile, but for what is only made when asked for
+  const RunNumbers& numbers;
+  std::vector<Metric>& metrics = made.metrics;
+  std::unordered_map<std::string, std::size_t> place_of;
+  Metric forgotten;
+  std::vector<ColumnSource> columns;
+  std::once_flag has_shares;
+  std::vector<Metric> shares;  // when they are asked for
+};
+
+}  // namespace npuscope::analysis
