@@ -22,7 +22,7 @@ struct TimelineOptions : DocumentOptions {
   std::size_t gaps = 5;
   bool ascii = false, blocks = false;
   std::string svg;  // empty: no figure
-  double svg_width = 252;
+  double svg_width = 960;
   RowsBy colours = RowsBy::engine;
 };
 
@@ -55,15 +55,19 @@ report::TimelineView view_of(const TimelineOptions& options, std::int64_t origin
 }
 
 Status write_svg(const analysis::Analysis& analysis, const analysis::TimelineRows& rows,
-                 std::int64_t origin, const TimelineOptions& options) {
+                 const report::ProfilePart& part, const TimelineOptions& options) {
   const std::string file = options.svg == "-" ? "/dev/stdout" : options.svg;
   for (const auto& inputs : {options.files, analysis.profile().provenance.files}) {
     if (auto usable = check_output_is_no_input(inputs, file); !usable) return usable;
   }
-  const report::SvgView view{.width = options.svg_width, .origin = origin};
-  const auto cells = analysis.cells(rows, {.columns = report::svg_columns(rows, view),
-                                           .fill = options.colours,
-                                           .fills = report::svg_fills});
+  const report::SvgView view{.width = options.svg_width,
+                             .origin = part.origin,
+                             .fill = options.colours,
+                             .scope = part.text};
+  const auto cells =
+      analysis.cells(rows, {.columns = report::svg_columns(analysis.profile(), rows, view),
+                            .fill = options.colours,
+                            .fills = report::svg_fills});
   return write_file_atomically(
       file, as_byte_span(report::timeline_svg(analysis.profile(), rows, cells, view)));
 }
@@ -80,7 +84,7 @@ Result<report::Document> timeline_of(const analysis::Analysis& analysis,
        .gaps = options.gaps,
        .window = part.window});
   if (!options.svg.empty()) {
-    if (auto done = write_svg(analysis, rows, part.origin, options); !done) {
+    if (auto done = write_svg(analysis, rows, part, options); !done) {
       return tl::unexpected(done.error());
     }
   }
@@ -141,7 +145,7 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
           ""));
   add_choice(*command, "--colours,--colors", options->colours, row_groupings,
              "what the colours of the figure tell apart");
-  command->add_option("--svg-width", options->svg_width, "width of the figure in points")
+  command->add_option("--svg-width", options->svg_width, "width of the picture in pixels")
       ->check(real_number(150, 5'000))
       ->capture_default_str();
   for (const char* flag : {"--colours", "--svg-width"}) matters_with(flag, {"--svg"}, *command);

@@ -60,18 +60,26 @@ bool is_left_out(const Profile& profile, const Unit& within, const Unit& unit) {
 
 }  // namespace
 
-std::string path_of(const Profile& profile, UnitId unit) {
-  if (index_of(unit) >= profile.units.size()) return "(no unit)";
+UnitPath unit_path(const Profile& profile, UnitId unit) {
+  if (index_of(unit) >= profile.units.size()) return {"", "(no unit)"};
   constexpr int deepest = 16;  // parents may form a ring in a forged profile
   const Unit* here = &profile.units[index_of(unit)];
-  std::string path = name_of_unit(profile, *here);
+  UnitPath path{"", name_of_unit(profile, *here)};
   const Unit* within = parent_of(profile, *here);
   for (int depth = 1; depth < deepest && within != nullptr; ++depth) {
-    if (!is_left_out(profile, *within, *here)) path = name_of_unit(profile, *within) + " > " + path;
+    if (!is_left_out(profile, *within, *here)) {
+      path.within.insert(0, path.within.empty() ? "" : unit_path_separator);
+      path.within.insert(0, name_of_unit(profile, *within));
+    }
     here = within;
     within = parent_of(profile, *here);
   }
   return path;
+}
+
+std::string path_of(const Profile& profile, UnitId unit) {
+  UnitPath path = unit_path(profile, unit);
+  return path.within.empty() ? std::move(path.name) : path.within + unit_path_separator + path.name;
 }
 
 }  // namespace npuscope

@@ -8,7 +8,7 @@
 // waiting time. With `fill` each cell also says of which group the most work in it was, a nested
 // slice counting instead of the one around it:
 //
-//   cells.fills[cells.rows[0][3].most].label     // "q::ConvLayer_s1.opt"
+//   cells.fills[cells.rows[0][3].max].label     // "q::ConvLayer_s1.opt"
 #pragma once
 
 #include "npuscope/analysis/timeline_rows.hpp"
@@ -43,7 +43,8 @@ struct TimelineCell {
 
 struct TimelineFill {
   std::string label;
-  std::int64_t work = 0;  // in the rows shown, what is nested inside left out
+  std::int64_t work = 0;    // in the rows shown, what is nested inside left out
+  std::uint32_t group = 0;  // its number among all groups: of RowsBy::engine the engine's
 };
 
 struct CellsRequest {

@@ -21,6 +21,8 @@ namespace npuscope::analysis {
 
 class SpanGroups {
  public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+
   SpanGroups(const Profile& profile, RowsBy by);
 
   std::uint32_t of(std::size_t row) const {

@@ -252,14 +252,14 @@ void Filling::rank(const std::vector<CellPiece>& pieces) {
   for (std::size_t i = 0; i < ranked.size(); ++i) {
     rank_[ranked[i]] = std::uint32_t(std::min(i, named));
     if (i < named) {
-      cells_.fills.push_back({fills_.label(ranked[i]), work[ranked[i]]});
+      cells_.fills.push_back({fills_.label(ranked[i]), work[ranked[i]], ranked[i]});
     } else {
       others = saturating_add(others, work[ranked[i]]);
     }
   }
   if (!has_others) return;
   cells_.fills_together = ranked.size() - named;
-  cells_.fills.push_back({"others", others});
+  cells_.fills.push_back({"others", others, SpanGroups::none});
 }
 
 }  // namespace

@@ -50,6 +50,23 @@ std::string warnings_text(const Profile& profile) {
   return text;
 }
 
+std::string what_was_profiled(const Profile& profile) {
+  using Temperature = Provenance::Temperature;
+  const Provenance& from = profile.provenance;
+  std::string text = from.format.empty() ? "format unknown" : from.format;
+  for (const std::string& part : {from.device, from.graph}) {
+    if (!part.empty() && from.format.find(part) == std::string::npos) text += " · " + part;
+  }
+  if (from.inferences > 0) {
+    text += fmt::format(" · {} inference{}", thousands(from.inferences),
+                        from.inferences == 1 ? "" : "s");
+    if (from.temperature == Temperature::cold) text += ", cold";
+    if (from.temperature == Temperature::warm) text += ", warm";
+    if (from.temperature == Temperature::cold_then_warm) text += ", the first cold";
+  }
+  return text;
+}
+
 bool is_structure_only(const Profile& profile) {
   using Temperature = Provenance::Temperature;
   const Provenance& from = profile.provenance;

@@ -12,6 +12,9 @@ namespace npuscope::report {
 // One file by its path; several by the folder that they share, or the first.
 std::string files_text(const Profile& profile);
 
+// "QNN HTP optrace set · model_encoded · 3 inferences, the first cold"
+std::string what_was_profiled(const Profile& profile);
+
 // "3 warnings, 1 error"; empty without any.
 std::string warnings_text(const Profile& profile);
 

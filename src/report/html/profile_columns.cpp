@@ -103,10 +103,9 @@ Json Columns::units() const {
     const std::size_t spans = placed_.first_of_unit[i + 1] - first;
     if (!is_unit && spans == 0) continue;
     const Unit unit = is_unit ? profile_.units[i] : Unit{};
-    const std::string path = path_of(profile_, UnitId(std::uint32_t(i)));
-    const std::size_t at = path.rfind(" > ");
-    list.push_back({{"name", at == path.npos ? path : path.substr(at + 3)},
-                    {"path", path},
+    const auto id = UnitId(std::uint32_t(i));
+    list.push_back({{"name", unit_path(profile_, id).name},
+                    {"path", path_of(profile_, id)},
                     {"engine", stable_name(unit.engine)},
                     {"device", unit.device},
                     {"core", unit.core},

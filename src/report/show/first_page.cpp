@@ -24,24 +24,6 @@ using namespace analysis;
 constexpr std::size_t max_strips = 4;
 constexpr std::size_t max_ops = 5;
 
-// "QNN HTP optrace set · model_encoded · 3 inferences, the first cold"
-std::string about_text(const Profile& profile) {
-  using Temperature = Provenance::Temperature;
-  const Provenance& from = profile.provenance;
-  std::string text = from.format.empty() ? "format unknown" : from.format;
-  for (const std::string& part : {from.device, from.graph}) {
-    if (!part.empty() && from.format.find(part) == std::string::npos) text += " · " + part;
-  }
-  if (from.inferences > 0) {
-    text += fmt::format(" · {} inference{}", thousands(from.inferences),
-                        from.inferences == 1 ? "" : "s");
-    if (from.temperature == Temperature::cold) text += ", cold";
-    if (from.temperature == Temperature::warm) text += ", warm";
-    if (from.temperature == Temperature::cold_then_warm) text += ", the first cold";
-  }
-  return text;
-}
-
 // "compute ██████ 65 %   data movement ██ 22 %", over as many lines as it needs.
 std::vector<std::string> parts_of_wall(const Coarse& coarse, std::size_t width,
                                        bool leaves_out_rows) {
@@ -242,7 +224,7 @@ void fit(Document& document, std::size_t width) {
 Document first_page(const Analysis& analysis, const FirstPageRequest& request) {
   const Profile& profile = analysis.profile();
   Document document{.profile = &profile};
-  document.about = about_text(profile);
+  document.about = what_was_profiled(profile);
   document.scope = scope_of_all(profile);
   const auto add = [&](Section section) {
     if (!section.key.empty()) document.sections.push_back(std::move(section));

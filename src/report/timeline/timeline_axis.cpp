@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "report/document/quantity.hpp"
+#include "report/picture/scale.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -26,15 +27,6 @@ std::vector<AxisUnit> units_of(const Profile& profile) {
   }
   const std::string name = unit_of(profile, clock);
   return {{name, 1}, {"thousand " + name, 1e3}, {"million " + name, 1e6}, {"billion " + name, 1e9}};
-}
-
-// 1, 2 or 5 times a power of ten, at least `least`.
-double round_step(double min) {
-  const double power = std::pow(10, std::floor(std::log10(min)));
-  for (const double factor : {1.0, 2.0, 5.0}) {
-    if (factor * power >= min * (1 - 1e-9)) return factor * power;
-  }
-  return 10 * power;
 }
 
 int decimals_of(double step) { return std::max(0, int(std::ceil(-std::log10(step) - 1e-9))); }

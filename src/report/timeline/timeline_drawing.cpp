@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.hpp"
+#include "npuscope/profile/unit_path.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/text_table.hpp"
 #include "report/timeline/timeline_axis.hpp"
@@ -16,7 +17,7 @@ using analysis::TimelineCell;
 using analysis::TimelineCells;
 using analysis::TimelineRows;
 
-constexpr std::string_view separator = " > ";
+constexpr std::string_view separator = unit_path_separator;
 constexpr std::size_t narrowest_label = 4;
 constexpr std::size_t share_width = 8;  // " 100.0 %"
 constexpr std::size_t max_gap_marks = 9;

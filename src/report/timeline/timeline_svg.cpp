@@ -3,66 +3,88 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.hpp"
-#include "npuscope/analysis/timeline.hpp"
-#include "report/document/svg_output.hpp"
-#include "report/document/text_table.hpp"
+#include "report/document/provenance.hpp"
+#include "report/document/quantity.hpp"
+#include "report/picture/figure.hpp"
+#include "report/picture/palette.hpp"
+#include "report/picture/svg_output.hpp"
 #include "report/timeline/timeline_axis.hpp"
+#include "report/timeline/timeline_document.hpp"
 #include "report/timeline/timeline_drawing.hpp"
+#include "report/timeline/timeline_lanes.hpp"
 
 namespace npuscope::report {
 namespace {
 
+using analysis::RowsBy;
 using analysis::TimelineCell;
 using analysis::TimelineCells;
+using analysis::TimelineRow;
 using analysis::TimelineRows;
 
-// All lengths in points.
-constexpr double font_size = 7, character_width = 0.55 * font_size, line_height = 9;
-constexpr double row_height = 8, row_pitch = 10, page_margin = 3, tick_length = 3;
-constexpr double swatch = 6, legend_gap = 8;
-constexpr double finest = 0.1;
+constexpr double bar_height = 14, lane_pitch = 18, group_gap = 8;
+constexpr double bracket_room = 16, share_room = 58, label_gap = 8;
+constexpr double finest = 0.25;
 constexpr std::size_t max_cells = 100'000;  // of all rows: bounds the file
-constexpr int levels = 8;                   // of a bar's height
+constexpr std::size_t max_tooltips = 4'000;
+constexpr int levels = 8;  // of a bar's height
 
-// Darkest first, in steps of lightness (batlow, F. Crameri, Scientific colour maps).
-constexpr std::array batlow{"#011959", "#103F60", "#1C5A62", "#3C6D56", "#687B3E",
-                            "#9D892B", "#D29343", "#F8A17B", "#FDB7BC", "#FACCFA"};
-constexpr const char* colour_of_waits = "#8C8C8C";
+bool has_brackets(const TimelineLanes& lanes) { return lanes.groups.size() > 1; }
 
-// As far apart from one another as the map allows.
-const char* colour_of(std::size_t fill, std::size_t fills) {
-  if (fills <= 1) return batlow[2];
-  return batlow[fill * (batlow.size() - 1) / (fills - 1)];
+// From the margin to where the time begins.
+double label_room(const TimelineLanes& lanes, double width) {
+  double of_lanes = 0, of_groups = 0;
+  for (const LaneGroup& group : lanes.groups) {
+    of_groups = std::max(of_groups, text_width(group.label));
+    for (const TimelineLane& lane : group.lanes) {
+      of_lanes = std::max(of_lanes, text_width(lane.label));
+    }
+  }
+  const double max = width / (has_brackets(lanes) ? 5 : 3);
+  const double room = std::min(of_lanes, max) + label_gap;
+  return has_brackets(lanes) ? room + std::min(of_groups, max) + bracket_room : room;
 }
 
-double label_space(const RowLabels& labels, double width) {
-  std::size_t widest = 3;
-  for (const std::string& label : labels.rows) widest = std::max(widest, columns_of(label));
-  return std::min(double(widest) * character_width + 4, width / 3);
+double plot_width(const TimelineLanes& lanes, double width) {
+  return std::max(20.0, width - 2 * figure_margin - label_room(lanes, width) - share_room);
 }
 
-double plot_width(const TimelineRows& rows, const SvgView& view) {
-  return view.width - 2 * page_margin - label_space(row_labels(rows), view.width) - 8;
+FigureHeading heading_of(const Profile& profile, const TimelineRows& rows,
+                         const TimelineLanes& lanes, const SvgView& view) {
+  FigureHeading heading{fmt::format("Timeline by {}", name_of(rows.by)),
+                        what_was_profiled(profile)};
+  heading.subtitle += " · wall " + ticks_text(profile, profile.base_clock, double(rows.wall));
+  if (!shows_time(profile, profile.base_clock)) {
+    heading.subtitle += " " + unit_of(profile, profile.base_clock);
+  }
+  if (!lanes.common.empty()) heading.subtitle += " · " + lanes.common;
+  if (!view.scope.empty()) heading.subtitle += " · " + view.scope;
+  return heading;
 }
 
-class Figure {
+class TimelinePicture {
  public:
-  Figure(const Profile& profile, const TimelineRows& rows, const TimelineCells& cells,
-         const SvgView& view)
+  TimelinePicture(const Profile& profile, const TimelineRows& rows, const TimelineCells& cells,
+                  const SvgView& view)
       : profile_(profile),
         rows_(rows),
         cells_(cells),
         view_(view),
-        labels_(row_labels(rows)),
-        left_(page_margin + label_space(labels_, view.width)),
-        width_(plot_width(rows, view)) {}
+        lanes_(lanes_of(profile, rows)),
+        figure_(view.width, heading_of(profile, rows, lanes_, view)),
+        width_(plot_width(lanes_, view.width)),
+        left_(view.width - figure_margin - share_room - width_),
+        has_tooltips_(bar_count() <= max_tooltips) {}
 
   std::string draw();
 
  private:
+  struct Bar {  // columns beside one another of one fill, all at work
+    std::size_t first = 0, last = 0;
+  };
+
   double x_of_column(std::size_t column) const {
     return left_ +
            width_ * double(column) / double(std::max<std::size_t>(1, cells_.columns.count()));
@@ -74,173 +96,250 @@ class Figure {
   }
   // How much of a column is at work, in eighths, at least one where anything is.
   int level_of(const TimelineCell& cell, std::size_t column) const;
-  void add_row(std::size_t row);
-  void add_bars(std::size_t row);
-  void add_waits(std::size_t row);
-  void add_axis();
-  void add_legend();
-  void text(double x, double y, const char* anchor, std::string_view content);
+  std::vector<Bar> bars_of(std::size_t row) const;
+  std::size_t bar_count() const;
+  std::string path_of_bar(std::size_t row, const Bar& bar) const;
+  std::string tooltip_of(const TimelineLane& lane, const Bar& bar) const;
+  const char* colour_of_fill(std::uint32_t fill) const;
+  std::string time_text(std::int64_t time) const;
+  void add_grid(const TimelineAxis& axis, double height);
+  void add_lane(const TimelineLane& lane);
+  void add_bars(const TimelineLane& lane);
+  void add_waits(const TimelineLane& lane);
+  void add_bracket(const LaneGroup& group);
+  void add_axis(const TimelineAxis& axis);
+  std::vector<LegendEntry> legend() const;
 
   const Profile& profile_;
   const TimelineRows& rows_;
   const TimelineCells& cells_;
   const SvgView& view_;
-  RowLabels labels_;
-  double left_, width_;
-  double y_ = page_margin;
-  std::string body_;
+  TimelineLanes lanes_;
+  Figure figure_;
+  double width_, left_;
+  bool has_tooltips_;
 };
 
-void Figure::text(double x, double y, const char* anchor, std::string_view content) {
-  body_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"{}\">{}</text>\n", svg_number(x),
-                       svg_number(y), anchor, svg_escaped(content));
-}
-
-int Figure::level_of(const TimelineCell& cell, std::size_t column) const {
+int TimelinePicture::level_of(const TimelineCell& cell, std::size_t column) const {
   if (cell.busy <= 0) return 0;
   const double share =
       double(cell.busy) / double(std::max<std::int64_t>(1, cells_.columns.length_of(column)));
   return std::clamp(int(share * levels + 0.5), 1, levels);
 }
 
-// Columns beside one another with the same colour and height are one bar.
-void Figure::add_bars(std::size_t row) {
+std::vector<TimelinePicture::Bar> TimelinePicture::bars_of(std::size_t row) const {
   const auto& cells = cells_.rows[row];
-  std::vector<std::string> paths(std::max<std::size_t>(1, cells_.fills.size()));
+  std::vector<Bar> bars;
   for (std::size_t first = 0; first < cells.size();) {
-    const int level = level_of(cells[first], first);
     std::size_t next = first + 1;
-    while (next < cells.size() && level_of(cells[next], next) == level &&
-           (level == 0 || cells[next].max == cells[first].max)) {
-      ++next;
-    }
-    if (level > 0) {
-      const double height = row_height * level / levels;
-      const std::size_t fill = cells[first].max < paths.size() ? cells[first].max : 0;
-      paths[fill] += fmt::format("M{} {}H{}v-{}H{}z", svg_number(x_of_column(first)),
-                                 svg_number(y_ + row_height), svg_number(x_of_column(next)),
-                                 svg_number(height), svg_number(x_of_column(first)));
+    if (cells[first].busy > 0) {
+      while (next < cells.size() && cells[next].busy > 0 && cells[next].max == cells[first].max) {
+        ++next;
+      }
+      bars.push_back({first, next});
     }
     first = next;
   }
-  for (std::size_t fill = 0; fill < paths.size(); ++fill) {
+  return bars;
+}
+
+std::size_t TimelinePicture::bar_count() const {
+  std::size_t count = 0;
+  for (std::size_t row = 0; row < rows_.rows.size(); ++row) count += bars_of(row).size();
+  return count;
+}
+
+// Columns of one height are one box of it.
+std::string TimelinePicture::path_of_bar(std::size_t row, const Bar& bar) const {
+  const auto& cells = cells_.rows[row];
+  const std::string base = svg_number(figure_.y() + bar_height);
+  std::string path;
+  for (std::size_t first = bar.first; first < bar.last;) {
+    const int level = level_of(cells[first], first);
+    std::size_t next = first + 1;
+    while (next < bar.last && level_of(cells[next], next) == level) ++next;
+    path += fmt::format("M{0} {1}H{2}v-{3}H{0}z", svg_number(x_of_column(first)), base,
+                        svg_number(x_of_column(next)), svg_number(bar_height * level / levels));
+    first = next;
+  }
+  return path;
+}
+
+std::string TimelinePicture::time_text(std::int64_t time) const {
+  return ticks_text(profile_, profile_.base_clock, double(saturating_subtract(time, view_.origin)));
+}
+
+std::string TimelinePicture::tooltip_of(const TimelineLane& lane, const Bar& bar) const {
+  const auto& cells = cells_.rows[lane.row];
+  double busy = 0;
+  for (std::size_t column = bar.first; column < bar.last; ++column) {
+    busy += double(cells[column].busy);
+  }
+  const std::int64_t begin = cells_.columns.begin_of(bar.first);
+  const std::int64_t end = cells_.columns.begin_of(bar.last);
+  const std::uint32_t fill = cells[bar.first].max;
+  std::string text = lane.label;
+  if (fill < cells_.fills.size() && cells_.fills[fill].label != lane.label) {
+    text += ", " + cells_.fills[fill].label;
+  }
+  return fmt::format(
+      "{}: {} to {} {}, {} at work", text, time_text(begin), time_text(end),
+      shows_time(profile_, profile_.base_clock) ? "" : unit_of(profile_, profile_.base_clock),
+      percent_text(busy, double(saturating_subtract(end, begin))));
+}
+
+const char* TimelinePicture::colour_of_fill(std::uint32_t fill) const {
+  if (fill >= cells_.fills.size()) return shade(0, 1);
+  const std::uint32_t group = cells_.fills[fill].group;
+  if (view_.fill == RowsBy::engine && group < engine_count) return engine_colour(Engine(group));
+  return shade(fill, cells_.fills.size());
+}
+
+void TimelinePicture::add_bars(const TimelineLane& lane) {
+  if (has_tooltips_) {
+    for (const Bar& bar : bars_of(lane.row)) {
+      figure_.filled_path(path_of_bar(lane.row, bar),
+                          colour_of_fill(cells_.rows[lane.row][bar.first].max),
+                          tooltip_of(lane, bar));
+    }
+    return;
+  }
+  std::vector<std::string> paths(cells_.fills.size() + 1);  // the last: of no fill
+  for (const Bar& bar : bars_of(lane.row)) {
+    const std::size_t fill = cells_.rows[lane.row][bar.first].max;
+    paths[std::min(fill, paths.size() - 1)] += path_of_bar(lane.row, bar);
+  }
+  for (std::uint32_t fill = 0; fill < paths.size(); ++fill) {
     if (paths[fill].empty()) continue;
-    body_ += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", colour_of(fill, cells_.fills.size()),
-                         paths[fill]);
+    const std::string name = fill < cells_.fills.size() ? ", " + cells_.fills[fill].label : "";
+    figure_.filled_path(paths[fill], colour_of_fill(fill), lane.label + name);
   }
 }
 
-void Figure::add_waits(std::size_t row) {
-  constexpr double height = row_height / 4, from_base = row_height / 8 * 3;
-  const auto& cells = cells_.rows[row];
+void TimelinePicture::add_waits(const TimelineLane& lane) {
+  constexpr double height = 3, from_top = (bar_height - height) / 2;
+  const auto& cells = cells_.rows[lane.row];
   const auto waits = [&](std::size_t column) { return cells[column].waiting > cells[column].busy; };
   std::string path;
   for (std::size_t first = 0; first < cells.size(); ++first) {
     if (!waits(first)) continue;
     std::size_t next = first + 1;
     while (next < cells.size() && waits(next)) ++next;
-    path += fmt::format("M{} {}H{}v-{}H{}z", svg_number(x_of_column(first)),
-                        svg_number(y_ + row_height - from_base), svg_number(x_of_column(next)),
-                        svg_number(height), svg_number(x_of_column(first)));
+    path += fmt::format("M{0} {1}H{2}v{3}H{0}z", svg_number(x_of_column(first)),
+                        svg_number(figure_.y() + from_top), svg_number(x_of_column(next)),
+                        svg_number(height));
     first = next;
   }
-  if (!path.empty()) body_ += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", colour_of_waits, path);
+  if (path.empty()) return;
+  const TimelineRow& row = rows_.rows[lane.row];
+  figure_.filled_path(path, wait_colour,
+                      fmt::format("{}: waits {} of the wall", lane.label,
+                                  percent_text(double(row.waiting), double(rows_.wall))));
 }
 
-void Figure::add_row(std::size_t row) {
-  text(left_ - 4, y_ + row_height - 1.5, "end", labels_.rows[row]);
-  body_ += fmt::format("<path stroke=\"#CCCCCC\" stroke-width=\"0.3\" d=\"M{} {}h{}\"/>\n",
-                       svg_number(left_), svg_number(y_ + row_height), svg_number(width_));
-  add_waits(row);
-  add_bars(row);
-  y_ += row_pitch;
+void TimelinePicture::add_lane(const TimelineLane& lane) {
+  constexpr double baseline = 11.5;
+  const TimelineRow& row = rows_.rows[lane.row];
+  const double room = view_.width / (has_brackets(lanes_) ? 5 : 3);
+  figure_.text(left_ - label_gap, figure_.y() + baseline, Anchor::end,
+               fitting_text(lane.label, room), {.tooltip = row.label});
+  add_waits(lane);
+  add_bars(lane);
+  figure_.text(view_.width - figure_margin, figure_.y() + baseline, Anchor::end,
+               percent_text(double(row.busy), double(rows_.wall)), {.colour = quiet_colour});
+  figure_.skip(lane_pitch);
 }
 
-void Figure::add_axis() {
-  constexpr double room_per_mark = 48;
+// Of the lanes above y().
+void TimelinePicture::add_bracket(const LaneGroup& group) {
+  constexpr double hook = 4, baseline = 4;
+  if (!has_brackets(lanes_) || group.label.empty()) return;
+  double widest = 0;
+  for (const LaneGroup& each : lanes_.groups) {
+    for (const TimelineLane& lane : each.lanes) widest = std::max(widest, text_width(lane.label));
+  }
+  const double x = left_ - label_gap - std::min(widest, view_.width / 5) - bracket_room / 2;
+  const double top = figure_.y() - double(group.lanes.size()) * lane_pitch;
+  const double bottom = figure_.y() - (lane_pitch - bar_height);
+  figure_.line(fmt::format("M{} {}h-{}V{}h{}", svg_number(x + hook), svg_number(top), hook,
+                           svg_number(bottom), hook),
+               quiet_colour);
+  figure_.text(x - bracket_room / 2, (top + bottom) / 2 + baseline, Anchor::end,
+               fitting_text(group.label, view_.width / 5), {.bold = true});
+}
+
+void TimelinePicture::add_grid(const TimelineAxis& axis, double height) {
+  for (const TimelineMark& mark : axis.marks) {
+    figure_.line(fmt::format("M{} {}v{}", svg_number(x_of_time(mark.time)), svg_number(figure_.y()),
+                             svg_number(height)),
+                 grid_colour);
+  }
+}
+
+void TimelinePicture::add_axis(const TimelineAxis& axis) {
+  constexpr double tick = 5, line = 15;
+  std::string path =
+      fmt::format("M{} {}h{}", svg_number(left_), svg_number(figure_.y()), svg_number(width_));
+  for (const TimelineMark& mark : axis.marks) {
+    path +=
+        fmt::format("M{} {}v{}", svg_number(x_of_time(mark.time)), svg_number(figure_.y()), tick);
+  }
+  figure_.line(path, quiet_colour);
+  figure_.skip(tick + line - 3);
+  for (const TimelineMark& mark : axis.marks) {
+    figure_.text(x_of_time(mark.time), figure_.y(), Anchor::middle, mark.text,
+                 {.colour = quiet_colour});
+  }
+  figure_.text(view_.width - figure_margin, figure_.y(), Anchor::end,
+               fmt::format("{}", name_of_busy(rows_.by)), {.colour = quiet_colour});
+  figure_.skip(line);
+  figure_.text(left_ + width_ / 2, figure_.y(), Anchor::middle, fmt::format("time ({})", axis.unit),
+               {.colour = quiet_colour});
+}
+
+std::vector<LegendEntry> TimelinePicture::legend() const {
+  std::vector<LegendEntry> entries;
+  for (std::uint32_t fill = 0; fill < cells_.fills.size(); ++fill) {
+    const bool others = cells_.fills_together > 0 && fill + 1 == cells_.fills.size();
+    entries.push_back(
+        {colour_of_fill(fill), others ? fmt::format("{} others", thousands(cells_.fills_together))
+                                      : cells_.fills[fill].label});
+  }
+  if (cells_.fills.empty()) entries.push_back({shade(0, 1), "work"});
+  if (rows_.waits.sum > 0) entries.push_back({wait_colour, "waiting", true});
+  return entries;
+}
+
+std::string TimelinePicture::draw() {
+  constexpr double room_per_mark = 80;
   const TimelineAxis axis =
       make_axis(profile_, rows_.window, view_.origin,
                 std::max<std::size_t>(2, std::size_t(width_ / room_per_mark) + 1));
-  body_ += fmt::format("<path stroke=\"#000000\" stroke-width=\"0.5\" fill=\"none\" d=\"M{} {}h{}",
-                       svg_number(left_), svg_number(y_), svg_number(width_));
-  for (const TimelineMark& mark : axis.marks) {
-    body_ += fmt::format("M{} {}v{}", svg_number(x_of_time(mark.time)), svg_number(y_),
-                         svg_number(tick_length));
+  add_grid(axis, double(lanes_.lane_count()) * lane_pitch +
+                     double(lanes_.groups.empty() ? 0 : lanes_.groups.size() - 1) * group_gap);
+  for (std::size_t i = 0; i < lanes_.groups.size(); ++i) {
+    if (i > 0) figure_.skip(group_gap);
+    for (const TimelineLane& lane : lanes_.groups[i].lanes) add_lane(lane);
+    add_bracket(lanes_.groups[i]);
   }
-  body_ += "\"/>\n";
-  y_ += tick_length + line_height - 2;
-  for (const TimelineMark& mark : axis.marks) {
-    const double half = double(columns_of(mark.text)) * character_width / 2;
-    const double x = x_of_time(mark.time);
-    const bool at_end = x + half > view_.width - page_margin;
-    text(at_end ? view_.width - page_margin : x, y_, at_end ? "end" : "middle", mark.text);
-  }
-  y_ += line_height;
-  text(left_ + width_ / 2, y_, "middle", fmt::format("time ({})", axis.unit));
-  y_ += line_height / 2;
-}
-
-void Figure::add_legend() {
-  std::vector<std::pair<std::string, std::string>> entries;  // colour and name
-  for (std::size_t fill = 0; fill < cells_.fills.size(); ++fill) {
-    const bool others = cells_.fills_together > 0 && fill + 1 == cells_.fills.size();
-    entries.push_back({colour_of(fill, cells_.fills.size()),
-                       others ? fmt::format("{} others", thousands(cells_.fills_together))
-                              : printable(cells_.fills[fill].label)});
-  }
-  if (cells_.fills.empty()) entries.push_back({colour_of(0, 0), "work"});
-  if (rows_.waits.sum > 0) entries.push_back({colour_of_waits, "waiting"});
-  constexpr double top_of_letters = 5.5;
-  const double right = view_.width - page_margin;
-  const auto max = std::size_t((right - page_margin - swatch - 3) / character_width);
-  double x = page_margin;
-  y_ += line_height;
-  for (const auto& [colour, full_name] : entries) {
-    const std::string name = shortened(full_name, std::min<std::size_t>(max, 28));
-    const double taken = swatch + 3 + double(columns_of(name)) * character_width;
-    if (x > page_margin && x + taken > right) {
-      x = page_margin;
-      y_ += line_height;
-    }
-    const bool is_wait = colour == colour_of_waits;
-    body_ += fmt::format("<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n",
-                         svg_number(x), svg_number(y_ - top_of_letters + (is_wait ? 2 : 0)),
-                         svg_number(swatch), svg_number(is_wait ? swatch / 3 : swatch), colour);
-    text(x + swatch + 3, y_, "start", name);
-    x += taken + legend_gap;
-  }
-  y_ += page_margin;
-}
-
-std::string Figure::draw() {
-  const auto room = std::size_t((left_ - page_margin - 4) / character_width);
-  labels_.rows = shortened_apart(labels_.rows, room);
-  for (std::size_t row = 0; row < rows_.rows.size(); ++row) add_row(row);
-  add_axis();
-  add_legend();
-  const std::string width = svg_number(view_.width), height = svg_number(y_);
-  std::string out = fmt::format(
-      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}pt\" height=\"{1}pt\" "
-      "viewBox=\"0 0 {0} {1}\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"{2}\">\n",
-      width, height, svg_number(font_size));
-  out += fmt::format("<title>{}</title>\n",
-                     svg_escaped(fmt::format("Timeline by {}", name_of(rows_.by))));
-  out += fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"#FFFFFF\"/>\n", width, height);
-  return out + body_ + "</svg>\n";
+  add_axis(axis);
+  figure_.skip(6);
+  figure_.add_legend(legend());
+  return figure_.svg();
 }
 
 }  // namespace
 
-std::size_t svg_columns(const TimelineRows& rows, const SvgView& view) {
-  const auto columns = std::size_t(std::max(1.0, plot_width(rows, view) / finest));
+std::size_t svg_columns(const Profile& profile, const TimelineRows& rows, const SvgView& view) {
+  const double width = plot_width(lanes_of(profile, rows), view.width);
+  const auto columns = std::size_t(std::max(1.0, width / finest));
   return std::max<std::size_t>(
       100, std::min(columns, max_cells / std::max<std::size_t>(1, rows.rows.size())));
 }
 
 std::string timeline_svg(const Profile& profile, const TimelineRows& rows,
                          const TimelineCells& cells, const SvgView& view) {
-  return Figure(profile, rows, cells, view).draw();
+  return TimelinePicture(profile, rows, cells, view).draw();
 }
 
 }  // namespace npuscope::report

@@ -1,16 +1,15 @@
-// A timeline as a figure for a paper or a slide: SVG 1.1, vectors and text only.
+// A timeline as a picture.
 //
 //   const auto cells = analysis.cells(
-//       profile, by_unit, rows, {.columns = svg_columns(rows, view), .fill = RowsBy::engine,
-//                                .fills = svg_fills});
+//       rows, {.columns = svg_columns(profile, rows, view), .fill = RowsBy::engine,
+//              .fills = svg_fills});
 //   write_file_atomically("timeline.svg", as_byte_span(timeline_svg(profile, rows, cells, view)));
 //
-// A row for each row, bars coloured by the fills of the cells, an axis with its unit, a legend. The
-// height of a bar is the share of its column of time that was at work, so that its area is the work
-// however finely the time is cut; waits are a thin grey bar. What is shorter than a tenth of a
-// point is merged, which bounds the file. Colours differ in lightness, so that they print in grey
-// and are told apart by everyone (batlow, Crameri 2018). Names are data and escaped as such; there
-// are no scripts, links or fonts inside.
+// The rows of a core beside one another, under one bracket; bars in the colours of the cells'
+// fills, waits a thin light line, a legend, and below an axis with its unit. The height of a bar is
+// the share of its column of time that was at work, so that its area is the work however finely
+// the time is cut. What is shorter than a quarter of a pixel is merged, which bounds the file. A
+// bar says what it is when the pointer is on it, as long as there are not too many of them.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +22,16 @@ namespace npuscope::report {
 inline constexpr std::size_t svg_fills = 6;  // and one for the others
 
 struct SvgView {
-  double width = 252;       // of the figure in points; a column of a two-column paper
+  double width = 960;       // pixels
   std::int64_t origin = 0;  // what times on the axis count from
+  // What the cells' fills are; none: there are none.
+  std::optional<analysis::RowsBy> fill = analysis::RowsBy::engine;
+  std::string scope = {};  // what of the profile it is; empty: all
 };
 
-// How many columns of time the figure can show.
-std::size_t svg_columns(const analysis::TimelineRows& rows, const SvgView& view);
+// How many columns of time the picture can show.
+std::size_t svg_columns(const Profile& profile, const analysis::TimelineRows& rows,
+                        const SvgView& view);
 
 std::string timeline_svg(const Profile& profile, const analysis::TimelineRows& rows,
                          const analysis::TimelineCells& cells, const SvgView& view);

@@ -1,4 +1,4 @@
-#include "report/document/svg_output.hpp"
+#include "report/picture/svg_output.hpp"
 
 #include <fmt/format.h>
 

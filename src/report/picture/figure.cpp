@@ -1,0 +1,158 @@
+#include "report/picture/figure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "report/document/text_table.hpp"
+#include "report/picture/svg_output.hpp"
+
+namespace npuscope::report {
+namespace {
+
+constexpr double letter_width = 0.56;  // of a letter's height, in Helvetica and its like
+constexpr double line_height = 16;
+
+const char* word_of(Anchor anchor) {
+  return anchor == Anchor::start ? "start" : anchor == Anchor::middle ? "middle" : "end";
+}
+
+std::string tooltip_element(std::string_view tooltip) {
+  return tooltip.empty() ? "" : fmt::format("<title>{}</title>", svg_escaped(tooltip));
+}
+
+}  // namespace
+
+double text_width(std::string_view text, double size) {
+  return double(columns_of(text)) * letter_width * size;
+}
+
+std::string fitting_text(std::string_view text, double room, double size) {
+  constexpr std::size_t min = 3;
+  const auto letters = std::size_t(std::max(0.0, room / (letter_width * size)));
+  return shortened(printable(text), std::max(min, letters));
+}
+
+Figure::Figure(double width, const FigureHeading& heading) : width_(width), title_(heading.title) {
+  constexpr double title_size = 17;
+  const double room = width - 2 * figure_margin;
+  if (!heading.title.empty()) {
+    y_ += title_size;
+    text(figure_margin, y_ - 3, Anchor::start, fitting_text(heading.title, room, title_size),
+         {.size = title_size, .bold = true});
+  }
+  if (!heading.subtitle.empty()) {
+    y_ += line_height;
+    text(figure_margin, y_, Anchor::start, fitting_text(heading.subtitle, room),
+         {.colour = quiet_colour});
+  }
+  y_ += figure_margin;
+}
+
+void Figure::text(double x, double y, Anchor anchor, std::string_view content,
+                  const TextStyle& style) {
+  const std::string place =
+      style.upwards
+          ? fmt::format("transform=\"translate({} {}) rotate(-90)\"", svg_number(x), svg_number(y))
+          : fmt::format("x=\"{}\" y=\"{}\"", svg_number(x), svg_number(y));
+  body_ += fmt::format(
+      "<text {} font-size=\"{}\" fill=\"{}\"{}{}>{}{}</text>\n", place, svg_number(style.size),
+      style.colour, style.bold ? " font-weight=\"bold\"" : "",
+      anchor == Anchor::start ? "" : fmt::format(" text-anchor=\"{}\"", word_of(anchor)),
+      svg_escaped(content), tooltip_element(style.tooltip));
+}
+
+void Figure::element(std::string_view name, std::string_view attributes, std::string_view tooltip) {
+  if (tooltip.empty()) {
+    body_ += fmt::format("<{} {}/>\n", name, attributes);
+  } else {
+    body_ += fmt::format("<{0} {1}>{2}</{0}>\n", name, attributes, tooltip_element(tooltip));
+  }
+}
+
+void Figure::rect(const Box& box, std::string_view colour, std::string_view tooltip) {
+  element("rect",
+          fmt::format("x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\"", svg_number(box.x),
+                      svg_number(box.y), svg_number(box.width), svg_number(box.height), colour),
+          tooltip);
+}
+
+void Figure::circle(double x, double y, double radius, std::string_view colour,
+                    std::string_view tooltip) {
+  element("circle",
+          fmt::format("cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\" fill-opacity=\"0.65\" "
+                      "stroke=\"{}\"",
+                      svg_number(x), svg_number(y), svg_number(radius), colour, colour),
+          tooltip);
+}
+
+void Figure::filled_path(std::string_view path, std::string_view colour, std::string_view tooltip) {
+  element("path", fmt::format("fill=\"{}\" d=\"{}\"", colour, path), tooltip);
+}
+
+void Figure::line(std::string_view path, std::string_view colour, double thickness,
+                  std::string_view dash) {
+  const std::string dashes =
+      dash.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", svg_escaped(dash));
+  element("path",
+          fmt::format("fill=\"none\" stroke=\"{}\" stroke-width=\"{}\"{} d=\"{}\"", colour,
+                      svg_number(thickness), dashes, path),
+          {});
+}
+
+void Figure::add_legend(const std::vector<LegendEntry>& entries) {
+  constexpr double swatch = 12, after_swatch = 5, gap = 18, longest_text = 240;
+  if (entries.empty()) return;
+  const double right = width_ - figure_margin;
+  double x = figure_margin;
+  y_ += line_height;
+  for (const LegendEntry& entry : entries) {
+    const double room = std::min(longest_text, right - figure_margin - swatch - after_swatch);
+    const std::string name = fitting_text(entry.text, room);
+    const double taken = swatch + after_swatch + text_width(name);
+    if (x > figure_margin && x + taken > right) {
+      x = figure_margin;
+      y_ += line_height + 2;
+    }
+    const double height = entry.thin ? 3 : swatch;
+    rect({x, y_ - 4 - height / 2, swatch, height}, entry.colour);
+    text(x + swatch + after_swatch, y_, Anchor::start, name);
+    x += taken + gap;
+  }
+  y_ += line_height / 2;
+}
+
+void Figure::add_remark(std::string_view sentence) {
+  constexpr double size = 11;
+  const double room = width_ - 2 * figure_margin;
+  std::string line;
+  const auto flush = [&] {
+    if (line.empty()) return;
+    y_ += line_height;
+    text(figure_margin, y_, Anchor::start, line, {.size = size, .colour = quiet_colour});
+    line.clear();
+  };
+  for (std::size_t begin = 0; begin < sentence.size();) {
+    const std::size_t end = std::min(sentence.find(' ', begin), sentence.size());
+    const std::string word = fitting_text(sentence.substr(begin, end - begin), room, size);
+    if (!line.empty() && text_width(line + ' ' + word, size) > room) flush();
+    line += (line.empty() ? "" : " ") + word;
+    begin = end + 1;
+  }
+  flush();
+}
+
+std::string Figure::svg() const {
+  const std::string width = svg_number(width_), height = svg_number(y_ + figure_margin / 2);
+  std::string out = fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
+      "viewBox=\"0 0 {0} {1}\" font-family=\"Helvetica, Arial, sans-serif\">\n",
+      width, height);
+  if (!title_.empty()) out += fmt::format("<title>{}</title>\n", svg_escaped(title_));
+  out += fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"#ffffff\"/>\n", width, height);
+  return out + body_ + "</svg>\n";
+}
+
+}  // namespace npuscope::report

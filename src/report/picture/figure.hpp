@@ -1,0 +1,85 @@
+// A picture for a page, a slide or a paper: SVG 1.1, vectors and text only, no scripts, links or
+// fonts, so that it looks the same wherever it is put. Lengths are pixels.
+//
+//   Figure figure(960, {"Timeline by unit", "QNN HTP optrace · chain8"});
+//   figure.rect({40, figure.y(), 200, 14}, engine_colour(Engine::hmx), "HMX: 41.6 % busy");
+//   figure.skip(20);
+//   figure.add_legend({{engine_colour(Engine::hmx), "HMX"}});
+//   write_file_atomically("figure.svg", as_byte_span(figure.svg()));
+//
+// Things are drawn from the top to the bottom; y() is where the next one begins. Names are data
+// and escaped as such.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace npuscope::report {
+
+struct FigureHeading {
+  std::string title, subtitle;  // either may be empty
+};
+
+enum class Anchor { start, middle, end };
+
+struct TextStyle {
+  double size = 12;
+  const char* colour = "#1c2126";
+  bool bold = false;
+  bool upwards = false;      // turned to be read from the bottom
+  std::string tooltip = {};  // empty: none
+};
+
+inline constexpr const char* quiet_colour = "#5c6670";  // of what is not the point
+inline constexpr const char* grid_colour = "#d9dde1";
+inline constexpr double figure_margin = 16;
+
+struct Box {
+  double x = 0, y = 0, width = 0, height = 0;
+};
+
+struct LegendEntry {
+  std::string colour, text;
+  bool thin = false;  // drawn as a line, as waits are
+};
+
+// As wide as the text will be, about: nothing here knows the font.
+double text_width(std::string_view text, double size = 12);
+// Cut in the middle to what has room.
+std::string fitting_text(std::string_view text, double room, double size = 12);
+
+class Figure {
+ public:
+  Figure(double width, const FigureHeading& heading);
+
+  double width() const { return width_; }
+  double y() const { return y_; }
+  void skip(double height) { y_ += height; }
+
+  void text(double x, double y, Anchor anchor, std::string_view content,
+            const TextStyle& style = {});
+  // Without a tooltip where it is empty.
+  void rect(const Box& box, std::string_view colour, std::string_view tooltip = {});
+  void circle(double x, double y, double radius, std::string_view colour,
+              std::string_view tooltip = {});
+  void filled_path(std::string_view path, std::string_view colour, std::string_view tooltip = {});
+  // `dash` as SVG has it: "6 4"; empty: a whole line.
+  void line(std::string_view path, std::string_view colour, double thickness = 1,
+            std::string_view dash = {});
+  // In as many rows as it needs, from the left margin.
+  void add_legend(const std::vector<LegendEntry>& entries);
+  // A sentence or two in small, quiet letters.
+  void add_remark(std::string_view sentence);
+
+  // Up to y().
+  std::string svg() const;
+
+ private:
+  void element(std::string_view name, std::string_view attributes, std::string_view tooltip);
+
+  double width_, y_ = figure_margin;
+  std::string title_, body_;
+};
+
+}  // namespace npuscope::report

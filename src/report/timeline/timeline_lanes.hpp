@@ -1,0 +1,37 @@
+// The rows of a timeline as a picture has them: those of one core beside one another, its DMA too,
+// under one name.
+//
+//   const TimelineLanes lanes = lanes_of(profile, rows);
+//   lanes.common                   "server": what all rows are of; empty: nothing
+//   lanes.groups[0].label          "core 0"; empty where there is one group
+//   lanes.groups[0].lanes[4]       {.label = "HMX 4", .row = 4}
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "npuscope/analysis/timeline_rows.hpp"
+
+namespace npuscope::report {
+
+struct TimelineLane {
+  std::string label;
+  std::size_t row = 0;  // of the rows
+};
+
+struct LaneGroup {
+  std::string label;
+  std::vector<TimelineLane> lanes;
+};
+
+struct TimelineLanes {
+  std::string common;
+  std::vector<LaneGroup> groups;  // in the order of their first rows
+
+  std::size_t lane_count() const;
+};
+
+TimelineLanes lanes_of(const Profile& profile, const analysis::TimelineRows& rows);
+
+}  // namespace npuscope::report
