@@ -17,7 +17,7 @@ double mean_of(const std::vector<double>& samples) {
 }
 
 LatencyRow row_of(std::string name, MeasureKind kind, const std::vector<double>& samples) {
-  LatencyRow row{std::move(name), kind, samples.size(), {}, {}, {}, {}};
+  LatencyRow row{std::move(name), kind, samples.size(), {}, {}, {}, {}, samples};
   if (samples.empty()) return row;
   const auto [min, max] = std::minmax_element(samples.begin(), samples.end());
   row.mean = mean_of(samples);

@@ -34,6 +34,7 @@ struct LatencyRow {
   // Ticks of the base clock
   std::optional<double> mean, min, max;
   std::array<std::optional<double>, latency_percentiles.size()> percentiles;
+  std::vector<double> values = {};  // of each sample; empty where only the statistics are known
 };
 
 enum class ThroughputGap : std::uint8_t {

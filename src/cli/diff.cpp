@@ -9,8 +9,10 @@
 #include "cli/documents.hpp"
 #include "cli/gates.hpp"
 #include "cli/github_job.hpp"
+#include "cli/picture.hpp"
 #include "cli/rules_choice.hpp"
 #include "npuscope/base/progress.hpp"
+#include "report/compare/diff_svg.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -19,6 +21,7 @@ struct DiffOptions : DocumentOptions, GateOptions {
   analysis::Grouping grouping = analysis::Grouping::op;
   std::string rules;
   SideFiles sides;
+  PictureOptions picture;
 };
 
 // The two sides as the command line names them.
@@ -60,6 +63,25 @@ std::string comment_of(report::Diff& diff, const analysis::Comparer& comparer,
   return report::diff_markdown(diff);
 }
 
+// The waterfall, of all ops.
+Status draw_waterfall(const DiffOptions& options, report::Diff& diff,
+                      const analysis::Comparer& comparer, analysis::CompareOptions how) {
+  for (const auto* files : {&options.sides.a, &options.sides.b}) {
+    if (auto usable = check_picture(options.picture, *files); !usable) return usable;
+  }
+  for (const auto* runs : {&diff.a, &diff.b}) {
+    for (const Profile* run : *runs) {
+      auto usable = check_picture(options.picture, run->provenance.files);
+      if (!usable) return usable;
+    }
+  }
+  how.top = ~std::size_t{0};
+  diff.comparison = comparer.compare(how);
+  const auto drawn = report::diff_svg(diff, {.width = options.picture.width});
+  if (!drawn) return tl::unexpected(drawn.error());
+  return write_picture(options.picture, *drawn);
+}
+
 ExitStatus diff(DiffOptions options, bool by_given) {
   if (const Status named = name_sides(options); !named) return report(named.error());
   const auto rules = chosen_rules(options.rules, by_given, options.grouping);
@@ -74,9 +96,18 @@ ExitStatus diff(DiffOptions options, bool by_given) {
   const analysis::CompareOptions how{options.rows(), options.csv, options.markdown,
                                      options.grouping, *rules ? &**rules : nullptr};
   std::optional<BusySign> busy("analysing");
+  if (options.picture.wanted()) {
+    const Status drawn = draw_waterfall(options, result, comparer, how);
+    if (!drawn) return report(drawn.error());
+  }
   result.comparison = comparer.compare(how);
   busy.reset();
-  const ExitStatus status = print_diff(options, result, (*compared)->notes);
+  ExitStatus status = status_of(options, (*compared)->notes);
+  if (options.picture.replaces_page()) {
+    print_notes((*compared)->notes);
+  } else {
+    status = print_diff(options, result, (*compared)->notes);
+  }
   if (status != ExitStatus::done && status != ExitStatus::input) return status;
   const std::string summary = options.github ? comment_of(result, comparer, how) : "";
   return judge_status(options, result, summary, status);
@@ -105,6 +136,7 @@ void add_diff_command(CLI::App& program, ExitStatus& status) {
   add_rules_option(*command, options->rules);
   add_gate_options(*command, *options,
                    "'latency > +3%', 'p95 > 5ms', \"op('MatMul') > +5%\", 'findings(high) > 0'");
+  add_picture_options(*command, options->picture);
   command->get_option("--markdown")->description("print a comment for a pull request");
   command->callback([options, by, &status] { status = diff(*options, by->count() > 0); });
 }

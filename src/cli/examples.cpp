@@ -27,7 +27,7 @@ const CommandExamples& examples_of(const std::string& path) {
         {"--all", "--rule", "--explain", "--target", "--json"}}},
       {"npuscope timeline",
        {{{"npuscope timeline optrace/", "a row for each unit"},
-         {"npuscope timeline optrace/ --by engine --svg timeline.svg", "a figure of the engines"},
+         {"npuscope timeline optrace/ --by engine --svg timeline.svg", "a picture of the engines"},
          {"npuscope timeline optrace/ --by name --from 2ms --to 3ms", "a millisecond, op by op"}},
         {"--by", "--from", "--to", "--svg", "--top", "--json"}}},
       {"npuscope report",

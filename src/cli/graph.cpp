@@ -24,6 +24,7 @@ struct GraphOptions : DocumentOptions {
   npu::ImportOptions import;
   std::string dot, svg;
   report::DrawBy by = report::DrawBy::op;
+  bool loads = false;
 
   analysis::EdgeKinds edge_kinds() const;
 };
@@ -85,7 +86,8 @@ Status check_outputs(const GraphOptions& options) {
 std::string file_of(const std::string& output) { return output == "-" ? "/dev/stdout" : output; }
 
 Status draw(const GraphOptions& options, const report::GraphView& view) {
-  report::DrawOptions drawn{.by = options.by, .edges = options.edge_kinds()};
+  report::DrawOptions drawn{
+      .by = options.by, .edges = options.edge_kinds(), .loads = options.loads};
   if (!options.around.empty()) {
     const auto centre = analysis::find_ops(view.profile, "--around", options.around);
     if (!centre) return tl::unexpected(centre.error());
@@ -198,7 +200,9 @@ void add_graph_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--svg", options->svg,
                       "draw the graph into this file, as SVG; - prints it instead of the page");
   add_choice(*command, "--by", options->by, draw_names, "what a box of the drawing is of");
-  matters_with("--by", {"--dot", "--svg"}, *command);
+  command->add_flag("--loads", options->loads,
+                    "draw what only brings constants to an op as boxes of their own");
+  for (const char* flag : {"--by", "--loads"}) matters_with(flag, {"--dot", "--svg"}, *command);
   matters_with("--edges", {"--path", "--around", "--dot", "--svg"}, *command);
   command->callback([options, &status] { status = graph(*options); });
 }

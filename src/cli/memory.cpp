@@ -3,8 +3,10 @@
 
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
+#include "cli/picture.hpp"
 #include "cli/target_choice.hpp"
 #include "report/memory/memory_document.hpp"
+#include "report/memory/memory_svg.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -13,6 +15,7 @@ struct MemoryCommandOptions : DocumentOptions {
   report::MemoryRequest request;
   std::string model;
   std::vector<std::string> symbols;
+  PictureOptions picture;
   std::size_t buckets = 0;  // 0: as many as fit the width
 };
 
@@ -28,10 +31,14 @@ ExitStatus memory(MemoryCommandOptions options) {
     if (!model) return report(model.error());
     request.model = std::move(*model);
   }
-  return print_documents(options,
-                         [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
-                           return report::make_memory_document(analysis, request);
-                         });
+  return print_with_picture(
+      options, options.picture,
+      [&](const analysis::Analysis& analysis, const report::ProfilePart& part) {
+        return report::memory_svg(analysis, request, {options.picture.width, part.text});
+      },
+      [&](const analysis::Analysis& analysis, const report::ProfilePart&) {
+        return report::make_memory_document(analysis, request);
+      });
 }
 
 }  // namespace
@@ -65,6 +72,7 @@ void add_memory_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--buckets", options->buckets, "of time; default: as many as fit the width")
       ->check(whole_number(1, 100'000));
   add_part_options(*command, *options);
+  add_picture_options(*command, options->picture);
   command->callback([options, &status] { status = memory(*options); });
 }
 

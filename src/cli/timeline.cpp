@@ -1,9 +1,9 @@
-// npuscope timeline: what ran when, drawn as text or as a figure.
+// npuscope timeline: what ran when, drawn as text or as a picture.
 #include <memory>
 
 #include "cli/choices.hpp"
 #include "cli/documents.hpp"
-#include "npuscope/base/files.hpp"
+#include "cli/picture.hpp"
 #include "report/timeline/timeline_document.hpp"
 #include "report/timeline/timeline_svg.hpp"
 
@@ -21,8 +21,7 @@ struct TimelineOptions : DocumentOptions {
   std::optional<RowsBy> letters;  // none: blocks
   std::size_t gaps = 5;
   bool ascii = false, blocks = false;
-  std::string svg;  // empty: no figure
-  double svg_width = 960;
+  PictureOptions picture;
   RowsBy colours = RowsBy::engine;
 };
 
@@ -54,13 +53,21 @@ report::TimelineView view_of(const TimelineOptions& options, std::int64_t origin
           .fill = options.letters};
 }
 
-Status write_svg(const analysis::Analysis& analysis, const analysis::TimelineRows& rows,
-                 const report::ProfilePart& part, const TimelineOptions& options) {
-  const std::string file = options.svg == "-" ? "/dev/stdout" : options.svg;
-  for (const auto& inputs : {options.files, analysis.profile().provenance.files}) {
-    if (auto usable = check_output_is_no_input(inputs, file); !usable) return usable;
-  }
-  const report::SvgView view{.width = options.svg_width,
+analysis::TimelineRows rows_of(const analysis::Analysis& analysis, const report::ProfilePart& part,
+                               const TimelineOptions& options) {
+  const bool of_units = options.by == RowsBy::unit || options.by == RowsBy::engine;
+  return analysis.timeline(
+      {.by = options.by,
+       .order = options.order.value_or(of_units ? RowOrder::profile : RowOrder::start),
+       .top = std::min(options.rows(), max_rows),
+       .gaps = options.gaps,
+       .window = part.window});
+}
+
+std::string draw(const analysis::Analysis& analysis, const report::ProfilePart& part,
+                 const TimelineOptions& options) {
+  const analysis::TimelineRows rows = rows_of(analysis, part, options);
+  const report::SvgView view{.width = options.picture.width,
                              .origin = part.origin,
                              .fill = options.colours,
                              .scope = part.text};
@@ -68,26 +75,12 @@ Status write_svg(const analysis::Analysis& analysis, const analysis::TimelineRow
       analysis.cells(rows, {.columns = report::svg_columns(analysis.profile(), rows, view),
                             .fill = options.colours,
                             .fills = report::svg_fills});
-  return write_file_atomically(
-      file, as_byte_span(report::timeline_svg(analysis.profile(), rows, cells, view)));
+  return report::timeline_svg(analysis.profile(), rows, cells, view);
 }
 
-Result<report::Document> timeline_of(const analysis::Analysis& analysis,
-                                     const report::ProfilePart& part,
-                                     const TimelineOptions& options) {
-  const RowsBy by = options.by;
-  const bool of_units = by == RowsBy::unit || by == RowsBy::engine;
-  const auto rows = analysis.timeline(
-      {.by = by,
-       .order = options.order.value_or(of_units ? RowOrder::profile : RowOrder::start),
-       .top = std::min(options.rows(), max_rows),
-       .gaps = options.gaps,
-       .window = part.window});
-  if (!options.svg.empty()) {
-    if (auto done = write_svg(analysis, rows, part, options); !done) {
-      return tl::unexpected(done.error());
-    }
-  }
+report::Document document_of(const analysis::Analysis& analysis, const report::ProfilePart& part,
+                             const TimelineOptions& options) {
+  const analysis::TimelineRows rows = rows_of(analysis, part, options);
   const report::TimelineView view = view_of(options, part.origin);
   const auto cells = analysis.cells(
       rows, {.columns = report::timeline_columns(rows, view), .fill = view.fill, .fills = 25});
@@ -95,21 +88,13 @@ Result<report::Document> timeline_of(const analysis::Analysis& analysis,
 }
 
 ExitStatus timeline(const TimelineOptions& options) {
-  const auto selected = open_selected(options, {.needs_timeline = true});
-  if (!selected) return report(selected.error());
-  if (!options.svg.empty() && selected->parts.size() != 1) {
-    return report(Error{ErrorKind::usage,
-                        fmt::format("--svg {}: a figure is of one profile, and these are {}; name "
-                                    "the files of one",
-                                    options.svg, selected->parts.size())});
-  }
-  const auto make = [&](const analysis::Analysis& analysis, const report::ProfilePart& part) {
-    return timeline_of(analysis, part, options);
-  };
-  if (options.svg != "-") return print_documents(options, *selected, make);
-  const report::ProfilePart& part = selected->parts.front();
-  const auto made = make(analysis::Analysis(part.profile), part);
-  return made ? ExitStatus::done : report(made.error());
+  using analysis::Analysis;
+  using report::ProfilePart;
+  return print_with_picture(
+      options, options.picture,
+      [&](const Analysis& of, const ProfilePart& part) { return draw(of, part, options); },
+      [&](const Analysis& of, const ProfilePart& part) { return document_of(of, part, options); },
+      {.needs_timeline = true});
 }
 
 }  // namespace
@@ -135,20 +120,10 @@ void add_timeline_command(CLI::App& program, ExitStatus& status) {
   CLI::Option* ascii = command->add_flag("--ascii", options->ascii, "draw with ASCII only");
   command->add_flag("--blocks", options->blocks, "draw with block characters, also into a file")
       ->excludes(ascii);
-  command
-      ->add_option("--svg", options->svg,
-                   "write a figure too; - for only the figure, on standard output")
-      ->check(CLI::Validator(
-          [](std::string& name) {
-            return name.empty() ? std::string("a file needs a name") : std::string();
-          },
-          ""));
+  add_picture_options(*command, options->picture);
   add_choice(*command, "--colours,--colors", options->colours, row_groupings,
-             "what the colours of the figure tell apart");
-  command->add_option("--svg-width", options->svg_width, "width of the picture in pixels")
-      ->check(real_number(150, 5'000))
-      ->capture_default_str();
-  for (const char* flag : {"--colours", "--svg-width"}) matters_with(flag, {"--svg"}, *command);
+             "what the colours of the picture tell apart");
+  matters_with("--colours", {"--svg"}, *command);
   for (const char* flag : {"--ascii", "--blocks"}) idle_beside(flag, {"--json", "--csv"}, *command);
   command->callback([options, &status] { status = timeline(*options); });
 }

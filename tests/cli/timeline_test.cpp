@@ -63,7 +63,7 @@ TEST_F(Timeline, AFigureIsOfOneProfile) {
   const Outcome outcome =
       run_npuscope({"timeline", path("trace.json"), path("second.json"), "--svg", path("t.svg")});
   EXPECT_EQ(outcome.status, 2);
-  EXPECT_THAT(outcome.errors, HasSubstr("a figure is of one profile, and these are 2"));
+  EXPECT_THAT(outcome.errors, HasSubstr("a picture is of one profile, and these are 2"));
   EXPECT_FALSE(std::filesystem::exists(path("t.svg")));
 }
 

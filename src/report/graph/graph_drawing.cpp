@@ -9,8 +9,10 @@
 #include "npuscope/profile/intervals.hpp"
 #include "report/document/names.hpp"
 #include "report/document/quantity.hpp"
+#include "report/graph/graph_loads.hpp"
 #include "report/graph/graph_style.hpp"
 #include "report/graph/graph_tables.hpp"
+#include "report/picture/palette.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -31,6 +33,13 @@ class Drawer {
   Result<Drawing> draw() {
     drawing_.profile = &view_.profile;
     box_of_op_.assign(view_.graph.size(), not_drawn);
+    owners_.assign(view_.graph.size(), OpId::none);
+    if (!options_.loads) owners_ = owners_of_loads(view_);
+    for (std::uint32_t op = 0; op < view_.graph.size(); ++op) {
+      if (view_.times.ran(OpId(op))) {
+        drawing_.work = saturating_add(drawing_.work, view_.times.work[op]);
+      }
+    }
     if (options_.only.empty()) {
       for (std::uint32_t op = 0; op < view_.graph.size(); ++op) {
         if (view_.facts.compiled[op]) put(op);
@@ -38,6 +47,7 @@ class Drawer {
     } else {
       for (const OpId op : options_.only) put(index_of(op));
     }
+    for (std::uint32_t op = 0; op < view_.graph.size(); ++op) put_load(op);
     if (boxes_ > max_drawn) {
       return usage_error(
           "the drawing would have {} boxes, and no more than {} can be read; draw what is --around "
@@ -64,6 +74,7 @@ class Drawer {
   }
 
   void put(std::uint32_t op) {
+    if (owners_[op] != OpId::none) return;
     const auto [place, is_new] = box_of_key_.try_emplace(key_of(op), boxes_);
     boxes_ += is_new;
     box_of_op_[op] = place->second;
@@ -71,6 +82,18 @@ class Drawer {
     if (is_new) add_box(op);
     DrawnNode& box = drawing_.nodes[place->second];
     ++box.ops;
+    if (view_.times.ran(OpId(op))) {
+      box.work = saturating_add(std::max<std::int64_t>(box.work, 0), view_.times.work[op]);
+    }
+  }
+
+  // With its owner, where that is drawn.
+  void put_load(std::uint32_t op) {
+    if (owners_[op] == OpId::none || boxes_ > max_drawn) return;
+    const std::uint32_t owner = box_of_op_[index_of(owners_[op])];
+    if (owner == not_drawn) return;
+    DrawnNode& box = drawing_.nodes[owner];
+    ++box.loads;
     if (view_.times.ran(OpId(op))) {
       box.work = saturating_add(std::max<std::int64_t>(box.work, 0), view_.times.work[op]);
     }
@@ -116,6 +139,7 @@ class Drawer {
   const DrawOptions& options_;
   std::map<Key, std::uint32_t> box_of_key_;
   std::vector<std::uint32_t> box_of_op_;
+  std::vector<OpId> owners_;  // of loads, by op
   std::uint32_t boxes_ = 0;
   Drawing drawing_;
 };
@@ -132,17 +156,6 @@ std::string dot_escaped(std::string_view text) {
 
 }  // namespace
 
-const char* colour_of(Engine engine) {
-  switch (engine) {
-    case Engine::hmx: return "#f4b183";
-    case Engine::hvx: return "#9dc3e6";
-    case Engine::dma:
-    case Engine::dma_issue: return "#a9d18e";
-    case Engine::host: return "#d9c3e6";
-    default: return "#e7e6e6";
-  }
-}
-
 // From one to six, by the power of ten.
 int thickness_of(std::uint64_t bytes) {
   int thickness = 1;
@@ -151,12 +164,19 @@ int thickness_of(std::uint64_t bytes) {
 }
 
 std::string second_line(const Drawing& drawing, const DrawnNode& node) {
-  std::string line = node.kind;
-  const auto add = [&](const std::string& text) { line += (line.empty() ? "" : ", ") + text; };
-  if (node.ops > 1) add(thousands(node.ops) + " ops");
+  std::string line;
+  const auto add = [&](const std::string& text) {
+    if (!text.empty()) line += (line.empty() ? "" : ", ") + text;
+  };
   if (node.work >= 0) {
     add(ticks_text(*drawing.profile, drawing.profile->base_clock, double(node.work)));
+    if (drawing.work > 0) add(percent_text(double(node.work), double(drawing.work)));
   }
+  if (node.ops > 1) add(thousands(node.ops) + " ops");
+  if (node.loads > 0) {
+    add(fmt::format("{} load{}", thousands(node.loads), node.loads == 1 ? "" : "s"));
+  }
+  add(node.kind);
   return line;
 }
 
@@ -172,7 +192,8 @@ std::string dot_text(const Drawing& drawing) {
     const DrawnNode& node = drawing.nodes[i];
     const std::string second = second_line(drawing, node);
     out += fmt::format("  n{} [label=\"{}{}{}\", fillcolor=\"{}\"];\n", i, dot_escaped(node.name),
-                       second.empty() ? "" : "\\n", dot_escaped(second), colour_of(node.engine));
+                       second.empty() ? "" : "\\n", dot_escaped(second),
+                       heat_colour(drawing.share_of(node)));
   }
   for (const DrawnEdge& edge : drawing.edges) {
     const char* style = edge.kind == EdgeKind::reuse   ? ", style=dashed"

@@ -3,9 +3,10 @@
 //   const auto drawing = draw_graph(view, {.by = DrawBy::name});
 //   write_file_atomically("graph.svg", as_byte_span(svg_text(*drawing)));
 //
-// Boxes bear the colour of their hardware, lines are the thicker the more bytes their producer
-// writes. Data runs from the top to the bottom; reused memory is dashed, order dotted. Names are
-// data: escaped for either language.
+// Boxes are the warmer the more of the time they took and bear the colour of their hardware at the
+// left; lines are the thicker the more bytes their producer writes. Data runs from the top to the
+// bottom; reused memory is dashed, order dotted. What only brings constants to an op is drawn with
+// that op, unless it is asked for. Names are data: escaped for either language.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +28,15 @@ struct DrawOptions {
   DrawBy by = DrawBy::op;
   std::vector<OpId> only = {};  // empty: all compiled ops
   analysis::EdgeKinds edges = analysis::EdgeKinds::all();
+  bool loads = false;  // boxes for what brings constants too
 };
 
 struct DrawnNode {
   std::string name, kind;
   Engine engine = Engine::none;
   std::uint64_t ops = 0;
-  std::int64_t work = -1;  // ticks; -1: did not run
+  std::int64_t work = -1;   // ticks, that of its loads too; -1: did not run
+  std::uint64_t loads = 0;  // ops drawn with it that bring its constants or its data
 };
 
 struct DrawnEdge {
@@ -46,6 +49,11 @@ struct Drawing {
   const Profile* profile = nullptr;
   std::vector<DrawnNode> nodes;
   std::vector<DrawnEdge> edges;  // no loops
+  std::int64_t work = 0;         // of all ops of the profile
+
+  double share_of(const DrawnNode& node) const {
+    return work > 0 && node.work > 0 ? double(node.work) / double(work) : 0;
+  }
 };
 
 // A usage error, which says how to draw less, for more than `max_drawn` boxes.

@@ -7,7 +7,6 @@
 
 namespace npuscope::report {
 
-const char* colour_of(Engine engine);
 int thickness_of(std::uint64_t bytes);
 std::string second_line(const Drawing& drawing, const DrawnNode& node);
 

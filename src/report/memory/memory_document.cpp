@@ -4,22 +4,30 @@
 
 #include "report/document/provenance.hpp"
 #include "report/document/scope.hpp"
+#include "report/memory/memory_answer.hpp"
 #include "report/memory/memory_sections.hpp"
 
 namespace npuscope::report {
 
-Result<Document> make_memory_document(const analysis::Analysis& analysis,
-                                      const MemoryRequest& request) {
-  const Profile& profile = analysis.profile();
-  const auto found = find_peaks(profile, request.peaks);
+Result<MemoryAnswer> memory_answer(const analysis::Analysis& analysis,
+                                   const MemoryRequest& request) {
+  const auto found = find_peaks(analysis.profile(), request.peaks);
   if (!found) return tl::unexpected(found.error());
-  const analysis::OpTraffic& traffic = analysis.traffic();
   analysis::MemoryOptions options;
   options.peaks = found->peaks;
   options.rate = found->clock;
   options.model = request.model;
   options.grouping = request.grouping;
-  const auto table = analysis.memory(options);
+  return MemoryAnswer{found->peaks, analysis.memory(options)};
+}
+
+Result<Document> make_memory_document(const analysis::Analysis& analysis,
+                                      const MemoryRequest& request) {
+  const Profile& profile = analysis.profile();
+  const auto answer = memory_answer(analysis, request);
+  if (!answer) return tl::unexpected(answer.error());
+  const auto& [peaks, table] = *answer;
+  const analysis::OpTraffic& traffic = analysis.traffic();
 
   Document document;
   document.profile = &profile;
@@ -31,7 +39,7 @@ Result<Document> make_memory_document(const analysis::Analysis& analysis,
   };
   const bool says_anything = traffic.any() || table.work.all_macs() > 0;
   if (says_anything && table.wall > 0) {
-    Section roofline = roofline_section(profile, table, found->peaks);
+    Section roofline = roofline_section(profile, table, peaks);
     if (request.is_part) {
       roofline.remarks.push_back(
           "Only part of the hardware or of the ops is selected: the rest shares the DDR, so its "
@@ -50,7 +58,7 @@ Result<Document> make_memory_document(const analysis::Analysis& analysis,
     put(engines_section(table));
   }
   put(spill_section(profile, analysis.spill(), table, request.top));
-  put(vtcm_section(profile, found->peaks));
+  put(vtcm_section(profile, peaks));
   const bool answers =
       says_anything ||
       std::any_of(document.sections.begin(), document.sections.end(), [](const Section& section) {

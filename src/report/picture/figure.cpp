@@ -11,7 +11,7 @@
 namespace npuscope::report {
 namespace {
 
-constexpr double letter_width = 0.56;  // of a letter's height, in Helvetica and its like
+constexpr double letter_width = 0.6;  // of a letter's height; what stands in for Helvetica is wider
 constexpr double line_height = 16;
 
 const char* word_of(Anchor anchor) {

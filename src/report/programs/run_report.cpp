@@ -9,7 +9,7 @@
 
 #include "npu/nsp/simulate/simulate.hpp"
 #include "report/document/json_text.hpp"
-#include "report/throughput_text.hpp"
+#include "report/latency/throughput_text.hpp"
 
 namespace npuscope::report {
 

@@ -9,7 +9,9 @@
 
 #include "analysis/profile_builder.hpp"
 #include "report/compare/diff_github.hpp"
+#include "report/compare/diff_svg.hpp"
 #include "report/compare/gate_text.hpp"
+#include "report/picture/xml_check.hpp"
 
 namespace npuscope::report::diff_document_test {
 namespace {
@@ -178,6 +180,53 @@ TEST(DiffDocument, AProfileWithItselfIsShort) {
   const std::string text = document_text(diff_document(compared.diff), 100);
   EXPECT_THAT(text, ::testing::HasSubstr("wall is the same: 600 cycles -> 600 cycles, 0 %"));
   EXPECT_THAT(text, ::testing::HasSubstr("1 same"));
+}
+
+analysis::OpDifference difference(const char* name, double a, double b) {
+  analysis::OpDifference row;
+  row.name_a = row.name_b = name;
+  row.estimate.a = a;
+  row.estimate.b = b;
+  row.change = b > a ? analysis::OpChange::slower : analysis::OpChange::faster;
+  return row;
+}
+
+TEST(DiffSvg, EachFallBeginsWhereTheOneBeforeEndsAndTheLastIsTheSum) {
+  const std::vector<analysis::OpDifference> rows{difference("a", 10, 12), difference("b", 50, 20),
+                                                 difference("same", 7, 7), difference("c", 0, 5),
+                                                 difference("d", 3, 2)};
+  const auto all = falls_of(rows, 10);
+  ASSERT_EQ(all.size(), 4u);
+  EXPECT_EQ(all[0].name, "b");
+  EXPECT_EQ(all[0].from, 0);
+  for (std::size_t i = 1; i < all.size(); ++i) EXPECT_EQ(all[i].from, all[i - 1].to);
+  EXPECT_EQ(all.back().to, 2 - 30 + 5 - 1);
+  const auto some = falls_of(rows, 3);
+  ASSERT_EQ(some.size(), 3u);
+  EXPECT_EQ(some[2].name, "2 other ops");
+  EXPECT_EQ(some[2].ops, 2u);
+  EXPECT_EQ(some.back().to, all.back().to);
+  EXPECT_TRUE(falls_of({difference("same", 7, 7)}, 3).empty());
+}
+
+TEST(DiffSvg, IsAPictureOfTheWaterfall) {
+  Compared compared(run_of("a.json", {{"MatMul_0", "conv", 100}, {"<b>", "soft", 50}}, 1, 0),
+                    run_of("b.json", {{"MatMul_0", "conv", 130}, {"<b>", "soft", 40}}, 1, 0), {});
+  const auto svg = diff_svg(compared.diff, {});
+  ASSERT_TRUE(svg) << svg.error().message;
+  EXPECT_EQ(problem_in(*svg), "");
+  for (const char* part : {">What changed, by work</text>", ">+30 cycles</text>",
+                           ">-10 cycles</text>", ">+20 cycles</text>", ">all ops<", "&lt;b&gt;"}) {
+    EXPECT_THAT(*svg, ::testing::HasSubstr(part));
+  }
+}
+
+TEST(DiffSvg, WithoutAChangeThereIsNothingToDraw) {
+  Compared compared(run_of("a.json", {{"MatMul_0", "conv", 100}}, 1, 0),
+                    run_of("b.json", {{"MatMul_0", "conv", 100}}, 1, 0), {});
+  const auto svg = diff_svg(compared.diff, {});
+  ASSERT_FALSE(svg);
+  EXPECT_THAT(svg.error().message, ::testing::HasSubstr("no op changed"));
 }
 
 }  // namespace

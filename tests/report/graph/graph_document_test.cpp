@@ -140,6 +140,52 @@ TEST(GraphDrawing, DotAndSvg) {
   EXPECT_EQ(svg_text(*drawing), expected("small.svg"));
 }
 
+// A kernel with its two transfers of constants, one of them without an edge; an input of the model.
+Profile profile_with_loads() {
+  test_support::ProfileBuilder made;
+  const UnitId hmx = made.unit("HMX", Engine::hmx), dma = made.unit("DMA", Engine::dma);
+  made.span(dma, "Input", 0, 10, SpanKind::op, "copy");
+  made.span(dma, "weights", 10, 30, SpanKind::op, "load");
+  made.span(dma, "bias", 30, 35, SpanKind::op, "load");
+  made.span(hmx, "MatMul_0", 35, 100, SpanKind::op, "conv");
+  for (const std::uint32_t op : {1u, 2u, 3u}) made.profile.ops[op].node = made.text("MatMul_0");
+  made.profile.edges = {{OpId(0), OpId(3)}, {OpId(1), OpId(3)}};
+  return std::move(made.profile);
+}
+
+TEST(GraphDrawing, LoadsAreDrawnWithTheOpThatNeedsThem) {
+  const Profile profile = profile_with_loads();
+  const analysis::Analysis analysed(profile);
+  const GraphView view(analysed);
+  const auto folded = draw_graph(view, {});
+  ASSERT_TRUE(folded);
+  ASSERT_EQ(folded->nodes.size(), 2u);
+  EXPECT_EQ(folded->nodes[0].name, "Input");  // not a load: it brings data of another node
+  EXPECT_EQ(folded->nodes[1].loads, 2u);
+  EXPECT_EQ(folded->nodes[1].work, 65 + 20 + 5);
+  EXPECT_EQ(folded->work, 100);
+  EXPECT_THAT(svg_text(*folded), HasSubstr("90, 90.0 %, 2 loads, conv"));
+  const auto whole = draw_graph(view, {.loads = true});
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->nodes.size(), 4u);
+  std::int64_t work = 0;
+  for (const DrawnNode& node : whole->nodes) work += node.work;
+  EXPECT_EQ(work, whole->work);
+}
+
+TEST(GraphDrawing, WhatAnOpIsDrawnAroundKeepsItsLoads) {
+  const Profile profile = profile_with_loads();
+  const analysis::Analysis analysed(profile);
+  const GraphView view(analysed);
+  const auto drawing = draw_graph(view, {.only = {OpId(3)}});
+  ASSERT_TRUE(drawing);
+  ASSERT_EQ(drawing->nodes.size(), 1u);
+  EXPECT_EQ(drawing->nodes[0].loads, 2u);
+  const auto load = draw_graph(view, {.only = {OpId(1)}, .loads = true});
+  ASSERT_TRUE(load);
+  EXPECT_EQ(load->nodes.size(), 1u);
+}
+
 TEST(GraphDrawing, NamesAreDataInEitherLanguage) {
   test_support::ProfileBuilder made;
   made.op("a\"];evil [label=\"", "k\\n\x1b[31m");

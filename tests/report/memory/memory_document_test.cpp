@@ -8,6 +8,9 @@
 #include <sstream>
 
 #include "analysis/memory/memory_builder.hpp"
+#include "analysis/profile_builder.hpp"
+#include "report/memory/memory_svg.hpp"
+#include "report/picture/xml_check.hpp"
 
 namespace npuscope::report::memory_document_test {
 namespace {
@@ -178,6 +181,35 @@ TEST(Peaks, OfADeviceThatIsKnownByName) {
   EXPECT_EQ(find_peaks(profile, {.target = "ipu-muffin"})->peaks.macs_per_cycle[0], 1024);
   profile.provenance.device = "HTP";  // of which version?
   EXPECT_FALSE(find_peaks(profile, {})->peaks.ddr_bytes_per_s);
+}
+
+TEST(MemorySvg, HasTheRooflineAndTheTrafficOverTime) {
+  const Profile profile = small_run();
+  const auto svg = memory_svg(analysis::Analysis(profile), request_with_peaks(), {});
+  ASSERT_TRUE(svg) << svg.error().message;
+  EXPECT_EQ(problem_in(*svg), "");
+  for (const char* part : {">Memory</text>", ">MACs per byte of DDR traffic</text>",
+                           ">peak 1.2 TMAC/s</text>", ">DDR read</text>", ">VTCM write</text>",
+                           "<title>DDR read: 8.500 KiB in all</title>", ">time (cycles)</text>"}) {
+    EXPECT_THAT(*svg, HasSubstr(part));
+  }
+  // As the page has it: MatMul_0 has 16 x 128 x 64 MACs, 8,192 bytes read and 512 written.
+  EXPECT_THAT(*svg, HasSubstr("<title>MatMul_0: 120.5 MACs per byte, "));
+}
+
+TEST(MemorySvg, WithoutPeaksItSaysHowToNameThem) {
+  const Profile profile = small_run();
+  const auto svg = memory_svg(analysis::Analysis(profile), {}, {});
+  ASSERT_TRUE(svg) << svg.error().message;
+  EXPECT_THAT(*svg, HasSubstr("The ceilings need the hardware&#39;s peaks"));
+}
+
+TEST(MemorySvg, OfAProfileWithoutBytesThereIsNothingToDraw) {
+  test_support::ProfileBuilder made;
+  made.span(made.unit("HMX", Engine::hmx), "op", 0, 10);
+  const auto svg = memory_svg(analysis::Analysis(made.profile), {}, {});
+  ASSERT_FALSE(svg);
+  EXPECT_THAT(svg.error().message, HasSubstr("nothing to draw"));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-#include "report/latency_document.hpp"
+#include "report/latency/latency_document.hpp"
 
 #include <fmt/format.h>
 
 #include "analysis/latency.hpp"
 #include "profile/names.hpp"
 #include "report/document/provenance.hpp"
-#include "report/throughput_text.hpp"
+#include "report/latency/throughput_text.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -43,7 +43,7 @@ Section steps_section(const Latency& latency) {
 }
 
 // Each figure of a batch and, where its size is known, of an inference.
-Section throughput_section(const Throughput& throughput, bool of_log) {
+Section call_throughput_section(const Throughput& throughput, bool of_log) {
   Section section{.key = "throughput", .title = "THROUGHPUT"};
   const double batch = throughput.per_batch(), all = throughput.activations;
   section.facts = {{{"device_batches_per_second", "device, batches/s", Format::number},
@@ -109,7 +109,7 @@ Result<Document> latency_document(const analysis::Analysis& analysis) {
   }
   if (latency.throughput) {
     const bool of_log = latency.rows.front().samples == 0;
-    document.sections.push_back(throughput_section(*latency.throughput, of_log));
+    document.sections.push_back(call_throughput_section(*latency.throughput, of_log));
   }
   return document;
 }

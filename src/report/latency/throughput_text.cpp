@@ -1,4 +1,4 @@
-#include "report/throughput_text.hpp"
+#include "report/latency/throughput_text.hpp"
 
 namespace npuscope::report {
 

@@ -1,0 +1,12 @@
+// The roofline of a table of memory, drawn into a picture.
+#pragma once
+
+#include "npuscope/analysis/memory.hpp"
+#include "report/picture/figure.hpp"
+
+namespace npuscope::report {
+
+// False, and nothing drawn, where no op has MACs, bytes of DDR and a time.
+bool draw_roofline(Figure& figure, const Profile& profile, const analysis::MemoryTable& table);
+
+}  // namespace npuscope::report
