@@ -43,6 +43,7 @@ class Ranking {
   static std::vector<Edge> edges_of(const Drawing& drawing) {
     std::vector<Edge> edges;
     for (const DrawnEdge& edge : drawing.edges) {
+      if (edge.kind == EdgeKind::reuse) continue;  // of memory, which is no flow
       edges.push_back({OpId(edge.from), OpId(edge.to), EdgeKind::data});
     }
     return edges;

@@ -1,5 +1,5 @@
-// Where the boxes of a drawn graph stand: in ranks, every edge leads to a lower one or, round a
-// cycle, to the same.
+// Where the boxes of a drawn graph stand: in ranks, every edge but those of reused memory leads to
+// a lower one or, round a cycle, to the same.
 //
 //   const GraphLayout layout = lay_out(drawing);
 //   layout.place[3]          {x, y}: the corner of box 3
@@ -17,7 +17,7 @@
 
 namespace npuscope::report {
 
-inline constexpr double graph_box_width = 196, graph_box_height = 38;
+inline constexpr double graph_box_width = 232, graph_box_height = 38;
 
 struct GraphPoint {
   double x = 0, y = 0;

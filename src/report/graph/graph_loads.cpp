@@ -12,14 +12,12 @@ class Loads {
  public:
   explicit Loads(const GraphView& view)
       : profile_(view.profile), graph_(view.graph), times_(view.times), facts_(view.facts) {
-    uses_constant_.assign(graph_.size(), 0);
-    uses_other_.assign(graph_.size(), 0);
+    uses_data_.assign(graph_.size(), 0);
     for (const TensorUse& use : profile_.tensor_uses) {
       if (index_of(use.consumer) >= graph_.size() || use.tensor >= profile_.tensors.size())
         continue;
       const Tensor& tensor = profile_.tensors[use.tensor];
-      if (tensor.is_shape) continue;
-      (tensor.is_constant ? uses_constant_ : uses_other_)[index_of(use.consumer)] = 1;
+      if (!tensor.is_shape && !tensor.is_constant) uses_data_[index_of(use.consumer)] = 1;
     }
     find_kernels();
   }
@@ -57,29 +55,35 @@ class Loads {
   }
 
   // None: it is no load. Only what nothing leads to can be one: it has no data from other ops.
+  // Reused memory is nobody's data.
   OpId owner_of(std::uint32_t op) const {
-    if (!graph_.to(OpId(op)).empty()) return OpId::none;
-    const auto consumers = graph_.from(OpId(op));
-    if (consumers.empty()) {
+    for (const std::uint32_t edge : graph_.to(OpId(op))) {
+      if (graph_.edges()[edge].kind != EdgeKind::reuse) return OpId::none;
+    }
+    OpId consumer = OpId::none;
+    for (const Edge& edge : graph_.from(OpId(op))) {
+      if (edge.kind == EdgeKind::reuse) continue;
+      if (consumer != OpId::none && !are_of_one_node(edge.to, consumer)) return OpId::none;
+      if (consumer == OpId::none) consumer = edge.to;
+    }
+    if (consumer == OpId::none) {
       const auto kernel = kernel_of(op);
       return kernel ? OpId(*kernel) : OpId::none;
     }
-    const OpId consumer = consumers.front().to;
-    for (const Edge& edge : consumers) {
-      if (edge.to != consumer) return OpId::none;
-    }
-    const bool brings_constants = uses_constant_[op] && !uses_other_[op];
-    const bool is_same_node = profile_.ops[op].node != StringId::empty &&
-                              profile_.ops[op].node == profile_.ops[index_of(consumer)].node;
-    const bool is_load = (brings_constants || is_same_node) && !is_movement(index_of(consumer));
-    return is_load ? consumer : OpId::none;
+    const bool is_load = !uses_data_[op] || are_of_one_node(OpId(op), consumer);
+    return is_load && !is_movement(index_of(consumer)) ? consumer : OpId::none;
+  }
+
+  bool are_of_one_node(OpId a, OpId b) const {
+    const StringId node = profile_.ops[index_of(a)].node;
+    return a == b || (node != StringId::empty && node == profile_.ops[index_of(b)].node);
   }
 
   const Profile& profile_;
   const analysis::OpGraph& graph_;
   const analysis::OpTimes& times_;
   const analysis::GraphFacts& facts_;
-  std::vector<std::uint8_t> uses_constant_, uses_other_;  // by op
+  std::vector<std::uint8_t> uses_data_;  // by op: a tensor that is no constant
   std::unordered_map<StringId, std::uint32_t> kernel_of_node_;
 };
 

@@ -71,13 +71,15 @@ class GraphPicture {
 
 void GraphPicture::add_edge(const DrawnEdge& edge) {
   constexpr double head = 5;
+  const bool is_reuse = edge.kind == EdgeKind::reuse;
+  const char* const colour = is_reuse ? "#c3c9cf" : "#8c959e";
   const GraphPoint from = corner_of(edge.from), to = corner_of(edge.to);
   const double x1 = from.x + graph_box_width / 2, y1 = from.y + graph_box_height;
   const double x2 = to.x + graph_box_width / 2, y2 = to.y;
   figure_.line(fmt::format("M{} {}C{} {} {} {} {} {}", svg_number(x1), svg_number(y1),
                            svg_number(x1), svg_number(y1 + bend), svg_number(x2),
                            svg_number(y2 - bend), svg_number(x2), svg_number(y2 - head)),
-               "#8c959e", thickness_of(edge.bytes), dash_of(edge.kind));
+               colour, is_reuse ? 1 : thickness_of(edge.bytes), dash_of(edge.kind));
   figure_.filled_path(
       fmt::format("M{} {}l-{} -{}h{}z", svg_number(x2), svg_number(y2), head, head + 2, 2 * head),
       "#8c959e");

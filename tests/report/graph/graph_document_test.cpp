@@ -150,6 +150,8 @@ Profile profile_with_loads() {
   made.span(hmx, "MatMul_0", 35, 100, SpanKind::op, "conv");
   for (const std::uint32_t op : {1u, 2u, 3u}) made.profile.ops[op].node = made.text("MatMul_0");
   made.profile.edges = {{OpId(0), OpId(3)}, {OpId(1), OpId(3)}};
+  made.profile.tensors.emplace_back();
+  made.profile.tensor_uses = {{0, OpId(0)}};
   return std::move(made.profile);
 }
 
@@ -160,7 +162,7 @@ TEST(GraphDrawing, LoadsAreDrawnWithTheOpThatNeedsThem) {
   const auto folded = draw_graph(view, {});
   ASSERT_TRUE(folded);
   ASSERT_EQ(folded->nodes.size(), 2u);
-  EXPECT_EQ(folded->nodes[0].name, "Input");  // not a load: it brings data of another node
+  EXPECT_EQ(folded->nodes[0].name, "Input");  // not a load: it brings data
   EXPECT_EQ(folded->nodes[1].loads, 2u);
   EXPECT_EQ(folded->nodes[1].work, 65 + 20 + 5);
   EXPECT_EQ(folded->work, 100);

@@ -28,6 +28,12 @@ TEST(GraphLayout, BoxesWithoutEdgesStandLast) {
   EXPECT_EQ(layout.rank, (std::vector<std::uint32_t>{2, 0, 1, 2}));
 }
 
+TEST(GraphLayout, ReusedMemoryIsNoFlow) {
+  Drawing drawing = drawing_of(3, {{0, 1}, {1, 2}, {0, 2}});
+  drawing.edges[1].kind = EdgeKind::reuse;
+  EXPECT_EQ(lay_out(drawing).rank, (std::vector<std::uint32_t>{0, 1, 1}));
+}
+
 TEST(GraphLayout, ACycleIsNoObstacle) {
   const GraphLayout layout = lay_out(drawing_of(3, {{0, 1}, {1, 0}, {1, 2}}));
   EXPECT_EQ(layout.rank[0], layout.rank[1]);
