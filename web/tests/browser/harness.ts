@@ -15,7 +15,7 @@ import { fillPage, type PageInput } from "../support/encode";
 import { makePage, type FixtureOptions } from "../support/fixture";
 
 const executable = process.env["NPUSCOPE_CHROMIUM"] ?? "/usr/bin/chromium";
-const skip = existsSync(executable) ? false : `no Chromium at ${executable}: install the package chromium, or set NPUSCOPE_CHROMIUM`;
+export const skip = existsSync(executable) ? false : `no Chromium at ${executable}: install the package chromium, or set NPUSCOPE_CHROMIUM`;
 
 const folder = mkdtempSync(join(tmpdir(), "npuscope-page-"));
 const template = readFileSync("built/page.html", "utf8");

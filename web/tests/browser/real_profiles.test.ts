@@ -1,0 +1,77 @@
+// Pages of profiles as people have them: every panel opens, its figures are the program's, and what
+// a reader does with the mouse and the keys works.
+import assert from "node:assert/strict";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import type { Page } from "playwright-core";
+import type { Report, Values } from "../../src/data/report";
+import { answerOf, pageOf, program, realProfiles } from "../support/real_profiles";
+import { artefact, open, ready, skip } from "./harness";
+
+const root = mkdtempSync(join(tmpdir(), "npuscope-real-"));
+after(() => rmSync(root, { recursive: true, force: true }));
+
+const noProgram = existsSync(program) ? false : `no program at ${program}: set NPUSCOPE_PROGRAM`;
+
+const reportOf = async (page: Page): Promise<Report> =>
+  JSON.parse(await page.locator("#npuscope-report").textContent() ?? "") as Report;
+
+const frames = (page: Page): Promise<unknown> => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+
+// What the program prints on the profile's first page is what the report holds; notes stand apart.
+function sameFigures(report: Report, said: Values): void {
+  const inPage = report.profiles[0].pages.show.values;
+  const keys = ["latency", "wall", "phases", "findings", "ops", "kinds", "units", "engines", "overlap", "numbers_of_run"].filter((key) => said[key] !== undefined);
+  for (const key of keys) assert.deepEqual(inPage[key], said[key], key);
+  assert.ok(keys.includes("wall") && keys.includes("units"), keys.join());
+}
+
+async function useTimeline(page: Page): Promise<void> {
+  const canvas = page.locator("#timeline canvas").first();
+  if (await canvas.count() === 0) return;
+  await canvas.scrollIntoViewIfNeeded();
+  const box = (await canvas.boundingBox())!;
+  const extent = (): Promise<string> => page.locator(".timeline-extent").innerText();
+  const before = await extent();
+  await page.mouse.move(box.x + box.width / 2, box.y + Math.min(60, box.height / 2));
+  await page.keyboard.down("Control");
+  for (let i = 0; i < 4; ++i) await page.mouse.wheel(0, -240);
+  await page.keyboard.up("Control");
+  await frames(page);
+  await page.keyboard.press("/");
+  await page.keyboard.type(".");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  await frames(page);
+  assert.ok(before.length > 0);
+}
+
+for (const [place, profile] of realProfiles.entries()) {
+  test(`the page of a real profile: ${profile.name}`, { skip: skip || noProgram || profile.missing || false }, async () => {
+    const folder = mkdtempSync(join(root, `${place}-`));
+    const files = profile.files(folder);
+    const { page, faults } = await open(pageOf(files, folder));
+    try {
+      await ready(page);
+      const report = await reportOf(page);
+      sameFigures(report, answerOf(["show", "--top", "0"], files));
+      assert.ok(await page.locator("main section, [role=tabpanel] section").count() >= 2, "panels");
+      await page.screenshot({ path: artefact(`real-${place}.png`), fullPage: true });
+      await useTimeline(page);
+      const row = page.locator("#ops tbody tr:not(.spacer)").first();
+      if (await row.count() > 0) await row.click();
+      for (const button of await page.locator("#findings .show-me:visible").all()) await button.click();
+      await frames(page);
+      await page.emulateMedia({ colorScheme: "dark" });
+      await frames(page);
+      await page.screenshot({ path: artefact(`real-${place}-dark.png`) });
+      assert.equal(await page.locator("img, iframe, object, embed").count(), 0);
+      assert.equal(await page.evaluate(() => document.title === "x"), false);
+      assert.deepEqual(faults, []);
+    } finally {
+      await page.context().close();
+    }
+  });
+}
