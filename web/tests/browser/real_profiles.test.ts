@@ -28,6 +28,13 @@ function sameFigures(report: Report, said: Values): void {
   assert.ok(keys.includes("wall") && keys.includes("units"), keys.join());
 }
 
+// Of a unit with several rows the swatch stood in their middle, far below the name.
+async function swatchesAreBesideTheirNames(page: Page): Promise<void> {
+  const offsets = await page.locator(".timeline-label:has(.swatch)").evaluateAll((labels) => labels.map((label) =>
+    label.querySelector(".swatch")!.getBoundingClientRect().top - label.querySelector(".timeline-name")!.getBoundingClientRect().top));
+  assert.deepEqual(offsets.filter((offset) => Math.abs(offset) > 12), []);
+}
+
 async function useTimeline(page: Page): Promise<void> {
   const canvas = page.locator("#timeline canvas").first();
   if (await canvas.count() === 0) return;
@@ -59,6 +66,7 @@ for (const [place, profile] of realProfiles.entries()) {
       sameFigures(report, answerOf(["show", "--top", "0"], files));
       assert.ok(await page.locator("main section, [role=tabpanel] section").count() >= 2, "panels");
       await page.screenshot({ path: artefact(`real-${place}.png`), fullPage: true });
+      await swatchesAreBesideTheirNames(page);
       await useTimeline(page);
       const row = page.locator("#ops tbody tr:not(.spacer)").first();
       if (await row.count() > 0) await row.click();
