@@ -45,6 +45,7 @@ class Drawer {
         if (view_.facts.compiled[op]) put(op);
       }
     } else {
+      keep_loads_of_others();
       for (const OpId op : options_.only) put(index_of(op));
     }
     for (std::uint32_t op = 0; op < view_.graph.size(); ++op) put_load(op);
@@ -84,6 +85,16 @@ class Drawer {
     ++box.ops;
     if (view_.times.ran(OpId(op))) {
       box.work = saturating_add(std::max<std::int64_t>(box.work, 0), view_.times.work[op]);
+    }
+  }
+
+  // A load that is asked for without its owner is an op like any other.
+  void keep_loads_of_others() {
+    std::vector<std::uint8_t> is_asked(view_.graph.size(), 0);
+    for (const OpId op : options_.only) is_asked[index_of(op)] = 1;
+    for (const OpId op : options_.only) {
+      OpId& owner = owners_[index_of(op)];
+      if (owner != OpId::none && !is_asked[index_of(owner)]) owner = OpId::none;
     }
   }
 
