@@ -1,4 +1,4 @@
-// --svg: a command's answer as a picture, beside its page or instead of it.
+// --svg: a command's answer as a picture, with its page or instead of it.
 #pragma once
 
 #include <functional>

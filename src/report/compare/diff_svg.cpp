@@ -101,7 +101,7 @@ std::string WaterfallPicture::draw(const Diff& diff) {
   figure_.add_legend(legend);
   figure_.add_remark(
       "Each bar begins where the one above it ends; the last is the sum of all. Work of units that "
-      "run beside one another adds up, so the sum is not the change of the wall.");
+      "run in parallel adds up, so the sum is not the change of the wall.");
   return figure_.svg();
 }
 

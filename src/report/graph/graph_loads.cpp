@@ -55,7 +55,7 @@ class Loads {
   }
 
   // None: it is no load. Only what nothing leads to can be one: it has no data from other ops.
-  // Reused memory is nobody's data.
+  // Reused memory carries no data.
   OpId owner_of(std::uint32_t op) const {
     for (const std::uint32_t edge : graph_.to(OpId(op))) {
       if (graph_.edges()[edge].kind != EdgeKind::reuse) return OpId::none;

@@ -1,4 +1,4 @@
-// The rows of a timeline as a picture has them: those of one core beside one another, its DMA too,
+// The rows of a timeline as a picture has them: those of one core together, its DMA too,
 // under one name.
 //
 //   const TimelineLanes lanes = lanes_of(profile, rows);

@@ -81,7 +81,7 @@ class TimelinePicture {
   std::string draw();
 
  private:
-  struct Bar {  // columns beside one another of one fill, all at work
+  struct Bar {  // neighbouring columns of one fill, all at work
     std::size_t first = 0, last = 0;
   };
 

@@ -5,7 +5,7 @@
 //              .fills = svg_fills});
 //   write_file_atomically("timeline.svg", as_byte_span(timeline_svg(profile, rows, cells, view)));
 //
-// The rows of a core beside one another, under one bracket; bars in the colours of the cells'
+// The rows of a core together, under one bracket; bars in the colours of the cells'
 // fills, waits a thin light line, a legend, and below an axis with its unit. The height of a bar is
 // the share of its column of time that was at work, so that its area is the work however finely
 // the time is cut. What is shorter than a quarter of a pixel is merged, which bounds the file. A
