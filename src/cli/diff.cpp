@@ -77,9 +77,7 @@ Status draw_waterfall(const DiffOptions& options, report::Diff& diff,
   }
   how.top = ~std::size_t{0};
   diff.comparison = comparer.compare(how);
-  const auto drawn = report::diff_svg(diff, {.width = options.picture.width});
-  if (!drawn) return tl::unexpected(drawn.error());
-  return write_picture(options.picture, *drawn);
+  return write_picture(options.picture, report::diff_svg(diff, {.width = options.picture.width}));
 }
 
 ExitStatus diff(DiffOptions options, bool by_given) {
@@ -100,7 +98,7 @@ ExitStatus diff(DiffOptions options, bool by_given) {
     const Status drawn = draw_waterfall(options, result, comparer, how);
     if (!drawn) return report(drawn.error());
   }
-  result.comparison = comparer.compare(how);
+  if (!options.picture.replaces_page()) result.comparison = comparer.compare(how);
   busy.reset();
   ExitStatus status = status_of(options, (*compared)->notes);
   if (options.picture.replaces_page()) {

@@ -85,7 +85,8 @@ Status check_outputs(const GraphOptions& options) {
 
 std::string file_of(const std::string& output) { return output == "-" ? "/dev/stdout" : output; }
 
-Status draw(const GraphOptions& options, const report::GraphView& view) {
+Status draw(const GraphOptions& options, const report::GraphView& view,
+            const std::string& selection) {
   report::DrawOptions drawn{
       .by = options.by, .edges = options.edge_kinds(), .loads = options.loads};
   if (!options.around.empty()) {
@@ -102,7 +103,7 @@ Status draw(const GraphOptions& options, const report::GraphView& view) {
     if (auto ok = write_file_atomically(file_of(options.dot), as_byte_span(text)); !ok) return ok;
   }
   if (options.svg.empty()) return {};
-  const std::string text = report::svg_text(*drawing);
+  const std::string text = report::svg_text(*drawing, selection);
   return write_file_atomically(file_of(options.svg), as_byte_span(text));
 }
 
@@ -111,8 +112,9 @@ ExitStatus print_drawing(const GraphOptions& options) {
   const auto selected = open_selected(options);
   if (!selected) return report(selected.error());
   if (selected->parts.size() > 1) return report(several_profiles());
-  const analysis::Analysis analysis(selected->parts.front().profile);
-  const Status drawn = draw(options, report::GraphView(analysis));
+  const report::ProfilePart& part = selected->parts.front();
+  const analysis::Analysis analysis(part.profile);
+  const Status drawn = draw(options, report::GraphView(analysis), part.text);
   if (!drawn) return report(drawn.error());
   print_notes(selected->notes);
   return status_of(options, selected->notes);
@@ -135,11 +137,11 @@ ExitStatus graph(GraphOptions options) {
   bool drawn = false;
   return print_documents(options,
                          [&](const analysis::Analysis& analysis,
-                             const report::ProfilePart&) -> Result<report::Document> {
+                             const report::ProfilePart& part) -> Result<report::Document> {
                            const report::GraphView view(analysis);
                            if (draws && drawn) return tl::unexpected(several_profiles());
                            if (draws) {
-                             if (auto ok = draw(options, view); !ok)
+                             if (auto ok = draw(options, view, part.text); !ok)
                                return tl::unexpected(ok.error());
                              drawn = true;
                            }
@@ -163,6 +165,7 @@ void add_graph_command(CLI::App& program, ExitStatus& status) {
   const auto options = std::make_shared<GraphOptions>();
   options->top.set(options->graph.top);
   add_document_options(*command, *options);
+  options->joins_runs = true;
   CLI::Option* path =
       command
           ->add_option("--path", options->path,

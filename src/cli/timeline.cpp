@@ -67,10 +67,7 @@ analysis::TimelineRows rows_of(const analysis::Analysis& analysis, const report:
 std::string draw(const analysis::Analysis& analysis, const report::ProfilePart& part,
                  const TimelineOptions& options) {
   const analysis::TimelineRows rows = rows_of(analysis, part, options);
-  const report::SvgView view{.width = options.picture.width,
-                             .origin = part.origin,
-                             .fill = options.colours,
-                             .scope = part.text};
+  const report::SvgView view{{options.picture.width, part.text}, part.origin, options.colours};
   const auto cells =
       analysis.cells(rows, {.columns = report::svg_columns(analysis.profile(), rows, view),
                             .fill = options.colours,

@@ -27,18 +27,29 @@ TEST_F(Picture, IsWrittenBesideThePageOrInsteadOfIt) {
   EXPECT_EQ(run_npuscope({"latency", latency}).output, both.output);
 }
 
-TEST_F(Picture, OfTheWaterfallAndOfTheTimeline) {
-  write("slower.json", read("trace.json"));
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"diff", path("trace.json"), path("slower.json")},
-        std::vector<std::string>{"memory", path("trace.json")}}) {
-    std::vector<std::string> arguments = words;
-    arguments.insert(arguments.end(), {"--svg", path("none.svg")});
-    const Outcome nothing = run_npuscope(arguments);
-    EXPECT_EQ(nothing.status, 3) << nothing.errors;
-    EXPECT_THAT(nothing.errors, HasSubstr("nothing to draw"));
-    EXPECT_FALSE(std::filesystem::exists(path("none.svg")));
-  }
+// It had status 3 before a gate was judged or a page printed: a job failed because nothing changed.
+TEST_F(Picture, OfAComparisonWithoutAChangeSaysSoAndGatesAreJudged) {
+  write("same.json", read("trace.json"));
+  std::vector<std::string> words{"diff", path("trace.json"), path("same.json")};
+  const Outcome page = run_npuscope(words);
+  words.insert(words.end(), {"--svg", path("diff.svg")});
+  const Outcome drawn = run_npuscope(words);
+  EXPECT_EQ(drawn.status, 0) << drawn.errors;
+  EXPECT_EQ(drawn.output, page.output);
+  EXPECT_THAT(read("diff.svg"), HasSubstr("No op changed between A and B."));
+  words.insert(words.end(), {"--require", "wall.max < 1 ns"});
+  EXPECT_EQ(run_npuscope(words).status, 1);
+}
+
+TEST_F(Picture, OfMemoryWithoutBytesIsRefusedAsThePageIs) {
+  const Outcome page = run_npuscope({"memory", path("trace.json")});
+  const Outcome drawn = run_npuscope({"memory", path("trace.json"), "--svg", path("none.svg")});
+  EXPECT_EQ(drawn.status, 3) << drawn.errors;
+  EXPECT_EQ(drawn.errors, page.errors);
+  EXPECT_FALSE(std::filesystem::exists(path("none.svg")));
+}
+
+TEST_F(Picture, HasTheWidthThatIsAskedFor) {
   const Outcome drawn =
       run_npuscope({"timeline", path("trace.json"), "--svg", "-", "--svg-width", "400"});
   EXPECT_THAT(drawn.output, HasSubstr("width=\"400\""));

@@ -8,7 +8,6 @@
 #include "base/text.hpp"
 #include "profile/names.hpp"
 #include "report/compare/diff_text.hpp"
-#include "report/document/scope.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -42,20 +41,6 @@ void add_estimate_fields(MeasuredIn unit, std::vector<Field>& fields) {
                                {"p", "p", Format::number, false, true},
                                {"samples_a", "", Format::count},
                                {"samples_b", "", Format::count}});
-}
-
-// Of files of several inferences: a side's numbers are of one.
-std::string scope_of_sides(const Diff& diff) {
-  const Comparison& all = diff.comparison;
-  std::string of_side[2];
-  for (const int side : {0, 1}) {
-    const bool several = all.runs[side] == 1 && all.samples[side] + all.apart[side] > 1;
-    if (!several) continue;
-    of_side[side] = scope_of_median(all.samples[side], all.apart[side] > 0);
-  }
-  if (of_side[0] == of_side[1]) return of_side[0];
-  const auto named = [](const std::string& scope) { return scope.empty() ? "all of it" : scope; };
-  return fmt::format("A {}; B {}", named(of_side[0]), named(of_side[1]));
 }
 
 Section sides_section(const Diff& diff) {

@@ -29,13 +29,20 @@ std::string signed_amount(analysis::MeasuredIn unit, double value) {
   return (value > 0 ? "+" : "") + amount_text(unit, value);
 }
 
+FigureHeading heading_of(const Diff& diff) {
+  const analysis::OpComparison& ops = diff.comparison.ops;
+  std::string part = scope_of_sides(diff);
+  if (!diff.selection.empty()) part += (part.empty() ? "" : " · ") + diff.selection;
+  return {ops.known ? fmt::format("What changed, by {}", ops.column) : "What changed",
+          {verdict_text(diff), "A " + side_text(diff, 0), "B " + side_text(diff, 1), part}};
+}
+
 class WaterfallPicture {
  public:
   WaterfallPicture(const Diff& diff, std::vector<Fall> falls, double width)
       : unit_(diff.comparison.ops.unit),
         falls_(std::move(falls)),
-        figure_(width, {fmt::format("What changed, by {}", diff.comparison.ops.column),
-                        verdict_text(diff)}) {
+        figure_(width, heading_of(diff)) {
     double widest = text_width("all ops");
     for (const Fall& fall : falls_) widest = std::max(widest, text_width(fall.name));
     label_room_ = std::min(widest, width / 3);
@@ -50,6 +57,7 @@ class WaterfallPicture {
   std::string draw(const Diff& diff);
 
  private:
+  void add_falls();
   void add_row(const Fall& fall, bool is_sum);
 
   analysis::MeasuredIn unit_;
@@ -79,14 +87,8 @@ void WaterfallPicture::add_row(const Fall& fall, bool is_sum) {
   figure_.skip(row_pitch);
 }
 
-std::string WaterfallPicture::draw(const Diff& diff) {
+void WaterfallPicture::add_falls() {
   const double rows = double(falls_.size() + 1) * row_pitch + 8;
-  figure_.text(figure_margin, figure_.y(), Anchor::start, "A " + side_text(diff, 0),
-               {.colour = quiet_colour});
-  figure_.skip(16);
-  figure_.text(figure_margin, figure_.y(), Anchor::start, "B " + side_text(diff, 1),
-               {.colour = quiet_colour});
-  figure_.skip(16);
   figure_.line(fmt::format("M{} {}v{}", svg_number(across_.at(0)), svg_number(figure_.y() - 4),
                            svg_number(rows)),
                grid_colour);
@@ -102,6 +104,17 @@ std::string WaterfallPicture::draw(const Diff& diff) {
   figure_.add_remark(
       "Each bar begins where the one above it ends; the last is the sum of all. Work of units that "
       "run in parallel adds up, so the sum is not the change of the wall.");
+}
+
+std::string WaterfallPicture::draw(const Diff& diff) {
+  if (!falls_.empty()) {
+    add_falls();
+  } else if (diff.comparison.ops.known) {
+    figure_.add_remark("No op changed between A and B.");
+  } else {
+    figure_.add_remark("The two sides have no column of ops in common.");
+  }
+  for (const std::string& caution : cautions(diff)) figure_.add_remark(caution);
   return figure_.svg();
 }
 
@@ -133,15 +146,10 @@ std::vector<Fall> falls_of(const std::vector<OpDifference>& rows, std::size_t ma
   return falls;
 }
 
-Result<std::string> diff_svg(const Diff& diff, const WaterfallView& view) {
+std::string diff_svg(const Diff& diff, const WaterfallView& view) {
   const analysis::OpComparison& ops = diff.comparison.ops;
-  if (!ops.known) {
-    return input_error(
-        "nothing to draw: the two sides have no column of ops in common; see npuscope diff for "
-        "the numbers that they share");
-  }
-  std::vector<Fall> falls = falls_of(ops.rows, view.max_ops);
-  if (falls.empty()) return input_error("nothing to draw: no op changed between A and B");
+  std::vector<Fall> falls;
+  if (ops.known) falls = falls_of(ops.rows, view.max_ops);
   return WaterfallPicture(diff, std::move(falls), view.width).draw(diff);
 }
 

@@ -8,6 +8,7 @@
 #include "base/text.hpp"
 #include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
+#include "report/document/scope.hpp"
 
 namespace npuscope::report {
 
@@ -312,6 +313,19 @@ std::string explanation(const OpDifference& row) {
   if (row.by == MatchedBy::name || (row.by == MatchedBy::ordinal && row.parts > 1)) return "";
   return row.name_a == row.name_b ? name_of(row.by)
                                   : fmt::format("{} in B, by {}", row.name_b, name_of(row.by));
+}
+
+std::string scope_of_sides(const Diff& diff) {
+  const Comparison& all = diff.comparison;
+  std::string of_side[2];
+  for (const int side : {0, 1}) {
+    const bool several = all.runs[side] == 1 && all.samples[side] + all.apart[side] > 1;
+    if (!several) continue;
+    of_side[side] = scope_of_median(all.samples[side], all.apart[side] > 0);
+  }
+  if (of_side[0] == of_side[1]) return of_side[0];
+  const auto named = [](const std::string& scope) { return scope.empty() ? "all of it" : scope; };
+  return fmt::format("A {}; B {}", named(of_side[0]), named(of_side[1]));
 }
 
 }  // namespace npuscope::report

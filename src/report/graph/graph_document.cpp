@@ -19,10 +19,7 @@ class GraphDocument {
       : view_(view), profile_(view.profile), facts_(view.facts), options_(options) {}
 
   Document make() {
-    Document document{.profile = &profile_};
-    if (view_.times.inferences > 1) {
-      document.scope = scope_of_one(profile_, view_.times.inference);
-    }
+    Document document{.profile = &profile_, .scope = scope_of(view_)};
     auto& sections = document.sections;
     sections = {head(), kinds()};
     if (!profile_.tensors.empty()) {
@@ -336,6 +333,10 @@ GraphView::GraphView(const analysis::Analysis& of)
       graph(of.graph()),
       times(of.op_times()),
       facts(graph_facts(profile, graph, times)) {}
+
+std::string scope_of(const GraphView& view) {
+  return view.times.inferences > 1 ? scope_of_one(view.profile, view.times.inference) : "";
+}
 
 Result<Document> graph_document(const GraphView& view, const GraphDocumentOptions& options) {
   if (view.facts.ops == 0) {

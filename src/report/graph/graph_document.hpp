@@ -38,6 +38,9 @@ struct GraphView {
   analysis::GraphFacts facts;
 };
 
+// Which inference its times are of (scope.hpp).
+std::string scope_of(const GraphView& view);
+
 struct GraphDocumentOptions {
   std::size_t top = 10;   // rows of each table; the document says how many there are
   std::size_t rows = 10;  // of those tables that are in no table of `whole`

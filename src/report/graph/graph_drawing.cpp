@@ -32,6 +32,7 @@ class Drawer {
 
   Result<Drawing> draw() {
     drawing_.profile = &view_.profile;
+    drawing_.scope = scope_of(view_);
     box_of_op_.assign(view_.graph.size(), not_drawn);
     owners_.assign(view_.graph.size(), OpId::none);
     if (!options_.loads) owners_ = owners_of_loads(view_);

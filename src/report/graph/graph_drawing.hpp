@@ -47,6 +47,7 @@ struct DrawnEdge {
 
 struct Drawing {
   const Profile* profile = nullptr;
+  std::string scope;  // which inference the work is of (scope.hpp); empty: there is one
   std::vector<DrawnNode> nodes;
   std::vector<DrawnEdge> edges;  // no loops
   std::int64_t work = 0;         // of all ops of the profile
@@ -60,6 +61,7 @@ struct Drawing {
 Result<Drawing> draw_graph(const GraphView& view, const DrawOptions& options);
 
 std::string dot_text(const Drawing& drawing);
-std::string svg_text(const Drawing& drawing);
+// `selection`: what of the profile it is; empty: all.
+std::string svg_text(const Drawing& drawing, const std::string& selection = {});
 
 }  // namespace npuscope::report

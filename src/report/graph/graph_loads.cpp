@@ -1,5 +1,6 @@
 #include "report/graph/graph_loads.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <unordered_map>
 
@@ -20,17 +21,23 @@ class Loads {
       if (!tensor.is_shape && !tensor.is_constant) uses_data_[index_of(use.consumer)] = 1;
     }
     find_kernels();
+    find_sources();
   }
 
+  // The last of a chain is found first.
   std::vector<OpId> owners() const {
     std::vector<OpId> owners(graph_.size(), OpId::none);
-    for (std::uint32_t op = 0; op < graph_.size(); ++op) {
-      if (facts_.compiled[op] && is_movement(op)) owners[op] = owner_of(op);
+    for (int step = 0; step < max_chain; ++step) {
+      for (std::uint32_t op = 0; op < graph_.size(); ++op) {
+        if (is_source_[op] && owners[op] == OpId::none) owners[op] = owner_of(op, owners);
+      }
     }
     return owners;
   }
 
  private:
+  static constexpr int max_chain = 4;  // DDR to VTCM, multicast, a copy or two within VTCM
+
   bool is_movement(std::uint32_t op) const {
     const Engine said = profile_.ops[op].engine;
     const std::uint32_t unit = index_of(times_.unit[op]);
@@ -54,12 +61,25 @@ class Loads {
     return place->second;
   }
 
-  // None: it is no load. Only what nothing leads to can be one: it has no data from other ops.
-  // Reused memory carries no data.
-  OpId owner_of(std::uint32_t op) const {
-    for (const std::uint32_t edge : graph_.to(OpId(op))) {
-      if (graph_.edges()[edge].kind != EdgeKind::reuse) return OpId::none;
+  // Movements that have data of no op that computes: nothing leads to them, or only such movements
+  // do. Reused memory carries no data.
+  void find_sources() {
+    is_source_.assign(graph_.size(), 0);
+    for (int step = 0; step < max_chain; ++step) {
+      const std::vector<std::uint8_t> before = is_source_;
+      const auto has_other_data = [&](std::uint32_t edge) {
+        const Edge& each = graph_.edges()[edge];
+        return each.kind != EdgeKind::reuse && !before[index_of(each.from)];
+      };
+      for (std::uint32_t op = 0; op < graph_.size(); ++op) {
+        if (!facts_.compiled[op] || before[op] || !is_movement(op)) continue;
+        is_source_[op] = std::ranges::none_of(graph_.to(OpId(op)), has_other_data);
+      }
     }
+  }
+
+  // None: it is no load, or its consumer's owner is not found yet.
+  OpId owner_of(std::uint32_t op, const std::vector<OpId>& owners) const {
     OpId consumer = OpId::none;
     for (const Edge& edge : graph_.from(OpId(op))) {
       if (edge.kind == EdgeKind::reuse) continue;
@@ -71,7 +91,8 @@ class Loads {
       return kernel ? OpId(*kernel) : OpId::none;
     }
     const bool is_load = !uses_data_[op] || are_of_one_node(OpId(op), consumer);
-    return is_load && !is_movement(index_of(consumer)) ? consumer : OpId::none;
+    if (!is_load) return OpId::none;
+    return is_movement(index_of(consumer)) ? owners[index_of(consumer)] : consumer;
   }
 
   bool are_of_one_node(OpId a, OpId b) const {
@@ -84,6 +105,7 @@ class Loads {
   const analysis::OpTimes& times_;
   const analysis::GraphFacts& facts_;
   std::vector<std::uint8_t> uses_data_;  // by op: a tensor that is no constant
+  std::vector<std::uint8_t> is_source_;  // by op
   std::unordered_map<StringId, std::uint32_t> kernel_of_node_;
 };
 

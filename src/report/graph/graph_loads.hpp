@@ -1,6 +1,6 @@
 // Ops that only bring something to another op: transfers that no op makes anything for, of
-// constants as far as the profile tells tensors apart, and transfers and bookkeeping of the same
-// node that no edge connects. A drawing shows them with that op.
+// constants as far as the profile tells tensors apart, through multicast too, and transfers and
+// bookkeeping of the same node that no edge connects. A drawing shows them with that op.
 //
 //   const std::vector<OpId> owners = owners_of_loads(view);
 //   owners[index_of(weights_of_matmul_0)]    MatMul_0's kernel

@@ -4,11 +4,11 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "report/document/provenance.hpp"
 #include "report/graph/graph_layout.hpp"
 #include "report/graph/graph_style.hpp"
 #include "report/picture/figure.hpp"
 #include "report/picture/palette.hpp"
+#include "report/picture/picture_heading.hpp"
 #include "report/picture/svg_output.hpp"
 
 namespace npuscope::report {
@@ -38,11 +38,12 @@ const char* dash_of(EdgeKind kind) {
 
 class GraphPicture {
  public:
-  explicit GraphPicture(const Drawing& drawing)
+  GraphPicture(const Drawing& drawing, const std::string& selection)
       : drawing_(drawing),
         layout_(lay_out(drawing)),
         figure_(std::max(min_width, layout_.width + 2 * figure_margin),
-                {"Compiled graph", what_was_profiled(*drawing.profile)}),
+                picture_heading("Compiled graph", *drawing.profile,
+                                {.scope = drawing.scope, .selection = selection})),
         left_(figure_margin + (figure_.width() - 2 * figure_margin - layout_.width) / 2) {}
 
   std::string draw() {
@@ -137,6 +138,8 @@ void GraphPicture::add_remarks() {
 
 }  // namespace
 
-std::string svg_text(const Drawing& drawing) { return GraphPicture(drawing).draw(); }
+std::string svg_text(const Drawing& drawing, const std::string& selection) {
+  return GraphPicture(drawing, selection).draw();
+}
 
 }  // namespace npuscope::report

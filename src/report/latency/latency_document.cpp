@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "analysis/latency.hpp"
 #include "profile/names.hpp"
 #include "report/document/provenance.hpp"
 #include "report/latency/throughput_text.hpp"
@@ -91,16 +90,21 @@ Section call_throughput_section(const Throughput& throughput, bool of_log) {
 
 }  // namespace
 
-Result<Document> latency_document(const analysis::Analysis& analysis) {
+Result<Latency> latency_answer(const analysis::Analysis& analysis) {
   const Profile& profile = analysis.profile();
-  const Latency latency = analysis::analyse_latency(profile);
-  if (latency.rows.empty()) {
-    return input_error(
-        "{}: neither a latency file nor a runner's log; make one with npuscope run "
-        "--aic-profiling-type=latency",
-        files_text(profile));
-  }
-  Document document{.profile = &profile};
+  Latency latency = analysis::analyse_latency(profile);
+  if (!latency.rows.empty()) return latency;
+  return input_error(
+      "{}: neither a latency file nor a runner's log; make one with npuscope run "
+      "--aic-profiling-type=latency",
+      files_text(profile));
+}
+
+Result<Document> latency_document(const analysis::Analysis& analysis) {
+  const auto found = latency_answer(analysis);
+  if (!found) return tl::unexpected(found.error());
+  const Latency& latency = *found;
+  Document document{.profile = &analysis.profile()};
   document.sections.push_back(steps_section(latency));
   if (latency.all_of_beginning) {
     document.sections.back().remarks.push_back(

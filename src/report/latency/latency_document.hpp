@@ -8,12 +8,16 @@
 //     device 43.38 batches/s, system 42.66: 1.7 % less
 #pragma once
 
+#include "analysis/latency.hpp"
 #include "npuscope/analysis/analysis.hpp"
 #include "report/document/document.hpp"
 
 namespace npuscope::report {
 
-// An input error for a profile that is of no latency file.
+// What the page and the picture show. An input error for a profile of no latency file.
+Result<analysis::Latency> latency_answer(const analysis::Analysis& analysis);
+
+// The errors of latency_answer().
 Result<Document> latency_document(const analysis::Analysis& analysis);
 
 }  // namespace npuscope::report

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analysis/latency.hpp"
 #include "base/text.hpp"
-#include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
 #include "report/latency/latency_document.hpp"
 #include "report/picture/figure.hpp"
@@ -19,7 +19,9 @@
 namespace npuscope::report {
 namespace {
 
-constexpr double plot_height = 96, room_for_marks = 30, room_at_left = 40;
+constexpr std::size_t lines_of_marks = 3;
+constexpr double mark_line_height = 13, room_for_marks = mark_line_height * lines_of_marks + 4;
+constexpr double plot_height = 96, room_at_left = 40;
 constexpr const char* bar_colour = "#0b6fb8";
 
 struct Marked {
@@ -43,9 +45,9 @@ std::vector<Marked> marked_values(const analysis::LatencyRow& row) {
 
 class LatencyPicture {
  public:
-  LatencyPicture(const Profile& profile, const LatencyPictureView& view)
+  LatencyPicture(const Profile& profile, const PictureView& view)
       : profile_(profile),
-        figure_(view.width, heading(profile, view)),
+        figure_(view.width, picture_heading("Latency", profile, {.selection = view.selection})),
         left_(figure_margin + room_at_left),
         right_(view.width - figure_margin) {}
 
@@ -55,11 +57,6 @@ class LatencyPicture {
   void add_remark(std::string_view text) { figure_.add_remark(text); }
 
  private:
-  static FigureHeading heading(const Profile& profile, const LatencyPictureView& view) {
-    FigureHeading heading{"Latency", what_was_profiled(profile)};
-    if (!view.scope.empty()) heading.subtitle += " · " + view.scope;
-    return heading;
-  }
   std::string time_text(double ticks) const {
     return ticks_text(profile_, profile_.base_clock, ticks);
   }
@@ -102,8 +99,9 @@ void LatencyPicture::add_line(const analysis::LatencyRow& row, const Scale& acro
 }
 
 void LatencyPicture::add_marks(const analysis::LatencyRow& row, const Scale& across) {
-  constexpr double size = 11, line_height = 13;
-  double free_from[] = {left_, left_};  // of the two lines that texts stand in
+  constexpr double size = 11;
+  std::array<double, lines_of_marks> free_from;  // of the lines that texts stand in
+  free_from.fill(left_);
   for (const Marked& mark : marked_values(row)) {
     const double x = across.at(mark.value);
     const std::string text = mark.text + " " + time_text(mark.value);
@@ -112,10 +110,11 @@ void LatencyPicture::add_marks(const analysis::LatencyRow& row, const Scale& acr
     figure_.line(fmt::format("M{} {}V{}", svg_number(x), svg_number(figure_.y() - 2),
                              svg_number(figure_.y() + plot_height)),
                  "#1c2126", 1, "4 3");
-    const int line = begin >= free_from[0] ? 0 : 1;
-    if (begin < free_from[line]) continue;
-    figure_.text(begin, figure_.y() - 5 - line * line_height, Anchor::start, text, {.size = size});
-    free_from[line] = begin + width + 8;
+    const auto free = std::ranges::find_if(free_from, [&](double from) { return begin >= from; });
+    if (free == free_from.end()) continue;
+    const double above = 5 + double(free - free_from.begin()) * mark_line_height;
+    figure_.text(begin, figure_.y() - above, Anchor::start, text, {.size = size});
+    *free = begin + width + 8;
   }
 }
 
@@ -137,14 +136,11 @@ bool LatencyPicture::add(const analysis::LatencyRow& row) {
   if (!row.min || !row.max || !(*row.max > *row.min)) return false;
   const double room = (*row.max - *row.min) * 0.03;
   const Scale across{std::max(0.0, *row.min - room), *row.max + room, left_, right_};
-  figure_.skip(14);
   const std::string count =
       row.samples > 0 ? fmt::format(", {} samples", thousands(row.samples)) : "";
-  figure_.text(figure_margin, figure_.y(), Anchor::start, row.name, {.size = 13, .bold = true});
-  figure_.text(right_, figure_.y(), Anchor::end,
-               fmt::format("{} to {}{}", time_text(*row.min), time_text(*row.max), count),
-               {.colour = quiet_colour});
-  figure_.skip(room_for_marks + 6);
+  figure_.add_plot_title(
+      row.name, fmt::format("{} to {}{}", time_text(*row.min), time_text(*row.max), count));
+  figure_.skip(room_for_marks - 10);
   if (row.values.size() > 1) {
     add_bars(row, across);
   } else {
@@ -170,14 +166,12 @@ std::vector<std::uint64_t> histogram_of(const std::vector<double>& samples, doub
   return counts;
 }
 
-Result<std::string> latency_svg(const analysis::Analysis& analysis,
-                                const LatencyPictureView& view) {
-  const auto document = latency_document(analysis);  // refuses what has no latency
-  if (!document) return tl::unexpected(document.error());
-  const analysis::Latency latency = analysis::analyse_latency(analysis.profile());
+Result<std::string> latency_svg(const analysis::Analysis& analysis, const PictureView& view) {
+  const auto latency = latency_answer(analysis);
+  if (!latency) return tl::unexpected(latency.error());
   LatencyPicture picture(analysis.profile(), view);
   std::string steady;
-  for (const analysis::LatencyRow& row : latency.rows) {
+  for (const analysis::LatencyRow& row : latency->rows) {
     if (!picture.add(row)) steady += (steady.empty() ? "" : ", ") + row.name;
   }
   if (!steady.empty()) picture.add_remark("Not drawn, because all samples are the same: " + steady);

@@ -11,16 +11,12 @@
 #include <string>
 
 #include "npuscope/analysis/analysis.hpp"
+#include "report/picture/picture_heading.hpp"
 
 namespace npuscope::report {
 
-struct LatencyPictureView {
-  double width = 960;      // pixels
-  std::string scope = {};  // what of the profile it is; empty: all
-};
-
 // The errors of latency_document().
-Result<std::string> latency_svg(const analysis::Analysis& analysis, const LatencyPictureView& view);
+Result<std::string> latency_svg(const analysis::Analysis& analysis, const PictureView& view);
 
 // How many samples lie in each of `bins` equal parts of [low, high], the ends included.
 std::vector<std::uint64_t> histogram_of(const std::vector<double>& samples, double low, double high,

@@ -39,14 +39,7 @@ Result<Document> make_memory_document(const analysis::Analysis& analysis,
   };
   const bool says_anything = traffic.any() || table.work.all_macs() > 0;
   if (says_anything && table.wall > 0) {
-    Section roofline = roofline_section(profile, table, peaks);
-    if (request.is_part) {
-      roofline.remarks.push_back(
-          "Only part of the hardware or of the ops is selected: the rest shares the DDR, so its "
-          "use "
-          "here is a lower bound, and the verdict is of this part alone.");
-    }
-    put(std::move(roofline));
+    put(roofline_section(profile, table, peaks, request.is_part));
   }
   put(traffic_section(profile, traffic, table));
   put(constants_section(profile));

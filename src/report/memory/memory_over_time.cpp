@@ -79,6 +79,7 @@ Section over_time_section(const analysis::BandwidthSeries& series,
   }
   section.remarks = {
       "A span's bytes are spread evenly over its duration; each row has its own scale."};
+  if (table.first_apart) section.remarks.push_back(over_all_inferences);
   const bool may_be_above = above_peak || !table.roofs.ddr_bytes_per_tick;
   const std::string remark = transfer_time_remark(table, above_peak);
   if (may_be_above && !remark.empty()) section.remarks.push_back(remark);

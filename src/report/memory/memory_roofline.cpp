@@ -33,20 +33,7 @@ bool is_impossible(const analysis::Placement& placement) {
          placement.of(*resource).value_or(0) > analysis::impossible_share;
 }
 
-std::string verdict_text(const Profile& profile, const MemoryTable& table) {
-  const analysis::Placement& placement = table.placement;
-  if (is_impossible(placement)) {
-    return fmt::format("unknown: {} {} of the peak is not possible", name_of(*placement.largest),
-                       percent_text(*placement.of(*placement.largest), 1));
-  }
-  if (placement.verdict == RooflineVerdict::unknown || !placement.largest) return "unknown";
-  return fmt::format("{}{}: {} ({} {})", is_structure_only(profile) ? "structure only, " : "",
-                     name_of(placement.verdict), meaning_of(placement.verdict),
-                     name_of(*placement.largest),
-                     percent_text(*placement.of(*placement.largest), 1));
-}
-
-// What nobody knows, and how to give it.
+// What is not known, and how to give it.
 std::vector<std::string> what_is_missing(const MemoryTable& table, const analysis::Peaks& peaks) {
   std::vector<std::string> missing;
   const bool any_mac_peak = peaks.macs_per_s || peaks.macs_per_cycle[0] || peaks.macs_per_cycle[1];
@@ -54,10 +41,12 @@ std::vector<std::string> what_is_missing(const MemoryTable& table, const analysi
   if (!peaks.ddr_bytes_per_s) flags.push_back("--ddr-peak 77GB/s");
   if (!any_mac_peak) flags.push_back("--mac-peak 8.2TMAC/s");
   if (!flags.empty()) {
-    missing.push_back(
-        fmt::format("No verdict without the hardware's peaks: give --target (a name such as "
-                    "htp-v75, or a .toml file), or {}.",
-                    fmt::join(flags, " and ")));
+    const bool has_verdict = table.placement.verdict != RooflineVerdict::unknown;
+    missing.push_back(fmt::format(
+        "{}: give --target (a name such as htp-v75, or a .toml file), or {}.",
+        has_verdict ? "The verdict rests on busy units alone, without the hardware's peaks"
+                    : "No verdict without the hardware's peaks",
+        fmt::join(flags, " and ")));
   }
   if (peaks.ddr_bytes_per_s && !table.rate && table.wall > 0) {
     missing.push_back("The clock's rate is not known, so bytes a second are not: give --clock.");
@@ -78,8 +67,44 @@ std::string macs_source(const MemoryTable& table) {
 
 }  // namespace
 
+std::string roofline_verdict(const Profile& profile, const MemoryTable& table) {
+  const analysis::Placement& placement = table.placement;
+  if (is_impossible(placement)) {
+    return fmt::format("unknown: {} {} of the peak is not possible", name_of(*placement.largest),
+                       percent_text(*placement.of(*placement.largest), 1));
+  }
+  if (placement.verdict == RooflineVerdict::unknown || !placement.largest) return "unknown";
+  return fmt::format("{}{}: {} ({} {})", is_structure_only(profile) ? "structure only, " : "",
+                     name_of(placement.verdict), meaning_of(placement.verdict),
+                     name_of(*placement.largest),
+                     percent_text(*placement.of(*placement.largest), 1));
+}
+
+std::vector<std::string> roofline_remarks(const MemoryTable& table, const analysis::Peaks& peaks,
+                                          bool is_part) {
+  std::vector<std::string> remarks = what_is_missing(table, peaks);
+  if (table.matrix_ops_without_macs > 0 && table.work.macs_known &&
+      table.model_nodes_matched == 0) {
+    remarks.push_back(fmt::format("{} ops of the HMX have shapes that tell no MACs.",
+                                  table.matrix_ops_without_macs));
+  }
+  if (table.model_nodes > 0 && table.model_nodes_matched < table.model_nodes) {
+    remarks.push_back(fmt::format(
+        "{} of {} nodes of the model with MACs have a row of their name; {} of its MACs are "
+        "counted.",
+        table.model_nodes_matched, table.model_nodes,
+        percent_text(table.model_macs_matched, table.model_macs)));
+  }
+  if (is_part) {
+    remarks.push_back(
+        "Only part of the hardware or of the ops is selected: the rest shares the DDR, so its use "
+        "here is a lower bound, and the verdict is of this part alone.");
+  }
+  return remarks;
+}
+
 Section roofline_section(const Profile& profile, const MemoryTable& table,
-                         const analysis::Peaks& peaks) {
+                         const analysis::Peaks& peaks, bool is_part) {
   Section section{.key = "roofline", .title = "ROOFLINE"};
   const analysis::Placement& placement = table.placement;
   const auto add = [&](Field field, Value value) {
@@ -89,7 +114,7 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
     add({"wall", table.first_apart ? "wall, median" : "wall", Format::ticks}, table.wall);
     add({"seconds", "", Format::seconds},
         table.rate ? Value(table.wall / table.rate->value) : Value());
-    add({"verdict_text", "verdict"}, verdict_text(profile, table));
+    add({"verdict_text", "verdict"}, roofline_verdict(profile, table));
     add({"verdict"}, name_of(placement.verdict));
     add({"bound_by"}, placement.largest ? Value(name_of(*placement.largest)) : Value());
   }
@@ -135,19 +160,7 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
   }
   add({"hmx_busy_share", "HMX busy", Format::share}, placement.of(Resource::hmx));
   add({"hvx_busy_share", "HVX busy", Format::share}, placement.of(Resource::hvx));
-  section.remarks = what_is_missing(table, peaks);
-  if (table.matrix_ops_without_macs > 0 && table.work.macs_known &&
-      table.model_nodes_matched == 0) {
-    section.remarks.push_back(fmt::format("{} ops of the HMX have shapes that tell no MACs.",
-                                          table.matrix_ops_without_macs));
-  }
-  if (table.model_nodes > 0 && table.model_nodes_matched < table.model_nodes) {
-    section.remarks.push_back(fmt::format(
-        "{} of {} nodes of the model with MACs have a row of their name; {} of its MACs are "
-        "counted.",
-        table.model_nodes_matched, table.model_nodes,
-        percent_text(table.model_macs_matched, table.model_macs)));
-  }
+  section.remarks = roofline_remarks(table, peaks, is_part);
   return section;
 }
 

@@ -8,8 +8,8 @@
 #include "npuscope/profile/intervals.hpp"
 #include "report/document/document_value.hpp"
 #include "report/document/names.hpp"
-#include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
+#include "report/document/scope.hpp"
 #include "report/memory/memory_answer.hpp"
 #include "report/memory/memory_sections.hpp"
 #include "report/memory/roofline_drawing.hpp"
@@ -113,50 +113,59 @@ void draw_time(Figure& figure, const Profile& profile, const BandwidthSeries& se
   figure.skip(34);
 }
 
-FigureHeading memory_heading(const Profile& profile, const MemoryTable& table,
-                             const MemoryPictureView& view) {
-  FigureHeading heading{"Memory", what_was_profiled(profile)};
-  const analysis::Placement& placement = table.placement;
-  if (placement.verdict != analysis::RooflineVerdict::unknown && placement.largest) {
-    heading.subtitle +=
-        fmt::format(" · {} bound ({} {})", name_of(placement.verdict), name_of(*placement.largest),
-                    percent_text(*placement.of(*placement.largest), 1));
+void draw_traffic(Figure& figure, const Profile& profile, const BandwidthSeries& series,
+                  const MemoryTable& table) {
+  figure.skip(figure_margin);
+  figure.add_plot_title("Traffic over time", scope_of_all(profile));
+  for (std::size_t i = 0; i < analysis::route_count; ++i) {
+    const auto& bytes = series.bytes[i];
+    const bool has_any = std::ranges::any_of(bytes, [](std::int64_t each) { return each > 0; });
+    if (has_any) draw_route(figure, series, table, Route(i));
   }
-  if (!view.scope.empty()) heading.subtitle += " · " + view.scope;
-  return heading;
+  draw_time(figure, profile, series);
+  figure.add_remark(
+      "A span's bytes are spread evenly over its duration; each route has its own scale, up to the "
+      "rate at its left.");
+  const bool above = is_above_peak(series, table);
+  if (above) figure.add_remark(transfer_time_remark(table, above));
+}
+
+bool has_traffic(const BandwidthSeries& series) {
+  return std::ranges::any_of(series.bytes, [](const std::vector<std::int64_t>& bytes) {
+    return std::ranges::any_of(bytes, [](std::int64_t each) { return each > 0; });
+  });
 }
 
 }  // namespace
 
 Result<std::string> memory_svg(const analysis::Analysis& analysis, const MemoryRequest& request,
-                               const MemoryPictureView& view) {
+                               const PictureView& view) {
   const Profile& profile = analysis.profile();
   const auto answer = memory_answer(analysis, request);
   if (!answer) return tl::unexpected(answer.error());
   const MemoryTable& table = answer->table;
-  Figure figure(view.width, memory_heading(profile, table, view));
-  bool draws = draw_roofline(figure, profile, table);
+  PictureFacts about{.selection = view.selection};
+  if (table.wall > 0) about.facts.push_back(roofline_verdict(profile, table));
+  Figure figure(view.width, picture_heading("Memory", profile, about));
   const double room = view.width - 2 * figure_margin - room_at_left;
   const BandwidthSeries series =
       analysis.bandwidth(std::size_t(std::max(10.0, room / pixels_per_bucket)));
-  if (series.buckets() > 0) {
-    if (draws) figure.skip(2 * figure_margin);
-    for (std::size_t i = 0; i < analysis::route_count; ++i) {
-      const auto& bytes = series.bytes[i];
-      const bool has_any = std::ranges::any_of(bytes, [](std::int64_t each) { return each > 0; });
-      if (has_any) draw_route(figure, series, table, Route(i));
+  const bool draws_traffic = has_traffic(series);
+  const bool draws_roofline = draw_roofline(figure, profile, table);
+  if (!draws_roofline && !draws_traffic) {  // which the page may be refused for
+    if (auto page = make_memory_document(analysis, request); !page) {
+      return tl::unexpected(page.error());
     }
-    draw_time(figure, profile, series);
-    figure.add_remark(
-        "Traffic over time: a span's bytes are spread evenly over its duration; each route has its "
-        "own scale, up to the rate at its left.");
-    const bool above = is_above_peak(series, table);
-    if (above) figure.add_remark(transfer_time_remark(table, above));
-    draws = true;
   }
-  if (draws) return figure.svg();
-  return input_error("{}: says nothing of bytes that were moved, so there is nothing to draw; {}",
-                     files_text(profile), how_to_get_bytes(profile));
+  for (const std::string& remark : roofline_remarks(table, answer->peaks, request.is_part)) {
+    figure.add_remark(remark);
+  }
+  if (draws_traffic) {
+    draw_traffic(figure, profile, series, table);
+  } else {
+    figure.add_remark("No traffic over time: no span says how many bytes it moved.");
+  }
+  return figure.svg();
 }
 
 }  // namespace npuscope::report

@@ -5,22 +5,19 @@
 //
 // A circle is an op, its area the op's active time, its place the MACs per byte of DDR traffic
 // and the MACs that it reached; both axes are logarithmic. The ceilings are the hardware's peaks,
-// where they are known.
+// where they are known. The roofline is of one inference, as on the page; the traffic over time is
+// of all.
 #pragma once
 
 #include <string>
 
 #include "report/memory/memory_document.hpp"
+#include "report/picture/picture_heading.hpp"
 
 namespace npuscope::report {
 
-struct MemoryPictureView {
-  double width = 960;      // pixels
-  std::string scope = {};  // what of the profile it is; empty: all
-};
-
-// The errors of make_memory_document(); an input error where there is nothing to draw.
+// The errors of make_memory_document(). What cannot be drawn is said in the picture.
 Result<std::string> memory_svg(const analysis::Analysis& analysis, const MemoryRequest& request,
-                               const MemoryPictureView& view);
+                               const PictureView& view);
 
 }  // namespace npuscope::report

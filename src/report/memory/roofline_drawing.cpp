@@ -9,6 +9,7 @@
 #include "report/document/document_value.hpp"
 #include "report/document/names.hpp"
 #include "report/document/quantity.hpp"
+#include "report/document/scope.hpp"
 #include "report/picture/palette.hpp"
 #include "report/picture/scale.hpp"
 #include "report/picture/svg_output.hpp"
@@ -86,12 +87,10 @@ class RooflineDrawing {
 std::vector<Point> RooflineDrawing::points() const {
   std::vector<Point> found;
   for (const MemoryRow& row : table_.rows) {
-    const double macs = row.work.all_macs();
-    const double bytes = double(at(row.bytes, analysis::Route::ddr_read).value_or(0)) +
-                         double(at(row.bytes, analysis::Route::ddr_write).value_or(0));
-    if (macs > 0 && bytes > 0 && row.active > 0) {
-      found.push_back({&row, macs / bytes, per_tick(macs / row.active)});
-    }
+    const analysis::Placement& placement = row.placement;
+    if (!placement.intensity || !(row.work.ticks > 0)) continue;
+    found.push_back({&row, *placement.intensity,
+                     placement.macs_per_s.value_or(row.work.all_macs() / row.work.ticks)});
   }
   std::ranges::sort(found, std::ranges::greater{},
                     [](const Point& point) { return point.row->active; });
@@ -168,8 +167,9 @@ void RooflineDrawing::draw_ceilings() {
   figure_.line(fmt::format("M{} {}L{} {}", svg_number(x_.at(low)), svg_number(y_.at(low * *ddr)),
                            svg_number(x_.at(high)), svg_number(y_.at(high * *ddr))),
                "#1c2126", 2);
+  const double middle = std::sqrt(low * high);  // of the line, as both axes are logarithmic
   figure_.text(
-      x_.at(low) + 14, y_.at(low * *ddr) + 12, Anchor::start,
+      x_.at(middle) + 12, y_.at(middle * *ddr) + 16, Anchor::start,
       fmt::format("{} {}", table_.roofs.ddr_is_of_cores ? "cores' DDR peak" : "DDR peak",
                   has_seconds() ? value_text(nullptr, {"", "", Format::bytes_per_second}, *ddr)
                                 : scaled(*ddr, "B a tick")),
@@ -236,15 +236,16 @@ void RooflineDrawing::draw_points(const std::vector<Point>& points) {
 
 bool RooflineDrawing::draw() {
   const std::vector<Point> found = points();
-  if (found.empty()) return false;
+  if (found.empty()) {
+    figure_.add_remark("No roofline: no op has MACs, bytes of DDR and a time.");
+    return false;
+  }
+  figure_.add_plot_title("Roofline", scope_of_each(profile_));
   place_axes(found);
   draw_axes();
   draw_ceilings();
   draw_points(found);
   std::string remark = "A circle is an op, its area the time that it was active.";
-  if (!mac_peak() || !ddr_peak()) {
-    remark += " The ceilings need the hardware's peaks: --target, or --mac-peak and --ddr-peak.";
-  }
   const std::size_t without = table_.rows.size() - found.size();
   if (without > 0) {
     remark += fmt::format(" {} ops have no MACs or no DDR traffic and are not drawn.", without);

@@ -6,7 +6,7 @@
 
 namespace npuscope::report {
 
-// False, and nothing drawn, where no op has MACs, bytes of DDR and a time.
+// False, and only a remark, where no op has MACs, bytes of DDR and a time.
 bool draw_roofline(Figure& figure, const Profile& profile, const analysis::MemoryTable& table);
 
 }  // namespace npuscope::report

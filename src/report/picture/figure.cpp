@@ -42,11 +42,7 @@ Figure::Figure(double width, const FigureHeading& heading) : width_(width), titl
     text(figure_margin, y_ - 3, Anchor::start, fitting_text(heading.title, room, title_size),
          {.size = title_size, .bold = true});
   }
-  if (!heading.subtitle.empty()) {
-    y_ += line_height;
-    text(figure_margin, y_, Anchor::start, fitting_text(heading.subtitle, room),
-         {.colour = quiet_colour});
-  }
+  for (const std::string& line : heading.lines) add_lines(line, 12);
   y_ += figure_margin;
 }
 
@@ -123,8 +119,23 @@ void Figure::add_legend(const std::vector<LegendEntry>& entries) {
   y_ += line_height / 2;
 }
 
-void Figure::add_remark(std::string_view sentence) {
-  constexpr double size = 11;
+void Figure::add_plot_title(std::string_view title, std::string_view about) {
+  constexpr double size = 13;
+  const double room = width_ - 2 * figure_margin;
+  const std::string name = fitting_text(title, room, size);
+  y_ += size;
+  text(figure_margin, y_, Anchor::start, name, {.size = size, .bold = true});
+  const double left = room - text_width(name, size) - figure_margin;
+  if (!about.empty() && left > 0) {
+    text(width_ - figure_margin, y_, Anchor::end, fitting_text(about, left),
+         {.colour = quiet_colour});
+  }
+  y_ += line_height;
+}
+
+void Figure::add_remark(std::string_view sentence) { add_lines(sentence, 11); }
+
+void Figure::add_lines(std::string_view sentence, double size) {
   const double room = width_ - 2 * figure_margin;
   std::string line;
   const auto flush = [&] {

@@ -1,7 +1,7 @@
 // A picture for a page, a slide or a paper: SVG 1.1, vectors and text only, no scripts, links or
 // fonts, so that it looks the same wherever it is put. Lengths are pixels.
 //
-//   Figure figure(960, {"Timeline by unit", "QNN HTP optrace · chain8"});
+//   Figure figure(960, {"Timeline by unit", {"QNN HTP optrace · chain8"}});
 //   figure.rect({40, figure.y(), 200, 14}, engine_colour(Engine::hmx), "HMX: 41.6 % busy");
 //   figure.skip(20);
 //   figure.add_legend({{engine_colour(Engine::hmx), "HMX"}});
@@ -18,7 +18,8 @@
 namespace npuscope::report {
 
 struct FigureHeading {
-  std::string title, subtitle;  // either may be empty
+  std::string title = {};
+  std::vector<std::string> lines = {};  // quiet, below it; what is empty takes no room
 };
 
 enum class Anchor { start, middle, end };
@@ -69,6 +70,8 @@ class Figure {
             std::string_view dash = {});
   // In as many rows as it needs, from the left margin.
   void add_legend(const std::vector<LegendEntry>& entries);
+  // What the plot below is, and at the right what is to be known of it.
+  void add_plot_title(std::string_view title, std::string_view about);
   // A sentence or two in small, quiet letters.
   void add_remark(std::string_view sentence);
 
@@ -76,6 +79,8 @@ class Figure {
   std::string svg() const;
 
  private:
+  // In as many lines as it needs.
+  void add_lines(std::string_view sentence, double size);
   void element(std::string_view name, std::string_view attributes, std::string_view tooltip);
 
   double width_, y_ = figure_margin;

@@ -11,6 +11,7 @@
 #include "report/document/scope.hpp"
 #include "report/timeline/timeline_axis.hpp"
 #include "report/timeline/timeline_drawing.hpp"
+#include "report/timeline/timeline_lanes.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -83,7 +84,7 @@ std::vector<std::string> Maker::remarks() const {
                                 legend_of(view_, rows_.waits.sum > 0), column, axis.unit));
   const std::string common = row_labels(rows_).common;
   if (!common.empty()) {
-    remarks.push_back(fmt::format("All rows are of {}.", common.substr(0, common.size() - 3)));
+    remarks.push_back(fmt::format("All rows are of {}.", common));
   }
   if (rows_.row_count > rows_.rows.size()) {
     remarks.push_back(fmt::format(

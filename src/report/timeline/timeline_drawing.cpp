@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "npuscope/profile/unit_path.hpp"
 #include "report/document/quantity.hpp"
 #include "report/document/text_table.hpp"
 #include "report/timeline/timeline_axis.hpp"
+#include "report/timeline/timeline_lanes.hpp"
 
 namespace npuscope::report {
 namespace {
@@ -17,7 +17,6 @@ using analysis::TimelineCell;
 using analysis::TimelineCells;
 using analysis::TimelineRows;
 
-constexpr std::string_view separator = unit_path_separator;
 constexpr std::size_t narrowest_label = 4;
 constexpr std::size_t share_width = 8;  // " 100.0 %"
 constexpr std::size_t max_gap_marks = 9;
@@ -150,24 +149,6 @@ std::vector<std::string> TimelineDrawing::draw() {
 }
 
 }  // namespace
-
-RowLabels row_labels(const TimelineRows& rows) {
-  RowLabels labels;
-  for (const auto& row : rows.rows) labels.rows.push_back(printable(row.label));
-  if (rows.by != analysis::RowsBy::unit || labels.rows.size() < 2) return labels;
-  for (;;) {
-    const std::string& first = labels.rows.front();
-    const std::size_t end = first.find(separator);
-    if (end == first.npos) return labels;
-    const std::string part = first.substr(0, end + separator.size());
-    const bool all_have = std::all_of(
-        labels.rows.begin(), labels.rows.end(),
-        [&](const std::string& label) { return label.starts_with(part) && label != part; });
-    if (!all_have) return labels;
-    labels.common += part;
-    for (std::string& label : labels.rows) label.erase(0, part.size());
-  }
-}
 
 std::vector<std::string> draw_timeline(const Profile& profile, const TimelineRows& rows,
                                        const TimelineCells& cells, const TimelineView& view) {

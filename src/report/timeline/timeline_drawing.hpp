@@ -15,13 +15,6 @@
 
 namespace npuscope::report {
 
-// The names of the rows, without what all of them begin with, which is `common`: "server > ".
-struct RowLabels {
-  std::string common;
-  std::vector<std::string> rows;
-};
-RowLabels row_labels(const analysis::TimelineRows& rows);
-
 std::vector<std::string> draw_timeline(const Profile& profile, const analysis::TimelineRows& rows,
                                        const analysis::TimelineCells& cells,
                                        const TimelineView& view);

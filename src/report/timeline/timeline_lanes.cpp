@@ -9,22 +9,32 @@
 namespace npuscope::report {
 namespace {
 
-// What all begin with, step by step, is taken off them.
-std::string cut_common_steps(std::vector<LaneGroup>& groups) {
+// Takes off the paths the steps that all of them begin with, but never the last step of one, and
+// gives these steps.
+std::string cut_common_steps(std::vector<std::string>& paths) {
   const std::string_view separator = unit_path_separator;
   std::string common;
-  for (;;) {
-    const std::string& first = groups.front().label;
-    const std::size_t end = first.find(separator);
-    if (end == first.npos) return common;
-    const std::string step = first.substr(0, end + separator.size());
-    const bool all_have = std::ranges::all_of(
-        groups, [&](const LaneGroup& group) { return group.label.starts_with(step); });
-    if (!all_have) return common;
-    common += common.empty() ? "" : separator;
-    common += step.substr(0, end);
-    for (LaneGroup& group : groups) group.label.erase(0, step.size());
+  while (!paths.empty()) {
+    const std::size_t end = paths.front().find(separator);
+    if (end == std::string::npos) break;
+    const std::string step = paths.front().substr(0, end + separator.size());
+    const bool all_have = std::ranges::all_of(paths, [&](const std::string& path) {
+      return path.size() > step.size() && path.starts_with(step);
+    });
+    if (!all_have) break;
+    common += (common.empty() ? "" : std::string(separator)) + step.substr(0, end);
+    for (std::string& path : paths) path.erase(0, step.size());
   }
+  return common;
+}
+
+// The steps that the names of all groups begin with.
+std::string cut_common_steps(std::vector<LaneGroup>& groups) {
+  std::vector<std::string> labels;
+  for (const LaneGroup& group : groups) labels.push_back(group.label);
+  std::string common = cut_common_steps(labels);
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].label = std::move(labels[i]);
+  return common;
 }
 
 }  // namespace
@@ -33,6 +43,15 @@ std::size_t TimelineLanes::lane_count() const {
   std::size_t count = 0;
   for (const LaneGroup& group : groups) count += group.lanes.size();
   return count;
+}
+
+RowLabels row_labels(const analysis::TimelineRows& rows) {
+  RowLabels labels;
+  for (const auto& row : rows.rows) labels.rows.push_back(printable(row.label));
+  if (rows.by == analysis::RowsBy::unit && labels.rows.size() > 1) {
+    labels.common = cut_common_steps(labels.rows);
+  }
+  return labels;
 }
 
 TimelineLanes lanes_of(const Profile& profile, const analysis::TimelineRows& rows) {

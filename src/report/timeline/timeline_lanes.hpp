@@ -1,5 +1,10 @@
-// The rows of a timeline as a picture has them: those of one core together, its DMA too,
-// under one name.
+// What the rows of a timeline are called. A drawing in text has a line for each:
+//
+//   const RowLabels labels = row_labels(rows);
+//   labels.common                  "server": what all rows are of; empty: nothing
+//   labels.rows[4]                 "core 0 > HMX 4"
+//
+// A picture has those of one core together, its DMA too, under one name:
 //
 //   const TimelineLanes lanes = lanes_of(profile, rows);
 //   lanes.common                   "server": what all rows are of; empty: nothing
@@ -14,6 +19,12 @@
 #include "npuscope/analysis/timeline_rows.hpp"
 
 namespace npuscope::report {
+
+struct RowLabels {
+  std::string common;
+  std::vector<std::string> rows;
+};
+RowLabels row_labels(const analysis::TimelineRows& rows);
 
 struct TimelineLane {
   std::string label;

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/text.hpp"
-#include "report/document/provenance.hpp"
 #include "report/document/quantity.hpp"
+#include "report/document/scope.hpp"
 #include "report/picture/figure.hpp"
 #include "report/picture/palette.hpp"
 #include "report/picture/svg_output.hpp"
@@ -53,15 +53,13 @@ double plot_width(const TimelineLanes& lanes, double width) {
 
 FigureHeading heading_of(const Profile& profile, const TimelineRows& rows,
                          const TimelineLanes& lanes, const SvgView& view) {
-  FigureHeading heading{fmt::format("Timeline by {}", name_of(rows.by)),
-                        what_was_profiled(profile)};
-  heading.subtitle += " · wall " + ticks_text(profile, profile.base_clock, double(rows.wall));
+  std::string wall = "wall " + ticks_text(profile, profile.base_clock, double(rows.wall));
   if (!shows_time(profile, profile.base_clock)) {
-    heading.subtitle += " " + unit_of(profile, profile.base_clock);
+    wall += " " + unit_of(profile, profile.base_clock);
   }
-  if (!lanes.common.empty()) heading.subtitle += " · " + lanes.common;
-  if (!view.scope.empty()) heading.subtitle += " · " + view.scope;
-  return heading;
+  PictureFacts about{.facts = {wall}, .scope = scope_of_all(profile), .selection = view.selection};
+  if (!lanes.common.empty()) about.facts.push_back(lanes.common);
+  return picture_heading(fmt::format("Timeline by {}", name_of(rows.by)), profile, about);
 }
 
 class TimelinePicture {

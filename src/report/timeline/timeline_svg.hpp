@@ -16,17 +16,16 @@
 #include <string>
 
 #include "npuscope/analysis/timeline_cells.hpp"
+#include "report/picture/picture_heading.hpp"
 
 namespace npuscope::report {
 
 inline constexpr std::size_t svg_fills = 6;  // and one for the others
 
-struct SvgView {
-  double width = 960;       // pixels
+struct SvgView : PictureView {
   std::int64_t origin = 0;  // what times on the axis count from
   // What the cells' fills are; none: there are none.
   std::optional<analysis::RowsBy> fill = analysis::RowsBy::engine;
-  std::string scope = {};  // what of the profile it is; empty: all
 };
 
 // How many columns of time the picture can show.

@@ -26,23 +26,34 @@ std::string expected(const std::string& name) {
 }
 
 // Two products at 1 GHz, the first bound by its weights; an activation goes to DDR and comes back.
-Profile small_run() {
+// Inferences follow one another.
+Profile small_run(std::uint32_t inferences = 1) {
   MemoryBuilder made("cycles", ClockKind::unit_cycles, 1e9);
   made.profile.provenance.files = {"run/trace.json"};
   made.profile.provenance.device = "HTP";
   const UnitId main = made.unit("main", Engine::other), hvx = made.unit("HVX", Engine::hvx);
-  made.span(main, "MatMul_0", 0, 800, SpanKind::op, "q::ConvLayer.opt.weights_to_vtcm");
-  made.span(main, "MatMul_0", 800, 900, SpanKind::op, "q::ConvLayer_s1.opt");
-  made.span(main, "MatMul_0", 900, 950, SpanKind::op, "@Spill");
-  made.span(hvx, "Softmax_1", 850, 1000, SpanKind::op, "q::Softmax");
-  made.span(main, "MatMul_2", 1000, 1050, SpanKind::op, "@Fill");
-  made.span(main, "MatMul_2", 1050, 2000, SpanKind::op, "q::ConvLayer_s1.opt");
-  made.bytes("ddr read bytes", {8192, 0, 0, 0, 512, 0});
-  made.bytes("ddr write bytes", {0, 0, 512, 0, 0, 0});
-  made.bytes("vtcm read bytes", {0, 8192, 512, 256, 0, 8192});
-  made.bytes("vtcm write bytes", {8192, 512, 0, 256, 512, 512});
-  made.measure(Measure::Subject::profile, 0, "ddr read bytes", 8800);
-  made.measure(Measure::Subject::profile, 0, "ddr write bytes", 512);
+  for (std::uint32_t inference = 0; inference < inferences; ++inference) {
+    const std::int64_t t = 2100 * std::int64_t(inference);
+    made.span(main, "MatMul_0", t, t + 800, SpanKind::op, "q::ConvLayer.opt.weights_to_vtcm");
+    made.span(main, "MatMul_0", t + 800, t + 900, SpanKind::op, "q::ConvLayer_s1.opt");
+    made.span(main, "MatMul_0", t + 900, t + 950, SpanKind::op, "@Spill");
+    made.span(hvx, "Softmax_1", t + 850, t + 1000, SpanKind::op, "q::Softmax");
+    made.span(main, "MatMul_2", t + 1000, t + 1050, SpanKind::op, "@Fill");
+    made.span(main, "MatMul_2", t + 1050, t + 2000, SpanKind::op, "q::ConvLayer_s1.opt");
+    if (inferences > 1) made.profile.spans.instance.resize(made.profile.spans.size(), inference);
+  }
+  const auto bytes_of_each = [&](const char* name, std::vector<std::int64_t> bytes) {
+    std::vector<std::int64_t> all;
+    for (std::uint32_t i = 0; i < inferences; ++i)
+      all.insert(all.end(), bytes.begin(), bytes.end());
+    made.bytes(name, all);
+  };
+  bytes_of_each("ddr read bytes", {8192, 0, 0, 0, 512, 0});
+  bytes_of_each("ddr write bytes", {0, 0, 512, 0, 0, 0});
+  bytes_of_each("vtcm read bytes", {0, 8192, 512, 256, 0, 8192});
+  bytes_of_each("vtcm write bytes", {8192, 512, 0, 256, 512, 512});
+  made.measure(Measure::Subject::profile, 0, "ddr read bytes", 8800 * inferences);
+  made.measure(Measure::Subject::profile, 0, "ddr write bytes", 512 * inferences);
   made.measure(Measure::Subject::profile, 0, "peak VTCM bytes", 4'194'304);
   const auto engine = [&](std::uint32_t op, Engine of, const char* node) {
     made.profile.ops[op].engine = of;
@@ -106,6 +117,25 @@ TEST(MemoryDocument, WithoutBytesSaysHowToGetThem) {
   EXPECT_THAT(of_nothing.error().message, HasSubstr("names no bytes that npuscope understands"));
 }
 
+// "compute" was the verdict, and below it "No verdict without the hardware's peaks".
+TEST(MemoryDocument, AVerdictOfBusyUnitsIsNotDeniedBelowIt) {
+  test_support::ProfileBuilder made("cycles", ClockKind::unit_cycles, 1e9);
+  made.profile.provenance.device = "HTP";
+  made.span(made.unit("HVX", Engine::hvx), "Softmax_1", 0, 900, SpanKind::op, "q::Softmax");
+  made.span(made.unit("main", Engine::other), "Load", 900, 1000);
+  made.profile.measures.push_back({});
+  Measure& total = made.profile.measures.back();
+  total.subject = Measure::Subject::profile;
+  total.what = made.text("ddr read bytes");
+  total.value = 4096;
+  total.meaning = test_support::meaning_of(total.kind, "ddr read bytes");
+  const std::string text = text_of(made.profile, {}, 200);
+  EXPECT_THAT(text, HasSubstr("compute: the arithmetic takes the time (HVX busy"));
+  EXPECT_THAT(text,
+              HasSubstr("The verdict rests on busy units alone, without the hardware's peaks"));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("No verdict")));
+}
+
 // Bytes by the time of their issue looked like a bandwidth of 1,464 GB/s.
 TEST(MemoryDocument, SaysThatSpansAreTheIssueOfTransfersWithoutPeaksToo) {
   const std::string text = text_of(small_run(), {}, 100);
@@ -123,8 +153,8 @@ TEST(MemoryDocument, SaysWhatIsOverAllInferences) {
   const auto document = make_memory_document(analysis::Analysis(profile), request_with_peaks());
   ASSERT_TRUE(document);
   for (const Section& section : document->sections) {
-    const bool sums =
-        section.key == "transfers" || section.key == "engines" || section.key == "spill";
+    const bool sums = section.key == "over_time" || section.key == "transfers" ||
+                      section.key == "engines" || section.key == "spill";
     const auto& remarks = section.remarks;
     EXPECT_EQ(std::count(remarks.begin(), remarks.end(), "Over all inferences."), sums)
         << section.key;
@@ -201,7 +231,29 @@ TEST(MemorySvg, WithoutPeaksItSaysHowToNameThem) {
   const Profile profile = small_run();
   const auto svg = memory_svg(analysis::Analysis(profile), {}, {});
   ASSERT_TRUE(svg) << svg.error().message;
-  EXPECT_THAT(*svg, HasSubstr("The ceilings need the hardware&#39;s peaks"));
+  EXPECT_THAT(*svg, HasSubstr("No verdict without the hardware&#39;s peaks"));
+}
+
+// The roofline's numbers were called those of one inference, and so were the bytes over time of
+// all.
+TEST(MemorySvg, EachPlotSaysOfWhichInferencesItIs) {
+  const Profile three = small_run(3);
+  const auto svg = memory_svg(analysis::Analysis(three), request_with_peaks(), {});
+  ASSERT_TRUE(svg) << svg.error().message;
+  EXPECT_THAT(*svg, HasSubstr(">one inference: the median of the 2 after the first</text>"));
+  EXPECT_THAT(*svg, HasSubstr(">all 3 inferences together</text>"));
+  EXPECT_THAT(*svg, HasSubstr("<title>DDR read: 25.50 KiB in all</title>"));
+  EXPECT_THAT(*svg, HasSubstr("<title>MatMul_0: 120.5 MACs per byte, "));
+}
+
+TEST(MemorySvg, WithoutARooflineItSaysWhy) {
+  Profile profile = small_run();
+  for (Op& op : profile.ops) op.extents = {};
+  const auto svg = memory_svg(analysis::Analysis(profile), request_with_peaks(), {});
+  ASSERT_TRUE(svg) << svg.error().message;
+  EXPECT_THAT(*svg, HasSubstr("No roofline: no op has MACs, bytes of DDR and a time."));
+  EXPECT_THAT(*svg, HasSubstr("The MACs of the matrix work are not known"));
+  EXPECT_THAT(*svg, HasSubstr(">Traffic over time</text>"));
 }
 
 TEST(MemorySvg, OfAProfileWithoutBytesThereIsNothingToDraw) {
@@ -209,7 +261,7 @@ TEST(MemorySvg, OfAProfileWithoutBytesThereIsNothingToDraw) {
   made.span(made.unit("HMX", Engine::hmx), "op", 0, 10);
   const auto svg = memory_svg(analysis::Analysis(made.profile), {}, {});
   ASSERT_FALSE(svg);
-  EXPECT_THAT(svg.error().message, HasSubstr("nothing to draw"));
+  EXPECT_THAT(svg.error().message, HasSubstr("says nothing of bytes that were moved"));
 }
 
 }  // namespace

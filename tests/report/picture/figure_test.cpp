@@ -35,7 +35,7 @@ TEST(SvgOutput, NumbersHaveTheDecimalsTheyNeed) {
 }
 
 TEST(Figure, HasHeadingLegendAndRemarkOneBelowTheOther) {
-  Figure figure(400, {"Timeline", "of a run"});
+  Figure figure(400, {"Timeline", {"of a run"}});
   const double top = figure.y();
   figure.rect({16, top, 100, 10}, engine_colour(Engine::hmx), "HMX: 41 % busy");
   figure.skip(20);
@@ -54,20 +54,21 @@ TEST(Figure, HasHeadingLegendAndRemarkOneBelowTheOther) {
 
 TEST(Figure, HostileTextIsDataEverywhere) {
   const std::string hostile = "</text><script>alert('&')</script>\x01\xff\xE2\x80\xAE";
-  Figure figure(300, {hostile, hostile});
+  Figure figure(300, {hostile, {hostile}});
   figure.text(0, 0, Anchor::end, hostile, {.tooltip = hostile});
   figure.rect({}, "#000000", hostile);
   figure.circle(1, 1, 1, "#000000", hostile);
   figure.filled_path("M0 0h1v1z", "#000000", hostile);
   figure.line("M0 0h1", "#000000", 1, hostile);
   figure.add_legend({{"#000000", hostile}});
+  figure.add_plot_title(hostile, hostile);
   figure.add_remark(hostile);
   EXPECT_EQ(problem_in(figure.svg()), "");
   EXPECT_THAT(figure.svg(), Not(HasSubstr("<script")));
 }
 
 TEST(Figure, LegendGoesOnInTheNextLineWhereThereIsNoRoom) {
-  Figure narrow(200, {}), wide(2000, {});
+  Figure narrow(200, FigureHeading{}), wide(2000, FigureHeading{});
   const std::vector<LegendEntry> entries(8, {"#000000", "a name of some length"});
   narrow.add_legend(entries);
   wide.add_legend(entries);

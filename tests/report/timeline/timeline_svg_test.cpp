@@ -21,7 +21,7 @@ using ::testing::Not;
 std::string svg_of(const Profile& profile, const analysis::TimelineRequest& request = {},
                    std::optional<RowsBy> fill = RowsBy::engine) {
   const TimelineOf timeline(profile, request);
-  const SvgView view{.origin = timeline.rows.window.begin, .fill = fill};
+  const SvgView view{{}, timeline.rows.window.begin, fill};
   const auto cells = analysis::Analysis(profile).cells(
       timeline.rows,
       {.columns = svg_columns(profile, timeline.rows, view), .fill = fill, .fills = svg_fills});
