@@ -13,6 +13,7 @@ export interface Panel {
   readonly id: string;     // of its element, for links: "timeline"
   readonly title: string;  // of its heading
   readonly element: HTMLElement;
+  readonly scope?: string | null;  // which inferences its numbers are of, as the page of the command says it
 }
 
 // Null where the profile has nothing for it.

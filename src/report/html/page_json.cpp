@@ -59,6 +59,7 @@ Json layout_json(const std::vector<Section>& sections) {
 
 Json page_json(const std::string& command, const Document& document) {
   return {{"command", command},
+          {"scope", document.scope.empty() ? Json() : Json(document.scope)},
           {"values", sections_json(document.sections)},
           {"layout", layout_json(document.sections)}};
 }

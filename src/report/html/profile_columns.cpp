@@ -25,9 +25,11 @@ std::int64_t place_or_none(std::uint32_t index, std::size_t count) {
   return index < count ? std::int64_t(index) : -1;
 }
 
-// Texts that columns refer to by their place, each once.
+// Texts that columns refer to by their place, each once. The first is the empty one, which stands
+// for what is not known.
 class Texts {
  public:
+  Texts() { place_of(""); }
   std::int64_t place_of(std::string_view text) {
     const auto [found, is_new] = place_of_.try_emplace(std::string(text), list_.size());
     if (is_new) list_.push_back(found->first);

@@ -38,6 +38,7 @@ export type Values = { [key: string]: Scalar | Values | Values[] };
 // A page: what the command of that name prints as JSON of this profile, and how it is shown.
 export interface Page {
   command: string;  // "npuscope ops --by kind", as it can be typed for the same numbers
+  scope: string | null;  // which inferences the numbers are of: "all 3 inferences together"; null: there is one
   values: Values;
   layout: Layout[];
 }
@@ -64,6 +65,8 @@ export interface ProfileReport {
   clock: Clock;      // the base clock
   clocks: Clock[];   // all, as Field.clock counts them
   partial: boolean;  // records that the files held are missing
+  scope: string | null;      // which inferences the timeline is of
+  selection: string | null;  // which part of the profile; null: all
   verdict: string;   // the first page's sentence
   cautions: string[];
   // Keys of pages: "show", "diagnose", "units", "path", "memory", "graph", and for the groupings of ops
@@ -117,7 +120,7 @@ export interface ProfileDataHead {
   span_total: number;      // spans of the profile
   merged_spans: number;    // of those, how many are part of a merged one; 0: nothing is left out
   merge_ticks: number;     // shorter ones, closer together than this, were merged; 0: none were
-  strings: string[];       // names in columns are places in it
+  strings: string[];       // names in columns are places in it; the first is ""
   kinds: string[];         // span kinds by number: "op", "sync", "barrier", "transfer", …
   reasons: string[];       // of the critical path's steps and links: "data", "memory reuse", …
   units: UnitHead[];

@@ -37,7 +37,7 @@ export const makeFindingsPanel: MakePanel = (context) => {
   element.append(...drawRemarks(summary.remarks));
   const rest = summary.rest === null ? null : drawSection(summary.rest, report, { title: "" });
   if (rest !== null) element.append(make("details", {}, make("summary", { text: "Rules that found nothing" }), rest));
-  return { id: "findings", title: "Findings", element };
+  return { id: "findings", title: "Findings", element, scope: report.pages.diagnose.scope };
 };
 
 function drawCard(context: Context, finding: Finding): HTMLElement {

@@ -66,10 +66,12 @@ function list(name: string, texts: string[]): HTMLElement | null {
 export function profileHead(report: Report, profile: ProfileReport): HTMLElement {
   const facts = [...pairOf("files", profile.files.map((file) => shownName(file, 500)).join("\n")), ...pair("format", profile.format),
                  ...pair("clock", clockText(profile)), ...about(profile)];
+  const part = [profile.scope, profile.selection].filter((text) => text !== null && text !== "").join(" · ");
   const cautions = [...profile.cautions];
   if (profile.partial) cautions.push("Records that the files held are missing: the numbers are of what was read.");
   return make("header", { class: "head" },
     make("h1", { text: shownName(profile.title, 300) }),
+    part === "" ? null : make("p", { class: "scope", text: shownName(part, 300) }),
     profile.verdict === "" ? null : make("p", { class: "verdict", text: shownName(profile.verdict, maxSentence) }),
     list("cautions", cautions), latency(profile), provenance(report, facts));
 }

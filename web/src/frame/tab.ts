@@ -1,6 +1,7 @@
 // One tab: its head, and its panels, made one after the other once the tab is open, so that the page
 // answers between them.
 import { make } from "../dom/make";
+import { shownName } from "../format/format";
 import type { Panel } from "../panel";
 import type { Address } from "./links";
 
@@ -81,6 +82,7 @@ export class Tab {
     if (panel === null) return;
     const id = this.idOf(panel.id);
     const heading = make("h2", {}, make("a", { text: panel.title, attributes: { href: `#${id}` } }));
+    if (typeof panel.scope === "string" && panel.scope !== "") heading.append(make("span", { class: "scope", text: shownName(panel.scope, 200) }));
     this.panels.append(make("section", { class: "panel", attributes: { id, "aria-label": panel.title, tabindex: -1 } }, heading, panel.element));
     this.links.append(make("a", { text: panel.title, attributes: { href: `#${id}` } }));
   }

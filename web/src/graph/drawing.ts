@@ -10,6 +10,7 @@ export interface BoxText {
   second: string;       // its second line
   engine: string;
   share: number;        // of the op that works most
+  isFaded: boolean;     // it did not run in the range that is selected
   title: string;
 }
 
@@ -21,12 +22,12 @@ export function drawLayers(layers: Layers, chosen: number, textOf: (op: number) 
   svg.append(makeSvg("defs", {}, arrow("arrow", "arrow-head"), arrow("arrow-false", "arrow-head false")));
   for (const line of layers.lines) svg.append(drawLine(line, textOf));
   for (const box of layers.boxes) {
-    const { name, second, engine, share, title } = textOf(box.op);
+    const { name, second, engine, share, title, isFaded } = textOf(box.op);
     const isChosen = box.op === chosen;
     const rect = makeSvg("rect", { class: `box fill-${engine || "none"}`, attributes: { width: boxWidth, height: boxHeight, rx: 3 } });
     rect.style.fillOpacity = String(0.1 + 0.35 * share);
     const group = makeSvg("g", {
-      class: isChosen ? "op chosen" : "op", title,
+      class: ["op", ...(isChosen ? ["chosen"] : []), ...(isFaded ? ["faded"] : [])].join(" "), title,
       attributes: { transform: `translate(${box.x - boxWidth / 2} ${box.y - boxHeight / 2})`, tabindex: 0, role: "button", "aria-label": title, "aria-current": isChosen ? "true" : null, "data-op": box.op },
       on: { click: () => go(box.op), keydown: (event: KeyboardEvent) => {
         if (event.key !== "Enter" && event.key !== " ") return;

@@ -3,6 +3,7 @@
 import { make } from "../dom/make";
 import { shareText, shownName, ticksWithUnit } from "../format/format";
 import { OpNames } from "../ops/op_names";
+import { opsThatRan } from "../ops/ran";
 import type { Context, MakePanel, Panel } from "../panel";
 import { patternOf } from "../path/choose";
 import { drawSection } from "../section/draw";
@@ -26,7 +27,7 @@ export const makeGraphPanel: MakePanel = (context) => {
     const drawn = drawSection(section, context.report, { title: "" });
     if (drawn !== null) element.append(make("details", {}, make("summary", { text: heading(section.title) || section.key.replaceAll("_", " ") }), drawn));
   }
-  return { id: "graph", title: "Graph", element } satisfies Panel;
+  return { id: "graph", title: "Graph", element, scope: graph?.scope ?? null } satisfies Panel;
 };
 
 class GraphView {
@@ -45,6 +46,7 @@ class GraphView {
   private readonly back = make("button", { class: "quiet", text: "back", attributes: { type: "button" } });
   private before: number[] = [];
   private op = -1;
+  private ran: ReadonlySet<number> | null = null;  // within the selected range; null: all
   private chosenHops = 0;  // 0: the reader has not said
 
   constructor(private readonly context: Context) {
@@ -70,6 +72,7 @@ class GraphView {
     });
     this.element.append(make("div", { class: "graph-controls" }, this.search, this.hops, make("label", {}, this.all, " all false dependencies"), this.back), this.said, this.drawing, legend());
     store.subscribe((_, changed) => {
+      if (changed.range) this.followRange();
       if (changed.span || changed.ops) this.follow();
     });
     this.follow();
@@ -84,9 +87,22 @@ class GraphView {
     for (const op of ops) if (this.edges.edgesOf(op).length > 0) return this.show(op);
   }
 
+  // To the op that works most of those that ran in the range, where the one that is shown did not.
+  private followRange(): void {
+    const { data, store } = this.context;
+    const { range } = store.get();
+    this.ran = range === null ? null : opsThatRan(data, range);
+    if (this.ran !== null && !this.ran.has(this.op)) {
+      const best = this.most();
+      if (best >= 0) this.op = best;
+    }
+    this.draw();
+  }
+
   private most(): number {
     let best = -1;
     this.work.forEach((work, op) => {
+      if (this.ran !== null && !this.ran.has(op)) return;
       if (this.edges.edgesOf(op).length > 0 && (best < 0 || work > this.work[best])) best = op;
     });
     return best;
@@ -140,6 +156,7 @@ class GraphView {
     this.said.textContent = [
       `${shownName(this.names.label(this.op), 80)}: ${near} ${near === 1 ? "op" : "ops"} at most ${hops} ${hops === 1 ? "edge" : "edges"} away${found.leftOut > 0 ? `, at least ${found.leftOut} more not drawn` : ""}`,
       `${found.edges.length} edges, ${wrong} of them false dependencies${found.falseOthers > 0 ? `, ${found.falseOthers} more between other ops not drawn` : ""}`,
+      ...(this.ran === null ? [] : ["faded: did not run in the selected range"]),
     ].join("; ");
   }
 
@@ -157,7 +174,7 @@ class GraphView {
     const share = this.totalWork > 0 ? this.work[op] / this.totalWork : 0;
     const ofWork = share >= 0.0005 ? shareText(share) : "";
     return {
-      name, engine: this.units[op] < 0 ? "none" : this.names.engine(op, this.units[op]), share: this.work[op] / this.mostWork,
+      name, isFaded: this.ran !== null && !this.ran.has(op), engine: this.units[op] < 0 ? "none" : this.names.engineOfSpan(-1, op, this.units[op]), share: this.work[op] / this.mostWork,
       second: [ofWork, kind].filter((part) => part !== "").join("  "),
       title: shownName(`${name}, ${kind}, work ${ticksWithUnit(this.context.report.clock, this.work[op])}${ofWork === "" ? "" : `, ${ofWork} of all`}`, 300),
     };

@@ -12,7 +12,12 @@ const largest = 26;   // radius of the op that takes longest
 
 const verdictClass: { [verdict: string]: string } = { compute: "bound-compute", memory: "bound-memory", dispatch: "bound-dispatch", latency: "bound-latency" };
 
-export function drawRoofline(report: ProfileReport, roofline: Roofline, onPoint: (name: string) => void): HTMLElement {
+export interface RooflineDrawing {
+  element: HTMLElement;
+  fadeOthers: (names: ReadonlySet<string> | null) => void;  // null: none is faded
+}
+
+export function drawRoofline(report: ProfileReport, roofline: Roofline, onPoint: (name: string) => void): RooflineDrawing {
   const element = make("div", { class: "roofline" });
   const hover = new Hover(element);
   const { points, ridge, macPeak, whole } = roofline;
@@ -23,6 +28,7 @@ export function drawRoofline(report: ProfileReport, roofline: Roofline, onPoint:
   const svg = makeSvg("svg", { class: "chart", attributes: { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": describe(roofline) } });
   svg.append(...axes(roofline, xs.ticks, ys.ticks, x, y), ...ceilings(roofline, xs, ys, x, y));
   const longest = Math.max(1e-9, ...points.map((point) => point.active));
+  const circles: { name: string; circle: SVGElement }[] = [];
   for (const point of [...points].sort((a, b) => b.active - a.active)) {
     const circle = makeSvg("circle", { class: `point ${verdictClass[point.verdict] ?? "bound-unknown"}`, attributes: {
       cx: x(point.intensity).toFixed(1), cy: y(point.rate).toFixed(1), r: (Math.max(3, largest * Math.sqrt(point.active / longest))).toFixed(1),
@@ -35,6 +41,7 @@ export function drawRoofline(report: ProfileReport, roofline: Roofline, onPoint:
       onPoint(point.name);
       event.preventDefault();
     });
+    circles.push({ name: point.name, circle });
     svg.append(circle);
   }
   svg.append(...pointLabels(points, x, y));
@@ -44,7 +51,10 @@ export function drawRoofline(report: ProfileReport, roofline: Roofline, onPoint:
     svg.append(makeSvg("path", { class: "whole-run", title: "the run as a whole", attributes: { d: `M${cx - size} ${cy}H${cx + size}M${cx} ${cy - size}V${cy + size}` } }));
   }
   element.append(svg, legend(points));
-  return element;
+  const fadeOthers = (names: ReadonlySet<string> | null): void => {
+    for (const { name, circle } of circles) circle.classList.toggle("faded", names !== null && !names.has(name));
+  };
+  return { element, fadeOthers };
 }
 
 function axes(roofline: Roofline, xTicks: number[], yTicks: number[], x: (v: number) => number, y: (v: number) => number): SVGElement[] {

@@ -33,7 +33,8 @@ export class TrafficView {
   }
 
   private get range(): Range {
-    const { visible } = this.context.store.get();
+    const { range, visible: seen } = this.context.store.get();
+    const visible = range ?? seen;
     const { timeline_begin: begin, timeline_length: length } = this.context.data.head;
     return visible === null ? { begin, end: begin + Math.max(1, length) } : { begin: visible.begin, end: Math.max(visible.begin + 1, visible.end) };
   }
@@ -59,7 +60,7 @@ export class TrafficView {
       row.canvas.setAttribute("aria-label", `${traffic.name} over time: ${row.value.textContent}`);
       drawSteps(row.canvas, traffic, range, most);
     });
-    this.axis.textContent = `From ${ticksWithUnit(clock, range.begin)} to ${ticksWithUnit(clock, range.end)}, as the timeline shows. A span's bytes are spread evenly over its duration; each row has its own scale.`;
+    this.axis.textContent = `From ${ticksWithUnit(clock, range.begin)} to ${ticksWithUnit(clock, range.end)}, ${this.context.store.get().range === null ? "as the timeline shows" : "the selected range"}. A span's bytes are spread evenly over its duration; each row has its own scale.`;
   }
 
   private cardAt(row: number, event: MouseEvent): { title: string; lines: [string, string][] } | null {

@@ -7,6 +7,10 @@ import type { Data } from "../data/data";
 import type { ProfileReport } from "../data/report";
 import { find, sectionsOf, text } from "../section/section";
 
+const enginesOfKinds: ReadonlyMap<string, string> = new Map([
+  ["kernel", "compute"], ["copy", "dma"], ["communication", "dma"], ["host", "host"], ["runtime_call", "host"], ["runtime call", "host"],
+]);
+
 export class OpNames {
   private readonly strings: readonly string[];
   private readonly name: ArrayLike<number>;
@@ -15,6 +19,7 @@ export class OpNames {
   private readonly row: ArrayLike<number>;
   private readonly engines: ArrayLike<number>;
   private readonly rowNames: string[];
+  private first: Map<number, number> | null = null;  // span of each op on each unit
 
   constructor(report: ProfileReport, private readonly data: Data) {
     this.strings = data.head.strings;
@@ -46,13 +51,37 @@ export class OpNames {
     return this.data.head.units[unit]?.path ?? "";
   }
 
-  // The hardware that an execution uses: what its op says, else its unit. A DMA op on a lane that is
-  // no DMA engine issues a transfer.
-  engine(op: number, unit: number): string {
-    const lane = this.data.head.units[unit]?.engine ?? "other";
-    const used = this.strings[this.engines[op] ?? -1] ?? "";
-    if (op < 0 || used === "" || used === "none") return lane;
-    return used === "dma" && lane !== "dma" && lane !== "none" ? "dma_issue" : used;
+  // The hardware that a span uses: what its op says, else its kind or its unit (engine_of() of
+  // include/npuscope/analysis/timeline.hpp). A DMA op on a lane that is no DMA engine issues a transfer.
+  engine(op: number, unit: number, kind: string): string {
+    const lane = this.data.head.units[unit]?.engine ?? "none";
+    const used = op < 0 ? "" : (this.strings[this.engines[op] ?? -1] ?? "");
+    if (used === "" || used === "none") {
+      const isNamed = !["none", "process", "thread"].includes(lane);
+      return isNamed ? lane : (enginesOfKinds.get(kind) ?? lane);
+    }
+    return used === "dma" && lane !== "dma" && lane !== "none" && kind !== "transfer" ? "dma_issue" : used;
+  }
+
+  // Of a span by its place; -1, of one that was merged: of its op's first span on the unit.
+  engineOfSpan(span: number, op: number, unit: number): string {
+    const place = span >= 0 ? span : this.firstSpan(op, unit);
+    return this.engine(op, unit, this.data.head.kinds[this.data.column("span.kind")[place] ?? -1] ?? "");
+  }
+
+  private firstSpan(op: number, unit: number): number {
+    const ops = this.data.column("span.op");
+    const size = this.name.length + 1;
+    if (this.first === null) {
+      this.first = new Map();
+      for (const [place, { first_span: begin, spans }] of this.data.head.units.entries()) {
+        for (let i = begin; i < begin + spans; ++i) {
+          const key = place * size + ops[i] + 1;
+          if (!this.first.has(key)) this.first.set(key, i);
+        }
+      }
+    }
+    return this.first.get(unit * size + op + 1) ?? -1;
   }
 
   // Ops of rows of some table, by the names that it has for them.

@@ -2,6 +2,7 @@
 // timeline, ops that are highlighted there are marked here; a range that is selected there is what
 // the table is of.
 import { make } from "../dom/make";
+import { shownName } from "../format/format";
 import type { Context, MakePanel, Panel } from "../panel";
 import { drawRemarks, textOfReport } from "../section/draw";
 import { isKnown } from "../section/section";
@@ -64,8 +65,11 @@ class OpsPanel implements Panel {
     const { range } = store.get();
     this.content = range === null ? wholeTable(report, grouping) : tableInRange(context, grouping, range);
     this.rangeNote.replaceChildren();
-    this.rangeNote.hidden = range === null;
-    if (range !== null) {
+    const scope = report.pages[grouping.key]?.scope ?? "";
+    this.rangeNote.hidden = range === null && scope === "";
+    if (range === null) {
+      this.rangeNote.append(make("span", { class: "scope", text: shownName(scope, 200) }));
+    } else {
       this.rangeNote.append(`Selected range: ${rangeText(report, range)} `,
         make("button", { class: "quiet", text: "whole profile", attributes: { type: "button" }, on: { click: () => store.set({ range: null }) } }));
     }

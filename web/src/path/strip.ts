@@ -40,9 +40,11 @@ export class Strip {
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.drawSoon());
   }
 
-  set(steps: readonly Step[], wall: number, endText: string): void {
+  // `scale`: ticks of its whole width from now on.
+  set(steps: readonly Step[], wall: number, endText: string, scale = this.scale): void {
     this.steps = steps;
     this.wall = wall;
+    this.scale = scale;
     this.end.textContent = endText;
     this.canvas.setAttribute("aria-label", `${this.options.label}: ${steps.length} steps, ${endText}`);
     this.drawSoon();

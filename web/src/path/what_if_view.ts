@@ -48,7 +48,7 @@ export class WhatIfView {
     const { reasons } = data.head;
     const strip = (label: string): Strip => new Strip({
       label, scale: Math.max(1, graph.wall), wall: graph.wall, card,
-      colourOf: (step) => engineColour(names.engine(step.op, step.unit)), gapColourOf: (step) => gapColour(reasons[step.reason] ?? ""),
+      colourOf: (step) => engineColour(names.engineOfSpan(-1, step.op, step.unit)), gapColourOf: (step) => gapColour(reasons[step.reason] ?? ""),
     }, hover);
     this.before = strip("before");
     this.after = strip("after");

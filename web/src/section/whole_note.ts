@@ -2,8 +2,8 @@
 import { make } from "../dom/make";
 import type { Store } from "../state/store";
 
-export function wholeNote(store: Store, what: string): HTMLElement {
-  const note = make("p", { class: "range-note quiet-note", text: `${what} of the whole profile, not of the selected range.` });
+export function wholeNote(store: Store, what: string, besides = ""): HTMLElement {
+  const note = make("p", { class: "range-note quiet-note", text: `${what} of the whole profile, not of the selected range.${besides === "" ? "" : ` ${besides}`}` });
   const follow = (): void => {
     note.hidden = store.get().range === null;
   };

@@ -21,8 +21,9 @@ const typesText = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || ["INPUT", "TEXTAREA", "SELECT"].includes(target.tagName));
 
 // `focused`: the timeline itself has the focus, arrows are its own.
-// `active`: it is on the screen.
-export function keys(active: () => boolean, focused: () => boolean, actions: KeyActions): void {
+// `active`: it is on the screen. `shown`: it is on the page, of which the reader may see another part:
+// then only a search leads to it.
+export function keys(active: () => boolean, shown: () => boolean, focused: () => boolean, actions: KeyActions): void {
   const held = new Map<string, Held>();
   let last = 0;
   const move = (seconds: number): void => {
@@ -51,8 +52,9 @@ export function keys(active: () => boolean, focused: () => boolean, actions: Key
     f: actions.fit, "/": actions.search, Escape: actions.clear, ".": () => actions.step(1), ",": () => actions.step(-1),
   };
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typesText(event.target) || !active()) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || typesText(event.target)) return;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (!active() && !(key === "/" && shown())) return;
     const what = heldBy[key] ?? (focused() ? arrows[key] : undefined);
     if (what !== undefined) hold(key, what);
     else if (once[key] !== undefined && !event.repeat) once[key]();

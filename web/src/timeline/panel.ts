@@ -97,7 +97,7 @@ class TimelineView {
     pointer(this.axis.canvas, { ...lanes, scroll: () => {}, hover: () => {} }, true);
     wheel(this.lanes.canvas, lanes);
     wheel(this.axis.canvas, lanes);
-    keys(() => this.onScreen(), () => document.activeElement === this.lanes.canvas, {
+    keys(() => this.onScreen(), () => this.element.offsetParent !== null, () => document.activeElement === this.lanes.canvas, {
       zoom: (factor) => this.timeline.zoom(factor, this.pointerX < 0 ? this.timeline.width / 2 : this.pointerX),
       pan: (share) => this.timeline.pan(share * this.timeline.width),
       fit: () => this.timeline.fit(),
@@ -250,5 +250,5 @@ export const makeTimeline: MakePanel = (context) => {
   const element = model.lanes.length === 0 && model.series.length === 0
     ? make("p", { class: "sentence quiet", text: "No spans were recorded." })
     : new TimelineView(context, model).element;
-  return { id: "timeline", title: "Timeline", element };
+  return { id: "timeline", title: "Timeline", element, scope: context.report.scope };
 };

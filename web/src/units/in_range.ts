@@ -24,42 +24,48 @@ export interface UnitsInRange {
   merged: boolean;    // some spans stand for several: times are at most these
 }
 
-interface Piece {
+// What a span has within the range.
+export interface Piece {
+  span: number;  // place in the span columns
   begin: number;
   end: number;
   works: boolean;
   kind: string;
 }
 
-export function unitsInRange(data: Data, range: Range): UnitsInRange {
+// Work and waits of each unit that has any.
+export function piecesInRange(data: Data, range: Range): { units: { unit: number; pieces: Piece[] }[]; merged: boolean } {
   const cut = cutSpans(data, range);
   const kind = data.column("span.kind");
   const { kinds } = data.head;
-  const units: UnitInRange[] = [];
-  const busySets: Interval[][] = [];
-  for (let first = 0; first < cut.count;) {
-    const pieces: Piece[] = [];
-    let last = first;
-    for (; last < cut.count && cut.unit[last] === cut.unit[first]; ++last) {
-      const of = kind[cut.place[last]];
-      const role = cut.roles[of];
-      if (role !== "work" && role !== "wait") continue;
-      pieces.push({ begin: cut.begin[last], end: cut.end[last], works: role === "work", kind: kinds[of].replaceAll(" ", "_") });
-    }
-    if (pieces.length > 0) {
-      const busy = difference(union(intervals(pieces, (piece) => piece.works)), heldWithinWork(pieces));
-      units.push({ unit: cut.unit[first], ...divided(pieces, busy, range.end - range.begin) });
-      busySets.push(busy);
-    }
-    first = last;
+  const units: { unit: number; pieces: Piece[] }[] = [];
+  for (let i = 0; i < cut.count; ++i) {
+    const of = kind[cut.place[i]];
+    const role = cut.roles[of];
+    if (role !== "work" && role !== "wait") continue;
+    if (units.length === 0 || units[units.length - 1].unit !== cut.unit[i]) units.push({ unit: cut.unit[i], pieces: [] });
+    units[units.length - 1].pieces.push({ span: cut.place[i], begin: cut.begin[i], end: cut.end[i], works: role === "work", kind: kinds[of].replaceAll(" ", "_") });
   }
-  return { units, levels: levelsOf(busySets, range), merged: cut.merged };
+  return { units, merged: cut.merged };
 }
+
+export function unitsInRange(data: Data, range: Range): UnitsInRange {
+  const { units, merged } = piecesInRange(data, range);
+  const busySets = units.map(({ pieces }) => busyOf(pieces, () => true));
+  return {
+    units: units.map(({ unit, pieces }, i) => ({ unit, ...divided(pieces, busySets[i], range.end - range.begin) })),
+    levels: levelsOf(busySets, range), merged,
+  };
+}
+
+// When those of the pieces that count were at work.
+export const busyOf = (pieces: readonly Piece[], counts: (piece: Piece) => boolean): Interval[] =>
+  difference(union(intervals(pieces, (piece) => piece.works && counts(piece))), heldWithinWork(pieces));
 
 const intervals = (pieces: readonly Piece[], counts: (piece: Piece) => boolean): Interval[] =>
   pieces.filter(counts).map(({ begin, end }): Interval => [begin, end]);
 
-const lengthOf = (set: readonly Interval[]): number => set.reduce((sum, [begin, end]) => sum + end - begin, 0);
+export const lengthOf = (set: readonly Interval[]): number => set.reduce((sum, [begin, end]) => sum + end - begin, 0);
 
 // A moment in which several wait counts for the one that is named first.
 function divided(pieces: readonly Piece[], busy: Interval[], length: number): Omit<UnitInRange, "unit"> {

@@ -3,6 +3,7 @@
 import { drawBar, percent } from "../bar/bar";
 import { make } from "../dom/make";
 import { changeText, numberText, shownName } from "../format/format";
+import { OpNames } from "../ops/op_names";
 import { rangeText, wholeRange } from "../ops/tables";
 import type { Context, MakePanel } from "../panel";
 import type { ProfileReport } from "../data/report";
@@ -10,7 +11,8 @@ import { drawFacts, drawRemarks, drawSection, tableOf } from "../section/draw";
 import { heading, sectionsOf } from "../section/section";
 import { wholeNote } from "../section/whole_note";
 import { commonPrefix } from "../table/model";
-import { concurrencyOf, imbalanceOf, overlapOf, unitRows, unitRowsInRange, unitsSection, type Imbalance, type Level, type Overlap, type UnitRow } from "./units";
+import { overlapInRange } from "./overlap_in_range";
+import { concurrencyOf, imbalanceOf, matrixOf, overlapOf, unitRows, unitRowsInRange, unitsSection, type Imbalance, type Level, type Overlap, type UnitRow } from "./units";
 
 const drawnAtFirst = 24;
 const withDrawing = new Set(["units", "overlap", "concurrency", "imbalance"]);
@@ -25,13 +27,13 @@ export const makeUnitsPanel: MakePanel = (context) => {
     const facts = drawFacts(wall, report);
     if (facts !== null) element.append(facts);
   }
-  element.append(followRange(context), wholeNote(store, "What follows is"), make("div", { class: "side-by-side" }, ...overlap(report), ...imbalance(report)));
+  element.append(followRange(context), wholeNote(store, "What follows is"), ...imbalance(report));
   for (const section of sectionsOf(page)) {
     if (section.key === "wall" || withDrawing.has(section.key)) continue;
     const drawn = drawSection(section, report);
     if (drawn !== null) element.append(drawn);
   }
-  return { id: "units", title: "Units", element };
+  return { id: "units", title: "Units", element, scope: page.scope };
 };
 
 // The numbers that a drawing is made of.
@@ -45,21 +47,24 @@ function numbersOf(report: ProfileReport, key: string): HTMLElement[] {
 
 const lowered = (title: string): string => title.slice(0, 1).toLowerCase() + title.slice(1);
 
-// Utilisation and concurrency, of the range that is selected on the timeline, else of the wall.
+// Utilisation, concurrency and overlap, of the range that is selected on the timeline, else of the wall.
 function followRange({ report, data, store }: Context): HTMLElement {
   const place = make("div");
+  const names = new OpNames(report, data);
   let waiting = 0;
   const draw = (): void => {
     const { range } = store.get();
     const whole = concurrencyOf(report);
     if (range === null) {
-      place.replaceChildren(...utilisation(unitRows(report), "wall", numbersOf(report, "units")),
-                            ...(whole === null ? [] : concurrency(whole.levels, "wall", averageText(whole), numbersOf(report, "concurrency"))));
+      place.replaceChildren(...utilisation(unitRows(report), "wall", numbersOf(report, "units")), make("div", { class: "side-by-side" },
+        ...(whole === null ? [] : concurrency(whole.levels, "wall", averageText(whole), numbersOf(report, "concurrency"))),
+        ...overlap(overlapOf(report), numbersOf(report, "overlap"))));
       return;
     }
     const { rows, levels, merged } = unitRowsInRange(report, data, wholeRange(range));
     const remark = merged ? drawRemarks(["Some spans were merged when the report was written: busy times are upper bounds."]) : [];
-    place.replaceChildren(make("p", { class: "range-note", text: `Selected range: ${rangeText(report, range)}` }), ...utilisation(rows, "range", remark), ...concurrency(levels, "range", "", []));
+    place.replaceChildren(make("p", { class: "range-note", text: `Selected range: ${rangeText(report, range)}` }), ...utilisation(rows, "range", remark), make("div", { class: "side-by-side" }, ...concurrency(levels, "range", "", []),
+      ...overlap(matrixOf(report, overlapInRange(names, data, wholeRange(range))), remark)));
   };
   store.subscribe((_, changed) => {
     if (!changed.range) return;
@@ -96,16 +101,14 @@ const unitBar = (row: UnitRow, prefix: string): HTMLElement => make("div", { cla
   drawBar(row.parts, row.name, { legend: false }),
   make("span", { class: "number", text: percent(row.busy) }));
 
-function overlap(report: ProfileReport): HTMLElement[] {
-  const matrix = overlapOf(report);
+function overlap(matrix: Overlap | null, below: HTMLElement[]): HTMLElement[] {
   if (matrix === null) return [];
-  return [make("section", { class: "section" }, make("h3", { text: "Overlap of classes, of the shorter" }), drawMatrix(matrix), ...numbersOf(report, "overlap"))];
+  return [make("section", { class: "section" }, make("h3", { text: "Overlap of classes, of the shorter" }), drawMatrix(matrix), ...below)];
 }
 
 function drawMatrix({ classes, cells }: Overlap): HTMLElement {
   const head = make("tr", {}, make("td"), ...classes.map((name) => make("th", { text: name, attributes: { scope: "col" } })));
   const rows = classes.map((name, i) => make("tr", {}, make("th", { text: name, attributes: { scope: "row" } }), ...cells[i].map((cell, j) => {
-    if (cell === null) return make("td");
     const isOwn = i === j;
     const drawn = make("td", { class: isOwn ? "own" : "heat", title: cell.title, text: isOwn ? "" : percent(cell.share) });
     if (!isOwn) drawn.style.setProperty("--heat", String(Math.min(1, cell.share)));

@@ -6,6 +6,7 @@ import type { ProfileReport } from "../data/report";
 import { ticksText } from "../format/format";
 import type { Range } from "../state/store";
 import { unitsInRange } from "./in_range";
+import type { OverlapInRange } from "./overlap_in_range";
 import { fact, find, number, sectionsOf, text, type Section } from "../section/section";
 
 export interface UnitRow {
@@ -52,7 +53,7 @@ export interface Overlap {
   classes: string[];
   // By two classes: the time in which both worked, as a share of the shorter of their active times.
   // On the diagonal: active time of the class as a share of the longest.
-  cells: ({ share: number; title: string } | null)[][];
+  cells: { share: number; title: string }[][];
 }
 
 export function overlapOf(report: ProfileReport): Overlap | null {
@@ -63,21 +64,28 @@ export function overlapOf(report: ProfileReport): Overlap | null {
     active.set(text(row.a), number(row.active_a) ?? 0);
     active.set(text(row.b), number(row.active_b) ?? 0);
   }
-  const classes = [...active.keys()];
-  const cells: Overlap["cells"] = classes.map(() => classes.map(() => null));
-  const longest = Math.max(1e-9, ...active.values());
-  const ticks = (value: number): string => ticksText(report.clock, value);
-  classes.forEach((name, i) => {
-    const own = active.get(name) ?? 0;
-    cells[i][i] = { share: own / longest, title: `${name}: active ${ticks(own)}` };
-  });
+  const classes = [...active].map(([name, ticks]) => ({ name, active: ticks }));
+  const both = classes.map(() => classes.map(() => 0));
+  const place = (name: string): number => classes.findIndex((each) => each.name === name);
   for (const row of section.rows) {
-    const [a, b] = [classes.indexOf(text(row.a)), classes.indexOf(text(row.b))];
-    const share = number(row.share_of_smaller) ?? 0;
-    const title = `${classes[a]} and ${classes[b]}: both active ${ticks(number(row.both) ?? 0)}, ${(100 * share).toFixed(1)} % of the shorter`;
-    cells[a][b] = cells[b][a] = { share, title };
+    const [a, b] = [place(text(row.a)), place(text(row.b))];
+    both[a][b] = both[b][a] = number(row.both) ?? 0;
   }
-  return { classes, cells };
+  return matrixOf(report, { classes, both });
+}
+
+// Null with less than two classes.
+export function matrixOf(report: ProfileReport, { classes, both }: OverlapInRange): Overlap | null {
+  if (classes.length < 2) return null;
+  const longest = Math.max(1e-9, ...classes.map((each) => each.active));
+  const ticks = (value: number): string => ticksText(report.clock, value);
+  const cell = (a: number, b: number): { share: number; title: string } => {
+    const [one, other] = [classes[a], classes[b]];
+    if (a === b) return { share: one.active / longest, title: `${one.name}: active ${ticks(one.active)}` };
+    const share = both[a][b] / Math.max(1e-9, Math.min(one.active, other.active));
+    return { share, title: `${one.name} and ${other.name}: both active ${ticks(both[a][b])}, ${(100 * share).toFixed(1)} % of the shorter` };
+  };
+  return { classes: classes.map(({ name }) => name), cells: classes.map((_, a) => classes.map((__, b) => cell(a, b))) };
 }
 
 export interface Level {

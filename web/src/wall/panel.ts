@@ -14,5 +14,5 @@ export const makeWallPanel: MakePanel = ({ report }) => {
     const title = `Parts of the model, by ${model.by}`;
     element.append(make("h3", { text: title }), drawBar(model.parts, title));
   }
-  return { id: "wall", title: "Where the wall time goes", element };
+  return { id: "wall", title: "Where the wall time goes", element, scope: report.pages.show?.scope ?? null };
 };

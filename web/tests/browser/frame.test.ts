@@ -41,7 +41,7 @@ browserTest("links of the bar lead to their panels", {}, async (page) => {
 
 browserTest("a comparison is the first tab", () => {
   const page = makePage({ title: "before" }, { title: "after" });
-  page.report.comparison = { command: "npuscope diff before after", values: {}, layout: [] };
+  page.report.comparison = { command: "npuscope diff before after", scope: null, values: {}, layout: [] };
   return page;
 }, async (page) => {
   assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Comparison", "before", "after"]);

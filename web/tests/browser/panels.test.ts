@@ -139,11 +139,22 @@ browserTest("a range of the timeline is what the ops are of", htmlOf(program), a
   assert.match(command, /--by op --from \d+ticks --to \d+ticks$/);
   await page.waitForFunction(() => document.querySelector("#units h3")?.textContent === "Utilisation, of range");
   assert.ok(await page.locator("#path .range-note").isVisible());
+  const parts = await page.locator("#path h3").allInnerTexts();
+  assert.ok(parts.includes("Parts of the path, of the selected range"), parts.join());
+  assert.match(await page.locator("#path .strip-canvas").first().getAttribute("aria-label") ?? "", /^path: [\d,]+ steps/);
+  assert.ok((await page.locator("#memory .traffic + *, #memory .traffic .remark").first().innerText()).includes("the selected range"));
+  const drawn = await page.locator("#memory .table tbody tr:not(.spacer)").count();
+  await page.locator("#graph .op.chosen").waitFor();
+  assert.match(await page.locator("#graph p[role=status]").innerText(), /faded: did not run in the selected range/);
+  assert.equal(await page.locator("#graph .op.chosen.faded").count(), 0);
   await page.locator("#units").screenshot({ path: artefact("units_of_a_range.png") });
   await page.locator("#ops .range-note button").click();
   await page.waitForFunction(() => document.querySelector<HTMLElement>("#ops .range-note")?.hidden === true);
   await page.waitForFunction(() => document.querySelector("#units h3")?.textContent === "Utilisation, of wall");
   assert.ok(!await page.locator("#path .range-note").isVisible());
+  assert.ok((await page.locator("#path h3").allInnerTexts()).includes("Parts of the path, of wall"));
+  assert.ok(await page.locator("#memory .table tbody tr:not(.spacer)").count() >= drawn);
+  assert.equal(await page.locator("#graph .op.faded, #memory .point.faded").count(), 0);
   assert.deepEqual(await cellsOf(page, "#ops .table"), expected(find(sectionsOf(report.pages.ops_op), "ops")!));
 });
 

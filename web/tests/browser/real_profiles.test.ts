@@ -46,13 +46,18 @@ async function useTimeline(page: Page): Promise<void> {
   await page.keyboard.down("Control");
   for (let i = 0; i < 4; ++i) await page.mouse.wheel(0, -240);
   await page.keyboard.up("Control");
-  await frames(page);
+  await page.waitForFunction((whole) => document.querySelector<HTMLElement>(".timeline-extent")!.innerText !== whole, before);
+  const found = page.locator(".timeline-found");
+  const says = (pattern: string): Promise<unknown> =>
+    page.waitForFunction((expected) => new RegExp(expected).test(document.querySelector<HTMLElement>(".timeline-found")!.innerText), pattern);
   await page.keyboard.press("/");
   await page.keyboard.type(".");
+  await says("^(1|[\\d,]+) match(es)?$");
   await page.keyboard.press("Enter");
+  await says("^[\\d,]+ of [\\d,]+ matches$");
   await page.keyboard.press("Escape");
   await frames(page);
-  assert.ok(before.length > 0);
+  assert.equal(await found.innerText(), "");
 }
 
 for (const [place, profile] of realProfiles.entries()) {
@@ -63,7 +68,15 @@ for (const [place, profile] of realProfiles.entries()) {
     try {
       await ready(page);
       const report = await reportOf(page);
-      sameFigures(report, answerOf(["show", "--top", "0"], files));
+      const said = answerOf(["show", "--top", "0"], files);
+      if (profile.isEmpty === true) {
+        assert.deepEqual(report.profiles[0].pages.show.values["findings"], said["findings"]);
+        assert.equal(await page.locator("#timeline .sentence").innerText(), "No spans were recorded.");
+      } else {
+        sameFigures(report, said);
+      }
+      assert.equal(report.profiles[0].scope, said["scope"]);
+      if (report.profiles[0].scope !== null) assert.ok((await page.locator(".head .scope").innerText()).includes(report.profiles[0].scope));
       assert.ok(await page.locator("main section, [role=tabpanel] section").count() >= 2, "panels");
       await page.screenshot({ path: artefact(`real-${place}.png`), fullPage: true });
       await swatchesAreBesideTheirNames(page);

@@ -157,6 +157,14 @@ browserTest("slash searches, Enter and Shift Enter go through the matches, Escap
   assert.equal(await status.innerText(), "");
 });
 
+browserTest("slash searches from anywhere on the page", fixture, async (page) => {
+  await page.evaluate(() => window.scrollTo(0, document.body.scrollHeight));
+  await page.keyboard.press("/");
+  await page.keyboard.type("softmax");
+  await page.locator(".timeline-found").filter({ hasText: /^\d+ matches$/ }).waitFor();
+  assert.ok(await page.locator(".timeline-search").evaluate((field) => field.getBoundingClientRect().top < window.innerHeight && field.getBoundingClientRect().bottom > 0));
+});
+
 browserTest("a pattern that is not one is answered with a sentence, one without a match too", fixture, async (page) => {
   const field = page.locator(".timeline-search");
   await field.fill("a(");

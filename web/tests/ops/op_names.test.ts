@@ -16,10 +16,21 @@ test("an op is called by its node, else by its name", () => {
 
 test("an execution is of the engine that its op uses, else of its unit's", () => {
   const names = new OpNames({ ...report, pages: {} }, data({ "op.name": [1, 1, 1, 1], "op.engine": [4, 5, 6, 0] }));
-  assert.deepEqual([names.engine(0, 0), names.engine(1, 0), names.engine(1, 1), names.engine(2, 0), names.engine(3, 0), names.engine(-1, 1)],
+  assert.deepEqual([names.engine(0, 0, "op"), names.engine(1, 0, "op"), names.engine(1, 1, "op"), names.engine(2, 0, "op"), names.engine(3, 0, "op"), names.engine(-1, 1, "op")],
                    ["hvx", "dma_issue", "dma", "hmx", "hmx", "dma"]);
 });
 
 test("without a column of engines the unit says it", () => {
-  assert.equal(new OpNames({ ...report, pages: {} }, data({ "op.name": [1] })).engine(0, 0), "hmx");
+  assert.equal(new OpNames({ ...report, pages: {} }, data({ "op.name": [1] })).engine(0, 0, "op"), "hmx");
+});
+
+// On the path of a Torq run transfers were called issues of transfers, and streams of an accelerator threads.
+test("a transfer is of the DMA wherever it runs, and a kernel on a thread's lane computes", () => {
+  const made = dataOf({ strings: ["", "copy", "dma"], kinds: ["op", "transfer", "kernel"],
+                        units: [{ ...unit("core"), spans: 1 }, { ...unit("thread"), first_span: 1, spans: 1 }] },
+                      { "op.name": [1, 1], "op.engine": [2, 0], "span.op": [0, 1], "span.kind": [1, 2] });
+  const names = new OpNames({ ...report, pages: {} }, made);
+  assert.deepEqual([names.engine(0, 0, "transfer"), names.engine(0, 0, "op"), names.engine(1, 1, "kernel"), names.engine(1, 0, "kernel"), names.engine(1, 1, "op")],
+                   ["dma", "dma_issue", "compute", "core", "thread"]);
+  assert.deepEqual([names.engineOfSpan(0, 0, 0), names.engineOfSpan(-1, 0, 0), names.engineOfSpan(-1, 1, 1)], ["dma", "dma", "compute"]);
 });

@@ -6,7 +6,7 @@ import { programNames, programOf } from "../support/program";
 
 const layout = (key: string, more: Partial<Layout> = {}): Layout => ({ key, title: key.toUpperCase(), facts: [], fields: [], parts: [], ...more });
 const page: Page = {
-  command: "npuscope x", layout: [
+  command: "npuscope x", scope: null, layout: [
     layout("wall", { facts: [{ key: "ticks", label: "wall", format: "ticks" }, { key: "begin", label: "", format: "count" }, { key: "rate", label: "rate", format: "hertz" }] }),
     layout("finding", { in_list: true, fields: [{ key: "a", label: "A", format: "count" }, { key: "b", label: "B", format: "count", only_if_known: true }] }),
     layout("finding", { in_list: true, parts: [layout("inner", { facts: [{ key: "n", label: "n", format: "count" }] })] }),

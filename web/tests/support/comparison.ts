@@ -30,7 +30,7 @@ const estimate = (a: number, b: number, low: number | null, high: number | null,
 export function comparisonPage(): Page {
   const op = (change: string, name: string, a: number, b: number): Values => ({ change_of: change, name, kernel: "q::Conv", note: null, ...estimate(a, b, null, null, "") });
   return {
-    command: "npuscope diff a b", layout: comparisonLayout(["seconds"], ["cycles"]),
+    command: "npuscope diff a b", scope: null, layout: comparisonLayout(["seconds"], ["cycles"]),
     values: {
       sides: { a: "a (5 runs)", b: "b (6 runs)", verdict: "latency is more: 2.000 ms -> 2.200 ms, +10.0 %" },
       gates: { row_count: 2, rows: [{ gate: "wall > +20%", outcome: "passed" }, { gate: "latency > +5%", outcome: "failed" }],

@@ -89,7 +89,7 @@ function opsPage(by: string, names: string[], work: number[]): Page {
     { key: "work", label: "work", format: "ticks" },
   ];
   const rows = names.map((name, i): Values => ({ [by]: name, work: work[i], work_share_of_all: total > 0 ? work[i] / total : null }));
-  return { command: `npuscope ops --by ${by} fixture`, values: { ops: { by, work_total: total, row_count: rows.length, rows } },
+  return { command: `npuscope ops --by ${by} fixture`, scope: "one inference: the median of the 2 after the first", values: { ops: { by, work_total: total, row_count: rows.length, rows } },
            layout: [{ key: "ops", title: `OPS by ${by}`, facts: [{ key: "work_total", label: "work", format: "ticks" }], fields, parts: [] }] };
 }
 
@@ -109,7 +109,7 @@ function showPage(wall: number, hertz: number | null): Page {
     fields: [{ key: "part", label: "part", format: "name" }, { key: "ticks", label: "time", format: "ticks" },
              { key: "share_of_wall", label: "of wall", format: "share" }] };
   const seconds = hertz === null ? null : wall / hertz;
-  return { command: "npuscope show fixture", layout: [about, latency, wallLayout], values: {
+  return { command: "npuscope show fixture", scope: "all 3 inferences together", layout: [about, latency, wallLayout], values: {
     about: { version: "OP_TRACE 1.1.0", device: "HTP", graph: "model", inferences: 3 },
     latency: { warm_median_seconds: 0.0024395, cold_seconds: 0.003907, row_count: 2, rows: [
       { part: "call", warm_median_seconds: 0.0024395, cold_seconds: 0.003907, seconds: null },
@@ -221,7 +221,7 @@ export function makeProfile(options: FixtureOptions = {}): { report: ProfileRepo
     title: rename(title), files: [rename("fixture.json")], format: "invented run",
     clock: { name: "PCYCLE", kind: hertz === null ? "unit_cycles" : "timer", unit: hertz === null ? "cycles" : "ticks", hertz },
     clocks: [{ name: "PCYCLE", kind: hertz === null ? "unit_cycles" : "timer", unit: hertz === null ? "cycles" : "ticks", hertz }],
-    partial: false, verdict: rename("98.5 % of a warm call is outside the NPU"),
+    partial: false, scope: "all 3 inferences together", selection: null, verdict: rename("98.5 % of a warm call is outside the NPU"),
     cautions: [rename("one cold, instrumented inference: read order and overlap from its ops, not latency")],
     pages: {
       show: showPage(machine.length, hertz),

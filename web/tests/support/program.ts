@@ -29,6 +29,7 @@ export interface UnitsAnswer {
   end: number;
   rows: { unit: string; busy: number; dma: number; sync: number; barrier: number }[];
   levels: { count: number; time: number }[];
+  overlap: { a: string; b: string; both: number; active_a: number; active_b: number }[];
 }
 
 export interface Program {

@@ -3,7 +3,7 @@
 // NPUSCOPE_PROGRAM names.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Values } from "../../src/data/report";
 
 export const program = process.env["NPUSCOPE_PROGRAM"] ?? "../build/release/npuscope";
@@ -12,6 +12,7 @@ const shared = resolve("../../shared");
 export interface RealProfile {
   readonly name: string;
   readonly missing: string | null;  // why it cannot be made here
+  readonly isEmpty?: boolean;      // without a single span
   readonly files: (folder: string) => string[];
 }
 
@@ -33,6 +34,19 @@ function simulated(name: string, model: string, cores: number): RealProfile {
       run(["run", "-t", program, "--aic-profiling-type=raw_device_stats", `--aic-profiling-out-dir=${raw}`, "--aic-profiling-num-samples", "2", "-n", "4"]);
       copyFileSync(join(program, "programqpc.bin"), join(raw, "programqpc.bin"));
       return [raw];
+    },
+  };
+}
+
+// A model that npuscope-model, next to the program, writes without weights.
+function generated(name: string, preset: string, cores: number): RealProfile {
+  const maker = join(dirname(program), "npuscope-model");
+  return {
+    name, missing: existsSync(maker) ? null : `there is no program ${maker}`,
+    files: (folder) => {
+      const model = join(folder, `${preset}.onnx`);
+      execFileSync(maker, [preset, "--seq", "128", "-o", model], { stdio: "ignore" });
+      return simulated(name, model, cores).files(folder);
     },
   };
 }
@@ -66,9 +80,11 @@ export const realProfiles: RealProfile[] = [
   sample("QNN chain of eight", "qnn/chain8"),
   simulated("ResNet-50 on four cores", "../models/light_resnet50.onnx", 4),
   simulated("SqueezeNet on one core", "../models/light_squeezenet.onnx", 1),
+  generated("BERT on two cores", "bert-base", 2),
   sample("Torq log", "torq/runtime_new.csv"),
   onIpu("SigmaStar timeline", "../models/light_squeezenet.onnx"),
   sample("MTIA inference", "chrome/mtia_inference_rank_0.json.gz"),
+  { name: "an empty trace", missing: null, isEmpty: true, files: (folder) => trace(folder, []) },
   { name: "one event", missing: null, files: (folder) => trace(folder, [{ ph: "X", pid: 1, tid: 1, ts: 5, dur: 1, name: "only" }]) },
   {
     name: "hostile names", missing: null,

@@ -59,7 +59,8 @@ for (const [name, { files, patterns }] of Object.entries(samples)) {
     const answer = tried(() => first("units", "--json", "--from", `${window.begin}ticks`, "--to", `${window.end}ticks`, files));
     if (answer === null) return [];
     const rows = answer.units.rows.map(({ unit, busy, waiting_for_dma: dma, at_syncs: sync, at_barriers: barrier }) => ({ unit, busy, dma, sync, barrier }));
-    return [{ ...window, rows, levels: (answer.concurrency?.rows ?? []).map(({ units: count, time }) => ({ count, time })) }];
+    return [{ ...window, rows, levels: (answer.concurrency?.rows ?? []).map(({ units: count, time }) => ({ count, time })),
+              overlap: (answer.overlap?.rows ?? []).map(({ a, b, both, active_a, active_b }) => ({ a, b, both, active_a, active_b })) }];
   });
   const text = JSON.stringify({ report, blob, whatIf, ops, units });
   writeFileSync(`tests/data/program/${name}.json.gz`, gzipSync(text, { level: 9 }));
