@@ -22,6 +22,7 @@ class OpsPanel implements Panel {
   readonly element = make("div", { class: "ops" });
   private readonly place = make("div");
   private readonly rangeNote = make("p", { class: "range-note", attributes: { "aria-live": "polite" } });
+  private readonly scopeNote = make("span", { class: "scope" });  // of a range the numbers are of the range
   private readonly buttons: HTMLButtonElement[];
   private grouping: Grouping;
   private table: Table | null = null;
@@ -37,7 +38,7 @@ class OpsPanel implements Panel {
       on: { click: () => this.choose(grouping) },
     }));
     const choice = make("div", { class: "choice", attributes: { role: "group", "aria-label": "group ops by" } },
-                        make("span", { text: "by" }), ...this.buttons);
+                        make("span", { text: "by" }), ...this.buttons, this.scopeNote);
     this.element.append(choice, this.rangeNote, this.place);
     context.store.subscribe((_, changed) => {
       if (changed.range) this.drawSoon();
@@ -65,11 +66,9 @@ class OpsPanel implements Panel {
     const { range } = store.get();
     this.content = range === null ? wholeTable(report, grouping) : tableInRange(context, grouping, range);
     this.rangeNote.replaceChildren();
-    const scope = report.pages[grouping.key]?.scope ?? "";
-    this.rangeNote.hidden = range === null && scope === "";
-    if (range === null) {
-      this.rangeNote.append(make("span", { class: "scope", text: shownName(scope, 200) }));
-    } else {
+    this.rangeNote.hidden = range === null;
+    this.scopeNote.textContent = range === null ? shownName(report.pages[grouping.key]?.scope ?? "", 200) : "";
+    if (range !== null) {
       this.rangeNote.append(`Selected range: ${rangeText(report, range)} `,
         make("button", { class: "quiet", text: "whole profile", attributes: { type: "button" }, on: { click: () => store.set({ range: null }) } }));
     }

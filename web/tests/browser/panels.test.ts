@@ -135,6 +135,7 @@ browserTest("a range of the timeline is what the ops are of", htmlOf(program), a
   await page.mouse.up();
   await page.waitForFunction(() => document.querySelector<HTMLElement>("#ops .range-note")?.hidden === false);
   assert.match(await page.locator("#ops .range-note").innerText(), /^Selected range: [\d,]+ to [\d,]+ \([\d,]+ cycles\)/);
+  assert.equal(await page.locator("#ops .choice .scope").innerText(), "");
   const command = await page.locator("#ops .command code").innerText();
   assert.match(command, /--by op --from \d+ticks --to \d+ticks$/);
   await page.waitForFunction(() => document.querySelector("#units h3")?.textContent === "Utilisation, of range");
