@@ -1,5 +1,6 @@
-// Runs a fuzz target without libFuzzer: over files, and over so many mutants of each, always the
-// same ones. What a crash was found with is left as the file that --left names.
+// Runs a fuzz target without libFuzzer: over what it makes itself, over files, and over so many
+// mutants of each, always the same ones. What a crash was found with is left as the file that
+// --left names.
 //
 //   fuzz_open --mutants 20 --left crash.bin tests/data/perfetto_cases trace.json
 #include <algorithm>
@@ -8,10 +9,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
+
+#include "fuzz/fuzzing.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
 
@@ -36,11 +38,6 @@ std::vector<fs::path> seeds_in(const std::vector<fs::path>& paths) {
   }
   std::ranges::sort(files);
   return files;
-}
-
-std::string bytes_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 class Mutator {
@@ -115,8 +112,8 @@ int main(int count, char** words) {
       paths.emplace_back(word);
     }
   }
-  std::vector<std::string> seeds;
-  for (const fs::path& file : seeds_in(paths)) seeds.push_back(bytes_of(file));
+  std::vector<std::string> seeds = npuscope::fuzz::good_inputs();
+  for (const fs::path& file : seeds_in(paths)) seeds.push_back(npuscope::fuzz::contents(file));
   if (seeds.empty()) {
     std::fprintf(stderr, "no seeds\n");
     return 1;

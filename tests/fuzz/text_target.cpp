@@ -6,6 +6,7 @@
 
 #include "analysis/profile_builder.hpp"
 #include "formats/sigmastar/log_layout.hpp"
+#include "fuzz/fuzzing.hpp"
 #include "npu/ipu/target.hpp"
 #include "npu/nsp/target/target.hpp"
 #include "npu/torq/target.hpp"
@@ -61,6 +62,8 @@ const std::array readers{
 };
 
 }  // namespace
+
+std::vector<std::string> npuscope::fuzz::good_inputs() { return {}; }
 
 // 's' SQL, 'r' rules, 'e' roles of events, 'G' a file of gates, 'g' a gate, 'l' a layout, 'n', 'i'
 // and 't' targets.
