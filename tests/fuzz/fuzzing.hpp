@@ -14,7 +14,7 @@
 
 namespace npuscope::fuzz {
 
-// Where fuzzing begins beside the seeds in files; each target defines it.
+// Where fuzzing begins, with the seeds in files; each target defines it.
 std::vector<std::string> good_inputs();
 
 // An input that is refused must say why.

@@ -1,7 +1,10 @@
 // Texts that users give: the first byte says which; SQL over a small profile, rules, roles, gates,
-// targets, layouts of logs.
+// targets, layouts of logs, selections.
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <sstream>
 #include <string>
 
 #include "analysis/profile_builder.hpp"
@@ -15,6 +18,7 @@
 #include "npuscope/query/database.hpp"
 #include "report/compare/gate_file.hpp"
 #include "report/compare/gate_text.hpp"
+#include "report/selection.hpp"
 
 namespace {
 
@@ -39,6 +43,24 @@ void expect_words(const auto& result) {
   if (!result && result.error().message.empty()) __builtin_trap();
 }
 
+// A line each: from, until, units, ops, core, inference.
+void run_selection(const std::string& text) {
+  std::istringstream lines(text);
+  std::array<std::string, 6> words;
+  for (std::string& word : words) std::getline(lines, word);
+  const auto number = [](const std::string& word) {
+    return word.empty() ? std::optional<std::uint32_t>() : std::uint32_t(std::atoi(word.c_str()));
+  };
+  const report::Selection selection{words[0], words[1],         words[2],
+                                    words[3], number(words[4]), number(words[5])};
+  for (const bool cut : {false, true}) {
+    const auto part = report::select(small_profile(), selection, {.cut = cut});
+    expect_words(part);
+    if (part) fuzz::require_sound(part->profile);
+  }
+  if (report::selection_text(selection).empty() != selection.empty()) __builtin_trap();
+}
+
 void run_sql(const std::string& sql) {
   static const Profile profile = small_profile();
   const query::NamedProfile named{"a", &profile};
@@ -59,6 +81,7 @@ const std::array readers{
     +[](const std::string& text) { expect_words(npu::nsp::parse_target(text, "fuzz.toml")); },
     +[](const std::string& text) { expect_words(npu::ipu::parse_target(text, "fuzz.toml")); },
     +[](const std::string& text) { expect_words(npu::torq::parse_target(text, "fuzz.toml")); },
+    +[](const std::string& text) { run_selection(text); },
 };
 
 }  // namespace
@@ -66,9 +89,9 @@ const std::array readers{
 std::vector<std::string> npuscope::fuzz::good_inputs() { return {}; }
 
 // 's' SQL, 'r' rules, 'e' roles of events, 'G' a file of gates, 'g' a gate, 'l' a layout, 'n', 'i'
-// and 't' targets.
+// and 't' targets, 'c' a selection.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  constexpr std::string_view letters = "sreGglnit";
+  constexpr std::string_view letters = "sreGglnitc";
   static_assert(letters.size() == readers.size());
   if (size == 0) return 0;
   const std::size_t which = letters.find(char(bytes[0]));

@@ -2,13 +2,10 @@
 // must be equal, whatever plan SQLite makes of them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 
-#include "jobs/export/export.hpp"
+#include "query/exported_file.hpp"
 #include "query/random_profile.hpp"
 #include "query/rows.hpp"
 #include "query/schema.hpp"
@@ -16,61 +13,8 @@
 namespace npuscope::query::against_export_test {
 namespace {
 
+using npuscope::test_support::ExportedFile;
 using npuscope::test_support::random_profile;
-
-// The exported file, asked with SQLite alone.
-class ExportedFile {
- public:
-  explicit ExportedFile(const Profile& profile)
-      : path_(std::filesystem::temp_directory_path() /
-              fmt::format("npuscope-query-{}.db", ::getpid())) {
-    const auto written = jobs::write_sqlite(profile, path_);
-    EXPECT_TRUE(written) << written.error().message;
-    EXPECT_EQ(sqlite3_open(path_.c_str(), &database_), SQLITE_OK);
-  }
-  ~ExportedFile() {
-    sqlite3_close(database_);
-    std::filesystem::remove(path_);
-  }
-  ExportedFile(const ExportedFile&) = delete;
-  ExportedFile& operator=(const ExportedFile&) = delete;
-
-  npuscope::test_support::Rows rows(const std::string& sql) const {
-    sqlite3_stmt* statement = nullptr;
-    EXPECT_EQ(sqlite3_prepare_v2(database_, sql.c_str(), -1, &statement, nullptr), SQLITE_OK)
-        << sql << ": " << sqlite3_errmsg(database_);
-    npuscope::test_support::Rows rows;
-    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
-      rows.names.emplace_back(sqlite3_column_name(statement, i));
-    }
-    while (sqlite3_step(statement) == SQLITE_ROW) rows.row(cells_of(statement));
-    sqlite3_finalize(statement);
-    return rows;
-  }
-
- private:
-  static std::vector<Cell> cells_of(sqlite3_stmt* statement) {
-    std::vector<Cell> cells;
-    for (int i = 0; i < sqlite3_column_count(statement); ++i) {
-      switch (sqlite3_column_type(statement, i)) {
-        case SQLITE_INTEGER:
-          cells.emplace_back(std::int64_t(sqlite3_column_int64(statement, i)));
-          break;
-        case SQLITE_FLOAT: cells.emplace_back(sqlite3_column_double(statement, i)); break;
-        case SQLITE_TEXT:
-          cells.emplace_back(
-              std::string_view(reinterpret_cast<const char*>(sqlite3_column_text(statement, i)),
-                               std::size_t(sqlite3_column_bytes(statement, i))));
-          break;
-        default: cells.emplace_back(); break;
-      }
-    }
-    return cells;
-  }
-
-  std::filesystem::path path_;
-  sqlite3* database_ = nullptr;
-};
 
 // Answers in no order of their own.
 constexpr const char* unordered[] = {

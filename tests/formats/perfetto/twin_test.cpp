@@ -9,214 +9,36 @@
 
 #include "formats/perfetto/lanes.hpp"
 #include "formats/perfetto/profile_text.hpp"
-#include "formats/perfetto/read/read.hpp"
-#include "formats/perfetto/trace_builder.hpp"
+#include "formats/perfetto/slow_twin.hpp"
 
 namespace npuscope::perfetto::twin_test {
 namespace {
 
-using test::TraceBuilder;
+using test::Choices;
 
-struct Event {
-  std::int64_t time = 0;
-  std::uint64_t track = 0;
-  std::uint64_t type = 0;
-  std::string name;
-};
-
-std::vector<Event> events_of(std::string_view trace) {
-  std::vector<Event> events;
-  protozero::pbf_reader packets(trace.data(), trace.size());
-  while (packets.next(1)) {
-    Event event;
-    protozero::pbf_reader packet = packets.get_message();
-    while (packet.next()) {
-      if (packet.tag() == 8) {
-        event.time = packet.get_int64();
-      } else if (packet.tag() == 11) {
-        protozero::pbf_reader track_event = packet.get_message();
-        while (track_event.next()) {
-          switch (track_event.tag()) {
-            case 9: event.type = track_event.get_uint64(); break;
-            case 11: event.track = track_event.get_uint64(); break;
-            case 23: event.name = track_event.get_string(); break;
-            default: track_event.skip();
-          }
-        }
-      } else {
-        packet.skip();
-      }
-    }
-    if (event.type != 0) events.push_back(event);
-  }
-  return events;
-}
-
-using Slice = std::tuple<std::string, std::string, std::int64_t, std::int64_t>;
-
-struct Paired {
-  std::vector<Slice> slices;  // track, name, start, end
-  std::uint64_t unmatched = 0;
-  std::uint64_t unclosed = 0;
-  bool operator==(const Paired&) const = default;
-};
-
-Paired pair_slowly(std::string_view trace) {
-  Paired paired;
-  std::vector<Event> events = events_of(trace);
-  std::stable_sort(events.begin(), events.end(),
-                   [](const Event& a, const Event& b) { return a.time < b.time; });
-  std::map<std::uint64_t, std::vector<Event>> open;
-  std::int64_t last = 0;
-  const auto close = [&](std::vector<Event>& stack, std::int64_t time) {
-    const Event begin = stack.back();
-    stack.pop_back();
-    paired.slices.emplace_back("track " + std::to_string(begin.track), begin.name, begin.time,
-                               time);
-  };
-  for (const Event& event : events) {
-    last = std::max(last, event.time);
-    std::vector<Event>& stack = open[event.track];
-    if (event.type == 1) {
-      stack.push_back(event);
-    } else if (stack.empty()) {
-      ++paired.unmatched;
-    } else {
-      close(stack, event.time);
-    }
-  }
-  for (auto& [track, stack] : open) {
-    for (; !stack.empty(); ++paired.unclosed) close(stack, last);
-  }
-  std::sort(paired.slices.begin(), paired.slices.end());
-  return paired;
-}
-
-Paired pair_by_reader(std::string_view trace) {
-  Paired paired;
-  const Profile profile = test::read(trace);
-  const Spans& spans = profile.spans;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    paired.slices.emplace_back(profile.text(profile.units[index_of(spans.unit[row])].name),
-                               profile.text(profile.ops[index_of(spans.op[row])].name),
-                               spans.start[row], spans.start[row] + spans.duration[row]);
-  }
-  for (const Note& note : profile.notes) {
-    if (note.message.starts_with("slice ends without")) paired.unmatched = note.count;
-    if (note.message.starts_with("slices have no end")) paired.unclosed = note.count;
-  }
-  std::sort(paired.slices.begin(), paired.slices.end());
-  return paired;
-}
-
-// Begins and ends on a few tracks; times repeat often; `late` of a hundred events come late.
-std::string random_trace(std::mt19937& random, std::uint32_t late) {
-  TraceBuilder trace;
-  const auto below = [&](std::uint32_t limit) { return std::uint32_t(random() % limit); };
-  for (std::uint32_t track = 1; track <= 3; ++track) {
-    trace.track(track, "track " + std::to_string(track));
-  }
-  std::uint32_t now = 100;
-  const std::uint32_t events = below(60);
-  for (std::uint32_t i = 0; i < events; ++i) {
-    now += below(3);
-    const std::uint32_t time = below(100) < late ? now - below(40) : now;
-    const std::uint32_t track = 1 + below(3);
-    if (below(2) == 0) {
-      trace.begin(time, track, "slice " + std::to_string(i));
-    } else {
-      trace.end(time, track);
-    }
-  }
-  // One packet at least, so that there is something to read.
-  return trace.track(9, "end").bytes();
-}
+test::Paired pair_by_reader(std::string_view trace) { return test::pairs_of(test::read(trace)); }
 
 TEST(PerfettoTwin, PairsEventsInOrder) {
-  std::mt19937 random(1);
+  Choices choices(1u);
   for (int round = 0; round < 500; ++round) {
-    const std::string trace = random_trace(random, 0);
-    ASSERT_EQ(pair_by_reader(trace), pair_slowly(trace)) << "round " << round;
+    const std::string trace = test::random_trace(choices, 0);
+    ASSERT_EQ(pair_by_reader(trace), test::pair_slowly(trace)) << "round " << round;
   }
-}
-
-// Ends with names, after Perfetto's rules: an end closes the innermost open slice of its name; what
-// is open inside it may end at the same moment, or else ends with it.
-std::vector<Slice> pair_names_slowly(std::string_view trace) {
-  struct Open {
-    Event begin;
-    std::int64_t end = -1;
-  };
-  std::vector<Slice> slices;
-  std::map<std::uint64_t, std::vector<Open>> stacks;
-  const auto close = [&](const Open& open, std::int64_t time) {
-    slices.emplace_back("track " + std::to_string(open.begin.track), open.begin.name,
-                        open.begin.time, time);
-  };
-  const auto leave = [&](std::vector<Open>& stack, std::int64_t time) {
-    for (std::size_t i = 0; i < stack.size(); ++i) {  // the outermost that ended takes all with it
-      if (stack[i].end < 0 || stack[i].end >= time) continue;
-      for (std::size_t inner = i + 1; inner < stack.size(); ++inner) {
-        if (stack[inner].end < 0) close(stack[inner], stack[i].end);
-      }
-      stack.resize(i);
-    }
-  };
-  std::int64_t last = 0;
-  for (const Event& event : events_of(trace)) {
-    last = std::max(last, event.time);
-    std::vector<Open>& stack = stacks[event.track];
-    leave(stack, event.time);
-    if (event.type == 1) {
-      while (!stack.empty() && stack.back().end >= 0) stack.pop_back();
-      stack.push_back({event});
-      continue;
-    }
-    const auto meant = std::find_if(stack.rbegin(), stack.rend(), [&](const Open& open) {
-      return open.end < 0 && (event.name.empty() || open.begin.name == event.name);
-    });
-    if (meant == stack.rend()) continue;
-    close(*meant, event.time);
-    meant->end = event.time;
-    if (meant == stack.rbegin()) stack.pop_back();
-  }
-  for (auto& [track, stack] : stacks) {
-    leave(stack, std::numeric_limits<std::int64_t>::max());
-    for (const Open& open : stack) close(open, last);
-  }
-  std::sort(slices.begin(), slices.end());
-  return slices;
 }
 
 TEST(PerfettoTwin, PairsEndsWithNames) {
-  std::mt19937 random(7);
-  const auto below = [&](std::uint32_t limit) { return std::uint32_t(random() % limit); };
+  Choices choices(7u);
   for (int round = 0; round < 3000; ++round) {
-    TraceBuilder trace;
-    trace.track(1, "track 1").track(2, "track 2");
-    std::uint32_t now = 100;
-    for (std::uint32_t i = below(40); i > 0; --i) {
-      now += below(2);
-      const std::uint32_t track = 1 + below(2);
-      const std::string name(1, char('a' + below(3)));
-      if (below(2) == 0) {
-        trace.begin(now, track, name);
-      } else {
-        trace.event(now, track, 2, [&](test::Message& event) {
-          if (below(4) > 0) event.add_string(23, name);
-        });
-      }
-    }
-    ASSERT_EQ(pair_by_reader(trace.bytes()).slices, pair_names_slowly(trace.bytes()))
-        << "round " << round;
+    const std::string trace = test::random_trace_with_names(choices);
+    ASSERT_EQ(pair_by_reader(trace).slices, test::pair_names_slowly(trace)) << "round " << round;
   }
 }
 
 TEST(PerfettoTwin, PairsEventsThatComeLate) {
-  std::mt19937 random(2);
+  Choices choices(2u);
   for (int round = 0; round < 5000; ++round) {
-    const std::string trace = random_trace(random, 1 + random() % 50);
-    ASSERT_EQ(pair_by_reader(trace), pair_slowly(trace)) << "round " << round;
+    const std::string trace = test::random_trace(choices, 1 + choices.below(50));
+    ASSERT_EQ(pair_by_reader(trace), test::pair_slowly(trace)) << "round " << round;
   }
 }
 
