@@ -27,7 +27,8 @@ qaic::Program decided_program(Choices& choices) {
   return program;
 }
 
-// A latency that held nothing back in the run cannot be known from it, but it may hold back another.
+// A latency that held nothing back in the run cannot be known from it, but it may hold back
+// another.
 constexpr auto unknown = double(far_sync_time + barrier_time);
 
 void compare(Choices choices) {
