@@ -19,18 +19,36 @@ std::uint64_t word(const char* bytes) {
   return word;
 }
 
-// Most strings are short; for those a multiplication beats the call of a hash made for long ones.
+// Most strings are short; for those a multiplication beats the call of a hash made for long ones,
+// and comparing two words the call of a comparison.
+constexpr std::size_t short_size = 16;
+
+// All bytes of a short string.
+struct Words {
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;  // overlaps the first
+  bool operator==(const Words&) const = default;
+};
+
+Words words_of(std::string_view raw) {
+  const std::size_t size = raw.size();
+  if (size >= 8) return {word(raw.data()), word(raw.data() + size - 8)};
+  return {size == 0 ? 0 : word(raw.data()) << (64 - 8 * size), 0};
+}
+
+bool same_raw(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  return a.size() > short_size ? a == b : words_of(a) == words_of(b);
+}
+
 std::uint32_t hash_of(std::string_view raw, RawStrings::Kind kind) {
   const std::size_t size = raw.size();
-  if (size > 16) return std::uint32_t(XXH3_64bits(raw.data(), size) >> 32) + unsigned(kind);
-  std::uint64_t first = word(raw.data());
-  std::uint64_t last = word(raw.data() + size - 8);  // overlaps, or begins before the text
-  if (size < 8) {
-    first = size == 0 ? 0 : first << (64 - 8 * size);
-    last = 0;
+  if (size > short_size) {
+    return std::uint32_t(XXH3_64bits(raw.data(), size) >> 32) + unsigned(kind);
   }
+  const Words words = words_of(raw);
   // The mixer of SplitMix64.
-  std::uint64_t mixed = first * 0x9e3779b97f4a7c15 ^ (last + size * 2 + unsigned(kind));
+  std::uint64_t mixed = words.first * 0x9e3779b97f4a7c15 ^ (words.last + size * 2 + unsigned(kind));
   mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9;
   return std::uint32_t(((mixed ^ mixed >> 27) * 0x94d049bb133111eb) >> 32);
 }
@@ -54,7 +72,7 @@ RawStrings::Interned RawStrings::intern(std::string_view raw, Kind kind) {
   std::size_t slot = hash & mask;
   for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
     const Entry& entry = entries_[slots_[slot] - 1];
-    if (entry.hash == hash && entry.kind == kind && entry.raw == raw) {
+    if (entry.hash == hash && entry.kind == kind && same_raw(entry.raw, raw)) {
       return {StringId(slots_[slot] - 1), false};
     }
   }

@@ -24,18 +24,16 @@ std::uint64_t prefix_xor(std::uint64_t bits) {
 
 #ifdef __SSE2__
 BracketScanner::Masks BracketScanner::masks_of(const char* bytes) {
+  const auto is = [](__m128i in, char byte) { return _mm_cmpeq_epi8(in, _mm_set1_epi8(byte)); };
+  const auto bits = [](__m128i mask) { return std::uint64_t(unsigned(_mm_movemask_epi8(mask))); };
   Masks masks;
   for (std::size_t i = 0; i < block_bytes; i += 16) {
     const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i));
     const __m128i folded = _mm_or_si128(part, _mm_set1_epi8(lower_case_bit));
-    const auto bits = [&](__m128i in, char byte) {
-      return std::uint64_t(unsigned(_mm_movemask_epi8(_mm_cmpeq_epi8(in, _mm_set1_epi8(byte)))))
-             << i;
-    };
-    masks.quotes |= bits(part, '"');
-    masks.backslashes |= bits(part, '\\');
-    masks.opening |= bits(folded, '{');
-    masks.closing |= bits(folded, '}');
+    const __m128i brackets = _mm_or_si128(is(folded, '{'), is(folded, '}'));
+    masks.quotes |= bits(is(part, '"')) << i;
+    masks.backslashes |= bits(is(part, '\\')) << i;
+    masks.brackets |= bits(brackets) << i;
   }
   return masks;
 }
@@ -46,8 +44,7 @@ BracketScanner::Masks BracketScanner::masks_of(const char* bytes) {
     const char folded = char(bytes[i] | lower_case_bit);
     masks.quotes |= std::uint64_t(bytes[i] == '"') << i;
     masks.backslashes |= std::uint64_t(bytes[i] == '\\') << i;
-    masks.opening |= std::uint64_t(folded == '{') << i;
-    masks.closing |= std::uint64_t(folded == '}') << i;
+    masks.brackets |= std::uint64_t(folded == '{' || folded == '}') << i;
   }
   return masks;
 }
@@ -75,20 +72,18 @@ std::uint64_t BracketScanner::brackets_outside_strings(const Masks& masks, std::
   if (masks.backslashes != 0 || next_is_escaped_) quotes &= ~escaped(masks.backslashes, count);
   const std::uint64_t in_string = prefix_xor(quotes) ^ in_string_;
   in_string_ = std::uint64_t(std::int64_t(in_string) >> 63);
-  return (masks.opening | masks.closing) & ~in_string;
+  return masks.brackets & ~in_string;
 }
 
-void BracketScanner::walk(std::uint64_t brackets, std::uint64_t closing, std::size_t base,
-                          std::string_view bytes, Found& found) {
+void BracketScanner::walk(std::uint64_t brackets, std::size_t base, std::string_view bytes,
+                          Found& found) {
   for (; brackets != 0; brackets &= brackets - 1) {
-    const std::uint64_t lowest = brackets & (~brackets + 1);
-    if ((closing & lowest) == 0) {
+    const std::size_t at = base + std::size_t(std::countr_zero(brackets));
+    if ((bytes[at] | lower_case_bit) == '{') {
       ++depth_;
     } else if (depth_ > 0) {
-      if (--depth_ == 0) {
-        found.last_event_end = base + std::size_t(std::countr_zero(lowest)) + 1;
-      }
-    } else if (const auto at = base + std::size_t(std::countr_zero(lowest)); bytes[at] == ']') {
+      if (--depth_ == 0) found.last_event_end = at + 1;
+    } else if (bytes[at] == ']') {
       found.list_end = at;
       return;
     } else {
@@ -102,7 +97,7 @@ BracketScanner::Found BracketScanner::scan(std::string_view bytes) {
   std::size_t base = 0;
   for (; base + block_bytes <= bytes.size() && !found.list_end; base += block_bytes) {
     const Masks masks = masks_of(bytes.data() + base);
-    walk(brackets_outside_strings(masks, block_bytes), masks.closing, base, bytes, found);
+    walk(brackets_outside_strings(masks, block_bytes), base, bytes, found);
   }
   if (base < bytes.size() && !found.list_end) {
     const std::size_t count = bytes.size() - base;
@@ -110,7 +105,7 @@ BracketScanner::Found BracketScanner::scan(std::string_view bytes) {
     last.fill(' ');
     std::memcpy(last.data(), bytes.data() + base, count);
     const Masks masks = masks_of(last.data());
-    walk(brackets_outside_strings(masks, count), masks.closing, base, bytes, found);
+    walk(brackets_outside_strings(masks, count), base, bytes, found);
   }
   return found;
 }

@@ -28,15 +28,13 @@ class BracketScanner {
   struct Masks {
     std::uint64_t quotes = 0;
     std::uint64_t backslashes = 0;
-    std::uint64_t opening = 0;
-    std::uint64_t closing = 0;
+    std::uint64_t brackets = 0;
   };
 
   static Masks masks_of(const char* bytes);
   std::uint64_t escaped(std::uint64_t backslashes, std::size_t count);
   std::uint64_t brackets_outside_strings(const Masks& masks, std::size_t count);
-  void walk(std::uint64_t brackets, std::uint64_t closing, std::size_t base, std::string_view bytes,
-            Found& found);
+  void walk(std::uint64_t brackets, std::size_t base, std::string_view bytes, Found& found);
 
   std::uint64_t depth_ = 0;       // 0: between events
   std::uint64_t in_string_ = 0;   // all ones: the next byte is inside a string
