@@ -61,6 +61,25 @@ TEST(EventForm, FindsTheValuesOfAnEventOfTheSameForm) {
               ElementsAre("", "-1e9", "null", "\\u00e9\\\"", "true", R"({"}":"]"})", "\xc3\xa9"));
 }
 
+TEST(EventForm, ReadsPlainNumbersAndForgetsThoseOfTheEventBefore) {
+  const Form form(R"({"ph":"X","ts":1,"dur":"2","args":{"op":7}})");
+  ASSERT_TRUE(form.form);
+  RawValue values[EventForm::max_values];
+  const auto digits_of = [&](std::string_view text) {
+    const Text event(text);
+    std::vector<std::uint64_t> found;
+    if (form.form->match(event.begin(), event.end(), values) != event.end()) return found;
+    for (std::size_t i = 0; i < 3; ++i) {
+      found.push_back(values[i].decimal.any() ? values[i].decimal.digits : 999);
+    }
+    return found;
+  };
+  EXPECT_THAT(digits_of(R"({"ph":"X","ts":1.5,"dur":"3","args":{"op":-70}})"),
+              ElementsAre(15, 999, 70));
+  EXPECT_THAT(digits_of(R"({"ph":"X","ts":1e5,"dur":"4","args":{"op":null}})"),
+              ElementsAre(999, 999, 999));
+}
+
 TEST(EventForm, IsNoMatchWhereAnyByteBetweenTheValuesIsAnother) {
   const Form form;
   for (std::size_t i = 0; i < event.size(); ++i) {

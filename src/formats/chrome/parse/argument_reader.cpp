@@ -78,28 +78,10 @@ bool ArgumentReader::read_object(simdjson::ondemand::object object) {
   return true;
 }
 
-bool ArgumentReader::type_value(const RawValue& raw, TypedValue& value) {
-  return (quoted_numbers_ && EventValues::quoted_number(raw, value)) || values_.type(raw, value);
-}
-
 void ArgumentReader::begin_formed(const std::optional<std::uint32_t>& shape) {
   restart_event();
   expected_ = shape.value_or(0);
   as_expected_ = shape.has_value();
-}
-
-bool ArgumentReader::add_formed(const RawValue& raw, ArgumentKey& key,
-                                std::optional<std::uint32_t>& shape) {
-  TypedValue value;
-  if (!type_value(raw, value)) return false;
-  if (value.type != key.type) {
-    if (as_expected_) leave_expected(bits_.size());
-    key.type = value.type;
-    shape.reset();
-  }
-  if (!as_expected_) keys_.push_back(key);
-  bits_.push_back(value.bits);
-  return true;
 }
 
 std::optional<std::uint32_t> ArgumentReader::shape_of_read() {

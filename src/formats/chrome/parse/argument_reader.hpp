@@ -43,7 +43,9 @@ class ArgumentReader {
   bool had_duplicates() const { return had_duplicates_; }
 
  private:
-  bool type_value(const RawValue& raw, TypedValue& value);
+  bool type_value(const RawValue& raw, TypedValue& value) {
+    return (quoted_numbers_ && EventValues::quoted_number(raw, value)) || values_.type(raw, value);
+  }
   bool read_object(simdjson::ondemand::object object);
   StringId expected_key(const char* key, std::size_t place) const;
   void leave_expected(std::size_t place);
@@ -65,5 +67,20 @@ class ArgumentReader {
   bool had_duplicates_ = false;
   bool quoted_numbers_ = false;
 };
+
+// What nearly every argument of every event goes through.
+inline bool ArgumentReader::add_formed(const RawValue& raw, ArgumentKey& key,
+                                       std::optional<std::uint32_t>& shape) {
+  TypedValue value;
+  if (!type_value(raw, value)) return false;
+  if (value.type != key.type) [[unlikely]] {
+    if (as_expected_) leave_expected(bits_.size());
+    key.type = value.type;
+    shape.reset();
+  }
+  if (!as_expected_) keys_.push_back(key);
+  bits_.push_back(value.bits);
+  return true;
+}
 
 }  // namespace npuscope::chrome

@@ -19,6 +19,9 @@ constexpr std::string_view id_key = "id";
 constexpr std::string_view scope_key = "scope";
 constexpr std::string_view binding_key = "bp";
 constexpr std::string_view duration_key = "dur";
+// What slices have no column for.
+constexpr std::uint32_t without_columns = bit_of(EventKey::id) | bit_of(EventKey::scope) |
+                                          bit_of(EventKey::binding) | bit_of(EventKey::other);
 // Of an event whose phase is no single letter.
 constexpr char unknown_phase = '?';
 // Forms are looked for in so many events that are read together: where none fits it costs little.
@@ -59,7 +62,8 @@ std::optional<std::int64_t> time_of(const RawValue& value) {
   if (value.kind != RawValue::Kind::scalar && value.kind != RawValue::Kind::text) {
     return std::nullopt;
   }
-  return parse_thousandths(value.raw);
+  const auto usual = thousandths_of(value.as_decimal());
+  return usual ? usual : parse_thousandths(value.raw);
 }
 
 }  // namespace
@@ -179,7 +183,7 @@ EventKey ChunkParser::key_meaning(const char* key, std::size_t place) {
 }
 
 bool ChunkParser::read_member(EventKey meaning, const char* key, ondemand::value& value) {
-  const std::uint32_t bit = 1u << unsigned(meaning);
+  const std::uint32_t bit = bit_of(meaning);
   event_.duplicate = event_.duplicate || ((event_.seen & bit) != 0 && meaning != EventKey::other);
   event_.seen |= bit;
   if (meaning == EventKey::arguments) return arguments_.read(value, event_.name);
@@ -209,7 +213,10 @@ bool ChunkParser::take_member(EventKey meaning, const RawValue& raw) {
     return from.has_value();
   };
   switch (meaning) {
-    case EventKey::name: return set(event_.name, values_.text(raw));
+    case EventKey::name:
+      if (raw.kind != RawValue::Kind::text) return set(event_.name, values_.text(raw));
+      event_.name = strings_.intern(raw.raw, RawStrings::Kind::text).id;
+      return true;
     case EventKey::category:
       if (raw.kind != RawValue::Kind::text) return set(event_.category, values_.text(raw));
       if (raw.raw != last_category_) {
@@ -248,13 +255,13 @@ bool ChunkParser::read_id2(ondemand::value& value) {
     if (!EventValues::read_raw(field.value(), event_.id) || !values_.text(event_.id)) return false;
     event_.id_is_local = key == "local";
   }
-  event_.seen |= 1u << unsigned(EventKey::id);
+  event_.seen |= bit_of(EventKey::id);
   return true;
 }
 
 bool ChunkParser::store_event(ChunkTable& table) {
   const auto forget_unseen = [&](EventKey key, RawValue& value) {
-    if ((event_.seen >> unsigned(key) & 1) == 0) value = {};
+    if ((event_.seen & bit_of(key)) == 0) value.kind = RawValue::Kind::missing;
   };
   forget_unseen(EventKey::time, event_.time);
   forget_unseen(EventKey::duration, event_.duration);
@@ -279,8 +286,9 @@ bool ChunkParser::store_event(ChunkTable& table) {
   if (!thread) return false;
   const bool is_slice = event_.phase == 'X' || event_.phase == 'B' || event_.phase == 'E';
   if (!is_slice) return store_mark(table, *thread, *time);
-  if (!append_raw(id_key, event_.id) || !append_raw(scope_key, event_.scope) ||
-      !append_raw(binding_key, event_.binding) || !append_others()) {
+  const bool is_plain = (event_.seen & without_columns) == 0;
+  if (!is_plain && (!append_raw(id_key, event_.id) || !append_raw(scope_key, event_.scope) ||
+                    !append_raw(binding_key, event_.binding) || !append_others())) {
     return false;
   }
   if (event_.phase == 'E') {

@@ -68,7 +68,7 @@ class ChunkParser {
   bool parse_events(char* begin, char* end, ChunkTable& table);
   // Behind the event at `at` when it has a form that came before, else null.
   char* parse_formed(char* at, char* end, ChunkTable& table);
-  bool take_values(EventForm& form, const RawValue* values);
+  bool take_values(EventForm& form);
   void learn_form(const char* event, const char* end);
   void parse_damaged(ChunkTable& table);
   std::optional<List> clean_list(ChunkTable& table, const std::vector<std::uint64_t>& unreadable);
@@ -100,6 +100,7 @@ class ChunkParser {
   List list_;  // that is being parsed
   const char* event_begin_ = nullptr;
   std::vector<EventForm> forms_;
+  std::array<RawValue, EventForm::max_values> formed_values_;  // of the form that matched
   std::size_t last_form_ = 0;  // of the last event, or of one before it
   // The keys of the last event: the next one mostly has the same.
   struct LastKey {

@@ -58,24 +58,23 @@ std::optional<std::uint64_t> ChunkParser::parse_list(List to_parse, ChunkTable& 
 
 char* ChunkParser::parse_formed(char* at, char* end, ChunkTable& table) {
   if (forms_.empty()) return nullptr;
-  RawValue values[EventForm::max_values];
   const std::size_t expected = forms_[last_form_].next;
   std::size_t index = expected;
-  const char* behind = forms_[expected].match(at, end, values);
+  const char* behind = forms_[expected].match(at, end, formed_values_.data());
   for (std::size_t i = 0; behind == nullptr && i < forms_.size(); ++i) {
     index = i;
-    if (i != expected) behind = forms_[i].match(at, end, values);
+    if (i != expected) behind = forms_[i].match(at, end, formed_values_.data());
   }
   if (behind == nullptr) return nullptr;
   forms_[last_form_].next = index;
   last_form_ = index;
   EventForm& form = forms_[index];
-  if (!take_values(form, values) || !store_event(table)) return nullptr;
+  if (!take_values(form) || !store_event(table)) return nullptr;
   form.shape = arguments_.shape_of_read();
   return at + (behind - at);
 }
 
-bool ChunkParser::take_values(EventForm& form, const RawValue* values) {
+bool ChunkParser::take_values(EventForm& form) {
   event_.seen = form.seen();
   event_.duplicate = false;
   event_.phase = form.phase();
@@ -84,6 +83,7 @@ bool ChunkParser::take_values(EventForm& form, const RawValue* values) {
   event_.others.clear();
   arguments_.begin_formed(form.shape);
   std::size_t place = 0;
+  const RawValue* values = formed_values_.data();
   for (const EventForm::Value& value : form.values()) {
     const RawValue& raw = *values++;
     if (value.meaning == EventKey::arguments) {
@@ -102,9 +102,8 @@ bool ChunkParser::take_values(EventForm& form, const RawValue* values) {
 // Unless it is known.
 void ChunkParser::learn_form(const char* event, const char* end) {
   if (forms_.size() >= max_forms) return;
-  RawValue values[EventForm::max_values];
   for (std::size_t i = 0; i < forms_.size(); ++i) {
-    if (forms_[i].match(event, end, values) == nullptr) continue;
+    if (forms_[i].match(event, end, formed_values_.data()) == nullptr) continue;
     forms_[last_form_].next = i;
     last_form_ = i;
     return;

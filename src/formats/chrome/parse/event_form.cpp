@@ -60,14 +60,14 @@ bool same_text(const char* at, const char* form, std::size_t size) {
 }
 #endif
 
-// The quote that ends a text; null where it is broken.
-const char* text_end(const char* at, const char* end) {
-  const char* const begin = at;
+// The quote that ends a text which has something to look at, the first of it at `at`; null where it
+// is broken.
+const char* end_of_unusual(const char* begin, const char* at, const char* end) {
   bool is_ascii = true;
-  for (;;) {
-    at = next_special(at, end);
-    if (at == end) return nullptr;
-    if (*at == '"') break;
+  for (; at != end; at = next_special(at, end)) {
+    if (*at == '"') {
+      return is_ascii || simdjson::validate_utf8(begin, std::size_t(at - begin)) ? at : nullptr;
+    }
     if (*at == '\\') {
       if (end - at < 2 || std::uint8_t(at[1]) < 0x20 || std::uint8_t(at[1]) >= 0x80) return nullptr;
       at += 2;
@@ -78,7 +78,13 @@ const char* text_end(const char* at, const char* end) {
       ++at;
     }
   }
-  return is_ascii || simdjson::validate_utf8(begin, std::size_t(at - begin)) ? at : nullptr;
+  return nullptr;
+}
+
+// The quote that ends a text; null where it is broken.
+const char* text_end(const char* begin, const char* end) {
+  const char* const at = next_special(begin, end);
+  return at != end && *at == '"' ? at : end_of_unusual(begin, at, end);
 }
 
 constexpr auto scalar_bytes = [] {
@@ -90,9 +96,14 @@ constexpr auto scalar_bytes = [] {
   return is;
 }();
 
-const char* scalar_end(const char* at, const char* end) {
+// Null where none begins at `begin`.
+const char* scalar_end(const char* begin, const char* end, Decimal& decimal) {
+  const char* at = take_decimal(begin, decimal);
+  if (at != nullptr && at <= end && !scalar_bytes[std::uint8_t(*at)]) return at;
+  decimal = {};
+  at = begin;
   while (at < end && scalar_bytes[std::uint8_t(*at)]) ++at;
-  return at;
+  return at != begin ? at : nullptr;
 }
 
 // Behind the bracket that closes the one at `at`. Only plain ones: what lies in them is looked at
@@ -100,6 +111,7 @@ const char* scalar_end(const char* at, const char* end) {
 const char* container_end(const char* at, const char* end) {
   constexpr int deepest = 64;
   int depth = 0;
+  if (at == end || (*at != '{' && *at != '[')) return nullptr;
   while (at < end) {
     switch (*at) {
       case '"': {
@@ -124,23 +136,16 @@ const char* container_end(const char* at, const char* end) {
   return nullptr;
 }
 
-// From the byte that tells its kind on; `at` is moved behind it.
-bool take_value(const char*& at, const char* end, RawValue::Kind kind, RawValue& value) {
-  const char* const begin = at;
+// Where a value of this kind ends that begins at `begin`; null where there is none. Of a text, the
+// quote before it is text of the form.
+const char* take_value(const char* begin, const char* end, RawValue::Kind kind, RawValue& value) {
   value.kind = kind;
-  if (kind == RawValue::Kind::text) {  // the quote before it is text of the form
-    at = text_end(at, end);
-    if (at == nullptr) return false;
-  } else if (kind == RawValue::Kind::scalar) {
-    at = scalar_end(at, end);
-    if (at == begin) return false;
-  } else {
-    if (at == end || (*at != '{' && *at != '[')) return false;
-    at = container_end(at, end);
-    if (at == nullptr) return false;
-  }
-  value.raw = {begin, std::size_t(at - begin)};
-  return true;
+  value.decimal.before = 0;
+  const char* const at = kind == RawValue::Kind::scalar ? scalar_end(begin, end, value.decimal)
+                         : kind == RawValue::Kind::text ? text_end(begin, end)
+                                                        : container_end(begin, end);
+  if (at != nullptr) value.raw = {begin, std::size_t(at - begin)};
+  return at;
 }
 
 }  // namespace
@@ -197,7 +202,7 @@ class FormLearner {
 
   bool member(std::string_view name) {
     const EventKey meaning = event_key(name);
-    const std::uint32_t bit = 1u << unsigned(meaning);
+    const std::uint32_t bit = bit_of(meaning);
     if (meaning == EventKey::id2) return false;
     if ((form_.seen_ & bit) != 0 && meaning != EventKey::other) return false;
     form_.seen_ |= bit;
@@ -227,7 +232,9 @@ class FormLearner {
     add_text(at_);
     value.text_end = std::uint32_t(form_.text_.size());
     form_.values_.push_back(value);
-    if (RawValue ignored; !take_value(at_, end_, value.kind, ignored)) return false;
+    RawValue ignored;
+    at_ = take_value(at_, end_, value.kind, ignored);
+    if (at_ == nullptr) return false;
     before_ = at_;
     if (value.kind == RawValue::Kind::text) ++at_;
     return true;
@@ -254,7 +261,8 @@ const char* EventForm::match(const char* at, const char* end, RawValue* values) 
     if (std::size_t(end - at) < size || !same_text(at, form, size)) return nullptr;
     at += size;
     form = form_end;
-    if (!take_value(at, end, value.kind, *values++)) return nullptr;
+    at = take_value(at, end, value.kind, *values++);
+    if (at == nullptr) return nullptr;
   }
   const auto size = std::size_t(text_.data() + text_size_ - form);
   if (std::size_t(end - at) < size || !same_text(at, form, size)) return nullptr;

@@ -22,6 +22,9 @@ enum class EventKey : std::uint8_t {
   other,
 };
 
+// Sets of keys.
+constexpr std::uint32_t bit_of(EventKey key) { return 1u << unsigned(key); }
+
 // "bp" is often misspelt "pb".
 inline EventKey event_key(std::string_view key) {
   switch (key.size()) {

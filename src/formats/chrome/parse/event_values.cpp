@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/numbers.hpp"
-#include "base/text.hpp"
 #include "formats/chrome/text/separators.hpp"
 
 namespace npuscope::chrome {
@@ -22,61 +21,6 @@ std::string_view without_trailing_space(std::string_view token) {
 
 TypedValue number(double value) {
   return {ArgumentType::number, std::bit_cast<std::uint64_t>(value)};
-}
-
-// Up to 18 digits; false when it is more or something else.
-bool plain_integer(std::string_view raw, TypedValue& typed) {
-  const char* at = raw.data();
-  const char* const end = at + raw.size();
-  const bool negative = *at == '-';
-  if (negative) ++at;
-  const auto digits = end - at;
-  if (digits < 1 || digits > 18 || (*at == '0' && digits > 1)) return false;
-  std::int64_t value = 0;
-  for (; at != end; ++at) {
-    if (!is_digit(*at)) return false;
-    value = value * 10 + (*at - '0');
-  }
-  typed = {ArgumentType::integer, std::uint64_t(negative ? -value : value)};
-  return true;
-}
-
-// Digits, perhaps with a point among them, at most 15: the quotient of two numbers that a double
-// holds exactly is the nearest double.
-bool plain_number(std::string_view raw, TypedValue& typed) {
-  constexpr std::size_t max_digits = 15;
-  static constexpr double powers[] = {1,   1e1, 1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                      1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
-  if (raw.empty() || raw.size() > max_digits + 1) return false;
-  if (!is_digit(raw.front()) || (raw.front() == '0' && raw.size() > 1 && raw[1] != '.')) {
-    return false;
-  }
-  std::int64_t digits = 0;
-  std::size_t behind = 0;  // digits behind the point, which counts too
-  for (const char byte : raw) {
-    if (is_digit(byte)) {
-      digits = digits * 10 + (byte - '0');
-      behind += behind > 0;
-    } else if (byte == '.' && behind == 0) {
-      behind = 1;
-    } else {
-      return false;
-    }
-  }
-  if (behind == 0) {
-    typed = {ArgumentType::integer, std::uint64_t(digits)};
-    return raw.size() <= max_digits;
-  }
-  typed = number(double(digits) / powers[behind - 1]);
-  return behind > 1;
-}
-
-bool plain_decimal(std::string_view raw, TypedValue& typed) {
-  const bool negative = raw.front() == '-';
-  if (!plain_number(raw.substr(negative), typed) || typed.type != ArgumentType::number)
-    return false;
-  if (negative) typed = number(-std::bit_cast<double>(typed.bits));
-  return true;
 }
 
 // `raw` is a sound number of JSON. Beyond the range of a double it is infinite or zero, as Python
@@ -112,7 +56,7 @@ std::string with_null_for_not_a_number(std::string_view json) {
   return out;
 }
 
-// Of a scalar that is sound and no short integer.
+// Of a scalar that is sound.
 TypedValue complete_scalar(std::string_view raw) {
   switch (raw[0]) {
     case 't': return {ArgumentType::boolean, 1};
@@ -142,7 +86,10 @@ std::string_view key_text(const char* key) {
 }
 
 bool EventValues::quoted_number(const RawValue& value, TypedValue& typed) {
-  return value.kind == RawValue::Kind::text && plain_number(value.raw, typed);
+  if (value.kind != RawValue::Kind::text) return false;
+  const Decimal decimal = value.as_decimal();
+  return decimal.before + decimal.after <= Decimal::max_exact_digits && !decimal.is_negative &&
+         type_decimal(decimal, typed);
 }
 
 bool EventValues::read_container(value& value, RawValue& raw) {
@@ -155,8 +102,8 @@ bool EventValues::read_container(value& value, RawValue& raw) {
   return !value.get_array().get(array) && !array.raw_json().get(raw.raw);
 }
 
-bool EventValues::type_scalar(std::string_view raw, TypedValue& typed) {
-  if (plain_integer(raw, typed) || plain_decimal(raw, typed)) return true;
+// Of a scalar that is no decimal, or one of too many digits.
+bool EventValues::type_unusual(std::string_view raw, TypedValue& typed) {
   checker_.restart();
   const bool whole = checker_.take(raw) == raw.size();
   checker_.finish();
@@ -170,7 +117,7 @@ std::optional<StringId> EventValues::text(const RawValue& value) {
     case RawValue::Kind::missing: return StringId::empty;
     case RawValue::Kind::text: return strings_.intern(value.raw, RawStrings::Kind::text).id;
     case RawValue::Kind::scalar:
-      if (TypedValue ignored; !type_scalar(value.raw, ignored)) return std::nullopt;
+      if (TypedValue ignored; !type_scalar(value, ignored)) return std::nullopt;
       if (value.is_null()) return StringId::empty;
       return strings_.intern(value.raw, RawStrings::Kind::text).id;
     case RawValue::Kind::container: return intern_json(value.raw);

@@ -3,10 +3,12 @@
 
 #include <simdjson.h>
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
+#include "formats/chrome/parse/decimal.hpp"
 #include "formats/chrome/parse/raw_strings.hpp"
 #include "formats/chrome/text/json_checker.hpp"
 #include "formats/chrome/text/separators.hpp"
@@ -14,13 +16,17 @@
 
 namespace npuscope::chrome {
 
-// A value that is not looked into yet.
+// A value that is not looked into yet. It stands in a TextBuffer, so that bytes after it can be
+// read.
 struct RawValue {
   enum class Kind : std::uint8_t { missing, text, scalar, container };
   Kind kind = Kind::missing;
   std::string_view raw;  // of a text: without its quotes
+  Decimal decimal = {};  // of a scalar: none where it has not been read, or is none
 
   bool is_null() const { return kind == Kind::scalar && raw == "null"; }
+  // Of a text too.
+  Decimal as_decimal() const { return decimal.any() ? decimal : decimal_in_place(raw); }
 };
 
 struct TypedValue {
@@ -43,7 +49,8 @@ class EventValues {
 
  private:
   static bool read_container(simdjson::ondemand::value& value, RawValue& raw);
-  bool type_scalar(std::string_view raw, TypedValue& typed);
+  bool type_scalar(const RawValue& value, TypedValue& typed);
+  bool type_unusual(std::string_view raw, TypedValue& typed);
   std::optional<StringId> intern_json(std::string_view raw);
 
   RawStrings& strings_;
@@ -72,13 +79,30 @@ inline bool EventValues::read_raw(simdjson::ondemand::value& value, RawValue& ra
   return true;
 }
 
+// An integer, or a double of few enough digits; false where it is neither.
+inline bool type_decimal(const Decimal& decimal, TypedValue& typed) {
+  if (!decimal.any() || decimal.is_padded) return false;
+  if (decimal.after == 0) {
+    typed = {ArgumentType::integer, std::uint64_t(decimal.integer())};
+    return true;
+  }
+  if (decimal.before + decimal.after > Decimal::max_exact_digits) return false;
+  const double size = double(decimal.digits) / double(powers_of_ten[decimal.after]);
+  typed = {ArgumentType::number, std::bit_cast<std::uint64_t>(decimal.is_negative ? -size : size)};
+  return true;
+}
+
+inline bool EventValues::type_scalar(const RawValue& value, TypedValue& typed) {
+  return type_decimal(value.as_decimal(), typed) || type_unusual(value.raw, typed);
+}
+
 inline bool EventValues::type(const RawValue& value, TypedValue& typed) {
   if (value.kind == RawValue::Kind::text) {
     typed.type = ArgumentType::text;
     typed.bits = std::uint64_t(strings_.intern(value.raw, RawStrings::Kind::text).id);
     return true;
   }
-  if (value.kind == RawValue::Kind::scalar) return type_scalar(value.raw, typed);
+  if (value.kind == RawValue::Kind::scalar) return type_scalar(value, typed);
   typed = {};
   if (value.kind == RawValue::Kind::missing) return true;
   const auto id = intern_json(value.raw);
