@@ -63,8 +63,13 @@ TemporaryFile create_temporary(const std::filesystem::path& folder) {
   TemporaryFile file;
   for (int attempt = 0; attempt < 100 && file.descriptor < 0; ++attempt) {
     file.path = folder / fmt::format(".npuscope-{:08x}{:08x}.tmp", random(), random());
+    list_temporary(file.path);  // before it exists: a signal may come while it is made
     file.descriptor = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file.descriptor < 0 && errno != EEXIST) break;
+    if (file.descriptor >= 0) break;
+    const int why = errno;
+    unlist_temporary(file.path);
+    errno = why;
+    if (why != EEXIST) break;
   }
   return file;
 }
@@ -75,7 +80,12 @@ Result<MappedFile> MappedFile::open(const std::filesystem::path& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return input_error("{}: cannot open: {}", path.string(), system_error_text(errno));
   struct stat info {};
-  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+  if (::fstat(fd, &info) != 0) {
+    const int why = errno;
+    ::close(fd);
+    return input_error("{}: cannot open: {}", path.string(), system_error_text(why));
+  }
+  if (!S_ISREG(info.st_mode)) {
     ::close(fd);
     return input_error("{}: a folder, pipe or device, not a regular file; name a file",
                        path.string());
@@ -138,7 +148,6 @@ Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
   }
   file.descriptor_ = temporary.descriptor;
   file.temporary_ = std::move(temporary.path);
-  list_temporary(file.temporary_);
   if (replaces && ::fchmod(file.descriptor_, existing.st_mode & 0777) != 0 && errno != EPERM) {
     return output_error("{}: cannot keep its permissions: {}", path.string(),
                         system_error_text(errno));
@@ -257,6 +266,7 @@ Status check_writable_folder(const std::filesystem::path& folder) {
   }
   ::close(probe.descriptor);
   ::unlink(probe.path.c_str());
+  unlist_temporary(probe.path);
   return {};
 }
 

@@ -70,7 +70,12 @@ Result<std::unique_ptr<RawInput>> open_raw_file(const std::filesystem::path& pat
     return input_error("{}: cannot open: {}", path.string(), system_error_text(errno));
   }
   struct stat info {};
-  if (::fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
+  if (::fstat(descriptor, &info) != 0) {
+    const int why = errno;
+    ::close(descriptor);
+    return input_error("{}: cannot open: {}", path.string(), system_error_text(why));
+  }
+  if (!S_ISREG(info.st_mode)) {
     ::close(descriptor);
     return input_error("{}: a folder, pipe or device, not a regular file; name a file",
                        path.string());

@@ -1,5 +1,6 @@
 #include "cli/command.hpp"
 
+#include <execinfo.h>
 #include <fcntl.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -333,10 +334,18 @@ void refuse_memory() {
   std::abort();
 }
 
+// An exception that leaves a std::call_once() passes the C library, which opens libgcc_s for it the
+// first time, and ends the program where there is no memory left to do so. backtrace() opens it
+// now.
+void prepare_unwinding() {
+  void* frame = nullptr;
+  ::backtrace(&frame, 1);
+}
+
 void handle_signals() {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit on file sizes is a write error like any other
   std::signal(SIGBUS, end_by_shrunk_input);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
     if (std::signal(signal, end_by_signal) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup
   }
 }
@@ -348,6 +357,7 @@ int run_program(const ProgramText& text, void (*add)(CLI::App& program, ExitStat
   occupy_closed_streams();
   program_name = text.name;
   handle_signals();
+  prepare_unwinding();
   std::set_terminate(end_by_exception);
   std::set_new_handler(refuse_memory);
   const ExitStatus parsed = guarded([&] {

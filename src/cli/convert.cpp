@@ -74,6 +74,7 @@ ExitStatus convert(ConvertOptions options) {
   std::FILE* stream = options.output == "/dev/stdout" ? stderr : stdout;
   if (options.json) {
     print_json(stream, report::converted_json(*converted, selected->notes, options.selection));
+    print_errors(selected->notes);
   } else {
     print(stream, "{}", report::converted_text(*converted));
     print_notes(selected->notes);

@@ -45,6 +45,7 @@ ExitStatus print_diff(const DiffOptions& options, const report::Diff& diff,
     print_notes(notes);
   } else if (options.json) {
     print_json(stdout, report::document_json(report::diff_document(diff), notes));
+    print_errors(notes);
   } else {
     DocumentOptions how = options;
     if (how.csv && how.table.empty()) how.table = "ops";

@@ -106,6 +106,7 @@ ExitStatus print_documents(const DocumentOptions& options,
   }
   if (options.json) {
     print_json(stdout, report::documents_json(documents, notes));
+    print_errors(notes);
   } else if (const Status printed = print_in_form(options, documents, notes); !printed) {
     return report(printed.error());
   }
@@ -118,6 +119,7 @@ ExitStatus print_answer(const PageOptions& options, const report::Document& answ
   if (const auto rows = options.top.cut()) cut_tables(document.sections, *rows);
   if (options.json) {
     print_json(stdout, report::document_json(document, notes));
+    print_errors(notes);
   } else if (const Status printed = print_in_form(options, {&document, 1}, notes); !printed) {
     return report(printed.error());
   }

@@ -222,4 +222,11 @@ void print_notes(const std::vector<Note>& notes) {
   }
 }
 
+void print_errors(const std::vector<Note>& notes) {
+  std::vector<Note> errors;
+  std::ranges::copy_if(notes, std::back_inserter(errors),
+                       [](const Note& note) { return note.severity == Severity::error; });
+  print_notes(errors);
+}
+
 }  // namespace npuscope::cli

@@ -55,5 +55,7 @@ bool shows_ascii_only();
 
 // Notes about files that are no profile, on standard error.
 void print_notes(const std::vector<Note>& notes);
+// Next to JSON, which has all notes: what decides the status is said on standard error too.
+void print_errors(const std::vector<Note>& notes);
 
 }  // namespace npuscope::cli

@@ -43,6 +43,7 @@ ExitStatus snapshot(SnapshotOptions options) {
   std::FILE* stream = options.output == "/dev/stdout" ? stderr : stdout;
   if (options.json) {
     print_json(stream, report::snapshot_written_json(written, side->notes));
+    print_errors(side->notes);
   } else {
     print(stream, "{}", report::snapshot_written_text(written));
     print_notes(side->notes);

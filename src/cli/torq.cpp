@@ -80,13 +80,14 @@ ExitStatus overview(const TorqOverviewOptions& options) {
   const auto overviews = jobs::torq_overviews(*files, options.wall_time, style);
   if (!overviews) return report(overviews.error());
   if (!options.form.is_text() || options.form.top.asked()) {
-    return print_answer(options.form, report::overview_document(overviews->overviews, style),
-                        overviews->notes);
+    const ExitStatus printed = print_answer(
+        options.form, report::overview_document(overviews->overviews, style), overviews->notes);
+    return printed == ExitStatus::done ? status_of({}, overviews->notes) : printed;
   }
   print_notes(overviews->notes);
   print(stdout, "{}", without_job_commands(torq::print_overview(overviews->overviews, style)));
   if (options.explain) print(stdout, "{}", report::overview_meanings(overviews->overviews, style));
-  return ExitStatus::done;
+  return status_of({}, overviews->notes);
 }
 
 void add_torq_overview(CLI::App& torq, ExitStatus& status) {
@@ -146,10 +147,11 @@ ExitStatus timeline(const TorqTimelineOptions& options) {
     const ExitStatus written = write_trace(options, *answer);
     if (written != ExitStatus::done) return written;
   }
-  return print_answer(
+  const ExitStatus printed = print_answer(
       options.form,
       report::torq_timeline_document(std::move(answer->answer), {options.mhz, options.form.rows()}),
       answer->notes);
+  return printed == ExitStatus::done ? status_of({}, answer->notes) : printed;
 }
 
 void add_torq_timeline(CLI::App& torq, ExitStatus& status) {

@@ -60,7 +60,10 @@ class Opening {
   void sort_in(const FoundFile& file, std::size_t order) {
     Input input{file.path, order, file.named, 0};
     const auto head = read_head(file.path, head_bytes);
-    if (!head) return run_.fail(input, head.error());
+    if (!head) {  // of a folder too: it may be a part of the profile
+      const std::string name = file.path.string();
+      return run_.note({Severity::error, name, 0, without_name(head.error().message, name), 1});
+    }
     const Candidate candidate{file.path, *head};
     for (std::size_t row = 0; row < formats.size(); ++row) {
       const auto kind = formats[row].recognise(candidate);

@@ -38,11 +38,14 @@ class Finder {
     } else if (!fs::exists(status)) {
       const bool hidden = error && error != std::errc::no_such_file_or_directory;
       note(Severity::error, path,
-           hidden ? fmt::format("cannot be looked at: {}; check the path", error.message())
-                  : "no such file or folder; check the path");
+           hidden ? refused(error) : "no such file or folder; check the path");
     } else {
       note(Severity::error, path, "a device or socket, not a file; name a file, folder or pipe");
     }
+  }
+
+  static std::string refused(const std::error_code& error) {
+    return fmt::format("cannot be looked at: {}; check the path", error.message());
   }
 
   FoundFiles finish() { return std::move(found_); }
@@ -89,7 +92,7 @@ class Finder {
     fs::directory_iterator entry(folder, error), end;
     for (; !error && entry != end; entry.increment(error)) entries.push_back(entry->path());
     if (error) {
-      note(depth == 0 ? Severity::error : Severity::warning, folder,
+      note(Severity::error, folder,
            fmt::format("cannot be read: {}; check the permissions", error.message()));
     }
     std::sort(entries.begin(), entries.end(), [](const fs::path& a, const fs::path& b) {
@@ -101,6 +104,10 @@ class Finder {
   void visit(const fs::path& path, std::size_t depth) {
     std::error_code unknown;
     const fs::file_status status = fs::status(path, unknown);
+    if (unknown && unknown != std::errc::no_such_file_or_directory &&
+        unknown != std::errc::too_many_symbolic_link_levels) {
+      return note(Severity::error, path, refused(unknown));
+    }
     if (fs::is_directory(status)) {
       if (fs::is_symlink(fs::symlink_status(path, unknown))) {
         return note(Severity::info, path, "a link to a folder; not followed");

@@ -31,28 +31,26 @@ void join(CLI::App& command, Execution& execution, const char* title, JoinRunner
   execution.architectures.push_back(std::move(joined));
 }
 
-// By the content of the file. The first architecture says what is wrong with a file that nobody
+// By the content of the file. The first architecture says what is wrong with a file that none
 // recognises, and takes folders.
-const JoinedRunner& architecture_of(const Execution& execution) {
+Result<const JoinedRunner*> architecture_of(const Execution& execution) {
   const std::string& file = execution.arguments.file;
   std::error_code unknown;
-  if (!file.empty() && std::filesystem::is_regular_file(file, unknown)) {
-    if (const auto mapped = MappedFile::open(file)) {
-      for (const JoinedRunner& joined : execution.architectures) {
-        if (joined.runner->recognises(mapped->bytes())) return joined;
-      }
+  if (!file.empty() && !std::filesystem::is_directory(file, unknown)) {
+    const auto mapped = MappedFile::open(file);
+    if (!mapped) return tl::unexpected(mapped.error());
+    for (const JoinedRunner& joined : execution.architectures) {
+      if (joined.runner->recognises(mapped->bytes())) return &joined;
     }
   }
-  return execution.architectures.front();
+  return &execution.architectures.front();
 }
 
 Status run(const Execution& execution) {
   const std::string& file = execution.arguments.file;
-  std::error_code unknown;
-  if (!file.empty() && !std::filesystem::is_directory(file, unknown)) {
-    if (const auto opened = MappedFile::open(file); !opened) return tl::unexpected(opened.error());
-  }
-  const JoinedRunner& chosen = architecture_of(execution);
+  const auto found = architecture_of(execution);
+  if (!found) return tl::unexpected(found.error());
+  const JoinedRunner& chosen = **found;
   for (const JoinedRunner& joined : execution.architectures) {
     if (&joined == &chosen) continue;
     for (const CLI::Option* flag : joined.flags) {

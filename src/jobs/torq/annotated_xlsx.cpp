@@ -1,6 +1,7 @@
 #include "jobs/torq/annotated_xlsx.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xlsxwriter.h>
@@ -186,9 +187,17 @@ Status write_book_apart(const Annotation& annotation, const std::string& name,
   if (::pipe2(said, O_CLOEXEC) != 0) {
     return output_error("{}: cannot be written: {}", path, std::strerror(errno));
   }
+  const pid_t caller = ::getpid();
   const pid_t writer = ::fork();
   if (writer == 0) {
-    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGINT, SIGTERM}) ::signal(signal, SIG_DFL);
+    // A writer that outlives its caller would make the file anew that the caller has removed.
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != caller) ::_exit(int(LXW_ERROR_CREATING_XLSX_FILE));
+    // SIGXFSZ: the library does not look whether its temporary files could be written.
+    for (const int signal :
+         {SIGSEGV, SIGBUS, SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) {
+      ::signal(signal, SIG_DFL);
+    }
     ::dup2(said[1], STDERR_FILENO);
     ::_exit(int(write_book(annotation, name)));
   }

@@ -8,9 +8,13 @@
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
 
-namespace npuscope::cli::failed_allocation_test {
+namespace npuscope::faults::failed_allocation_test {
 namespace {
 
+using cli::Outcome;
+using cli::run_npuscope;
+using cli::run_program_at;
+using cli::TraceFolder;
 using testing::HasSubstr;
 
 class FailedAllocation : public TraceFolder {
@@ -22,10 +26,8 @@ class FailedAllocation : public TraceFolder {
       const std::function<void()>& after_each = [] {}) const {
     int failed = 0, ended_well = 0;
     for (long number = 0; number < 200'000; number += number < 10 ? 1 : step) {
-      const std::string environment = "NPUSCOPE_FAIL_ALLOCATION=" + std::to_string(number) +
-                                      " LD_PRELOAD=" NPUSCOPE_FAIL_ALLOCATION_LIBRARY;
-      std::vector<std::string> all{environment.substr(0, environment.find(' ')),
-                                   environment.substr(environment.find(' ') + 1), NPUSCOPE_PROGRAM};
+      std::vector<std::string> all{"NPUSCOPE_FAIL_CALL=allocation:" + std::to_string(number) + ":0",
+                                   "LD_PRELOAD=" NPUSCOPE_FAIL_CALL_LIBRARY, NPUSCOPE_PROGRAM};
       all.insert(all.end(), arguments.begin(), arguments.end());
       const Outcome outcome = run_program_at("/usr/bin/env", all);
       ASSERT_TRUE(outcome.status == 0 || outcome.status == 3 || outcome.status == 4)
@@ -73,4 +75,4 @@ TEST_F(FailedAllocation, OfASpreadsheetGaveHalfAFile) {
 }
 
 }  // namespace
-}  // namespace npuscope::cli::failed_allocation_test
+}  // namespace npuscope::faults::failed_allocation_test

@@ -1,0 +1,124 @@
+#include "faults/fault_folder.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace npuscope::faults {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What ipu op-cost writes next to its log.
+constexpr std::string_view next_to_input = "examples/sigmastar/new_log_ctrl0.json";
+
+std::string contents(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// A file that the system refuses after its kind was seen is left out, and a warning says so.
+bool says_what_is_missing(const cli::Outcome& outcome, const cli::Outcome& good) {
+  constexpr std::string_view in_json = "\"severity\": \"warning\"";
+  return outcome.errors.find("npuscope: warning: ") != outcome.errors.npos ||
+         (outcome.output.find(in_json) != outcome.output.npos &&
+          good.output.find(in_json) == good.output.npos);
+}
+
+}  // namespace
+
+fs::path FaultFolder::folder_;
+
+bool FaultFolder::is_full() { return std::getenv("NPUSCOPE_ALL_FAULTS") != nullptr; }
+
+void FaultFolder::SetUpTestSuite() {
+  folder_ = fs::temp_directory_path() / ("npuscope-faults-" + std::to_string(::getpid()));
+  fs::create_directories(folder_);
+  prepare_inputs(folder_);
+}
+
+void FaultFolder::TearDownTestSuite() { fs::remove_all(folder_); }
+
+Result FaultFolder::run(const WritingCommand& command, const std::vector<std::string>& around) {
+  for (const char* name : {"out", "tmp"}) {
+    fs::remove_all(folder_ / name);
+    fs::create_directory(folder_ / name);
+  }
+  fs::remove(folder_ / next_to_input);
+  std::vector<std::string> words{"-C", folder_.string(), "TMPDIR=" + (folder_ / "tmp").string()};
+  words.insert(words.end(), around.begin(), around.end());
+  words.push_back(command.is_of_models ? NPUSCOPE_MODEL_PROGRAM : NPUSCOPE_PROGRAM);
+  words.insert(words.end(), command.words.begin(), command.words.end());
+  Result result{cli::run_program_at("/usr/bin/env", words), {}, {}};
+  for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
+    if (!entry.is_regular_file()) continue;
+    const std::string name = fs::relative(entry.path(), folder_).string();
+    if (entry.path().filename().string().starts_with(".npuscope-")) {
+      result.temporary.push_back(name);
+    } else if (name.starts_with("out/") || name == next_to_input) {
+      result.files[name] = contents(entry.path());
+    }
+  }
+  for (const auto& entry : fs::directory_iterator(folder_ / "tmp")) {
+    result.temporary.push_back(entry.path().string());
+  }
+  return result;
+}
+
+void FaultFolder::expect_whole_or_absent(const WritingCommand& command, const Result& good,
+                                         const Result& after, bool may_lack_input) {
+  const cli::Outcome& outcome = after.outcome;
+  // SQLite does not say whether its own limit or the system refused memory.
+  const bool is_of_query =
+      outcome.status == 2 &&
+      outcome.errors.find("SQL: the query needs more than") != outcome.errors.npos;
+  EXPECT_TRUE(outcome.status == 0 || outcome.status == 3 || outcome.status == 4 || is_of_query)
+      << "status " << outcome.status << '\n'
+      << outcome.errors;
+  EXPECT_THAT(after.temporary, testing::IsEmpty());
+  const bool may_differ =
+      may_lack_input && (outcome.status == 3 || says_what_is_missing(outcome, good.outcome));
+  for (const auto& [name, text] : after.files) {
+    const auto whole = good.files.find(name);
+    if (whole == good.files.end()) {
+      ADD_FAILURE() << name << ": not an output";
+    } else if (!may_differ) {
+      EXPECT_TRUE(text == whole->second)
+          << name << ": " << text.size() << " bytes instead of " << whole->second.size()
+          << ", status " << outcome.status << '\n'
+          << outcome.errors;
+    }
+  }
+  if (outcome.status == 0) {
+    EXPECT_EQ(after.files.size(), good.files.size()) << outcome.errors;
+    EXPECT_TRUE(may_differ || outcome.output == good.outcome.output)
+        << "printed with status 0:\n"
+        << outcome.output.substr(0, 400) << '\n'
+        << outcome.errors;
+    return;
+  }
+  const std::string program = command.is_of_models ? "npuscope-model: " : "npuscope: ";
+  EXPECT_THAT(lines_of(outcome.errors), testing::Contains(testing::StartsWith(program)));
+}
+
+void FaultFolder::expect_no_halves(const Result& good, const Result& after) {
+  EXPECT_THAT(after.temporary, testing::IsEmpty());
+  for (const auto& [name, text] : after.files) {
+    const auto whole = good.files.find(name);
+    ASSERT_NE(whole, good.files.end()) << name;
+    EXPECT_TRUE(text == whole->second) << name << ": " << text.size() << " bytes";
+  }
+}
+
+}  // namespace npuscope::faults

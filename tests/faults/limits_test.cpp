@@ -1,0 +1,110 @@
+// Limits of the system and signals: outputs are whole or absent, and no temporary file stays.
+#include <gmock/gmock.h>
+
+#include <functional>
+
+#include "faults/fault_folder.hpp"
+#include "sanitized.hpp"
+
+namespace npuscope::faults::limits_test {
+namespace {
+
+class Limits : public FaultFolder {
+ protected:
+  // Each command under one of the values, all under all of them where all faults are tried.
+  static void each_value(const std::vector<std::string>& values,
+                         const std::function<std::vector<std::string>(const std::string&)>& around,
+                         const std::function<void(const WritingCommand&, const Result& good,
+                                                  const Result& after)>& check) {
+    std::size_t turn = 0;
+    for (const WritingCommand& command : writing_commands()) {
+      const Result good = run(command);
+      ASSERT_EQ(good.outcome.status, 0) << command.text() << good.outcome.errors;
+      ++turn;
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        if (!is_full() && i != turn % values.size()) continue;
+        SCOPED_TRACE(command.text() + "\n  " + values[i]);
+        check(command, good, run(command, around(values[i])));
+      }
+    }
+  }
+
+  static void each_limit(const std::string& flag, const std::vector<std::string>& values,
+                         bool may_lack_input) {
+    each_value(
+        values,
+        [&](const std::string& value) {
+          // Without the files that whoever runs the tests left open: they would count.
+          return std::vector<std::string>{"sh", "-c",
+                                          "exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; exec prlimit " +
+                                              flag + "=" + value + " \"$@\"",
+                                          "sh"};
+        },
+        [&](const WritingCommand& command, const Result& good, const Result& after) {
+          expect_whole_or_absent(command, good, after, may_lack_input);
+        });
+  }
+
+  static void each_moment(const std::string& signal) {
+    each_value(
+        {"0.002", "0.005", "0.008", "0.011", "0.015", "0.020", "0.030"},
+        [&](const std::string& seconds) {
+          return std::vector<std::string>{"timeout", "--foreground", "-s", signal, seconds};
+        },
+        [](const WritingCommand&, const Result& good, const Result& after) {
+          expect_no_halves(good, after);
+        });
+  }
+};
+
+TEST_F(Limits, OfFileSizesGiveWholeOutputsOrASentence) {
+  each_limit("--fsize", {"1000", "9000", "60000"}, false);
+}
+
+TEST_F(Limits, OfOpenFilesGiveWholeOutputsOrASentence) {
+  each_limit("--nofile", {"4", "5", "6", "7", "9"}, true);
+}
+
+TEST_F(Limits, OfMemoryGiveWholeOutputsOrASentence) {
+  if (test_support::sanitized) GTEST_SKIP() << "a sanitizer needs terabytes of address space";
+  each_limit("--as", {"90000000", "100000000", "120000000", "170000000"}, true);
+}
+
+// Mounted over out/; what it holds is copied back.
+TEST_F(Limits, OfADiskThatIsFullGiveWholeOutputsOrASentence) {
+  const auto on_disk_of = [](const std::string& size) -> std::vector<std::string> {
+    return {"unshare",
+            "-rm",
+            "sh",
+            "-c",
+            "mkdir -p kept && rm -rf kept/* && mount -t tmpfs -o size=" + size +
+                " none out && { \"$@\"; status=$?; cp -a out/. kept/ && umount out && "
+                "cp -a kept/. out/ && rm -rf kept; exit $status; }; exit 99",
+            "sh"};
+  };
+  const Result tried = run(writing_commands().front(), on_disk_of("4k"));
+  if (tried.outcome.status != 0) GTEST_SKIP() << "no file system can be mounted here";
+  each_value({"4k", "16k", "64k"}, on_disk_of,
+             [](const WritingCommand& command, const Result& good, const Result& after) {
+               expect_whole_or_absent(command, good, after, false);
+             });
+}
+
+TEST_F(Limits, ATermSignalLeavesNoTemporaryFile) { each_moment("TERM"); }
+
+TEST_F(Limits, AnInterruptLeavesNoTemporaryFile) { each_moment("INT"); }
+
+// SIGPIPE, which a message on standard error can raise while a file is written.
+TEST_F(Limits, AReaderThatIsGoneLeavesNoTemporaryFile) {
+  each_value(
+      {"true"},
+      [](const std::string& reader) -> std::vector<std::string> {
+        return {"sh", "-c", "\"$@\" 2>&1 | " + reader, "sh"};
+      },
+      [](const WritingCommand&, const Result& good, const Result& after) {
+        expect_no_halves(good, after);
+      });
+}
+
+}  // namespace
+}  // namespace npuscope::faults::limits_test

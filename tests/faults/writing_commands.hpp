@@ -1,0 +1,26 @@
+// Every command of the programs, each way in which it writes: what the faults are tried on.
+//
+//   for (const WritingCommand& command : writing_commands())
+//     folder.run(command);   // in a folder where prepare_inputs() has been
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace npuscope::faults {
+
+// Paths are relative to the folder in which it runs; what it writes goes to out/ there.
+struct WritingCommand {
+  std::vector<std::string> words;  // {"convert", "trace.json", "-o", "out/run.db"}
+  bool is_of_models = false;       // of npuscope-model
+
+  std::string text() const;  // "npuscope convert trace.json -o out/run.db"
+};
+
+const std::vector<WritingCommand>& writing_commands();
+
+// The files that they read.
+void prepare_inputs(const std::filesystem::path& folder);
+
+}  // namespace npuscope::faults
