@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <random>
 #include <utility>
@@ -50,6 +51,24 @@ void unlist_temporary(const std::filesystem::path& path) {
   }
 }
 
+// A handler of a signal waits for threads that are making a file, and none is made after it.
+std::atomic<bool> is_ending{false};
+std::atomic<int> files_in_the_making{0};
+thread_local bool makes_file = false;  // this thread, which the handler may have interrupted
+
+int make_file(const char* path) {
+  makes_file = true;
+  ++files_in_the_making;
+  errno = EINTR;
+  const int descriptor =
+      is_ending ? -1 : ::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  const int why = errno;
+  --files_in_the_making;
+  makes_file = false;
+  errno = why;
+  return descriptor;
+}
+
 struct TemporaryFile {
   int descriptor = -1;
   std::filesystem::path path;
@@ -64,7 +83,7 @@ TemporaryFile create_temporary(const std::filesystem::path& folder) {
   for (int attempt = 0; attempt < 100 && file.descriptor < 0; ++attempt) {
     file.path = folder / fmt::format(".npuscope-{:08x}{:08x}.tmp", random(), random());
     list_temporary(file.path);  // before it exists: a signal may come while it is made
-    file.descriptor = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    file.descriptor = make_file(file.path.c_str());
     if (file.descriptor >= 0) break;
     const int why = errno;
     unlist_temporary(file.path);
@@ -226,6 +245,10 @@ void AtomicFile::abandon() {
 }
 
 void remove_temporary_files() noexcept {
+  is_ending = true;
+  const int own = makes_file ? 1 : 0;
+  constexpr timespec pause{0, 1'000'000};
+  for (int i = 0; i < 1000 && files_in_the_making > own; ++i) ::nanosleep(&pause, nullptr);
   for (const ListedFile& file : listed_files) {
     if (file.exists) ::unlink(file.path);
   }

@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <fstream>
 #include <sstream>
@@ -305,18 +307,43 @@ int exit_status_as_ordinary_user(Body body) {
   });
 }
 
-// What a handler of SIGINT does.
+// What a handler of SIGINT does; in a process that ends, because no file is made after it.
 TEST_F(AtomicFiles, AnInterruptedRunLeavesNoTemporaryFile) {
   auto committed = AtomicFile::create(folder_ / "whole");
   ASSERT_TRUE(committed && committed->commit());
-  auto file = AtomicFile::create(folder_ / "half");
-  ASSERT_TRUE(file);
-  file->write("text");
-  EXPECT_EQ(names().size(), 2u);
-  remove_temporary_files();
+  EXPECT_EQ(exit_status_of([&] {
+              auto file = AtomicFile::create(folder_ / "half");
+              if (!file) return false;
+              file->write("text");
+              if (names().size() != 2) return false;
+              remove_temporary_files();
+              return names() == std::vector<std::string>{"whole"} && !file->commit();
+            }),
+            0);
   EXPECT_THAT(names(), ElementsAre("whole"));
-  EXPECT_FALSE(file->commit());
-  EXPECT_THAT(names(), ElementsAre("whole"));
+}
+
+// A thread made its file after the handler of another had removed those that there were.
+TEST_F(AtomicFiles, NoThreadMakesAFileOnceARunIsInterrupted) {
+  EXPECT_EQ(exit_status_of([&] {
+              std::atomic<bool> begun{false};
+              std::vector<std::thread> threads;
+              for (int i = 0; i < 4; ++i) {
+                threads.emplace_back([&, i] {
+                  while (auto file = AtomicFile::create(folder_ / std::to_string(i))) {
+                    begun = true;
+                    if (!file->commit()) break;
+                  }
+                });
+              }
+              while (!begun) std::this_thread::yield();
+              remove_temporary_files();
+              const std::vector<std::string> left = names();  // were the threads ended here
+              for (std::thread& thread : threads) thread.join();
+              return std::ranges::none_of(
+                  left, [](const std::string& name) { return name.starts_with(".npuscope-"); });
+            }),
+            0);
 }
 
 TEST_F(AtomicFiles, AnUnwritableFolderIsAnError) {

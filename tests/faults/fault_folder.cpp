@@ -60,7 +60,7 @@ Result FaultFolder::run(const WritingCommand& command, const std::vector<std::st
   words.insert(words.end(), around.begin(), around.end());
   words.push_back(command.is_of_models ? NPUSCOPE_MODEL_PROGRAM : NPUSCOPE_PROGRAM);
   words.insert(words.end(), command.words.begin(), command.words.end());
-  Result result{cli::run_program_at("/usr/bin/env", words), {}, {}};
+  Result result{cli::run_program_at("/usr/bin/env", words), {}, {}, {}};
   for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
     if (!entry.is_regular_file()) continue;
     const std::string name = fs::relative(entry.path(), folder_).string();
@@ -71,7 +71,8 @@ Result FaultFolder::run(const WritingCommand& command, const std::vector<std::st
     }
   }
   for (const auto& entry : fs::directory_iterator(folder_ / "tmp")) {
-    result.temporary.push_back(entry.path().string());
+    const bool is_empty = entry.is_regular_file() && entry.file_size() == 0;
+    (is_empty ? result.empty_in_tmpdir : result.temporary).push_back(entry.path().string());
   }
   return result;
 }
@@ -87,6 +88,7 @@ void FaultFolder::expect_whole_or_absent(const WritingCommand& command, const Re
       << "status " << outcome.status << '\n'
       << outcome.errors;
   EXPECT_THAT(after.temporary, testing::IsEmpty());
+  EXPECT_THAT(after.empty_in_tmpdir, testing::IsEmpty());
   const bool may_differ =
       may_lack_input && (outcome.status == 3 || says_what_is_missing(outcome, good.outcome));
   for (const auto& [name, text] : after.files) {

@@ -190,16 +190,18 @@ Status write_book_apart(const Annotation& annotation, const std::string& name,
   const pid_t caller = ::getpid();
   const pid_t writer = ::fork();
   if (writer == 0) {
-    // A writer that outlives its caller would make the file anew that the caller has removed.
+    // The file as it is, without its name: the library would make it anew where a caller that a
+    // signal ends has removed it.
+    const int file = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != caller) ::_exit(int(LXW_ERROR_CREATING_XLSX_FILE));
+    if (file < 0 || ::getppid() != caller) ::_exit(int(LXW_ERROR_CREATING_XLSX_FILE));
     // SIGXFSZ: the library does not look whether its temporary files could be written.
     for (const int signal :
          {SIGSEGV, SIGBUS, SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) {
       ::signal(signal, SIG_DFL);
     }
     ::dup2(said[1], STDERR_FILENO);
-    ::_exit(int(write_book(annotation, name)));
+    ::_exit(int(write_book(annotation, fmt::format("/proc/self/fd/{}", file))));
   }
   const int failure = errno;
   ::close(said[1]);
