@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "fuzz/fuzzing.hpp"
+#include "fuzz/mutants.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size);
 
@@ -39,55 +40,6 @@ std::vector<fs::path> seeds_in(const std::vector<fs::path>& paths) {
   std::ranges::sort(files);
   return files;
 }
-
-class Mutator {
- public:
-  explicit Mutator(const std::vector<std::string>& seeds) : seeds_(seeds) {}
-
-  std::string mutant(std::size_t seed) {
-    std::string bytes = seeds_[seed];
-    for (std::size_t i = 0; i <= pick(4); ++i) mutate(bytes);
-    return bytes;
-  }
-
- private:
-  std::size_t pick(std::size_t count) { return count == 0 ? 0 : random_() % count; }
-
-  void mutate(std::string& bytes) {
-    static const std::vector<std::string> words{"9223372036854775807",
-                                                "-9223372036854775808",
-                                                "-1",
-                                                "18446744073709551615",
-                                                "1e308",
-                                                "NaN",
-                                                "null",
-                                                "{}",
-                                                "[",
-                                                "\"",
-                                                "\\u0000",
-                                                std::string(8, '\xff'),
-                                                std::string(4, '\0')};
-    const std::size_t at = pick(bytes.size() + 1);
-    const std::size_t length = pick(std::min<std::size_t>(bytes.size() - at, 64) + 1);
-    switch (pick(7)) {
-      case 0: bytes.insert(at, words[pick(words.size())]); break;
-      case 1: bytes.replace(at, length, words[pick(words.size())]); break;
-      case 2: bytes.erase(at, length); break;
-      case 3: bytes.insert(at, bytes.substr(at, length)); break;
-      case 4: bytes.resize(at); break;
-      case 5: {
-        const std::string& other = seeds_[pick(seeds_.size())];
-        bytes.replace(at, length, other.substr(pick(other.size() + 1), length));
-        break;
-      }
-      default:
-        if (at < bytes.size()) bytes[at] = char(bytes[at] ^ (1 << pick(8)));
-    }
-  }
-
-  const std::vector<std::string>& seeds_;
-  std::mt19937_64 random_{20'260'101};
-};
 
 void run(const std::string& bytes, const char* left) {
   if (left != nullptr) std::ofstream(left, std::ios::binary) << bytes;
@@ -119,9 +71,12 @@ int main(int count, char** words) {
     return 1;
   }
   for (const std::string& seed : seeds) run(seed, left);
-  Mutator mutator(seeds);
-  for (std::size_t seed = 0; seed < seeds.size(); ++seed) {
-    for (std::size_t i = 0; i < mutants; ++i) run(mutator.mutant(seed), left);
+  std::mt19937_64 random(20'260'101);
+  for (const std::string& seed : seeds) {
+    for (std::size_t i = 0; i < mutants; ++i) {
+      const std::string& other = seeds[random() % seeds.size()];
+      run(npuscope::fuzz::mutant(seed, other, random), left);
+    }
   }
   if (left != nullptr) fs::remove(left);
   std::printf("%zu seeds and %zu mutants\n", seeds.size(), seeds.size() * mutants);
