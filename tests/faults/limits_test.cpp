@@ -62,6 +62,7 @@ TEST_F(Limits, OfFileSizesGiveWholeOutputsOrASentence) {
 }
 
 TEST_F(Limits, OfOpenFilesGiveWholeOutputsOrASentence) {
+  if (test_support::sanitized) GTEST_SKIP() << "a sanitizer asks through a pipe what is an object";
   each_limit("--nofile", {"4", "5", "6", "7", "9"}, true);
 }
 
