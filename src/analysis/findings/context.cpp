@@ -152,7 +152,7 @@ const PathAnalysis* FindingContext::path() {
 }
 
 std::optional<Gain> FindingContext::gain_of_path(double after, const std::string& how) {
-  const double before = *path_wall_;
+  const double before = path_wall_.get([&] { return path()->wall_if({}); });
   if (!(before > 0)) return std::nullopt;
   Gain gain;
   gain.ticks = std::max(0.0, before - after);
@@ -165,7 +165,6 @@ std::optional<Gain> FindingContext::gain_of_path(double after, const std::string
 std::optional<Gain> FindingContext::gain_if(std::vector<double> factors, const std::string& how) {
   const PathAnalysis* paths = path();
   if (paths == nullptr) return std::nullopt;
-  if (!path_wall_) path_wall_ = paths->wall_if({});
   Scaling scaling;
   scaling.of_op = std::move(factors);
   scaling.of_op.resize(profile_.ops.size() + 1, 1.0);
@@ -184,7 +183,6 @@ std::optional<Gain> FindingContext::gain_if(const std::vector<bool>& ops, double
 std::optional<Gain> FindingContext::gain_of_overlap(Engine a, Engine b, const std::string& how) {
   const PathAnalysis* paths = path();
   if (paths == nullptr || !paths->basis().knows_dependencies()) return std::nullopt;
-  if (!path_wall_) path_wall_ = paths->wall_if({});
   auto gain = gain_of_path(paths->wall_with_overlap(a, b), how);
   if (gain) relate_to_call(*gain, std::nullopt);
   return gain;

@@ -96,7 +96,7 @@ class FindingContext {
   Lazy<MemoryTable> memory_;
   Lazy<OpTable> kinds_, kernels_;
   Lazy<std::vector<std::uint32_t>> kernel_of_;
-  std::optional<double> path_wall_;
+  Lazy<double> path_wall_;  // by the model, nothing changed
 };
 
 // The rules of rules/kernels.toml.

@@ -8,6 +8,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "base/near_names.hpp"
+#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -80,6 +81,30 @@ class Ranking {
   std::optional<double> device_share_;
 };
 
+// All, or the one of this name.
+std::vector<const Rule*> rules_to_try(const std::string& only) {
+  std::vector<const Rule*> rules;
+  for (const Rule* rule : all_rules()) {
+    if (only.empty() || only == rule->text.name) rules.push_back(rule);
+  }
+  return rules;
+}
+
+// Of a large profile side by side: each gain takes a schedule of all its spans.
+std::vector<RuleOutcome> outcomes_of(const std::vector<const Rule*>& rules,
+                                     FindingContext& context) {
+  std::vector<RuleOutcome> outcomes(rules.size());
+  const auto apply = [&](std::size_t i) { outcomes[i] = rules[i]->apply(context); };
+  constexpr std::size_t many_spans = 100'000;
+  if (rules.size() > 1 && context.profile().spans.size() > many_spans) {
+    context.prepare();
+    parallel_for(rules.size(), apply);
+  } else {
+    for (std::size_t i = 0; i < rules.size(); ++i) apply(i);
+  }
+  return outcomes;
+}
+
 }  // namespace
 
 const char* name_of(Weight weight) {
@@ -108,23 +133,22 @@ Result<RuleText> finding_rule(const std::string& name) {
 
 Diagnosis find_findings(const Analysis& analysis, const DiagnoseOptions& options) {
   FindingContext context(analysis, options);
-  constexpr std::size_t many_spans = 100'000;
-  if (options.only.empty() && analysis.profile().spans.size() > many_spans) context.prepare();
+  const std::vector<const Rule*> rules = rules_to_try(options.only);
+  std::vector<RuleOutcome> outcomes = outcomes_of(rules, context);
   Diagnosis diagnosis;
   diagnosis.wall = context.has_timeline() ? context.analysis().coarse().wall : 0;
   diagnosis.cold = diagnosis.wall > 0 && context.is_cold();
   diagnosis.call = context.analysis().call();
-  for (const Rule* rule : all_rules()) {
-    if (!options.only.empty() && options.only != rule->text.name) continue;
-    RuleOutcome outcome = rule->apply(context);
-    auto* finding = std::get_if<Finding>(&outcome);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    const char* name = rules[i]->text.name;
+    auto* finding = std::get_if<Finding>(&outcomes[i]);
     if (finding != nullptr && is_worth_telling(*finding)) {
-      finding->rule = rule->text.name;
+      finding->rule = name;
       diagnosis.findings.push_back(std::move(*finding));
-    } else if (auto* missing = std::get_if<Missing>(&outcome)) {
-      diagnosis.untried.push_back({rule->text.name, std::move(missing->what)});
+    } else if (auto* missing = std::get_if<Missing>(&outcomes[i])) {
+      diagnosis.untried.push_back({name, std::move(missing->what)});
     } else {
-      diagnosis.quiet.push_back(rule->text.name);
+      diagnosis.quiet.push_back(name);
     }
   }
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), Ranking(diagnosis.call));

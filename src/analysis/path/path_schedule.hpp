@@ -20,6 +20,8 @@ class NodeScale {
         faster_as_(faster_as),
         changes_(!scaling.of_op.empty() || !scaling.of_unit.empty()) {}
 
+  // Whether any node may take another time than observed.
+  bool changes() const { return changes_; }
   double of(std::uint32_t node) const {
     if (!changes_) return 1;
     double factor = 1;

@@ -42,8 +42,9 @@ std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling,
 }  // namespace
 
 double PathAnalysis::wall_if(const Scaling& scaling) const {
-  return Schedule(*graph_, NodeScale(*graph_, scaling)).last_end() +
-         double(length_of(graph_->timeline) - graph_->last_end);
+  const double tail = double(length_of(graph_->timeline) - graph_->last_end);
+  const NodeScale scale(*graph_, scaling);
+  return (scale.changes() ? Schedule(*graph_, scale) : Schedule(*graph_)).last_end() + tail;
 }
 
 double PathAnalysis::wall_with_overlap(Engine a, Engine b) const {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "analysis/findings/places.hpp"
@@ -36,7 +37,7 @@ std::map<Alike, std::vector<Call>> calls_of(const Profile& profile) {
   const Spans& spans = profile.spans;
   std::uint32_t first = every_instance;
   for (const std::uint32_t instance : spans.instance) first = std::min(first, instance);
-  std::map<std::pair<Alike, std::size_t>, Call> by_op;
+  std::vector<std::optional<Call>> of_op(profile.ops.size());
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::size_t op = index_of(spans.op[row]);
     if (role_of(spans.kind[row]) != Role::work || spans.kind[row] == SpanKind::transfer ||
@@ -46,15 +47,16 @@ std::map<Alike, std::vector<Call>> calls_of(const Profile& profile) {
     if (!spans.instance.empty() && spans.instance[row] != first) continue;
     const Engine engine = engine_of(profile, row);
     if (engine != Engine::hvx && engine != Engine::hmx && engine != Engine::dma_issue) continue;
-    const Op& of = profile.ops[op];
-    auto [place, is_new] = by_op.try_emplace({{of.kind, of.shape, of.types, of.output.value}, op});
-    Call& call = place->second;
-    call.op = op;
-    call.start = is_new ? spans.start[row] : std::min(call.start, spans.start[row]);
+    if (!of_op[op]) of_op[op] = Call{spans.start[row], 0, op};
+    Call& call = *of_op[op];
+    call.start = std::min(call.start, spans.start[row]);
     call.time = std::max(call.time, double(spans.duration[row]));
   }
   std::map<Alike, std::vector<Call>> calls;
-  for (const auto& [key, call] : by_op) calls[key.first].push_back(call);
+  for (std::size_t op = 0; op < of_op.size(); ++op) {
+    const Op& of = profile.ops[op];
+    if (of_op[op]) calls[{of.kind, of.shape, of.types, of.output.value}].push_back(*of_op[op]);
+  }
   return calls;
 }
 

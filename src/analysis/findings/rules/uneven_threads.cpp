@@ -6,6 +6,9 @@
 #include "analysis/findings/places.hpp"
 #include "analysis/findings/rules/rules.hpp"
 #include "analysis/units/unit_busy.hpp"
+#include "base/counting_sort.hpp"
+#include "base/parallel.hpp"
+#include "npuscope/profile/column.hpp"
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
@@ -15,58 +18,104 @@ constexpr double min_excess = 0.15;  // of an op's busiest thread above the mean
 constexpr double min_gain = 0.02;    // of the wall
 constexpr std::size_t ops_named = 3;
 
-// One op in one inference: what its tiles took on each thread of a core.
-struct Sliced {
-  std::map<UnitId, double> of_thread;
-  std::size_t tiles = 0;
-};
-using Key = std::pair<OpId, std::uint32_t>;
-
-std::map<Key, Sliced> sliced_ops(const Profile& profile) {
-  const Spans& spans = profile.spans;
-  std::map<Key, Sliced> ops;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    if (role_of(spans.kind[row]) != Role::work || index_of(spans.op[row]) >= profile.ops.size() ||
-        engine_of(profile, row) != Engine::hvx) {
-      continue;
-    }
-    const std::uint32_t instance = spans.instance.empty() ? 0 : spans.instance[row];
-    Sliced& op = ops[{spans.op[row], instance}];
-    op.of_thread[spans.unit[row]] += double(spans.duration[row]);
-    op.tiles += 1;
+// What an op's tiles took on one thread in one inference.
+struct Tile {
+  std::uint32_t instance = 0;
+  UnitId unit{};
+  std::int64_t ticks = 0;
+  bool operator<(const Tile& other) const {
+    return std::pair(instance, index_of(unit)) < std::pair(other.instance, index_of(other.unit));
   }
-  return ops;
-}
+};
+
+// The work of HVX threads, by op.
+class TilesByOp {
+ public:
+  explicit TilesByOp(const Profile& profile) {
+    const Spans& spans = profile.spans;
+    const std::size_t ops = profile.ops.size();
+    CountingSort by_op(spans.size(), ops, [&](std::size_t row) {
+      const bool counts = role_of(spans.kind[row]) == Role::work && index_of(spans.op[row]) < ops &&
+                          engine_of(profile, row) == Engine::hvx;
+      return counts ? index_of(spans.op[row]) : counting_sort_leaves_out;
+    });
+    first_ = by_op.first();
+    tiles_.resize(by_op.size());
+    by_op.place([&](std::size_t row, std::uint32_t place) {
+      const std::uint32_t instance = spans.instance.empty() ? 0 : spans.instance[row];
+      tiles_[place] = {instance, spans.unit[row], spans.duration[row]};
+    });
+  }
+
+  // Those of one inference and thread next to each other.
+  std::span<const Tile> of(std::size_t op) {
+    const auto tiles = std::span(tiles_).subspan(first_[op], first_[op + 1] - first_[op]);
+    if (!std::is_sorted(tiles.begin(), tiles.end())) std::sort(tiles.begin(), tiles.end());
+    return tiles;
+  }
+
+ private:
+  std::vector<std::uint32_t> first_;
+  Column<Tile> tiles_;
+};
 
 // Time in which exactly one HVX thread works.
 double one_thread_alone(FindingContext& context) {
-  std::vector<std::pair<std::int64_t, int>> changes;
+  IntervalSet busy;
   for (const UnitBusy& unit : context.analysis().unit_busy()) {
     const std::size_t index = index_of(unit.unit);
     if (index >= context.profile().units.size() ||
         context.profile().units[index].engine != Engine::hvx) {
       continue;
     }
-    for (const Interval& interval : unit.busy) {
-      changes.push_back({interval.begin, 1});
-      changes.push_back({interval.end, -1});
-    }
+    busy.insert(busy.end(), unit.busy.begin(), unit.busy.end());
   }
-  std::sort(changes.begin(), changes.end());
-  double alone = 0;
-  int working = 0;
-  for (std::size_t i = 0; i + 1 < changes.size(); ++i) {
-    working += changes[i].second;
-    if (working == 1) alone += double(changes[i + 1].first - changes[i].first);
-  }
-  return alone;
+  const Concurrency threads = concurrency_of(busy);
+  return threads.time_at.size() > 1 ? double(threads.time_at[1]) : 0;
 }
 
 struct Uneven {
   double excess = 0;  // ticks of the busiest thread above an even share, summed over its runs
-  double even = 0;    // of such a share
   std::size_t tiles = 0, runs = 0;
 };
+
+struct UnevenOp {
+  double factor = 1;  // of its time, if tiles were even
+  Uneven runs;
+
+  void add_run(std::span<const Tile> tiles, double threads) {
+    if (tiles.front().unit == tiles.back().unit) return;
+    double sum = 0, max = 0;
+    for (std::size_t i = 0; i < tiles.size();) {
+      double of_thread = 0;
+      for (const UnitId unit = tiles[i].unit; i < tiles.size() && tiles[i].unit == unit; ++i) {
+        of_thread += double(tiles[i].ticks);
+      }
+      sum += of_thread;
+      max = std::max(max, of_thread);
+    }
+    const double even = sum / threads;
+    if (!(even > 0) || max <= (1 + min_excess) * even) return;
+    factor = std::min(factor, even / max);
+    runs.excess += max - even;
+    runs.tiles += tiles.size();
+    runs.runs += 1;
+  }
+};
+
+std::vector<UnevenOp> uneven_ops(const Profile& profile, double threads) {
+  TilesByOp by_op(profile);
+  std::vector<UnevenOp> ops(profile.ops.size());
+  parallel_for(ops.size(), [&](std::size_t op) {
+    for (auto left = by_op.of(op); !left.empty();) {
+      std::size_t tiles = 1;
+      while (tiles < left.size() && left[tiles].instance == left[0].instance) ++tiles;
+      ops[op].add_run(left.first(tiles), threads);
+      left = left.subspan(tiles);
+    }
+  });
+  return ops;
+}
 
 RuleOutcome apply(FindingContext& context) {
   if (!context.has_timeline()) return Missing{"a timeline of units"};
@@ -75,22 +124,14 @@ RuleOutcome apply(FindingContext& context) {
   const Profile& profile = context.profile();
   std::vector<double> factors(profile.ops.size(), 1);
   std::map<StringId, Uneven> kinds;
-  for (const auto& [key, op] : sliced_ops(profile)) {
-    if (op.of_thread.size() < 2) continue;
-    double sum = 0, max = 0;
-    for (const auto& [unit, time] : op.of_thread) {
-      sum += time;
-      max = std::max(max, time);
-    }
-    const double even = sum / threads;
-    if (!(even > 0) || max <= (1 + min_excess) * even) continue;
-    double& factor = factors[index_of(key.first)];
-    factor = std::min(factor, even / max);
-    Uneven& kind = kinds[profile.ops[index_of(key.first)].kind];
-    kind.excess += max - even;
-    kind.even += even;
-    kind.tiles += op.tiles;
-    kind.runs += 1;
+  const std::vector<UnevenOp> ops = uneven_ops(profile, threads);
+  for (std::size_t op = 0; op < ops.size(); ++op) {
+    if (ops[op].runs.runs == 0) continue;
+    factors[op] = ops[op].factor;
+    Uneven& kind = kinds[profile.ops[op].kind];
+    kind.excess += ops[op].runs.excess;
+    kind.tiles += ops[op].runs.tiles;
+    kind.runs += ops[op].runs.runs;
   }
   if (kinds.empty()) return DoesNotApply{};
   auto gain = context.gain_if(factors, "their tiles take an even share of every thread");
