@@ -1,6 +1,7 @@
 #include "analysis/ops/op_sums.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "base/counting_sort.hpp"
 #include "npuscope/analysis/statistics.hpp"
@@ -35,6 +36,7 @@ OpSums::OpSums(const Profile& profile, const std::vector<std::int64_t>& own,
                const IssuesBeside& issues, const OpKeys& keys, const Inferences& inferences,
                bool per_inference)
     : profile_(profile),
+      spans_(profile.spans),
       own_(own),
       issues_(issues),
       keys_(keys),
@@ -98,95 +100,219 @@ std::optional<std::size_t> OpSums::place_of(What what) const {
   return std::nullopt;
 }
 
-void OpSums::add_row(std::uint32_t row, double* sums, std::vector<bool>& known) const {
-  const SpanKind kind = profile_.spans.kind[row];
-  const Role role = role_of(kind);
-  const std::int64_t beside = issues_.of(row);
-  for (std::size_t i = 0; i < sources_.size(); ++i) {
-    const auto take = [&](bool does, std::int64_t value) {
-      if (!does) return;
-      sums[i] += double(value);
-      known[i] = true;
-    };
-    switch (sources_[i].what) {
-      case What::measure: {
-        const std::int64_t value = sources_[i].measure->values[row];
-        take(value != MeasureColumn::missing, value);
-        break;
-      }
-      case What::work: take(role == Role::work, own_[row] - beside); break;
-      case What::issue: take(beside > 0, beside); break;
-      case What::waiting: take(role == Role::wait, own_[row]); break;
-      case What::async: take(kind == SpanKind::async, own_[row]); break;
-      case What::active:
-      case What::span: break;
-    }
-  }
+OpSpan OpSums::gather(std::uint32_t row) const {
+  const auto [begin, end] = interval_of(spans_, row);
+  return {begin,
+          end,
+          own_[row],
+          issues_.of(row),
+          row,
+          spans_.op[row],
+          spans_.unit[row],
+          inferences_.of(row),
+          spans_.kind[row]};
 }
 
-// Time in which any of it ran, of all inferences together or of each; first start to last end of
-// each.
-void OpSums::add_extents(std::span<const std::uint32_t> group, std::span<const std::uint32_t> slots,
-                         RowSums& sums) const {
-  const auto active = place_of(What::active), span = place_of(What::span);
-  if (!active) return;
+namespace {
+
+// Of a set's union; sorts the intervals where they are in disorder.
+std::int64_t covered_by(std::span<Interval> intervals) {
+  const auto earlier = [](const Interval& a, const Interval& b) { return a.begin < b.begin; };
+  constexpr std::size_t few = 64;
+  if (!std::is_sorted(intervals.begin(), intervals.end(), earlier)) {
+    if (intervals.size() > few) return length_of(union_of({intervals.begin(), intervals.end()}));
+    std::sort(intervals.begin(), intervals.end(), earlier);
+  }
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < intervals.size();) {
+    Interval joined = intervals[i];
+    while (++i < intervals.size() && intervals[i].begin <= joined.end) {
+      joined.end = std::max(joined.end, intervals[i].end);
+    }
+    sum = saturating_add(sum, length_of(joined));
+  }
+  return sum;
+}
+
+}  // namespace
+
+// One row of the table while it is summed. A slot is an inference in which the row ran.
+class OpSums::Adding {
+ public:
+  Adding(const OpSums& sums, RowSums& result)
+      : sums_(sums), result_(result), width_(sums.columns_.size()), kept_(kept(sums)) {
+    result_.known.assign(width_, false);
+  }
+
+  void add(OpSpans spans) {
+    find_slots(spans);
+    for (std::size_t column = 0; column < width_; ++column) add_column(column, spans);
+    if (!sums_.place_of(What::active)) return;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      if (role_of(spans[i].kind) != Role::work) continue;
+      kept_.runs.push_back({kept_.slots[i], spans[i].interval()});
+    }
+  }
+
+  void finish() {
+    if (!kept_.runs.empty()) {
+      sort_runs();
+      add_active(*sums_.place_of(What::active));
+      if (const auto span = sums_.place_of(What::span)) add_extents(*span);
+    }
+    kept_.runs.clear();
+    for (const std::uint32_t inference : result_.inferences) kept_.slot_of[inference] = no_slot;
+  }
+
+ private:
+  static constexpr std::uint32_t no_slot = ~std::uint32_t{0};
+
   struct Run {
     std::uint32_t slot;
     Interval interval;
   };
-  std::vector<Run> runs;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    if (role_of(profile_.spans.kind[group[i]]) != Role::work) continue;
-    runs.push_back({slots[i], interval_of(profile_.spans, group[i])});
+  // Of a thread, whose next row needs as much memory again.
+  struct Kept {
+    std::vector<std::uint32_t> slot_of;  // by inference; no_slot between two rows
+    std::vector<std::uint32_t> slots;    // by span of a block
+    std::vector<Run> runs;               // empty between two rows
+    std::vector<std::size_t> first;      // run of each slot, one more
+    std::vector<Interval> intervals;     // of the runs, by slot
+  };
+  static Kept& kept(const OpSums& sums) {
+    thread_local Kept kept;
+    const std::size_t places = sums.inferences_.count() + 1;  // the last for spans of none
+    if (kept.slot_of.size() < places) kept.slot_of.resize(places, no_slot);
+    return kept;
   }
-  if (runs.empty()) return;
-  const auto earlier = [](const Run& a, const Run& b) { return a.slot < b.slot; };
-  if (!std::is_sorted(runs.begin(), runs.end(), earlier)) {
-    std::stable_sort(runs.begin(), runs.end(), earlier);
-  }
-  std::vector<Interval> intervals;
-  for (std::size_t i = 0; i < runs.size();) {
-    const std::uint32_t slot = runs[i].slot;
-    double* of_slot = sums.sums.data() + slot * columns_.size();
-    Interval extent = runs[i].interval;
-    for (; i < runs.size() && runs[i].slot == slot; ++i) {
-      extent.begin = std::min(extent.begin, runs[i].interval.begin);
-      extent.end = std::max(extent.end, runs[i].interval.end);
-      intervals.push_back(runs[i].interval);
-    }
-    if (span) of_slot[*span] = double(length_of(extent));
-    if (!per_inference_) continue;
-    of_slot[*active] = double(length_of(union_of(std::move(intervals))));
-    intervals = {};
-  }
-  if (!per_inference_) sums.sums[*active] = double(length_of(union_of(std::move(intervals))));
-  sums.known[*active] = true;
-  if (span) sums.known[*span] = true;
-}
 
-RowSums OpSums::of(std::uint32_t group) const {
-  constexpr std::uint32_t no_slot = ~std::uint32_t{0};
-  thread_local std::vector<std::uint32_t> slot_of;     // by inference; no_slot between calls
-  thread_local std::vector<std::uint32_t> slots;       // by row
-  const std::size_t places = inferences_.count() + 1;  // the last for spans of none
-  if (slot_of.size() < places) slot_of.resize(places, no_slot);
-  RowSums result;
-  result.known.assign(columns_.size(), false);
-  slots.clear();
-  for (const std::uint32_t row : rows(group)) {
-    const std::uint32_t of = inferences_.of(row);
-    const std::uint32_t inference = std::min<std::uint32_t>(of, std::uint32_t(places - 1));
-    std::uint32_t& slot = slot_of[inference];
-    if (slot == no_slot) {
-      slot = std::uint32_t(result.inferences.size());
-      result.inferences.push_back(inference);
-      result.sums.resize(result.sums.size() + columns_.size(), 0.0);
+  void find_slots(OpSpans spans) {
+    const auto last = std::uint32_t(sums_.inferences_.count());
+    kept_.slots.clear();
+    for (const OpSpan& span : spans) {
+      const std::uint32_t inference = std::min(span.inference, last);
+      std::uint32_t& slot = kept_.slot_of[inference];
+      if (slot == no_slot) {
+        slot = std::uint32_t(result_.inferences.size());
+        result_.inferences.push_back(inference);
+        result_.sums.resize(result_.sums.size() + width_, 0.0);
+      }
+      kept_.slots.push_back(slot);
     }
-    slots.push_back(slot);
-    add_row(row, result.sums.data() + slot * columns_.size(), result.known);
   }
-  add_extents(rows(group), slots, result);
-  for (const std::uint32_t inference : result.inferences) slot_of[inference] = no_slot;
+
+  double& at(std::uint32_t slot, std::size_t column) {
+    return result_.sums[slot * width_ + column];
+  }
+
+  template <class Does, class ValueOf>
+  void add_to(std::size_t column, OpSpans spans, const Does& does, const ValueOf& value_of) {
+    bool known = false;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+      if (!does(spans[i])) continue;
+      at(kept_.slots[i], column) += double(value_of(spans[i]));
+      known = true;
+    }
+    if (known) result_.known[column] = true;
+  }
+
+  void add_column(std::size_t column, OpSpans spans) {
+    const Source& source = sums_.sources_[column];
+    const auto own = [](const OpSpan& span) { return span.own; };
+    switch (source.what) {
+      case What::measure: {
+        const auto value = [&](const OpSpan& span) { return source.measure->values[span.row]; };
+        const auto is_there = [&](const OpSpan& span) {
+          return value(span) != MeasureColumn::missing;
+        };
+        return add_to(column, spans, is_there, value);
+      }
+      case What::work: {
+        const auto works = [](const OpSpan& span) { return role_of(span.kind) == Role::work; };
+        return add_to(column, spans, works, [](const OpSpan& span) { return span.work(); });
+      }
+      case What::issue: {
+        const auto issues = [](const OpSpan& span) { return span.issue > 0; };
+        return add_to(column, spans, issues, [](const OpSpan& span) { return span.issue; });
+      }
+      case What::waiting: {
+        const auto waits = [](const OpSpan& span) { return role_of(span.kind) == Role::wait; };
+        return add_to(column, spans, waits, own);
+      }
+      case What::async: {
+        const auto is_async = [](const OpSpan& span) { return span.kind == SpanKind::async; };
+        return add_to(column, spans, is_async, own);
+      }
+      case What::active:
+      case What::span: break;
+    }
+  }
+
+  // By slot; those of a slot stay in their order.
+  void sort_runs() {
+    auto& first = kept_.first;
+    first.assign(result_.inferences.size() + 1, 0);
+    for (const Run& run : kept_.runs) first[run.slot + 1] += 1;
+    for (std::size_t slot = 1; slot < first.size(); ++slot) first[slot] += first[slot - 1];
+    kept_.intervals.resize(kept_.runs.size());
+    for (const Run& run : kept_.runs) kept_.intervals[first[run.slot]++] = run.interval;
+    first.insert(first.begin(), 0);  // each has moved to where the next begins
+    first.pop_back();
+  }
+
+  std::span<Interval> runs_of(std::uint32_t slot) {
+    return std::span(kept_.intervals)
+        .subspan(kept_.first[slot], kept_.first[slot + 1] - kept_.first[slot]);
+  }
+
+  // From the first start to the last end in each inference.
+  void add_extents(std::size_t column) {
+    for (std::uint32_t slot = 0; slot < result_.inferences.size(); ++slot) {
+      const auto runs = runs_of(slot);
+      if (runs.empty()) continue;
+      Interval extent = runs[0];
+      for (const Interval& run : runs) {
+        extent = {std::min(extent.begin, run.begin), std::max(extent.end, run.end)};
+      }
+      at(slot, column) = double(length_of(extent));
+    }
+    result_.known[column] = true;
+  }
+
+  // Time in which any of it ran, of each inference or of all together.
+  void add_active(std::size_t column) {
+    result_.known[column] = true;
+    if (!sums_.per_inference_) {
+      result_.sums[column] = double(covered_by(kept_.intervals));
+      return;
+    }
+    for (std::uint32_t slot = 0; slot < result_.inferences.size(); ++slot) {
+      if (const auto runs = runs_of(slot); !runs.empty()) {
+        at(slot, column) = double(covered_by(runs));
+      }
+    }
+  }
+
+  const OpSums& sums_;
+  RowSums& result_;
+  std::size_t width_;
+  Kept& kept_;
+};
+
+RowSums OpSums::of(std::uint32_t group, const std::function<void(OpSpans)>& also) const {
+  constexpr std::size_t at_once = 256;  // fits next to what is asked of them into the first caches
+  std::array<OpSpan, at_once> block;
+  RowSums result;
+  Adding adding(*this, result);
+  for (auto left = rows(group); !left.empty();) {
+    const auto some = left.first(std::min(left.size(), at_once));
+    left = left.subspan(some.size());
+    for (std::size_t i = 0; i < some.size(); ++i) block[i] = gather(some[i]);
+    const OpSpans spans = OpSpans(block).first(some.size());
+    adding.add(spans);
+    if (also) also(spans);
+  }
+  adding.finish();
   return result;
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -17,6 +18,23 @@
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope::analysis {
+
+// A span of a row with what columns and details ask of it. The profile has these as many columns
+// apart, and the spans of a row far from one another: gathered once, all questions have them close.
+struct OpSpan {
+  std::int64_t begin, end;
+  std::int64_t own;    // its self time
+  std::int64_t issue;  // of that, next to a transfer of the same op
+  std::uint32_t row;   // in the profile
+  OpId op;
+  UnitId unit;
+  std::uint32_t inference;  // its place among Inferences
+  SpanKind kind;
+
+  Interval interval() const { return {begin, end}; }
+  std::int64_t work() const { return own - issue; }
+};
+using OpSpans = std::span<const OpSpan>;
 
 // What each column sums to in each inference in which the row ran.
 struct RowSums {
@@ -38,7 +56,8 @@ class OpSums {
     return std::span(rows_).subspan(first_[group], first_[group + 1] - first_[group]);
   }
 
-  RowSums of(std::uint32_t group) const;
+  // Hands all spans of the row, some at a time, to `also` as well.
+  RowSums of(std::uint32_t group, const std::function<void(OpSpans)>& also = {}) const;
   double value(const RowSums& row, std::size_t column) const;
   OverInferences over_inferences(const RowSums& row, std::size_t column) const;
 
@@ -52,12 +71,13 @@ class OpSums {
   void sort_rows();
   void find_columns();
   void add(OpColumn column, Source source);
-  void add_row(std::uint32_t row, double* sums, std::vector<bool>& known) const;
-  void add_extents(std::span<const std::uint32_t> group, std::span<const std::uint32_t> slots,
-                   RowSums& sums) const;
+  class Adding;
+
+  OpSpan gather(std::uint32_t row) const;
   std::optional<std::size_t> place_of(What what) const;
 
   const Profile& profile_;
+  const Spans& spans_;
   const std::vector<std::int64_t>& own_;
   const IssuesBeside& issues_;
   const OpKeys& keys_;

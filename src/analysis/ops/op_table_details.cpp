@@ -10,7 +10,7 @@
 #include "npuscope/profile/intervals.hpp"
 
 namespace npuscope::analysis {
-namespace {
+namespace op_table_details {
 
 // What the cycles and packets of kernels say: those of waits and transfers are of something else.
 class Packets {
@@ -22,13 +22,13 @@ class Packets {
     packets_ = profile.spans.measure(NumberRole::packets);
   }
 
-  void add(std::uint32_t row) {
-    if (packets_ == nullptr || role_of(profile_.spans.kind[row]) != Role::work) return;
-    if (domain_of(profile_, row) == Domain::movement) return;
-    const std::int64_t count = packets_->values[row];
+  void add(const OpSpan& span) {
+    if (packets_ == nullptr || role_of(span.kind) != Role::work) return;
+    if (domain_of(profile_, span.row) == Domain::movement) return;
+    const std::int64_t count = packets_->values[span.row];
     if (count == MeasureColumn::missing || count <= 0) return;
     packet_count_ += double(count);
-    cycles_ += double(std::max<std::int64_t>(0, profile_.spans.duration[row]));
+    cycles_ += double(std::max<std::int64_t>(0, profile_.spans.duration[span.row]));
   }
 
   std::optional<double> cycles_per_packet() const {
@@ -48,10 +48,10 @@ class KindsOfRow {
   KindsOfRow(const Spans& spans, bool wanted)
       : wanted_(wanted), path_(spans.measure(NumberRole::dominant_path)) {}
 
-  void add(const Profile& profile, std::uint32_t row, std::int64_t work) {
-    const std::size_t op = index_of(profile.spans.op[row]);
+  void add(const Profile& profile, const OpSpan& span) {
+    const std::size_t op = index_of(span.op);
     if (!wanted_ || op >= profile.ops.size()) return;
-    const std::int64_t time = path_ == nullptr ? work : path_->values[row];
+    const std::int64_t time = path_ == nullptr ? span.own : path_->values[span.row];
     if (time <= 0) return;
     time_[profile.ops[op].kind] += double(time);
     all_ += double(time);
@@ -94,11 +94,11 @@ class LayersOfRow {
   std::map<std::uint32_t, double> work_;
 };
 
-}  // namespace
+}  // namespace op_table_details
 
 // The sum of all, or the median of the sums of each inference after the first.
-double OpTableBuilder::typical_of(std::vector<std::pair<std::uint32_t, double>> work) const {
-  std::sort(work.begin(), work.end());
+double OpTableBuilder::typical_of(std::vector<std::pair<std::uint32_t, double>>& work) const {
+  if (!std::is_sorted(work.begin(), work.end())) std::sort(work.begin(), work.end());
   std::vector<double> sums;
   for (std::size_t i = 0; i < work.size(); ++i) {
     const bool is_new = i == 0 || (is_steady() && work[i].first != work[i - 1].first);
@@ -113,47 +113,72 @@ double OpTableBuilder::typical_of(std::vector<std::pair<std::uint32_t, double>> 
   return median_of(std::move(sums));
 }
 
-void OpTableBuilder::add_details(std::uint32_t group) {
-  const Spans& spans = profile_.spans;
-  // By core, work and the inference that it was of; empty between calls.
-  thread_local std::vector<std::vector<std::pair<std::uint32_t, double>>> work_of;
-  if (work_of.size() < cores_.count()) work_of.resize(cores_.count());
-  std::vector<std::uint32_t> used;
-  Packets packets(profile_);
-  LayersOfRow layers(keys_.rows()[group].layers > 1);
-  for (const std::uint32_t row : sums_.rows(group)) {
-    if (!counts(row)) continue;
-    packets.add(row);
-    if (role_of(spans.kind[row]) != Role::work) continue;
-    if (layers.wanted()) layers.add(keys_.layer_of(spans.op[row]), own_[row] - issues_.of(row));
-    const std::uint32_t core = cores_.of(spans.unit[row]);
-    if (!cores_.is_of_npu(core)) continue;
-    if (work_of[core].empty()) used.push_back(core);
-    const std::uint32_t inference = is_steady() ? inferences_.of(row) : 0;
-    const double work = double(own_[row] - issues_.of(row));
-    if (!work_of[core].empty() && work_of[core].back().first == inference) {
-      work_of[core].back().second += work;
-    } else {
-      work_of[core].push_back({inference, work});
+// Packets, layers and cores of a row; adds up blocks of its spans.
+class OpTableBuilder::Details {
+ public:
+  Details(const OpTableBuilder& table, std::uint32_t group)
+      : table_(table),
+        packets_(table.profile_),
+        layers_(table.keys_.rows()[group].layers > 1),
+        work_of_(kept(table)) {}
+
+  void add(OpSpans spans) {
+    for (const OpSpan& span : spans) {
+      if (!table_.counts(span)) continue;
+      packets_.add(span);
+      if (role_of(span.kind) != Role::work) continue;
+      if (layers_.wanted()) layers_.add(table_.keys_.layer_of(span.op), span.work());
+      add_to_core(span);
     }
   }
-  OpDetails& details = keys_.rows()[group].details;
-  details.cycles_per_packet = packets.cycles_per_packet();
-  details.layers = layers.spread(is_steady() ? inferences_.count() - 1 : 1);
-  std::sort(used.begin(), used.end());
-  std::vector<double> work;
-  for (const std::uint32_t core : used) {
-    work.push_back(typical_of(std::exchange(work_of[core], {})));
+
+  void finish(OpDetails& details) {
+    details.cycles_per_packet = packets_.cycles_per_packet();
+    details.layers = layers_.spread(table_.is_steady() ? table_.inferences_.count() - 1 : 1);
+    std::sort(used_.begin(), used_.end());
+    std::vector<double> work;
+    for (const std::uint32_t core : used_) {
+      work.push_back(table_.typical_of(work_of_[core]));
+      work_of_[core].clear();
+    }
+    if (work.empty()) return;
+    CoreSpread& spread = details.spread;
+    const auto max = std::max_element(work.begin(), work.end());
+    spread.cores = std::uint32_t(work.size());
+    spread.max = *max;
+    spread.most_loaded = table_.cores_.first_unit(used_[std::size_t(max - work.begin())]);
+    spread.min = *std::min_element(work.begin(), work.end());
+    spread.median = median_of(std::move(work));
   }
-  if (work.empty()) return;
-  CoreSpread& spread = details.spread;
-  const auto max = std::max_element(work.begin(), work.end());
-  spread.cores = std::uint32_t(work.size());
-  spread.max = *max;
-  spread.most_loaded = cores_.first_unit(used[std::size_t(max - work.begin())]);
-  spread.min = *std::min_element(work.begin(), work.end());
-  spread.median = median_of(std::move(work));
-}
+
+ private:
+  // By core, work and the inference that it was of; empty between two rows.
+  using WorkOfCores = std::vector<std::vector<std::pair<std::uint32_t, double>>>;
+  static WorkOfCores& kept(const OpTableBuilder& table) {
+    thread_local WorkOfCores work_of;
+    if (work_of.size() < table.cores_.count()) work_of.resize(table.cores_.count());
+    return work_of;
+  }
+
+  void add_to_core(const OpSpan& span) {
+    const std::uint32_t core = table_.cores_.of(span.unit);
+    if (!table_.cores_.is_of_npu(core)) return;
+    auto& of_core = work_of_[core];
+    if (of_core.empty()) used_.push_back(core);
+    const std::uint32_t inference = table_.is_steady() ? span.inference : 0;
+    if (!of_core.empty() && of_core.back().first == inference) {
+      of_core.back().second += double(span.work());
+    } else {
+      of_core.push_back({inference, double(span.work())});
+    }
+  }
+
+  const OpTableBuilder& table_;
+  op_table_details::Packets packets_;
+  op_table_details::LayersOfRow layers_;
+  WorkOfCores& work_of_;
+  std::vector<std::uint32_t> used_;  // cores
+};
 
 void OpTableBuilder::add_lengths(std::uint32_t group, std::vector<double> lengths) {
   if (lengths.empty()) return;
@@ -230,45 +255,83 @@ void OpTableBuilder::count_runs() {
   });
 }
 
-// How many spans the group has, on which units, and the engines that it used.
-void OpTableBuilder::count_instances(std::uint32_t group) {
-  const Spans& spans = profile_.spans;
-  thread_local std::vector<std::uint8_t> is_used;  // by unit; false between calls
-  if (is_used.size() <= profile_.units.size()) is_used.resize(profile_.units.size() + 1, false);
-  std::vector<std::uint32_t> used;
-  std::int64_t work[engine_count];  // -1: not used
-  std::fill(std::begin(work), std::end(work), -1);
-  OpRow& row_of_table = keys_.rows()[group];
-  KindsOfRow kinds(spans, row_of_table.kinds > 1);
-  const auto of_group = sums_.rows(group);
-  const bool compiled = std::any_of(of_group.begin(), of_group.end(), [&](std::uint32_t row) {
-    return is_compiled(spans.kind[row]);
+// How many spans a row has, on which units, and the engines that it used; adds up blocks of them.
+class OpTableBuilder::Instances {
+ public:
+  Instances(const OpTableBuilder& table, std::uint32_t group)
+      : table_(table),
+        kinds_(table.profile_.spans, table.keys_.rows()[group].kinds > 1),
+        is_used_(kept(table.profile_)) {
+    const SpanKind* kinds = table.profile_.spans.kind.data();
+    const auto rows = table.sums_.rows(group);
+    compiled_ = std::any_of(rows.begin(), rows.end(),
+                            [&](std::uint32_t row) { return is_compiled(kinds[row]); });
+    std::fill(std::begin(work_), std::end(work_), -1);
+  }
+
+  void add(OpSpans spans) {
+    const Profile& profile = table_.profile_;
+    for (const OpSpan& span : spans) {
+      const bool is_run = !compiled_ && span.kind == SpanKind::async;
+      if (role_of(span.kind) != Role::work && !is_run) continue;
+      std::int64_t& work = work_[std::size_t(engine_of(profile, span.op, span.unit, span.kind))];
+      work = saturating_add(std::max<std::int64_t>(work, 0), span.own);
+      if (table_.counts(span)) {
+        instances_ += 1;
+        kinds_.add(profile, span);
+      }
+      const auto unit = std::min(index_of(span.unit), std::uint32_t(profile.units.size()));
+      if (is_used_[unit] != 0) continue;
+      is_used_[unit] = true;
+      used_.push_back(unit);
+    }
+  }
+
+  void finish(OpRow& row) {
+    row.instances += instances_;
+    row.units = std::uint32_t(used_.size());
+    for (const std::uint32_t unit : used_) is_used_[unit] = false;
+    kinds_.tell(row);
+    for (std::size_t engine = 0; engine < engine_count; ++engine) {
+      if (work_[engine] >= 0) row.engines.push_back(Engine(engine));
+    }
+    std::stable_sort(row.engines.begin(), row.engines.end(), [&](Engine a, Engine b) {
+      return work_[std::size_t(a)] > work_[std::size_t(b)];
+    });
+    double all = 0;
+    for (const std::int64_t of_engine : work_) all += double(std::max<std::int64_t>(0, of_engine));
+    if (all <= 0) return;
+    row.engine_share = double(work_[std::size_t(row.engines.front())]) / all;
+  }
+
+ private:
+  // By unit; false between two rows.
+  static std::vector<std::uint8_t>& kept(const Profile& profile) {
+    thread_local std::vector<std::uint8_t> is_used;
+    if (is_used.size() <= profile.units.size()) is_used.resize(profile.units.size() + 1, false);
+    return is_used;
+  }
+
+  const OpTableBuilder& table_;
+  op_table_details::KindsOfRow kinds_;
+  std::vector<std::uint8_t>& is_used_;
+  std::vector<std::uint32_t> used_;  // units
+  std::int64_t work_[engine_count];  // -1: not used
+  std::uint64_t instances_ = 0;
+  bool compiled_ = false;
+};
+
+RowSums OpTableBuilder::sum_row(std::uint32_t group) {
+  OpRow& row = keys_.rows()[group];
+  Instances instances(*this, group);
+  Details details(*this, group);
+  RowSums sums = sums_.of(group, [&](OpSpans spans) {
+    instances.add(spans);
+    if (options_.details) details.add(spans);
   });
-  for (const std::uint32_t row : of_group) {
-    const SpanKind kind = spans.kind[row];
-    if (role_of(kind) != Role::work && (compiled || kind != SpanKind::async)) continue;
-    row_of_table.instances += counts(row) ? 1 : 0;
-    std::int64_t& of_engine = work[std::size_t(engine_of(profile_, row))];
-    of_engine = saturating_add(std::max<std::int64_t>(of_engine, 0), own_[row]);
-    if (counts(row)) kinds.add(profile_, row, own_[row]);
-    const auto unit = std::min(index_of(spans.unit[row]), std::uint32_t(profile_.units.size()));
-    if (is_used[unit]) continue;
-    is_used[unit] = true;
-    used.push_back(unit);
-  }
-  row_of_table.units = std::uint32_t(used.size());
-  kinds.tell(row_of_table);
-  for (const std::uint32_t unit : used) is_used[unit] = false;
-  for (std::size_t engine = 0; engine < engine_count; ++engine) {
-    if (work[engine] >= 0) row_of_table.engines.push_back(Engine(engine));
-  }
-  std::stable_sort(row_of_table.engines.begin(), row_of_table.engines.end(),
-                   [&](Engine a, Engine b) { return work[std::size_t(a)] > work[std::size_t(b)]; });
-  double all = 0;
-  for (const std::int64_t of_engine : work) all += double(std::max<std::int64_t>(0, of_engine));
-  if (all <= 0) return;
-  const Engine first = row_of_table.engines.front();
-  row_of_table.engine_share = double(work[std::size_t(first)]) / all;
+  instances.finish(row);
+  if (options_.details) details.finish(row.details);
+  return sums;
 }
 
 // Where each row begins in one inference.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/parallel.hpp"
+
 namespace npuscope::analysis {
 namespace {
 
@@ -95,6 +97,14 @@ bool OpTableBuilder::is_shown(std::uint32_t row) const {
                      [&](const auto& column) { return column[row] != 0; });
 }
 
+std::vector<OverInferences> OpTableBuilder::spreads_of(const RowSums& row) const {
+  std::vector<OverInferences> spreads;
+  for (std::size_t column = 0; column < sums_.columns().size(); ++column) {
+    spreads.push_back(sums_.over_inferences(row, column));
+  }
+  return spreads;
+}
+
 void OpTableBuilder::rank() {
   choose_ranking();
   table_.moved_owners = keys_.moved_owners();
@@ -130,14 +140,13 @@ void OpTableBuilder::rank() {
       const bool known = known_[column][place];
       row.values.push_back(known ? std::optional(values_[column][place]) : std::nullopt);
     }
-    if (table_.inferences > 1) {
-      const RowSums sums = sums_.of(place);
-      for (std::size_t column = 0; column < sums_.columns().size(); ++column) {
-        row.spreads.push_back(sums_.over_inferences(sums, column));
-      }
-    }
     table_.rows.push_back(std::move(row));
   }
+  if (!is_steady()) return;
+  parallel_for(kept, [&](std::size_t i) {
+    auto& spreads = table_.rows[i].spreads;
+    if (spreads.empty()) spreads = spreads_of(sums_.of(order[i].second));
+  });
 }
 
 }  // namespace npuscope::analysis

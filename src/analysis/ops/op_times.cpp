@@ -48,9 +48,8 @@ class Times {
   }
 
  private:
-  bool counts(std::size_t row) const {
-    return role_of(spans_.kind[row]) == Role::work &&
-           (!chosen_ || spans_.instance[row] == *chosen_);
+  bool counts(const SpanOfUnit& span) const {
+    return role_of(span.kind) == Role::work && (!chosen_ || span.instance == *chosen_);
   }
 
   // Spans of one inference lie together, so the last one seen is nearly always the one needed.
@@ -96,7 +95,7 @@ class Times {
     std::int64_t busy_until = earliest;
     for (const SpanOfUnit& span : by_unit_.spans_of(unit)) {
       const std::uint32_t row = span.row;
-      if (!counts(row)) continue;
+      if (!counts(span)) continue;
       const std::uint32_t op = index_of(span.op);
       const std::int64_t work = std::max<std::int64_t>(own[row] - issues.of(row), 0);
       times_.total_work = saturating_add(times_.total_work, work);

@@ -53,14 +53,14 @@ std::vector<double>* OpTableBuilder::add_column(OpColumn column) {
 void OpTableBuilder::add_span_columns() {
   for (const OpColumn& column : sums_.columns()) add_column(column);
   table_.columns_left = sums_.columns_left();
+  const bool all_kept = keys_.count() <= options_.top;
   parallel_for(keys_.count(), [&](std::size_t group) {
-    const RowSums row = sums_.of(std::uint32_t(group));
+    const RowSums row = sum_row(std::uint32_t(group));
     for (std::size_t column = 0; column < sums_.columns().size(); ++column) {
       values_[column][group] = sums_.value(row, column);
       known_[column][group] = row.known[column];
     }
-    count_instances(std::uint32_t(group));
-    if (options_.details) add_details(std::uint32_t(group));
+    if (all_kept && is_steady()) keys_.rows()[group].spreads = spreads_of(row);
   });
 }
 
