@@ -27,16 +27,23 @@ class SpanGroups {
 
   std::uint32_t of(std::size_t row) const {
     const Spans& spans = profile_.spans;
-    if (by_ == RowsBy::unit) {
-      return std::uint32_t(std::min<std::size_t>(index_of(spans.unit[row]), count_ - 1));
-    }
-    if (by_ == RowsBy::engine) return std::uint32_t(engine_of(profile_, row));
-    return of_op_[std::min<std::size_t>(index_of(spans.op[row]), of_op_.size() - 1)];
+    return of(spans.op[row], spans.unit[row], spans.kind[row]);
+  }
+  // The same of a span of SpansByUnit, which has what is asked for next to it.
+  std::uint32_t of(UnitId unit, const SpanOfUnit& span) const {
+    return of(span.op, unit, span.kind);
   }
   std::size_t count() const { return count_; }
   std::string label(std::uint32_t group) const;
 
  private:
+  std::uint32_t of(OpId op, UnitId unit, SpanKind kind) const {
+    if (by_ == RowsBy::unit) {
+      return std::uint32_t(std::min<std::size_t>(index_of(unit), count_ - 1));
+    }
+    if (by_ == RowsBy::engine) return std::uint32_t(engine_of(profile_, op, unit, kind));
+    return of_op_[std::min<std::size_t>(index_of(op), of_op_.size() - 1)];
+  }
   void group_ops();
 
   const Profile& profile_;

@@ -109,7 +109,10 @@ std::vector<std::int64_t> find_self_times(const Analysis& analysis) {
   std::vector<std::int64_t> own(profile.spans.size(), 0);
   const auto of_unit = [&](std::size_t unit) {
     Nesting work, waits;
-    for (const SpanOfUnit& span : by_unit.spans_of(UnitId(std::uint32_t(unit)))) {
+    const auto spans = by_unit.spans_of(UnitId(std::uint32_t(unit)));
+    for (std::size_t place = 0; place < spans.size(); ++place) {
+      const SpanOfUnit& span = spans[place];
+      ask_ahead(own, spans, place);
       const Role role = role_of(span.kind);
       if (role == Role::frame || span.kind == SpanKind::instant) continue;
       const std::int64_t length = own[span.row] = length_of(span.interval());

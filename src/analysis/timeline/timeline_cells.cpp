@@ -102,21 +102,17 @@ void merge_pieces(std::vector<CellPiece>& pieces, std::size_t first) {
 // What runs on a unit at each moment: of the spans that are open, the last to begin.
 template <class Emit>
 void for_each_innermost(std::span<const SpanOfUnit> spans, Emit emit) {
-  struct Open {
-    std::uint32_t row;
-    std::int64_t end;
-  };
-  std::vector<Open> open;
+  std::vector<const SpanOfUnit*> open;
   std::int64_t now = 0;
   const auto advance = [&](std::int64_t until, bool to_the_end) {
     while (!open.empty() && (to_the_end || now < until)) {
-      const Open top = open.back();
+      const SpanOfUnit& top = *open.back();
       if (top.end <= now) {
         open.pop_back();
         continue;
       }
       const std::int64_t end = to_the_end ? top.end : std::min(top.end, until);
-      emit(top.row, Interval{now, end});
+      emit(top, Interval{now, end});
       now = end;
     }
   };
@@ -124,7 +120,7 @@ void for_each_innermost(std::span<const SpanOfUnit> spans, Emit emit) {
     if (role_of(span.kind) != Role::work || length_of(span.interval()) == 0) continue;
     advance(span.begin, false);
     now = span.begin;
-    open.push_back({span.row, span.end});
+    open.push_back(&span);
   }
   advance(0, true);
 }
@@ -195,10 +191,10 @@ std::vector<CellPiece> Filling::pieces_of(UnitId unit) const {
   Cutter cutter(cells_.columns);
   std::size_t merged = 0;
   std::uint32_t last_column = 0;
-  const auto add = [&](std::uint32_t span, Interval interval) {
-    const std::uint32_t row = place_[rows_.of(span)];
+  const auto add = [&](const SpanOfUnit& span, Interval interval) {
+    const std::uint32_t row = place_[rows_.of(unit, span)];
     if (row == left_out) return;
-    const std::uint32_t group = fills_.of(span);
+    const std::uint32_t group = fills_.of(unit, span);
     cutter.cut(interval, [&](std::size_t column, std::int64_t length) {
       if (column != last_column) {  // and never comes back
         merge_pieces(pieces, merged);
