@@ -325,6 +325,7 @@ double OpSums::value(const RowSums& row, std::size_t column) const {
     return sum;
   }
   std::vector<double> samples;
+  samples.reserve(row.inferences.size());
   for (std::size_t slot = 0; slot < row.inferences.size(); ++slot) {
     const std::uint32_t inference = row.inferences[slot];
     if (inference == 0 || inference >= inferences_.count()) continue;
@@ -339,6 +340,7 @@ double OpSums::value(const RowSums& row, std::size_t column) const {
 OverInferences OpSums::over_inferences(const RowSums& row, std::size_t column) const {
   OverInferences over;
   std::vector<double> samples;
+  samples.reserve(row.inferences.size());
   for (std::size_t slot = 0; slot < row.inferences.size(); ++slot) {
     const std::uint32_t inference = row.inferences[slot];
     if (inference >= inferences_.count()) continue;

@@ -1,4 +1,8 @@
 // What ops cost: each rule where it applies, with its numbers, and where it nearly does.
+#include <algorithm>
+#include <map>
+#include <random>
+
 #include "analysis/findings/finding_tester.hpp"
 #include "number_meaning.hpp"
 
@@ -271,6 +275,43 @@ TEST(UnevenThreads, NobodyTellsThatTheLastWaveOfTilesRunsOnOneThread) {
   EXPECT_EQ(tried.value("excess", "Pack::Solve"), 50);  // 200 where 300 / 2 were even
   EXPECT_DOUBLE_EQ(tried.gain(), 50);
   EXPECT_TRUE(Tried("uneven-threads", made(180).profile).is_quiet());  // 200 of 190
+}
+
+// Excess and tiles of each execution of an op, counted span by span.
+TEST(UnevenThreads, TilesOfAnyInferencesInAnyOrderAreCountedOnce) {
+  std::mt19937 random(7);
+  int found = 0;
+  for (int round = 0; round < 50; ++round) {
+    CoreBuilder core;
+    std::map<std::uint32_t, std::map<UnitId, double>> of_thread;
+    std::map<std::uint32_t, double> tiles;
+    std::int64_t now = 0;
+    for (int i = 0; i < 40; ++i) {
+      const UnitId unit = random() % 3 == 0 ? core.hvx1 : core.hvx;
+      const auto length = std::int64_t(1 + random() % 100);
+      const auto inference = std::uint32_t(random() % 4);
+      core.span(unit, "solve", now, now + length, SpanKind::op, "Pack::Solve");
+      core.profile.spans.instance.push_back(inference);
+      of_thread[inference][unit] += double(length);
+      tiles[inference] += 1;
+      now += length;
+    }
+    double excess = 0, uneven_tiles = 0, runs = 0;
+    for (const auto& [inference, threads] : of_thread) {
+      if (threads.size() < 2) continue;
+      const double a = threads.begin()->second, b = threads.rbegin()->second, even = (a + b) / 2;
+      if (std::max(a, b) <= 1.15 * even) continue;
+      excess += std::max(a, b) - even;
+      uneven_tiles += tiles[inference];
+      runs += 1;
+    }
+    const Tried tried("uneven-threads", core.profile);
+    if (!tried.found()) continue;  // the gain of a path may be small
+    found += 1;
+    EXPECT_EQ(tried.value("excess", "Pack::Solve"), excess) << round;
+    EXPECT_EQ(tried.value("tiles_per_run", "Pack::Solve"), uneven_tiles / runs) << round;
+  }
+  EXPECT_GT(found, 10);
 }
 
 // Cycles and packets of three kernels; a product waits for all.

@@ -24,6 +24,36 @@ std::vector<std::string> rules_of(const Diagnosis& diagnosis) {
   return rules;
 }
 
+// Of so many spans the rules are tried side by side; alone, each is the only one that asks.
+TEST(Diagnose, ARuleOfManySaysWhatItSaysAlone) {
+  CoreBuilder made;
+  std::mt19937 random(3);
+  const char* const kinds[] = {"q::ForceFormat_Flat", "q::Softmax", "q::mul",
+                               "q::ConvLayer_s1.opt"};
+  std::int64_t free_at[3] = {};
+  for (std::uint32_t i = 0; i < 101'000; ++i) {
+    const char* const kind = kinds[i % 4];
+    const std::size_t unit = i % 4 == 3 ? 2 : random() % 2;
+    const std::int64_t begin = free_at[unit] + std::int64_t(random() % 3);
+    free_at[unit] = begin + 1 + std::int64_t(random() % 40);
+    const UnitId units[] = {made.hvx, made.hvx1, made.hmx};
+    made.span(units[unit], kind, begin, free_at[unit], SpanKind::op, kind);
+    made.profile.spans.instance.push_back(i / 1'000);
+  }
+  const Diagnosis all = Analysis(made.profile).findings();
+  EXPECT_GE(all.findings.size(), 2u);
+  for (const Finding& finding : all.findings) {
+    const test_support::Tried alone(finding.rule, made.profile);
+    ASSERT_TRUE(alone.found()) << finding.rule;
+    EXPECT_EQ(alone.finding().title, finding.title);
+    EXPECT_EQ(alone.gain(), finding.gain ? finding.gain->ticks : -1) << finding.rule;
+    ASSERT_EQ(alone.finding().evidence.size(), finding.evidence.size()) << finding.rule;
+    for (std::size_t i = 0; i < finding.evidence.size(); ++i) {
+      EXPECT_EQ(alone.finding().evidence[i].value, finding.evidence[i].value) << finding.rule;
+    }
+  }
+}
+
 TEST(Diagnose, TheLargestGainFirstThenOthersByWeight) {
   CoreBuilder made;
   made.span(made.hvx, "flat", 0, 300, SpanKind::op, "q::ForceFormat_Flat");
