@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "formats/chrome/parse/event_values.hpp"
 #include "formats/chrome/parse/thousandths.hpp"
+#include "formats/chrome/parse/value_scan.hpp"
 
 namespace npuscope::chrome::decimal_test {
 namespace {
@@ -52,6 +53,25 @@ std::string random_text(std::mt19937& random) {
   for (int i = 0; i < 3; ++i)
     text += random() % 2 == 0 ? ",e.\":/} "[random() % 8] : char(random());
   return text;
+}
+
+TEST(Decimal, ShortIntegersAreThoseOfSevenDigitsThatJsonAllows) {
+  std::mt19937 random(7);
+  std::size_t found = 0;
+  for (int round = 0; round < 200'000; ++round) {
+    const std::string text = random_text(random);
+    const std::string padded = text + std::string(readable, ';');
+    const std::size_t size = padded.find_first_not_of("0123456789");
+    const bool is_short = size > 0 && size < 8 && !scalar_bytes[std::uint8_t(padded[size])] &&
+                          (size == 1 || padded[0] != '0');
+    std::uint64_t number = 0;
+    ASSERT_EQ(short_integer(padded.data(), number), is_short ? size : 0) << text;
+    if (is_short) {
+      ASSERT_EQ(std::to_string(number), padded.substr(0, size));
+    }
+    found += is_short ? 1 : 0;
+  }
+  EXPECT_GT(found, 10'000u);
 }
 
 TEST(Decimal, IsTheSameAsReadDigitByDigit) {

@@ -38,19 +38,28 @@ struct Form {
   explicit Form(std::string_view text = event) : learnt(text) {
     form = EventForm::of(learnt.text(), strings);
   }
-  // The values; "no" when it does not match to its end.
-  std::vector<std::string> values_of(std::string_view text) const {
-    const Text other(text);
-    RawValue values[EventForm::max_values];
-    if (form->match(other.begin(), other.end(), values) != other.end()) return {"no"};
-    std::vector<std::string> found;
-    for (std::size_t i = 0; i < form->values().size(); ++i) found.emplace_back(values[i].raw);
+  // Nothing when it does not match to its end.
+  std::vector<RawValue> raw_values_of(const Text& event) {
+    std::vector<RawValue> found;
+    const char* const behind =
+        form->walk(event.begin(), event.end(), [&](const EventForm::Value& value, const char* at) {
+          return take_value(at, event.end(), value.kind, found.emplace_back());
+        });
+    if (behind != event.end()) found.clear();
     return found;
+  }
+  // "no" when it does not match to its end.
+  std::vector<std::string> values_of(std::string_view text) {
+    const Text event(text);
+    EXPECT_EQ(form->walk(event.begin(), event.end()) == event.end(), !raw_values_of(event).empty());
+    std::vector<std::string> found;
+    for (const RawValue& value : raw_values_of(event)) found.emplace_back(value.raw);
+    return found.empty() ? std::vector<std::string>{"no"} : found;
   }
 };
 
 TEST(EventForm, FindsTheValuesOfAnEventOfTheSameForm) {
-  const Form form;
+  Form form;
   ASSERT_TRUE(form.form);
   EXPECT_EQ(form.form->phase(), 'X');
   EXPECT_THAT(form.values_of(event), ElementsAre("conv", "1.5", "2", "a b", "7", "[1,2]", "t"));
@@ -62,15 +71,13 @@ TEST(EventForm, FindsTheValuesOfAnEventOfTheSameForm) {
 }
 
 TEST(EventForm, ReadsPlainNumbersAndForgetsThoseOfTheEventBefore) {
-  const Form form(R"({"ph":"X","ts":1,"dur":"2","args":{"op":7}})");
+  Form form(R"({"ph":"X","ts":1,"dur":"2","args":{"op":7}})");
   ASSERT_TRUE(form.form);
-  RawValue values[EventForm::max_values];
   const auto digits_of = [&](std::string_view text) {
     const Text event(text);
     std::vector<std::uint64_t> found;
-    if (form.form->match(event.begin(), event.end(), values) != event.end()) return found;
-    for (std::size_t i = 0; i < 3; ++i) {
-      found.push_back(values[i].decimal.any() ? values[i].decimal.digits : 999);
+    for (const RawValue& value : form.raw_values_of(event)) {
+      found.push_back(value.decimal.any() ? value.decimal.digits : 999);
     }
     return found;
   };
@@ -81,7 +88,7 @@ TEST(EventForm, ReadsPlainNumbersAndForgetsThoseOfTheEventBefore) {
 }
 
 TEST(EventForm, IsNoMatchWhereAnyByteBetweenTheValuesIsAnother) {
-  const Form form;
+  Form form;
   for (std::size_t i = 0; i < event.size(); ++i) {
     std::string changed = event;
     changed[i] = '\x01';
@@ -91,7 +98,7 @@ TEST(EventForm, IsNoMatchWhereAnyByteBetweenTheValuesIsAnother) {
 }
 
 TEST(EventForm, LeavesBrokenTextsToTheGeneralWay) {
-  const Form form(R"({"ph":"X","name":"a"})");
+  Form form(R"({"ph":"X","name":"a"})");
   for (const char* name :
        {"\n", "\xff", "\xc3", "\\\n", "\\\xc3\xa9", "abcdefghijklmnopq\x7f\x80"}) {
     EXPECT_THAT(form.values_of(std::string(R"({"ph":"X","name":")") + name + "\"}"),

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <tbb/global_control.h>
 
+#include <random>
+
 #include "formats/chrome/dom_twin.hpp"
 #include "formats/chrome/trace_text.hpp"
 
@@ -37,6 +39,43 @@ TEST(ReadEventsTwin, ReadsTheSameWhereEventsRepeatTheirForms) {
     if (HasFatalFailure()) FAIL() << "seed " << seed;
   }
   expect_like_twin(RandomTrace(Choices(3'000u)).make(30'000, 3));
+}
+
+// Values that repeat, and then begin as the last one did.
+TEST(ReadEventsTwin, ReadsTheSameWhereValuesRepeat) {
+  const std::vector<std::string> texts = {
+      "",       "a",       "ab", "abcdefghijklmno", "abcdefghijklmnop", "abcdefghijklmnopq",
+      "a\\\"b", "\xc3\xa9"};
+  const std::vector<std::string> scalars = {"0",        "1",    "12",  "123",    "1234567",
+                                            "12345678", "-1",   "1.5", "1.25e3", "123456.5",
+                                            "true",     "null", "1e3", "-12",    "false"};
+  const std::vector<std::string> containers = {
+      "[]", "[1]", "[1,2]", "[[1]]", R"({"a":"]"})", R"({"a":[1,2,3,4,5,6,7,8,9]})"};
+  std::mt19937 random(6);
+  const auto changing = [&](const std::vector<std::string>& values) {
+    return [&, last = values[0]]() mutable {
+      if (random() % 4 == 0) last = values[random() % values.size()];
+      return last;
+    };
+  };
+  auto name = changing(texts);
+  auto category = changing(texts);
+  auto text = changing(texts);
+  auto scalar = changing(scalars);
+  auto number = changing(scalars);
+  auto container = changing(containers);
+  for (int round = 0; round < 20; ++round) {
+    std::string trace = "[";
+    for (int i = 0; i < 300; ++i) {
+      const std::string space = random() % 50 == 0 ? " " : "";
+      trace += (i == 0 ? R"({"ph":"X","name":")" : R"(,{"ph":"X","name":")") + name() +
+               R"(","cat":")" + category() + R"(","ts":)" + std::to_string(i) + space +
+               R"(,"dur":2,"args":{"s":")" + text() + R"(","n":)" + scalar() + R"(,"c":)" +
+               container() + R"(},"other":)" + number() + "}";
+    }
+    expect_like_twin(trace + "]");
+    if (HasFatalFailure()) FAIL() << "round " << round;
+  }
 }
 
 TEST(ReadEventsTwin, TheResultDoesNotDependOnTheNumberOfCores) {

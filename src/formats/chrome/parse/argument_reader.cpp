@@ -63,7 +63,7 @@ bool ArgumentReader::read_object(simdjson::ondemand::object object) {
     RawValue raw;
     TypedValue value;
     if (!EventValues::read_raw(field.value(), raw)) return false;
-    if (!type_value(raw, value)) return false;
+    if (!type(raw, value)) return false;
     const ArgumentShape& expected = shapes_[expected_];
     if (as_expected_ &&
         (place >= expected.size() || expected[place] != ArgumentKey{name, value.type})) {

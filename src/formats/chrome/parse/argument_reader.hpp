@@ -26,9 +26,13 @@ class ArgumentReader {
   // False when the value is broken. What was read before is replaced.
   bool read(simdjson::ondemand::value& arguments, StringId event_name);
   // The same of an event whose keys and, if they are as the last time, shape are known; then its
-  // values in their order. False when a value is broken.
+  // values in their order.
   void begin_formed(const std::optional<std::uint32_t>& shape);
-  bool add_formed(const RawValue& raw, ArgumentKey& key, std::optional<std::uint32_t>& shape);
+  void add_formed(TypedValue value, ArgumentKey& key, std::optional<std::uint32_t>& shape);
+  // False when the value is broken.
+  bool type(const RawValue& raw, TypedValue& value) {
+    return (quoted_numbers_ && EventValues::quoted_number(raw, value)) || values_.type(raw, value);
+  }
   // Of what was read; none once something was appended.
   std::optional<std::uint32_t> shape_of_read();
   // One more, behind those.
@@ -43,9 +47,6 @@ class ArgumentReader {
   bool had_duplicates() const { return had_duplicates_; }
 
  private:
-  bool type_value(const RawValue& raw, TypedValue& value) {
-    return (quoted_numbers_ && EventValues::quoted_number(raw, value)) || values_.type(raw, value);
-  }
   bool read_object(simdjson::ondemand::object object);
   StringId expected_key(const char* key, std::size_t place) const;
   void leave_expected(std::size_t place);
@@ -69,18 +70,16 @@ class ArgumentReader {
 };
 
 // What nearly every argument of every event goes through.
-inline bool ArgumentReader::add_formed(const RawValue& raw, ArgumentKey& key,
+inline void ArgumentReader::add_formed(TypedValue value, ArgumentKey& key,
                                        std::optional<std::uint32_t>& shape) {
-  TypedValue value;
-  if (!type_value(raw, value)) return false;
   if (value.type != key.type) [[unlikely]] {
     if (as_expected_) leave_expected(bits_.size());
     key.type = value.type;
     shape.reset();
   }
-  if (!as_expected_) keys_.push_back(key);
+  if (!as_expected_) [[unlikely]]
+    keys_.push_back(key);
   bits_.push_back(value.bits);
-  return true;
 }
 
 }  // namespace npuscope::chrome

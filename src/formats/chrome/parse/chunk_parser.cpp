@@ -58,12 +58,18 @@ std::uint64_t short_word(std::string_view raw) {
   return raw.empty() ? 0 : word & low_bytes(raw.size());
 }
 
-std::optional<std::int64_t> time_of(const RawValue& value) {
-  if (value.kind != RawValue::Kind::scalar && value.kind != RawValue::Kind::text) {
-    return std::nullopt;
-  }
+std::optional<std::int64_t> unusual_time(const RawValue& value) {
+  if (value.kind != RawValue::Kind::scalar && value.kind != RawValue::Kind::text) return {};
   const auto usual = thousandths_of(value.as_decimal());
   return usual ? usual : parse_thousandths(value.raw);
+}
+
+inline std::optional<std::int64_t> time_of(const RawValue& value) {
+  if (value.kind == RawValue::Kind::scalar) {
+    if (const auto usual = thousandths_of(value.decimal)) [[likely]]
+      return usual;
+  }
+  return unusual_time(value);
 }
 
 }  // namespace
@@ -103,10 +109,9 @@ void ChunkParser::clear(ChunkTable& table) {
   marks_.clear();
   ends_.clear();
   last_threads_.fill({});
-  last_category_ = {};
   forms_.clear();
   last_form_ = 0;
-  last_category_id_ = StringId::empty;
+  event_form_ = no_form;
   table.threads.clear();
   table.metadata.clear();
   table.problems = {};
@@ -148,13 +153,21 @@ void ChunkParser::add(Problem problem, ChunkTable& table) const {
   table.problems.add(problem, list_.offset_of(event_begin_));
 }
 
+void ChunkParser::Event::clear() {
+  seen = 0;
+  duplicate = false;
+  phase = 0;
+  name = category = StringId::empty;
+  for (RawValue* const value : {&time, &duration, &process, &thread, &id, &scope, &binding}) {
+    value->kind = RawValue::Kind::missing;
+  }
+  id_is_local = false;
+  others.clear();
+}
+
 bool ChunkParser::parse_event(ondemand::object object, ChunkTable& table) {
-  event_.seen = 0;
-  event_.duplicate = false;
-  event_.phase = 0;
-  event_.name = event_.category = StringId::empty;
-  event_.id_is_local = false;
-  event_.others.clear();
+  event_.clear();
+  event_form_ = no_form;
   arguments_.restart_event();
   std::size_t place = 0;
   for (auto each : object) {
@@ -164,6 +177,7 @@ bool ChunkParser::parse_event(ondemand::object object, ChunkTable& table) {
     if (!read_member(key_meaning(key, place++), key, field.value())) return false;
   }
   if (event_.seen == 0) return true;  // {}: some writers end their list with it
+  arguments_.remember_for(event_.name);
   return store_event(table);
 }
 
@@ -213,18 +227,8 @@ bool ChunkParser::take_member(EventKey meaning, const RawValue& raw) {
     return from.has_value();
   };
   switch (meaning) {
-    case EventKey::name:
-      if (raw.kind != RawValue::Kind::text) return set(event_.name, values_.text(raw));
-      event_.name = strings_.intern(raw.raw, RawStrings::Kind::text).id;
-      return true;
-    case EventKey::category:
-      if (raw.kind != RawValue::Kind::text) return set(event_.category, values_.text(raw));
-      if (raw.raw != last_category_) {
-        last_category_ = raw.raw;
-        last_category_id_ = strings_.intern(raw.raw, RawStrings::Kind::text).id;
-      }
-      event_.category = last_category_id_;
-      return true;
+    case EventKey::name: return set(event_.name, values_.text(raw));
+    case EventKey::category: return set(event_.category, values_.text(raw));
     case EventKey::time: event_.time = raw; return true;
     case EventKey::duration: event_.duration = raw; return true;
     case EventKey::process: event_.process = raw; return true;
@@ -260,18 +264,7 @@ bool ChunkParser::read_id2(ondemand::value& value) {
 }
 
 bool ChunkParser::store_event(ChunkTable& table) {
-  const auto forget_unseen = [&](EventKey key, RawValue& value) {
-    if ((event_.seen & bit_of(key)) == 0) value.kind = RawValue::Kind::missing;
-  };
-  forget_unseen(EventKey::time, event_.time);
-  forget_unseen(EventKey::duration, event_.duration);
-  forget_unseen(EventKey::process, event_.process);
-  forget_unseen(EventKey::thread, event_.thread);
-  forget_unseen(EventKey::id, event_.id);
-  forget_unseen(EventKey::scope, event_.scope);
-  forget_unseen(EventKey::binding, event_.binding);
   if (event_.duplicate || arguments_.had_duplicates()) add(Problem::duplicate_key, table);
-  arguments_.remember_for(event_.name);
   if (event_.phase == 0) {
     add(Problem::no_phase, table);
     return true;

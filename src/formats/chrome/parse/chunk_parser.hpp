@@ -47,7 +47,10 @@ class ChunkParser {
     RawValue binding;
     bool id_is_local = false;
     std::vector<std::pair<StringId, TypedValue>> others;
+
+    void clear();
   };
+  static constexpr std::size_t no_form = ~std::size_t{0};
 
   // A list of events as text with room for a byte before it and simdjson's padding behind; where
   // its events lay in the file.
@@ -68,7 +71,15 @@ class ChunkParser {
   bool parse_events(char* begin, char* end, ChunkTable& table);
   // Behind the event at `at` when it has a form that came before, else null.
   char* parse_formed(char* at, char* end, ChunkTable& table);
-  bool take_values(EventForm& form);
+  const char* read_formed(std::size_t form, const char* at, const char* end);
+  const char* take_formed(EventForm& form, EventForm::Value& value, const char* at,
+                          const char* end);
+  const char* take_integer(EventForm& form, EventForm::Value& value, std::string_view digits,
+                           std::uint64_t integer);
+  bool take_raw(EventForm& form, EventForm::Value& value, const RawValue& raw);
+  void take_typed(EventForm& form, EventForm::Value& value);
+  const char* take_time(const EventForm::Value& value, RawValue& time, const char* at,
+                        const char* end);
   void learn_form(const char* event, const char* end);
   void parse_damaged(ChunkTable& table);
   std::optional<List> clean_list(ChunkTable& table, const std::vector<std::uint64_t>& unreadable);
@@ -100,8 +111,8 @@ class ChunkParser {
   List list_;  // that is being parsed
   const char* event_begin_ = nullptr;
   std::vector<EventForm> forms_;
-  std::array<RawValue, EventForm::max_values> formed_values_;  // of the form that matched
-  std::size_t last_form_ = 0;  // of the last event, or of one before it
+  std::size_t last_form_ = 0;         // of the last event, or of one before it
+  std::size_t event_form_ = no_form;  // by which event_ was written
   // The keys of the last event: the next one mostly has the same.
   struct LastKey {
     std::uint64_t word = 0;  // with its closing quote
@@ -115,8 +126,6 @@ class ChunkParser {
     std::uint32_t index = no_thread;
   };
   std::array<LastThread, 64> last_threads_{};
-  std::string_view last_category_;
-  StringId last_category_id_{};
   std::deque<std::string> composed_;  // texts that strings_ refers to
   RowBuffer<SliceRow> slices_;
   RowBuffer<MarkRow> marks_;

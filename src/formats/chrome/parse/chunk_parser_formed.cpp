@@ -60,61 +60,123 @@ char* ChunkParser::parse_formed(char* at, char* end, ChunkTable& table) {
   if (forms_.empty()) return nullptr;
   const std::size_t expected = forms_[last_form_].next;
   std::size_t index = expected;
-  const char* behind = forms_[expected].match(at, end, formed_values_.data());
+  const char* behind = read_formed(expected, at, end);
   for (std::size_t i = 0; behind == nullptr && i < forms_.size(); ++i) {
     index = i;
-    if (i != expected) behind = forms_[i].match(at, end, formed_values_.data());
+    if (i != expected) behind = read_formed(i, at, end);
   }
   if (behind == nullptr) return nullptr;
   forms_[last_form_].next = index;
   last_form_ = index;
-  EventForm& form = forms_[index];
-  if (!take_values(form) || !store_event(table)) return nullptr;
-  form.shape = arguments_.shape_of_read();
+  if (!store_event(table)) return nullptr;
+  forms_[index].shape = arguments_.shape_of_read();
   return at + (behind - at);
 }
 
-bool ChunkParser::take_values(EventForm& form) {
-  event_.seen = form.seen();
-  event_.duplicate = false;
-  event_.phase = form.phase();
-  event_.name = event_.category = StringId::empty;
-  event_.id_is_local = false;
+// What the form has is written; the rest is as it was after the last event of this form.
+const char* ChunkParser::read_formed(std::size_t index, const char* at, const char* end) {
+  EventForm& form = forms_[index];
+  if (index != event_form_) {
+    event_.clear();
+    event_.seen = form.seen();
+    event_.phase = form.phase();
+    event_form_ = index;
+  }
   event_.others.clear();
   arguments_.begin_formed(form.shape);
-  std::size_t place = 0;
-  const RawValue* values = formed_values_.data();
-  for (const EventForm::Value& value : form.values()) {
-    const RawValue& raw = *values++;
-    if (value.meaning == EventKey::arguments) {
-      if (!arguments_.add_formed(raw, form.argument_keys[place++], form.shape)) return false;
-    } else if (value.meaning == EventKey::other) {
-      TypedValue typed;
-      if (!values_.type(raw, typed)) return false;
-      event_.others.emplace_back(value.key, typed);
-    } else if (!take_member(value.meaning, raw)) {
-      return false;
+  return form.walk(at, end, [&](EventForm::Value& value, const char* from) {
+    return take_formed(form, value, from, end);
+  });
+}
+
+// Where the value ends; null when it is broken.
+inline const char* ChunkParser::take_formed(EventForm& form, EventForm::Value& value,
+                                            const char* at, const char* end) {
+  if (value.repeats(at, end)) {
+    take_typed(form, value);
+    return at + value.last_size;
+  }
+  if (value.meaning == EventKey::time) return take_time(value, event_.time, at, end);
+  if (value.meaning == EventKey::duration) return take_time(value, event_.duration, at, end);
+  std::uint64_t integer = 0;
+  if (value.kind == RawValue::Kind::scalar) {
+    if (const unsigned size = short_integer(at, integer)) [[likely]] {
+      return take_integer(form, value, {at, size}, integer);
     }
   }
+  RawValue raw;
+  const char* const behind = take_value(at, end, value.kind, raw);
+  return behind != nullptr && take_raw(form, value, raw) ? behind : nullptr;
+}
+
+inline const char* ChunkParser::take_integer(EventForm& form, EventForm::Value& value,
+                                             std::string_view digits, std::uint64_t integer) {
+  const char* const behind = digits.data() + digits.size();
+  if (value.meaning == EventKey::thread) {
+    event_.thread = {RawValue::Kind::scalar, digits};
+  } else if (value.meaning == EventKey::process) {
+    event_.process = {RawValue::Kind::scalar, digits};
+  } else if (value.meaning == EventKey::arguments || value.meaning == EventKey::other) {
+    value.keep(digits, {ArgumentType::integer, integer});
+    take_typed(form, value);
+  } else {
+    return take_raw(form, value, {RawValue::Kind::scalar, digits}) ? behind : nullptr;
+  }
+  return behind;
+}
+
+bool ChunkParser::take_raw(EventForm& form, EventForm::Value& value, const RawValue& raw) {
+  TypedValue typed;
+  switch (value.meaning) {
+    case EventKey::arguments:
+      if (!arguments_.type(raw, typed)) return false;
+      break;
+    case EventKey::other:
+      if (!values_.type(raw, typed)) return false;
+      break;
+    case EventKey::name:
+    case EventKey::category: {
+      const auto text = values_.text(raw);
+      if (!text) return false;
+      typed = {ArgumentType::text, std::uint64_t(*text)};
+      break;
+    }
+    default: return take_member(value.meaning, raw);
+  }
+  value.keep(raw.raw, typed);
+  take_typed(form, value);
   return true;
+}
+
+inline void ChunkParser::take_typed(EventForm& form, EventForm::Value& value) {
+  switch (value.meaning) {
+    case EventKey::arguments: arguments_.add_formed(value.typed, value.key, form.shape); break;
+    case EventKey::name: event_.name = StringId(std::uint32_t(value.typed.bits)); break;
+    case EventKey::category: event_.category = StringId(std::uint32_t(value.typed.bits)); break;
+    default: event_.others.emplace_back(value.key.name, value.typed); break;
+  }
+}
+
+inline const char* ChunkParser::take_time(const EventForm::Value& value, RawValue& time,
+                                          const char* at, const char* end) {
+  const char* const behind = take_value(at, end, value.kind, time);
+  if (value.kind == RawValue::Kind::container && behind != nullptr && !values_.text(time)) {
+    return nullptr;
+  }
+  return behind;
 }
 
 // Unless it is known.
 void ChunkParser::learn_form(const char* event, const char* end) {
   if (forms_.size() >= max_forms) return;
   for (std::size_t i = 0; i < forms_.size(); ++i) {
-    if (forms_[i].match(event, end, formed_values_.data()) == nullptr) continue;
+    if (forms_[i].walk(event, end) == nullptr) continue;
     forms_[last_form_].next = i;
     last_form_ = i;
     return;
   }
   auto form = EventForm::of({event, std::size_t(end - event)}, strings_);
   if (!form) return;
-  for (const EventForm::Value& value : form->values()) {
-    if (value.meaning == EventKey::arguments) {
-      form->argument_keys.push_back({value.key, ArgumentType::null});
-    }
-  }
   forms_.push_back(std::move(*form));
   forms_[last_form_].next = forms_.size() - 1;
   last_form_ = forms_.size() - 1;

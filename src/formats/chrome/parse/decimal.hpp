@@ -59,17 +59,22 @@ inline std::uint64_t eight_digits(std::uint64_t word) {
          32;
 }
 
+inline constexpr std::uint64_t every_byte = 0x0101010101010101;
+
+// Of bytes less '0': the high bit of the first byte that is over 9; those after it may be wrong.
+inline std::uint64_t beyond_digits(std::uint64_t word) {
+  return ((word + every_byte * (0x7f - 9)) | word) & every_byte * 0x80;
+}
+
 // Appends the digits at `at` to `number` and says how many there are; of more than 24 no more are
 // looked at. So many bytes must be readable.
 inline unsigned take_digits(const char* at, std::uint64_t& number) {
-  constexpr std::uint64_t every_byte = 0x0101010101010101;
   unsigned count = 0;
   for (; count < 24; count += 8) {
     std::uint64_t word = 0;
     std::memcpy(&word, at + count, sizeof word);
     word ^= every_byte * '0';
-    // The high bit of the first byte that is over 9; those after it may be wrong.
-    const std::uint64_t others = ((word + every_byte * (0x7f - 9)) | word) & every_byte * 0x80;
+    const std::uint64_t others = beyond_digits(word);
     if (others != 0) {
       const auto left = unsigned(std::countr_zero(others)) / 8;
       number = number * powers_of_ten[left] + eight_digits(word << 8 << (56 - 8 * left));

@@ -22,6 +22,7 @@
 #include "formats/chrome/parse/event_keys.hpp"
 #include "formats/chrome/parse/event_values.hpp"
 #include "formats/chrome/parse/raw_strings.hpp"
+#include "formats/chrome/parse/value_scan.hpp"
 
 namespace npuscope::chrome {
 
@@ -36,30 +37,73 @@ class EventForm {
   struct Value {
     EventKey meaning = EventKey::other;
     RawValue::Kind kind = RawValue::Kind::missing;
-    StringId key{};              // of an argument, and of what has no meaning
-    std::uint32_t text_end = 0;  // of the text before it
+    ArgumentKey key;              // of an argument, with its last type, and of what has no meaning
+    std::uint32_t text_size = 0;  // of the text before it
+
+    // Of some the last one is kept, with the byte behind it: the same bytes are the same value.
+    std::uint32_t last_size = 0;
+    bool is_steady = false;  // the last two were the same
+    const char* last = nullptr;
+    TypedValue typed;
+
+    bool repeats(const char* at, const char* end) const {
+      return is_steady && std::size_t(end - at) > last_size && same_text(at, last, last_size + 1);
+    }
+    void keep(std::string_view raw, TypedValue now) {
+      is_steady = last != nullptr && now == typed;
+      last = raw.data();
+      last_size = std::uint32_t(raw.size());
+      typed = now;
+    }
   };
   const std::vector<Value>& values() const { return values_; }
   std::uint32_t seen() const { return seen_; }  // a bit for each key
   char phase() const { return phase_; }
 
-  // Where the event ends that begins at `at` and has this form, with its values; null when it has
-  // another. Nothing is read behind `end` but a few bytes that must be readable.
-  const char* match(const char* at, const char* end, RawValue* values) const;
+  // Where the event ends that begins at `at` and has this form; null when it has another. For each
+  // value `take(value, at)` says where it ends, or null. Nothing is read behind `end` but a few
+  // bytes that must be readable.
+  template <class Take>
+  const char* walk(const char* at, const char* end, Take&& take);
+  // The same where the values do not matter.
+  const char* walk(const char* at, const char* end);
 
   // The shape of the arguments; none: not known yet.
   std::optional<std::uint32_t> shape = {};
-  std::vector<ArgumentKey> argument_keys = {};  // with the types of the last event
-  std::size_t next = 0;                         // the form of the event behind the last of this one
+  std::size_t next = 0;  // the form of the event behind the last of this one
 
  private:
   friend class FormLearner;
 
   std::string text_;  // without the values, padded
-  std::uint32_t text_size_ = 0;
+  std::uint32_t last_text_size_ = 0;
   std::vector<Value> values_;
   std::uint32_t seen_ = 0;
   char phase_ = 0;
 };
+
+template <class Take>
+inline const char* EventForm::walk(const char* at, const char* end, Take&& take) {
+  const char* text = text_.data();
+  const auto take_text = [&](std::size_t size) {
+    if (std::size_t(end - at) < size || !same_text(at, text, size)) return false;
+    at += size;
+    text += size;
+    return true;
+  };
+  for (Value& value : values_) {
+    if (!take_text(value.text_size)) return nullptr;
+    at = take(value, at);
+    if (at == nullptr) return nullptr;
+  }
+  return take_text(last_text_size_) ? at : nullptr;
+}
+
+inline const char* EventForm::walk(const char* at, const char* end) {
+  return walk(at, end, [end](const Value& value, const char* from) {
+    RawValue ignored;
+    return take_value(from, end, value.kind, ignored);
+  });
+}
 
 }  // namespace npuscope::chrome

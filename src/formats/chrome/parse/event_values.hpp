@@ -32,6 +32,7 @@ struct RawValue {
 struct TypedValue {
   ArgumentType type = ArgumentType::null;
   std::uint64_t bits = 0;
+  bool operator==(const TypedValue&) const = default;
 };
 
 class EventValues {
