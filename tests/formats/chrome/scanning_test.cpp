@@ -68,6 +68,36 @@ TEST(BracketScanner, FindsTheSameAsASlowScanInPiecesOfAnySize) {
   }
 }
 
+TEST(BlockMasks, AreTheSameInRegistersOfAnyWidth) {
+  std::mt19937 random(4);
+  constexpr std::string_view alphabet = "{}[]\"\\a[{;}]\xfb\xdd\x02";
+  for (int round = 0; round < 1000; ++round) {
+    std::string text(3 * block_bytes, ' ');
+    for (char& byte : text) byte = alphabet[random() % alphabet.size()];
+    for (const auto find : {find_masks, find_masks_plainly}) {
+      BlockMasks masks[3];
+      find(text.data(), 3, masks);
+      for (std::size_t block = 0; block < 3; ++block) {
+        BlockMasks slow;
+        bool in_string = false;
+        for (std::size_t i = 0; i < block_bytes; ++i) {
+          const char byte = text[block * block_bytes + i];
+          in_string = in_string != (byte == '"');
+          slow.quotes |= std::uint64_t(byte == '"') << i;
+          slow.strings |= std::uint64_t(in_string) << i;
+          slow.backslashes |= std::uint64_t(byte == '\\') << i;
+          slow.brackets |=
+              std::uint64_t(std::string_view("{}[]").find(byte) != std::string_view::npos) << i;
+        }
+        ASSERT_EQ(masks[block].quotes, slow.quotes) << text;
+        ASSERT_EQ(masks[block].strings, slow.strings) << text;
+        ASSERT_EQ(masks[block].backslashes, slow.backslashes) << text;
+        ASSERT_EQ(masks[block].brackets, slow.brackets) << text;
+      }
+    }
+  }
+}
+
 bool accepts(std::string_view text, std::size_t piece) {
   JsonChecker checker;
   std::size_t taken = 0;

@@ -1,55 +1,11 @@
 #include "formats/chrome/text/bracket_scanner.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstring>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 namespace npuscope::chrome {
-namespace {
-
-constexpr std::size_t block_bytes = 64;
-constexpr char lower_case_bit = 0x20;  // makes [ of {, and ] of }: 0x5b | 0x20 = 0x7b
-
-// Bit i: the exclusive or of bits 0 to i, so the bits from each quote to before the next.
-std::uint64_t prefix_xor(std::uint64_t bits) {
-  for (int shift = 1; shift < 64; shift *= 2) bits ^= bits << shift;
-  return bits;
-}
-
-}  // namespace
-
-#ifdef __SSE2__
-BracketScanner::Masks BracketScanner::masks_of(const char* bytes) {
-  const auto is = [](__m128i in, char byte) { return _mm_cmpeq_epi8(in, _mm_set1_epi8(byte)); };
-  const auto bits = [](__m128i mask) { return std::uint64_t(unsigned(_mm_movemask_epi8(mask))); };
-  Masks masks;
-  for (std::size_t i = 0; i < block_bytes; i += 16) {
-    const __m128i part = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes + i));
-    const __m128i folded = _mm_or_si128(part, _mm_set1_epi8(lower_case_bit));
-    const __m128i brackets = _mm_or_si128(is(folded, '{'), is(folded, '}'));
-    masks.quotes |= bits(is(part, '"')) << i;
-    masks.backslashes |= bits(is(part, '\\')) << i;
-    masks.brackets |= bits(brackets) << i;
-  }
-  return masks;
-}
-#else
-BracketScanner::Masks BracketScanner::masks_of(const char* bytes) {
-  Masks masks;
-  for (std::size_t i = 0; i < block_bytes; ++i) {
-    const char folded = char(bytes[i] | lower_case_bit);
-    masks.quotes |= std::uint64_t(bytes[i] == '"') << i;
-    masks.backslashes |= std::uint64_t(bytes[i] == '\\') << i;
-    masks.brackets |= std::uint64_t(folded == '{' || folded == '}') << i;
-  }
-  return masks;
-}
-#endif
-
 // Backslashes are rare: walked one by one.
 std::uint64_t BracketScanner::escaped(std::uint64_t backslashes, std::size_t count) {
   std::uint64_t escaped = next_is_escaped_ ? 1 : 0;
@@ -67,24 +23,28 @@ std::uint64_t BracketScanner::escaped(std::uint64_t backslashes, std::size_t cou
   return escaped;
 }
 
-std::uint64_t BracketScanner::brackets_outside_strings(const Masks& masks, std::size_t count) {
-  std::uint64_t quotes = masks.quotes;
-  if (masks.backslashes != 0 || next_is_escaped_) quotes &= ~escaped(masks.backslashes, count);
-  const std::uint64_t in_string = prefix_xor(quotes) ^ in_string_;
-  in_string_ = std::uint64_t(std::int64_t(in_string) >> 63);
-  return masks.brackets & ~in_string;
+inline std::uint64_t BracketScanner::brackets_outside_strings(const BlockMasks& masks,
+                                                              std::size_t count) {
+  std::uint64_t strings = masks.strings;
+  if (masks.backslashes != 0 || next_is_escaped_) {
+    strings = prefix_xor(masks.quotes & ~escaped(masks.backslashes, count));
+  }
+  strings ^= in_string_;
+  in_string_ = std::uint64_t(std::int64_t(strings) >> 63);
+  return masks.brackets & ~strings;
 }
 
-void BracketScanner::walk(std::uint64_t brackets, std::size_t base, std::string_view bytes,
-                          Found& found) {
+inline void BracketScanner::walk(std::uint64_t brackets, const char* block, std::size_t base,
+                                 Found& found) {
   for (; brackets != 0; brackets &= brackets - 1) {
-    const std::size_t at = base + std::size_t(std::countr_zero(brackets));
-    if ((bytes[at] | lower_case_bit) == '{') {
+    const auto at = std::size_t(std::countr_zero(brackets));
+    const bool opens = block[at] == '{' || block[at] == '[';
+    if (opens) {
       ++depth_;
     } else if (depth_ > 0) {
-      if (--depth_ == 0) found.last_event_end = at + 1;
-    } else if (bytes[at] == ']') {
-      found.list_end = at;
+      if (--depth_ == 0) found.last_event_end = base + at + 1;
+    } else if (block[at] == ']') {
+      found.list_end = base + at;
       return;
     } else {
       ++found.stray_brackets;
@@ -93,19 +53,25 @@ void BracketScanner::walk(std::uint64_t brackets, std::size_t base, std::string_
 }
 
 BracketScanner::Found BracketScanner::scan(std::string_view bytes) {
+  constexpr std::size_t most_blocks = 64;
+  std::array<BlockMasks, most_blocks> masks;
   Found found;
   std::size_t base = 0;
-  for (; base + block_bytes <= bytes.size() && !found.list_end; base += block_bytes) {
-    const Masks masks = masks_of(bytes.data() + base);
-    walk(brackets_outside_strings(masks, block_bytes), base, bytes, found);
+  while (bytes.size() - base >= block_bytes) {
+    const std::size_t blocks = std::min((bytes.size() - base) / block_bytes, most_blocks);
+    find_masks(bytes.data() + base, blocks, masks.data());
+    for (std::size_t i = 0; i < blocks; ++i, base += block_bytes) {
+      walk(brackets_outside_strings(masks[i], block_bytes), bytes.data() + base, base, found);
+      if (found.list_end) return found;
+    }
   }
-  if (base < bytes.size() && !found.list_end) {
+  if (base < bytes.size()) {
     const std::size_t count = bytes.size() - base;
     std::array<char, block_bytes> last;
     last.fill(' ');
     std::memcpy(last.data(), bytes.data() + base, count);
-    const Masks masks = masks_of(last.data());
-    walk(brackets_outside_strings(masks, count), base, bytes, found);
+    find_masks(last.data(), 1, masks.data());
+    walk(brackets_outside_strings(masks[0], count), last.data(), base, found);
   }
   return found;
 }

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include "formats/chrome/text/block_masks.hpp"
+
 namespace npuscope::chrome {
 
 class BracketScanner {
@@ -24,17 +26,9 @@ class BracketScanner {
   Found scan(std::string_view bytes);
 
  private:
-  // One bit for each of up to 64 bytes.
-  struct Masks {
-    std::uint64_t quotes = 0;
-    std::uint64_t backslashes = 0;
-    std::uint64_t brackets = 0;
-  };
-
-  static Masks masks_of(const char* bytes);
   std::uint64_t escaped(std::uint64_t backslashes, std::size_t count);
-  std::uint64_t brackets_outside_strings(const Masks& masks, std::size_t count);
-  void walk(std::uint64_t brackets, std::size_t base, std::string_view bytes, Found& found);
+  std::uint64_t brackets_outside_strings(const BlockMasks& masks, std::size_t count);
+  void walk(std::uint64_t brackets, const char* block, std::size_t base, Found& found);
 
   std::uint64_t depth_ = 0;       // 0: between events
   std::uint64_t in_string_ = 0;   // all ones: the next byte is inside a string
