@@ -1,10 +1,11 @@
-// Puts the tables of a file's chunks together, in file order: numbers strings, threads and shapes
-// for the whole file, then joins the columns one after the other, so that little lies in memory
-// twice.
+// Appends the tables of a file's chunks, in file order, to the columns of its events, and numbers
+// strings, threads and shapes for the whole file. Columns get room for what the rest of the file
+// will bring, so that nothing lies in memory twice.
 #pragma once
 
 #include <vector>
 
+#include "formats/chrome/collect/pairing.hpp"
 #include "formats/chrome/collect/thread_table.hpp"
 #include "formats/chrome/parse/chunk_table.hpp"
 #include "formats/chrome/shape_table.hpp"
@@ -23,31 +24,34 @@ class EventCollector {
   Events finish();
 
  private:
-  // A chunk's rows and what its numbers mean in the whole file.
+  // A chunk that is being appended, and what its numbers mean in the whole file.
   struct Part {
+    ChunkTable table;
     std::vector<StringId> strings;
     std::vector<std::uint32_t> threads;
-    std::vector<ArgumentShape> chunk_shapes;
     std::vector<std::uint32_t> slice_shapes;
     std::vector<std::uint32_t> mark_shapes;
-    Slices slices;
-    Marks marks;
-    Ends ends;
+    std::vector<std::vector<std::uint32_t>> text_places;  // of each shape, in its values
   };
 
-  void drop_surplus(Arguments& arguments, std::uint64_t& values, std::uint64_t offset);
-  void number_shapes(Part& part);
-  void join_slices(Slices& to);
-  void join_marks(Marks& to);
-  void number_slices_before();
-  void join_ends(Ends& to);
+  void number_threads(Part& part);
+  template <class Row>
+  void drop_surplus(Part& part, RowBuffer<Row>& rows, std::uint64_t& values);
+  template <class Row>
+  void number_shapes(const Part& part, const RowBuffer<Row>& rows, ShapeTable& table,
+                     std::vector<std::uint32_t>& numbers);
+  void append_slices(Part& part);
+  void append_marks(Part& part);
+  void append_ends(Part& part);
 
   BufferPool& buffers_;
-  std::vector<Part> parts_;
   StringPool strings_;
   ThreadTable threads_;
-  ShapeTable slice_shapes_;
+  ShapeTable slice_shapes_;  // with those of ends
   ShapeTable mark_shapes_;
+  Slices slices_;
+  Marks marks_;
+  Ends ends_;
   Problems problems_;
   std::uint64_t events_ = 0;
   std::uint64_t slice_values_ = 0;  // of arguments, with those of ends

@@ -8,7 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "formats/chrome/parse/chunk_table.hpp"
+#include "formats/chrome/events.hpp"
+#include "formats/chrome/parse/event_rows.hpp"
 #include "formats/chrome/problems.hpp"
 #include "formats/chrome/shape_table.hpp"
 
@@ -30,6 +31,17 @@ struct Boundary {
 constexpr std::int64_t not_cut = std::numeric_limits<std::int64_t>::min();
 std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries,
                                            std::vector<std::int64_t>* cut_at = nullptr);
+
+// E events, which end the slices that B events have begun.
+struct Ends {
+  Column<std::uint32_t> thread;
+  Column<StringId> name;
+  Column<std::int64_t> time;
+  Column<std::uint32_t> slices_before;  // how many slices stand before it in the file
+  Arguments arguments;
+
+  std::size_t size() const { return thread.size(); }
+};
 
 // Gives each unfinished slice its duration and the arguments of its end behind its own; one
 // without an end lasts until the slice around it ends, or its thread's last event. `shapes` are

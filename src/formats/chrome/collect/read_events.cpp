@@ -39,6 +39,9 @@ Result<Events> read_events(ByteSource& source, const ReadOptions& options) {
     Chunk chunk;
     if (!cutter.next(chunk)) return std::nullopt;
     chunk.quoted_numbers = options.quoted_numbers;
+    if (source.file_bytes() > 0) {
+      chunk.part_of_file = double(source.file_bytes_read()) / double(source.file_bytes());
+    }
     if (options.progress) options.progress(source.file_bytes_read(), source.file_bytes());
     return chunk;
   };

@@ -3,31 +3,16 @@
 
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <string>
 #include <vector>
 
-#include "formats/chrome/events.hpp"
 #include "formats/chrome/pair_table.hpp"
+#include "formats/chrome/parse/event_rows.hpp"
 #include "formats/chrome/parse/raw_strings.hpp"
 #include "formats/chrome/problems.hpp"
 #include "formats/chrome/text/chunk.hpp"
 
 namespace npuscope::chrome {
-
-// The duration of a slice whose end has not been met.
-constexpr std::int64_t unfinished = std::numeric_limits<std::int64_t>::min();
-
-// E events, which end the slices that B events have begun.
-struct Ends {
-  Column<std::uint32_t> thread;
-  Column<StringId> name;
-  Column<std::int64_t> time;
-  Column<std::uint32_t> slices_before;  // how many slices stand before it in the file
-  Arguments arguments;
-
-  std::size_t size() const { return thread.size(); }
-};
 
 // An M event of a kind that the format knows.
 struct Metadata {
@@ -52,9 +37,9 @@ struct ChunkTable {
   RawStrings::Texts strings;
   PairTable threads;  // process and thread id
   std::vector<ArgumentShape> shapes;
-  Slices slices;
-  Marks marks;
-  Ends ends;
+  RowBuffer<SliceRow> slices;
+  RowBuffer<MarkRow> marks;
+  RowBuffer<EndRow> ends;
   std::vector<Metadata> metadata;
   Problems problems;
   bool has_begins = false;  // some slices are unfinished

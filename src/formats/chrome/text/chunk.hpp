@@ -47,6 +47,7 @@ struct Chunk {
   std::uint64_t offset = 0;     // of `begin` in the file
   bool damaged = false;         // known not to be a sound list
   bool quoted_numbers = false;  // ReadOptions::quoted_numbers
+  double part_of_file = 0;      // that was read when it was cut; 0: unknown
 
   std::string_view text() const { return {buffer.data() + begin, end - begin}; }
 };

@@ -1,19 +1,24 @@
-// Where a chunk's rows gather before their number is known; then they become columns of exactly
-// that length.
+// The events of a chunk as rows, in file order, and the values of their arguments next to each
+// other.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
-#include "formats/chrome/parse/chunk_table.hpp"
+#include "npuscope/base/string_pool.hpp"
 
 namespace npuscope::chrome {
 
 struct ArgumentPlace {
-  std::uint32_t shape = 0;
-  std::uint32_t first = 0;
+  std::uint32_t shape = 0;  // 0: none
+  std::uint32_t first = 0;  // of its values
 };
+
+// The duration of a slice whose end has not been met.
+constexpr std::int64_t unfinished = std::numeric_limits<std::int64_t>::min();
 
 struct SliceRow {
   std::uint32_t thread = 0;
@@ -21,12 +26,12 @@ struct SliceRow {
   StringId category{};
   ArgumentPlace arguments;
   std::int64_t start = 0;
-  std::int64_t duration = 0;
+  std::int64_t duration = 0;  // or unfinished
 };
 
 struct MarkRow {
   char phase = 0;
-  char binding = 0;
+  char binding = 0;  // as in Marks
   std::uint32_t thread = 0;
   StringId name{};
   StringId category{};
@@ -36,10 +41,11 @@ struct MarkRow {
   std::int64_t time = 0;
 };
 
+// An E event, which ends a slice that a B event has begun.
 struct EndRow {
   std::uint32_t thread = 0;
   StringId name{};
-  std::uint32_t slices_before = 0;
+  std::uint32_t slices_before = 0;  // in the chunk
   ArgumentPlace arguments;
   std::int64_t time = 0;
 };
@@ -58,10 +64,13 @@ struct RowBuffer {
     values.insert(values.end(), row_values.begin(), row_values.end());
     rows.push_back(row);
   }
+  // What is there; room for as much is left.
+  RowBuffer take() {
+    RowBuffer taken = std::move(*this);
+    rows.reserve(taken.rows.size());
+    values.reserve(taken.values.size());
+    return taken;
+  }
 };
-
-void take_rows(RowBuffer<SliceRow>& from, Slices& to);
-void take_rows(RowBuffer<MarkRow>& from, Marks& to);
-void take_rows(RowBuffer<EndRow>& from, Ends& to);
 
 }  // namespace npuscope::chrome
