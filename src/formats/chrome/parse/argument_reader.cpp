@@ -1,6 +1,7 @@
 #include "formats/chrome/parse/argument_reader.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace npuscope::chrome {
@@ -33,8 +34,13 @@ bool ArgumentReader::read(simdjson::ondemand::value& arguments, StringId event_n
   TypedValue value;
   if (!EventValues::read_raw(arguments, raw) || !values_.type(raw, value)) return false;
   if (value.type == ArgumentType::null) return true;
-  static constexpr char name[] = "\0\0\0\0\0\0\0\0args\0\0\0\0\0\0\0";
-  append(strings_.intern({name + 8, 4}, RawStrings::Kind::text).id, value);
+  static constexpr std::size_t margin = RawStrings::margin;
+  static constexpr auto name = [] {
+    std::array<char, margin + 4 + margin> bytes{};
+    std::ranges::copy(std::string_view("args"), bytes.begin() + margin);
+    return bytes;
+  }();
+  append(strings_.intern({name.data() + margin, 4}, RawStrings::Kind::text).id, value);
   return true;
 }
 

@@ -22,6 +22,7 @@ class ArgumentReader {
 
   void clear();  // for another chunk
   void take_quoted_numbers(bool take) { quoted_numbers_ = take; }
+  bool takes_quoted_numbers() const { return quoted_numbers_; }
   void restart_event();  // without arguments
   // False when the value is broken. What was read before is replaced.
   bool read(simdjson::ondemand::value& arguments, StringId event_name);

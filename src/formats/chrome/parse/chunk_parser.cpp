@@ -86,9 +86,9 @@ ChunkTable ChunkParser::parse(Chunk chunk) {
     clear(table);
     parse_damaged(table);
   }
-  take_rows(slices_, table.slices);
-  take_rows(marks_, table.marks);
-  take_rows(ends_, table.ends);
+  table.slices = slices_.take();
+  table.marks = marks_.take();
+  table.ends = ends_.take();
   table.shapes = arguments_.take_shapes();
   table.strings = strings_.take_texts();
   if (table.strings.badly_escaped > 0) {
@@ -392,7 +392,7 @@ bool ChunkParser::append_raw(std::string_view key, const RawValue& value) {
 
 // A text that does not stand in the chunk.
 StringId ChunkParser::compose(std::string_view text) {
-  constexpr std::size_t margin = 8;  // RawStrings reads before and behind the text
+  constexpr std::size_t margin = RawStrings::margin;
   std::string& kept = composed_.emplace_back(margin, ' ');
   kept.append(text).append(margin, ' ');
   return strings_.intern(std::string_view(kept).substr(margin, text.size()), RawStrings::Kind::text)

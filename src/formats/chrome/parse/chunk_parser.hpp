@@ -18,7 +18,6 @@
 #include "formats/chrome/parse/chunk_table.hpp"
 #include "formats/chrome/parse/event_form.hpp"
 #include "formats/chrome/parse/event_keys.hpp"
-#include "formats/chrome/parse/row_buffers.hpp"
 
 namespace npuscope::chrome {
 
@@ -74,12 +73,10 @@ class ChunkParser {
   const char* read_formed(std::size_t form, const char* at, const char* end);
   const char* take_formed(EventForm& form, EventForm::Value& value, const char* at,
                           const char* end);
-  const char* take_integer(EventForm& form, EventForm::Value& value, std::string_view digits,
-                           std::uint64_t integer);
-  bool take_raw(EventForm& form, EventForm::Value& value, const RawValue& raw);
-  void take_typed(EventForm& form, EventForm::Value& value);
-  const char* take_time(const EventForm::Value& value, RawValue& time, const char* at,
-                        const char* end);
+  const char* read_value(EventForm::Value& value, const char* at, const char* end);
+  const char* read_text(EventForm::Value& value, const char* at, const char* end);
+  const char* read_any(EventForm::Value& value, const char* at, const char* end);
+  bool take_raw(EventForm::Value& value, const RawValue& raw);
   void learn_form(const char* event, const char* end);
   void parse_damaged(ChunkTable& table);
   std::optional<List> clean_list(ChunkTable& table, const std::vector<std::uint64_t>& unreadable);

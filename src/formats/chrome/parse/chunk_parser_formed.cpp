@@ -92,40 +92,80 @@ const char* ChunkParser::read_formed(std::size_t index, const char* at, const ch
 // Where the value ends; null when it is broken.
 inline const char* ChunkParser::take_formed(EventForm& form, EventForm::Value& value,
                                             const char* at, const char* end) {
-  if (value.repeats(at, end)) {
-    take_typed(form, value);
-    return at + value.last_size;
-  }
-  if (value.meaning == EventKey::time) return take_time(value, event_.time, at, end);
-  if (value.meaning == EventKey::duration) return take_time(value, event_.duration, at, end);
-  std::uint64_t integer = 0;
-  if (value.kind == RawValue::Kind::scalar) {
-    if (const unsigned size = short_integer(at, integer)) [[likely]] {
-      return take_integer(form, value, {at, size}, integer);
-    }
-  }
-  RawValue raw;
-  const char* const behind = take_value(at, end, value.kind, raw);
-  return behind != nullptr && take_raw(form, value, raw) ? behind : nullptr;
-}
-
-inline const char* ChunkParser::take_integer(EventForm& form, EventForm::Value& value,
-                                             std::string_view digits, std::uint64_t integer) {
-  const char* const behind = digits.data() + digits.size();
-  if (value.meaning == EventKey::thread) {
-    event_.thread = {RawValue::Kind::scalar, digits};
-  } else if (value.meaning == EventKey::process) {
-    event_.process = {RawValue::Kind::scalar, digits};
-  } else if (value.meaning == EventKey::arguments || value.meaning == EventKey::other) {
-    value.keep(digits, {ArgumentType::integer, integer});
-    take_typed(form, value);
-  } else {
-    return take_raw(form, value, {RawValue::Kind::scalar, digits}) ? behind : nullptr;
+  const char* const behind =
+      value.repeats(at, end) ? at + value.last_size : read_value(value, at, end);
+  if (behind == nullptr) return nullptr;
+  switch (value.meaning) {
+    case EventKey::arguments: arguments_.add_formed(value.typed, value.key, form.shape); break;
+    case EventKey::name: event_.name = StringId(std::uint32_t(value.typed.bits)); break;
+    case EventKey::category: event_.category = StringId(std::uint32_t(value.typed.bits)); break;
+    case EventKey::other: event_.others.emplace_back(value.key.name, value.typed); break;
+    default: break;
   }
   return behind;
 }
 
-bool ChunkParser::take_raw(EventForm& form, EventForm::Value& value, const RawValue& raw) {
+// Into `value` what has a type, and the rest into the event. Null where it is broken.
+inline const char* ChunkParser::read_value(EventForm::Value& value, const char* at,
+                                           const char* end) {
+  if (value.kind == RawValue::Kind::text && value.has_type()) return read_text(value, at, end);
+  if (value.kind != RawValue::Kind::scalar) return read_any(value, at, end);
+  std::uint64_t integer = 0;
+  switch (value.meaning) {
+    case EventKey::time: return take_value(at, end, RawValue::Kind::scalar, event_.time);
+    case EventKey::duration: return take_value(at, end, RawValue::Kind::scalar, event_.duration);
+    case EventKey::arguments:
+    case EventKey::other:
+      if (const unsigned size = short_integer(at, integer)) [[likely]] {
+        value.keep({at, size}, {ArgumentType::integer, integer});
+        return at + size;
+      }
+      break;
+    case EventKey::thread:
+      if (const unsigned size = short_integer(at, integer)) [[likely]] {
+        event_.thread = {RawValue::Kind::scalar, {at, size}};
+        return at + size;
+      }
+      break;
+    case EventKey::process:
+      if (const unsigned size = short_integer(at, integer)) [[likely]] {
+        event_.process = {RawValue::Kind::scalar, {at, size}};
+        return at + size;
+      }
+      break;
+    default: break;
+  }
+  return read_any(value, at, end);
+}
+
+const char* ChunkParser::read_text(EventForm::Value& value, const char* at, const char* end) {
+  const bool may_be_number =
+      value.meaning == EventKey::arguments && arguments_.takes_quoted_numbers();
+  std::uint64_t integer = 0;
+  const unsigned digits = may_be_number ? short_integer(at, integer) : 0;
+  if (digits > 0 && at[digits] == '"') {
+    value.keep({at, digits}, {ArgumentType::integer, integer});
+    return at + digits;
+  }
+  const char* const quote = text_end(at, end);
+  if (quote == nullptr) return nullptr;
+  const RawValue raw{RawValue::Kind::text, {at, std::size_t(quote - at)}};
+  TypedValue typed;
+  if (!may_be_number || !EventValues::quoted_number(raw, typed)) {
+    typed = {ArgumentType::text,
+             std::uint64_t(strings_.intern(raw.raw, RawStrings::Kind::text).id)};
+  }
+  value.keep(raw.raw, typed);
+  return quote;
+}
+
+const char* ChunkParser::read_any(EventForm::Value& value, const char* at, const char* end) {
+  RawValue raw;
+  const char* const behind = take_value(at, end, value.kind, raw);
+  return behind != nullptr && take_raw(value, raw) ? behind : nullptr;
+}
+
+bool ChunkParser::take_raw(EventForm::Value& value, const RawValue& raw) {
   TypedValue typed;
   switch (value.meaning) {
     case EventKey::arguments:
@@ -144,26 +184,7 @@ bool ChunkParser::take_raw(EventForm& form, EventForm::Value& value, const RawVa
     default: return take_member(value.meaning, raw);
   }
   value.keep(raw.raw, typed);
-  take_typed(form, value);
   return true;
-}
-
-inline void ChunkParser::take_typed(EventForm& form, EventForm::Value& value) {
-  switch (value.meaning) {
-    case EventKey::arguments: arguments_.add_formed(value.typed, value.key, form.shape); break;
-    case EventKey::name: event_.name = StringId(std::uint32_t(value.typed.bits)); break;
-    case EventKey::category: event_.category = StringId(std::uint32_t(value.typed.bits)); break;
-    default: event_.others.emplace_back(value.key.name, value.typed); break;
-  }
-}
-
-inline const char* ChunkParser::take_time(const EventForm::Value& value, RawValue& time,
-                                          const char* at, const char* end) {
-  const char* const behind = take_value(at, end, value.kind, time);
-  if (value.kind == RawValue::Kind::container && behind != nullptr && !values_.text(time)) {
-    return nullptr;
-  }
-  return behind;
 }
 
 // Unless it is known.

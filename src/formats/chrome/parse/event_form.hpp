@@ -46,6 +46,11 @@ class EventForm {
     const char* last = nullptr;
     TypedValue typed;
 
+    // Rather than being kept raw in the event.
+    bool has_type() const {
+      return meaning == EventKey::arguments || meaning == EventKey::name ||
+             meaning == EventKey::category || meaning == EventKey::other;
+    }
     bool repeats(const char* at, const char* end) const {
       return is_steady && std::size_t(end - at) > last_size && same_text(at, last, last_size + 1);
     }

@@ -86,7 +86,9 @@ std::string_view key_text(const char* key) {
 }
 
 bool EventValues::quoted_number(const RawValue& value, TypedValue& typed) {
-  if (value.kind != RawValue::Kind::text) return false;
+  const bool may_be = value.kind == RawValue::Kind::text && !value.raw.empty() &&
+                      value.raw[0] >= '0' && value.raw[0] <= '9';
+  if (!may_be) return false;
   const Decimal decimal = value.as_decimal();
   return decimal.before + decimal.after <= Decimal::max_exact_digits && !decimal.is_negative &&
          type_decimal(decimal, typed);

@@ -13,37 +13,12 @@ namespace {
 
 constexpr std::size_t first_string_slots = 4096;
 
-std::uint64_t word(const char* bytes) {
-  std::uint64_t word = 0;
-  std::memcpy(&word, bytes, sizeof word);
-  return word;
-}
+}  // namespace
 
-// Most strings are short; for those a multiplication beats the call of a hash made for long ones,
-// and comparing two words the call of a comparison.
-constexpr std::size_t short_size = 16;
-
-// All bytes of a short string.
-struct Words {
-  std::uint64_t first = 0;
-  std::uint64_t last = 0;  // overlaps the first
-  bool operator==(const Words&) const = default;
-};
-
-Words words_of(std::string_view raw) {
+// Most strings are short; for those a multiplication beats the call of a hash made for long ones.
+std::uint32_t RawStrings::hash_of(std::string_view raw, Kind kind) {
   const std::size_t size = raw.size();
-  if (size >= 8) return {word(raw.data()), word(raw.data() + size - 8)};
-  return {size == 0 ? 0 : word(raw.data()) << (64 - 8 * size), 0};
-}
-
-bool same_raw(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  return a.size() > short_size ? a == b : words_of(a) == words_of(b);
-}
-
-std::uint32_t hash_of(std::string_view raw, RawStrings::Kind kind) {
-  const std::size_t size = raw.size();
-  if (size > short_size) {
+  if (size > sizeof(Words)) {
     return std::uint32_t(XXH3_64bits(raw.data(), size) >> 32) + unsigned(kind);
   }
   const Words words = words_of(raw);
@@ -53,20 +28,19 @@ std::uint32_t hash_of(std::string_view raw, RawStrings::Kind kind) {
   return std::uint32_t(((mixed ^ mixed >> 27) * 0x94d049bb133111eb) >> 32);
 }
 
-}  // namespace
-
 RawStrings::RawStrings() : slots_(first_string_slots) { clear(); }
 
 void RawStrings::clear() {
   if (slots_.size() > 64 * first_string_slots) slots_.resize(first_string_slots);
   std::fill(slots_.begin(), slots_.end(), 0);
+  recent_.fill({});
   entries_.clear();
   made_.clear();
-  static constexpr char nothing[16] = {};
-  intern({nothing + 8, 0}, Kind::text);
+  static constexpr char nothing[2 * margin] = {};
+  intern({nothing + margin, 0}, Kind::text);
 }
 
-RawStrings::Interned RawStrings::intern(std::string_view raw, Kind kind) {
+RawStrings::Interned RawStrings::look_up(std::string_view raw, Kind kind) {
   const std::uint32_t hash = hash_of(raw, kind);
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;

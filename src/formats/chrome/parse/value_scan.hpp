@@ -14,16 +14,12 @@
 #include <cstdint>
 #include <cstring>
 
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
-
 #include "formats/chrome/parse/event_values.hpp"
 #include "formats/chrome/text/chunk.hpp"
+#include "formats/chrome/text/wide_text.hpp"
 
 namespace npuscope::chrome {
 
-inline constexpr std::size_t step_bytes = 16;
 static_assert(TextBuffer::slack > 2 * step_bytes);
 
 // Of a text in JSON these end it or need a look: quotes, backslashes, control characters, and what
@@ -33,10 +29,6 @@ inline bool is_special(char byte) {
 }
 
 #ifdef __SSE2__
-inline __m128i step_at(const char* at) {
-  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-}
-
 inline const char* next_special(const char* at, const char* end) {
   for (; at < end; at += step_bytes) {
     const __m128i step = step_at(at);
@@ -49,23 +41,10 @@ inline const char* next_special(const char* at, const char* end) {
   }
   return end;
 }
-
-// Up to a step behind either is read.
-inline bool same_text(const char* a, const char* b, std::size_t size) {
-  for (; size > step_bytes; size -= step_bytes, a += step_bytes, b += step_bytes) [[unlikely]] {
-    if (_mm_movemask_epi8(_mm_cmpeq_epi8(step_at(a), step_at(b))) != 0xffff) return false;
-  }
-  const auto equal = unsigned(_mm_movemask_epi8(_mm_cmpeq_epi8(step_at(a), step_at(b))));
-  return (~equal & ((1u << size) - 1)) == 0;
-}
 #else
 inline const char* next_special(const char* at, const char* end) {
   while (at < end && !is_special(*at)) ++at;
   return at;
-}
-
-inline bool same_text(const char* a, const char* b, std::size_t size) {
-  return std::memcmp(a, b, size) == 0;
 }
 #endif
 

@@ -163,7 +163,7 @@ void note(Profile& profile, const Events& events, std::uint64_t count, const cha
 
 }  // namespace
 
-OpId OpTable::op(StringId name, StringId category) {
+OpId OpTable::new_op(StringId name, StringId category) {
   const std::uint32_t op = pairs_.intern(std::uint32_t(name), std::uint32_t(category));
   if (op == profile_.ops.size()) {
     Op& made = profile_.ops.emplace_back();
