@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "formats/chrome/limits.hpp"
 #include "formats/chrome/parse/thousandths.hpp"
 #include "formats/chrome/text/bracket_scanner.hpp"
 #include "formats/chrome/text/careful_split.hpp"
+#include "formats/chrome/text/event_cutter.hpp"
 #include "formats/chrome/text/json_checker.hpp"
 #include "formats/chrome/text/unescape.hpp"
 
@@ -96,6 +98,24 @@ TEST(BlockMasks, AreTheSameInRegistersOfAnyWidth) {
       }
     }
   }
+}
+
+// One that began with the separator behind the event before it was read as a damaged one, at twenty
+// times the cost. 17 divides the size of a window plus one: events of 16 bytes end with the window.
+TEST(EventCutter, ChunksBeginWithAnEventWhereTheOneBeforeEndedWithTheWindow) {
+  static_assert((chunk_bytes + 1) % 17 == 0);
+  std::string trace = "[";
+  while (trace.size() < 3 * chunk_bytes) trace += R"({"ph":"X","a":1},)";
+  trace.back() = ']';
+  const auto source = open_byte_source(trace, "trace.json");
+  BufferPool buffers;
+  EventCutter cutter(**source, buffers);
+  std::size_t chunks = 0;
+  for (Chunk chunk; cutter.next(chunk); ++chunks) {
+    EXPECT_EQ(chunk.text().substr(0, 5), "{\"ph\"");
+    EXPECT_EQ(chunk.text().back(), '}');
+  }
+  EXPECT_EQ(chunks, 4u);
 }
 
 bool accepts(std::string_view text, std::size_t piece) {

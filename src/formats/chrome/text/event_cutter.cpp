@@ -143,14 +143,18 @@ void EventCutter::read_value(std::string key) {
   }
 }
 
+void EventCutter::drop_separators() {
+  const std::size_t separators = count_separators(window_.text());
+  window_.drop(separators);
+  scanned_ -= std::min(scanned_, separators);
+}
+
 bool EventCutter::cut_list(Chunk& chunk) {
-  if (checked_ == 0) {
-    const std::size_t separators = count_separators(window_.text());
-    window_.drop(separators);
-    scanned_ -= std::min(scanned_, separators);
-  }
+  if (checked_ == 0) drop_separators();
   const std::size_t before = window_.text().size();
   window_.fill_to(checked_ == 0 ? chunk_bytes : std::max(chunk_bytes, 2 * before));
+  // Those behind an event that ended with the window have only been read now.
+  if (checked_ == 0 && before == 0) drop_separators();
   if (std::exchange(distrusted_, false)) return cut_carefully(chunk);
   BracketScanner::Found found = scanner_.scan(window_.text().substr(scanned_));
   if (found.last_event_end) *found.last_event_end += scanned_;

@@ -48,6 +48,7 @@ class EventCutter {
   bool read_key(std::string& key);
   void read_value(std::string key);
   std::optional<char> peek_behind_space(bool commas_too = false);
+  void drop_separators();
   bool cut_list(Chunk& chunk);
   bool cut_found(const BracketScanner::Found& found, Chunk& chunk);
   bool resolve_unfinished(Chunk& chunk);
