@@ -7,6 +7,7 @@
 #include "cli/github_job.hpp"
 #include "cli/run_sides.hpp"
 #include "npuscope/base/progress.hpp"
+#include "report/compare/compared_runs.hpp"
 
 namespace npuscope::cli {
 namespace {
@@ -20,20 +21,19 @@ ExitStatus check(const CheckOptions& options) {
   if (!gates) return report(gates.error());
   const auto side = open_side(options, options.files);
   if (!side) return report(side.error());
-  const auto chosen = analysis::choose_runs(side->profiles, options.graph);
-  if (!chosen) return report(chosen.error());
+  const auto runs = report::runs_of_side(side->profiles, options.graph);
+  if (!runs) return report(runs.error());
   report::Diff result;
-  result.b = chosen_runs(*side, chosen->b);
+  result.b = runs->runs;
   std::optional<BusySign> busy("analysing");
   const std::vector<analysis::RunSamples> samples = analysis::samples_of(result.b);
-  const std::vector<const Profile*> others = beside_runs(*side, chosen->b);
-  const std::vector<analysis::RunSamples> beside = analysis::samples_of(others);
+  const std::vector<analysis::RunSamples> beside = analysis::samples_of(runs->beside);
   const auto comparer = analysis::Comparer::alone(samples, beside);
   busy.reset();
   if (!comparer) return report(comparer.error());
-  judge_gates(std::move(*gates), *comparer, result);
+  report::judge_gates(std::move(*gates), *comparer, result);
   result.comparison = comparer->compare({});
-  result.left_out[1] = chosen->left_out[1];
+  result.left_out[1] = runs->left_out;
   result.selection = selection_text(options.selection);
   ExitStatus status = status_of(options, side->notes);
   if (options.markdown) {

@@ -29,22 +29,13 @@ Result<std::unique_ptr<ComparedSides>> compare_sides(const ProfileOptions& optio
   auto side_b = open_side(options, files.b);
   if (!side_b) return tl::unexpected(side_b.error());
   made->b = std::move(*side_b);
-  const auto chosen = analysis::choose_runs(made->a.profiles, made->b.profiles, files.graph);
-  if (!chosen) return tl::unexpected(chosen.error());
-  report::Diff& diff = made->diff;
-  diff.a = chosen_runs(made->a, chosen->a);
-  diff.b = chosen_runs(made->b, chosen->b);
-  const std::vector<const Profile*> runs[] = {diff.a, diff.b, beside_runs(made->a, chosen->a),
-                                              beside_runs(made->b, chosen->b)};
+  const auto runs = report::runs_of_sides(made->a.profiles, made->b.profiles, files.graph);
+  if (!runs) return tl::unexpected(runs.error());
   const BusySign busy("analysing");
-  for (std::size_t i = 0; i < 4; ++i) made->samples[i] = analysis::samples_of(runs[i]);
-  const auto& samples = made->samples;
-  auto comparer = analysis::Comparer::make(samples[0], samples[1], samples[2], samples[3]);
-  if (!comparer) return tl::unexpected(comparer.error());
-  made->comparer.emplace(std::move(*comparer));
-  diff.left_out[0] = chosen->left_out[0];
-  diff.left_out[1] = chosen->left_out[1];
-  diff.selection = selection_text(options.selection);
+  auto compared = report::compare_runs(runs->a, runs->b);
+  if (!compared) return tl::unexpected(compared.error());
+  made->compared = std::move(*compared);
+  made->compared->diff.selection = selection_text(options.selection);
   made->notes = made->a.notes;
   made->notes.insert(made->notes.end(), made->b.notes.begin(), made->b.notes.end());
   return made;

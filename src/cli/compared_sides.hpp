@@ -2,13 +2,11 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "cli/run_sides.hpp"
-#include "npuscope/analysis/compare.hpp"
-#include "report/compare/diff_document.hpp"
+#include "report/compare/compared_runs.hpp"
 
 namespace npuscope::cli {
 
@@ -24,13 +22,11 @@ Status check_sides(const SideFiles& sides, const std::vector<std::string>& files
 
 struct ComparedSides {
   RunSide a, b;
-  std::vector<analysis::RunSamples> samples[4];  // of A and B, and of what is beside them
-  std::optional<analysis::Comparer> comparer;
-  report::Diff diff;  // without gates and rows
+  std::unique_ptr<report::ComparedRuns> compared;
   std::vector<Note> notes;
 };
 
-// It stays where it is: the comparer and the diff refer to its profiles.
+// It stays where it is: what was compared refers to its profiles.
 Result<std::unique_ptr<ComparedSides>> compare_sides(const ProfileOptions& options,
                                                      const SideFiles& files);
 

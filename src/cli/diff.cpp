@@ -89,9 +89,9 @@ ExitStatus diff(DiffOptions options, bool by_given) {
   if (!gates) return report(gates.error());
   const auto compared = compare_sides(options, options.sides);
   if (!compared) return report(compared.error());
-  report::Diff& result = (*compared)->diff;
-  const analysis::Comparer& comparer = *(*compared)->comparer;
-  judge_gates(std::move(*gates), comparer, result);
+  report::Diff& result = (*compared)->compared->diff;
+  const analysis::Comparer& comparer = *(*compared)->compared->comparer;
+  report::judge_gates(std::move(*gates), comparer, result);
   const analysis::CompareOptions how{options.rows(), options.csv, options.markdown,
                                      options.grouping, *rules ? &**rules : nullptr};
   std::optional<BusySign> busy("analysing");

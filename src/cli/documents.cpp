@@ -11,17 +11,6 @@ namespace npuscope::cli {
 
 namespace {
 
-void cut_tables(std::vector<report::Section>& sections, std::size_t rows) {
-  for (report::Section& section : sections) {
-    report::Table& table = section.table;
-    if (table.rows.size() > rows) {
-      table.row_count = std::max<std::uint64_t>(table.row_count, table.rows.size());
-      table.rows.resize(rows);
-    }
-    cut_tables(section.parts, rows);
-  }
-}
-
 // Text, CSV and Markdown; the notes go to standard error.
 Status print_in_form(const PageOptions& options, std::span<const report::Document> documents,
                      const std::vector<Note>& notes) {
@@ -99,7 +88,7 @@ ExitStatus print_documents(const DocumentOptions& options,
                            const std::vector<Note>& notes) {
   if (const auto rows = options.top.cut()) {
     std::vector<report::Document> cut(documents.begin(), documents.end());
-    for (report::Document& document : cut) cut_tables(document.sections, *rows);
+    for (report::Document& document : cut) report::cut_tables(document.sections, *rows);
     DocumentOptions rest = options;
     rest.top = {};
     return print_documents(rest, cut, notes);
@@ -116,7 +105,7 @@ ExitStatus print_documents(const DocumentOptions& options,
 ExitStatus print_answer(const PageOptions& options, const report::Document& answer,
                         const std::vector<Note>& notes) {
   report::Document document = answer;
-  if (const auto rows = options.top.cut()) cut_tables(document.sections, *rows);
+  if (const auto rows = options.top.cut()) report::cut_tables(document.sections, *rows);
   if (options.json) {
     print_json(stdout, report::document_json(document, notes));
     print_errors(notes);

@@ -10,18 +10,12 @@
 #include "npuscope/base/files.hpp"
 #include "report/compare/diff_github.hpp"
 #include "report/compare/gate_text.hpp"
-#include "report/document/damage.hpp"
 
 namespace npuscope::cli {
 namespace {
 
 using report::Inconclusive;
 using report::JudgedGate;
-
-bool is_any_damaged(const report::Diff& diff) {
-  const auto is_damaged = [](const Profile* run) { return report::is_damaged(*run); };
-  return std::ranges::any_of(diff.a, is_damaged) || std::ranges::any_of(diff.b, is_damaged);
-}
 
 // GitHub gives a job the file that its summary comes from.
 Status add_github_summary(const std::string& summary) {
@@ -99,21 +93,6 @@ Result<std::vector<JudgedGate>> read_gates(const GateOptions& options) {
   return gates;
 }
 
-void judge_gates(std::vector<JudgedGate> gates, const analysis::Comparer& comparer,
-                 report::Judgement& judgement) {
-  for (JudgedGate& gate : gates) {
-    auto judged = analysis::judge(gate.gate, comparer);
-    if (judged) {
-      gate.result = std::move(*judged);
-      judgement.gates.push_back(std::move(gate));
-    } else {
-      const std::string sentence = fmt::format(
-          "gate {} not judged: {}", report::gate_name(gate.gate), judged.error().message);
-      judgement.unjudged.push_back({std::move(gate.gate), sentence});
-    }
-  }
-}
-
 ExitStatus judge_status(const GateOptions& options, const report::Diff& diff,
                         const std::string& summary, ExitStatus status) {
   if (options.github) {
@@ -124,11 +103,9 @@ ExitStatus judge_status(const GateOptions& options, const report::Diff& diff,
   }
   if (report::any_gate_failed(diff)) return ExitStatus::gate_failed;
   if (!diff.unjudged.empty()) return ExitStatus::usage;
-  if (!options.allow_partial && !diff.gates.empty() && is_any_damaged(diff)) {
-    return report(
-        Error{ErrorKind::input,
-              "no gate is passed on a damaged profile; copy its file again, or judge what "
-              "could be read with --allow-partial"});
+  if (options.allow_partial) return status;
+  if (const Status whole = report::check_gates_are_of_whole_runs(diff); !whole) {
+    return report(whole.error());
   }
   return status;
 }

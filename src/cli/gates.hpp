@@ -29,10 +29,6 @@ void add_gate_options(CLI::App& command, GateOptions& options, const std::string
 // Of the command line, then of the file.
 Result<std::vector<report::JudgedGate>> read_gates(const GateOptions& options);
 
-// Each, whatever becomes of the others.
-void judge_gates(std::vector<report::JudgedGate> gates, const analysis::Comparer& comparer,
-                 report::Judgement& judgement);
-
 // Says on standard error what did not pass, in a GitHub job as annotations, and adds `summary` to
 // the job's. The status is `status` where nothing failed.
 ExitStatus judge_status(const GateOptions& options, const report::Diff& diff,

@@ -46,10 +46,10 @@ ExitStatus add_comparison(const ReportOptions& options, report::ReportPage& page
   if (!gates) return report(gates.error());
   const auto compared = compare_sides(options, options.sides);
   if (!compared) return report(compared.error());
-  report::Diff& diff = (*compared)->diff;
-  const analysis::Comparer& comparer = *(*compared)->comparer;
+  report::Diff& diff = (*compared)->compared->diff;
+  const analysis::Comparer& comparer = *(*compared)->compared->comparer;
   std::optional<BusySign> busy("analysing");
-  judge_gates(std::move(*gates), comparer, diff);
+  report::judge_gates(std::move(*gates), comparer, diff);
   const bool all = options.request.top == 0;
   diff.comparison = comparer.compare({all ? ~std::size_t{0} : options.request.top, false});
   page.set_comparison(report::diff_document(diff));

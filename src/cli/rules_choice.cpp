@@ -1,21 +1,9 @@
 #include "cli/rules_choice.hpp"
 
 #include "cli/flag_values.hpp"
-#include "npuscope/base/files.hpp"
+#include "jobs/named_rules.hpp"
 
 namespace npuscope::cli {
-namespace {
-
-Result<analysis::Rules> read_rules(const std::string& name) {
-  if (analysis::Rules::is_builtin(name)) return analysis::Rules::builtin(name);
-  if (!name.ends_with(".toml") && name != "/dev/stdin")
-    return analysis::Rules::builtin(name);  // the error lists them
-  const auto text = MappedFile::open(name);
-  if (!text) return tl::unexpected(text.error());
-  return analysis::Rules::parse(as_text(text->bytes()), name);
-}
-
-}  // namespace
 
 CLI::Option* add_rules_option(CLI::App& command, std::string& name) {
   CLI::Option* option = command.add_option(
@@ -33,7 +21,7 @@ Result<std::optional<analysis::Rules>> chosen_rules(const std::string& name, boo
   if (grouping != Grouping::rule) {
     return usage_error("--rules groups ops by rules; leave out --by");
   }
-  auto rules = read_rules(name);
+  auto rules = jobs::named_rules(name);
   if (!rules) return tl::unexpected(rules.error());
   return std::optional(std::move(*rules));
 }

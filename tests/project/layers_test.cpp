@@ -48,7 +48,7 @@ const std::map<std::string, std::set<std::string>> may_use{
       "npu/torq", "query"}},
     {"jobs",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/torq",
-      "formats", "report"}},
+      "formats", "analysis", "report"}},
     {"cli",
      {"base", "profile", "formats/qaic", "formats/sigmastar", "formats/snapshot", "formats",
       "analysis", "npu/graph", "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",

@@ -6,6 +6,7 @@
 #include "cli/compile/architecture.hpp"
 #include "cli/target_choice.hpp"
 #include "npu/graph/import_onnx.hpp"
+#include "npu/target/remembered_target.hpp"
 
 namespace npuscope::cli {
 namespace compile_command {
@@ -67,7 +68,7 @@ Status compile(Compilation& compilation) {
   CompileArguments& arguments = compilation.arguments;
   if (auto ok = take_symbols(compilation); !ok) return ok;
   if (arguments.target.empty()) {
-    auto remembered = remembered_target();
+    auto remembered = npu::remembered_target();
     if (!remembered) return tl::unexpected(remembered.error());
     arguments.target = remembered->empty() ? "aic100" : *remembered;
   }

@@ -96,7 +96,15 @@ struct Field {
   bool only_if_known = false;
   std::optional<ClockId> clock = {};  // of ticks; none: the base clock
   bool stands_right = false;          // a number that is text already
+  // What sort of number it is and where it comes from, where that is known.
+  std::optional<MeasureKind> kind = {};
+  std::optional<Origin> origin = {};
 };
+
+inline Field of_kind(MeasureKind kind, Field field) {
+  field.kind = kind;
+  return field;
+}
 
 struct Fact {
   Field field;
@@ -134,6 +142,9 @@ struct Document {
   std::vector<DocumentSide> sides = {};  // what it compares; in JSON the head of each profile
   std::string about = {};  // what the profile is, behind the names of its files; text only
 };
+
+// Keeps so many rows of each table, which says how many there were.
+void cut_tables(std::vector<Section>& sections, std::size_t rows);
 
 // Lines of at most `width` columns (but no narrower than 60), the last one ended. The head names
 // the files and warns of a profile whose numbers say structure only.

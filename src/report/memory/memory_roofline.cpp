@@ -111,7 +111,9 @@ Section roofline_section(const Profile& profile, const MemoryTable& table,
     if (value.known()) section.facts.push_back({std::move(field), std::move(value)});
   };
   if (table.wall > 0) {
-    add({"wall", table.first_apart ? "wall, median" : "wall", Format::ticks}, table.wall);
+    add(of_kind(MeasureKind::wall,
+                {"wall", table.first_apart ? "wall, median" : "wall", Format::ticks}),
+        table.wall);
     add({"seconds", "", Format::seconds},
         table.rate ? Value(table.wall / table.rate->value) : Value());
     add({"verdict_text", "verdict"}, roofline_verdict(profile, table));
@@ -169,12 +171,15 @@ Section memory_inferences_section(const MemoryTable& table, std::size_t top) {
   if (!table.first_apart) return {};
   const bool is_cold = table.inferences.front().instance == 0;
   section.facts = {
-      {{"first_wall", is_cold ? "first (cold)" : "first", Format::ticks}, table.walls.first},
-      {{"median_wall_of_rest", "median of the rest", Format::ticks}, table.walls.median_of_rest},
-      {{"least_wall", "min", Format::ticks}, table.walls.min},
-      {{"most_wall", "max", Format::ticks}, table.walls.max}};
+      {of_kind(MeasureKind::wall,
+               {"first_wall", is_cold ? "first (cold)" : "first", Format::ticks}),
+       table.walls.first},
+      {of_kind(MeasureKind::wall, {"median_wall_of_rest", "median of the rest", Format::ticks}),
+       table.walls.median_of_rest},
+      {of_kind(MeasureKind::wall, {"least_wall", "min", Format::ticks}), table.walls.min},
+      {of_kind(MeasureKind::wall, {"most_wall", "max", Format::ticks}), table.walls.max}};
   section.table.fields = {{"inference", "inference", Format::count},
-                          {"wall", "wall", Format::ticks},
+                          of_kind(MeasureKind::wall, {"wall", "wall", Format::ticks}),
                           {"ddr_read_bytes", "DDR read", Format::bytes, true, true},
                           {"ddr_write_bytes", "DDR write", Format::bytes, true, true}};
   for (const auto& inference : table.inferences) {
@@ -192,29 +197,30 @@ Section memory_inferences_section(const MemoryTable& table, std::size_t top) {
 Section memory_ops_section(const Profile& profile, const MemoryTable& table, std::size_t top) {
   using analysis::Route;
   Section section{.key = "ops", .title = "OPS, by DDR bytes"};
-  section.table.fields = {{"op", "op"},
-                          {"layers", "layers", Format::count, false, true},
-                          {"kind", "", Format::name},
-                          {"ops", "", Format::count},
-                          {"spans", "", Format::count},
-                          {"verdict", "verdict", Format::name, true, true},
-                          {"bound_by", "by", Format::name, false, true},
-                          {"ddr_read_bytes", "DDR read", Format::bytes, true, true},
-                          {"ddr_write_bytes", "DDR write", Format::bytes, true, true},
-                          {"active", "active", Format::ticks, true, true},
-                          {"ddr_bytes_per_s", "DDR", Format::bytes_per_second, true, true},
-                          {"ddr_share_of_peak", "of peak", Format::share, true, true},
-                          {"macs", "MACs", Format::number, true, true},
-                          {"macs_share_of_peak", "of peak", Format::share, true, true},
-                          {"macs_per_byte", "MAC/B", Format::number, false, true},
-                          {"hvx_busy_share", "HVX", Format::share, false, true},
-                          {"vtcm_read_bytes", "VTCM read", Format::bytes, false, true},
-                          {"vtcm_write_bytes", "VTCM write", Format::bytes, false, true},
-                          {"multicast_bytes", "multicast", Format::bytes, false, true},
-                          {"hmx_busy_share", "", Format::share},
-                          {"vtcm_share_of_peak", "", Format::share},
-                          {"dispatch_share", "", Format::share},
-                          {"macs_from", "", Format::name}};
+  section.table.fields = {
+      {"op", "op"},
+      {"layers", "layers", Format::count, false, true},
+      {"kind", "", Format::name},
+      {"ops", "", Format::count},
+      {"spans", "", Format::count},
+      {"verdict", "verdict", Format::name, true, true},
+      {"bound_by", "by", Format::name, false, true},
+      {"ddr_read_bytes", "DDR read", Format::bytes, true, true},
+      {"ddr_write_bytes", "DDR write", Format::bytes, true, true},
+      of_kind(MeasureKind::active, {"active", "active", Format::ticks, true, true}),
+      {"ddr_bytes_per_s", "DDR", Format::bytes_per_second, true, true},
+      {"ddr_share_of_peak", "of peak", Format::share, true, true},
+      {"macs", "MACs", Format::number, true, true},
+      {"macs_share_of_peak", "of peak", Format::share, true, true},
+      {"macs_per_byte", "MAC/B", Format::number, false, true},
+      {"hvx_busy_share", "HVX", Format::share, false, true},
+      {"vtcm_read_bytes", "VTCM read", Format::bytes, false, true},
+      {"vtcm_write_bytes", "VTCM write", Format::bytes, false, true},
+      {"multicast_bytes", "multicast", Format::bytes, false, true},
+      {"hmx_busy_share", "", Format::share},
+      {"vtcm_share_of_peak", "", Format::share},
+      {"dispatch_share", "", Format::share},
+      {"macs_from", "", Format::name}};
   for (const analysis::MemoryRow& row : table.rows) {
     if (section.table.rows.size() == top) break;
     const analysis::Placement& placement = row.placement;

@@ -179,7 +179,7 @@ Section transfers_section(const std::vector<analysis::TransferSize>& sizes,
                           {"transfers", "transfers", Format::count},
                           {"share_of_transfers", "of all", Format::share},
                           {"bytes", "bytes", Format::bytes},
-                          {"work", "work", Format::ticks},
+                          of_kind(MeasureKind::work, {"work", "work", Format::ticks}),
                           {"bytes_per_s", "in flight", Format::bytes_per_second, true, true}};
   double all = 0;
   std::uint64_t small = 0;

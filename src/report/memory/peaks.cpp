@@ -6,6 +6,7 @@
 #include "base/numbers.hpp"
 #include "npu/ipu/target.hpp"
 #include "npu/nsp/target/target.hpp"
+#include "npu/target/remembered_target.hpp"
 #include "npu/target/target_file.hpp"
 #include "npu/torq/target.hpp"
 
@@ -112,6 +113,19 @@ std::string target_of(const Profile& profile) {
 }
 
 }  // namespace
+
+Status choose_target(PeakText& peaks) {
+  if (peaks.target.empty()) {
+    auto remembered = npu::remembered_target();
+    if (!remembered) return tl::unexpected(remembered.error());
+    peaks.remembered_target = std::move(*remembered);
+  }
+  for (const std::string& name : {peaks.target, peaks.remembered_target}) {
+    if (name.empty()) continue;
+    if (const auto file = npu::find_target_file(name); !file) return tl::unexpected(file.error());
+  }
+  return {};
+}
 
 Result<FoundPeaks> find_peaks(const Profile& profile, const PeakText& text) {
   FoundPeaks found;

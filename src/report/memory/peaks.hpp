@@ -26,6 +26,9 @@ struct PeakText {
   std::string clock = {};  // of the base clock, where it counts cycles of unknown rate
 };
 
+// Takes the remembered target where none is named; a usage error for one that is unknown.
+Status choose_target(PeakText& text);
+
 struct FoundPeaks {
   analysis::Peaks peaks;
   std::optional<Hertz> clock;

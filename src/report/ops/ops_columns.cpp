@@ -142,12 +142,18 @@ void OpsTable::add_spread(std::size_t place, const std::string& key) {
   if (table_.inferences < 2) return;
   const OpColumn& column = table_.columns[place];
   const auto add_one = [&](const char* suffix, const char* label, auto value) {
-    add({key + suffix, is_ranked(place) && !is_in_order() ? label : "", format_of(column), false,
-         true, column.clock},
-        [place, value](const OpRow& row) {
-          if (place >= row.spreads.size() || !row.values[place]) return Value();
-          return Value(value(row.spreads[place]));
-        });
+    Field field{key + suffix,
+                is_ranked(place) && !is_in_order() ? label : "",
+                format_of(column),
+                false,
+                true,
+                column.clock};
+    field.kind = column.kind;
+    field.origin = column.origin;
+    add(std::move(field), [place, value](const OpRow& row) {
+      if (place >= row.spreads.size() || !row.values[place]) return Value();
+      return Value(value(row.spreads[place]));
+    });
   };
   add_one("_first", "first", [](const OverInferences& over) { return over.first; });
   add_one("_p25", "25 %", [](const OverInferences& over) { return std::optional(over.low); });
@@ -170,6 +176,8 @@ void OpsTable::add_value(std::size_t place) {
   if (column.of_inferences) label += ", " + inferences_text(profile_, column, true);
   Field field{key, shown ? label : "", format_of(column), is_ranked(place), true};
   if (column.kind != MeasureKind::count) field.clock = column.clock;
+  field.kind = column.kind;
+  field.origin = column.origin;
   add(
       std::move(field), [place](const OpRow& row) { return Value(row.values[place]); },
       column.name);

@@ -202,16 +202,24 @@ Result<Document> OpsTable::make() {
   }
   const ClockId base = profile_.base_clock;
   Section section{.key = "ops", .title = title(), .remarks = remarks()};
-  section.facts = {{{"by", ""}, name_of(request_.grouping)},
-                   {{"sorted_by", ""}, table_.ranked_by_name},
-                   {{"inferences", "", Format::count}, table_.inferences},
-                   {{"cores", "", Format::count}, table_.cores},
-                   {{"moved_owners", "", Format::count}, table_.moved_owners},
-                   {{"wall", "", Format::ticks, true, false, base}, table_.wall}};
+  section.facts = {
+      {{"by", ""}, name_of(request_.grouping)},
+      {{"sorted_by", ""}, table_.ranked_by_name},
+      {{"inferences", "", Format::count}, table_.inferences},
+      {{"cores", "", Format::count}, table_.cores},
+      {{"moved_owners", "", Format::count}, table_.moved_owners},
+      {of_kind(MeasureKind::wall, {"wall", "", Format::ticks, true, false, base}), table_.wall}};
   for (const OpColumn& column : table_.columns) {
-    section.facts.push_back({{ops_key(op_column_name(profile_, table_, column)) + "_total", "",
-                              format_of(column), true, false, column.clock},
-                             column.kind == MeasureKind::span ? Value() : Value(column.total)});
+    Field total{ops_key(op_column_name(profile_, table_, column)) + "_total",
+                "",
+                format_of(column),
+                true,
+                false,
+                column.clock};
+    total.kind = column.kind;
+    total.origin = column.origin;
+    section.facts.push_back(
+        {std::move(total), column.kind == MeasureKind::span ? Value() : Value(column.total)});
     if (!column.of_inferences) continue;
     section.facts.push_back({{ops_key(op_column_name(profile_, table_, column)) + "_of", ""},
                              inferences_text(profile_, column, false)});

@@ -109,7 +109,7 @@ Section PathDocument::head() const {
       {{"inference_text", "inference"}, which},
       {{"inference", "", Format::count}, basis.instance},
       {{"inferences", "", Format::count}, basis.instances},
-      {{"wall", "wall", Format::ticks}, path_.wall},
+      {of_kind(MeasureKind::wall, {"wall", "wall", Format::ticks}), path_.wall},
       {{"work_on_path", "work on the path", Format::ticks}, path_.work},
       {{"work_share_of_wall", "of wall", Format::share}, share(double(path_.work))},
       {{"waiting_on_path", "waiting", Format::ticks}, path_.wall - path_.work},
@@ -118,9 +118,12 @@ Section PathDocument::head() const {
   };
   if (basis.instances > 1) {
     section.facts.push_back(
-        {{"median_wall_of_rest", "median wall", Format::ticks}, basis.median_wall});
-    section.facts.push_back({{"least_wall_of_rest", "min", Format::ticks}, basis.min_wall});
-    section.facts.push_back({{"most_wall_of_rest", "max", Format::ticks}, basis.max_wall});
+        {of_kind(MeasureKind::wall, {"median_wall_of_rest", "median wall", Format::ticks}),
+         basis.median_wall});
+    section.facts.push_back(
+        {of_kind(MeasureKind::wall, {"least_wall_of_rest", "min", Format::ticks}), basis.min_wall});
+    section.facts.push_back(
+        {of_kind(MeasureKind::wall, {"most_wall_of_rest", "max", Format::ticks}), basis.max_wall});
   }
   for (std::size_t i = 1; i < reason_count; ++i) {
     std::string key = fmt::format("constraints_{}", name_of(Reason(i)));
@@ -233,13 +236,14 @@ Section PathDocument::ops() const {
                           {"layers", "layers", Format::count, false, true},
                           {"kind", by_kind ? "" : "kind", Format::name, false},
                           {"executions", "executions", Format::count, false},
-                          {"work", "work", Format::ticks},
+                          of_kind(MeasureKind::work, {"work", "work", Format::ticks}),
                           {"on_path", "on the path", Format::ticks},
                           {"on_path_share_of_wall", "of wall", Format::share},
                           {"waiting_before", "waiting before", Format::ticks},
                           {"slack", "slack", Format::ticks},
                           {"gain_if_free", "gain if free", Format::ticks, true, true},
-                          {"dominant_path", "dominant path", Format::ticks, true, true}};
+                          of_kind(MeasureKind::dominant_path,
+                                  {"dominant_path", "dominant path", Format::ticks, true, true})};
   const std::size_t count = std::min(options_.top, ops_.rows.size());
   const std::vector<std::optional<double>> gain = gains(count);
   bool dominant = false;
@@ -402,8 +406,8 @@ Section PathDocument::what_if(const Scaling& scaling) const {
   const double gain = answer.before - answer.after;
   section.facts = {
       {{"rules", "rules", Format::names}, rules},
-      {{"wall_before", "wall before", Format::ticks}, answer.before},
-      {{"wall_after", "wall after", Format::ticks}, answer.after},
+      {of_kind(MeasureKind::wall, {"wall_before", "wall before", Format::ticks}), answer.before},
+      {of_kind(MeasureKind::wall, {"wall_after", "wall after", Format::ticks}), answer.after},
       {{"gain", "gain", Format::ticks}, gain},
       {{"gain_share_of_wall", "of wall before", Format::share}, share(gain)},
       {{"taken_off_path", "removed from path", Format::ticks}, answer.off_the_path},

@@ -72,9 +72,9 @@ Section UnitsSections::wall() const {
   const auto& time_at = analysis_.overlap().concurrency.time_at;
   double active = 0;
   for (std::size_t k = 1; k < time_at.size(); ++k) active += double(time_at[k]);
-  section.facts = {{{"wall", "wall", Format::ticks}, table_.wall},
-                   {{"active", "active", Format::ticks}, active},
-                   {{"work", "work", Format::ticks}, work},
+  section.facts = {{of_kind(MeasureKind::wall, {"wall", "wall", Format::ticks}), table_.wall},
+                   {of_kind(MeasureKind::active, {"active", "active", Format::ticks}), active},
+                   {of_kind(MeasureKind::work, {"work", "work", Format::ticks}), work},
                    {{"parallelism", "parallelism", Format::number}, share(work, active)}};
   section.remarks = {
       "wall is the first start to the last end, active the time in which any unit worked, work the "
@@ -97,10 +97,10 @@ Section UnitsSections::engines() const {
   Section section{.key = "engines", .title = in_ticks("HARDWARE")};
   section.table.fields = {{"class", "class"},
                           {"units", "units", Format::count},
-                          {"domain", "domain", Format::ticks},
+                          of_kind(MeasureKind::domain, {"domain", "domain", Format::ticks}),
                           {"domain_share_of_wall", "of wall", Format::share},
-                          {"active", "active", Format::ticks},
-                          {"work", "work", Format::ticks, false},
+                          of_kind(MeasureKind::active, {"active", "active", Format::ticks}),
+                          of_kind(MeasureKind::work, {"work", "work", Format::ticks, false}),
                           {"use", "use", Format::share, true, true},
                           {"use_first", "first", Format::share, false, true},
                           {"use_least", "min", Format::share, false, true},
@@ -150,19 +150,20 @@ Section UnitsSections::engines() const {
 
 Section UnitsSections::units() const {
   Section section{.key = "units", .title = in_ticks("UNITS")};
-  section.table.fields = {{"unit", "unit"},
-                          {"spans", "spans", Format::count, false},
-                          {"busy", "busy", Format::ticks},
-                          {"busy_share_of_wall", "of wall", Format::share},
-                          {"waiting_for_dma", "DMA wait", Format::ticks},
-                          {"waiting_for_dma_share_of_wall", "of wall", Format::share, false},
-                          {"at_syncs", "sync", Format::ticks},
-                          {"at_syncs_share_of_wall", "of wall", Format::share, false},
-                          {"at_barriers", "barrier", Format::ticks},
-                          {"at_barriers_share_of_wall", "of wall", Format::share, false},
-                          {"idle", "idle", Format::ticks},
-                          {"idle_share_of_wall", "of wall", Format::share},
-                          {"work", "", Format::ticks}};
+  section.table.fields = {
+      {"unit", "unit"},
+      {"spans", "spans", Format::count, false},
+      of_kind(MeasureKind::unit_busy, {"busy", "busy", Format::ticks}),
+      {"busy_share_of_wall", "of wall", Format::share},
+      of_kind(MeasureKind::active, {"waiting_for_dma", "DMA wait", Format::ticks}),
+      {"waiting_for_dma_share_of_wall", "of wall", Format::share, false},
+      of_kind(MeasureKind::active, {"at_syncs", "sync", Format::ticks}),
+      {"at_syncs_share_of_wall", "of wall", Format::share, false},
+      of_kind(MeasureKind::active, {"at_barriers", "barrier", Format::ticks}),
+      {"at_barriers_share_of_wall", "of wall", Format::share, false},
+      {"idle", "idle", Format::ticks},
+      {"idle_share_of_wall", "of wall", Format::share},
+      of_kind(MeasureKind::work, {"work", "", Format::ticks})};
   std::vector<const UnitRow*> rows;
   for (const UnitRow& row : table_.units) rows.push_back(&row);
   section.table.row_count = rows.size();
@@ -189,13 +190,13 @@ Section UnitsSections::groups(UnitGrouping grouping) const {
   section.table.fields = {{by_core ? "core" : "device", by_core ? "core" : "device"},
                           {"units", "units", Format::count},
                           {"spans", "spans", Format::count, false},
-                          {"active", "active", Format::ticks},
+                          of_kind(MeasureKind::active, {"active", "active", Format::ticks}),
                           {"active_share_of_wall", "of wall", Format::share},
-                          {"waiting", "only waiting", Format::ticks},
+                          of_kind(MeasureKind::active, {"waiting", "only waiting", Format::ticks}),
                           {"waiting_share_of_wall", "of wall", Format::share},
                           {"idle", "idle", Format::ticks},
                           {"idle_share_of_wall", "of wall", Format::share},
-                          {"work", "work", Format::ticks, false}};
+                          of_kind(MeasureKind::work, {"work", "work", Format::ticks, false})};
   const auto rows = analysis_.unit_groups(grouping);
   section.table.row_count = rows.size();
   for (const UnitGroupRow& row : rows) {
@@ -258,13 +259,14 @@ Section UnitsSections::stated() const {
 
 Section UnitsSections::overlap_section() const {
   Section section{.key = "overlap", .title = in_ticks("OVERLAP")};
-  section.table.fields = {{"a", "class"},
-                          {"b", "with"},
-                          {"both", "both active", Format::ticks},
-                          {"share_of_smaller", "of shorter", Format::share},
-                          {"share_of_wall", "of wall", Format::share},
-                          {"active_a", "class active", Format::ticks, false},
-                          {"active_b", "other active", Format::ticks, false}};
+  section.table.fields = {
+      {"a", "class"},
+      {"b", "with"},
+      of_kind(MeasureKind::active, {"both", "both active", Format::ticks}),
+      {"share_of_smaller", "of shorter", Format::share},
+      {"share_of_wall", "of wall", Format::share},
+      of_kind(MeasureKind::active, {"active_a", "class active", Format::ticks, false}),
+      of_kind(MeasureKind::active, {"active_b", "other active", Format::ticks, false})};
   for (std::size_t i = 0; i < analysis_.overlap().engines.size(); ++i) {
     for (std::size_t j = i + 1; j < analysis_.overlap().engines.size(); ++j) {
       const Engine a = analysis_.overlap().engines[i], b = analysis_.overlap().engines[j];
@@ -293,7 +295,7 @@ Section UnitsSections::overlap_section() const {
 Section UnitsSections::concurrency_section() const {
   Section section{.key = "concurrency", .title = in_ticks("CONCURRENCY")};
   section.table.fields = {{"units", "units", Format::count},
-                          {"time", "time", Format::ticks},
+                          of_kind(MeasureKind::active, {"time", "time", Format::ticks}),
                           {"share_of_wall", "of wall", Format::share}};
   std::vector<std::int64_t> time_at = analysis_.overlap().concurrency.time_at;
   double active = 0, weighted = 0;
