@@ -10,6 +10,7 @@ endif()
 
 option(NPUSCOPE_BUILD_TESTS "Build the tests" ON)
 option(NPUSCOPE_BUILD_BENCHMARKS "Build the benchmarks" ON)
+option(NPUSCOPE_BUILD_PYTHON "Build the Python module" OFF)
 option(NPUSCOPE_UNITY "Compile the files of a layer in batches" ON)
 set(NPUSCOPE_SANITIZE "" CACHE STRING "Sanitizers, e.g. address,undefined")
 

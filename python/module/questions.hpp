@@ -1,0 +1,24 @@
+// Opening and querying, as several parts of the module do.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "columns.hpp"
+#include "npuscope/formats/open.hpp"
+
+namespace npuscope::python {
+
+// Each as it stands. Fails where a file that was named is in no profile, unless it is to keep
+// going. max_memory: bytes; 0: a third of the machine's.
+Opened opened_files(const std::vector<std::string>& files, bool keep_going,
+                    std::uint64_t max_memory);
+
+// The rows of one statement. `has_more`: rows beyond max_rows (0: all) were left out.
+std::shared_ptr<const Table> queried(std::span<const query::NamedProfile> profiles,
+                                     const std::string& sql, double seconds, std::uint64_t max_rows,
+                                     bool& has_more);
+
+}  // namespace npuscope::python

@@ -1,0 +1,104 @@
+"""The types: the package obeys its own under mypy --strict, and the stub of the extension says what
+the extension has."""
+
+import ast
+import inspect
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from npuscope import _npuscope
+from support import SOURCE
+
+PACKAGE = SOURCE / "python/npuscope"
+
+
+class Types(unittest.TestCase):
+    def test_the_stub_names_what_the_extension_has(self):
+        stub = ast.parse((PACKAGE / "_npuscope.pyi").read_text())
+
+        def named(body):
+            names = {}
+            for node in body:
+                if isinstance(node, ast.ClassDef):
+                    names[node.name] = named(node.body)
+                elif isinstance(node, ast.FunctionDef):
+                    names[node.name] = None
+                elif isinstance(node, ast.AnnAssign):
+                    names[node.target.id] = None
+            return names
+
+        def held(thing):
+            names = {}
+            for name, value in vars(thing).items():
+                if name.startswith("__") and name not in ("__init__", "__len__"):
+                    continue
+                if name.startswith("_pybind11"):
+                    continue
+                names[name] = held(value) if inspect.isclass(value) else None
+            return names
+
+        declared, real = named(stub.body), held(_npuscope)
+        for name, members in real.items():
+            if members is not None and "__init__" not in declared.get(name, {}):
+                members.pop("__init__", None)  # pybind11's own, which refuses
+        self.assertEqual(declared, real)
+
+    def test_arguments_of_the_stub(self):
+        stub = ast.parse((PACKAGE / "_npuscope.pyi").read_text())
+        for node in ast.walk(stub):
+            if not isinstance(node, ast.ClassDef) or not hasattr(_npuscope, node.name):
+                continue
+            for method in node.body:
+                if not isinstance(method, ast.FunctionDef) or method.decorator_list:
+                    continue
+                said = getattr(getattr(_npuscope, node.name), method.name).__doc__ or ""
+                arguments = method.args.args + method.args.kwonlyargs
+                signature = said.split("->")[0]
+                if method.name != "__len__":
+                    self.assertEqual(
+                        signature.count(": "), len(arguments), f"{node.name}.{method.name}: {said}"
+                    )
+
+    @unittest.skipUnless(shutil.which("mypy"), "mypy is not installed")
+    def test_the_package_and_its_users_obey_the_types(self):
+        use = """\
+import math
+import npuscope
+
+profile: npuscope.Profile = npuscope.open("a", "b")
+ops: npuscope.Table = profile.ops(by="kind", columns=["work"])
+column: npuscope.Column = ops["work"]
+row: dict[str, object] = ops[0]
+page: npuscope.Page = profile.path(faster={"MatMul": 2, "Softmax": math.inf, "Add": "50%"})
+total: int = int(column.to_numpy().sum())
+comparison: npuscope.Comparison = npuscope.diff(profile, ["a", "b"], fail_if="wall > 3%")
+passed: bool = comparison.passed
+program: npuscope.Program = npuscope.compile("m.onnx", symbols={"seq_len": 32})
+"""
+        wrong = 'import npuscope\nnpuscope.open("a").ops(by=3)\nnpuscope.open("a").opps()\n'
+        with tempfile.TemporaryDirectory() as folder:
+            shutil.copytree(PACKAGE, Path(folder) / "npuscope")
+            for name, text in (("use.py", use), ("wrong.py", wrong)):
+                (Path(folder) / name).write_text(text)
+
+            def mypy(*files):
+                return subprocess.run(
+                    ["/usr/bin/mypy", "--strict", "--allow-any-generics", "--ignore-missing-imports",
+                     "--cache-dir", f"{folder}/cache", *files],
+                    cwd=folder, capture_output=True, text=True, check=False,
+                    env={**os.environ, "MYPYPATH": "", "PYTHONPATH": ""},
+                )
+
+            right = mypy("use.py", "npuscope")
+            self.assertEqual((right.returncode, right.stdout.strip()[:8]), (0, "Success:"), right.stdout)
+            caught = mypy("wrong.py").stdout
+            self.assertIn('wrong.py:2: error: Argument "by"', caught)
+            self.assertIn('wrong.py:3: error: "Profile" has no attribute "opps"', caught)
+
+
+if __name__ == "__main__":
+    unittest.main()
