@@ -65,30 +65,21 @@ bool all_fit_doubles(const std::vector<Value>& values) {
   });
 }
 
-Type type_of(const std::vector<Value>& values, bool real) {
+Type type_of(const std::vector<Value>& values) {
   const Holds holds = holds_of(values);
   const int sorts = int(holds.truths) + int(holds.integers || holds.reals) + int(holds.texts) +
                     int(holds.lists) + int(holds.text_lists);
   if (sorts > 1) return Type::any;
   if (holds.truths) return Type::boolean;
-  if (holds.texts) return Type::text;
   if (holds.lists || holds.text_lists) return Type::list;
   if (holds.reals && holds.integers && !all_fit_doubles(values)) return Type::any;
-  return holds.reals || real || sorts == 0 ? Type::float64 : Type::int64;
+  return Type::float64;
 }
 
 double real_of(const Value& value) {
   if (const std::int64_t* whole = held<std::int64_t>(value)) return double(*whole);
   const double* real = held<double>(value);
   return real != nullptr && std::isfinite(*real) ? *real : nan;
-}
-
-void fill_texts(Block& block, const std::vector<Value>& values) {
-  block.offsets.push_back(0);
-  for (const Value& value : values) {
-    if (const std::string* text = held<std::string>(value)) block.text += valid_utf8(*text);
-    block.offsets.push_back(std::int64_t(block.text.size()));
-  }
 }
 
 std::shared_ptr<const Column> fill_lists(Block& block, const std::vector<Value>& values) {
@@ -224,9 +215,112 @@ std::string text_of(const Value& value) {
   return {};
 }
 
+ColumnBuilder::Sort ColumnBuilder::sort_of(const Value& value) {
+  if (held<std::int64_t>(value)) return Sort::integers;
+  if (held<double>(value)) return Sort::reals;
+  return held<std::string>(value) ? Sort::texts : Sort::mixed;
+}
+
+void ColumnBuilder::add(Value value) {
+  if (sort_ == Sort::mixed) {
+    values_.push_back(std::move(value));
+    return;
+  }
+  if (is_known(value) && sort_of(value) != sort_) {
+    if (sort_ == Sort::none) {
+      begin(sort_of(value));
+    } else {
+      become_mixed();
+    }
+  }
+  if (sort_ == Sort::mixed) {
+    values_.push_back(std::move(value));
+  } else {
+    append(value);
+  }
+}
+
+// What came before it is unknown.
+void ColumnBuilder::begin(Sort sort) {
+  sort_ = sort;
+  if (sort == Sort::integers || sort == Sort::texts) integers_.assign(count_, 0);
+  if (sort == Sort::reals) reals_.assign(count_, nan);
+  if (sort == Sort::mixed) values_.resize(count_);
+}
+
+void ColumnBuilder::append(const Value& value) {
+  const bool is_missing = !is_known(value);
+  ++count_;
+  any_missing_ = any_missing_ || is_missing;
+  missing_.push_back(is_missing ? 1 : 0);
+  if (sort_ == Sort::integers) integers_.push_back(is_missing ? 0 : *held<std::int64_t>(value));
+  if (sort_ == Sort::reals) reals_.push_back(is_missing ? nan : *held<double>(value));
+  if (sort_ != Sort::texts) return;
+  if (!is_missing) text_ += valid_utf8(*held<std::string>(value));
+  integers_.push_back(std::int64_t(text_.size()));
+}
+
+void ColumnBuilder::become_mixed() {
+  for (std::size_t row = 0; row < count_; ++row) {
+    if (missing_[row] != 0) {
+      values_.emplace_back();
+    } else if (sort_ == Sort::integers) {
+      values_.emplace_back(integers_[row]);
+    } else if (sort_ == Sort::reals) {
+      values_.emplace_back(reals_[row]);
+    } else {
+      const auto begin = std::size_t(row > 0 ? integers_[row - 1] : 0);
+      values_.emplace_back(text_.substr(begin, std::size_t(integers_[row]) - begin));
+    }
+  }
+  sort_ = Sort::mixed;
+  integers_ = {};
+  reals_ = {};
+  text_ = {};
+  missing_ = {};
+}
+
 Column ColumnBuilder::build(bool real) && {
+  if (sort_ == Sort::mixed) return build_mixed();
+  if (sort_ == Sort::none) begin(Sort::reals);
   Column column{std::move(head_)};
-  column.type = type_of(values_, real);
+  column.size = count_;
+  auto block = std::make_shared<Block>();
+  if (any_missing_) block->missing = std::move(missing_);
+  if (sort_ == Sort::integers && real) {
+    for (std::size_t row = 0; row < count_; ++row) {
+      reals_.push_back(any_missing_ && block->missing[row] != 0 ? nan : double(integers_[row]));
+    }
+    sort_ = Sort::reals;
+  }
+  if (sort_ == Sort::reals) {  // NaN says what is unknown
+    block->reals = std::move(reals_);
+    column.type = Type::float64;
+    column.values = block->reals.data();
+    column.owner = std::move(block);
+    return column;
+  }
+  if (any_missing_) column.missing = block->missing.data();
+  if (sort_ == Sort::integers) {
+    block->integers = std::move(integers_);
+    column.type = Type::int64;
+    column.values = block->integers.data();
+  } else {
+    block->offsets = std::move(integers_);
+    block->offsets.insert(block->offsets.begin(), 0);
+    block->text = std::move(text_);
+    column.type = Type::text;
+    column.values = block->text.data();
+    column.offsets = block->offsets.data();
+  }
+  column.owner = std::move(block);
+  return column;
+}
+
+// Truths, lists, whole and real numbers together, and what fits no column of one type.
+Column ColumnBuilder::build_mixed() {
+  Column column{std::move(head_)};
+  column.type = type_of(values_);
   column.size = values_.size();
   auto block = std::make_shared<Block>();
   const bool any_missing = holds_of(values_).any_missing;
@@ -241,18 +335,6 @@ Column ColumnBuilder::build(bool real) && {
         block->bytes.push_back(truth != nullptr && *truth ? 1 : 0);
       }
       column.values = block->bytes.data();
-      break;
-    case Type::int64:
-      for (const Value& value : values_) {
-        const std::int64_t* number = held<std::int64_t>(value);
-        block->integers.push_back(number != nullptr ? *number : 0);
-      }
-      column.values = block->integers.data();
-      break;
-    case Type::text:
-      fill_texts(*block, values_);
-      column.values = block->text.data();
-      column.offsets = block->offsets.data();
       break;
     case Type::list:
       column.items = fill_lists(*block, values_);

@@ -101,13 +101,29 @@ class ColumnBuilder {
  public:
   explicit ColumnBuilder(ColumnHead head) : head_(std::move(head)) {}
 
-  void add(report::Value value) { values_.push_back(std::move(value)); }
+  void add(report::Value value);
   // `real`: float64 also where all numbers are whole.
   Column build(bool real = false) &&;
 
  private:
+  // Values of one sort lie as the column has them: a query may have millions.
+  enum class Sort : std::uint8_t { none, integers, reals, texts, mixed };
+
+  static Sort sort_of(const report::Value& value);
+  void begin(Sort sort);
+  void append(const report::Value& value);
+  void become_mixed();
+  Column build_mixed();
+
   ColumnHead head_;
-  std::vector<report::Value> values_;
+  Sort sort_ = Sort::none;
+  std::size_t count_ = 0;
+  bool any_missing_ = false;
+  std::vector<std::uint8_t> missing_;
+  std::vector<std::int64_t> integers_;  // of texts where each ends
+  std::vector<double> reals_;
+  std::string text_;
+  std::vector<report::Value> values_;  // of mixed
 };
 
 // What is said of a field of a page; `profile` may be null.

@@ -42,6 +42,7 @@ namespace {
 using PagePointer = std::shared_ptr<Page>;
 using Words = std::vector<std::string>;
 
+constexpr std::size_t max_buckets = 100'000;
 constexpr std::size_t all_rows = std::numeric_limits<std::size_t>::max();
 
 std::size_t rows_of(std::size_t top) { return top == 0 ? all_rows : top; }
@@ -72,9 +73,10 @@ std::vector<ProfileHandle> joined(std::vector<Profile> profiles,
   return handles;
 }
 
-std::vector<ProfileHandle> open(const Words& files, bool keep_going, std::uint64_t max_memory) {
+std::vector<ProfileHandle> open(const Words& files, bool keep_going, std::uint64_t max_memory,
+                                const Words& roles) {
   return unlocked([&] {
-    auto opened = opened_files(files, keep_going, max_memory);
+    auto opened = opened_files(files, keep_going, max_memory, roles);
     return joined(std::move(opened.profiles),
                   std::make_shared<const std::vector<Note>>(std::move(opened.notes)));
   });
@@ -198,6 +200,10 @@ PagePointer memory(const ProfileHandle& handle, const std::string& by,
     if (!model.empty()) request.model = taken(report::macs_of_model(model, symbols));
     request.is_part = handle.recording->leaves_out_rows;
     request.top = rows_of(top);
+    if (buckets > max_buckets) {
+      throw Failure({ErrorKind::usage,
+                     fmt::format("buckets: {} is more than {}", buckets, thousands(max_buckets))});
+    }
     request.buckets = buckets > 0 ? buckets : report::buckets_that_fit(request.width);
     return report::make_memory_document(analysis, request);
   });
@@ -369,9 +375,6 @@ report::PeakText peaks_of(const std::string& target, const std::string& ddr,
 
 void bind_profiles(py::module_& module) {
   using py::arg, py::kw_only;
-  module.def("open", open);
-  module.def("query", query);
-  module.def("table_names", profile_table_names);
   py::class_<report::PeakText>(module, "Peaks")
       .def(py::init(&peaks_of), kw_only(), arg("target") = "", arg("ddr") = "", arg("vtcm") = "",
            arg("macs") = "", arg("clock") = "");
@@ -393,6 +396,9 @@ void bind_profiles(py::module_& module) {
       .def("first_page", first_page)
       .def("report_html", report_html)
       .def("table", table);
+  module.def("open", open);
+  module.def("query", query);
+  module.def("table_names", profile_table_names);
 }
 
 }  // namespace npuscope::python

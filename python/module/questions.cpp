@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "failure.hpp"
+#include "jobs/role_files.hpp"
 
 namespace npuscope::python {
 namespace {
@@ -48,10 +49,11 @@ query::Limits limits_of(double seconds) {
 }  // namespace
 
 Opened opened_files(const std::vector<std::string>& files, bool keep_going,
-                    std::uint64_t max_memory) {
+                    std::uint64_t max_memory, const std::vector<std::string>& roles) {
   const std::vector<std::filesystem::path> paths(files.begin(), files.end());
   OpenOptions options;
   options.source.memory_limit = max_memory;
+  options.roles = taken(jobs::read_roles(roles));
   Opened opened = taken(open_profiles(paths, options));
   for (const Note& note : opened.notes) {
     if (note.severity != Severity::error || keep_going) continue;

@@ -12,9 +12,9 @@
 namespace npuscope::python {
 
 // Each as it stands. Fails where a file that was named is in no profile, unless it is to keep
-// going. max_memory: bytes; 0: a third of the machine's.
+// going. max_memory: bytes; 0: a third of the machine's. roles: files with tables of roles.
 Opened opened_files(const std::vector<std::string>& files, bool keep_going,
-                    std::uint64_t max_memory);
+                    std::uint64_t max_memory, const std::vector<std::string>& roles = {});
 
 // The rows of one statement. `has_more`: rows beyond max_rows (0: all) were left out.
 std::shared_ptr<const Table> queried(std::span<const query::NamedProfile> profiles,

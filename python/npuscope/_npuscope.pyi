@@ -6,7 +6,9 @@ import numpy
 
 version: str
 
-def open(files: list[bytes], keep_going: bool, max_memory: int) -> list[Profile]: ...
+def open(
+    files: list[bytes], keep_going: bool, max_memory: int, roles: list[bytes]
+) -> list[Profile]: ...
 def query(
     profiles: list[tuple[str, Profile]], sql: str, seconds: float, max_rows: int
 ) -> tuple[Table, bool]: ...

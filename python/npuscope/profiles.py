@@ -130,6 +130,8 @@ class Profile:
         >>> print(ops.facts["work_total"], ops.facts.units["work_total"])
         828582.0 cycles
         """
+        if not 0 <= min_share <= 1:
+            raise UsageError(f"min_share: {min_share} is not a part of one, such as 0.005")
         if rules:
             if by not in ("op", "rule"):
                 raise UsageError("rules group ops by rules; leave out by")
@@ -179,6 +181,8 @@ class Profile:
         >>> path.what_if.facts["wall_before"], path.what_if.facts["wall_after"]
         (258523.0, 243111.0)
         """
+        if slower is not None and math.inf in slower.values():
+            raise UsageError("slower: inf is not a factor; write 2, or a part of the time: '200%'")
         return Page(self._native.path(_rules(faster), _rules(slower), inference, by, vendor))
 
     def memory(
@@ -326,7 +330,10 @@ class Profile:
 
 
 def open(
-    *files: FileName | Iterable[FileName], keep_going: bool = False, max_memory: int = 0
+    *files: FileName | Iterable[FileName],
+    roles: FileName | Iterable[FileName] = (),
+    keep_going: bool = False,
+    max_memory: int = 0,
 ) -> Profile:
     """Opens files and folders that are one profile.
 
@@ -335,6 +342,8 @@ def open(
 
     Args:
         files: names, or one list of them.
+        roles: .toml files that say by category and name what the slices of a generic trace are
+            (docs/formats/roles.md).
         keep_going: a file that cannot be opened is a note, not an error.
         max_memory: reading stops where the process holds so many bytes; 0: a third of the
             machine's.
@@ -345,7 +354,7 @@ def open(
     npuscope.errors.UsageError: the files hold 2 profiles (examples/qnn_htp, \
 examples/kineto/trace.json); open them one by one, or with npuscope.open_all()
     """
-    profiles = open_all(*files, keep_going=keep_going, max_memory=max_memory)
+    profiles = open_all(*files, roles=roles, keep_going=keep_going, max_memory=max_memory)
     if len(profiles) != 1:
         names = ", ".join(profile.name for profile in profiles[:4])
         more = ", ..." if len(profiles) > 4 else ""
@@ -357,13 +366,17 @@ examples/kineto/trace.json); open them one by one, or with npuscope.open_all()
 
 
 def open_all(
-    *files: FileName | Iterable[FileName], keep_going: bool = False, max_memory: int = 0
+    *files: FileName | Iterable[FileName],
+    roles: FileName | Iterable[FileName] = (),
+    keep_going: bool = False,
+    max_memory: int = 0,
 ) -> list[Profile]:
     """Opens files and folders, however many profiles they are; arguments as of :func:`open`."""
     names = file_names(files)
     if not names:
         raise UsageError("no file is named; name files or folders")
-    profiles = [Profile(each) for each in _npuscope.open(names, keep_going, max_memory)]
+    native = _npuscope.open(names, keep_going, max_memory, file_names([roles]))
+    profiles = [Profile(each) for each in native]
     for profile in profiles:
         if profile._damage:
             warnings.warn(profile._damage, DamagedProfileWarning, stacklevel=3)

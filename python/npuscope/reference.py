@@ -148,7 +148,7 @@ def run(
     samples: int = 0,
     first_sample: int | None = None,
     output: FileName | None = None,
-    types: Iterable[str] = ("raw_device_stats",),
+    types: Iterable[str] = (),
     seed: int = 1,
 ) -> Run:
     """Runs a program on the reference NPU and opens what the device recorded (npuscope run).
@@ -160,7 +160,7 @@ def run(
         first_sample: the first that is recorded, from 0; None: 1, because the first inference is
             cold, or 0 where there is one alone.
         output: folder of the files that are written; None: a temporary one.
-        types: what is written: "raw_device_stats", "stats", "trace", "latency".
+        types: what else is written next to the raw buffers: "stats", "trace", "latency".
         seed: of what varies from run to run.
     """
     qpc = program.file if isinstance(program, Program) else Path(program)
@@ -169,18 +169,19 @@ def run(
     first = min(1, inferences - 1) if first_sample is None else first_sample
     if not 0 <= first < inferences:
         raise UsageError(f"first_sample: {first} is not one of {inferences} inferences, from 0")
-    kinds = list(types)
+    kinds = ["raw_device_stats", *types]
     with tempfile.TemporaryDirectory(prefix="npuscope-") as temporary:
         folder = temporary if output is None else _made(output)
         request = _npuscope.RunRequest(
             os.fspath(qpc), folder, inferences, first, samples or inferences - first, seed, kinds
         )
         files, warned, outcome = _npuscope.run(request)
-        opened = [file for file in files if file.endswith(_RECORDED[_best(kinds)])]
-        profiles = _npuscope.open(file_names([*opened, qpc]), False, 0)
-    if len(profiles) != 1:
+        buffers = [file for file in files if file.endswith("-aiccyclecounts.bin")]
+        profiles = _npuscope.open(file_names([*buffers, qpc]), False, 0, [])
+    if len(profiles) != 1:  # of several programs
         raise UsageError(
-            f"the run wrote {len(profiles)} profiles into {folder}; open them one by one"
+            f"the run recorded {len(profiles)} profiles; name an output, and open its files with "
+            "npuscope.open_all()"
         )
     made = Run(profiles[0])
     made.written, made.warnings, made.outcome = files, warned, json.loads(outcome)
@@ -195,11 +196,3 @@ def _made(folder: FileName) -> str:
             f"{os.fspath(folder)}: cannot create the folder: {error.strerror}; choose another"
         ) from None
     return os.fspath(folder)
-
-
-# How the files end that a profile is made of, the one that says most first.
-_RECORDED = {"raw_device_stats": ".bin", "trace": "-trace.json", "stats": ".txt", "latency": ".txt"}
-
-
-def _best(kinds: list[str]) -> str:
-    return next((kind for kind in _RECORDED if kind in kinds), "raw_device_stats")

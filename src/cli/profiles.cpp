@@ -9,8 +9,8 @@
 
 #include "base/memory_use.hpp"
 #include "base/text.hpp"
+#include "jobs/role_files.hpp"
 #include "npuscope/analysis/run_sets.hpp"
-#include "npuscope/base/files.hpp"
 #include "npuscope/profile/run_numbers.hpp"
 #include "report/document/damage.hpp"
 #include "report/document/note_text.hpp"
@@ -30,18 +30,6 @@ bool locale_is_unicode() {
     return false;
   }
   return false;
-}
-
-Result<std::vector<RoleTable>> read_roles(const std::vector<std::string>& files) {
-  std::vector<RoleTable> tables;
-  for (const std::string& file : files) {
-    const auto text = MappedFile::open(file);
-    if (!text) return tl::unexpected(text.error());
-    auto table = RoleTable::parse(as_text(text->bytes()), file);
-    if (!table) return tl::unexpected(table.error());
-    tables.push_back(std::move(*table));
-  }
-  return tables;
 }
 
 void print_damage(const std::vector<Profile>& profiles) {
@@ -78,7 +66,7 @@ class MemoryForecast {
 
 Result<Opened> open_all(const ProfileOptions& options) {
   std::vector<std::filesystem::path> paths(options.files.begin(), options.files.end());
-  auto roles = read_roles(options.roles);
+  auto roles = jobs::read_roles(options.roles);
   if (!roles) return tl::unexpected(roles.error());
   ProgressBar bar("reading");
   OpenOptions open;

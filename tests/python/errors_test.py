@@ -1,6 +1,7 @@
 """Errors: the program's sentence, a class for each of its exit statuses; and long calls that let
 other threads run."""
 
+import math
 import os
 import pickle
 import tempfile
@@ -94,6 +95,10 @@ class Sentences(unittest.TestCase):
             (lambda: npuscope.query("SELECT 1", main=profile), "main"),
             (lambda: npuscope.run(SOURCE, inferences=0), "inferences: 0 run nothing"),
             (lambda: profile.path(faster=["MatMul=2x"]), "faster and slower are by pattern"),
+            (lambda: profile.path(slower={"n2": math.inf}), "slower: inf is not a factor"),
+            (lambda: profile.ops(min_share=math.nan), "min_share: nan is not a part of one"),
+            (lambda: profile.memory(buckets=10**15), "buckets: 1000000000000000 is more than"),
+            (lambda: npuscope.run(SOURCE, types=["x"]), "types: 'x' is not one of stats, trace"),
         ):
             with self.assertRaises(npuscope.UsageError) as raised:
                 call()

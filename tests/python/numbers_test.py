@@ -1,7 +1,9 @@
 """The module's numbers are those of the program: every command, on every sort of recording, row by
 row through the columns and whole through to_dict()."""
 
+import tempfile
 import unittest
+from pathlib import Path
 
 import npuscope
 from support import NAMES, files_of, run_program, simulated
@@ -135,6 +137,20 @@ class Numbers(unittest.TestCase):
                         lambda profile: getattr(profile.select(**selection), command)(),
                         *flags,
                     )
+
+    def test_roles(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace, roles = f"{folder}/trace.json", f"{folder}/roles.toml"
+            Path(trace).write_text(
+                '[{"ph":"X","pid":1,"tid":1,"name":"a","cat":"mine","ts":0,"dur":5},'
+                '{"ph":"X","pid":1,"tid":1,"name":"b","cat":"theirs","ts":7,"dur":3}]'
+            )
+            Path(roles).write_text('[[rule]]\ncategory = "^mine$"\nrole = "annotation"\n')
+            said = run_program("ops", trace, "--roles", roles, "--by", "name", "--json")
+            self.assertEqual(said.status, 0, said.error)
+            rows = npuscope.open(trace, roles=roles).ops(by="name").rows()
+            self.assertEqual(rows, said.json["profiles"][0]["ops"]["rows"])
+            self.assertEqual([row["name"] for row in rows], ["b"])
 
     def test_windows(self):
         self.expect_same(
