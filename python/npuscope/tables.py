@@ -322,10 +322,16 @@ class Table:
         """All rows as one batch; values are not copied."""
         return self._native.arrow_stream()
 
+    def to_text(self, width: int | None = None, rows: int = 0) -> str:
+        """The table as the program prints it: more columns at a greater ``width``; so many
+        ``rows``, 0: all."""
+        columns = text_width() if width is None else width
+        if self._section is not None:
+            return self._section.text(columns, rows)
+        return self._native.text(columns, rows or len(self))
+
     def __str__(self) -> str:
-        if self._section is None:
-            return self._native.text(text_width(), ROWS_SHOWN).rstrip("\n")
-        return self._section.text(text_width(), ROWS_SHOWN).rstrip("\n")
+        return self.to_text(rows=ROWS_SHOWN).rstrip("\n")
 
     __repr__ = __str__
 

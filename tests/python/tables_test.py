@@ -240,6 +240,11 @@ class Pages(unittest.TestCase):
         self.assertEqual(
             self.page.to_text(width=100), run_program("units", "examples/qnn_htp", "--top", "0").text
         )
+        program = run_program("ops", "examples/qnn_htp", "--top", "0", "--width", "206")
+        self.assertEqual(npuscope.open("examples/qnn_htp").ops().to_text(width=206), program.text)
+        program = run_program("query", "examples/qnn_htp", "SELECT * FROM units", "--width", "150")
+        units = npuscope.open("examples/qnn_htp").query("SELECT * FROM units")
+        self.assertEqual(units.to_text(width=150), program.text)
         self.assertEqual(
             self.page.to_csv("overlap"),
             run_program("units", "examples/qnn_htp", "--csv", "--table", "overlap").text,
