@@ -18,7 +18,7 @@
 namespace npuscope {
 namespace {
 
-constexpr std::size_t buffer_bytes = 1 << 20;
+constexpr std::size_t buffer_bytes = 1 << 20, large_bytes = 64 << 10;
 
 // The temporary files that exist now, where a signal handler can read them. A file too many, or
 // with too long a path, is not listed.
@@ -191,17 +191,13 @@ AtomicFile::~AtomicFile() { abandon(); }
 
 void AtomicFile::write(std::string_view text) {
   bytes_written_ += text.size();
-  if (buffer_.size() + text.size() < buffer_bytes) {
-    buffer_.append(text);
-    return;
+  // What comes in large pieces is not gathered again.
+  const bool is_large = text.size() >= large_bytes;
+  if (is_large || buffer_.size() + text.size() > buffer_bytes) {
+    write_through(buffer_);
+    buffer_.clear();
   }
-  write_through(buffer_);
-  buffer_.clear();
-  if (text.size() < buffer_bytes) {
-    buffer_.append(text);
-  } else {
-    write_through(text);
-  }
+  is_large ? write_through(text) : void(buffer_.append(text));
 }
 
 void AtomicFile::write_through(std::string_view text) {

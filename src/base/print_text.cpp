@@ -1,0 +1,54 @@
+#include "base/print_text.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/text.hpp"
+
+namespace npuscope {
+namespace {
+
+// A double and the decimal of at most 15 digits that rounds to it belong together: no two such
+// decimals round to one double, so the one found here, without the zeros at its end, is the
+// shortest. `scale` is a power of ten that a double holds, as it does the whole number below 10^15:
+// dividing one by the other rounds as reading the decimal does.
+template <std::int64_t scale, int decimals>
+char* print_with_decimals(char* at, double size, std::string_view if_whole) {
+  constexpr double limit = 1e15;
+  const double scaled = size * double(scale);
+  if (!(scaled < limit)) return nullptr;
+  const auto digits = std::int64_t(scaled + 0.5);
+  if (double(digits) / double(scale) != size) return nullptr;
+  char* const point = print_integer(at, digits / scale);
+  std::int64_t rest = digits % scale;
+  if (rest == 0) return print_text(point, if_whole);
+  for (int i = decimals; i > 0; --i, rest /= 10) point[i] = char('0' + rest % 10);
+  *point = '.';
+  char* end = point + decimals;
+  while (*end == '0') --end;
+  return end + 1;
+}
+
+char* print_double(char* at, double number, std::string_view if_whole) {
+  // Between these numbers the text without an exponent is never the longer one.
+  constexpr double smallest = 0.001, beyond = 100'000;
+  char* const begin = at;
+  const double size = std::fabs(number);
+  if (number < 0) *at++ = '-';
+  if (size >= smallest && size < beyond) {
+    if (char* const end = print_with_decimals<1'000, 3>(at, size, if_whole)) return end;
+    if (char* const end = print_with_decimals<1'000'000'000, 9>(at, size, if_whole)) return end;
+  }
+  char* const end = std::to_chars(begin, begin + max_number_size, number).ptr;
+  const bool is_whole = std::all_of(begin, end, [](char c) { return c == '-' || is_digit(c); });
+  return is_whole ? print_text(end, if_whole) : end;
+}
+
+}  // namespace
+
+char* print_shortest(char* at, double number) { return print_double(at, number, ""); }
+
+char* print_shortest_with_point(char* at, double number) { return print_double(at, number, ".0"); }
+
+}  // namespace npuscope
