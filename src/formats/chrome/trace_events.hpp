@@ -16,15 +16,16 @@
 #pragma once
 
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/json_writer.hpp"
+#include "base/print_text.hpp"
 
 namespace npuscope::chrome {
 
@@ -149,28 +150,43 @@ struct TraceStyle {
   JsonLayout values = {};  // of what lies within arguments
 };
 
+// The thousandths of a number, and how many characters of ".250" count without zeros at the end.
+struct Thousandths {
+  struct Text {
+    char digits[3];
+    std::uint8_t size;
+  };
+  std::array<Text, 1000> texts{};
+  constexpr Thousandths() {
+    for (unsigned i = 0; i < texts.size(); ++i) {
+      const unsigned size = i == 0 ? 0 : i % 100 == 0 ? 2 : i % 10 == 0 ? 3 : 4;
+      texts[i] = {{char('0' + i / 100), char('0' + i / 10 % 10), char('0' + i % 10)},
+                  std::uint8_t(size)};
+    }
+  }
+};
+inline constexpr Thousandths thousandths;
+
 // A time or a duration as a style prints it, from `at` on; where it ends.
 inline constexpr std::size_t max_time_size = 32;
 template <TraceTime form>
 char* print_time(char* at, std::int64_t time) {
   if constexpr (form == TraceTime::as_they_are) {
-    return std::to_chars(at, at + max_time_size, time).ptr;
+    return print_integer(at, time);
   } else {
     auto size = std::uint64_t(time);
     if (time < 0) {
       *at++ = '-';
       size = 0 - size;
     }
-    char* end = std::to_chars(at, at + max_time_size, size / 1000).ptr;
-    const auto rest = unsigned(size % 1000);
-    if (form == TraceTime::microseconds && rest == 0) return end;
-    *end++ = '.';
-    *end++ = char('0' + rest / 100);
-    *end++ = char('0' + rest / 10 % 10);
-    *end++ = char('0' + rest % 10);
-    if (form == TraceTime::fifths) *end++ = '2';
-    while (form == TraceTime::microseconds && end[-1] == '0') --end;
-    return end;
+    char* const end = print_integer(at, size / 1000);
+    const Thousandths::Text& rest = thousandths.texts[size % 1000];
+    *end = '.';
+    std::memcpy(end + 1, rest.digits, sizeof rest.digits);
+    if constexpr (form == TraceTime::microseconds) return end + rest.size;
+    if constexpr (form == TraceTime::thousandths) return end + 4;
+    end[4] = '2';
+    return end + 5;
   }
 }
 template <TraceTime form>
@@ -185,6 +201,12 @@ char* print_duration(char* at, std::int64_t duration) {
   *end = '8';
   return end + 1;
 }
+
+// What events have in common that differ in time, duration and arguments, printed once.
+struct TraceParts {
+  std::string before_time;     // in most styles what their process and thread say
+  std::string after_duration;  // and their name and category
+};
 
 // The list of events, which is open already; `style` is known when it is compiled, because files
 // have millions of them.
@@ -226,6 +248,53 @@ class TraceEvents {
       default: return add_as.template operator()<&TraceStyle::events>();
     }
   }
+  // The same event by its parts: for a style whose events have time, duration and arguments in this
+  // order. The parts are those of one event, or of two that share all that the part says.
+  static TraceParts parts(const TraceEvent& event) {
+    TextOutput out;
+    TraceEvents printed(out);
+    TraceParts parts;
+    each<style.events.members().size()>([&]<std::size_t i>() {
+      constexpr TraceForm::Member member = style.events.members()[i];
+      constexpr bool ends_part =
+          member.what == TraceMember::time || member.what == TraceMember::duration;
+      if constexpr (member.what == TraceMember::arguments) {
+        return;
+      } else if constexpr (ends_part) {
+        out.add(member.what == TraceMember::time ? member.before : std::string_view());
+        if (member.what == TraceMember::time) parts.before_time = out.text();
+        out.clear();
+      } else if (printed.template has<member.what>(event)) {
+        out.add(member.before);
+        printed.template write<member.what>(event);
+      }
+    });
+    parts.after_duration = out.text();
+    return parts;
+  }
+  // `print` prints the members of "args", at most so many characters, and returns where they end.
+  template <class Print>
+  void add(std::string_view before_time, std::int64_t time, std::int64_t duration,
+           std::string_view after_duration, bool has_arguments, std::size_t most, Print print) {
+    static constexpr std::string_view before_duration = before<TraceMember::duration>();
+    static constexpr std::string_view before_arguments = before<TraceMember::arguments>();
+    constexpr std::size_t fixed = before_duration.size() + before_arguments.size() +
+                                  style.events.end().size() + 2 * max_time_size + 4;
+    out_.add_made(fixed + before_time.size() + after_duration.size() + most, [&](char* at) {
+      if (count_++ > 0) *at++ = ',';
+      *at++ = '\n';
+      at = print_time<style.time>(print_text(at, before_time), time);
+      at = print_duration<style.time>(print_text(at, before_duration), duration);
+      at = print_text(at, after_duration);
+      if (has_arguments) {
+        at = print_text(at, before_arguments);
+        *at++ = '{';
+        at = print(at);
+        *at++ = '}';
+      }
+      return print_text(at, style.events.end());
+    });
+  }
   // The list and the object around it.
   void end() { out_.add("\n]}\n"); }
 
@@ -233,6 +302,13 @@ class TraceEvents {
   std::uint64_t count() const { return count_; }
 
  private:
+  template <TraceMember what>
+  static consteval std::string_view before() {
+    for (const TraceForm::Member& member : style.events.members()) {
+      if (member.what == what) return member.before;
+    }
+    throw std::invalid_argument("events of this style do not have it");
+  }
   template <std::size_t count, class Do>
   static void each(Do action) {
     [&]<std::size_t... i>(std::index_sequence<i...>) {

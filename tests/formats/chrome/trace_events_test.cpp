@@ -60,6 +60,32 @@ TEST(TraceEvents, PrintsTheSameEventsAsAnotherToolDoes) {
 { "name": "c", "ph": "C", "tid":0, "ts":-3, "args": {"": 5}})");
 }
 
+TEST(TraceEvents, PrintTheSameByParts) {
+  const TraceEvent event{.name = "a \"b\"",
+                         .category = "kernel",
+                         .process = 1,
+                         .thread = TraceId::of_json("\"rank 3\""),
+                         .time = 1500,
+                         .duration = 250};
+  for (const bool has_arguments : {true, false}) {
+    const std::string whole = text_of<compact>([&](auto& events) {
+      for (int i = 0; i < 2; ++i) {
+        events.add(
+            event, [&] { events.json().member("op", 7); }, has_arguments);
+      }
+    });
+    const std::string by_parts = text_of<compact>([&](auto& events) {
+      const TraceParts parts = events.parts(event);
+      const std::string_view members = R"("op":7)";
+      for (int i = 0; i < 2; ++i) {
+        events.add(parts.before_time, 1500, 250, parts.after_duration, has_arguments,
+                   members.size(), [&](char* at) { return print_text(at, members); });
+      }
+    });
+    EXPECT_EQ(by_parts, whole);
+  }
+}
+
 TEST(TraceEvents, BindTheEndsOfFlowsToTheSlicesAroundThem) {
   const std::string text = text_of<compact>([](auto& events) {
     events.add({.phase = TracePhase::flow_begin, .name = "f", .id = 4, .time = 1});

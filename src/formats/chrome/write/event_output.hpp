@@ -17,6 +17,10 @@ inline constexpr TraceStyle own_style{
     .events = {R"({"ph":?,"s":?,"bp":?,"id":?,"pid":?,"tid":?,"ts":?,"dur":?,)"
                R"("cat":?,"name":?,"args":?})"},
     .values = {.numbers = JsonNumbers::shortest}};
+// Arguments of slices are printed without a JsonWriter.
+static_assert(own_style.events.arguments().first.empty() &&
+              own_style.events.arguments().last.empty() &&
+              own_style.events.arguments().indent == 0);
 
 class EventOutput {
  public:
