@@ -38,6 +38,7 @@ TraceTime::TraceTime(Hertz hertz) {
 
 // Rounded to the nearest; order is kept.
 std::int64_t TraceTime::scaled(std::int64_t ticks) const {
+  if (is_nanoseconds()) return std::clamp(ticks, -latest, latest);
   const Wide product = Wide(ticks) * numerator_;
   const Wide half = product < 0 ? -(denominator_ / 2) : denominator_ / 2;
   const Wide time = (product + half) / denominator_;
@@ -45,7 +46,11 @@ std::int64_t TraceTime::scaled(std::int64_t ticks) const {
 }
 
 std::int64_t TraceTime::ticks_at(std::int64_t nanoseconds) const {
-  const Wide product = Wide(saturating_subtract(nanoseconds, shift_)) * denominator_;
+  const std::int64_t unscaled = saturating_subtract(nanoseconds, shift_);
+  if (is_nanoseconds()) {
+    return std::max(unscaled, -std::numeric_limits<std::int64_t>::max());
+  }
+  const Wide product = Wide(unscaled) * denominator_;
   const Wide half = product < 0 ? -(numerator_ / 2) : numerator_ / 2;
   constexpr Wide max = std::numeric_limits<std::int64_t>::max();
   return std::int64_t(std::clamp<Wide>((product + half) / numerator_, -max, max));

@@ -18,7 +18,7 @@ class TraceTime {
   bool rounds() const { return denominator_ != 1; }
   // Never less than 0: negative times move to 0 unless `shift` says by how much all times move.
   std::int64_t of(std::int64_t ticks) const {
-    if (denominator_ == 1 && numerator_ == 1) return moved(ticks);
+    if (is_nanoseconds()) return moved(ticks);
     return moved(scaled(ticks));
   }
   std::int64_t end_of(std::int64_t start, std::int64_t duration) const;
@@ -32,6 +32,7 @@ class TraceTime {
 
  private:
   std::int64_t moved(std::int64_t time) const;
+  bool is_nanoseconds() const { return denominator_ == 1 && numerator_ == 1; }
 
   bool rate_is_known_ = false;
   std::int64_t numerator_ = 1;  // nanoseconds = ticks * numerator / denominator

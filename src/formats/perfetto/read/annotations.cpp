@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <variant>
 
@@ -22,6 +24,24 @@ void add_unsigned(ArgumentList& into, StringId name, std::uint64_t value) {
   into.add(name, fits ? ArgumentType::integer : ArgumentType::unsigned_integer, value);
 }
 
+std::uint32_t first_bytes(std::string_view annotation) {
+  std::uint32_t bytes = 0;
+  std::memcpy(&bytes, annotation.data(), sizeof bytes);
+  return bytes;
+}
+
+// Fields whose values have one type, in numbers of up to eight bytes.
+bool may_be_in_form(std::uint32_t field, ArgumentType type) {
+  switch (field) {
+    case fixed64_field(annotation_field::number): return type == ArgumentType::number;
+    case varint_field(annotation_field::boolean): return type == ArgumentType::boolean;
+    case varint_field(annotation_field::unsigned_integer):
+    case varint_field(annotation_field::pointer):
+    case varint_field(annotation_field::integer): return type == ArgumentType::integer;
+    default: return false;
+  }
+}
+
 void write_leaf(JsonWriter<std::string>& json, const auto& value) { json.value(value); }
 void write_leaf(JsonWriter<std::string>& json, std::monostate) { json.null(); }
 // JSON has no other numbers.
@@ -32,10 +52,110 @@ void write_leaf(JsonWriter<std::string>& json, double value) {
 
 }  // namespace
 
+AnnotationDecoder::Form& AnnotationDecoder::form_for(const InternedState& interned,
+                                                     std::uint64_t name_iid) {
+  if (interned.annotation_forms == 0) interned.annotation_forms = ++last_forms_;
+  const std::uint64_t of = interned.annotation_forms;
+  Form& form = forms_[of % sequences_with_forms * forms_of_sequence + name_iid % forms_of_sequence];
+  if (form.tried_for != of) form.learnt_in_vain = 0;
+  form.tried_for = of;
+  return form;
+}
+
+void AnnotationDecoder::decode(const std::vector<std::string_view>& annotations,
+                               std::uint64_t name_iid, const InternedState* interned,
+                               std::uint64_t offset, ArgumentList& into) {
+  if (annotations.empty()) return;
+  Form* form = nullptr;
+  if (interned != nullptr) {
+    form = &form_for(*interned, name_iid);
+    if (decode_by_form(annotations, *form, *interned, into)) {
+      form->learnt_in_vain = 0;
+      return;
+    }
+    into.clear();
+  }
+  for (const std::string_view annotation : annotations) {
+    decode(annotation, interned, offset, into);
+  }
+  if (form != nullptr && form->learnt_in_vain++ < most_in_vain) {
+    learn_form(annotations, *form, *interned, into);
+  }
+}
+
+// False, and nothing is said of it, where an annotation is another one or not right.
+bool AnnotationDecoder::decode_by_form(const std::vector<std::string_view>& annotations, Form& form,
+                                       const InternedState& interned, ArgumentList& into) {
+  if (form.of != interned.annotation_forms || form.begins.size() != annotations.size()) {
+    return false;
+  }
+  into.values.resize(annotations.size());
+  for (std::size_t i = 0; i < annotations.size(); ++i) {
+    const std::string_view annotation = annotations[i];
+    const Begin& begin = form.begins[i];
+    std::uint64_t word = 0;
+    const std::size_t bytes = annotation.size() - begin.size;
+    if (annotation.size() <= begin.size || bytes > sizeof word) return false;
+    if ((first_bytes(annotation) & begin.mask) != begin.bytes) return false;
+    const char* const end = annotation.data() + annotation.size();
+    std::memcpy(&word, end - sizeof word, sizeof word);
+    std::uint64_t& value = into.values[i];
+    if (form.keys[i].type == ArgumentType::number) {
+      if (bytes != sizeof word) return false;
+      value = word;
+      continue;
+    }
+    word >>= 8 * (sizeof word - bytes);
+    if (!is_varint(word, bytes)) return false;
+    value = varint_of(word);
+    if (form.keys[i].type == ArgumentType::boolean) value = value != 0;
+    if (form.keys[i].type != ArgumentType::text) continue;
+    const auto text = interned.annotation_strings.find(value);
+    if (!text) return false;
+    value = std::uint32_t(*text);
+  }
+  into.keys.assign(form.keys.begin(), form.keys.end());
+  into.shape = &form.shape;
+  return true;
+}
+
+// None where it is not the number of a name, of one byte, and a value of one type.
+std::optional<AnnotationDecoder::Begin> AnnotationDecoder::begin_of(std::string_view annotation,
+                                                                    const InternedState& interned,
+                                                                    const ArgumentKey& key) {
+  if (annotation.size() < sizeof(Begin::bytes)) return std::nullopt;
+  const std::uint32_t bytes = first_bytes(annotation);
+  const std::uint32_t name = bytes >> 8 & 0xFF, field = bytes >> 16 & 0xFF;
+  if ((bytes & 0xFF) != varint_field(annotation_field::name_iid) || name >= 0x80) {
+    return std::nullopt;
+  }
+  if (interned.annotation_names.find(name) != key.name) return std::nullopt;
+  constexpr std::uint32_t text_iid = varint_field(annotation_field::text_iid);
+  constexpr std::uint32_t text_tag = (text_iid & 0x7F) | 0x80 | text_iid >> 7 << 8;
+  if (bytes >> 16 == text_tag && key.type == ArgumentType::text) return Begin{bytes, ~0u, 4};
+  if (!may_be_in_form(field, key.type)) return std::nullopt;
+  return Begin{bytes & 0xFF'FFFF, 0xFF'FFFF, 3};
+}
+
+void AnnotationDecoder::learn_form(const std::vector<std::string_view>& annotations, Form& form,
+                                   const InternedState& interned, const ArgumentList& made) {
+  form.of = 0;
+  if (made.keys.size() != annotations.size()) return;
+  form.begins.clear();
+  for (std::size_t i = 0; i < annotations.size(); ++i) {
+    const auto begin = begin_of(annotations[i], interned, made.keys[i]);
+    if (!begin) return;
+    form.begins.push_back(*begin);
+  }
+  form.keys = made.keys;
+  form.shape = 0;
+  form.of = interned.annotation_forms;
+}
+
 void AnnotationDecoder::decode(std::string_view annotation, const InternedState* interned,
                                std::uint64_t offset, ArgumentList& into) {
   StringId name{};
-  protozero::pbf_reader reader(annotation.data(), annotation.size());
+  FieldReader reader(annotation);
   // Writers put the name first; only its last value counts.
   while (reader.next()) {
     switch (reader.tag_and_type()) {
@@ -57,7 +177,7 @@ void AnnotationDecoder::decode(std::string_view annotation, const InternedState*
 
 void AnnotationDecoder::decode_value(std::string_view annotation, Scope scope, StringId name,
                                      ArgumentList& into) {
-  protozero::pbf_reader reader(annotation.data(), annotation.size());
+  FieldReader reader(annotation);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(annotation_field::boolean):
@@ -123,7 +243,7 @@ void AnnotationDecoder::add_legacy_json(std::string_view text, StringId name, Ar
 }
 
 std::string_view AnnotationDecoder::key_of(std::string_view annotation, Scope scope) {
-  protozero::pbf_reader reader(annotation.data(), annotation.size());
+  FieldReader reader(annotation);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(annotation_field::name_iid): {
@@ -150,7 +270,7 @@ void AnnotationDecoder::write_json(Json& json, std::string_view annotation, Scop
   }
   enum class Open : std::uint8_t { nothing, dictionary, array } open = Open::nothing;
   bool has_value = false;
-  protozero::pbf_reader reader(annotation.data(), annotation.size());
+  FieldReader reader(annotation);
   while (reader.next()) {
     const std::uint32_t field = reader.tag_and_type();
     const bool may_be_dictionary = !has_value && open != Open::array;
@@ -215,7 +335,7 @@ void AnnotationDecoder::write_nested(Json& json, std::string_view nested, Scope 
   std::vector<std::string_view> values;
   std::vector<std::string_view> elements;
   std::variant<std::monostate, std::int64_t, double, bool, std::string_view> leaf;
-  protozero::pbf_reader reader(nested.data(), nested.size());
+  FieldReader reader(nested);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(nested_field::type): type = reader.get_uint64(); break;
@@ -262,18 +382,26 @@ std::uint32_t ArgumentTable::shape_of(const ArgumentShape& keys) {
 }
 
 bool ArgumentTable::place(const ArgumentList& list, ArgumentPlace& place) {
-  if (list.empty()) {
+  if (list.values.empty()) {
     place = {};
     return true;
   }
   const std::size_t max = std::numeric_limits<std::uint32_t>::max();
   if (table_->values.size() + list.values.size() > max) return false;
-  place = {shape_of(list.keys), std::uint32_t(table_->values.size())};
-  table_->values.insert(table_->values.end(), list.values.begin(), list.values.end());
+  const bool is_known = list.shape != nullptr && *list.shape != 0;
+  place = {is_known ? *list.shape : shape_of(list.keys), std::uint32_t(table_->values.size())};
+  if (list.shape != nullptr) *list.shape = place.shape;
+  table_->values.resize(place.first + list.values.size());
+  std::copy(list.values.begin(), list.values.end(), table_->values.begin() + place.first);
   return true;
 }
 
 void ArgumentTable::set(std::size_t row, ArgumentPlace place) {
+  if (row == table_->shape.size() && row < table_->shape.capacity()) {
+    table_->shape.push_back(place.shape);
+    table_->first.push_back(place.first);
+    return;
+  }
   if (row >= table_->shape.size()) finish(row + 1);
   table_->shape[row] = place.shape;
   table_->first[row] = place.first;

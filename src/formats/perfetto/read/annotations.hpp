@@ -1,6 +1,9 @@
 // Debug annotations as the typed arguments of a row.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -17,13 +20,16 @@ namespace npuscope::perfetto {
 struct ArgumentList {
   ArgumentShape keys;
   std::vector<std::uint64_t> values;
+  std::uint32_t* shape = nullptr;  // where the table keeps the number of these keys; 0: none yet
 
   void clear() {
     keys.clear();
     values.clear();
+    shape = nullptr;
   }
   bool empty() const { return keys.empty(); }
   void add(StringId name, ArgumentType type, std::uint64_t bits) {
+    shape = nullptr;
     keys.push_back({name, type});
     values.push_back(bits);
   }
@@ -37,11 +43,39 @@ class AnnotationDecoder {
   AnnotationDecoder(StringPool& strings, Defects& defects)
       : strings_(&strings), defects_(&defects) {}
 
-  // `interned` may be null. Throws protozero's exceptions on a broken message.
-  void decode(std::string_view annotation, const InternedState* interned, std::uint64_t offset,
-              ArgumentList& into);
+  // All annotations of an event whose name has this number. They lie in it, so that bytes come
+  // before each. `interned` may be null. Throws protozero's exceptions on a broken message.
+  void decode(const std::vector<std::string_view>& annotations, std::uint64_t name_iid,
+              const InternedState* interned, std::uint64_t offset, ArgumentList& into);
 
  private:
+  // Events of one name have the same annotations in the same order: the number of a name, and a
+  // value.
+  struct Begin {
+    std::uint32_t bytes = 0, mask = 0;  // before the value, the first lowest
+    std::uint32_t size = 0;
+  };
+  struct Form {
+    std::uint64_t of = 0;  // InternedState::annotation_forms; 0: not learnt
+    std::uint64_t tried_for = 0;
+    std::vector<Begin> begins;
+    ArgumentShape keys;
+    std::uint32_t shape = 0;           // ArgumentList::shape
+    std::uint32_t learnt_in_vain = 0;  // times since it was of use
+  };
+  static constexpr std::size_t sequences_with_forms = 64, forms_of_sequence = 16;
+  static constexpr std::uint32_t most_in_vain = 16;
+
+  static std::optional<Begin> begin_of(std::string_view annotation, const InternedState& interned,
+                                       const ArgumentKey& key);
+
+  void decode(std::string_view annotation, const InternedState* interned, std::uint64_t offset,
+              ArgumentList& into);
+  Form& form_for(const InternedState& interned, std::uint64_t name_iid);
+  bool decode_by_form(const std::vector<std::string_view>& annotations, Form& form,
+                      const InternedState& interned, ArgumentList& into);
+  void learn_form(const std::vector<std::string_view>& annotations, Form& form,
+                  const InternedState& interned, const ArgumentList& made);
   using Json = JsonWriter<std::string>;
   struct Scope {
     const InternedState* interned;
@@ -55,6 +89,8 @@ class AnnotationDecoder {
 
   StringPool* strings_;
   Defects* defects_;
+  std::array<Form, sequences_with_forms * forms_of_sequence> forms_;
+  std::uint64_t last_forms_ = 0;
   std::string text_;  // of the annotation at hand
 };
 

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <protozero/pbf_reader.hpp>
 
 #include "formats/perfetto/fields.hpp"
+#include "formats/perfetto/wire.hpp"
 
 namespace npuscope::perfetto {
 namespace {
@@ -21,23 +21,20 @@ struct SnapshotClock {
   std::uint64_t unit_ns = 1;
 };
 
-SnapshotClock decode_clock(protozero::data_view message) {
+SnapshotClock decode_clock(std::string_view message) {
   SnapshotClock clock;
-  protozero::pbf_reader reader(message);
+  FieldReader reader(message);
   while (reader.next()) {
-    if (reader.wire_type() != protozero::pbf_wire_type::varint) {
-      reader.skip();
-      continue;
-    }
-    const std::uint64_t value = reader.get_uint64();
-    switch (reader.tag()) {
-      case clock_field::id: clock.id = std::uint32_t(value); break;
-      case clock_field::timestamp: clock.timestamp = value; break;
-      case clock_field::is_incremental: clock.incremental = value != 0; break;
-      case clock_field::unit_multiplier_ns:
-        clock.unit_ns = std::max<std::uint64_t>(value, 1);
+    switch (reader.tag_and_type()) {
+      case varint_field(clock_field::id): clock.id = reader.get_uint32(); break;
+      case varint_field(clock_field::timestamp): clock.timestamp = reader.get_uint64(); break;
+      case varint_field(clock_field::is_incremental):
+        clock.incremental = reader.get_uint64() != 0;
         break;
-      default: break;
+      case varint_field(clock_field::unit_multiplier_ns):
+        clock.unit_ns = std::max<std::uint64_t>(reader.get_uint64(), 1);
+        break;
+      default: reader.skip();
     }
   }
   return clock;
@@ -83,13 +80,11 @@ void Clocks::add_snapshot(std::string_view message, std::uint32_t sequence, std:
   std::vector<Reading> trace_wide;
   std::vector<Reading> of_sequence;
   std::uint32_t primary = 0;
-  protozero::pbf_reader reader(message.data(), message.size());
+  FieldReader reader(message);
   while (reader.next()) {
-    if (reader.tag() == snapshot_field::primary_trace_clock &&
-        reader.wire_type() == protozero::pbf_wire_type::varint) {
+    if (reader.tag_and_type() == varint_field(snapshot_field::primary_trace_clock)) {
       primary = reader.get_uint32();
-    } else if (reader.tag() == snapshot_field::clocks &&
-               reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
+    } else if (reader.tag_and_type() == bytes_field(snapshot_field::clocks)) {
       const SnapshotClock clock = decode_clock(reader.get_view());
       const auto time = in_nanoseconds(clock.timestamp, clock.unit_ns);
       if (clock.id == 0) continue;

@@ -28,7 +28,7 @@ void TraceReader::decode_packet(std::string_view bytes, Packet& packet) {
     packet.rare = &rare_;
     return rare_;
   };
-  protozero::pbf_reader reader(bytes.data(), bytes.size());
+  FieldReader reader(bytes);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(packet_field::timestamp):
@@ -169,11 +169,15 @@ void TraceReader::take_contents(const Packet& packet, Sequence& sequence) {
 
 // False where the facts are another recorder's.
 bool TraceReader::take_about(std::string_view facts) {
-  protozero::pbf_reader bundle(facts.data(), facts.size());
+  FieldReader bundle(facts);
   bool is_own = false;
-  while (bundle.next(bundle_field::metadata, protozero::pbf_wire_type::length_delimited)) {
+  while (bundle.next()) {
+    if (bundle.tag_and_type() != bytes_field(bundle_field::metadata)) {
+      bundle.skip();
+      continue;
+    }
     std::string_view name, text;
-    protozero::pbf_reader fact = bundle.get_message();
+    FieldReader fact(bundle.get_view());
     while (fact.next()) {
       switch (fact.tag_and_type()) {
         case bytes_field(metadata_field::name): name = bytes_of(fact); break;

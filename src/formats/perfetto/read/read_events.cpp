@@ -68,7 +68,7 @@ std::optional<std::int64_t> TraceReader::time_of_old(const Packet& packet, Seque
 std::uint32_t TraceReader::track_of(const Sequence& sequence, const LegacyEvent& legacy) {
   if (event_.has_track_uuid && event_.track_uuid != 0) return tracks_.by_uuid(event_.track_uuid);
   if (!event_.has_track_uuid && sequence.defaults.track_uuid.value_or(0) != 0) {
-    return tracks_.by_uuid(*sequence.defaults.track_uuid);
+    return track_of(sequence);
   }
   if (legacy.process_override || legacy.thread_override) {
     const auto [pid, tid] = thread_of(sequence);
@@ -80,6 +80,13 @@ std::uint32_t TraceReader::track_of(const Sequence& sequence, const LegacyEvent&
   const bool is_default = event_.has_track_uuid && legacy.phase == 0;
   if (!is_default && sequence.thread_track) return *sequence.thread_track;
   return tracks_.by_uuid(0);
+}
+
+// Of an event that says none.
+std::uint32_t TraceReader::track_of(const Sequence& sequence) {
+  const std::uint64_t uuid = sequence.defaults.track_uuid.value_or(0);
+  if (uuid == 0 && sequence.thread_track) return *sequence.thread_track;
+  return tracks_.by_uuid(uuid);
 }
 
 // Process and thread of what a sequence writes; 0 where nothing says so.
@@ -141,9 +148,8 @@ OpId TraceReader::op_of(StringId name, StringId category) {
 
 void TraceReader::decode_arguments(const EventContext& context) {
   arguments_.clear();
-  for (const std::string_view annotation : event_.annotations) {
-    annotations_.decode(annotation, context.interned, context.offset, arguments_);
-  }
+  annotations_.decode(event_.annotations, event_.has_name_iid ? event_.name_iid : 0,
+                      context.interned, context.offset, arguments_);
   if (event_.has_location_iid || event_.location.data() != nullptr) add_location(context);
   if (event_.has_correlation) {
     const bool is_signed = event_.correlation >> 63 == 0;
@@ -182,17 +188,29 @@ ArgumentPlace TraceReader::place_arguments(const EventContext& context) {
   return place;
 }
 
+// Half of all events say no more than that a slice ends.
+void TraceReader::take_plain_end(const Packet& packet, Sequence& sequence) {
+  const std::optional<std::int64_t> time = time_of(packet, sequence);
+  if (!time) return;
+  last_time_ = std::max(last_time_, *time);
+  arguments_.clear();
+  slices_.end(track_of(sequence), *time, {}, arguments_, packet.offset);
+}
+
 void TraceReader::take_track_event(const Packet& packet, Sequence& sequence) {
+  constexpr char plain_end[] = {varint_field(event_field::type), char(EventType::slice_end)};
+  if (packet.has_timestamp && packet.track_event == std::string_view(plain_end, 2)) {
+    return take_plain_end(packet, sequence);
+  }
   std::optional<std::int64_t> time;
   if (packet.has_timestamp) time = time_of(packet, sequence);
   event_.decode(packet.track_event);
   if (!packet.has_timestamp) time = time_of_old(packet, sequence);
   if (!time) return;
   if (event_.unknown_field != 0) defects_.add_event_field(event_.unknown_field, packet.offset);
-  static const LegacyEvent no_legacy;
-  LegacyEvent decoded;
-  if (event_.has_legacy) decoded = LegacyEvent::decode(event_.legacy);
-  const LegacyEvent& legacy = event_.has_legacy ? decoded : no_legacy;
+  static constexpr LegacyEvent no_legacy;
+  if (event_.has_legacy) legacy_ = LegacyEvent::decode(event_.legacy);
+  const LegacyEvent& legacy = event_.has_legacy ? legacy_ : no_legacy;
   last_time_ = std::max(last_time_, *time);
   const InternedState* interned = sequence.interned.get();
   EventContext context;

@@ -1,7 +1,5 @@
 #include "formats/perfetto/read/sequence.hpp"
 
-#include <protozero/pbf_reader.hpp>
-
 #include "formats/perfetto/fields.hpp"
 #include "formats/perfetto/wire.hpp"
 
@@ -15,7 +13,7 @@ struct InternedText {
 
 InternedText decode_text(std::string_view message) {
   InternedText entry;
-  protozero::pbf_reader reader(message.data(), message.size());
+  FieldReader reader(message);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(interned_text_field::iid): entry.iid = reader.get_uint64(); break;
@@ -30,7 +28,7 @@ InternedText decode_text(std::string_view message) {
 
 SourceLocation decode_location(std::string_view message, StringPool& strings, std::uint64_t& iid) {
   SourceLocation location;
-  protozero::pbf_reader reader(message.data(), message.size());
+  FieldReader reader(message);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(location_field::iid): iid = reader.get_uint64(); break;
@@ -52,13 +50,14 @@ void InternedState::add(std::string_view interned_data, StringPool& strings) {
     const InternedText entry = decode_text(message);
     table.set(entry.iid, strings.intern(entry.text));
   };
-  protozero::pbf_reader reader(interned_data.data(), interned_data.size());
+  FieldReader reader(interned_data);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case bytes_field(interned_field::categories): add_text(categories, bytes_of(reader)); break;
       case bytes_field(interned_field::names): add_text(names, bytes_of(reader)); break;
       case bytes_field(interned_field::annotation_names):
         add_text(annotation_names, bytes_of(reader));
+        annotation_forms = 0;
         break;
       case bytes_field(interned_field::annotation_strings):
         add_text(annotation_strings, bytes_of(reader));
@@ -76,14 +75,14 @@ void InternedState::add(std::string_view interned_data, StringPool& strings) {
 
 SequenceDefaults SequenceDefaults::decode(std::string_view trace_packet_defaults) {
   SequenceDefaults defaults;
-  protozero::pbf_reader reader(trace_packet_defaults.data(), trace_packet_defaults.size());
+  FieldReader reader(trace_packet_defaults);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(defaults_field::timestamp_clock_id):
         defaults.clock = reader.get_uint32();
         break;
       case bytes_field(defaults_field::track_event): {
-        protozero::pbf_reader event(reader.get_view());
+        FieldReader event(reader.get_view());
         while (event.next()) {
           switch (event.tag()) {
             case event_field::track_uuid:

@@ -53,6 +53,9 @@ struct InternedState {
   InternTable<StringId> annotation_strings;
   InternTable<SourceLocation> locations;
   std::unordered_map<std::uint32_t, std::int64_t> incremental_counters;  // by track
+  // Under which the decoder of annotations keeps what it has learnt while these names count; 0:
+  // nothing.
+  mutable std::uint64_t annotation_forms = 0;
 
   // May throw protozero's exceptions on a broken message; what it said before stays.
   void add(std::string_view interned_data, StringPool& strings);

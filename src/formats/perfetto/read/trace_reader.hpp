@@ -79,9 +79,11 @@ class TraceReader {
 
   // Track events (read_events.cpp)
   void take_track_event(const Packet& packet, Sequence& sequence);
+  void take_plain_end(const Packet& packet, Sequence& sequence);
   std::optional<std::int64_t> time_of(const Packet& packet, Sequence& sequence);
   std::optional<std::int64_t> time_of_old(const Packet& packet, Sequence& sequence);
   std::uint32_t track_of(const Sequence& sequence, const LegacyEvent& legacy);
+  std::uint32_t track_of(const Sequence& sequence);
   std::pair<std::int32_t, std::int64_t> thread_of(const Sequence& sequence);
   void take_typed_event(const EventContext& context);
   void take_counter(const EventContext& context);
@@ -124,6 +126,7 @@ class TraceReader {
   Sequence* last_sequence_ = nullptr;
   RareParts rare_;
   TrackEvent event_;
+  LegacyEvent legacy_;  // of the event, where it has one
   ArgumentList arguments_;
   std::string joined_categories_;
   struct KnownOp {

@@ -10,7 +10,7 @@ LegacyEvent LegacyEvent::decode(std::string_view message) {
     event.id_kind = kind;
     event.id = id;
   };
-  protozero::pbf_reader reader(message.data(), message.size());
+  FieldReader reader(message);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(legacy_field::name_iid): event.name_iid = reader.get_uint64(); break;
@@ -69,7 +69,7 @@ void TrackEvent::clear() {
 }
 
 // What few events have.
-void TrackEvent::decode_other(protozero::pbf_reader& reader) {
+void TrackEvent::decode_other(FieldReader& reader) {
   has_other_ = true;
   switch (reader.tag_and_type()) {
     case bytes_field(event_field::categories): categories.push_back(bytes_of(reader)); return;
@@ -126,7 +126,7 @@ void TrackEvent::decode_other(protozero::pbf_reader& reader) {
 
 void TrackEvent::decode(std::string_view message) {
   clear();
-  protozero::pbf_reader reader(message.data(), message.size());
+  FieldReader reader(message);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(event_field::type): type = EventType(reader.get_uint32()); break;

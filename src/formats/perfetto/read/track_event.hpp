@@ -4,11 +4,11 @@
 
 #include <cstdint>
 #include <optional>
-#include <protozero/pbf_reader.hpp>
 #include <string_view>
 #include <vector>
 
 #include "formats/perfetto/fields.hpp"
+#include "formats/perfetto/wire.hpp"
 
 namespace npuscope::perfetto {
 
@@ -76,7 +76,7 @@ struct TrackEvent {
 
  private:
   void clear();
-  void decode_other(protozero::pbf_reader& reader);
+  void decode_other(FieldReader& reader);
 
   bool has_other_ = false;
   bool has_thread_counts_ = false;

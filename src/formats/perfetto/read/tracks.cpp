@@ -21,7 +21,7 @@ const char* counter_unit_name(std::uint64_t unit) {
 
 std::uint64_t chrome_type(std::string_view descriptor) {
   std::uint64_t type = 0;
-  protozero::pbf_reader reader(descriptor.data(), descriptor.size());
+  FieldReader reader(descriptor);
   while (reader.next()) {
     if (reader.tag_and_type() == varint_field(chrome_field::type)) {
       type = reader.get_uint64();
@@ -87,7 +87,7 @@ std::uint32_t Tracks::of_thread(std::int32_t pid, std::int64_t tid) {
 Tracks::DescribedThread Tracks::describe(std::string_view track_descriptor) {
   std::uint64_t uuid = 0;
   std::uint64_t merges = 0;
-  protozero::pbf_reader ids(track_descriptor.data(), track_descriptor.size());
+  FieldReader ids(track_descriptor);
   while (ids.next()) {
     switch (ids.tag_and_type()) {
       case varint_field(track_field::uuid): uuid = ids.get_uint64(); break;
@@ -101,7 +101,7 @@ Tracks::DescribedThread Tracks::describe(std::string_view track_descriptor) {
   // Of a track that may be joined with others of its name the first name counts.
   const bool keeps_name = track.name != StringId{} && merges != merge_behavior::never;
   DescribedThread thread;
-  protozero::pbf_reader reader(track_descriptor.data(), track_descriptor.size());
+  FieldReader reader(track_descriptor);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case bytes_field(track_field::name):
@@ -150,7 +150,7 @@ void Tracks::describe_process(std::string_view message, Track& track) {
   if (track.kind == Track::Kind::plain) track.kind = Track::Kind::process;
   std::string_view command;
   std::string_view name;
-  protozero::pbf_reader reader(message.data(), message.size());
+  FieldReader reader(message);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(process_field::pid): track.pid = reader.get_int32(); break;
@@ -172,7 +172,7 @@ void Tracks::describe_process(std::string_view message, Track& track) {
 Tracks::DescribedThread Tracks::describe_thread(std::string_view message, Track& track) {
   DescribedThread thread;
   track.kind = Track::Kind::thread;
-  protozero::pbf_reader reader(message.data(), message.size());
+  FieldReader reader(message);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(thread_field::pid): track.pid = reader.get_int32(); break;
@@ -201,7 +201,7 @@ Tracks::DescribedThread Tracks::describe_thread(std::string_view message, Track&
 
 void Tracks::describe_counter(std::string_view message, Track& track) {
   track.is_counter = true;
-  protozero::pbf_reader reader(message.data(), message.size());
+  FieldReader reader(message);
   while (reader.next()) {
     switch (reader.tag_and_type()) {
       case varint_field(counter_field::unit):
