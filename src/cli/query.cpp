@@ -6,13 +6,12 @@
 #include <memory>
 #include <optional>
 
-#include "base/numbers.hpp"
 #include "base/text.hpp"
 #include "cli/hard_stop.hpp"
 #include "cli/profiles.hpp"
+#include "cli/query_rows.hpp"
 #include "cli/query_shell.hpp"
 #include "cli/standard_input.hpp"
-#include "npuscope/base/progress.hpp"
 #include "npuscope/query/database.hpp"
 #include "query/schema.hpp"
 #include "report/query/query_output.hpp"
@@ -20,48 +19,17 @@
 namespace npuscope::cli {
 namespace {
 
-struct QueryOptions : ProfileOptions {
+struct QueryOptions : ProfileOptions, RowOptions {
   std::string sql;
   std::string sql_file;
   std::vector<std::string> names;
-  std::string timeout = "60s";
-  std::uint64_t memory_mebibytes = 2048;
-  std::optional<std::uint64_t> max_rows;  // none: what fits the form; 0: all
-  std::size_t width = 0;
-  bool json = false;
-  bool csv = false;
-  bool markdown = false;
-  bool schema = false;
 };
-
-constexpr std::uint64_t max_rows_of_text = 1'000;
 
 struct Named {
   std::string name;  // empty: by its place
   Profile profile;
   std::string selection;
 };
-
-// "500ms", "60s", "5min", and seconds without a unit.
-Result<std::chrono::milliseconds> read_timeout(const std::string& text) {
-  std::string_view unit = text;
-  const double number = take_number<double>(unit).value_or(0);
-  const double milliseconds = unit == "ms"                  ? 1
-                              : unit == "s" || unit.empty() ? 1e3
-                              : unit == "min"               ? 60e3
-                                                            : 0;
-  if (milliseconds == 0 || !(number > 0) || !(number * milliseconds <= 1e9)) {
-    return usage_error("--timeout {}: no time like 500ms, 60s or 5min; the longest is 1000000s",
-                       text);
-  }
-  return std::chrono::milliseconds(std::max<std::int64_t>(1, std::int64_t(number * milliseconds)));
-}
-
-// SQLite ends a query in time wherever it looks at the clock; elsewhere it gets as long again.
-std::chrono::milliseconds last_moment(std::chrono::milliseconds time) {
-  using std::chrono::milliseconds;
-  return time + std::clamp(time, milliseconds(500), milliseconds(5'000));
-}
 
 // `npuscope query trace.json 'SELECT ...'`: the last of the files, where it is none, and reads as
 // SQL does.
@@ -155,8 +123,6 @@ Status give_names(std::vector<Named>& profiles, const std::vector<std::string>& 
   return {};
 }
 
-void write(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stdout); }
-
 // Which profile is called what, when that is not plain.
 void print_names(const std::vector<Named>& profiles) {
   if (profiles.size() < 2) return;
@@ -165,13 +131,6 @@ void print_names(const std::vector<Named>& profiles) {
     print(stdout, "{}: {}\n", named.name, printable(files.empty() ? "" : files.front()));
   }
   print(stdout, "\n");
-}
-
-void print_rest(const report::QuerySink& sink) {
-  if (!sink.has_more()) return;
-  std::fflush(stdout);
-  print(stderr, "npuscope: these are the first {} rows, there are more; --max-rows sets how many\n",
-        sink.rows());
 }
 
 std::string json_head_of(const std::vector<Named>& profiles, const std::vector<Note>& notes) {
@@ -185,35 +144,11 @@ std::string json_head_of(const std::vector<Named>& profiles, const std::vector<N
 Status print_rows(const QueryOptions& options, query::Database& database, std::string_view sql,
                   const std::vector<Named>& profiles, const std::vector<Note>& notes,
                   HardStop& stop) {
-  std::optional<BusySign> busy("querying");
-  const auto write_rows = [&](std::string_view text) {
-    busy.reset();
-    stop.set_writing(true);
-    write(text);
-    stop.set_writing(false);
-  };
-  report::QueryOptions print_options{options.width > 0 ? options.width : terminal_width(),
-                                     options.max_rows.value_or(0)};
-  if (options.json || options.csv) {
-    const auto stream = [&](auto sink) -> Status {
-      if (const Status done = database.run(sql, sink); !done) return tl::unexpected(done.error());
-      sink.finish();
-      busy.reset();
-      print_rest(sink);
-      return {};
-    };
-    return options.json
-               ? stream(report::QueryJson(write_rows, print_options, json_head_of(profiles, notes)))
-               : stream(report::QueryCsv(write_rows, print_options));
-  }
-  if (!options.max_rows) print_options.max_rows = max_rows_of_text;
-  report::QueryTable table(print_options);
-  if (const Status done = database.run(sql, table); !done) return tl::unexpected(done.error());
-  busy.reset();
-  if (!options.markdown) print_names(profiles);
-  write_rows(options.markdown ? table.markdown() : table.text());
-  print_rest(table);
-  return {};
+  return print_query_rows(
+      options,
+      {[&](query::RowSink& sink) { return database.run(sql, sink); },
+       [&] { return json_head_of(profiles, notes); }, [&] { print_names(profiles); }},
+      stop);
 }
 
 ExitStatus run_shell(const QueryOptions& options, query::Database& database,
@@ -229,8 +164,8 @@ ExitStatus run_shell(const QueryOptions& options, query::Database& database,
                             return print_rows(options, database, sql, profiles, notes, stop);
                           },
                           [&](const std::string& table) {
-                            return report::query_schema_text(
-                                options.width > 0 ? options.width : terminal_width(), table);
+                            return report::query_schema_text(query::schema(), row_width(options),
+                                                             table);
                           },
                           tables});
 }
@@ -240,8 +175,8 @@ Result<ExitStatus> answer(QueryOptions options) {
   if (options.files.empty()) {
     return usage_error("name the files to query; --schema lists what can be asked");
   }
-  const auto time = read_timeout(options.timeout);
-  if (!time) return tl::unexpected(time.error());
+  const auto limits = limits_of(options);
+  if (!limits) return tl::unexpected(limits.error());
   const bool is_shell = options.sql.empty() && options.sql_file.empty() && has_shell_input();
   const auto sql = is_shell ? Result<std::string>() : read_sql(options);
   if (!sql) return tl::unexpected(sql.error());
@@ -253,15 +188,14 @@ Result<ExitStatus> answer(QueryOptions options) {
   }
   std::vector<query::NamedProfile> views;
   for (const Named& named : *profiles) views.push_back({named.name, &named.profile});
-  const query::Limits limits{*time, options.memory_mebibytes << 20};
-  auto database = query::Database::open(views, limits);
+  auto database = query::Database::open(views, *limits);
   if (!database) return tl::unexpected(database.error());
   if (is_shell) {
     print_notes(notes);
-    const ExitStatus status = run_shell(options, *database, *profiles, notes, limits);
+    const ExitStatus status = run_shell(options, *database, *profiles, notes, *limits);
     return status == ExitStatus::done ? status_of(options, notes) : status;
   }
-  HardStop stop(last_moment(*time), query::out_of_time(limits));
+  HardStop stop(last_moment(limits->time), query::out_of_time(*limits));
   const Status done = print_rows(options, *database, *sql, *profiles, notes, stop);
   print_notes(notes);
   if (!done) return tl::unexpected(done.error());
@@ -269,15 +203,7 @@ Result<ExitStatus> answer(QueryOptions options) {
 }
 
 ExitStatus run_query(const QueryOptions& options) {
-  if (options.schema) {
-    const std::size_t width = options.width > 0 ? options.width : terminal_width();
-    if (options.json) {
-      print_json(stdout, report::query_schema_json());
-    } else {
-      write(report::query_schema_text(width));
-    }
-    return ExitStatus::done;
-  }
+  if (options.schema) return print_query_schema(options, query::schema());
   const Result<ExitStatus> answered = answer(options);
   return answered ? *answered : report(answered.error());
 }
@@ -299,23 +225,7 @@ void add_query_command(CLI::App& program, ExitStatus& status) {
   command->add_option("--as", options->names, "names of the profiles, in their order: a, b, ...")
       ->allow_extra_args(false)
       ->delimiter(',');
-  CLI::Option* json = command->add_flag("--json", options->json, "print JSON: rows as objects");
-  command->add_flag("--csv", options->csv, "print CSV")->excludes(json);
-  command->add_flag("--markdown", options->markdown, "print a Markdown table")
-      ->excludes(json)
-      ->excludes(command->get_option("--csv"));
-  command
-      ->add_option("--top,--max-rows", options->max_rows,
-                   "rows printed (1000; 0: all, as in JSON and CSV)")
-      ->check(whole_number());
-  command->add_option("--timeout", options->timeout, "stops the query: 500ms, 60s, 5min")
-      ->capture_default_str();
-  command->add_option("--memory", options->memory_mebibytes, "MiB that SQLite may take")
-      ->check(whole_number(16, 1 << 20))
-      ->capture_default_str();
-  command->add_option("--width", options->width, "columns of the text; default: the terminal's")
-      ->check(whole_number(20, 10'000));
-  command->add_flag("--schema", options->schema, "list tables, columns, views and functions");
+  add_row_options(*command, *options);
   command->callback([options, &status] { status = run_query(*options); });
 }
 

@@ -4,8 +4,6 @@
 #include <cctype>
 #include <set>
 
-#include "query/schema.hpp"
-
 namespace npuscope::query {
 namespace {
 
@@ -38,10 +36,10 @@ std::string joined(const auto& list, auto text_of) {
   return text;
 }
 
-std::string columns_text(std::string_view sql) {
+std::string columns_text(std::string_view sql, const Catalogue& catalogue) {
   const std::set<std::string> words = words_of(sql);
   std::string text;
-  for (const TableInfo& table : schema()) {
+  for (const TableInfo& table : catalogue.tables) {
     if (!words.contains(table.name)) continue;
     text += fmt::format("; {} has {}", table.name,
                         joined(table.columns, [](const ColumnInfo& c) { return c.name; }));
@@ -57,11 +55,11 @@ std::string place_text(std::string_view sql, int offset) {
   return fmt::format("line {}, column {}", line, before.size() - begin + 1);
 }
 
-std::string advice_for(std::string_view message, std::string_view sql) {
-  if (message.find("no such column") != message.npos) return columns_text(sql);
+std::string advice_for(std::string_view message, std::string_view sql, const Catalogue& catalogue) {
+  if (message.find("no such column") != message.npos) return columns_text(sql, catalogue);
   if (message.find("no such table") != message.npos) {
     return "; the tables and views are " +
-           joined(schema(), [](const TableInfo& table) { return table.name; });
+           joined(catalogue.tables, [](const TableInfo& table) { return table.name; });
   }
   if (message.find("no such function") != message.npos ||
       message.find("wrong number of arguments") != message.npos) {
@@ -72,15 +70,22 @@ std::string advice_for(std::string_view message, std::string_view sql) {
     return "";  // the functions' own say what to do
   }
   if (message.find("too big") != message.npos) return "; a value has at most 64 MiB";
-  return "; npuscope query --schema lists tables and columns";
+  return fmt::format("; {} lists tables and columns", catalogue.listing);
 }
 
 }  // namespace
 
-Error only_reads() {
+const Catalogue& profile_catalogue() {
+  static const Catalogue catalogue{schema(), "npuscope query --schema",
+                                   "npuscope convert FILE -o copy.db"};
+  return catalogue;
+}
+
+Error only_reads(const Catalogue& catalogue) {
   return {ErrorKind::usage,
-          "SQL: only SELECT, WITH, VALUES, EXPLAIN and PRAGMA table_info are allowed, a query "
-          "changes nothing; to work on a copy, write one: npuscope convert FILE -o copy.db"};
+          fmt::format("SQL: only SELECT, WITH, VALUES, EXPLAIN and PRAGMA table_info are allowed, "
+                      "a query changes nothing; to work on a copy, write one: {}",
+                      catalogue.copying)};
 }
 
 Error out_of_time(const Limits& limits) {
@@ -89,10 +94,11 @@ Error out_of_time(const Limits& limits) {
                       double(limits.time.count()) / 1e3)};
 }
 
-Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits) {
+Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits,
+                const Catalogue& catalogue) {
   const std::string message = sqlite3_errmsg(database);
   switch (sqlite3_errcode(database)) {
-    case SQLITE_AUTH: return only_reads();
+    case SQLITE_AUTH: return only_reads(catalogue);
     case SQLITE_INTERRUPT: return out_of_time(limits);
     case SQLITE_NOMEM:
       return {ErrorKind::usage,
@@ -103,7 +109,7 @@ Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits) {
   }
   if (message.find("may not be modified") != message.npos ||
       message.find("not authorized") != message.npos) {
-    return only_reads();
+    return only_reads(catalogue);
   }
   // Of sum() alone; views use it too, on times of a file that may be absurd.
   if (message == "integer overflow") {
@@ -116,7 +122,7 @@ Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits) {
   const int offset = sqlite3_error_offset(database);
   return {ErrorKind::usage,
           fmt::format("SQL{}: {}{}", offset >= 0 ? ", " + place_text(sql, offset) : "", message,
-                      advice_for(message, sql))};
+                      advice_for(message, sql, catalogue))};
 }
 
 }  // namespace npuscope::query

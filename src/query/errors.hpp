@@ -6,12 +6,22 @@
 #include <string_view>
 
 #include "npuscope/query/database.hpp"
+#include "query/schema.hpp"
 
 namespace npuscope::query {
 
-// The last error of the database, whose statement was `sql`.
-Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits);
+// What a database offers, for errors that say what there is.
+struct Catalogue {
+  const std::vector<TableInfo>& tables;
+  const char* listing;  // the command that lists them
+  const char* copying;  // the command that writes a copy to work on
+};
+const Catalogue& profile_catalogue();
 
-Error only_reads();
+// The last error of the database, whose statement was `sql`.
+Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits,
+                const Catalogue& catalogue);
+
+Error only_reads(const Catalogue& catalogue);
 
 }  // namespace npuscope::query

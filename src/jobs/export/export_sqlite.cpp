@@ -1,11 +1,14 @@
 #include "jobs/export/export.hpp"
-#include "jobs/export/sqlite_output.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/schema.hpp"
 #include "profile/schema_cells.hpp"
+#include "query/sqlite_output.hpp"
 
 namespace npuscope::jobs {
 namespace {
+
+using query::SqliteInsert;
+using query::SqliteOutput;
 
 constexpr const char* indexes_and_views = R"sql(
 CREATE INDEX spans_unit_start ON spans(unit, start);

@@ -24,6 +24,7 @@
 
 #include "npuscope/profile/profile.hpp"
 #include "npuscope/query/database.hpp"
+#include "query/schema.hpp"
 
 namespace npuscope::report {
 
@@ -112,10 +113,11 @@ std::string query_json_head(std::string_view command, std::span<const QueriedPro
                             std::span<const Note> notes);
 
 // What --schema prints; of one table, nothing where there is no such table.
-std::string query_schema_text(std::size_t width, std::string_view table = {});
+std::string query_schema_text(const std::vector<query::TableInfo>& tables, std::size_t width,
+                              std::string_view table = {});
 // {"tables": [{"name", "is_view", "meaning", "select",
 //              "columns": [{"name", "type", "unit", "nullable", "meaning"}]}],
 //  "functions": [{"call", "meaning"}]}
-std::string query_schema_json();
+std::string query_schema_json(const std::vector<query::TableInfo>& tables);
 
 }  // namespace npuscope::report

@@ -28,9 +28,10 @@ void add_entry(std::string& out, const std::string& head, const std::string& mea
 
 }  // namespace
 
-std::string query_schema_text(std::size_t width, std::string_view wanted) {
+std::string query_schema_text(const std::vector<query::TableInfo>& shown, std::size_t width,
+                              std::string_view wanted) {
   std::string out;
-  for (const query::TableInfo& table : query::schema()) {
+  for (const query::TableInfo& table : shown) {
     if (!wanted.empty() && table.name != wanted) continue;
     out += table.name + (table.view_of.empty() ? ": " : " (view): ") + table.meaning + "\n";
     std::size_t widest = 0;
@@ -53,9 +54,9 @@ std::string query_schema_text(std::size_t width, std::string_view wanted) {
   return out;
 }
 
-std::string query_schema_json() {
+std::string query_schema_json(const std::vector<query::TableInfo>& shown) {
   Json tables = Json::array();
-  for (const query::TableInfo& table : query::schema()) {
+  for (const query::TableInfo& table : shown) {
     Json columns = Json::array();
     for (const query::ColumnInfo& column : table.columns) {
       const bool is_of_view = !table.view_of.empty();

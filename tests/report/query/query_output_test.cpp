@@ -127,8 +127,8 @@ TEST(QueryOutput, RowsBeyondTheMostAreToldNotPrinted) {
 }
 
 TEST(QueryOutput, TheSchemaIsWholeInTextAndJson) {
-  const auto json = nlohmann::json::parse(query_schema_json());
-  const std::string text = query_schema_text(100);
+  const auto json = nlohmann::json::parse(query_schema_json(query::schema()));
+  const std::string text = query_schema_text(query::schema(), 100);
   for (const auto& table : json["tables"]) {
     EXPECT_THAT(text, HasSubstr(table["name"].get<std::string>() +
                                 (table["is_view"].get<bool>() ? " (view): " : ": ")));

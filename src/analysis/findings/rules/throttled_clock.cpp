@@ -1,8 +1,5 @@
-#include <algorithm>
-#include <map>
-
 #include "analysis/findings/rules/rules.hpp"
-#include "analysis/units/unit_numbers.hpp"
+#include "analysis/units/core_clock.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
 namespace npuscope::analysis {
@@ -16,30 +13,11 @@ struct Rates {
   std::vector<double> hertz;  // of each inference but the first, in their order
 };
 
-// Of the phase that takes longest and was timed in most inferences.
+// Without the first inference, which is cold.
 Rates rates_of_phases(const Profile& profile) {
-  std::map<StringId, std::map<std::uint32_t, std::pair<double, double>>> timed;  // ticks, seconds
-  for (const Phase& phase : profile.phases) {
-    if (!(phase.microseconds > 0) || phase.duration <= 0) continue;
-    auto& [ticks, seconds] = timed[phase.name][phase.instance];
-    ticks += double(phase.duration);
-    seconds += phase.microseconds * 1e-6;
-  }
-  Rates rates;
-  double longest = 0;
-  for (const auto& [name, inferences] : timed) {
-    // Its name tells the phase of the graph itself; the others wait for resources at any clock.
-    if (profile.text(name).find("Graph Execute") == std::string_view::npos) continue;
-    double sum = 0;
-    Rates found{std::string(profile.text(name)), {}};
-    for (const auto& [instance, each] : inferences) {
-      sum += each.second;
-      if (instance != inferences.begin()->first) found.hertz.push_back(each.first / each.second);
-    }
-    if (sum <= longest) continue;
-    longest = sum;
-    rates = std::move(found);
-  }
+  const PhaseClock clock = clock_of_phases(profile);
+  Rates rates{clock.phase, {}};
+  for (std::size_t i = 1; i < clock.hertz.size(); ++i) rates.hertz.push_back(clock.hertz[i].second);
   return rates;
 }
 
@@ -64,15 +42,9 @@ Loss falling(const Rates& rates) {
 // The median of what the units' cycles and times make, or of the phases after the first.
 std::optional<std::pair<double, std::string>> effective_hz(FindingContext& context,
                                                            const Rates& rates) {
-  const UnitNumbers& numbers = context.analysis().unit_numbers();
-  std::vector<double> hertz;
-  for (const UnitNumber& number : numbers.numbers) {
-    const NumberRole role = numbers.columns[number.column].meaning.role;
-    if (role == NumberRole::effective_frequency && number.value > 0) {
-      hertz.push_back(number.value);
-    }
+  if (const auto hertz = clock_of_units(context.analysis().unit_numbers())) {
+    return std::pair{*hertz, std::string("units, median")};
   }
-  if (!hertz.empty()) return std::pair{median_of(std::move(hertz)), std::string("units, median")};
   if (!rates.hertz.empty()) return std::pair{median_of(rates.hertz), rates.name};
   return std::nullopt;
 }

@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-namespace npuscope::jobs {
+namespace npuscope::query {
 
 class SqliteOutput {
  public:
@@ -31,7 +31,9 @@ class SqliteOutput {
     }
   }
   void keep_error() {
-    if (error_.empty()) error_ = sqlite3_errmsg(database_);
+    if (!error_.empty()) return;
+    error_ = sqlite3_errmsg(database_);
+    code_ = sqlite3_errcode(database_);
   }
   std::string close() {
     if (sqlite3_close(database_) != SQLITE_OK) keep_error();
@@ -39,11 +41,14 @@ class SqliteOutput {
     return error_;
   }
   bool good() const { return error_.empty(); }
+  const std::string& error() const { return error_; }
+  int code() const { return code_; }  // of the error; SQLITE_OK without one
   sqlite3* handle() const { return database_; }
 
  private:
   sqlite3* database_ = nullptr;
   std::string error_;
+  int code_ = SQLITE_OK;
 };
 
 class SqliteInsert {
@@ -89,4 +94,4 @@ class SqliteInsert {
   int place_ = 0;
 };
 
-}  // namespace npuscope::jobs
+}  // namespace npuscope::query
