@@ -13,15 +13,17 @@ namespace {
 // profile of the same inference, and so do models. Packets without a mark are tried when nothing
 // else fits.
 constexpr std::array formats{
-    Format{"Cloud AI 100 raw statistics", recognise_qaic_buffer, open_qaic_buffers},
-    Format{"snapshot", recognise_snapshot, open_snapshots},
-    Format{"Perfetto trace", recognise_perfetto, open_perfetto},
-    Format{"Torq profile", recognise_torq, open_torq},
-    Format{"QNN profile", recognise_qnn, open_qnn},
-    Format{"Chrome trace", recognise_chrome, open_chrome},
-    Format{"SigmaStar model", recognise_sigmastar_model, open_sigmastar_models},
-    Format{"Cloud AI 100 text", recognise_qaic_text, open_qaic_texts},
-    Format{"Perfetto trace", recognise_perfetto_without_events, open_perfetto},
+    Format{"Cloud AI 100 raw statistics", Belonging::together, recognise_qaic_buffer,
+           open_qaic_buffers},
+    Format{"snapshot", Belonging::alone, recognise_snapshot, open_snapshots},
+    Format{"Perfetto trace", Belonging::alone, recognise_perfetto, open_perfetto},
+    Format{"Torq profile", Belonging::together, recognise_torq, open_torq},
+    Format{"QNN profile", Belonging::together, recognise_qnn, open_qnn},
+    Format{"Chrome trace", Belonging::alone, recognise_chrome, open_chrome},
+    Format{"SigmaStar model", Belonging::together, recognise_sigmastar_model,
+           open_sigmastar_models},
+    Format{"Cloud AI 100 text", Belonging::together, recognise_qaic_text, open_qaic_texts},
+    Format{"Perfetto trace", Belonging::alone, recognise_perfetto_without_events, open_perfetto},
 };
 
 constexpr std::size_t max_unknown_named = 100;  // of the files in folders; the rest are counted
@@ -120,6 +122,12 @@ class Opening {
 };
 
 }  // namespace
+
+Belonging belonging_of(const Candidate& candidate) {
+  const auto takes = [&](const Format& format) { return format.recognise(candidate).has_value(); };
+  const auto row = std::find_if(formats.begin(), formats.end(), takes);
+  return row == formats.end() ? Belonging::unknown : row->belongs;
+}
 
 const Input& input_or_first(std::span<const Input> inputs, std::string_view file) {
   const auto found = std::ranges::find(

@@ -62,11 +62,18 @@ class OpenRun {
   std::vector<Note> notes_;
 };
 
+// Whether files of a format may be parts of one profile.
+enum class Belonging : std::uint8_t { unknown, alone, together };
+
 struct Format {
   std::string_view name;
+  Belonging belongs;
   std::optional<FormatKind> (*recognise)(const Candidate& candidate);
   void (*open)(std::span<const Input> inputs, OpenRun& run);
 };
+
+// By the row that takes the file; unknown where none does.
+Belonging belonging_of(const Candidate& candidate);
 
 // Cloud AI 100: raw statistics buffers with their programs, and the texts of its tools.
 std::optional<FormatKind> recognise_qaic_buffer(const Candidate& candidate);
