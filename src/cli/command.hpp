@@ -69,6 +69,7 @@ void add_memory_command(CLI::App& program, ExitStatus& status);
 void add_graph_command(CLI::App& program, ExitStatus& status);
 void add_convert_command(CLI::App& program, ExitStatus& status);
 void add_diff_command(CLI::App& program, ExitStatus& status);
+void add_fleet_command(CLI::App& program, ExitStatus& status);
 void add_check_command(CLI::App& program, ExitStatus& status);
 void add_snapshot_command(CLI::App& program, ExitStatus& status);
 void add_ops_command(CLI::App& program, ExitStatus& status);

@@ -19,6 +19,7 @@ void add_commands(CLI::App& program, ExitStatus& status) {
        {add_ops_command, add_units_command, add_memory_command, add_path_command, add_graph_command,
         add_latency_command, add_query_command}},
       {"Compare", {add_diff_command, add_check_command, add_snapshot_command}},
+      {"Many runs", {add_fleet_command}},
       {"Convert", {add_convert_command}},
       {"Without hardware", {add_compile_command, add_run_command, add_opstats_command}},
       {"Vendors' files", {add_qpc_command, add_torq_command, add_ipu_command}},

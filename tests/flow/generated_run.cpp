@@ -200,13 +200,17 @@ qaic::Schematic schematic_of(const Program& program) {
   return schematic;
 }
 
-npu::nsp::SimulationResult simulated(const Program& program, const npu::nsp::Target& target,
-                                     std::uint32_t inferences, bool op_trace) {
+npu::nsp::SimulationOptions options_of(std::uint32_t inferences, bool op_trace) {
   npu::nsp::SimulationOptions options;
   options.inferences = options.samples = inferences;
   options.set_size = 1;
   options.keep_truth = true;
   options.op_trace = op_trace;
+  return options;
+}
+
+npu::nsp::SimulationResult simulated(const Program& program, const npu::nsp::Target& target,
+                                     const npu::nsp::SimulationOptions& options) {
   auto result = npu::nsp::simulate(program, target, options);
   EXPECT_TRUE(result) << result.error().message;
   return std::move(*result);
@@ -275,8 +279,13 @@ GeneratedRun device_run(const GeneratedOptions& options, const npu::nsp::Target&
 }
 
 GeneratedRun device_run(Program program, std::uint32_t inferences, const npu::nsp::Target& target) {
+  return device_run(std::move(program), options_of(inferences, false), target);
+}
+
+GeneratedRun device_run(Program program, const npu::nsp::SimulationOptions& options,
+                        const npu::nsp::Target& target) {
   GeneratedRun run{std::move(program), target, {}, {}, {}};
-  run.simulated = simulated(run.program, target, inferences, false);
+  run.simulated = simulated(run.program, target, options);
   const auto network = qaic::StatsNetwork::create(descriptor_of(run.program, target), &run.program,
                                                   {.dependencies = true});
   EXPECT_TRUE(network) << network.error().message;
@@ -305,7 +314,7 @@ GeneratedRun optrace_run(Program program, const npu::nsp::Target& target) {
 GeneratedRun optrace_run(Program program, qaic::Schematic schematic,
                          const npu::nsp::Target& target) {
   GeneratedRun run{std::move(program), target, {}, {}, {}};
-  run.simulated = simulated(run.program, target, 1, true);
+  run.simulated = simulated(run.program, target, options_of(1, true));
   schematic.program_fingerprint = qaic::fingerprint(run.program);
   EXPECT_TRUE(npu::nsp::check_optrace(run.program, &schematic, target));
   const auto set = npu::nsp::make_optrace(run.program, schematic, target, run.simulated);

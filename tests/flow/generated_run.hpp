@@ -59,6 +59,9 @@ npu::nsp::Target exact_target();
 GeneratedRun device_run(const GeneratedOptions& options, const npu::nsp::Target& target);
 GeneratedRun device_run(qaic::Program program, std::uint32_t inferences,
                         const npu::nsp::Target& target);
+// With a clock, a seed and more of one's own; each inference must be sampled.
+GeneratedRun device_run(qaic::Program program, const npu::nsp::SimulationOptions& options,
+                        const npu::nsp::Target& target);
 
 // HTP: a QNN optrace set, of which only the first inference has ops. One core.
 GeneratedRun optrace_run(const GeneratedOptions& options, const npu::nsp::Target& target);

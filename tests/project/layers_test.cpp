@@ -33,6 +33,7 @@ const std::map<std::string, std::set<std::string>> may_use{
       "formats/torq", "formats/sigmastar", "formats/snapshot"}},
     {"analysis", {"base", "profile"}},
     {"query", {"base", "profile", "analysis"}},
+    {"fleet", {"base", "profile", "analysis", "query"}},
     {"npu/graph", {"base"}},
     {"npu/target", {"base"}},
     {"npu/nsp/target", {"base", "profile", "npu/target"}},
@@ -45,14 +46,14 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"report",
      {"base", "profile", "formats/qaic", "formats/torq", "formats/sigmastar", "analysis",
       "npu/graph", "npu/target", "npu/nsp/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
-      "npu/torq", "query"}},
+      "npu/torq", "query", "fleet"}},
     {"jobs",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/torq",
-      "formats", "analysis", "report"}},
+      "formats", "analysis", "query", "fleet", "report"}},
     {"cli",
      {"base", "profile", "formats/qaic", "formats/sigmastar", "formats/snapshot", "formats",
       "analysis", "npu/graph", "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
-      "npu/torq", "npu/models", "query", "report", "jobs"}},
+      "npu/torq", "npu/models", "query", "fleet", "report", "jobs"}},
 };
 
 // The layer of "formats/qaic/qpc.hpp": the innermost folder that is one.

@@ -1,0 +1,94 @@
+// npuscope fleet diff and outliers.
+#include "fleet/questions/changes.hpp"
+#include "cli/choices.hpp"
+#include "cli/fleet/fleet.hpp"
+#include "fleet/questions/ops.hpp"
+#include "fleet/questions/outliers.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct DiffOptions : FleetOptions {
+  std::string a, b, along;
+  fleet::ChangeRequest request;
+  double percent = 1;
+};
+
+Result<report::Document> diff(fleet::Store& store, const DiffOptions& asked) {
+  fleet::ChangeRequest request = asked.request;
+  request.min_change = asked.percent / 100;
+  if (!asked.along.empty()) {
+    const auto points = change_points(store, asked.choice, asked.along, request);
+    if (!points) return tl::unexpected(points.error());
+    return fleet_points_document(asked.head(), *points);
+  }
+  if (asked.a.empty() || asked.b.empty()) {
+    return usage_error(
+        "say what is compared: --a 'build = 16' --b 'build = 17', or --along build for all in "
+        "their order");
+  }
+  const auto changes = compare_ops(store, asked.choice, asked.a, asked.b, request);
+  if (!changes) return tl::unexpected(changes.error());
+  return fleet_changes_document(asked.head(), *changes);
+}
+
+void add_diff(CLI::App& fleet, ExitStatus& status) {
+  CLI::App* command = fleet.add_subcommand(
+      "diff", "Which ops became slower between two choices of runs, or along all builds");
+  const auto options = std::make_shared<DiffOptions>();
+  options->top.cut_when_printed();
+  add_store_option(*command, options->store);
+  command->add_option("--where", options->choice.where, "only these runs, as SQL");
+  CLI::Option* a =
+      command->add_option("--where-a", options->a, "runs before, as SQL: 'build = 16'");
+  CLI::Option* b = command->add_option("--where-b", options->b, "runs after: 'build = 17'");
+  command
+      ->add_option("--along", options->along,
+                   "a column of runs or a tag: change points of each op along its values")
+      ->excludes(a)
+      ->excludes(b);
+  add_choice(*command, "--measure", options->request.measure, words_of(fleet::op_measures()),
+             "column of op_runs");
+  command
+      ->add_option("--max-q", options->request.max_q,
+                   "rate of false discoveries among the changes that are named")
+      ->check(real_number(0, 1))
+      ->capture_default_str();
+  command->add_option("--min-change", options->percent, "changes of less per cent are the same")
+      ->check(real_number(0, 1e6))
+      ->capture_default_str();
+  add_page_options(*command, *options);
+  command->callback([options, &status] {
+    status = answer_fleet(*options, [&](fleet::Store& store) { return diff(store, *options); });
+  });
+}
+
+struct OutlierOptions : FleetOptions {
+  fleet::LatencyRequest request;
+};
+
+void add_outliers(CLI::App& fleet, ExitStatus& status) {
+  CLI::App* command = fleet.add_subcommand(
+      "outliers", "Which devices are slow and why, and which runs are unlike the others");
+  const auto options = std::make_shared<OutlierOptions>();
+  options->top.cut_when_printed();
+  add_fleet_options(*command, *options);
+  add_choice(*command, "--measure", options->request.measure, words_of(fleet::latency_measures()),
+             "column of inferences; default: that of most runs");
+  command->callback([options, &status] {
+    status = answer_fleet(*options, [&](fleet::Store& store) -> Result<report::Document> {
+      const auto outliers = outliers_of(store, options->choice, options->request);
+      if (!outliers) return tl::unexpected(outliers.error());
+      return fleet_outliers_document(options->head(), *outliers);
+    });
+  });
+}
+
+}  // namespace
+
+void add_fleet_changes(CLI::App& fleet, ExitStatus& status) {
+  add_diff(fleet, status);
+  add_outliers(fleet, status);
+}
+
+}  // namespace npuscope::cli

@@ -1,0 +1,127 @@
+// npuscope fleet retain and export.
+#include <chrono>
+
+#include "base/numbers.hpp"
+#include "cli/fleet/fleet.hpp"
+#include "fleet/questions/listing.hpp"
+#include "fleet/tags.hpp"
+#include "jobs/fleet/fleet_export.hpp"
+#include "report/fleet/fleet_added.hpp"
+
+namespace npuscope::cli {
+namespace {
+
+struct RetainOptions : PageOptions {
+  std::string store;
+  std::string older_than, before;
+  fleet::Choice choice;
+  bool dry_run = false;
+};
+
+// "90d", "12w", "36h": seconds.
+Result<std::int64_t> read_age(const std::string& text) {
+  std::string_view unit = text;
+  const auto number = take_number<std::int64_t>(unit);
+  const std::int64_t seconds = unit == "d"   ? 86'400
+                               : unit == "w" ? 604'800
+                               : unit == "h" ? 3'600
+                                             : 0;
+  constexpr std::int64_t max = 1'000'000;
+  if (!number || *number < 0 || *number > max || seconds == 0) {
+    return usage_error("--older-than {}: not an age; write 90d, 12w or 36h", text);
+  }
+  return *number * seconds;
+}
+
+Result<std::int64_t> moment_of(const RetainOptions& options) {
+  if (options.older_than.empty() == options.before.empty()) {
+    return usage_error("say which runs go: --older-than 90d, or --before 2026-01-01");
+  }
+  if (!options.before.empty()) {
+    const auto time = fleet::time_of(options.before);
+    if (!time) return usage_error("--before {}: not a time; write 2026-01-01", options.before);
+    return *time;
+  }
+  const auto age = read_age(options.older_than);
+  if (!age) return tl::unexpected(age.error());
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count() - *age;
+}
+
+Result<report::FleetRemoved> retain(const RetainOptions& options) {
+  const auto before = moment_of(options);
+  if (!before) return tl::unexpected(before.error());
+  auto store = fleet::open_store(options.store, fleet::StoreMode::write, fleet::page_limits());
+  if (!store) return tl::unexpected(store.error());
+  const auto runs = fleet::runs_before(**store, options.choice, *before);
+  if (!runs) return tl::unexpected(runs.error());
+  report::FleetRemoved said{options.store, *before, {runs->size(), 0}, options.dry_run};
+  if (options.dry_run) return said;
+  const auto removed = (*store)->remove(*runs);
+  if (!removed) return tl::unexpected(removed.error());
+  said.removed = *removed;
+  return said;
+}
+
+void add_retain(CLI::App& fleet, ExitStatus& status) {
+  CLI::App* command = fleet.add_subcommand("retain", "Remove runs that were recorded long ago");
+  const auto options = std::make_shared<RetainOptions>();
+  add_store_option(*command, options->store);
+  command->add_option("--older-than", options->older_than,
+                      "age of the runs that go: 90d, 12w, 36h");
+  command->add_option("--before", options->before, "those recorded before: 2026-01-01");
+  command->add_option("--where", options->choice.where, "only of these runs, as SQL");
+  command->add_flag("--dry-run", options->dry_run, "remove nothing, say how many would go");
+  add_page_options(*command, *options);
+  command->callback([options, &status] {
+    const auto said = retain(*options);
+    status = said ? print_answer(*options, report::fleet_removed_document(*said), {})
+                  : report(said.error());
+  });
+}
+
+struct ExportOptions : PageOptions {
+  std::string store;
+  std::string output;
+};
+
+Result<report::FleetWritten> export_store(const ExportOptions& options) {
+  auto store = fleet::open_store(options.store, fleet::StoreMode::read, fleet::page_limits());
+  if (!store) return tl::unexpected(store.error());
+  const bool is_file = options.output.ends_with(".db") || options.output.ends_with(".sqlite") ||
+                       options.output.ends_with(".sqlite3");
+  std::error_code unknown;
+  if (std::filesystem::equivalent(options.output, (*store)->name(), unknown)) {
+    return usage_error("-o {}: the store itself; name another file", options.output);
+  }
+  const auto exported = is_file ? jobs::export_fleet_sqlite(**store, options.output)
+                                : jobs::export_fleet_csv(**store, options.output);
+  if (!exported) return tl::unexpected(exported.error());
+  return report::FleetWritten{options.store, options.output, exported->files, exported->bytes};
+}
+
+void add_export(CLI::App& fleet, ExitStatus& status) {
+  CLI::App* command =
+      fleet.add_subcommand("export", "Write a store as a folder of CSV files, or a copy of it");
+  const auto options = std::make_shared<ExportOptions>();
+  add_store_option(*command, options->store);
+  command
+      ->add_option("-o,--output", options->output,
+                   "a folder, for a CSV file of each table; or copy.db, for one SQLite file")
+      ->required();
+  add_page_options(*command, *options);
+  command->callback([options, &status] {
+    const auto said = export_store(*options);
+    status = said ? print_answer(*options, report::fleet_written_document(*said), {})
+                  : report(said.error());
+  });
+}
+
+}  // namespace
+
+void add_fleet_keeping(CLI::App& fleet, ExitStatus& status) {
+  add_retain(fleet, status);
+  add_export(fleet, status);
+}
+
+}  // namespace npuscope::cli

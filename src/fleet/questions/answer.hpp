@@ -1,0 +1,28 @@
+// Rows that a store answered a question with, kept: few, because the store adds up.
+//
+//   const auto answer = answer_of(store, "SELECT build, percentile(wall, 50) FROM …");
+//   number_at(answer->at(0), 1)      // 64829.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "fleet/store.hpp"
+
+namespace npuscope::fleet {
+
+// NULL, integer, real or text.
+using Value = std::variant<std::monostate, std::int64_t, double, std::string>;
+using AnswerRow = std::vector<Value>;
+
+Result<std::vector<AnswerRow>> answer_of(Store& store, std::string_view sql);
+
+std::optional<double> number_at(const AnswerRow& row, std::size_t column);
+std::int64_t integer_at(const AnswerRow& row, std::size_t column);  // 0 for NULL
+std::string text_at(const AnswerRow& row, std::size_t column);      // "" for NULL
+std::optional<std::string> known_at(const AnswerRow& row, std::size_t column);
+
+}  // namespace npuscope::fleet

@@ -1,0 +1,140 @@
+#include "fleet/questions/changes.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "fleet/questions/run_medians.hpp"
+#include "fleet/questions/statistics.hpp"
+#include "npuscope/analysis/statistics.hpp"
+
+namespace npuscope::fleet {
+namespace {
+
+std::string both(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty()) return a.empty() ? b : a;
+  return fmt::format("(\n{}\n) AND (\n{}\n)", a, b);
+}
+
+std::string either(const std::string& a, const std::string& b) {
+  return a.empty() || b.empty() ? "" : fmt::format("(\n{}\n) OR (\n{}\n)", a, b);
+}
+
+std::vector<double> values_of(const std::vector<RunMedian>& medians) {
+  std::vector<double> values;
+  for (const RunMedian& each : medians) values.push_back(each.value);
+  return values;
+}
+
+struct Sides {
+  RunMedians a, b;
+  CommonClock clock;
+};
+
+Result<ChosenRuns> side_of(Store& store, const Choice& choice, const std::string& where) {
+  auto runs = ChosenRuns::of(store, {both(choice.where, where), {}});
+  if (runs && runs->runs() == 0) {
+    return usage_error("no run is where {}; see what there is with fleet ls", where);
+  }
+  return runs;
+}
+
+ComparedOp compared(Id op, const Sides& sides) {
+  ComparedOp row;
+  row.op = op;
+  for (const RunMedians* side : {&sides.a, &sides.b}) {
+    const auto name = side->names.find(op);
+    if (name != side->names.end()) row.name = name->second.name, row.kind = name->second.kind;
+    const auto found = side->ops.find(op);
+    if (found == side->ops.end()) continue;
+    const std::vector<double> values = values_of(found->second);
+    (side == &sides.a ? row.runs_a : row.runs_b) = values.size();
+    (side == &sides.a ? row.a : row.b) = analysis::median_of(values);
+  }
+  if (row.a && row.b) {
+    row.p = analysis::rank_test(values_of(sides.a.ops.at(op)), values_of(sides.b.ops.at(op)));
+  }
+  return row;
+}
+
+// Over all ops that both sides have; the whole inference is no op.
+void judge(std::vector<ComparedOp>& rows, const ChangeRequest& request) {
+  std::vector<double> p;
+  std::vector<ComparedOp*> tested;
+  for (ComparedOp& row : rows) {
+    if (!row.p) continue;
+    if (row.op == 0) {
+      row.q = row.p;
+    } else {
+      p.push_back(*row.p);
+      tested.push_back(&row);
+    }
+  }
+  const std::vector<double> q = q_values(p);
+  for (std::size_t i = 0; i < tested.size(); ++i) tested[i]->q = q[i];
+  for (ComparedOp& row : rows) {
+    row.is_change =
+        row.q && *row.q <= request.max_q && std::abs(row.relative()) >= request.min_change;
+  }
+}
+
+void count(OpChanges& answer) {
+  for (const ComparedOp& row : answer.rows) {
+    if (row.op == 0) continue;
+    if (!row.a || !row.b) {
+      (row.a ? answer.only_a : answer.only_b) += 1;
+    } else if (!row.is_change) {
+      answer.same += 1;
+    } else {
+      (row.delta() > 0 ? answer.slower : answer.faster) += 1;
+    }
+  }
+}
+
+}  // namespace
+
+Result<OpChanges> compare_ops(Store& store, const Choice& choice, const std::string& where_a,
+                              const std::string& where_b, const ChangeRequest& request) {
+  const auto a = side_of(store, choice, where_a), b = side_of(store, choice, where_b);
+  if (!a || !b) return tl::unexpected(a ? b.error() : a.error());
+  const auto all = ChosenRuns::of(store, {both(choice.where, either(where_a, where_b)), {}});
+  if (!all) return tl::unexpected(all.error());
+  const auto clock = common_clock(store, *all);
+  if (!clock) return tl::unexpected(clock.error());
+  OpChanges answer;
+  answer.where_a = where_a, answer.where_b = where_b;
+  answer.clock = *clock;
+  answer.runs_a = a->runs(), answer.runs_b = b->runs();
+  answer.remarks = all->remarks();
+  if (a->runs() + b->runs() > all->runs()) {
+    answer.remarks.push_back(fmt::format("{} runs are on both sides; they hide what changed",
+                                         a->runs() + b->runs() - all->runs()));
+  }
+  const auto warm_a = has_warm_ops(store, *a, request.measure);
+  const auto warm_b = has_warm_ops(store, *b, request.measure);
+  if (!warm_a || !warm_b) return tl::unexpected(warm_a ? warm_b.error() : warm_a.error());
+  const bool cold = !*warm_a && !*warm_b;
+  if (!cold && !(*warm_a && *warm_b)) {
+    return usage_error(
+        "the inferences of one side are cold, those of the other warm; they are not "
+        "compared");
+  }
+  if (cold) answer.remarks.push_back("all inferences are cold");
+  auto of_a = run_medians(store, *a, *clock, request.measure, cold);
+  auto of_b = run_medians(store, *b, *clock, request.measure, cold);
+  if (!of_a || !of_b) return tl::unexpected(of_a ? of_b.error() : of_a.error());
+  const Sides sides{std::move(*of_a), std::move(*of_b), *clock};
+  for (const auto& [op, unused] : sides.a.ops) answer.rows.push_back(compared(op, sides));
+  for (const auto& [op, unused] : sides.b.ops) {
+    if (!sides.a.ops.contains(op)) answer.rows.push_back(compared(op, sides));
+  }
+  judge(answer.rows, request);
+  count(answer);
+  const auto place = [](const ComparedOp& row) {
+    return std::tuple(row.op != 0, !row.is_change, row.a && row.b, -std::abs(row.delta()));
+  };
+  std::stable_sort(answer.rows.begin(), answer.rows.end(),
+                   [&](const ComparedOp& x, const ComparedOp& y) { return place(x) < place(y); });
+  return answer;
+}
+
+}  // namespace npuscope::fleet

@@ -1,0 +1,171 @@
+#include "fleet/questions/choice.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/near_names.hpp"
+#include "base/text.hpp"
+#include "fleet/schema.hpp"
+#include "fleet/tags.hpp"
+
+namespace npuscope::fleet {
+namespace {
+
+// Names in an expression, those in quotes of texts left out.
+std::set<std::string> names_in(std::string_view sql) {
+  std::set<std::string> names;
+  std::string name;
+  bool in_text = false;
+  for (const char c : std::string(sql) + " ") {
+    if (c == '\'') in_text = !in_text;
+    if (!in_text && (is_letter(c) || is_digit(c) || c == '_')) {
+      name += c;
+      continue;
+    }
+    if (!name.empty()) names.insert(std::move(name));
+    name.clear();
+  }
+  return names;
+}
+
+std::vector<std::string> columns_of_runs() {
+  std::vector<std::string> names;
+  each_column(runs(), [&](const auto& column) { names.push_back(column.name); });
+  return names;
+}
+
+std::string pivot_of(const std::vector<TagKey>& used) {
+  std::string columns;
+  for (const TagKey& tag : used) {
+    columns += fmt::format(", max(CASE WHEN key = '{}' THEN {} END) AS \"{}\"", tag.key,
+                           tag.is_number ? "number" : "value", tag.key);
+  }
+  return fmt::format("LEFT JOIN (SELECT run AS id{} FROM tags GROUP BY run) USING (id)", columns);
+}
+
+// What the user wrote, on lines of its own, so that a comment in it ends there.
+std::string in_lines(const std::string& where) { return fmt::format("(\n{}\n)", where); }
+
+// "SQL, line 2, column 1: no such column: x; runs has ..." without place and advice, which are of
+// the statement that the expression became a part of.
+std::string what_is_wrong(const std::string& message) {
+  const std::size_t place = message.find(": ");
+  const std::size_t begin = place == message.npos ? 0 : place + 2;
+  return message.substr(begin, message.find(';', begin) - begin);
+}
+
+tl::unexpected<Error> unknown_name(const std::string& name, const std::vector<std::string>& all) {
+  return usage_error("--by {}: neither a column of runs nor a tag{}; there are {}", name,
+                     did_you_mean({all.begin(), all.end()}, name), fmt::join(all, ", "));
+}
+
+}  // namespace
+
+Result<std::vector<TagKey>> tag_keys(Store& store) {
+  const auto rows = answer_of(store,
+                              "SELECT key, count(*), count(DISTINCT value), count(number) FROM "
+                              "tags GROUP BY key ORDER BY key");
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<TagKey> keys;
+  for (const AnswerRow& row : *rows) {
+    const auto runs = std::uint64_t(integer_at(row, 1)),
+               numbers = std::uint64_t(integer_at(row, 3));
+    // Another program may have written the file.
+    if (!is_name(text_at(row, 0))) continue;
+    keys.push_back(
+        {text_at(row, 0), runs, std::uint64_t(integer_at(row, 2)), runs == numbers, numbers > 0});
+  }
+  return keys;
+}
+
+// Quoted: a tag may be called like a word of SQL.
+std::string ChosenRuns::groups() const {
+  std::string names;
+  for (const std::string& name : by_)
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", name);
+  return names;
+}
+
+Result<ChosenRuns> ChosenRuns::of(Store& store, const Choice& choice, DamagedRuns damaged) {
+  const auto keys = tag_keys(store);
+  if (!keys) return tl::unexpected(keys.error());
+  std::vector<std::string> known = columns_of_runs();
+  const std::size_t columns = known.size();
+  for (const TagKey& tag : *keys) known.push_back(tag.key);
+  ChosenRuns chosen;
+  std::set<std::string> named = names_in(choice.where);
+  for (std::string name : choice.by) {
+    if (name == "run") name = "id";
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      return unknown_name(name, known);
+    named.insert(name);
+    chosen.by_.push_back(name == "id" ? "run" : name);
+  }
+  std::vector<TagKey> used;
+  for (const TagKey& tag : *keys) {
+    if (!named.contains(tag.key)) continue;
+    used.push_back(tag);
+    if (tag.has_numbers && !tag.is_number) {
+      chosen.remarks_.push_back(
+          fmt::format("tag {}: some values are not numbers, so all are compared as text", tag.key));
+    }
+  }
+  std::string select = "id AS run";
+  for (std::size_t i = 1; i < columns; ++i) select += ", " + known[i];
+  for (const TagKey& tag : used) select += fmt::format(", \"{}\"", tag.key);
+  const std::string from = used.empty() ? "runs" : "runs " + pivot_of(used);
+  const std::string where = choice.where.empty() ? "" : " WHERE " + in_lines(choice.where);
+  const auto counts = answer_of(
+      store,
+      fmt::format("SELECT count(*), sum(damaged) FROM (SELECT damaged FROM {}{})", from, where));
+  if (!counts) {
+    if (choice.where.empty()) return tl::unexpected(counts.error());
+    return usage_error("--where {}: {}; columns of runs and tags: {}", choice.where,
+                       what_is_wrong(counts.error().message), fmt::join(known, ", "));
+  }
+  const auto all = std::uint64_t(integer_at((*counts)[0], 0));
+  const auto lost = std::uint64_t(integer_at((*counts)[0], 1));
+  const bool leaves_out = damaged == DamagedRuns::left_out;
+  chosen.damaged_ = leaves_out ? lost : 0;
+  chosen.runs_ = all - chosen.damaged_;
+  if (chosen.damaged_ > 0) {
+    chosen.remarks_.push_back(
+        fmt::format("damaged runs left out: {}; fleet findings counts them", thousands(lost)));
+  }
+  const std::string whole =
+      leaves_out ? (where.empty() ? " WHERE " : " AND ") + std::string("damaged = 0") : "";
+  chosen.sql_ = fmt::format("(SELECT {} FROM {}{}{})", select, from, where, whole);
+  return chosen;
+}
+
+const char* name_of(CommonClock::Unit unit) {
+  constexpr const char* names[] = {"cycles", "seconds", "ticks"};
+  return names[std::size_t(unit)];
+}
+
+std::string CommonClock::value_of(const std::string& ticks) const {
+  return unit == Unit::seconds ? ticks + " / hertz" : ticks;
+}
+
+Result<CommonClock> common_clock(Store& store, const ChosenRuns& runs) {
+  const auto rows = answer_of(
+      store, fmt::format("SELECT count(*), count(hertz), sum(CASE WHEN clock_kind = 'unit_cycles' "
+                         "THEN 1 ELSE 0 END), count(DISTINCT clock), count(clock) FROM {}",
+                         runs.sql()));
+  if (!rows) return tl::unexpected(rows.error());
+  const AnswerRow& row = (*rows)[0];
+  // Runs without any times have no clock, and no part in this.
+  const std::int64_t timed = integer_at(row, 4);
+  if (integer_at(row, 2) == timed) return CommonClock{CommonClock::Unit::cycles};
+  if (integer_at(row, 1) == timed) return CommonClock{CommonClock::Unit::seconds};
+  if (integer_at(row, 3) == 1 && integer_at(row, 1) == 0) {
+    return CommonClock{CommonClock::Unit::ticks};
+  }
+  return usage_error(
+      "the runs count times by {} clocks, of which some have no known rate, so they cannot be "
+      "compared; choose some with --where \"clock = '...'\", fleet ls --by clock lists them",
+      integer_at(row, 3));
+}
+
+}  // namespace npuscope::fleet

@@ -1,0 +1,243 @@
+#include "fleet/questions/outliers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "fleet/questions/statistics.hpp"
+#include "npuscope/analysis/statistics.hpp"
+
+namespace npuscope::fleet {
+namespace {
+
+// Robust distances of normal samples exceed 5 once in 1.7 million, 3.5 once in 2,100: a fleet has
+// thousands of runs.
+constexpr double limit = 5;
+constexpr double min_slowness = 0.01;  // less does not matter, however unlikely it is
+constexpr double explains = 0.5;       // of the slowness
+
+struct OneRun {
+  Id run = 0;
+  std::vector<Value> by;
+  std::string model, graph;
+  double value = 0;
+  std::optional<double> clock, work, idle, bytes;  // clock in hertz, the others of an inference
+  double relative = 1;                             // to the runs of its model
+};
+
+using Member = std::optional<double> OneRun::*;
+
+double median_by(const std::vector<const OneRun*>& runs, auto value) {
+  std::vector<double> values;
+  for (const OneRun* run : runs) values.push_back(value(*run));
+  return analysis::median_of(std::move(values));
+}
+
+std::optional<double> median_of_known(const std::vector<const OneRun*>& runs, Member member) {
+  std::vector<double> values;
+  for (const OneRun* run : runs) {
+    if (run->*member) values.push_back(*(run->*member));
+  }
+  if (2 * values.size() <= runs.size()) return std::nullopt;
+  return analysis::median_of(std::move(values));
+}
+
+std::string most_common_graph(const std::vector<const OneRun*>& runs) {
+  std::map<std::string, std::size_t> counts;
+  for (const OneRun* run : runs) counts[run->graph] += 1;
+  return std::max_element(counts.begin(), counts.end(),
+                          [](const auto& a, const auto& b) { return a.second < b.second; })
+      ->first;
+}
+
+// The runs of one model, and what is usual for them.
+struct Model {
+  std::vector<const OneRun*> runs;
+  std::string graph;
+  double value = 0;
+  std::optional<double> clock, work, idle, bytes;
+};
+
+class Comparing {
+ public:
+  Comparing(std::vector<OneRun> runs, FleetOutliers& answer)
+      : runs_(std::move(runs)), answer_(answer) {}
+
+  void run() {
+    for (OneRun& run : runs_) models_[run.model].runs.push_back(&run);
+    for (auto& [name, model] : models_) describe(model);
+    for (OneRun& run : runs_) {
+      const double usual = models_[run.model].value;
+      run.relative = usual > 0 ? run.value / usual : 1;
+    }
+    std::map<std::vector<Value>, std::vector<const OneRun*>> groups;
+    for (const OneRun& run : runs_) groups[run.by].push_back(&run);
+    for (const auto& [by, of] : groups) answer_.groups.push_back(group_of(by, of));
+    judge_groups();
+    judge_runs(groups);
+  }
+
+ private:
+  static void describe(Model& model) {
+    model.graph = most_common_graph(model.runs);
+    model.value = median_by(model.runs, [](const OneRun& run) { return run.value; });
+    model.clock = median_of_known(model.runs, &OneRun::clock);
+    model.work = median_of_known(model.runs, &OneRun::work);
+    model.idle = median_of_known(model.runs, &OneRun::idle);
+    model.bytes = median_of_known(model.runs, &OneRun::bytes);
+  }
+
+  std::optional<double> relative_of(const std::vector<const OneRun*>& of, Member member,
+                                    std::optional<double> Model::*usual) {
+    std::vector<double> values;
+    for (const OneRun* run : of) {
+      const auto& common = models_[run->model].*usual;
+      if (run->*member && common && *common > 0) values.push_back(*(run->*member) / *common);
+    }
+    if (2 * values.size() <= of.size()) return std::nullopt;
+    return analysis::median_of(std::move(values));
+  }
+
+  SlowGroup group_of(const std::vector<Value>& by, const std::vector<const OneRun*>& of) {
+    SlowGroup group;
+    group.by = by;
+    group.runs = of.size();
+    group.relative = median_by(of, [](const OneRun& run) { return run.relative; });
+    group.clock = relative_of(of, &OneRun::clock, &Model::clock);
+    group.work = relative_of(of, &OneRun::work, &Model::work);
+    group.idle = relative_of(of, &OneRun::idle, &Model::idle);
+    group.bytes = relative_of(of, &OneRun::bytes, &Model::bytes);
+    for (const OneRun* run : of) group.other_graph += run->graph != models_[run->model].graph;
+    group.other_graph /= double(of.size());
+    return group;
+  }
+
+  void judge_groups() {
+    std::vector<double> values;
+    for (const SlowGroup& group : answer_.groups) values.push_back(group.relative);
+    const auto distances = robust_distances(values);
+    for (std::size_t i = 0; i < answer_.groups.size(); ++i) {
+      SlowGroup& group = answer_.groups[i];
+      group.distance = distances ? (*distances)[i] : 0;
+      group.is_outlier = group.distance > limit && group.relative > 1 + min_slowness;
+      if (group.is_outlier) group.reason = reason_of(group);
+    }
+    std::stable_sort(
+        answer_.groups.begin(), answer_.groups.end(),
+        [](const SlowGroup& a, const SlowGroup& b) { return a.relative > b.relative; });
+  }
+
+  // By how much it is slower, and how much of that the clock alone would cost.
+  static SlowReason reason_of(const SlowGroup& group) {
+    const double slowness = std::log(group.relative);
+    const auto part = [&](double factor) { return std::log(factor) / slowness; };
+    if (group.other_graph > 0.5) return SlowReason::graph;
+    if (group.clock && *group.clock > 0 && part(1 / *group.clock) >= explains) {
+      return SlowReason::clock;
+    }
+    if (group.work && *group.work > 0 && part(*group.work) >= explains) return SlowReason::work;
+    if (group.idle && *group.idle > 0 && part(*group.idle) >= explains) return SlowReason::memory;
+    return SlowReason::unknown;
+  }
+
+  void judge_runs(const std::map<std::vector<Value>, std::vector<const OneRun*>>& groups) {
+    for (const auto& [by, of] : groups) {
+      const double usual = median_by(of, [](const OneRun& run) { return run.relative; });
+      for (const OneRun* run : of) {
+        answer_.rows.push_back(
+            {run->run, by, run->value, usual > 0 ? run->relative / usual : 1, 0, ""});
+      }
+    }
+    std::vector<double> values;
+    for (const OutlierRun& run : answer_.rows) values.push_back(run.relative);
+    const auto distances = robust_distances(values);
+    for (std::size_t i = 0; i < answer_.rows.size(); ++i) {
+      answer_.rows[i].distance = distances ? (*distances)[i] : 0;
+    }
+    std::erase_if(answer_.rows, [](const OutlierRun& run) {
+      return !(std::abs(run.distance) > limit) || !(std::abs(run.relative - 1) > min_slowness);
+    });
+    std::stable_sort(answer_.rows.begin(), answer_.rows.end(),
+                     [](const OutlierRun& a, const OutlierRun& b) {
+                       return std::abs(a.distance) > std::abs(b.distance);
+                     });
+  }
+
+  std::vector<OneRun> runs_;
+  FleetOutliers& answer_;
+  std::map<std::string, Model> models_;
+};
+
+// Where the clock of the cores is known, work and idle are in cycles of it, so that they are not
+// more because it is slower.
+std::string statement(Store& store, const ChosenRuns& runs, const std::string& measure, bool cold) {
+  const std::string cycles =
+      "(CASE WHEN hertz IS NULL OR clock_hertz IS NULL THEN 1 ELSE "
+      "clock_hertz / hertz END)";
+  return fmt::format(
+      "SELECT {}run, model, graph, {}, {}, {}, {}, {} FROM inferences JOIN {} USING (run) WHERE "
+      "cold = {} AND {} IS NOT NULL GROUP BY {}run, model, graph ORDER BY run",
+      runs.groups_and(), store.percentile(measure, 50), store.percentile("clock_hertz", 50),
+      store.percentile("work * " + cycles, 50), store.percentile("(wall - active) / hertz", 50),
+      store.percentile("ddr_read_bytes + ddr_write_bytes", 50), runs.sql(), int(cold), measure,
+      runs.groups_and());
+}
+
+Result<std::vector<OneRun>> runs_of(Store& store, const std::string& sql, std::size_t groups) {
+  const auto rows = answer_of(store, sql);
+  if (!rows) return tl::unexpected(rows.error());
+  std::vector<OneRun> runs;
+  for (const AnswerRow& row : *rows) {
+    OneRun run;
+    run.by = {row.begin(), row.begin() + std::ptrdiff_t(groups)};
+    run.run = integer_at(row, groups);
+    run.model = text_at(row, groups + 1);
+    run.graph = text_at(row, groups + 2);
+    run.value = number_at(row, groups + 3).value_or(0);
+    run.clock = number_at(row, groups + 4);
+    run.work = number_at(row, groups + 5);
+    run.idle = number_at(row, groups + 6);
+    run.bytes = number_at(row, groups + 7);
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+}  // namespace
+
+const char* name_of(SlowReason reason) {
+  constexpr const char* names[] = {"", "another graph", "clock", "memory", "work", "unknown"};
+  return names[std::size_t(reason)];
+}
+
+Result<FleetOutliers> outliers_of(Store& store, Choice choice, const LatencyRequest& request) {
+  if (choice.by.empty()) choice.by = {"device"};
+  // What is measured, and of which inferences, as fleet latency has it.
+  const auto latency = latency_of(store, {choice.where, {}}, request);
+  if (!latency) return tl::unexpected(latency.error());
+  const auto runs = ChosenRuns::of(store, choice);
+  if (!runs) return tl::unexpected(runs.error());
+  FleetOutliers answer;
+  answer.by = runs->by();
+  answer.measure = latency->measure;
+  answer.in_ticks = latency->in_ticks;
+  answer.runs = runs->runs();
+  answer.limit = limit;
+  answer.remarks = latency->remarks;
+  auto each = runs_of(store, statement(store, *runs, answer.measure, latency->cold_only),
+                      runs->by().size());
+  if (!each) return tl::unexpected(each.error());
+  Comparing(std::move(*each), answer).run();
+  std::vector<Id> ids;
+  for (const OutlierRun& run : answer.rows) ids.push_back(run.run);
+  const auto files = files_of(store, ids);
+  if (!files) return tl::unexpected(files.error());
+  for (const MedianRun& of : *files) {
+    for (OutlierRun& run : answer.rows) {
+      if (run.run == of.run) run.files = of.files;
+    }
+  }
+  return answer;
+}
+
+}  // namespace npuscope::fleet

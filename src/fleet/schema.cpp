@@ -1,0 +1,45 @@
+#include "fleet/schema.hpp"
+
+namespace npuscope::fleet {
+
+const char* name_of(From from) {
+  constexpr const char* names[] = {"file", "user", "computed"};
+  return names[std::size_t(from)];
+}
+
+const std::vector<TableText>& schema() {
+  static const std::vector<TableText> tables = [] {
+    std::vector<TableText> made;
+    each_table([&](const auto& of) {
+      TableText text{of.name, of.meaning, of.sort, {}};
+      each_column(of, [&]<class Row, class T>(const Column<Row, T>& column) {
+        text.columns.push_back({column.name, TypeOf<T>::sql, column.unit, column.kind,
+                                name_of(column.from), column.meaning, TypeOf<T>::is_nullable,
+                                text.columns.size() < of.keys});
+      });
+      made.push_back(std::move(text));
+    });
+    return made;
+  }();
+  return tables;
+}
+
+const query::Catalogue& catalogue() {
+  static const std::vector<query::TableInfo> tables = [] {
+    std::vector<query::TableInfo> made;
+    for (const TableText& table : schema()) {
+      query::TableInfo info{table.name, table.meaning, "", {}};
+      for (const ColumnText& column : table.columns) {
+        info.columns.push_back(
+            {column.name, column.type, column.meaning, column.unit, column.is_nullable});
+      }
+      made.push_back(std::move(info));
+    }
+    return made;
+  }();
+  static const query::Catalogue all{tables, "npuscope fleet sql --schema",
+                                    "npuscope fleet export STORE -o copy.db"};
+  return all;
+}
+
+}  // namespace npuscope::fleet

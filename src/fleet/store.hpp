@@ -1,0 +1,79 @@
+// Where a fleet's rows are kept, and asked. A store on another engine is another class of this
+// interface: the tables are schema.hpp's, and questions are SQL that runs where the rows are.
+//
+//   auto store = open_store("fleet.db", StoreMode::write);
+//   (*store)->add(batch);                                  // {.runs = 20, .known = 3}
+//   (*store)->run("SELECT count(*) FROM runs", sink);
+//
+// SQL of questions is what SQLite and ClickHouse both take: sub-queries in FROM, JOIN … USING, no
+// window functions, no correlated sub-queries, no WITH. What they write differently asks the store.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fleet/rows.hpp"
+#include "npuscope/base/result.hpp"
+#include "npuscope/query/database.hpp"
+
+namespace npuscope::fleet {
+
+struct Added {
+  std::uint64_t runs = 0;     // new ones
+  std::uint64_t known = 0;    // that were there, and stay as they were
+  std::uint64_t op_runs = 0;  // of the new ones
+  // Of those that were there, runs whose tags are not those of the batch.
+  std::vector<Id> other_tags;
+};
+
+struct Removed {
+  std::uint64_t runs = 0;
+  std::uint64_t op_runs = 0;
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // All of the batch or, with an error, none of it. Adding runs again changes nothing.
+  virtual Result<Added> add(const Batch& batch) = 0;
+
+  // Those runs and all rows of theirs.
+  virtual Result<Removed> remove(std::span<const Id> runs) = 0;
+
+  // One SELECT. As query::Database::run().
+  virtual Status run(std::string_view sql, query::RowSink& sink) = 0;
+
+  // All of it as one SQLite file, which must be missing or empty.
+  virtual Status copy_to(const std::filesystem::path& file) = 0;
+
+  // "percentile(work, 95)": linearly between the values, NULL left out.
+  virtual std::string percentile(std::string_view value, double percent) const = 0;
+
+  // What it is called in pages and errors; never with a password.
+  virtual const std::string& name() const = 0;
+};
+
+enum class StoreMode : std::uint8_t {
+  read,   // must exist
+  write,  // must exist
+  make,   // is made where there is none
+};
+
+// A file, or a folder that holds fleet.db. An input error where it is missing, damaged, of another
+// kind or of another version.
+Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& path, StoreMode mode,
+                                          const query::Limits& limits = {});
+
+// Of pages: a large store takes minutes, and whoever waits can stop it.
+inline query::Limits page_limits() { return {.time = std::chrono::minutes(30)}; }
+
+// Whether there is such a store, of whatever content.
+bool store_exists(const std::filesystem::path& path);
+
+}  // namespace npuscope::fleet

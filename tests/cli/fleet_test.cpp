@@ -1,0 +1,120 @@
+// npuscope fleet, as a user types it.
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "cli/program.hpp"
+#include "cli/trace_folder.hpp"
+
+namespace npuscope::cli::fleet_test {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::HasSubstr;
+
+class FleetCommand : public TraceFolder {
+ protected:
+  // A run of two ops: "a" takes `microseconds`.
+  std::string trace(const std::string& name, int microseconds) const {
+    fs::create_directories(fs::path(path(name)).parent_path());
+    std::ofstream(path(name))
+        << R"({"traceEvents":[{"ph":"X","pid":1,"tid":1,"name":"a","ts":0,"dur":)" << microseconds
+        << R"(},{"ph":"X","pid":1,"tid":1,"name":"b","ts":500,"dur":5}]})";
+    return path(name);
+  }
+  Outcome fleet(std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), "fleet");
+    return run_npuscope(arguments);
+  }
+  json fleet_json(std::vector<std::string> arguments) const {
+    arguments.push_back("--json");
+    const Outcome outcome = fleet(std::move(arguments));
+    EXPECT_EQ(outcome.status, 0) << outcome.errors;
+    return outcome.status == 0 ? json::parse(outcome.output) : json{};
+  }
+  std::string store() const { return path("fleet.db"); }
+};
+
+TEST_F(FleetCommand, AddsOnceAndAnswers) {
+  trace("runs/1/a.json", 100), trace("runs/2/b.json", 110), trace("runs/3/c.json", 300);
+  json added = fleet_json({"add", store(), path("runs"), "--tag", "build=17"});
+  EXPECT_EQ(added["added"]["runs"], 3);
+  EXPECT_EQ(added["added"]["sets"], 3);
+  added = fleet_json({"add", store(), path("runs"), "--tag", "build=17"});
+  EXPECT_EQ(added["added"]["runs"], 0);
+  EXPECT_EQ(added["added"]["known"], 3);
+  EXPECT_EQ(fleet_json({"ls", store()})["contents"]["op_runs"], 6);
+  const json ops = fleet_json({"ops", store(), "--where", "build = 17"});
+  EXPECT_EQ(ops["ops"]["rows"][0]["name"], "a");
+  EXPECT_EQ(ops["ops"]["rows"][0]["runs"], 3);
+  const json sql = fleet_json({"sql", store(), "SELECT count(*) AS n FROM op_runs"});
+  EXPECT_EQ(sql["rows"][0]["n"], 6);
+}
+
+// A run is its content: not where it lies, what it is called, or whether it is compressed.
+TEST_F(FleetCommand, KnowsARunByItsContent) {
+  const std::string file = trace("a.json", 100);
+  fs::create_directories(path("copy"));
+  fs::copy_file(file, path("copy/other.json"));
+  ASSERT_EQ(std::system(fmt::format("gzip -kc {} > {}", file, path("copy/third.json.gz")).c_str()),
+            0);
+  const json added = fleet_json({"add", store(), file, path("copy")});
+  EXPECT_EQ(added["added"]["runs"], 1);
+  EXPECT_EQ(added["added"]["known"], 2);
+}
+
+TEST_F(FleetCommand, GoesOnPastFilesThatAreNone) {
+  trace("runs/a.json", 100);
+  std::ofstream(path("runs/broken.json")) << "{\"traceEvents\":[{\"ph\":";
+  std::ofstream(path("empty.json"));
+  const Outcome outcome = fleet({"add", store(), path("runs"), path("empty.json")});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.errors, HasSubstr("empty.json"));
+  EXPECT_EQ(fleet_json({"sql", store(),
+                        "SELECT count(*) AS n FROM runs WHERE damaged = 0"})["rows"][0]["n"],
+            1);
+  EXPECT_EQ(fleet({"add", store(), path("empty.json"), trace("b.json", 7), "--keep-going"}).status,
+            0);
+}
+
+TEST_F(FleetCommand, MakesNoStoreOfNothing) {
+  const Outcome outcome = fleet({"add", store(), path("missing.json")});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.errors, HasSubstr("missing.json: no such file or folder"));
+  EXPECT_FALSE(fs::exists(store()));
+  EXPECT_EQ(fleet({"ls", store()}).status, 3);
+  EXPECT_FALSE(fs::exists(store()));
+}
+
+// A forgotten STORE must not cost a trace.
+TEST_F(FleetCommand, WritesIntoNothingThatIsNoStore) {
+  const std::string a = trace("a.json", 1), b = trace("b.json", 2);
+  const auto size = fs::file_size(a);
+  const Outcome outcome = fleet({"add", a, b});
+  EXPECT_EQ(outcome.status, 3);
+  EXPECT_THAT(outcome.errors, HasSubstr("not a fleet's store"));
+  EXPECT_EQ(fs::file_size(a), size);
+}
+
+TEST_F(FleetCommand, RetainsAndExports) {
+  ASSERT_EQ(fleet({"add", store(), trace("a.json", 1), "--tag", "time=2020-01-01"}).status, 0);
+  ASSERT_EQ(fleet({"add", store(), trace("b.json", 2), "--tag", "time=2040-01-01"}).status, 0);
+  EXPECT_EQ(fleet_json({"retain", store(), "--older-than", "90d", "--dry-run"})["removed"]["runs"],
+            1);
+  EXPECT_EQ(fleet_json({"retain", store(), "--before", "2021-01-01"})["removed"]["runs"], 1);
+  EXPECT_EQ(fleet({"retain", store()}).status, 2);
+  EXPECT_EQ(fleet({"retain", store(), "--older-than", "soon"}).status, 2);
+  EXPECT_EQ(fleet({"export", store(), "-o", path("copy.db")}).status, 0);
+  EXPECT_EQ(fleet_json({"ls", path("copy.db")})["fleet"]["runs"], 1);
+  EXPECT_EQ(fleet({"export", store(), "-o", path("tables")}).status, 0);
+  std::ifstream csv(path("tables/ops.csv"));
+  std::string head;
+  std::getline(csv, head);
+  EXPECT_EQ(head, "id,name,kind");
+  EXPECT_EQ(fleet({"export", store(), "-o", store()}).status, 2);
+}
+
+}  // namespace
+}  // namespace npuscope::cli::fleet_test
