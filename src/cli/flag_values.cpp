@@ -96,6 +96,7 @@ const std::map<std::string_view, KnownValue>& known_values() {
       {"where-a", {"SQL"}},
       {"where-b", {"SQL"}},
       {"along", {"COLUMN"}},
+      {"within", {"COLUMNS"}},
       {"min-change", {"PERCENT"}},
       {"by", {"COLUMNS"}},
       {"tag", {"KEY=VALUE"}},

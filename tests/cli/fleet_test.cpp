@@ -1,4 +1,5 @@
 // npuscope fleet, as a user types it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <fstream>

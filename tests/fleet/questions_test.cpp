@@ -44,7 +44,7 @@ TEST(FleetLatency, IsThatOfASlowTwin) {
   made.add(runs);
   const auto latency = latency_of(*made, {.by = {"device"}}, {});
   ASSERT_TRUE(latency) << latency.error().message;
-  EXPECT_EQ(latency->measure, "wall_seconds");
+  EXPECT_EQ(latency->measure, "device_latency_seconds");
   std::map<std::string, std::vector<double>> warm, cold;
   for (const SmallRun& run : runs) {
     for (std::size_t k = 0; k < run.work.size(); ++k) {

@@ -3,9 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include <cstdlib>
-
-#include "base/numbers.hpp"
 #include "fleet/questions/changes.hpp"
 #include "fleet/questions/outliers.hpp"
 
@@ -14,17 +11,18 @@ namespace {
 
 using testing::ElementsAre;
 
-// NPUSCOPE_FLEET_RUNS=2000 for the whole fleet; one of that size takes too long for each run of the
-// suite.
-std::size_t run_count() {
-  const char* asked = std::getenv("NPUSCOPE_FLEET_RUNS");
-  return asked != nullptr ? parse_number<std::size_t>(asked).value_or(480) : 480;
+constexpr std::size_t run_count = 2'000;
+
+OutlierRequest within_builds() {
+  OutlierRequest request;
+  request.within = {"build"};
+  return request;
 }
 
 Store& whole_fleet() {
   static TemporaryStore made;
   static const bool is_filled = [] {
-    SyntheticFleet(run_count()).fill(*made);
+    SyntheticFleet(run_count).fill(*made);
     return true;
   }();
   EXPECT_TRUE(is_filled);
@@ -38,7 +36,7 @@ std::string text(const Value& value) {
 }
 
 TEST(SyntheticFleet, ItsThrottledDevicesAreTheSlowOnesAndTheClockIsWhy) {
-  const auto outliers = outliers_of(whole_fleet(), {}, {});
+  const auto outliers = outliers_of(whole_fleet(), {}, within_builds());
   ASSERT_TRUE(outliers) << outliers.error().message;
   const SyntheticFleet truth(1);
   std::set<std::string> slow;
@@ -88,7 +86,7 @@ TEST(SyntheticFleet, AnUnluckyDeviceIsToldFromOneOfAnotherGraph) {
   fleet.slow_memory = SyntheticFleet::device(2);
   fleet.other_graph = SyntheticFleet::device(9);
   fleet.fill(*made);
-  const auto outliers = outliers_of(*made, {.where = "build < 17"}, {});
+  const auto outliers = outliers_of(*made, {.where = "build < 17"}, within_builds());
   ASSERT_TRUE(outliers) << outliers.error().message;
   std::map<std::string, std::string> reasons;
   for (const SlowGroup& group : outliers->groups) {

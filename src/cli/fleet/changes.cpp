@@ -64,7 +64,7 @@ void add_diff(CLI::App& fleet, ExitStatus& status) {
 }
 
 struct OutlierOptions : FleetOptions {
-  fleet::LatencyRequest request;
+  fleet::OutlierRequest request;
 };
 
 void add_outliers(CLI::App& fleet, ExitStatus& status) {
@@ -75,6 +75,11 @@ void add_outliers(CLI::App& fleet, ExitStatus& status) {
   add_fleet_options(*command, *options);
   add_choice(*command, "--measure", options->request.measure, words_of(fleet::latency_measures()),
              "column of inferences; default: that of most runs");
+  command
+      ->add_option("--within", options->request.within,
+                   "compare runs only with those of the same value of these columns or tags: build")
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->callback([options, &status] {
     status = answer_fleet(*options, [&](fleet::Store& store) -> Result<report::Document> {
       const auto outliers = outliers_of(store, options->choice, options->request);

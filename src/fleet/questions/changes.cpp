@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "fleet/questions/run_medians.hpp"
 #include "fleet/questions/statistics.hpp"

@@ -1,5 +1,7 @@
 #include "fleet/questions/choice.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>

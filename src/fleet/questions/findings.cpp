@@ -1,6 +1,7 @@
 #include "fleet/questions/findings.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace npuscope::fleet {
 namespace {

@@ -1,5 +1,7 @@
 #include "fleet/questions/latency.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>

@@ -21,8 +21,9 @@ struct OneRun {
   std::vector<Value> by;
   std::string model, graph;
   double value = 0;
-  std::optional<double> clock, work, idle, bytes;  // clock in hertz, the others of an inference
-  double relative = 1;                             // to the runs of its model
+  std::optional<double> clock, work, movement, idle, bytes;  // medians over inferences
+  std::optional<double> hertz;                               // of the ticks
+  double relative = 1;                                       // to the runs of its model
 };
 
 using Member = std::optional<double> OneRun::*;
@@ -55,7 +56,7 @@ struct Model {
   std::vector<const OneRun*> runs;
   std::string graph;
   double value = 0;
-  std::optional<double> clock, work, idle, bytes;
+  std::optional<double> clock, work, movement, idle, bytes;
 };
 
 class Comparing {
@@ -83,6 +84,7 @@ class Comparing {
     model.value = median_by(model.runs, [](const OneRun& run) { return run.value; });
     model.clock = median_of_known(model.runs, &OneRun::clock);
     model.work = median_of_known(model.runs, &OneRun::work);
+    model.movement = median_of_known(model.runs, &OneRun::movement);
     model.idle = median_of_known(model.runs, &OneRun::idle);
     model.bytes = median_of_known(model.runs, &OneRun::bytes);
   }
@@ -105,6 +107,7 @@ class Comparing {
     group.relative = median_by(of, [](const OneRun& run) { return run.relative; });
     group.clock = relative_of(of, &OneRun::clock, &Model::clock);
     group.work = relative_of(of, &OneRun::work, &Model::work);
+    group.movement = relative_of(of, &OneRun::movement, &Model::movement);
     group.idle = relative_of(of, &OneRun::idle, &Model::idle);
     group.bytes = relative_of(of, &OneRun::bytes, &Model::bytes);
     for (const OneRun* run : of) group.other_graph += run->graph != models_[run->model].graph;
@@ -130,13 +133,13 @@ class Comparing {
   // By how much it is slower, and how much of that the clock alone would cost.
   static SlowReason reason_of(const SlowGroup& group) {
     const double slowness = std::log(group.relative);
-    const auto part = [&](double factor) { return std::log(factor) / slowness; };
+    const auto does_explain = [&](const std::optional<double>& factor) {
+      return factor && *factor > 0 && std::log(*factor) / slowness >= explains;
+    };
     if (group.other_graph > 0.5) return SlowReason::graph;
-    if (group.clock && *group.clock > 0 && part(1 / *group.clock) >= explains) {
-      return SlowReason::clock;
-    }
-    if (group.work && *group.work > 0 && part(*group.work) >= explains) return SlowReason::work;
-    if (group.idle && *group.idle > 0 && part(*group.idle) >= explains) return SlowReason::memory;
+    if (group.clock && *group.clock > 0 && does_explain(1 / *group.clock)) return SlowReason::clock;
+    if (does_explain(group.work)) return SlowReason::work;
+    if (does_explain(group.movement) || does_explain(group.idle)) return SlowReason::memory;
     return SlowReason::unknown;
   }
 
@@ -168,65 +171,111 @@ class Comparing {
   std::map<std::string, Model> models_;
 };
 
-// Where the clock of the cores is known, work and idle are in cycles of it, so that they are not
-// more because it is slower.
 std::string statement(Store& store, const ChosenRuns& runs, const std::string& measure, bool cold) {
-  const std::string cycles =
-      "(CASE WHEN hertz IS NULL OR clock_hertz IS NULL THEN 1 ELSE "
-      "clock_hertz / hertz END)";
   return fmt::format(
-      "SELECT {}run, model, graph, {}, {}, {}, {}, {} FROM inferences JOIN {} USING (run) WHERE "
-      "cold = {} AND {} IS NOT NULL GROUP BY {}run, model, graph ORDER BY run",
+      "SELECT {}run, model, graph, {}, {}, {}, {}, max(hertz) FROM inferences JOIN {} USING (run) "
+      "WHERE cold = {} AND {} IS NOT NULL GROUP BY {}run, model, graph ORDER BY run",
       runs.groups_and(), store.percentile(measure, 50), store.percentile("clock_hertz", 50),
-      store.percentile("work * " + cycles, 50), store.percentile("(wall - active) / hertz", 50),
+      store.percentile("(wall - active) / hertz", 50),
       store.percentile("ddr_read_bytes + ddr_write_bytes", 50), runs.sql(), int(cold), measure,
       runs.groups_and());
 }
 
-Result<std::vector<OneRun>> runs_of(Store& store, const std::string& sql, std::size_t groups) {
+std::string text_of(const Value& value) {
+  struct Text {
+    std::string operator()(std::monostate) const { return ""; }
+    std::string operator()(std::int64_t number) const { return fmt::format("{}", number); }
+    std::string operator()(double number) const { return fmt::format("{}", number); }
+    std::string operator()(const std::string& text) const { return text; }
+  };
+  return std::visit(Text{}, value);
+}
+
+// The first `by` columns are what rows are of, the others up to `groups` what runs are compared
+// within.
+Result<std::vector<OneRun>> runs_of(Store& store, const std::string& sql, std::size_t by,
+                                    std::size_t groups) {
   const auto rows = answer_of(store, sql);
   if (!rows) return tl::unexpected(rows.error());
   std::vector<OneRun> runs;
   for (const AnswerRow& row : *rows) {
     OneRun run;
-    run.by = {row.begin(), row.begin() + std::ptrdiff_t(groups)};
+    run.by = {row.begin(), row.begin() + std::ptrdiff_t(by)};
     run.run = integer_at(row, groups);
     run.model = text_at(row, groups + 1);
+    for (std::size_t i = by; i < groups; ++i) run.model += "\n" + text_of(row[i]);
     run.graph = text_at(row, groups + 2);
     run.value = number_at(row, groups + 3).value_or(0);
     run.clock = number_at(row, groups + 4);
-    run.work = number_at(row, groups + 5);
-    run.idle = number_at(row, groups + 6);
-    run.bytes = number_at(row, groups + 7);
+    run.idle = number_at(row, groups + 5);
+    run.bytes = number_at(row, groups + 6);
+    run.hertz = number_at(row, groups + 7);
     runs.push_back(std::move(run));
   }
   return runs;
 }
 
+// What the units of some engines worked in an inference, in ticks, by run.
+Result<std::map<Id, double>> work_of(Store& store, const ChosenRuns& runs, const char* engines,
+                                     bool cold) {
+  const auto rows = answer_of(
+      store, fmt::format("SELECT run, {} FROM (SELECT run, inference, sum(work) AS work FROM "
+                         "unit_runs JOIN (SELECT id AS unit, engine FROM units) USING (unit) JOIN "
+                         "{} USING (run) WHERE cold = {} AND engine {} GROUP BY run, inference) "
+                         "GROUP BY run",
+                         store.percentile("work", 50), runs.sql(), int(cold), engines));
+  if (!rows) return tl::unexpected(rows.error());
+  std::map<Id, double> work;
+  for (const AnswerRow& row : *rows) work[integer_at(row, 0)] = number_at(row, 1).value_or(0);
+  return work;
+}
+
+// Computing in cycles of the cores where their clock is known, so that it is not more because that
+// is slower; transfers in time.
+Status add_work(Store& store, const ChosenRuns& runs, bool cold, std::vector<OneRun>& each) {
+  const auto computing =
+      work_of(store, runs, "IN ('hvx', 'hmx', 'compute', 'core', 'thread', 'process')", cold);
+  const auto moving = work_of(store, runs, "= 'dma'", cold);
+  if (!computing || !moving) return tl::unexpected(computing ? moving.error() : computing.error());
+  for (OneRun& run : each) {
+    const auto found = computing->find(run.run), moved = moving->find(run.run);
+    if (found != computing->end()) {
+      run.work = found->second * (run.clock && run.hertz ? *run.clock / *run.hertz : 1);
+    }
+    if (moved != moving->end() && run.hertz) run.movement = moved->second / *run.hertz;
+  }
+  return {};
+}
+
 }  // namespace
 
 const char* name_of(SlowReason reason) {
-  constexpr const char* names[] = {"", "another graph", "clock", "memory", "work", "unknown"};
+  constexpr const char* names[] = {"", "another graph", "clock", "work", "memory", "unknown"};
   return names[std::size_t(reason)];
 }
 
-Result<FleetOutliers> outliers_of(Store& store, Choice choice, const LatencyRequest& request) {
+Result<FleetOutliers> outliers_of(Store& store, Choice choice, const OutlierRequest& request) {
   if (choice.by.empty()) choice.by = {"device"};
   // What is measured, and of which inferences, as fleet latency has it.
   const auto latency = latency_of(store, {choice.where, {}}, request);
   if (!latency) return tl::unexpected(latency.error());
+  const std::size_t by = choice.by.size();
+  choice.by.insert(choice.by.end(), request.within.begin(), request.within.end());
   const auto runs = ChosenRuns::of(store, choice);
   if (!runs) return tl::unexpected(runs.error());
   FleetOutliers answer;
-  answer.by = runs->by();
+  answer.by = {runs->by().begin(), runs->by().begin() + std::ptrdiff_t(by)};
   answer.measure = latency->measure;
   answer.in_ticks = latency->in_ticks;
   answer.runs = runs->runs();
   answer.limit = limit;
   answer.remarks = latency->remarks;
-  auto each = runs_of(store, statement(store, *runs, answer.measure, latency->cold_only),
+  auto each = runs_of(store, statement(store, *runs, answer.measure, latency->cold_only), by,
                       runs->by().size());
   if (!each) return tl::unexpected(each.error());
+  if (const Status added = add_work(store, *runs, latency->cold_only, *each); !added) {
+    return tl::unexpected(added.error());
+  }
   Comparing(std::move(*each), answer).run();
   std::vector<Id> ids;
   for (const OutlierRun& run : answer.rows) ids.push_back(run.run);

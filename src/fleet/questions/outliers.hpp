@@ -4,8 +4,9 @@
 //   outliers->groups[0].by          // "pixel-17"
 //   outliers->groups[0].reason      // SlowReason::clock: its clock is 0.71 of the others'
 //
-// Each run's median latency is taken relative to the median of all runs of its model, so that
-// devices that ran other models compare; a device's slowness is the median of these.
+// Each run's median latency is taken relative to the median of all runs of its model (and of its
+// build, with .within = {"build"}), so that devices that ran other models compare; a device's
+// slowness is the median of these.
 #pragma once
 
 #include <optional>
@@ -21,8 +22,8 @@ enum class SlowReason : std::uint8_t {
   none,    // it is not slow
   graph,   // it runs another compiled graph than most
   clock,   // its cores run slower: throttled, or another power limit
-  memory,  // as many cycles of work, more of waiting or idling for data
-  work,    // more cycles of work
+  work,    // more cycles of computing
+  memory,  // its transfers take longer, or nothing works for longer
   unknown,
 };
 const char* name_of(SlowReason reason);
@@ -35,7 +36,7 @@ struct SlowGroup {
   bool is_outlier = false;
   SlowReason reason = SlowReason::none;
   // Relative to the median group; none where not known.
-  std::optional<double> clock, work, idle, bytes;
+  std::optional<double> clock, work, movement, idle, bytes;
   double other_graph = 0;  // share of its runs of another graph than most runs of their model
 };
 
@@ -59,7 +60,11 @@ struct FleetOutliers {
   std::vector<std::string> remarks;
 };
 
+struct OutlierRequest : LatencyRequest {
+  std::vector<std::string> within = {};  // columns and tags, besides the model
+};
+
 // By `device` unless the choice says by what.
-Result<FleetOutliers> outliers_of(Store& store, Choice choice, const LatencyRequest& request);
+Result<FleetOutliers> outliers_of(Store& store, Choice choice, const OutlierRequest& request);
 
 }  // namespace npuscope::fleet

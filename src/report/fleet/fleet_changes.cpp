@@ -107,16 +107,17 @@ Document fleet_outliers_document(const FleetHead& head, const fleet::FleetOutlie
                         {"reason", "reason", Format::name, true, true},
                         {"clock_share", "clock", Format::share, true, true},
                         {"work_share", "cycles of work", Format::share, true, true},
+                        {"movement_share", "transfers", Format::share, true, true},
                         {"idle_share", "waiting and idle", Format::share, false, true},
                         {"bytes_share", "DDR bytes", Format::share, false, true},
                         {"other_graph_share", "other graph", Format::share, false}};
   groups.table.fields.insert(groups.table.fields.end(), std::begin(more), std::end(more));
   for (const fleet::SlowGroup& group : outliers.groups) {
     std::vector<Value> row = group_cells(group.by);
-    append<Value>(row,
-                  {group.runs, group.relative, group.distance, group.is_outlier,
-                   group.reason == fleet::SlowReason::none ? Value() : Value(name_of(group.reason)),
-                   group.clock, group.work, group.idle, group.bytes, group.other_graph});
+    append<Value>(
+        row, {group.runs, group.relative, group.distance, group.is_outlier,
+              group.reason == fleet::SlowReason::none ? Value() : Value(name_of(group.reason)),
+              group.clock, group.work, group.movement, group.idle, group.bytes, group.other_graph});
     groups.table.rows.push_back(std::move(row));
   }
   Section runs{.key = "outlying_runs", .title = "RUNS unlike the others of their group"};
