@@ -79,7 +79,7 @@ const char* format_of(const Column& column) {
   return "U";
 }
 
-// A null for what is no number: numpy's NaN says "unknown" here.
+// NaN says "unknown" in numpy; Arrow has nulls.
 bool is_unknown(const Column& column, std::size_t row) {
   if (column.is_missing(row)) return true;
   if (column.type == Type::float64) {

@@ -19,7 +19,7 @@ using report::Value;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
-// What a column owns that looks at nobody else's values.
+// What a column owns whose values are its own.
 struct Block {
   std::vector<std::uint8_t> bytes, missing;
   std::vector<std::int64_t> integers, offsets;

@@ -14,7 +14,7 @@ namespace npuscope::python {
 
 struct Recording {
   analysis::Analysis analysis;                          // its own profile
-  std::shared_ptr<const std::vector<Note>> notes = {};  // of files that are no profile
+  std::shared_ptr<const std::vector<Note>> notes = {};  // of files that hold no profile
   std::string selection = {};                           // in words; empty: all
   bool leaves_out_rows = false;                         // units or ops
   std::vector<report::Selection> selections = {};       // one of the other

@@ -76,7 +76,7 @@ class Sentences(unittest.TestCase):
         self.expect(
             npuscope.InputError,
             lambda: npuscope.compile("missing.onnx"),
-            *("compile", "-m=missing.onnx", "-aic-binary-dir=/tmp"),
+            *("compile", "-m=missing.onnx", f"-aic-binary-dir={tempfile.gettempdir()}"),
         )
         self.expect(
             npuscope.InputError, lambda: npuscope.run("missing.bin"), "run", "missing.bin"
