@@ -42,6 +42,9 @@ constexpr Fault all_faults[] = {
     {"WriteHalf", "write", "", "short", Outcome::same},
     {"TermWhileOpening", "open", "", "term", Outcome::ended},
     {"TermWhileRenaming", "rename", "", "term", Outcome::ended},
+    {"InputShrinks", "input", "", "shrink", Outcome::less_input},
+    {"InputGrows", "input", "", "grow", Outcome::same},
+    {"InputIsReplaced", "input", "", "replace", Outcome::less_input},
     {"Map", "map", "", "12", Outcome::less_input},
     {"MapFromThenOn", "map", "+", "12", Outcome::less_input},
     {"Rename", "rename", "", "13"},
@@ -86,6 +89,8 @@ class FailedCall : public FaultFolder, public testing::WithParamInterface<Fault>
     return chosen;
   }
 
+  static bool changes_inputs() { return std::string_view(GetParam().call) == "input"; }
+
   static void expect(const WritingCommand& command, const Result& good, const Result& after) {
     if (GetParam().outcome == Outcome::ended) {
       expect_no_halves(good, after);
@@ -114,6 +119,7 @@ TEST_P(FailedCall, LeavesOutputsWholeOrAbsentAndASentence) {
     for (const long number : numbers(count, i)) {
       SCOPED_TRACE(command.text() + "\n  " + around(number).front());
       expect(command, good, run(command, around(number)));
+      if (changes_inputs()) restore_inputs();
       ++runs;
     }
   }

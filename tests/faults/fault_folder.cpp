@@ -46,9 +46,20 @@ void FaultFolder::SetUpTestSuite() {
   folder_ = fs::temp_directory_path() / ("npuscope-faults-" + std::to_string(::getpid()));
   fs::create_directories(folder_);
   prepare_inputs(folder_);
+  fs::copy(folder_, kept_inputs(), fs::copy_options::recursive);
 }
 
-void FaultFolder::TearDownTestSuite() { fs::remove_all(folder_); }
+void FaultFolder::TearDownTestSuite() {
+  fs::remove_all(folder_);
+  fs::remove_all(kept_inputs());
+}
+
+fs::path FaultFolder::kept_inputs() { return folder_.string() + "-inputs"; }
+
+void FaultFolder::restore_inputs() {
+  fs::remove_all(folder_);
+  fs::copy(kept_inputs(), folder_, fs::copy_options::recursive);
+}
 
 Result FaultFolder::run(const WritingCommand& command, const std::vector<std::string>& around) {
   for (const char* name : {"out", "tmp"}) {
@@ -63,7 +74,7 @@ Result FaultFolder::run(const WritingCommand& command, const std::vector<std::st
   Result result{cli::run_program_at("/usr/bin/env", words), {}, {}, {}};
   for (const auto& entry : fs::recursive_directory_iterator(folder_)) {
     if (!entry.is_regular_file()) continue;
-    const std::string name = fs::relative(entry.path(), folder_).string();
+    const std::string name = entry.path().lexically_relative(folder_).string();
     if (entry.path().filename().string().starts_with(".npuscope-")) {
       result.temporary.push_back(name);
     } else if (name.starts_with("out/") || name == next_to_input) {

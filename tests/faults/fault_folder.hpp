@@ -38,6 +38,9 @@ class FaultFolder : public testing::Test {
   // that runs it, such as prlimit.
   static Result run(const WritingCommand& command, const std::vector<std::string>& around = {});
 
+  // As SetUpTestSuite() made them, after a command during which they changed.
+  static void restore_inputs();
+
   // What any fault may lead to: all that a good run makes, or status 3 or 4 with a sentence, and
   // each output as it should be or absent. Where input may be lacking, outputs of the rest stand,
   // if a sentence says so.
@@ -48,6 +51,9 @@ class FaultFolder : public testing::Test {
   static void expect_no_halves(const Result& good, const Result& after);
 
   static std::filesystem::path folder_;
+
+ private:
+  static std::filesystem::path kept_inputs();
 };
 
 }  // namespace npuscope::faults

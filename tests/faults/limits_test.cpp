@@ -71,24 +71,29 @@ TEST_F(Limits, OfMemoryGiveWholeOutputsOrASentence) {
   each_limit("--as", {"90000000", "100000000", "120000000", "170000000"}, true);
 }
 
-// Mounted over out/; what it holds is copied back.
+// A small file system, mounted over one of the folders; what it holds is copied back.
+std::vector<std::string> on_disk_of(const std::string& size, const std::string& folder) {
+  return {"unshare",
+          "-rm",
+          "sh",
+          "-c",
+          "folder=" + folder +
+              "; mkdir -p kept && rm -rf kept/* && mount -t tmpfs -o size=" + size +
+              " none $folder && { \"$@\"; status=$?; cp -a $folder/. kept/ && umount $folder && "
+              "cp -a kept/. $folder/ && rm -rf kept; exit $status; }; exit 99",
+          "sh"};
+}
+
 TEST_F(Limits, OfADiskThatIsFullGiveWholeOutputsOrASentence) {
-  const auto on_disk_of = [](const std::string& size) -> std::vector<std::string> {
-    return {"unshare",
-            "-rm",
-            "sh",
-            "-c",
-            "mkdir -p kept && rm -rf kept/* && mount -t tmpfs -o size=" + size +
-                " none out && { \"$@\"; status=$?; cp -a out/. kept/ && umount out && "
-                "cp -a kept/. out/ && rm -rf kept; exit $status; }; exit 99",
-            "sh"};
-  };
-  const Result tried = run(writing_commands().front(), on_disk_of("4k"));
-  if (tried.outcome.status != 0) GTEST_SKIP() << "no file system can be mounted here";
-  each_value({"4k", "16k", "64k"}, on_disk_of,
-             [](const WritingCommand& command, const Result& good, const Result& after) {
-               expect_whole_or_absent(command, good, after, false);
-             });
+  for (const std::string folder : {"out", "tmp"}) {  // of outputs, and of temporary files (TMPDIR)
+    const Result tried = run(writing_commands().front(), on_disk_of("4k", folder));
+    if (tried.outcome.status != 0) GTEST_SKIP() << "no file system can be mounted here";
+    each_value(
+        {"4k", "16k", "64k"}, [&](const std::string& size) { return on_disk_of(size, folder); },
+        [](const WritingCommand& command, const Result& good, const Result& after) {
+          expect_whole_or_absent(command, good, after, false);
+        });
+  }
 }
 
 TEST_F(Limits, ATermSignalLeavesNoTemporaryFile) { each_moment("TERM"); }

@@ -1,6 +1,7 @@
 // No command and no flag that writes is forgotten.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <regex>

@@ -76,23 +76,13 @@ std::string file_name_of(const Profile& profile, std::set<std::string>& taken) {
   return unique;
 }
 
-void add_file(Converted& converted, const fs::path& path, std::uint64_t bytes) {
-  std::error_code unknown;
-  if (fs::is_directory(path, unknown)) {
-    for (const std::string& name : csv_file_names()) {
-      const fs::path file = path / name;
-      if (fs::exists(file, unknown))
-        converted.files.push_back({file, fs::file_size(file, unknown)});
-    }
-    return;
-  }
-  converted.files.push_back({path, bytes});
-}
-
 Status add(Converted& converted, const Result<Exported>& exported, const fs::path& path) {
   if (!exported) return tl::unexpected(exported.error());
   for (const Loss& loss : exported->losses.entries) converted.losses.add(loss.what, loss.count);
-  add_file(converted, path, exported->bytes);
+  for (const ExportedTable& table : exported->tables) {
+    converted.files.push_back({table.path, table.bytes});
+  }
+  if (exported->tables.empty()) converted.files.push_back({path, exported->bytes});
   return {};
 }
 

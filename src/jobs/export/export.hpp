@@ -20,9 +20,15 @@
 
 namespace npuscope::jobs {
 
+struct ExportedTable {
+  std::filesystem::path path;
+  std::uint64_t bytes = 0;
+};
+
 struct Exported {
   Losses losses;
-  std::uint64_t bytes = 0;  // of all its files, also where they are no files but a pipe
+  std::uint64_t bytes = 0;              // of all its files, pipes too
+  std::vector<ExportedTable> tables{};  // of a folder
 };
 
 // A path that ends in a separator, or is a folder, takes all tables; the folder is made if missing.

@@ -140,6 +140,7 @@ Result<Exported> write_folder(const schema::Source& source, const std::filesyste
         status = tl::unexpected(written.error());
       } else {
         exported.bytes += *written;
+        exported.tables.push_back({path, *written});
       }
     }
   });

@@ -10,11 +10,14 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/text.hpp"
 #include "formats/torq/annotate/annotated_table.hpp"
 #include "formats/torq/fields.hpp"
+#include "jobs/torq/whole_workbook.hpp"
 #include "npuscope/base/files.hpp"
 
 namespace npuscope::jobs {
@@ -97,8 +100,12 @@ class Sheet {
       cells(row, false);
       ++row_;
     });
+    if (failed_ == LXW_NO_ERROR) measure_rows();
     return failed_;
   }
+
+  // Of all rows as XML, once they are written.
+  std::uint64_t bytes_of_rows() const { return bytes_of_rows_; }
 
  private:
   // Measures the cells, or writes them.
@@ -119,6 +126,16 @@ class Sheet {
     if (row.begin_us != no_time) number(12, double(row.begin_us));
     if (row.end_us != no_time) number(13, double(row.end_us));
     text(14, action.location);
+  }
+
+  // They are in a file of the library's by now, but for the last one.
+  void measure_rows() {
+    lxw_worksheet_write_single_row(sheet_);
+    const bool is_written =
+        std::fflush(sheet_->optimize_tmpfile) == 0 && std::ferror(sheet_->optimize_tmpfile) == 0;
+    const long size = std::ftell(sheet_->optimize_tmpfile);
+    note(is_written && size >= 0 ? LXW_NO_ERROR : LXW_ERROR_CREATING_TMPFILE);
+    bytes_of_rows_ = std::uint64_t(std::max(size, 0L));
   }
 
   void note(lxw_error error) {
@@ -149,6 +166,7 @@ class Sheet {
   std::array<std::size_t, headings.size()> widths_{};
   lxw_row_t row_ = 0;
   bool measure_ = false;
+  std::uint64_t bytes_of_rows_ = 0;
   lxw_error failed_ = LXW_NO_ERROR;
 };
 
@@ -160,11 +178,19 @@ lxw_error write_book(const Annotation& annotation, const std::string& name) {
   lxw_doc_properties properties{};
   properties.created = 1;  // of every file the same, or none would equal another
   lxw_error failed = workbook_set_properties(book, &properties);
-  if (const lxw_error wrote = Sheet(book, annotation).write(); failed == LXW_NO_ERROR) {
-    failed = wrote;
-  }
+  Sheet sheet(book, annotation);
+  if (const lxw_error wrote = sheet.write(); failed == LXW_NO_ERROR) failed = wrote;
   if (const lxw_error closed = workbook_close(book); failed == LXW_NO_ERROR) failed = closed;
-  return failed;
+  if (failed != LXW_NO_ERROR) return failed;
+  const auto written = MappedFile::open(name);
+  const bool is_whole = written && is_whole_workbook(written->bytes(), sheet.bytes_of_rows());
+  return is_whole ? LXW_NO_ERROR : LXW_ERROR_CREATING_TMPFILE;
+}
+
+// Where the library has its temporary files.
+std::string temporary_folder() {
+  const char* folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
 }
 
 // What is said on standard error until it is closed.
@@ -195,9 +221,7 @@ Status write_book_apart(const Annotation& annotation, const std::string& name,
     const int file = ::open(name.c_str(), O_WRONLY | O_CLOEXEC);
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (file < 0 || ::getppid() != caller) ::_exit(int(LXW_ERROR_CREATING_XLSX_FILE));
-    // SIGXFSZ: the library does not look whether its temporary files could be written.
-    for (const int signal :
-         {SIGSEGV, SIGBUS, SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) {
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE}) {
       ::signal(signal, SIG_DFL);
     }
     ::dup2(said[1], STDERR_FILENO);
@@ -210,6 +234,12 @@ Status write_book_apart(const Annotation& annotation, const std::string& name,
   if (writer < 0) return output_error("{}: cannot be written: {}", path, std::strerror(failure));
   int status = 0;
   while (::waitpid(writer, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == LXW_ERROR_CREATING_TMPFILE) {
+    return output_error(
+        "{}: temporary files cannot be written to {}; make room there or name another folder in "
+        "TMPDIR",
+        path, temporary_folder());
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) != LXW_NO_ERROR) {
     return output_error("{}: cannot be written: {}", path,

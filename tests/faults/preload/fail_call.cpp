@@ -6,7 +6,10 @@
 //   NPUSCOPE_FAIL_CALL=read:0:short   the first read does half of what was asked for
 //   NPUSCOPE_COUNT_INTO=FILE          how many such calls there were, when main returns
 //
-//   NPUSCOPE_FAIL_CALL=open:2:term    SIGTERM comes while the third open is under way
+//   NPUSCOPE_FAIL_CALL=open:2:term    SIGTERM comes while the third open is under way; quit:
+//   SIGQUIT NPUSCOPE_FAIL_CALL=input:1:shrink the file of the second read or mapping of an input is
+//   emptied by
+//                                     somebody else then; grow, replace: gets more, becomes another
 //
 // System calls are caught where they enter the kernel (a seccomp filter that raises SIGSYS), those
 // of libc itself too; allocations and threads are library functions.
@@ -23,6 +26,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +35,7 @@
 #include <cstring>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <dlfcn.h>
@@ -88,7 +93,7 @@ fail_call_passed:
 
 namespace {
 
-enum class Way : std::uint8_t { error, half, term };
+enum class Way : std::uint8_t { error, half, term, quit, shrink, grow, replace };
 
 std::atomic<long> made{0};       // calls so far
 std::atomic<bool> is_on{false};  // while main runs
@@ -135,6 +140,7 @@ std::vector<long> numbers_of(std::string_view name) {
     {"read", {SYS_read, SYS_pread64, SYS_readv}},
     {"write", {SYS_write, SYS_pwrite64, SYS_writev}},
     {"map", {SYS_mmap}},
+    {"input", {SYS_read, SYS_pread64, SYS_mmap}},
     {"sync", {SYS_fsync, SYS_fdatasync}},
     {"close", {SYS_close}},
     {"seek", {SYS_lseek}},
@@ -158,7 +164,52 @@ bool is_spared(long number, long first) {
   return first == 2 || (first == 1 && failing_errno == EINTR);
 }
 
+struct Path {
+  char text[PATH_MAX] = {};
+
+  static Path of_descriptor(long descriptor) {
+    Path link, path;
+    std::snprintf(link.text, sizeof link.text, "/proc/self/fd/%ld", descriptor);
+    if (::readlink(link.text, path.text, sizeof path.text - 1) < 0) path.text[0] = '\0';
+    return path;
+  }
+
+  // A file of the folder that the command runs in, but for what it writes itself.
+  bool is_input() const {
+    char folder[PATH_MAX] = {};
+    if (::getcwd(folder, sizeof folder) == nullptr) return false;
+    const std::string_view path = text, of = folder;
+    if (!path.starts_with(of) || path.size() <= of.size() || path[of.size()] != '/') return false;
+    const std::string_view rest = path.substr(of.size() + 1);
+    return !rest.starts_with("out/") && !rest.starts_with("tmp/") && rest != "count" &&
+           rest.find(".npuscope-") == rest.npos && rest.find(" (deleted)") == rest.npos;
+  }
+
+  void change() const {
+    if (way == Way::shrink) {
+      if (::truncate(text, 0) != 0) std::perror(text);
+      return;
+    }
+    char other[PATH_MAX + 8] = {};
+    std::snprintf(other, sizeof other, "%s%s", text, way == Way::replace ? ".new" : "");
+    const int file = ::open(other, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+    if (file < 0 || ::write(file, "more\n", 5) != 5) std::perror(other);
+    ::syscall(SYS_close, file);
+    if (way == Way::replace && std::rename(other, text) != 0) std::perror(text);
+  }
+};
+
+// What somebody else does to an input right after it was read or mapped.
+long read_and_change(long number, const std::array<long, 6>& a) {
+  const Path path = Path::of_descriptor(number == SYS_mmap ? a[4] : a[0]);
+  const bool is_changed = path.is_input() && is_the_one();
+  const long result = fail_call_pass(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+  if (is_changed) path.change();
+  return result;
+}
+
 long do_call(long number, std::array<long, 6> a) {
+  if (way >= Way::shrink) return read_and_change(number, a);
   if (is_spared(number, a[0]) || !is_the_one()) {
     return fail_call_pass(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   }
@@ -166,9 +217,9 @@ long do_call(long number, std::array<long, 6> a) {
     if (a[2] > 1) a[2] /= 2;
     return fail_call_pass(number, a[0], a[1], a[2], a[3], a[4], a[5]);
   }
-  if (way == Way::term) {
+  if (way == Way::term || way == Way::quit) {
     const long result = fail_call_pass(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-    ::kill(::getpid(), SIGTERM);
+    ::kill(::getpid(), way == Way::term ? SIGTERM : SIGQUIT);
     return result;
   }
   // A descriptor is closed even where close() says that something was not written.
@@ -226,6 +277,16 @@ bool catch_system_calls(const std::vector<long>&) { return false; }
 
 #endif
 
+Way way_of(std::string_view how) {
+  constexpr std::pair<std::string_view, Way> ways[] = {
+      {"short", Way::half},    {"term", Way::term}, {"quit", Way::quit},
+      {"shrink", Way::shrink}, {"grow", Way::grow}, {"replace", Way::replace}};
+  for (const auto& [name, way] : ways) {
+    if (name == how) return way;
+  }
+  return Way::error;  // a number
+}
+
 // "write:3+:28". False where it is not such a text, or the system lets nothing be caught.
 bool arm(std::string_view text) {
   const std::size_t first = text.find(':'), second = text.find(':', first + 1);
@@ -233,7 +294,7 @@ bool arm(std::string_view text) {
   const std::string_view name = text.substr(0, first), how = text.substr(second + 1);
   failing = std::atol(text.data() + first + 1);
   later_too = text[second - 1] == '+';
-  way = how == "short" ? Way::half : how == "term" ? Way::term : Way::error;
+  way = way_of(how);
   failing_errno = std::atoi(how.data());
   if (name == "allocation") kind = Kind::allocation;
   if (name == "thread") kind = Kind::thread;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "jobs/torq/whole_workbook.hpp"
 #include "npuscope/base/byte_source.hpp"
 
 namespace npuscope::jobs::annotated_xlsx_test {
@@ -86,6 +87,26 @@ std::string sheet_of(const std::string& workbook) {
   text.resize(stream.total_out);
   inflateEnd(&stream);
   return text;
+}
+
+// What a full disk of temporary files makes of it: parts that are cut, in an archive that is not.
+TEST_F(AnnotatedXlsx, WithoutAPartOfItsRowsIsNotWhole) {
+  const auto annotation = run(contents(torq_data("runtime.csv")));
+  ASSERT_TRUE(annotation);
+  ASSERT_TRUE(write_annotated_xlsx(*annotation, folder_ / "out.xlsx"));
+  const std::string workbook = contents((folder_ / "out.xlsx").string());
+  const std::string sheet = sheet_of(workbook);
+  const std::string_view begin = "<sheetData>";
+  const std::uint64_t rows = sheet.find("</sheetData>") - sheet.find(begin) - begin.size();
+  ASSERT_GT(rows, 1000u);
+  EXPECT_TRUE(is_whole_workbook(as_byte_span(workbook), rows));
+  EXPECT_FALSE(is_whole_workbook(as_byte_span(workbook), rows + 4096));
+  EXPECT_FALSE(is_whole_workbook(as_byte_span(workbook.substr(0, workbook.size() / 2)), rows));
+  EXPECT_FALSE(is_whole_workbook({}, rows));
+  const auto sheet_name = workbook.find("xl/worksheets/");
+  std::string changed = workbook;
+  changed[sheet_name + 200] ^= 1;
+  EXPECT_FALSE(is_whole_workbook(as_byte_span(changed), rows));
 }
 
 TEST_F(AnnotatedXlsx, WidthsOfASpreadsheetCountCharacters) {

@@ -17,7 +17,9 @@ constexpr std::uint64_t largest_debug_info = std::uint64_t{4} << 30;
 Result<std::string> read_file(const fs::path& path, std::uint64_t limit) {
   auto source = open_byte_source(path);
   if (!source) return tl::unexpected(source.error());
-  return read_all(**source, limit);
+  auto text = read_all(**source, limit);
+  if (text && text->empty()) return input_error("{}: is empty; copy it again", path.string());
+  return text;
 }
 
 // Behind "%0 =" or "(…) =".
@@ -153,8 +155,8 @@ Result<DebugInfo> load_debug_info(const std::vector<fs::path>& files,
       if (text && holds_operators(*text)) continue;  // the model itself: a source of names
       const std::string& message = dispatches.error().message;
       const bool named = message.starts_with(name + ": ");
-      debug.notes.push_back(
-          {Severity::info, name, 0, named ? message.substr(name.size() + 2) : message, 1});
+      debug.notes.push_back({text ? Severity::info : Severity::warning, name, 0,
+                             named ? message.substr(name.size() + 2) : message, 1});
       continue;
     }
     debug.files.push_back(name);
