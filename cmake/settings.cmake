@@ -48,6 +48,23 @@ if(NOT NPUSCOPE_UNITY)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   list(APPEND npuscope_compile_options -Wshadow=local)
 endif()
+# What layers and programs get, tests do not: what a fault could be turned into. docs/robustness.md says what that costs.
+set(npuscope_hardening_options "")
+if(NOT NPUSCOPE_SANITIZE)  # sanitizers look at the same calls, and replace them
+  list(APPEND npuscope_hardening_options -fstack-protector-strong -fstack-clash-protection
+       $<$<CONFIG:Release>:-D_FORTIFY_SOURCE=2>)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    list(APPEND npuscope_hardening_options -fcf-protection)
+  elseif(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    list(APPEND npuscope_hardening_options -mbranch-protection=standard)
+  endif()
+endif()
+include(CheckPIESupported)
+check_pie_supported(OUTPUT_VARIABLE why_programs_have_a_fixed_address LANGUAGES CXX)
+add_link_options(LINKER:-z,relro,-z,now,-z,noexecstack,-z,text)
+# Same sources, same bytes, in whichever folder they are built (./dev test-reproducible).
+list(APPEND npuscope_hardening_options $<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_BINARY_DIR}/=>
+     $<$<CONFIG:Release>:-ffile-prefix-map=${PROJECT_SOURCE_DIR}/=>)
 if(NPUSCOPE_SANITIZE)
   add_compile_options(-fsanitize=${NPUSCOPE_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
