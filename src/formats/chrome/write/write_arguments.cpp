@@ -71,8 +71,8 @@ char* SpanArguments::print_text_argument(char* at, StringId id) {
   const std::string_view text = out_.text(id);
   if (!needs_escapes(id)) return print_in_quotes(at, text);
   scratch_.clear();
-  append_json_escaped(scratch_, text);
-  return print_in_quotes(at, scratch_);
+  JsonWriter(scratch_).value(text);
+  return print_text(at, scratch_);
 }
 
 char* SpanArguments::print_number(char* at, double number) {
