@@ -93,9 +93,9 @@ const std::map<std::string, std::string> library_of{
     {"zstd", "zstd::libzstd_shared"},
 };
 // Every layer links the first three; protozero is headers only; the others are of the system.
-const std::set<std::string> needs_no_link{"fmt/",      "tbb/",        "tl/",     "protozero/",
-                                          "sys/",      "unistd.h",    "fcntl.h", "execinfo.h",
-                                          "fnmatch.h", "emmintrin.h", "malloc.h"};
+const std::set<std::string> needs_no_link{"fmt/",      "tbb/",        "tl/",         "protozero/",
+                                          "sys/",      "unistd.h",    "fcntl.h",     "execinfo.h",
+                                          "fnmatch.h", "emmintrin.h", "immintrin.h", "malloc.h"};
 
 // Those of other libraries that `file` includes with angles.
 std::vector<std::string> foreign_includes_of(const fs::path& file) {
