@@ -105,6 +105,14 @@ Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits,
               fmt::format("SQL: the query needs more than the {} MiB that it may take; ask for "
                           "less, or allow more with --memory",
                           limits.memory_bytes >> 20)};
+    // Of the file, not of the question.
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_FULL:
+      return {ErrorKind::input,
+              fmt::format("SQL: {}; the file could not be read on while the query ran", message)};
     default: break;
   }
   if (message.find("may not be modified") != message.npos ||

@@ -54,6 +54,7 @@ class FaultFolder : public testing::Test {
 
  private:
   static std::filesystem::path kept_inputs();
+  static std::string rows_of_store(const WritingCommand& command, int status);
 };
 
 }  // namespace npuscope::faults

@@ -94,6 +94,16 @@ const std::vector<WritingCommand>& writing_commands() {
       "npuscope ipu operators ipu/model.img --csv",
       "npuscope ipu timeline -c0 examples/sigmastar/squeezenet_fixed.sim_sgsimg.img_log_core0.bin "
       "-v ipu-muffin -o out/ipu.json",
+      std::string("npuscope fleet add ") + store_output + " trace.json",
+      "npuscope fleet ls fleet.db",
+      "npuscope fleet latency fleet.db --by build",
+      "npuscope fleet ops fleet.db --json",
+      "npuscope fleet findings fleet.db",
+      "npuscope fleet diff fleet.db --along build",
+      "npuscope fleet outliers fleet.db",
+      "npuscope fleet sql fleet.db SELECT(count(*))FROM(op_runs)",
+      "npuscope fleet retain fleet.db --before 1990-01-01",
+      "npuscope fleet export fleet.db -o out/fleet",
       "npuscope explain span",
       "npuscope record-help qnn-net-run",
       "npuscope completion --man-pages out",
@@ -128,6 +138,7 @@ void prepare_inputs(const std::filesystem::path& folder) {
     ASSERT_NO_FATAL_FAILURE(must_run(folder, command));
   }
   fs::copy(source / "examples/kineto/trace.json", folder / "trace.json");
+  must_run(folder, command("npuscope fleet add fleet.db trace.json --tag build=1"));
   fs::copy(fs::directory_iterator(folder / "stats")->path(), folder / "a.bin");
   fs::rename(folder / "aic-profiling-program-0-latency.txt", folder / "latency.txt");
 }

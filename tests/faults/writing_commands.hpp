@@ -20,6 +20,9 @@ struct WritingCommand {
 
 const std::vector<WritingCommand>& writing_commands();
 
+// The store of a fleet that one of them makes: compared by its rows, not by its bytes.
+inline constexpr const char* store_output = "out/store.db";
+
 // The files that they read.
 void prepare_inputs(const std::filesystem::path& folder);
 

@@ -31,10 +31,10 @@ TEST_F(WritingCommands, HaveEveryCommand) {
     });
     if (is_group) continue;
     std::string words = page;
-    std::size_t dashes = page.starts_with("npuscope-ipu") || page.starts_with("npuscope-qpc") ||
-                                 page.starts_with("npuscope-torq")
-                             ? 2
-                             : 1;
+    std::size_t dashes = 1;
+    for (const char* group : {"npuscope-fleet", "npuscope-ipu", "npuscope-qpc", "npuscope-torq"}) {
+      if (page.starts_with(group)) dashes = 2;
+    }
     for (char& c : words) {
       if (c == '-' && dashes > 0) --dashes, c = ' ';
     }

@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   }
   // What a device would take hours for is not of interest.
   for (const npu::Tensor& tensor : graph->tensors) {
-    if (tensor.elements() > (std::uint64_t{1} << 28)) return 0;
+    if (tensor.elements() > (std::uint64_t{1} << 24)) return 0;
   }
   (void)npu::nsp::compile_network(*graph, nsp, {});
   (void)npu::ipu::compile(*graph, ipu, {});
