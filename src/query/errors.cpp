@@ -110,9 +110,11 @@ Error sql_error(sqlite3* database, std::string_view sql, const Limits& limits,
     case SQLITE_IOERR:
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_FULL:
-      return {ErrorKind::input,
-              fmt::format("SQL: {}; the file could not be read on while the query ran", message)};
+      return {
+          ErrorKind::input,
+          fmt::format("SQL: {}; its file could not be read on; see that nothing else changes it, "
+                      "and ask again",
+                      message)};
     default: break;
   }
   if (message.find("may not be modified") != message.npos ||
