@@ -43,7 +43,12 @@ Batch batch_of(std::int64_t number) {
     batch.runs.push_back(run);
     for (std::int64_t inference = 0; inference < inferences_of_run; ++inference) {
       for (std::int64_t op = 0; op < ops_of_model; ++op) {
-        OpRun row{run.id, inference, spread(op + 1), inference == 0, 1};
+        OpRun row;
+        row.run = run.id;
+        row.inference = inference;
+        row.op = spread(op + 1);
+        row.cold = inference == 0;
+        row.ops = 1;
         row.work = double((op * 131 + inference * 17 + i) % 5'000);
         row.active = row.work;
         row.ddr_read_bytes = double(op * 4'096);
