@@ -97,7 +97,7 @@ const CommandExamples& examples_of(const std::string& path) {
           "how many would go"}},
         {"--older-than", "--before", "--where", "--dry-run"}}},
       {"npuscope fleet export",
-       {{{"npuscope fleet export fleet.db -o tables/", "a CSV file of each table"},
+       {{{"npuscope fleet export fleet.db -o tables/ --to parquet", "a Parquet file of each table"},
          {"npuscope fleet export fleet.db -o copy.db", "a copy, while others write"}},
         {"--output", "--json"}}},
       {"npuscope path",

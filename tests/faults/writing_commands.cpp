@@ -104,6 +104,7 @@ const std::vector<WritingCommand>& writing_commands() {
       "npuscope fleet sql fleet.db SELECT(count(*))FROM(op_runs)",
       "npuscope fleet retain fleet.db --before 1990-01-01",
       "npuscope fleet export fleet.db -o out/fleet",
+      "npuscope fleet export fleet.db -o out/fleet --to parquet",
       "npuscope explain span",
       "npuscope record-help qnn-net-run",
       "npuscope completion --man-pages out",

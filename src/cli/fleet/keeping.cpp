@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "base/numbers.hpp"
+#include "cli/choices.hpp"
 #include "cli/fleet/fleet.hpp"
 #include "fleet/questions/listing.hpp"
 #include "fleet/tags.hpp"
@@ -83,32 +84,43 @@ void add_retain(CLI::App& fleet, ExitStatus& status) {
 struct ExportOptions : PageOptions {
   std::string store;
   std::string output;
+  std::optional<jobs::FleetFormat> to;
 };
+
+jobs::FleetFormat format_of(const ExportOptions& options) {
+  if (options.to) return *options.to;
+  const bool is_file = options.output.ends_with(".db") || options.output.ends_with(".sqlite") ||
+                       options.output.ends_with(".sqlite3");
+  return is_file ? jobs::FleetFormat::sqlite : jobs::FleetFormat::csv;
+}
 
 Result<report::FleetWritten> export_store(const ExportOptions& options) {
   auto store = fleet::open_store(options.store, fleet::StoreMode::read, fleet::page_limits());
   if (!store) return tl::unexpected(store.error());
-  const bool is_file = options.output.ends_with(".db") || options.output.ends_with(".sqlite") ||
-                       options.output.ends_with(".sqlite3");
   std::error_code unknown;
   if (std::filesystem::equivalent(options.output, (*store)->name(), unknown)) {
     return usage_error("-o {}: the store itself; name another file", options.output);
   }
-  const auto exported = is_file ? jobs::export_fleet_sqlite(**store, options.output)
-                                : jobs::export_fleet_csv(**store, options.output);
+  const auto exported = jobs::export_fleet(**store, format_of(options), options.output);
   if (!exported) return tl::unexpected(exported.error());
   return report::FleetWritten{options.store, options.output, exported->files, exported->bytes};
 }
 
 void add_export(CLI::App& fleet, ExitStatus& status) {
-  CLI::App* command =
-      fleet.add_subcommand("export", "Write a store as a folder of CSV files, or a copy of it");
+  CLI::App* command = fleet.add_subcommand(
+      "export", "Write a store as a folder of CSV or Parquet files, or a copy of it");
   const auto options = std::make_shared<ExportOptions>();
   add_store_option(*command, options->store);
   command
       ->add_option("-o,--output", options->output,
-                   "a folder, for a CSV file of each table; or copy.db, for one SQLite file")
+                   "a folder, for a file of each table; or copy.db, for one SQLite file")
       ->required();
+  using jobs::FleetFormat;
+  add_choice<std::optional<FleetFormat>>(*command, "--to", options->to,
+                                         {{"csv", FleetFormat::csv},
+                                          {"parquet", FleetFormat::parquet},
+                                          {"sqlite", FleetFormat::sqlite}},
+                                         "what files are written; else by the name of the output");
   add_page_options(*command, *options);
   command->callback([options, &status] {
     const auto said = export_store(*options);

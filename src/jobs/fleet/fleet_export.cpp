@@ -1,9 +1,8 @@
 #include "jobs/fleet/fleet_export.hpp"
 
-#include <cmath>
-
 #include "base/text_output.hpp"
 #include "fleet/schema.hpp"
+#include "jobs/fleet/parquet_rows.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/csv_output.hpp"
 #include "report/query/query_output.hpp"
@@ -11,29 +10,49 @@
 namespace npuscope::jobs {
 namespace {
 
-Status export_table(fleet::Store& store, const fleet::TableText& table,
-                    const std::filesystem::path& path, FleetExported& exported) {
-  auto file = AtomicFile::create(path);
+struct TableFile {
+  AtomicFile& file;
+  std::string_view select;
+};
+
+Result<std::uint64_t> write_csv(fleet::Store& store, const TableFile& of) {
+  report::QueryCsv csv([&](std::string_view text) { of.file.write(text); }, {});
+  const Status done = store.run(of.select, csv);
+  if (!done) return tl::unexpected(done.error());
+  csv.finish();
+  return csv.rows();
+}
+
+Result<std::uint64_t> write_parquet(fleet::Store& store, const fleet::TableText& table,
+                                    const TableFile& of) {
+  ParquetRows rows(table, [&](std::string_view bytes) { of.file.write(bytes); });
+  const Status done = store.run(of.select, rows);
+  if (!done) return tl::unexpected(done.error());
+  return rows.finish();
+}
+
+Status export_table(fleet::Store& store, const fleet::TableText& table, FleetFormat format,
+                    const std::filesystem::path& folder, FleetExported& exported) {
+  const bool is_csv = format == FleetFormat::csv;
+  auto file = AtomicFile::create(folder / (table.name + (is_csv ? ".csv" : ".parquet")));
   if (!file) return tl::unexpected(file.error());
-  report::QueryCsv csv([&](std::string_view text) { file->write(text); }, {});
   std::string keys;
   for (const fleet::ColumnText& column : table.columns) {
     if (column.is_key) keys += fmt::format("{}\"{}\"", keys.empty() ? "" : ", ", column.name);
   }
-  const Status done =
-      store.run(fmt::format("SELECT * FROM \"{}\" ORDER BY {}", table.name, keys), csv);
-  if (!done) return tl::unexpected(done.error());
-  csv.finish();
+  const std::string select = fmt::format("SELECT * FROM \"{}\" ORDER BY {}", table.name, keys);
+  const TableFile of{*file, select};
+  const auto rows = is_csv ? write_csv(store, of) : write_parquet(store, table, of);
+  if (!rows) return tl::unexpected(rows.error());
   if (const Status written = file->commit(); !written) return tl::unexpected(written.error());
   exported.files += 1;
-  exported.rows += csv.rows();
+  exported.rows += *rows;
   exported.bytes += file->bytes_written();
   return {};
 }
 
-}  // namespace
-
-Result<FleetExported> export_fleet_csv(fleet::Store& store, const std::filesystem::path& folder) {
+Result<FleetExported> export_tables(fleet::Store& store, FleetFormat format,
+                                    const std::filesystem::path& folder) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
@@ -42,13 +61,13 @@ Result<FleetExported> export_fleet_csv(fleet::Store& store, const std::filesyste
   }
   FleetExported exported;
   for (const fleet::TableText& table : fleet::schema()) {
-    const Status done = export_table(store, table, folder / (table.name + ".csv"), exported);
+    const Status done = export_table(store, table, format, folder, exported);
     if (!done) return tl::unexpected(done.error());
   }
   return exported;
 }
 
-Result<FleetExported> export_fleet_sqlite(fleet::Store& store, const std::filesystem::path& path) {
+Result<FleetExported> export_sqlite(fleet::Store& store, const std::filesystem::path& path) {
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
   if (file->temporary_path().empty()) {
@@ -62,6 +81,14 @@ Result<FleetExported> export_fleet_sqlite(fleet::Store& store, const std::filesy
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
   return FleetExported{1, 0, unknown ? 0 : std::uint64_t(bytes)};
+}
+
+}  // namespace
+
+Result<FleetExported> export_fleet(fleet::Store& store, FleetFormat format,
+                                   const std::filesystem::path& output) {
+  return format == FleetFormat::sqlite ? export_sqlite(store, output)
+                                       : export_tables(store, format, output);
 }
 
 }  // namespace npuscope::jobs

@@ -1,5 +1,5 @@
-// A fleet's store as files for other tools: a copy of the SQLite file, or a folder of CSV files,
-// one a table, with the columns of docs/fleet.md.
+// A fleet's store as files for other tools: a copy of the SQLite file, or a folder of CSV or
+// Parquet files, one a table, with the columns of docs/fleet.md.
 #pragma once
 
 #include <filesystem>
@@ -10,13 +10,15 @@ namespace npuscope::jobs {
 
 struct FleetExported {
   std::uint64_t files = 0;
-  std::uint64_t rows = 0;  // of CSV files
+  std::uint64_t rows = 0;  // of files that are a table
   std::uint64_t bytes = 0;
 };
 
-// Files appear whole or not at all.
-Result<FleetExported> export_fleet_csv(fleet::Store& store, const std::filesystem::path& folder);
+enum class FleetFormat : std::uint8_t { csv, parquet, sqlite };
 
-Result<FleetExported> export_fleet_sqlite(fleet::Store& store, const std::filesystem::path& file);
+// Of csv and parquet `output` is a folder, which is made where it is missing. Files appear whole or
+// not at all.
+Result<FleetExported> export_fleet(fleet::Store& store, FleetFormat format,
+                                   const std::filesystem::path& output);
 
 }  // namespace npuscope::jobs
