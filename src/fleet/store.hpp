@@ -5,8 +5,10 @@
 //   (*store)->add(batch);                                  // {.runs = 20, .known = 3}
 //   (*store)->run("SELECT count(*) FROM runs", sink);
 //
-// SQL of questions is what SQLite and ClickHouse both take: sub-queries in FROM, JOIN … USING, no
-// window functions, no correlated sub-queries, no WITH. What they write differently asks the store.
+// SQL of questions is what SQLite and ClickHouse both take: sub-queries in FROM, one JOIN … USING a
+// SELECT, no window functions, no correlated sub-queries, no WITH, no alias that is the name of a
+// column. Where NULLs are sorted to differs, so whoever has them sorts rows himself. What the
+// engines write differently asks the store.
 #pragma once
 
 #include <chrono>
@@ -36,6 +38,18 @@ struct Removed {
   std::uint64_t op_runs = 0;
 };
 
+// How facts are joined with their runs: SELECT … FROM op_runs JOIN (SELECT id AS run … FROM runs)
+// AS chosen USING (run) WHERE ….
+struct FactJoin {
+  std::string facts_suffix = "";           // of the names of tables of facts
+  std::string runs = "runs";               // the table
+  std::string key = "run";                 // a column of the facts
+  std::string selected_key = "id AS run";  // the same of that table
+  std::string condition = "WHERE";         // before conditions on columns of the facts alone
+  // Whether such a condition that names runs saves the engine reading the rows of others.
+  bool narrows = false;
+};
+
 class Store {
  public:
   virtual ~Store() = default;
@@ -54,6 +68,8 @@ class Store {
 
   // "percentile(work, 95)": linearly between the values, NULL left out.
   virtual std::string percentile(std::string_view value, double percent) const = 0;
+
+  virtual FactJoin fact_join() const { return {}; }
 
   // What it is called in pages and errors; never with a password.
   virtual const std::string& name() const = 0;

@@ -25,4 +25,9 @@ std::int64_t integer_at(const AnswerRow& row, std::size_t column);  // 0 for NUL
 std::string text_at(const AnswerRow& row, std::size_t column);      // "" for NULL
 std::optional<std::string> known_at(const AnswerRow& row, std::size_t column);
 
+// The first columns: what the row is of.
+inline std::vector<Value> first_of(const AnswerRow& row, std::size_t count) {
+  return {row.begin(), row.begin() + std::ptrdiff_t(count)};
+}
+
 }  // namespace npuscope::fleet

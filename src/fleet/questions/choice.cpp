@@ -43,7 +43,8 @@ std::string pivot_of(const std::vector<TagKey>& used) {
     columns += fmt::format(", max(CASE WHEN key = '{}' THEN {} END) AS \"{}\"", tag.key,
                            tag.is_number ? "number" : "value", tag.key);
   }
-  return fmt::format("LEFT JOIN (SELECT run AS id{} FROM tags GROUP BY run) USING (id)", columns);
+  return fmt::format("LEFT JOIN (SELECT run AS id{} FROM tags GROUP BY run) AS tagged USING (id)",
+                     columns);
 }
 
 // What the user wrote, on lines of its own, so that a comment in it ends there.
@@ -113,14 +114,15 @@ Result<ChosenRuns> ChosenRuns::of(Store& store, const Choice& choice, DamagedRun
           fmt::format("tag {}: some values are not numbers, so all are compared as text", tag.key));
     }
   }
-  std::string select = "id AS run";
+  std::string select;
   for (std::size_t i = 1; i < columns; ++i) select += ", " + known[i];
   for (const TagKey& tag : used) select += fmt::format(", \"{}\"", tag.key);
-  const std::string from = used.empty() ? "runs" : "runs " + pivot_of(used);
+  const std::string pivot = used.empty() ? "" : " " + pivot_of(used);
+  const std::string from = "runs" + pivot;
   const std::string where = choice.where.empty() ? "" : " WHERE " + in_lines(choice.where);
   const auto counts = answer_of(
-      store,
-      fmt::format("SELECT count(*), sum(damaged) FROM (SELECT damaged FROM {}{})", from, where));
+      store, fmt::format("SELECT count(*), sum(damaged) FROM (SELECT damaged FROM {}{}) AS chosen",
+                         from, where));
   if (!counts) {
     if (choice.where.empty()) return tl::unexpected(counts.error());
     return usage_error("--where {}: {}; columns of runs and tags: {}", choice.where,
@@ -137,8 +139,24 @@ Result<ChosenRuns> ChosenRuns::of(Store& store, const Choice& choice, DamagedRun
   }
   const std::string whole =
       leaves_out ? (where.empty() ? " WHERE " : " AND ") + std::string("damaged = 0") : "";
-  chosen.sql_ = fmt::format("(SELECT {} FROM {}{}{})", select, from, where, whole);
+  chosen.join_ = store.fact_join();
+  chosen.is_part_ = !choice.where.empty();
+  chosen.sql_ =
+      fmt::format("(SELECT id AS run{} FROM {}{}{}) AS chosen", select, from, where, whole);
+  chosen.joined_sql_ = fmt::format("(SELECT {}{} FROM {}{}{}{})", chosen.join_.selected_key, select,
+                                   chosen.join_.runs, pivot, where, whole);
   return chosen;
+}
+
+std::string ChosenRuns::facts(std::string_view table, std::string_view condition) const {
+  std::string conditions(condition);
+  if (join_.narrows && is_part_) {
+    conditions +=
+        fmt::format("{}run IN (SELECT run FROM {})", conditions.empty() ? "" : " AND ", sql_);
+  }
+  return fmt::format("{}{} JOIN {} AS chosen USING ({}){}{}", table, join_.facts_suffix,
+                     joined_sql_, join_.key, conditions.empty() ? "" : " " + join_.condition + " ",
+                     conditions);
 }
 
 const char* name_of(CommonClock::Unit unit) {
@@ -153,14 +171,18 @@ std::string CommonClock::value_of(const std::string& ticks) const {
 Result<CommonClock> common_clock(Store& store, const ChosenRuns& runs) {
   const auto rows = answer_of(
       store, fmt::format("SELECT count(*), count(hertz), sum(CASE WHEN clock_kind = 'unit_cycles' "
-                         "THEN 1 ELSE 0 END), count(DISTINCT clock), count(clock) FROM {}",
+                         "THEN 1 ELSE 0 END), count(DISTINCT clock), count(clock), "
+                         "count(DISTINCT hertz), max(hertz) FROM {}",
                          runs.sql()));
   if (!rows) return tl::unexpected(rows.error());
   const AnswerRow& row = (*rows)[0];
   // Runs without any times have no clock, and no part in this.
   const std::int64_t timed = integer_at(row, 4);
   if (integer_at(row, 2) == timed) return CommonClock{CommonClock::Unit::cycles};
-  if (integer_at(row, 1) == timed) return CommonClock{CommonClock::Unit::seconds};
+  if (integer_at(row, 1) == timed) {
+    return CommonClock{CommonClock::Unit::seconds,
+                       integer_at(row, 5) == 1 ? number_at(row, 6) : std::nullopt};
+  }
   if (integer_at(row, 3) == 1 && integer_at(row, 1) == 0) {
     return CommonClock{CommonClock::Unit::ticks};
   }

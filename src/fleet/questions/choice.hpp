@@ -3,7 +3,7 @@
 //
 //   const auto runs = ChosenRuns::of(store, {.where = "soc='SM8650' AND build>=120",
 //                                            .by = {"build"}});
-//   "SELECT build, count(*) FROM inferences JOIN " + runs->sql() + " USING (run) GROUP BY build"
+//   "SELECT build, count(*) FROM " + runs->facts("inferences", "cold = 0") + " GROUP BY build"
 //
 // A tag whose values are all numbers is one, else it is a text. Damaged runs are left out of what
 // is measured, and counted.
@@ -31,6 +31,9 @@ class ChosenRuns {
 
   // A table in parentheses: `run`, the columns of runs, and the tags that the choice names.
   const std::string& sql() const { return sql_; }
+  // What stands between FROM and GROUP BY: the rows of a table of facts with the columns of their
+  // runs, by a condition on columns of the table alone.
+  std::string facts(std::string_view table, std::string_view condition = {}) const;
   // "build, device": what rows are grouped by; empty where there is nothing.
   std::string groups() const;
   // "build, device, " before other columns.
@@ -42,7 +45,9 @@ class ChosenRuns {
   const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
-  std::string sql_;
+  std::string sql_, joined_sql_;
+  FactJoin join_;
+  bool is_part_ = false;  // not all runs of the store
   std::vector<std::string> by_;
   std::uint64_t runs_ = 0, damaged_ = 0;
   std::vector<std::string> remarks_;
@@ -63,6 +68,7 @@ Result<std::vector<TagKey>> tag_keys(Store& store);
 struct CommonClock {
   enum class Unit : std::uint8_t { cycles, seconds, ticks };
   Unit unit = Unit::ticks;
+  std::optional<double> hertz = {};  // of the clock, where all have one rate
   // "work / hertz", of a column in ticks and a row that has the run's columns.
   std::string value_of(const std::string& ticks) const;
 };

@@ -16,11 +16,11 @@ Status ask_rules(Store& store, const ChosenRuns& runs, FleetFindings& answer) {
   const auto count = [](const char* outcome) {
     return fmt::format("sum(CASE WHEN outcome = '{}' THEN 1 ELSE 0 END)", outcome);
   };
-  const auto rows = answer_of(
-      store,
-      fmt::format("SELECT {}rule, {}, {}, {}, {} FROM findings JOIN {} USING (run) GROUP BY {}rule",
-                  runs.groups_and(), count("found"), count("quiet"), count("untried"),
-                  store.percentile("gain_share", 50), runs.sql(), runs.groups_and()));
+  const auto rows =
+      answer_of(store, fmt::format("SELECT {}rule, {}, {}, {}, {} FROM {} GROUP BY {}rule",
+                                   runs.groups_and(), count("found"), count("quiet"),
+                                   count("untried"), store.percentile("gain_share", 50),
+                                   runs.facts("findings"), runs.groups_and()));
   if (!rows) return tl::unexpected(rows.error());
   const std::size_t at = runs.by().size();
   for (const AnswerRow& row : *rows) {
@@ -43,18 +43,16 @@ Status ask_rules(Store& store, const ChosenRuns& runs, FleetFindings& answer) {
 }
 
 Status ask_losses(Store& store, const ChosenRuns& all, FleetFindings& answer) {
-  const auto flagged = [](const char* table, const char* condition, const char* name) {
-    return fmt::format(
-        " LEFT JOIN (SELECT run, count(*) AS {} FROM {} WHERE {} GROUP BY run) USING (run)", name,
-        table, condition);
-  };
   const auto rows = answer_of(
       store,
       fmt::format("SELECT {}count(*), sum(damaged), "
                   "sum(CASE WHEN warned > 0 THEN 1 ELSE 0 END), "
-                  "sum(CASE WHEN failed > 0 THEN 1 ELSE 0 END) FROM {}{}{}{}",
-                  all.groups_and(), all.sql(), flagged("notes", "severity = 'warning'", "warned"),
-                  flagged("checks", "outcome = 'failed'", "failed"), grouped(all)));
+                  "sum(CASE WHEN failed > 0 THEN 1 ELSE 0 END) FROM {} LEFT JOIN "
+                  "(SELECT run, sum(is_warned) AS warned, sum(is_failed) AS failed FROM "
+                  "(SELECT run, 1 AS is_warned, 0 AS is_failed FROM notes WHERE severity = "
+                  "'warning' UNION ALL SELECT run, 0 AS is_warned, 1 AS is_failed FROM checks "
+                  "WHERE outcome = 'failed') AS flags GROUP BY run) AS flagged USING (run){}",
+                  all.groups_and(), all.sql(), grouped(all)));
   if (!rows) return tl::unexpected(rows.error());
   const std::size_t at = all.by().size();
   for (const AnswerRow& row : *rows) {
@@ -79,10 +77,9 @@ Status ask_losses(Store& store, const ChosenRuns& all, FleetFindings& answer) {
 Status ask_messages(Store& store, const ChosenRuns& all, FleetFindings& answer) {
   const auto rows = answer_of(
       store,
-      fmt::format("SELECT severity, message, count(DISTINCT run) AS found, sum(count) FROM "
-                  "notes JOIN {} USING (run) WHERE severity IN ('warning', 'error') GROUP BY "
-                  "severity, message ORDER BY found DESC, severity, message LIMIT {}",
-                  all.sql(), max_messages));
+      fmt::format("SELECT severity, message, count(DISTINCT run) AS found, sum(\"count\") FROM {} "
+                  "GROUP BY severity, message ORDER BY found DESC, severity, message LIMIT {}",
+                  all.facts("notes", "severity IN ('warning', 'error')"), max_messages));
   if (!rows) return tl::unexpected(rows.error());
   for (const AnswerRow& row : *rows) {
     answer.messages.push_back({text_at(row, 0), text_at(row, 1), std::uint64_t(integer_at(row, 2)),

@@ -20,8 +20,8 @@ class Asking {
  private:
   // Of inferences with a value, cold or warm.
   std::string from(bool cold) const {
-    return fmt::format("FROM inferences JOIN {} USING (run) WHERE cold = {} AND {} IS NOT NULL",
-                       runs_.sql(), int(cold), answer_.measure);
+    return "FROM " + runs_.facts("inferences", fmt::format("cold = {} AND {} IS NOT NULL",
+                                                           int(cold), answer_.measure));
   }
   std::string grouped(const char* more = "") const {
     const std::string groups = runs_.groups() + more;
@@ -39,10 +39,6 @@ class Asking {
   FleetLatency answer_;
 };
 
-std::vector<Value> first_of(const AnswerRow& row, std::size_t count) {
-  return {row.begin(), row.begin() + std::ptrdiff_t(count)};
-}
-
 Status Asking::find_measure(const LatencyRequest& request) {
   std::string counts;
   for (const std::string& measure : latency_measures()) {
@@ -50,8 +46,8 @@ Status Asking::find_measure(const LatencyRequest& request) {
         fmt::format("{}count({}), count(DISTINCT CASE WHEN {} IS NULL THEN NULL ELSE run END)",
                     counts.empty() ? "" : ", ", measure, measure);
   }
-  const auto rows = answer_of(
-      store_, fmt::format("SELECT {} FROM inferences JOIN {} USING (run)", counts, runs_.sql()));
+  const auto rows =
+      answer_of(store_, fmt::format("SELECT {} FROM {}", counts, runs_.facts("inferences")));
   if (!rows) return tl::unexpected(rows.error());
   std::uint64_t with = 0;
   for (std::size_t i = 0; i < latency_measures().size(); ++i) {

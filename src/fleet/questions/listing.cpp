@@ -27,10 +27,8 @@ Status ask_totals(Store& store, const ChosenRuns& runs, FleetListing& answer) {
   const auto all = answer_of(store, fmt::format("SELECT {} FROM {}", sums, runs.sql()));
   if (!all) return tl::unexpected(all.error());
   answer.all = group_of((*all)[0], 0);
-  const auto facts =
-      answer_of(store, fmt::format("SELECT count(*), count(DISTINCT op) FROM op_runs JOIN (SELECT "
-                                   "run FROM {}) USING (run)",
-                                   runs.sql()));
+  const auto facts = answer_of(
+      store, fmt::format("SELECT count(*), count(DISTINCT op) FROM {}", runs.facts("op_runs")));
   if (!facts) return tl::unexpected(facts.error());
   answer.op_runs = std::uint64_t(integer_at((*facts)[0], 0));
   answer.ops = std::uint64_t(integer_at((*facts)[0], 1));
@@ -39,10 +37,12 @@ Status ask_totals(Store& store, const ChosenRuns& runs, FleetListing& answer) {
 
 Status ask_groups(Store& store, const ChosenRuns& runs, FleetListing& answer) {
   const auto rows =
-      answer_of(store, fmt::format("SELECT {}{} FROM {} GROUP BY {} ORDER BY {}", runs.groups_and(),
-                                   sums, runs.sql(), runs.groups(), runs.groups()));
+      answer_of(store, fmt::format("SELECT {}{} FROM {} GROUP BY {}", runs.groups_and(), sums,
+                                   runs.sql(), runs.groups()));
   if (!rows) return tl::unexpected(rows.error());
   for (const AnswerRow& row : *rows) answer.groups.push_back(group_of(row, runs.by().size()));
+  std::sort(answer.groups.begin(), answer.groups.end(),
+            [](const ListedGroup& a, const ListedGroup& b) { return a.by < b.by; });
   return {};
 }
 

@@ -2,46 +2,113 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "fleet/questions/run_medians.hpp"
 
 namespace npuscope::fleet {
 namespace {
 
-std::string statement(Store& store, const ChosenRuns& runs, const FleetOps& answer) {
+using OpOfGroup = std::pair<std::vector<Value>, Id>;
+
+// Totals of all ops: which rows are the costliest, and of what their share is. Ticks are added up,
+// which are whole numbers, so that the sum is the same in whatever order a store adds.
+class Totals {
+ public:
+  Totals(Store& store, const ChosenRuns& runs, const FleetOps& answer)
+      : store_(store), runs_(runs), answer_(answer) {}
+
+  Result<std::vector<FleetOp>> ask() {
+    const bool has_rates = answer_.clock.unit == CommonClock::Unit::seconds;
+    const bool by_rate = has_rates && !answer_.clock.hertz;
+    const std::string group = runs_.groups_and() + "op" + (by_rate ? ", hertz" : "");
+    const auto rows = answer_of(
+        store_,
+        fmt::format("SELECT {}op, name, kind, total, rate FROM (SELECT {}, sum({}) AS total, "
+                    "max(hertz) AS rate FROM {} GROUP BY {}) AS costs JOIN (SELECT id AS op, name, "
+                    "kind FROM ops) AS named USING (op) ORDER BY rate",
+                    runs_.groups_and(), group, answer_.measure,
+                    runs_.facts("op_runs", warm_or_cold(answer_)), group));
+    if (!rows) return tl::unexpected(rows.error());
+    const std::size_t at = runs_.by().size();
+    std::map<OpOfGroup, FleetOp> ops;
+    for (const AnswerRow& row : *rows) {
+      FleetOp& op = ops[{first_of(row, at), integer_at(row, at)}];
+      op.name = text_at(row, at + 1);
+      op.kind = text_at(row, at + 2);
+      const double rate = has_rates ? number_at(row, at + 4).value_or(1) : 1;
+      op.total += number_at(row, at + 3).value_or(0) / rate;
+    }
+    return costliest_first(std::move(ops));
+  }
+
+  static std::string warm_or_cold(const FleetOps& answer) {
+    return fmt::format("cold = {} AND {} IS NOT NULL", int(answer.cold_only), answer.measure);
+  }
+
+ private:
+  static std::vector<FleetOp> costliest_first(std::map<OpOfGroup, FleetOp>&& ops) {
+    std::map<std::vector<Value>, double> totals;
+    std::vector<FleetOp> sorted;
+    for (auto& [key, op] : ops) {
+      std::tie(op.by, op.op) = key;
+      totals[op.by] += op.total;
+      sorted.push_back(std::move(op));
+    }
+    for (FleetOp& op : sorted) op.share = totals[op.by] > 0 ? op.total / totals[op.by] : 0;
+    std::stable_sort(sorted.begin(), sorted.end(), [](const FleetOp& a, const FleetOp& b) {
+      return std::tie(b.total, a.name, a.kind) < std::tie(a.total, b.name, b.kind);
+    });
+    return sorted;
+  }
+
+  Store& store_;
+  const ChosenRuns& runs_;
+  const FleetOps& answer_;
+};
+
+// Percentiles cost more than sums do, so only those of rows that are wanted are asked for.
+Status ask_percentiles(Store& store, const ChosenRuns& runs, FleetOps& answer) {
+  constexpr std::size_t max_ids = 10'000;  // of a list in SQL
+  std::set<Id> ids;
+  std::map<OpOfGroup, FleetOp*> places;
+  for (FleetOp& op : answer.rows) {
+    ids.insert(op.op);
+    places[{op.by, op.op}] = &op;
+  }
+  std::string condition = Totals::warm_or_cold(answer);
+  if (answer.row_count > answer.rows.size() && ids.size() <= max_ids) {
+    condition += fmt::format(" AND op IN ({})", fmt::join(ids, ", "));
+  }
   const std::string value = answer.clock.value_of(answer.measure);
   const auto p50 = [&](const char* column) {
     return store.percentile(answer.clock.value_of(column), 50);
   };
   const std::string group = runs.groups_and() + "op";
-  return fmt::format(
-      "SELECT {}op, name, kind, runs, inferences, p50, p95, total, active, waiting, path, bytes "
-      "FROM (SELECT {}, count(DISTINCT run) AS runs, count(*) AS inferences, {} AS p50, {} AS p95, "
-      "sum({}) AS total, {} AS active, {} AS waiting, {} AS path, {} AS bytes FROM op_runs "
-      "JOIN {} USING (run) WHERE cold = {} AND {} IS NOT NULL GROUP BY {}) "
-      "JOIN (SELECT id AS op, name, kind FROM ops) USING (op) ORDER BY total DESC, name, kind",
-      runs.groups_and(), group, store.percentile(value, 50), store.percentile(value, 95), value,
-      p50("active"), p50("waiting"), p50("dominant_path"),
-      store.percentile("ddr_read_bytes + ddr_write_bytes", 50), runs.sql(), int(answer.cold_only),
-      answer.measure, group);
-}
-
-FleetOp op_of(const AnswerRow& row, std::size_t groups) {
-  FleetOp op;
-  op.by = {row.begin(), row.begin() + std::ptrdiff_t(groups)};
-  op.op = integer_at(row, groups);
-  op.name = text_at(row, groups + 1);
-  op.kind = text_at(row, groups + 2);
-  op.runs = std::uint64_t(integer_at(row, groups + 3));
-  op.inferences = std::uint64_t(integer_at(row, groups + 4));
-  op.p50 = number_at(row, groups + 5).value_or(0);
-  op.p95 = number_at(row, groups + 6).value_or(0);
-  op.total = number_at(row, groups + 7).value_or(0);
-  op.active_p50 = number_at(row, groups + 8);
-  op.waiting_p50 = number_at(row, groups + 9);
-  op.path_p50 = number_at(row, groups + 10);
-  op.ddr_bytes_p50 = number_at(row, groups + 11);
-  return op;
+  const auto rows = answer_of(
+      store, fmt::format("SELECT {}, count(DISTINCT run), count(*), {}, {}, {}, {}, {}, {} FROM {} "
+                         "GROUP BY {}",
+                         group, store.percentile(value, 50), store.percentile(value, 95),
+                         p50("active"), p50("waiting"), p50("dominant_path"),
+                         store.percentile("ddr_read_bytes + ddr_write_bytes", 50),
+                         runs.facts("op_runs", condition), group));
+  if (!rows) return tl::unexpected(rows.error());
+  const std::size_t at = runs.by().size();
+  for (const AnswerRow& row : *rows) {
+    const auto place = places.find({first_of(row, at), integer_at(row, at)});
+    if (place == places.end()) continue;
+    FleetOp& op = *place->second;
+    op.runs = std::uint64_t(integer_at(row, at + 1));
+    op.inferences = std::uint64_t(integer_at(row, at + 2));
+    op.p50 = number_at(row, at + 3).value_or(0);
+    op.p95 = number_at(row, at + 4).value_or(0);
+    op.active_p50 = number_at(row, at + 5);
+    op.waiting_p50 = number_at(row, at + 6);
+    op.path_p50 = number_at(row, at + 7);
+    op.ddr_bytes_p50 = number_at(row, at + 8);
+  }
+  return {};
 }
 
 }  // namespace
@@ -67,14 +134,14 @@ Result<FleetOps> ops_of(Store& store, const Choice& choice, const OpsRequest& re
   if (!warm) return tl::unexpected(warm.error());
   answer.cold_only = !*warm;
   if (answer.cold_only) answer.remarks.push_back("all inferences are cold");
-  const auto rows = answer_of(store, statement(store, *runs, answer));
+  auto rows = Totals(store, *runs, answer).ask();
   if (!rows) return tl::unexpected(rows.error());
-  std::map<std::vector<Value>, double> totals;
-  for (const AnswerRow& row : *rows) answer.rows.push_back(op_of(row, runs->by().size()));
-  for (const FleetOp& op : answer.rows) totals[op.by] += op.total;
-  for (FleetOp& op : answer.rows) op.share = totals[op.by] > 0 ? op.total / totals[op.by] : 0;
+  answer.rows = std::move(*rows);
   answer.row_count = answer.rows.size();
   if (answer.rows.size() > request.top) answer.rows.resize(request.top);
+  if (const Status asked = ask_percentiles(store, *runs, answer); !asked) {
+    return tl::unexpected(asked.error());
+  }
   return answer;
 }
 

@@ -173,11 +173,12 @@ class Comparing {
 
 std::string statement(Store& store, const ChosenRuns& runs, const std::string& measure, bool cold) {
   return fmt::format(
-      "SELECT {}run, model, graph, {}, {}, {}, {}, max(hertz) FROM inferences JOIN {} USING (run) "
-      "WHERE cold = {} AND {} IS NOT NULL GROUP BY {}run, model, graph ORDER BY run",
+      "SELECT {}run, model, graph, {}, {}, {}, {}, max(hertz) FROM {} "
+      "GROUP BY {}run, model, graph ORDER BY run",
       runs.groups_and(), store.percentile(measure, 50), store.percentile("clock_hertz", 50),
       store.percentile("(wall - active) / hertz", 50),
-      store.percentile("ddr_read_bytes + ddr_write_bytes", 50), runs.sql(), int(cold), measure,
+      store.percentile("ddr_read_bytes + ddr_write_bytes", 50),
+      runs.facts("inferences", fmt::format("cold = {} AND {} IS NOT NULL", int(cold), measure)),
       runs.groups_and());
 }
 
@@ -219,11 +220,14 @@ Result<std::vector<OneRun>> runs_of(Store& store, const std::string& sql, std::s
 Result<std::map<Id, double>> work_of(Store& store, const ChosenRuns& runs, const char* engines,
                                      bool cold) {
   const auto rows = answer_of(
-      store, fmt::format("SELECT run, {} FROM (SELECT run, inference, sum(work) AS work FROM "
-                         "unit_runs JOIN (SELECT id AS unit, engine FROM units) USING (unit) JOIN "
-                         "{} USING (run) WHERE cold = {} AND engine {} GROUP BY run, inference) "
-                         "GROUP BY run",
-                         store.percentile("work", 50), runs.sql(), int(cold), engines));
+      store,
+      fmt::format(
+          "SELECT run, {} FROM (SELECT run, inference, sum(work) AS worked FROM {} GROUP BY run, "
+          "inference) AS each GROUP BY run",
+          store.percentile("worked", 50),
+          runs.facts("unit_runs",
+                     fmt::format("cold = {} AND unit IN (SELECT id FROM units WHERE engine {})",
+                                 int(cold), engines))));
   if (!rows) return tl::unexpected(rows.error());
   std::map<Id, double> work;
   for (const AnswerRow& row : *rows) work[integer_at(row, 0)] = number_at(row, 1).value_or(0);

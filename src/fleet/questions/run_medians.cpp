@@ -1,5 +1,7 @@
 #include "fleet/questions/run_medians.hpp"
 
+#include <algorithm>
+
 namespace npuscope::fleet {
 
 Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const CommonClock& clock,
@@ -17,17 +19,18 @@ Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const Commo
     return {};
   };
   Status done = take(fmt::format(
-      "SELECT op, run, {} FROM op_runs JOIN {} USING (run) WHERE cold = {} AND {} IS NOT NULL "
-      "GROUP BY op, run",
-      store.percentile(clock.value_of(measure), 50), runs.sql(), int(cold), measure));
+      "SELECT op, run, {} FROM {} GROUP BY op, run", store.percentile(clock.value_of(measure), 50),
+      runs.facts("op_runs", fmt::format("cold = {} AND {} IS NOT NULL", int(cold), measure))));
   if (done) {
-    done =
-        take(fmt::format("SELECT 0, run, {} FROM inferences JOIN {} USING (run) WHERE cold = {} "
-                         "AND wall IS NOT NULL "
-                         "GROUP BY run",
-                         store.percentile(clock.value_of("wall"), 50), runs.sql(), int(cold)));
+    done = take(fmt::format(
+        "SELECT 0, run, {} FROM {} GROUP BY run", store.percentile(clock.value_of("wall"), 50),
+        runs.facts("inferences", fmt::format("cold = {} AND wall IS NOT NULL", int(cold)))));
   }
   if (!done) return tl::unexpected(done.error());
+  for (auto& [op, of_runs] : medians.ops) {
+    std::sort(of_runs.begin(), of_runs.end(),
+              [](const RunMedian& a, const RunMedian& b) { return a.run < b.run; });
+  }
   const auto names = answer_of(store, "SELECT id, name, kind FROM ops");
   if (!names) return tl::unexpected(names.error());
   for (const AnswerRow& row : *names) {
@@ -39,16 +42,17 @@ Result<RunMedians> run_medians(Store& store, const ChosenRuns& runs, const Commo
 }
 
 Result<bool> has_warm_ops(Store& store, const ChosenRuns& runs, const std::string& measure) {
-  const auto rows = answer_of(
-      store, fmt::format("SELECT sum(CASE WHEN cold = 0 THEN 1 ELSE 0 END), count(*) FROM op_runs "
-                         "JOIN {} USING (run) WHERE {} IS NOT NULL",
-                         runs.sql(), measure));
-  if (!rows) return tl::unexpected(rows.error());
-  if (integer_at((*rows)[0], 1) == 0) {
-    return usage_error("none of {} chosen runs has {} of ops; fleet latency may have something",
-                       runs.runs(), measure);
+  // One row tells, so the store need not look at all of them.
+  for (const char* condition : {"cold = 0 AND ", ""}) {
+    const auto rows = answer_of(
+        store,
+        fmt::format("SELECT op FROM {} LIMIT 1",
+                    runs.facts("op_runs", fmt::format("{}{} IS NOT NULL", condition, measure))));
+    if (!rows) return tl::unexpected(rows.error());
+    if (!rows->empty()) return condition[0] != '\0';
   }
-  return integer_at((*rows)[0], 0) > 0;
+  return usage_error("none of {} chosen runs has {} of ops; fleet latency may have something",
+                     runs.runs(), measure);
 }
 
 }  // namespace npuscope::fleet
