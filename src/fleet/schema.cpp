@@ -1,5 +1,9 @@
 #include "fleet/schema.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace npuscope::fleet {
 
 const char* name_of(From from) {
@@ -22,6 +26,20 @@ const std::vector<TableText>& schema() {
     return made;
   }();
   return tables;
+}
+
+const TableText& schema_of(std::string_view table) {
+  return *std::find_if(schema().begin(), schema().end(),
+                       [&](const TableText& each) { return each.name == table; });
+}
+
+std::string select_sql(const TableText& table) {
+  std::string columns, keys;
+  for (const ColumnText& column : table.columns) {
+    columns += fmt::format("{}\"{}\"", columns.empty() ? "" : ", ", column.name);
+    if (column.is_key) keys += fmt::format("{}\"{}\"", keys.empty() ? "" : ", ", column.name);
+  }
+  return fmt::format("SELECT {} FROM \"{}\" ORDER BY {}", columns, table.name, keys);
 }
 
 const query::Catalogue& catalogue() {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -317,6 +318,10 @@ struct TableText {
   std::vector<ColumnText> columns;
 };
 const std::vector<TableText>& schema();
+const TableText& schema_of(std::string_view table);
+
+// SELECT of all columns in their order, rows in that of the keys.
+std::string select_sql(const TableText& table);
 
 // What SQL on a store can name.
 const query::Catalogue& catalogue();

@@ -81,15 +81,18 @@ enum class StoreMode : std::uint8_t {
   make,   // is made where there is none
 };
 
-// A file, or a folder that holds fleet.db. An input error where it is missing, damaged, of another
-// kind or of another version.
+// A file, or a folder that holds fleet.db, or clickhouse://host:8123/database?cluster=name. An
+// input error where it is missing, damaged, of another kind or of another version.
 Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& path, StoreMode mode,
                                           const query::Limits& limits = {});
+
+// What pages and errors call the store that is opened so: without a password.
+std::string store_name(const std::string& path);
 
 // Of pages: a large store takes minutes, and whoever waits can stop it.
 inline query::Limits page_limits() { return {.time = std::chrono::minutes(30)}; }
 
-// Whether there is such a store, of whatever content.
+// Whether there is such a store, of whatever content; one on a server may be made.
 bool store_exists(const std::filesystem::path& path);
 
 }  // namespace npuscope::fleet

@@ -117,9 +117,9 @@ TEST(FleetStore, RefusesWhatIsNoStoreAndLeavesItAsItWas) {
   TemporaryFolder folder;
   EXPECT_THAT(error_of(folder / "none.db"),
               HasSubstr("no such store; npuscope fleet add makes one"));
-  EXPECT_THAT(error_of("clickhouse://user:secret@host/db"),
-              testing::AllOf(HasSubstr("only stores in files are known"),
-                             testing::Not(HasSubstr("secret"))));
+  EXPECT_THAT(
+      error_of("postgres://user:secret@host/db"),
+      testing::AllOf(HasSubstr("an unknown kind of store"), testing::Not(HasSubstr("secret"))));
   EXPECT_THAT(error_of("/dev/null"), HasSubstr("a device or pipe, not a store"));
   const std::string text(5'000, 'x');
   std::ofstream(folder / "text.json") << text;

@@ -37,11 +37,11 @@ ExitStatus add(const AddOptions& options) {
     outcome = jobs::add_to_fleet(request);
   }
   if (!outcome) return report(outcome.error());
-  const ExitStatus printed =
-      print_answer(options,
-                   report::fleet_added_document({options.store, outcome->added, outcome->damaged,
-                                                 outcome->sets, outcome->unopened}),
-                   outcome->notes);
+  const ExitStatus printed = print_answer(
+      options,
+      report::fleet_added_document({fleet::store_name(options.store), outcome->added,
+                                    outcome->damaged, outcome->sets, outcome->unopened}),
+      outcome->notes);
   const bool lacks_some =
       std::any_of(outcome->notes.begin(), outcome->notes.end(),
                   [](const Note& note) { return note.severity == Severity::error; });

@@ -4,7 +4,9 @@
 namespace npuscope::cli {
 
 void add_store_option(CLI::App& command, std::string& store) {
-  command.add_option("store", store, "the store: a file, or a folder that holds fleet.db")
+  command
+      .add_option("store", store,
+                  "the store: a file, a folder that holds fleet.db, or clickhouse://host/database")
       ->required();
 }
 

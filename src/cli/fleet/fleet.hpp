@@ -17,7 +17,7 @@ struct FleetOptions : PageOptions {
   std::string store;
   fleet::Choice choice;
 
-  report::FleetHead head() const { return {store, choice.where}; }
+  report::FleetHead head() const { return {fleet::store_name(store), choice.where}; }
 };
 
 void add_store_option(CLI::App& command, std::string& store);

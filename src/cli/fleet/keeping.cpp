@@ -56,7 +56,8 @@ Result<report::FleetRemoved> retain(const RetainOptions& options) {
   if (!store) return tl::unexpected(store.error());
   const auto runs = fleet::runs_before(**store, options.choice, *before);
   if (!runs) return tl::unexpected(runs.error());
-  report::FleetRemoved said{options.store, *before, {runs->size(), 0}, options.dry_run};
+  report::FleetRemoved said{
+      fleet::store_name(options.store), *before, {runs->size(), 0}, options.dry_run};
   if (options.dry_run) return said;
   const auto removed = (*store)->remove(*runs);
   if (!removed) return tl::unexpected(removed.error());
@@ -103,7 +104,8 @@ Result<report::FleetWritten> export_store(const ExportOptions& options) {
   }
   const auto exported = jobs::export_fleet(**store, format_of(options), options.output);
   if (!exported) return tl::unexpected(exported.error());
-  return report::FleetWritten{options.store, options.output, exported->files, exported->bytes};
+  return report::FleetWritten{fleet::store_name(options.store), options.output, exported->files,
+                              exported->bytes};
 }
 
 void add_export(CLI::App& fleet, ExitStatus& status) {

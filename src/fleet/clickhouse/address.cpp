@@ -159,8 +159,8 @@ std::string ClickHouseAddress::url(const std::string& of_host) const {
 std::string ClickHouseAddress::name() const {
   const bool is_number = host.find(':') != host.npos;
   return fmt::format("clickhouse://{}{}{}:{}/{}{}{}", is_number ? "[" : "", host,
-                     is_number ? "]" : "", port, database, cluster.empty() ? "" : "?cluster=",
-                     cluster);
+                     is_number ? "]" : "", port, database,
+                     cluster.empty() ? "" : "?cluster=", cluster);
 }
 
 }  // namespace npuscope::fleet

@@ -1,8 +1,9 @@
 // Where a store on ClickHouse is: a URL, and who asks.
 //
-//   const auto address = ClickHouseAddress::parse("clickhouse://me:secret@db1:8123/npus?cluster=lab");
-//   address->host, address->port, address->database, address->cluster
-//   address->name()          // "clickhouse://db1:8123/npus?cluster=lab": for pages and errors
+//   const auto address =
+//   ClickHouseAddress::parse("clickhouse://me:secret@db1:8123/npus?cluster=lab"); address->host,
+//   address->port, address->database, address->cluster address->name()          //
+//   "clickhouse://db1:8123/npus?cluster=lab": for pages and errors
 //
 // ?secure=1 asks by HTTPS, whose certificate is checked against the system's authorities or
 // those of ?ca=FILE. ?patience=60 is how many seconds a batch is tried again. User and password

@@ -124,7 +124,9 @@ Result<ChosenRuns> ChosenRuns::of(Store& store, const Choice& choice, DamagedRun
       store, fmt::format("SELECT count(*), sum(damaged) FROM (SELECT damaged FROM {}{}) AS chosen",
                          from, where));
   if (!counts) {
-    if (choice.where.empty()) return tl::unexpected(counts.error());
+    if (choice.where.empty() || counts.error().kind != ErrorKind::usage) {
+      return tl::unexpected(counts.error());
+    }
     return usage_error("--where {}: {}; columns of runs and tags: {}", choice.where,
                        what_is_wrong(counts.error().message), fmt::join(known, ", "));
   }

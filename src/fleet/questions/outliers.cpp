@@ -219,17 +219,20 @@ Result<std::vector<OneRun>> runs_of(Store& store, const std::string& sql, std::s
 // What the units of some engines worked in an inference, in ticks, by run.
 Result<std::map<Id, double>> work_of(Store& store, const ChosenRuns& runs, const char* engines,
                                      bool cold) {
-  const auto rows = answer_of(
-      store,
-      fmt::format(
-          "SELECT run, {} FROM (SELECT run, inference, sum(work) AS worked FROM {} GROUP BY run, "
-          "inference) AS each GROUP BY run",
-          store.percentile("worked", 50),
-          runs.facts("unit_runs",
-                     fmt::format("cold = {} AND unit IN (SELECT id FROM units WHERE engine {})",
-                                 int(cold), engines))));
-  if (!rows) return tl::unexpected(rows.error());
+  const auto units =
+      answer_of(store, fmt::format("SELECT id FROM units WHERE engine {} ORDER BY id", engines));
+  if (!units) return tl::unexpected(units.error());
   std::map<Id, double> work;
+  std::vector<Id> ids;
+  for (const AnswerRow& row : *units) ids.push_back(integer_at(row, 0));
+  if (ids.empty()) return work;
+  const std::string condition =
+      fmt::format("cold = {} AND unit IN ({})", int(cold), fmt::join(ids, ", "));
+  const auto rows = answer_of(
+      store, fmt::format("SELECT run, {} FROM (SELECT run, inference, sum(work) AS worked FROM {} "
+                         "GROUP BY run, inference) AS each GROUP BY run",
+                         store.percentile("worked", 50), runs.facts("unit_runs", condition)));
+  if (!rows) return tl::unexpected(rows.error());
   for (const AnswerRow& row : *rows) work[integer_at(row, 0)] = number_at(row, 1).value_or(0);
   return work;
 }

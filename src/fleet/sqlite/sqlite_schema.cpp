@@ -21,6 +21,13 @@ std::string create_sql(const TableText& table) {
 
 }  // namespace
 
+std::string insert_sql(const TableText& table) {
+  std::string marks;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) marks += i == 0 ? "?" : ",?";
+  return fmt::format("INSERT {}INTO \"{}\" VALUES({})",
+                     table.sort == Rows::dimension ? "OR IGNORE " : "", table.name, marks);
+}
+
 const std::vector<SqliteStatement>& sqlite_statements() {
   static const std::vector<SqliteStatement> statements = [] {
     std::vector<SqliteStatement> made;

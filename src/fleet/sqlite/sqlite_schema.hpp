@@ -1,7 +1,7 @@
 // The tables of schema.hpp as SQLite makes and fills them.
 //
 //   create_sql(runs())     CREATE TABLE "runs"("id" INTEGER NOT NULL, …, PRIMARY KEY("id"))
-//   insert_sql(runs())     INSERT INTO "runs" VALUES(?,…)
+//   insert_sql(…)          INSERT INTO "runs" VALUES(?,…)
 #pragma once
 
 #include <fmt/format.h>
@@ -23,13 +23,7 @@ struct SqliteStatement {
 };
 const std::vector<SqliteStatement>& sqlite_statements();
 
-template <class AnyTable>
-std::string insert_sql(const AnyTable& table) {
-  std::string marks;
-  each_column(table, [&](const auto&) { marks += marks.empty() ? "?" : ",?"; });
-  return fmt::format("INSERT {}INTO \"{}\" VALUES({})",
-                     table.sort == Rows::dimension ? "OR IGNORE " : "", table.name, marks);
-}
+std::string insert_sql(const TableText& table);
 
 template <class T>
 void bind_cell(query::SqliteInsert& insert, const T& cell) {

@@ -1,10 +1,10 @@
 #include "fleet/sqlite/sqlite_store.hpp"
 
 #include <algorithm>
-#include <set>
 #include <tuple>
 #include <unordered_set>
 
+#include "fleet/known_runs.hpp"
 #include "fleet/sqlite/sqlite_schema.hpp"
 #include "query/functions.hpp"
 
@@ -59,48 +59,10 @@ std::string column_text(sqlite3_stmt* statement, int column) {
 
 std::string list_of(std::span<const Id> ids) { return fmt::format("{}", fmt::join(ids, ",")); }
 
-// Which of a batch's runs a store has already.
-struct Known {
-  std::unordered_set<Id> runs;
-  std::vector<Id> other_tags;
-};
-
-int find_known(sqlite3* handle, const Batch& batch, Known& known, std::optional<Id>& clash) {
-  std::map<Id, std::string> contents;
-  std::vector<Id> ids;
-  for (const Run& run : batch.runs) {
-    contents.emplace(run.id, run.content);
-    ids.push_back(run.id);
-  }
-  int code =
-      each_row(handle, fmt::format("SELECT id, content FROM runs WHERE id IN ({})", list_of(ids)),
-               [&](sqlite3_stmt* row) {
-                 const Id id = sqlite3_column_int64(row, 0);
-                 known.runs.insert(id);
-                 if (contents[id] != column_text(row, 1)) clash = id;
-               });
-  if (code != SQLITE_OK || known.runs.empty()) return code;
-  std::map<Id, std::set<std::pair<std::string, std::string>>> here, there;
-  for (const Id id : known.runs) here[id], there[id];
-  for (const Tag& tag : batch.tags) {
-    if (known.runs.contains(tag.run)) here[tag.run].emplace(tag.key, tag.value);
-  }
-  const std::vector<Id> found(known.runs.begin(), known.runs.end());
-  code = each_row(
-      handle, fmt::format("SELECT run, key, value FROM tags WHERE run IN ({})", list_of(found)),
-      [&](sqlite3_stmt* row) {
-        there[sqlite3_column_int64(row, 0)].emplace(column_text(row, 1), column_text(row, 2));
-      });
-  for (const auto& [id, tags] : here) {
-    if (tags != there[id]) known.other_tags.push_back(id);
-  }
-  return code;
-}
-
 template <class AnyTable>
 void insert_rows(query::SqliteOutput& writer, const AnyTable& table, const Batch& batch,
                  const std::unordered_set<Id>& known) {
-  query::SqliteInsert insert(writer, insert_sql(table).c_str());
+  query::SqliteInsert insert(writer, insert_sql(schema_of(table.name)).c_str());
   for (const auto& row : batch.*table.rows) {
     if (!writer.good()) return;
     if (table.sort != Rows::dimension && known.contains(run_of(row))) continue;
@@ -211,33 +173,20 @@ Result<std::unique_ptr<Store>> SqliteStore::open(const std::filesystem::path& fi
 Result<Added> SqliteStore::add(const Batch& batch) {
   writer_->run("BEGIN IMMEDIATE");
   if (!writer_->good()) return tl::unexpected(failure(ErrorKind::output).error());
-  Known known;
-  std::optional<Id> clash;
-  const int code = find_known(writer_->handle(), batch, known, clash);
-  if (code != SQLITE_OK || clash) {
-    const Error error =
-        clash ? Error{ErrorKind::input, fmt::format("{}: two runs of different content have the id "
-                                                    "{}; add this one to another store",
-                                                    name_, *clash)}
-              : error_of(code, sqlite3_errmsg(writer_->handle()), name_, ErrorKind::input);
+  // By the connection that reads, while no other one writes.
+  auto known = known_runs(*this, batch);
+  if (!known) {
     writer_->run("ROLLBACK");
-    return tl::unexpected(error);
+    return tl::unexpected(known.error());
   }
-  each_table([&](const auto& table) { insert_rows(*writer_, table, batch, known.runs); });
+  each_table([&](const auto& table) { insert_rows(*writer_, table, batch, known->runs); });
   writer_->run("COMMIT");
   if (!writer_->good()) {
     const Status failed = failure(ErrorKind::output);
     sqlite3_exec(writer_->handle(), "ROLLBACK", nullptr, nullptr, nullptr);
     return tl::unexpected(failed.error());
   }
-  Added added;
-  added.known = known.runs.size();
-  added.runs = batch.runs.size() - added.known;
-  added.op_runs =
-      std::uint64_t(std::count_if(batch.op_runs.begin(), batch.op_runs.end(),
-                                  [&](const OpRun& row) { return !known.runs.contains(row.run); }));
-  added.other_tags = std::move(known.other_tags);
-  return added;
+  return added_of(batch, std::move(*known));
 }
 
 Result<Removed> SqliteStore::remove(std::span<const Id> runs) {
@@ -298,37 +247,6 @@ Status SqliteStore::copy_to(const std::filesystem::path& file) {
 
 std::string SqliteStore::percentile(std::string_view value, double percent) const {
   return fmt::format("percentile({}, {})", value, percent);
-}
-
-namespace {
-
-std::filesystem::path file_of(const std::filesystem::path& path) {
-  std::error_code unknown;
-  return std::filesystem::is_directory(path, unknown) ? path / "fleet.db" : path;
-}
-
-}  // namespace
-
-bool store_exists(const std::filesystem::path& path) {
-  std::error_code unknown;
-  return std::filesystem::exists(file_of(path), unknown);
-}
-
-Result<std::unique_ptr<Store>> open_store(const std::filesystem::path& path, StoreMode mode,
-                                          const query::Limits& limits) {
-  if (path.native().find("://") != std::string::npos) {
-    return usage_error("{}: only stores in files are known; name a file or folder",
-                       path.native().substr(0, path.native().find("://") + 3));
-  }
-  const std::filesystem::path file = file_of(path);
-  if (!store_exists(path)) {
-    if (mode != StoreMode::make) {
-      return input_error("{}: no such store; npuscope fleet add makes one", file.string());
-    }
-  } else if (std::error_code unknown; !std::filesystem::is_regular_file(file, unknown)) {
-    return input_error("{}: a device or pipe, not a store; name a file or folder", file.string());
-  }
-  return SqliteStore::open(file, mode, limits);
 }
 
 }  // namespace npuscope::fleet

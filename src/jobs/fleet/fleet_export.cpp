@@ -36,11 +36,7 @@ Status export_table(fleet::Store& store, const fleet::TableText& table, FleetFor
   const bool is_csv = format == FleetFormat::csv;
   auto file = AtomicFile::create(folder / (table.name + (is_csv ? ".csv" : ".parquet")));
   if (!file) return tl::unexpected(file.error());
-  std::string keys;
-  for (const fleet::ColumnText& column : table.columns) {
-    if (column.is_key) keys += fmt::format("{}\"{}\"", keys.empty() ? "" : ", ", column.name);
-  }
-  const std::string select = fmt::format("SELECT * FROM \"{}\" ORDER BY {}", table.name, keys);
+  const std::string select = fleet::select_sql(table);
   const TableFile of{*file, select};
   const auto rows = is_csv ? write_csv(store, of) : write_parquet(store, table, of);
   if (!rows) return tl::unexpected(rows.error());

@@ -1,0 +1,54 @@
+#include "fleet/sqlite/sqlite_copy.hpp"
+
+#include "fleet/sqlite/sqlite_schema.hpp"
+
+namespace npuscope::fleet {
+namespace {
+
+class InsertRows : public query::RowSink {
+ public:
+  InsertRows(query::SqliteOutput& output, const TableText& table)
+      : output_(output), insert_(output, insert_sql(table).c_str()) {}
+
+  void columns(const std::vector<std::string>&) override {}
+  bool row(std::span<const query::Cell> cells) override {
+    struct Bind {
+      query::SqliteInsert& insert;
+      void operator()(std::monostate) const { insert.nothing(); }
+      void operator()(std::int64_t number) const { insert.number(number); }
+      void operator()(double number) const { insert.number(number); }
+      void operator()(std::string_view text) const { insert.copy(text); }
+      void operator()(ByteSpan) const { insert.nothing(); }
+    };
+    for (const query::Cell& cell : cells) std::visit(Bind{insert_}, cell);
+    insert_.end_row();
+    return output_.good();
+  }
+
+ private:
+  query::SqliteOutput& output_;
+  query::SqliteInsert insert_;
+};
+
+}  // namespace
+
+Status copy_to_sqlite(Store& store, const std::filesystem::path& file) {
+  query::SqliteOutput output(file);
+  output.run("BEGIN");
+  for (const SqliteStatement& each : sqlite_statements()) output.run(each.sql.c_str());
+  output.run(fmt::format("PRAGMA application_id={}; PRAGMA user_version={}", application_id,
+                         schema_version)
+                 .c_str());
+  for (const TableText& table : schema()) {
+    if (!output.good()) break;
+    InsertRows insert(output, table);
+    if (const Status done = store.run(select_sql(table), insert); !done) return done;
+  }
+  output.run("COMMIT");
+  const std::string problem = output.close();
+  if (problem.empty()) return {};
+  return output_error("{}: the database cannot be written ({}); check disk and permissions",
+                      file.string(), problem);
+}
+
+}  // namespace npuscope::fleet
