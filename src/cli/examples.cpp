@@ -33,6 +33,7 @@ const CommandExamples& examples_of(const std::string& path) {
       {"npuscope report",
        {{{"npuscope report optrace/", "report.html, for a browser, offline"},
          {"npuscope report run1.json run2.json -o runs.html", "several profiles: a tab each"},
+         {"npuscope report fleet.db --where 'build >= 120'", "the runs of a fleet's store"},
          {"npuscope report optrace/ --json", "what the page shows, as JSON"}},
         {"--output", "--from", "--to", "--target", "--json"}}},
       {"npuscope ops",

@@ -5,6 +5,7 @@
 #include "cli/compared_sides.hpp"
 #include "cli/documents.hpp"
 #include "cli/gates.hpp"
+#include "cli/report_fleet.hpp"
 #include "cli/target_choice.hpp"
 #include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/base/files.hpp"
@@ -16,6 +17,8 @@ namespace npuscope::cli {
 namespace {
 
 struct ReportOptions : ProfileOptions, GateOptions {
+  FleetTabOptions fleet;
+  std::vector<std::string> stores;
   SideFiles sides;
   report::ReportRequest request;
   std::string output = "report.html";
@@ -71,6 +74,11 @@ ExitStatus add_comparison(const ReportOptions& options, report::ReportPage& page
                       status_of(options, (*compared)->notes));
 }
 
+ExitStatus add_tabs(const ReportOptions& options, report::ReportPage& page) {
+  if (!options.sides.a.empty()) return add_comparison(options, page);
+  return options.files.empty() ? ExitStatus::done : add_profiles(options, page);
+}
+
 ExitStatus write_report(ReportOptions options) {
   if (options.output.empty()) {
     return report(Error{ErrorKind::usage, "-o: names no file; give it a name"});
@@ -79,8 +87,13 @@ ExitStatus write_report(ReportOptions options) {
     return report(checked.error());
   }
   const bool compares = !options.sides.a.empty();
-  if (!compares && options.files.empty()) {
-    return report(Error{ErrorKind::usage, "no file is named; name profiles, or --a and --b"});
+  options.stores = take_stores(options.files);
+  if (!compares && options.files.empty() && options.stores.empty()) {
+    return report(
+        Error{ErrorKind::usage, "no file is named; name profiles, a store, or --a and --b"});
+  }
+  if (Status checked = check_fleet_tab(options.fleet, options.stores); !checked) {
+    return report(checked.error());
   }
   if (!compares && options.has_gates()) {
     return report(Error{ErrorKind::usage,
@@ -92,13 +105,17 @@ ExitStatus write_report(ReportOptions options) {
   if (const Status chosen = choose_target(options.request.peaks); !chosen) {
     return report(chosen.error());
   }
-  for (const auto* inputs : {&options.files, &options.sides.a, &options.sides.b}) {
+  for (const auto* inputs : {&options.files, &options.stores, &options.sides.a, &options.sides.b}) {
     if (auto usable = check_output_is_no_input(*inputs, options.output); !usable) {
       return report(usable.error());
     }
   }
   report::ReportPage page(options.request);
-  const ExitStatus status = compares ? add_comparison(options, page) : add_profiles(options, page);
+  if (!options.stores.empty()) {
+    const Status added = add_fleet_tab(options.fleet, options.stores[0], options.request.top, page);
+    if (!added) return report(added.error());
+  }
+  const ExitStatus status = add_tabs(options, page);
   if (page.empty()) return status;
   if (options.json) {
     print_json(stdout, page.json());
@@ -127,6 +144,7 @@ void add_report_command(CLI::App& program, ExitStatus& status) {
   add_gate_options(*command, *options, "'latency > +3%', 'p95 > 5ms'");
   command->add_option("--to,--until", options->selection.until, "end of the window");
   add_part_options(*command, *options);
+  add_fleet_tab_options(*command, options->fleet);
   add_target_option(*command, options->request.peaks);
   options->joins_runs = true;
   command->add_option("-o,--output", options->output, "the file")->capture_default_str();

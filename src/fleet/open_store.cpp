@@ -23,6 +23,13 @@ bool store_exists(const std::filesystem::path& path) {
   return std::filesystem::exists(file_of(path), unknown);
 }
 
+bool is_store(const std::string& path) {
+  if (end_of_scheme(path) > 0) return true;
+  std::error_code unknown;
+  const std::filesystem::path file = file_of(path);
+  return std::filesystem::is_regular_file(file, unknown) && begins_as_sqlite_store(file);
+}
+
 std::string store_name(const std::string& path) {
   if (!ClickHouseAddress::is_one(path)) {
     return end_of_scheme(path) > 0 ? path.substr(0, end_of_scheme(path)) : path;

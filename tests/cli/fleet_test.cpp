@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "cli/program.hpp"
 #include "cli/trace_folder.hpp"
@@ -115,6 +116,78 @@ TEST_F(FleetCommand, RetainsAndExports) {
   std::getline(csv, head);
   EXPECT_EQ(head, "id,name,kind");
   EXPECT_EQ(fleet({"export", store(), "-o", store()}).status, 2);
+}
+
+// Each page is what its command prints.
+TEST_F(FleetCommand, ReportShowsWhatTheCommandsPrint) {
+  for (int build = 1; build <= 6; ++build) {
+    for (const char* device : {"a", "b"}) {
+      const std::string file = fmt::format("runs/{}{}.json", build, device);
+      trace(file, 100 * build + (*device == 'b' ? 5 : 0));
+      fleet({"add", store(), path(file), "--tag", fmt::format("build={}", build), "--tag",
+             fmt::format("device={}", device)});
+    }
+  }
+  const Outcome outcome = run_npuscope({"report", store(), "--json", "--where", "build > 1"});
+  ASSERT_EQ(outcome.status, 0) << outcome.errors;
+  const json fleet_tab = json::parse(outcome.output)["fleet"];
+  EXPECT_EQ(fleet_tab["store"], store());
+  EXPECT_EQ(fleet_tab["where"], "build > 1");
+  EXPECT_EQ(fleet_tab["missing"], json::array());
+  std::vector<std::string> questions;
+  for (const json& page : fleet_tab["pages"]) {
+    const std::string command = page["command"];
+    std::vector<std::string> words{"--json", "--where", "build > 1"};
+    std::istringstream rest(command.substr(std::string("npuscope fleet ").size()));
+    std::string question, word, skipped;
+    rest >> question >> skipped >> skipped >> skipped >> skipped >>
+        skipped;  // STORE --where "build > 1"
+    questions.push_back(question);
+    words.insert(words.begin(), {"fleet", question, store()});
+    while (rest >> word) words.push_back(word);
+    const Outcome said = run_npuscope(words);
+    ASSERT_EQ(said.status, 0) << command << ": " << said.errors;
+    const json printed = json::parse(said.output);
+    for (const auto& [key, section] : page["values"].items()) {
+      EXPECT_EQ(section, printed[key]) << command << ": " << key;
+    }
+  }
+  EXPECT_THAT(questions, testing::ElementsAre("ls", "latency", "latency", "outliers", "diff", "ops",
+                                              "findings"));
+}
+
+TEST_F(FleetCommand, ReportHasAStoreNextToProfiles) {
+  trace("a.json", 100), trace("b.json", 110);
+  fleet({"add", store(), path("a.json")});
+  const Outcome both = run_npuscope({"report", store(), path("b.json"), "--json"});
+  ASSERT_EQ(both.status, 0) << both.errors;
+  const json report = json::parse(both.output);
+  EXPECT_EQ(report["profiles"].size(), 1);
+  EXPECT_EQ(report["fleet"]["pages"][0]["values"]["fleet"]["runs"], 1);
+  EXPECT_EQ(json::parse(run_npuscope({"report", path("b.json"), "--json"}).output)["fleet"],
+            nullptr);
+  const Outcome no_store = run_npuscope({"report", path("b.json"), "--where", "build = 1"});
+  EXPECT_EQ(no_store.status, 2);
+  EXPECT_THAT(no_store.errors, HasSubstr("name one"));
+  fleet({"export", store(), "-o", path("copy.db")});
+  const Outcome two = run_npuscope({"report", store(), path("copy.db"), "--json"});
+  EXPECT_EQ(two.status, 2);
+  EXPECT_THAT(two.errors, HasSubstr("two stores; a report has one"));
+}
+
+TEST_F(FleetCommand, ExportsParquetFiles) {
+  trace("a.json", 100);
+  fleet({"add", store(), path("a.json")});
+  const json exported = fleet_json({"export", store(), "-o", path("tables"), "--to", "parquet"});
+  EXPECT_EQ(exported["written"]["files"], 12);
+  for (const auto& each : fs::directory_iterator(path("tables"))) {
+    std::ifstream in(each.path(), std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_EQ(bytes.substr(0, 4), "PAR1") << each.path();
+    EXPECT_EQ(bytes.substr(bytes.size() - 4), "PAR1") << each.path();
+    EXPECT_EQ(each.path().extension(), ".parquet");
+  }
+  EXPECT_TRUE(fs::exists(path("tables/op_runs.parquet")));
 }
 
 }  // namespace

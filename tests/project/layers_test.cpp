@@ -28,6 +28,7 @@ const std::map<std::string, std::set<std::string>> may_use{
     {"formats/torq", {"base", "profile", "formats/perfetto"}},
     {"formats/sigmastar", {"base", "profile", "formats/chrome"}},
     {"formats/snapshot", {"base", "profile"}},
+    {"formats/parquet", {"base"}},
     {"formats",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/qnn",
       "formats/torq", "formats/sigmastar", "formats/snapshot"}},
@@ -49,7 +50,7 @@ const std::map<std::string, std::set<std::string>> may_use{
       "npu/torq", "query", "fleet"}},
     {"jobs",
      {"base", "profile", "formats/chrome", "formats/perfetto", "formats/qaic", "formats/torq",
-      "formats", "analysis", "query", "fleet", "report"}},
+      "formats/parquet", "formats", "analysis", "query", "fleet", "report"}},
     {"cli",
      {"base", "profile", "formats/qaic", "formats/sigmastar", "formats/snapshot", "formats",
       "analysis", "npu/graph", "npu/target", "npu/nsp/compile", "npu/nsp/simulate", "npu/ipu",
@@ -92,10 +93,11 @@ const std::map<std::string, std::string> library_of{
     {"zlib.h", "ZLIB::ZLIB"},
     {"zstd", "zstd::libzstd_shared"},
 };
-// Every layer links the first three; protozero is headers only; the others are of the system.
-const std::set<std::string> needs_no_link{"fmt/",      "tbb/",        "tl/",         "protozero/",
-                                          "sys/",      "unistd.h",    "fcntl.h",     "execinfo.h",
-                                          "fnmatch.h", "emmintrin.h", "immintrin.h", "malloc.h"};
+// Every layer links the first three; protozero is headers only; libcurl is loaded when it is first
+// needed; the others are of the system.
+const std::set<std::string> needs_no_link{
+    "fmt/",     "tbb/",    "tl/",        "protozero/", "curl/",       "dlfcn.h",     "sys/",
+    "unistd.h", "fcntl.h", "execinfo.h", "fnmatch.h",  "emmintrin.h", "immintrin.h", "malloc.h"};
 
 // Those of other libraries that `file` includes with angles.
 std::vector<std::string> foreign_includes_of(const fs::path& file) {

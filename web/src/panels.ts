@@ -1,7 +1,10 @@
 // What the page shows, in this order. A panel is a folder that exports a MakePanel.
-import type { Page, Report } from "./data/report";
+import type { FleetReport, Page, Report } from "./data/report";
 import type { MakePanel, Panel } from "./panel";
 import { makeComparedNumbersPanel, makeComparedOpsPanel, makeVerdictPanel } from "./comparison/panel";
+import {
+  makeFleetFindingsPanel, makeFleetLatencyPanel, makeFleetMissingPanel, makeFleetOpsPanel, makeFleetOutliersPanel, makeFleetRunsPanel, makeFleetTrendPanel,
+} from "./fleet/panel";
 import { makeFindingsPanel } from "./findings/panel";
 import { makeGraphPanel } from "./graph/panel";
 import { makeMemoryPanel } from "./memory/panel";
@@ -28,3 +31,10 @@ export const panels: MakePanel[] = [
 export type MakeComparisonPanel = (comparison: Page, report: Report) => Panel | null;
 
 export const comparisonPanels: MakeComparisonPanel[] = [makeVerdictPanel, makeComparedOpsPanel, makeComparedNumbersPanel];
+
+// Of the tab "Fleet".
+export type MakeFleetPanel = (fleet: FleetReport) => Panel | null;
+
+export const fleetPanels: MakeFleetPanel[] = [
+  makeFleetLatencyPanel, makeFleetTrendPanel, makeFleetOutliersPanel, makeFleetOpsPanel, makeFleetFindingsPanel, makeFleetRunsPanel, makeFleetMissingPanel,
+];

@@ -1,6 +1,8 @@
 #include "fleet/sqlite/sqlite_store.hpp"
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <tuple>
 #include <unordered_set>
 
@@ -243,6 +245,20 @@ Status SqliteStore::copy_to(const std::filesystem::path& file) {
       error_of(code, sqlite3_errmsg(source.handle()), file.string(), ErrorKind::output);
   sqlite3_finalize(statement);
   return code == SQLITE_DONE ? Status() : tl::unexpected(failed);
+}
+
+// SQLite's "Database File Format": the id stands at offset 68, the highest byte first.
+bool begins_as_sqlite_store(const std::filesystem::path& file) {
+  constexpr std::string_view magic("SQLite format 3\0", 16);
+  constexpr std::size_t place = 68, size = 4;
+  std::array<char, place + size> head{};
+  std::ifstream in(file, std::ios::binary);
+  if (!in.read(head.data(), head.size()) || std::string_view(head.data(), magic.size()) != magic) {
+    return false;
+  }
+  int id = 0;
+  for (std::size_t i = 0; i < size; ++i) id = id << 8 | std::uint8_t(head[place + i]);
+  return id == application_id;
 }
 
 std::string SqliteStore::percentile(std::string_view value, double percent) const {

@@ -49,6 +49,19 @@ void ReportPage::set_comparison(const Document& document) {
   comparison_ = page_json("npuscope diff", document);
 }
 
+void ReportPage::set_fleet(const FleetReport& fleet) {
+  fleet_ = {{"store", fleet.store},
+            {"where", fleet.where.empty() ? Json() : Json(fleet.where)},
+            {"pages", Json::array()},
+            {"missing", Json::array()}};
+  for (const FleetReport::Page& page : fleet.pages) {
+    fleet_["pages"].push_back(page_json(page.command, page.document));
+  }
+  for (const auto& [command, why] : fleet.missing) {
+    fleet_["missing"].push_back({{"command", command}, {"why", why}});
+  }
+}
+
 void ReportPage::add_notes(const std::vector<Note>& notes) {
   for (Json& note : notes_json(notes)) notes_.push_back(std::move(note));
 }
@@ -60,6 +73,7 @@ nlohmann::ordered_json ReportPage::report() const {
           {"arguments", request_.arguments},
           {"profiles", profiles_},
           {"comparison", comparison_},
+          {"fleet", fleet_},
           {"notes", notes_}};
 }
 
@@ -67,6 +81,8 @@ std::string ReportPage::json() const {
   return json_text({{"arguments", request_.arguments},
                     {"profiles", profiles_},
                     {"comparison", comparison_},
+                    {"fleet", fleet_},
+                    {"fleet", fleet_},
                     {"notes", notes_}});
 }
 

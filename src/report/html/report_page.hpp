@@ -28,6 +28,19 @@ struct ReportRequest {
   PeakText peaks = {};      // of the hardware
 };
 
+// The tab of a fleet's store: its pages in the order in which they are shown, each with the command
+// that prints it.
+struct FleetReport {
+  struct Page {
+    std::string command;
+    Document document;
+  };
+  std::string store, where;  // as report::FleetHead
+  std::vector<Page> pages;
+  std::vector<std::pair<std::string, std::string>>
+      missing;  // command, why the store cannot answer it
+};
+
 // What a profile was cut down to.
 struct ReportPart {
   std::string selection = {};    // empty: it is whole
@@ -41,9 +54,10 @@ class ReportPage {
   void add(const analysis::Analysis& analysis, const ReportPart& part);
   // The page of a comparison, as `npuscope diff` has it.
   void set_comparison(const Document& document);
+  void set_fleet(const FleetReport& fleet);
   void add_notes(const std::vector<Note>& notes);
 
-  bool empty() const { return profiles_.empty(); }
+  bool empty() const { return profiles_.empty() && fleet_.is_null(); }
   std::string json() const;
   std::string html() const;
 
@@ -55,6 +69,7 @@ class ReportPage {
   nlohmann::ordered_json profiles_ = nlohmann::ordered_json::array();
   nlohmann::ordered_json heads_ = nlohmann::ordered_json::array();  // of the columns
   nlohmann::ordered_json comparison_ = nullptr;
+  nlohmann::ordered_json fleet_ = nullptr;
   nlohmann::ordered_json notes_ = nlohmann::ordered_json::array();
   std::string columns_;
 };

@@ -29,7 +29,7 @@ export function makeVerdictPanel(page: Page): Panel | null {
   }
   const extra = (find(sections, "gates")?.remarks ?? []).slice(gates.length);
   element.append(...drawRemarks([...extra, ...cautions]));
-  return element.childElementCount === 0 ? null : { id: "verdict", title: "Verdict", element };
+  return element.childElementCount === 0 ? null : { id: "comparison-verdict", title: "Verdict", element };
 }
 
 const marks: { [outcome: string]: string } = { passed: "\u2713", failed: "\u2717" };
@@ -48,7 +48,7 @@ export function makeComparedOpsPanel(page: Page): Panel | null {
   if (section.rows.length > 0) element.append(tableOf(section, null).element);
   else element.append(make("p", { class: "remark", text: "No op differs." }));
   element.append(...drawRemarks(section.remarks));
-  return { id: "compared-ops", title: heading(section.title) || "Ops", element };
+  return { id: "comparison-ops", title: heading(section.title) || "Ops", element };
 }
 
 export function makeComparedNumbersPanel(page: Page): Panel | null {
@@ -59,7 +59,7 @@ export function makeComparedNumbersPanel(page: Page): Panel | null {
     const drawn = drawSection(section, null);
     if (drawn !== null) element.append(drawn);
   }
-  return element.childElementCount === 0 ? null : { id: "compared-numbers", title: "Numbers, A and B", element };
+  return element.childElementCount === 0 ? null : { id: "comparison-numbers", title: "Numbers, A and B", element };
 }
 
 function drawNumbers(numbers: Numbers): HTMLElement {

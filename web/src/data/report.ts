@@ -77,6 +77,14 @@ export interface ProfileReport {
   notes: Note[];
 }
 
+// The tab of a fleet's store.
+export interface FleetReport {
+  store: string;
+  where: string | null;  // which runs, as SQL; null: all
+  pages: Page[];         // of `npuscope fleet ls`, `latency`, `outliers`, …, in this order
+  missing: { command: string; why: string }[];
+}
+
 export interface Report {
   schema_version: number;
   npuscope: string;
@@ -84,6 +92,7 @@ export interface Report {
   arguments: string[];  // the command line that made the page
   profiles: ProfileReport[];
   comparison: Page | null;  // of `npuscope report --a … --b …`: what `npuscope diff` prints
+  fleet: FleetReport | null;  // of `npuscope report fleet.db`
   notes: Note[];
 }
 

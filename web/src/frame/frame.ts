@@ -3,12 +3,18 @@ import type { Data } from "../data/data";
 import type { Report } from "../data/report";
 import { make } from "../dom/make";
 import { printable, shownName } from "../format/format";
-import { comparisonPanels, panels } from "../panels";
+import { comparisonPanels, fleetPanels, panels } from "../panels";
 import { Store } from "../state/store";
-import { comparisonHead, profileHead } from "./head";
+import { comparisonHead, fleetHead, profileHead } from "./head";
 import { addressOf, idIn, type Address } from "./links";
 import { markReady, Tab, type PanelMaker } from "./tab";
 import { tabList, tabTitles } from "./tabs";
+
+function titleOf(report: Report): string {
+  if (report.comparison !== null) return "Comparison – npuscope";
+  const titles = [...(report.fleet === null ? [] : [report.fleet.store]), ...report.profiles.map((profile) => profile.title)];
+  return `${titles.map((title) => shownName(title)).join(" · ") || "no profile"} – npuscope`;
+}
 
 export class Frame {
   private readonly tabs: Tab[] = [];
@@ -16,9 +22,9 @@ export class Frame {
 
   constructor(root: HTMLElement, private readonly report: Report) {
     const titles = report.profiles.map((profile) => profile.title);
-    document.title = report.comparison === null ? `${titles.map((title) => shownName(title)).join(" · ") || "no profile"} – npuscope`
-                                                : "Comparison – npuscope";
+    document.title = titleOf(report);
     if (report.comparison !== null) this.tabs.push(new Tab("comparison", "Comparison", "Comparison", comparisonHead(report, report.comparison)));
+    if (report.fleet !== null) this.tabs.push(new Tab("fleet", "Fleet", `Fleet: ${shownName(report.fleet.store, 200)}`, fleetHead(report, report.fleet)));
     const names = tabTitles(titles);
     report.profiles.forEach((profile, i) => {
       this.tabs.push(new Tab(`profile-${i + 1}`, printable(names[i]), printable(profile.title), profileHead(report, profile)));
@@ -44,7 +50,8 @@ export class Frame {
       const makers = panels.map((makePanel): PanelMaker => () => makePanel({ report: profile, data: data[i], store }));
       this.setMakers(`profile-${i + 1}`, makers, i);
     });
-    const { comparison } = this.report;
+    const { comparison, fleet } = this.report;
+    if (fleet !== null) this.setMakers("fleet", fleetPanels.map((makePanel): PanelMaker => () => makePanel(fleet)), 0);
     if (comparison !== null) {
       this.setMakers("comparison", comparisonPanels.map((makePanel): PanelMaker => () => makePanel(comparison, this.report)), 0);
     }

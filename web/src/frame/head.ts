@@ -1,6 +1,6 @@
 // The head of a tab: what was profiled, the verdict, the latency, what to be careful about, and where
 // the numbers come from.
-import type { Page, ProfileReport, Report, Scalar, Values } from "../data/report";
+import type { FleetReport, Page, ProfileReport, Report, Scalar, Values } from "../data/report";
 import { make } from "../dom/make";
 import { printable, shownName, standsLeft, valueText } from "../format/format";
 import { commandLine } from "./command_line";
@@ -79,4 +79,11 @@ export function profileHead(report: Report, profile: ProfileReport): HTMLElement
 export function comparisonHead(report: Report, comparison: Page): HTMLElement {
   return make("header", { class: "head" }, make("h1", { text: "Comparison" }),
     provenance(report, pair("same numbers", comparison.command)));
+}
+
+export function fleetHead(report: Report, fleet: FleetReport): HTMLElement {
+  const commands = fleet.pages.map((page) => shownName(page.command, 500)).join("\n");
+  return make("header", { class: "head" }, make("h1", { text: shownName(fleet.store, 300) }),
+    fleet.where === null ? null : make("p", { class: "scope", text: `runs where ${shownName(fleet.where, 500)}` }),
+    provenance(report, pairOf("same numbers", commands)));
 }

@@ -14,6 +14,8 @@ export const markReady = (): void => {
 
 const later = (): Promise<void> => new Promise((done) => setTimeout(done));
 
+const otherTabs = ["comparison", "fleet"];
+
 export class Tab {
   readonly element: HTMLElement;
   readonly links = make("nav", { class: "links", attributes: { "aria-label": "parts of the page" } });
@@ -23,17 +25,21 @@ export class Tab {
   private made: () => void = () => {};
   private waits = true;  // for its makers
   private place = 0;
+  private readonly isProfile: boolean;
   private open = false;
 
   constructor(readonly id: string, readonly title: string, readonly hint: string, head: HTMLElement) {
     this.element = make("section", { class: "profile", attributes: { id, role: "tabpanel", "aria-labelledby": `tab-${id}` } }, head, this.panels);
     this.panels.append(make("p", { class: "sentence quiet", text: "Reading the data …" }));
-    const number = /-(\d+)$/.exec(id);
+    const number = /^profile-(\d+)$/.exec(id);
+    this.isProfile = number !== null;
     if (number !== null) this.place = Number(number[1]) - 1;
   }
 
+  // Panels of the other tabs begin with the tab's id: "fleet-ops".
   holds(address: Address): boolean {
-    return address.id === this.id || (this.id.startsWith("profile-") && address.place === this.place && !address.id.startsWith("comparison"));
+    const isOf = (tab: string): boolean => address.id === tab || address.id.startsWith(`${tab}-`);
+    return this.isProfile ? address.id === this.id || (address.place === this.place && !otherTabs.some(isOf)) : isOf(this.id);
   }
 
   setMakers(makers: PanelMaker[], idOf: (panel: string) => string, made: () => void): void {

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { comparisonPage } from "../support/comparison";
 import { fillPage } from "../support/encode";
 import { makePage } from "../support/fixture";
 import { artefact, browserTest, htmlOf } from "./harness";
@@ -46,6 +47,19 @@ browserTest("a comparison is the first tab", () => {
 }, async (page) => {
   assert.deepEqual(await page.getByRole("tab").allInnerTexts(), ["Comparison", "before", "after"]);
   assert.equal(await text(page, ".profile:not([hidden]) h1"), "Comparison");
+});
+
+const twoRunsCompared = (): ReturnType<typeof makePage> => {
+  const page = makePage({ title: "before" }, { title: "after" });
+  page.report.comparison = comparisonPage();
+  return page;
+};
+
+browserTest("links of a comparison led to the first profile", twoRunsCompared, async (page) => {
+  await page.locator(".links a:visible", { hasText: "Ops" }).click();
+  await page.waitForFunction(() => location.hash === "#comparison-ops");
+  assert.equal(await text(page, ".profile:not([hidden]) h1"), "Comparison");
+  assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Comparison");
 });
 
 browserTest("a profile without spans is a page that says so", { spans: 0, ops: 0 }, async (page) => {

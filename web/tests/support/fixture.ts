@@ -238,7 +238,7 @@ export function makePage(...profiles: FixtureOptions[]): PageInput {
   const made = (profiles.length > 0 ? profiles : [{}]).map(makeProfile);
   const report: Report = {
     schema_version: 1, npuscope: "0.1.0", command: "report", arguments: ["npuscope", "report", "fixture.json", "-o", "report.html"],
-    profiles: made.map((one) => one.report), comparison: null, notes: [],
+    profiles: made.map((one) => one.report), comparison: null, fleet: null, notes: [],
   };
   return { report, data: made.map((one) => one.data) };
 }

@@ -1,0 +1,55 @@
+#include "cli/report_fleet.hpp"
+
+#include <algorithm>
+
+#include "jobs/fleet/fleet_report.hpp"
+#include "npuscope/base/progress.hpp"
+
+namespace npuscope::cli {
+
+void add_fleet_tab_options(CLI::App& command, FleetTabOptions& options) {
+  command.add_option("--where", options.choice.where, "of a store: only these runs, as SQL");
+  command
+      .add_option("--by", options.choice.by,
+                  "of a store: what latencies are of: device, model, a tag; several with commas")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_option("--along", options.along,
+                     "of a store: what orders its runs for changes of ops; else the tag build");
+}
+
+std::vector<std::string> take_stores(std::vector<std::string>& files) {
+  std::vector<std::string> stores;
+  const auto is_store = [](const std::string& file) { return fleet::is_store(file); };
+  std::copy_if(files.begin(), files.end(), std::back_inserter(stores), is_store);
+  files.erase(std::remove_if(files.begin(), files.end(), is_store), files.end());
+  return stores;
+}
+
+Status check_fleet_tab(const FleetTabOptions& options, const std::vector<std::string>& stores) {
+  if (stores.size() > 1) {
+    return usage_error("{} and {}: two stores; a report has one", fleet::store_name(stores[0]),
+                       fleet::store_name(stores[1]));
+  }
+  const bool asks =
+      !options.choice.where.empty() || !options.choice.by.empty() || !options.along.empty();
+  if (stores.empty() && asks) {
+    return usage_error("--where, --by and --along choose runs of a fleet's store; name one");
+  }
+  return {};
+}
+
+Status add_fleet_tab(const FleetTabOptions& options, const std::string& store, std::size_t top,
+                     report::ReportPage& page) {
+  auto opened = fleet::open_store(store, fleet::StoreMode::read, fleet::page_limits());
+  if (!opened) return tl::unexpected(opened.error());
+  const BusySign busy("asking the fleet");
+  const auto answers =
+      jobs::fleet_report(**opened, {fleet::store_name(store), options.choice.where},
+                         {options.choice.by, options.along, top});
+  if (!answers) return tl::unexpected(answers.error());
+  page.set_fleet(*answers);
+  return {};
+}
+
+}  // namespace npuscope::cli
