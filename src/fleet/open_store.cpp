@@ -18,7 +18,10 @@ std::size_t end_of_scheme(const std::string& path) {
 }  // namespace
 
 bool store_exists(const std::filesystem::path& path) {
-  if (ClickHouseAddress::is_one(path.native())) return true;
+  if (ClickHouseAddress::is_one(path.native())) {
+    const auto address = ClickHouseAddress::parse(path.native());
+    return !address || !ClickHouseStore::is_missing(*address);
+  }
   std::error_code unknown;
   return std::filesystem::exists(file_of(path), unknown);
 }

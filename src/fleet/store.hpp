@@ -66,8 +66,13 @@ class Store {
   // All of it as one SQLite file, which must be missing or empty.
   virtual Status copy_to(const std::filesystem::path& file) = 0;
 
-  // "percentile(work, 95)": linearly between the values, NULL left out.
-  virtual std::string percentile(std::string_view value, double percent) const = 0;
+  // "percentile(work, 95)": linearly between the values, NULL left out. Several of one value may
+  // share work.
+  virtual std::vector<std::string> percentiles(std::string_view value,
+                                               const std::vector<double>& percents) const = 0;
+  std::string percentile(std::string_view value, double percent) const {
+    return percentiles(value, {percent})[0];
+  }
 
   virtual FactJoin fact_join() const { return {}; }
 
@@ -96,7 +101,7 @@ std::string store_name(const std::string& path);
 // Of pages: a large store takes minutes, and whoever waits can stop it.
 inline query::Limits page_limits() { return {.time = std::chrono::minutes(30)}; }
 
-// Whether there is such a store, of whatever content; one on a server may be made.
+// Whether there is such a store, of whatever content, or one that cannot be looked at.
 bool store_exists(const std::filesystem::path& path);
 
 }  // namespace npuscope::fleet

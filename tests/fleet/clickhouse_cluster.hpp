@@ -67,8 +67,8 @@ class ClickHouseCluster {
   std::string url(const std::string& database, int port = 0, const std::string& more = "") const;
   int http_port() const { return ports_.http; }
   int tcp_port() const { return ports_.tcp; }
-  // A statement on one shard.
-  void execute(const std::string& sql, const std::string& of = host(0)) const;
+  // A statement on one shard; what is wrong, empty: nothing.
+  std::string execute(const std::string& sql, const std::string& of = host(0)) const;
   ClickHouseServer& shard(std::size_t number) { return *shards_[number]; }
 
  private:

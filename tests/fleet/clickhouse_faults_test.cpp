@@ -80,9 +80,11 @@ TEST_F(ClickHouseFaults, ABatchThatIsGivenUpIsNotSeenAndIsAddedAgain) {
   EXPECT_NE(TemporaryStore::rows_of(*direct, "SELECT count(*) FROM op_runs_all"),
             TemporaryStore::rows_of(*direct, "SELECT count(*) FROM op_runs"));
   for (const std::string& shard : {ClickHouseCluster::host(0), ClickHouseCluster::host(1)}) {
-    cluster->execute(
-        fmt::format("ALTER TABLE {}.runs_rows UPDATE added = toDateTime(1) WHERE 1", database),
-        shard);
+    EXPECT_EQ(
+        cluster->execute(
+            fmt::format("ALTER TABLE {}.runs_rows UPDATE added = toDateTime(1) WHERE 1", database),
+            shard),
+        "");
   }
   for (int look = 0; look < 500; ++look) {
     if (TemporaryStore::rows_of(*direct,

@@ -76,6 +76,13 @@ Result<std::unique_ptr<Store>> ClickHouseStore::open(const ClickHouseAddress& ad
   return store;
 }
 
+bool ClickHouseStore::is_missing(const ClickHouseAddress& address) {
+  ClickHouseStore store(address, {});
+  if (!store.connect()) return false;
+  const auto is_made = store.has_version(*store.server_);
+  return is_made && !*is_made;
+}
+
 Status ClickHouseStore::connect() {
   auto server = Server::open(address_, address_.host);
   if (!server) return tl::unexpected(server.error());
@@ -303,19 +310,24 @@ Status ClickHouseStore::copy_to(const std::filesystem::path& file) {
 }
 
 // Linearly between the values, as SQLite's function of query/functions.cpp has it: ClickHouse's own
-// name of that came later than 18.16. Of the median two neighbours are enough, which are found
-// without sorting.
-std::string ClickHouseStore::percentile(std::string_view value, double percent) const {
-  if (percent == 50) {
+// name of that came later than 18.16. Of the median alone two neighbours are enough, which are
+// found without sorting; several percentiles share the sorted values.
+std::vector<std::string> ClickHouseStore::percentiles(std::string_view value,
+                                                      const std::vector<double>& percents) const {
+  if (percents.size() == 1 && percents[0] == 50) {
     const std::string two = fmt::format("quantilesExact(0.4999999999999, 0.5)({})", value);
-    return fmt::format("if(count({0}) = 0, NULL, {1}[1] + ({1}[2] - {1}[1]) * 0.5)", value, two);
+    return {fmt::format("if(count({0}) = 0, NULL, {1}[1] + ({1}[2] - {1}[1]) * 0.5)", value, two)};
   }
-  const std::string place = fmt::format("({} * (count({}) - 1))", percent / 100, value);
   const std::string sorted = fmt::format("arraySort(groupArray({}))", value);
-  const std::string below = fmt::format("{}[toUInt64(floor({})) + 1]", sorted, place);
-  const std::string above = fmt::format("{}[toUInt64(floor({})) + 2]", sorted, place);
-  return fmt::format("if(count({0}) = 0, NULL, {1} + ({2} - {1}) * ({3} - floor({3})))", value,
-                     below, above, place);
+  std::vector<std::string> calls;
+  for (const double percent : percents) {
+    const std::string place = fmt::format("({} * (count({}) - 1))", percent / 100, value);
+    const std::string below = fmt::format("{}[toUInt64(floor({})) + 1]", sorted, place);
+    const std::string above = fmt::format("{}[toUInt64(floor({})) + 2]", sorted, place);
+    calls.push_back(fmt::format("if(count({0}) = 0, NULL, {1} + ({2} - {1}) * ({3} - floor({3})))",
+                                value, below, above, place));
+  }
+  return calls;
 }
 
 FactJoin ClickHouseStore::fact_join() const { return clickhouse_join(address_); }

@@ -39,18 +39,22 @@ class ClickHouseStore : public Store {
   static Result<std::unique_ptr<Store>> open(const ClickHouseAddress& address, StoreMode mode,
                                              const query::Limits& limits);
 
+  // That it is missing, not that it cannot be known.
+  static bool is_missing(const ClickHouseAddress& address);
+
   Result<Added> add(const Batch& batch) override;
   Result<Removed> remove(std::span<const Id> runs) override;
   Status run(std::string_view sql, query::RowSink& sink) override;
   Status copy_to(const std::filesystem::path& file) override;
-  std::string percentile(std::string_view value, double percent) const override;
+  std::vector<std::string> percentiles(std::string_view value,
+                                       const std::vector<double>& percents) const override;
   FactJoin fact_join() const override;
   const std::string& name() const override { return name_; }
 
  private:
   ClickHouseStore(const ClickHouseAddress& address, const query::Limits& limits);
 
-  Status connect();
+  Status connect();  // to the server of the address
   Status find_shards();
   Status make_tables();
   Status check_tables(StoreMode mode);

@@ -73,11 +73,11 @@ Status Asking::find_measure(const LatencyRequest& request) {
 }
 
 Status Asking::ask_groups(bool cold) {
-  const auto p = [&](double percent) { return store_.percentile(answer_.measure, percent); };
+  const auto p = store_.percentiles(answer_.measure, {50, 90, 99});
   const auto rows = answer_of(
       store_,
       fmt::format("SELECT {}count(DISTINCT run), count(*), {}, {}, {}, min({}), max({}) {}{}",
-                  runs_.groups_and(), p(50), p(90), p(99), answer_.measure, answer_.measure,
+                  runs_.groups_and(), p[0], p[1], p[2], answer_.measure, answer_.measure,
                   from(cold), grouped()));
   if (!rows) return tl::unexpected(rows.error());
   const std::size_t at = runs_.by().size();
@@ -108,10 +108,10 @@ LatencyGroup* Asking::group_of(const AnswerRow& row) {
 }
 
 Status Asking::ask_cold() {
+  const auto p = store_.percentiles(answer_.measure, {50, 90});
   const auto rows =
-      answer_of(store_, fmt::format("SELECT {}count(*), {}, {} {}{}", runs_.groups_and(),
-                                    store_.percentile(answer_.measure, 50),
-                                    store_.percentile(answer_.measure, 90), from(true), grouped()));
+      answer_of(store_, fmt::format("SELECT {}count(*), {}, {} {}{}", runs_.groups_and(), p[0],
+                                    p[1], from(true), grouped()));
   if (!rows) return tl::unexpected(rows.error());
   const std::size_t at = runs_.by().size();
   for (const AnswerRow& row : *rows) {

@@ -62,6 +62,7 @@ Status ask_newest(Store& store, const ChosenRuns& runs, std::size_t top, FleetLi
                              text_at(row, 7), std::uint64_t(integer_at(row, 8)),
                              integer_at(row, 9) != 0, "", text_at(row, 10)});
   }
+  if (place.empty()) return {};
   // All tags, where the list of ids would not fit a statement.
   constexpr std::size_t max_ids = 20'000;
   const std::string where = place.size() <= max_ids ? fmt::format(" WHERE run IN ({})", ids) : "";

@@ -23,12 +23,13 @@ class Totals {
     const bool has_rates = answer_.clock.unit == CommonClock::Unit::seconds;
     const bool by_rate = has_rates && !answer_.clock.hertz;
     const std::string group = runs_.groups_and() + "op" + (by_rate ? ", hertz" : "");
+    const std::string rate = by_rate ? "hertz" : "1";
     const auto rows = answer_of(
         store_,
         fmt::format("SELECT {}op, name, kind, total, rate FROM (SELECT {}, sum({}) AS total, "
-                    "max(hertz) AS rate FROM {} GROUP BY {}) AS costs JOIN (SELECT id AS op, name, "
+                    "max({}) AS rate FROM {} GROUP BY {}) AS costs JOIN (SELECT id AS op, name, "
                     "kind FROM ops) AS named USING (op) ORDER BY rate",
-                    runs_.groups_and(), group, answer_.measure,
+                    runs_.groups_and(), group, answer_.measure, rate,
                     runs_.facts("op_runs", warm_or_cold(answer_)), group));
     if (!rows) return tl::unexpected(rows.error());
     const std::size_t at = runs_.by().size();
@@ -37,8 +38,8 @@ class Totals {
       FleetOp& op = ops[{first_of(row, at), integer_at(row, at)}];
       op.name = text_at(row, at + 1);
       op.kind = text_at(row, at + 2);
-      const double rate = has_rates ? number_at(row, at + 4).value_or(1) : 1;
-      op.total += number_at(row, at + 3).value_or(0) / rate;
+      const auto hertz = by_rate ? number_at(row, at + 4) : answer_.clock.hertz;
+      op.total += number_at(row, at + 3).value_or(0) / (has_rates ? hertz.value_or(1) : 1);
     }
     return costliest_first(std::move(ops));
   }
@@ -81,18 +82,18 @@ Status ask_percentiles(Store& store, const ChosenRuns& runs, FleetOps& answer) {
   if (answer.row_count > answer.rows.size() && ids.size() <= max_ids) {
     condition += fmt::format(" AND op IN ({})", fmt::join(ids, ", "));
   }
-  const std::string value = answer.clock.value_of(answer.measure);
+  const auto of_measure = store.percentiles(answer.clock.value_of(answer.measure), {50, 95});
   const auto p50 = [&](const char* column) {
     return store.percentile(answer.clock.value_of(column), 50);
   };
   const std::string group = runs.groups_and() + "op";
   const auto rows = answer_of(
-      store, fmt::format("SELECT {}, count(DISTINCT run), count(*), {}, {}, {}, {}, {}, {} FROM {} "
-                         "GROUP BY {}",
-                         group, store.percentile(value, 50), store.percentile(value, 95),
-                         p50("active"), p50("waiting"), p50("dominant_path"),
-                         store.percentile("ddr_read_bytes + ddr_write_bytes", 50),
-                         runs.facts("op_runs", condition), group));
+      store,
+      fmt::format("SELECT {}, count(DISTINCT run), count(*), {}, {}, {}, {}, {}, {} FROM {} "
+                  "GROUP BY {}",
+                  group, of_measure[0], of_measure[1], p50("active"), p50("waiting"),
+                  p50("dominant_path"), store.percentile("ddr_read_bytes + ddr_write_bytes", 50),
+                  runs.facts("op_runs", condition), group));
   if (!rows) return tl::unexpected(rows.error());
   const std::size_t at = runs.by().size();
   for (const AnswerRow& row : *rows) {

@@ -261,8 +261,13 @@ bool begins_as_sqlite_store(const std::filesystem::path& file) {
   return id == application_id;
 }
 
-std::string SqliteStore::percentile(std::string_view value, double percent) const {
-  return fmt::format("percentile({}, {})", value, percent);
+std::vector<std::string> SqliteStore::percentiles(std::string_view value,
+                                                  const std::vector<double>& percents) const {
+  std::vector<std::string> calls;
+  for (const double percent : percents) {
+    calls.push_back(fmt::format("percentile({}, {})", value, percent));
+  }
+  return calls;
 }
 
 }  // namespace npuscope::fleet

@@ -21,7 +21,8 @@ class SqliteStore : public Store {
   Result<Removed> remove(std::span<const Id> runs) override;
   Status run(std::string_view sql, query::RowSink& sink) override;
   Status copy_to(const std::filesystem::path& file) override;
-  std::string percentile(std::string_view value, double percent) const override;
+  std::vector<std::string> percentiles(std::string_view value,
+                                       const std::vector<double>& percents) const override;
   const std::string& name() const override { return name_; }
 
  private:
