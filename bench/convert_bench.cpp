@@ -3,6 +3,7 @@
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include <array>
 #include <bit>
 #include <filesystem>
 
@@ -44,12 +45,10 @@ Profile make_large_profile() {
     spans.kind.push_back(SpanKind::slice);
     spans.start.push_back(std::int64_t(i / threads) * 1'500 + 7);
     spans.duration.push_back(1'234);
-    arguments.shape.push_back(1);
-    arguments.first.push_back(std::uint32_t(arguments.values.size()));
-    arguments.values.push_back(i);
-    arguments.values.push_back(std::bit_cast<std::uint64_t>(1450.25 + i));
-    arguments.values.push_back(index_of(profile.ops[i % ops].name));
-    arguments.values.push_back(index_of(memory));
+    arguments.add(
+        i, 1,
+        std::array<std::uint64_t, 4>{i, std::bit_cast<std::uint64_t>(1450.25 + i),
+                                     index_of(profile.ops[i % ops].name), index_of(memory)});
   }
   return std::move(made.profile);
 }

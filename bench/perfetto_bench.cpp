@@ -10,6 +10,8 @@
 // names that are not interned, as scripts write traces.
 #include <benchmark/benchmark.h>
 
+#include <array>
+#include <bit>
 #include <memory>
 #include <protozero/pbf_reader.hpp>
 #include <protozero/pbf_writer.hpp>
@@ -64,12 +66,10 @@ Profile make_profile(bool arguments) {
                         {profile.strings.intern("memory"), ArgumentType::text}});
   const StringId memories[] = {profile.strings.intern("DDR"), profile.strings.intern("VTCM")};
   for (std::uint32_t row = 0; row < spans.size(); ++row) {
-    all.shape.push_back(1);
-    all.first.push_back(row * 4);
-    all.values.push_back(100'000 + row % 5000);
-    all.values.push_back(std::bit_cast<std::uint64_t>(1450.25 + row % 3));
-    all.values.push_back(4096 * (row % 100));
-    all.values.push_back(std::uint64_t(memories[row % 2]));
+    all.add(row, 1,
+            std::array<std::uint64_t, 4>{100'000 + row % 5000,
+                                         std::bit_cast<std::uint64_t>(1450.25 + row % 3),
+                                         4096 * (row % 100), std::uint64_t(memories[row % 2])});
   }
   return profile;
 }

@@ -145,7 +145,7 @@ std::optional<Argument> argument_of(const Profile& profile, std::size_t row,
                                     std::string_view name) {
   const Arguments& arguments = profile.spans.arguments;
   const auto id = profile.strings.find(name);
-  if (!id || arguments.shape.size() != profile.spans.size()) return std::nullopt;
+  if (!id || arguments.size() != profile.spans.size()) return std::nullopt;
   return arguments.find(row, *id);
 }
 

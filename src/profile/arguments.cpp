@@ -12,10 +12,53 @@ std::optional<double> Argument::as_number() const {
 }
 
 std::optional<Argument> Arguments::find(std::size_t row, StringId name) const {
-  for (std::size_t place = 0; place < count(row); ++place) {
-    if (shapes[shape[row]][place].name == name) return at(row, place);
+  if (empty()) return std::nullopt;
+  const ArgumentRow of = this->row(row);
+  const ArgumentShape& keys = shapes[of.shape()];
+  for (std::size_t place = 0; place < keys.size(); ++place) {
+    if (keys[place].name == name) return Argument{keys[place], of.bits(place)};
   }
   return std::nullopt;
+}
+
+void Arguments::read(std::size_t row, std::vector<std::uint64_t>& values) const {
+  const ArgumentRow of = this->row(row);
+  values.resize(shapes[of.shape()].size());
+  for (std::size_t place = 0; place < values.size(); ++place) values[place] = of.bits(place);
+}
+
+void Arguments::add(std::size_t row, std::uint32_t shape, std::span<const std::uint64_t> values) {
+  if (row > size()) add_rows_without(row);
+  if (open_shapes_.empty()) {
+    open_shapes_.reserve(ArgumentBlock::rows);
+    open_firsts_.reserve(ArgumentBlock::rows);
+  }
+  open_shapes_.push_back(shape);
+  open_firsts_.push_back(open_values_.size());
+  for (const std::uint64_t value : values) open_values_.push_back(value);
+  if (open_shapes_.size() == ArgumentBlock::rows) close_block(open_values_);
+}
+
+void Arguments::resize(std::size_t rows) {
+  if (!empty() && rows > size()) add_rows_without(rows);
+}
+
+void Arguments::add_rows_without(std::size_t end) {
+  add_rows(size(), end - size(), {}, [](std::size_t) { return ArgumentPlace{}; });
+}
+
+std::size_t Arguments::bytes() const {
+  std::size_t bytes = std::span(open_shapes_).size_bytes() + std::span(open_firsts_).size_bytes() +
+                      std::span(open_values_).size_bytes();
+  for (const ArgumentBlock& block : blocks_) bytes += block.bytes();
+  return bytes;
+}
+
+void Arguments::close_block(std::span<const std::uint64_t> values) {
+  blocks_.emplace_back(open_shapes_, open_firsts_, values);
+  open_shapes_.clear();
+  open_firsts_.clear();
+  open_values_.clear();
 }
 
 }  // namespace npuscope

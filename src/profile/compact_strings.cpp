@@ -1,6 +1,8 @@
 #include "profile/compact_strings.hpp"
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 namespace npuscope {
 namespace {
@@ -31,14 +33,20 @@ class Compactor {
       }
     }
     if (!any) return;
-    for (std::size_t row = 0; row < arguments.shape.size(); ++row) {
-      for (const std::size_t place : texts[arguments.shape[row]]) {
-        std::uint64_t& value = arguments.values[arguments.first[row] + place];
-        auto id = StringId(std::uint32_t(value));
+    Arguments renamed;
+    std::vector<std::uint64_t> values;
+    for (std::size_t row = 0; row < arguments.size(); ++row) {
+      arguments.read(row, values);
+      const std::uint32_t shape = arguments.shape(row);
+      for (const std::size_t place : texts[shape]) {
+        auto id = StringId(std::uint32_t(values[place]));
         keep(id);
-        value = std::uint32_t(id);
+        values[place] = std::uint32_t(id);
       }
+      renamed.add(row, shape, values);
     }
+    renamed.shapes = std::move(arguments.shapes);
+    arguments = std::move(renamed);
   }
 
   StringPool finish() { return std::move(strings_); }

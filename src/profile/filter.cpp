@@ -229,15 +229,13 @@ void Selection::cut_span(Spans& spans, std::size_t row) {
 
 void Selection::copy_arguments(Profile& part) const {
   const Arguments& all = profile_.spans.arguments;
-  if (all.empty() || all.shape.size() != profile_.spans.size()) return;
+  if (all.empty() || all.size() != profile_.spans.size()) return;
   Arguments& arguments = part.spans.arguments;
   arguments.shapes = all.shapes;
+  std::vector<std::uint64_t> values;
   for (const std::uint32_t row : span_rows_) {
-    arguments.shape.push_back(all.shape[row]);
-    arguments.first.push_back(std::uint32_t(arguments.values.size()));
-    for (std::size_t i = 0; i < all.count(row); ++i) {
-      arguments.values.push_back(all.values[all.first[row] + i]);
-    }
+    all.read(row, values);
+    arguments.add(arguments.size(), all.shape(row), values);
   }
 }
 

@@ -74,7 +74,7 @@ const std::vector<ArgumentKey>& Source::argument_keys() const {
   const Arguments& arguments = profile.spans.arguments;
   std::vector<ArgumentKey> keys;
   keys_of_shape_.clear();
-  if (arguments.shape.size() == profile.spans.size() && !arguments.empty()) {
+  if (arguments.size() == profile.spans.size() && !arguments.empty()) {
     std::map<std::pair<StringId, ArgumentType>, std::uint32_t> known;
     for (const ArgumentShape& shape : arguments.shapes) {
       auto& places = keys_of_shape_.emplace_back();

@@ -35,7 +35,7 @@ struct ArgumentPairs {
     return source.profile.spans.arguments.count(outer);
   }
   static std::uint32_t key(const Source& source, Place at) {
-    return source.keys_of_shape(source.profile.spans.arguments.shape[at.outer])[at.inner];
+    return source.keys_of_shape(source.profile.spans.arguments.shape(at.outer))[at.inner];
   }
   static bool exists(const Source& source, Place at, std::uint32_t wanted) {
     return wanted == no_key || key(source, at) == wanted;

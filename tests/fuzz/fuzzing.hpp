@@ -63,7 +63,7 @@ inline void require_sound(const Profile& profile) {
     require(length == rows);
   }
   for (const std::size_t length :
-       {spans.processor_cycles.size(), spans.instance.size(), spans.arguments.shape.size()}) {
+       {spans.processor_cycles.size(), spans.instance.size(), spans.arguments.size()}) {
     require(length == rows || length == 0);
   }
   for (const MeasureColumn& column : spans.measures) require(column.values.size() == rows);

@@ -11,10 +11,9 @@ class ArgumentsTest : public testing::Test {
   void SetUp() override {
     arguments.shapes.push_back(
         {{cycles, ArgumentType::integer}, {frequency, ArgumentType::number}});
-    arguments.shape = {0, 1};
-    arguments.first = {0, 0};
-    arguments.values = {std::bit_cast<std::uint64_t>(std::int64_t{-5}),
-                        std::bit_cast<std::uint64_t>(1450.25)};
+    arguments.add(1, 1,
+                  std::array{std::bit_cast<std::uint64_t>(std::int64_t{-5}),
+                             std::bit_cast<std::uint64_t>(1450.25)});
   }
 
   StringPool strings;

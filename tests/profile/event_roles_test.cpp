@@ -40,20 +40,16 @@ struct Traced : ProfileBuilder {
   void arguments(std::vector<std::pair<std::string, std::int64_t>> values, std::string_view way) {
     Arguments& all = profile.spans.arguments;
     ArgumentShape shape;
-    while (all.shape.size() + 1 < profile.spans.size()) {
-      all.shape.push_back(0);
-      all.first.push_back(0);
-    }
-    all.shape.push_back(std::uint32_t(all.shapes.size()));
-    all.first.push_back(std::uint32_t(all.values.size()));
+    std::vector<std::uint64_t> bits;
     for (const auto& [key, value] : values) {
       shape.push_back({text(key), ArgumentType::integer});
-      all.values.push_back(std::uint64_t(value));
+      bits.push_back(std::uint64_t(value));
     }
     if (!way.empty()) {
       shape.push_back({text("direction"), ArgumentType::text});
-      all.values.push_back(std::uint64_t(text(way)));
+      bits.push_back(std::uint64_t(text(way)));
     }
+    all.add(profile.spans.size() - 1, std::uint32_t(all.shapes.size()), bits);
     all.shapes.push_back(shape);
   }
 };

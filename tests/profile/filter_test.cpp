@@ -1,3 +1,5 @@
+#include <array>
+
 #include "npuscope/profile/filter.hpp"
 
 #include <gmock/gmock.h>
@@ -46,9 +48,9 @@ Profile sample() {
   profile.tensor_uses = {{0, OpId{1}}, {0, OpId{2}}};
   auto& arguments = profile.spans.arguments;
   arguments.shapes.push_back({{made.text("n"), ArgumentType::integer}});
-  arguments.shape = {1, 0, 1, 0};
-  arguments.first = {0, 1, 1, 2};
-  arguments.values = {7, 9};
+  arguments.add(0, 1, std::array<std::uint64_t, 1>{7});
+  arguments.add(2, 1, std::array<std::uint64_t, 1>{9});
+  arguments.resize(4);
   profile.spans.measures.push_back({made.text("path"),
                                     MeasureKind::dominant_path,
                                     Origin::measured,

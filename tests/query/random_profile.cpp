@@ -136,16 +136,16 @@ void Maker::add_arguments() {
   }
   for (std::size_t row = 0; row < spans.size(); ++row) {
     const std::uint32_t shape = below(std::uint32_t(arguments.shapes.size()));
-    arguments.shape.push_back(shape);
-    arguments.first.push_back(std::uint32_t(arguments.values.size()));
+    std::vector<std::uint64_t> values;
     for (const ArgumentKey& key : arguments.shapes[shape]) {
       const bool is_text = key.type == ArgumentType::text || key.type == ArgumentType::json;
-      arguments.values.push_back(is_text                             ? index_of(name("value"))
-                                 : key.type == ArgumentType::boolean ? below(2)
-                                 : key.type == ArgumentType::number
-                                     ? std::bit_cast<std::uint64_t>(below(1000) / 8.0)
-                                     : random_());
+      values.push_back(is_text                             ? index_of(name("value"))
+                       : key.type == ArgumentType::boolean ? below(2)
+                       : key.type == ArgumentType::number
+                           ? std::bit_cast<std::uint64_t>(below(1000) / 8.0)
+                           : random_());
     }
+    arguments.add(row, shape, values);
   }
 }
 

@@ -1,13 +1,17 @@
 // What a trace says about each of its rows beside name and time: keys with typed values. Rows of
-// one kind have the same keys in the same order, so the keys are kept once, as a shape, and a row
-// costs eight bytes and eight more for each value.
+// one kind have the same keys in the same order, so the keys are kept once, as a shape; the values
+// are packed 1,024 rows at a time (argument_blocks.hpp), into a third of their 8 bytes or less.
 //
 //   shapes[1]   opPCycle: integer   effectiveFreq: number   opName: text
 //   row 7       shape 1, values 196841, 1450.248, "/layer.0/attn/MatMul"
 //
+//   arguments.add(7, 1, {{196841, bits_of(1450.248), std::uint32_t(op_name)}});
 //   arguments.find(7, op_p_cycle)->integer()   // 196841
+//
+// Rows are added in their order and stay as they are. Whoever changes some makes them anew.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -15,6 +19,7 @@
 #include <vector>
 
 #include "npuscope/base/string_pool.hpp"
+#include "npuscope/profile/argument_blocks.hpp"
 #include "npuscope/profile/column.hpp"
 
 namespace npuscope {
@@ -51,19 +56,84 @@ struct Argument {
 
 using ArgumentShape = std::vector<ArgumentKey>;
 
-struct Arguments {
-  std::vector<ArgumentShape> shapes{{}};  // shape 0: no arguments
-  // Per row; both are empty when no row has arguments.
-  Column<std::uint32_t> shape;
-  Column<std::uint32_t> first;  // in `values`
-  Column<std::uint64_t> values;
+// The arguments of a row that is not in a table yet, whose values lie among those of others.
+struct ArgumentPlace {
+  std::uint32_t shape = 0;  // 0: none
+  std::uint32_t first = 0;  // of its values
+};
 
-  bool empty() const { return shape.empty(); }
-  std::size_t count(std::size_t row) const { return empty() ? 0 : shapes[shape[row]].size(); }
+class Arguments {
+ public:
+  std::vector<ArgumentShape> shapes{{}};  // shape 0: no arguments
+
+  // Whether no row has arguments; then it has no rows.
+  bool empty() const { return size() == 0; }
+  std::size_t size() const { return blocks_.size() * ArgumentBlock::rows + open_shapes_.size(); }
+  ArgumentRow row(std::size_t row) const {
+    constexpr std::size_t each = ArgumentBlock::rows;
+    if (row / each < blocks_.size()) return blocks_[row / each].row(row % each);
+    const std::byte* const values = reinterpret_cast<const std::byte*>(open_values_.data());
+    return {open_shapes_[row % each], values + open_firsts_[row % each] * sizeof(std::uint64_t)};
+  }
+  std::uint32_t shape(std::size_t row) const { return this->row(row).shape(); }
+  std::size_t count(std::size_t row) const { return empty() ? 0 : shapes[shape(row)].size(); }
   Argument at(std::size_t row, std::size_t place) const {
-    return {shapes[shape[row]][place], values[first[row] + place]};
+    const ArgumentRow of = this->row(row);
+    return {shapes[of.shape()][place], of.bits(place)};
   }
   std::optional<Argument> find(std::size_t row, StringId name) const;
+  // All values of a row.
+  void read(std::size_t row, std::vector<std::uint64_t>& values) const;
+
+  // A row behind the last; rows between them have no arguments.
+  void add(std::size_t row, std::uint32_t shape, std::span<const std::uint64_t> values);
+  // So many rows: place_of() has the place of each in `values`, where one begins where the one
+  // before it ends.
+  template <class PlaceOf>
+  void add_rows(std::size_t row, std::size_t count, std::span<const std::uint64_t> values,
+                const PlaceOf& place_of);
+  // As many rows, where any has arguments: the new ones have none.
+  void resize(std::size_t rows);
+
+  std::size_t bytes() const;  // that the rows take in memory
+
+ private:
+  void add_rows_without(std::size_t end);
+  void close_block(std::span<const std::uint64_t> values);
+
+  std::vector<ArgumentBlock> blocks_;
+  // Of the rows behind the blocks.
+  Column<std::uint32_t> open_shapes_;
+  Column<std::uint64_t> open_firsts_;
+  Column<std::uint64_t> open_values_;
 };
+
+template <class PlaceOf>
+void Arguments::add_rows(std::size_t row, std::size_t count, std::span<const std::uint64_t> values,
+                         const PlaceOf& place_of) {
+  if (row > size()) add_rows_without(row);
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t open = open_shapes_.size();
+    const std::size_t now = std::min(count - done, ArgumentBlock::rows - open);
+    const std::uint64_t first = place_of(done).first;
+    const std::uint64_t end = done + now < count ? place_of(done + now).first : values.size();
+    const std::uint64_t offset = open_values_.size() - first;
+    open_shapes_.resize(open + now);
+    open_firsts_.resize(open + now);
+    for (std::size_t i = 0; i < now; ++i) {
+      const ArgumentPlace place = place_of(done + i);
+      open_shapes_[open + i] = place.shape;
+      open_firsts_[open + i] = place.first + offset;
+    }
+    const auto added = values.subspan(first, end - first);
+    done += now;
+    if (now == ArgumentBlock::rows) {  // no need to copy them
+      close_block(added);
+      continue;
+    }
+    open_values_.insert(open_values_.end(), added.begin(), added.end());
+    if (open_shapes_.size() == ArgumentBlock::rows) close_block(open_values_);
+  }
+}
 
 }  // namespace npuscope

@@ -7,6 +7,8 @@
 //   parallel_for(parts, [&](std::size_t part) { … start[row] = …; });
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -38,3 +40,10 @@ template <class T>
 using Column = std::vector<T, UnwrittenAllocator<T>>;
 
 }  // namespace npuscope
+
+// Where each file compiled its own, the linker took that of one compiled to build fast, which walks
+// over all rows to destroy each.
+extern template class std::vector<std::byte, npuscope::UnwrittenAllocator<std::byte>>;
+extern template class std::vector<std::int64_t, npuscope::UnwrittenAllocator<std::int64_t>>;
+extern template class std::vector<std::uint64_t, npuscope::UnwrittenAllocator<std::uint64_t>>;
+extern template class std::vector<std::uint32_t, npuscope::UnwrittenAllocator<std::uint32_t>>;

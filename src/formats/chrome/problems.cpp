@@ -39,8 +39,6 @@ Text text_of(Problem problem) {
     case Problem::duplicate_key:
       return {Severity::warning, "events that have a key twice, the last of which counts"};
     case Problem::long_field: return {Severity::info, "top-level members of over 1 MiB, left out"};
-    case Problem::too_many_arguments:
-      return {Severity::warning, "events whose arguments exceed 2^32 values, kept without them"};
     case Problem::unmatched_begin:
       return {Severity::warning,
               "B events without an E, taken to last until their thread's last event"};

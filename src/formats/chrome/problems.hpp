@@ -29,7 +29,6 @@ enum class Problem : std::uint8_t {
   bad_metadata,
   duplicate_key,
   long_field,
-  too_many_arguments,
   unmatched_begin,
   cut_begin,
   unmatched_end,

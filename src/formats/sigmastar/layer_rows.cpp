@@ -48,7 +48,7 @@ LayerRows::LayerRows(const Profile& profile) {
   if (arguments.empty()) return;
   const auto roles = roles_of(profile);
   for (std::size_t row = 0; row < profile.spans.size(); ++row) {
-    const auto& of_row = roles[arguments.shape[row]];
+    const auto& of_row = roles[arguments.shape(row)];
     if (!of_row.empty()) read(profile, row, of_row);
   }
   number_cores(profile);

@@ -334,7 +334,7 @@ void IpuProfile::add_bytes() {
     bool any = false;
     for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
       const Unit& unit = profile_.units[index_of(profile_.spans.unit[row])];
-      const std::uint32_t shape = arguments.shape[row];
+      const std::uint32_t shape = arguments.shape(row);
       if (unit.engine != Engine::dma || place_of_bytes[shape] == arguments.shapes[shape].size() ||
           profile_.text(unit.name).find(direction) == std::string_view::npos) {
         continue;

@@ -16,7 +16,7 @@ constexpr std::size_t max_argument_columns = 200;
 class SpanColumns {
  public:
   SpanColumns(const Profile& profile, Losses& losses) : profile_(profile) {
-    if (profile.spans.arguments.shape.size() == profile.spans.size()) find_arguments(losses);
+    if (profile.spans.arguments.size() == profile.spans.size()) find_arguments(losses);
   }
 
   void header(Csv& csv) const {

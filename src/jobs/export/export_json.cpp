@@ -77,7 +77,7 @@ void ProfileJson::argument(const Argument& value) {
 void ProfileJson::arguments() {
   const Arguments& arguments = profile_.spans.arguments;
   const std::size_t rows = profile_.spans.size();
-  if (arguments.shape.size() != rows || rows == 0) return;
+  if (arguments.size() != rows || rows == 0) return;
   json_.key("arguments");
   json_.begin_object(part);
   column("shapes", arguments.shapes.size(), [&](std::size_t i) {
@@ -91,7 +91,7 @@ void ProfileJson::arguments() {
         },
         column_of_numbers);
   });
-  column("shape", rows, [&](std::size_t i) { number(arguments.shape[i]); });
+  column("shape", rows, [&](std::size_t i) { number(arguments.shape(i)); });
   column("values", rows, [&](std::size_t row) {
     json_.begin_array(column_of_numbers);
     for (std::size_t place = 0; place < arguments.count(row); ++place) {

@@ -96,7 +96,7 @@ void SqliteTables::arguments(SqliteInsert& insert) {
   const Arguments& arguments = profile_.spans.arguments;
   if (source_.argument_keys().empty()) return;
   for (std::size_t row = 0; row < profile_.spans.size() && database_.good(); ++row) {
-    const auto& keys = source_.keys_of_shape(arguments.shape[row]);
+    const auto& keys = source_.keys_of_shape(arguments.shape(row));
     for (std::size_t place = 0; place < arguments.count(row); ++place) {
       const Argument value = arguments.at(row, place);
       insert.number(row);

@@ -1,4 +1,5 @@
 // What a trace's events become, as the format means them.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -176,6 +177,23 @@ TEST(ReadEvents, BeginsAndEndsPairInTheOrderOfTimeOnEachThread) {
   EXPECT_EQ(notes_text(events.notes),
             "1 B events without an E, taken to last until their thread's last event @0\n"
             "2 E events without a B, left out @0\n");
+}
+
+TEST(ReadEvents, ArgumentsOfManyBeginsAndEndsStayWithTheirSlices) {
+  std::string trace = "[";
+  std::string expected;
+  for (int i = 0; i < 5000; ++i) {
+    const bool begins = i % 3 != 0, ends = i % 5 != 0;
+    trace += fmt::format(R"({{"ph":"B","name":"s","ts":{}{}}},{{"ph":"E","ts":{}{}}},)", 2 * i,
+                         begins ? fmt::format(R"(,"args":{{"a":{},"b":0.25}})", i) : "", 2 * i + 1,
+                         ends ? fmt::format(R"(,"args":{{"b":{},"c":"x"}})", 7 * i) : "");
+    expected += fmt::format("/ s {} +1000", 2000 * i);
+    if (begins && ends) expected += fmt::format(" {{a: {}, b: {}, c: \"x\"}}", i, 7 * i);
+    if (begins && !ends) expected += fmt::format(" {{a: {}, b: 0.25f}}", i);
+    if (!begins && ends) expected += fmt::format(" {{b: {}, c: \"x\"}}", 7 * i);
+    expected += '\n';
+  }
+  EXPECT_EQ(slices_text(read_text(trace + "]")), expected);
 }
 
 TEST(ReadEvents, ABeginThatStandsBehindAnEndOfItsTimeComesAfterIt) {

@@ -88,8 +88,8 @@ TEST(ReadEventsTwin, TheResultDoesNotDependOnTheNumberOfCores) {
       text.append(events.strings[StringId(i)]) += '\n';
     for (const StringId name : events.slices.name)
       text += std::to_string(std::uint32_t(name)) + ' ';
-    for (const std::uint32_t shape : events.slices.arguments.shape)
-      text += std::to_string(shape) + ' ';
+    for (std::size_t row = 0; row < events.slices.arguments.size(); ++row)
+      text += std::to_string(events.slices.arguments.shape(row)) + ' ';
     return text;
   };
   const std::string on_all = everything();

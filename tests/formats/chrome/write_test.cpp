@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -58,10 +59,11 @@ TEST(WriteChrome, OfAGenericProfileNothingIsLost) {
                               {made.text("f"), ArgumentType::number},
                               {made.text("list"), ArgumentType::json}});
   arguments.shapes.push_back({{made.text("s"), ArgumentType::text}});
-  arguments.shape = {1, 0, 2, 0};
-  arguments.first = {0, 3, 3, 4};
-  arguments.values = {std::uint64_t(-7), std::bit_cast<std::uint64_t>(2.0),
-                      index_of(made.text("[1,{\"a\":null}]")), index_of(made.text("g"))};
+  arguments.add(0, 1,
+                std::array<std::uint64_t, 3>{std::uint64_t(-7), std::bit_cast<std::uint64_t>(2.0),
+                                             index_of(made.text("[1,{\"a\":null}]"))});
+  arguments.add(2, 2, std::array<std::uint64_t, 1>{index_of(made.text("g"))});
+  arguments.resize(4);
   const Written written = write(profile);
   EXPECT_EQ(
       written.text,

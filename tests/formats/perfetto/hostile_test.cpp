@@ -58,10 +58,9 @@ void expect_sound(const Profile& profile) {
   }
   const Arguments& arguments = spans.arguments;
   if (!arguments.empty()) {
-    ASSERT_EQ(arguments.shape.size(), spans.size());
-    ASSERT_EQ(arguments.first.size(), spans.size());
+    ASSERT_EQ(arguments.size(), spans.size());
     for (std::size_t row = 0; row < spans.size(); ++row) {
-      ASSERT_LE(arguments.first[row] + arguments.count(row), arguments.values.size());
+      ASSERT_LT(arguments.shape(row), arguments.shapes.size());
     }
   }
   for (const Flow& flow : profile.flows) {

@@ -1,5 +1,7 @@
 // A profile of hardware, written and read back: what becomes of it, and of damage to what the trace
 // says of it beside the events.
+#include <array>
+
 #include <gmock/gmock.h>
 
 #include "formats/perfetto/about.hpp"
@@ -214,9 +216,8 @@ TEST(PerfettoOwnTrace, ANumberThatHasTheNameOfAnArgumentStaysOne) {
   Profile profile = device();
   Arguments& arguments = profile.spans.arguments;
   arguments.shapes.push_back({{profile.strings.intern("dominant path"), ArgumentType::integer}});
-  arguments.shape = {1, 0, 0};
-  arguments.first = {0, 1, 1};
-  arguments.values = {77};
+  arguments.add(0, 1, std::array<std::uint64_t, 1>{77});
+  arguments.resize(3);
   const Profile again = test::read(write(profile));
   EXPECT_THAT(again.spans.measures, SizeIs(0));
   EXPECT_EQ(again.spans.arguments.count(0), 2u);

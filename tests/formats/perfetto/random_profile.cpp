@@ -135,11 +135,11 @@ class Maker {
     }
     for (std::size_t row = 0; row < profile_.spans.size(); ++row) {
       const std::uint64_t shape = below(arguments.shapes.size());
-      arguments.shape.push_back(std::uint32_t(shape));
-      arguments.first.push_back(std::uint32_t(arguments.values.size()));
+      std::vector<std::uint64_t> of_row;
       for (const ArgumentKey& key : arguments.shapes[shape]) {
-        arguments.values.push_back(values[std::size_t(key.type)]);
+        of_row.push_back(values[std::size_t(key.type)]);
       }
+      arguments.add(row, std::uint32_t(shape), of_row);
     }
   }
 

@@ -1,6 +1,7 @@
 // What a trace says and what the profile says then.
 #include "formats/perfetto/read/read.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "formats/perfetto/profile_text.hpp"
@@ -407,6 +408,28 @@ TEST(PerfettoRead, JoinsTheArgumentsOfBeginAndEnd) {
             "1 +1 slice on main:  at begin=1 at end=2\n"
             "3 +1 slice on main:  only at end=3\n"
             "5 +1 slice on main: \n");
+}
+
+TEST(PerfettoRead, JoinsTheArgumentsOfManyBeginsAndEnds) {
+  const auto with = [](const char* key, std::int64_t value) {
+    return [=](Message& event) {
+      message(event, 4, [&](Message& annotation) {
+        annotation.add_string(10, key);
+        annotation.add_int64(4, value);
+      });
+    };
+  };
+  TraceBuilder trace;
+  trace.track(7, "main");
+  std::string expected = "track main\n";
+  for (int i = 0; i < 3000; ++i) {
+    trace.event(2 * i, 7, 1, with("a", i));
+    i % 3 == 0 ? trace.event(2 * i + 1, 7, 2, with("b", 7 * i))
+               : trace.event(2 * i + 1, 7, 2, [](Message&) {});
+    expected += fmt::format("{} +1 slice on main:  a={}", 2 * i, i);
+    expected += i % 3 == 0 ? fmt::format(" b={}\n", 7 * i) : "\n";
+  }
+  EXPECT_EQ(read_as_text(trace.bytes()), expected);
 }
 
 TEST(PerfettoRead, JoinsSeveralCategories) {

@@ -59,7 +59,7 @@ class QnnHostile : public test::ScratchFiles {
       ASSERT_EQ(measure.values.size(), profile.spans.size());
     }
     if (!profile.spans.arguments.empty()) {
-      ASSERT_EQ(profile.spans.arguments.shape.size(), profile.spans.size());
+      ASSERT_EQ(profile.spans.arguments.size(), profile.spans.size());
     }
     for (const Edge& edge : profile.edges) ASSERT_TRUE(is_op(edge.from) && is_op(edge.to));
     for (const TensorUse& use : profile.tensor_uses) {

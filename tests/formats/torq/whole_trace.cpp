@@ -154,11 +154,11 @@ SpanId TraceMaker::add(UnitId unit, std::string_view name, Interval at, const Sa
 void TraceMaker::say(const Said& said) {
   Arguments& arguments = profile_.spans.arguments;
   std::vector<StringId> names;
-  arguments.first.push_back(std::uint32_t(arguments.values.size()));
+  std::vector<std::uint64_t> values;
   for (const auto& [name, value] : said) {
     if (value.empty()) continue;
     names.push_back(profile_.strings.intern(name));
-    arguments.values.push_back(std::uint32_t(profile_.strings.intern(value)));
+    values.push_back(std::uint32_t(profile_.strings.intern(value)));
   }
   const auto next = std::uint32_t(arguments.shapes.size());
   const auto [place, is_new] = shapes_.try_emplace(names, names.empty() ? 0 : next);
@@ -167,7 +167,7 @@ void TraceMaker::say(const Said& said) {
     for (const StringId name : names) shape.push_back({name, ArgumentType::text});
     arguments.shapes.push_back(std::move(shape));
   }
-  arguments.shape.push_back(place->second);
+  arguments.add(arguments.size(), place->second, values);
 }
 
 void TraceMaker::add_invocation(const AnnotatedInvocation& invocation) {

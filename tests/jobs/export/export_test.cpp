@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <array>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -60,10 +61,10 @@ Profile sample() {
   arguments.shapes.push_back({{made.text("n"), ArgumentType::unsigned_integer},
                               {made.text("ok"), ArgumentType::boolean},
                               {made.text("list"), ArgumentType::json}});
-  arguments.shape = {1, 0};
-  arguments.first = {0, 3};
-  arguments.values = {std::numeric_limits<std::uint64_t>::max(), 1,
-                      index_of(made.text("[1,\"a\"]"))};
+  arguments.add(0, 1,
+                std::array<std::uint64_t, 3>{std::numeric_limits<std::uint64_t>::max(), 1,
+                                             index_of(made.text("[1,\"a\"]"))});
+  arguments.resize(2);
   Measure measure;
   measure.subject = Measure::Subject::unit;
   measure.subject_id = index_of(hvx);

@@ -1,40 +1,41 @@
 #include "formats/chrome/collect/argument_merger.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace npuscope::chrome {
 
-void ArgumentMerger::merge(std::size_t row, const Arguments& from, std::size_t from_row,
-                           const std::vector<std::uint32_t>& shape_of) {
-  constexpr std::size_t max_values = std::numeric_limits<std::uint32_t>::max();
-  if (from.empty() || from.shape[from_row] == 0 || into_.values.size() >= max_values) return;
-  const std::uint32_t from_shape = from.shape[from_row];
-  const std::uint32_t added_shape = shape_of.empty() ? from_shape : shape_of[from_shape];
-  const std::uint64_t* const added_bits = from.values.data() + from.first[from_row];
-  if (into_.empty()) {
-    into_.shape.assign(rows_, 0);
-    into_.first.assign(rows_, 0);
-  }
-  std::uint32_t& shape = into_.shape[row];
-  std::uint32_t& first = into_.first[row];
-  keys_ = shapes_[shape];
-  bits_.assign(into_.values.begin() + first,
-               into_.values.begin() + first + std::ptrdiff_t(keys_.size()));
-  const ArgumentShape added = shapes_[added_shape];
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    const auto same = std::ranges::find(keys_, added[i].name, &ArgumentKey::name);
-    if (shape == 0 || same == keys_.end()) {
-      keys_.push_back(added[i]);
-      bits_.push_back(added_bits[i]);
+void ArgumentMerger::take(const Arguments& from, std::size_t from_row,
+                          const std::vector<std::uint32_t>& shape_of) {
+  if (from.empty()) return;
+  const ArgumentRow added = from.row(from_row);
+  if (added.shape() == 0) return;
+  const std::uint32_t shape = shape_of.empty() ? added.shape() : shape_of[added.shape()];
+  if (shape_ != 0) return append(shape, added);
+  shape_ = shape;
+  for (std::size_t i = 0; i < shapes_[shape].size(); ++i) bits_.push_back(added.bits(i));
+}
+
+void ArgumentMerger::append(std::uint32_t added_shape, const ArgumentRow& added) {
+  ArgumentShape keys = shapes_[shape_];
+  const ArgumentShape& added_keys = shapes_[added_shape];
+  for (std::size_t i = 0; i < added_keys.size(); ++i) {
+    const auto same = std::ranges::find(keys, added_keys[i].name, &ArgumentKey::name);
+    if (same == keys.end()) {
+      keys.push_back(added_keys[i]);
+      bits_.push_back(added.bits(i));
     } else {
-      bits_[std::size_t(same - keys_.begin())] = added_bits[i];
-      *same = added[i];
+      bits_[std::size_t(same - keys.begin())] = added.bits(i);
+      *same = added_keys[i];
     }
   }
-  shape = shapes_.intern(keys_);
-  first = std::uint32_t(into_.values.size());
-  into_.values.insert(into_.values.end(), bits_.begin(), bits_.end());
+  shape_ = shapes_.intern(keys);
+}
+
+void ArgumentMerger::put(std::size_t row) {
+  if (shape_ == 0) return;
+  into_.add(row, shape_, bits_);
+  shape_ = 0;
+  bits_.clear();
 }
 
 }  // namespace npuscope::chrome

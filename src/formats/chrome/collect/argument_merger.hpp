@@ -1,5 +1,4 @@
-// Brings rows of arguments from one table into another: as they are, or behind those that a row
-// has already.
+// Makes the arguments of rows from those that one or several rows of other tables have.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +11,22 @@ namespace npuscope::chrome {
 
 class ArgumentMerger {
  public:
-  // `into` has `rows` rows, or none has arguments yet; its shapes are numbered by `shapes`.
-  ArgumentMerger(Arguments& into, std::size_t rows, ShapeTable& shapes)
-      : into_(into), rows_(rows), shapes_(shapes) {}
+  // Shapes of `into` are numbered by `shapes`.
+  ArgumentMerger(Arguments& into, ShapeTable& shapes) : into_(into), shapes_(shapes) {}
 
-  // `shape_of` numbers the shapes of `from` in `shapes`; empty: they are the same.
-  void merge(std::size_t row, const Arguments& from, std::size_t from_row,
-             const std::vector<std::uint32_t>& shape_of = {});
+  // More arguments for the next row, behind those that it has; of a key that it has, the new value
+  // counts. `shape_of` numbers the shapes of `from` in `shapes`; empty: they are the same.
+  void take(const Arguments& from, std::size_t from_row,
+            const std::vector<std::uint32_t>& shape_of = {});
+  // What was taken is of this row, which comes after the last.
+  void put(std::size_t row);
 
  private:
+  void append(std::uint32_t added_shape, const ArgumentRow& added);
+
   Arguments& into_;
-  std::size_t rows_;
   ShapeTable& shapes_;
-  ArgumentShape keys_;
+  std::uint32_t shape_ = 0;
   std::vector<std::uint64_t> bits_;
 };
 

@@ -45,23 +45,16 @@ void append_arguments(RowBuffer<Row>& from, const Part& part,
                       const std::vector<std::uint32_t>& shapes, std::size_t rows_before,
                       Arguments& to) {
   if (from.values.empty() && to.empty()) return;
-  const double part_of_file = part.table.chunk.part_of_file;
-  if (to.empty()) {
-    begin_column(to.shape, rows_before, part_of_file);
-    begin_column(to.first, rows_before, part_of_file);
-  }
-  const auto values_before = std::uint32_t(to.values.size());
   for (const Row& row : from.rows) {
     for (const std::uint32_t place : part.text_places[row.arguments.shape]) {
       std::uint64_t& bits = from.values[row.arguments.first + place];
       bits = std::uint64_t(part.strings[bits]);
     }
   }
-  append_column(from.values, to.values, part_of_file, [](std::uint64_t bits) { return bits; });
-  append_column(from.rows, to.first, part_of_file,
-                [&](const Row& row) { return values_before + row.arguments.first; });
-  append_column(from.rows, to.shape, part_of_file,
-                [&](const Row& row) { return shapes[row.arguments.shape]; });
+  to.add_rows(rows_before, from.rows.size(), from.values, [&](std::size_t row) {
+    const ArgumentPlace& place = from.rows[row].arguments;
+    return ArgumentPlace{shapes[place.shape], place.first};
+  });
 }
 
 }  // namespace
@@ -77,9 +70,6 @@ void EventCollector::append(ChunkTable&& table) {
       if (is_text(shape[place])) places.push_back(place);
     }
   }
-  drop_surplus(part, part.table.slices, slice_values_);
-  drop_surplus(part, part.table.ends, slice_values_);
-  drop_surplus(part, part.table.marks, mark_values_);
   number_shapes(part, part.table.slices, slice_shapes_, part.slice_shapes);
   number_shapes(part, part.table.ends, slice_shapes_, part.slice_shapes);
   number_shapes(part, part.table.marks, mark_shapes_, part.mark_shapes);
@@ -107,19 +97,6 @@ void EventCollector::number_threads(Part& part) {
     metadata.text = part.strings[std::uint32_t(metadata.text)];
     threads_.add(metadata);
   }
-}
-
-// Values are numbered with 32 bits.
-template <class Row>
-void EventCollector::drop_surplus(Part& part, RowBuffer<Row>& rows, std::uint64_t& values) {
-  if (values + rows.values.size() <= std::numeric_limits<std::uint32_t>::max()) {
-    values += rows.values.size();
-    return;
-  }
-  std::uint64_t dropped = 0;
-  for (Row& row : rows.rows) dropped += std::exchange(row.arguments, {}).shape != 0 ? 1 : 0;
-  problems_.add(Problem::too_many_arguments, part.table.chunk.offset, dropped);
-  rows.values.clear();
 }
 
 // Each of the chunk's shapes where it is used.

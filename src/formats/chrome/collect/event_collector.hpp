@@ -36,8 +36,6 @@ class EventCollector {
 
   void number_threads(Part& part);
   template <class Row>
-  void drop_surplus(Part& part, RowBuffer<Row>& rows, std::uint64_t& values);
-  template <class Row>
   void number_shapes(const Part& part, const RowBuffer<Row>& rows, ShapeTable& table,
                      std::vector<std::uint32_t>& numbers);
   void append_slices(Part& part);
@@ -54,8 +52,6 @@ class EventCollector {
   Ends ends_;
   Problems problems_;
   std::uint64_t events_ = 0;
-  std::uint64_t slice_values_ = 0;  // of arguments, with those of ends
-  std::uint64_t mark_values_ = 0;
   bool has_begins_ = false;
 };
 

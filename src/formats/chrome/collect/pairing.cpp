@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "formats/chrome/collect/argument_merger.hpp"
 #include "formats/chrome/limits.hpp"
@@ -78,6 +79,30 @@ std::vector<std::int64_t> last_times(const Slices& slices, const Ends& ends) {
   return last;
 }
 
+// A slice and its end.
+struct Pair {
+  std::uint32_t slice = 0;
+  std::uint32_t end = 0;
+};
+
+// `pairs` in the order of the slices.
+void append_arguments(Slices& slices, const Arguments& of_ends, std::span<const Pair> pairs,
+                      ShapeTable& shapes) {
+  if (of_ends.empty()) return;
+  Arguments all;
+  ArgumentMerger merger(all, shapes);
+  std::size_t next = 0;
+  for (std::uint32_t row = 0; row < slices.size(); ++row) {
+    merger.take(slices.arguments, row);
+    if (next < pairs.size() && pairs[next].slice == row) {
+      merger.take(of_ends, pairs[next++].end);
+    }
+    merger.put(row);
+  }
+  all.resize(slices.size());
+  slices.arguments = std::move(all);
+}
+
 }  // namespace
 
 std::vector<std::uint32_t> pair_boundaries(std::span<const Boundary> boundaries,
@@ -106,7 +131,7 @@ void pair_begins_and_ends(Slices& slices, const Ends& ends, ShapeTable& shapes,
   std::vector<std::int64_t> cut_at;
   const std::vector<std::uint32_t> partner = pair_boundaries(boundaries, &cut_at);
   const std::vector<std::int64_t> last = last_times(slices, ends);
-  ArgumentMerger merger(slices.arguments, slices.size(), shapes);
+  std::vector<Pair> pairs;
   for (std::size_t i = 0; i < boundaries.size(); ++i) {
     const Boundary& boundary = boundaries[i];
     if (boundary.is_end) {
@@ -125,8 +150,9 @@ void pair_begins_and_ends(Slices& slices, const Ends& ends, ShapeTable& shapes,
     }
     const Boundary& end = boundaries[partner[i]];
     slices.duration[boundary.row] = end.time - boundary.time;
-    merger.merge(boundary.row, ends.arguments, end.row);
+    pairs.push_back({boundary.row, end.row});
   }
+  append_arguments(slices, ends.arguments, pairs, shapes);
 }
 
 }  // namespace npuscope::chrome

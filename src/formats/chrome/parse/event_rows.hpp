@@ -9,13 +9,9 @@
 #include <vector>
 
 #include "npuscope/base/string_pool.hpp"
+#include "npuscope/profile/arguments.hpp"
 
 namespace npuscope::chrome {
-
-struct ArgumentPlace {
-  std::uint32_t shape = 0;  // 0: none
-  std::uint32_t first = 0;  // of its values
-};
 
 // The duration of a slice whose end has not been met.
 constexpr std::int64_t unfinished = std::numeric_limits<std::int64_t>::min();

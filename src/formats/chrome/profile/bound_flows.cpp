@@ -43,7 +43,7 @@ std::vector<BoundSlice> bound_slices(const Slices& slices, const StringPool& str
   const auto in = strings.find("flow_in"), out = strings.find("flow_out");
   PairTable ids;
   for (std::size_t row = 0; row < slices.size(); ++row) {
-    if (!has_key[arguments.shape[row]]) continue;
+    if (!has_key[arguments.shape(row)]) continue;
     const auto id = arguments.find(row, *key);
     BoundSlice slice{std::uint32_t(row), 0, in && is_true(arguments.find(row, *in), strings),
                      out && is_true(arguments.find(row, *out), strings)};

@@ -77,14 +77,10 @@ void add_spans(const std::vector<NewSpan>& added, const Events& events, const Un
   spans.kind.resize(first + added.size());
   spans.start.resize(first + added.size());
   spans.duration.resize(first + added.size());
-  if (!spans.arguments.empty()) {
-    spans.arguments.shape.resize(first + added.size(), 0);
-    spans.arguments.first.resize(first + added.size(), 0);
-  }
   std::vector<std::uint32_t> shape_of;
   for (const ArgumentShape& shape : marks.arguments.shapes)
     shape_of.push_back(shapes.intern(shape));
-  ArgumentMerger merger(spans.arguments, spans.size(), shapes);
+  ArgumentMerger merger(spans.arguments, shapes);
   for (std::size_t i = 0; i < added.size(); ++i) {
     const std::uint32_t mark = added[i].mark;
     spans.unit[first + i] = units.lane(marks.thread[mark], 0);
@@ -92,11 +88,13 @@ void add_spans(const std::vector<NewSpan>& added, const Events& events, const Un
     spans.kind[first + i] = added[i].kind;
     spans.start[first + i] = marks.time[mark];
     spans.duration[first + i] = added[i].duration;
-    merger.merge(first + i, marks.arguments, mark, shape_of);
+    merger.take(marks.arguments, mark, shape_of);
     if (added[i].end_mark != unmatched) {
-      merger.merge(first + i, marks.arguments, added[i].end_mark, shape_of);
+      merger.take(marks.arguments, added[i].end_mark, shape_of);
     }
+    merger.put(first + i);
   }
+  spans.arguments.resize(spans.size());
 }
 
 std::optional<double> counter_value(const Argument& argument, const Profile& profile) {

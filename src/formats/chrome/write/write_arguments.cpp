@@ -23,7 +23,7 @@ SpanArguments::SpanArguments(const Profile& profile, EventOutput& out)
     : profile_(profile), out_(out), scope_key_(profile.strings.find("s")) {
   const Spans& spans = profile.spans;
   if (spans.size() == 0) return;
-  has_arguments_ = spans.arguments.shape.size() == spans.size();
+  has_arguments_ = spans.arguments.size() == spans.size();
   any_extra_ = spans.instance.size() == spans.size() ||
                spans.processor_cycles.size() == spans.size() || !spans.measures.empty();
   for (const Op& op : profile.ops) {
@@ -161,7 +161,7 @@ std::size_t SpanArguments::most(const OfRow& arguments) {
   if (arguments.form == nullptr) return most;
   most += arguments.form->most;
   for (const std::uint32_t i : arguments.form->texts) {
-    const StringId text{std::uint32_t(arguments.values[i])};
+    const StringId text{std::uint32_t(arguments.values.bits(i))};
     most += out_.text(text).size() * (needs_escapes(text) ? longest_escape : 1);
   }
   return most;
@@ -172,12 +172,12 @@ char* SpanArguments::print(char* at, const OfRow& arguments) {
   if (const Form* form = arguments.form) {
     const ArgumentKey* const shape = form->shape;
     const std::string_view* const keys = form->keys.data();
-    const std::uint64_t* const values = arguments.values;
+    const ArgumentRow values = arguments.values;
     const std::size_t count = form->count();
     for (std::size_t i = 0; i < count; ++i) {
       if (arguments.has_scope && shape[i].name == *scope_key_) continue;
       at = print_text(at, at == begin ? keys[i].substr(1) : keys[i]);
-      at = print_argument(at, shape[i].type, values[i]);
+      at = print_argument(at, shape[i].type, values.bits(i));
     }
   }
   if (!arguments.has_extras) return at;

@@ -37,19 +37,19 @@ class SpanArguments {
   struct OfRow {
     std::size_t row = 0;
     const Form* form = nullptr;  // none: no arguments of its own
-    const std::uint64_t* values = nullptr;
+    ArgumentRow values;
     std::string_view of_op;   // members_of_op()
     bool has_extras = false;  // what the data model knows beyond them
     bool has_scope = false;   // of a moment: not written again
     bool any() const { return has_extras || (form != nullptr && form->count() > has_scope); }
   };
   OfRow of(std::size_t row, std::string_view of_op) {
-    OfRow arguments{row, nullptr, nullptr, of_op, has_extras(row), false};
+    OfRow arguments{row, nullptr, {}, of_op, has_extras(row), false};
     if (!has_arguments_) return arguments;
     const Arguments& all = profile_.spans.arguments;
-    if (all.shape[row] == 0) return arguments;
-    arguments.form = &form_of(all.shape[row]);
-    arguments.values = all.values.data() + all.first[row];
+    arguments.values = all.row(row);
+    const std::uint32_t shape = arguments.values.shape();
+    if (shape != 0) arguments.form = &form_of(shape);
     return arguments;
   }
   // So many characters that their members take at most; printed from `at` on, and where they end.

@@ -381,67 +381,57 @@ std::uint32_t ArgumentTable::shape_of(const ArgumentShape& keys) {
   return last_shape_;
 }
 
-bool ArgumentTable::place(const ArgumentList& list, ArgumentPlace& place) {
-  if (list.values.empty()) {
-    place = {};
-    return true;
-  }
-  const std::size_t max = std::numeric_limits<std::uint32_t>::max();
-  if (table_->values.size() + list.values.size() > max) return false;
+std::uint32_t ArgumentTable::shape_of(const ArgumentList& list) {
   const bool is_known = list.shape != nullptr && *list.shape != 0;
-  place = {is_known ? *list.shape : shape_of(list.keys), std::uint32_t(table_->values.size())};
-  if (list.shape != nullptr) *list.shape = place.shape;
-  table_->values.resize(place.first + list.values.size());
-  std::copy(list.values.begin(), list.values.end(), table_->values.begin() + place.first);
-  return true;
+  const std::uint32_t shape = is_known ? *list.shape : shape_of(list.keys);
+  if (list.shape != nullptr) *list.shape = shape;
+  return shape;
 }
 
-void ArgumentTable::set(std::size_t row, ArgumentPlace place) {
-  if (row == table_->shape.size() && row < table_->shape.capacity()) {
-    table_->shape.push_back(place.shape);
-    table_->first.push_back(place.first);
-    return;
-  }
-  if (row >= table_->shape.size()) finish(row + 1);
-  table_->shape[row] = place.shape;
-  table_->first[row] = place.first;
+void ArgumentTable::add(std::size_t row, const ArgumentList& list) {
+  if (!list.empty()) table_->add(row, shape_of(list), list.values);
 }
 
-bool ArgumentTable::append(std::size_t row, const ArgumentList& list) {
-  ArgumentPlace more;
-  return place(list, more) && append(row, more);
+std::uint32_t ArgumentTable::keep(const ArgumentList& more) {
+  kept_.push_back({no_row, shape_of(more), kept_values_.size()});
+  kept_values_.insert(kept_values_.end(), more.values.begin(), more.values.end());
+  return std::uint32_t(kept_.size() - 1);
 }
 
-bool ArgumentTable::append(std::size_t row, ArgumentPlace more) {
-  if (more.shape == 0) return true;
-  if (row >= table_->shape.size() || table_->shape[row] == 0) {
-    set(row, more);
-    return true;
-  }
-  ArgumentList all;
-  const auto take = [&](std::uint32_t shape, std::uint32_t first) {
-    const ArgumentShape& keys = table_->shapes[shape];
-    all.keys.insert(all.keys.end(), keys.begin(), keys.end());
-    for (std::size_t i = 0; i < keys.size(); ++i) all.values.push_back(table_->values[first + i]);
-  };
-  take(table_->shape[row], table_->first[row]);
-  take(more.shape, more.first);
-  ArgumentPlace joined;
-  if (!place(all, joined)) return false;
-  set(row, joined);
-  return true;
+void ArgumentTable::give(std::uint32_t kept, std::size_t row) {
+  kept_[kept].row = std::uint32_t(row);
+  any_given_ = true;
 }
 
 void ArgumentTable::finish(std::size_t rows) {
-  std::size_t known = table_->shape.size();
-  if (known >= rows) return;
-  if (rows > table_->shape.capacity()) {
-    table_->shape.reserve(std::max(rows, 2 * known));
-    table_->first.reserve(std::max(rows, 2 * known));
+  if (any_given_) append_kept(rows);
+  table_->resize(rows);
+}
+
+void ArgumentTable::append_kept(std::size_t rows) {
+  std::erase_if(kept_, [](const Kept& kept) { return kept.row == no_row; });
+  std::ranges::stable_sort(kept_, {}, &Kept::row);
+  const Arguments before = std::move(*table_);
+  *table_ = {};
+  table_->shapes = before.shapes;
+  ArgumentList list;
+  auto next = kept_.begin();
+  for (std::size_t row = 0; row < rows; ++row) {
+    list.clear();
+    if (row < before.size()) {
+      list.keys = before.shapes[before.shape(row)];
+      before.read(row, list.values);
+    }
+    for (; next != kept_.end() && next->row == row; ++next) {
+      const ArgumentShape& keys = table_->shapes[next->shape];
+      for (std::size_t i = 0; i < keys.size(); ++i) {
+        list.add(keys[i].name, keys[i].type, kept_values_[next->first + i]);
+      }
+    }
+    add(row, list);
   }
-  table_->shape.resize(rows);
-  table_->first.resize(rows);
-  for (; known < rows; ++known) table_->shape[known] = table_->first[known] = 0;
+  kept_.clear();
+  kept_values_.clear();
 }
 
 }  // namespace npuscope::perfetto

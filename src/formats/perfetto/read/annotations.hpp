@@ -94,31 +94,38 @@ class AnnotationDecoder {
   std::string text_;  // of the annotation at hand
 };
 
-// Where the arguments of a row lie in the table.
-struct ArgumentPlace {
-  std::uint32_t shape = 0;
-  std::uint32_t first = 0;
-};
-
 // Fills an Arguments table; rows may get more arguments later.
 class ArgumentTable {
  public:
   explicit ArgumentTable(Arguments& table) : table_(&table) {}
 
-  // Keeps the values; false when the table is full.
-  bool place(const ArgumentList& list, ArgumentPlace& place);
-  // The arguments of `row`, which is the last row or one before it. Rows without are not told.
-  void set(std::size_t row, ArgumentPlace place);
-  // More arguments for a row that may have some.
-  bool append(std::size_t row, const ArgumentList& list);
-  bool append(std::size_t row, ArgumentPlace more);
-  // Makes room for the rows that were not told.
+  // A row behind the last that has arguments. Rows without are not told.
+  void add(std::size_t row, const ArgumentList& list);
+  // More arguments for a row, behind those that it has.
+  void append(std::size_t row, const ArgumentList& more) { give(keep(more), row); }
+  // The same where the row is found later: what is kept has a number, and given to none is lost.
+  std::uint32_t keep(const ArgumentList& more);
+  void give(std::uint32_t kept, std::size_t row);
+  // The rows with all that they were given.
   void finish(std::size_t rows);
 
  private:
+  static constexpr std::uint32_t no_row = ~std::uint32_t{0};
+
+  struct Kept {
+    std::uint32_t row = no_row;
+    std::uint32_t shape = 0;
+    std::uint64_t first = 0;  // in `kept_values_`
+  };
+
+  std::uint32_t shape_of(const ArgumentList& list);
   std::uint32_t shape_of(const ArgumentShape& keys);
+  void append_kept(std::size_t rows);
 
   Arguments* table_;
+  std::vector<Kept> kept_;
+  std::vector<std::uint64_t> kept_values_;
+  bool any_given_ = false;
   std::unordered_multimap<std::uint64_t, std::uint32_t> by_hash_;
   std::uint32_t last_shape_ = 0;
 };

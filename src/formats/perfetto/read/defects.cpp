@@ -73,7 +73,6 @@ Wording wording(Defect defect) {
       return {info, "debug annotations hold values of kinds that are not read; kept as null"};
     case Defect::nested_too_deep:
       return {warning, "debug annotations nest deeper than 64 levels; cut there"};
-    case Defect::too_many_arguments: return {warning, "arguments beyond what a profile holds"};
     case Defect::flow_without_slice: return {info, "flow events outside of any slice; left out"};
     case Defect::overlapping_slices:
       return {warning, "slices overlap without nesting and lie on lanes of their own"};

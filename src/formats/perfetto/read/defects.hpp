@@ -38,7 +38,6 @@ enum class Defect : std::uint8_t {
   counter_without_value,
   annotation_without_value,
   nested_too_deep,
-  too_many_arguments,
   flow_without_slice,
   overlapping_slices,
   unknown_event_type,

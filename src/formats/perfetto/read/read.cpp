@@ -290,11 +290,6 @@ void TraceReader::make_room(const ByteSource& source) {
     spans.kind.reserve(rows);
     spans.start.reserve(rows);
     spans.duration.reserve(rows);
-    if (spans.arguments.empty()) return;
-    const auto values = double(spans.arguments.values.size()) * factor;
-    spans.arguments.shape.reserve(rows);
-    spans.arguments.first.reserve(rows);
-    spans.arguments.values.reserve(std::size_t(std::min(max_rows, values)));
   } catch (const std::bad_alloc&) {
     return;  // they grow bit by bit then
   }

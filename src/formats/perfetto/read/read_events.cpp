@@ -180,14 +180,6 @@ void TraceReader::add_location(const EventContext& context) {
   }
 }
 
-ArgumentPlace TraceReader::place_arguments(const EventContext& context) {
-  ArgumentPlace place;
-  if (!slices_.arguments().place(arguments_, place)) {
-    defects_.add(Defect::too_many_arguments, context.offset, arguments_.keys.size());
-  }
-  return place;
-}
-
 // Half of all events say no more than that a slice ends.
 void TraceReader::take_plain_end(const Packet& packet, Sequence& sequence) {
   const std::optional<std::int64_t> time = time_of(packet, sequence);
@@ -242,18 +234,18 @@ void TraceReader::take_typed_event(const EventContext& context) {
     case EventType::counter: take_counter(context); return;
     case EventType::slice_begin:
       span.op = op_of(context.name, context.category);
-      span.arguments = place_arguments(context);
+      span.arguments = &arguments_;
       take_flows(context, {slices_.begin(span), none});
       return;
     case EventType::instant:
       span.op = op_of(context.name, context.category);
-      span.arguments = place_arguments(context);
+      span.arguments = &arguments_;
       take_flows(context, {slices_.instant(span), none});
       return;
     case EventType::state: {
       const bool begins = context.name != StringId{};
       if (begins) span.op = op_of(context.name, context.category);
-      span.arguments = place_arguments(context);
+      span.arguments = &arguments_;
       take_flows(context, {slices_.state(span, begins), none});
       return;
     }

@@ -10,7 +10,7 @@ void TraceReader::take_legacy_event(const EventContext& context, const LegacyEve
   NewSpan span{context.track, {}, context.time, {}, context.offset};
   const auto fill = [&] {
     span.op = op_of(context.name, context.category);
-    span.arguments = place_arguments(context);
+    span.arguments = &arguments_;
   };
   const auto attach = [&](Slices::Ended at) {
     take_flows(context, at);
@@ -75,8 +75,8 @@ void TraceReader::take_legacy_async(const EventContext& context, const LegacyEve
     const std::uint32_t row = slices_.async_end(key, context.time, arguments_, context.offset);
     return take_flows(context, {row, none});
   }
-  NewSpan span{context.track, op_of(context.name, context.category), context.time,
-               place_arguments(context), context.offset};
+  NewSpan span{context.track, op_of(context.name, context.category), context.time, &arguments_,
+               context.offset};
   const bool begins = legacy.phase == 'b' || legacy.phase == 'S';
   take_flows(context, {begins ? slices_.async_begin(span, key) : slices_.instant(span), none});
 }

@@ -18,7 +18,7 @@ std::uint32_t Slices::add_row(const NewSpan& span, SpanKind kind, std::int64_t d
   spans_->kind.push_back(kind);
   spans_->start.push_back(span.time);
   spans_->duration.push_back(duration);
-  if (span.arguments.shape != 0) arguments_.set(row, span.arguments);
+  if (span.arguments != nullptr) arguments_.add(row, *span.arguments);
   Track& track = (*tracks_)[span.track];
   track.has_rows = true;
   track.first_time = std::min(track.first_time, span.time);
@@ -138,18 +138,14 @@ Slices::Ended Slices::end(std::uint32_t track_number, std::int64_t time, const E
     return {};
   }
   spans_->duration[row] = time - spans_->start[row];
-  if (!more.empty() && !arguments_.append(row, more)) {
-    defects_->add(Defect::too_many_arguments, offset, more.keys.size());
-  }
+  if (!more.empty()) arguments_.append(row, more);
   return {row, none};
 }
 
 Slices::Ended Slices::late_end(Track& track, std::int64_t time, const EndOf& of,
                                const ArgumentList& more) {
   Deferred deferred;
-  if (!arguments_.place(more, deferred.arguments)) {
-    defects_->add(Defect::too_many_arguments, 0, more.keys.size());
-  }
+  if (!more.empty()) deferred.arguments = arguments_.keep(more);
   deferred_.push_back(deferred);
   const auto place = std::uint32_t(deferred_.size() - 1);
   track.late->events.push_back({time, none, place, of});
@@ -189,9 +185,7 @@ std::uint32_t Slices::async_end(const AsyncKey& key, std::int64_t time, const Ar
   open->second.pop_back();
   if (open->second.empty()) async_.erase(open);
   close(row, time, offset);
-  if (!more.empty() && !arguments_.append(row, more)) {
-    defects_->add(Defect::too_many_arguments, offset, more.keys.size());
-  }
+  if (!more.empty()) arguments_.append(row, more);
   return row;
 }
 
@@ -248,10 +242,9 @@ void Slices::pair_late(Track& track, std::span<const std::uint32_t> early_rows) 
     }
     spans_->duration[row] = event.time - spans_->start[row];
     if (event.deferred == none) continue;
-    deferred_[event.deferred].row = row;
-    if (!arguments_.append(row, deferred_[event.deferred].arguments)) {
-      defects_->add(Defect::too_many_arguments, 0);
-    }
+    Deferred& deferred = deferred_[event.deferred];
+    deferred.row = row;
+    if (deferred.arguments != none) arguments_.give(deferred.arguments, row);
   }
 }
 
@@ -288,7 +281,7 @@ void Slices::finish(std::int64_t last_time) {
   for (SpanKind& kind : spans_->kind) {
     if (kind == whole_slice) kind = SpanKind::slice;
   }
-  if (!spans_->arguments.empty()) arguments_.finish(rows());
+  arguments_.finish(rows());
 }
 
 }  // namespace npuscope::perfetto

@@ -26,9 +26,9 @@ inline constexpr SpanKind whole_slice = SpanKind(0xFF);
 struct NewSpan {
   std::uint32_t track = 0;
   OpId op{};
-  std::int64_t time = 0;  // ns of trace time
-  ArgumentPlace arguments;
-  std::uint64_t offset = 0;  // of the packet, for notes
+  std::int64_t time = 0;                    // ns of trace time
+  const ArgumentList* arguments = nullptr;  // none: it has none
+  std::uint64_t offset = 0;                 // of the packet, for notes
 };
 
 struct AsyncKey {
@@ -66,7 +66,6 @@ class Slices {
   std::uint32_t async_end(const AsyncKey& key, std::int64_t time, const ArgumentList& more,
                           std::uint64_t offset);
 
-  ArgumentTable& arguments() { return arguments_; }
   std::size_t rows() const { return spans_->unit.size(); }
   std::uint32_t deferred_row(std::uint32_t deferred) const { return deferred_[deferred].row; }
 
@@ -74,8 +73,8 @@ class Slices {
   void finish(std::int64_t last_time);
 
  private:
-  struct Deferred {  // an end that is not matched yet
-    ArgumentPlace arguments;
+  struct Deferred {                  // an end that is not matched yet
+    std::uint32_t arguments = none;  // kept by the table
     std::uint32_t row = none;
   };
   std::uint32_t add_row(const NewSpan& span, SpanKind kind, std::int64_t duration);

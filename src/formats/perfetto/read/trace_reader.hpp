@@ -97,7 +97,6 @@ class TraceReader {
   StringId category_of(const Packet& packet, const InternedState* interned);
   void decode_arguments(const EventContext& context);
   void add_location(const EventContext& context);
-  ArgumentPlace place_arguments(const EventContext& context);
   OpId op_of(StringId name, StringId category);
 
   // Legacy events (read_legacy.cpp)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace npuscope::perfetto {
 namespace {
@@ -27,6 +28,19 @@ void close_gaps(Value& column, const std::vector<bool>& gone) {
     if (!gone[row]) column[left++] = column[row];
   }
   column.resize(left);
+}
+
+void close_gaps(Arguments& arguments, const std::vector<bool>& gone) {
+  if (arguments.size() != gone.size()) return;
+  Arguments left;
+  std::vector<std::uint64_t> values;
+  for (std::size_t row = 0; row < gone.size(); ++row) {
+    if (gone[row]) continue;
+    arguments.read(row, values);
+    left.add(left.size(), arguments.shape(row), values);
+  }
+  left.shapes = std::move(arguments.shapes);
+  arguments = std::move(left);
 }
 
 void remove_relations(Profile& profile, const std::vector<std::uint32_t>& number) {
@@ -70,8 +84,7 @@ void remove_spans(Profile& profile, const std::vector<bool>& gone) {
   Spans& spans = profile.spans;
   close_gaps(spans.processor_cycles, gone);
   close_gaps(spans.instance, gone);
-  close_gaps(spans.arguments.shape, gone);
-  close_gaps(spans.arguments.first, gone);
+  close_gaps(spans.arguments, gone);
   for (MeasureColumn& measure : spans.measures) close_gaps(measure.values, gone);
   close_gaps(spans.op, gone);
   close_gaps(spans.kind, gone);

@@ -48,7 +48,7 @@ class Restorer {
     for (std::size_t row = 0; row < rows; ++row) restore_row(row);
     profile_.ops = std::move(ops_);
     read_op_texts(profile_);
-    if (!given_.empty()) table_.finish(rows);
+    table_.finish(rows);
     profile_.spans.arguments = std::move(given_);
   }
 
@@ -117,7 +117,7 @@ void Restorer::take_number(const NumberMeaning& number, const Argument& argument
 
 void Restorer::restore_row(std::size_t row) {
   const Arguments& arguments = profile_.spans.arguments;
-  const std::uint32_t shape = arguments.shape[row];
+  const std::uint32_t shape = arguments.shape(row);
   OpKey key = {0, 0};
   list_.clear();
   const SpanKind before = profile_.spans.kind[row];
@@ -132,8 +132,7 @@ void Restorer::restore_row(std::size_t row) {
       list_.add(argument.key.name, argument.key.type, argument.bits);
     }
   }
-  ArgumentPlace place;
-  if (!list_.empty() && table_.place(list_, place)) table_.set(row, place);
+  table_.add(row, list_);
   const std::size_t op = index_of(profile_.spans.op[row]);
   if (op >= profile_.ops.size()) return;
   StringId name = profile_.ops[op].name;

@@ -14,20 +14,24 @@ class KeptArguments {
  public:
   KeptArguments(const Arguments& from, std::size_t rows) : from_(from), rows_(rows) {}
 
-  // `places` of the row's arguments; nothing is stored until the first row that keeps any.
+  // `places` of the arguments of a row behind the last that keeps some.
   void keep(std::size_t row, const std::vector<std::uint32_t>& places) {
-    if (kept_.shape.empty()) {
-      kept_.shape.assign(rows_, 0);
-      kept_.first.assign(rows_, 0);
-    }
-    kept_.shape[row] = shape_of(from_.shape[row], places);
-    kept_.first[row] = std::uint32_t(kept_.values.size());
-    for (const std::uint32_t place : places) kept_.values.push_back(from_.at(row, place).bits);
+    const ArgumentRow arguments = from_.row(row);
+    values_.clear();
+    for (const std::uint32_t place : places) values_.push_back(arguments.bits(place));
+    kept_.add(row, shape_of(arguments.shape(), places), values_);
   }
-  Arguments finish() { return std::move(kept_); }
+  Arguments finish() {
+    kept_.resize(rows_);
+    return std::move(kept_);
+  }
 
  private:
   std::uint32_t shape_of(std::uint32_t shape, const std::vector<std::uint32_t>& places) {
+    // Most rows keep what the one before them keeps.
+    if (last_ != nullptr && last_->first.first == shape && last_->first.second == places) {
+      return last_->second;
+    }
     const auto [found, is_new] =
         shapes_.try_emplace({shape, places}, std::uint32_t(kept_.shapes.size()));
     if (is_new) {
@@ -35,13 +39,17 @@ class KeptArguments {
       for (const std::uint32_t place : places) kept.push_back(from_.shapes[shape][place]);
       kept_.shapes.push_back(std::move(kept));
     }
+    last_ = &*found;
     return found->second;
   }
 
   const Arguments& from_;
   std::size_t rows_;
   Arguments kept_;
-  std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::uint32_t> shapes_;
+  using Shapes = std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::uint32_t>;
+  Shapes shapes_;
+  const Shapes::value_type* last_ = nullptr;  // that was asked for
+  std::vector<std::uint64_t> values_;         // of a row
 };
 
 }  // namespace npuscope::qaic

@@ -98,9 +98,9 @@ std::vector<ArgumentPlan> plan_arguments(const Arguments& arguments, const Strin
   return plans;
 }
 
-std::optional<std::int64_t> ArgumentValues::integer(std::size_t row, std::uint32_t place) const {
+std::optional<std::int64_t> ArgumentValues::integer(std::uint32_t place) const {
   if (place == ArgumentPlan::nowhere) return std::nullopt;
-  const Argument value = at(row, place);
+  const Argument value = at(place);
   if (value.key.type == ArgumentType::integer) return value.integer();
   if (value.key.type == ArgumentType::number) {
     const double number = value.number();
@@ -108,24 +108,24 @@ std::optional<std::int64_t> ArgumentValues::integer(std::size_t row, std::uint32
     return std::int64_t(number);
   }
   if (value.key.type != ArgumentType::text) return std::nullopt;
-  const std::string_view text = strings_[value.text()];
+  const std::string_view text = (*strings_)[value.text()];
   return parse_number<std::int64_t>(text);
 }
 
-std::optional<double> ArgumentValues::number(std::size_t row, std::uint32_t place) const {
+std::optional<double> ArgumentValues::number(std::uint32_t place) const {
   if (place == ArgumentPlan::nowhere) return std::nullopt;
-  const Argument value = at(row, place);
+  const Argument value = at(place);
   if (value.key.type != ArgumentType::text) return value.as_number();
-  const std::string_view text = strings_[value.text()];
+  const std::string_view text = (*strings_)[value.text()];
   double plain = 0;
   if (parse_plain_decimal(text, plain)) return plain;
   const auto parsed = parse_number<double>(text);
   return parsed && std::isfinite(*parsed) ? parsed : std::nullopt;
 }
 
-std::optional<StringId> ArgumentValues::text_id(std::size_t row, std::uint32_t place) const {
+std::optional<StringId> ArgumentValues::text_id(std::uint32_t place) const {
   if (place == ArgumentPlan::nowhere) return std::nullopt;
-  const Argument value = at(row, place);
+  const Argument value = at(place);
   if (value.key.type != ArgumentType::text) return std::nullopt;
   return value.text();
 }

@@ -57,21 +57,27 @@ struct ArgumentPlan {
 };
 std::vector<ArgumentPlan> plan_arguments(const Arguments& arguments, const StringPool& strings);
 
-// Numbers may be quoted, as vendors write them.
+// Those of one row. Numbers may be quoted, as vendors write them.
 class ArgumentValues {
  public:
-  ArgumentValues(const Arguments& arguments, const StringPool& strings)
-      : arguments_(arguments), strings_(strings) {}
+  ArgumentValues(const Arguments& arguments, std::size_t row, const StringPool& strings)
+      : strings_(&strings) {
+    if (arguments.empty()) return;
+    row_ = arguments.row(row);
+    keys_ = arguments.shapes[row_.shape()].data();
+  }
 
-  Argument at(std::size_t row, std::uint32_t place) const { return arguments_.at(row, place); }
-  std::optional<std::int64_t> integer(std::size_t row, std::uint32_t place) const;
-  std::optional<double> number(std::size_t row, std::uint32_t place) const;
+  std::uint32_t shape() const { return row_.shape(); }
+  Argument at(std::uint32_t place) const { return {keys_[place], row_.bits(place)}; }
+  std::optional<std::int64_t> integer(std::uint32_t place) const;
+  std::optional<double> number(std::uint32_t place) const;
   // The interned text; none when the value is not one.
-  std::optional<StringId> text_id(std::size_t row, std::uint32_t place) const;
+  std::optional<StringId> text_id(std::uint32_t place) const;
 
  private:
-  const Arguments& arguments_;
-  const StringPool& strings_;
+  const StringPool* strings_;
+  ArgumentRow row_;
+  const ArgumentKey* keys_ = nullptr;
 };
 
 }  // namespace npuscope::qaic

@@ -96,21 +96,12 @@ class MarkReader {
     Arguments& kept = profile_.spans.arguments;
     const std::size_t count = marks_.arguments.count(mark);
     const std::size_t rows = profile_.spans.size();
-    if (count == 0 && kept.empty()) return;
-    kept.shape.resize(rows - 1, 0);
-    kept.first.resize(rows - 1, 0);
-    kept.first.push_back(std::uint32_t(kept.values.size()));
-    if (count == 0) {
-      kept.shape.push_back(0);
-      return;
-    }
-    const std::uint32_t shape = marks_.arguments.shape[mark];
+    if (count == 0) return kept.resize(rows);
+    const std::uint32_t shape = marks_.arguments.shape(mark);
     const auto [found, is_new] = shapes_.try_emplace(shape, std::uint32_t(kept.shapes.size()));
     if (is_new) kept.shapes.push_back(marks_.arguments.shapes[shape]);
-    kept.shape.push_back(found->second);
-    for (std::size_t place = 0; place < count; ++place) {
-      kept.values.push_back(marks_.arguments.at(mark, place).bits);
-    }
+    marks_.arguments.read(mark, values_);
+    kept.add(rows - 1, found->second, values_);
   }
 
   // Of a PMU event by its code alone ("pmu 0x70") the name that it has elsewhere.
@@ -137,11 +128,11 @@ class MarkReader {
 
   // Each argument is a series.
   void add_counter(std::uint32_t mark) {
-    const ArgumentValues values(marks_.arguments, profile_.strings);
+    const ArgumentValues values(marks_.arguments, mark, profile_.strings);
     const OpstatsTrack& track = tracks_.of_thread[marks_.thread[mark]];
     const UnitId unit = track.core != UnitId::none ? track.core : track.unit;
     for (std::uint32_t place = 0; place < marks_.arguments.count(mark); ++place) {
-      const auto value = values.number(mark, place);
+      const auto value = values.number(place);
       if (!value || !std::isfinite(*value)) {
         left_out_ += 1;
         continue;
@@ -214,6 +205,7 @@ class MarkReader {
   std::map<AsyncKey, std::vector<std::uint32_t>> open_;
   std::map<std::pair<StringId, StringId>, OpId> ops_;
   std::map<std::uint32_t, std::uint32_t> shapes_;
+  std::vector<std::uint64_t> values_;  // of a row
   std::map<std::tuple<UnitId, StringId, StringId>, std::uint32_t> series_;
   std::vector<Inference> inferences_;
   std::uint64_t left_out_ = 0;

@@ -136,16 +136,16 @@ OpId OpstatsOps::find_or_add(OpKey key, StringId kernel) {
 }
 
 void OpstatsOps::describe(OpId id, std::size_t row) {
-  const ArgumentPlan& plan = plans_[arguments_.shape[row]];
-  const ArgumentValues values(arguments_, profile_.strings);
+  const ArgumentPlan& plan = plans_[arguments_.shape(row)];
+  const ArgumentValues values(arguments_, row, profile_.strings);
   const auto text = [&](ArgumentRole role) {
-    return values.text_id(row, plan.place[std::size_t(role)]).value_or(StringId::empty);
+    return values.text_id(plan.place[std::size_t(role)]).value_or(StringId::empty);
   };
   Op& op = profile_.ops[index_of(id)];
   op.memory = text(ArgumentRole::memory);
   op.attributes = text(ArgumentRole::attributes);
   op.shape = text(ArgumentRole::op_shape);
-  const auto size = values.integer(row, plan.place[std::size_t(ArgumentRole::output_size)]);
+  const auto size = values.integer(plan.place[std::size_t(ArgumentRole::output_size)]);
   op.output = Bytes{std::max<std::int64_t>(size.value_or(0), 0)};
   described_by_[index_of(id)] = std::uint32_t(row);
   if (plan.has(ArgumentRole::operand)) describe_operands(op, row);
@@ -153,14 +153,14 @@ void OpstatsOps::describe(OpId id, std::size_t row) {
 
 // One operand a line; a single one is the text that is there already.
 void OpstatsOps::describe_operands(Op& op, std::size_t row) {
-  const ArgumentPlan& plan = plans_[arguments_.shape[row]];
-  const ArgumentValues values(arguments_, profile_.strings);
+  const ArgumentPlan& plan = plans_[arguments_.shape(row)];
+  const ArgumentValues values(arguments_, row, profile_.strings);
   StringId only{};
   operands_.clear();
   Types types;
   for (std::uint32_t place = 0; place < plan.roles.size(); ++place) {
     if (plan.roles[place] != ArgumentRole::operand) continue;
-    const auto operand = values.text_id(row, place);
+    const auto operand = values.text_id(place);
     if (!operand) continue;
     only = operands_.empty() ? *operand : StringId::empty;
     if (!operands_.empty()) operands_ += '\n';
@@ -191,13 +191,14 @@ std::uint32_t OpstatsOps::place_in(std::uint32_t shape, std::uint32_t other, std
 
 bool OpstatsOps::agrees(OpId op, std::size_t row, std::uint32_t place) {
   const std::uint32_t describing = described_by_[index_of(op)];
-  const ArgumentKey& key = arguments_.shapes[arguments_.shape[row]][place];
+  const ArgumentRow own = arguments_.row(row);
+  const ArgumentKey& key = arguments_.shapes[own.shape()][place];
   const bool understood = key.type == ArgumentType::text || key.type == ArgumentType::integer;
   if (describing == row) return understood;
   if (describing == undescribed) return false;
-  const std::uint32_t there = place_in(arguments_.shape[row], arguments_.shape[describing], place);
-  return there != ArgumentPlan::nowhere && understood &&
-         arguments_.at(row, place).bits == arguments_.at(describing, there).bits;
+  const ArgumentRow other = arguments_.row(describing);
+  const std::uint32_t there = place_in(own.shape(), other.shape(), place);
+  return there != ArgumentPlan::nowhere && understood && own.bits(place) == other.bits(there);
 }
 
 std::vector<OpId> OpstatsOps::sort(const std::vector<OpstatsGroup>& groups) {

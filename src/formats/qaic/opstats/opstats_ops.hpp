@@ -31,7 +31,7 @@ class OpstatsOps {
       : profile_(profile),
         plans_(plans),
         arguments_(arguments),
-        room_(4 * arguments.shape.size() + first_slots),
+        room_(4 * arguments.size() + first_slots),
         slots_(first_slots) {}
 
   // The op of that key; a new one when there is none.

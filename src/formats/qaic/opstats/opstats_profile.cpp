@@ -65,7 +65,7 @@ class OpstatsReader {
   void read_slices();
   void read_host_slice(std::size_t row, const OpstatsTrack& track);
   void read_slice(std::size_t row, const OpstatsTrack& track);
-  StringId text_of(std::size_t row, std::uint32_t place);
+  StringId text_of(std::uint32_t place);
   const KnownName& name_of(std::size_t row, const ArgumentPlan& plan);
   OpId op_of(std::size_t row, const OpstatsTrack& track, const ArgumentPlan& plan,
              const KnownName& name, SpanKind kind);
@@ -74,16 +74,13 @@ class OpstatsReader {
   void keep_arguments(std::size_t row, const ArgumentPlan& plan, const KnownName& name, OpId op);
   bool is_told(std::size_t row, std::uint32_t place, const ArgumentPlan& plan,
                const KnownName& name, OpId op);
-  bool is_ratio_of_row(std::size_t row, std::uint32_t place, const ArgumentPlan& plan);
+  bool is_ratio_of_row(std::uint32_t place, const ArgumentPlan& plan);
   void rename_ops();
   void add_checks();
   void add_provenance();
   void note_fields();
   void name_file();
 
-  const ArgumentPlan& plan_of(std::size_t row) const {
-    return plans_[arguments().empty() ? 0 : arguments().shape[row]];
-  }
   // Whether the ticks of a slice are its length, although it is drawn shorter.
   bool restores(std::size_t row) const {
     return is_npuscope_ && tracks_.of_thread[events_.slices.thread[row]].threads == 1;
@@ -94,9 +91,8 @@ class OpstatsReader {
     return ticks_of(start + profile_.spans.duration[row]) - ticks_of(start);
   }
   const Arguments& arguments() const { return events_.slices.arguments; }
-  ArgumentValues values() const { return {arguments(), profile_.strings}; }
-  std::optional<std::int64_t> integer(std::size_t row, const ArgumentPlan& plan, Role role) const {
-    return values().integer(row, plan.place[std::size_t(role)]);
+  std::optional<std::int64_t> integer(const ArgumentPlan& plan, Role role) const {
+    return values_->integer(plan.place[std::size_t(role)]);
   }
   std::string_view text(StringId id) const { return profile_.strings[id]; }
 
@@ -109,11 +105,13 @@ class OpstatsReader {
   std::optional<KeptArguments> kept_;
   std::vector<std::uint32_t> keep_places_;
   std::unordered_map<std::uint32_t, KnownName> names_;
-  RowNumbers numbers_;  // of the row at hand
+  std::optional<ArgumentValues> values_;  // of the row at hand
+  RowNumbers numbers_;                    // as well
   StringId last_name_{};
   const KnownName* last_known_ = nullptr;
   std::vector<PortSpan> ports_;
   std::set<std::uint32_t> inferences_;
+  std::optional<std::uint32_t> last_inference_;
   std::int64_t origin_ = 0;  // tick of the file's time 0
   bool is_npuscope_ = false;
   bool has_device_ = false;
@@ -175,8 +173,10 @@ void OpstatsReader::read_slices() {
     const OpstatsTrack& track = tracks_.of_thread[events_.slices.thread[row]];
     spans.unit[row] = track.unit;
     spans.processor_cycles[row] = -1;
-    const bool is_of_device = track.kind != OpstatsTrack::Kind::host ||
-                              (plan_of(row).has(Role::op_kind) && !track.is_host_process);
+    values_.emplace(arguments(), row, profile_.strings);
+    const bool is_of_device =
+        track.kind != OpstatsTrack::Kind::host ||
+        (plans_[values_->shape()].has(Role::op_kind) && !track.is_host_process);
     if (!is_of_device) {
       read_host_slice(row, track);
     } else {
@@ -210,13 +210,13 @@ void OpstatsReader::read_host_slice(std::size_t row, const OpstatsTrack& track) 
 
 void OpstatsReader::read_slice(std::size_t row, const OpstatsTrack& track) {
   Spans& spans = profile_.spans;
-  const ArgumentPlan& plan = plan_of(row);
+  const ArgumentPlan& plan = plans_[values_->shape()];
   const KnownName& name = name_of(row, plan);
   SpanKind kind = name.kind;
   if (kind == SpanKind::op && track.kind == OpstatsTrack::Kind::dma) kind = SpanKind::transfer;
   spans.kind[row] = kind;
-  numbers_ = {integer(row, plan, Role::number), integer(row, plan, Role::pcycles),
-              integer(row, plan, Role::ucycles), integer(row, plan, Role::output_size)};
+  numbers_ = {integer(plan, Role::number), integer(plan, Role::pcycles),
+              integer(plan, Role::ucycles), integer(plan, Role::output_size)};
   const OpId op = op_of(row, track, plan, name, kind);
   spans.op[row] = op;
   const auto cycles = numbers_.pcycles;
@@ -224,7 +224,7 @@ void OpstatsReader::read_slice(std::size_t row, const OpstatsTrack& track) {
     spans.processor_cycles[row] = *cycles;
   keep_arguments(row, plan, name, op);
   place_in_time(row, plan, kind);
-  const auto inference = integer(row, plan, Role::inference);
+  const auto inference = integer(plan, Role::inference);
   if (inference && *inference >= 0 && *inference <= UINT32_MAX) {
     set_instance(row, std::uint32_t(*inference));
   } else if (name.inference) {
@@ -233,15 +233,15 @@ void OpstatsReader::read_slice(std::size_t row, const OpstatsTrack& track) {
     spans.instance[row] = 0;
   }
   if (plan.has(Role::transaction)) {
-    const auto port = [&](Role role) { return text_of(row, plan.place[std::size_t(role)]); };
+    const auto port = [&](Role role) { return text_of(plan.place[std::size_t(role)]); };
     ports_.push_back({std::uint32_t(row), port(Role::port_description), port(Role::transaction)});
   }
 }
 
 // A text that may look like a number: "7".
-StringId OpstatsReader::text_of(std::size_t row, std::uint32_t place) {
-  if (const auto id = values().text_id(row, place)) return *id;
-  const auto number = values().integer(row, place);
+StringId OpstatsReader::text_of(std::uint32_t place) {
+  if (const auto id = values_->text_id(place)) return *id;
+  const auto number = values_->integer(place);
   return number ? profile_.strings.intern(fmt::format("{}", *number)) : StringId::empty;
 }
 
@@ -250,7 +250,7 @@ const KnownName& OpstatsReader::name_of(std::size_t row, const ArgumentPlan& pla
   if (last_known_ != nullptr && id == last_name_) return *last_known_;
   const auto [found, is_new] = names_.try_emplace(std::uint32_t(id));
   if (is_new) {
-    const auto kind = values().text_id(row, plan.place[std::size_t(Role::op_kind)]);
+    const auto kind = values_->text_id(plan.place[std::size_t(Role::op_kind)]);
     std::string_view op_kind = kind ? text(*kind) : std::string_view();
     op_kind = op_kind.substr(0, op_kind.find_last_not_of(' ') + 1);
     const SliceName name = parse_slice_name(text(id), op_kind);
@@ -266,7 +266,7 @@ OpId OpstatsReader::op_of(std::size_t row, const OpstatsTrack& track, const Argu
   if (kind == SpanKind::inference) return OpId::none;
   OpKey key;
   key.group = track.group;
-  key.name = text_of(row, plan.place[std::size_t(Role::op_name)]);
+  key.name = text_of(plan.place[std::size_t(Role::op_name)]);
   if (numbers_.op && *numbers_.op >= 0) key.number = *numbers_.op;
   const bool is_named = key.name != StringId::empty || key.number != OpKey::no_number;
   if (kind == SpanKind::sync || kind == SpanKind::barrier) {
@@ -294,7 +294,7 @@ void OpstatsReader::place_in_time(std::size_t row, const ArgumentPlan& plan, Spa
   auto recorded = numbers_.ucycles;
   if (recorded && (*recorded < 0 || *recorded > std::int64_t(max_ticks))) recorded.reset();
   if (kind == SpanKind::sync && spans.duration[row] == 0) {
-    const auto wait = values().number(row, plan.place[std::size_t(Role::wait_microseconds)]);
+    const auto wait = values_->number(plan.place[std::size_t(Role::wait_microseconds)]);
     const bool usable = wait && *wait >= 0 && *wait * ticks_per_microsecond < double(max_ticks);
     if (recorded || usable)
       ticks = recorded ? *recorded : std::llrint(*wait * ticks_per_microsecond);
@@ -314,6 +314,8 @@ void OpstatsReader::set_instance(std::size_t row, std::uint32_t inference) {
   Column<std::uint32_t>& instance = profile_.spans.instance;
   if (instance.empty()) instance.assign(rows_, 0);
   instance[row] = inference;
+  if (inference == last_inference_) return;
+  last_inference_ = inference;
   if (inferences_.size() < 4096) inferences_.insert(inference);
 }
 
@@ -335,9 +337,9 @@ bool OpstatsReader::is_told(std::size_t row, std::uint32_t place, const Argument
     case Role::port_description:
     case Role::transaction: return false;
     case Role::number: return op != OpId::none && numbers_.op.value_or(-1) >= 0;
-    case Role::op_name: return op != OpId::none && text_of(row, place) != StringId::empty;
+    case Role::op_name: return op != OpId::none && text_of(place) != StringId::empty;
     case Role::op_kind: {
-      const auto kind = values().text_id(row, place);
+      const auto kind = values_->text_id(place);
       if (!kind || op == OpId::none) return false;
       if (*kind == name.kernel) return true;
       const std::string_view told = text(*kind);
@@ -354,20 +356,19 @@ bool OpstatsReader::is_told(std::size_t row, std::uint32_t place, const Argument
       durations_.add(drawn);
       return drawn;
     }
-    case Role::wait_microseconds: return values().number(row, place).has_value();
+    case Role::wait_microseconds: return values_->number(place).has_value();
     case Role::inference:
-    case Role::core: return values().integer(row, place).has_value();
+    case Role::core: return values_->integer(place).has_value();
     default: break;
   }
   if (is_of_op(role)) return op != OpId::none && ops_->agrees(op, row, place);
-  return is_ratio_of_row(row, place, plan);
+  return is_ratio_of_row(place, plan);
 }
 
 // Printed with six digits behind the point.
-bool OpstatsReader::is_ratio_of_row(std::size_t row, std::uint32_t place,
-                                    const ArgumentPlan& plan) {
+bool OpstatsReader::is_ratio_of_row(std::uint32_t place, const ArgumentPlan& plan) {
   const Role role = plan.roles[place];
-  const auto told = values().number(row, place);
+  const auto told = values_->number(place);
   const auto& [op, pcycles, ucycles, size] = numbers_;
   double expected = -1;
   if (role == Role::frequency && pcycles && ucycles && *ucycles > 0) {

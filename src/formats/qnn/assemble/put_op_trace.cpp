@@ -347,7 +347,8 @@ class TracePutter {
       });
     }
     add("ID", [this](const Argument& value, std::size_t i) {
-      return value.key.type == ArgumentType::text && is_id(text(value.text()), i);
+      const StringId id = trace_.ops[trace_.op[i]].padded_id;
+      return value.key.type == ArgumentType::text && value.text() == id && id != StringId::empty;
     });
     const Spans& spans = profile_.spans;
     add("Start Cycle", [&spans](const Argument& value, std::size_t i) {
@@ -357,11 +358,6 @@ class TracePutter {
       return value.key.type == ArgumentType::integer && value.integer() == spans.duration[i];
     });
     return all;
-  }
-
-  bool is_id(std::string_view id, std::size_t span) const {
-    constexpr std::size_t padded = 18;  // 0x and 16 digits
-    return id.size() == padded && parse_id(id) == trace_.ops[trace_.op[span]].id;
   }
 
   // What a row keeps: the shape of the file without the repeated arguments.
@@ -376,9 +372,10 @@ class TracePutter {
     if (from.empty()) return;
     const auto repeated = repeated_arguments();
     std::map<std::pair<std::uint32_t, std::uint32_t>, Kept> kept_of;  // by shape and mask
-    std::vector<ArgumentShape> shapes(1);
-    const auto kept_by = [&](std::size_t i) -> const Kept& {
-      const std::uint32_t row = trace_.rows[i], shape = from.shape[row];
+    Arguments made;
+    std::vector<ArgumentShape>& shapes = made.shapes;
+    const auto kept_by = [&](std::size_t i, const ArgumentRow& row) -> const Kept& {
+      const std::uint32_t shape = row.shape();
       std::uint32_t mask = 0;
       for (std::size_t key = 0; key < repeated.size(); ++key) {
         const auto value = repeated[key].column.at(row);
@@ -399,22 +396,16 @@ class TracePutter {
       }
       return found->second;
     };
-    Column<std::uint64_t> values;
-    Column<std::uint32_t> shape, first;
-    shape.resize(trace_.rows.size());
-    first.resize(trace_.rows.size());
-    values.reserve(from.values.size() / 2);
+    std::vector<std::uint64_t> values;
     for (std::size_t i = 0; i < trace_.rows.size(); ++i) {
-      const Kept& kept = kept_by(i);
-      shape[i] = kept.shape;
-      first[i] = std::uint32_t(values.size());
-      const std::uint32_t begin = from.first[trace_.rows[i]];
-      for (const std::uint32_t place : kept.places) values.push_back(from.values[begin + place]);
+      const ArgumentRow arguments = from.row(trace_.rows[i]);
+      const Kept& kept = kept_by(i, arguments);
+      values.clear();
+      for (const std::uint32_t place : kept.places) values.push_back(arguments.bits(place));
+      made.add(i, kept.shape, values);
     }
-    values.shrink_to_fit();
     from = {};
-    profile_.spans.arguments = {std::move(shapes), std::move(shape), std::move(first),
-                                std::move(values)};
+    profile_.spans.arguments = std::move(made);
   }
 
   Assembly& assembly_;

@@ -238,8 +238,10 @@ class TraceReader {
     TraceOp op;
     op.core = core;
     const StringId id_text = id_.text(row);
+    constexpr std::size_t padded = 18;  // 0x and 16 digits
     if (const auto id = parse_id(text(id_text))) {
       op.id = *id;
+      if (text(id_text).size() == padded) op.padded_id = id_text;
     } else {
       losses_.add(Severity::warning, 0,
                   "ops without an ID of 0x and hexadecimal; identified by name");

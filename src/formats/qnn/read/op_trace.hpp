@@ -43,6 +43,7 @@ struct TraceLane {
 
 struct TraceOp {
   std::uint64_t id = 0;
+  StringId padded_id{};  // as the file has it, where that is 0x and 16 digits
   std::uint32_t core = 0;
   bool executed = false;
   OpFlags flags;

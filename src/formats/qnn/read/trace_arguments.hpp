@@ -31,9 +31,13 @@ class ArgumentColumn {
 
   std::optional<Argument> at(std::size_t row) const {
     if (arguments_->empty()) return std::nullopt;
-    const std::uint32_t place = place_[arguments_->shape[row]];
+    return at(arguments_->row(row));
+  }
+  // Where several columns of one row are asked for.
+  std::optional<Argument> at(const ArgumentRow& row) const {
+    const std::uint32_t place = place_[row.shape()];
     if (place == absent) return std::nullopt;
-    return arguments_->at(row, place);
+    return Argument{arguments_->shapes[row.shape()][place], row.bits(place)};
   }
 
   // Where rows of this shape have the key.

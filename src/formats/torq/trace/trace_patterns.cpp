@@ -161,11 +161,11 @@ std::uint32_t SliceRows::add(std::string_view name, const SliceAnnotations& anno
   }
   Arguments& arguments = profile_.spans.arguments;
   std::vector<StringId> names;
-  arguments.first.push_back(std::uint32_t(arguments.values.size()));
+  std::vector<std::uint64_t> values;
   for (const auto& [annotation, value] : annotations) {
     if (value.empty()) continue;
     names.push_back(profile_.strings.intern(annotation));
-    arguments.values.push_back(std::uint32_t(profile_.strings.intern(value)));
+    values.push_back(std::uint32_t(profile_.strings.intern(value)));
   }
   const auto next = std::uint32_t(arguments.shapes.size());
   const auto [shape, is_new] = shapes_.try_emplace(names, names.empty() ? 0 : next);
@@ -174,7 +174,7 @@ std::uint32_t SliceRows::add(std::string_view name, const SliceAnnotations& anno
     for (const StringId each : names) made.push_back({each, ArgumentType::text});
     arguments.shapes.push_back(std::move(made));
   }
-  arguments.shape.push_back(shape->second);
+  arguments.add(profile_.spans.size(), shape->second, values);
   return index_of(add_span(profile_, UnitId::none, op->second, SpanKind::slice, 0, 0));
 }
 

@@ -542,7 +542,7 @@ TEST(OpstatsProfile, SurvivesAnyArguments) {
       EXPECT_TRUE(op == OpId::none || index_of(op) < profile.ops.size());
     }
     for (const UnitId unit : profile.spans.unit) EXPECT_LT(index_of(unit), profile.units.size());
-    const std::size_t rows = profile.spans.arguments.shape.size();
+    const std::size_t rows = profile.spans.arguments.size();
     EXPECT_TRUE(rows == 0 || rows == profile.spans.size());
   }
 }

@@ -1,0 +1,6 @@
+#include "npuscope/profile/column.hpp"
+
+template class std::vector<std::byte, npuscope::UnwrittenAllocator<std::byte>>;
+template class std::vector<std::int64_t, npuscope::UnwrittenAllocator<std::int64_t>>;
+template class std::vector<std::uint64_t, npuscope::UnwrittenAllocator<std::uint64_t>>;
+template class std::vector<std::uint32_t, npuscope::UnwrittenAllocator<std::uint32_t>>;
