@@ -56,6 +56,10 @@ void count(PathGraph& graph) {
 
 void PathGraph::add(std::uint32_t of_row, NodeKind of_kind, std::int64_t time) {
   row.push_back(of_row);
+  op.push_back(std::min<std::uint32_t>(index_of(profile->spans.op[of_row]),
+                                       std::uint32_t(profile->ops.size())));
+  unit.push_back(std::min<std::uint32_t>(index_of(profile->spans.unit[of_row]),
+                                         std::uint32_t(profile->units.size())));
   kind.push_back(of_kind);
   start.push_back(time);
   end.push_back(time);
@@ -67,16 +71,15 @@ Result<std::shared_ptr<const PathGraph>> make_path_graph(const Profile& profile,
                                                          std::optional<std::uint32_t> instance) {
   auto graph = std::make_shared<PathGraph>();
   graph->profile = &profile;
-  LooseLinks links;
   {
     PathNodes nodes(profile, *graph);
-    if (const Status selected = nodes.select(instance); !selected) {
+    if (const Status selected = nodes.select(instance, {}); !selected) {
       return tl::unexpected(selected.error());
     }
     nodes.add();
-    links = PathLinks(profile, nodes, *graph).make();
+    const bool in_order = PathLinks(profile, nodes, *graph).make();
+    if (!in_order) put_in_order(*graph, nodes);
   }
-  put_in_order(*graph, std::move(links));
   find_latencies(*graph);
   count(*graph);
   return graph;

@@ -41,7 +41,8 @@ struct PathGraph {
   std::int64_t last_end = 0;  // of all executions
 
   // By node, each after those that hold it back.
-  Column<std::uint32_t> row;  // span; of run_begin and run_end one of the op's
+  Column<std::uint32_t> row;       // span; of run_begin and run_end one of the op's
+  Column<std::uint32_t> op, unit;  // of the span; one more than there are: none
   Column<NodeKind> kind;
   Column<std::int64_t> start, end;    // of run_begin: of the first of the executions
   Column<std::uint32_t> unit_before;  // the node before it on its unit; none: none
@@ -55,12 +56,8 @@ struct PathGraph {
   std::shared_ptr<const SpansByUnit> by_unit;  // work and waits
 
   std::size_t size() const { return row.size(); }
-  std::size_t unit_of(std::uint32_t node) const {
-    return std::min<std::size_t>(index_of(profile->spans.unit[row[node]]), profile->units.size());
-  }
-  std::size_t op_of(std::uint32_t node) const {
-    return std::min<std::size_t>(index_of(profile->spans.op[row[node]]), profile->ops.size());
-  }
+  std::size_t unit_of(std::uint32_t node) const { return unit[node]; }
+  std::size_t op_of(std::uint32_t node) const { return op[node]; }
   std::size_t unit_class(std::uint32_t node) const {
     return unit_of(node) * 2 + std::size_t(after_barrier[node]);
   }

@@ -16,7 +16,7 @@ class Latencies {
       : graph_(graph),
         unit_classes_((graph.profile->units.size() + 1) * 2),
         parts_(ranges_of(graph.size(), std::max<std::size_t>(65'536, 8 * unit_classes_))),
-        min_(unit_classes_ + latency_classes) {
+        min_(unit_classes_ + LatencyClasses::count) {
     for (std::uint32_t node = 0; node < graph.size(); ++node) {
       if (is_run(node)) runs_.push_back(node);
     }

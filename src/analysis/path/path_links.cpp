@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/parallel.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
@@ -21,13 +20,14 @@ Reason reason_of(EdgeKind kind) {
 
 }  // namespace
 
-PathLinks::PathLinks(const Profile& profile, const PathNodes& nodes, PathGraph& graph)
-    : profile_(profile), nodes_(nodes), graph_(graph) {
-  for (const Unit& unit : profile.units) where_.push_back({unit.device, unit.core, true});
-  where_.emplace_back();
-}
+PathLinks::PathLinks(const Profile& profile, PathNodes& nodes, PathGraph& graph)
+    : profile_(profile),
+      nodes_(nodes),
+      graph_(graph),
+      classes_(profile),
+      stepwise_(profile, nodes, graph, classes_) {}
 
-LooseLinks PathLinks::make() {
+bool PathLinks::make() {
   find_runs();
   find_barriers();
   find_cycles();
@@ -40,30 +40,10 @@ LooseLinks PathLinks::make() {
   link_flows();
   link_events();
   link_transfers();
-  LooseLinks links;
-  links.reserve(segments_.size());
-  for (Segment& segment : segments_) links.push_back(std::move(segment.links));
-  return links;
+  return write_links(graph_, nodes_, links_, stepwise_);
 }
 
-// Links come after those of the edges that are followed later.
-void PathLinks::push(const LooseLink& link) {
-  if (!segments_.back().stepwise.empty()) segments_.emplace_back();
-  segments_.back().links.push_back(link);
-}
-
-// Nearer than 3, from unit to unit: of one unit or queue, one core, one device.
-std::size_t PathLinks::distance(Place from, Place to) const {
-  const Where a = where_[std::min<std::size_t>(index_of(from.unit), where_.size() - 1)];
-  const Where b = where_[std::min<std::size_t>(index_of(to.unit), where_.size() - 1)];
-  if (!a.known || !b.known || a.device != b.device) return 3;
-  const bool one_queue = from.queue != Engine::none && from.queue == to.queue;
-  if (from.unit == to.unit) return 0;
-  if (a.core != b.core) return 2;
-  return one_queue ? 0 : 1;
-}
-
-PathLinks::Place PathLinks::place_of(std::uint32_t node) const {
+LatencyClasses::Place PathLinks::place_of(std::uint32_t node) const {
   const std::uint32_t row = graph_.row[node];
   return {profile_.spans.unit[row], queue_of(engine_of(profile_, row))};
 }
@@ -71,8 +51,8 @@ PathLinks::Place PathLinks::place_of(std::uint32_t node) const {
 void PathLinks::add(std::uint32_t from, std::uint32_t to, Reason reason, const Run* run) {
   const bool transfer = run != nullptr ? run->transfers : nodes_.is_transfer(graph_.row[from]);
   const bool barrier = run != nullptr && run->has_barrier;
-  const auto latency = latency_class(reason, place_of(from), place_of(to), transfer, barrier);
-  push({to, {from, reason, latency, false, graph_.end[from] > graph_.start[to]}});
+  const auto latency = classes_.of(reason, place_of(from), place_of(to), transfer, barrier);
+  push(to, {from, reason, latency, false, graph_.end[from] > graph_.start[to]});
 }
 
 void PathLinks::link_edges() {
@@ -81,6 +61,7 @@ void PathLinks::link_edges() {
   stepwise_left_ = 16 * (std::uint64_t(graph_.size()) + profile_.edges.size()) + 1'000;
   for (std::uint32_t i = 0; i < profile_.edges.size(); ++i) {
     const Edge& edge = profile_.edges[i];
+    place_ = i;
     const std::size_t from = index_of(edge.from), to = index_of(edge.to);
     if (from >= ops || to >= ops || from == to) continue;
     if (!(runs_[from].works || runs_[from].passes) || !runs_[to].works) continue;
@@ -96,95 +77,36 @@ void PathLinks::link_edges() {
       graph_.basis.unmet_edges += 1;
     }
   }
-  find_producers();
-  parallel_for(segments_.size(), [&](std::size_t i) { link_stepwise(segments_[i]); });
-  for (const Segment& segment : segments_) graph_.basis.unmet_edges += segment.unmet;
+  place_ = std::uint32_t(profile_.edges.size());
+  stepwise_.prepare();
+  graph_.basis.unmet_edges += stepwise_.unmet_edges();
+  hold_waits_stepwise();
 }
 
-// Each execution of the consumer after the last one of the producer that had ended: left to do
-// until all such edges are known, each segment beside the others.
+// Each execution of the consumer after the last one of the producer that had ended.
 void PathLinks::follow_stepwise(std::uint32_t edge) {
-  constexpr std::uint64_t enough = 1 << 18;
-  const std::size_t from = index_of(profile_.edges[edge].from);
-  const std::size_t to = index_of(profile_.edges[edge].to);
-  const std::uint64_t cost = nodes_.of_op(from).size() + nodes_.of_op(to).size();
+  const std::uint32_t from = index_of(profile_.edges[edge].from);
+  const std::uint32_t to = index_of(profile_.edges[edge].to);
+  const std::uint64_t cost = std::uint64_t{nodes_.run(from).executions} + nodes_.run(to).executions;
   graph_.basis.stepwise_edges += 1;
   if (cost > stepwise_left_) {
     graph_.basis.edges_beyond_limit += 1;
     return;
   }
   stepwise_left_ -= cost;
-  const Segment& last = segments_.back();
-  const bool is_free = last.stepwise.empty() ? last.links.empty() : last.cost < enough;
-  if (!is_free) segments_.emplace_back();
-  segments_.back().stepwise.push_back(edge);
-  segments_.back().cost += cost;
-}
-
-// What of an op consumers wait for: its transfers where it has any, else its executions.
-void PathLinks::find_producers() {
-  std::vector<char> is_followed(runs_.size(), false);
-  for (const Segment& segment : segments_) {
-    for (const std::uint32_t edge : segment.stepwise) {
-      is_followed[index_of(profile_.edges[edge].from)] = true;
-    }
-  }
-  producers_.resize(runs_.size());
-  parallel_for(runs_.size(), [&](std::size_t op) {
-    if (!is_followed[op]) return;
-    const auto executions = nodes_.of_op(op);
-    std::vector<std::uint32_t>& producers = producers_[op];
-    for (std::uint32_t i = 0; i < executions.size(); ++i) {
-      if (executions[i].is_transfer() || !runs_[op].transfers) producers.push_back(i);
-    }
-    const auto before = [&](std::uint32_t a, std::uint32_t b) {
-      return executions[a].end < executions[b].end;
-    };
-    if (!std::is_sorted(producers.begin(), producers.end(), before)) {
-      std::stable_sort(producers.begin(), producers.end(), before);
-    }
-  });
-}
-
-void PathLinks::link_stepwise(Segment& segment) const {
-  segment.links.reserve(segment.cost / 2);
-  for (const std::uint32_t edge : segment.stepwise) {
-    segment.unmet += link_stepwise(profile_.edges[edge], segment.links) ? 0 : 1;
-  }
-}
-
-// Whether any execution of the consumer began after one of the producer.
-bool PathLinks::link_stepwise(const Edge& edge, std::vector<LooseLink>& links) const {
-  const std::size_t from = index_of(edge.from), to = index_of(edge.to);
-  const auto sources = nodes_.of_op(from);
-  const std::vector<std::uint32_t>& producers = producers_[from];
-  const Reason reason = reason_of(edge.kind);
-  std::size_t ended = 0;
-  for (const Execution& consumer : nodes_.of_op(to)) {
-    if (consumer.is_transfer() && nodes_.issue_of(consumer.row) != PathGraph::none) continue;
-    while (ended < producers.size() && sources[producers[ended]].end <= consumer.begin) ++ended;
-    if (ended == 0) continue;
-    const Execution& producer = sources[producers[ended - 1]];
-    const auto latency =
-        latency_class(reason, {producer.unit, producer.queue}, {consumer.unit, consumer.queue},
-                      runs_[from].transfers, runs_[from].has_barrier);
-    links.push_back({consumer.first_node, {producer.last_node, reason, latency, false, false}});
-    if (waited_work_.empty()) continue;
-    if (const WaitedWork* waited = waits_before(consumer.row)) {
-      hold_wait(*waited, producer.last_node, reason, links);
-    }
-  }
-  return ended > 0;
+  stepwise_.follow({edge, from, to, reason_of(profile_.edges[edge].kind), runs_[from].transfers,
+                    runs_[from].has_barrier});
 }
 
 // What ran on the span's unit at a time within it: the last piece, its own or nested, that had
 // started.
 std::uint32_t PathLinks::node_at(std::uint32_t row, std::int64_t time) const {
-  const auto begin = graph_.start.begin() + nodes_.of_row(row).first;
-  const auto end = graph_.start.begin() + nodes_.of_row(row).last + 1;
-  const auto after = std::upper_bound(begin, end, time);
-  const auto node = std::uint32_t((after == begin ? after : after - 1) - graph_.start.begin());
-  return node;
+  const std::uint32_t first = nodes_.sequence_of(nodes_.of_row(row).first);
+  const std::uint32_t last = nodes_.sequence_of(nodes_.of_row(row).last);
+  const auto sequence = std::views::iota(first, last + 1);
+  const auto after = std::ranges::upper_bound(
+      sequence, time, {}, [&](std::uint32_t each) { return graph_.start[nodes_.node_at(each)]; });
+  return nodes_.node_at(after == sequence.begin() ? first : *after - 1);
 }
 
 void PathLinks::link_flows() {

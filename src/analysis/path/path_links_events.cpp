@@ -10,9 +10,10 @@ namespace {
 
 struct NodeTime {
   std::int64_t time;
+  std::uint32_t sequence;
   std::uint32_t node;
   bool operator<(const NodeTime& other) const {
-    return time != other.time ? time < other.time : node < other.node;
+    return time != other.time ? time < other.time : sequence < other.sequence;
   }
 };
 
@@ -37,9 +38,10 @@ void PathLinks::link_events() {
   std::vector<NodeTime> device_ends;
   for (std::size_t unit = 0; unit < units; ++unit) {
     const auto [first, last] = nodes_.of_unit(unit);
-    for (std::uint32_t node = first; node < last; ++node) {
-      ends[unit].push_back({graph_.end[node], node});
-      starts[unit].push_back({graph_.start[node], node});
+    for (std::uint32_t sequence = first; sequence < last; ++sequence) {
+      const std::uint32_t node = nodes_.node_at(sequence);
+      ends[unit].push_back({graph_.end[node], sequence, node});
+      starts[unit].push_back({graph_.start[node], sequence, node});
       const Domain domain = domain_of(profile_, graph_.row[node]);
       const bool on_device = domain == Domain::compute || domain == Domain::movement;
       if (on_device) device_ends.push_back(ends[unit].back());
@@ -69,7 +71,7 @@ void PathLinks::link_events() {
     for (const SpanOfUnit& wait : nodes_.by_unit().spans_of(UnitId(std::uint32_t(unit)))) {
       if (wait.kind != SpanKind::wait) continue;
       const auto next = std::lower_bound(starts[unit].begin(), starts[unit].end(),
-                                         NodeTime{since_begin(wait.end), 0});
+                                         NodeTime{since_begin(wait.end), 0, 0});
       if (next == starts[unit].end()) continue;
       const bool by_host = domain_of(profile_, graph_.row[next->node]) == Domain::host;
       const std::uint32_t source = source_of(wait, by_host);

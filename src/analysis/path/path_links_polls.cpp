@@ -30,33 +30,42 @@ void PathLinks::find_waited_work() {
   for (const std::vector<WaitedWork>& of_unit : of_units) {
     waited_work_.insert(waited_work_.end(), of_unit.begin(), of_unit.end());
   }
-  std::sort(waited_work_.begin(), waited_work_.end(),
-            [](const WaitedWork& a, const WaitedWork& b) { return a.row < b.row; });
   for (const WaitedWork& waited : waited_work_) {
     const std::size_t op = index_of(profile_.spans.op[waited.row]);
     if (op < inputs_.size()) inputs_[op].matters = true;
   }
 }
 
-const PathLinks::WaitedWork* PathLinks::waits_before(std::uint32_t row) const {
-  const auto found =
-      std::lower_bound(waited_work_.begin(), waited_work_.end(), row,
-                       [](const WaitedWork& each, std::uint32_t of) { return each.row < of; });
-  return found != waited_work_.end() && found->row == row ? &*found : nullptr;
-}
-
 // The first of the waits, if it began when the source had ended; else the last, likewise. Their
 // latency is of a class of their own: the shortest poll is part of it.
 void PathLinks::hold_wait(const WaitedWork& waited, std::uint32_t source, Reason reason,
-                          std::vector<LooseLink>& links) const {
+                          std::uint32_t place) {
   for (const std::uint32_t wait : {waited.first_wait, waited.last_wait}) {
     if (graph_.end[source] > profile_.spans.start[wait] - graph_.timeline.begin) continue;
     const std::uint32_t mark = nodes_.of_row(wait).last;
     const auto latency =
-        latency_class(Reason::dma_wait, place_of(source), place_of(mark), false, true);
-    links.push_back({mark, {source, reason, latency, false, false}});
+        classes_.of(Reason::dma_wait, place_of(source), place_of(mark), false, true);
+    links_.push_back({mark, place, {source, reason, latency, false, false}});
     return;
   }
+}
+
+// By the edges that are followed execution by execution: right after their own links.
+void PathLinks::hold_waits_stepwise() {
+  if (waited_work_.empty() || stepwise_.empty()) return;
+  const auto pushed = std::ptrdiff_t(links_.size());
+  const auto node_of = [&](const WaitedWork& waited) { return nodes_.of_row(waited.row).first; };
+  std::ranges::sort(waited_work_, {}, node_of);
+  StepwiseEdges::Sweep sweep(stepwise_, 0);
+  for (const WaitedWork& waited : waited_work_) {
+    const std::uint32_t node = node_of(waited);
+    if (!sweep.go_to(node)) continue;
+    for (const StepwiseEdges::Followed& edge : stepwise_.into(graph_.op_of(node))) {
+      const auto link = sweep.link(edge);
+      if (link) hold_wait(waited, link->from, edge.reason, edge.edge + 1);
+    }
+  }
+  std::rotate(links_.begin(), links_.begin() + pushed, links_.end());
 }
 
 void PathLinks::note_input(std::size_t op, std::uint32_t source, Reason reason) {
@@ -71,17 +80,15 @@ void PathLinks::note_input(std::size_t op, std::uint32_t source, Reason reason) 
     graph_.start[inputs.node] = graph_.end[inputs.node] = graph_.end[source];
     inputs.reason = reason;
   }
-  push({inputs.node, {source, Reason::start, 0, true, false}});
+  push(inputs.node, {source, Reason::start, 0, true, false});
 }
 
 void PathLinks::link_inputs() {
-  std::vector<LooseLink> links;
   for (const WaitedWork& waited : waited_work_) {
     const std::size_t op = index_of(profile_.spans.op[waited.row]);
     if (op >= inputs_.size() || inputs_[op].node == PathGraph::none) continue;
-    hold_wait(waited, inputs_[op].node, inputs_[op].reason, links);
+    hold_wait(waited, inputs_[op].node, inputs_[op].reason, place_);
   }
-  for (const LooseLink& link : links) push(link);
 }
 
 }  // namespace npuscope::analysis

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "analysis/path/path_links.hpp"
-#include "base/parallel.hpp"
 
 namespace npuscope::analysis {
 namespace {
@@ -30,26 +29,9 @@ struct GroupedRows {
 
 void PathLinks::find_runs() {
   runs_.resize(profile_.ops.size());
-  parallel_for(runs_.size(), [&](std::size_t op) { runs_[op] = run_of(op); });
-}
-
-PathLinks::Run PathLinks::run_of(std::size_t op) const {
-  Run run;
-  const auto executions = nodes_.of_op(op);
-  bool issued = false;
-  for (const Execution& each : executions) {
-    run.transfers = run.transfers || each.is_transfer();
-    issued = issued || !each.is_transfer();
-    run.spreads = run.spreads || each.unit != executions[0].unit;
-    run.end = run.works ? std::max(run.end, each.end) : each.end;
-    run.works = true;
+  for (std::size_t op = 0; op < runs_.size(); ++op) {
+    static_cast<OpRun&>(runs_[op]) = nodes_.run(op);
   }
-  for (const Execution& each : executions) {  // by start
-    if (issued && each.is_transfer()) continue;
-    run.begin = each.begin;
-    break;
-  }
-  return run;
 }
 
 void PathLinks::find_barriers() {
@@ -58,8 +40,8 @@ void PathLinks::find_barriers() {
     if (op < runs_.size()) runs_[op].has_barrier = true;
   }
   if (nodes_.barriers().empty()) return;
-  const auto nodes = std::uint32_t(graph_.size());  // and those that are added here
-  for (std::uint32_t node = 0; node < nodes; ++node) {
+  for (std::uint32_t sequence = 0; sequence < nodes_.count(); ++sequence) {
+    const std::uint32_t node = nodes_.node_at(sequence);
     if (!graph_.after_barrier[node]) continue;
     const std::uint32_t before = graph_.unit_before[node];
     if (before == PathGraph::none) continue;
@@ -118,7 +100,7 @@ std::uint32_t PathLinks::run_end(std::size_t op) {
   run.end_node = std::uint32_t(graph_.size());
   graph_.add(executions.front().row, NodeKind::run_end, run.end);
   for (const Execution& each : executions) {
-    push({run.end_node, {each.last_node, Reason::start, 0, true, false}});
+    push(run.end_node, {each.last_node, Reason::start, 0, true, false});
   }
   return run.end_node;
 }
@@ -133,7 +115,7 @@ std::uint32_t PathLinks::run_begin(std::size_t op) {
                                   [](const Execution& each) { return !each.is_transfer(); });
   for (const Execution& each : executions) {
     if (issued && each.is_transfer()) continue;
-    push({each.first_node, {run.begin_node, Reason::start, 0, true, false}});
+    push(each.first_node, {run.begin_node, Reason::start, 0, true, false});
   }
   return run.begin_node;
 }
@@ -186,7 +168,7 @@ void PathLinks::pass_on(std::size_t op, std::span<const std::uint32_t> sources) 
     run.transfers = run.transfers || runs_[from].transfers;
     run.has_barrier = run.has_barrier || runs_[from].has_barrier;
     run.passes = true;
-    push({run.end_node, {source, Reason::start, 0, true, false}});
+    push(run.end_node, {source, Reason::start, 0, true, false});
   }
   if (run.passes) graph_.start[run.end_node] = graph_.end[run.end_node] = run.end;
 }

@@ -10,6 +10,7 @@ namespace npuscope::analysis {
 // A long wait is for the transfer of the ops that it depends on, or else of the op of its name, as
 // HTPs call both alike. Where neither is known, it is only a wait.
 void PathLinks::link_landings() {
+  if (!nodes_.has_dma_waits()) return;
   std::vector<std::uint32_t> unknown;  // ops
   for (std::uint32_t op = 0; op < runs_.size(); ++op) {
     bool waits = false;
@@ -69,7 +70,7 @@ void PathLinks::link_named(std::span<const std::uint32_t> ops) {
 
 void PathLinks::add_landing(std::uint32_t row) {
   const auto [landing, wait] = nodes_.of_row(row);
-  push({wait, {landing, Reason::dma_wait, 0, true, false}});
+  push(wait, {landing, Reason::dma_wait, 0, true, false});
   landed_.push_back(row);
 }
 
@@ -105,19 +106,19 @@ void PathLinks::link_peers_of(std::uint32_t wait, const SpanOfUnit& next, UnitId
   const std::int64_t begin = next.begin - graph_.timeline.begin;
   if (index_of(next.op) >= runs_.size() || begin < over || begin - over > at_once) return;
   const auto executions = nodes_.of_op(index_of(next.op));
-  auto peer =
-      std::lower_bound(executions.begin(), executions.end(), over,
-                       [](const Execution& each, std::int64_t time) { return each.begin < time; });
+  auto peer = std::ranges::lower_bound(executions, over, {},
+                                       [](const Execution& each) { return each.begin; });
   const Unit& here = profile_.units[index_of(unit)];
-  for (int looked_at = 0; looked_at < max_threads; ++looked_at, ++peer) {
-    if (peer == executions.end() || peer->begin - over > at_once) break;
-    const std::size_t other = index_of(peer->unit);
-    if (peer->unit == unit || peer->is_transfer() || peer->is_dma_wait()) continue;
+  for (int looked_at = 0; looked_at < max_threads && peer != executions.end(); ++looked_at) {
+    const Execution execution = *peer++;
+    if (execution.begin - over > at_once) break;
+    const std::size_t other = index_of(execution.unit);
+    if (execution.unit == unit || execution.is_transfer() || execution.is_dma_wait()) continue;
     if (other >= profile_.units.size() || profile_.units[other].core != here.core ||
         profile_.units[other].device != here.device) {
       continue;
     }
-    add(landing, peer->first_node, Reason::dma_wait);
+    add(landing, execution.first_node, Reason::dma_wait);
   }
 }
 

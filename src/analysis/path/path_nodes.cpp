@@ -1,13 +1,12 @@
 #include "analysis/path/path_nodes.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "analysis/path/path_selection.hpp"
 #include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
-#include "npuscope/analysis/coarse.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
 namespace npuscope::analysis {
@@ -19,7 +18,7 @@ constexpr std::int64_t longest_timeline = std::int64_t{1} << 52;  // whole numbe
 // pieces between. A slice that ends after the one it began in is beside it, both whole from there.
 // add(place, kind, time, after_barrier) for each piece, the first and last of those of a span too.
 template <class Add>
-void for_each_piece(std::span<const SpanOfUnit> spans, const Add& add) {
+void for_each_piece(std::span<const SpanOfUnit> spans, bool has_dma_waits, const Add& add) {
   struct Open {
     std::size_t place;
     std::int64_t end;
@@ -60,79 +59,23 @@ void for_each_piece(std::span<const SpanOfUnit> spans, const Add& add) {
       outer.free = std::max(outer.free, waits ? end : begin);  // held up, it does nothing
     }
     if (waits) continue;
+    const bool is_free = place + 1 == spans.size() || spans[place + 1].begin >= end;
+    if (is_free && open.empty() && !has_dma_waits) {  // most: nothing is nested in it
+      add(place, NodeKind::execution, Interval{begin, end}, std::exchange(barrier, false));
+      continue;
+    }
     open.push_back({place, end, begin, false, std::exchange(barrier, false)});
   }
   while (!open.empty()) close();
 }
 
-// What comes in few runs that are sorted already, as from few units.
-template <class Before>
-void merge_runs(std::span<Execution> all, const Before& before) {
-  std::vector<std::ptrdiff_t> runs{0};
-  for (std::size_t i = 1; i < all.size(); ++i) {
-    if (before(all[i], all[i - 1])) runs.push_back(std::ptrdiff_t(i));
-  }
-  runs.push_back(std::ptrdiff_t(all.size()));
-  while (runs.size() > 2) {
-    std::vector<std::ptrdiff_t> merged;
-    std::size_t i = 0;
-    for (; i + 2 < runs.size(); i += 2) {
-      std::inplace_merge(all.begin() + runs[i], all.begin() + runs[i + 1],
-                         all.begin() + runs[i + 2], before);
-      merged.push_back(runs[i]);
-    }
-    merged.insert(merged.end(), runs.begin() + std::ptrdiff_t(i), runs.end());
-    runs = std::move(merged);
-  }
+// By start, the longer first.
+bool starts_before(Interval a, std::uint32_t row_of_a, Interval b, std::uint32_t row_of_b) {
+  if (a.begin != b.begin) return a.begin < b.begin;
+  return a.end != b.end ? a.end > b.end : row_of_a < row_of_b;
 }
 
 }  // namespace
-
-void PathNodes::Extent::take(Interval other, bool other_works) {
-  interval =
-      any ? Interval{std::min(interval.begin, other.begin), std::max(interval.end, other.end)}
-          : other;
-  any = true;
-  works = works || other_works;
-}
-
-void PathNodes::Extent::take(const Extent& other) {
-  if (other.any) take(other.interval, other.works);
-}
-
-void PathNodes::Extent::take(const Spans& spans, std::size_t row) {
-  const SpanKind kind = spans.kind[row];
-  if (role_of(kind) == Role::overlay || kind == SpanKind::activation) return;
-  take(interval_of(spans, row), role_of(kind) == Role::work);
-}
-
-// Those that have work, by number.
-std::vector<PathNodes::Inference> PathNodes::inferences_of(const Spans& spans) {
-  const std::vector<RowRange> parts = ranges_of(spans.size());
-  std::vector<std::vector<Inference>> runs_of(parts.size());  // rows of one follow one another
-  parallel_for(parts.size(), [&](std::size_t part) {
-    std::vector<Inference>& runs = runs_of[part];
-    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
-      if (runs.empty() || spans.instance[row] != runs.back().number) {
-        runs.push_back({spans.instance[row], {}});
-      }
-      runs.back().extent.take(spans, row);
-    }
-  });
-  std::vector<Inference> runs;
-  for (const auto& some : runs_of) runs.insert(runs.end(), some.begin(), some.end());
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const auto& a, const auto& b) { return a.number < b.number; });
-  std::vector<Inference> inferences;
-  for (const Inference& run : runs) {
-    if (run.number == every_instance || !run.extent.any) continue;
-    if (inferences.empty() || inferences.back().number != run.number)
-      inferences.push_back({run.number, {}});
-    inferences.back().extent.take(run.extent);
-  }
-  std::erase_if(inferences, [](const Inference& each) { return !each.extent.works; });
-  return inferences;
-}
 
 bool PathNodes::is_work(std::uint32_t row) const {
   return role_of(profile_.spans.kind[row]) == Role::work;
@@ -145,72 +88,7 @@ bool PathNodes::is_selected(std::size_t row) const {
   return !graph_.basis.instance || spans.instance[row] == *graph_.basis.instance;
 }
 
-// Fills in how long the steady ones are, and gives the place of the one nearest their median.
-std::size_t PathNodes::steady_of(const std::vector<Inference>& inferences) {
-  std::vector<std::int64_t> lengths;
-  for (const Inference& each : inferences) lengths.push_back(length_of(each.extent.interval));
-  const std::vector<double> walls(lengths.begin(), lengths.end());
-  PathBasis& basis = graph_.basis;
-  basis.instances = std::uint32_t(inferences.size());
-  basis.median_wall = spread_of(walls).median_of_rest;
-  const std::ptrdiff_t first = walls.size() > 1 ? 1 : 0;
-  const auto [min, max] = std::minmax_element(lengths.begin() + first, lengths.end());
-  basis.min_wall = *min;
-  basis.max_wall = *max;
-  const auto nearest =
-      std::min_element(walls.begin() + first, walls.end(), [&](double a, double b) {
-        return std::abs(a - basis.median_wall) < std::abs(b - basis.median_wall);
-      });
-  return std::size_t(nearest - walls.begin());
-}
-
-Result<Interval> PathNodes::whole_timeline() const {
-  const Spans& spans = profile_.spans;
-  const std::vector<RowRange> parts = ranges_of(spans.size());
-  std::vector<Extent> extents(parts.size());
-  parallel_for(parts.size(), [&](std::size_t part) {
-    Extent extent;
-    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
-      extent.take(spans, row);
-    }
-    extents[part] = extent;
-  });
-  Extent all;
-  for (const Extent& extent : extents) all.take(extent);
-  if (all.works && length_of(all.interval) > 0) return all.interval;
-  return no_executions();
-}
-
-tl::unexpected<Error> PathNodes::no_executions() const {
-  const auto& files = profile_.provenance.files;
-  return input_error("{}: has no executions with times, so no path; give a profile with a timeline",
-                     files.empty() ? "the profile" : files.front());
-}
-
-Result<Interval> PathNodes::choose_timeline(std::optional<std::uint32_t> instance) {
-  const Spans& spans = profile_.spans;
-  if (spans.instance.size() != spans.size() || spans.size() == 0) {
-    if (instance) {
-      return usage_error("the profile does not tell inferences apart; leave out --inference");
-    }
-    return whole_timeline();
-  }
-  const std::vector<Inference> inferences = inferences_of(spans);
-  if (inferences.empty()) return no_executions();
-  auto chosen = inferences.begin() + std::ptrdiff_t(steady_of(inferences));
-  if (instance) {
-    chosen = std::find_if(inferences.begin(), inferences.end(),
-                          [&](const Inference& each) { return each.number == *instance; });
-  }
-  if (chosen == inferences.end()) {
-    return usage_error("no inference {}: the profile has {}, numbered {} to {}", *instance,
-                       inferences.size(), inferences.front().number, inferences.back().number);
-  }
-  graph_.basis.instance = chosen->number;
-  return chosen->extent.interval;
-}
-
-Column<std::uint32_t> PathNodes::selected_rows() const {
+void PathNodes::select_rows(const AllSpansByUnit& all) {
   const std::vector<RowRange> parts = ranges_of(profile_.spans.size());
   std::vector<std::size_t> next(parts.size());
   parallel_for(parts.size(), [&](std::size_t part) {
@@ -220,6 +98,10 @@ Column<std::uint32_t> PathNodes::selected_rows() const {
   });
   std::size_t count = 0;
   for (std::size_t& each : next) count += std::exchange(each, count);
+  if (count == profile_.spans.size()) {
+    by_unit_ = all ? all() : std::make_shared<const SpansByUnit>(profile_);
+    return;
+  }
   Column<std::uint32_t> rows;
   rows.resize(count);
   parallel_for(parts.size(), [&](std::size_t part) {
@@ -227,21 +109,24 @@ Column<std::uint32_t> PathNodes::selected_rows() const {
       if (is_selected(row)) rows[next[part]++] = std::uint32_t(row);
     }
   });
-  return rows;
+  by_unit_ = std::make_shared<const SpansByUnit>(profile_, rows);
 }
 
-void PathNodes::note_waits(std::span<const std::uint32_t> rows) {
+void PathNodes::note_waits() {
   const Spans& spans = profile_.spans;
-  for (const std::uint32_t row : rows) {
-    if (spans.kind[row] == SpanKind::barrier) barriers_.push_back(row);
-    if (spans.kind[row] != SpanKind::dma_wait) continue;
+  for (std::uint32_t row = 0; row < spans.size(); ++row) {
+    const SpanKind kind = spans.kind[row];
+    if (kind != SpanKind::barrier && kind != SpanKind::dma_wait) continue;
+    if (!is_selected(row)) continue;
+    if (kind == SpanKind::barrier) barriers_.push_back(row);
+    if (kind != SpanKind::dma_wait) continue;
     dma_waits_ += 1;
     min_dma_wait_ = std::min(min_dma_wait_, length_of(interval_of(spans, row)));
   }
 }
 
-Status PathNodes::select(std::optional<std::uint32_t> instance) {
-  const Result<Interval> timeline = choose_timeline(instance);
+Status PathNodes::select(std::optional<std::uint32_t> instance, const AllSpansByUnit& all) {
+  const Result<Interval> timeline = choose_timeline(profile_, instance, graph_.basis);
   if (!timeline) return tl::unexpected(timeline.error());
   if (length_of(*timeline) > longest_timeline) {
     return usage_error(
@@ -249,79 +134,56 @@ Status PathNodes::select(std::optional<std::uint32_t> instance) {
         "--until");
   }
   graph_.timeline = *timeline;
-  const Column<std::uint32_t> rows = selected_rows();
-  note_waits(rows);
-  graph_.by_unit = by_unit_ = std::make_shared<const SpansByUnit>(profile_, rows);
+  select_rows(all);
+  note_waits();
+  graph_.by_unit = by_unit_;
   return {};
 }
 
 void PathNodes::add() {
   const auto spans = by_unit_->all();
-  const bool has_transfers = std::any_of(spans.begin(), spans.end(), [](const SpanOfUnit& span) {
+  has_transfers_ = std::any_of(spans.begin(), spans.end(), [](const SpanOfUnit& span) {
     return span.kind == SpanKind::transfer;
   });
-  if (has_transfers) {
-    find_executions();
-    find_issues();
-  }
+  if (has_transfers_) find_issues();
+  for (const Op& op : profile_.ops) names_engine_.push_back(op.engine != Engine::none);
   make_room();
   parallel_for(by_unit_->groups(), [&](std::size_t unit) { write_unit(unit); });
-  if (has_transfers || dma_waits_ > 0 || !profile_.flows.empty()) map_rows();
-  if (has_transfers) {
+  order_ = number_by_start(graph_, first_node_of_unit_, queues_);
+  map_rows();
+  if (has_transfers_) {
     for (std::size_t unit = 0; unit < by_unit_->groups(); ++unit) find_transfers(unit);
   }
-  find_executions();
-}
-
-// By op, and those of each by start.
-void PathNodes::find_executions() {
-  const std::size_t ops = profile_.ops.size();
-  const auto spans = by_unit_->all();
-  CountingSort by_op(spans.size(), ops, [&](std::size_t place) {
-    const SpanOfUnit& span = spans[place];
-    const bool counts = role_of(span.kind) == Role::work || span.kind == SpanKind::dma_wait;
-    return counts && index_of(span.op) < ops ? index_of(span.op) : counting_sort_leaves_out;
-  });
-  first_of_op_ = by_op.first();
-  executions_.resize(by_op.size());
-  by_op.place([&](std::size_t place, std::uint32_t at) {
-    const SpanOfUnit& span = spans[place];
-    const auto [begin, end] = interval(span);
-    const NodeRange nodes = of_place_.empty() ? no_nodes : of_place_[place];
-    executions_[at] = {begin,       end,         span.row,
-                       nodes.first, nodes.last,  profile_.spans.unit[span.row],
-                       span.kind,   Engine::none};
-  });
-  parallel_for(ops, [&](std::size_t op) { sort_executions(op); });
-}
-
-void PathNodes::sort_executions(std::size_t op) {
-  const auto of_this =
-      std::span(executions_).subspan(first_of_op_[op], first_of_op_[op + 1] - first_of_op_[op]);
-  merge_runs(of_this, [](const Execution& a, const Execution& b) {
-    if (a.begin != b.begin) return a.begin < b.begin;
-    if (a.end != b.end) return a.end > b.end;
-    return a.row < b.row;
-  });
-  for (Execution& each : of_this) {
-    each.queue = queue_of(engine_of(profile_, OpId(std::uint32_t(op)), each.unit, each.kind));
-    const bool moved = each.is_transfer() || each.is_dma_wait();
-    if (moved && each.first_node != PathGraph::none) each.begin = graph_.start[each.first_node];
-  }
+  find_runs();
 }
 
 // Of the op's executions, the last that began no later than the transfer.
 void PathNodes::find_issues() {
+  const std::size_t ops = profile_.ops.size();
+  const auto spans = by_unit_->all();
+  CountingSort by_op(spans.size(), ops, [&](std::size_t place) {
+    const SpanOfUnit& span = spans[place];
+    const bool counts = role_of(span.kind) == Role::work && index_of(span.op) < ops;
+    return counts ? index_of(span.op) : counting_sort_leaves_out;
+  });
+  Column<std::uint32_t> places;
+  places.resize(by_op.size());
+  by_op.place([&](std::size_t place, std::uint32_t at) { places[at] = std::uint32_t(place); });
   issue_of_.assign(profile_.spans.size(), PathGraph::none);
-  parallel_for(profile_.ops.size(), [&](std::size_t op) {
+  parallel_for(ops, [&](std::size_t op) {
+    const auto of_op =
+        std::span(places).subspan(by_op.first()[op], by_op.first()[op + 1] - by_op.first()[op]);
+    std::sort(of_op.begin(), of_op.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return starts_before(spans[a].interval(), spans[a].row, spans[b].interval(), spans[b].row);
+    });
     std::uint32_t issue = PathGraph::none;
-    const auto rows = of_op(op);
-    for (std::size_t i = 0, next = 0; i < rows.size(); ++i) {
-      if (!rows[i].is_transfer()) continue;
-      for (; next < rows.size() && rows[next].begin <= rows[i].begin; ++next) {
-        if (!rows[next].is_dma_wait() && !rows[next].is_transfer()) issue = rows[next].row;
+    for (std::size_t i = 0, next = 0; i < of_op.size(); ++i) {
+      const SpanOfUnit& span = spans[of_op[i]];
+      if (span.kind != SpanKind::transfer) continue;
+      for (; next < of_op.size() && spans[of_op[next]].begin <= span.begin; ++next) {
+        if (spans[of_op[next]].kind != SpanKind::transfer) issue = spans[of_op[next]].row;
       }
-      issue_of_[rows[i].row] = issue;
+      issue_of_[span.row] = issue;
     }
   });
 }
@@ -330,11 +192,17 @@ void PathNodes::find_issues() {
 void PathNodes::make_room() {
   const std::size_t units = by_unit_->groups();
   std::vector<std::uint32_t> counts(units, 0);
+  std::vector<char> has_several(units, false);  // nodes of a span
   parallel_for(units, [&](std::size_t unit) {
     std::uint32_t count = 0;
-    for_each_piece(spans_of(unit), [&](auto&&...) { count += 1; });
-    for (const SpanOfUnit& span : spans_of(unit)) {
-      count += span.kind == SpanKind::transfer || is_long_wait(span) ? 1 : 0;
+    for_each_piece(spans_of(unit), has_dma_waits(), [&](std::size_t, NodeKind kind, auto&&...) {
+      count += 1;
+      if (kind == NodeKind::mark) has_several[unit] = true;
+    });
+    if (has_transfers_ || has_dma_waits()) {
+      for (const SpanOfUnit& span : spans_of(unit)) {
+        count += span.kind == SpanKind::transfer || is_long_wait(span) ? 1 : 0;
+      }
     }
     counts[unit] = count;
   });
@@ -344,39 +212,51 @@ void PathNodes::make_room() {
   }
   const std::size_t nodes = first_node_of_unit_.back();
   graph_.row.resize(nodes);
+  graph_.op.resize(nodes);
+  queues_.resize(nodes);
   graph_.kind.resize(nodes);
   graph_.start.resize(nodes);
   graph_.end.resize(nodes);
   graph_.unit_before.resize(nodes);
   graph_.after_barrier.resize(nodes);
-  of_place_.resize(by_unit_->all().size());
+  is_plain_ = !has_transfers_ && !has_dma_waits() &&
+              std::find(has_several.begin(), has_several.end(), true) == has_several.end();
+  if (!is_plain_ || !profile_.flows.empty()) of_row_.assign(profile_.spans.size(), no_nodes);
 }
 
-void PathNodes::write(std::uint32_t node, std::uint32_t row, NodeKind kind, Interval time,
-                      bool after_barrier) {
-  graph_.row[node] = row;
+void PathNodes::write(std::uint32_t node, std::size_t unit, const SpanOfUnit& span, NodeKind kind,
+                      Interval time, bool after_barrier) {
+  const std::size_t ops = profile_.ops.size(), op = std::min<std::size_t>(index_of(span.op), ops);
+  // An op that names no engine says nothing about it, and asking it would cost more than all else.
+  const OpId asked = op < ops && names_engine_[op] ? span.op : OpId::none;
+  graph_.row[node] = span.row;
+  graph_.op[node] = std::uint32_t(op);
   graph_.kind[node] = kind;
   graph_.start[node] = time.begin;
   graph_.end[node] = time.end;
   graph_.unit_before[node] = PathGraph::none;
   graph_.after_barrier[node] = after_barrier;
+  queues_[node] = queue_of(engine_of(profile_, asked, UnitId(std::uint32_t(unit)), span.kind));
 }
 
 void PathNodes::write_unit(std::size_t unit) {
   const auto spans = spans_of(unit);
-  NodeRange* const of_span = of_place_.data() + by_unit_->place_of(unit);
-  std::fill(of_span, of_span + spans.size(), no_nodes);
   const std::uint32_t first = first_node_of_unit_[unit];
   const std::int64_t origin = graph_.timeline.begin;
   std::uint32_t node = first;
-  for_each_piece(spans, [&](std::size_t place, NodeKind kind, Interval time, bool after_barrier) {
-    write(node, spans[place].row, kind, {time.begin - origin, time.end - origin}, after_barrier);
-    NodeRange& nodes = of_span[place];
-    nodes = {nodes.first == PathGraph::none ? node : nodes.first, node};
+  const auto add = [&](std::size_t place, NodeKind kind, Interval time, bool after_barrier) {
+    const Interval since{time.begin - origin, time.end - origin};
+    write(node, unit, spans[place], kind, since, after_barrier);
+    if (!of_row_.empty()) {
+      NodeRange& nodes = of_row_[spans[place].row];
+      nodes = {nodes.first == PathGraph::none ? node : nodes.first, node};
+    }
     node += 1;
-  });
+  };
+  for_each_piece(spans, has_dma_waits(), add);
   link_in_order(first, node);
-  write_landings(unit, write_transfers(unit, node));
+  if (has_transfers_) node = write_transfers(unit, node);
+  if (has_dma_waits()) write_landings(unit, node);
 }
 
 // An engine serves transfers in the order of their issue: one that was issued before the one before
@@ -394,8 +274,8 @@ std::uint32_t PathNodes::write_transfers(std::size_t unit, std::uint32_t node) {
     }
     if (complete <= time.end) time.begin = std::max(time.begin, complete);
     complete = std::max(complete, time.end);
-    write(node, spans[i].row, NodeKind::execution, time, false);
-    of_place_[by_unit_->place_of(unit) + i] = {node, node};
+    write(node, unit, spans[i], NodeKind::execution, time, false);
+    of_row_[spans[i].row] = {node, node};
     node += 1;
   }
   link_in_order(first, node);
@@ -409,8 +289,8 @@ std::uint32_t PathNodes::write_landings(std::size_t unit, std::uint32_t node) {
   for (std::size_t i = 0; i < spans.size(); ++i) {
     if (!is_long_wait(spans[i])) continue;
     const std::int64_t over = interval(spans[i]).end;
-    write(node, spans[i].row, NodeKind::landing, {over, over}, false);
-    of_place_[by_unit_->place_of(unit) + i].first = node;
+    write(node, unit, spans[i], NodeKind::landing, {over, over}, false);
+    of_row_[spans[i].row].first = node;
     node += 1;
   }
   return node;
@@ -425,16 +305,107 @@ void PathNodes::find_transfers(std::size_t unit) {
   const auto node_of = [&](std::uint32_t row) { return of_row_[row].first; };
   std::sort(transfers_.begin() + first, transfers_.end(), [&](std::uint32_t a, std::uint32_t b) {
     const std::int64_t end_a = graph_.end[node_of(a)], end_b = graph_.end[node_of(b)];
-    return end_a != end_b ? end_a < end_b : node_of(a) < node_of(b);
+    if (end_a != end_b) return end_a < end_b;
+    return sequence_of(node_of(a)) < sequence_of(node_of(b));
   });
 }
 
+// The rows' nodes by their numbers after all are in order.
 void PathNodes::map_rows() {
-  of_row_.assign(profile_.spans.size(), no_nodes);
-  const auto spans = by_unit_->all();
-  for (std::size_t place = 0; place < spans.size(); ++place) {
-    of_row_[spans[place].row] = of_place_[place];
+  for (NodeRange& nodes : of_row_) {
+    if (nodes.first == PathGraph::none) continue;
+    nodes = {order_.node_of[nodes.first], order_.node_of[nodes.last]};
   }
+}
+
+bool PathNodes::is_before(const Execution& first, const Execution& other) const {
+  if (is_plain_) {
+    return starts_before({first.begin, first.end}, first.row, {other.begin, other.end}, other.row);
+  }
+  return starts_before(interval_of(profile_.spans, first.row), first.row,
+                       interval_of(profile_.spans, other.row), other.row);
+}
+
+void PathNodes::find_runs() {
+  const std::size_t ops = profile_.ops.size();
+  const std::vector<RowRange> parts = ranges_of(count(), std::max<std::size_t>(65'536, 8 * ops));
+  std::vector<std::vector<OpRun>> of_parts(parts.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    of_parts[part].resize(ops);
+    for (std::size_t node = parts[part].first; node < parts[part].last; ++node) {
+      const std::size_t op = graph_.op_of(std::uint32_t(node));
+      if (op >= ops || !is_first(std::uint32_t(node))) continue;
+      take(of_parts[part][op], execution(std::uint32_t(node)));
+    }
+  });
+  runs_ = std::move(of_parts.front());
+  for (std::size_t op = 0; op < ops; ++op) {
+    for (std::size_t part = 1; part < parts.size(); ++part) take(runs_[op], of_parts[part][op]);
+    if (runs_[op].works) runs_[op].begin = graph_.start[runs_[op].first];
+  }
+}
+
+void PathNodes::take(OpRun& run, const Execution& execution) const {
+  const bool is_transfer = !is_plain_ && execution.is_transfer();
+  OpRun one;
+  one.end = one.first_end = execution.end;
+  one.last_begin = is_consumer(execution) ? execution.begin : -1;
+  one.first = execution.first_node;
+  one.executions = 1;
+  one.unit = execution.unit;
+  one.works = true;
+  one.transfers = is_transfer;
+  take(run, one);
+}
+
+// Of the nodes of `other` all come after those of `run`.
+void PathNodes::take(OpRun& run, const OpRun& other) const {
+  if (!other.works) return;
+  if (!run.works) {
+    run = other;
+    return;
+  }
+  run.end = std::max(run.end, other.end);
+  run.last_begin = std::max(run.last_begin, other.last_begin);
+  run.executions += other.executions;
+  run.spreads = run.spreads || other.spreads || run.unit != other.unit;
+  if (run.transfers == other.transfers) {
+    run.first_end = std::min(run.first_end, other.first_end);
+  } else if (other.transfers) {
+    run.first_end = other.first_end;
+  }
+  if (!is_plain_) {  // where transfers follow from its executions, it begins with the first of
+                     // these
+    const Execution first = execution(run.first), second = execution(other.first);
+    const bool is_later = first.is_transfer() != second.is_transfer() ? first.is_transfer()
+                                                                      : is_before(second, first);
+    if (is_later) run.first = other.first;
+  }
+  run.transfers = run.transfers || other.transfers;
+}
+
+// By op, and those of each by start.
+void PathNodes::find_executions() {
+  const std::size_t ops = profile_.ops.size();
+  CountingSort by_op(count(), ops, [&](std::size_t node) {
+    const std::uint32_t op = graph_.op[node];
+    const bool counts = op < ops && is_first(std::uint32_t(node));
+    return counts ? op : counting_sort_leaves_out;
+  });
+  first_of_op_ = by_op.first();
+  executions_.resize(by_op.size());
+  by_op.place([&](std::size_t node, std::uint32_t at) { executions_[at] = std::uint32_t(node); });
+  parallel_for(ops, [&](std::size_t op) { sort_executions(op); });
+}
+
+void PathNodes::sort_executions(std::size_t op) {
+  const auto of_this =
+      std::span(executions_).subspan(first_of_op_[op], first_of_op_[op + 1] - first_of_op_[op]);
+  const auto before = [&](std::uint32_t a, std::uint32_t b) {
+    return is_before(execution(a), execution(b));
+  };
+  if (std::is_sorted(of_this.begin(), of_this.end(), before)) return;
+  std::sort(of_this.begin(), of_this.end(), before);
 }
 
 // The node before each on its unit: of those that ended when it started, the last to end.

@@ -1,11 +1,16 @@
 // The executions of one inference as nodes of a graph (path_graph.hpp), by unit and by op.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
+#include <ranges>
 #include <span>
 #include <vector>
 
 #include "analysis/path/path_graph.hpp"
+#include "analysis/path/path_latency_classes.hpp"
+#include "analysis/path/path_time_order.hpp"
 #include "npuscope/profile/column.hpp"
 #include "npuscope/profile/spans_by_unit.hpp"
 
@@ -17,26 +22,28 @@ struct NodeRange {  // without values at first, for the sake of Column
 };
 inline constexpr NodeRange no_nodes{PathGraph::none, PathGraph::none};
 
-// One execution of an op, or its wait for DMA; what links ask of it, side by side.
-struct Execution {          // without values at first, for the sake of Column
+// One execution of an op, or its wait for DMA.
+struct Execution {
   std::int64_t begin, end;  // of its first and last node, ticks since the timeline's begin
   std::uint32_t row;
   std::uint32_t first_node, last_node;
   UnitId unit;
   SpanKind kind;
-  Engine queue;  // queue_of()
 
   bool is_transfer() const { return kind == SpanKind::transfer; }
   bool is_dma_wait() const { return kind == SpanKind::dma_wait; }
 };
 
-// The threads of an engine take their ops in one order, without semaphores; so do the thread that
-// issues transfers and the engine that serves them. None: no such engine.
-inline Engine queue_of(Engine used) {
-  if (used == Engine::dma) return Engine::dma_issue;
-  const bool queues = used == Engine::hvx || used == Engine::hmx || used == Engine::dma_issue;
-  return queues ? used : Engine::none;
-}
+// The executions of an op together: where it begins, when its results are there.
+struct OpRun {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t first_end = 0;             // of what others wait for: its transfers if it has any
+  std::int64_t last_begin = 0;            // of an execution that waits for others
+  std::uint32_t first = PathGraph::none;  // the first of them by its first node
+  std::uint32_t executions = 0;
+  UnitId unit{};  // of one
+  bool works = false, transfers = false, spreads = false;
+};
 
 // Selects the rows, and writes the graph's nodes with rows, kinds, times, the node before each on
 // its unit, and whether a barrier was between.
@@ -44,19 +51,53 @@ class PathNodes {
  public:
   PathNodes(const Profile& profile, PathGraph& graph) : profile_(profile), graph_(graph) {}
 
-  Status select(std::optional<std::uint32_t> instance);
+  // All spans of the profile by unit, asked for where the path is of all of them.
+  using AllSpansByUnit = std::function<std::shared_ptr<const SpansByUnit>()>;
+  Status select(std::optional<std::uint32_t> instance, const AllSpansByUnit& all);
   void add();
 
   const SpansByUnit& by_unit() const { return *by_unit_; }  // work and waits
-  // Nodes of a unit (the last group: of none), from the first to before the last.
+  // Nodes of a unit (the last group: of none) by sequence, from the first to before the last.
   NodeRange of_unit(std::size_t unit) const {
     return {first_node_of_unit_[unit], first_node_of_unit_[unit + 1]};
   }
-  std::span<const Execution> of_op(std::size_t op) const {  // by start
+  auto of_op(std::size_t op) {  // by start
+    if (first_of_op_.empty()) find_executions();
     return std::span(executions_)
-        .subspan(first_of_op_[op], first_of_op_[op + 1] - first_of_op_[op]);
+               .subspan(first_of_op_[op], first_of_op_[op + 1] - first_of_op_[op]) |
+           std::views::transform([this](std::uint32_t node) { return execution(node); });
   }
+  Execution execution(std::uint32_t first) const {
+    const std::uint32_t row = graph_.row[first], last = last_of(first);
+    return {graph_.start[first],        graph_.end[last],        row, first, last,
+            UnitId(graph_.unit[first]), profile_.spans.kind[row]};
+  }
+  std::uint32_t last_of(std::uint32_t first) const {
+    return is_plain_ ? first : of_row_[graph_.row[first]].last;
+  }
+  bool is_plain() const { return is_plain_; }
+  // Whether an execution, or a wait, begins with the node.
+  bool is_first(std::uint32_t node) const {
+    return is_plain_ || of_row_[graph_.row[node]].first == node;
+  }
+  // Whether the first execution comes before the other, in the order of of_op().
+  bool is_before(const Execution& first, const Execution& other) const;
+  // Whether an execution waits for what its op depends on: of one transfer its issue does.
+  bool is_consumer(const Execution& execution) const {
+    return !execution.is_transfer() || issue_of(execution.row) == PathGraph::none;
+  }
+  const OpRun& run(std::size_t op) const { return runs_[op]; }
+  // Only where a span may have several nodes, or there are flows.
   NodeRange of_row(std::size_t row) const { return of_row_.empty() ? no_nodes : of_row_[row]; }
+  // The number of a node unit by unit, and back: an order that does not look at times.
+  std::uint32_t sequence_of(std::uint32_t node) const { return order_.sequence_of[node]; }
+  std::uint32_t node_at(std::uint32_t sequence) const { return order_.node_of[sequence]; }
+  // Where a node of a span runs, and on the queue of which engine.
+  LatencyClasses::Place place_of(std::uint32_t node) const {
+    return {UnitId(graph_.unit[node]), queues_[node]};
+  }
+  // Those of spans: what is added beside them comes after.
+  std::size_t count() const { return order_.node_of.size(); }
   // Of a transfer, the row of its issue.
   std::uint32_t issue_of(std::uint32_t row) const {
     return issue_of_.empty() ? PathGraph::none : issue_of_[row];
@@ -77,29 +118,14 @@ class PathNodes {
   }
 
  private:
-  struct Extent {
-    Interval interval;
-    bool any = false;
-    bool works = false;
-    void take(Interval other, bool other_works);
-    void take(const Extent& other);
-    void take(const Spans& spans, std::size_t row);
-  };
-  struct Inference {
-    std::uint32_t number = 0;
-    Extent extent;
-  };
-
-  static std::vector<Inference> inferences_of(const Spans& spans);
-  std::size_t steady_of(const std::vector<Inference>& inferences);
-  Result<Interval> choose_timeline(std::optional<std::uint32_t> instance);
-  Result<Interval> whole_timeline() const;
-  tl::unexpected<Error> no_executions() const;
-  Column<std::uint32_t> selected_rows() const;
   bool is_selected(std::size_t row) const;
-  void note_waits(std::span<const std::uint32_t> rows);
+  void select_rows(const AllSpansByUnit& all);
+  void note_waits();
   void find_executions();
   void sort_executions(std::size_t op);
+  void find_runs();
+  void take(OpRun& run, const Execution& execution) const;
+  void take(OpRun& run, const OpRun& other) const;
   void find_issues();
   void make_room();
   void write_unit(std::size_t unit);
@@ -108,8 +134,8 @@ class PathNodes {
   void find_transfers(std::size_t unit);
   void link_in_order(std::uint32_t first, std::uint32_t last);
   void map_rows();
-  void write(std::uint32_t node, std::uint32_t row, NodeKind kind, Interval time,
-             bool after_barrier);
+  void write(std::uint32_t node, std::size_t unit, const SpanOfUnit& span, NodeKind kind,
+             Interval time, bool after_barrier);
   std::span<const SpanOfUnit> spans_of(std::size_t unit) const {
     return by_unit_->spans_of(UnitId(std::uint32_t(unit)));
   }
@@ -124,10 +150,15 @@ class PathNodes {
   PathGraph& graph_;
   std::shared_ptr<const SpansByUnit> by_unit_;
   std::vector<std::uint32_t> first_node_of_unit_;  // one more
-  Column<NodeRange> of_place_;                     // of by_unit_
-  Column<NodeRange> of_row_;                       // only where something asks by row
-  std::vector<std::uint32_t> first_of_op_;         // last: without an op; one more
-  Column<Execution> executions_;
+  bool has_transfers_ = false;
+  bool is_plain_ = false;  // each span that has a node has one, and starts and ends with it
+  std::vector<char> names_engine_;  // by op
+  NodeOrder order_;
+  Column<Engine> queues_;  // by node
+  Column<NodeRange> of_row_;
+  std::vector<std::uint32_t> first_of_op_;  // in executions_; one more
+  Column<std::uint32_t> executions_;        // their first nodes, when asked for
+  std::vector<OpRun> runs_;                 // by op
   std::vector<std::uint32_t> issue_of_, transfers_, barriers_;
   std::uint64_t dma_waits_ = 0;
   std::int64_t min_dma_wait_ = std::numeric_limits<std::int64_t>::max();

@@ -9,37 +9,9 @@
 namespace npuscope::analysis {
 namespace {
 
-// A counting sort by the node that each leads to, a range of nodes beside the others.
-void sort_links(const LooseLinks& loose, PathGraph& graph) {
-  const std::size_t ranges = std::min<std::size_t>(workers(), 8);  // each looks at all links
-  const std::size_t nodes = graph.size();
-  std::vector<std::uint32_t> next(nodes + 1, 0);
-  const auto for_range = [&](std::size_t range, const auto& visit) {
-    const std::size_t first = nodes * range / ranges, last = nodes * (range + 1) / ranges;
-    for (const auto& segment : loose) {
-      for (const LooseLink& each : segment) {
-        if (each.to >= first && each.to < last) visit(each);
-      }
-    }
-  };
-  parallel_for(ranges, [&](std::size_t range) {
-    for_range(range, [&](const LooseLink& each) { next[each.to] += 1; });
-  });
-  graph.first_link.resize(nodes + 1);
-  std::uint32_t count = 0;
-  for (std::size_t node = 0; node <= nodes; ++node) {
-    graph.first_link[node] = count;
-    count += std::exchange(next[node], count);
-  }
-  graph.links.resize(count);
-  parallel_for(ranges, [&](std::size_t range) {
-    for_range(range, [&](const LooseLink& each) { graph.links[next[each.to]++] = each.link; });
-  });
-}
-
 // Nearly by their start, those of a unit as they were, so that what follows finds what it looks at
 // side by side.
-Column<std::uint32_t> nearly_by_start(const PathGraph& graph) {
+Column<std::uint32_t> nearly_by_start(const PathGraph& graph, const PathNodes& units) {
   constexpr int max_bits = 16;
   const std::int64_t last = *std::max_element(graph.start.begin(), graph.start.end());
   const int shift =
@@ -53,17 +25,22 @@ Column<std::uint32_t> nearly_by_start(const PathGraph& graph) {
   for (std::uint32_t& each : next) place += std::exchange(each, place);
   Column<std::uint32_t> nodes;
   nodes.resize(graph.size());
-  for (std::uint32_t node = 0; node < graph.size(); ++node) nodes[next[bucket_of(node)]++] = node;
+  for (std::uint32_t sequence = 0; sequence < graph.size(); ++sequence) {
+    const bool is_of_unit = sequence < units.count();
+    const std::uint32_t node = is_of_unit ? units.node_at(sequence) : sequence;
+    nodes[next[bucket_of(node)]++] = node;
+  }
   return nodes;
 }
 
 class Sorting {
  public:
-  explicit Sorting(PathGraph& graph) : graph_(graph), states_(graph.size(), State::new_one) {}
+  Sorting(PathGraph& graph, const PathNodes& units)
+      : graph_(graph), units_(units), states_(graph.size(), State::new_one) {}
 
   Column<std::uint32_t> run() {
     order_.reserve(graph_.size());
-    for (const std::uint32_t node : nearly_by_start(graph_)) {
+    for (const std::uint32_t node : nearly_by_start(graph_, units_)) {
       if (states_[node] == State::new_one) visit(node);
     }
     return std::move(order_);
@@ -108,6 +85,7 @@ class Sorting {
   }
 
   PathGraph& graph_;
+  const PathNodes& units_;
   std::vector<State> states_;
   std::vector<Open> open_;
   Column<std::uint32_t> order_;
@@ -125,6 +103,8 @@ class Renumbering {
 
   void run() {
     move(graph_.row);
+    move(graph_.op);
+    move(graph_.unit);
     move(graph_.kind);
     move(graph_.start);
     move(graph_.end);
@@ -184,10 +164,8 @@ class Renumbering {
 
 }  // namespace
 
-void put_in_order(PathGraph& graph, LooseLinks loose) {
-  sort_links(loose, graph);
-  loose = {};
-  const Column<std::uint32_t> order = Sorting(graph).run();
+void put_in_order(PathGraph& graph, const PathNodes& nodes) {
+  const Column<std::uint32_t> order = Sorting(graph, nodes).run();
   Renumbering(graph, order).run();
 }
 
