@@ -117,7 +117,12 @@ TimelineCells Analysis::cells(const TimelineRows& rows, const CellsRequest& requ
 }
 
 const Result<PathAnalysis>& Analysis::path() const {
-  return answers_->path.get([&] { return PathAnalysis::create(profile(), std::nullopt); });
+  return answers_->path.get([&] {
+    const auto all = [&] {  // kept as long as the path
+      return std::shared_ptr<const SpansByUnit>(std::shared_ptr<void>(), &spans_by_unit());
+    };
+    return PathAnalysis::create(profile(), std::nullopt, all);
+  });
 }
 
 Result<PathAnalysis> Analysis::path(std::uint32_t inference) const {

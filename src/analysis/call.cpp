@@ -15,7 +15,9 @@ namespace {
 class CallReader {
  public:
   explicit CallReader(const Profile& profile)
-      : profile_(profile), numbers_(analyse_numbers(profile)), phases_(analyse_phases(profile)) {}
+      : profile_(profile),
+        numbers_(analyse_numbers_of_role(profile)),
+        phases_(analyse_phases(profile)) {}
 
   std::optional<Call> read() const {
     if (is_queued()) return std::nullopt;

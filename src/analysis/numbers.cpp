@@ -10,9 +10,11 @@ namespace npuscope::analysis {
 
 namespace {
 
-void add_span_columns(const Profile& profile, std::vector<NumberRow>& rows) {
+using IsWanted = bool(const Meaning& meaning);
+
+void add_span_columns(const Profile& profile, IsWanted* is_wanted, std::vector<NumberRow>& rows) {
   for (const MeasureColumn& column : profile.spans.measures) {
-    if (column.meaning.additive) continue;
+    if (column.meaning.additive || !is_wanted(column.meaning)) continue;
     std::vector<double> values;
     for (const std::int64_t value : column.values) {
       if (value != MeasureColumn::missing) values.push_back(double(value));
@@ -23,9 +25,8 @@ void add_span_columns(const Profile& profile, std::vector<NumberRow>& rows) {
   }
 }
 
-}  // namespace
-
-std::vector<NumberRow> analyse_numbers(const Profile& profile) {
+// Sorting out columns before their values are looked at.
+std::vector<NumberRow> numbers_of(const Profile& profile, IsWanted* is_wanted_column) {
   using Key = std::tuple<Measure::Subject, StringId, MeasureKind, Origin, ClockId>;
   std::map<Key, std::size_t> place;
   std::vector<NumberRow> rows;
@@ -54,7 +55,20 @@ std::vector<NumberRow> analyse_numbers(const Profile& profile) {
     for (const auto& [instance, value] : samples[i]) values.push_back(value);
     rows[i].values = spread_of(values);
   }
-  add_span_columns(profile, rows);
+  add_span_columns(profile, is_wanted_column, rows);
+  return rows;
+}
+
+}  // namespace
+
+std::vector<NumberRow> analyse_numbers(const Profile& profile) {
+  return numbers_of(profile, [](const Meaning&) { return true; });
+}
+
+std::vector<NumberRow> analyse_numbers_of_role(const Profile& profile) {
+  const auto has_role = [](const Meaning& meaning) { return meaning.role != NumberRole::none; };
+  std::vector<NumberRow> rows = numbers_of(profile, has_role);
+  std::erase_if(rows, [&](const NumberRow& row) { return !has_role(row.meaning); });
   return rows;
 }
 

@@ -24,6 +24,8 @@ struct NumberRow {
 // has them, then of those columns of the spans that do not add up over spans (and so make no column
 // of the op table).
 std::vector<NumberRow> analyse_numbers(const Profile& profile);
+// Of these those that have a role, which is what programs ask for.
+std::vector<NumberRow> analyse_numbers_of_role(const Profile& profile);
 
 struct CounterRow {
   std::uint32_t series = 0;

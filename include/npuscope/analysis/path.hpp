@@ -46,14 +46,20 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "npuscope/base/result.hpp"
 #include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
+
+namespace npuscope {
+class SpansByUnit;
+}
 
 namespace npuscope::analysis {
 
@@ -167,13 +173,18 @@ class PathAnalysis {
   // Of one inference; `instance` none: the one whose wall is nearest the median of all but the
   // first. Usage errors: the profile has no work with times, no such inference, or times beyond
   // 2^52 ticks of each other.
-  static Result<PathAnalysis> create(const Profile& profile, std::optional<std::uint32_t> instance);
+  // `all_spans` gives them by unit, and is asked for where the path is of all of them.
+  using AllSpans = std::function<std::shared_ptr<const SpansByUnit>()>;
+  static Result<PathAnalysis> create(const Profile& profile, std::optional<std::uint32_t> instance,
+                                     const AllSpans& all_spans = {});
 
   const PathBasis& basis() const;
   CriticalPath observed() const;
   ExecutionTimes executions() const;
   WhatIf what_if(const Scaling& scaling) const;
   double wall_if(const Scaling& scaling) const;  // what_if().after alone, in one pass
+  // Of several scalings; little more than of one.
+  std::vector<double> walls_if(std::span<const Scaling> scalings) const;
   // The wall if executions on the two engines waited for one another for data only, not for memory
   // or a given order; all else stays. On a chain in which each needs the result of the one before
   // it is the observed wall.

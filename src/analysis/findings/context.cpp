@@ -49,6 +49,10 @@ const std::vector<std::uint32_t>& FindingContext::kernel_of() {
   return kernel_of_.get([&] { return kernel_rules().of(profile_); });
 }
 
+const std::vector<NumberRow>& FindingContext::numbers() {
+  return numbers_.get([&] { return analyse_numbers_of_role(profile_); });
+}
+
 void FindingContext::prepare() {
   const std::function<void()> questions[] = {[&] { path(); },
                                              [&] { analysis_.coarse(); },
@@ -91,7 +95,7 @@ double FindingContext::hvx_threads() {
   std::sort(cores.begin(), cores.end());
   const auto distinct = std::unique(cores.begin(), cores.end()) - cores.begin();
   double max = distinct > 0 ? double(threads) / double(distinct) : 0;
-  for (const NumberRow& row : analysis_.numbers()) {
+  for (const NumberRow& row : numbers()) {
     if (row.meaning.role == NumberRole::hvx_threads) {
       max = std::max(max, row.values.first);
     }
@@ -162,22 +166,21 @@ std::optional<Gain> FindingContext::gain_of_path(double after, const std::string
   return gain;
 }
 
-std::optional<Gain> FindingContext::gain_if(std::vector<double> factors, const std::string& how) {
-  const PathAnalysis* paths = path();
-  if (paths == nullptr) return std::nullopt;
-  Scaling scaling;
-  scaling.of_op = std::move(factors);
-  scaling.of_op.resize(profile_.ops.size() + 1, 1.0);
-  auto gain = gain_of_path(paths->wall_if(scaling), how);
-  if (gain) relate_to_call(*gain, warm_ticks_of(scaling.of_op));
-  return gain;
-}
-
-std::optional<Gain> FindingContext::gain_if(const std::vector<bool>& ops, double factor,
-                                            const std::string& how) {
-  std::vector<double> factors;
-  for (const bool is_changed : ops) factors.push_back(is_changed ? factor : 1);
-  return gain_if(std::move(factors), how);
+std::vector<std::optional<Gain>> FindingContext::gains_if(std::vector<TriedFactors> tried) {
+  std::vector<std::optional<Gain>> gains(tried.size());
+  const PathAnalysis* paths = tried.empty() ? nullptr : path();
+  if (paths == nullptr) return gains;
+  std::vector<Scaling> scalings(tried.size());
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    scalings[i].of_op = std::move(tried[i].of_op);
+    scalings[i].of_op.resize(profile_.ops.size() + 1, 1.0);
+  }
+  const std::vector<double> walls = paths->walls_if(scalings);
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    gains[i] = gain_of_path(walls[i], tried[i].how);
+    if (gains[i]) relate_to_call(*gains[i], warm_ticks_of(scalings[i].of_op));
+  }
+  return gains;
 }
 
 std::optional<Gain> FindingContext::gain_of_overlap(Engine a, Engine b, const std::string& how) {

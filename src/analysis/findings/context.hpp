@@ -41,6 +41,9 @@ class FindingContext {
   // By op, its rule of rules/kernels.toml as in kernel_rules().
   const std::vector<std::uint32_t>& kernel_of();
 
+  // Numbers of the run that have a role.
+  const std::vector<NumberRow>& numbers();
+
   // Computes what most rules ask for, side by side; worth it on a large profile of which all rules
   // are tried.
   void prepare();
@@ -67,11 +70,14 @@ class FindingContext {
   // Whether an op is of one of them.
   std::vector<bool> ops_of(const std::vector<std::string_view>& names);
 
-  // What the wall of the inference nearest the median loses when these ops take `factor` of their
-  // time, by longest path; none where there is no such path. `how` completes "by longest path: …".
-  std::optional<Gain> gain_if(const std::vector<bool>& ops, double factor, const std::string& how);
-  // The same with a factor of each op.
-  std::optional<Gain> gain_if(std::vector<double> factors, const std::string& how);
+  // What the wall of the inference nearest the median loses when each op takes such a part of its
+  // time, by longest path, for several sets of factors; none where there is no such path. `how`
+  // completes "by longest path: …".
+  struct TriedFactors {
+    std::vector<double> of_op;
+    std::string how;
+  };
+  std::vector<std::optional<Gain>> gains_if(std::vector<TriedFactors> tried);
   // The same when executions of the two engines wait for one another for data only.
   std::optional<Gain> gain_of_overlap(Engine a, Engine b, const std::string& how);
   // A part of the wall, or of `wall` where that is not the timeline's.
@@ -79,7 +85,7 @@ class FindingContext {
                                    std::optional<double> wall = {});
   // The same, but no more than what the busiest unit leaves: it must still do its work.
   std::optional<Gain> gain_by_hiding(double ticks, const std::string& how);
-  // For a finding that gain_if() cannot tell.
+  // For a finding that gains_if() cannot tell.
   std::string why_no_path();
 
   // The model of the critical path; none where the profile has no work with times.
@@ -96,6 +102,7 @@ class FindingContext {
   Lazy<MemoryTable> memory_;
   Lazy<OpTable> kinds_, kernels_;
   Lazy<std::vector<std::uint32_t>> kernel_of_;
+  Lazy<std::vector<NumberRow>> numbers_;
   Lazy<double> path_wall_;  // by the model, nothing changed
 };
 

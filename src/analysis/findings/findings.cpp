@@ -90,7 +90,32 @@ std::vector<const Rule*> rules_to_try(const std::string& only) {
   return rules;
 }
 
-// Of a large profile side by side: each gain takes a schedule of all its spans.
+RuleOutcome outcome_of(Trial trial, std::optional<Gain> gain, FindingContext& context) {
+  Finding& finding = trial.finding;
+  finding.gain = std::move(gain);
+  const bool applies =
+      finding.gain ? !trial.judge || trial.judge(context, finding) : !trial.needs_path;
+  if (!applies) return DoesNotApply{};
+  if (!finding.gain) finding.no_gain = context.why_no_path();
+  return std::move(finding);
+}
+
+// Trying takes passes over all spans, which several trials share.
+void finish_trials(std::vector<RuleOutcome>& outcomes, FindingContext& context) {
+  std::vector<FindingContext::TriedFactors> tried;
+  for (RuleOutcome& outcome : outcomes) {
+    auto* trial = std::get_if<Trial>(&outcome);
+    if (trial != nullptr) tried.push_back({std::move(trial->factors), std::move(trial->how)});
+  }
+  const std::vector<std::optional<Gain>> gains = context.gains_if(std::move(tried));
+  std::size_t next = 0;
+  for (RuleOutcome& outcome : outcomes) {
+    auto* trial = std::get_if<Trial>(&outcome);
+    if (trial != nullptr) outcome = outcome_of(std::move(*trial), gains[next++], context);
+  }
+}
+
+// Of a large profile side by side.
 std::vector<RuleOutcome> outcomes_of(const std::vector<const Rule*>& rules,
                                      FindingContext& context) {
   std::vector<RuleOutcome> outcomes(rules.size());
@@ -102,6 +127,7 @@ std::vector<RuleOutcome> outcomes_of(const std::vector<const Rule*>& rules,
   } else {
     for (std::size_t i = 0; i < rules.size(); ++i) apply(i);
   }
+  finish_trials(outcomes, context);
   return outcomes;
 }
 

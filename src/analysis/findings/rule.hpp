@@ -3,9 +3,11 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "analysis/findings/context.hpp"
 
@@ -17,12 +19,33 @@ struct Missing {
   std::string what;
 };
 
-using RuleOutcome = std::variant<DoesNotApply, Missing, Finding>;
+// A finding whose gain is what the wall of the inference nearest the median loses when each op
+// takes such a part of its time, by longest path. Those of all rules are tried together.
+struct Trial {
+  Finding finding;
+  std::vector<double> factors;  // by op; none: 1
+  std::string how;              // completes "by longest path: …"
+  // What becomes of the finding when its gain is known; false: it does not apply.
+  std::function<bool(FindingContext&, Finding&)> judge = {};
+  bool needs_path = false;  // it does not apply where there is no path to try it on
+};
+
+using RuleOutcome = std::variant<DoesNotApply, Missing, Finding, Trial>;
 
 struct Rule {
   RuleText text;
   RuleOutcome (*apply)(FindingContext& context);
 };
+
+inline Trial trial_of(Finding finding, std::vector<double> factors, std::string how) {
+  return {std::move(finding), std::move(factors), std::move(how)};
+}
+// Of the ops that are marked, the same for each.
+inline std::vector<double> factors_of(const std::vector<bool>& ops, double factor) {
+  std::vector<double> factors;
+  for (const bool is_changed : ops) factors.push_back(is_changed ? factor : 1);
+  return factors;
+}
 
 // "46.1 %", for titles.
 inline std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }

@@ -97,8 +97,9 @@ void fill_gap_parts(const PathGraph& graph, std::vector<PathStep>& steps) {
 }  // namespace
 
 Result<PathAnalysis> PathAnalysis::create(const Profile& profile,
-                                          std::optional<std::uint32_t> instance) {
-  auto graph = make_path_graph(profile, instance);
+                                          std::optional<std::uint32_t> instance,
+                                          const AllSpans& all_spans) {
+  auto graph = make_path_graph(profile, instance, all_spans);
   if (!graph) return tl::unexpected(graph.error());
   return PathAnalysis(std::move(*graph));
 }

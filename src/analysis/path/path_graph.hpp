@@ -79,6 +79,7 @@ struct PathGraph {
 
 // Nodes with their times, rows and units; then the constraints; then order, latencies and delays.
 Result<std::shared_ptr<const PathGraph>> make_path_graph(const Profile& profile,
-                                                         std::optional<std::uint32_t> instance);
+                                                         std::optional<std::uint32_t> instance,
+                                                         const PathAnalysis::AllSpans& all_spans);
 
 }  // namespace npuscope::analysis

@@ -96,7 +96,8 @@ class LinkTable {
                ++put_loose) {
             put(node, loose_[loose[put_loose]].link);
           }
-          if (const auto link = sweep->link(edge)) put(node, *link);
+          if (!sweep->link(edge, graph_.links.data() + next)) continue;
+          in_order = graph_.links[next++].from < node && in_order;
         }
       }
       for (; put_loose < loose.size(); ++put_loose) put(node, loose_[loose[put_loose]].link);

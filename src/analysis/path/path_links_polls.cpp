@@ -61,8 +61,8 @@ void PathLinks::hold_waits_stepwise() {
     const std::uint32_t node = node_of(waited);
     if (!sweep.go_to(node)) continue;
     for (const StepwiseEdges::Followed& edge : stepwise_.into(graph_.op_of(node))) {
-      const auto link = sweep.link(edge);
-      if (link) hold_wait(waited, link->from, edge.reason, edge.edge + 1);
+      PathLink link;
+      if (sweep.link(edge, &link)) hold_wait(waited, link.from, edge.reason, edge.edge + 1);
     }
   }
   std::rotate(links_.begin(), links_.begin() + pushed, links_.end());

@@ -88,7 +88,7 @@ bool PathNodes::is_selected(std::size_t row) const {
   return !graph_.basis.instance || spans.instance[row] == *graph_.basis.instance;
 }
 
-void PathNodes::select_rows(const AllSpansByUnit& all) {
+void PathNodes::select_rows(const PathAnalysis::AllSpans& all) {
   const std::vector<RowRange> parts = ranges_of(profile_.spans.size());
   std::vector<std::size_t> next(parts.size());
   parallel_for(parts.size(), [&](std::size_t part) {
@@ -125,7 +125,7 @@ void PathNodes::note_waits() {
   }
 }
 
-Status PathNodes::select(std::optional<std::uint32_t> instance, const AllSpansByUnit& all) {
+Status PathNodes::select(std::optional<std::uint32_t> instance, const PathAnalysis::AllSpans& all) {
   const Result<Interval> timeline = choose_timeline(profile_, instance, graph_.basis);
   if (!timeline) return tl::unexpected(timeline.error());
   if (length_of(*timeline) > longest_timeline) {

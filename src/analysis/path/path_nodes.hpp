@@ -1,7 +1,6 @@
 // The executions of one inference as nodes of a graph (path_graph.hpp), by unit and by op.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <ranges>
@@ -51,9 +50,7 @@ class PathNodes {
  public:
   PathNodes(const Profile& profile, PathGraph& graph) : profile_(profile), graph_(graph) {}
 
-  // All spans of the profile by unit, asked for where the path is of all of them.
-  using AllSpansByUnit = std::function<std::shared_ptr<const SpansByUnit>()>;
-  Status select(std::optional<std::uint32_t> instance, const AllSpansByUnit& all);
+  Status select(std::optional<std::uint32_t> instance, const PathAnalysis::AllSpans& all);
   void add();
 
   const SpansByUnit& by_unit() const { return *by_unit_; }  // work and waits
@@ -119,7 +116,7 @@ class PathNodes {
 
  private:
   bool is_selected(std::size_t row) const;
-  void select_rows(const AllSpansByUnit& all);
+  void select_rows(const PathAnalysis::AllSpans& all);
   void note_waits();
   void find_executions();
   void sort_executions(std::size_t op);

@@ -2,54 +2,32 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <optional>
 #include <tuple>
 
 namespace npuscope::analysis {
-namespace {}  // namespace
-
 Schedule::Schedule(const PathGraph& graph) : graph_(graph), scale_(graph) {
-  for (std::uint32_t node = 0; node < graph.size(); ++node) take_if_last(node);
+  find_last(double(graph.last_end));
 }
 
 Schedule::Schedule(const PathGraph& graph, const NodeScale& scale) : graph_(graph), scale_(scale) {
-  run();
+  run(nullptr);
 }
 
 Schedule::Schedule(const PathGraph& graph, const std::vector<bool>& dropped)
-    : graph_(graph), scale_(graph), dropped_(&dropped) {
-  run();
+    : graph_(graph), scale_(graph) {
+  run(&dropped);
 }
 
-void Schedule::run() {
-  ends_.resize(graph_.size());
-  for (std::uint32_t node = 0; node < graph_.size(); ++node) {
-    ends_[node] = released(node) + double(graph_.delay[node]) + length(node);
-    take_if_last(node);
-  }
+void Schedule::run(const std::vector<bool>* dropped) {
+  ForwardPass<1> pass(graph_, {scale_}, dropped);
+  pass.run();
+  ends_ = pass.take_ends();
+  find_last(pass.last_end(0));
 }
 
-// The time of its binding; without one, that of the observation.
-inline double Schedule::released(std::uint32_t node) const {
-  constexpr double never = -std::numeric_limits<double>::infinity();
-  const std::uint32_t before = graph_.unit_before[node];
-  double last =
-      before != PathGraph::none ? ends_[before] + double(graph_.unit_latency(node)) : never;
-  for (auto i = graph_.first_link[node]; i < graph_.first_link[node + 1]; ++i) {
-    const PathLink& link = graph_.links[i];
-    if (dropped_ != nullptr && (*dropped_)[i]) {
-      last = std::max(last, 0.0);
-      continue;
-    }
-    if (link.from != PathGraph::none) last = std::max(last, release(link, node));
-  }
-  return last == never ? double(graph_.start[node]) : last;
-}
-
-inline double Schedule::release(const PathLink& link, std::uint32_t node) const {
+double Schedule::release(const PathLink& link, std::uint32_t node) const {
   if (!link.leaves_midst) return end(link.from) + double(graph_.latency_of(link));
-  return start(link.from) + double(graph_.part_of(link.from, node)) * scale_.of(link.from);
+  return scale_.released_midst(link.from, start(link.from), node);
 }
 
 Schedule::Binding Schedule::binding_of(std::uint32_t node) const {
@@ -77,10 +55,11 @@ bool Schedule::is_later(std::uint32_t node, std::uint32_t other) const {
          std::tuple(graph_.unit_of(other), graph_.row[other], other);
 }
 
-inline void Schedule::take_if_last(std::uint32_t node) {
-  if (graph_.kind[node] != NodeKind::execution) return;
-  if (last_ != PathGraph::none && end(node) < end(last_)) return;
-  if (last_ == PathGraph::none || is_later(node, last_)) last_ = node;
+void Schedule::find_last(double last_end) {
+  for (std::uint32_t node = 0; node < graph_.size(); ++node) {
+    if (end(node) != last_end || graph_.kind[node] != NodeKind::execution) continue;
+    if (last_ == PathGraph::none || is_later(node, last_)) last_ = node;
+  }
 }
 
 std::vector<PathNode> path_through(const Schedule& schedule) {

@@ -5,37 +5,9 @@
 #include <optional>
 #include <vector>
 
-#include "analysis/path/path_graph.hpp"
+#include "analysis/path/path_forward.hpp"
 
 namespace npuscope::analysis {
-
-// How much longer or shorter each node takes.
-class NodeScale {
- public:
-  explicit NodeScale(const PathGraph& graph) : graph_(graph) {}
-  // With `faster_as`, what the scaling makes faster takes this part of its time instead.
-  NodeScale(const PathGraph& graph, const Scaling& scaling, std::optional<double> faster_as = {})
-      : graph_(graph),
-        scaling_(&scaling),
-        faster_as_(faster_as),
-        changes_(!scaling.of_op.empty() || !scaling.of_unit.empty()) {}
-
-  // Whether any node may take another time than observed.
-  bool changes() const { return changes_; }
-  double of(std::uint32_t node) const {
-    if (!changes_) return 1;
-    double factor = 1;
-    if (!scaling_->of_op.empty()) factor *= scaling_->of_op[graph_.op_of(node)];
-    if (!scaling_->of_unit.empty()) factor *= scaling_->of_unit[graph_.unit_of(node)];
-    return factor < 1 && faster_as_ ? *faster_as_ : factor;
-  }
-
- private:
-  const PathGraph& graph_;
-  const Scaling* scaling_ = nullptr;
-  std::optional<double> faster_as_;
-  bool changes_ = false;
-};
 
 // When nodes start and end, in ticks since the timeline's begin.
 class Schedule {
@@ -66,20 +38,14 @@ class Schedule {
   const PathGraph& graph() const { return graph_; }
 
  private:
-  double length(std::uint32_t node) const {
-    const double observed = double(graph_.end[node] - graph_.start[node]);
-    return observed > 0 ? observed * scale_.of(node) : 0;
-  }
-  double released(std::uint32_t node) const;
+  double length(std::uint32_t node) const { return scale_.length(node); }
   double release(const PathLink& link, std::uint32_t node) const;
   bool is_later(std::uint32_t node, std::uint32_t other) const;
-  void take_if_last(std::uint32_t node);
-
-  void run();
+  void find_last(double last_end);
+  void run(const std::vector<bool>* dropped);
 
   const PathGraph& graph_;
   NodeScale scale_;
-  const std::vector<bool>* dropped_ = nullptr;
   Column<double> ends_;  // empty: as observed
   std::uint32_t last_ = PathGraph::none;
 };

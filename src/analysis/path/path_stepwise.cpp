@@ -2,23 +2,27 @@
 
 #include <algorithm>
 
-#include "npuscope/analysis/timeline.hpp"
+#include "base/counting_sort.hpp"
 
 namespace npuscope::analysis {
 
 void StepwiseEdges::prepare() {
   const std::size_t ops = profile_.ops.size();
-  std::stable_sort(edges_.begin(), edges_.end(),
-                   [](const Followed& a, const Followed& b) { return a.to < b.to; });
-  first_into_.assign(ops + 1, 0);
+  CountingSort by_consumer(edges_.size(), ops, [&](std::size_t i) { return to_[i]; });
+  first_into_ = by_consumer.first();
+  std::vector<Followed> sorted(edges_.size());
+  by_consumer.place([&](std::size_t i, std::uint32_t at) { sorted[at] = edges_[i]; });
+  edges_ = std::move(sorted);
   is_followed_.assign(ops, false);
   met_from_.assign(ops, std::numeric_limits<std::int64_t>::min());
-  for (const Followed& edge : edges_) {
-    first_into_[edge.to + 1] += 1;
-    is_followed_[edge.from] = true;
-    met_from_[edge.to] = std::max(met_from_[edge.to], nodes_.run(edge.from).first_end);
+  for (std::uint32_t op = 0; op < ops; ++op) {
+    for (const Followed& edge : into(op)) {
+      is_followed_[edge.from] = true;
+      const OpRun& producer = nodes_.run(edge.from);
+      met_from_[op] = std::max(met_from_[op], producer.first_end);
+      unmet_edges_ += nodes_.run(op).last_begin < producer.first_end ? 1 : 0;
+    }
   }
-  for (std::size_t op = 0; op < ops; ++op) first_into_[op + 1] += first_into_[op];
 }
 
 std::size_t StepwiseEdges::links_to(std::uint32_t node) const {
@@ -31,12 +35,6 @@ std::size_t StepwiseEdges::links_to(std::uint32_t node) const {
   }));
 }
 
-std::uint64_t StepwiseEdges::unmet_edges() const {
-  return std::uint64_t(std::count_if(edges_.begin(), edges_.end(), [&](const Followed& edge) {
-    return nodes_.run(edge.to).last_begin < nodes_.run(edge.from).first_end;
-  }));
-}
-
 // What began before is told anew, so that several can go through parts of the nodes side by side.
 StepwiseEdges::Sweep::Sweep(const StepwiseEdges& edges, std::uint32_t first_node)
     : edges_(edges), producers_(edges.is_followed_.size()) {
@@ -44,12 +42,27 @@ StepwiseEdges::Sweep::Sweep(const StepwiseEdges& edges, std::uint32_t first_node
 }
 
 bool StepwiseEdges::Sweep::go_to(std::uint32_t node) {
+  ask_ahead(node);
   begin_ = edges_.graph_.start[node];
   const std::size_t count = edges_.nodes_.count();
   while (next_node_ < count && edges_.graph_.start[next_node_] <= begin_) begin(next_node_++);
   if (!edges_.is_consumer(node)) return false;
   place_ = edges_.nodes_.place_of(node);
   return true;
+}
+
+// Which op comes next is no more regular than the program: what is asked of it is far apart.
+void StepwiseEdges::Sweep::ask_ahead(std::uint32_t node) const {
+  constexpr std::uint32_t near = 6, far = 12;
+  const auto& op = edges_.graph_.op;
+  if (node + far >= op.size()) return;
+  if (const std::size_t next = op[node + far]; next < producers_.size()) {
+    __builtin_prefetch(&producers_[next]);
+    __builtin_prefetch(edges_.edges_.data() + edges_.first_into_[next]);
+  }
+  for (const Followed& edge : edges_.into(op[node + near])) {
+    __builtin_prefetch(&producers_[edge.from]);
+  }
 }
 
 void StepwiseEdges::Sweep::begin(std::uint32_t node) {

@@ -5,11 +5,10 @@
 //   edges.follow({.edge = 4711, .from = 3, .to = 5, .reason = Reason::data});   // in their order
 //   edges.prepare();
 //   StepwiseEdges::Sweep sweep(edges, 0);              // of consumers in the order of nodes
-//   if (sweep.go_to(node)) for (const auto& edge : edges.into(5)) sweep.link(edge) …
+//   if (sweep.go_to(node)) for (const auto& edge : edges.into(5)) sweep.link(edge, &link);
 #pragma once
 
 #include <limits>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -22,7 +21,7 @@ class StepwiseEdges {
  public:
   struct Followed {
     std::uint32_t edge;  // of the profile
-    std::uint32_t from, to;
+    std::uint32_t from;
     Reason reason;
     bool transfers, barrier;  // what the producer has
   };
@@ -31,7 +30,10 @@ class StepwiseEdges {
                 const LatencyClasses& classes)
       : profile_(profile), nodes_(nodes), graph_(graph), classes_(classes) {}
 
-  void follow(const Followed& edge) { edges_.push_back(edge); }
+  void follow(const Followed& edge, std::uint32_t to) {
+    edges_.push_back(edge);
+    to_.push_back(to);
+  }
   // What asks for the edges into an op comes after this.
   void prepare();
 
@@ -44,7 +46,7 @@ class StepwiseEdges {
   // How many links lead to the node.
   std::size_t links_to(std::uint32_t node) const;
   // Edges whose consumers all began before any execution of the producer had ended.
-  std::uint64_t unmet_edges() const;
+  std::uint64_t unmet_edges() const { return unmet_edges_; }
 
   class Sweep;
 
@@ -58,9 +60,11 @@ class StepwiseEdges {
   const PathNodes& nodes_;
   const PathGraph& graph_;
   const LatencyClasses& classes_;
-  std::vector<Followed> edges_;  // by consumer when prepared
+  std::vector<Followed> edges_;    // by consumer when prepared
+  std::vector<std::uint32_t> to_;  // the consumer of each, as they were followed
   std::vector<std::uint32_t> first_into_;
-  std::vector<char> is_followed_;       // by op: whether edges are followed from it
+  std::vector<char> is_followed_;  // by op: whether edges are followed from it
+  std::uint64_t unmet_edges_ = 0;
   std::vector<std::int64_t> met_from_;  // by op: from then on none of the edges into it is unmet
 };
 
@@ -72,14 +76,17 @@ class StepwiseEdges::Sweep {
 
   // Whether the node waits for what its op depends on.
   bool go_to(std::uint32_t node);
-  // Of the node that it went to; none where the edge is unmet.
-  std::optional<PathLink> link(const Followed& edge) {
+  // Of the node that it went to; writes nothing where the edge is unmet.
+  bool link(const Followed& edge, PathLink* link) {
     Producer& producer = producers_[edge.from];
     while (producer.next_end <= begin_) end_next(producer);
-    if (producer.ended == PathGraph::none) return std::nullopt;
-    const auto latency =
+    if (producer.ended == PathGraph::none) return false;
+    link->from = edges_.nodes_.last_of(producer.ended);
+    link->reason = edge.reason;
+    link->latency =
         edges_.classes_.of(edge.reason, producer.place, place_, edge.transfers, edge.barrier);
-    return PathLink{edges_.nodes_.last_of(producer.ended), edge.reason, latency, false, false};
+    link->joins = link->leaves_midst = false;
+    return true;
   }
 
  private:
@@ -93,6 +100,7 @@ class StepwiseEdges::Sweep {
     std::uint32_t running = PathGraph::none;  // in running_, where more than one runs
   };
 
+  void ask_ahead(std::uint32_t node) const;
   void begin(std::uint32_t node);
   void end_next(Producer& producer);
   bool ends_later(std::uint32_t node, std::uint32_t other) const;

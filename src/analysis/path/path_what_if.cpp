@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/path/path_forward.hpp"
 #include "analysis/path/path_schedule.hpp"
+#include "base/parallel.hpp"
 #include "npuscope/analysis/path.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
@@ -39,12 +41,51 @@ std::optional<double> speedup_to(const PathGraph& graph, const Scaling& scaling,
   return std::nullopt;
 }
 
+// How many ways a pass along the graph computes at once.
+constexpr std::size_t max_ways = 4;
+
+template <std::size_t ways>
+std::vector<double> ends_of_pass(const PathGraph& graph, std::vector<NodeScale> scales) {
+  ForwardPass<ways> pass(graph, std::move(scales));
+  pass.run();
+  std::vector<double> ends;
+  for (std::size_t way = 0; way < ways; ++way) ends.push_back(pass.last_end(way));
+  return ends;
+}
+
+std::vector<double> last_ends(const PathGraph& graph, std::span<const Scaling> scalings) {
+  std::vector<NodeScale> scales;
+  bool changes = false;
+  for (const Scaling& scaling : scalings) {
+    scales.emplace_back(graph, scaling);
+    changes = changes || scales.back().changes();
+  }
+  if (!changes) return std::vector<double>(scalings.size(), double(graph.last_end));
+  switch (scalings.size()) {
+    case 1: return ends_of_pass<1>(graph, std::move(scales));
+    case 2: return ends_of_pass<2>(graph, std::move(scales));
+    case 3: return ends_of_pass<3>(graph, std::move(scales));
+    default: return ends_of_pass<max_ways>(graph, std::move(scales));
+  }
+}
+
 }  // namespace
 
 double PathAnalysis::wall_if(const Scaling& scaling) const {
+  return walls_if({&scaling, 1}).front();
+}
+
+std::vector<double> PathAnalysis::walls_if(std::span<const Scaling> scalings) const {
   const double tail = double(length_of(graph_->timeline) - graph_->last_end);
-  const NodeScale scale(*graph_, scaling);
-  return (scale.changes() ? Schedule(*graph_, scale) : Schedule(*graph_)).last_end() + tail;
+  std::vector<double> walls(scalings.size());
+  const std::size_t at_once =
+      std::clamp<std::size_t>(scalings.size() / std::max<std::size_t>(workers(), 1), 2, max_ways);
+  parallel_for((scalings.size() + at_once - 1) / at_once, [&](std::size_t i) {
+    const std::size_t first = i * at_once, count = std::min(at_once, scalings.size() - first);
+    const std::vector<double> ends = last_ends(*graph_, scalings.subspan(first, count));
+    for (std::size_t way = 0; way < count; ++way) walls[first + way] = ends[way] + tail;
+  });
+  return walls;
 }
 
 double PathAnalysis::wall_with_overlap(Engine a, Engine b) const {

@@ -221,11 +221,14 @@ std::vector<std::optional<double>> PathDocument::gains(std::size_t rows) const {
       tried.push_back(row);
     }
   }
-  parallel_for(tried.size(), [&](std::size_t i) {
-    Scaling scaling;
-    for (const std::uint32_t of : ops_.of_op) scaling.of_op.push_back(of == tried[i] ? 0 : 1);
-    gains[tried[i]] = double(path_.wall) - analysis_.wall_if(scaling);
-  });
+  std::vector<Scaling> scalings(tried.size());
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    for (const std::uint32_t of : ops_.of_op) scalings[i].of_op.push_back(of == tried[i] ? 0 : 1);
+  }
+  const std::vector<double> walls = analysis_.walls_if(scalings);
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    gains[tried[i]] = double(path_.wall) - walls[i];
+  }
   return gains;
 }
 

@@ -30,7 +30,7 @@ std::optional<Executed> executed(FindingContext& context) {
     return Executed{row.microseconds.median_of_rest * 1e-6,
                     known ? row.hertz.median_of_rest : highest_clock_hz, known};
   }
-  for (const NumberRow& row : context.analysis().numbers()) {
+  for (const NumberRow& row : context.numbers()) {
     if (row.meaning.role != NumberRole::accelerator_execute_alone) continue;
     const std::size_t clock = index_of(row.clock);
     if (clock >= context.profile().clocks.size()) continue;
@@ -43,7 +43,7 @@ std::optional<Executed> executed(FindingContext& context) {
 RuleOutcome apply(FindingContext& context) {
   const auto execution = executed(context);
   const NumberRow* max = nullptr;
-  for (const NumberRow& row : context.analysis().numbers()) {
+  for (const NumberRow& row : context.numbers()) {
     const bool of_executes = row.values.count > 0 && row.meaning.role == NumberRole::execute_cycles;
     if (!of_executes || !is_work_in_cycles(context.profile(), row)) continue;
     if (max == nullptr || row.values.median_of_rest > max->values.median_of_rest) max = &row;

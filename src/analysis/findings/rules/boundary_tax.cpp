@@ -41,12 +41,6 @@ RuleOutcome apply(FindingContext& context) {
     finding.evidence.push_back(share_evidence("share", timed ? "share of wall" : "share of all ops",
                                               each.share, each.kind, "ops: by kernel", each.name));
   }
-  if (timed) {
-    const std::vector<bool> ops = context.ops_of(names);
-    finding.gain = context.gain_if(ops, 0, "these conversions and slices take no time");
-    finding.places = places_of_ops(context, ops);
-  }
-  if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice = context.words(
       {.usual = "Keep tensors in one layout from op to op: give inputs and outputs the layout and "
                 "type that the first and last ops work in, put ops that force another layout "
@@ -58,7 +52,14 @@ RuleOutcome apply(FindingContext& context) {
            "pixel by pixel: let the layers that follow read the parts where the model allows "
            "it, feed images in the format that the chip takes (input_formats), and leave "
            "outputs in whole numbers where the CPU can use them (no Fix2Float)."});
-  return finding;
+  if (!timed) {
+    finding.no_gain = context.why_no_path();
+    return finding;
+  }
+  const std::vector<bool> ops = context.ops_of(names);
+  finding.places = places_of_ops(context, ops);
+  return trial_of(std::move(finding), factors_of(ops, 0),
+                  "these conversions and slices take no time");
 }
 
 }  // namespace boundary_tax

@@ -110,17 +110,15 @@ RuleOutcome apply(FindingContext& context) {
                                               MeasureKind::work, "timeline", slow[i].name));
   }
   finding.places = places_of_ops(context, factors);
-  if (context.is_cold()) {
-    finding.no_gain = "a warm inference has the code cached";
-  } else {
-    finding.gain = context.gain_if(factors, "first calls take as long as later ones");
-    if (!finding.gain) finding.no_gain = context.why_no_path();
-  }
   finding.advice =
       "The code of a kernel, and what it keeps in caches, is loaded by its first call: judge the "
       "kernel by its later calls. Where cold calls count, use fewer different kernels, or run the "
       "graph once before the first request.";
-  return finding;
+  if (context.is_cold()) {
+    finding.no_gain = "a warm inference has the code cached";
+    return finding;
+  }
+  return trial_of(std::move(finding), std::move(factors), "first calls take as long as later ones");
 }
 
 }  // namespace first_calls

@@ -23,14 +23,14 @@ RuleOutcome kernel_share(FindingContext& context, const KernelShare& rule) {
     finding.evidence.push_back(
         count_evidence("runs", "executions", double(each.runs), "ops: by kernel"));
   }
-  if (timed) {
-    const std::vector<bool> ops = context.ops_of({rule.kernel});
-    finding.gain = context.gain_if(ops, 0, "they take no time");
-    finding.places = places_of_ops(context, ops);
-  }
-  if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice = context.words(rule.advice);
-  return finding;
+  if (!timed) {
+    finding.no_gain = context.why_no_path();
+    return finding;
+  }
+  const std::vector<bool> ops = context.ops_of({rule.kernel});
+  finding.places = places_of_ops(context, ops);
+  return trial_of(std::move(finding), factors_of(ops, 0), "they take no time");
 }
 
 }  // namespace npuscope::analysis

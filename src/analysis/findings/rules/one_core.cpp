@@ -63,8 +63,6 @@ RuleOutcome apply(FindingContext& context) {
   }
   const std::vector<bool> named = ops_named(context.profile(), ops);
   finding.places = places_of_ops(context, named);
-  finding.gain = context.gain_if(named, 1.0 / cores, "they are spread evenly over all cores");
-  if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice = context.words(
       {.usual = "Compilers balance most ops; one that stays on a single core has a shape or a "
                 "kernel that they do not split. Give it a dimension to split (batch, heads, "
@@ -74,7 +72,8 @@ RuleOutcome apply(FindingContext& context) {
            "images or output channels to halve, or a kernel that is not divided. Give it an "
            "even number of them (an even batch, even sizes), or report it to the vendor: the "
            "other core waits for it."});
-  return finding;
+  return trial_of(std::move(finding), factors_of(named, 1.0 / cores),
+                  "they are spread evenly over all cores");
 }
 
 }  // namespace one_core

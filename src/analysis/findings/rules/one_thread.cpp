@@ -46,13 +46,12 @@ RuleOutcome apply(FindingContext& context) {
     }
   }
   finding.places = places_of_ops(context, ops);
-  finding.gain = context.gain_if(ops, 1 / threads, "they are spread evenly over these threads");
-  if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice =
       "Compilers slice most vector kernels over the threads; one that is not sliced has a shape "
       "too small or an order that it must keep. Give it a dimension to slice, or a custom op that "
       "declares how it may be tiled.";
-  return finding;
+  return trial_of(std::move(finding), factors_of(ops, 1 / threads),
+                  "they are spread evenly over these threads");
 }
 
 }  // namespace one_thread

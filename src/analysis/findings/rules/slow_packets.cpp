@@ -104,8 +104,6 @@ RuleOutcome apply(FindingContext& context) {
   if (finding.evidence.empty()) return DoesNotApply{};
   finding.weight = Weight::medium;
   finding.places = places_of_ops(context, factors);
-  finding.gain = context.gain_if(factors, "their packets take as long as those of other kernels");
-  if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice =
       custom
           ? "The kernel is a custom op: look at its inner loop. Packets stall on loads that miss "
@@ -115,7 +113,8 @@ RuleOutcome apply(FindingContext& context) {
           : "Its packets wait: for data that is not in VTCM or L2, for a result of the packet "
             "before, or for code on a first call (first-calls). Another layout of its input or "
             "another op for the same work may avoid it.";
-  return finding;
+  return trial_of(std::move(finding), std::move(factors),
+                  "their packets take as long as those of other kernels");
 }
 
 }  // namespace slow_packets

@@ -123,15 +123,13 @@ RuleOutcome apply(FindingContext& context) {
   }
   finding.weight = Weight::medium;
   finding.places = places_of_ops(context, factors);
-  finding.gain =
-      context.gain_if(factors, "these ops take what their estimates say at the median ratio");
-  if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice =
       "The compiler chose tiles and kernels by estimates that are wrong here. Look at which unit "
       "does the work (a kernel without an estimate of its own, on a slow unit), at transfers that "
       "share the memory, and at what the host does in between; try another form of the op, and "
       "tell the compiler's authors.";
-  return finding;
+  return trial_of(std::move(finding), std::move(factors),
+                  "these ops take what their estimates say at the median ratio");
 }
 
 }  // namespace slower_than_estimated

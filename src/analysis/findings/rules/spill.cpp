@@ -65,19 +65,21 @@ RuleOutcome apply(FindingContext& context) {
   }
   std::vector<bool> ops(context.profile().ops.size(), false);
   for (const OpId op : spill.ops) ops[index_of(op)] = true;
-  finding.gain = context.gain_if(ops, 0, "spills and fills take no time");
   finding.places = places_of_ops(context, ops);
-  // Where a lane shows the issue only, the rest of a transfer is a wait.
-  if (finding.gain && waited > 0 && context.analysis().coarse().inferences.count <= 1) {
-    finding.gain = context.gain_of_wall(finding.gain->ticks + waited,
-                                        finding.gain->how + ", and nothing waits for them");
-  }
-  if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice =
       "Make the tensors between two ops smaller: tile along a dimension that both keep (heads, "
       "rows), use narrower types, or a smaller batch. npuscope memory lists the spilled tensors "
       "and how long each was away.";
-  return finding;
+  Trial trial = trial_of(std::move(finding), factors_of(ops, 0), "spills and fills take no time");
+  // Where a lane shows the issue only, the rest of a transfer is a wait.
+  if (waited > 0 && context.analysis().coarse().inferences.count <= 1) {
+    trial.judge = [waited](FindingContext& of, Finding& found) {
+      found.gain = of.gain_of_wall(found.gain->ticks + waited,
+                                   found.gain->how + ", and nothing waits for them");
+      return true;
+    };
+  }
+  return trial;
 }
 
 }  // namespace spill

@@ -62,9 +62,7 @@ RuleOutcome apply(FindingContext& context) {
       share_evidence("small_share_of_work", "that, of the work of all transfers",
                      work > 0 ? small_work / work : 0, MeasureKind::work, source)};
   const std::vector<bool> ops = small_ops(context);
-  finding.gain = context.gain_if(ops, 0, "ops with none but small transfers take no time");
   finding.places = places_of_ops(context, ops);
-  if (!finding.gain) finding.no_gain = context.why_no_path();
   finding.advice = context.words(
       {.usual = "Join them: one transfer for biases and scales of several ops, whole rows instead "
                 "of columns, constants packed beside the weights that they belong to.",
@@ -72,7 +70,8 @@ RuleOutcome apply(FindingContext& context) {
            "Fewer, larger tensors between layers: operators that are fused into one layer "
            "(npuscope ipu operators lists the groups) need no transfer between them, and "
            "rows of an image in the chip's own format and alignment are read in one piece."});
-  return finding;
+  return trial_of(std::move(finding), factors_of(ops, 0),
+                  "ops with none but small transfers take no time");
 }
 
 }  // namespace tiny_dma

@@ -117,30 +117,13 @@ std::vector<UnevenOp> uneven_ops(const Profile& profile, double threads) {
   return ops;
 }
 
-RuleOutcome apply(FindingContext& context) {
-  if (!context.has_timeline()) return Missing{"a timeline of units"};
-  const double threads = context.hvx_threads();
-  if (threads < 2) return DoesNotApply{};
-  const Profile& profile = context.profile();
-  std::vector<double> factors(profile.ops.size(), 1);
-  std::map<StringId, Uneven> kinds;
-  const std::vector<UnevenOp> ops = uneven_ops(profile, threads);
-  for (std::size_t op = 0; op < ops.size(); ++op) {
-    if (ops[op].runs.runs == 0) continue;
-    factors[op] = ops[op].factor;
-    Uneven& kind = kinds[profile.ops[op].kind];
-    kind.excess += ops[op].runs.excess;
-    kind.tiles += ops[op].runs.tiles;
-    kind.runs += ops[op].runs.runs;
-  }
-  if (kinds.empty()) return DoesNotApply{};
-  auto gain = context.gain_if(factors, "their tiles take an even share of every thread");
-  if (!gain || gain->share < min_gain) return DoesNotApply{};
+using Kinds = std::map<StringId, Uneven>;
+
+void tell(FindingContext& context, double threads, const Kinds& kinds, Finding& finding) {
   std::vector<std::pair<StringId, Uneven>> worst(kinds.begin(), kinds.end());
   std::stable_sort(worst.begin(), worst.end(),
                    [](const auto& a, const auto& b) { return a.second.excess > b.second.excess; });
   const double alone = one_thread_alone(context);
-  Finding finding;
   finding.title =
       fmt::format("HVX threads are loaded unevenly: one works alone for {:.1f} % of the wall",
                   alone / context.wall() * 100);
@@ -153,7 +136,7 @@ RuleOutcome apply(FindingContext& context) {
                      MeasureKind::wall, "timeline")};
   for (std::size_t i = 0; i < std::min(worst.size(), ops_named); ++i) {
     const auto& [kind, uneven] = worst[i];
-    const std::string name(profile.text(kind));
+    const std::string name(context.profile().text(kind));
     finding.evidence.push_back(count_evidence("tiles_per_run", "tiles of an execution, mean",
                                               double(uneven.tiles) / double(uneven.runs), "ops",
                                               name));
@@ -161,15 +144,41 @@ RuleOutcome apply(FindingContext& context) {
                                               "busiest thread above an even share, all executions",
                                               uneven.excess, MeasureKind::work, "timeline", name));
   }
-  finding.gain = std::move(gain);
-  finding.places = places_of_ops(context, factors);
   finding.advice =
       "Make the number of tiles a multiple of the threads, and tiles equal: of 6 tiles on 4 "
       "threads "
       "two run in a second wave while two threads stand still. Smaller tiles even out what is "
       "left; "
       "where the op declares its own tiling, split the dimension that the threads divide.";
-  return finding;
+}
+
+RuleOutcome apply(FindingContext& context) {
+  if (!context.has_timeline()) return Missing{"a timeline of units"};
+  const double threads = context.hvx_threads();
+  if (threads < 2) return DoesNotApply{};
+  const Profile& profile = context.profile();
+  std::vector<double> factors(profile.ops.size(), 1);
+  Kinds kinds;
+  const std::vector<UnevenOp> ops = uneven_ops(profile, threads);
+  for (std::size_t op = 0; op < ops.size(); ++op) {
+    if (ops[op].runs.runs == 0) continue;
+    factors[op] = ops[op].factor;
+    Uneven& kind = kinds[profile.ops[op].kind];
+    kind.excess += ops[op].runs.excess;
+    kind.tiles += ops[op].runs.tiles;
+    kind.runs += ops[op].runs.runs;
+  }
+  if (kinds.empty()) return DoesNotApply{};
+  Trial trial = trial_of({}, factors, "their tiles take an even share of every thread");
+  trial.needs_path = true;
+  trial.judge = [threads, kinds = std::move(kinds), factors = std::move(factors)](
+                    FindingContext& of, Finding& finding) {
+    if (finding.gain->share < min_gain) return false;
+    tell(of, threads, kinds, finding);
+    finding.places = places_of_ops(of, factors);
+    return true;
+  };
+  return trial;
 }
 
 }  // namespace uneven_threads

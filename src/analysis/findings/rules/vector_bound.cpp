@@ -71,10 +71,8 @@ RuleOutcome of_timeline(FindingContext& context) {
   name_kernels(context, finding);
   const std::vector<bool> ops = ops_on_hvx(context);
   finding.places = places_of_ops(context, ops);
-  finding.gain = context.gain_if(ops, std::max(0.5, hmx / hvx),
-                                 "kernels on HVX take half their time, or as much as HMX works");
-  if (!finding.gain) finding.no_gain = context.why_no_path();
-  return finding;
+  return trial_of(std::move(finding), factors_of(ops, std::max(0.5, hmx / hvx)),
+                  "kernels on HVX take half their time, or as much as HMX works");
 }
 
 RuleOutcome of_summary(FindingContext& context) {
