@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/answers.hpp"
+#include "analysis/extents_by_inference.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "profile/append_interval.hpp"
@@ -144,23 +145,11 @@ std::optional<double> inferences_per_second(const Profile& profile, const Spread
 }  // namespace
 
 std::map<std::uint32_t, Interval> inference_extents(const Profile& profile) {
-  const Spans& spans = profile.spans;
-  if (spans.instance.size() != spans.size()) return {};
-  std::map<std::uint32_t, Interval> extents;
-  auto last = extents.end();  // neighbours are mostly of the same inference
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    if (spans.kind[row] == SpanKind::activation || role_of(spans.kind[row]) == Role::overlay) {
-      continue;
-    }
-    const Interval interval = interval_of(spans, row);
-    if (last == extents.end() || last->first != spans.instance[row]) {
-      last = extents.try_emplace(spans.instance[row], interval).first;
-    }
-    last->second.begin = std::min(last->second.begin, interval.begin);
-    last->second.end = std::max(last->second.end, interval.end);
-  }
-  extents.erase(every_instance);
-  return extents;
+  const auto extents = extents_by_inference(
+      profile.spans, [&](std::size_t row) { return is_of_inference(profile.spans.kind[row]); });
+  std::map<std::uint32_t, Interval> of_numbers(extents.begin(), extents.end());
+  of_numbers.erase(every_instance);
+  return of_numbers;
 }
 
 Spread inference_walls(const Profile& profile) {

@@ -4,25 +4,24 @@
 #include <cmath>
 #include <functional>
 
+#include "analysis/order_statistics.hpp"
+
 namespace npuscope::analysis {
 
 double median_of(std::vector<double> samples) {
   if (samples.empty()) return 0;
-  const auto middle = samples.begin() + std::ptrdiff_t(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  if (samples.size() % 2 == 1) return *middle;
-  return (*std::max_element(samples.begin(), middle) + *middle) / 2;
+  if (samples.size() % 2 == 1) return smallest_at(samples, samples.size() / 2).at;
+  const auto [below, above] = smallest_at(samples, samples.size() / 2 - 1);
+  return (below + above) / 2;
 }
 
 double percentile_of(std::vector<double> samples, double percent) {
   if (samples.empty()) return 0;
   const double place = std::clamp(percent, 0.0, 100.0) / 100 * double(samples.size() - 1);
   const auto below = std::size_t(place);
-  const auto at = samples.begin() + std::ptrdiff_t(below);
-  std::nth_element(samples.begin(), at, samples.end());
-  if (below + 1 >= samples.size()) return *at;
-  const double above = *std::min_element(at + 1, samples.end());
-  return *at + (place - double(below)) * (above - *at);
+  const bool is_last = below + 1 >= samples.size();
+  const auto [at, above] = smallest_at(samples, below);
+  return is_last ? at : at + (place - double(below)) * (above - at);
 }
 
 namespace {

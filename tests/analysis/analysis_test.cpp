@@ -115,6 +115,36 @@ TEST(OwnDuration, IsThatOfTheObviousWayAndNeverSumsToLessThanTheUnion) {
   }
 }
 
+// So many rows that several threads look at them.
+TEST(OwnDuration, OfOneSliceInsideAnotherAmongVeryManyInOrderIsFoundWhereverItIs) {
+  constexpr std::size_t rows = 300'000;
+  for (const std::size_t inner : {std::size_t{1}, rows / 2, rows / 3 * 2, rows - 1, rows}) {
+    ProfileBuilder made;
+    made.unit("t", Engine::thread);
+    made.unit("u", Engine::thread);
+    Spans& spans = made.profile.spans;
+    std::vector<std::int64_t> expected;
+    std::size_t outer[2] = {};
+    std::int64_t now[2] = {};
+    for (std::size_t row = 0; row < rows; ++row) {
+      const std::size_t unit = row % 2;
+      const bool nests = row == inner && row > 2;
+      spans.unit.push_back(UnitId(std::uint32_t(unit)));
+      spans.op.push_back(OpId::none);
+      spans.kind.push_back(row % 5 == 0 ? SpanKind::sync : SpanKind::slice);
+      spans.start.push_back(nests ? now[unit] - 3 : now[unit]);
+      spans.duration.push_back(nests ? 2 : 10);
+      expected.push_back(spans.duration.back());
+      const bool is_same = row % 5 != 0 && outer[unit] % 5 != 0;
+      if (nests && is_same) expected[outer[unit]] -= 2;
+      if (nests) continue;
+      outer[unit] = row;
+      now[unit] += 10;
+    }
+    EXPECT_EQ(own_of(made.profile), expected) << inner;
+  }
+}
+
 TEST(OwnDuration, OfSlicesThatNestProperlySumsToTheUnion) {
   std::mt19937 random(12);
   ProfileBuilder made;

@@ -70,136 +70,97 @@ class Covered {
 
 namespace {
 
-// A span of a run that may have others on other threads.
-struct RunPiece {
-  std::uint32_t inference;
-  std::uint32_t unit;
-  Interval interval;
-  bool operator<(const RunPiece& other) const {
-    if (inference != other.inference) return inference < other.inference;
-    if (unit != other.unit) return unit < other.unit;
-    return interval.begin < other.interval.begin;
-  }
-};
-
 void extend(Interval& run, Interval by) {
   run.begin = std::min(run.begin, by.begin);
   run.end = std::max(run.end, by.end);
 }
 
+}  // namespace
+
+void OpRuns::begin(OpId op) {
+  op_ = op;
+  kernels_.clear();
+  transfers_.clear();
+  others_.clear();
+  asynchronous_.clear();
+}
+
+void OpRuns::add(SpanKind kind, std::uint32_t inference, UnitId unit, Interval interval) {
+  if (!is_run(kind)) return;
+  const Piece piece{inference, index_of(unit), interval};
+  if (index_of(op_) >= profile_.ops.size()) {
+    others_.push_back(length_of(interval));
+  } else if (kind == SpanKind::op) {
+    kernels_.push_back(piece);
+  } else if (kind == SpanKind::transfer) {
+    transfers_.push_back(piece);
+  } else {
+    (kind == SpanKind::async ? asynchronous_ : others_).push_back(length_of(interval));
+  }
+}
+
 // The n-th piece on every unit is of the n-th run of the inference, unless all are tiles of one
 // run.
-void join_pieces(std::span<const RunPiece> pieces, bool all_of_one, std::vector<Interval>& runs) {
+void OpRuns::join_kernels(Pieces pieces, bool all_of_one) {
   std::size_t place = 0;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
     const bool next = !all_of_one && i > 0 && pieces[i].unit == pieces[i - 1].unit;
     place = next ? place + 1 : 0;
-    if (place == runs.size()) {
-      runs.push_back(pieces[i].interval);
+    if (place == runs_.size()) {
+      runs_.push_back(pieces[i].interval);
     } else {
-      extend(runs[place], pieces[i].interval);
+      extend(runs_[place], pieces[i].interval);
     }
   }
 }
 
 // A transfer is of the last run that began before it.
-void join_transfers(std::span<const RunPiece> transfers, std::vector<Interval>& runs) {
-  for (const RunPiece& transfer : transfers) {
+void OpRuns::join_transfers(Pieces transfers) {
+  for (const Piece& transfer : transfers) {
     const auto after =
-        std::upper_bound(runs.begin(), runs.end(), transfer.interval.begin,
+        std::upper_bound(runs_.begin(), runs_.end(), transfer.interval.begin,
                          [](std::int64_t at, const Interval& run) { return at < run.begin; });
-    extend(after == runs.begin() ? runs.front() : after[-1], transfer.interval);
+    extend(after == runs_.begin() ? runs_.front() : after[-1], transfer.interval);
   }
 }
 
 // The pieces of the inference that the first one is of; takes them from the front.
-std::span<const RunPiece> next_inference(std::span<const RunPiece>& pieces,
-                                         std::uint32_t inference) {
+OpRuns::Pieces OpRuns::next_inference(Pieces& pieces, std::uint32_t inference) {
   std::size_t count = 0;
   while (count < pieces.size() && pieces[count].inference == inference) ++count;
-  const auto these = pieces.first(count);
+  const Pieces these = pieces.first(count);
   pieces = pieces.subspan(count);
   return these;
 }
 
-}  // namespace
-
-std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_t> rows,
-                            std::vector<std::int64_t>& lengths) {
-  const Spans& spans = profile.spans;
+std::size_t OpRuns::finish(std::vector<std::int64_t>& lengths) {
   const std::size_t before = lengths.size();
-  if (rows.empty()) return 0;
-  const std::size_t op = index_of(spans.op[rows.front()]);
-  const bool once = op < profile.ops.size() && profile.ops[op].once_per_inference;
-  const bool has_instance = spans.instance.size() == spans.size();
-  std::vector<RunPiece> kernels, transfers;
-  const bool compiled = std::any_of(
-      rows.begin(), rows.end(), [&](std::uint32_t row) { return is_compiled(spans.kind[row]); });
-  for (const std::uint32_t row : rows) {
-    if (compiled && spans.kind[row] == SpanKind::async) continue;
-    const Interval interval = interval_of(spans, row);
-    const RunPiece piece{has_instance ? spans.instance[row] : 0, index_of(spans.unit[row]),
-                         interval};
-    if (spans.kind[row] == SpanKind::op) {
-      kernels.push_back(piece);
-    } else if (spans.kind[row] == SpanKind::transfer) {
-      transfers.push_back(piece);
-    } else {
-      lengths.push_back(length_of(interval));
-    }
+  lengths.insert(lengths.end(), others_.begin(), others_.end());
+  // Next to a compiled op's work, asynchronous spans only say it once more.
+  if (kernels_.empty() && transfers_.empty()) {
+    lengths.insert(lengths.end(), asynchronous_.begin(), asynchronous_.end());
+    return lengths.size() - before;
   }
+  const bool once = profile_.ops[index_of(op_)].once_per_inference;
   // A transfer is the rest of its op's run, and a run itself where the issue is not in the trace.
-  if (kernels.empty()) kernels.swap(transfers);
-  for (auto* pieces : {&kernels, &transfers}) {
+  if (kernels_.empty()) kernels_.swap(transfers_);
+  for (auto* pieces : {&kernels_, &transfers_}) {
     if (!std::is_sorted(pieces->begin(), pieces->end())) {
       std::stable_sort(pieces->begin(), pieces->end());
     }
   }
-  std::vector<Interval> runs;
-  std::span<const RunPiece> kernels_left(kernels), transfers_left(transfers);
+  Pieces kernels_left(kernels_), transfers_left(transfers_);
   while (!kernels_left.empty()) {
     const std::uint32_t inference = kernels_left.front().inference;
-    runs.clear();
-    join_pieces(next_inference(kernels_left, inference), once, runs);
+    runs_.clear();
+    join_kernels(next_inference(kernels_left, inference), once);
     while (!transfers_left.empty() && transfers_left.front().inference < inference) {
       transfers_left = transfers_left.subspan(1);
     }
-    join_transfers(next_inference(transfers_left, inference), runs);
-    for (const Interval& run : runs) lengths.push_back(length_of(run));
+    join_transfers(next_inference(transfers_left, inference));
+    for (const Interval& run : runs_) lengths.push_back(length_of(run));
   }
   return lengths.size() - before;
-}
-
-OpRuns::OpRuns(const Profile& profile, bool keep_lengths, const Counts& counts) {
-  const RowsByOp by_op(
-      profile, [&](std::size_t, std::size_t row) { return !counts || counts(std::uint32_t(row)); });
-  const std::size_t ops = profile.ops.size();
-  runs_.assign(ops + 1, 0);
-  runs_[ops] = by_op.of(ops).size();
-  // Runs are no more than spans, so those of an op have room where its spans are.
-  if (keep_lengths) {
-    first_ = by_op.first;
-    lengths_.assign(by_op.rows.size(), 0);
-    for (std::size_t i = first_[ops]; i < first_[ops + 1]; ++i) {
-      lengths_[i] = length_of(interval_of(profile.spans, by_op.rows[i]));
-    }
-  }
-  parallel_for(ops, [&](std::size_t op) {
-    thread_local std::vector<std::int64_t> lengths;
-    lengths.clear();
-    runs_[op] = add_run_lengths(profile, by_op.of(op), lengths);
-    if (keep_lengths) std::copy(lengths.begin(), lengths.end(), lengths_.begin() + first_[op]);
-  });
-}
-
-std::span<const std::int64_t> OpRuns::lengths(OpId op) const {
-  if (first_.empty()) return {};
-  const std::size_t place = std::min<std::size_t>(index_of(op), runs_.size() - 1);
-  return std::span(lengths_).subspan(first_[place], runs_[place]);
-}
-
-std::uint64_t OpRuns::of(OpId op) const {
-  return runs_[std::min<std::size_t>(index_of(op), runs_.size() - 1)];
 }
 
 namespace {

@@ -1,7 +1,10 @@
 // How often each op ran, and how much of its time is the issue of a transfer that runs meanwhile:
 //
-//   OpRuns(profile).of(op)               // 1: four threads at once, or an issue and its transfer,
-//                                        // are one run
+//   OpRuns runs(profile);
+//   runs.begin(op);
+//   for (… spans of the op …) runs.add(kind, inference, unit, interval);
+//   runs.finish(lengths)                 // 1: four threads at once, or an issue and its transfer,
+//                                        // are one run; how long it took is appended
 //   IssuesBeside(profile, own).of(row)   // of a DMA op's 2 ticks on its thread, those in which its
 //                                        // transfer ran: 2
 //
@@ -13,10 +16,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
+#include "npuscope/profile/intervals.hpp"
 #include "npuscope/profile/profile.hpp"
 
 namespace npuscope::analysis {
@@ -25,11 +28,6 @@ namespace npuscope::analysis {
 inline bool is_compiled(SpanKind kind) {
   return kind == SpanKind::op || kind == SpanKind::transfer;
 }
-
-// Appends the length of each run among these spans of one op to `lengths`; those that are no part
-// of a run (waits) must not be among them. How many there are.
-std::size_t add_run_lengths(const Profile& profile, std::span<const std::uint32_t> rows,
-                            std::vector<std::int64_t>& lengths);
 
 // What of each span lies beside a transfer of its own op.
 class IssuesBeside {
@@ -44,23 +42,41 @@ class IssuesBeside {
   std::vector<std::int64_t> beside_;  // by span; empty when all are zero
 };
 
+// The runs of one op after another, so that the next needs no memory of its own.
 class OpRuns {
  public:
-  using Counts = std::function<bool(std::uint32_t row)>;
+  explicit OpRuns(const Profile& profile) : profile_(profile) {}
 
-  // `keep_lengths`: so that lengths() has any. Spans that do not count are left out; none: all do.
-  explicit OpRuns(const Profile& profile, bool keep_lengths = false, const Counts& counts = {});
-
-  // OpId::none (and any op that does not exist): spans without an op, each a run.
-  std::uint64_t of(OpId op) const;
-
-  // Of each run, from its first start to its last end on all units; as many as of(op).
-  std::span<const std::int64_t> lengths(OpId op) const;
+  // OpId::none (and any op that does not exist): of spans without an op each is a run.
+  void begin(OpId op);
+  // What is no part of a run (waits) is left out.
+  void add(SpanKind kind, std::uint32_t inference, UnitId unit, Interval interval);
+  // Appends the length of each run, from its first start to its last end on all units; how many
+  // there are.
+  std::size_t finish(std::vector<std::int64_t>& lengths);
 
  private:
-  std::vector<std::uint64_t> runs_;   // by op; one more for spans without
-  std::vector<std::uint32_t> first_;  // of each op in lengths_
-  std::vector<std::int64_t> lengths_;
+  // A span of a run that may have others on other threads.
+  struct Piece {
+    std::uint32_t inference, unit;
+    Interval interval;
+    bool operator<(const Piece& other) const {
+      if (inference != other.inference) return inference < other.inference;
+      if (unit != other.unit) return unit < other.unit;
+      return interval.begin < other.interval.begin;
+    }
+  };
+  using Pieces = std::span<const Piece>;
+
+  static Pieces next_inference(Pieces& pieces, std::uint32_t inference);
+  void join_kernels(Pieces pieces, bool all_of_one);
+  void join_transfers(Pieces transfers);
+
+  const Profile& profile_;
+  OpId op_ = OpId::none;
+  std::vector<Piece> kernels_, transfers_;
+  std::vector<std::int64_t> others_, asynchronous_;  // lengths
+  std::vector<Interval> runs_;                       // of an inference
 };
 
 }  // namespace npuscope::analysis

@@ -1,8 +1,8 @@
 #include "analysis/ops/op_sums.hpp"
 
 #include <algorithm>
-#include <array>
 
+#include "analysis/order_statistics.hpp"
 #include "base/counting_sort.hpp"
 #include "npuscope/analysis/statistics.hpp"
 
@@ -11,23 +11,22 @@ namespace {
 
 constexpr std::size_t max_sums = 32;
 
-// The k-th least of sorted values among which there are `zeros` zeros more.
-double kth(const std::vector<double>& sorted, std::size_t zeros, std::size_t k) {
-  const auto negative =
-      std::size_t(std::lower_bound(sorted.begin(), sorted.end(), 0.0) - sorted.begin());
-  if (k < negative) return sorted[k];
-  return k < negative + zeros ? 0 : sorted[k - zeros];
-}
-
-// As percentile_of(), for so many zeros that nobody should write them down.
-double percentile_with(const std::vector<double>& sorted, std::size_t zeros, double percent) {
-  const std::size_t count = sorted.size() + zeros;
-  if (count == 0) return 0;
+// As percentile_of(), with so many zeros more that nobody should write them down.
+double percentile_with(const std::vector<double>& samples, std::size_t zeros, double percent) {
+  if (zeros == 0) return percentile_of(samples, percent);
+  const std::size_t count = samples.size() + zeros;
+  const auto negative = std::size_t(
+      std::count_if(samples.begin(), samples.end(), [](double sample) { return sample < 0; }));
+  const auto kth = [&](std::size_t k) {
+    if (k >= negative && k < negative + zeros) return 0.0;
+    std::vector<double> left = samples;
+    return smallest_at(left, k < negative ? k : k - zeros).at;
+  };
   const double place = percent / 100 * double(count - 1);
   const auto below = std::size_t(place);
-  const double low = kth(sorted, zeros, below);
+  const double low = kth(below);
   if (below + 1 >= count) return low;
-  return low + (place - double(below)) * (kth(sorted, zeros, below + 1) - low);
+  return low + (place - double(below)) * (kth(below + 1) - low);
 }
 
 }  // namespace
@@ -36,23 +35,32 @@ OpSums::OpSums(const Profile& profile, const std::vector<std::int64_t>& own,
                const IssuesBeside& issues, const OpKeys& keys, const Inferences& inferences,
                bool per_inference)
     : profile_(profile),
-      spans_(profile.spans),
-      own_(own),
       issues_(issues),
       keys_(keys),
       inferences_(inferences),
       per_inference_(per_inference && inferences.count() > 1) {
-  sort_rows();
+  sort_spans(own);
   find_columns();
 }
 
-void OpSums::sort_rows() {
+void OpSums::sort_spans(const std::vector<std::int64_t>& own) {
   static_assert(OpKeys::none == counting_sort_leaves_out);
-  CountingSort by_group(profile_.spans.size(), keys_.count(),
+  const Spans& spans = profile_.spans;
+  CountingSort by_group(spans.size(), keys_.count(),
                         [&](std::size_t row) { return keys_.of(row); });
   first_ = by_group.first();
-  rows_.resize(by_group.size());
-  by_group.place([&](std::size_t row, std::uint32_t place) { rows_[place] = std::uint32_t(row); });
+  sorted_.resize(by_group.size());
+  by_group.place([&](std::size_t row, std::uint32_t place) {
+    const auto [begin, end] = interval_of(spans, row);
+    sorted_[place] = {begin,
+                      end,
+                      own[row],
+                      std::uint32_t(row),
+                      spans.op[row],
+                      spans.unit[row],
+                      inferences_.of(row),
+                      spans.kind[row]};
+  });
 }
 
 void OpSums::add(OpColumn column, Source source) {
@@ -98,19 +106,6 @@ std::optional<std::size_t> OpSums::place_of(What what) const {
     if (sources_[i].what == what) return i;
   }
   return std::nullopt;
-}
-
-OpSpan OpSums::gather(std::uint32_t row) const {
-  const auto [begin, end] = interval_of(spans_, row);
-  return {begin,
-          end,
-          own_[row],
-          issues_.of(row),
-          row,
-          spans_.op[row],
-          spans_.unit[row],
-          inferences_.of(row),
-          spans_.kind[row]};
 }
 
 namespace {
@@ -229,11 +224,13 @@ class OpSums::Adding {
       }
       case What::work: {
         const auto works = [](const OpSpan& span) { return role_of(span.kind) == Role::work; };
-        return add_to(column, spans, works, [](const OpSpan& span) { return span.work(); });
+        return add_to(column, spans, works,
+                      [&](const OpSpan& span) { return sums_.work_of(span); });
       }
       case What::issue: {
-        const auto issues = [](const OpSpan& span) { return span.issue > 0; };
-        return add_to(column, spans, issues, [](const OpSpan& span) { return span.issue; });
+        const auto issue = [&](const OpSpan& span) { return sums_.issues_.of(span.row); };
+        const auto issues = [&](const OpSpan& span) { return issue(span) > 0; };
+        return add_to(column, spans, issues, issue);
       }
       case What::waiting: {
         const auto waits = [](const OpSpan& span) { return role_of(span.kind) == Role::wait; };
@@ -301,16 +298,13 @@ class OpSums::Adding {
 
 RowSums OpSums::of(std::uint32_t group, const std::function<void(OpSpans)>& also) const {
   constexpr std::size_t at_once = 256;  // fits next to what is asked of them into the first caches
-  std::array<OpSpan, at_once> block;
   RowSums result;
   Adding adding(*this, result);
-  for (auto left = rows(group); !left.empty();) {
-    const auto some = left.first(std::min(left.size(), at_once));
+  for (OpSpans left = spans(group); !left.empty();) {
+    const OpSpans some = left.first(std::min(left.size(), at_once));
     left = left.subspan(some.size());
-    for (std::size_t i = 0; i < some.size(); ++i) block[i] = gather(some[i]);
-    const OpSpans spans = OpSpans(block).first(some.size());
-    adding.add(spans);
-    if (also) also(spans);
+    adding.add(some);
+    if (also) also(some);
   }
   adding.finish();
   return result;
@@ -332,9 +326,7 @@ double OpSums::value(const RowSums& row, std::size_t column) const {
     samples.push_back(row.sums[slot * columns_.size() + column]);
   }
   const std::size_t zeros = inferences_.count() - 1 - samples.size();
-  if (zeros == 0) return median_of(std::move(samples));
-  std::sort(samples.begin(), samples.end());
-  return percentile_with(samples, zeros, 50);
+  return zeros == 0 ? median_of(std::move(samples)) : percentile_with(samples, zeros, 50);
 }
 
 OverInferences OpSums::over_inferences(const RowSums& row, std::size_t column) const {
@@ -351,7 +343,6 @@ OverInferences OpSums::over_inferences(const RowSums& row, std::size_t column) c
       samples.push_back(value);
     }
   }
-  std::sort(samples.begin(), samples.end());
   const std::size_t zeros = inferences_.count() - 1 - samples.size();
   over.low = percentile_with(samples, zeros, 25);
   over.high = percentile_with(samples, zeros, 75);

@@ -21,18 +21,16 @@ namespace npuscope::analysis {
 
 // A span of a row with what columns and details ask of it. The profile has these as many columns
 // apart, and the spans of a row far from one another: gathered once, all questions have them close.
-struct OpSpan {
+struct OpSpan {  // without values at first, for the sake of Column
   std::int64_t begin, end;
-  std::int64_t own;    // its self time
-  std::int64_t issue;  // of that, next to a transfer of the same op
-  std::uint32_t row;   // in the profile
+  std::int64_t own;   // its self time
+  std::uint32_t row;  // in the profile
   OpId op;
   UnitId unit;
   std::uint32_t inference;  // its place among Inferences
   SpanKind kind;
 
   Interval interval() const { return {begin, end}; }
-  std::int64_t work() const { return own - issue; }
 };
 using OpSpans = std::span<const OpSpan>;
 
@@ -52,9 +50,11 @@ class OpSums {
   std::uint64_t columns_left() const { return columns_left_; }
 
   // The spans of a row, in the profile's order.
-  std::span<const std::uint32_t> rows(std::uint32_t group) const {
-    return std::span(rows_).subspan(first_[group], first_[group + 1] - first_[group]);
+  OpSpans spans(std::uint32_t group) const {
+    return OpSpans(sorted_).subspan(first_[group], first_[group + 1] - first_[group]);
   }
+  // What of its self time is work: all but what runs next to a transfer of the same op.
+  std::int64_t work_of(const OpSpan& span) const { return span.own - issues_.of(span.row); }
 
   // Hands all spans of the row, some at a time, to `also` as well.
   RowSums of(std::uint32_t group, const std::function<void(OpSpans)>& also = {}) const;
@@ -68,17 +68,14 @@ class OpSums {
     const MeasureColumn* measure = nullptr;
   };
 
-  void sort_rows();
+  void sort_spans(const std::vector<std::int64_t>& own);
   void find_columns();
   void add(OpColumn column, Source source);
   class Adding;
 
-  OpSpan gather(std::uint32_t row) const;
   std::optional<std::size_t> place_of(What what) const;
 
   const Profile& profile_;
-  const Spans& spans_;
-  const std::vector<std::int64_t>& own_;
   const IssuesBeside& issues_;
   const OpKeys& keys_;
   const Inferences& inferences_;
@@ -86,8 +83,8 @@ class OpSums {
   std::vector<OpColumn> columns_;
   std::vector<Source> sources_;
   std::uint64_t columns_left_ = 0;
-  std::vector<std::uint32_t> first_;  // of each group in rows_; one more
-  Column<std::uint32_t> rows_;
+  std::vector<std::uint32_t> first_;  // of each group in sorted_; one more
+  Column<OpSpan> sorted_;
 };
 
 }  // namespace npuscope::analysis

@@ -36,12 +36,10 @@ class OpTableBuilder {
 
   class Instances;
   class Details;
+  class Runs;
 
   bool is_steady() const { return options_.per_inference && inferences_.count() > 1; }
   // Of several inferences the first stands apart.
-  bool counts(std::uint32_t row) const {
-    return !is_steady() || is_after_first(inferences_.of(row));
-  }
   bool counts(const OpSpan& span) const { return !is_steady() || is_after_first(span.inference); }
   bool is_after_first(std::uint32_t inference) const {
     return inference > 0 && inference < inferences_.count();
@@ -52,10 +50,7 @@ class OpTableBuilder {
   RowSums sum_row(std::uint32_t group);
   std::vector<OverInferences> spreads_of(const RowSums& row) const;
   void add_starts();
-  void add_lengths(std::uint32_t group, std::vector<double> lengths);
   void add_op_measures();
-  void count_runs();
-  std::uint64_t count_runs_of_units(std::uint32_t group, std::vector<std::int64_t>& lengths) const;
   void count_cores();
   void take_told_cores();
   std::optional<double> core_cycles_of(const std::vector<const Measure*>& measures) const;

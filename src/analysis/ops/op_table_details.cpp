@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "analysis/ops/op_times.hpp"
+#include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/statistics.hpp"
 #include "npuscope/profile/intervals.hpp"
@@ -127,8 +129,9 @@ class OpTableBuilder::Details {
       if (!table_.counts(span)) continue;
       packets_.add(span);
       if (role_of(span.kind) != Role::work) continue;
-      if (layers_.wanted()) layers_.add(table_.keys_.layer_of(span.op), span.work());
-      add_to_core(span);
+      const std::int64_t work = table_.sums_.work_of(span);
+      if (layers_.wanted()) layers_.add(table_.keys_.layer_of(span.op), work);
+      add_to_core(span, work);
     }
   }
 
@@ -160,16 +163,16 @@ class OpTableBuilder::Details {
     return work_of;
   }
 
-  void add_to_core(const OpSpan& span) {
+  void add_to_core(const OpSpan& span, std::int64_t work) {
     const std::uint32_t core = table_.cores_.of(span.unit);
     if (!table_.cores_.is_of_npu(core)) return;
     auto& of_core = work_of_[core];
     if (of_core.empty()) used_.push_back(core);
     const std::uint32_t inference = table_.is_steady() ? span.inference : 0;
     if (!of_core.empty() && of_core.back().first == inference) {
-      of_core.back().second += double(span.work());
+      of_core.back().second += double(work);
     } else {
-      of_core.push_back({inference, double(span.work())});
+      of_core.push_back({inference, double(work)});
     }
   }
 
@@ -180,80 +183,81 @@ class OpTableBuilder::Details {
   std::vector<std::uint32_t> used_;  // cores
 };
 
-void OpTableBuilder::add_lengths(std::uint32_t group, std::vector<double> lengths) {
-  if (lengths.empty()) return;
-  OpDetails& details = keys_.rows()[group].details;
-  details.p50 = percentile_of(lengths, 50);
-  details.p95 = percentile_of(std::move(lengths), 95);
-}
+// Adds up how often the ops of a row ran, block by block of its spans that are of one op.
+class OpTableBuilder::Runs {
+ public:
+  explicit Runs(const OpTableBuilder& table) : table_(table), runs_(table.profile_) {}
 
-// Of an op that runs on several units, each has its part of the run.
-std::uint64_t OpTableBuilder::count_runs_of_units(std::uint32_t group,
-                                                  std::vector<std::int64_t>& lengths) const {
-  const Spans& spans = profile_.spans;
-  std::vector<std::uint32_t> rows;
-  for (const std::uint32_t row : sums_.rows(group)) {
-    const SpanKind kind = spans.kind[row];
-    const bool is_run = role_of(kind) == Role::work || kind == SpanKind::async;
-    if (is_run && counts(row)) rows.push_back(row);
-  }
-  std::stable_sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) {
-    return index_of(spans.op[a]) < index_of(spans.op[b]);
-  });
-  for (std::size_t i = 0; i < rows.size();) {
-    std::size_t end = i + 1;
-    const OpId op = spans.op[rows[i]];
-    while (end < rows.size() && spans.op[rows[end]] == op) ++end;
-    if (index_of(op) < profile_.ops.size()) {
-      add_run_lengths(profile_, std::span(rows).subspan(i, end - i), lengths);
-    } else {
-      for (; i < end; ++i) lengths.push_back(length_of(interval_of(spans, rows[i])));
-    }
-    i = end;
-  }
-  return lengths.size();
-}
-
-void OpTableBuilder::count_runs() {
-  std::vector<OpRow>& rows = keys_.rows();
-  if (keys_.of_units()) {
-    parallel_for(rows.size(), [&](std::size_t group) {
-      std::vector<std::int64_t> lengths;
-      rows[group].runs = count_runs_of_units(std::uint32_t(group), lengths);
-      if (options_.details) {
-        add_lengths(std::uint32_t(group), {lengths.begin(), lengths.end()});
+  // Of an op that runs on several units, each row of units has its part of the run.
+  void count(std::uint32_t group, OpRow& row) {
+    lengths_.clear();
+    const OpSpans spans = table_.sums_.spans(group);
+    const std::vector<std::uint32_t>& order = by_op(spans);
+    const auto at = [&](std::size_t i) -> const OpSpan& {
+      return spans[order.empty() ? i : order[i]];
+    };
+    for (std::size_t i = 0; i < spans.size();) {
+      const OpId op = at(i).op;
+      runs_.begin(op);
+      for (; i < spans.size() && at(i).op == op; ++i) {
+        if (table_.counts(at(i))) add(at(i));
       }
-    });
-    return;
-  }
-  const auto does_count = [this](std::uint32_t row) {
-    return keys_.of(row) != OpKeys::none && counts(row);
-  };
-  const bool all_count = options_.rest && !is_steady();
-  const OpRuns runs(profile_, options_.details,
-                    all_count ? OpRuns::Counts() : OpRuns::Counts(does_count));
-  std::vector<std::vector<std::uint32_t>> ops(options_.details ? rows.size() : 0);
-  const auto add = [&](std::uint32_t op) {
-    if (keys_.of(OpId{op}) == OpKeys::none) return;
-    OpRow& row = rows[keys_.of(OpId{op})];
-    row.runs += runs.of(OpId{op});
-    if (!options_.details) return;
-    ops[keys_.of(OpId{op})].push_back(op);
-    if (op >= profile_.ops.size() || runs.of(OpId{op}) == 0) return;
-    const double output = double(profile_.ops[op].output.value) * double(runs.of(OpId{op}));
-    if (output > 0) row.details.output_bytes = row.details.output_bytes.value_or(0) + output;
-  };
-  for (std::uint32_t op = 0; op < profile_.ops.size(); ++op) add(op);
-  add(index_of(OpId::none));
-  parallel_for(ops.size(), [&](std::size_t group) {
-    std::vector<double> lengths;
-    for (const std::uint32_t op : ops[group]) {
-      const auto of_op = runs.lengths(OpId{op});
-      lengths.insert(lengths.end(), of_op.begin(), of_op.end());
+      note(op, runs_.finish(lengths_), row);
     }
-    add_lengths(std::uint32_t(group), std::move(lengths));
-  });
-}
+    row.runs = lengths_.size();
+    if (!table_.options_.details || lengths_.empty()) return;
+    std::vector<double> lengths(lengths_.begin(), lengths_.end());
+    row.details.p50 = percentile_of(lengths, 50);
+    row.details.p95 = percentile_of(std::move(lengths), 95);
+  }
+
+ private:
+  void add(const OpSpan& span) {
+    const Column<std::uint32_t>& instances = table_.profile_.spans.instance;
+    std::uint32_t inference = span.inference;
+    // Those of too many inferences, or of one, have no numbers of their own.
+    if (table_.inferences_.count() < 2) {
+      inference = span.row < instances.size() ? instances[span.row] : 0;
+    }
+    runs_.add(span.kind, inference, span.unit, span.interval());
+  }
+
+  void note(OpId op, std::size_t runs, OpRow& row) const {
+    if (!table_.options_.details || table_.keys_.of_units()) return;
+    if (index_of(op) >= table_.profile_.ops.size() || runs == 0) return;
+    const double output = double(table_.profile_.ops[index_of(op)].output.value) * double(runs);
+    if (output > 0) row.details.output_bytes = row.details.output_bytes.value_or(0) + output;
+  }
+
+  // The places of the spans by their op, in their order; none where they are in that order.
+  const std::vector<std::uint32_t>& by_op(OpSpans spans) {
+    order_.clear();
+    const auto earlier = [](const OpSpan& a, const OpSpan& b) {
+      return index_of(a.op) < index_of(b.op);
+    };
+    if (std::is_sorted(spans.begin(), spans.end(), earlier)) return order_;
+    order_.resize(spans.size());
+    const std::size_t ops = table_.profile_.ops.size();
+    // Where a row has few of very many ops, to count all of them would cost more than to sort.
+    if (spans.size() < ops / 16) {
+      std::iota(order_.begin(), order_.end(), 0u);
+      std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
+        return earlier(spans[a], spans[b]);
+      });
+      return order_;
+    }
+    CountingSort sort(spans.size(), ops + 1, [&](std::size_t i) {
+      return std::uint32_t(std::min<std::size_t>(index_of(spans[i].op), ops));
+    });
+    sort.place([&](std::size_t i, std::uint32_t place) { order_[place] = std::uint32_t(i); });
+    return order_;
+  }
+
+  const OpTableBuilder& table_;
+  OpRuns runs_;
+  std::vector<std::uint32_t> order_;
+  std::vector<std::int64_t> lengths_;
+};
 
 // How many spans a row has, on which units, and the engines that it used; adds up blocks of them.
 class OpTableBuilder::Instances {
@@ -262,10 +266,9 @@ class OpTableBuilder::Instances {
       : table_(table),
         kinds_(table.profile_.spans, table.keys_.rows()[group].kinds > 1),
         is_used_(kept(table.profile_)) {
-    const SpanKind* kinds = table.profile_.spans.kind.data();
-    const auto rows = table.sums_.rows(group);
-    compiled_ = std::any_of(rows.begin(), rows.end(),
-                            [&](std::uint32_t row) { return is_compiled(kinds[row]); });
+    const OpSpans spans = table.sums_.spans(group);
+    compiled_ = std::any_of(spans.begin(), spans.end(),
+                            [](const OpSpan& span) { return is_compiled(span.kind); });
     std::fill(std::begin(work_), std::end(work_), -1);
   }
 
@@ -331,6 +334,7 @@ RowSums OpTableBuilder::sum_row(std::uint32_t group) {
   });
   instances.finish(row);
   if (options_.details) details.finish(row.details);
+  if (options_.count_runs || options_.details) Runs(*this).count(group, row);
   return sums;
 }
 

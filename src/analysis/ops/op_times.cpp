@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analysis/answers.hpp"
+#include "analysis/extents_by_inference.hpp"
 #include "analysis/ops/op_runs.hpp"
 #include "npuscope/analysis/timeline.hpp"
 
@@ -13,18 +14,12 @@ namespace {
 
 constexpr std::int64_t earliest = std::numeric_limits<std::int64_t>::min();
 
-struct Inference {
-  std::uint32_t number = 0;
-  std::int64_t begin = std::numeric_limits<std::int64_t>::max();
-  std::int64_t end = earliest;
-};
-
 class Times {
  public:
   explicit Times(const Analysis& analysis)
       : profile_(analysis.profile()),
         spans_(profile_.spans),
-        by_unit_(analysis.spans_by_unit()),
+        analysis_(analysis),
         self_times_(analysis.self_times()) {}
 
   OpTimes find() {
@@ -40,64 +35,57 @@ class Times {
     }
     choose();
     const IssuesBeside issues(profile_, self_times_);
-    for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) {
-      walk(UnitId(unit), self_times_, issues);
+    if (chosen_) {
+      walk(SpansByUnit(profile_, rows_of_chosen()), issues);
+    } else {
+      walk(analysis_.spans_by_unit(), issues);
     }
-    walk(UnitId::none, self_times_, issues);
     return std::move(times_);
   }
 
  private:
-  bool counts(const SpanOfUnit& span) const {
-    return role_of(span.kind) == Role::work && (!chosen_ || span.instance == *chosen_);
-  }
-
-  // Spans of one inference lie together, so the last one seen is nearly always the one needed.
+  // The inference whose length is the median of those after the first.
   void choose() {
-    if (spans_.instance.empty()) return;
-    std::vector<std::uint32_t> numbers;
-    for (const std::uint32_t number : spans_.instance) {
-      if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
-    }
-    std::sort(numbers.begin(), numbers.end());
-    numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-    std::vector<Inference> inferences(numbers.size());
-    std::size_t place = 0;
-    for (std::size_t row = 0; row < spans_.size(); ++row) {
-      if (role_of(spans_.kind[row]) != Role::work) continue;
-      if (numbers[place] != spans_.instance[row]) {
-        place = std::size_t(std::lower_bound(numbers.begin(), numbers.end(), spans_.instance[row]) -
-                            numbers.begin());
-      }
-      const Interval span = interval_of(spans_, row);
-      Inference& inference = inferences[place];
-      inference.number = numbers[place];
-      inference.begin = std::min(inference.begin, span.begin);
-      inference.end = std::max(inference.end, span.end);
-    }
-    std::erase_if(inferences, [](const Inference& i) { return i.end < i.begin; });
+    std::vector<InferenceExtent> inferences = extents_by_inference(
+        spans_, [&](std::size_t row) { return role_of(spans_.kind[row]) == Role::work; });
     times_.inferences = std::uint32_t(inferences.size());
     if (inferences.empty()) return;
     if (inferences.size() > 1) inferences.erase(inferences.begin());
     const auto middle = inferences.begin() + std::ptrdiff_t((inferences.size() - 1) / 2);
     std::nth_element(inferences.begin(), middle, inferences.end(),
-                     [](const Inference& a, const Inference& b) {
-                       const auto length = [](const Inference& i) {
-                         return saturating_subtract(i.end, i.begin);
+                     [](const InferenceExtent& a, const InferenceExtent& b) {
+                       const auto length = [](const Interval& extent) {
+                         return saturating_subtract(extent.end, extent.begin);
                        };
-                       return std::pair(length(a), a.number) < std::pair(length(b), b.number);
+                       return std::pair(length(a.second), a.first) <
+                              std::pair(length(b.second), b.first);
                      });
-    chosen_ = times_.inference = middle->number;
+    chosen_ = times_.inference = middle->first;
+  }
+
+  std::vector<std::uint32_t> rows_of_chosen() const {
+    std::vector<std::uint32_t> rows;
+    for (std::size_t row = 0; row < spans_.size(); ++row) {
+      if (spans_.instance[row] == *chosen_) rows.push_back(std::uint32_t(row));
+    }
+    return rows;
+  }
+
+  void walk(const SpansByUnit& by_unit, const IssuesBeside& issues) {
+    for (std::uint32_t unit = 0; unit < profile_.units.size(); ++unit) {
+      walk_unit(UnitId(unit), by_unit.spans_of(UnitId(unit)), issues);
+    }
+    walk_unit(UnitId::none, by_unit.spans_of(UnitId::none), issues);
   }
 
   // The rows of a unit come by their start.
-  void walk(UnitId unit, const std::vector<std::int64_t>& own, const IssuesBeside& issues) {
+  void walk_unit(UnitId unit, std::span<const SpanOfUnit> spans, const IssuesBeside& issues) {
     std::int64_t busy_until = earliest;
-    for (const SpanOfUnit& span : by_unit_.spans_of(unit)) {
+    for (const SpanOfUnit& span : spans) {
       const std::uint32_t row = span.row;
-      if (!counts(span)) continue;
+      if (role_of(span.kind) != Role::work) continue;
       const std::uint32_t op = index_of(span.op);
-      const std::int64_t work = std::max<std::int64_t>(own[row] - issues.of(row), 0);
+      const std::int64_t work = std::max<std::int64_t>(self_times_[row] - issues.of(row), 0);
       times_.total_work = saturating_add(times_.total_work, work);
       if (op < profile_.ops.size()) {
         const bool first = times_.work[op] < 0;
@@ -116,7 +104,7 @@ class Times {
 
   const Profile& profile_;
   const Spans& spans_;
-  const SpansByUnit& by_unit_;
+  const Analysis& analysis_;
   const std::vector<std::int64_t>& self_times_;
   std::optional<std::uint32_t> chosen_;
   OpTimes times_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/answers.hpp"
+#include "analysis/extents_by_inference.hpp"
 #include "analysis/ops/op_table_builder.hpp"
 #include "base/parallel.hpp"
 #include "npuscope/analysis/coarse.hpp"
@@ -146,21 +147,12 @@ std::optional<double> OpTableBuilder::core_cycles_of(
 // That of the inferences after the first, where values are medians of them.
 double OpTableBuilder::wall() const {
   if (table_.inferences < 2) return double(length_of(timeline_of(profile_)));
-  std::vector<std::optional<Interval>> extents(inferences_.count());
   const Spans& spans = profile_.spans;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    const std::uint32_t inference = inferences_.of(row);
-    if (inference >= extents.size() || spans.kind[row] == SpanKind::activation) continue;
-    if (role_of(spans.kind[row]) == Role::overlay) continue;
-    const Interval interval = interval_of(spans, row);
-    auto& extent = extents[inference];
-    if (!extent) extent = interval;
-    extent->begin = std::min(extent->begin, interval.begin);
-    extent->end = std::max(extent->end, interval.end);
-  }
   std::vector<double> walls;
-  for (std::size_t i = 1; i < extents.size(); ++i) {
-    if (extents[i]) walls.push_back(double(length_of(*extents[i])));
+  for (const auto& [inference, extent] : extents_by_inference(
+           spans, [&](std::size_t row) { return is_of_inference(spans.kind[row]); })) {
+    const bool is_first = inference == inferences_.ids().front();
+    if (!is_first && inference != every_instance) walls.push_back(double(length_of(extent)));
   }
   return median_of(std::move(walls));
 }
@@ -172,7 +164,6 @@ OpTable OpTableBuilder::finish() {
       add_span_columns();
       add_op_measures();
     } else {
-      if (options_.count_runs || options_.details) count_runs();
       count_cores();
       if (table_.cores == 0) take_told_cores();
     }

@@ -1,6 +1,8 @@
 #include "npuscope/analysis/timeline.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
 
 #include "analysis/answers.hpp"
 #include "base/parallel.hpp"
@@ -103,24 +105,101 @@ class Nesting {
 
 }  // namespace
 
+namespace {
+
+// Which of the two nestings of its unit a span is part of.
+enum class NestedIn : std::uint8_t { work, waits, neither };
+
+NestedIn nested_in(SpanKind kind) {
+  const Role role = role_of(kind);
+  if (kind == SpanKind::transfer) return NestedIn::neither;
+  if (role == Role::work || kind == SpanKind::wait) return NestedIn::work;
+  return role == Role::wait ? NestedIn::waits : NestedIn::neither;
+}
+
+std::int64_t whole_time(SpanKind kind, Interval interval) {
+  return role_of(kind) == Role::frame || kind == SpanKind::instant ? 0 : length_of(interval);
+}
+
+// What some rows of one nesting cover, as far as each begins no earlier than those before it end.
+struct InOrder {
+  std::int64_t begin = std::numeric_limits<std::int64_t>::max();
+  std::int64_t end = std::numeric_limits<std::int64_t>::min();
+};
+
+// By unit, the last for those without one, and nesting; nothing where any two overlap.
+std::vector<InOrder> in_order_of(const Profile& profile, RowRange rows) {
+  const Spans& spans = profile.spans;
+  const std::size_t units = profile.units.size();
+  std::vector<InOrder> of_units(2 * (units + 1));
+  for (std::size_t row = rows.first; row < rows.last; ++row) {
+    const NestedIn nesting = nested_in(spans.kind[row]);
+    const Interval interval = interval_of(spans, row);
+    if (nesting == NestedIn::neither || interval.end <= interval.begin) continue;
+    const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), units);
+    InOrder& in_order = of_units[2 * unit + std::size_t(nesting)];
+    if (interval.begin < in_order.end) return {};
+    in_order.begin = std::min(in_order.begin, interval.begin);
+    in_order.end = interval.end;
+  }
+  return of_units;
+}
+
+// Whether a look at the rows as they come shows that no span lies inside another.
+bool nothing_nests(const Profile& profile) {
+  constexpr std::size_t rows_a_unit = 64, few_units = 1'024;
+  const std::size_t units = profile.units.size();
+  // Of very many units with few spans each, noting them would cost too much.
+  if (units > few_units && profile.spans.size() / rows_a_unit < units) return false;
+  const std::vector<RowRange> parts =
+      ranges_of(profile.spans.size(), std::max<std::size_t>(65'536, rows_a_unit * units));
+  std::vector<std::vector<InOrder>> of_parts(parts.size());
+  std::atomic<bool> any = false;
+  parallel_for(parts.size(), [&](std::size_t part) {
+    if (any) return;
+    of_parts[part] = in_order_of(profile, parts[part]);
+    if (of_parts[part].empty()) any = true;
+  });
+  if (any) return false;
+  std::vector<InOrder>& before = of_parts.front();
+  for (std::size_t part = 1; part < parts.size(); ++part) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      if (of_parts[part][i].begin < before[i].end) return false;
+      before[i].end = std::max(before[i].end, of_parts[part][i].end);
+    }
+  }
+  return true;
+}
+
+void take_whole_times(const Spans& spans, std::vector<std::int64_t>& own) {
+  const std::vector<RowRange> parts = ranges_of(spans.size());
+  parallel_for(parts.size(), [&](std::size_t part) {
+    for (std::size_t row = parts[part].first; row < parts[part].last; ++row) {
+      own[row] = whole_time(spans.kind[row], interval_of(spans, row));
+    }
+  });
+}
+
+}  // namespace
+
 std::vector<std::int64_t> find_self_times(const Analysis& analysis) {
   const Profile& profile = analysis.profile();
-  const SpansByUnit& by_unit = analysis.spans_by_unit();
   std::vector<std::int64_t> own(profile.spans.size(), 0);
+  if (nothing_nests(profile)) {
+    take_whole_times(profile.spans, own);
+    return own;
+  }
+  const SpansByUnit& by_unit = analysis.spans_by_unit();
   const auto of_unit = [&](std::size_t unit) {
     Nesting work, waits;
     const auto spans = by_unit.spans_of(UnitId(std::uint32_t(unit)));
     for (std::size_t place = 0; place < spans.size(); ++place) {
       const SpanOfUnit& span = spans[place];
       ask_ahead(own, spans, place);
-      const Role role = role_of(span.kind);
-      if (role == Role::frame || span.kind == SpanKind::instant) continue;
-      const std::int64_t length = own[span.row] = length_of(span.interval());
-      if (role == Role::overlay || span.kind == SpanKind::transfer || length == 0) continue;
-      if (role == Role::work || span.kind == SpanKind::wait)
-        work.add(span.row, span.interval(), own);
-      if (role == Role::wait && span.kind != SpanKind::wait)
-        waits.add(span.row, span.interval(), own);
+      own[span.row] = whole_time(span.kind, span.interval());
+      const NestedIn nesting = nested_in(span.kind);
+      if (nesting == NestedIn::neither || span.end <= span.begin) continue;
+      (nesting == NestedIn::work ? work : waits).add(span.row, span.interval(), own);
     }
   };
   parallel_for(profile.units.size(), of_unit);

@@ -16,6 +16,22 @@ using npuscope::test_support::ProfileBuilder;
 
 IssuesBeside issues_of(const Profile& profile) { return {profile, Analysis(profile).self_times()}; }
 
+// How long each run of an op took.
+std::vector<std::int64_t> runs_of(const Profile& profile, OpId op) {
+  const Spans& spans = profile.spans;
+  OpRuns runs(profile);
+  runs.begin(op);
+  for (std::size_t row = 0; row < spans.size(); ++row) {
+    if (spans.op[row] != op) continue;
+    runs.add(spans.kind[row], spans.instance.empty() ? 0 : spans.instance[row], spans.unit[row],
+             interval_of(spans, row));
+  }
+  std::vector<std::int64_t> lengths;
+  const std::size_t count = runs.finish(lengths);
+  EXPECT_EQ(count, lengths.size());
+  return lengths;
+}
+
 TEST(OpRuns, ThreadsThatShareAnOpAreOneRunOfItInEachInference) {
   ProfileBuilder made;
   for (const char* name : {"HVX 0", "HVX 1", "HVX 2"}) {
@@ -24,9 +40,9 @@ TEST(OpRuns, ThreadsThatShareAnOpAreOneRunOfItInEachInference) {
     made.span(thread, "add", 100, 110);
   }
   made.profile.spans.instance = {0, 1, 0, 1, 0, 1};
-  EXPECT_EQ(OpRuns(made.profile).of(OpId{0}), 2u);
+  EXPECT_EQ(runs_of(made.profile, OpId{0}).size(), 2u);
   made.profile.spans.instance = {0, 0, 0, 0, 0, 0};
-  EXPECT_EQ(OpRuns(made.profile).of(OpId{0}), 2u);
+  EXPECT_EQ(runs_of(made.profile, OpId{0}).size(), 2u);
 }
 
 // A graph that executed four ops in six tiles each: two threads run two tiles, two run one.
@@ -55,10 +71,8 @@ struct TiledOps : ProfileBuilder {
 
 TEST(OpRuns, TwentyFourTilesOfFourExecutionsOnFourThreadsAreFourRunsNotEight) {
   const TiledOps made;
-  const OpRuns runs(made.profile, true);
   for (std::uint32_t op = 0; op < 4; ++op) {
-    EXPECT_EQ(runs.of(OpId{op}), 1u);
-    EXPECT_THAT(runs.lengths(OpId{op}), testing::ElementsAre(made.lengths[op]));
+    EXPECT_THAT(runs_of(made.profile, OpId{op}), testing::ElementsAre(made.lengths[op]));
   }
   const OpTable table = Analysis(made.profile).ops({.grouping = Grouping::kind, .details = true});
   ASSERT_EQ(table.rows.size(), 1u);
@@ -79,8 +93,7 @@ TEST(OpRuns, AnIssueAndItsTransferAreOneRunAndTheIssueIsBesideIt) {
   made.span(thread, "blocked", 20, 30);
   made.span(dma, "blocked", 22, 25, SpanKind::transfer);
   made.span(dma, "unseen issue", 40, 50, SpanKind::transfer);
-  const OpRuns runs(made.profile);
-  for (std::uint32_t op = 0; op < 3; ++op) EXPECT_EQ(runs.of(OpId{op}), 1u);
+  for (std::uint32_t op = 0; op < 3; ++op) EXPECT_EQ(runs_of(made.profile, OpId{op}).size(), 1u);
   const IssuesBeside issues = issues_of(made.profile);
   EXPECT_EQ(issues.of(0), 2);
   EXPECT_EQ(issues.of(2), 3);
@@ -95,9 +108,29 @@ TEST(OpRuns, SlicesAreARunEachAndWaitsAreNone) {
   made.span(second, "step", 10, 20, SpanKind::sync);
   made.span(second, "step", 0, 40, SpanKind::async);
   made.span(second, "", 0, 10, SpanKind::slice);
-  const OpRuns runs(made.profile);
-  EXPECT_EQ(runs.of(OpId{0}), 3u);
-  EXPECT_EQ(runs.of(OpId::none), 1u);
+  EXPECT_EQ(runs_of(made.profile, OpId{0}).size(), 3u);
+  EXPECT_EQ(runs_of(made.profile, OpId::none).size(), 1u);
+}
+
+TEST(OpRuns, OneOpAfterAnotherKnowNothingOfEachOther) {
+  ProfileBuilder made;
+  const UnitId thread = made.unit("DMAIssue", Engine::dma_issue);
+  const UnitId dma = made.unit("DMA", Engine::dma);
+  made.span(thread, "copy", 0, 3);
+  made.span(dma, "copy", 1, 20, SpanKind::transfer);
+  made.span(thread, "add", 30, 34);
+  const Spans& spans = made.profile.spans;
+  OpRuns runs(made.profile);
+  std::vector<std::int64_t> lengths;
+  for (const OpId op : {OpId{0}, OpId{1}, OpId{0}}) {
+    runs.begin(op);
+    for (std::size_t row = 0; row < spans.size(); ++row) {
+      if (spans.op[row] != op) continue;
+      runs.add(spans.kind[row], 0, spans.unit[row], interval_of(spans, row));
+    }
+    EXPECT_EQ(runs.finish(lengths), 1u);
+  }
+  EXPECT_THAT(lengths, testing::ElementsAre(20, 4, 20));
 }
 
 // The obvious way: each moment of each span of the thread is looked for in every transfer.
