@@ -3,6 +3,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/lazy.hpp"
 #include "analysis/ops/op_times.hpp"
+#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "analysis/units/unit_numbers.hpp"
 
@@ -13,7 +14,10 @@ struct Analysis::Answers {
   const Profile* profile = nullptr;
   Lazy<SpansByUnit> spans_by_unit;
   Lazy<std::vector<std::int64_t>> self_times;
+  Lazy<Interval> timeline_extent;
+  Lazy<std::map<std::uint32_t, Interval>> inference_extents;
   Lazy<std::vector<UnitBusy>> unit_busy;
+  Lazy<BusyTogether> busy_together;
   Lazy<Coarse> coarse;
   Lazy<std::vector<PhaseRow>> phases;
   Lazy<std::vector<NumberRow>> numbers;
@@ -48,6 +52,14 @@ Analysis Analysis::part(const Filter& filter) const {
   return Analysis(filtered(profile(), filter));
 }
 
+Interval Analysis::timeline_extent() const {
+  return answers_->timeline_extent.get([&] { return timeline_of(profile()); });
+}
+
+const std::map<std::uint32_t, Interval>& Analysis::inference_extents() const {
+  return answers_->inference_extents.get([&] { return analysis::inference_extents(profile()); });
+}
+
 const SpansByUnit& Analysis::spans_by_unit() const {
   return answers_->spans_by_unit.get([&] { return SpansByUnit(profile()); });
 }
@@ -58,6 +70,10 @@ const std::vector<std::int64_t>& Analysis::self_times() const {
 
 const std::vector<UnitBusy>& Analysis::unit_busy() const {
   return answers_->unit_busy.get([&] { return find_unit_busy(*this); });
+}
+
+const BusyTogether& Analysis::busy_together() const {
+  return answers_->busy_together.get([&] { return find_busy_together(*this); });
 }
 
 const Coarse& Analysis::coarse() const {

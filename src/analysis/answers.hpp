@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analysis/ops/op_times.hpp"
+#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/analysis.hpp"
 
@@ -13,6 +14,7 @@ OpTable find_op_table(const Analysis& analysis, const OpOptions& options);
 OpTimes find_op_times(const Analysis& analysis);
 std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_share);
 std::vector<UnitBusy> find_unit_busy(const Analysis& analysis);
+BusyTogether find_busy_together(const Analysis& analysis);
 UnitTable find_units(const Analysis& analysis);
 std::vector<UnitGroupRow> find_unit_groups(const Analysis& analysis, UnitGrouping grouping);
 Overlap find_overlap(const Analysis& analysis);

@@ -4,9 +4,9 @@
 
 #include "analysis/answers.hpp"
 #include "analysis/extents_by_inference.hpp"
-#include "base/parallel.hpp"
+#include "analysis/units/busy_together.hpp"
+#include "analysis/units/unit_busy.hpp"
 #include "npuscope/analysis/statistics.hpp"
-#include "profile/append_interval.hpp"
 
 namespace npuscope::analysis {
 
@@ -33,75 +33,23 @@ Spread spread_of(const std::vector<double>& samples) {
 
 namespace {
 
-// What was active when, by what is active.
-struct Activity {
-  IntervalSet compute, movement, host, other, dma_waits, waits;
-};
-
-// Of all units together, and first of each alone.
-struct ActivityOfUnit {
-  IntervalSet of_domain[4], dma_waits, waits;
-};
-
-ActivityOfUnit activity_of(const Profile& profile, UnitId unit, std::span<const SpanOfUnit> spans) {
-  ActivityOfUnit activity;
-  for (const SpanOfUnit& span : spans) {
-    const Role role = role_of(span.kind);
-    if (role == Role::work) {
-      append(activity.of_domain[std::size_t(domain_of(profile, unit, span))], span.interval());
-    } else if (role == Role::wait) {
-      append(span.kind == SpanKind::dma_wait ? activity.dma_waits : activity.waits,
-             span.interval());
-    }
-  }
-  if (const IntervalSet held = held_within_work(spans); !held.empty()) {
-    for (IntervalSet& set : activity.of_domain) set = difference_of(set, held);
-  }
-  return activity;
-}
-
-Activity activity_of(const Profile& profile, const SpansByUnit& by_unit) {
-  std::vector<ActivityOfUnit> units(by_unit.groups());
-  parallel_for(units.size(), [&](std::size_t unit) {
-    const auto id = UnitId(std::uint32_t(unit));
-    units[unit] = activity_of(profile, id, by_unit.spans_of(id));
-  });
-  const auto of_all = [&](const auto& set_of) {
-    std::vector<IntervalSet> sets;
-    for (ActivityOfUnit& unit : units) sets.push_back(std::move(set_of(unit)));
-    return union_of_sets(std::move(sets));
-  };
-  const auto of_domain = [&](Domain domain) {
-    return of_all([domain](ActivityOfUnit& unit) -> IntervalSet& {
-      return unit.of_domain[std::size_t(domain)];
-    });
-  };
-  Activity activity;
-  activity.compute = of_domain(Domain::compute);
-  activity.movement = of_domain(Domain::movement);
-  activity.host = of_domain(Domain::host);
-  activity.other = of_domain(Domain::other);
-  activity.dma_waits = of_all([](ActivityOfUnit& unit) -> IntervalSet& { return unit.dma_waits; });
-  activity.waits = of_all([](ActivityOfUnit& unit) -> IntervalSet& { return unit.waits; });
-  return activity;
-}
-
-void divide_wall(const Activity& activity, Coarse& coarse) {
+void divide_wall(const BusyTogether& busy, Coarse& coarse) {
+  const IntervalSet &compute = busy.of(Domain::compute), &movement = busy.of(Domain::movement);
   const auto part = [&](Part which) -> std::int64_t& { return coarse.parts[std::size_t(which)]; };
-  const auto both = intersection_of(activity.compute, activity.movement);
+  const auto both = intersection_of(compute, movement);
   part(Part::compute_and_movement) = length_of(both);
-  part(Part::compute_alone) = length_of(difference_of(activity.compute, both));
-  part(Part::movement_alone) = length_of(difference_of(activity.movement, both));
-  IntervalSet seen = union_of(activity.compute, activity.movement);
+  part(Part::compute_alone) = length_of(difference_of(compute, both));
+  part(Part::movement_alone) = length_of(difference_of(movement, both));
+  IntervalSet seen = union_of(compute, movement);
   const auto add = [&](Part which, const IntervalSet& set) {
     part(which) = length_of(difference_of(set, seen));
     seen = union_of(seen, set);
   };
-  add(Part::other_work, activity.other);
-  add(Part::host_alone, activity.host);
+  add(Part::other_work, busy.of(Domain::other));
+  add(Part::host_alone, busy.of(Domain::host));
   coarse.active = length_of(seen);
-  add(Part::waiting_for_dma, activity.dma_waits);
-  add(Part::other_waiting, activity.waits);
+  add(Part::waiting_for_dma, busy.dma_waits);
+  add(Part::other_waiting, busy.other_waits);
   const IntervalSet gaps = gaps_in(seen, coarse.timeline);
   part(Part::idle) = length_of(gaps);
   coarse.gaps = gaps.size();
@@ -152,37 +100,34 @@ std::map<std::uint32_t, Interval> inference_extents(const Profile& profile) {
   return of_numbers;
 }
 
-Spread inference_walls(const Profile& profile) {
+Spread walls_of(const std::map<std::uint32_t, Interval>& inference_extents) {
   std::vector<double> walls;
-  for (const auto& [instance, extent] : inference_extents(profile)) {
+  for (const auto& [instance, extent] : inference_extents) {
     walls.push_back(double(length_of(extent)));
   }
   return spread_of(walls);
 }
 
-IntervalSet inference_times_of(const Profile& profile) {
+IntervalSet times_of(const std::map<std::uint32_t, Interval>& inference_extents) {
   std::vector<Interval> times;
-  for (const auto& [instance, extent] : inference_extents(profile)) times.push_back(extent);
+  for (const auto& [instance, extent] : inference_extents) times.push_back(extent);
   return union_of(std::move(times));
 }
 
 Coarse find_coarse(const Analysis& analysis) {
   const Profile& profile = analysis.profile();
-  const std::vector<std::int64_t>& own = analysis.self_times();
   Coarse coarse;
-  coarse.timeline = timeline_of(profile);
+  coarse.timeline = analysis.timeline_extent();
   coarse.wall = length_of(coarse.timeline);
-  for (std::size_t row = 0; row < own.size(); ++row) {
-    if (role_of(profile.spans.kind[row]) == Role::work) {
-      coarse.work = saturating_add(coarse.work, own[row]);
-    }
+  for (const UnitBusy& unit : analysis.unit_busy()) {
+    coarse.work = saturating_add(coarse.work, unit.work);
   }
-  const Activity activity = activity_of(profile, analysis.spans_by_unit());
-  coarse.compute_active = length_of(activity.compute);
-  coarse.movement_active = length_of(activity.movement);
-  coarse.host_active = length_of(activity.host);
-  divide_wall(activity, coarse);
-  coarse.inferences = inference_walls(profile);
+  const BusyTogether& busy = analysis.busy_together();
+  coarse.compute_active = length_of(busy.of(Domain::compute));
+  coarse.movement_active = length_of(busy.of(Domain::movement));
+  coarse.host_active = length_of(busy.of(Domain::host));
+  divide_wall(busy, coarse);
+  coarse.inferences = walls_of(analysis.inference_extents());
   coarse.inferences_per_second = inferences_per_second(profile, coarse.inferences, coarse.timeline);
   return coarse;
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -37,6 +38,7 @@
 
 namespace npuscope::analysis {
 
+struct BusyTogether;
 struct OpTimes;
 struct UnitBusy;
 struct UnitNumbers;
@@ -93,6 +95,9 @@ class Analysis {
   Diagnosis findings(const DiagnoseOptions& options = {}) const;
 
   // What most answers start from.
+  Interval timeline_extent() const;  // timeline_of(profile())
+  // First start to last end of each inference, where spans say of which they are; by its number.
+  const std::map<std::uint32_t, Interval>& inference_extents() const;
   const SpansByUnit& spans_by_unit() const;
   // Row i: the duration of span i less what of its kind lies wholly inside it, on its unit: nested
   // slices count once, in the innermost. Each slice is inside one other, the last to begin of those
@@ -102,9 +107,10 @@ class Analysis {
   // of an op does not work meanwhile. Asynchronous spans and transfers are whole, frames and
   // instants zero.
   const std::vector<std::int64_t>& self_times() const;
-  const OpTimes& op_times() const;          // analysis/ops/op_times.hpp, as the next two:
+  const OpTimes& op_times() const;          // analysis/ops/op_times.hpp, as the next ones:
   const UnitNumbers& unit_numbers() const;  // for the questions themselves
   const std::vector<UnitBusy>& unit_busy() const;
+  const BusyTogether& busy_together() const;
 
  private:
   struct Answers;

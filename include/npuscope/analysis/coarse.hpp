@@ -45,9 +45,9 @@ Spread spread_of(const std::vector<double>& samples);
 
 // First start to last end of each inference, where spans say of which they are; by its number.
 std::map<std::uint32_t, Interval> inference_extents(const Profile& profile);
-Spread inference_walls(const Profile& profile);
+Spread walls_of(const std::map<std::uint32_t, Interval>& inference_extents);
 // The time in which any of them ran.
-IntervalSet inference_times_of(const Profile& profile);
+IntervalSet times_of(const std::map<std::uint32_t, Interval>& inference_extents);
 
 struct Coarse {
   Interval timeline;

@@ -63,18 +63,20 @@ inline Engine engine_of(SpanKind kind) {
 // The hardware a span uses: what its op says, else its kind or its unit. A DMA op on a lane that is
 // no DMA engine (on the HTP all of them) issues a transfer: its cycles are not those of the
 // transfer.
-inline Engine engine_of(const Profile& profile, OpId op_id, UnitId unit_id, SpanKind kind) {
-  const std::size_t op = index_of(op_id), unit = index_of(unit_id);
-  const Engine lane = unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
-  if (op >= profile.ops.size() || profile.ops[op].engine == Engine::none) {
+inline Engine engine_of(Engine of_op, Engine lane, SpanKind kind) {
+  if (of_op == Engine::none) {
     const bool is_named = lane != Engine::none && lane != Engine::process && lane != Engine::thread;
     const Engine needed = is_named ? Engine::none : engine_of(kind);
     return needed == Engine::none ? lane : needed;
   }
-  const Engine used = profile.ops[op].engine;
-  const bool is_issue = used == Engine::dma && lane != Engine::dma && lane != Engine::none &&
+  const bool is_issue = of_op == Engine::dma && lane != Engine::dma && lane != Engine::none &&
                         kind != SpanKind::transfer;
-  return is_issue ? Engine::dma_issue : used;
+  return is_issue ? Engine::dma_issue : of_op;
+}
+inline Engine engine_of(const Profile& profile, OpId op_id, UnitId unit_id, SpanKind kind) {
+  const std::size_t op = index_of(op_id), unit = index_of(unit_id);
+  const Engine lane = unit < profile.units.size() ? profile.units[unit].engine : Engine::none;
+  return engine_of(op < profile.ops.size() ? profile.ops[op].engine : Engine::none, lane, kind);
 }
 inline Engine engine_of(const Profile& profile, std::size_t row) {
   const Spans& spans = profile.spans;
@@ -86,9 +88,29 @@ inline Engine engine_of(const Profile& profile, UnitId unit, const SpanOfUnit& s
 
 // What that hardware does. A span of kind transfer is data movement wherever it runs.
 enum class Domain : std::uint8_t { compute, movement, host, other };
-Domain domain_of(Engine engine);
-Domain domain_of(const Profile& profile, std::size_t row);
-Domain domain_of(const Profile& profile, UnitId unit, const SpanOfUnit& span);
+inline constexpr std::size_t domain_count = std::size_t(Domain::other) + 1;
+inline Domain domain_of(Engine engine) {
+  switch (engine) {
+    case Engine::hvx:
+    case Engine::hmx:
+    case Engine::compute: return Domain::compute;
+    case Engine::dma_issue:
+    case Engine::dma: return Domain::movement;
+    case Engine::host: return Domain::host;
+    default: return Domain::other;
+  }
+}
+inline Domain domain_of(Engine engine, SpanKind kind) {
+  if (kind == SpanKind::transfer) return Domain::movement;
+  if (kind == SpanKind::host) return Domain::host;
+  return domain_of(engine);
+}
+inline Domain domain_of(const Profile& profile, std::size_t row) {
+  return domain_of(engine_of(profile, row), profile.spans.kind[row]);
+}
+inline Domain domain_of(const Profile& profile, UnitId unit, const SpanOfUnit& span) {
+  return domain_of(engine_of(profile, unit, span), span.kind);
+}
 const char* name_of(Domain domain);
 
 // From the first start to the last end of work, waits and inferences (setting up before the first

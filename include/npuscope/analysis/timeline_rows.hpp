@@ -39,6 +39,8 @@ struct TimelineRequest {
   std::size_t gaps = 5;  // the longest
   // What the timeline covers; extended to all that ran. None: timeline_of(profile).
   std::optional<Interval> window{};
+  // Leaves out what the rows have in common: what runs at once, gaps and inferences.
+  bool only_rows = false;
 };
 
 struct TimelineRow {

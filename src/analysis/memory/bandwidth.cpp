@@ -90,7 +90,7 @@ BandwidthSeries find_bandwidth(const Analysis& analysis, std::size_t buckets) {
   const Profile& profile = analysis.profile();
   const OpTraffic& traffic = analysis.traffic();
   BandwidthSeries series;
-  series.timeline = timeline_of(profile);
+  series.timeline = analysis.timeline_extent();
   const std::int64_t length = length_of(series.timeline);
   if (length <= 0) return series;
   const auto wanted = std::int64_t(std::max<std::size_t>(1, buckets));

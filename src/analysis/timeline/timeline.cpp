@@ -10,30 +10,6 @@
 
 namespace npuscope::analysis {
 
-Domain domain_of(Engine engine) {
-  switch (engine) {
-    case Engine::hvx:
-    case Engine::hmx:
-    case Engine::compute: return Domain::compute;
-    case Engine::dma_issue:
-    case Engine::dma: return Domain::movement;
-    case Engine::host: return Domain::host;
-    default: return Domain::other;
-  }
-}
-
-Domain domain_of(const Profile& profile, std::size_t row) {
-  if (profile.spans.kind[row] == SpanKind::transfer) return Domain::movement;
-  if (profile.spans.kind[row] == SpanKind::host) return Domain::host;
-  return domain_of(engine_of(profile, row));
-}
-
-Domain domain_of(const Profile& profile, UnitId unit, const SpanOfUnit& span) {
-  if (span.kind == SpanKind::transfer) return Domain::movement;
-  if (span.kind == SpanKind::host) return Domain::host;
-  return domain_of(engine_of(profile, unit, span));
-}
-
 const char* name_of(Domain domain) {
   constexpr const char* names[] = {"compute", "data movement", "host", "other"};
   return names[std::size_t(domain)];
@@ -41,23 +17,26 @@ const char* name_of(Domain domain) {
 
 namespace {
 
+// Of what ran, and of what is only beside it.
 struct Extents {
-  std::optional<Interval> ran, beside;  // beside: overlays
+  Interval of[2] = {none(), none()};
 
-  static void extend(std::optional<Interval>& extent, const std::optional<Interval>& by) {
-    if (!by) return;
-    if (!extent) extent = by;
-    extent->begin = std::min(extent->begin, by->begin);
-    extent->end = std::max(extent->end, by->end);
+  static Interval none() {
+    return {std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
+  }
+  static bool is_none(Interval extent) { return extent.begin > extent.end; }
+  void extend(bool beside, Interval by) {
+    of[beside].begin = std::min(of[beside].begin, by.begin);
+    of[beside].end = std::max(of[beside].end, by.end);
   }
 };
 
 Extents extents_of(const Spans& spans, RowRange rows) {
   Extents extents;
   for (std::size_t row = rows.first; row < rows.last; ++row) {
-    if (spans.kind[row] == SpanKind::activation) continue;
-    const bool ran = role_of(spans.kind[row]) != Role::overlay;
-    Extents::extend(ran ? extents.ran : extents.beside, interval_of(spans, row));
+    const SpanKind kind = spans.kind[row];
+    if (kind == SpanKind::activation) continue;
+    extents.extend(role_of(kind) == Role::overlay, interval_of(spans, row));
   }
   return extents;
 }
@@ -71,10 +50,10 @@ Interval timeline_of(const Profile& profile) {
                [&](std::size_t part) { of_parts[part] = extents_of(profile.spans, parts[part]); });
   Extents all;
   for (const Extents& extents : of_parts) {
-    Extents::extend(all.ran, extents.ran);
-    Extents::extend(all.beside, extents.beside);
+    for (const bool beside : {false, true}) all.extend(beside, extents.of[beside]);
   }
-  return all.ran ? *all.ran : all.beside.value_or(Interval{});
+  if (!Extents::is_none(all.of[0])) return all.of[0];
+  return Extents::is_none(all.of[1]) ? Interval{} : all.of[1];
 }
 
 namespace {

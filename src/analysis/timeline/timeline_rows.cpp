@@ -1,12 +1,18 @@
 #include "npuscope/analysis/timeline_rows.hpp"
 
 #include <algorithm>
-#include <functional>
+#include <array>
+#include <limits>
 
 #include "analysis/answers.hpp"
 #include "analysis/timeline/span_groups.hpp"
+#include "analysis/units/busy_together.hpp"
+#include "analysis/units/unit_busy.hpp"
+#include "base/counting_sort.hpp"
 #include "base/parallel.hpp"
+#include "npuscope/profile/column.hpp"
 #include "profile/append_interval.hpp"
+#include "profile/union_of_many.hpp"
 
 namespace npuscope::analysis {
 
@@ -17,38 +23,11 @@ const char* name_of(RowsBy by) {
 
 namespace {
 
-// What one unit did.
-struct UnitActivity {
-  IntervalSet work, occupied, compute, movement;
-};
-
-UnitActivity activity_of_row(const Profile& profile, UnitId unit,
-                             std::span<const SpanOfUnit> spans) {
-  UnitActivity activity;
-  for (const SpanOfUnit& span : spans) {
-    const Role role = role_of(span.kind);
-    if (role != Role::work && role != Role::wait) continue;
-    const Interval interval = span.interval();
-    append(activity.occupied, interval);
-    if (role == Role::wait) continue;
-    append(activity.work, interval);
-    const Domain domain = domain_of(profile, unit, span);
-    if (domain == Domain::compute) append(activity.compute, interval);
-    if (domain == Domain::movement) append(activity.movement, interval);
-  }
-  if (const IntervalSet held = held_within_work(spans); !held.empty()) {
-    activity.work = difference_of(activity.work, held);
-    activity.compute = difference_of(activity.compute, held);
-    activity.movement = difference_of(activity.movement, held);
-  }
-  return activity;
-}
-
 class RowsBuilder {
  public:
   RowsBuilder(const Analysis& analysis, const TimelineRequest& request)
-      : profile_(analysis.profile()),
-        by_unit_(analysis.spans_by_unit()),
+      : analysis_(analysis),
+        profile_(analysis.profile()),
         self_times_(analysis.self_times()),
         request_(request) {}
 
@@ -59,23 +38,47 @@ class RowsBuilder {
     std::uint32_t number = 0;
     std::uint64_t spans = 0, waits = 0;
     std::int64_t work = 0, waiting = 0;
-    Interval of_work, of_waits;
+    Interval of_work = nothing, of_waits = nothing;
+
+    static constexpr Interval nothing{std::numeric_limits<std::int64_t>::max(),
+                                      std::numeric_limits<std::int64_t>::min()};
+    void add(Role role, Interval interval, std::int64_t own) {
+      const bool works = role == Role::work;
+      extend(works ? of_work : of_waits, interval);
+      std::int64_t& sum = works ? work : waiting;
+      sum = saturating_add(sum, own);
+      (works ? spans : waits) += 1;
+    }
+    void add(const Group& other) {
+      extend(of_work, other.of_work);
+      extend(of_waits, other.of_waits);
+      work = saturating_add(work, other.work);
+      waiting = saturating_add(waiting, other.waiting);
+      spans += other.spans;
+      waits += other.waits;
+    }
+    static void extend(Interval& extent, Interval by) {
+      extent = {std::min(extent.begin, by.begin), std::max(extent.end, by.end)};
+    }
 
     std::int64_t start() const { return spans > 0 ? of_work.begin : of_waits.begin; }
   };
 
   void set_window();
   void add_units();
-  void add_concurrency(std::vector<IntervalSet> work_sets);
+  void add_concurrency();
   void add_gaps(const IntervalSet& occupied);
   void sum_spans(const SpanGroups& groups);
   void keep_top();
   void add_rows(const SpanGroups& groups);
-  void collect_intervals(const SpanGroups& groups, std::vector<std::vector<Interval>>& work,
-                         std::vector<std::vector<Interval>>& waits) const;
+  void find_sets(const SpanGroups& groups);
+  void find_sets_of_units();
+  void find_sets_of_engines();
+  void find_sets_of_ops(const SpanGroups& groups);
+  std::array<IntervalSet, engine_count> waits_of_engines() const;
 
+  const Analysis& analysis_;
   const Profile& profile_;
-  const SpansByUnit& by_unit_;
   const std::vector<std::int64_t>& self_times_;
   const TimelineRequest& request_;
   std::vector<Group> groups_;
@@ -83,7 +86,7 @@ class RowsBuilder {
 };
 
 void RowsBuilder::set_window() {
-  const Interval ran = timeline_of(profile_);
+  const Interval ran = analysis_.timeline_extent();
   found_.window = request_.window.value_or(ran);
   if (length_of(ran) > 0) {
     found_.window.begin = std::min(found_.window.begin, ran.begin);
@@ -93,38 +96,22 @@ void RowsBuilder::set_window() {
 }
 
 void RowsBuilder::add_units() {
-  const std::size_t units = profile_.units.size() + 1;
-  std::vector<IntervalSet> work(units), occupied(units), compute(units), movement(units);
-  parallel_for(units, [&](std::size_t unit) {
-    const UnitId id = unit + 1 < units ? UnitId(std::uint32_t(unit)) : UnitId::none;
-    UnitActivity activity = activity_of_row(profile_, id, by_unit_.spans_of(id));
-    work[unit] = std::move(activity.work);
-    occupied[unit] = std::move(activity.occupied);
-    compute[unit] = std::move(activity.compute);
-    movement[unit] = std::move(activity.movement);
-  });
-  const IntervalSet all_occupied = union_of_sets(std::move(occupied));
-  found_.occupied.length = length_of(all_occupied);
+  const BusyTogether& busy = analysis_.busy_together();
+  std::vector<const IntervalSet*> sets{&busy.dma_waits, &busy.other_waits};
+  for (const IntervalSet& of_domain : busy.domains) sets.push_back(&of_domain);
+  const IntervalSet occupied = union_of_many(std::move(sets));
+  found_.occupied.length = length_of(occupied);
   found_.idle = saturating_subtract(found_.wall, found_.occupied.length);
-  add_gaps(all_occupied);
-  const IntervalSet all_compute = union_of_sets(std::move(compute));
-  const IntervalSet all_movement = union_of_sets(std::move(movement));
-  found_.compute = length_of(all_compute);
-  found_.movement = length_of(all_movement);
-  found_.compute_and_movement = length_of(intersection_of(all_compute, all_movement));
-  add_concurrency(std::move(work));
+  add_gaps(occupied);
+  const IntervalSet &compute = busy.of(Domain::compute), &movement = busy.of(Domain::movement);
+  found_.compute = length_of(compute);
+  found_.movement = length_of(movement);
+  found_.compute_and_movement = length_of(intersection_of(compute, movement));
+  add_concurrency();
 }
 
-void RowsBuilder::add_concurrency(std::vector<IntervalSet> work_sets) {
-  std::vector<Interval> all;
-  std::size_t count = 0;
-  for (const IntervalSet& set : work_sets) count += set.size();
-  all.reserve(count);
-  for (IntervalSet& set : work_sets) {
-    all.insert(all.end(), set.begin(), set.end());
-    set = {};
-  }
-  found_.concurrency = concurrency_of(all);
+void RowsBuilder::add_concurrency() {
+  found_.concurrency = analysis_.overlap().concurrency;
   auto& time_at = found_.concurrency.time_at;
   if (time_at.empty()) time_at.push_back(0);
   std::int64_t at_work = 0;
@@ -154,27 +141,27 @@ void RowsBuilder::add_gaps(const IntervalSet& occupied) {
 
 void RowsBuilder::sum_spans(const SpanGroups& groups) {
   const Spans& spans = profile_.spans;
-  groups_.resize(groups.count());
-  const auto extend = [](Interval& extent, Interval interval, bool is_first) {
-    extent = is_first ? interval
-                      : Interval{std::min(extent.begin, interval.begin),
-                                 std::max(extent.end, interval.end)};
+  struct Part {
+    std::vector<Group> groups;
+    std::uint64_t not_drawn = 0;
   };
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    const Role role = role_of(spans.kind[row]);
-    found_.not_drawn += role == Role::overlay;
-    if (role != Role::work && role != Role::wait) continue;
-    Group& group = groups_[groups.of(row)];
-    const Interval interval = interval_of(spans, row);
-    if (role == Role::work) {
-      extend(group.of_work, interval, group.spans == 0);
-      group.work = saturating_add(group.work, self_times_[row]);
-      group.spans += 1;
-    } else {
-      extend(group.of_waits, interval, group.waits == 0);
-      group.waiting = saturating_add(group.waiting, self_times_[row]);
-      group.waits += 1;
+  const std::vector<RowRange> ranges =
+      ranges_of(spans.size(), std::max<std::size_t>(65'536, 8 * groups.count()));
+  std::vector<Part> parts(ranges.size());
+  parallel_for(parts.size(), [&](std::size_t i) {
+    Part& part = parts[i];
+    part.groups.resize(groups.count());
+    for (std::size_t row = ranges[i].first; row < ranges[i].last; ++row) {
+      const Role role = role_of(spans.kind[row]);
+      part.not_drawn += role == Role::overlay;
+      if (role != Role::work && role != Role::wait) continue;
+      part.groups[groups.of(row)].add(role, interval_of(spans, row), self_times_[row]);
     }
+  });
+  groups_.resize(groups.count());
+  for (const Part& part : parts) {
+    found_.not_drawn += part.not_drawn;
+    for (std::size_t i = 0; i < groups_.size(); ++i) groups_[i].add(part.groups[i]);
   }
   for (std::size_t i = 0; i < groups_.size(); ++i) {
     groups_[i].number = std::uint32_t(i);
@@ -206,55 +193,84 @@ void RowsBuilder::keep_top() {
   });
 }
 
-// What of a span of work its unit was not held up in.
-void append_free(Interval interval, const IntervalSet& held, std::vector<Interval>& out) {
-  auto next =
-      std::lower_bound(held.begin(), held.end(), interval.begin,
-                       [](const Interval& each, std::int64_t begin) { return each.end <= begin; });
-  for (; next != held.end() && next->begin < interval.end; ++next) {
-    out.push_back({interval.begin, next->begin});
-    interval.begin = next->end;
+void RowsBuilder::find_sets_of_units() {
+  std::vector<const UnitBusy*> busy(profile_.units.size() + 1, nullptr);
+  for (const UnitBusy& unit : analysis_.unit_busy()) {
+    busy[std::min<std::size_t>(index_of(unit.unit), profile_.units.size())] = &unit;
   }
-  out.push_back(interval);
+  parallel_for(groups_.size(), [&](std::size_t i) {
+    const UnitBusy* unit = busy[groups_[i].number];
+    if (unit == nullptr) return;
+    found_.rows[i].work_set = unit->busy;
+    found_.rows[i].wait_set = union_of_many({&unit->syncs, &unit->barriers, &unit->dma_waits});
+  });
 }
 
-void RowsBuilder::collect_intervals(const SpanGroups& groups,
-                                    std::vector<std::vector<Interval>>& work,
-                                    std::vector<std::vector<Interval>>& waits) const {
-  constexpr auto left_out = ~std::uint32_t{0};
-  std::vector<std::uint32_t> place(groups.count(), left_out);
-  for (std::size_t i = 0; i < groups_.size(); ++i) {
-    place[groups_[i].number] = std::uint32_t(i);
-    work[i].reserve(groups_[i].spans);
-    waits[i].reserve(groups_[i].waits);
-  }
-  // An op's own row has all of it; a row of hardware, what that worked.
-  const bool of_hardware = request_.by == RowsBy::unit || request_.by == RowsBy::engine;
-  std::vector<IntervalSet> held(profile_.units.size() + 1);
-  for (std::size_t unit = 0; of_hardware && unit < profile_.units.size(); ++unit) {
-    held[unit] = held_within_work(by_unit_.spans_of(UnitId(std::uint32_t(unit))));
-  }
-  const Spans& spans = profile_.spans;
-  for (std::size_t row = 0; row < spans.size(); ++row) {
-    const Role role = role_of(spans.kind[row]);
-    if (role != Role::work && role != Role::wait) continue;
-    const std::uint32_t to = place[groups.of(row)];
-    if (to == left_out) continue;
-    const std::size_t unit = std::min<std::size_t>(index_of(spans.unit[row]), held.size() - 1);
-    if (role == Role::wait) {
-      waits[to].push_back(interval_of(spans, row));
-    } else if (held[unit].empty()) {
-      work[to].push_back(interval_of(spans, row));
-    } else {
-      append_free(interval_of(spans, row), held[unit], work[to]);
+// When waits of ops kept each class of hardware.
+std::array<IntervalSet, engine_count> RowsBuilder::waits_of_engines() const {
+  const SpansByUnit& by_unit = analysis_.spans_by_unit();
+  std::vector<std::array<IntervalSet, engine_count>> of_units(by_unit.groups());
+  parallel_for(of_units.size(), [&](std::size_t i) {
+    const UnitId unit = i < profile_.units.size() ? UnitId(std::uint32_t(i)) : UnitId::none;
+    for (const SpanOfUnit& span : by_unit.spans_of(unit)) {
+      if (role_of(span.kind) != Role::wait) continue;
+      append(of_units[i][std::size_t(engine_of(profile_, unit, span))], span.interval());
     }
+  });
+  std::array<IntervalSet, engine_count> waits;
+  parallel_for(engine_count, [&](std::size_t engine) {
+    std::vector<const IntervalSet*> sets;
+    for (const auto& of_unit : of_units) sets.push_back(&of_unit[engine]);
+    waits[engine] = union_of_many(std::move(sets));
+  });
+  return waits;
+}
+
+void RowsBuilder::find_sets_of_engines() {
+  const bool any_waits = std::any_of(groups_.begin(), groups_.end(),
+                                     [](const Group& group) { return group.waits > 0; });
+  std::array<IntervalSet, engine_count> waits;
+  if (any_waits) waits = waits_of_engines();
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    const std::uint32_t engine = groups_[i].number;
+    found_.rows[i].work_set = analysis_.busy_together().engines[engine];
+    found_.rows[i].wait_set = std::move(waits[engine]);
+  }
+}
+
+// An op's own row has all of it, what its unit was held up in, too.
+void RowsBuilder::find_sets_of_ops(const SpanGroups& groups) {
+  std::vector<std::uint32_t> place(groups.count(), counting_sort_leaves_out);
+  for (std::size_t i = 0; i < groups_.size(); ++i) place[groups_[i].number] = std::uint32_t(i);
+  const Spans& spans = profile_.spans;
+  CountingSort by_row(spans.size(), 2 * groups_.size(), [&](std::size_t row) {
+    const Role role = role_of(spans.kind[row]);
+    if (role != Role::work && role != Role::wait) return counting_sort_leaves_out;
+    const std::uint32_t to = place[groups.of(row)];
+    return to == counting_sort_leaves_out ? to : 2 * to + std::uint32_t(role == Role::wait);
+  });
+  Column<Interval> sorted;
+  sorted.resize(by_row.size());
+  by_row.place([&](std::size_t row, std::uint32_t to) { sorted[to] = interval_of(spans, row); });
+  parallel_for(2 * groups_.size(), [&](std::size_t i) {
+    const auto first = sorted.begin() + by_row.first()[i];
+    TimelineRow& row = found_.rows[i / 2];
+    (i % 2 == 0 ? row.work_set : row.wait_set) =
+        union_of({first, sorted.begin() + by_row.first()[i + 1]});
+  });
+}
+
+void RowsBuilder::find_sets(const SpanGroups& groups) {
+  switch (request_.by) {
+    case RowsBy::unit: return find_sets_of_units();
+    case RowsBy::engine: return find_sets_of_engines();
+    default: return find_sets_of_ops(groups);
   }
 }
 
 void RowsBuilder::add_rows(const SpanGroups& groups) {
-  std::vector<std::vector<Interval>> work(groups_.size()), waits(groups_.size());
-  collect_intervals(groups, work, waits);
   found_.rows.resize(groups_.size());
+  find_sets(groups);
   parallel_for(groups_.size(), [&](std::size_t i) {
     const Group& group = groups_[i];
     TimelineRow& row = found_.rows[i];
@@ -263,8 +279,7 @@ void RowsBuilder::add_rows(const SpanGroups& groups) {
     row.spans = group.spans;
     row.work = group.work;
     row.span = length_of(group.spans > 0 ? group.of_work : group.of_waits);
-    row.work_set = union_of(std::move(work[i]));
-    row.wait_set = difference_of(union_of(std::move(waits[i])), row.work_set);
+    row.wait_set = difference_of(row.wait_set, row.work_set);
     row.busy = length_of(row.work_set);
     row.waiting = length_of(row.wait_set);
     row.idle = saturating_subtract(found_.wall, saturating_add(row.busy, row.waiting));
@@ -339,12 +354,14 @@ TimelineRows RowsBuilder::make() {
   found_.by = request_.by;
   set_window();
   const SpanGroups groups(profile_, request_.by);
-  // These fill different members, so that they can be filled side by side.
-  const std::function<void()> questions[] = {
-      [&] { sum_spans(groups); }, [&] { add_units(); },
-      [&] { found_.inferences = inference_walls(profile_); }};
-  parallel_for(std::size(questions), [&](std::size_t i) { questions[i](); });
-  find_neighbours(profile_, found_.gaps);
+  if (request_.only_rows) {
+    sum_spans(groups);
+  } else {
+    // These fill different members, so that they can be filled side by side.
+    parallel_for(2, [&](std::size_t which) { which == 0 ? sum_spans(groups) : add_units(); });
+    found_.inferences = walls_of(analysis_.inference_extents());
+    find_neighbours(profile_, found_.gaps);
+  }
   keep_top();
   add_rows(groups);
   return std::move(found_);

@@ -364,7 +364,7 @@ std::vector<OneCoreOp> find_one_core_ops(const Analysis& analysis, double min_sh
   const OneCoreWork found(profile);
   std::vector<OneCoreOp> ops;
   if (found.core_count() < 2) return ops;
-  const double wall = double(length_of(timeline_of(profile)));
+  const double wall = double(length_of(analysis.timeline_extent()));
   const auto on_all = kinds_on_all(profile, found.cores(), found.core_count());
   const auto kind_is_on_all = [&](std::uint32_t group) {
     const OpRow& row = found.keys().rows()[group];

@@ -28,10 +28,19 @@ struct UnitBusy {
     IntervalSet busy;  // empty where it is that of the unit: all its work is of one engine
   };
   std::vector<OfEngine> engines;
+  // By what it does.
+  struct OfDomain {
+    Domain domain = Domain::other;
+    IntervalSet busy;  // empty where it is that of the unit
+  };
+  std::vector<OfDomain> domains;
   IntervalSet syncs, barriers, dma_waits;
 
   const IntervalSet& busy_of(const OfEngine& of) const {
     return engines.size() == 1 ? busy : of.busy;
+  }
+  const IntervalSet& busy_of(const OfDomain& of) const {
+    return domains.size() == 1 ? busy : of.busy;
   }
 };
 

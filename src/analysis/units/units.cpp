@@ -8,6 +8,7 @@
 #include "analysis/answers.hpp"
 #include "analysis/inference_times.hpp"
 #include "analysis/ops/op_keys.hpp"
+#include "analysis/units/busy_together.hpp"
 #include "analysis/units/unit_busy.hpp"
 #include "analysis/units/units_that_tell.hpp"
 #include "base/parallel.hpp"
@@ -25,8 +26,8 @@ void add(std::optional<double>& sum, double value) { sum = sum.value_or(0) + val
 
 class Table {
  public:
-  Table(const Profile& profile, const std::vector<UnitBusy>& units)
-      : profile_(profile), units_(units) {}
+  explicit Table(const Analysis& analysis)
+      : analysis_(analysis), profile_(analysis.profile()), units_(analysis.unit_busy()) {}
 
   UnitTable finish();
 
@@ -35,18 +36,16 @@ class Table {
   void add_measures();
   void add_measures_of(Measure::Subject subject, const char* source);
 
+  const Analysis& analysis_;
   const Profile& profile_;
   const std::vector<UnitBusy>& units_;
   UnitTable table_;
   EngineRow engines_[engine_count];
-  std::vector<Interval> active_[engine_count];
 };
 
 void Table::add_engine(const UnitBusy& unit, const UnitBusy::OfEngine& of) {
   EngineRow& row = engines_[std::size_t(of.engine)];
   const IntervalSet& busy = unit.busy_of(of);
-  auto& active = active_[std::size_t(of.engine)];
-  active.insert(active.end(), busy.begin(), busy.end());
   row.units += 1;
   row.work = saturating_add(row.work, of.work);
   const std::int64_t length = length_of(busy);
@@ -57,11 +56,11 @@ void Table::add_engine(const UnitBusy& unit, const UnitBusy::OfEngine& of) {
 
 // A moment in which several wait counts for the one that is named first.
 void divide_waits(const UnitBusy& unit, UnitRow& row) {
-  IntervalSet seen = unit.busy;
+  IntervalSet earlier;  // waits of the kinds before
   const auto part = [&](const IntervalSet& waits) {
     if (waits.empty()) return std::int64_t{0};
-    const IntervalSet alone = difference_of(waits, seen);
-    seen = union_of(seen, alone);
+    const IntervalSet alone = difference_of(difference_of(waits, unit.busy), earlier);
+    earlier = earlier.empty() ? alone : union_of(earlier, alone);
     return length_of(alone);
   };
   row.waiting_for_dma = part(unit.dma_waits);
@@ -130,7 +129,7 @@ void Table::add_measures_of(Measure::Subject subject, const char* source) {
 }
 
 UnitTable Table::finish() {
-  table_.wall = length_of(timeline_of(profile_));
+  table_.wall = length_of(analysis_.timeline_extent());
   for (std::size_t i = 0; i < engine_count; ++i) engines_[i].engine = Engine(i);
   for (const UnitBusy& unit : units_) {
     UnitRow& row = table_.units.emplace_back();
@@ -141,10 +140,8 @@ UnitTable Table::finish() {
     for (const UnitBusy::OfEngine& of : unit.engines) add_engine(unit, of);
   }
   parallel_for(units_.size(), [&](std::size_t i) { divide_waits(units_[i], table_.units[i]); });
-  parallel_for(engine_count, [&](std::size_t i) {
-    engines_[i].active = length_of(union_of(std::move(active_[i])));
-  });
   for (std::size_t i = 0; i < engine_count; ++i) {
+    engines_[i].active = length_of(analysis_.busy_together().engines[i]);
     if (engines_[i].units > 0) table_.engines.push_back(engines_[i]);
   }
   add_measures();
@@ -153,9 +150,7 @@ UnitTable Table::finish() {
 
 }  // namespace
 
-UnitTable find_units(const Analysis& analysis) {
-  return Table(analysis.profile(), analysis.unit_busy()).finish();
-}
+UnitTable find_units(const Analysis& analysis) { return Table(analysis).finish(); }
 
 std::vector<UnitGroupRow> find_unit_groups(const Analysis& analysis, UnitGrouping grouping) {
   const Profile& profile = analysis.profile();

@@ -51,7 +51,7 @@ std::vector<std::string> strips(const Analysis& analysis, std::size_t width) {
   TimelineRequest request;
   request.by = by_engine ? RowsBy::engine : RowsBy::unit;
   request.top = max_strips;
-  request.gaps = 0;
+  request.only_rows = true;
   const TimelineRows rows = analysis.timeline(request);
   if (rows.wall <= 0 || rows.rows.empty()) return {};
   constexpr std::size_t share_width = 7, max_columns = 60, min_columns = 40, around = 6;

@@ -29,10 +29,10 @@ struct InferencesWithin {
   double between = 0;
 };
 
-InferencesWithin inferences_within(const Profile& profile) {
-  const IntervalSet times = inference_times_of(profile);
-  const std::int64_t wall = length_of(timeline_of(profile));
-  return {inference_walls(profile).count, double(saturating_subtract(wall, length_of(times)))};
+InferencesWithin inferences_within(const Analysis& analysis) {
+  const auto& extents = analysis.inference_extents();
+  const std::int64_t wall = length_of(analysis.timeline_extent());
+  return {extents.size(), double(saturating_subtract(wall, length_of(times_of(extents))))};
 }
 
 class UnitsSections {
@@ -82,7 +82,7 @@ Section UnitsSections::wall() const {
   if (table_.wall == 0) {
     section.remarks.push_back("All spans take no time: nothing was measured.");
   }
-  const InferencesWithin within = inferences_within(profile_);
+  const InferencesWithin within = inferences_within(analysis_);
   constexpr double notable = 0.01;
   if (within.count > 1 && within.between > notable * double(table_.wall)) {
     section.remarks.push_back(fmt::format(
