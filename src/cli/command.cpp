@@ -226,9 +226,21 @@ std::optional<HelpLength> wanted_help(const std::vector<std::string>& arguments)
   return std::nullopt;
 }
 
+// All users of the machine see the arguments of its processes: user and password of a URL, once
+// they are read, are x there.
+void hide_passwords(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const std::size_t scheme = argument.find("://"), end = argument.rfind('@');
+    if (scheme == argument.npos || end == argument.npos || end < scheme) continue;
+    std::fill(argv[i] + scheme + 3, argv[i] + end, 'x');
+  }
+}
+
 // The status of the command line itself: help and version are done, everything else is usage.
 ExitStatus parse(CLI::App& program, int argc, char** argv, const ExitStatus& status) {
   auto arguments = normalize_arguments(argc, argv);
+  hide_passwords(argc, argv);
   take_help(arguments);
   if (const std::string problem = usage_problem(program, arguments); !problem.empty()) {
     return report(

@@ -8,51 +8,14 @@
 //   cluster->kill(1), cluster->start(1);        // the second shard, as by kill -9
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "fleet/clickhouse_server.hpp"
+
 namespace npuscope::fleet {
-
-// One server, ended by SIGKILL with this object or with the test program.
-class ClickHouseServer {
- public:
-  // With a file system of its own for its data where `data_mebibytes` is not 0, of which a file
-  // `filler` takes half (only as root).
-  ClickHouseServer(std::filesystem::path folder, std::map<std::string, std::string> environment,
-                   std::size_t data_mebibytes = 0);
-  ~ClickHouseServer() { kill(); }
-  ClickHouseServer(const ClickHouseServer&) = delete;
-  ClickHouseServer& operator=(const ClickHouseServer&) = delete;
-
-  void start();
-  void kill();
-  bool waits_for_requests() const;  // after at most a minute
-  // Its files as it sees them.
-  std::filesystem::path own(const std::filesystem::path& path) const;
-
-  static bool is_installed();
-
- private:
-  std::filesystem::path folder_;
-  std::map<std::string, std::string> environment_;
-  std::size_t data_mebibytes_;
-  pid_t process_ = -1;
-};
-
-struct ClickHousePorts {
-  int http = 0, tcp = 0;
-  static ClickHousePorts free();
-};
-
-// What the configuration of examples/clickhouse asks for.
-std::map<std::string, std::string> environment_of(const std::filesystem::path& folder,
-                                                  const std::string& host,
-                                                  const ClickHousePorts& ports);
 
 class ClickHouseCluster {
  public:

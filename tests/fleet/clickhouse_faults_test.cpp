@@ -184,7 +184,8 @@ TEST_F(ClickHouseFaults, AServerThatStaysAwayIsSaid) {
 TEST_F(ClickHouseFaults, AFullDiskEndsTheBatchAndLeavesTheOnesBefore) {
   TemporaryFolder folder;
   const ClickHousePorts ports = ClickHousePorts::free();
-  ClickHouseServer server(folder.path(), environment_of(folder.path(), "127.0.0.2", ports), 12);
+  ClickHouseServer server(folder.path(), environment_of(folder.path(), "127.0.0.2", ports),
+                          {.data_mebibytes = 12});
   if (!server.waits_for_requests()) GTEST_SKIP() << "a file system cannot be mounted here";
   const auto store = opened(fmt::format("clickhouse://127.0.0.2:{}/full?patience=0", ports.http));
   ASSERT_TRUE(store);
