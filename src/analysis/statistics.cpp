@@ -124,31 +124,55 @@ double value_after(const std::vector<double>& values, std::size_t k, const Befor
   return first.front();
 }
 
+// How many values lie at either end of the middle 95 %.
+constexpr std::size_t outside(std::size_t values) { return values / 40; }  // 2.5 %
+
 // The middle 95 %, as far from one end as from the other.
 Range middle_of(const std::vector<double>& values) {
-  const std::size_t cut = values.size() / 40;  // 2.5 %
+  const std::size_t cut = outside(values.size());
   return {value_after(values, cut, std::less<>()), value_after(values, cut, std::greater<>())};
 }
+
+}  // namespace
+
+namespace {
+
+// Resamples of two sets, drawn from the sorted ones.
+class Resamples {
+ public:
+  Resamples(std::vector<double> a, std::vector<double> b, double percent)
+      : a_(std::move(a)), b_(std::move(b)) {
+    for (auto* samples : {&a_, &b_}) {
+      if (!std::is_sorted(samples->begin(), samples->end())) {
+        std::sort(samples->begin(), samples->end());
+      }
+    }
+    // Which set takes which stream is decided by the sets, not by their order: so swapping mirrors.
+    const bool a_is_first = a_.size() != b_.size() ? a_.size() < b_.size() : a_ <= b_;
+    of_a_ = &kept_places(std::uint32_t(a_.size()), percent, a_is_first ? 0 : 1);
+    of_b_ = &kept_places(std::uint32_t(b_.size()), percent, a_is_first ? 1 : 0);
+  }
+
+  bool are_positive() const { return a_.front() > 0 && b_.front() > 0; }
+  double from_a(std::size_t resample) const { return value_at(a_, *of_a_, resample); }
+  double from_b(std::size_t resample) const { return value_at(b_, *of_b_, resample); }
+
+ private:
+  std::vector<double> a_, b_;
+  const Places *of_a_, *of_b_;
+};
 
 }  // namespace
 
 Contrast contrast_of(std::vector<double> a, std::vector<double> b, double percent) {
   Contrast contrast;
   if (a.size() < 2 || b.size() < 2) return contrast;
-  for (auto* samples : {&a, &b}) {
-    if (!std::is_sorted(samples->begin(), samples->end())) {
-      std::sort(samples->begin(), samples->end());
-    }
-  }
-  // Which set takes which stream is decided by the sets, not by their order: so swapping mirrors.
-  const bool a_is_first = a.size() != b.size() ? a.size() < b.size() : a <= b;
-  const Places& of_a = kept_places(std::uint32_t(a.size()), percent, a_is_first ? 0 : 1);
-  const Places& of_b = kept_places(std::uint32_t(b.size()), percent, a_is_first ? 1 : 0);
+  const Resamples resamples(std::move(a), std::move(b), percent);
   std::vector<double> differences(resample_count), ratios;
-  const bool has_ratio = a.front() > 0 && b.front() > 0;
+  const bool has_ratio = resamples.are_positive();
   if (has_ratio) ratios.resize(resample_count);
   for (std::size_t i = 0; i < resample_count; ++i) {
-    const double from_a = value_at(a, of_a, i), from_b = value_at(b, of_b, i);
+    const double from_a = resamples.from_a(i), from_b = resamples.from_b(i);
     differences[i] = from_b - from_a;
     if (has_ratio) ratios[i] = from_b / from_a;
   }
@@ -158,6 +182,19 @@ Contrast contrast_of(std::vector<double> a, std::vector<double> b, double percen
     contrast.relative = Range{ratio.low - 1, ratio.high - 1};
   }
   return contrast;
+}
+
+// The ends of the interval need not be found to tell on which side of zero they lie.
+bool contrast_holds_zero(std::vector<double> a, std::vector<double> b, double percent) {
+  if (a.size() < 2 || b.size() < 2) return false;
+  const Resamples resamples(std::move(a), std::move(b), percent);
+  std::size_t up_to_zero = 0, from_zero = 0;
+  for (std::size_t i = 0; i < resample_count; ++i) {
+    const double difference = resamples.from_b(i) - resamples.from_a(i);
+    up_to_zero += difference <= 0 ? 1 : 0;
+    from_zero += difference >= 0 ? 1 : 0;
+  }
+  return up_to_zero > outside(resample_count) && from_zero > outside(resample_count);
 }
 
 std::optional<Range> percentile_interval(std::vector<double> samples, double percent) {

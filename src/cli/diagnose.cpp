@@ -4,7 +4,6 @@
 #include "cli/documents.hpp"
 #include "cli/flag_values.hpp"
 #include "cli/target_choice.hpp"
-#include "npuscope/analysis/run_sets.hpp"
 #include "report/findings/findings_document.hpp"
 
 namespace npuscope::cli {
@@ -22,18 +21,13 @@ ExitStatus diagnose_samples(const DiagnoseCommandOptions& options,
                             report::FindingsRequest request) {
   ProfileOptions opening = options;
   opening.joins_runs = options.selection.inference.has_value();  // which is then the one
-  auto selected = open_selected(opening);
+  opening.picks_samples = true;
+  const auto selected = open_selected(opening);
   if (!selected) return report(selected.error());
-  std::vector<const Profile*> profiles;
-  for (const report::ProfilePart& part : selected->parts) profiles.push_back(&part.profile);
-  const std::vector<analysis::RunSet> sets = analysis::run_sets(profiles);
-  Selected chosen{{}, std::move(selected->notes)};
-  for (const analysis::RunSet& set : sets) {
-    chosen.parts.push_back(std::move(selected->parts[set.nearest_median]));
-  }
-  return print_documents(options, chosen,
+  return print_documents(options, *selected,
                          [&](const analysis::Analysis& analysis, const report::ProfilePart& part) {
-                           request.samples = &sets[std::size_t(&part - chosen.parts.data())];
+                           const auto place = std::size_t(&part - selected->parts.data());
+                           request.samples = &selected->samples[place];
                            return report::make_findings_document(analysis, request);
                          });
 }

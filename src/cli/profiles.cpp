@@ -99,6 +99,19 @@ Status check_snapshot(const Profile& profile, const ProfileOptions& options) {
       file, named(is), named(wanted));
 }
 
+// Leaves the one of each set that is nearest the median.
+std::vector<analysis::RunSet> pick_samples(std::vector<Profile>& profiles) {
+  std::vector<const Profile*> all;
+  for (const Profile& profile : profiles) all.push_back(&profile);
+  std::vector<analysis::RunSet> sets = analysis::run_sets(all);
+  std::vector<Profile> picked;
+  for (const analysis::RunSet& set : sets) {
+    picked.push_back(std::move(profiles[set.nearest_median]));
+  }
+  profiles = std::move(picked);
+  return sets;
+}
+
 }  // namespace
 
 void add_profile_options(CLI::App& command, ProfileOptions& options) {
@@ -151,9 +164,13 @@ Result<Selected> open_selected(const ProfileOptions& options, const report::Sele
   if (options.joins_runs && !options.selection.has_window()) {
     opened->profiles = analysis::join_runs(std::move(opened->profiles));
   }
+  // Which inference stands for others does not depend on what part of it is looked at.
+  std::vector<analysis::RunSet> sets;
+  if (options.picks_samples) sets = pick_samples(opened->profiles);
   Selected selected{{}, std::move(opened->notes)};
   std::string first_error;
-  for (Profile& profile : opened->profiles) {
+  for (std::size_t i = 0; i < opened->profiles.size(); ++i) {
+    Profile& profile = opened->profiles[i];
     const Provenance from = profile.provenance;
     if (profile.numbers) {
       if (const Status fits = check_snapshot(profile, options); !fits) {
@@ -166,6 +183,7 @@ Result<Selected> open_selected(const ProfileOptions& options, const report::Sele
     auto part = report::select(std::move(profile), options.selection, select);
     if (part) {
       selected.parts.push_back(std::move(*part));
+      if (options.picks_samples) selected.samples.push_back(std::move(sets[i]));
     } else if (opened->profiles.size() == 1) {
       return tl::unexpected(part.error());
     } else {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/command.hpp"
+#include "npuscope/analysis/run_sets.hpp"
 #include "npuscope/formats/open.hpp"
 #include "report/selection.hpp"
 
@@ -17,6 +18,7 @@ struct ProfileOptions {
   bool keep_going = false;         // a file that cannot be opened is no failure
   std::uint64_t max_memory = 0;    // bytes that reading may take; 0: ByteSourceOptions' default
   bool joins_runs = false;         // samples of one program become one profile (run_sets.hpp)
+  bool picks_samples = false;      // of such samples only the one nearest their median is kept
   bool takes_snapshots = false;    // which have numbers and no spans
 };
 
@@ -29,6 +31,7 @@ void add_part_options(CLI::App& command, ProfileOptions& options);
 struct Selected {
   std::vector<report::ProfilePart> parts;
   std::vector<Note> notes;
+  std::vector<analysis::RunSet> samples = {};  // that each part stands for, where it was picked
 };
 
 // Opens the files, with a progress bar, and keeps what is selected. Says on standard error which

@@ -206,5 +206,22 @@ TEST(Contrast, OfManySamplesContinuesThatOfFew) {
   EXPECT_NEAR(few.high, many.high, 0.2 * (few.high - few.low));
 }
 
+TEST(Contrast, HoldsZeroWhereItsIntervalDoes) {
+  std::mt19937_64 random(17);
+  int holds = 0, differs = 0;
+  for (int round = 0; round < 400; ++round) {
+    const Samples a = random_samples(random, 1 + random() % 40, 30);
+    Samples b = random_samples(random, 1 + random() % 40, 30);
+    for (double& sample : b) sample += double(round % 12);
+    const auto range = contrast_of(a, b).absolute;
+    const bool expected = range && range->low <= 0 && range->high >= 0;
+    ASSERT_EQ(contrast_holds_zero(a, b), expected) << round;
+    ASSERT_EQ(contrast_holds_zero(b, a), expected) << round;
+    (expected ? holds : differs) += 1;
+  }
+  EXPECT_GT(holds, 50);
+  EXPECT_GT(differs, 50);
+}
+
 }  // namespace
 }  // namespace npuscope::analysis::statistics_test

@@ -45,6 +45,26 @@ TEST_F(Diagnose, OneInferenceStandsForTheBuffersOfARun) {
   EXPECT_EQ(pages({"--each"}).size(), 4u);
 }
 
+TEST_F(Diagnose, APartOfTheBuffersOfARunWasAPageForEachOfThem) {
+  make_raw_buffers(path("bin"), path("stats"), 4);
+  const auto pages = [&](std::vector<std::string> part) {
+    std::vector<std::string> arguments{"diagnose", "--json", path("bin"), path("stats")};
+    arguments.insert(arguments.end(), part.begin(), part.end());
+    return nlohmann::json::parse(run_npuscope(arguments).output)["profiles"];
+  };
+  const auto whole = pages({});
+  ASSERT_EQ(whole.size(), 1u);
+  const std::vector<std::string> parts[] = {
+      {"--core", "0"}, {"--unit", "HVX"}, {"--op", "conv"}, {"--from", "100us"}};
+  for (const auto& part : parts) {
+    const auto one = pages(part);
+    ASSERT_EQ(one.size(), 1u) << part[0];
+    EXPECT_EQ(one[0]["files"], whole[0]["files"]) << part[0];  // the same inference
+    EXPECT_EQ(one[0]["summary"]["sample_count"], 3) << part[0];
+    EXPECT_EQ(pages({part[0], part[1], "--each"}).size(), 4u) << part[0];
+  }
+}
+
 // The form and the figures of a real log: Amber 7B, a token at a time.
 TEST_F(Diagnose, DeviceAgainstSystemOfARunnersLogWasRefused) {
   std::ofstream(path("runner.log"))

@@ -40,6 +40,10 @@ struct Contrast {
 inline constexpr std::size_t resample_count = 2'000;
 Contrast contrast_of(std::vector<double> a, std::vector<double> b, double percent = 50);
 
+// Whether zero lies in contrast_of(a, b).absolute, in a fraction of the time; false where that is
+// none.
+bool contrast_holds_zero(std::vector<double> a, std::vector<double> b, double percent = 50);
+
 // The same interval of one set's own median or percentile.
 std::optional<Range> percentile_interval(std::vector<double> samples, double percent = 50);
 

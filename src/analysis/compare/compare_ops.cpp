@@ -305,6 +305,17 @@ Estimate OpComparer::estimate(const ComparedRow& row, Depth depth) const {
   return made;
 }
 
+// As the verdict of a whole estimate, without what else that tells.
+bool OpComparer::is_beyond_noise(const ComparedRow& row) const {
+  std::vector<double> a = values(*column_, 0, row.groups[0]);
+  std::vector<double> b = values(*column_, 1, row.groups[1]);
+  std::sort(a.begin(), a.end());
+  std::sort(b.begin(), b.end());
+  if (contrast_holds_zero(a, b)) return false;
+  const auto p = rank_test(a, b);
+  return !p || is_significant(*p, a.size(), b.size());
+}
+
 std::optional<LayerDeltas> OpComparer::layer_deltas(const ComparedRows& rows,
                                                     const ComparedRow& row) const {
   std::optional<LayerDeltas> deltas;
@@ -402,10 +413,9 @@ OpComparison OpComparer::compare(const ComparedRows& of, const CompareOptions& o
       changes[at] = row.groups[0].empty() ? OpChange::added : OpChange::removed;
       return;
     }
-    if (has_noise && place < max_judged) {
-      estimates[at] = estimate(row, Depth::verdict);
-    } else if (has_noise && estimates[at].delta() != 0) {
-      estimates[at].verdict = ChangeVerdict::unclear;
+    if (has_noise && estimates[at].delta() != 0) {
+      const bool is_clear = place < max_judged && is_beyond_noise(row);
+      if (!is_clear) estimates[at].verdict = ChangeVerdict::unclear;
     }
     changes[at] = change_of(estimates[at].verdict);
   });

@@ -79,6 +79,7 @@ class OpComparer {
   const OpGroup& group(int side, std::uint32_t at) const;
   OpComparison compare(const ComparedRows& of, const CompareOptions& options) const;
   Estimate estimate(const ComparedRow& row, Depth depth) const;
+  bool is_beyond_noise(const ComparedRow& row) const;
   std::optional<LayerDeltas> layer_deltas(const ComparedRows& rows, const ComparedRow& row) const;
   void fill_shares(OpComparison& result) const;
 

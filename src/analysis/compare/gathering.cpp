@@ -3,6 +3,11 @@
 #include <algorithm>
 
 namespace npuscope::analysis {
+namespace {
+
+constexpr std::size_t groups_at_once = 8;  // numbers of a line of the processor's cache
+
+}  // namespace
 
 Gathering::Gathering(std::size_t groups, std::size_t inferences, std::size_t values)
     : groups_(groups), inferences_(inferences) {
@@ -20,27 +25,36 @@ void Gathering::finish(const std::vector<std::uint32_t>& ids, OpSamples& out) {
   }
   any_.assign(inferences_, false);
   out.first.assign(1, 0);
-  std::size_t next = 0;
-  for (std::uint32_t group = 0; group < groups_; ++group) {
-    if (sums_.empty()) {
+  if (sums_.empty()) {
+    std::size_t next = 0;
+    for (std::uint32_t group = 0; group < groups_; ++group) {
       while (next < entries_.size() && entries_[next].group == group) put_entries(next, ids, out);
-    } else {
-      put_row(group, ids, out);
+      out.first.push_back(std::uint32_t(out.entries.size()));
     }
-    out.first.push_back(std::uint32_t(out.entries.size()));
+  } else {
+    out.entries.reserve(std::size_t(std::count(seen_.begin(), seen_.end(), 1)));
+    for (std::size_t first = 0; first < groups_; first += groups_at_once) put_rows(first, ids, out);
   }
   for (std::size_t i = 0; i < inferences_; ++i) {
     if (any_[i]) out.inferences.push_back(ids[i]);
   }
 }
 
-void Gathering::put_row(std::uint32_t group, const std::vector<std::uint32_t>& ids,
-                        OpSamples& out) {
+// Those of some groups, which stand side by side in each inference.
+void Gathering::put_rows(std::size_t first, const std::vector<std::uint32_t>& ids, OpSamples& out) {
+  const std::size_t count = std::min(groups_at_once, groups_ - first);
+  std::vector<Sample> of_group[groups_at_once];
   for (std::size_t i = 0; i < inferences_; ++i) {
-    const std::size_t place = group * inferences_ + i;
-    if (seen_[place] == 0) continue;
-    out.entries.push_back({ids[i], sums_[place]});
-    any_[i] = true;
+    const std::size_t place = i * groups_ + first;
+    for (std::size_t group = 0; group < count; ++group) {
+      if (seen_[place + group] == 0) continue;
+      of_group[group].push_back({ids[i], sums_[place + group]});
+      any_[i] = true;
+    }
+  }
+  for (std::size_t group = 0; group < count; ++group) {
+    out.entries.insert(out.entries.end(), of_group[group].begin(), of_group[group].end());
+    out.first.push_back(std::uint32_t(out.entries.size()));
   }
 }
 

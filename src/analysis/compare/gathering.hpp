@@ -25,7 +25,7 @@ class Gathering {
       entries_.push_back(entry);
       return;
     }
-    const std::size_t place = std::size_t{entry.group} * inferences_ + entry.inference;
+    const std::size_t place = std::size_t{entry.inference} * groups_ + entry.group;
     sums_[place] += entry.value;
     seen_[place] = 1;
   }
@@ -35,11 +35,11 @@ class Gathering {
   void finish(const std::vector<std::uint32_t>& ids, OpSamples& out);
 
  private:
-  void put_row(std::uint32_t group, const std::vector<std::uint32_t>& ids, OpSamples& out);
+  void put_rows(std::size_t first, const std::vector<std::uint32_t>& ids, OpSamples& out);
   void put_entries(std::size_t& next, const std::vector<std::uint32_t>& ids, OpSamples& out);
 
   std::size_t groups_, inferences_;
-  std::vector<double> sums_;
+  std::vector<double> sums_;  // by inference, then by group: as runs have them
   std::vector<std::uint8_t> seen_;
   std::vector<Entry> entries_;
   std::vector<bool> any_;

@@ -122,7 +122,7 @@ std::optional<OpSamples> RunSamples::op_samples(std::string_view column) const {
   out.quantity = quantity_of(source->meaning);
   if (out.quantity == SampleQuantity::time) {
     out.time = source->clock == held_->profile.base_clock
-                   ? held_->base_time()
+                   ? held_->base
                    : time_base(held_->profile, source->clock);
   }
   return out;

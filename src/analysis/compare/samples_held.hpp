@@ -60,7 +60,6 @@ struct RunSamples::Held {
   void find_call();
   void find_shares();
   Metric& add(std::string name, MeasureKind kind, SampleQuantity quantity, TimeBase time = {});
-  TimeBase base_time() const;
   OpSamples of_spans(const ColumnSource& source) const;
   OpSamples of_ops(const ColumnSource& source) const;
 
@@ -68,6 +67,7 @@ struct RunSamples::Held {
   OpGroups groups;
   Inferences spans;  // those that spans are of
   Analysis analysis;
+  TimeBase base;    // of the profile: the clock's rate, or the one that it had during the timeline
   RunNumbers made;  // of the profile, but for what is only made when asked for
   const RunNumbers& numbers;
   std::vector<Metric>& metrics = made.metrics;

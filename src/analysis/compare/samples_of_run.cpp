@@ -58,17 +58,11 @@ Metric& RunSamples::Held::add(std::string name, MeasureKind kind, SampleQuantity
   return metrics.emplace_back(std::move(metric));
 }
 
-// The clock's rate, or the one that it had during the timeline.
-TimeBase RunSamples::Held::base_time() const {
-  TimeBase time = time_base(profile, profile.base_clock);
-  if (const auto rate = rate_during(profile, timeline_of(profile))) time.hertz = rate->value;
-  return time;
-}
-
 void RunSamples::Held::add_times() {
   const Interval timeline = timeline_of(profile);
+  base = time_base(profile, profile.base_clock);
+  if (const auto rate = rate_during(profile, timeline)) base.hertz = rate->value;
   if (timeline.begin == timeline.end) return;
-  const TimeBase base = base_time();
   const auto times = inference_times(analysis, spans);
   const auto add_time = [&](const char* name, MeasureKind kind, auto value_of) {
     Metric& metric = add(name, kind, SampleQuantity::time, base);
@@ -271,7 +265,7 @@ void RunSamples::Held::find_columns() {
 }
 
 void RunSamples::Held::find_call() {
-  made.call = call_metrics(profile, spans, metrics, base_time());
+  made.call = call_metrics(profile, spans, metrics, base);
   for (Metric& metric : made.call) metric.repeats = is_estimate(profile);
 }
 
