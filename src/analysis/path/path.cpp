@@ -140,15 +140,22 @@ CriticalPath PathAnalysis::observed() const {
 
 ExecutionTimes PathAnalysis::executions() const {
   const PathGraph& graph = *graph_;
-  // The latest end of each that delays nothing.
-  std::vector<std::int64_t> latest(graph.size(), graph.last_end);
-  for (std::size_t node = 0; node < graph.size(); ++node) {
-    // A wait that nothing follows delays nothing.
-    if (graph.kind[node] != NodeKind::execution) latest[node] = unbounded;
-  }
+  ExecutionTimes times;
+  times.slack.assign(graph.profile->spans.size(), -1);
+  times.work.assign(graph.profile->spans.size(), -1);
+  // The latest end of each that delays nothing; a wait that nothing follows delays nothing.
+  std::vector<std::int64_t> latest(graph.size(), unbounded);
   for (auto node = std::uint32_t(graph.size()); node-- > 0;) {
-    const std::int64_t release =
-        latest[node] - (graph.end[node] - graph.start[node]) - graph.delay[node];
+    const std::int64_t length = graph.end[node] - graph.start[node];
+    std::int64_t own = latest[node];
+    if (graph.kind[node] == NodeKind::execution) {
+      own = std::min(own, graph.last_end);
+      const std::uint32_t row = graph.row[node];
+      std::int64_t& slack = times.slack[row];
+      slack = slack < 0 ? own - graph.end[node] : std::min(slack, own - graph.end[node]);
+      times.work[row] = std::max<std::int64_t>(times.work[row], 0) + length;
+    }
+    const std::int64_t release = own - length - graph.delay[node];
     if (const std::uint32_t before = graph.unit_before[node]; before != PathGraph::none) {
       latest[before] = std::min(latest[before], release - graph.unit_latency(node));
     }
@@ -159,18 +166,6 @@ ExecutionTimes PathAnalysis::executions() const {
           link.leaves_midst ? graph.start[node] - graph.end[link.from] : graph.latency_of(link);
       latest[link.from] = std::min(latest[link.from], release - latency);
     }
-  }
-  ExecutionTimes times;
-  times.slack.assign(graph.profile->spans.size(), -1);
-  times.work.assign(graph.profile->spans.size(), -1);
-  for (std::size_t node = 0; node < graph.size(); ++node) {
-    if (graph.kind[node] != NodeKind::execution) continue;
-    const std::uint32_t row = graph.row[node];
-    std::int64_t& slack = times.slack[row];
-    const std::int64_t own = latest[node] - graph.end[node];
-    slack = slack < 0 ? own : std::min(slack, own);
-    times.work[row] =
-        std::max<std::int64_t>(times.work[row], 0) + graph.end[node] - graph.start[node];
   }
   return times;
 }

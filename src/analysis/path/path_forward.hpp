@@ -1,5 +1,5 @@
-// A pass along a path graph: when each node ends, for several ways at once how long nodes take. What
-// the graph says of a node and of its links is read once for all of them.
+// A pass along a path graph: when each node ends, for several ways at once how long nodes take.
+// What the graph says of a node and of its links is read once for all of them.
 //
 //   ForwardPass<2> pass(graph, {NodeScale(graph, one), NodeScale(graph, other)});
 //   pass.run();
@@ -105,8 +105,7 @@ class ForwardPass {
       } else {
         for (std::size_t way = 0; way < ways; ++way) {
           const double start = ends_of(link.from)[way] - scales_[way].length(link.from);
-          last[way] =
-              std::max(last[way], scales_[way].released_midst(link.from, start, node));
+          last[way] = std::max(last[way], scales_[way].released_midst(link.from, start, node));
         }
       }
       any = true;

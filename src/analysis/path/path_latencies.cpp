@@ -85,13 +85,17 @@ class Latencies {
       join(joined);
     }
     std::vector<std::vector<Least>> of_parts(parts_.size(), min_);
-    for_parts([&](std::uint32_t node, std::size_t part) {
-      const std::int64_t latest = joined.empty() ? latest_link(node) : joined[node];
-      for_constraints(node, [&](std::int64_t end, std::size_t of_class) {
-        Least& min = of_parts[part][of_class];
-        min.gap = std::min(min.gap, graph_.start[node] - end);
-        min.binds = min.binds || end == latest;
-      });
+    parallel_for(parts_.size(), [&](std::size_t part) {
+      Least* const of_classes = of_parts[part].data();
+      for (std::size_t i = parts_[part].first; i < parts_[part].last; ++i) {
+        const auto node = std::uint32_t(i);
+        const std::int64_t latest = joined.empty() ? latest_link(node) : joined[node];
+        for_constraints(node, [&](std::int64_t end, std::size_t of_class) {
+          Least& min = of_classes[of_class];
+          min.gap = std::min(min.gap, graph_.start[node] - end);
+          min.binds |= end == latest;
+        });
+      }
     });
     for (const std::vector<Least>& of_part : of_parts) {
       for (std::size_t i = 0; i < min_.size(); ++i) {
@@ -105,10 +109,14 @@ class Latencies {
   void find_explained() {
     std::int64_t longest = 0;
     for (const Least& min : min_) longest = std::max(longest, min.latency());
+    // Of classes that bind already nothing is asked.
+    const bool is_asked = std::any_of(min_.begin(), min_.end(), [&](const Least& min) {
+      return !min.binds && min.gap <= longest;
+    });
     std::vector<std::vector<char>> of_parts(parts_.size(), std::vector<char>(min_.size(), false));
     for_parts([&](std::uint32_t node, std::size_t part) {
       if (runs_.empty()) graph_.delay[node] = delay_of(node);
-      if (graph_.delay[node] <= 0) return;
+      if (!is_asked || graph_.delay[node] <= 0) return;
       for_constraints(node, [&](std::int64_t end, std::size_t of_class) {
         const std::int64_t gap = min_[of_class].gap;
         if (graph_.start[node] - end == gap && gap <= longest) of_parts[part][of_class] = true;

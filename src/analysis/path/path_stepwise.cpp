@@ -94,13 +94,9 @@ void StepwiseEdges::Sweep::begin(std::uint32_t node) {
   producer.next_end = end;
 }
 
-void StepwiseEdges::Sweep::end_next(Producer& producer) {
-  producer.ended = producer.next;
-  producer.place = edges_.nodes_.place_of(producer.next);
-  producer.next = PathGraph::none;
-  producer.next_end = never;
-  if (producer.running == PathGraph::none || running_[producer.running].empty()) return;
+void StepwiseEdges::Sweep::take_running(Producer& producer) {
   std::vector<std::uint32_t>& running = running_[producer.running];
+  if (running.empty()) return;
   std::pop_heap(running.begin(), running.end(),
                 [&](std::uint32_t a, std::uint32_t b) { return ends_later(a, b); });
   producer.next = running.back();

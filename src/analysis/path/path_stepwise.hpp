@@ -102,7 +102,14 @@ class StepwiseEdges::Sweep {
 
   void ask_ahead(std::uint32_t node) const;
   void begin(std::uint32_t node);
-  void end_next(Producer& producer);
+  void end_next(Producer& producer) {
+    producer.ended = producer.next;
+    producer.place = edges_.nodes_.place_of(producer.next);
+    producer.next = PathGraph::none;
+    producer.next_end = never;
+    if (producer.running != PathGraph::none) take_running(producer);
+  }
+  void take_running(Producer& producer);
   bool ends_later(std::uint32_t node, std::uint32_t other) const;
   std::int64_t end_of(std::uint32_t node) const {
     return edges_.graph_.end[edges_.nodes_.last_of(node)];
