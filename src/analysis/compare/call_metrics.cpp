@@ -105,6 +105,9 @@ class CallMetrics {
     }
     // A timeline of both counts as the host's view where inferences are known.
     if (profile_.provenance.inferences == 0) return;
+    const bool has_host = std::any_of(profile_.units.begin(), profile_.units.end(),
+                                      [](const Unit& unit) { return unit.engine == Engine::host; });
+    if (!has_host) return;  // which saves looking at all spans
     bool host = false, device = false;
     for (const UnitId unit : profile_.spans.unit) {
       if (index_of(unit) >= profile_.units.size()) continue;

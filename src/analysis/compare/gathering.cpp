@@ -1,6 +1,7 @@
 #include "analysis/compare/gathering.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace npuscope::analysis {
 namespace {
@@ -43,18 +44,24 @@ void Gathering::finish(const std::vector<std::uint32_t>& ids, OpSamples& out) {
 // Those of some groups, which stand side by side in each inference.
 void Gathering::put_rows(std::size_t first, const std::vector<std::uint32_t>& ids, OpSamples& out) {
   const std::size_t count = std::min(groups_at_once, groups_ - first);
-  std::vector<Sample> of_group[groups_at_once];
+  std::size_t next[groups_at_once] = {};
   for (std::size_t i = 0; i < inferences_; ++i) {
-    const std::size_t place = i * groups_ + first;
+    const std::uint8_t* const seen = &seen_[i * groups_ + first];
+    for (std::size_t group = 0; group < count; ++group) next[group] += seen[group];
+  }
+  std::size_t place = out.entries.size();
+  for (std::size_t group = 0; group < count; ++group) {
+    place += std::exchange(next[group], place);
+    out.first.push_back(std::uint32_t(place));
+  }
+  out.entries.resize(place);
+  for (std::size_t i = 0; i < inferences_; ++i) {
+    const std::size_t at = i * groups_ + first;
     for (std::size_t group = 0; group < count; ++group) {
-      if (seen_[place + group] == 0) continue;
-      of_group[group].push_back({ids[i], sums_[place + group]});
+      if (seen_[at + group] == 0) continue;
+      out.entries[next[group]++] = {ids[i], sums_[at + group]};
       any_[i] = true;
     }
-  }
-  for (std::size_t group = 0; group < count; ++group) {
-    out.entries.insert(out.entries.end(), of_group[group].begin(), of_group[group].end());
-    out.first.push_back(std::uint32_t(out.entries.size()));
   }
 }
 

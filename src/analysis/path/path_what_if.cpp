@@ -78,12 +78,14 @@ double PathAnalysis::wall_if(const Scaling& scaling) const {
 std::vector<double> PathAnalysis::walls_if(std::span<const Scaling> scalings) const {
   const double tail = double(length_of(graph_->timeline) - graph_->last_end);
   std::vector<double> walls(scalings.size());
-  const std::size_t at_once =
-      std::clamp<std::size_t>(scalings.size() / std::max<std::size_t>(workers(), 1), 2, max_ways);
-  parallel_for((scalings.size() + at_once - 1) / at_once, [&](std::size_t i) {
-    const std::size_t first = i * at_once, count = std::min(at_once, scalings.size() - first);
-    const std::vector<double> ends = last_ends(*graph_, scalings.subspan(first, count));
-    for (std::size_t way = 0; way < count; ++way) walls[first + way] = ends[way] + tail;
+  const std::size_t count = scalings.size();
+  // As few passes as there may be, but something to do for each thread.
+  const std::size_t passes =
+      std::max((count + max_ways - 1) / max_ways, std::min(workers(), count / 2));
+  parallel_for(passes, [&](std::size_t pass) {
+    const std::size_t first = count * pass / passes, last = count * (pass + 1) / passes;
+    const std::vector<double> ends = last_ends(*graph_, scalings.subspan(first, last - first));
+    for (std::size_t i = first; i < last; ++i) walls[i] = ends[i - first] + tail;
   });
   return walls;
 }
