@@ -116,13 +116,14 @@ void Restorer::take_number(const NumberMeaning& number, const Argument& argument
 }
 
 void Restorer::restore_row(std::size_t row) {
-  const Arguments& arguments = profile_.spans.arguments;
-  const std::uint32_t shape = arguments.shape(row);
+  const ArgumentRow arguments = profile_.spans.arguments.row(row);
+  const std::uint32_t shape = arguments.shape();
+  const ArgumentKey* const keys = profile_.spans.arguments.shapes[shape].data();
   OpKey key = {0, 0};
   list_.clear();
   const SpanKind before = profile_.spans.kind[row];
   for (std::size_t i = 0; i < meanings_of_shape_[shape].size(); ++i) {
-    const Argument argument = arguments.at(row, i);
+    const Argument argument{keys[i], arguments.bits(i)};
     const WordOrNumber& meaning = meanings_of_shape_[shape][i];
     if (meaning.word) {
       take(*meaning.word, argument, row, key);

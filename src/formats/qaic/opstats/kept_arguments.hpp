@@ -1,6 +1,7 @@
 // Arguments of a trace's slices that no table of the profile holds, kept as they are.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -28,9 +29,11 @@ class KeptArguments {
 
  private:
   std::uint32_t shape_of(std::uint32_t shape, const std::vector<std::uint32_t>& places) {
-    // Most rows keep what the one before them keeps.
-    if (last_ != nullptr && last_->first.first == shape && last_->first.second == places) {
-      return last_->second;
+    // Most rows keep what one of those before them keeps.
+    for (const Shapes::value_type* const recent : recent_) {
+      if (recent != nullptr && recent->first.first == shape && recent->first.second == places) {
+        return recent->second;
+      }
     }
     const auto [found, is_new] =
         shapes_.try_emplace({shape, places}, std::uint32_t(kept_.shapes.size()));
@@ -39,7 +42,7 @@ class KeptArguments {
       for (const std::uint32_t place : places) kept.push_back(from_.shapes[shape][place]);
       kept_.shapes.push_back(std::move(kept));
     }
-    last_ = &*found;
+    recent_[1] = std::exchange(recent_[0], &*found);
     return found->second;
   }
 
@@ -48,8 +51,8 @@ class KeptArguments {
   Arguments kept_;
   using Shapes = std::map<std::pair<std::uint32_t, std::vector<std::uint32_t>>, std::uint32_t>;
   Shapes shapes_;
-  const Shapes::value_type* last_ = nullptr;  // that was asked for
-  std::vector<std::uint64_t> values_;         // of a row
+  std::array<const Shapes::value_type*, 2> recent_{};
+  std::vector<std::uint64_t> values_;  // of a row
 };
 
 }  // namespace npuscope::qaic

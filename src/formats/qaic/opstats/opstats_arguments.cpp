@@ -123,11 +123,4 @@ std::optional<double> ArgumentValues::number(std::uint32_t place) const {
   return parsed && std::isfinite(*parsed) ? parsed : std::nullopt;
 }
 
-std::optional<StringId> ArgumentValues::text_id(std::uint32_t place) const {
-  if (place == ArgumentPlan::nowhere) return std::nullopt;
-  const Argument value = at(place);
-  if (value.key.type != ArgumentType::text) return std::nullopt;
-  return value.text();
-}
-
 }  // namespace npuscope::qaic

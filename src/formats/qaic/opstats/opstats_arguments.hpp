@@ -67,12 +67,18 @@ class ArgumentValues {
     keys_ = arguments.shapes[row_.shape()].data();
   }
 
+  const ArgumentRow& row() const { return row_; }
   std::uint32_t shape() const { return row_.shape(); }
   Argument at(std::uint32_t place) const { return {keys_[place], row_.bits(place)}; }
   std::optional<std::int64_t> integer(std::uint32_t place) const;
   std::optional<double> number(std::uint32_t place) const;
   // The interned text; none when the value is not one.
-  std::optional<StringId> text_id(std::uint32_t place) const;
+  std::optional<StringId> text_id(std::uint32_t place) const {
+    if (place == ArgumentPlan::nowhere || keys_[place].type != ArgumentType::text) {
+      return std::nullopt;
+    }
+    return at(place).text();
+  }
 
  private:
   const StringPool* strings_;

@@ -189,9 +189,8 @@ std::uint32_t OpstatsOps::place_in(std::uint32_t shape, std::uint32_t other, std
   return places_[place];
 }
 
-bool OpstatsOps::agrees(OpId op, std::size_t row, std::uint32_t place) {
+bool OpstatsOps::agrees(OpId op, std::size_t row, const ArgumentRow& own, std::uint32_t place) {
   const std::uint32_t describing = described_by_[index_of(op)];
-  const ArgumentRow own = arguments_.row(row);
   const ArgumentKey& key = arguments_.shapes[own.shape()][place];
   const bool understood = key.type == ArgumentType::text || key.type == ArgumentType::integer;
   if (describing == row) return understood;

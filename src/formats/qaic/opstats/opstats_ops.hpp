@@ -41,8 +41,9 @@ class OpstatsOps {
   OpId find_or_add(OpKey key, StringId kernel);
   bool is_described(OpId op) const { return described_by_[index_of(op)] != undescribed; }
   void describe(OpId op, std::size_t row);
-  // Whether the row says of its op, at that place, what the describing row says.
-  bool agrees(OpId op, std::size_t row, std::uint32_t place);
+  // Whether the row, with these arguments, says of its op at that place what the describing row
+  // says.
+  bool agrees(OpId op, std::size_t row, const ArgumentRow& own, std::uint32_t place);
 
   // Sorts the ops by group, number and first appearance; returns each one's new id.
   std::vector<OpId> sort(const std::vector<OpstatsGroup>& groups);

@@ -110,8 +110,9 @@ class OpstatsReader {
   StringId last_name_{};
   const KnownName* last_known_ = nullptr;
   std::vector<PortSpan> ports_;
+  static constexpr std::size_t max_inferences = 4096;
   std::set<std::uint32_t> inferences_;
-  std::optional<std::uint32_t> last_inference_;
+  std::vector<bool> known_inferences_ = std::vector<bool>(max_inferences);  // of small numbers
   std::int64_t origin_ = 0;  // tick of the file's time 0
   bool is_npuscope_ = false;
   bool has_device_ = false;
@@ -314,9 +315,11 @@ void OpstatsReader::set_instance(std::size_t row, std::uint32_t inference) {
   Column<std::uint32_t>& instance = profile_.spans.instance;
   if (instance.empty()) instance.assign(rows_, 0);
   instance[row] = inference;
-  if (inference == last_inference_) return;
-  last_inference_ = inference;
-  if (inferences_.size() < 4096) inferences_.insert(inference);
+  if (inference < max_inferences) {
+    if (known_inferences_[inference]) return;
+    known_inferences_[inference] = true;
+  }
+  if (inferences_.size() < max_inferences) inferences_.insert(inference);
 }
 
 void OpstatsReader::keep_arguments(std::size_t row, const ArgumentPlan& plan, const KnownName& name,
@@ -361,7 +364,7 @@ bool OpstatsReader::is_told(std::size_t row, std::uint32_t place, const Argument
     case Role::core: return values_->integer(place).has_value();
     default: break;
   }
-  if (is_of_op(role)) return op != OpId::none && ops_->agrees(op, row, place);
+  if (is_of_op(role)) return op != OpId::none && ops_->agrees(op, row, values_->row(), place);
   return is_ratio_of_row(place, plan);
 }
 

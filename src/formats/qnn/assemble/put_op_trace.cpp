@@ -371,17 +371,32 @@ class TracePutter {
     Arguments& from = trace_.events.slices.arguments;
     if (from.empty()) return;
     const auto repeated = repeated_arguments();
+    struct Asked {
+      std::uint32_t key, place;
+    };
+    std::vector<std::vector<Asked>> asked_of(from.shapes.size());
+    for (std::uint32_t shape = 0; shape < from.shapes.size(); ++shape) {
+      for (std::uint32_t key = 0; key < repeated.size(); ++key) {
+        if (const auto place = repeated[key].column.place(shape)) {
+          asked_of[shape].push_back({key, *place});
+        }
+      }
+    }
     std::map<std::pair<std::uint32_t, std::uint32_t>, Kept> kept_of;  // by shape and mask
+    const decltype(kept_of)::value_type* last = nullptr;
     Arguments made;
     std::vector<ArgumentShape>& shapes = made.shapes;
     const auto kept_by = [&](std::size_t i, const ArgumentRow& row) -> const Kept& {
       const std::uint32_t shape = row.shape();
       std::uint32_t mask = 0;
-      for (std::size_t key = 0; key < repeated.size(); ++key) {
-        const auto value = repeated[key].column.at(row);
-        if (value && repeated[key].agrees(*value, i)) mask |= 1u << key;
+      const ArgumentKey* const keys_of_row = from.shapes[shape].data();
+      for (const Asked& asked : asked_of[shape]) {
+        const Argument value{keys_of_row[asked.place], row.bits(asked.place)};
+        if (repeated[asked.key].agrees(value, i)) mask |= 1u << asked.key;
       }
+      if (last != nullptr && last->first == std::pair(shape, mask)) return last->second;
       const auto [found, is_new] = kept_of.try_emplace({shape, mask});
+      last = &*found;
       if (!is_new) return found->second;
       found->second.shape = std::uint32_t(shapes.size());
       ArgumentShape& keys = shapes.emplace_back();
@@ -400,8 +415,9 @@ class TracePutter {
     for (std::size_t i = 0; i < trace_.rows.size(); ++i) {
       const ArgumentRow arguments = from.row(trace_.rows[i]);
       const Kept& kept = kept_by(i, arguments);
-      values.clear();
-      for (const std::uint32_t place : kept.places) values.push_back(arguments.bits(place));
+      values.resize(kept.places.size());
+      std::uint64_t* to = values.data();
+      for (const std::uint32_t place : kept.places) *to++ = arguments.bits(place);
       made.add(i, kept.shape, values);
     }
     from = {};

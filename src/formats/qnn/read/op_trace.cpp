@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "base/numbers.hpp"
 #include "base/text.hpp"
@@ -136,7 +139,7 @@ class TraceReader {
 
   bool is_executed(std::size_t row) const {
     if (roles_[events_.slices.thread[row]].not_executed) return false;
-    if (start_.at(row)) return true;
+    if (start_.has(row)) return true;
     // $Const and $Shape, should their lane have lost its name.
     return !text(events_.slices.name[row]).starts_with('$');
   }
@@ -270,12 +273,13 @@ class TraceReader {
       bool operator==(const Vote& other) const { return base == other.base && op == other.op; }
     };
     std::vector<Vote> votes;
+    std::vector<std::optional<std::int64_t>> last_of_op(trace_.ops.size());
     for (std::size_t i = 0; i < trace_.rows.size(); ++i) {
       const auto start = start_.integer(trace_.rows[i]);
       if (!start || *start < 0) continue;
       const std::int64_t ts = events_.slices.start[trace_.rows[i]] / 1000;
       const Vote vote{saturating_subtract(*start, ts), trace_.op[i]};
-      if (votes.empty() || !(votes.back() == vote)) votes.push_back(vote);
+      if (std::exchange(last_of_op[vote.op], vote.base) != vote.base) votes.push_back(vote);
     }
     std::sort(votes.begin(), votes.end());
     votes.erase(std::unique(votes.begin(), votes.end()), votes.end());

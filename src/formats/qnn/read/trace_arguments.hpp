@@ -18,7 +18,7 @@ namespace npuscope::qnn {
 class ArgumentColumn {
  public:
   ArgumentColumn(const Arguments& arguments, const StringPool& strings, std::string_view key)
-      : arguments_(&arguments), place_(arguments.shapes.size(), absent) {
+      : arguments_(&arguments), any_(!arguments.empty()), place_(arguments.shapes.size(), absent) {
     const auto name = strings.find(key);
     if (!name) return;
     for (std::size_t shape = 0; shape < arguments.shapes.size(); ++shape) {
@@ -30,15 +30,14 @@ class ArgumentColumn {
   }
 
   std::optional<Argument> at(std::size_t row) const {
-    if (arguments_->empty()) return std::nullopt;
-    return at(arguments_->row(row));
-  }
-  // Where several columns of one row are asked for.
-  std::optional<Argument> at(const ArgumentRow& row) const {
-    const std::uint32_t place = place_[row.shape()];
+    if (!any_) return std::nullopt;
+    const ArgumentRow of = arguments_->row(row);
+    const std::uint32_t place = place_[of.shape()];
     if (place == absent) return std::nullopt;
-    return Argument{arguments_->shapes[row.shape()][place], row.bits(place)};
+    return Argument{arguments_->shapes[of.shape()][place], of.bits(place)};
   }
+
+  bool has(std::size_t row) const { return any_ && place_[arguments_->shape(row)] != absent; }
 
   // Where rows of this shape have the key.
   std::optional<std::uint32_t> place(std::uint32_t shape) const {
@@ -74,6 +73,7 @@ class ArgumentColumn {
   }
 
   const Arguments* arguments_;
+  bool any_;
   std::vector<std::uint32_t> place_;  // by shape
 };
 
