@@ -33,13 +33,31 @@ const TableText& schema_of(std::string_view table) {
                        [&](const TableText& each) { return each.name == table; });
 }
 
-std::string select_sql(const TableText& table) {
+namespace {
+
+// " WHERE …": rows of these runs.
+std::string of_runs(const TableText& table, std::string_view runs) {
+  if (runs.empty()) return "";
+  const std::string ids = fmt::format("(SELECT run FROM {})", runs);
+  if (table.name == "runs") return " WHERE id IN " + ids;
+  if (table.sort != Rows::dimension) return " WHERE run IN " + ids;
+  const char* const column = table.name == "ops" ? "op" : "unit";
+  return fmt::format(
+      " WHERE id IN (SELECT {0} FROM {0}_runs WHERE run IN {1}) OR id IN (SELECT {0} FROM spans "
+      "WHERE {0} IS NOT NULL AND run IN {1})",
+      column, ids);
+}
+
+}  // namespace
+
+std::string select_sql(const TableText& table, std::string_view runs) {
   std::string columns, keys;
   for (const ColumnText& column : table.columns) {
     columns += fmt::format("{}\"{}\"", columns.empty() ? "" : ", ", column.name);
     if (column.is_key) keys += fmt::format("{}\"{}\"", keys.empty() ? "" : ", ", column.name);
   }
-  return fmt::format("SELECT {} FROM \"{}\" ORDER BY {}", columns, table.name, keys);
+  return fmt::format("SELECT {} FROM \"{}\"{} ORDER BY {}", columns, table.name,
+                     of_runs(table, runs), keys);
 }
 
 const query::Catalogue& catalogue() {

@@ -320,8 +320,9 @@ struct TableText {
 const std::vector<TableText>& schema();
 const TableText& schema_of(std::string_view table);
 
-// SELECT of all columns in their order, rows in that of the keys.
-std::string select_sql(const TableText& table);
+// SELECT of all columns in their order, rows in that of the keys; of some runs only, with the ops
+// and units that they have, where `runs` is a table of SQL with their ids as `run`.
+std::string select_sql(const TableText& table, std::string_view runs = {});
 
 // What SQL on a store can name.
 const query::Catalogue& catalogue();

@@ -1,4 +1,5 @@
-// A store on ClickHouse, as a user names it: the commands of docs/fleet.md, and passwords that nobody sees.
+// A store on ClickHouse, as a user names it: the commands of docs/fleet.md, and passwords that
+// nobody sees.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -48,11 +49,12 @@ class SilentServer {
 TEST(FleetOnClickHouse, APasswordIsNotInTheListOfProcesses) {
   const SilentServer server;
   // Two seconds at most, until the arguments are hidden.
-  const Outcome outcome = run_bash(fmt::format(
-      "'{}' fleet ls 'clickhouse://me:hidden-word@127.0.0.1:{}/x' & "
-      "for i in $(seq 200); do words=$(tr '\\0' ' ' < /proc/$!/cmdline); "
-      "case $words in *hidden-word*|*bash*) sleep 0.01;; *) break;; esac; done; echo \"$words\"; kill $!",
-      NPUSCOPE_PROGRAM, server.port));
+  const Outcome outcome =
+      run_bash(fmt::format("'{}' fleet ls 'clickhouse://me:hidden-word@127.0.0.1:{}/x' & "
+                           "for i in $(seq 200); do words=$(tr '\\0' ' ' < /proc/$!/cmdline); "
+                           "case $words in *hidden-word*|*bash*) sleep 0.01;; *) break;; esac; "
+                           "done; echo \"$words\"; kill $!",
+                           NPUSCOPE_PROGRAM, server.port));
   EXPECT_THAT(outcome.output, HasSubstr("fleet ls clickhouse://xxxxxxxxxxxxxx@127.0.0.1"));
 }
 
@@ -83,7 +85,8 @@ struct DocumentedCommands {
     for (std::string line; std::getline(page, line);) {
       if (line.starts_with("<!-- commands")) is_there = true;
       if (line.starts_with("<!-- end of commands")) is_there = false;
-      if (!is_there || line.empty() || line.starts_with("```") || line.starts_with("<!--")) continue;
+      if (!is_there || line.empty() || line.starts_with("```") || line.starts_with("<!--"))
+        continue;
       if (line.starts_with("$ ")) {
         commands.push_back(line.substr(2));
       } else {
@@ -97,7 +100,8 @@ class ExampleCluster : public TraceFolder {
  protected:
   void TearDown() override {
     // Whatever the test came to.
-    run_bash(fmt::format("for file in '{}'/shard*/pid; do kill -9 $(cat $file); done", path("cluster")));
+    run_bash(
+        fmt::format("for file in '{}'/shard*/pid; do kill -9 $(cat $file); done", path("cluster")));
     TraceFolder::TearDown();
   }
 };
@@ -119,8 +123,8 @@ TEST_F(ExampleCluster, ThreeCommandsBringItUpFillItAndAnswer) {
   }
   const std::string output = replaced(last.output, fmt::format(":{}", ports.http), ":8123");
   for (const std::string& line : page.lines) EXPECT_THAT(output, HasSubstr(line + "\n"));
-  const Outcome stopped =
-      run_bash(fmt::format("'{}/examples/clickhouse/cluster' stop '{}'", NPUSCOPE_SOURCE_DIR, path("cluster")));
+  const Outcome stopped = run_bash(fmt::format("'{}/examples/clickhouse/cluster' stop '{}'",
+                                               NPUSCOPE_SOURCE_DIR, path("cluster")));
   EXPECT_EQ(stopped.status, 0) << stopped.errors;
 }
 

@@ -118,6 +118,22 @@ TEST_F(FleetCommand, RetainsAndExports) {
   EXPECT_EQ(fleet({"export", store(), "-o", store()}).status, 2);
 }
 
+TEST_F(FleetCommand, ExportsTheRunsThatAreChosen) {
+  ASSERT_EQ(fleet({"add", store(), trace("a.json", 1), "--tag", "build=1"}).status, 0);
+  ASSERT_EQ(fleet({"add", store(), trace("b.json", 2), "--tag", "build=2"}).status, 0);
+  for (const char* output : {"copy.db", "tables"}) {
+    ASSERT_EQ(fleet({"export", store(), "-o", path(output), "--where", "build = 2"}).status, 0);
+  }
+  const json listing = fleet_json({"ls", path("copy.db"), "--by", "build"});
+  ASSERT_EQ(listing["groups"]["rows"].size(), 1u);
+  EXPECT_EQ(listing["groups"]["rows"][0]["by_build"], "2");
+  const std::string runs = read("tables/runs.csv"), tags = read("tables/tags.csv");
+  EXPECT_EQ(std::count(runs.begin(), runs.end(), '\n'), 2);
+  EXPECT_THAT(runs, HasSubstr("b.json"));
+  EXPECT_EQ(std::count(tags.begin(), tags.end(), '\n'), 2);
+  EXPECT_EQ(fleet({"export", store(), "-o", path("no"), "--where", "nope = 2"}).status, 2);
+}
+
 // Each page is what its command prints.
 TEST_F(FleetCommand, ReportShowsWhatTheCommandsPrint) {
   for (int build = 1; build <= 6; ++build) {

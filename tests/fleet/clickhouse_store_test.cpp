@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "fleet/clickhouse_fixture.hpp"
+#include "fleet/questions/choice.hpp"
 
 namespace npuscope::fleet::clickhouse_store_test {
 namespace {
@@ -124,6 +125,25 @@ TEST_F(ClickHouseStoreTest, IsCopiedIntoOneSqliteFile) {
   const Status copied = store->copy_to(folder / "copy.db");
   ASSERT_TRUE(copied) << copied.error().message;
   EXPECT_EQ(all_rows(*opened(folder / "copy.db", StoreMode::read)), rows_in_sqlite({&batch}));
+}
+
+TEST_F(ClickHouseStoreTest, RowsOfSomeRunsAreThoseOfSqlite) {
+  Batch batch = large_batch(1, 9);
+  batch.ops.push_back({77, "alone", "of no run"});
+  TemporaryStore sqlite;
+  ASSERT_TRUE((*sqlite).add(batch));
+  const auto store = opened(url());
+  ASSERT_TRUE(store->add(batch));
+  for (const char* where : {"build = 3", "build < 3", "build = 99"}) {
+    const auto here = ChosenRuns::of(*store, {where, {}}),
+               there = ChosenRuns::of(*sqlite, {where, {}});
+    ASSERT_TRUE(here && there);
+    for (const TableText& table : schema()) {
+      EXPECT_EQ(TemporaryStore::rows_of(*store, select_sql(table, here->sql())),
+                sqlite.rows(select_sql(table, there->sql())))
+          << table.name << " where " << where;
+    }
+  }
 }
 
 TEST_F(ClickHouseStoreTest, PercentilesAreThoseOfSqlite) {

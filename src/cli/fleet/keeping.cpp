@@ -85,6 +85,7 @@ void add_retain(CLI::App& fleet, ExitStatus& status) {
 struct ExportOptions : PageOptions {
   std::string store;
   std::string output;
+  std::string where;
   std::optional<jobs::FleetFormat> to;
 };
 
@@ -102,7 +103,8 @@ Result<report::FleetWritten> export_store(const ExportOptions& options) {
   if (std::filesystem::equivalent(options.output, (*store)->name(), unknown)) {
     return usage_error("-o {}: the store itself; name another file", options.output);
   }
-  const auto exported = jobs::export_fleet(**store, format_of(options), options.output);
+  const auto exported =
+      jobs::export_fleet(**store, format_of(options), options.output, options.where);
   if (!exported) return tl::unexpected(exported.error());
   return report::FleetWritten{fleet::store_name(options.store), options.output, exported->files,
                               exported->bytes};
@@ -117,6 +119,8 @@ void add_export(CLI::App& fleet, ExitStatus& status) {
       ->add_option("-o,--output", options->output,
                    "a folder, for a file of each table; or copy.db, for one SQLite file")
       ->required();
+  command->add_option("--where", options->where,
+                      "only these runs, with the ops and units that they have, as SQL");
   using jobs::FleetFormat;
   add_choice<std::optional<FleetFormat>>(*command, "--to", options->to,
                                          {{"csv", FleetFormat::csv},

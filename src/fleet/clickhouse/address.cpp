@@ -1,5 +1,6 @@
 #include "fleet/clickhouse/address.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/numbers.hpp"
@@ -37,14 +38,6 @@ bool is_plain(std::string_view name) {
   return true;
 }
 
-bool is_host(std::string_view host) {
-  if (host.empty() || host.size() > 255) return false;
-  for (const char c : host) {
-    if (!is_letter(c) && !is_digit(c) && c != '_' && c != '-' && c != '.' && c != ':') return false;
-  }
-  return true;
-}
-
 // Up to the first of the marks, which is taken as well; all of it where there is none.
 std::string_view take_until(std::string_view& text, char mark) {
   const std::size_t end = text.find(mark);
@@ -64,7 +57,8 @@ Status read_place(std::string_view place, ClickHouseAddress& address) {
     host = place.substr(0, colon);
     port = place.substr(colon);
   }
-  if (!is_host(host)) return usage_error("the host is missing or not a name; {}", form);
+  if (!ClickHouseAddress::is_host(host))
+    return usage_error("the host is missing or not a name; {}", form);
   address.host = host;
   if (port.empty()) {
     if (address.is_secure) address.port = 8443;
@@ -138,6 +132,13 @@ std::optional<std::string> variable(const char* name) {
 }
 
 }  // namespace
+
+bool ClickHouseAddress::is_host(std::string_view text) {
+  if (text.empty() || text.size() > 255) return false;
+  return std::all_of(text.begin(), text.end(), [](char c) {
+    return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == ':';
+  });
+}
 
 Result<ClickHouseAddress> ClickHouseAddress::parse(std::string_view text) {
   ClickHouseAddress address;

@@ -33,6 +33,8 @@ struct ClickHouseAddress {
   std::chrono::seconds patience{300};
 
   static bool is_one(std::string_view text) { return text.starts_with("clickhouse://"); }
+  // Whether a URL takes the text as the name of a machine.
+  static bool is_host(std::string_view text);
   // A usage error, which never holds the password, for what is no such URL.
   static Result<ClickHouseAddress> parse(std::string_view text);
 

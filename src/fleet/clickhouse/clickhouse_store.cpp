@@ -113,6 +113,10 @@ Status ClickHouseStore::find_shards() {
   shards_.clear(), servers_.clear();
   std::string last_shard;
   for (const auto& row : found.rows) {
+    if (!ClickHouseAddress::is_host(row[1])) {
+      return input_error("{}: a shard of the cluster has a host that is not a name; check {}",
+                         name_, "remote_servers of the server's configuration");
+    }
     Server* server = server_.get();
     if (row[2] == "0" && row[1] != address_.host) {
       auto opened = Server::open(address_, row[1]);

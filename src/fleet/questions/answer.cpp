@@ -9,6 +9,8 @@ class Keep : public query::RowSink {
  public:
   explicit Keep(std::vector<AnswerRow>& rows) : rows_(rows) {}
 
+  bool is_too_much() const { return bytes_ > max_bytes; }
+
   void columns(const std::vector<std::string>&) override {}
   bool row(std::span<const query::Cell> cells) override {
     struct Owned {
@@ -19,13 +21,23 @@ class Keep : public query::RowSink {
       Value operator()(ByteSpan bytes) const { return valid_utf8(as_text(bytes)); }
     };
     AnswerRow row;
-    for (const query::Cell& cell : cells) row.push_back(std::visit(Owned{}, cell));
+    row.reserve(cells.size());
+    bytes_ += sizeof(AnswerRow);
+    for (const query::Cell& cell : cells) {
+      row.push_back(std::visit(Owned{}, cell));
+      const auto* text = std::get_if<std::string>(&row.back());
+      bytes_ += sizeof(Value) + (text != nullptr ? text->size() : 0);
+    }
     rows_.push_back(std::move(row));
-    return true;
+    return !is_too_much();
   }
 
  private:
+  // Medians of 40 million ops of runs.
+  static constexpr std::uint64_t max_bytes = std::uint64_t{8} << 30;
+
   std::vector<AnswerRow>& rows_;
+  std::uint64_t bytes_ = 0;
 };
 
 }  // namespace
@@ -34,6 +46,10 @@ Result<std::vector<AnswerRow>> answer_of(Store& store, std::string_view sql) {
   std::vector<AnswerRow> rows;
   Keep keep(rows);
   if (const Status done = store.run(sql, keep); !done) return tl::unexpected(done.error());
+  if (keep.is_too_much()) {
+    return input_error("{}: the answer takes more than 8 GiB; choose fewer runs with --where",
+                       store.name());
+  }
   return rows;
 }
 

@@ -32,7 +32,7 @@ class InsertRows : public query::RowSink {
 
 }  // namespace
 
-Status copy_to_sqlite(Store& store, const std::filesystem::path& file) {
+Status copy_to_sqlite(Store& store, const std::filesystem::path& file, std::string_view runs) {
   query::SqliteOutput output(file);
   output.run("BEGIN");
   for (const SqliteStatement& each : sqlite_statements()) output.run(each.sql.c_str());
@@ -42,7 +42,7 @@ Status copy_to_sqlite(Store& store, const std::filesystem::path& file) {
   for (const TableText& table : schema()) {
     if (!output.good()) break;
     InsertRows insert(output, table);
-    if (const Status done = store.run(select_sql(table), insert); !done) return done;
+    if (const Status done = store.run(select_sql(table, runs), insert); !done) return done;
   }
   output.run("COMMIT");
   const std::string problem = output.close();

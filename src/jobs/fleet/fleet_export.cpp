@@ -1,7 +1,9 @@
 #include "jobs/fleet/fleet_export.hpp"
 
 #include "base/text_output.hpp"
+#include "fleet/questions/choice.hpp"
 #include "fleet/schema.hpp"
+#include "fleet/sqlite/sqlite_copy.hpp"
 #include "jobs/fleet/parquet_rows.hpp"
 #include "npuscope/base/files.hpp"
 #include "profile/csv_output.hpp"
@@ -32,11 +34,12 @@ Result<std::uint64_t> write_parquet(fleet::Store& store, const fleet::TableText&
 }
 
 Status export_table(fleet::Store& store, const fleet::TableText& table, FleetFormat format,
-                    const std::filesystem::path& folder, FleetExported& exported) {
+                    const std::filesystem::path& folder, std::string_view runs,
+                    FleetExported& exported) {
   const bool is_csv = format == FleetFormat::csv;
   auto file = AtomicFile::create(folder / (table.name + (is_csv ? ".csv" : ".parquet")));
   if (!file) return tl::unexpected(file.error());
-  const std::string select = fleet::select_sql(table);
+  const std::string select = fleet::select_sql(table, runs);
   const TableFile of{*file, select};
   const auto rows = is_csv ? write_csv(store, of) : write_parquet(store, table, of);
   if (!rows) return tl::unexpected(rows.error());
@@ -48,7 +51,7 @@ Status export_table(fleet::Store& store, const fleet::TableText& table, FleetFor
 }
 
 Result<FleetExported> export_tables(fleet::Store& store, FleetFormat format,
-                                    const std::filesystem::path& folder) {
+                                    const std::filesystem::path& folder, std::string_view runs) {
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
@@ -57,22 +60,23 @@ Result<FleetExported> export_tables(fleet::Store& store, FleetFormat format,
   }
   FleetExported exported;
   for (const fleet::TableText& table : fleet::schema()) {
-    const Status done = export_table(store, table, format, folder, exported);
+    const Status done = export_table(store, table, format, folder, runs, exported);
     if (!done) return tl::unexpected(done.error());
   }
   return exported;
 }
 
-Result<FleetExported> export_sqlite(fleet::Store& store, const std::filesystem::path& path) {
+Result<FleetExported> export_sqlite(fleet::Store& store, const std::filesystem::path& path,
+                                    std::string_view runs) {
   auto file = AtomicFile::create(path);
   if (!file) return tl::unexpected(file.error());
   if (file->temporary_path().empty()) {
     return output_error("{}: a database cannot be written to a pipe or device; name a file",
                         path.string());
   }
-  if (const Status copied = store.copy_to(file->temporary_path()); !copied) {
-    return tl::unexpected(copied.error());
-  }
+  const Status copied = runs.empty() ? store.copy_to(file->temporary_path())
+                                     : copy_to_sqlite(store, file->temporary_path(), runs);
+  if (!copied) return tl::unexpected(copied.error());
   if (const Status written = file->commit(); !written) return tl::unexpected(written.error());
   std::error_code unknown;
   const std::uintmax_t bytes = std::filesystem::file_size(path, unknown);
@@ -82,9 +86,15 @@ Result<FleetExported> export_sqlite(fleet::Store& store, const std::filesystem::
 }  // namespace
 
 Result<FleetExported> export_fleet(fleet::Store& store, FleetFormat format,
-                                   const std::filesystem::path& output) {
-  return format == FleetFormat::sqlite ? export_sqlite(store, output)
-                                       : export_tables(store, format, output);
+                                   const std::filesystem::path& output, const std::string& where) {
+  std::string runs;
+  if (!where.empty()) {
+    const auto chosen = fleet::ChosenRuns::of(store, {where, {}}, fleet::DamagedRuns::included);
+    if (!chosen) return tl::unexpected(chosen.error());
+    runs = chosen->sql();
+  }
+  return format == FleetFormat::sqlite ? export_sqlite(store, output, runs)
+                                       : export_tables(store, format, output, runs);
 }
 
 }  // namespace npuscope::jobs

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "fleet/store.hpp"
 
@@ -17,8 +18,9 @@ struct FleetExported {
 enum class FleetFormat : std::uint8_t { csv, parquet, sqlite };
 
 // Of csv and parquet `output` is a folder, which is made where it is missing. Files appear whole or
-// not at all.
+// not at all. `where` chooses runs, damaged ones too, as in pages; empty: all.
 Result<FleetExported> export_fleet(fleet::Store& store, FleetFormat format,
-                                   const std::filesystem::path& output);
+                                   const std::filesystem::path& output,
+                                   const std::string& where = {});
 
 }  // namespace npuscope::jobs
