@@ -182,6 +182,7 @@ class BlockPacker {
   void sort_rows();
   void plan_packed(std::size_t form);
   void plan_plain(std::size_t form);
+  void find_differing(std::size_t form);
   void plan_place(std::uint32_t form, std::uint32_t place);
   bool plan_decimals(std::uint32_t form, std::uint32_t place, PackedValues& packed);
   void write(const PackedValues& packed, const Source& source);
@@ -197,14 +198,15 @@ class BlockPacker {
   std::vector<std::uint16_t> form_of_row_;
   std::vector<std::uint64_t> sorted_firsts_;
   std::vector<std::uint32_t> begins_;
-  std::vector<Source> sources_;   // as `packed_` of the block
-  Column<std::uint64_t> scaled_;  // of the places that are decimals, one after the other
+  std::vector<std::uint64_t> differing_;  // bits, at each place of the form at hand
+  std::vector<Source> sources_;           // as `packed_` of the block
+  Column<std::uint64_t> scaled_;          // of the places that are decimals, one after the other
 };
 
 void BlockPacker::number_forms() {
-  const bool is_one = std::ranges::all_of(
-      shapes_, [first = shapes_.front()](std::uint32_t shape) { return shape == first; });
-  if (is_one) {
+  std::uint32_t differing = 0;
+  for (const std::uint32_t shape : shapes_) differing |= shape ^ shapes_.front();
+  if (differing == 0) {
     block_.forms_.push_back({shapes_.front(), std::uint32_t(values_of(0)), 0});
     return;
   }
@@ -257,6 +259,8 @@ void BlockPacker::plan_packed(std::size_t form) {
   if (!is_packed(form)) return;
   Form& of = block_.forms_[form];
   of.begin = block_.packed_.size();
+  differing_.assign(of.values, 0);
+  find_differing(form);
   for (std::uint32_t place = 0; place < of.values; ++place) {
     plan_place(std::uint32_t(form), place);
   }
@@ -270,14 +274,32 @@ void BlockPacker::plan_plain(std::size_t form) {
   bytes_ += rows_of(form).size() * of.values * sizeof(std::uint64_t);
 }
 
+// At two places at a time, in which processors find the bits of both at once.
+void BlockPacker::find_differing(std::size_t form) {
+  const auto rows = rows_of(form);
+  const std::size_t places = differing_.size();
+  for (std::size_t place = 0; place + 2 <= places; place += 2) {
+    const std::uint64_t* const values = values_.data() + place;
+    const std::uint64_t first[2] = {values[rows[0]], values[rows[0] + 1]};
+    std::uint64_t differing[2] = {0, 0};
+    for_each_row(rows.size(), [&](std::size_t row) {
+      const std::uint64_t* const of_row = values + rows[row];
+      differing[0] |= of_row[0] ^ first[0];
+      differing[1] |= of_row[1] ^ first[1];
+    });
+    differing_[place] = differing[0];
+    differing_[place + 1] = differing[1];
+  }
+  if (places % 2 == 0) return;
+  const std::uint64_t* const values = values_.data() + places - 1;
+  for (const std::uint64_t row : rows) differing_.back() |= values[row] ^ values[rows[0]];
+}
+
 void BlockPacker::plan_place(std::uint32_t form, std::uint32_t place) {
   constexpr std::uint8_t worth_a_look = 3;  // bytes, where distances or decimals may take fewer
   const std::size_t rows = rows_of(form).size();
   PackedValues packed = with_values(form, place, [&](const auto& value_of) {
-    const std::uint64_t first = value_of(0);
-    std::uint64_t differing = 0;
-    for_each_row(rows, [&](std::size_t row) { differing |= value_of(row) ^ first; });
-    PackedValues bits = packed_bits(first, differing);
+    PackedValues bits = packed_bits(value_of(0), differing_[place]);
     return bits.width < worth_a_look ? bits : packed_distances(rows, value_of);
   });
   Source source{form, place};
