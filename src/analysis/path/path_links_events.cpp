@@ -28,11 +28,7 @@ std::uint32_t last_until(const std::vector<NodeTime>& nodes, std::int64_t time) 
 }  // namespace
 
 void PathLinks::link_events() {
-  const auto waits = nodes_.by_unit().all();
-  if (std::none_of(waits.begin(), waits.end(),
-                   [](const SpanOfUnit& span) { return span.kind == SpanKind::wait; })) {
-    return;
-  }
+  if (!nodes_.has_event_waits()) return;
   const std::size_t units = nodes_.by_unit().groups();
   std::vector<std::vector<NodeTime>> ends(units), starts(units);
   std::vector<NodeTime> device_ends;

@@ -112,12 +112,15 @@ void PathNodes::select_rows(const PathAnalysis::AllSpans& all) {
   by_unit_ = std::make_shared<const SpansByUnit>(profile_, rows);
 }
 
-void PathNodes::note_waits() {
+void PathNodes::note_kinds() {
   const Spans& spans = profile_.spans;
   for (std::uint32_t row = 0; row < spans.size(); ++row) {
     const SpanKind kind = spans.kind[row];
-    if (kind != SpanKind::barrier && kind != SpanKind::dma_wait) continue;
-    if (!is_selected(row)) continue;
+    const bool waits =
+        kind == SpanKind::barrier || kind == SpanKind::dma_wait || kind == SpanKind::wait;
+    if ((!waits && kind != SpanKind::transfer) || !is_selected(row)) continue;
+    has_transfers_ = has_transfers_ || kind == SpanKind::transfer;
+    has_event_waits_ = has_event_waits_ || kind == SpanKind::wait;
     if (kind == SpanKind::barrier) barriers_.push_back(row);
     if (kind != SpanKind::dma_wait) continue;
     dma_waits_ += 1;
@@ -135,16 +138,12 @@ Status PathNodes::select(std::optional<std::uint32_t> instance, const PathAnalys
   }
   graph_.timeline = *timeline;
   select_rows(all);
-  note_waits();
+  note_kinds();
   graph_.by_unit = by_unit_;
   return {};
 }
 
 void PathNodes::add() {
-  const auto spans = by_unit_->all();
-  has_transfers_ = std::any_of(spans.begin(), spans.end(), [](const SpanOfUnit& span) {
-    return span.kind == SpanKind::transfer;
-  });
   if (has_transfers_) find_issues();
   for (const Op& op : profile_.ops) names_engine_.push_back(op.engine != Engine::none);
   make_room();
@@ -346,6 +345,14 @@ void PathNodes::find_runs() {
 }
 
 void PathNodes::take(OpRun& run, const Execution& execution) const {
+  if (run.works && is_plain_) {  // most
+    run.end = std::max(run.end, execution.end);
+    run.first_end = std::min(run.first_end, execution.end);
+    run.last_begin = execution.begin;
+    run.executions += 1;
+    run.spreads = run.spreads || run.unit != execution.unit;
+    return;
+  }
   const bool is_transfer = !is_plain_ && execution.is_transfer();
   OpRun one;
   one.end = one.first_end = execution.end;

@@ -109,6 +109,7 @@ class PathNodes {
     return profile_.spans.kind[row] == SpanKind::transfer;
   }
   bool has_dma_waits() const { return dma_waits_ > 0; }
+  bool has_event_waits() const { return has_event_waits_; }  // of kind `wait`
   // A wait much longer than the shortest: its transfer was not complete when it began.
   bool is_long_wait(SpanKind kind, std::int64_t duration) const {
     return kind == SpanKind::dma_wait && dma_waits_ > 1 && duration / 2 > min_dma_wait_;
@@ -117,7 +118,7 @@ class PathNodes {
  private:
   bool is_selected(std::size_t row) const;
   void select_rows(const PathAnalysis::AllSpans& all);
-  void note_waits();
+  void note_kinds();
   void find_executions();
   void sort_executions(std::size_t op);
   void find_runs();
@@ -147,7 +148,7 @@ class PathNodes {
   PathGraph& graph_;
   std::shared_ptr<const SpansByUnit> by_unit_;
   std::vector<std::uint32_t> first_node_of_unit_;  // one more
-  bool has_transfers_ = false;
+  bool has_transfers_ = false, has_event_waits_ = false;
   bool is_plain_ = false;  // each span that has a node has one, and starts and ends with it
   std::vector<char> names_engine_;  // by op
   NodeOrder order_;
